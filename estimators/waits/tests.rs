@@ -153,7 +153,7 @@ fn waits_can_be_early() {
         ..WaitModel::blocking("", 1_000.0)
     };
     let lengths = ask(&mut VirtualWaits::new(&model, 1), &[1_400_000; 100], 1_000);
-    let empty = ask(&mut VirtualWaits::nothing(1), &[0; 20], 0);
+    let empty = ask(&mut VirtualWaits::empty_loop(1), &[0; 20], 0);
     let run = WaitRun {
         lengths,
         empty,

@@ -1,5 +1,5 @@
-//! Whether a program speaks the agent protocol, at length: every question is asked of every timer,
-//! and many that are none.
+//! Tests whether a program implements the agent protocol: asks every question for every timer, and
+//! sends many invalid requests.
 
 mod partner;
 mod waiting;
@@ -12,28 +12,27 @@ use timermeter::hosts::process::Command;
 use timermeter::hosts::protocol::{Hello, Question, Reply, VERSION};
 use timermeter::text::from_bytes;
 
-/// Intervals in a row with much work and with none, of which the medians are compared.
-const ROW: u32 = 9;
-/// Work that takes long on every machine and in every language, against the cost of a read.
-const MUCH_WORK: u64 = 100_000;
-/// How often it is made eight times as much where the timer did not move: steps of 100 ms are
-/// known.
-const COARSER: u32 = 4;
-/// More values than a prober ever asks for at once; an agent may refuse so many.
-const LARGE: u32 = 100_000;
+/// The number of intervals with and without work whose medians are compared.
+const INTERVALS: u32 = 9;
+/// Units of work that take much longer than a read, on every machine and in every language.
+const LONG_WORK: u64 = 100_000;
+/// How often the work is multiplied by eight if the timer did not move, because steps of 100 ms exist.
+const MAX_WORK_INCREASES: u32 = 4;
+/// More values than a prober ever requests at once; an agent may refuse so many.
+const EXCESSIVE_COUNT: u32 = 100_000;
 
-/// What became of a check.
+/// The result of a check.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// As the protocol says.
+    /// The agent behaved as the protocol requires.
     Pass,
-    /// The agent does not offer the question, and need not.
+    /// The agent does not offer the question, which is optional.
     NotOffered,
-    /// Otherwise.
+    /// The agent violated the protocol.
     Fail {
-        /// What it did.
+        /// The behaviour of the agent.
         cause: String,
-        /// What it should do.
+        /// The required behaviour.
         remedy: &'static str,
     },
 }
@@ -41,16 +40,19 @@ pub enum Verdict {
 /// A check and its verdict.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
-    /// What was asked.
+    /// The question.
     pub question: String,
-    /// What became of it.
+    /// The result.
     pub verdict: Verdict,
 }
 
-const VALUES: &str = "answer {\"values\":[…]}: as many 64-bit integers as the question asks for";
-const ERROR: &str = "answer {\"error\":\"why, in one line\"} and go on";
+/// The remedy if an answer with values is invalid.
+const VALUES_REMEDY: &str =
+    "answer {\"values\":[…]}: as many 64-bit integers as the question asks for";
+/// The remedy if an invalid request is not refused.
+const REFUSAL_REMEDY: &str = "answer {\"error\":\"REASON IN ONE LINE\"} and keep running";
 
-/// Asks a program everything, each answer within `timeout`.
+/// Runs all checks on a program. Each answer has to arrive within `timeout`.
 #[must_use]
 pub fn check(command: &Command, timeout: Duration) -> Vec<Finding> {
     let mut examination = Examination {
@@ -61,7 +63,7 @@ pub fn check(command: &Command, timeout: Duration) -> Vec<Finding> {
         },
         findings: Vec::new(),
     };
-    let Some(hello) = examination.introduction() else {
+    let Some(hello) = examination.check_hello() else {
         return examination.findings;
     };
     let reference = hello
@@ -74,13 +76,13 @@ pub fn check(command: &Command, timeout: Duration) -> Vec<Finding> {
         return examination.findings;
     };
     for timer in &hello.timers {
-        examination.timer(&timer.id, &reference);
+        examination.check_timer(&timer.id, &reference);
     }
-    examination.amounts(&reference);
-    examination.optional(&hello, &reference);
-    examination.waiting(&hello, &reference);
-    examination.nonsense(&reference);
-    examination.end();
+    examination.check_amounts(&reference);
+    examination.check_optional_questions(&hello, &reference);
+    examination.check_waiters(&hello, &reference);
+    examination.check_invalid_requests(&reference);
+    examination.check_end();
     examination.findings
 }
 
@@ -90,7 +92,7 @@ struct Examination<'a> {
 }
 
 impl Examination<'_> {
-    fn introduction(&mut self) -> Option<Hello> {
+    fn check_hello(&mut self) -> Option<Hello> {
         let remedy = "answer {\"protocol\":1,\"runtime\":{\"name\":…,\"version\":…},\"timers\":[…],\"ops\":[…]}, one line, flushed";
         let hello = self.hello().and_then(|hello| match hello.objection() {
             Some(why) => Err(why),
@@ -99,35 +101,35 @@ impl Examination<'_> {
         let kept = hello.as_ref().ok().cloned();
         self.note("hello", hello.map(|_| ()), remedy);
         let hello = kept?;
-        let some = if hello.timers.is_empty() {
-            Err("it names no timer".to_owned())
+        let has_timers = if hello.timers.is_empty() {
+            Err("it lists no timer".to_owned())
         } else {
             Ok(())
         };
-        self.note("hello: timers", some, "name at least one");
-        let one = match hello.timers.iter().filter(|timer| timer.reference).count() {
+        self.note("hello: timers", has_timers, "list at least one");
+        let one_reference = match hello.timers.iter().filter(|timer| timer.reference).count() {
             1 => Ok(()),
             count => Err(format!("{count} timers are marked as the reference")),
         };
         self.note(
             "hello: a reference",
-            one,
-            "mark the finest timer, and only that, with \"reference\":true",
+            one_reference,
+            "mark only the finest timer with \"reference\":true",
         );
         let needed = ["intervals", "batches", "readings"];
         let lacking: Vec<&str> = needed
             .into_iter()
             .filter(|op| !hello.ops.iter().any(|offered| offered == op))
             .collect();
-        let all = if lacking.is_empty() {
+        let required_ops = if lacking.is_empty() {
             Ok(())
         } else {
             Err(format!("`ops` lacks {}", lacking.join(", ")))
         };
         self.note(
             "hello: ops",
-            all,
-            "serve and name intervals, batches and readings",
+            required_ops,
+            "implement and list intervals, batches and readings",
         );
         Some(hello)
     }
@@ -135,7 +137,7 @@ impl Examination<'_> {
     fn hello(&mut self) -> Result<Hello, String> {
         let line = self
             .partner
-            .say(&json!({"op":"hello","protocol":VERSION}).to_string())?;
+            .ask_line(&json!({"op":"hello","protocol":VERSION}).to_string())?;
         let mut hello: Hello =
             from_bytes(&line).map_err(|error| format!("{error} in {}", quoted(&line)))?;
         if let Some(book) = &self.partner.command.book {
@@ -144,57 +146,59 @@ impl Examination<'_> {
         Ok(hello)
     }
 
-    fn timer(&mut self, id: &str, reference: &str) {
+    fn check_timer(&mut self, id: &str, reference: &str) {
         let readings = json!({"op":"readings","timer":id,"count":3});
         let intervals = json!({"op":"intervals","timer":id,"repeat":4,"work":[0, 1, 10]});
-        self.asked(&format!("readings of {id}"), &readings);
-        self.asked(&format!("intervals of {id}"), &intervals);
+        self.check_values(&format!("readings of {id}"), &readings);
+        self.check_values(&format!("intervals of {id}"), &intervals);
         for calls in [0, 5] {
             let batches =
                 json!({"op":"batches","timer":id,"reference":reference,"calls":calls,"repeat":4});
-            self.asked(
+            self.check_values(
                 &format!("batches of {id} by {reference}, {calls} calls"),
                 &batches,
             );
         }
     }
 
-    /// None, many, and whether more work takes longer.
-    fn amounts(&mut self, id: &str) {
-        self.asked("count 0", &json!({"op":"readings","timer":id,"count":0}));
+    /// Checks requests for no values, for many values, and for increasing work.
+    fn check_amounts(&mut self, id: &str) {
+        self.check_values("count 0", &json!({"op":"readings","timer":id,"count":0}));
         let none = json!({"op":"intervals","timer":id,"repeat":3,"work":[]});
-        self.asked("no work amounts", &none);
-        let request = json!({"op":"batches","timer":id,"reference":id,"calls":1,"repeat":LARGE});
+        self.check_values("no work amounts", &none);
+        let request =
+            json!({"op":"batches","timer":id,"reference":id,"calls":1,"repeat":EXCESSIVE_COUNT});
         let answer = self.ask_or_refused(&request, |_| Ok(()));
         self.note(
-            &format!("{LARGE} values"),
+            &format!("{EXCESSIVE_COUNT} values"),
             answer,
-            "answer with all of them, or refuse: {\"error\":\"too many\"}",
+            "answer with all values, or refuse: {\"error\":\"too many\"}",
         );
-        let answer = self.more_takes_longer(id);
+        let answer = self.check_more_work_takes_longer(id);
         self.note(
             "more work takes longer",
             answer,
-            "let each unit wait for the one before, and keep the result, so that the work cannot be left out",
+            "make each unit of work depend on the previous one and use the result, so that the compiler cannot remove it",
         );
     }
 
-    /// Work that is made more while the timer, which may be coarse, does not tell it from none.
-    fn more_takes_longer(&mut self, id: &str) -> Result<(), String> {
-        let mut work = MUCH_WORK;
-        let mut coarser = COARSER;
+    /// Checks that work makes an interval longer. Increases the work while a coarse timer does not
+    /// distinguish it from none.
+    fn check_more_work_takes_longer(&mut self, id: &str) -> Result<(), String> {
+        let mut work = LONG_WORK;
+        let mut increases = MAX_WORK_INCREASES;
         loop {
-            let request = json!({"op":"intervals","timer":id,"repeat":ROW,"work":[0, work]});
-            let growth = grows(&self.ask(&request)?, work);
-            if growth.is_ok() || coarser == 0 {
+            let request = json!({"op":"intervals","timer":id,"repeat":INTERVALS,"work":[0, work]});
+            let growth = check_growth(&self.ask(&request)?, work);
+            if growth.is_ok() || increases == 0 {
                 return growth;
             }
             work *= 8;
-            coarser -= 1;
+            increases -= 1;
         }
     }
 
-    fn optional(&mut self, hello: &Hello, id: &str) {
+    fn check_optional_questions(&mut self, hello: &Hello, id: &str) {
         let offers = |op: &str| hello.ops.iter().any(|offered| offered == op);
         let order = json!({"op":"order","timer":id,"count":4});
         self.optional_question("order", offers("order"), &order);
@@ -211,7 +215,7 @@ impl Examination<'_> {
         self.optional_question("adds", offers("adds"), &adds);
         let comparisons =
             json!({"op":"comparisons","timers":[id],"reference":id,"work":3,"count":2,"repeat":2});
-        self.offered("comparisons", offers("comparisons"), |this| {
+        self.check_if_offered("comparisons", offers("comparisons"), |this| {
             this.ask_or_refused(&comparisons, |values| {
                 let mut all = values.chunks(3);
                 match all.find(|one| one[2] < one[0]) {
@@ -229,13 +233,13 @@ impl Examination<'_> {
     }
 
     fn optional_question(&mut self, name: &str, offers: bool, request: &Value) {
-        self.offered(name, offers, |this| {
+        self.check_if_offered(name, offers, |this| {
             this.ask_or_refused(request, |_| Ok(()))
         });
     }
 
-    /// Asks an optional question, where the agent offers it.
-    fn offered(
+    /// Runs a check of an optional question if the agent offers it.
+    fn check_if_offered(
         &mut self,
         question: &str,
         offers: bool,
@@ -248,7 +252,7 @@ impl Examination<'_> {
         self.note(
             question,
             answer,
-            "answer as the protocol says, or take the question out of `ops`",
+            "answer as the protocol requires, or remove the question from `ops`",
         );
     }
 
@@ -259,8 +263,8 @@ impl Examination<'_> {
         });
     }
 
-    /// What is no question has to be refused, and must not end the agent.
-    fn nonsense(&mut self, id: &str) {
+    /// Checks that the agent refuses invalid requests and keeps running.
+    fn check_invalid_requests(&mut self, id: &str) {
         let unlikely = "no such timer";
         for (question, line) in [
             (
@@ -277,20 +281,20 @@ impl Examination<'_> {
                 json!({"op":"no such op"}).to_string(),
             ),
             (
-                "a request without its keys",
+                "a request without required keys",
                 json!({"op":"readings"}).to_string(),
             ),
-            ("a line that is no JSON", "{\"op\":".to_owned()),
-            ("JSON that is no object", "[1]".to_owned()),
+            ("a line that is not JSON", "{\"op\":".to_owned()),
+            ("JSON that is not an object", "[1]".to_owned()),
         ] {
-            self.refused(question, &line, id);
+            self.check_refusal(question, &line, id);
         }
         let two = format!(
             "{}\n{}",
             json!({"op":"readings","timer":id,"count":1}),
             json!({"op":"readings","timer":id,"count":2})
         );
-        let answers = self.partner.say(&two).and_then(|first| {
+        let answers = self.partner.ask_line(&two).and_then(|first| {
             let second = self.partner.receive()?;
             let length = |line: &[u8]| from_bytes::<Reply>(line).map(|reply| reply.values.len());
             match (length(&first), length(&second)) {
@@ -309,11 +313,11 @@ impl Examination<'_> {
         );
     }
 
-    /// That it refuses this, and goes on.
-    fn refused(&mut self, question: &str, line: &str, id: &str) {
+    /// Checks that the agent refuses a request and answers the next one.
+    fn check_refusal(&mut self, question: &str, line: &str, id: &str) {
         let refused =
             self.partner
-                .say(line)
+                .ask_line(line)
                 .and_then(|answer| match from_bytes::<Reply>(&answer) {
                     Ok(Reply {
                         error: Some(why), ..
@@ -322,10 +326,10 @@ impl Examination<'_> {
                 });
         let request = json!({"op":"readings","timer":id,"count":1});
         let refused = refused.and_then(|()| self.ask(&request).map(|_| ()));
-        self.note(question, refused, ERROR);
+        self.note(question, refused, REFUSAL_REMEDY);
     }
 
-    fn end(&mut self) {
+    fn check_end(&mut self) {
         let ended = self.partner.end();
         self.note(
             "end of input",
@@ -345,10 +349,10 @@ impl Examination<'_> {
         });
     }
 
-    /// Asks a question that has to be answered.
-    fn asked(&mut self, name: &str, request: &Value) {
+    /// Checks that a question is answered with valid values.
+    fn check_values(&mut self, name: &str, request: &Value) {
         let answer = self.ask(request).map(|_| ());
-        self.note(name, answer, VALUES);
+        self.note(name, answer, VALUES_REMEDY);
     }
 
     fn ask(&mut self, request: &Value) -> Result<Vec<i64>, String> {
@@ -367,11 +371,11 @@ impl Examination<'_> {
         }
     }
 
-    /// What a question is answered; or why it is refused.
+    /// Asks a question. Returns the values, or the reason of a refusal; fails if the answer is invalid.
     fn values(&mut self, request: &Value) -> Result<Result<Vec<i64>, String>, String> {
         let question: Question =
             serde_json::from_value(request.clone()).map_err(|error| error.to_string())?;
-        let line = self.partner.say(&request.to_string())?;
+        let line = self.partner.ask_line(&request.to_string())?;
         let reply: Reply =
             from_bytes(&line).map_err(|error| format!("{error} in {}", quoted(&line)))?;
         if let Some(why) = reply.error {
@@ -384,20 +388,21 @@ impl Examination<'_> {
     }
 }
 
-/// Whether the median of the second row lies above that of the first.
-fn grows(values: &[i64], work: u64) -> Result<(), String> {
+/// Checks that the median of the second half of the values, with work, exceeds that of the first half,
+/// without work.
+fn check_growth(values: &[i64], work: u64) -> Result<(), String> {
     let median = |row: &[i64]| {
         let mut row = row.to_vec();
         row.sort_unstable();
         row.get(row.len() / 2).copied().unwrap_or_default()
     };
-    let (none, much) = values.split_at(values.len() / 2);
-    if median(much) > median(none) {
+    let (without, with) = values.split_at(values.len() / 2);
+    if median(with) > median(without) {
         return Ok(());
     }
     Err(format!(
-        "{} ticks with no work, {} ticks with {work} units of it",
-        median(none),
-        median(much)
+        "{} ticks without work, {} ticks with {work} units of work",
+        median(without),
+        median(with)
     ))
 }

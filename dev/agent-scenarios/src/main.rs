@@ -1,4 +1,5 @@
-//! Puts an agent through all scenarios and prints what became of them.
+//! The command `agent-scenarios`: runs all checks of the agent protocol on a program and prints the
+//! results.
 
 use std::process::ExitCode;
 use std::time::Duration;
@@ -20,7 +21,7 @@ fn main() -> ExitCode {
         match &finding.verdict {
             Verdict::Pass => println!("pass  {}", finding.question),
             Verdict::NotOffered => {
-                println!("  –   {}: not offered, and need not be", finding.question)
+                println!("  –   {}: not offered (optional)", finding.question)
             }
             Verdict::Fail { cause, remedy } => {
                 println!("FAIL  {}: {cause} → {remedy}", finding.question)

@@ -1,4 +1,4 @@
-//! The agent under examination: lines to it, lines from it, and its end.
+//! Runs the agent under test: sends lines, receives lines, and ends the process.
 
 use std::sync::mpsc::RecvTimeoutError;
 use std::thread;
@@ -9,12 +9,12 @@ use timermeter::hosts::process::{Command, Output, Process, exit_description};
 use timermeter::text::clipped;
 use timers::Deadline;
 
-/// As much of an answer is quoted.
-const EXCERPT: usize = 100;
-/// No answer to what is asked here is as long as this.
-const LONGEST_ANSWER: u64 = 16 << 20;
+/// The largest number of characters of an answer that a message quotes.
+const MAX_QUOTED_CHARS: usize = 100;
+/// The largest answer in bytes.
+const MAX_ANSWER_BYTES: u64 = 16 << 20;
 
-/// A program that is started as often as it dies.
+/// The agent under test, which is restarted whenever it has exited.
 pub(super) struct Partner<'a> {
     pub command: &'a Command,
     pub timeout: Duration,
@@ -22,22 +22,21 @@ pub(super) struct Partner<'a> {
 }
 
 impl Partner<'_> {
-    /// A line to the agent, and the line that it answers. One that did not survive the last
-    /// question is started again.
-    pub(super) fn say(&mut self, line: &str) -> Result<Vec<u8>, String> {
-        self.ready()?;
-        let process = self.process.as_ref().ok_or("it is gone")?;
+    /// Sends a line to the agent and returns its answer. Restarts an agent that has exited.
+    pub(super) fn ask_line(&mut self, line: &str) -> Result<Vec<u8>, String> {
+        self.start_if_exited()?;
+        let process = self.process.as_ref().ok_or("it has exited")?;
         if let Some(Output::Line(line)) = process.pending() {
             return Err(format!(
-                "it wrote something without being asked: {}",
+                "it wrote a line before it was asked: {}",
                 quoted(&line)
             ));
         }
-        process.send(format!("{line}\n").into_bytes(), LONGEST_ANSWER);
+        process.send(format!("{line}\n").into_bytes(), MAX_ANSWER_BYTES);
         self.receive()
     }
 
-    fn ready(&mut self) -> Result<(), String> {
+    fn start_if_exited(&mut self) -> Result<(), String> {
         if self
             .process
             .as_ref()
@@ -51,7 +50,7 @@ impl Partner<'_> {
 
     pub(super) fn receive(&mut self) -> Result<Vec<u8>, String> {
         const SLICE: Duration = Duration::from_millis(100);
-        let process = self.process.as_mut().ok_or("it is gone")?;
+        let process = self.process.as_mut().ok_or("it has exited")?;
         let deadline = Deadline::after(self.timeout);
         let why = loop {
             let left = deadline.remaining().filter(|_| !children::interrupted());
@@ -62,16 +61,17 @@ impl Partner<'_> {
                 Ok(Output::Line(line)) => return Ok(line),
                 Ok(Output::TooLong) => break "its answer is too long".into(),
                 Err(RecvTimeoutError::Timeout) if !process.has_exited() => {}
-                Err(_) => break self.obituary(),
+                Err(_) => break self.describe_exit(),
             }
         };
         self.process = None;
         Err(why)
     }
 
-    fn obituary(&mut self) -> String {
+    /// Describes how the agent ended instead of answering.
+    fn describe_exit(&mut self) -> String {
         let Some(process) = self.process.as_mut() else {
-            return "it is gone".into();
+            return "it has exited".into();
         };
         let deadline = Deadline::after(Duration::from_millis(500));
         while !process.has_exited() && deadline.remaining().is_some() {
@@ -90,12 +90,12 @@ impl Partner<'_> {
         format!("it {ended} instead of answering{words}")
     }
 
-    /// Ends its input, after which it has to end itself.
+    /// Closes the input of the agent, after which it has to exit with status 0.
     pub(super) fn end(&mut self) -> Result<(), String> {
-        self.ready()
+        self.start_if_exited()
             .map(|()| self.process.take())
             .and_then(|process| {
-                let mut process = process.ok_or("it is gone")?;
+                let mut process = process.ok_or("it has exited")?;
                 process.close();
                 let deadline = Deadline::after(self.timeout);
                 while !process.has_exited()
@@ -113,18 +113,18 @@ impl Partner<'_> {
                 match process.end() {
                     Some(status) if status.success() => Ok(()),
                     Some(status) => Err(format!("it {}", exit_description(status))),
-                    None => Err("how it ended is not known".into()),
+                    None => Err("its exit status is unknown".into()),
                 }
             })
     }
 }
 
-/// A line as messages quote it.
+/// Quotes a line for a message.
 pub(super) fn quoted(line: &[u8]) -> String {
     format!("`{}`", printable(line))
 }
 
-/// What an agent wrote, fit to stand in a message.
+/// Converts the output of an agent to printable text of limited length.
 pub(super) fn printable(bytes: &[u8]) -> String {
-    clipped(&String::from_utf8_lossy(bytes), EXCERPT)
+    clipped(&String::from_utf8_lossy(bytes), MAX_QUOTED_CHARS)
 }

@@ -1,21 +1,21 @@
-//! The questions to timers that wait: few waits, so that they do not take long.
+//! Checks the questions for sleep primitives and periodic timers, with few and short waits.
 
 use serde_json::json;
 use timermeter::hosts::protocol::{Hello, HostedWaiter};
 
-use super::{Examination, VALUES};
+use super::{Examination, VALUES_REMEDY};
 
 const OPS: [&str; 3] = ["waits", "arms", "periods"];
-/// None, and one that is no whole number of milliseconds.
+/// Lengths of the waits in nanoseconds: zero, and one that is not a whole number of milliseconds.
 const LENGTHS_NS: [u64; 2] = [0, 1_400_000];
 const REPEAT: u32 = 4;
 const PERIOD_NS: u64 = 2_000_000;
 const WAKEUPS: u32 = 5;
-const UNLIKELY: &str = "no such timer";
+const UNKNOWN_ID: &str = "no such timer";
 
 impl Examination<'_> {
-    /// What the introduction says of them, and what each answers.
-    pub(super) fn waiting(&mut self, hello: &Hello, reference: &str) {
+    /// Checks their entries in the hello, and their answers.
+    pub(super) fn check_waiters(&mut self, hello: &Hello, reference: &str) {
         for op in OPS {
             if !hello.waiters.iter().any(|waiter| answers(waiter, op)) {
                 self.not_offered(op);
@@ -24,22 +24,22 @@ impl Examination<'_> {
         if hello.waiters.is_empty() {
             return;
         }
-        let sound = hello
+        let consistent = hello
             .waiters
             .iter()
-            .find_map(|waiter| misfit(waiter, &hello.ops))
+            .find_map(|waiter| inconsistency(waiter, &hello.ops))
             .map_or(Ok(()), Err);
         self.note(
             "hello: waiters",
-            sound,
-            "give each of `waiters` the `ops` that it answers, and name all of these in the `ops` of the agent",
+            consistent,
+            "list in each of `waiters` the `ops` that it answers, and all of these in the `ops` of the agent",
         );
         let unit = reference_unit(hello, reference);
         for waiter in &hello.waiters {
-            self.waiter(waiter, reference, unit);
+            self.check_waiter(waiter, reference, unit);
         }
         if let Some(waiter) = hello.waiters.iter().find(|waiter| answers(waiter, "waits")) {
-            self.endings(&waiter.id, reference);
+            self.check_early_end(&waiter.id, reference);
         }
         for (op, rest) in [
             (
@@ -56,74 +56,78 @@ impl Examination<'_> {
                 continue;
             };
             for (what, timer, timed_by) in [
-                ("a timer it does not have", UNLIKELY, reference),
+                ("a timer it does not have", UNKNOWN_ID, reference),
                 ("a clock", reference, reference),
-                ("a reference it does not have", waiter.id.as_str(), UNLIKELY),
+                (
+                    "a reference it does not have",
+                    waiter.id.as_str(),
+                    UNKNOWN_ID,
+                ),
             ] {
                 let mut request = json!({"op":op,"timer":timer,"reference":timed_by});
                 request.as_object_mut().into_iter().for_each(|request| {
                     request.extend(rest.as_object().cloned().unwrap_or_default());
                 });
-                self.refused(&format!("{op} of {what}"), &request.to_string(), reference);
+                self.check_refusal(&format!("{op} of {what}"), &request.to_string(), reference);
             }
         }
     }
 
-    fn waiter(&mut self, waiter: &HostedWaiter, reference: &str, unit: Option<f64>) {
+    fn check_waiter(&mut self, waiter: &HostedWaiter, reference: &str, unit: Option<f64>) {
         let id = &waiter.id;
         if answers(waiter, "waits") {
             let request = json!({"op":"waits","timer":id,"reference":reference,"break_ns":-1,"pause_ns":100_000,
                 "repeat":REPEAT,"request_ns":LENGTHS_NS});
             let answer = self.ask(&request).and_then(|values| {
                 values.chunks(5).try_for_each(|wait| {
-                    ordered(wait[1], wait[2])?;
-                    ordered(-1, wait[3])?;
-                    ordered(-1, wait[4])
+                    check_ordered(wait[1], wait[2])?;
+                    check_ordered(-1, wait[3])?;
+                    check_ordered(-1, wait[4])
                 })?;
                 Ok(values)
             });
-            let ends_early = |values: &Vec<i64>| {
+            let count_early = |values: &Vec<i64>| {
                 if id == timers::waits::FLOOR_ID {
                     0
                 } else {
-                    early(values, unit)
+                    early_waits(values, unit)
                 }
             };
-            let early = answer.as_ref().map_or(0, ends_early);
+            let early = answer.as_ref().map_or(0, count_early);
             let question = match early {
                 0 => format!("waits of {id}"),
-                early => format!(
-                    "waits of {id} ({early} of {REPEAT} returned before their time, as some timers do)"
-                ),
+                early => {
+                    format!("waits of {id} ({early} of {REPEAT} returned early, which is allowed)")
+                }
             };
-            self.note(&question, answer.map(|_| ()), VALUES);
+            self.note(&question, answer.map(|_| ()), VALUES_REMEDY);
         }
         if answers(waiter, "arms") {
             let request = json!({"op":"arms","timer":id,"reference":reference,"repeat":REPEAT});
             let answer = self
                 .ask(&request)
-                .and_then(|values| values.iter().try_for_each(|&took| ordered(0, took)));
-            self.note(&format!("arms of {id}"), answer, VALUES);
+                .and_then(|values| values.iter().try_for_each(|&took| check_ordered(0, took)));
+            self.note(&format!("arms of {id}"), answer, VALUES_REMEDY);
         }
         if answers(waiter, "periods") {
             let request = json!({"op":"periods","timer":id,"reference":reference,"period_ns":PERIOD_NS,"count":WAKEUPS,
                 "stalls":[1]});
             let answer = self.ask(&request).and_then(|values| {
                 let mut pairs = values.windows(3).step_by(2);
-                pairs.try_for_each(|one| ordered(one[0], one[2]))
+                pairs.try_for_each(|one| check_ordered(one[0], one[2]))
             });
-            self.note(&format!("periods of {id}"), answer, VALUES);
+            self.note(&format!("periods of {id}"), answer, VALUES_REMEDY);
         }
     }
 
-    /// No waits, and those that end with the first that is late.
-    fn endings(&mut self, id: &str, reference: &str) {
+    /// Checks a request without waits, and one that ends after the first late wait.
+    fn check_early_end(&mut self, id: &str, reference: &str) {
         let none = json!({"op":"waits","timer":id,"reference":reference,"break_ns":-1,"pause_ns":0,"repeat":REPEAT,
             "request_ns":[]});
-        self.asked("no lengths to wait", &none);
+        self.check_values("no lengths to wait", &none);
         let late = json!({"op":"waits","timer":id,"reference":reference,"break_ns":0,"pause_ns":0,"repeat":REPEAT,
             "request_ns":LENGTHS_NS});
-        self.asked("waits that end with a late one", &late);
+        self.check_values("waits that end with a late one", &late);
     }
 }
 
@@ -131,8 +135,8 @@ fn answers(waiter: &HostedWaiter, op: &str) -> bool {
     waiter.ops.iter().any(|offered| offered == op)
 }
 
-/// What is wrong with one of `waiters`.
-fn misfit(waiter: &HostedWaiter, ops: &[String]) -> Option<String> {
+/// Returns an error in the declaration of a sleep primitive or periodic timer, if there is one.
+fn inconsistency(waiter: &HostedWaiter, ops: &[String]) -> Option<String> {
     let id = &waiter.id;
     if !OPS.iter().any(|op| answers(waiter, op)) {
         return Some(format!("`{id}` answers none of {}", OPS.join(", ")));
@@ -151,7 +155,7 @@ fn misfit(waiter: &HostedWaiter, ops: &[String]) -> Option<String> {
     Some(format!("`{id}` has a unit of {unit} ns"))
 }
 
-/// Nanoseconds in a tick of the reference.
+/// Returns the nanoseconds per tick of the reference, if declared.
 fn reference_unit(hello: &Hello, reference: &str) -> Option<f64> {
     hello
         .timers
@@ -160,16 +164,17 @@ fn reference_unit(hello: &Hello, reference: &str) -> Option<f64> {
         .ns_per_tick
 }
 
-fn ordered(first: i64, second: i64) -> Result<(), String> {
+/// Checks that the second value is not smaller than the first.
+fn check_ordered(first: i64, second: i64) -> Result<(), String> {
     if first <= second {
         Ok(())
     } else {
-        Err(format!("{second} comes after {first}, and is less"))
+        Err(format!("{second} follows {first}, but is smaller"))
     }
 }
 
-/// How many of the longer waits were early.
-fn early(values: &[i64], unit: Option<f64>) -> usize {
+/// Returns the number of the longer waits that returned early.
+fn early_waits(values: &[i64], unit: Option<f64>) -> usize {
     let Some(unit) = unit else {
         return 0;
     };

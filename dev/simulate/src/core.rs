@@ -1,5 +1,5 @@
-//! A watch on the core of a simulated machine: it sees the frequency around each window, nearly as
-//! it is.
+//! Measures the core frequency of a simulated machine before and after each question, with a small
+//! error, and repeats questions during which it changed.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -15,16 +15,18 @@ use timermeter::hosts::bench::{CoreState, Gathered, Watcher};
 use timermeter::statistics::mean;
 use timermeter::trace::Run;
 
-/// What a look at the frequency is off by, in turns up and down, as a share: chains of additions
-/// were seen to repeat to a tenth of this.
-const LOOK: f64 = 2e-4;
-/// How often a window is taken at most, as in a campaign that has not much credit left.
-const MOST_TRIES: usize = 2;
+/// The relative error of a measured frequency, with alternating sign. Measurements by chains of
+/// additions on real machines repeat to a tenth of this.
+const FREQUENCY_ERROR: f64 = 2e-4;
+/// The largest number of times that a question is asked, as in a campaign that has spent most of its
+/// allowance of repetitions.
+const MAX_TRIES: usize = 2;
 
-/// Watches one simulated process.
+/// Measures the core frequency during one simulated process.
 pub(super) struct SimulatedCore {
     world: Shared,
     frequencies: Rc<RefCell<Vec<f64>>>,
+    /// Whether the last measured frequency was too high.
     up: bool,
 }
 
@@ -37,26 +39,32 @@ impl SimulatedCore {
         }
     }
 
-    fn look(&mut self) -> f64 {
+    fn measure_frequency(&mut self) -> f64 {
         self.up = !self.up;
-        let hertz = FREQUENCY * self.world.speed() * if self.up { 1.0 + LOOK } else { 1.0 - LOOK };
+        let hertz = FREQUENCY
+            * self.world.speed()
+            * if self.up {
+                1.0 + FREQUENCY_ERROR
+            } else {
+                1.0 - FREQUENCY_ERROR
+            };
         self.frequencies.borrow_mut().push(hertz);
         hertz
     }
 
-    /// Asks until the frequency stays the same, within limits: the answer that counts, what was
-    /// seen, and answers that were dropped.
-    fn watched<T>(
+    /// Asks the question until the frequency stays constant, at most [`MAX_TRIES`] times. Returns the
+    /// last answer, the state of the core during it, and the discarded answers.
+    fn ask_at_constant_frequency<T>(
         &mut self,
         mut question: impl FnMut() -> Answer<T>,
     ) -> Answer<(T, CoreState, Vec<T>)> {
         let mut dropped = Vec::new();
         loop {
-            let before = self.look();
+            let before = self.measure_frequency();
             let answer = question()?;
-            let after = self.look();
+            let after = self.measure_frequency();
             let unstable = (after / before - 1.0).abs() > MAX_FREQUENCY_CHANGE;
-            if !unstable || dropped.len() + 1 == MOST_TRIES {
+            if !unstable || dropped.len() + 1 == MAX_TRIES {
                 return Ok((
                     answer,
                     CoreState {
@@ -77,7 +85,7 @@ impl Watcher for SimulatedCore {
         repeat: u32,
         question: &mut dyn FnMut(u32) -> Answer<Vec<i64>>,
     ) -> Answer<Gathered> {
-        let (values, seen, dropped) = self.watched(|| question(repeat))?;
+        let (values, seen, dropped) = self.ask_at_constant_frequency(|| question(repeat))?;
         Ok(Gathered {
             values,
             seen,
@@ -86,7 +94,7 @@ impl Watcher for SimulatedCore {
     }
 
     fn around(&mut self, questions: &mut dyn FnMut() -> Answer<Run>) -> Answer<(Run, CoreState)> {
-        let (run, seen, _) = self.watched(questions)?;
+        let (run, seen, _) = self.ask_at_constant_frequency(questions)?;
         Ok((run, seen))
     }
 

@@ -1,70 +1,71 @@
-//! Whether intervals hold the truth as often as they have to: of each kind of timers, and of all of
-//! them.
+//! Tests whether 95 % intervals contain the truth often enough, for each kind of timer and for all
+//! timers together.
 
 use statrs::distribution::{Binomial, DiscreteCDF};
 
 use super::figure::FigureSummary;
 use super::score::{FIGURES, Summary};
 
-/// How often intervals of 95 % hold the truth.
+/// The required coverage over all timers.
 /// *Definition*.
-pub const OF_ALL: f64 = 0.95;
-/// How often they have to in each kind of timers.
+pub const REQUIRED_OVERALL: f64 = 0.95;
+/// The required coverage of each kind of timer.
 /// *Definition*: the aim that was set.
-pub const OF_A_KIND: f64 = 0.9;
-/// This many timers of a kind speak for themselves; of fewer chance is taken off.
-/// *Chance*: known to 1.3 %.
-pub const ENOUGH: u32 = 500;
-/// How often at most chance alone makes any row of a run fail.
+pub const REQUIRED_PER_KIND: f64 = 0.9;
+/// Kinds with at least this many intervals are compared with the requirement directly; smaller kinds
+/// are tested.
+/// *Chance*: the standard error of the coverage is at most 1.3 %.
+pub const MIN_DIRECT_INTERVALS: u32 = 500;
+/// The probability that chance alone makes any row of a run fail.
 /// *Judgement*.
-pub const CHANCE: f64 = 0.01;
+pub const FALSE_ALARM_RATE: f64 = 0.01;
 
-/// A figure of one row of a table.
+/// The coverage of one figure of one kind of timer.
 struct Cell {
     name: String,
     figure: FigureSummary,
     required: f64,
 }
 
-/// The cells that hold the truth too seldom, in words, of rows of kinds by their names and of all
-/// timers together. Rows of 500 timers and more fail below what is required; of the others those do
-/// that a one-sided binomial test rejects at 1 % over all of them (S. Holm, *A simple sequentially
-/// rejective multiple test procedure*, Scandinavian Journal of Statistics 6, 1979), and so do
-/// figures of all timers.
+/// Returns a sentence for each figure whose intervals contain the truth too rarely. `kinds` are the
+/// summaries by kind of timer, `all` those of all timers, one a reference. Kinds with 500 intervals or
+/// more fail below the requirement. The others, and the figures over all timers, fail if a one-sided
+/// binomial test rejects them at 1 % for all tests together (S. Holm, *A simple sequentially rejective
+/// multiple test procedure*, Scandinavian Journal of Statistics 6, 1979).
 #[must_use]
-pub fn too_seldom(kinds: &[(String, Summary)], all: &[Summary]) -> Vec<String> {
+pub fn insufficient_coverage(kinds: &[(String, Summary)], all: &[Summary]) -> Vec<String> {
     let of_kinds: Vec<Cell> = kinds
         .iter()
         .flat_map(|(row, summary)| {
             let cell = move |(name, figure)| Cell {
                 name: format!("{row}: {name}"),
                 figure,
-                required: OF_A_KIND,
+                required: REQUIRED_PER_KIND,
             };
             FIGURES.into_iter().zip(summary.figures()).map(cell)
         })
         .filter(|cell| cell.figure.intervals > 0)
         .collect();
-    let (plain, tested): (Vec<&Cell>, Vec<&Cell>) = of_kinds
+    let (direct, tested): (Vec<&Cell>, Vec<&Cell>) = of_kinds
         .iter()
-        .partition(|cell| cell.figure.intervals >= ENOUGH);
-    let plain = plain
+        .partition(|cell| cell.figure.intervals >= MIN_DIRECT_INTERVALS);
+    let below = direct
         .into_iter()
         .filter(|cell| cell.figure.covered < Some(cell.required));
     let of_all: Vec<Cell> = FIGURES
         .into_iter()
         .enumerate()
-        .map(|(at, name)| together(name, at, all))
+        .map(|(at, name)| overall_cell(name, at, all))
         .collect();
-    plain
+    below
         .chain(rejected(tested))
         .chain(rejected(of_all.iter().collect()))
         .map(sentence)
         .collect()
 }
 
-/// A figure of all timers, whatever timed them.
-fn together(name: &str, at: usize, all: &[Summary]) -> Cell {
+/// Combines one figure over the summaries of all references.
+fn overall_cell(name: &str, at: usize, all: &[Summary]) -> Cell {
     let figures = || all.iter().map(|summary| summary.figures()[at]);
     let intervals = figures().map(|figure| figure.intervals).sum::<u32>();
     let held = figures()
@@ -79,31 +80,31 @@ fn together(name: &str, at: usize, all: &[Summary]) -> Cell {
     Cell {
         name: format!("all timers: {name}"),
         figure,
-        required: OF_ALL,
+        required: REQUIRED_OVERALL,
     }
 }
 
-/// Of cells those that the test rejects: the least likely first, each at its part of the chance,
-/// until one is likely enough.
+/// Returns the cells that Holm's procedure rejects: in ascending order of probability, each at its
+/// own level, until one is not rejected.
 fn rejected(mut cells: Vec<&Cell>) -> Vec<&Cell> {
-    cells.sort_by(|a, b| likely(a).total_cmp(&likely(b)));
+    cells.sort_by(|a, b| probability(a).total_cmp(&probability(b)));
     let count = cells.len();
     let each = cells.into_iter().enumerate();
-    each.take_while(|(at, cell)| likely(cell) < CHANCE / (count - at) as f64)
+    each.take_while(|(at, cell)| probability(cell) < FALSE_ALARM_RATE / (count - at) as f64)
         .map(|(_, cell)| cell)
         .collect()
 }
 
-/// How often so few intervals or fewer hold the truth where as many do as are required.
-fn likely(cell: &Cell) -> f64 {
+/// The probability of so few intervals with the truth, or fewer, at the required coverage.
+fn probability(cell: &Cell) -> f64 {
     let intervals = u64::from(cell.figure.intervals);
     let held = (cell.figure.covered.unwrap_or(1.0) * intervals as f64).round() as u64;
-    Binomial::new(cell.required, intervals).map_or(1.0, |law| law.cdf(held))
+    Binomial::new(cell.required, intervals).map_or(1.0, |binomial| binomial.cdf(held))
 }
 
 fn sentence(cell: &Cell) -> String {
     format!(
-        "{} covered on {:.1} % of {}, and {:.0} % are required",
+        "{}: {:.1} % of {} intervals contain the truth; {:.0} % are required",
         cell.name,
         100.0 * cell.figure.covered.unwrap_or(0.0),
         cell.figure.intervals,
@@ -133,7 +134,7 @@ mod tests {
             .iter()
             .map(|summary| ("row".to_owned(), summary.clone()))
             .collect();
-        !too_seldom(&kinds, all).is_empty()
+        !insufficient_coverage(&kinds, all).is_empty()
     }
 
     #[test]
@@ -141,7 +142,7 @@ mod tests {
         assert!(fails(&[], &[summary(87, 100)]) && !fails(&[], &[summary(91, 100)]));
         assert!(
             fails(&[], &[summary(40, 50), summary(47, 50)]),
-            "half by either reference"
+            "half of the timers by either reference"
         );
         assert!(fails(&[summary(75, 100)], &[]) && !fails(&[summary(86, 100)], &[]));
     }
@@ -155,7 +156,10 @@ mod tests {
     fn more_rows_keep_false_alarms() {
         let mut rows = vec![summary(95, 100); 60];
         rows.push(summary(80, 100));
-        assert!(!fails(&rows, &[]), "one of many rows has so few by chance");
+        assert!(
+            !fails(&rows, &[]),
+            "one row of many may have such a low coverage by chance"
+        );
         rows.push(summary(70, 100));
         assert!(fails(&rows, &[]));
     }

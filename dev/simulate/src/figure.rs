@@ -1,39 +1,42 @@
-//! A figure compared with what is true, and how one figure did on many timers.
+//! Compares an estimated figure (such as a cost) with its true value, and summarises the comparisons
+//! over many timers.
 
 use serde::Serialize;
 use statrs::distribution::{ContinuousCDF, Normal};
 
 use timermeter::statistics::{CONFIDENCE, Z, mean, median};
 
-/// A figure as it should be and as it was found; nothing where there is none.
+/// A true figure and its estimate. A value is `None` if the timer has no such figure, or if the
+/// estimator determined none.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct FoundFigure {
-    /// What is true.
+    /// The true value.
     pub truth: Option<f64>,
-    /// What was found.
+    /// The estimate.
     pub value: Option<f64>,
-    /// Lower end of the 95 % interval.
+    /// Lower end of the 95 % interval of the estimate.
     pub low: Option<f64>,
-    /// Upper end of the 95 % interval.
+    /// Upper end of the 95 % interval of the estimate.
     pub high: Option<f64>,
-    /// The width that would remain with infinitely many observations.
+    /// The width that an exact interval would have with infinitely many observations.
     pub irreducible: f64,
 }
 
 impl FoundFigure {
-    /// How far the figure is off; `None` where it or its truth is missing.
+    /// The absolute error of the estimate; `None` if the estimate or the true value is missing.
     #[must_use]
     pub fn error(&self) -> Option<f64> {
         Some((self.value? - self.truth?).abs())
     }
 
-    /// Half the width of its interval.
+    /// Half the width of the interval.
     #[must_use]
     pub fn half_width(&self) -> Option<f64> {
         Some((self.high? - self.low?) / 2.0)
     }
 
-    /// Whether its interval holds the truth, but for what numbers are rounded by.
+    /// Whether the interval contains the true value, up to rounding errors; `None` if either is
+    /// missing.
     #[must_use]
     pub fn covered(&self) -> Option<bool> {
         let truth = self.truth?;
@@ -43,15 +46,15 @@ impl FoundFigure {
 
     /// The interval score (T. Gneiting and A. E. Raftery, *Strictly proper scoring rules,
     /// prediction, and estimation*, JASA 102, 2007, equation 43; R. L. Winkler, JASA 67, 1972): the
-    /// width, and forty times as much as the truth lies outside. Least on average where intervals
-    /// hold the truth 95 times in 100 and are no wider than that takes.
+    /// width plus forty times the distance by which the true value lies outside. Its mean is smallest
+    /// for the narrowest intervals that contain the true value in 95 % of cases.
     pub(super) fn score(&self) -> Option<f64> {
         const SHARE_OUTSIDE: f64 = 1.0 - CONFIDENCE;
         let (truth, low, high) = (self.truth?, self.low?, self.high?);
         Some(high - low + 2.0 / SHARE_OUTSIDE * ((low - truth).max(0.0) + (truth - high).max(0.0)))
     }
 
-    /// Right to within `tolerance`; none where there is none.
+    /// Whether the estimate is within `tolerance` of the true value, or both are missing.
     pub(super) fn holds(&self, tolerance: f64) -> bool {
         self.error()
             .map_or(self.truth.is_none() && self.value.is_none(), |error| {
@@ -59,31 +62,33 @@ impl FoundFigure {
             })
     }
 
-    /// How often a normal law with just this 95 % interval is off by more than that and by more
-    /// than matters: what no exact interval can avoid where it is wider than what matters.
-    pub(super) fn unavoidable(&self, matters: f64) -> f64 {
+    /// The probability that an estimate with this 95 % interval and a normal distribution is outside
+    /// the interval with an error above `relevant`. An exact interval has this probability too.
+    pub(super) fn unavoidable(&self, relevant: f64) -> f64 {
         let half = self
             .half_width()
             .filter(|half| half.is_finite() && *half > 0.0);
         half.map_or(0.0, |half| {
-            2.0 * Normal::standard().sf(Z * (matters / half).max(1.0))
+            2.0 * Normal::standard().sf(Z * (relevant / half).max(1.0))
         })
     }
 
-    /// Outside of its interval, and off by more than matters.
-    pub(super) fn misses(&self, matters: f64) -> bool {
-        self.covered() == Some(false) && self.error().is_some_and(|error| error > matters)
+    /// Whether the true value lies outside the interval and the error exceeds `relevant`.
+    pub(super) fn misses(&self, relevant: f64) -> bool {
+        self.covered() == Some(false) && self.error().is_some_and(|error| error > relevant)
     }
 }
 
-/// How one figure did.
+/// Counts and errors of one figure over many timers.
 #[derive(Clone, Debug, Default)]
 pub struct FigureScore {
-    /// Timers on which it was right, and on how many it was asked.
+    /// Timers for which the figure was right.
     right: u32,
+    /// All timers.
     timers: u32,
-    /// Intervals that hold the truth, and those there are.
+    /// Intervals that contain the true value.
     covered: u32,
+    /// All intervals.
     intervals: u32,
     half_widths: Vec<f64>,
     errors: Vec<f64>,
@@ -91,36 +96,37 @@ pub struct FigureScore {
     irreducible: Vec<f64>,
 }
 
-/// The mean interval score of exact intervals of a normal law over its mean absolute error: 4 φ(z)
-/// / 0.05 deviations over √(2/π) of them. *Computed*.
-const EXACT: f64 = 5.86;
+/// The ratio of the mean score of exact intervals to the mean absolute error, both for a normal
+/// distribution: 4 φ(z) / 0.05 standard deviations divided by √(2/π). *Computed*.
+const SCORE_PER_ERROR: f64 = 5.86;
 
-/// The same as shares and medians; null where there is nothing to take them of.
+/// A [`FigureScore`] as shares and means; null if there are no intervals.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct FigureSummary {
-    /// Share of timers on which it was right.
+    /// Share of timers for which the figure was right.
     pub right: Option<f64>,
-    /// Share of intervals that hold the truth.
+    /// Share of intervals that contain the true value.
     pub covered: Option<f64>,
-    /// Intervals that there are.
+    /// The number of intervals.
     pub intervals: u32,
     /// Median half-width of the intervals: relative for resolution and cost, absolute for spread and
     /// Quality.
     pub half_width: Option<f64>,
-    /// Median error, relative or absolute as the half-width.
+    /// Median error, relative or absolute like the half-width.
     pub error: Option<f64>,
-    /// Mean interval score, relative or absolute as the half-width.
+    /// Mean interval score, relative or absolute like the half-width.
     pub score: Option<f64>,
-    /// That of exact intervals, as wide as the figure of each timer really scatters around its
-    /// truth, by a normal law.
+    /// The mean score that exact intervals would have, for normally distributed errors of the
+    /// observed mean size.
     pub exact: Option<f64>,
-    /// The mean width that would remain with infinitely many single calls and batches.
+    /// The mean width of exact intervals with infinitely many observations, relative or absolute like
+    /// the half-width.
     pub irreducible: Option<f64>,
 }
 
 impl FigureScore {
-    /// Counts one more: whether it was right, and whether its interval, which is relative to
-    /// the truth or not, holds it.
+    /// Adds the figure of one timer. `right` is whether it was right; errors and widths are divided by
+    /// the true value if `relative`.
     pub(super) fn add(&mut self, found: &FoundFigure, right: bool, relative: bool) {
         self.timers += 1;
         self.right += u32::from(right);
@@ -141,7 +147,7 @@ impl FigureScore {
         self.irreducible.push(found.irreducible / unit);
     }
 
-    /// As shares and medians.
+    /// Converts the counts to shares, means and medians.
     #[must_use]
     pub fn summary(&self) -> FigureSummary {
         let share = |part: u32, all: u32| (all > 0).then(|| f64::from(part) / f64::from(all));
@@ -152,7 +158,7 @@ impl FigureScore {
             half_width: median(&self.half_widths),
             error: median(&self.errors),
             score: mean(&self.scores),
-            exact: mean(&self.errors).map(|error| EXACT * error),
+            exact: mean(&self.errors).map(|error| SCORE_PER_ERROR * error),
             irreducible: mean(&self.irreducible),
         }
     }

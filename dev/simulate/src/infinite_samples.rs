@@ -1,4 +1,5 @@
-//! Computes the bounds that infinitely many samples would leave, from the true calls.
+//! Computes the range of medians and spreads that infinitely many samples of a coarse reference leave
+//! possible, from the true distribution of costs.
 
 use timermeter::distribution::bounds::{
     AlignedShares, FeasibleRange, VARIANCE_OFF, bound_median_and_share,
@@ -7,14 +8,14 @@ use timermeter::distribution::cells::GAP;
 use timermeter::distribution::shape::MIN_INTERPOLATED_VARIANCE;
 use timermeter::statistics::mean;
 
-/// The range of median and share that infinitely many singles and batches leave possible. `calls`
-/// are equally frequent costs in steps, `factors` how processes differ in cost. Empty where calls
-/// vary by so many steps that single samples show them. `None` without calls.
+/// Returns the ranges of the median and of the spread. `calls` are equally probable costs, in steps of
+/// the reference and in ascending order; `factors` are the relative costs of processes. The ranges are
+/// empty if the costs vary over so many steps that single samples resolve them. `None` without calls.
 #[must_use]
 pub fn remaining(calls: &[f64], factors: &[f64], reach: f64) -> Option<FeasibleRange> {
-    /// As good as infinitely many: what is left of chance is far below what the shares are off by
-    /// anyway. *Numerical*.
-    const MANY: f64 = 1e12;
+    /// Stands for infinitely many: the sampling error is far below the error allowed for shares.
+    /// *Numerical*.
+    const SAMPLES: f64 = 1e12;
     let main = around_median(calls);
     let centre = mean(main)?;
     let variance = mean(
@@ -48,7 +49,7 @@ pub fn remaining(calls: &[f64], factors: &[f64], reach: f64) -> Option<FeasibleR
         .map(|(place, first, shares)| AlignedShares {
             first: *first,
             shares,
-            samples: MANY,
+            samples: SAMPLES,
             mean_fraction: *place,
             dispersion: 1.0,
         })
@@ -67,19 +68,20 @@ pub fn remaining(calls: &[f64], factors: &[f64], reach: f64) -> Option<FeasibleR
     })
 }
 
-/// The calls around the median that no gap parts from it, of sorted ones.
+/// Returns the cluster of sorted costs that contains the median: the costs that no gap separates from
+/// it.
 fn around_median(calls: &[f64]) -> &[f64] {
     if calls.is_empty() {
         return calls;
     }
-    let parted = |pair: &[f64]| pair[1] - pair[0] > GAP;
+    let is_gap = |pair: &[f64]| pair[1] - pair[0] > GAP;
     let (low, high) = calls.split_at(calls.len() / 2);
     let from = low.len().saturating_sub(1);
     let first = (1..=from)
         .rev()
-        .find(|at| parted(&calls[at - 1..=*at]))
+        .find(|at| is_gap(&calls[at - 1..=*at]))
         .unwrap_or(0);
-    let last = (from + 1..from + high.len()).find(|at| parted(&calls[*at..at + 2]));
+    let last = (from + 1..from + high.len()).find(|at| is_gap(&calls[*at..at + 2]));
     &calls[first..last.map_or(calls.len(), |last| last + 1)]
 }
 
@@ -87,10 +89,10 @@ fn around_median(calls: &[f64]) -> &[f64] {
 mod tests {
     use super::*;
 
-    const PLACES: [f64; 4] = [0.96, 0.99, 1.01, 1.04];
+    const FACTORS: [f64; 4] = [0.96, 0.99, 1.01, 1.04];
 
     fn width(calls: &[f64]) -> f64 {
-        let [low, high] = remaining(calls, &PLACES, 0.1).unwrap().above_mean;
+        let [low, high] = remaining(calls, &FACTORS, 0.1).unwrap().above_mean;
         high - low
     }
 
@@ -111,7 +113,7 @@ mod tests {
         let mut three = vec![3.0; 550];
         three.extend([[3.4; 300].as_slice(), &[3.9; 150]].concat());
         let mean = mean(&three).unwrap();
-        let open = remaining(&three, &PLACES, 0.5).unwrap();
+        let open = remaining(&three, &FACTORS, 0.5).unwrap();
         let above = 3.0 - mean;
         assert!(
             open.above_mean[0] <= above + 0.01 && above <= open.above_mean[1],
@@ -128,7 +130,7 @@ mod tests {
         let mut apart = vec![3.0; 700];
         apart.extend([30.0; 300]);
         assert!(width(&apart) < 0.1);
-        assert!(remaining(&[], &PLACES, 1.0).is_none());
+        assert!(remaining(&[], &FACTORS, 1.0).is_none());
         let far: Vec<f64> = (0..1000).map(|at| f64::from(at) / 50.0).collect();
         assert_eq!(width(&far), 0.0);
     }

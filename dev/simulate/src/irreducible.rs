@@ -1,30 +1,30 @@
-//! The width of intervals that would remain with infinitely many singles and batches: what a timer
-//! that shows its calls in steps leaves open of them, by its true distribution.
+//! Computes the width that intervals keep with infinitely many observations: a reference with coarse
+//! steps leaves a range of medians and spreads possible, however often it is read.
 
 use statrs::distribution::{ContinuousCDF, Normal};
 
 use super::infinite_samples::remaining;
-use super::truth::{calls, factors};
+use super::truth::{cost_quantiles, factors};
 use super::{Case, FREQUENCY, Truth};
 use timermeter::cost::singles::FINER;
 use timermeter::model::{Hertz, Nanos};
 use timermeter::quality::quality;
 
-/// Widths of the intervals of cost in nanoseconds, of spread and of Quality.
+/// The widths of exact intervals with infinitely many observations.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct IrreducibleWidths {
-    /// Nanoseconds.
+    /// Width for the cost, in nanoseconds.
     pub cost: f64,
-    /// A share.
+    /// Width for the spread.
     pub spread: f64,
-    /// A share.
+    /// Width for Quality, in [0, 1].
     pub quality: f64,
 }
 
-/// Where a frequency that wanders puts processes: quartiles of a normal law, and its middle.
-const LEVELS: [f64; 4] = [0.125, 0.375, 0.625, 0.875];
+/// The quantiles of the core frequency that stand for a frequency that varies.
+const FREQUENCY_QUANTILES: [f64; 4] = [0.125, 0.375, 0.625, 0.875];
 
-/// What remains of a case; nothing where its calls show themselves.
+/// Computes the widths for a case; they are 0 if single readings resolve the costs.
 #[must_use]
 pub fn irreducible_widths(case: &Case, truth: &Truth) -> IrreducibleWidths {
     let (own, reference) = (case.timer.step.max(case.timer.unit), case.reference.step);
@@ -33,21 +33,24 @@ pub fn irreducible_widths(case: &Case, truth: &Truth) -> IrreducibleWidths {
     } else {
         reference
     };
-    let calls: Vec<f64> = calls(&case.timer).iter().map(|call| call / step).collect();
+    let calls: Vec<f64> = cost_quantiles(&case.timer)
+        .iter()
+        .map(|call| call / step)
+        .collect();
     let reach = truth.resolution.unwrap_or(0.0);
-    let Some(open) = remaining(&calls, &places(case), reach / step) else {
+    let Some(open) = remaining(&calls, &relative_costs(case), reach / step) else {
         return IrreducibleWidths::default();
     };
     let cost = (open.above_mean[1] - open.above_mean[0]) * step;
-    let of = |cost: f64, spread: f64| {
+    let quality_at = |cost: f64, spread: f64| {
         let cycles = |ns: f64| Nanos(ns).cycles(Hertz(FREQUENCY));
         quality(cycles(reach), cycles(cost), spread).unwrap_or(0.0)
     };
-    let best = of(
+    let best = quality_at(
         (truth.cost - cost / 2.0).max(truth.cost / 2.0),
         open.share[1],
     );
-    let worst = of(truth.cost + cost / 2.0, open.share[0]);
+    let worst = quality_at(truth.cost + cost / 2.0, open.share[0]);
     let quality = if truth.resolution.is_some() && truth.monotonic {
         best - worst
     } else {
@@ -60,16 +63,17 @@ pub fn irreducible_widths(case: &Case, truth: &Truth) -> IrreducibleWidths {
     }
 }
 
-/// What a call takes in processes, over what it takes in a usual one.
-fn places(case: &Case) -> Vec<f64> {
+/// Returns the costs of a call in different processes and at different frequencies, relative to the
+/// nominal cost.
+fn relative_costs(case: &Case) -> Vec<f64> {
     let wander = if case.timer.follows_core {
         case.surroundings.wander
     } else {
         0.0
     };
     let normal = Normal::standard();
-    let wandered = LEVELS.map(|level| (wander * normal.inverse_cdf(level)).exp());
-    let levels: &[f64] = if wander > 0.0 { &wandered } else { &[1.0] };
+    let varied = FREQUENCY_QUANTILES.map(|quantile| (wander * normal.inverse_cdf(quantile)).exp());
+    let levels: &[f64] = if wander > 0.0 { &varied } else { &[1.0] };
     let processes = factors(case.surroundings.processes);
     processes
         .iter()

@@ -1,5 +1,5 @@
-//! Judging the estimators: simulated timers of declared truth are probed like any other, and what
-//! the report says of them is held against what is true.
+//! Judges the estimators: probes simulated timers whose true resolution, cost and spread are known,
+//! and compares the rows of the report with the truth.
 
 mod core;
 pub mod coverage;
@@ -41,27 +41,28 @@ use timermeter::trace::Trace;
 /// The nominal frequency of the simulated CPU in hertz, which turns time into cycles.
 pub const FREQUENCY: f64 = 3e9;
 
-/// A simulated timer on its bench.
+/// A simulated timer, the reference that times it, and the machine that both run on.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Case {
-    /// The timer under examination.
+    /// The timer that is probed.
     pub timer: Model,
     /// The reference that times it.
     pub reference: Model,
-    /// The machine around them.
+    /// The machine: its processes, interruptions and core frequency.
     pub surroundings: Surroundings,
-    /// Processes after which the budget of the run is used, where it is.
+    /// The number of processes after which the budget of the run is spent; `None` if it suffices for
+    /// all.
     pub cut: Option<u32>,
-    /// The seed of its virtual worlds.
+    /// The seed of the simulation.
     pub seed: u64,
 }
 
 impl Case {
-    /// Probes the case in virtual time. Returns what was observed, and the frequency of the core
-    /// meanwhile, in hertz.
+    /// Probes the case in virtual time. Returns the observations and the core frequency during the
+    /// probe in hertz.
     ///
     /// # Errors
-    /// When the reference is useless, which a sound one is not.
+    /// If the reference cannot be calibrated, for example because it never moves.
     pub fn probe(&self, plan: &Plan) -> Answer<(Trace, Interval)> {
         let mut random = StdRng::seed_from_u64(self.seed);
         let frequencies = Rc::new(RefCell::new(Vec::new()));
@@ -88,9 +89,9 @@ impl Case {
         {
             let (searching, certain) =
                 (plan.processes + plan.searching, plan.processes + plan.brief);
-            let wide =
+            let too_wide =
                 |sketch: &Sketch| goes_on(sketch.scatter(), trace.runs.len(), f64::INFINITY, plan);
-            if asks_before(process, plan) && !sketch.as_ref().is_some_and(wide) {
+            if checks_width_before(process, plan) && !sketch.as_ref().is_some_and(too_wide) {
                 break;
             }
             let process_seed = self.seed.wrapping_mul(1_000).wrapping_add(process.into());
@@ -112,7 +113,7 @@ impl Case {
                     .runs
                     .push(time_calls_briefly(&mut bench, &trace.reference, &mut None)?);
             }
-            // As a campaign looks at the timers whose processes agree least.
+            // A campaign adds processes to the timers with the widest intervals; so does this loop.
             let hertz = median_with_percentiles(&frequencies.borrow())
                 .map_or(FREQUENCY, |hertz| hertz.value);
             let known = Trace {
@@ -150,13 +151,13 @@ impl Case {
         Ok((trace, hertz))
     }
 
-    /// Probes the case and holds the result against the truth.
+    /// Probes the case and compares the result with the truth.
     ///
     /// # Errors
-    /// As [`probe`](Self::probe).
+    /// If [`probe`](Self::probe) fails.
     pub fn judge(&self, plan: &Plan) -> Answer<Verdict> {
         let (trace, hertz) = self.probe(plan)?;
-        Ok(Verdict::on(self, trace, hertz))
+        Ok(Verdict::from_trace(self, trace, hertz))
     }
 
     fn world(&self, seed: u64) -> Shared {
@@ -176,9 +177,9 @@ impl Case {
     }
 }
 
-/// Whether it is asked before this process, counted from 1, if the interval of its timer is still
-/// too wide.
-fn asks_before(process: u32, plan: &Plan) -> bool {
+/// Whether the campaign checks, before it starts process number `process` (from 1), that the
+/// interval of the timer is still too wide.
+fn checks_width_before(process: u32, plan: &Plan) -> bool {
     let certain = plan.processes + plan.brief;
     process > certain && (process - certain - 1).is_multiple_of(plan.block)
 }

@@ -1,5 +1,4 @@
-//! Random populations of simulated timers, on machines as they are. No estimator is tuned to a
-//! seed.
+//! Draws random populations of simulated timers and machines. No estimator is tuned to a seed.
 
 mod kinds;
 mod small_steps;
@@ -22,16 +21,16 @@ const TSC_TICK: f64 = 1e9 / 2.596e9;
 /// 3.58 MHz ACPI timer.
 const FRACTIONAL_STEPS: [f64; 4] = [10.015, 41.667, 52.083, 279.365];
 
-/// How far the frequencies of runs differ from each other, of how far those of one run do (standard
-/// deviations): 1.6 and 1.8 % of 2.1 to 3.6 % in ten quiet and ten busy runs of a virtual machine
+/// The standard deviation of the core frequency between runs, relative to that within a run. Ten quiet
+/// and ten busy runs of a virtual machine had 1.6 and 1.8 % between runs, and 2.1 to 3.6 % within runs
 /// (docs/selftest.md, real clocks).
-const BETWEEN_RUNS: f64 = 0.6;
+const BETWEEN_TO_WITHIN_RUNS: f64 = 0.6;
 
-/// By how much they differ where a core steps between two levels: 1.7 % between runs of another
-/// virtual machine.
-const OF_A_RUN: f64 = 0.017;
+/// The standard deviation of the core frequency between runs, for a core that steps between two
+/// frequencies. Measured on another virtual machine.
+const TWO_LEVEL_RUN_DEVIATION: f64 = 0.017;
 
-/// `count` timers that have a step, each with a fine or a 10 ns reference.
+/// Draws `count` timers that have a step, each with a fine or a 10 ns reference.
 #[must_use]
 pub fn regular(count: usize, seed: u64) -> Vec<Case> {
     let mut random = StdRng::seed_from_u64(seed);
@@ -40,7 +39,7 @@ pub fn regular(count: usize, seed: u64) -> Vec<Case> {
         .collect()
 }
 
-/// `count` timers that have no step to be found: irregular ones and ones that stand still.
+/// Draws `count` timers without a fixed step: irregular ones, and ones that never move.
 #[must_use]
 pub fn irregular(count: usize, seed: u64) -> Vec<Case> {
     let mut random = StdRng::seed_from_u64(seed ^ 0x1e_60_1a_12);
@@ -52,9 +51,8 @@ pub fn irregular(count: usize, seed: u64) -> Vec<Case> {
 fn case(timer: Model, random: &mut StdRng) -> Case {
     let reference = reference(random);
     let surroundings = surroundings(&timer, random);
-    // The budget ends after those processes that each timer has to itself, or some brief ones
-    // later.
-    let cut = random.random_bool(0.1).then(|| cut_short(random));
+    // One run in ten has a budget that ends early.
+    let cut = random.random_bool(0.1).then(|| draw_cut(random));
     Case {
         timer,
         reference,
@@ -72,12 +70,12 @@ fn reference(random: &mut StdRng) -> Model {
     }
 }
 
-/// A counter that moves at every tick of 0.4 ns.
+/// Draws a reference that moves at every tick of 0.4 ns.
 fn fine(random: &mut StdRng) -> Model {
     Model::regular("fine", TSC_TICK, TSC_TICK, random.random_range(8.0..30.0))
 }
 
-/// One on a 100 MHz grid, declared in counts or in nanoseconds.
+/// Draws a reference with steps of 10 ns, a raw counter or a clock in nanoseconds.
 fn grid(random: &mut StdRng) -> Model {
     let cost = random.random_range(8.0..30.0);
     if random.random() {
@@ -144,7 +142,7 @@ fn regular_timer(random: &mut StdRng) -> Model {
     model
 }
 
-/// How its cost varies, what interrupts its calls, and how far its rate is off.
+/// Draws the jitter of a timer, its outliers, and the error of its rate.
 fn vary(model: &mut Model, random: &mut StdRng) {
     model.jitter = kinds::draw_jitter(model.base, random);
     model.follows_core = random.random_bool(0.8);
@@ -159,15 +157,17 @@ fn vary(model: &mut Model, random: &mut StdRng) {
     }
 }
 
-/// What machines do: processes that differ or come in two kinds, interruptions by time, a frequency
-/// that wanders.
+/// Draws a machine: processes that differ or have two regimes, interruptions, and a core frequency
+/// that varies.
 fn surroundings(timer: &Model, random: &mut StdRng) -> Surroundings {
     let processes = match random.random_range(0..20) {
         0..8 => Processes::Identical,
-        8..17 => differing(random),
-        _ => in_two_regimes(random),
+        8..17 => draw_factor(random),
+        _ => draw_regimes(random),
     };
-    let interruptions = random.random_bool(0.4).then(|| interrupted(timer, random));
+    let interruptions = random
+        .random_bool(0.4)
+        .then(|| draw_interruptions(timer, random));
     let turn = random.random_range(0.2..0.6);
     let steady = Surroundings {
         processes,
@@ -176,62 +176,66 @@ fn surroundings(timer: &Model, random: &mut StdRng) -> Surroundings {
         ..Surroundings::default()
     };
     match random.random_range(0..10) {
-        0..3 => wandering(steady, random),
-        3 => of_two_levels(steady, random),
+        0..3 => with_varying_frequency(steady, random),
+        3 => with_two_frequencies(steady, random),
         _ => steady,
     }
 }
 
-/// Between processes: as one factor, drawn by each, or as two kinds of them.
-fn differing(random: &mut StdRng) -> Processes {
+/// Draws processes whose costs differ by a random factor.
+fn draw_factor(random: &mut StdRng) -> Processes {
     Processes::Factor(log_uniform(0.002, 0.05, random))
 }
 
-fn in_two_regimes(random: &mut StdRng) -> Processes {
+/// Draws processes of two regimes.
+fn draw_regimes(random: &mut StdRng) -> Processes {
     let apart: f64 = log_uniform(0.03, 0.2, random);
     let factor = if random.random() {
         1.0 + apart
     } else {
         1.0 / (1.0 + apart)
     };
-    // Kinds that few processes belong to are met by too few of them to be known.
+    // A run has too few processes to find a regime with a smaller share.
     Processes::Regimes {
         factor,
         share: random.random_range(0.4..0.6),
     }
 }
 
-fn interrupted(timer: &Model, random: &mut StdRng) -> Interruptions {
+/// Draws how often interruptions occur and how long they last.
+fn draw_interruptions(timer: &Model, random: &mut StdRng) -> Interruptions {
     Interruptions {
-        // So that not more than some percent of the calls are interrupted.
+        // At most some percent of the calls are interrupted.
         every: log_uniform(5e4, 4e6, random).max(40.0 * timer.base),
         longest: log_uniform(2e3, 3e4, random),
     }
 }
 
-fn wandering(around: Surroundings, random: &mut StdRng) -> Surroundings {
+/// Adds a core frequency that varies continuously.
+fn with_varying_frequency(machine: Surroundings, random: &mut StdRng) -> Surroundings {
     let wander = log_uniform(0.005, 0.06, random);
     Surroundings {
         wander,
-        level: BETWEEN_RUNS * wander * normal(random),
+        level: BETWEEN_TO_WITHIN_RUNS * wander * normal(random),
         apart: 0.0,
-        ..around
+        ..machine
     }
 }
 
-/// A core that steps between two frequencies, as with a neighbour that comes and goes, and whose
-/// frequencies differ from run to run.
-fn of_two_levels(around: Surroundings, random: &mut StdRng) -> Surroundings {
+/// Adds a core that steps between two frequencies, as when a neighbour starts and stops, and whose
+/// frequencies differ between runs.
+fn with_two_frequencies(machine: Surroundings, random: &mut StdRng) -> Surroundings {
     let apart = log_uniform(0.03, 0.3, random);
     Surroundings {
         wander: 0.0,
-        level: OF_A_RUN * normal(random),
+        level: TWO_LEVEL_RUN_DEVIATION * normal(random),
         apart,
-        ..around
+        ..machine
     }
 }
 
-fn cut_short(random: &mut StdRng) -> u32 {
+/// Draws the number of processes of a run whose budget ends early.
+fn draw_cut(random: &mut StdRng) -> u32 {
     random.random_range(3..9)
 }
 

@@ -1,5 +1,5 @@
-//! How the estimators did on many timers: how often each figure is right, how often its interval
-//! holds the truth, and how wide that is.
+//! Summarises the verdicts on many simulated timers: how often each figure is right, how often its
+//! 95 % interval contains the truth, and how wide the interval is.
 
 use indexmap::IndexMap;
 use serde::Serialize;
@@ -8,57 +8,62 @@ use simulated::{Jitter, Processes, Updates};
 use super::figure::{FigureScore, FigureSummary};
 use super::{Case, Verdict};
 
-/// How the estimators did on one group of timers.
+/// Counts of verdicts on one group of timers.
 #[derive(Clone, Debug, Default)]
 pub struct Score {
-    /// How many there were.
+    /// The number of timers.
     pub timers: u32,
-    /// Resolution, cost, spread and Quality.
+    /// The counts for resolution, cost, spread and Quality, in this order.
     pub figures: [FigureScore; 4],
+    /// Timers whose backward steps were reported correctly.
     order: u32,
+    /// Timers all of whose figures were right.
     all: u32,
+    /// Timers with a relevant error outside the interval.
     misses: u32,
+    /// The sum of the probabilities of such errors that no exact interval can avoid.
     unavoidable: f64,
 }
 
-/// The same as shares.
+/// A [`Score`] as shares of its timers, in [0, 1].
 #[derive(Clone, Debug, Serialize)]
 pub struct Summary {
-    /// How many timers.
+    /// The number of timers.
     pub timers: u32,
-    /// Step of the counter.
+    /// The resolution.
     pub resolution: FigureSummary,
-    /// What a call costs alone.
+    /// The median cost of an isolated call.
     pub cost: FigureSummary,
-    /// Share of calls within a step of that.
+    /// The share of calls within ±1 resolution of the median cost.
     pub spread: FigureSummary,
-    /// The unified metric.
+    /// Quality, Formula (1).
     pub quality: FigureSummary,
-    /// Share on which steps backwards were seen exactly where there are some.
+    /// Share of timers whose backward steps were reported correctly: found if the timer has some, and
+    /// not found otherwise.
     pub order: f64,
-    /// Share on which all figures were right.
+    /// Share of timers all of whose figures were right.
     pub all: f64,
-    /// Share on which the truth lay outside the interval of cost or Quality, and off by more than 1
-    /// % or 0.1 points.
+    /// Share of timers whose true cost lies outside its interval with an error above 1 %, or whose
+    /// true Quality lies outside its interval with an error above 0.1 points.
     pub misses: f64,
-    /// The share of such misses that intervals of these widths have at least if each holds the
-    /// truth 95 times in 100.
+    /// The smallest possible share of such misses, given the widths of the intervals and a coverage
+    /// of exactly 95 %.
     pub unavoidable: f64,
 }
 
 impl Summary {
-    /// In the order of [`FIGURES`].
+    /// Returns the summaries in the order of [`FIGURES`].
     #[must_use]
     pub fn figures(&self) -> [FigureSummary; 4] {
         [self.resolution, self.cost, self.spread, self.quality]
     }
 }
 
-/// Names of the figures, in their order.
+/// The names of the figures, in the order of reports.
 pub const FIGURES: [&str; 4] = ["resolution", "cost", "spread", "Quality"];
 
 impl Score {
-    /// Counts one more timer.
+    /// Adds the verdict on one timer.
     pub fn add(&mut self, verdict: &Verdict) {
         self.timers += 1;
         let [resolution, cost, spread, quality] = &mut self.figures;
@@ -72,7 +77,7 @@ impl Score {
         self.unavoidable += verdict.unavoidable();
     }
 
-    /// As shares.
+    /// Converts the counts to shares.
     #[must_use]
     pub fn summary(&self) -> Summary {
         let share = |part: u32| f64::from(part) / f64::from(self.timers.max(1));
@@ -93,24 +98,23 @@ impl Score {
     }
 }
 
-/// The group of timers of which any reference [shows the middle](shows_its_middle), and of those
-/// the ones whose processes do not differ.
+/// The group of timers whose median cost [any reference determines](median_is_identifiable).
 pub const SHOWN: &str = "shown: all";
-/// See [`SHOWN`].
+/// The timers of [`SHOWN`] whose processes do not differ.
 pub const SHOWN_IDENTICAL: &str = "shown: processes identical";
 
-/// A second cost is rare that is met in a smaller share of the calls.
-const RARE: f64 = 0.03;
-/// Nanoseconds in a step of the coarse reference: two costs that lie closer show at the same
-/// levels.
-const A_STEP: f64 = 10.0;
+/// A second cost that occurs in a smaller share of the calls counts as rare.
+const RARE_SHARE: f64 = 0.03;
+/// The step of the coarse reference in nanoseconds. It cannot separate two costs that differ by
+/// less.
+const COARSE_STEP_NS: f64 = 10.0;
 
-/// Scores of groups, in the order of [`groups`].
+/// The scores of all groups of timers, by the names of the groups.
 #[derive(Clone, Debug, Default)]
 pub struct Scores(pub IndexMap<String, Score>);
 
 impl Scores {
-    /// Counts a timer in all groups that it belongs to.
+    /// Adds the verdict on a timer to each group that the timer belongs to.
     pub fn add(&mut self, case: &Case, verdict: &Verdict) {
         for group in groups(case) {
             self.0.entry(group).or_default().add(verdict);
@@ -119,7 +123,7 @@ impl Scores {
     }
 }
 
-/// The kind of a timer: its step.
+/// Returns the kind of a timer, which is named by its step.
 #[must_use]
 pub fn kind(case: &Case) -> String {
     match case.timer.updates {
@@ -128,33 +132,33 @@ pub fn kind(case: &Case) -> String {
     }
 }
 
-/// Whether single calls of the timer follow a law of which a coarse reference shows the middle: one
-/// cost, however it varies, or two a step or more apart, on a core that does not step between
-/// frequencies, in as many processes as it takes. A figure of others is as good as its interval
-/// says: what several costs within a step are, that reference does not tell.
+/// Whether a coarse reference determines the median cost of the timer: the distribution of the cost
+/// has one mode, or two that differ by at least one step of that reference; the core does not step
+/// between frequencies; the budget of the run suffices. For other timers, single readings of a
+/// coarse reference leave the median open within a step, and the interval has to say so.
 #[must_use]
-pub fn shows_its_middle(case: &Case) -> bool {
+pub fn median_is_identifiable(case: &Case) -> bool {
     let steady = case.surroundings.apart == 0.0 && case.cut.is_none();
     steady
         && match case.timer.jitter {
             Jitter::None | Jitter::Exponential(_) | Jitter::Normal(_) | Jitter::Gamma { .. } => {
                 true
             }
-            Jitter::Bimodal { extra, share } => share >= RARE && extra >= A_STEP,
+            Jitter::Bimodal { extra, share } => share >= RARE_SHARE && extra >= COARSE_STEP_NS,
             Jitter::Trimodal { .. } | Jitter::Pareto { .. } => false,
         }
 }
 
-/// The groups that a timer with a step belongs to: by its step, by how its cost varies, by what
-/// surrounds it.
+/// Returns the groups that a timer belongs to: by its step, by the distribution of its cost, and by
+/// its machine.
 fn groups(case: &Case) -> Vec<String> {
     let cost = match case.timer.jitter {
         Jitter::None => "constant",
         Jitter::Exponential(_) => "with a tail",
         Jitter::Normal(_) => "normal",
         Jitter::Gamma { .. } => "skewed",
-        Jitter::Bimodal { share, .. } if share < RARE => "rare slow path",
-        Jitter::Bimodal { extra, .. } if extra < A_STEP => "two within 10 ns",
+        Jitter::Bimodal { share, .. } if share < RARE_SHARE => "rare slow path",
+        Jitter::Bimodal { extra, .. } if extra < COARSE_STEP_NS => "two within 10 ns",
         Jitter::Bimodal { .. } => "bimodal",
         Jitter::Trimodal { .. } => "three modes",
         Jitter::Pareto { .. } => "Pareto tail",
@@ -169,7 +173,7 @@ fn groups(case: &Case) -> Vec<String> {
         format!("cost: {cost}"),
         format!("processes: {processes}"),
     ];
-    if shows_its_middle(case) {
+    if median_is_identifiable(case) {
         groups.push(SHOWN.into());
         groups.extend(
             (case.surroundings.processes == Processes::Identical).then(|| SHOWN_IDENTICAL.into()),

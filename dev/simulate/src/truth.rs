@@ -1,39 +1,41 @@
-//! What is true of a simulated timer, computed from its model and from what surrounds it alone.
+//! Computes the true figures of a simulated timer from its model and its machine.
 
 use simulated::{Jitter, Model, Outliers, Processes, Surroundings, Updates};
 use statrs::distribution::{ContinuousCDF, Gamma, Normal};
 
 use timermeter::statistics::bisect;
 
-/// What is true of a simulated timer.
+/// The true figures of a simulated timer.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Truth {
-    /// Resolution in nanoseconds; `None` when there is none and no number may be given.
+    /// Resolution in nanoseconds; `None` if the timer has no fixed step, so that no resolution may be
+    /// reported.
     pub resolution: Option<f64>,
-    /// Median cost of a single invocation in nanoseconds at the nominal frequency of the core: its
-    /// mean over processes.
+    /// Median cost of a single call in nanoseconds at the nominal core frequency, averaged over
+    /// processes.
     pub cost: f64,
-    /// Share of invocations within ±1 resolution of the median: its mean over processes.
+    /// Share of calls within ±1 resolution of the median, averaged over processes.
     pub spread: Option<f64>,
-    /// Whether it never steps backwards.
+    /// Whether the timer never steps backwards.
     pub monotonic: bool,
 }
 
-/// Processes that a mean over processes is taken from, at equal shares of the law of their factor.
-const PROCESSES: u32 = 33;
+/// The number of quantiles of the distribution of processes over which figures are averaged.
+const PROCESS_QUANTILES: u32 = 33;
 
 impl Truth {
-    /// Of a timer in its surroundings.
+    /// Computes the true figures of a timer on a machine.
     #[must_use]
     pub fn of_timer(timer: &Model, surroundings: &Surroundings) -> Self {
-        // A raw counter is reported in nanoseconds of the reference, a declared unit in its own.
-        let own = if timer.declared {
+        // A raw counter is converted with the reference; a timer with a declared unit keeps its own,
+        // which is off by its drift.
+        let ns_per_reference_ns = if timer.declared {
             1.0
         } else {
             1.0 + timer.drift * 1e-6
         };
-        let resolution =
-            (timer.updates == Updates::Regular).then_some(timer.step.max(timer.unit) / own);
+        let resolution = (timer.updates == Updates::Regular)
+            .then_some(timer.step.max(timer.unit) / ns_per_reference_ns);
         let processes = factors(surroundings.processes);
         let mean = |figure: &dyn Fn(&Costs) -> f64| {
             let each = processes.iter().map(|&(factor, share)| {
@@ -61,9 +63,9 @@ impl Truth {
     }
 }
 
-/// What calls of a timer take in nanoseconds, each of these as often as the others, the shortest
-/// first: without interruptions, in a process whose factor is one.
-pub(super) fn calls(timer: &Model) -> Vec<f64> {
+/// Returns equally probable costs of a call in nanoseconds, in ascending order, without interruptions
+/// and in a process whose factor is 1.
+pub(super) fn cost_quantiles(timer: &Model) -> Vec<f64> {
     const CALLS: u32 = 500;
     let undisturbed = Model {
         outliers: None,
@@ -79,23 +81,28 @@ pub(super) fn calls(timer: &Model) -> Vec<f64> {
         .collect()
 }
 
-/// Factors of the cost, with the share of processes that draw them.
+/// Returns the factors by which processes differ in cost, each with the share of processes.
 pub(super) fn factors(processes: Processes) -> Vec<(f64, f64)> {
     match processes {
         Processes::Identical => vec![(1.0, 1.0)],
         Processes::Regimes { factor, share } => vec![(1.0, 1.0 - share), (factor, share)],
         Processes::Factor(deviation) => {
             let normal = Normal::standard();
-            let of = |number| (f64::from(number) + 0.5) / f64::from(PROCESSES);
-            let share = 1.0 / f64::from(PROCESSES);
-            (0..PROCESSES)
-                .map(|number| ((deviation * normal.inverse_cdf(of(number))).exp(), share))
+            let probability = |number| (f64::from(number) + 0.5) / f64::from(PROCESS_QUANTILES);
+            let share = 1.0 / f64::from(PROCESS_QUANTILES);
+            (0..PROCESS_QUANTILES)
+                .map(|number| {
+                    (
+                        (deviation * normal.inverse_cdf(probability(number))).exp(),
+                        share,
+                    )
+                })
                 .collect()
         }
     }
 }
 
-/// The costs of single invocations in one process.
+/// The distribution of the cost of single calls in one process.
 struct Costs<'a> {
     timer: &'a Model,
     surroundings: &'a Surroundings,
@@ -103,23 +110,23 @@ struct Costs<'a> {
 }
 
 impl Costs<'_> {
-    /// The share of costs up to this one.
+    /// Returns the share of calls that cost at most `cost` nanoseconds.
     fn cumulative(&self, cost: f64) -> f64 {
         let above = cost / self.factor - self.timer.base;
-        // The length of an interruption dwarfs the jitter, which is left out of the sum.
+        // Jitter is left out for interrupted calls, because interruptions are much longer.
         let beyond = cost - self.factor * self.timer.base;
         let (interrupted, late) = self.interrupted(beyond);
-        (1.0 - interrupted) * self.core(above) + late
+        (1.0 - interrupted) * self.cumulative_jitter(above) + late
     }
 
-    /// The share of costs strictly below, which differs from the cumulative share at the atoms
-    /// only.
+    /// Returns the share of calls that cost less than `cost` nanoseconds. It differs from
+    /// [`cumulative`](Self::cumulative) only if calls cost exactly `cost`.
     fn below(&self, cost: f64) -> f64 {
         self.cumulative(cost - 1e-9 * self.timer.base.max(1.0))
     }
 
-    /// The share of invocations that are interrupted, and of those that are so for less than this
-    /// many nanoseconds.
+    /// Returns the share of calls that are interrupted, and the share of calls that are interrupted
+    /// for less than `beyond` nanoseconds.
     fn interrupted(&self, beyond: f64) -> (f64, f64) {
         let shorter = |from: f64, longest: f64| {
             ((beyond.max(1.0) / from).ln() / (longest / from).ln()).clamp(0.0, 1.0)
@@ -137,16 +144,17 @@ impl Costs<'_> {
         (by_call.0 + by_time.0, by_call.1 + by_time.1)
     }
 
-    fn core(&self, above: f64) -> f64 {
+    /// Returns the share of uninterrupted calls whose jitter is at most `above` nanoseconds.
+    fn cumulative_jitter(&self, above: f64) -> f64 {
         match self.timer.jitter {
             Jitter::Normal(deviation) => {
-                Normal::new(0.0, deviation).map_or(0.0, |law| law.cdf(above))
+                Normal::new(0.0, deviation).map_or(0.0, |jitter| jitter.cdf(above))
             }
             _ if above < 0.0 => 0.0,
             Jitter::None => 1.0,
             Jitter::Exponential(mean) => 1.0 - (-above / mean).exp(),
             Jitter::Gamma { shape, scale } => {
-                Gamma::new(shape, 1.0 / scale).map_or(0.0, |law| law.cdf(above))
+                Gamma::new(shape, 1.0 / scale).map_or(0.0, |jitter| jitter.cdf(above))
             }
             Jitter::Bimodal { extra, share } => {
                 if above < extra {
@@ -179,7 +187,7 @@ mod tests {
     #[test]
     fn truth_matches_hand_computation() {
         let timer = Model::regular("", 10.0, 1.0, 100.0);
-        let of = |jitter, processes| {
+        let truth_of = |jitter, processes| {
             let surroundings = Surroundings {
                 processes,
                 ..Surroundings::default()
@@ -205,13 +213,13 @@ mod tests {
                 expected.1
             );
         };
-        near(of(Jitter::None, Processes::Identical), (100.0, 1.0));
+        near(truth_of(Jitter::None, Processes::Identical), (100.0, 1.0));
         near(
-            of(Jitter::Exponential(20.0), Processes::Identical),
+            truth_of(Jitter::Exponential(20.0), Processes::Identical),
             (100.0 + 20.0 * 2.0_f64.ln(), 0.5211),
         );
         near(
-            of(
+            truth_of(
                 Jitter::Gamma {
                     shape: 1.0,
                     scale: 20.0,
@@ -221,11 +229,11 @@ mod tests {
             (113.863, 0.5211),
         );
         near(
-            of(Jitter::Normal(10.0), Processes::Identical),
+            truth_of(Jitter::Normal(10.0), Processes::Identical),
             (100.0, 0.6827),
         );
         near(
-            of(
+            truth_of(
                 Jitter::Bimodal {
                     extra: 30.0,
                     share: 0.3,
@@ -235,7 +243,7 @@ mod tests {
             (100.0, 0.7),
         );
         let three = |share| {
-            of(
+            truth_of(
                 Jitter::Trimodal {
                     extra: [5.0, 30.0],
                     share,
@@ -247,11 +255,11 @@ mod tests {
         near(three([0.15, 0.55]), (130.0, 0.55));
         let scale = 20.0;
         near(
-            of(Jitter::Pareto { shape: 2.0, scale }, Processes::Identical),
+            truth_of(Jitter::Pareto { shape: 2.0, scale }, Processes::Identical),
             (108.284, 0.7271),
         );
         near(
-            of(
+            truth_of(
                 Jitter::None,
                 Processes::Regimes {
                     factor: 1.2,
@@ -260,6 +268,9 @@ mod tests {
             ),
             (110.0, 1.0),
         );
-        near(of(Jitter::None, Processes::Factor(0.03)), (100.0, 1.0));
+        near(
+            truth_of(Jitter::None, Processes::Factor(0.03)),
+            (100.0, 1.0),
+        );
     }
 }

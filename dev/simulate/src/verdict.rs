@@ -1,4 +1,4 @@
-//! What a report says of a simulated timer, compared with what is true.
+//! Compares the row of a report on a simulated timer with the truth.
 
 use super::figure::FoundFigure;
 use super::irreducible::irreducible_widths;
@@ -9,34 +9,34 @@ use timermeter::recording::Observation;
 use timermeter::trace::Trace;
 use timermeter::trust::Yardsticks;
 
-/// An error of cost that matters, as a share of it.
+/// The smallest relevant error of a cost, as a share of the cost.
 /// *Definition*: the aim that was set.
-const COST_MATTERS: f64 = 0.01;
-/// An error of Quality that matters: 0.1 points.
+const RELEVANT_COST_ERROR: f64 = 0.01;
+/// The smallest relevant error of Quality: 0.1 points.
 /// *Definition*: the aim that was set.
-const QUALITY_MATTERS: f64 = 0.001;
+const RELEVANT_QUALITY_ERROR: f64 = 0.001;
 
-/// What was found of a case, compared with what is true.
+/// The figures of one case, estimated and true.
 #[derive(Clone, Debug)]
 pub struct Verdict {
-    /// Nanoseconds.
+    /// The resolution in nanoseconds.
     pub resolution: FoundFigure,
-    /// Nanoseconds, at the frequency of the campaign.
+    /// The median cost in nanoseconds, at the core frequency of the probe.
     pub cost: FoundFigure,
-    /// A share.
+    /// The spread, in [0, 1].
     pub spread: FoundFigure,
-    /// A share.
+    /// Quality, in [0, 1].
     pub quality: FoundFigure,
-    /// Whether it never steps backwards.
+    /// Whether the timer never steps backwards.
     pub monotonic: bool,
     /// The row of the report.
     pub row: TimerRow,
 }
 
 impl Verdict {
-    /// What the report says of a trace of the case, whose core ran at `hertz`.
+    /// Analyses the trace of a case, whose core ran at `hertz`, and compares the row with the truth.
     #[must_use]
-    pub(super) fn on(case: &Case, trace: Trace, hertz: Interval) -> Self {
+    pub(super) fn from_trace(case: &Case, trace: Trace, hertz: Interval) -> Self {
         let truth = Truth::of_timer(&case.timer, &case.surroundings);
         let mut stored = trace.with_runs(Vec::new(), Vec::new());
         trace.runs.into_iter().for_each(|run| stored.add(run));
@@ -54,8 +54,8 @@ impl Verdict {
     }
 
     fn judge(truth: &Truth, case: &Case, hertz: f64, row: TimerRow) -> Self {
-        // What follows the core is reported at the frequency of the campaign; in cycles it is the same
-        // at any.
+        // A cost that follows the core is reported in nanoseconds at the frequency of the probe. In
+        // cycles it does not depend on the frequency.
         let follows = case.timer.follows_core;
         let cost_ns = truth.cost * if follows { FREQUENCY / hertz } else { 1.0 };
         let cycles = |ns: f64| Nanos(ns).cycles(Hertz(FREQUENCY));
@@ -102,10 +102,10 @@ impl Verdict {
         }
     }
 
-    /// Resolution within 1 %; for timers without a step: no number given.
+    /// Whether the resolution is right: within 1 %, or not given for a timer without a step.
     #[must_use]
     pub fn resolution_holds(&self) -> bool {
-        // Backward steps may hide the step; the timer is useless anyway.
+        // Backward steps may prevent the estimate; such a timer has Quality 0 anyway.
         let hidden = !self.monotonic && self.resolution.value.is_none();
         hidden
             || self
@@ -113,37 +113,37 @@ impl Verdict {
                 .holds(0.01 * self.resolution.truth.unwrap_or(0.0))
     }
 
-    /// Cost within 2 % or half a nanosecond.
+    /// Whether the cost is right: within 2 % or 0.5 ns, whichever is larger.
     #[must_use]
     pub fn cost_holds(&self) -> bool {
         self.cost
             .holds((0.02 * self.cost.truth.unwrap_or(0.0)).max(0.5))
     }
 
-    /// Spread within 0.02.
+    /// Whether the spread is right: within 0.02.
     #[must_use]
     pub fn spread_holds(&self) -> bool {
         (!self.monotonic && self.spread.value.is_none()) || self.spread.holds(0.02)
     }
 
-    /// Quality within half a percentage point; none where there is none.
+    /// Whether Quality is right: within 0.5 points, or not given for a timer that has none.
     #[must_use]
     pub fn quality_holds(&self) -> bool {
         self.quality.holds(0.005)
     }
 
-    /// Steps backwards seen exactly where there are some.
+    /// Whether backward steps were found if and only if the timer has some.
     #[must_use]
     pub fn order_holds(&self) -> bool {
-        let seen = self
+        let backward_steps = self
             .row
             .observations
             .as_ref()
-            .map_or(0, |seen| seen.backward_steps);
-        (seen == 0) == self.monotonic
+            .map_or(0, |observations| observations.backward_steps);
+        (backward_steps == 0) == self.monotonic
     }
 
-    /// All of these.
+    /// Whether all figures are right.
     #[must_use]
     pub fn holds(&self) -> bool {
         self.resolution_holds()
@@ -153,23 +153,24 @@ impl Verdict {
             && self.order_holds()
     }
 
-    /// The truth lies outside an interval, and is off by what matters: 1 % of cost or 0.1 points of
-    /// Quality.
+    /// Whether the true cost lies outside its interval with an error above 1 %, or the true Quality
+    /// with an error above 0.1 points.
     #[must_use]
     pub fn misses(&self) -> bool {
-        self.cost.misses(self.matters()) || self.quality.misses(QUALITY_MATTERS)
+        self.cost.misses(self.relevant_cost_error()) || self.quality.misses(RELEVANT_QUALITY_ERROR)
     }
 
-    /// How often that happens at least where intervals of this width hold the truth 95 times in
-    /// 100.
+    /// The smallest possible probability of a [miss](Self::misses), given the widths of the intervals
+    /// and a coverage of exactly 95 %.
     #[must_use]
     pub fn unavoidable(&self) -> f64 {
         self.cost
-            .unavoidable(self.matters())
-            .max(self.quality.unavoidable(QUALITY_MATTERS))
+            .unavoidable(self.relevant_cost_error())
+            .max(self.quality.unavoidable(RELEVANT_QUALITY_ERROR))
     }
 
-    fn matters(&self) -> f64 {
-        COST_MATTERS * self.cost.truth.unwrap_or(0.0)
+    /// In nanoseconds.
+    fn relevant_cost_error(&self) -> f64 {
+        RELEVANT_COST_ERROR * self.cost.truth.unwrap_or(0.0)
     }
 }

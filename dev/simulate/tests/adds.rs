@@ -3,7 +3,7 @@
 
 use simulate::Case;
 use simulate::population::regular;
-use simulated::{Processes, REFERENCE_ID, Role, Surroundings, World, piece};
+use simulated::{Processes, REFERENCE_ID, Role, Surroundings, World, code_duration_ns};
 use timermeter::campaign::clocks::questions;
 use timermeter::cost::adds::adds;
 use timermeter::model::{Adds, Context};
@@ -72,7 +72,7 @@ fn cases(processes: Processes) -> Vec<Case> {
 fn judged(cases: &[Case], context: Context) -> [usize; 2] {
     let (mut right, mut held) = (0, 0);
     for case in cases {
-        let [without, with] = piece(context, case.timer.base).expect("simulated");
+        let [without, with] = code_duration_ns(context, case.timer.base).expect("simulated");
         let truth = with - without;
         let added = found(case).get(context).expect("it was asked");
         right += usize::from((added.ns.value - truth).abs() <= (0.03 * truth).max(0.3));

@@ -2,7 +2,7 @@
 //! rules were chosen on.
 
 use rayon::prelude::*;
-use simulate::score::{Score, Summary, shows_its_middle};
+use simulate::score::{Score, Summary, median_is_identifiable};
 use simulate::{Case, Verdict, population};
 use simulated::Surroundings;
 use timermeter::campaign::sampling::Plan;
@@ -61,7 +61,11 @@ fn figures_right_and_intervals_cover() {
             numbers.timers,
             all.timers
         );
-        let shown = || verdicts.iter().filter(|(case, _)| shows_its_middle(case));
+        let shown = || {
+            verdicts
+                .iter()
+                .filter(|(case, _)| median_is_identifiable(case))
+        };
         let seen = summary(
             shown()
                 .map(|(_, verdict)| verdict)

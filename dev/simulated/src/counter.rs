@@ -1,7 +1,7 @@
-//! A simulated machine of several CPUs whose counter has known faults.
+//! Simulates a machine of several CPUs whose counter has declared faults.
 //!
-//! What ticks: a counter a CPU, all made of one true time. How it lies: as its
-//! [faults](CounterFault) say, and in no other way. Its kernel's clocks are right.
+//! Each CPU has a counter, computed from one true time and the declared [faults](CounterFault). The
+//! clocks of the kernel are correct.
 
 use std::time::Duration;
 
@@ -12,93 +12,93 @@ use super::exponential;
 use timers::raw::Machine;
 use timers::{Answer, During, Ordered};
 
-/// What is wrong with a counter. Times are true ones, in nanoseconds; moments are counted from the
-/// start of the simulation.
+/// A fault of the counter. Times are true times in nanoseconds; moments count from the start of the
+/// simulation.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum CounterFault {
-    /// That of one CPU is ahead of the others, or behind.
+    /// The counter of one CPU is ahead of the others, or behind if negative.
     Offset {
         /// The CPU.
         cpu: u32,
-        /// By how much.
+        /// The offset.
         ns: f64,
     },
-    /// That of one CPU runs faster than the others, and has done so for a second.
+    /// The counter of one CPU runs faster than the others, since one second before the start.
     Rate {
         /// The CPU.
         cpu: u32,
-        /// By how much.
+        /// The relative difference in rate.
         ppm: f64,
     },
-    /// A share of all readings lies back.
+    /// A share of all readings is too low.
     Backward {
-        /// How often.
+        /// The share of readings.
         share: f64,
-        /// By how much.
+        /// The difference.
         ns: f64,
     },
-    /// A share of the readings that follow one on another CPU lies back.
+    /// A share of the readings that follow a reading on another CPU is too low.
     Between {
-        /// How often.
+        /// The share of readings.
         share: f64,
-        /// By how much.
+        /// The difference.
         ns: f64,
     },
-    /// All leap forward at once.
+    /// The counters of all CPUs jump forward.
     Leap {
-        /// When.
+        /// The moment.
         at_ns: f64,
-        /// By how much.
+        /// The difference.
         ns: f64,
     },
-    /// All stand still, and go on where they were.
+    /// The counters of all CPUs stop for a time and continue from the same value.
     Freeze {
-        /// When.
+        /// The moment.
         at_ns: f64,
-        /// For how long.
+        /// The duration.
         ns: f64,
     },
-    /// All are slower while the thread sleeps.
+    /// The counters of all CPUs run slower while the thread sleeps.
     Asleep {
-        /// By how much.
+        /// The relative difference in rate.
         ppm: f64,
     },
-    /// All run faster from some moment on.
+    /// The counters of all CPUs run faster from a moment on.
     Change {
-        /// When.
+        /// The moment.
         at_ns: f64,
-        /// By how much.
+        /// The relative difference in rate.
         ppm: f64,
     },
-    /// It does not move at all.
+    /// No counter moves.
     Stuck,
 }
 
-/// A machine with a counter.
+/// The declared properties of a simulated machine.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CounterModel {
-    /// True ticks a second.
+    /// The true rate of the counter in hertz.
     pub hz: f64,
-    /// CPUs.
+    /// The number of CPUs.
     pub cpus: u32,
-    /// What a read of the counter takes, in nanoseconds.
+    /// The cost of a read of the counter in nanoseconds.
     pub read_ns: f64,
-    /// What a read of a clock takes.
+    /// The cost of a read of a clock in nanoseconds.
     pub clock_ns: f64,
-    /// What handing over to another CPU takes at least.
+    /// The shortest time of a handoff to another CPU in nanoseconds.
     pub handoff_ns: f64,
-    /// Ticks a second as they are declared.
+    /// The declared rate of the counter in hertz.
     pub declared_hz: Option<f64>,
-    /// Nanoseconds a tick by which the kernel converts it.
+    /// The nanoseconds per tick with which the kernel converts the counter.
     pub kernel_ns: Option<f64>,
-    /// Mean time after which a thread that may run anywhere is carried on by another CPU.
+    /// The mean time in nanoseconds after which an unpinned thread moves to another CPU.
     pub moved_every_ns: f64,
-    /// What is wrong.
+    /// The faults of the counter.
     pub faults: Vec<CounterFault>,
 }
 
 impl CounterModel {
-    /// A sound one, declared as it is.
+    /// Returns a machine without faults, whose rate is declared correctly.
     #[must_use]
     pub fn sound(hz: f64, cpus: u32) -> Self {
         Self {
@@ -115,25 +115,26 @@ impl CounterModel {
     }
 }
 
-/// One that runs.
+/// A running simulated machine.
 pub struct CounterMachine {
     model: CounterModel,
     random: StdRng,
-    /// True time since the start of the simulation, and how much of it the thread slept.
+    /// True time since the start of the simulation, in nanoseconds.
     now: f64,
+    /// The part of it that the thread slept, in nanoseconds.
     asleep: f64,
     cpu: u32,
     pinned: bool,
     next_move: f64,
 }
 
-/// For how long the machine has run before.
-const BEFORE_NS: f64 = 1e9;
-/// One read in this many is interrupted.
-const INTERRUPTED: f64 = 1e-5;
+/// The uptime of the machine at the start of the simulation, in nanoseconds.
+const INITIAL_UPTIME_NS: f64 = 1e9;
+/// The share of reads that are interrupted.
+const INTERRUPTED_SHARE: f64 = 1e-5;
 
 impl CounterMachine {
-    /// A machine of its own for each seed.
+    /// Starts a machine; the seed determines all random values.
     #[must_use]
     pub fn new(model: CounterModel, seed: u64) -> Self {
         let mut random = StdRng::seed_from_u64(seed);
@@ -151,7 +152,7 @@ impl CounterMachine {
 
     fn spend(&mut self, ns: f64) {
         self.now += ns * self.random.random_range(0.95..1.05);
-        if self.random.random_bool(INTERRUPTED) {
+        if self.random.random_bool(INTERRUPTED_SHARE) {
             self.now += exponential(3e3, &mut self.random);
         }
         if !self.pinned && self.now >= self.next_move {
@@ -160,32 +161,34 @@ impl CounterMachine {
         }
     }
 
-    /// Where the counter of a CPU stands, but for what befalls single readings.
-    fn stands(&self, cpu: u32) -> f64 {
+    /// Returns the counter of a CPU in nanoseconds, without the faults of single readings.
+    fn counter_ns(&self, cpu: u32) -> f64 {
         if self.model.faults.contains(&CounterFault::Stuck) {
-            return BEFORE_NS;
+            return INITIAL_UPTIME_NS;
         }
         let now = self.now;
         let passed = |at_ns: f64| (now - at_ns).max(0.0);
-        let lost_or_won = |fault: &CounterFault| match *fault {
-            CounterFault::Offset { cpu: of, ns } if of == cpu => ns,
-            CounterFault::Rate { cpu: of, ppm } if of == cpu => (BEFORE_NS + now) * ppm * 1e-6,
+        let error_ns = |fault: &CounterFault| match *fault {
+            CounterFault::Offset { cpu: faulty, ns } if faulty == cpu => ns,
+            CounterFault::Rate { cpu: faulty, ppm } if faulty == cpu => {
+                (INITIAL_UPTIME_NS + now) * ppm * 1e-6
+            }
             CounterFault::Leap { at_ns, ns } if now >= at_ns => ns,
             CounterFault::Freeze { at_ns, ns } => -passed(at_ns).min(ns),
             CounterFault::Asleep { ppm } => -self.asleep * ppm * 1e-6,
             CounterFault::Change { at_ns, ppm } => passed(at_ns) * ppm * 1e-6,
             _ => 0.0,
         };
-        BEFORE_NS + now + self.model.faults.iter().map(lost_or_won).sum::<f64>()
+        INITIAL_UPTIME_NS + now + self.model.faults.iter().map(error_ns).sum::<f64>()
     }
 
     fn ticks(&self, ns: f64) -> u64 {
         (ns * 1e-9 * self.model.hz) as u64
     }
 
-    /// A reading there, of one that follows a reading elsewhere or does not.
+    /// Reads the counter of a CPU; `follows` says whether the previous reading was on another CPU.
     fn read(&mut self, cpu: u32, follows: bool) -> u64 {
-        let mut ns = self.stands(cpu);
+        let mut ns = self.counter_ns(cpu);
         for fault in &self.model.faults {
             match *fault {
                 CounterFault::Backward { share, ns: by } if self.random.random_bool(share) => {
@@ -213,7 +216,7 @@ impl Machine for CounterMachine {
 
     fn clock(&mut self) -> u64 {
         self.spend(self.model.clock_ns / 2.0);
-        let value = (BEFORE_NS + self.now) as u64;
+        let value = (INITIAL_UPTIME_NS + self.now) as u64;
         self.spend(self.model.clock_ns / 2.0);
         value
     }

@@ -1,12 +1,9 @@
-//! Simulated timers: virtual time with declared truth.
+//! Simulates timers in virtual time. Only reads and work advance the virtual time, and each timer
+//! behaves exactly as its [`Model`] declares, so that its true resolution, cost and spread are known.
 //!
-//! What ticks: a number that only reads and work move forward. Who may read it: the prober, which
-//! cannot tell it from a real timer other than by its numbers. How it lies: as its [`Model`] says,
-//! and in no other way.
-//!
-//! A [`World`] is one process on a simulated machine: one timer under examination, one reference,
-//! the cost of the loops, a core that may change its frequency, and what interrupts them all.
-//! [`World::share`] gives the subjects that live in it.
+//! A [`World`] is one process on a simulated machine: the timer under examination, the reference, the
+//! cost of the loops, a core whose frequency may change, and interruptions. [`World::share`] returns
+//! the timers of a world in the form that the prober reads.
 
 mod counter;
 mod model;
@@ -22,11 +19,12 @@ use timers::{Advance, Answer, Context, During, Fault, Subject};
 
 pub use counter::{CounterFault, CounterMachine, CounterModel};
 pub use model::{
-    Interruptions, Jitter, Model, Outliers, Processes, Surroundings, Updates, paired_reads, piece,
+    Interruptions, Jitter, Model, Outliers, Processes, Surroundings, Updates, code_duration_ns,
+    paired_reads,
 };
 pub use waits::{Delays, Missed, TickModel, VirtualTicks, VirtualWaits, WaitModel};
 
-/// Which of the subjects of a world.
+/// The role of a timer in its world.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
     /// The timer under examination.
@@ -37,22 +35,22 @@ pub enum Role {
     Floor,
 }
 
-/// The id by which the subjects of a world know their reference.
+/// The id of the reference in each world.
 pub const REFERENCE_ID: &str = "reference";
 
-/// One timer, one reference, one virtual time.
+/// One process on a simulated machine. Times are in nanoseconds.
 pub struct World {
     now: f64,
     random: StdRng,
     timer: VirtualClock,
     reference: VirtualClock,
-    /// Nanoseconds in a unit of work.
+    /// The duration of a unit of work in nanoseconds.
     unit_of_work: f64,
-    /// Nanoseconds of one turn of a loop without its call.
+    /// The duration of one turn of a loop without its call, in nanoseconds.
     turn: f64,
-    /// The same of an empty loop.
+    /// The duration of one turn of an empty loop, in nanoseconds.
     empty_turn: f64,
-    /// What a call of the timer costs in this process, relative to its model.
+    /// The cost of a call in this process, relative to the cost that the model declares.
     factor: f64,
     core: Core,
     interruptions: Option<Interruptions>,
@@ -61,23 +59,25 @@ pub struct World {
 
 /// A core whose frequency changes every few milliseconds.
 struct Core {
+    /// The standard deviation of `speed`.
     wander: f64,
-    /// Logarithm of the frequency around which it wanders over the nominal one, and of its
-    /// frequency over that.
+    /// The logarithm of the mean frequency of this run, relative to the nominal one.
     level: f64,
+    /// The logarithm of the current frequency relative to the mean, without the steps.
     speed: f64,
-    /// How far the two levels that it steps between lie from the middle, and whether it is at the
-    /// upper one.
+    /// Half the difference between two frequencies that the core steps between, as a logarithm; 0
+    /// for none.
     step: f64,
+    /// Whether the core runs at the higher of the two.
     upper: bool,
     next_change: f64,
 }
 
 impl Core {
-    /// Mean time at one frequency, in nanoseconds.
-    const DWELL: f64 = 8e6;
-    /// How much of a frequency is left in the next one.
-    const MEMORY: f64 = 0.8;
+    /// The mean time at one frequency, in nanoseconds.
+    const MEAN_DWELL_NS: f64 = 8e6;
+    /// The correlation of consecutive frequencies.
+    const CORRELATION: f64 = 0.8;
 
     fn new(surroundings: &Surroundings, now: f64, random: &mut StdRng) -> Self {
         let Surroundings {
@@ -94,26 +94,28 @@ impl Core {
             speed,
             step,
             upper,
-            next_change: now + exponential(Self::DWELL, random),
+            next_change: now + exponential(Self::MEAN_DWELL_NS, random),
         }
     }
 
-    fn at(&mut self, now: f64, random: &mut StdRng) -> f64 {
+    /// Returns the frequency at a time, relative to the nominal one.
+    fn speed_at(&mut self, now: f64, random: &mut StdRng) -> f64 {
         while (self.wander > 0.0 || self.step > 0.0) && now >= self.next_change {
-            let news = (1.0 - Self::MEMORY * Self::MEMORY).sqrt() * self.wander * normal(random);
-            self.speed = Self::MEMORY * self.speed + news;
+            let change =
+                (1.0 - Self::CORRELATION * Self::CORRELATION).sqrt() * self.wander * normal(random);
+            self.speed = Self::CORRELATION * self.speed + change;
             self.upper = self.step > 0.0 && random.random();
-            self.next_change += exponential(Self::DWELL, random);
+            self.next_change += exponential(Self::MEAN_DWELL_NS, random);
         }
         (self.level + self.speed + if self.upper { self.step } else { -self.step }).exp()
     }
 }
 
-/// The subjects of one world, and a look at its core.
+/// A world that its timers share.
 pub struct Shared(Rc<RefCell<World>>);
 
 impl Shared {
-    /// One of the subjects.
+    /// Returns the timer with this role.
     #[must_use]
     pub fn subject(&self, role: Role) -> Box<dyn Subject> {
         Box::new(Simulated {
@@ -122,16 +124,16 @@ impl Shared {
         })
     }
 
-    /// The frequency of the core at this moment, relative to the nominal one.
+    /// Returns the current core frequency, relative to the nominal one.
     #[must_use]
     pub fn speed(&self) -> f64 {
         let world = &mut *self.0.borrow_mut();
-        world.core.at(world.now, &mut world.random)
+        world.core.speed_at(world.now, &mut world.random)
     }
 }
 
 impl World {
-    /// A world of its own for each seed: phases, start and costs all come from it.
+    /// Creates a world; the seed determines phases, the start and costs.
     #[must_use]
     pub fn new(timer: &Model, reference: &Model, surroundings: &Surroundings, seed: u64) -> Self {
         let mut random = StdRng::seed_from_u64(seed);
@@ -178,15 +180,16 @@ impl World {
         }
     }
 
-    /// The subjects of this world.
+    /// Returns a handle from which the timers of the world are created.
     #[must_use]
     pub fn share(self) -> Shared {
         Shared(Rc::new(RefCell::new(self)))
     }
 
-    /// Lets time pass that the core is busy for, and whatever interrupts it.
+    /// Advances the time by a computation that takes `nominal_ns` at the nominal frequency, and by the
+    /// interruptions during it.
     fn compute(&mut self, nominal_ns: f64) {
-        let speed = self.core.at(self.now, &mut self.random);
+        let speed = self.core.speed_at(self.now, &mut self.random);
         self.pass(nominal_ns / speed);
     }
 
@@ -207,7 +210,7 @@ impl World {
             Role::Reference => (&self.reference, 1.0),
             Role::Floor => return 0,
         };
-        let (extra, interruption) = clock.extra(&mut self.random);
+        let (extra, interruption) = clock.draw_extra(&mut self.random);
         let (base, varies_before, follows_core) = (
             clock.model.base,
             clock.varies_before,
@@ -241,7 +244,7 @@ impl World {
     }
 
     fn work(&mut self, amount: u64) {
-        // Leaving the loop is mispredicted now and then.
+        // The branch at the end of the loop is sometimes mispredicted.
         let leave = if self.random.random_bool(0.3) {
             4.5
         } else {
@@ -256,17 +259,18 @@ impl World {
     }
 }
 
-/// The state of one clock.
+/// The state of one simulated clock.
 struct VirtualClock {
     model: Model,
-    /// Where in the invocation the counter is looked at, from 0 (at once) to 1 (at the end).
+    /// The point of the call at which the counter is read, from 0 (start) to 1 (end).
     latch: f64,
-    /// Whether what varies in its cost comes before that or after.
+    /// Whether the variable part of the cost comes before that point.
     varies_before: bool,
     phase: f64,
     last: i64,
-    /// Of an irregular clock: what it shows, and when it moves next.
+    /// The value of an irregular clock in nanoseconds.
     shown: f64,
+    /// The time of the next update of an irregular clock.
     next_update: f64,
 }
 
@@ -283,8 +287,8 @@ impl VirtualClock {
         }
     }
 
-    /// What this invocation costs beyond the base, and how long it is interrupted.
-    fn extra(&self, random: &mut StdRng) -> (f64, f64) {
+    /// Draws the jitter of a call and the length of its interruption, in nanoseconds.
+    fn draw_extra(&self, random: &mut StdRng) -> (f64, f64) {
         let base = self.model.base;
         let extra = match self.model.jitter {
             Jitter::None => 0.0,
@@ -328,7 +332,7 @@ impl VirtualClock {
             Updates::Stuck => 1e9,
             Updates::Uneven(_) | Updates::Random => self.irregular(own, random),
         };
-        // A hair is added so that whole multiples survive the division.
+        // The small addend keeps whole multiples of the unit exact.
         let mut ticks = (shown / self.model.unit + 1e-6).floor() as i64;
         if self.model.unique && ticks <= self.last {
             ticks = self.last + 1;
@@ -341,7 +345,7 @@ impl VirtualClock {
     }
 
     fn irregular(&mut self, own: f64, random: &mut StdRng) -> f64 {
-        // After a long wait the updates in between are not played one by one.
+        // After a long wait, only the last updates are simulated.
         if own - self.next_update > 64.0 * self.model.step {
             self.next_update = own - 8.0 * self.model.step;
         }
@@ -358,11 +362,12 @@ impl VirtualClock {
     }
 }
 
+/// Draws from the exponential distribution.
 fn exponential(mean: f64, random: &mut StdRng) -> f64 {
     -mean * (1.0 - random.random_range(0.0..1.0_f64)).ln()
 }
 
-/// Standard normal (Box and Muller, 1958).
+/// Draws from the standard normal distribution (Box and Muller, 1958).
 fn normal(random: &mut StdRng) -> f64 {
     let (radius, angle) = (
         exponential(2.0, random).sqrt(),
@@ -371,8 +376,8 @@ fn normal(random: &mut StdRng) -> f64 {
     radius * angle.cos()
 }
 
-/// Gamma distributed with scale 1, for shapes of 1 and more (Marsaglia and Tsang, ACM TOMS 26,
-/// 2000).
+/// Draws from the gamma distribution with scale 1 and a shape of at least 1 (Marsaglia and Tsang, ACM
+/// TOMS 26, 2000).
 fn gamma(shape: f64, random: &mut StdRng) -> f64 {
     let d = shape - 1.0 / 3.0;
     let c = 1.0 / (9.0 * d).sqrt();
@@ -386,7 +391,7 @@ fn gamma(shape: f64, random: &mut StdRng) -> f64 {
     }
 }
 
-/// One of the subjects of a [`World`].
+/// A timer of a [`World`], as the prober reads it.
 struct Simulated {
     world: Rc<RefCell<World>>,
     role: Role,
@@ -409,7 +414,7 @@ impl Subject for Simulated {
     }
 
     fn batches(&mut self, reference: &str, calls: u64, repeat: u32) -> Answer<Vec<i64>> {
-        known(reference)?;
+        check_reference(reference)?;
         let world = &mut *self.world.borrow_mut();
         let mut once = || {
             let first = world.call(Role::Reference);
@@ -434,7 +439,7 @@ impl Subject for Simulated {
     }
 
     fn advance(&mut self, reference: &str, _: During, milliseconds: u32) -> Answer<Advance> {
-        known(reference)?;
+        check_reference(reference)?;
         let world = &mut *self.world.borrow_mut();
         let (timer, start) = (world.call(self.role), world.call(Role::Reference));
         world.pass(f64::from(milliseconds) * 1e6);
@@ -451,14 +456,14 @@ impl Subject for Simulated {
         turns: u32,
         repeat: u32,
     ) -> Answer<Vec<Vec<[i64; 2]>>> {
-        known(reference)?;
+        check_reference(reference)?;
         let world = &mut *self.world.borrow_mut();
         let read_ns = world.factor * world.timer.model.base;
         let mut rows = Vec::new();
         for &context in contexts {
-            let piece = piece(context, read_ns);
-            let piece =
-                piece.ok_or_else(|| Fault::Refused(format!("{context:?} is not simulated")))?;
+            let durations = code_duration_ns(context, read_ns);
+            let durations =
+                durations.ok_or_else(|| Fault::Refused(format!("{context:?} is not simulated")))?;
             let mut row = |ns: f64| {
                 let first = world.call(Role::Reference);
                 (0..turns).for_each(|_| world.compute(ns));
@@ -466,17 +471,17 @@ impl Subject for Simulated {
                 world.store();
                 second - first
             };
-            rows.push((0..repeat).map(|_| piece.map(&mut row)).collect());
+            rows.push((0..repeat).map(|_| durations.map(&mut row)).collect());
         }
         Ok(rows)
     }
 }
 
-fn known(reference: &str) -> Answer<()> {
+fn check_reference(reference: &str) -> Answer<()> {
     if reference == REFERENCE_ID {
         return Ok(());
     }
     Err(Fault::Refused(format!(
-        "`{reference}` is no reference here; there is {REFERENCE_ID}"
+        "`{reference}` is not the reference, which is `{REFERENCE_ID}`"
     )))
 }

@@ -1,111 +1,107 @@
-//! What a simulated timer is, and what surrounds it: everything that its truth follows from.
-//!
-//! A simulated clock that is to be had in two ways, one of which may be off.
-//!
-//! Simulated work around a read: a core of known shape, and reads that are chains of
-//! multiplications.
+//! Declares the properties of simulated timers and machines, from which their true figures follow.
+//! Simulates also a clock that is read on two paths, and code around a read on a simple core.
 
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 
 use timers::Context;
 
-/// How the cost of single invocations varies around its base.
+/// The distribution of the cost of single calls around the base cost.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Jitter {
-    /// Always the same.
+    /// A constant cost.
     None,
-    /// An exponentially distributed extra of this mean, in nanoseconds.
+    /// An exponentially distributed extra with this mean in nanoseconds.
     Exponential(f64),
-    /// A slow path: `extra` nanoseconds more, in a `share` of the invocations.
+    /// A slow path that a share of the calls takes.
     Bimodal {
-        /// What the slow path costs more, in nanoseconds.
+        /// The additional cost of the slow path in nanoseconds.
         extra: f64,
-        /// How often it is taken, in (0, 1).
+        /// The share of calls that take the slow path, in (0, 1).
         share: f64,
     },
     /// Normally distributed around the base, with this standard deviation in nanoseconds; at most a
     /// quarter of the base.
     Normal(f64),
-    /// An extra that is gamma distributed: as skewed as its shape says, from a tail (1) to nearly
-    /// normal (large).
+    /// A gamma distributed extra: exponential for a shape of 1, nearly normal for a large shape.
     Gamma {
         /// Shape, 1 or more.
         shape: f64,
-        /// Scale in nanoseconds: the mean over the shape.
+        /// Scale in nanoseconds: the mean divided by the shape.
         scale: f64,
     },
     /// Three paths: the cheapest, and two that cost more.
     Trimodal {
-        /// What these cost more, in nanoseconds, the smaller first.
+        /// The additional costs of the two slower paths in nanoseconds, in ascending order.
         extra: [f64; 2],
-        /// How often each of them is taken, in (0, 1), below 1 together.
+        /// The share of calls that take each of them, in (0, 1), with a sum below 1.
         share: [f64; 2],
     },
-    /// An extra with a tail that falls off as a power (Lomax): the share of extras above `x` is (1
-    /// + `x`/`scale`)^-`shape`.
+    /// An extra with a power-law tail (Lomax distribution): the share of extras above `x` is (1 +
+    /// `x`/`scale`)^-`shape`.
     Pareto {
-        /// The power; above 2 the variance is finite.
+        /// The exponent; above 2 the variance is finite.
         shape: f64,
         /// Scale in nanoseconds.
         scale: f64,
     },
 }
 
-/// Rare long interruptions, by call.
+/// Rare long interruptions that occur with a constant probability per call.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Outliers {
-    /// How often, as a share of the invocations.
+    /// The share of calls that are interrupted.
     pub share: f64,
-    /// The longest, in nanoseconds; lengths are log-uniform from 1 µs.
+    /// The longest interruption in nanoseconds; durations are log-uniform from 1 µs.
     pub longest: f64,
 }
 
-/// How the counter moves.
+/// The way in which the counter of a clock advances.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Updates {
-    /// Once in `step`.
+    /// At equal intervals of one step.
     Regular,
-    /// After gaps that are uniform between (1 − spread) and (1 + spread) steps.
+    /// At intervals with a uniform distribution from (1 − spread) to (1 + spread) steps.
     Uneven(f64),
-    /// After exponentially distributed gaps of one step on average.
+    /// At exponentially distributed intervals with a mean of one step.
     Random,
     /// Never.
     Stuck,
 }
 
-/// Everything a simulated timer is.
+/// The declared properties of a simulated timer.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Model {
-    /// What kind of timer this is, for people.
+    /// The kind of timer, for output.
     pub name: String,
     /// Time between two updates of the counter, in nanoseconds of its own time.
     pub step: f64,
-    /// Nanoseconds in one tick of the values it returns; what does not fit is truncated.
+    /// Nanoseconds per tick of the returned values, which are truncated to whole ticks.
     pub unit: f64,
     /// Whether the unit is declared to the prober.
     pub declared: bool,
-    /// What an invocation costs without jitter, in nanoseconds.
+    /// The cost of a call without jitter, in nanoseconds.
     pub base: f64,
-    /// How that varies.
+    /// The variation of the cost.
     pub jitter: Jitter,
-    /// Whether its cost is a number of core cycles; otherwise it waits for a device that has its
-    /// own frequency.
+    /// Whether the cost is a number of core cycles; otherwise the call waits for a device with its own
+    /// frequency.
     pub follows_core: bool,
     /// Rare interruptions.
     pub outliers: Option<Outliers>,
-    /// Whether a second reading within one update is made unique by adding one tick to the last.
+    /// Whether a reading that would repeat the previous one is increased by one tick, so that all
+    /// readings differ.
     pub unique: bool,
-    /// How the counter moves.
+    /// The way in which the counter advances.
     pub updates: Updates,
-    /// How much faster than real time it runs, in parts per million.
+    /// The relative error of the rate, in parts per million.
     pub drift: f64,
-    /// How often a reading lies this many ticks back: (share, ticks).
+    /// The share of readings that are too low, and by how many ticks.
     pub backward: Option<(f64, i64)>,
 }
 
 impl Model {
-    /// A regular clock in whole units, of constant cost.
+    /// Returns a clock with regular updates, a declared unit and a constant cost.
     #[must_use]
     pub fn regular(name: &str, step: f64, unit: f64, base: f64) -> Self {
         Self {
@@ -125,55 +121,56 @@ impl Model {
     }
 }
 
-/// How the processes of a machine differ in what the same call costs.
+/// The differences between processes in the cost of the same call.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub enum Processes {
-    /// Not at all.
+    /// No difference.
     #[default]
     Identical,
-    /// Each draws a factor, log-normal around 1 with this standard deviation.
+    /// Each process draws a log-normal factor with a median of 1; the value is the standard deviation
+    /// of its logarithm.
     Factor(f64),
-    /// Some find other conditions than the rest, as where their code came to lie.
+    /// A share of the processes has another cost, for example because of the address of their code.
     Regimes {
-        /// What a call costs there, relative to the rest.
+        /// The cost of a call in these processes, relative to the others.
         factor: f64,
-        /// The share of processes that do.
+        /// The share of these processes.
         share: f64,
     },
 }
 
-/// Interruptions that come by time and not by call, as those of a timer interrupt or of a neighbour
-/// do.
+/// Interruptions that occur at a constant rate per time, such as timer interrupts and those caused by
+/// other virtual machines.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Interruptions {
-    /// Mean time between two, in nanoseconds.
+    /// The mean time between two interruptions in nanoseconds.
     pub every: f64,
-    /// The longest, in nanoseconds; lengths are log-uniform from 0.5 µs.
+    /// The longest interruption in nanoseconds; durations are log-uniform from 0.5 µs.
     pub longest: f64,
 }
 
-/// What a machine does to all that runs on it.
+/// The declared properties of a simulated machine.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Surroundings {
-    /// How processes differ.
+    /// The differences between processes.
     pub processes: Processes,
-    /// What interrupts them.
+    /// Interruptions of all timers, if there are any.
     pub interruptions: Option<Interruptions>,
-    /// Standard deviation of the logarithm of the core's frequency, which changes every few
-    /// milliseconds; 0 for a fixed one.
+    /// The standard deviation of the logarithm of the core frequency, which changes every few
+    /// milliseconds; 0 for a constant frequency.
     pub wander: f64,
-    /// Logarithm of the frequency around which it wanders in this run over the nominal one.
+    /// The logarithm of the mean core frequency of this run, relative to the nominal one.
     pub level: f64,
-    /// Logarithm of how far two levels lie apart that it steps between besides, half of it to
-    /// either side; 0 for none.
+    /// The logarithm of the ratio of two frequencies that the core steps between; 0 for none.
     pub apart: f64,
-    /// Nanoseconds of one turn of a loop around its call. An empty loop is slower in some
-    /// processes, as where its code came to lie; loops that wait for a read are not.
+    /// The duration of one turn of a loop without its call, in nanoseconds. An empty loop is slower in
+    /// some processes, because of the address of its code; a loop that waits for a read is not.
     pub turn: f64,
 }
 
-/// Readings of one way, the other, and the first again, of a clock of such steps whose reads take
-/// so long. The other way is ahead by `skew_ns`, or behind.
+/// Simulates a clock that can be read on two paths: returns `count` triples of readings on the first
+/// path, the second, and the first again. The second path is ahead by `skew_ns`, or behind if
+/// negative.
 #[must_use]
 pub fn paired_reads(
     step_ns: i64,
@@ -202,36 +199,36 @@ pub fn paired_reads(
         .collect()
 }
 
-/// What a multiplication takes that another one waits for, in nanoseconds.
-const LINK: f64 = 1.0;
-/// How many the core begins in that time.
-const WIDTH: f64 = 3.0;
-/// Multiplications in a chain of work.
-const CHAIN: f64 = 16.0;
-/// What a miss takes.
-const MISS: f64 = 130.0;
-/// What a row of calls, loads and branches takes where nothing holds it up; and how much of it is
-/// under way at any moment.
-const AHEAD: [f64; 2] = [25.0, 8.0];
+/// The latency of a multiplication in nanoseconds.
+const LINK_NS: f64 = 1.0;
+/// The number of multiplications that the core begins in that time.
+const CORE_WIDTH: f64 = 3.0;
+/// The number of multiplications in a chain of work.
+const CHAIN_LINKS: f64 = 16.0;
+/// The duration of a cache miss in nanoseconds.
+const MISS_NS: f64 = 130.0;
+/// The duration of a series of calls, loads and branches, and the part of it that the core executes
+/// ahead, in nanoseconds.
+const AHEAD_NS: [f64; 2] = [25.0, 8.0];
 
-/// How long a piece of work takes on a simulated core without a read, and with one that is a chain
-/// of a number of nanoseconds, all in nanoseconds. In code that the core runs far ahead in the read
-/// waits for all before it, and all behind it waits for the read. `None` for what is not simulated.
+/// Returns the duration in nanoseconds of a piece of code without a read and with one. The read is a
+/// dependency chain of `read_ns`. In [`Context::Ahead`] it waits for all code before it, and all code
+/// behind it waits for the read. `None` if the context is not simulated.
 #[must_use]
-pub fn piece(context: Context, read_ns: f64) -> Option<[f64; 2]> {
-    // What is not waited for takes no more than its share of the units.
-    let share = read_ns / WIDTH;
+pub fn code_duration_ns(context: Context, read_ns: f64) -> Option<[f64; 2]> {
+    // A read that no other operation waits for occupies only its share of the execution units.
+    let share = read_ns / CORE_WIDTH;
     Some(match context {
         Context::Latency => [
-            CHAIN * LINK,
-            (CHAIN * LINK).max(CHAIN * LINK / WIDTH + share),
+            CHAIN_LINKS * LINK_NS,
+            (CHAIN_LINKS * LINK_NS).max(CHAIN_LINKS * LINK_NS / CORE_WIDTH + share),
         ],
         Context::Throughput => {
-            let busy = 4.0 * CHAIN * LINK / WIDTH;
+            let busy = 4.0 * CHAIN_LINKS * LINK_NS / CORE_WIDTH;
             [busy, busy + share]
         }
-        Context::Memory => [MISS, MISS.max(share)],
-        Context::Ahead => [AHEAD[0], AHEAD[0] + AHEAD[1] + read_ns],
+        Context::Memory => [MISS_NS, MISS_NS.max(share)],
+        Context::Ahead => [AHEAD_NS[0], AHEAD_NS[0] + AHEAD_NS[1] + read_ns],
         Context::Cold | Context::Contended => return None,
     })
 }

@@ -1,30 +1,28 @@
-//! Simulated timers that wait: virtual time with declared truth.
-//!
-//! What ticks: a number that only waits, pauses and stalls move forward. Who may read it: the
-//! prober. How it lies: as its model says.
+//! Simulates sleep primitives and periodic timers in virtual time. Only waits, pauses and stalls
+//! advance the virtual time, and each timer behaves exactly as its model declares.
 
 use std::f64::consts::TAU;
 
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 
-use super::{exponential, known, normal};
+use super::{check_reference, exponential, normal};
 use timers::Answer;
 use timers::waits::{Expiration, Means, Wait, WaitRequest, WaitSubject};
 
-/// By how much something is late beyond what it always is.
+/// The distribution of the variable part of lateness.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Delays {
-    /// Median of a log-normal law, in nanoseconds.
+    /// Median of the log-normal distribution in nanoseconds.
     pub median: f64,
-    /// Deviation of its logarithm.
+    /// Standard deviation of its logarithm.
     pub deviation: f64,
-    /// How often it is longer, and how many times so at most: factors are log-uniform from 2.
+    /// The share of longer delays and their largest factor; factors are log-uniform from 2.
     pub tail: Option<(f64, f64)>,
 }
 
 impl Delays {
-    /// One of them, in nanoseconds.
+    /// Draws a delay in nanoseconds.
     pub fn draw(&self, random: &mut StdRng) -> f64 {
         let body = self.median * (self.deviation * normal(random)).exp();
         match self.tail {
@@ -36,45 +34,47 @@ impl Delays {
     }
 }
 
-/// Everything a simulated countdown timer is.
+/// The declared properties of a simulated sleep primitive.
 #[derive(Clone, Debug, PartialEq)]
 pub struct WaitModel {
-    /// What kind of timer this is, for people.
+    /// The kind of timer, for output.
     pub name: String,
     /// Requests are rounded up to multiples of this many nanoseconds.
     pub rounding: Option<f64>,
-    /// Wake-ups lie on a grid of absolute time, of a width in nanoseconds, whose phase is random in
-    /// each process.
+    /// Wake-ups occur at multiples of this many nanoseconds of absolute time, plus a phase that is
+    /// random in each process.
     pub grid: Option<f64>,
-    /// Requests above a length in nanoseconds have steps that are longer by a factor.
+    /// The length in nanoseconds above which the granularity is coarser, and the factor.
     pub grows: Option<(f64, f64)>,
-    /// How late it always is, in nanoseconds.
+    /// The constant part of the lateness in nanoseconds.
     pub base: f64,
-    /// Deviation of the logarithm of that between processes.
+    /// The standard deviation of the logarithm of `base` between processes.
     pub processes: f64,
-    /// How much later single waits are.
+    /// The variable part of the lateness.
     pub delays: Delays,
-    /// How much longer than asked for it waits, in parts per million.
+    /// The excess of a wait in parts per million of the requested length.
     pub ppm: f64,
-    /// How often it returns early, and by how many nanoseconds at most.
+    /// The share of waits that return early, and the largest earliness in nanoseconds.
     pub early: Option<(f64, f64)>,
-    /// How often the thread has to wait for a CPU, and for how many nanoseconds on average.
+    /// The share of waits after which the thread waits for a CPU, and the mean of that time in
+    /// nanoseconds.
     pub run_delay: Option<(f64, f64)>,
-    /// What the thread does meanwhile.
+    /// The activity of the thread during a wait.
     pub means: Means,
-    /// CPU time of a wait that blocks, in nanoseconds; a tenth more or less from wait to wait.
+    /// CPU time of a blocking wait in nanoseconds; it varies by ±10 %.
     pub cpu: f64,
-    /// How long a hybrid one computes at the end, in nanoseconds.
+    /// The time in nanoseconds that a hybrid timer spins at the end.
     pub spins: f64,
 }
 
-/// What reading the reference takes, in nanoseconds.
-const READ: f64 = 20.0;
-/// CPU time of the loop that waits for nothing, in nanoseconds.
-const EMPTY_CPU: f64 = 700.0;
+/// The cost of a read of the reference in nanoseconds.
+const READ_NS: f64 = 20.0;
+/// CPU time of the loop around a wait in nanoseconds.
+const LOOP_CPU_NS: f64 = 700.0;
 
 impl WaitModel {
-    /// One that is late by `base` nanoseconds, and takes as much CPU time.
+    /// Returns a blocking primitive that is late by `base` nanoseconds and uses `base` nanoseconds of
+    /// CPU time.
     #[must_use]
     pub fn blocking(name: &str, base: f64) -> Self {
         Self {
@@ -94,25 +94,25 @@ impl WaitModel {
         }
     }
 
-    /// When a wait of this length is over that begins at `now`, but for what delays it.
+    /// Returns the time at which a wait that begins at `now` ends, without delays.
     #[must_use]
     pub fn due(&self, now: f64, request_ns: f64, phase: f64) -> f64 {
         let growth = self
             .grows
             .filter(|(from, _)| request_ns > *from)
             .map_or(1.0, |(_, factor)| factor);
-        let up = |value: f64, step: Option<f64>| {
+        let round_up = |value: f64, step: Option<f64>| {
             step.map_or(value, |step| {
                 (value / (step * growth)).ceil() * step * growth
             })
         };
-        let due = now + up(request_ns, self.rounding) * (1.0 + self.ppm * 1e-6);
-        up(due - phase, self.grid) + phase
+        let due = now + round_up(request_ns, self.rounding) * (1.0 + self.ppm * 1e-6);
+        round_up(due - phase, self.grid) + phase
     }
 
-    /// What comes on top in one wait: lateness beyond the base, negative where it returns early,
-    /// and run delay, part of it where it blocks.
-    pub fn late(&self, random: &mut StdRng) -> (f64, f64) {
+    /// Draws the variable part of the lateness, negative for an early return, and the run delay, both
+    /// in nanoseconds. For a blocking wait the lateness contains the run delay.
+    pub fn draw_lateness(&self, random: &mut StdRng) -> (f64, f64) {
         if let Some((share, by)) = self.early
             && random.random_bool(share)
         {
@@ -130,7 +130,8 @@ impl WaitModel {
         (self.delays.draw(random) + part, waited)
     }
 
-    /// CPU time of a wait that took so long, `waited` of it for a CPU, in nanoseconds.
+    /// Returns the CPU time of a wait in nanoseconds. `passed` is its duration, `waited` the part of it
+    /// spent waiting for a CPU.
     pub fn cpu_time(&self, passed: f64, waited: f64, random: &mut StdRng) -> f64 {
         let varies = 1.0 + 0.1 * (TAU * random.random_range(0.0..1.0)).sin();
         match self.means {
@@ -141,7 +142,7 @@ impl WaitModel {
     }
 }
 
-/// A process on a simulated machine in which a countdown timer waits.
+/// A simulated process that uses a sleep primitive.
 pub struct VirtualWaits {
     model: WaitModel,
     random: StdRng,
@@ -151,7 +152,7 @@ pub struct VirtualWaits {
 }
 
 impl VirtualWaits {
-    /// A world of its own for each seed.
+    /// Starts a process; the seed determines all random values.
     #[must_use]
     pub fn new(model: &WaitModel, seed: u64) -> Self {
         let mut random = StdRng::seed_from_u64(seed);
@@ -167,27 +168,27 @@ impl VirtualWaits {
         }
     }
 
-    /// The loop that waits for nothing.
+    /// Returns the loop without a wait, which measures the overhead.
     #[must_use]
-    pub fn nothing(seed: u64) -> Self {
-        let mut nothing = Self::new(&WaitModel::blocking("nothing", 0.0), seed);
-        nothing.model.cpu = 0.0;
-        nothing
+    pub fn empty_loop(seed: u64) -> Self {
+        let mut empty = Self::new(&WaitModel::blocking("nothing", 0.0), seed);
+        empty.model.cpu = 0.0;
+        empty
     }
 
     fn wait(&mut self, request_ns: u64) -> Wait {
         let before = self.now;
-        let (late, waited) = self.model.late(&mut self.random);
+        let (late, waited) = self.model.draw_lateness(&mut self.random);
         let due = self.model.due(before, request_ns as f64, self.phase);
-        let after = (due + self.base + late).max(before) + READ;
+        let after = (due + self.base + late).max(before) + READ_NS;
         let cpu = self
             .model
-            .cpu_time(after - before - READ, waited, &mut self.random);
+            .cpu_time(after - before - READ_NS, waited, &mut self.random);
         self.now = after;
         Wait {
             before: before as i64,
             after: after as i64,
-            cpu_ns: Some((cpu + EMPTY_CPU) as i64),
+            cpu_ns: Some((cpu + LOOP_CPU_NS) as i64),
             run_delay_ns: Some(waited as i64),
         }
     }
@@ -195,7 +196,7 @@ impl VirtualWaits {
 
 impl WaitSubject for VirtualWaits {
     fn waits(&mut self, reference: &str, request: WaitRequest) -> Answer<Vec<Vec<Wait>>> {
-        known(reference)?;
+        check_reference(reference)?;
         let mut rows = vec![Vec::with_capacity(request.repeat as usize); request.lengths_ns.len()];
         for _ in 0..request.repeat {
             for (row, &length) in rows.iter_mut().zip(request.lengths_ns) {
@@ -207,56 +208,55 @@ impl WaitSubject for VirtualWaits {
     }
 
     fn arms(&mut self, reference: &str, repeat: u32) -> Answer<Vec<i64>> {
-        known(reference)?;
+        check_reference(reference)?;
         Ok((0..repeat)
-            .map(|_| (self.base * self.random.random_range(0.09..0.11) + READ) as i64)
+            .map(|_| (self.base * self.random.random_range(0.09..0.11) + READ_NS) as i64)
             .collect())
     }
 }
 
-/// What a periodic timer does after its thread was too busy for it.
+/// The reaction of a periodic timer to expirations during which its thread was busy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Missed {
-    /// It makes up for all of them.
+    /// It delivers all of them immediately.
     Burst,
-    /// It wakes up once for all of them, at once or at the next point of its grid, and counts them
-    /// or not.
+    /// It wakes up once for all of them.
     Skip {
-        /// Whether at once.
+        /// Whether it wakes up immediately, not at the next multiple of the period.
         at_once: bool,
-        /// Whether it counts them.
+        /// Whether it reports their number.
         counted: bool,
     },
-    /// It wakes up at once, and goes on a period after that.
+    /// It wakes up immediately and continues one period later.
     Delay,
-    /// Each wake-up is a period and what it is late after the one before, stalled or not.
+    /// Each period begins at the previous wake-up, so that lateness accumulates.
     Relative,
 }
 
 impl Missed {
-    /// Whether its wake-ups lie on one grid, whatever it misses.
+    /// Whether wake-ups stay at multiples of the period after missed expirations.
     #[must_use]
     pub fn keeps_its_grid(self) -> bool {
         matches!(self, Self::Burst | Self::Skip { .. })
     }
 }
 
-/// Everything a simulated periodic timer is.
+/// The declared properties of a simulated periodic timer.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TickModel {
-    /// What kind of timer this is, for people.
+    /// The kind of timer, for output.
     pub name: String,
-    /// What it does with what it misses.
+    /// The reaction to missed expirations.
     pub missed: Missed,
-    /// How much longer than asked for its period is, in parts per million.
+    /// The relative excess of the true period over the requested one, in parts per million.
     pub ppm: f64,
-    /// How late it is.
+    /// The lateness of wake-ups.
     pub delays: Delays,
-    /// How often a point of its grid passes without a wake-up; it counts those as it does others.
+    /// The share of expirations without a wake-up; they are counted like other missed expirations.
     pub lost: f64,
 }
 
-/// A process on a simulated machine in which a periodic timer ticks.
+/// A simulated process that uses a periodic timer.
 pub struct VirtualTicks {
     model: TickModel,
     random: StdRng,
@@ -266,7 +266,7 @@ pub struct VirtualTicks {
 }
 
 impl VirtualTicks {
-    /// A world of its own for each seed.
+    /// Starts a process; the seed determines all random values.
     #[must_use]
     pub fn new(model: &TickModel, seed: u64) -> Self {
         let mut random = StdRng::seed_from_u64(seed);
@@ -280,15 +280,15 @@ impl VirtualTicks {
         }
     }
 
-    /// Points of the grid at which nothing woke up, between each wake-up of the last answer and the
-    /// one before: those that were counted, and all.
+    /// Returns the missed expirations between consecutive wake-ups of the last answer: those that the
+    /// timer reported, and all.
     #[must_use]
     pub fn missed(&self) -> &[[u64; 2]] {
         &self.missed
     }
 
-    /// How late each wake-up of the last answer was for its point of the grid, the last of those
-    /// that it stands for, in nanoseconds.
+    /// Returns the lateness of each wake-up of the last answer in nanoseconds, relative to the last
+    /// expiration that it reports.
     #[must_use]
     pub fn late(&self) -> &[f64] {
         &self.late
@@ -303,10 +303,10 @@ impl WaitSubject for VirtualTicks {
         count: u32,
         stalls: &[u32],
     ) -> Answer<Vec<Expiration>> {
-        known(reference)?;
+        check_reference(reference)?;
         let period = period_ns as f64 * (1.0 + self.model.ppm * 1e-6);
         let counts = !matches!(self.model.missed, Missed::Skip { counted: false, .. });
-        // The point of the grid that comes next.
+        // The time of the next expiration.
         let mut next = self.now + period;
         self.missed.clear();
         self.late.clear();
@@ -327,7 +327,7 @@ impl WaitSubject for VirtualTicks {
                 }
             }
             self.now = next.max(self.now) + self.model.delays.draw(&mut self.random);
-            // Nothing is before the first.
+            // No expiration is missed before the first wake-up.
             let missed = if number > 0 { missed } else { 0 };
             let counted = if counts { missed } else { 0 };
             self.missed.push([counted, missed]);

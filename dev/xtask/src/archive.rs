@@ -1,4 +1,4 @@
-//! Archives that are the same, bit for bit, wherever and whenever the same files are packed.
+//! Packs reproducible archives: the same files give the same bytes on every machine and at any time.
 
 use std::fs::{self, File};
 use std::io::Write;
@@ -9,10 +9,11 @@ use tar::{Builder, EntryType, Header};
 
 use crate::Outcome;
 
-/// Programs are recognised by their name, as who packs them may do so on a system without modes.
+/// The file that becomes executable. It is recognised by its name, because some systems have no file
+/// modes.
 const PROGRAM: &str = "timermeter";
 
-/// Packs a folder under its name.
+/// Packs a folder with its name as a compressed archive.
 pub fn pack(folder: &Path, to: &Path) -> Outcome<PathBuf> {
     fs::write(
         to,
@@ -24,14 +25,15 @@ pub fn pack(folder: &Path, to: &Path) -> Outcome<PathBuf> {
     Ok(to.to_owned())
 }
 
-/// What `gzip -9n` makes of it.
+/// Compresses bytes like `gzip -9n`.
 pub fn compressed(bytes: &[u8]) -> Outcome<Vec<u8>> {
     let mut encoder = GzBuilder::new().write(Vec::new(), Compression::best());
     encoder.write_all(bytes)?;
     Ok(encoder.finish()?)
 }
 
-/// All files of a folder under another name, in alphabetical order, owned by root.
+/// Returns a tar archive of all files of a folder, under another name, in alphabetical order, owned by
+/// root.
 pub fn tar(folder: &Path, name: &Path) -> Outcome<Vec<u8>> {
     let mut archive = Builder::new(Vec::new());
     append(&mut archive, folder, name)?;

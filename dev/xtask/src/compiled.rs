@@ -1,5 +1,5 @@
-//! The program, compiled for a target and linked by the linker that comes with Rust: no C compiler
-//! is needed.
+//! Compiles the program for a target and links it with the linker of the Rust distribution, so that no
+//! C compiler is needed.
 
 use std::env;
 use std::path::{Path, PathBuf};
@@ -7,10 +7,10 @@ use std::process::Command;
 
 use crate::Outcome;
 
-/// The linker of Rust's own distribution.
+/// The linker of the Rust distribution.
 pub const LINKER: &str = "rust-lld";
 
-/// Refuses a target that cannot be compiled for, with what is missing.
+/// Fails if a target cannot be compiled for, and says what is missing.
 pub fn check_target(target: &str) -> Outcome<()> {
     let libraries = PathBuf::from(rustc(&["--print", "target-libdir", "--target", target])?);
     if !libraries.is_dir() {
@@ -41,15 +41,15 @@ fn rustc(arguments: &[&str]) -> Outcome<String> {
     Ok(String::from_utf8(output.stdout)?.trim().to_owned())
 }
 
-/// Where cargo puts what it makes.
+/// The target directory of cargo.
 pub fn folder(root: &Path) -> PathBuf {
     env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), PathBuf::from)
 }
 
-/// What is handed out can do all that costs only those who compile it.
+/// The features of released programs.
 const FEATURES: &str = "timermeter/parquet";
 
-/// Compiles the program by the profile `dist`.
+/// Compiles the program with the profile `dist` and returns its path.
 pub fn program(root: &Path, target: &str) -> Outcome<PathBuf> {
     let linker = format!(
         "CARGO_TARGET_{}_LINKER",

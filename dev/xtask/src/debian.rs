@@ -1,5 +1,5 @@
-//! A package of Debian: an `ar` archive of two `tar` archives, one of what describes it and one of
-//! what it installs (deb(5)).
+//! Builds a Debian package: an `ar` archive of two `tar` archives, one with the description and one
+//! with the installed files (deb(5)).
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,11 +9,11 @@ use ar::{Builder, Header};
 use crate::archive::{compressed, tar};
 use crate::{Outcome, SHIPPED_DOCUMENTS, VERSION};
 
-const SUMMARY: &str = "tells how good the clocks of a machine are
- For every way to read a clock: the step in which it really moves, what a read
- costs, how steadily, and whether it can be trusted. Statically linked.";
+const SUMMARY: &str = "measures the quality of the clocks of a machine
+ For every way to read a clock: its resolution, the cost of a read and the
+ spread of the cost, and whether the clock can be trusted. Statically linked.";
 
-/// What Debian calls the architecture of a target; null where it is none of Linux.
+/// Returns Debian's name of the architecture of a target; `None` for a target other than Linux.
 pub fn architecture(target: &str) -> Option<&'static str> {
     let (processor, system) = target.split_once('-')?;
     system.contains("linux").then_some(())?;
@@ -27,7 +27,7 @@ pub fn architecture(target: &str) -> Option<&'static str> {
     }
 }
 
-/// Makes the package.
+/// Builds the package and returns its path.
 pub fn package(
     root: &Path,
     program: &Path,
@@ -67,7 +67,7 @@ fn description(architecture: &str, bytes: u64) -> String {
     )
 }
 
-/// Lays everything where Debian has it. Returns how many bytes that is.
+/// Copies all files to their places in the file system of Debian. Returns their size in bytes.
 fn install(root: &Path, program: &Path, documents: &Path, to: &Path) -> Outcome<u64> {
     let (man, completions) = (documents.join("man"), documents.join("completions"));
     let mut bytes = 0;
@@ -110,7 +110,11 @@ fn install(root: &Path, program: &Path, documents: &Path, to: &Path) -> Outcome<
         ["LICENSE-MIT", "LICENSE-APACHE"].map(|name| fs::read_to_string(root.join(name)));
     put(
         &format!("{doc}/copyright"),
-        format!("MIT, or Apache 2.0, as you like.\n\n{}\n{}", mit?, apache?).into_bytes(),
+        format!(
+            "MIT or Apache 2.0, at your option.\n\n{}\n{}",
+            mit?, apache?
+        )
+        .into_bytes(),
     )?;
     Ok(bytes)
 }

@@ -1,4 +1,4 @@
-//! Manual pages and completions, from the flags themselves.
+//! Writes manual pages and shell completions from the definitions of the flags.
 
 use std::fs;
 use std::path::Path;
@@ -10,7 +10,7 @@ use timermeter::commands::completions;
 
 use crate::Outcome;
 
-/// Writes `man/`, a page a verb, and `completions/`, a file a shell.
+/// Writes `man/` with a page for each verb and `completions/` with a file for each shell.
 pub fn write(folder: &Path) -> Outcome<()> {
     let (man, shells) = (folder.join("man"), folder.join("completions"));
     fs::create_dir_all(&man)?;
@@ -29,20 +29,22 @@ pub fn write(folder: &Path) -> Outcome<()> {
 mod tests {
     use super::*;
 
-    /// Names of the verbs that users see, and their long flags.
+    /// Returns the names of the visible verbs, each with its visible long flags.
     fn verbs() -> Vec<(String, Vec<String>)> {
         let mut command = Cli::command();
         command.build();
-        let seen = command
+        let visible = command
             .get_subcommands()
             .filter(|verb| !verb.is_hide_set() && verb.get_name() != "help");
         let flags = |verb: &clap::Command| {
-            let seen = verb.get_arguments().filter(|flag| !flag.is_hide_set());
-            seen.filter_map(|flag| flag.get_long())
+            let visible = verb.get_arguments().filter(|flag| !flag.is_hide_set());
+            visible
+                .filter_map(|flag| flag.get_long())
                 .map(str::to_owned)
                 .collect()
         };
-        seen.map(|verb| (verb.get_name().to_owned(), flags(verb)))
+        visible
+            .map(|verb| (verb.get_name().to_owned(), flags(verb)))
             .collect()
     }
 
@@ -77,6 +79,6 @@ mod tests {
             assert!(shells.iter().all(|shell| shell.contains(&verb)), "{verb}");
         }
         let pages = fs::read_dir(folder.path().join("man")).unwrap().count();
-        assert_eq!(pages, verbs().len() + 1, "nothing but verbs has a page");
+        assert_eq!(pages, verbs().len() + 1, "only verbs have a page");
     }
 }

@@ -1,6 +1,5 @@
-//! Machines whose truth is known: an emulator boots a real kernel with the unchanged program, and
-//! what that says is held against what the machine was built to be. docs/truth.md is written from
-//! it.
+//! Boots emulated machines with known clocks, runs the unchanged program on a real kernel there, and
+//! compares its results with the known properties. Writes docs/truth.md.
 
 mod answer;
 mod boot;
@@ -20,35 +19,33 @@ use crate::Outcome;
 use found::Found;
 use list::{ALL, Machine};
 
-/// Boots machines whose truth is known.
+/// Boot emulated machines with known clocks and check the results of timermeter
 #[derive(Args)]
 pub struct Machines {
-    /// A folder per architecture (x86_64, aarch64, riscv64) with what runs there: kernel, busybox,
-    /// timermeter. What is missing is fetched by `apt-get download` and compiled
+    /// Folder with a subfolder per architecture (x86_64, aarch64, riscv64) that contains the kernel,
+    /// busybox and timermeter; missing files are downloaded with `apt-get download` or compiled
     #[arg(long, value_name = "FOLDER", default_value = "target/machines/parts")]
     parts: PathBuf,
-    /// Where what the machines said is kept, a folder a machine
+    /// Folder in which the results are kept, in a subfolder per machine
     #[arg(long, value_name = "FOLDER", default_value = "reports/machines")]
     keep: PathBuf,
-    /// Compile the program by this rustc, where Rust's own lacks a target
+    /// Compile the program with this rustc, for targets that the default one lacks
     #[arg(long, value_name = "PROGRAM")]
     rustc: Option<PathBuf>,
-    /// Take the programs that lie among the parts as they are, and compile none
+    /// Use the programs in the parts folder and compile none
     #[arg(long)]
     compiled: bool,
-    /// Boot nothing: judge once more what is kept
+    /// Boot nothing and judge the kept results again
     #[arg(long)]
     judge: bool,
-    /// Only these; the document tells of those that are kept as well
+    /// Machines to boot, all by default; the document also lists the kept results of the others
     machines: Vec<String>,
 }
 
-/// Boots them, one after the other, holds all that is kept against what is true, and writes
-/// docs/truth.md.
+/// Boots the machines one after the other, judges all kept results, and writes docs/truth.md.
 ///
 /// # Errors
-/// When a name is unknown, a machine cannot be booted, or was found to be something else than it
-/// is.
+/// If a name is unknown, a machine cannot be booted, or a result contradicts a known property.
 pub fn run(asked: &Machines) -> Outcome<()> {
     if let Some(unknown) = asked
         .machines
@@ -74,7 +71,7 @@ pub fn run(asked: &Machines) -> Outcome<()> {
             .folder_for(machine.emulator)
             .and_then(|parts| boot::boot(machine, &parts, &folder));
         if let Err(error) = booted {
-            // What an earlier boot said is no answer of this one.
+            // The results of an earlier boot must not pass for results of this one.
             let _ = fs::remove_dir_all(&folder);
             eprintln!("{}: not booted: {error}", machine.name);
             failed.push(machine.name);
@@ -84,13 +81,13 @@ pub fn run(asked: &Machines) -> Outcome<()> {
         .iter()
         .map(|machine| Found::read(&asked.keep, machine.name))
         .collect();
-    let judged = document::judged(&kept);
-    let text = document::written(&judged);
+    let judged = document::judge(&kept);
+    let text = document::format(&judged);
     print!("{text}");
     fs::write(crate::root()?.join("docs/truth.md"), text)?;
-    match (failed.as_slice(), document::not_held(&judged)) {
+    match (failed.as_slice(), document::count_wrong(&judged)) {
         ([], 0) => Ok(()),
-        ([], wrong) => Err(format!("{wrong} truths were not found").into()),
+        ([], wrong) => Err(format!("{wrong} results contradict the known properties").into()),
         (names, _) => Err(format!("not booted: {}", names.join(", ")).into()),
     }
 }

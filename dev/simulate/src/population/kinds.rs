@@ -7,8 +7,8 @@ use simulated::Jitter;
 
 use super::small_steps::{FEW_TICKS_LABEL, few_ticks, timed_by_small_steps};
 use super::{
-    case, cut_short, differing, fine, grid, in_two_regimes, interrupted, log_uniform,
-    of_two_levels, regular_timer, wandering,
+    case, draw_cut, draw_factor, draw_interruptions, draw_regimes, fine, grid, log_uniform,
+    regular_timer, with_two_frequencies, with_varying_frequency,
 };
 use crate::Case;
 
@@ -52,19 +52,19 @@ const KINDS: [ApplyKind; 18] = [
     |case, random| case.timer.jitter = rare_slow_call(case.timer.base, random),
     |case, random| case.timer.jitter = pareto(case.timer.base, random),
     |case, random| case.timer.jitter = bimodal_within_step(case.timer.base, random),
-    |case, random| case.surroundings.processes = differing(random),
-    |case, random| case.surroundings.processes = in_two_regimes(random),
-    |case, random| case.surroundings.interruptions = Some(interrupted(&case.timer, random)),
+    |case, random| case.surroundings.processes = draw_factor(random),
+    |case, random| case.surroundings.processes = draw_regimes(random),
+    |case, random| case.surroundings.interruptions = Some(draw_interruptions(&case.timer, random)),
     |case, random| {
         case.timer.follows_core = true;
-        case.surroundings = wandering(case.surroundings, random);
+        case.surroundings = with_varying_frequency(case.surroundings, random);
     },
     |case, random| {
         case.timer.follows_core = false;
-        case.surroundings = wandering(case.surroundings, random);
+        case.surroundings = with_varying_frequency(case.surroundings, random);
     },
-    |case, random| case.surroundings = of_two_levels(case.surroundings, random),
-    |case, random| case.cut = Some(cut_short(random)),
+    |case, random| case.surroundings = with_two_frequencies(case.surroundings, random),
+    |case, random| case.cut = Some(draw_cut(random)),
 ];
 
 /// Draws, for each kind, `count` timers that a fine reference times and `count` that a reference of

@@ -1,7 +1,7 @@
-//! Counters whose step is a few of their ticks: a time stamp counter that counts two or four at
-//! once, or one that a hypervisor scales by a number that is not whole; clocks in nanoseconds of a
-//! counter that is slower. Where the step is no whole number of ticks truncation makes steps of two
-//! lengths of it, and every value may occur.
+//! Draws timers whose step is a few of their ticks: a time stamp counter that advances by two or four
+//! ticks, one that a hypervisor scales by a fraction, or a clock in nanoseconds that rests on a slower
+//! counter. If the step is not a whole number of ticks, truncation makes steps of two lengths, and
+//! every value may occur.
 
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
@@ -9,17 +9,18 @@ use simulated::Model;
 
 use super::{Case, TSC_TICK, log_uniform, regular_timer, surroundings, vary};
 
-/// Their steps, in ticks.
+/// The steps of these timers, in ticks.
 pub const SMALL_STEPS: [f64; 5] = [5.0 / 3.0, 2.0, 2.5, 3.0, 4.0];
 
-/// The names of the references that time them: one that counts every tick, one that moves once in
-/// 10 ns, and one that moves by two ticks itself.
+/// The names of the references: one that moves at every tick, one that moves every 10 ns, and one that
+/// moves by two ticks.
 pub const SMALL_STEP_REFERENCES: [&str; 3] = ["fine", "10 ns grid", "2 ticks"];
 
-/// The label of timers that move by any of these steps.
+/// The label of timers with any of [`SMALL_STEPS`].
 pub(super) const FEW_TICKS_LABEL: &str = "a few ticks";
 
-/// A timer that moves by any of these steps, of a raw counter or in nanoseconds that are declared.
+/// Draws a timer with a small step: a raw counter if `raw`, otherwise a clock that declares
+/// nanoseconds.
 pub(super) fn few_ticks(raw: bool, random: &mut StdRng) -> Model {
     let step = match SMALL_STEPS.get(random.random_range(0..=SMALL_STEPS.len())) {
         Some(step) => *step,
@@ -32,12 +33,12 @@ pub(super) fn few_ticks(raw: bool, random: &mut StdRng) -> Model {
     }
 }
 
-/// `count` timers, each with one of these steps, raw or declared in nanoseconds, and with each
-/// reference in turn. One in six has any other step from 1.5 to 5 ticks.
+/// Draws `count` timers, alternately raw counters and clocks in nanoseconds, with each of
+/// [`SMALL_STEPS`] and each reference in turn. One in six has another step from 1.5 to 5 ticks.
 #[must_use]
 pub fn small_steps(count: usize, seed: u64) -> Vec<Case> {
     let mut random = StdRng::seed_from_u64(seed ^ 0x5a_a1_15_7e);
-    let of = |number: usize| {
+    let draw = |number: usize| {
         let random = &mut random;
         let step = match SMALL_STEPS.get(number / 6 % 6) {
             Some(step) => *step,
@@ -59,14 +60,14 @@ pub fn small_steps(count: usize, seed: u64) -> Vec<Case> {
             cut: None,
         }
     };
-    (0..count).map(of).collect()
+    (0..count).map(draw).collect()
 }
 
-/// `count` timers of any step, timed by a counter that moves by each of these steps in turn.
+/// Draws `count` timers with any step, timed by a reference with each of [`SMALL_STEPS`] in turn.
 #[must_use]
 pub fn timed_by_small_steps(count: usize, seed: u64) -> Vec<Case> {
     let mut random = StdRng::seed_from_u64(seed ^ 0x7e_51_1a_a5);
-    let of = |number: usize| {
+    let draw = |number: usize| {
         let random = &mut random;
         let timer = regular_timer(random);
         let ticks = SMALL_STEPS[number % SMALL_STEPS.len()];
@@ -81,10 +82,11 @@ pub fn timed_by_small_steps(count: usize, seed: u64) -> Vec<Case> {
             cut: None,
         }
     };
-    (0..count).map(of).collect()
+    (0..count).map(draw).collect()
 }
 
-/// A timer that moves by `ticks` at once: of a raw counter, or nanoseconds that are declared.
+/// Draws a timer whose step is `ticks`: a raw counter if `raw`, otherwise a clock that declares
+/// nanoseconds.
 fn small_step(ticks: f64, raw: bool, random: &mut StdRng) -> Model {
     let unit = if raw { TSC_TICK } else { 1.0 };
     let name = format!(

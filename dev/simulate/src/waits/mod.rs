@@ -1,5 +1,5 @@
-//! Simulated timers that wait, and periodic ones: asked the same questions as real ones are, and
-//! held against what is true.
+//! Probes simulated sleep primitives and periodic timers with the questions of a real campaign, so
+//! that the estimates can be compared with the truth.
 
 pub mod population;
 pub mod score;
@@ -18,7 +18,7 @@ use timermeter::model::{PeriodFigures, WaitFigures};
 use timermeter::trace::{PeriodTrace, Reference, WaitTrace};
 use timermeter::{periods, waits};
 
-/// A simulated countdown timer, and the seed of its virtual worlds.
+/// A simulated sleep primitive and the seed of its simulation.
 #[derive(Clone, Debug, PartialEq)]
 pub struct WaitCase {
     /// The timer.
@@ -27,12 +27,12 @@ pub struct WaitCase {
     pub seed: u64,
 }
 
-/// A simulated periodic timer, and the seed of its virtual worlds.
+/// A simulated periodic timer and the seed of its simulation.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TickCase {
     /// The timer.
     pub model: TickModel,
-    /// The period it is asked for, in nanoseconds.
+    /// The requested period in nanoseconds.
     pub period_ns: u64,
     /// The seed.
     pub seed: u64,
@@ -48,10 +48,10 @@ fn reference() -> Reference {
 }
 
 impl WaitCase {
-    /// What is found of it in virtual time.
+    /// Probes the timer in virtual time and returns the estimates.
     ///
     /// # Errors
-    /// As its questions, which are all answered.
+    /// If the timer does not answer a question. Simulated timers answer all of them.
     pub fn figures(&self, plan: &WaitPlan) -> Answer<WaitFigures> {
         let mut random = StdRng::seed_from_u64(self.seed);
         let blocks = self.model.means == Means::Blocks;
@@ -70,7 +70,7 @@ impl WaitCase {
                 &mut random,
             )?);
         }
-        // Who spins does not wait next to others.
+        // A primitive that spins is not measured next to other waits, because it occupies its CPU.
         let rounds = if blocks { plan.long_rounds } else { 0 };
         for (round, run) in (0..rounds).zip(&mut trace.runs) {
             let (long, scans) =
@@ -78,7 +78,7 @@ impl WaitCase {
             run.long = long;
             run.scans.extend(scans);
         }
-        // Every other one is among those that more waits are worth.
+        // A campaign adds processes to some timers only; here to those with an even seed.
         let further = if self.seed.is_multiple_of(2) {
             plan.further
         } else {
@@ -97,12 +97,12 @@ impl WaitCase {
         Ok(waits::figures(&trace, None))
     }
 
-    /// A process of its own.
+    /// Returns the simulated process with this number.
     fn bench(&self, process: u32) -> WaitBench {
         let seed = self.seed.wrapping_add(1 + u64::from(process));
         WaitBench {
             timer: Box::new(VirtualWaits::new(&self.model, seed)),
-            floor: Some(Box::new(VirtualWaits::nothing(seed))),
+            floor: Some(Box::new(VirtualWaits::empty_loop(seed))),
             reference: reference(),
             arms: true,
             break_ns: None,
@@ -111,11 +111,12 @@ impl WaitCase {
 }
 
 impl TickCase {
-    /// What is found of it in virtual time, and the points of its grid that it missed as far as
-    /// they can be told: counted ones and all.
+    /// Probes the timer in virtual time. Returns the estimates and the true numbers of missed
+    /// expirations: those that the timer counts itself, and all. Misses after the last observed
+    /// expirations cannot be found and are left out.
     ///
     /// # Errors
-    /// As its questions, which are all answered.
+    /// If the timer does not answer a question. Simulated timers answer all of them.
     pub fn figures(&self, plan: &WaitPlan) -> Answer<(PeriodFigures, [u64; 2])> {
         let mut trace = PeriodTrace {
             reference: reference(),
@@ -133,13 +134,13 @@ impl TickCase {
                 plan.ticking_ns,
             )?);
             let reported = timer.missed().len().saturating_sub(periods::SKIPPED_AT_END);
-            let of = |which: usize| {
+            let missed_in_process = |which: usize| {
                 timer.missed()[..reported]
                     .iter()
                     .map(|missed| missed[which])
                     .sum::<u64>()
             };
-            missed = [0, 1].map(|which| missed[which] + of(which));
+            missed = [0, 1].map(|which| missed[which] + missed_in_process(which));
         }
         Ok((periods::figures(&trace), missed))
     }

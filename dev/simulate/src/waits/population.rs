@@ -1,5 +1,5 @@
-//! Random populations of simulated timers that wait, and of periodic ones. No estimator is tuned to
-//! a seed.
+//! Draws random populations of simulated sleep primitives and periodic timers. No estimator is tuned
+//! to a seed.
 
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
@@ -8,38 +8,38 @@ use timers::waits::Means;
 
 use super::{TickCase, WaitCase};
 
-/// Steps that are met: of poll and epoll, ticks of 250, 100 and 64 Hz, of coarse clocks, and one
-/// with the slack of poll.
-const STEPS: [f64; 7] = [1e6, 1.0008e6, 4e6, 1e7, 15.625e6, 1e4, 2.5e5];
-/// Those of poll, epoll and 250 Hz: what is looked at where lateness grows in proportion to length.
-const LOADED_STEPS: [f64; 3] = [1e6, 1.0008e6, 4e6];
-/// How much it grows then, in ppm.
-const LOADED_PPM: [f64; 2] = [1e3, 1e4];
-/// Lengths beyond which steps may grow, in nanoseconds.
-const LONG: f64 = 2e7;
+/// Granularities of real sleep primitives in nanoseconds: 1 ms of poll and epoll, the same with the
+/// slack of poll, ticks of 250, 100 and 64 Hz, and two finer ones of coarse clocks.
+const STEPS_NS: [f64; 7] = [1e6, 1.0008e6, 4e6, 1e7, 15.625e6, 1e4, 2.5e5];
+/// The granularities of poll, epoll and a 250 Hz tick in nanoseconds, for timers on a loaded machine.
+const LOADED_STEPS_NS: [f64; 3] = [1e6, 1.0008e6, 4e6];
+/// The range of the proportional error on a loaded machine, in ppm of the requested length.
+const LOADED_ERROR_PPM: [f64; 2] = [1e3, 1e4];
+/// The length in nanoseconds above which some timers have a coarser granularity.
+const COARSER_FROM_NS: f64 = 2e7;
 
-/// `count` countdown timers.
+/// Draws `count` sleep primitives.
 #[must_use]
 pub fn waits(count: usize, seed: u64) -> Vec<WaitCase> {
     let mut random = StdRng::seed_from_u64(seed);
     (0..count)
         .map(|_| WaitCase {
-            model: countdown(&mut random),
+            model: sleep_primitive(&mut random),
             seed: random.random(),
         })
         .collect()
 }
 
-/// `count` periodic timers.
+/// Draws `count` periodic timers.
 #[must_use]
 pub fn ticks(count: usize, seed: u64) -> Vec<TickCase> {
     let mut random = StdRng::seed_from_u64(seed ^ 0x71_c5);
-    (0..count).map(|_| periodic(&mut random)).collect()
+    (0..count).map(|_| periodic_timer(&mut random)).collect()
 }
 
-fn countdown(random: &mut StdRng) -> WaitModel {
+fn sleep_primitive(random: &mut StdRng) -> WaitModel {
     let step = if random.random() {
-        STEPS[random.random_range(0..STEPS.len())]
+        STEPS_NS[random.random_range(0..STEPS_NS.len())]
     } else {
         log_uniform(1e4, 1.6e7, random)
     };
@@ -58,7 +58,7 @@ fn countdown(random: &mut StdRng) -> WaitModel {
         }
         _ => (
             "rounding on a loaded machine",
-            Some(LOADED_STEPS[random.random_range(0..LOADED_STEPS.len())]),
+            Some(LOADED_STEPS_NS[random.random_range(0..LOADED_STEPS_NS.len())]),
             None,
         ),
     };
@@ -68,7 +68,7 @@ fn countdown(random: &mut StdRng) -> WaitModel {
         grid,
         ..WaitModel::blocking(name, base)
     };
-    // What waits differ by: little enough that a step shows, or so much that it drowns.
+    // Most delays vary little enough to reveal the granularity; some vary too much.
     let shortest = if kind == 9 { grid } else { rounding }.unwrap_or(step);
     let deviation = match random.random_range(0..7) {
         _ if kind < 3 => log_uniform(3e2, 5e4, random),
@@ -94,7 +94,7 @@ fn countdown(random: &mut StdRng) -> WaitModel {
     };
     if matches!(kind, 3..9) && step <= 4e6 && random.random_bool(0.15) {
         model.name += " that grows";
-        model.grows = Some((LONG, f64::from(random.random_range(2..5))));
+        model.grows = Some((COARSER_FROM_NS, f64::from(random.random_range(2..5))));
     }
     if random.random_bool(0.3) {
         model.ppm = random.random_range(-50.0..1_100.0);
@@ -112,7 +112,7 @@ fn countdown(random: &mut StdRng) -> WaitModel {
         ));
     }
     if kind == 10 {
-        model.ppm = log_uniform(LOADED_PPM[0], LOADED_PPM[1], random);
+        model.ppm = log_uniform(LOADED_ERROR_PPM[0], LOADED_ERROR_PPM[1], random);
         model.run_delay = Some((
             log_uniform(0.05, 0.15, random),
             log_uniform(1e5, 3e6, random),
@@ -126,7 +126,7 @@ fn countdown(random: &mut StdRng) -> WaitModel {
     model
 }
 
-fn periodic(random: &mut StdRng) -> TickCase {
+fn periodic_timer(random: &mut StdRng) -> TickCase {
     let period_ns =
         [250_000, 1_000_000, 1_300_000, 4_000_000, 10_000_000][random.random_range(0..5)];
     let period = period_ns as f64;
@@ -141,7 +141,7 @@ fn periodic(random: &mut StdRng) -> TickCase {
         _ => ("relative loop", Missed::Relative),
     };
     let relative = missed == Missed::Relative;
-    // A relative loop is slow by what each wait is late.
+    // The lateness of each wait adds to the period of a relative loop.
     let late = period
         * if relative {
             log_uniform(0.005, 0.17, random)
@@ -149,7 +149,7 @@ fn periodic(random: &mut StdRng) -> TickCase {
             log_uniform(0.002, 0.1, random)
         };
     let shape = random.random_range(0.05..0.9);
-    // Jitter of up to a tenth of the period.
+    // The jitter is at most about a tenth of the period.
     let median = late.min(0.1 * period / shape);
     let tail = random.random_bool(0.5).then(|| {
         let share = log_uniform(1e-3, 0.15, random);

@@ -1,5 +1,5 @@
-//! How the estimators did on many timers that wait: steps and policies right, intervals that hold
-//! the truth, and how wide these are.
+//! Compares the estimates for simulated sleep primitives and periodic timers with the truth, and
+//! counts right granularities, right policies, and intervals that contain the true value.
 
 use std::collections::BTreeMap;
 
@@ -15,40 +15,41 @@ use timermeter::model::{
     Granularity, Interval, Lateness, MissedPolicy, PeriodFigures, Steps, WaitFigures,
 };
 
-/// A step is right within this share.
-const RIGHT: f64 = 0.01;
-/// Off by more than this share, it is another one.
-const WRONG: f64 = 0.05;
-/// A step shows where what waits differ by is below this share of it.
-const SHOWS: f64 = 0.1;
+/// The largest relative error of a right granularity.
+const MAX_RIGHT_ERROR: f64 = 0.01;
+/// A granularity with a larger relative error counts as a different one.
+const MAX_SAME_ERROR: f64 = 0.05;
+/// A granularity has to be found if the standard deviation of the delays is below this share of it.
+const MAX_NOISE: f64 = 0.1;
 
-/// What was found of the steps of a timer, at all scales together.
+/// The verdict on the granularities of a timer, over all ranges of lengths.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Judgement {
-    /// All that show, and no others.
+    /// All identifiable granularities were found, and no others.
     Right,
-    /// A step that shows was not found.
+    /// An identifiable granularity was not found.
     Missed,
-    /// A step that there is not, or a bound below one that there is.
+    /// A granularity was reported that the timer does not have, or an upper limit below the true one.
     False,
 }
 
-/// How often steps were right, and exactly what policies and counts were.
+/// Counts of timers by verdict: on the granularity of sleep primitives, or on the policy and missed
+/// expirations of periodic timers.
 #[derive(Clone, Copy, Debug, Default, Serialize)]
 pub struct Counts {
-    /// Timers.
+    /// All timers.
     pub timers: u32,
-    /// Of them: everything right.
+    /// Timers for which everything was right.
     pub right: u32,
-    /// Of them: something that is there was not found.
+    /// Timers with a property that was not found.
     pub missed: u32,
-    /// Of them: something was found that is not there.
+    /// Timers with a reported property that they do not have.
     pub wrong: u32,
 }
 
 impl Counts {
-    /// Of all kinds.
+    /// Returns the sum over all kinds of timers.
     #[must_use]
     pub fn sum(counts: &BTreeMap<String, Self>) -> Self {
         counts.values().fold(Self::default(), |sum, counts| Self {
@@ -65,13 +66,13 @@ impl Counts {
 pub struct Score {
     /// Granularity, by kind of timer.
     pub steps: BTreeMap<String, Counts>,
-    /// Policy and missed counts, by kind of timer.
+    /// Policy after a stall and missed expirations, by kind of timer.
     pub policies: BTreeMap<String, Counts>,
     figures: BTreeMap<&'static str, FigureScore>,
 }
 
 impl Score {
-    /// Intervals of each figure.
+    /// Returns the summary of each figure by name.
     #[must_use]
     pub fn summary(&self) -> BTreeMap<&'static str, FigureSummary> {
         self.figures
@@ -80,7 +81,7 @@ impl Score {
             .collect()
     }
 
-    /// Counts one more timer.
+    /// Adds the verdict on one timer.
     pub fn add(&mut self, judged: &Judged) {
         let counts = if judged.periodic {
             &mut self.policies
@@ -104,14 +105,14 @@ impl Score {
     }
 }
 
-/// What was found of one timer compared with what is true.
+/// The verdict on one timer and its figures, estimated and true.
 #[derive(Clone, Debug)]
 pub struct Judged {
-    /// Whether steps were right, or policy and counts exact.
+    /// The verdict on the granularities, or on the policy and the missed expirations.
     pub judgement: Judgement,
     kind: String,
     periodic: bool,
-    /// By name; whether the interval is relative to the truth.
+    /// The figures by name; the flag says whether errors are relative to the true value.
     figures: Vec<(&'static str, FoundFigure, bool)>,
 }
 
@@ -143,20 +144,21 @@ impl Judged {
             .extend(known.map(|known| (name, found(known), relative)));
     }
 
-    /// A countdown timer.
+    /// Judges the estimates for a sleep primitive.
     #[must_use]
     pub fn wait(case: &WaitCase, figures: &WaitFigures) -> Self {
         let model = &case.model;
-        let mut judged = Self::new(&model.name, false, judged(model, &figures.steps));
-        let step = [|steps: &Steps| steps.rounding, |steps: &Steps| steps.grid];
-        for (declared, of) in declared(model).into_iter().zip(step) {
-            let scale = figures
-                .steps
-                .iter()
-                .find_map(|steps| match (declared(steps), of(steps)) {
-                    (Some(truth), Some(Granularity::Step(known))) => Some((truth, known)),
-                    _ => None,
-                });
+        let mut judged = Self::new(&model.name, false, judge_steps(model, &figures.steps));
+        let estimated = [|steps: &Steps| steps.rounding, |steps: &Steps| steps.grid];
+        for (true_step, estimated) in true_steps(model).into_iter().zip(estimated) {
+            let scale =
+                figures
+                    .steps
+                    .iter()
+                    .find_map(|steps| match (true_step(steps), estimated(steps)) {
+                        (Some(truth), Some(Granularity::Step(known))) => Some((truth, known)),
+                        _ => None,
+                    });
             if let Some((truth, known)) = scale {
                 judged.add("step", Some(truth), Some(known), true);
             }
@@ -184,11 +186,11 @@ impl Judged {
                 false,
             );
         }
-        // One length of each timer: what its processes differ by is the same for all.
+        // One length of each timer suffices, because the scatter between processes is the same for all.
         let rows: Vec<&Lateness> = figures
             .lateness
             .iter()
-            .filter(|row| row.waits >= MANY)
+            .filter(|row| row.waits >= MIN_WAITS)
             .collect();
         if let Some(row) = rows.get(case.seed as usize % rows.len().max(1)) {
             let truth = Waits::draw(model, row.request_ns as f64, case.seed);
@@ -207,11 +209,11 @@ impl Judged {
         judged
     }
 
-    /// A periodic timer, whose `missed` points are declared. Its policy and counts are exact or
-    /// not.
+    /// Judges the estimates for a periodic timer. `missed` are the true numbers of missed expirations:
+    /// those that the timer counts itself, and all.
     ///
     /// # Errors
-    /// As the questions to it, which are all answered.
+    /// If the simulated timer does not answer.
     pub fn ticks(case: &TickCase, figures: &PeriodFigures, missed: [u64; 2]) -> Answer<Self> {
         let policy = match case.model.missed {
             Missed::Burst => MissedPolicy::Burst,
@@ -251,14 +253,14 @@ impl Judged {
     }
 }
 
-/// Waits of a length without which its quantiles are not looked at.
-const MANY: u64 = 50;
+/// The smallest number of waits of one length whose quantiles are judged.
+const MIN_WAITS: u64 = 50;
 
-/// The declared step of either kind, at a scale.
-fn declared(model: &WaitModel) -> [impl Fn(&Steps) -> Option<f64> + use<>; 2] {
+/// Returns functions that give the true granularity, from rounding and from a grid, within a range of
+/// lengths.
+fn true_steps(model: &WaitModel) -> [impl Fn(&Steps) -> Option<f64> + use<>; 2] {
     let grows = model.grows;
-    // Requests are rounded, whatever becomes of them then: lateness that grows with length is no
-    // longer step.
+    // A proportional error does not change the granularity, because requests are rounded first.
     [model.rounding, model.grid].map(|step| {
         move |steps: &Steps| {
             let growth = grows
@@ -269,29 +271,29 @@ fn declared(model: &WaitModel) -> [impl Fn(&Steps) -> Option<f64> + use<>; 2] {
     })
 }
 
-/// Whether it is this step and no other, though not as well known as it should be.
-fn near(step: Interval, truth: f64) -> bool {
-    (step.value / truth - 1.0).abs() < WRONG
+/// Whether the granularity is the true one, but possibly with a larger error than a right one has.
+fn is_same(step: Interval, truth: f64) -> bool {
+    (step.value / truth - 1.0).abs() < MAX_SAME_ERROR
 }
 
-fn judged(model: &WaitModel, scales: &[Steps]) -> Judgement {
-    let declared = declared(model);
+fn judge_steps(model: &WaitModel, ranges: &[Steps]) -> Judgement {
+    let true_steps = true_steps(model);
     let mut found = [false, false];
-    for steps in scales {
+    for steps in ranges {
         for (which, given) in [steps.rounding, steps.grid].into_iter().enumerate() {
-            match (given, declared[which](steps)) {
+            match (given, true_steps[which](steps)) {
                 (Some(Granularity::Step(known)), Some(truth))
-                    if (known.value / truth - 1.0).abs() <= RIGHT =>
+                    if (known.value / truth - 1.0).abs() <= MAX_RIGHT_ERROR =>
                 {
                     found[which] = true;
                 }
-                // Of few waits a step is determined, but not as well; where steps grow, a scan from 0 on
-                // holds short ones as well.
+                // Few waits determine the granularity less precisely. If it is coarser for long waits, a
+                // range that begins at 0 contains the finer one too.
                 (Some(Granularity::Step(known)), Some(truth))
-                    if near(known, truth)
+                    if is_same(known, truth)
                         || model
                             .grows
-                            .is_some_and(|(_, factor)| near(known, truth / factor)) => {}
+                            .is_some_and(|(_, factor)| is_same(known, truth / factor)) => {}
                 (Some(Granularity::Step(_)), _) => return Judgement::False,
                 (Some(Granularity::AtMost(bound)), Some(truth)) if bound < truth => {
                     return Judgement::False;
@@ -301,11 +303,11 @@ fn judged(model: &WaitModel, scales: &[Steps]) -> Judgement {
         }
     }
     let noise = model.delays.median * model.delays.deviation;
-    let shows = |step: Option<f64>| step.is_some_and(|step| noise < SHOWS * step);
+    let is_identifiable = |step: Option<f64>| step.is_some_and(|step| noise < MAX_NOISE * step);
     let missing = [model.rounding, model.grid]
         .into_iter()
         .zip(found)
-        .any(|(step, found)| shows(step) && !found);
+        .any(|(step, found)| is_identifiable(step) && !found);
     if missing {
         Judgement::Missed
     } else {

@@ -1,5 +1,5 @@
-//! What is true of simulated timers that wait: the mean over processes of what a process of
-//! infinite length would show, by many draws of the declared laws.
+//! Computes the true figures of simulated sleep primitives and periodic timers, averaged over
+//! processes, from many draws of their declared distributions.
 
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
@@ -9,13 +9,14 @@ use timers::waits::{Expiration, Means, WaitSubject};
 
 use timermeter::statistics::{mean, quantile, sorted};
 
-/// Draws: the median is known to a hundredth of what its intervals are wide, the 99.9th percentile
-/// to a tenth.
+/// The number of draws. Their sampling error is a hundredth of the width of a typical interval for
+/// the median, and a tenth for the 99.9th percentile.
 const DRAWS: usize = 100_000;
-/// What reading the reference takes in virtual worlds, in nanoseconds.
-const READ: f64 = 20.0;
+/// The cost of a read of the simulated reference in nanoseconds.
+const READ_COST_NS: f64 = 20.0;
 
-/// Quantities of waits of one length, sorted.
+/// Draws for waits of one length, in ascending order: lateness, the part of it that the timer causes,
+/// and CPU time, in nanoseconds.
 pub(super) struct Waits {
     late: Vec<f64>,
     timers_part: Vec<f64>,
@@ -23,7 +24,7 @@ pub(super) struct Waits {
 }
 
 impl Waits {
-    /// Draws of waits of this length.
+    /// Draws waits of the requested length in nanoseconds.
     pub fn draw(model: &WaitModel, request_ns: f64, seed: u64) -> Self {
         let mut random = StdRng::seed_from_u64(seed);
         let base = model.base * (model.processes.powi(2) / 2.0).exp();
@@ -33,12 +34,14 @@ impl Waits {
             cpu: Vec::new(),
         };
         for _ in 0..DRAWS {
-            // Anywhere on the grid.
+            // A wait begins at a random point of the grid.
             let now = random.random_range(0.0..1.0) * model.grid.unwrap_or(1.0) * 64.0;
-            let (late, waited) = model.late(&mut random);
+            let (late, waited) = model.draw_lateness(&mut random);
             let passed = model.due(now, request_ns, 0.0) - now + base + late;
-            draws.late.push(passed - request_ns + READ);
-            draws.timers_part.push(passed - request_ns + READ - waited);
+            draws.late.push(passed - request_ns + READ_COST_NS);
+            draws
+                .timers_part
+                .push(passed - request_ns + READ_COST_NS - waited);
             draws.cpu.push(model.cpu_time(passed, waited, &mut random));
         }
         let Self {
@@ -53,23 +56,23 @@ impl Waits {
         }
     }
 
-    /// A quantile of lateness, in nanoseconds.
+    /// Returns a quantile of the lateness in nanoseconds.
     pub fn late(&self, probability: f64) -> Option<f64> {
         quantile(&self.late, probability)
     }
 
-    /// Median lateness less run delay, in nanoseconds.
+    /// Returns the median of the lateness minus the run delay, in nanoseconds.
     pub fn timers_part(&self) -> Option<f64> {
         quantile(&self.timers_part, 0.5)
     }
 
-    /// Median CPU time, in nanoseconds.
+    /// Returns the median CPU time in nanoseconds.
     pub fn cpu(&self) -> Option<f64> {
         quantile(&self.cpu, 0.5)
     }
 }
 
-/// How much CPU time grows with length, a share.
+/// Returns the increase of CPU time per increase of the requested length.
 pub(super) fn cpu_slope(model: &WaitModel) -> f64 {
     if model.means == Means::Spins {
         1.0 + model.ppm * 1e-6
@@ -78,29 +81,29 @@ pub(super) fn cpu_slope(model: &WaitModel) -> f64 {
     }
 }
 
-/// Whether lateness grows with length by the proportional error alone: chosen lengths are rounded
-/// by something else each.
+/// Whether the proportional error alone makes lateness grow with length. With rounding, each length
+/// has a rounding error of its own.
 pub(super) fn is_proportional(model: &WaitModel) -> bool {
     model.grows.is_none() && model.rounding.is_none()
 }
 
-/// Quantities of a periodic timer, sorted.
+/// Draws for a periodic timer, in ascending order: lateness and jitter in nanoseconds.
 pub(super) struct Ticks {
     late: Vec<f64>,
     jitter: Vec<f64>,
-    /// How much longer its period is than the one asked for, in ppm.
+    /// The relative excess of the true period over the requested one, in ppm.
     pub ppm: f64,
 }
 
 impl Ticks {
-    /// Of many wake-ups without a stall.
+    /// Draws many expirations without a stall.
     pub fn draw(model: &TickModel, period_ns: u64, seed: u64) -> Answer<Self> {
         let mut timer = VirtualTicks::new(model, seed);
         let wakeups = timer.periods(REFERENCE_ID, period_ns, DRAWS as u32, &[])?;
         let period = period_ns as f64;
         let own = period * (1.0 + model.ppm * 1e-6);
         let pairs = || wakeups.windows(2).zip(timer.late().windows(2));
-        // How many points of the grid lie between two wake-ups follows from how late each was.
+        // The number of grid points between two expirations follows from their lateness.
         let off = |(two, late): (&[Expiration], &[f64])| {
             let interval = (two[1].at - two[0].at) as f64;
             let points = if model.missed.keeps_its_grid() {
@@ -113,7 +116,7 @@ impl Ticks {
         let jitter = sorted(pairs().map(|pair| off(pair).abs()).collect::<Vec<_>>());
         if model.missed.keeps_its_grid() {
             let late = sorted(timer.late());
-            // Where the grid lies follows from the earliest wake-ups.
+            // The earliest expirations locate the grid.
             let grid = quantile(&late, 0.01).unwrap_or(0.0);
             return Ok(Self {
                 late: late.iter().map(|late| late - grid).collect(),
@@ -130,12 +133,12 @@ impl Ticks {
         })
     }
 
-    /// A quantile of lateness to the grid, in nanoseconds.
+    /// Returns a quantile of the lateness relative to the grid, in nanoseconds.
     pub fn late(&self, probability: f64) -> Option<f64> {
         quantile(&self.late, probability)
     }
 
-    /// A quantile of jitter, in nanoseconds.
+    /// Returns a quantile of the jitter in nanoseconds.
     pub fn jitter(&self, probability: f64) -> Option<f64> {
         quantile(&self.jitter, probability)
     }

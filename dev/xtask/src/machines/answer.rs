@@ -1,34 +1,36 @@
-//! What a machine hands back: its files, packed and written in hexadecimal digits on the console,
-//! the only line that all of them have.
+//! Transfers the result files of a machine over its console, the only channel that all machines have:
+//! packed, in hexadecimal digits.
 
 use std::path::Path;
 
 use crate::Outcome;
 
-/// What stands before the digits, and after them.
-const BEGINS: &str = "what it hands back:";
-const ENDS: &str = "that was all of it";
+/// The line before the digits.
+const BEGIN_MARK: &str = "begin of result files";
+/// The line after the digits.
+const END_MARK: &str = "end of result files";
 
-/// What the guest does for it, in words of busybox: what is in /out, between other things that the
-/// console shows. The last words are given time to leave the machine before it ends.
+/// Returns the busybox script with which the guest writes the files of /out to the console. It sleeps
+/// at the end, so that all output leaves the machine before it powers off.
 pub fn script() -> String {
     format!(
         "dmesg -n 1
-{{ echo '{BEGINS}'; tar -C /out -c . | gzip | hexdump -v -e '64/1 \"%02x\" \"\\n\"'; echo '{ENDS}'; }} >/dev/console
+{{ echo '{BEGIN_MARK}'; tar -C /out -c . | gzip | hexdump -v -e '64/1 \"%02x\" \"\\n\"'; echo '{END_MARK}'; }} >/dev/console
 sleep 2"
     )
 }
 
-/// Unpacks into `folder` what a machine wrote on its console; returns what else it said.
+/// Unpacks the result files from the console output of a machine into `folder`. Returns the rest of
+/// the output.
 ///
 /// # Errors
-/// When it handed nothing back, or what it handed back is damaged.
-pub fn unpack(said: &str, folder: &Path) -> Outcome<String> {
-    let apart = said.split_once(BEGINS).and_then(|(before, rest)| {
-        let (digits, after) = rest.split_once(ENDS)?;
+/// If the output contains no result files, or damaged ones.
+pub fn unpack(console: &str, folder: &Path) -> Outcome<String> {
+    let parts = console.split_once(BEGIN_MARK).and_then(|(before, rest)| {
+        let (digits, after) = rest.split_once(END_MARK)?;
         Some((before, digits, after))
     });
-    let (before, digits, after) = apart.ok_or("it hands nothing back, or not all of it")?;
+    let (before, digits, after) = parts.ok_or("the console output has no complete result files")?;
     let digits: Vec<u8> = digits
         .bytes()
         .filter(|byte| !byte.is_ascii_whitespace())
@@ -45,7 +47,7 @@ pub fn unpack(said: &str, folder: &Path) -> Outcome<String> {
 fn digit(byte: u8) -> Outcome<u8> {
     let digit = char::from(byte)
         .to_digit(16)
-        .ok_or("something else was said between what it hands back")?;
+        .ok_or("other console output is mixed with the result files")?;
     Ok(digit as u8)
 }
 
@@ -56,9 +58,9 @@ mod tests {
 
     use super::*;
 
-    /// The words of the guest, said by a shell of this machine.
+    /// Runs the script of the guest in a shell of this machine.
     #[test]
-    fn what_the_guest_says_is_unpacked() {
+    fn result_files_survive_the_console() {
         let place = tempfile::tempdir().expect("there is room");
         fs::create_dir(place.path().join("out")).expect("there is room");
         let text = "what was found\n".repeat(100);
@@ -86,7 +88,7 @@ mod tests {
             fs::read_to_string(place.path().join("report.json")).expect("it was unpacked"),
             text
         );
-        assert!(unpack(&said.replace(ENDS, ""), place.path()).is_err());
+        assert!(unpack(&said.replace(END_MARK, ""), place.path()).is_err());
         assert!(unpack(&said.replacen("1f8b", "1f8b\nprintk", 1), place.path()).is_err());
         assert!(unpack(&said.replacen("1f8b", "", 1), place.path()).is_err());
     }

@@ -1,5 +1,5 @@
-//! One machine: the emulator started, what has to be done to it from outside, and what it hands
-//! back.
+//! Runs one machine: starts the emulator, acts on it from outside if the guest requests that, and
+//! collects the result files.
 
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
@@ -13,21 +13,20 @@ use super::list::Machine;
 use super::{answer, guest};
 use crate::Outcome;
 
-/// How often it is looked at.
-const LOOK: Duration = Duration::from_millis(20);
-/// A machine that did not end by then hangs.
-const LOOKS: u32 = 50 * 60 * 15;
-/// What the guest says before what is to be done to it from outside.
-const MARK: &str = "from outside: ";
+/// The interval at which a running machine is polled.
+const POLL_INTERVAL: Duration = Duration::from_millis(20);
+/// The number of polls, in a quarter of an hour, after which a machine counts as hung.
+const MAX_POLLS: u32 = 50 * 60 * 15;
+/// The text before a request of the guest for an action from outside.
+const REQUEST_MARK: &str = "from outside: ";
 
-/// Boots it and keeps what it says in `folder`: what the kernel said, and the files that the guest
-/// hands back.
+/// Boots a machine and writes the kernel log and the result files of the guest to `folder`.
 ///
 /// # Errors
-/// When it cannot be started, hangs, or ends without an answer.
+/// If the machine cannot be started, hangs, or ends without result files.
 pub fn boot(machine: &Machine, parts: &Path, folder: &Path) -> Outcome<()> {
     let name = machine.name;
-    let work = tempfile_folder(name)?;
+    let work = temporary_folder(name)?;
     let [initramfs, log, monitor] =
         ["initramfs", "kernel.log", "monitor"].map(|name| work.join(name));
     guest::write(&initramfs, parts, machine)?;
@@ -68,42 +67,39 @@ pub fn boot(machine: &Machine, parts: &Path, folder: &Path) -> Outcome<()> {
             machine.emulator.package
         )
     })?;
-    let attended = attend(&mut running, &log, &monitor);
+    let finished = run_until_end(&mut running, &log, &monitor);
     let _ = running.kill();
     let _ = running.wait();
-    attended.map_err(|error| format!("{error}; it said: {}", last(&log)))?;
+    finished.map_err(|error| format!("{error}; last console output: {}", last_lines(&log)))?;
     let _ = fs::remove_dir_all(folder);
     fs::create_dir_all(folder)?;
-    let said = String::from_utf8_lossy(&fs::read(&log)?).into_owned();
-    let kernel = answer::unpack(&said, folder).map_err(|error| {
-        format!(
-            "what it hands back cannot be read: {error}; it said: {}",
-            last(&log)
-        )
-    })?;
-    fs::write(folder.join("kernel.log"), kernel)?;
+    let console = String::from_utf8_lossy(&fs::read(&log)?).into_owned();
+    let kernel_log = answer::unpack(&console, folder)
+        .map_err(|error| format!("{error}; last console output: {}", last_lines(&log)))?;
+    fs::write(folder.join("kernel.log"), kernel_log)?;
     Ok(fs::remove_dir_all(&work)?)
 }
 
-/// Where the machine lives meanwhile; the emulator's socket wants a short path.
-fn tempfile_folder(name: &str) -> Outcome<std::path::PathBuf> {
+/// Creates a temporary folder for the machine, with a short path because of the emulator's socket.
+fn temporary_folder(name: &str) -> Outcome<std::path::PathBuf> {
     let folder = std::env::temp_dir().join(format!("timermeter-{}-{name}", std::process::id()));
     let _ = fs::remove_dir_all(&folder);
     fs::create_dir_all(&folder)?;
     Ok(folder)
 }
 
-fn last(log: &Path) -> String {
+/// Returns the last five lines of the console output.
+fn last_lines(log: &Path) -> String {
     let bytes = fs::read(log).unwrap_or_default();
     let text = String::from_utf8_lossy(&bytes).into_owned();
     let lines: Vec<&str> = text.lines().rev().take(5).collect();
     lines.into_iter().rev().collect::<Vec<_>>().join(" / ")
 }
 
-/// Does to it what it asks for, until it ends.
-fn attend(running: &mut Child, log: &Path, monitor: &Path) -> Outcome<()> {
+/// Carries out the requests of the guest until the machine ends.
+fn run_until_end(running: &mut Child, log: &Path, monitor: &Path) -> Outcome<()> {
     let mut done = 0;
-    for _ in 0..LOOKS {
+    for _ in 0..MAX_POLLS {
         if let Some(status) = running.try_wait()? {
             return if status.success() {
                 Ok(())
@@ -111,31 +107,31 @@ fn attend(running: &mut Child, log: &Path, monitor: &Path) -> Outcome<()> {
                 Err(format!("the emulator ended with {status}").into())
             };
         }
-        let said = fs::read(log).unwrap_or_default();
-        let said = String::from_utf8_lossy(&said);
-        let wishes: Vec<&str> = said
+        let console = fs::read(log).unwrap_or_default();
+        let console = String::from_utf8_lossy(&console);
+        let requests: Vec<&str> = console
             .split_inclusive('\n')
             .filter(|line| line.ends_with('\n'))
-            .filter_map(|line| line.trim().split_once(MARK))
-            .map(|(_, wish)| wish)
+            .filter_map(|line| line.trim().split_once(REQUEST_MARK))
+            .map(|(_, request)| request)
             .collect();
-        for wish in wishes.iter().skip(done) {
-            act(wish, running, monitor)?;
+        for request in requests.iter().skip(done) {
+            act(request, running, monitor)?;
         }
-        done = wishes.len();
-        thread::sleep(LOOK);
+        done = requests.len();
+        thread::sleep(POLL_INTERVAL);
     }
     Err("it did not end within a quarter of an hour".into())
 }
 
-/// `stop 5`: the emulator is stopped by SIGSTOP for five seconds. `pause 5`: it is asked to stop
-/// its machine.
-fn act(wish: &str, running: &Child, monitor: &Path) -> Outcome<()> {
-    let (what, seconds) = wish
+/// Carries out a request: `stop 5` stops the emulator with SIGSTOP for five seconds, `pause 5` makes
+/// the emulator pause its machine.
+fn act(request: &str, running: &Child, monitor: &Path) -> Outcome<()> {
+    let (action, seconds) = request
         .split_once(' ')
-        .ok_or_else(|| format!("`{wish}` is not understood"))?;
+        .ok_or_else(|| format!("`{request}` is an unknown request"))?;
     let span = Duration::from_secs_f64(seconds.parse()?);
-    match what {
+    match action {
         "stop" => {
             signal("-STOP", running)?;
             thread::sleep(span);
@@ -158,7 +154,7 @@ fn act(wish: &str, running: &Child, monitor: &Path) -> Outcome<()> {
             thread::sleep(span);
             ask("cont")
         }
-        _ => Err(format!("`{wish}` is not understood").into()),
+        _ => Err(format!("`{request}` is an unknown request").into()),
     }
 }
 

@@ -1,4 +1,4 @@
-//! docs/truth.md: what is true of each machine, and what was found.
+//! Formats docs/truth.md: the known properties of each machine and the results of timermeter.
 
 use std::fmt::Write as _;
 
@@ -9,43 +9,43 @@ use super::truth::{Judged, Verdict};
 const HEAD: &str = "\
 # Truth
 
-Machines whose clocks are known, because they were built so: an emulator (QEMU, all of it emulated: TCG) boots Debian's kernel with the unchanged program
-and nothing else, and what the program says is held against what the machine is. Written by
+Emulated machines with known clocks: QEMU (full emulation, TCG) boots Debian's kernel with the unchanged program and nothing else, and the results of
+the program are compared with the known properties. Written by
 
 ```sh
 apt install qemu-system-x86 qemu-system-arm qemu-system-misc cpio
-cargo xtask machines                    # all of them; or by name: cargo xtask machines hpet icount-0
-cargo xtask machines --judge            # once more what is kept below reports/machines/
+cargo xtask machines                    # all machines; or some: cargo xtask machines hpet icount-0
+cargo xtask machines --judge            # judges the kept results in reports/machines/ again
 ```
 
-which takes kernels and busybox from Debian's packages, compiles the program statically, and keeps below
-[`reports/machines/`](../reports/machines/) what each machine said: the report, what the kernel printed, and the events of `watch`. A truth is *held* where the
-interval that was found holds it; *not determined* where the program says that it could not find the figure.
+which takes kernels and busybox from Debian's packages, compiles the program statically, and keeps the results of each machine in
+[`reports/machines/`](../reports/machines/): the report, the kernel log, and the events of `watch`. A property is *right* if the interval in the result
+contains it, and *not determined* if the program says that it could not determine the figure.
 
 ";
 
-/// What became of each machine, in the order of the list.
-pub fn judged(kept: &[Option<Found>]) -> Vec<Option<Vec<Judged>>> {
-    let of = |name: &str| {
+/// Judges the results of each machine, in the order of the list; `None` for a machine without results.
+pub fn judge(kept: &[Option<Found>]) -> Vec<Option<Vec<Judged>>> {
+    let results_of = |name: &str| {
         let at = ALL.iter().position(|machine| machine.name == name)?;
         kept.get(at)?.as_ref()
     };
-    let one = |(machine, found): (&Machine, &Option<Found>)| {
+    let judge_machine = |(machine, found): (&Machine, &Option<Found>)| {
         let found = found.as_ref()?;
         Some(
             machine
                 .truths
                 .iter()
-                .map(|truth| truth.judged(found, &of))
+                .map(|truth| truth.judge(found, &results_of))
                 .collect(),
         )
     };
-    ALL.iter().zip(kept).map(one).collect()
+    ALL.iter().zip(kept).map(judge_machine).collect()
 }
 
-/// How many truths something else was found for.
-pub fn not_held(judged: &[Option<Vec<Judged>>]) -> usize {
-    count(judged, Verdict::NotHeld)
+/// Returns the number of results that contradict a known property.
+pub fn count_wrong(judged: &[Option<Vec<Judged>>]) -> usize {
+    count(judged, Verdict::Wrong)
 }
 
 fn count(judged: &[Option<Vec<Judged>>], verdict: Verdict) -> usize {
@@ -57,18 +57,18 @@ fn count(judged: &[Option<Vec<Judged>>], verdict: Verdict) -> usize {
         .count()
 }
 
-/// The document.
-pub fn written(judged: &[Option<Vec<Judged>>]) -> String {
+/// Formats the document.
+pub fn format(judged: &[Option<Vec<Judged>>]) -> String {
     let mut text = HEAD.to_owned();
     let all: usize = judged.iter().flatten().map(Vec::len).sum();
-    let [held, wrong, undetermined] = [Verdict::Held, Verdict::NotHeld, Verdict::NotDetermined]
+    let [right, wrong, undetermined] = [Verdict::Right, Verdict::Wrong, Verdict::NotDetermined]
         .map(|verdict| count(judged, verdict));
     let _ = write!(
         text,
-        "Of {all} truths of {} machines {held} were held, {wrong} not, {undetermined} not determined.\n\n",
+        "Of {all} known properties of {} machines, {right} results were right, {wrong} wrong, {undetermined} not determined.\n\n",
         judged.iter().flatten().count()
     );
-    text += "| machine | what is special | truth | found | |\n|---|---|---|---|---|\n";
+    text += "| machine | configuration | known property | result | |\n|---|---|---|---|---|\n";
     let mut absent = Vec::new();
     for (machine, judged) in ALL.iter().zip(judged) {
         let Some(judged) = judged else {
@@ -84,29 +84,27 @@ pub fn written(judged: &[Option<Vec<Judged>>]) -> String {
             },
         ) in judged.iter().enumerate()
         {
-            let (name, special) = if at == 0 {
-                (machine.name, special(machine))
+            let (name, configuration) = if at == 0 {
+                (machine.name, configuration(machine))
             } else {
                 ("", String::new())
             };
             let _ = writeln!(
                 text,
-                "| {name} | {special} | {truth} | {found} | {} |",
+                "| {name} | {configuration} | {truth} | {found} | {} |",
                 verdict.word()
             );
         }
     }
     if !absent.is_empty() {
-        let _ = write!(
-            text,
-            "\nNot booted when this was written, as an emulator, a kernel or a program for them was missing, or not asked for: {}.\n",
-            absent.join(", ")
-        );
+        let _ = write!(text, "\nNo results are kept for: {}.\n", absent.join(", "));
     }
-    text + NOT_HERE
+    text + LIMITS
 }
 
-fn special(machine: &Machine) -> String {
+/// Formats the configuration of a machine: architecture, options of the emulator except the number of
+/// CPUs, and kernel parameters.
+fn configuration(machine: &Machine) -> String {
     let cpus = machine.options.iter().position(|option| *option == "-smp");
     let is_cpus = |at: usize| cpus.is_some_and(|cpus| at == cpus || at == cpus + 1);
     let options = machine
@@ -129,13 +127,12 @@ fn special(machine: &Machine) -> String {
     words.join(" ")
 }
 
-const NOT_HERE: &str = "
-## What is not here
+const LIMITS: &str = "
+## Limits
 
-- **CPUs whose counters are offset**: an emulator (TCG) ignores what a guest writes to them, and KVM with an unmodified kernel was not at hand. They are simulated hosts
-  (`dev/simulated`, `tests/counter.rs`): the figures there are the model's.
-- **libfaketime**: a library that programs are linked to when they start, so that the static one knows nothing of it. `tests/faults` runs the dynamic one beneath it:
-  a clock that runs 5 % fast is named, by how much, and the system call next to it is not blamed.
-- **A migration**: two hosts are needed. `watch` is judged by simulated ones.
-- **Costs** of such machines are the emulator's, but for those of `-icount`, where an instruction takes a known time.
+- **Counters that differ between CPUs**: the emulator (TCG) ignores writes of a guest to its counters. `dev/simulated` and `tests/counter.rs` simulate them.
+- **libfaketime** has no effect on a static program. `tests/faults` runs the dynamic one with it: the program reports the clock that runs 5 % fast and the rate, and
+  does not blame the system call next to it.
+- **Migration** needs two hosts. `watch` is tested with simulated ones.
+- **Costs** on these machines are those of the emulator, except with `-icount`, where an instruction takes a known time.
 ";

@@ -1,4 +1,4 @@
-//! What runs on such a machine: a file system in memory with the program, a busybox, and a script.
+//! Builds the file system in memory from which a machine boots: the program, busybox, and a script.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -9,16 +9,16 @@ use super::answer;
 use super::list::Machine;
 use crate::Outcome;
 
-/// Of busybox.
-const WORDS: &str =
+/// The commands of busybox that the scripts use.
+const BUSYBOX_COMMANDS: &str =
     "mount dmesg adjtimex poweroff true tar gzip hexdump sleep date kill echo cp cat";
 
-/// What the kernel starts.
+/// Returns the script that the kernel starts.
 fn script(machine: &Machine) -> String {
     format!(
         "#!/bin/busybox sh
 export PATH=/bin HOME=/tmp
-for name in {WORDS}; do busybox ln -s busybox /bin/$name; done
+for name in {BUSYBOX_COMMANDS}; do busybox ln -s busybox /bin/$name; done
 mount -t proc proc /proc; mount -t sysfs sys /sys; mount -t devtmpfs dev /dev; mount -t tmpfs tmp /tmp
 dmesg
 outside() {{ echo \"from outside: $*\" >/dev/console; }}
@@ -35,7 +35,7 @@ poweroff -f
 /// Writes the file system.
 ///
 /// # Errors
-/// When something it is made of is not there, or there is no `cpio`.
+/// If one of its files is missing, or `cpio` is.
 pub fn write(to: &Path, parts: &Path, machine: &Machine) -> Outcome<()> {
     let root = to.with_extension("root");
     let _ = fs::remove_dir_all(&root);

@@ -1,6 +1,6 @@
-//! What machines are made of: kernels and busybox as Debian has them, and the program compiled
-//! here. Nothing is installed: packages are downloaded by an `apt-get` that has a state of its own,
-//! and unpacked.
+//! Provides the files that machines boot: kernels and busybox from packages of Debian, and the program
+//! compiled from this repository. Packages are downloaded and unpacked, not installed, by an
+//! `apt-get` with its own state.
 
 use std::env;
 use std::fs;
@@ -11,9 +11,8 @@ use super::list::Emulator;
 use crate::Outcome;
 use crate::compiled;
 
-/// Where packages are from. RISC-V is in no release that has a kernel which this emulator boots but
-/// the one to come.
-const SOURCES: &str = "\
+/// The package sources. For RISC-V, only unstable has a kernel that the emulator boots.
+const PACKAGE_SOURCES: &str = "\
 deb [arch=amd64,arm64 signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] http://deb.debian.org/debian bookworm main
 deb [arch=amd64,arm64 signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] http://deb.debian.org/debian-security bookworm-security main
 deb [arch=riscv64 signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] http://deb.debian.org/debian sid main
@@ -23,27 +22,27 @@ deb [arch=riscv64 signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] http
 pub struct Parts<'a> {
     folder: &'a Path,
     rustc: Option<&'a Path>,
-    /// Whether programs are taken as they are.
-    as_they_are: bool,
-    /// Architectures whose program is as new as its sources.
+    /// Whether existing programs are used without compiling.
+    use_compiled: bool,
+    /// Architectures whose program was compiled in this run.
     compiled: Vec<&'static str>,
 }
 
 impl<'a> Parts<'a> {
-    /// Those in `folder`, the program compiled by `rustc` where it is given.
-    pub fn new(folder: &'a Path, rustc: Option<&'a Path>, as_they_are: bool) -> Self {
+    /// Uses the parts in `folder`; compiles the program with `rustc` if it is given.
+    pub fn new(folder: &'a Path, rustc: Option<&'a Path>, use_compiled: bool) -> Self {
         Self {
             folder,
             rustc,
-            as_they_are,
+            use_compiled,
             compiled: Vec::new(),
         }
     }
 
-    /// The folder of an architecture, with all that is missing made.
+    /// Returns the folder of an architecture after it has provided all missing files.
     ///
     /// # Errors
-    /// When something cannot be fetched or compiled.
+    /// If a file cannot be downloaded or compiled.
     pub fn folder_for(&mut self, emulator: &'static Emulator) -> Outcome<PathBuf> {
         let folder = self.folder.join(emulator.architecture);
         fs::create_dir_all(&folder)?;
@@ -68,18 +67,17 @@ impl<'a> Parts<'a> {
                 )?;
             }
         }
-        if !has("provoke") || !self.as_they_are {
+        if !has("provoke") || !self.use_compiled {
             compile_provoke(emulator, &folder.join("provoke"))?;
         }
-        if !self.as_they_are && !self.compiled.contains(&emulator.architecture) {
+        if !self.use_compiled && !self.compiled.contains(&emulator.architecture) {
             fs::copy(self.program(emulator)?, folder.join("timermeter"))?;
             self.compiled.push(emulator.architecture);
         }
         Ok(folder)
     }
 
-    /// Linked statically, as nothing else is there: by musl, or by glibc where only that target is
-    /// installed.
+    /// Compiles the static program, with musl, or with glibc if only that target is installed.
     fn program(&self, emulator: &Emulator) -> Outcome<PathBuf> {
         let root = crate::root()?;
         let rustc = self.rustc.map_or_else(
@@ -102,7 +100,7 @@ impl<'a> Parts<'a> {
             )
         })?;
         let folder = compiled::folder(root).join("machines/compiled");
-        let named = |what: &str| {
+        let variable = |what: &str| {
             format!(
                 "CARGO_TARGET_{}_{what}",
                 target.to_uppercase().replace('-', "_")
@@ -124,11 +122,11 @@ impl<'a> Parts<'a> {
             .env("RUSTC", &rustc)
             .current_dir(root);
         if target.ends_with("musl") {
-            command.env(named("LINKER"), compiled::LINKER);
+            command.env(variable("LINKER"), compiled::LINKER);
         } else {
-            command.env(named("RUSTFLAGS"), "-C target-feature=+crt-static");
+            command.env(variable("RUSTFLAGS"), "-C target-feature=+crt-static");
             if !target.starts_with(env::consts::ARCH) {
-                command.env(named("LINKER"), cross_compiler(emulator));
+                command.env(variable("LINKER"), cross_compiler(emulator));
             }
         }
         if !command.status()?.success() {
@@ -138,12 +136,12 @@ impl<'a> Parts<'a> {
     }
 }
 
-/// GCC for another architecture, as Debian calls it.
+/// Returns the name of Debian's GCC for another architecture.
 fn cross_compiler(emulator: &Emulator) -> String {
     format!("{}-linux-gnu-gcc", emulator.architecture)
 }
 
-/// The words that busybox lacks.
+/// Compiles `provoke`, which has the commands that busybox lacks.
 fn compile_provoke(emulator: &Emulator, to: &Path) -> Outcome<()> {
     let compiler = match emulator.architecture {
         own if own == env::consts::ARCH => "cc".to_owned(),
@@ -171,7 +169,7 @@ fn entries(folder: &Path) -> Vec<PathBuf> {
         .collect()
 }
 
-/// An `apt-get` with a state of its own, so that the machine gains no foreign architecture.
+/// An `apt-get` with its own state, so that the host gains no foreign architecture.
 struct Apt {
     folder: PathBuf,
 }
@@ -184,7 +182,7 @@ impl Apt {
             fs::create_dir_all(folder.join(name))?;
         }
         let at = folder.display();
-        fs::write(folder.join("sources.list"), SOURCES)?;
+        fs::write(folder.join("sources.list"), PACKAGE_SOURCES)?;
         let settings = format!(
             "Dir::State::Lists \"{at}/lists\";\nDir::State::status \"/dev/null\";\nDir::Cache \"{at}/cache\";\n\
              Dir::Etc::sourcelist \"{at}/sources.list\";\nDir::Etc::sourceparts \"{at}/parts\";\n\
@@ -192,19 +190,21 @@ impl Apt {
         );
         fs::write(folder.join("settings"), settings)?;
         let apt = Self { folder };
-        apt.ask("apt-get", &["-qq", "update"])?;
+        apt.run("apt-get", &["-qq", "update"])?;
         Ok(apt)
     }
 
-    /// What a tool of apt says.
-    fn ask(&self, tool: &str, words: &[&str]) -> Outcome<String> {
+    /// Runs a tool of apt and returns its output.
+    fn run(&self, tool: &str, words: &[&str]) -> Outcome<String> {
         let mut command = Command::new(tool);
         command
             .args(words)
             .env("APT_CONFIG", self.folder.join("settings"))
             .current_dir(&self.folder);
         let output = command.output().map_err(|error| {
-            format!("{tool} cannot be started ({error}): without it put kernel, busybox and timermeter there by hand")
+            format!(
+                "{tool} cannot be started ({error}): provide kernel, busybox and timermeter by hand"
+            )
         })?;
         if output.status.success() {
             Ok(String::from_utf8_lossy(&output.stdout).into_owned())
@@ -218,40 +218,40 @@ impl Apt {
         }
     }
 
-    /// The package that the newest one, which holds nothing itself, depends on.
+    /// Returns the kernel package that the metapackage of the newest kernel depends on.
     fn newest_kernel(&self, emulator: &Emulator) -> Outcome<String> {
         let newest = format!("{}:{}", emulator.kernel, emulator.debian);
-        let said = self.ask("apt-cache", &["depends", &newest])?;
-        let depends = |said: &str, on: &str| {
-            let name = said
+        let output = self.run("apt-cache", &["depends", &newest])?;
+        let depends = |output: &str, on: &str| {
+            let name = output
                 .lines()
                 .find_map(|line| line.trim().strip_prefix("Depends: ")?.strip_prefix(on))?;
             Some(format!("{on}{}", name.split(':').next().unwrap_or(name)))
         };
-        let package = depends(&said, "linux-image-")
+        let package = depends(&output, "linux-image-")
             .ok_or_else(|| format!("{newest} depends on no kernel"))?;
-        // Newer ones have the kernel itself in a package of its own.
-        let said = self.ask(
+        // In newer releases the kernel itself is in a further package.
+        let output = self.run(
             "apt-cache",
             &["depends", &format!("{package}:{}", emulator.debian)],
         )?;
-        Ok(depends(&said, "linux-binary-").unwrap_or(package))
+        Ok(depends(&output, "linux-binary-").unwrap_or(package))
     }
 
-    /// Takes the file of a package whose path begins with one of `beginnings`; `*` is any one
-    /// folder.
+    /// Copies the file of a package whose path begins with one of `prefixes`, in which `*` matches any
+    /// one folder.
     fn unpack(
         &self,
         package: &str,
         emulator: &Emulator,
-        beginnings: &[&str],
+        prefixes: &[&str],
         to: &Path,
     ) -> Outcome<()> {
         let folder = self.folder.join(format!("{package}-{}", emulator.debian));
         let _ = fs::remove_dir_all(&folder);
         fs::create_dir_all(&folder)?;
         let place = folder.join("unpacked");
-        self.ask(
+        self.run(
             "apt-get",
             &["-qq", "download", &format!("{package}:{}", emulator.debian)],
         )?;
@@ -269,9 +269,9 @@ impl Apt {
             });
         let archive = archive.ok_or_else(|| format!("{package} was not downloaded"))?;
         let [archive, unpacked] = [&archive, &place].map(|path| path.display().to_string());
-        self.ask("dpkg-deb", &["-x", &archive, &unpacked])?;
-        let found = beginnings.iter().find_map(|beginning| {
-            let (parent, name) = beginning.rsplit_once('/')?;
+        self.run("dpkg-deb", &["-x", &archive, &unpacked])?;
+        let found = prefixes.iter().find_map(|prefix| {
+            let (parent, name) = prefix.rsplit_once('/')?;
             let folders = match parent.split_once("/*") {
                 Some((before, _)) => entries(&place.join(before)),
                 None => vec![place.join(parent)],
@@ -283,7 +283,7 @@ impl Apt {
             })
         });
         fs::copy(
-            found.ok_or_else(|| format!("{package} holds no {}", beginnings.join(" or ")))?,
+            found.ok_or_else(|| format!("{package} holds no {}", prefixes.join(" or ")))?,
             to,
         )?;
         fs::remove_file(&archive)?;

@@ -1,4 +1,5 @@
-//! Timers that are read.
+//! Judges the estimators for clocks: draws simulated clocks, probes them, and checks the summaries of
+//! the verdicts against the requirements.
 
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -11,12 +12,12 @@ use timermeter::campaign::sampling::Plan;
 use timermeter::commands::CommandError;
 use timermeter::parallel;
 
-use super::{Args, CHANCE, COUNT, print, progress, shown};
+use super::{Args, DEFAULT_COUNT, MAX_STANDARD_ERRORS, print, progress, shown};
 
-/// Timers that are judged before what was found of them is forgotten.
-const CHUNK: usize = 128;
+/// The number of timers whose verdicts are in memory at the same time.
+const CHUNK_TIMERS: usize = 128;
 
-/// A timer whose figures are wrong: declared and found.
+/// A timer with a wrong figure. Each pair is the true and the estimated value.
 #[derive(Clone, Debug, Serialize)]
 pub struct Miss {
     pub timer: String,
@@ -27,7 +28,7 @@ pub struct Miss {
     pub quality: [Option<f64>; 2],
 }
 
-/// What came of timers that one kind of reference timed.
+/// The summaries of all timers with the same kind of reference.
 #[derive(Clone, Debug, Serialize)]
 pub struct Judged {
     pub reference: String,
@@ -40,12 +41,12 @@ pub struct Outcome {
     pub seed: u64,
     pub profile: &'static str,
     pub references: Vec<Judged>,
-    /// Timers without a step that were given one all the same.
+    /// The number of timers without a fixed step for which a resolution was reported.
     pub numbers_for_irregular: u32,
     pub irregular: u32,
     pub required: Required,
     pub passed: bool,
-    /// What does not meet the requirements.
+    /// A sentence for each unmet requirement.
     pub failures: Vec<String>,
     pub misses: Vec<Miss>,
 }
@@ -53,45 +54,49 @@ pub struct Outcome {
 /// What is required of the estimators.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct Required {
-    /// The share of timers on which each figure is right, of those whose middle any reference
-    /// shows; the cost where processes are identical, as it cannot be where they differ by more than
-    /// the tolerance.
+    /// The smallest share of timers for which each figure is right, among timers whose median cost any
+    /// reference determines. For the cost, only timers with identical processes count, because
+    /// processes may differ by more than the tolerance.
     right: f64,
-    /// The least share of intervals that hold the truth, of all timers and of each kind.
+    /// The smallest coverage over all timers.
     covered: f64,
-    covered_of_a_kind: f64,
-    /// The largest share of timers that may miss by what matters, beyond that which exact intervals
-    /// of these widths would have.
+    /// The smallest coverage of each kind of timer.
+    covered_per_kind: f64,
+    /// The largest share of timers with a relevant error outside the interval, in addition to the share
+    /// that exact intervals of these widths would have.
     misses: f64,
-    /// The largest share of timers without a step that may be given one.
+    /// The largest share of timers without a fixed step for which a resolution is reported.
     numbers_for_irregular: f64,
 }
 
 const REQUIRED: Required = Required {
     right: 0.97,
-    covered: coverage::OF_ALL,
-    covered_of_a_kind: coverage::OF_A_KIND,
+    covered: coverage::REQUIRED_OVERALL,
+    covered_per_kind: coverage::REQUIRED_PER_KIND,
     misses: 0.02,
     numbers_for_irregular: 0.005,
 };
 
-/// Scores of groups of timers and of all of them, by what timed them.
+/// The scores of groups and of all timers, by the name of the reference.
 type ByReference = IndexMap<String, (Scores, Score)>;
 
-/// Runs the command.
+/// Judges the estimators for clocks and prints the outcome.
 ///
 /// # Errors
-/// When too many figures are wrong.
+/// If a requirement is not met.
 pub fn run(args: &Args, output: &mut dyn Write) -> Result<(), CommandError> {
     let seed = args.seed;
-    let (drawn, regular) = match args.per_kind {
-        Some(count) => (Drawn::PerKind, population::per_kind(count as usize, seed)),
+    let (sampling, regular) = match args.per_kind {
+        Some(count) => (
+            Sampling::PerKind,
+            population::per_kind(count as usize, seed),
+        ),
         None => (
-            Drawn::Together,
-            population::regular(args.count.unwrap_or(COUNT) as usize, seed),
+            Sampling::Population,
+            population::regular(args.count.unwrap_or(DEFAULT_COUNT) as usize, seed),
         ),
     };
-    let count = args.count.or(args.per_kind).unwrap_or(COUNT) as usize;
+    let count = args.count.or(args.per_kind).unwrap_or(DEFAULT_COUNT) as usize;
     let plan = if args.quick {
         &Plan::QUICK
     } else {
@@ -99,7 +104,7 @@ pub fn run(args: &Args, output: &mut dyn Write) -> Result<(), CommandError> {
     };
     let outcome = judge(
         seed,
-        (drawn, &regular),
+        (sampling, &regular),
         &population::irregular(count, seed),
         plan,
     )?;
@@ -111,23 +116,22 @@ pub fn run(args: &Args, output: &mut dyn Write) -> Result<(), CommandError> {
     )
 }
 
-/// How timers were drawn.
+/// How the simulated timers are drawn.
 #[derive(Clone, Copy)]
-enum Drawn {
-    /// As they are met.
-    Together,
-    /// This many of each kind.
+enum Sampling {
+    /// Random timers of the population.
+    Population,
+    /// The same number of timers of each kind.
     PerKind,
 }
 
 fn judge(
     seed: u64,
-    (drawn, regular): (Drawn, &[Case]),
+    (sampling, regular): (Sampling, &[Case]),
     irregular: &[Case],
     plan: &Plan,
 ) -> Result<Outcome, CommandError> {
-    let fault =
-        |fault| CommandError::Failed(format!("a simulated timer could not be probed: {fault}"));
+    let fault = |fault| CommandError::Failed(format!("cannot probe a simulated timer: {fault}"));
     let progress = progress(regular.len() + irregular.len());
     let judged = |chunk: &[Case]| -> Result<Vec<Verdict>, CommandError> {
         let judged = |case: &Case| case.judge(plan).inspect(|_| progress.inc(1));
@@ -138,8 +142,8 @@ fn judge(
     };
     let mut by_reference = ByReference::new();
     let mut misses = Vec::new();
-    // A chunk at a time: what was found of a timer is as large as a row of a report.
-    for chunk in regular.chunks(CHUNK) {
+    // A verdict is as large as a row of a report, so only a chunk of them is kept at a time.
+    for chunk in regular.chunks(CHUNK_TIMERS) {
         for (case, verdict) in chunk.iter().zip(&judged(chunk)?) {
             let (groups, all) = by_reference.entry(case.reference.name.clone()).or_default();
             groups.add(case, verdict);
@@ -150,7 +154,7 @@ fn judge(
         }
     }
     let mut numbers = 0;
-    for chunk in irregular.chunks(CHUNK) {
+    for chunk in irregular.chunks(CHUNK_TIMERS) {
         let verdicts = judged(chunk)?;
         let given = chunk
             .iter()
@@ -164,7 +168,7 @@ fn judge(
     progress.finish_and_clear();
     Ok(outcome(
         seed,
-        drawn,
+        sampling,
         plan,
         by_reference,
         (numbers, irregular.len() as u32),
@@ -172,31 +176,33 @@ fn judge(
     ))
 }
 
-/// What all verdicts come down to; `irregular` are timers without a step that were given one, and
-/// all of them.
+/// Summarises the verdicts and checks the requirements. The pair is the number of timers without a
+/// fixed step for which a resolution was reported, and the number of all such timers.
 fn outcome(
     seed: u64,
-    drawn: Drawn,
+    sampling: Sampling,
     plan: &Plan,
     mut by_reference: ByReference,
     (numbers, irregular): (u32, u32),
     misses: Vec<Miss>,
 ) -> Outcome {
     by_reference.sort_unstable_keys();
-    // Of kinds that cannot be determined within a step of a coarse reference, as many as of others, what
-    // counts is whether intervals say so.
-    let mut failures: Vec<String> = match drawn {
-        Drawn::PerKind => Vec::new(),
-        Drawn::Together => {
-            let of = |(reference, (groups, all)): (&String, &(Scores, Score))| {
+    // With the same number of timers of each kind, many have a median that a coarse reference cannot
+    // determine. For these only the coverage of the intervals is required.
+    let mut failures: Vec<String> = match sampling {
+        Sampling::PerKind => Vec::new(),
+        Sampling::Population => {
+            let failures_of = |(reference, (groups, all)): (&String, &(Scores, Score))| {
                 failures(reference, groups, all)
             };
-            by_reference.iter().flat_map(of).collect()
+            by_reference.iter().flat_map(failures_of).collect()
         }
     };
-    failures.extend(seldom_covered(&by_reference));
+    failures.extend(insufficient_coverage(&by_reference));
     if f64::from(numbers) > REQUIRED.numbers_for_irregular * f64::from(irregular) {
-        failures.push(format!("{numbers} timers without a step were given one"));
+        failures.push(format!(
+            "{numbers} timers without a fixed step were given a resolution"
+        ));
     }
     let summed = |(reference, (groups, all)): (&String, &(Scores, Score))| Judged {
         reference: reference.clone(),
@@ -220,14 +226,15 @@ fn outcome(
     }
 }
 
-/// What timers of one kind of reference do not meet, beyond what chance does to so many.
+/// Returns a sentence for each requirement that the timers of one kind of reference do not meet by
+/// more than chance explains.
 fn failures(reference: &str, groups: &Scores, score: &Score) -> Vec<String> {
-    let beyond = |share: f64, timers: u32| {
-        CHANCE * (share * (1.0 - share) / f64::from(timers.max(1))).sqrt()
+    let margin = |share: f64, timers: u32| {
+        MAX_STANDARD_ERRORS * (share * (1.0 - share) / f64::from(timers.max(1))).sqrt()
     };
-    let chance = |share: f64| beyond(share, score.timers);
+    let chance = |share: f64| margin(share, score.timers);
     let summary = score.summary();
-    // Of the others what counts is whether intervals hold the truth.
+    // For the other groups only the coverage of the intervals is required.
     let shown = |group: &str| groups.0.get(group).map(Score::summary);
     let figures = [SHOWN, SHOWN_IDENTICAL, SHOWN, SHOWN]
         .map(shown)
@@ -236,9 +243,9 @@ fn failures(reference: &str, groups: &Scores, score: &Score) -> Vec<String> {
     let of_figures = figures.filter_map(|(at, summary)| {
         let summary = summary?;
         let (share, required) = (summary.figures()[at].right?, REQUIRED.right);
-        (share < required - beyond(required, summary.timers)).then(|| {
+        (share < required - margin(required, summary.timers)).then(|| {
             format!(
-                "{reference}: {} right on {:.1} % of those that it shows, and {:.0} % are required",
+                "{reference}: {} right for {:.1} % of the timers whose median it determines; {:.0} % are required",
                 FIGURES[at],
                 100.0 * share,
                 100.0 * required
@@ -248,7 +255,7 @@ fn failures(reference: &str, groups: &Scores, score: &Score) -> Vec<String> {
     let most = summary.unavoidable + REQUIRED.misses;
     let misses = (summary.misses > most + chance(most)).then(|| {
         format!(
-            "{reference}: the truth is missed by what matters on {:.1} % of them, and {:.1} % may be",
+            "{reference}: {:.1} % of the timers have a relevant error outside the interval; {:.1} % are allowed",
             100.0 * summary.misses,
             100.0 * most
         )
@@ -256,19 +263,20 @@ fn failures(reference: &str, groups: &Scores, score: &Score) -> Vec<String> {
     of_figures.chain(misses).collect()
 }
 
-/// Figures of groups, and of all timers, whose intervals hold the truth too seldom.
-fn seldom_covered(by_reference: &ByReference) -> Vec<String> {
+/// Returns a sentence for each figure, of a group or of all timers, whose intervals contain the truth
+/// too rarely.
+fn insufficient_coverage(by_reference: &ByReference) -> Vec<String> {
     let of_groups = |(reference, (groups, _)): (&String, &(Scores, Score))| {
-        let named =
+        let with_name =
             |(name, score): (&String, &Score)| (format!("{reference}, {name}"), score.summary());
-        groups.0.iter().map(named).collect::<Vec<_>>()
+        groups.0.iter().map(with_name).collect::<Vec<_>>()
     };
     let kinds: Vec<(String, Summary)> = by_reference.iter().flat_map(of_groups).collect();
     let all: Vec<Summary> = by_reference
         .values()
         .map(|(_, all)| all.summary())
         .collect();
-    coverage::too_seldom(&kinds, &all)
+    coverage::insufficient_coverage(&kinds, &all)
 }
 
 fn miss(case: &Case, verdict: &Verdict) -> Miss {

@@ -1,4 +1,4 @@
-//! Judges the estimators: probes simulated timers of known truth and prints declared against found.
+//! The command `simulate`: judges the estimators on simulated timers whose true figures are known.
 
 mod clocks;
 mod pick;
@@ -16,32 +16,32 @@ use timermeter::commands::CommandError;
 use timermeter::document::{Document, Render};
 use timermeter::table::{Style, Table, TableColumn};
 
-/// Simulated timers, unless specified otherwise.
-const COUNT: u32 = 200;
-/// A share that holds for the population is found to within this many standard errors.
-const CHANCE: f64 = 2.5;
+/// The default number of simulated timers.
+const DEFAULT_COUNT: u32 = 200;
+/// A share fails a requirement if it misses it by more than this many standard errors.
+const MAX_STANDARD_ERRORS: f64 = 2.5;
 
 /// Judge the estimators on simulated timers of known truth
 #[derive(Debug, Parser)]
 struct Args {
-    /// Judge the estimators on what `probe --quick` observes, or `wait --quick`
+    /// Use the plan of `probe --quick`, or of `wait --quick`
     #[arg(long)]
     quick: bool,
-    /// Judge those of timers that wait, and of periodic ones
+    /// Judge the estimators for sleep primitives and periodic timers instead of clocks
     #[arg(long)]
     waits: bool,
     /// Seed of the simulated timers
     #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
-    /// How many timers to simulate
+    /// Number of timers to simulate
     #[arg(long, value_name = "N", value_parser = value_parser!(u32).range(1..))]
     count: Option<u32>,
-    /// Simulate this many of each kind of timer and machine instead, by either reference; of 500
-    /// each kind has to be covered
+    /// Simulate N timers of each kind of timer and machine with each kind of reference; with 500 or
+    /// more, each kind has to reach its coverage
     #[arg(long, value_name = "N", conflicts_with_all = ["count", "waits"], value_parser = value_parser!(u32).range(1..=100_000))]
     per_kind: Option<u32>,
-    /// Judge the plans of `pick` on this machine instead, which has to be quiet: measure by every
-    /// clock of this report (JSON), and hold what is found against what was promised
+    /// Judge the plans of `pick` on this machine, which has to be idle: measure with every clock of
+    /// this report (JSON), and compare the errors with the promised ones
     #[arg(long, value_name = "REPORT", conflicts_with_all = ["quick", "waits", "seed", "count", "per_kind", "format"])]
     pick: Option<PathBuf>,
     /// Format of the output
@@ -75,7 +75,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// Prints an outcome, as it is or as a table; what the estimators do not meet is an error.
+/// Prints an outcome as JSON or as a table. Fails if a requirement is not met.
 fn print<T: Serialize>(
     (outcome, failures): (&T, &[String]),
     format: Format,
@@ -96,11 +96,11 @@ fn print<T: Serialize>(
     }
     let failures = failures.join("; ");
     Err(CommandError::Failed(format!(
-        "the estimators are not as good as they have to be: {failures}"
+        "the estimators do not meet their requirements: {failures}"
     )))
 }
 
-/// On standard error, where that is a terminal.
+/// Returns a progress bar, which is shown if standard error is a terminal.
 fn progress(steps: usize) -> ProgressBar {
     let style = ProgressStyle::with_template("{bar:24} {percent:>3} %, {eta} left");
     ProgressBar::new(steps as u64)

@@ -1,12 +1,11 @@
-//! Whether the plans of `pick` keep their promises on this machine: a chain of multiplications is
-//! measured by every clock of a report and every method, each sample next to long classic runs by
-//! `monotonic`, which is the truth.
+//! Tests whether the plans of `pick` keep their promised errors on this machine. Every clock of a
+//! report measures a chain of multiplications with every method. The truth is the mean of long runs
+//! timed by `monotonic`, which alternate with the samples because the core frequency varies.
 //!
-//! Single calls are compared with calls that fences keep apart, batches with calls in a row, which
-//! overlap in the core. The two take turns, as the frequency of the core wanders. The promise is
-//! made before: by the plan, from the figures of the clock. What is added to it has nothing to do
-//! with that clock: how much the operation itself varies from window to window, as `monotonic` sees
-//! it.
+//! Single calls are compared with runs of serialised calls, batches with runs of consecutive calls,
+//! which overlap in the core. The plan promises an error from the figures of the clock before anything
+//! is measured. The variation of the operation itself between windows, as measured by `monotonic`, is
+//! added to it, because it does not depend on the clock.
 
 use std::io::Write;
 use std::path::Path;
@@ -25,14 +24,17 @@ use timers::Deadline;
 
 use super::progress;
 
-/// The error and the confidence that plans are made for.
+/// The relative error that plans aim for.
 const ERROR: f64 = 0.05;
+/// The confidence of the promised errors.
 const CONFIDENCE: f64 = 0.95;
+/// The number of samples with each clock and method.
 const SAMPLES: u32 = 12;
-/// What a clock and a method may take; plans that do not fit promise less.
+/// The time for all samples with one clock and method. A plan that needs more is reduced and promises
+/// a larger error.
 const BUDGET: Duration = Duration::from_millis(600);
-/// Of all promises at least this share has to be kept.
-const KEPT: f64 = 0.95;
+/// The smallest share of promises that have to be kept.
+const MIN_KEPT_SHARE: f64 = 0.95;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
@@ -47,21 +49,24 @@ const KINDS: [(Kind, &str); 3] = [
     (Kind::EdgeCrossing, "edge-crossing"),
 ];
 
-/// A promise and what became of it.
+/// A promised error and the measured one.
 struct Promise {
-    /// Nanoseconds a call by the classic runs, and by this clock and method.
+    /// The duration of a call according to the long runs.
     truth_ns: f64,
+    /// The duration of a call according to this clock and method.
     found_ns: f64,
+    /// The measured relative error.
     error: f64,
-    /// What the plan promised of clock and method, and with it what the operation itself varies by.
+    /// The relative error promised for the clock and the method.
     clock_error: f64,
+    /// The same plus the variation of the operation itself.
     promised: f64,
 }
 
-/// Runs the command.
+/// Tests all clocks of a report and prints a table.
 ///
 /// # Errors
-/// When too few promises are kept, or the report cannot be read or has no truth.
+/// If too few promises are kept, or the report cannot be read or lacks `monotonic`.
 pub fn run(report: &Path, output: &mut dyn Write) -> Result<(), CommandError> {
     let failed = |why: String| CommandError::Failed(why);
     let report = timermeter::report::read(report).map_err(|error| failed(error.to_string()))?;
@@ -100,7 +105,7 @@ pub fn run(report: &Path, output: &mut dyn Write) -> Result<(), CommandError> {
             }
         };
         for (kind, name) in KINDS {
-            match tried(&clock, &truth, kind) {
+            match measure_promise(&clock, &truth, kind) {
                 Ok(promise) => {
                     let is_kept = promise.error <= promise.promised;
                     promised += 1;
@@ -117,13 +122,13 @@ pub fn run(report: &Path, output: &mut dyn Write) -> Result<(), CommandError> {
     writeln!(output, "\n{share}")?;
     refused
         .iter()
-        .try_for_each(|why| writeln!(output, "nothing was promised: {why}"))?;
+        .try_for_each(|why| writeln!(output, "no promise: {why}"))?;
     output.flush()?;
-    if promised > 0 && f64::from(kept) >= KEPT * f64::from(promised) {
+    if promised > 0 && f64::from(kept) >= MIN_KEPT_SHARE * f64::from(promised) {
         return Ok(());
     }
     Err(failed(format!(
-        "plans do not keep what they promise: {share}"
+        "the plans do not keep their promises: {share}"
     )))
 }
 
@@ -143,10 +148,10 @@ impl Promise {
     }
 }
 
-/// Links of the chain that is measured: for single calls enough for the clock if that is possible,
-/// so that there is something to promise.
-fn links(clock: &ClockFigures, kind: Kind) -> u64 {
-    /// Roughly what a link takes; how long it really is, is found.
+/// Returns the length of the measured chain in multiplications. For single calls it is long enough for
+/// the clock if possible, because no plan promises anything for shorter ones.
+fn chain_links(clock: &ClockFigures, kind: Kind) -> u64 {
+    /// The approximate duration of a multiplication; the true one is measured.
     const LINK_NS: f64 = 1.5;
     const LONGEST_NS: f64 = 5e7;
     let needed_ns = match kind {
@@ -160,12 +165,16 @@ fn links(clock: &ClockFigures, kind: Kind) -> u64 {
     (needed_ns.min(LONGEST_NS) / LINK_NS) as u64
 }
 
-/// Measures with the clock and with the one that is the truth, in turns.
+/// Measures alternately with the clock and with the clock that gives the truth.
 ///
 /// # Errors
-/// Says why the method cannot be used with this clock within the budget.
-fn tried(clock: &ClockFigures, truth_clock: &ClockFigures, kind: Kind) -> Result<Promise, String> {
-    let links = links(clock, kind);
+/// If the method cannot be used with this clock within the budget, with the reason.
+fn measure_promise(
+    clock: &ClockFigures,
+    truth_clock: &ClockFigures,
+    kind: Kind,
+) -> Result<Promise, String> {
+    let links = chain_links(clock, kind);
     let mut chains = [0; 2].map(|_| operations::of_name("chain", links).expect("it is built in"));
     let [chain, same] = &mut chains;
     let open = |id, chain| {
@@ -183,8 +192,8 @@ fn tried(clock: &ClockFigures, truth_clock: &ClockFigures, kind: Kind) -> Result
     );
     let calls = truth.calls();
     let duration_ns = truth.ns_per_call(calls).max(1e-3);
-    let plan = planned(clock, kind, duration_ns)?;
-    let floor = floor_of(timed, clock);
+    let plan = make_plan(clock, kind, duration_ns)?;
+    let floor = measure_floor(timed, clock);
     let (mut ratios, mut truths, mut short) = (Vec::new(), Vec::new(), Vec::new());
     let deadline = Deadline::after(4 * BUDGET);
     while ratios.len() < SAMPLES as usize {
@@ -199,7 +208,7 @@ fn tried(clock: &ClockFigures, truth_clock: &ClockFigures, kind: Kind) -> Result
         let found = sample(timed, clock, &plan, floor, ratios.len() as u64);
         let after = truth.ns_per_call(calls);
         let repeated_run = truth.repeated_run(&plan);
-        // What takes long is disturbed now and then, and its mean bears it.
+        // A long sample always contains interruptions, and its mean tolerates them.
         if watch.end().is_none() || plan.campaign_ns > 5e6 {
             let classic = f64::midpoint(before, after);
             truths.push(classic);
@@ -208,13 +217,14 @@ fn tried(clock: &ClockFigures, truth_clock: &ClockFigures, kind: Kind) -> Result
         }
     }
     let count = ratios.len() as f64;
-    // Of single calls one is looked at, the first; of the others the middle one, whose error is a
-    // quarter more than that of a mean.
-    let (ratio, by) = match kind {
+    // A plan for a single call is judged by the first sample, the others by the median of all, whose
+    // standard error is 1.25 times that of a mean.
+    let (ratio, standard_errors) = match kind {
         Kind::Single => (ratios[0], (1.0 + 1.0 / count).sqrt()),
         _ => (median(&ratios).unwrap_or(f64::NAN), 1.25 / count.sqrt()),
     };
-    let variation = student_quantile(CONFIDENCE, ratios.len() - 1) * by * scatter(&short);
+    let variation =
+        student_quantile(CONFIDENCE, ratios.len() - 1) * standard_errors * scatter(&short);
     let classic_ns = duration_ns * calls as f64;
     let true_error = (truth_clock.step_ns + 2.0 * truth_clock.cost_error_ns) / classic_ns.max(1.0);
     let (truth_ns, clock_error) = (median(&truths).unwrap_or(f64::NAN), plan.error + true_error);
@@ -227,34 +237,35 @@ fn tried(clock: &ClockFigures, truth_clock: &ClockFigures, kind: Kind) -> Result
     })
 }
 
-/// The standard deviation of figures that are normal but for a few: from what the middle half lies
-/// between.
+/// Estimates the standard deviation of normally distributed values with outliers, from their
+/// interquartile range.
 fn scatter(figures: &[f64]) -> f64 {
-    const OF_NORMAL: f64 = 1.349;
+    /// The interquartile range of a normal distribution in standard deviations.
+    const NORMAL_RANGE: f64 = 1.349;
     let sorted = sorted(figures);
     let at = |share| quantile(&sorted, share).unwrap_or(0.0);
-    (at(0.75) - at(0.25)) / OF_NORMAL
+    (at(0.75) - at(0.25)) / NORMAL_RANGE
 }
 
-/// Classic runs of the same operation, by a clock that is known to be good.
+/// Long runs of the same operation, timed by `monotonic`.
 struct Truth<'a> {
     timed: &'a mut dyn Timed,
     kind: Kind,
 }
 
 impl Truth<'_> {
-    /// As many calls as fill a quarter of a millisecond: a thousandfold of any step, and short
-    /// enough not to be interrupted each time.
+    /// Returns the number of calls that take a quarter of a millisecond: long compared with the step
+    /// of `monotonic`, and short enough that most runs are not interrupted.
     fn calls(&mut self) -> u64 {
-        const LONG_NS: f64 = 2.5e5;
+        const RUN_NS: f64 = 2.5e5;
         let mut calls = 1;
-        while self.ns_per_call(calls) * (calls as f64) < LONG_NS && calls < 1 << 40 {
+        while self.ns_per_call(calls) * (calls as f64) < RUN_NS && calls < 1 << 40 {
             calls *= 2;
         }
         calls
     }
 
-    /// Of calls in a row for batches, else of calls that fences keep apart.
+    /// Measures the duration of a call: of consecutive calls for batches, otherwise of serialised calls.
     fn ns_per_call(&mut self, calls: u64) -> f64 {
         let ns = match self.kind {
             Kind::Batch => self.timed.window(calls) - self.timed.window(0),
@@ -263,15 +274,15 @@ impl Truth<'_> {
         ns / calls as f64
     }
 
-    /// Nanoseconds a call by a window like those of the plan. Of single calls that are averaged the
-    /// mean of as many.
+    /// Measures the duration of a call, in nanoseconds, with a window like those of the plan. For
+    /// edge-crossing, which averages single calls, it is the mean of several windows.
     fn repeated_run(&mut self, plan: &Plan) -> f64 {
-        /// More of them show no more.
-        const MOST: u64 = 64;
+        /// More windows do not change the estimate of the variation.
+        const MAX_WINDOWS: u64 = 64;
         let (calls, times) = match plan.method {
             Method::Single => (1, 1),
             Method::Batch { calls } => (calls, 1),
-            Method::EdgeCrossing { samples, .. } => (1, samples.min(MOST)),
+            Method::EdgeCrossing { samples, .. } => (1, samples.min(MAX_WINDOWS)),
         };
         self.timed.warm_up(calls);
         let total: f64 = (0..times)
@@ -281,8 +292,8 @@ impl Truth<'_> {
     }
 }
 
-/// The plan of that method that keeps the error, or what the budget allows.
-fn planned(clock: &ClockFigures, kind: Kind, duration_ns: f64) -> Result<Plan, String> {
+/// Returns the plan that reaches the error, or the best plan within the budget.
+fn make_plan(clock: &ClockFigures, kind: Kind, duration_ns: f64) -> Result<Plan, String> {
     let requirement = Requirement::new(Nanos(duration_ns), ERROR, CONFIDENCE)
         .map_err(|error| error.to_string())?;
     let budget_ns = BUDGET.as_nanos() as f64;
@@ -301,8 +312,9 @@ fn planned(clock: &ClockFigures, kind: Kind, duration_ns: f64) -> Result<Plan, S
         .ok_or_else(|| format!("it would take {took}"))
 }
 
-/// What an empty interval shows: measured where the steps are fine enough for that.
-fn floor_of(timed: &mut dyn Timed, clock: &ClockFigures) -> f64 {
+/// Returns the duration of an empty interval: measured if the step of the clock is fine enough,
+/// otherwise the cost of a read.
+fn measure_floor(timed: &mut dyn Timed, clock: &ClockFigures) -> f64 {
     if clock.step_ns > clock.cost_ns {
         return clock.cost_ns;
     }
@@ -310,7 +322,7 @@ fn floor_of(timed: &mut dyn Timed, clock: &ClockFigures) -> f64 {
     mean_without_highest(&floors, 0.02).unwrap_or(clock.cost_ns)
 }
 
-/// One sample by the plan: nanoseconds a call.
+/// Takes one sample as planned and returns the duration of a call in nanoseconds.
 fn sample(timed: &mut dyn Timed, clock: &ClockFigures, plan: &Plan, floor: f64, turn: u64) -> f64 {
     match plan.method {
         Method::Single => {
@@ -338,7 +350,7 @@ fn sample(timed: &mut dyn Timed, clock: &ClockFigures, plan: &Plan, floor: f64, 
                             .wrapping_mul(0xd134_2543_de82_ef95)
                             .wrapping_add(0x9e37_79b9_7f4a_7c15);
                         let share = (state >> 32) as f64 / 2_f64.powi(32);
-                        // So that samples do not keep in step with the clock.
+                        // A random pause keeps the samples from synchronising with the clock.
                         std::hint::black_box(timers::links(1, (share * wait) as u64));
                         timed.window(calls)
                     })

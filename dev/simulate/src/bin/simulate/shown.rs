@@ -1,4 +1,4 @@
-//! What came of simulated timers, for people.
+//! Prints the outcome for simulated clocks as tables.
 
 use std::io::Write;
 
@@ -11,8 +11,8 @@ use timermeter::text::{hang, numbers};
 use super::clocks::{Judged, Miss, Outcome};
 use super::table;
 
-/// Timers that are shown one by one when their figures are wrong.
-const MOST_SHOWN: usize = 12;
+/// The largest number of timers with wrong figures that are listed.
+const MAX_LISTED: usize = 12;
 
 pub fn print(outcome: &Outcome, output: &mut dyn Write) -> Result<(), CommandError> {
     writeln!(
@@ -32,17 +32,17 @@ pub fn print(outcome: &Outcome, output: &mut dyn Write) -> Result<(), CommandErr
     write!(output, "\n{legend}")?;
     writeln!(
         output,
-        "numbers given to timers without a step: {} of {}",
+        "timers without a fixed step that were given a resolution: {} of {}",
         outcome.numbers_for_irregular, outcome.irregular
     )?;
     if !outcome.misses.is_empty() {
-        writeln!(output, "\nwrong (declared → found)")?;
+        writeln!(output, "\nwrong figures (true → estimated)")?;
         write!(output, "{}", misses(&outcome.misses, style))?;
     }
     Ok(())
 }
 
-/// All groups, the last of which holds all timers.
+/// Returns the summaries of all groups and, last, of all timers.
 fn groups(judged: &Judged) -> impl Iterator<Item = (&str, &Summary)> {
     judged
         .groups
@@ -51,7 +51,7 @@ fn groups(judged: &Judged) -> impl Iterator<Item = (&str, &Summary)> {
         .chain([("all", &judged.all)])
 }
 
-fn misses_of(summary: &Summary) -> String {
+fn misses_cell(summary: &Summary) -> String {
     format!(
         "{:.1} ({:.1}) %",
         100.0 * summary.misses,
@@ -59,17 +59,25 @@ fn misses_of(summary: &Summary) -> String {
     )
 }
 
-/// A table a figure, and one of misses: no line is wider than 80 columns.
+/// Formats one table for each figure and one for misses, so that no line is wider than 80 columns.
 fn tables(judged: &Judged, style: Style) -> String {
-    let of_figure = |(at, name): (usize, &&'static str)| {
-        let mut table = table(&[name, "right", "held", "± (error)", "score", "exact", "rest"]);
+    let figure_table = |(at, name): (usize, &&'static str)| {
+        let mut table = table(&[
+            name,
+            "right",
+            "covered",
+            "± (error)",
+            "score",
+            "exact",
+            "limit",
+        ]);
         for (group, summary) in groups(judged) {
             let figure = summary.figures()[at];
             let mut row = vec![Value::from(group.to_owned()), percent(figure.right).into()];
             row.extend([percent(figure.covered), sizes(figure)].map(Value::from));
             row.extend(
                 [figure.score, figure.exact, figure.irreducible]
-                    .map(|score| Value::from(small(score))),
+                    .map(|score| Value::from(short_percent(score))),
             );
             table.push(row);
         }
@@ -80,21 +88,22 @@ fn tables(judged: &Judged, style: Style) -> String {
         misses.push(vec![
             group.to_owned().into(),
             summary.timers.to_string().into(),
-            misses_of(summary).into(),
+            misses_cell(summary).into(),
         ]);
     }
     FIGURES
         .iter()
         .enumerate()
-        .map(of_figure)
+        .map(figure_table)
         .collect::<String>()
         + &misses.on_terminal(style, &|_| "")
 }
 
-const LEGEND: &str = "right; held, the truth by its interval: in %; ±: median half-width (median error) of the intervals; score: their mean interval score, \
-that of exact intervals, as wide as figures really scatter, and rest, the width that remains with infinitely many single calls and batches. Of resolution and cost in % of them, of spread and Quality in points\n\
-misses: truth outside the interval, and off by more than 1 % of cost or 0.1 points of Quality \
-(how often exact 95 % intervals of these widths would miss so)";
+const LEGEND: &str = "right: share of timers with a right figure; covered: share of intervals that contain the truth; both in %\n\
+±: median half-width of the intervals (median error); score: their mean interval score; exact: the mean score of exact intervals; \
+limit: the mean width with infinitely many observations; resolution and cost in %, spread and Quality in points\n\
+misses: share of timers whose truth lies outside the interval with an error above 1 % of the cost or 0.1 points of Quality \
+(the share for exact 95 % intervals of these widths)";
 
 fn percent(share: Option<f64>) -> String {
     share.map_or_else(
@@ -103,15 +112,19 @@ fn percent(share: Option<f64>) -> String {
     )
 }
 
-/// A size in percent.
-fn small(size: Option<f64>) -> String {
+/// Formats a share in percent with two significant digits.
+fn short_percent(size: Option<f64>) -> String {
     let rounded = |size: f64| numbers::significant((100.0 * size * 1e4).round() / 1e4, 2);
     size.map_or_else(|| numbers::NOTHING.to_owned(), rounded)
 }
 
-/// Half-width and error of a figure, in percent.
+/// Formats the half-width and the error of a figure in percent.
 pub fn sizes(figure: FigureSummary) -> String {
-    format!("{} (±{})", small(figure.half_width), small(figure.error))
+    format!(
+        "{} (±{})",
+        short_percent(figure.half_width),
+        short_percent(figure.error)
+    )
 }
 
 fn misses(misses: &[Miss], style: Style) -> String {
@@ -129,7 +142,7 @@ fn misses(misses: &[Miss], style: Style) -> String {
             numbers::percent(pair[1])
         )
     };
-    for miss in misses.iter().take(MOST_SHOWN) {
+    for miss in misses.iter().take(MAX_LISTED) {
         table.push(vec![
             format!("{}, {}", miss.timer, miss.reference).into(),
             time(miss.resolution_ns).into(),
@@ -139,8 +152,8 @@ fn misses(misses: &[Miss], style: Style) -> String {
         ]);
     }
     let mut text = table.on_terminal(style, &|_| "");
-    if misses.len() > MOST_SHOWN {
-        text += &format!("… and {} more\n", misses.len() - MOST_SHOWN);
+    if misses.len() > MAX_LISTED {
+        text += &format!("… and {} more\n", misses.len() - MAX_LISTED);
     }
     text
 }

@@ -1,4 +1,5 @@
-//! Timers that wait, and periodic ones.
+//! Judges the estimators for sleep primitives and periodic timers: draws simulated ones, probes them,
+//! and checks the counts against the requirements.
 
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -16,64 +17,66 @@ use timermeter::text::hang;
 use timers::Answer;
 
 use super::shown::sizes;
-use super::{Args, CHANCE, COUNT, print, progress, table};
+use super::{Args, DEFAULT_COUNT, MAX_STANDARD_ERRORS, print, progress, table};
 
 #[derive(Serialize)]
 struct WaitsOutcome {
     seed: u64,
     profile: &'static str,
-    /// Granularity, by kind of timer.
+    /// Verdicts on the granularity, by kind of timer.
     granularity: BTreeMap<String, Counts>,
-    /// Policy after a stall and numbers of missed expirations, by kind of timer.
+    /// Verdicts on the policy after a stall and on missed expirations, by kind of timer.
     missed_expirations: BTreeMap<String, Counts>,
     figures: BTreeMap<&'static str, FigureSummary>,
     required: Required,
     passed: bool,
-    /// What does not meet the requirements.
+    /// A sentence for each unmet requirement.
     failures: Vec<String>,
 }
 
 /// What is required of the estimators.
 #[derive(Clone, Copy, Debug, Serialize)]
 struct Required {
-    /// The share of timers whose steps are found to 1 %, and no others.
+    /// The smallest share of timers with right granularities: all identifiable ones found to 1 %, and
+    /// no others.
     granularity: f64,
-    /// The largest share of timers on which a step is found that there is not.
-    steps_that_are_not: f64,
-    /// The share of periodic timers whose policy and numbers of missed expirations are exact.
+    /// The largest share of timers with a granularity that they do not have.
+    false_granularity: f64,
+    /// The smallest share of periodic timers whose policy and numbers of missed expirations are exact.
     exact: f64,
-    /// Shares of intervals that hold the truth, at least, and at most of quantiles.
+    /// The smallest coverage of intervals, and the largest coverage of those for quantiles.
     covered: [f64; 2],
 }
 
 const REQUIRED: Required = Required {
     granularity: 0.98,
-    steps_that_are_not: 0.005,
+    false_granularity: 0.005,
     exact: 0.99,
     covered: [0.93, 0.97],
 };
-/// The first of these of a first look, whose waits are too few for some steps.
-const OF_A_FIRST_LOOK: f64 = 0.9;
+/// The required share of right granularities with the plan of `wait --quick`, which has too few waits
+/// for some granularities.
+const QUICK_GRANULARITY: f64 = 0.9;
 
-/// Runs the command.
+/// Judges the estimators for waits and prints the outcome.
 ///
 /// # Errors
-/// When too many figures are wrong.
+/// If a requirement is not met.
 pub fn run(args: &Args, output: &mut dyn Write) -> Result<(), CommandError> {
     let plan = if args.quick {
         &WaitPlan::QUICK
     } else {
         &WaitPlan::DEFAULT
     };
-    let (seed, count) = (args.seed, args.count.unwrap_or(COUNT) as usize);
+    let (seed, count) = (args.seed, args.count.unwrap_or(DEFAULT_COUNT) as usize);
     let score = judge(seed, count, plan).map_err(|fault| {
         CommandError::Failed(format!(
-            "a simulated timer that waits could not be asked: {fault}"
+            "cannot probe a simulated sleep primitive or periodic timer: {fault}"
         ))
     })?;
     let figures = score.summary();
     let granularity = if args.quick {
-        OF_A_FIRST_LOOK
+        QUICK_GRANULARITY
     } else {
         REQUIRED.granularity
     };
@@ -95,23 +98,23 @@ pub fn run(args: &Args, output: &mut dyn Write) -> Result<(), CommandError> {
     print((&outcome, &outcome.failures), args.format, as_table, output)
 }
 
-/// As many countdown timers, and as many periodic ones.
+/// Judges `count` sleep primitives and `count` periodic timers.
 fn judge(seed: u64, count: usize, plan: &WaitPlan) -> Answer<Score> {
     let (waits, ticks) = (
         population::waits(count, seed),
         population::ticks(count, seed),
     );
     let progress = progress(waits.len() + ticks.len());
-    let seen = |judged: Judged| {
+    let count_progress = |judged: Judged| {
         progress.inc(1);
         judged
     };
     let waits = parallel::mapped(&waits, |case| {
-        Ok(seen(Judged::wait(case, &case.figures(plan)?)))
+        Ok(count_progress(Judged::wait(case, &case.figures(plan)?)))
     });
     let ticks = parallel::mapped(&ticks, |case| {
         let (figures, missed) = case.figures(plan)?;
-        Judged::ticks(case, &figures, missed).map(&seen)
+        Judged::ticks(case, &figures, missed).map(&count_progress)
     });
     let mut score = Score::default();
     for judged in waits.into_iter().chain(ticks) {
@@ -127,8 +130,9 @@ fn failures(
     figures: &BTreeMap<&'static str, FigureSummary>,
     required: Required,
 ) -> Vec<String> {
-    let chance =
-        |share: f64, count: u32| CHANCE * (share * (1.0 - share) / f64::from(count.max(1))).sqrt();
+    let chance = |share: f64, count: u32| {
+        MAX_STANDARD_ERRORS * (share * (1.0 - share) / f64::from(count.max(1))).sqrt()
+    };
     let (steps, policies) = (Counts::sum(&score.steps), Counts::sum(&score.policies));
     let share = |part: u32, counts: &Counts| f64::from(part) / f64::from(counts.timers.max(1));
     let mut failures = Vec::new();
@@ -136,7 +140,7 @@ fn failures(
         if share(right, counts) < wanted - chance(wanted, counts.timers) {
             let percent = [share(right, counts), wanted].map(|share| 100.0 * share);
             failures.push(format!(
-                "{what} on {:.1} % of them, and {:.0} % are required",
+                "{what} for {:.1} % of the timers; {:.0} % are required",
                 percent[0], percent[1]
             ));
         }
@@ -153,10 +157,10 @@ fn failures(
         &policies,
         required.exact,
     );
-    let most = required.steps_that_are_not;
+    let most = required.false_granularity;
     if share(steps.wrong, &steps) > most + chance(most, steps.timers) {
         failures.push(format!(
-            "{} timers were given a step that they do not have",
+            "{} timers were given a granularity that they do not have",
             steps.wrong
         ));
     }
@@ -171,7 +175,7 @@ fn failures(
             let wanted = if too_few { least } else { most };
             let bound = if too_few { "at least" } else { "at most" };
             failures.push(format!(
-                "{name} covered on {:.1} % of them, and {bound} {:.0} % are required",
+                "{name}: {:.1} % of the intervals contain the truth; {bound} {:.0} % are required",
                 100.0 * covered,
                 100.0 * wanted
             ));
@@ -183,7 +187,7 @@ fn failures(
 fn as_table(outcome: &WaitsOutcome, output: &mut dyn Write) -> Result<(), CommandError> {
     writeln!(
         output,
-        "simulated timers that wait, seed {}, profile {}\n",
+        "simulated sleep primitives and periodic timers, seed {}, profile {}\n",
         outcome.seed, outcome.profile
     )?;
     let counted = |heading: [&'static str; 5], counts: &BTreeMap<String, Counts>| {
@@ -229,7 +233,7 @@ fn as_table(outcome: &WaitsOutcome, output: &mut dyn Write) -> Result<(), Comman
             figure.intervals.to_string().into(),
             format!("{covered:.1} ({low:.1} to {high:.1})").into(),
             sizes(if name.ends_with("error") {
-                in_percent(*figure)
+                scaled_to_ppm(*figure)
             } else {
                 *figure
             })
@@ -243,14 +247,14 @@ fn as_table(outcome: &WaitsOutcome, output: &mut dyn Write) -> Result<(), Comman
     Ok(())
 }
 
-const LEGEND: &str = "half-width and error: medians, in % of the figure; of proportional error and rate error in ppm";
+const LEGEND: &str = "half-width and error: medians, in % of the figure; for the proportional error and the rate error in ppm";
 
-/// A figure in ppm, so that what is shown in percent is ppm.
-fn in_percent(figure: FigureSummary) -> FigureSummary {
-    let of = |size: Option<f64>| size.map(|size| size / 100.0);
+/// Scales a figure in ppm so that formatting it in percent prints ppm.
+fn scaled_to_ppm(figure: FigureSummary) -> FigureSummary {
+    let scaled = |size: Option<f64>| size.map(|size| size / 100.0);
     FigureSummary {
-        half_width: of(figure.half_width),
-        error: of(figure.error),
+        half_width: scaled(figure.half_width),
+        error: scaled(figure.error),
         ..figure
     }
 }
