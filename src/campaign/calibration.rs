@@ -1,5 +1,5 @@
-//! Measures the rate of a raw counter that serves as the reference, relative to a kernel clock,
-//! over the whole campaign.
+//! Measures the rate of a reference that declares no unit, such as the time stamp counter: compares it
+//! with a kernel clock over the whole campaign.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -21,9 +21,12 @@ const COMPARISONS_PER_SAMPLE: u32 = 9;
 pub(super) struct Calibration {
     connection: Rc<RefCell<Connection>>,
     clock: Box<dyn Subject>,
-    clock_ns: f64,
+    clock_ns_per_tick: f64,
+    /// The id of the reference.
     counter: String,
+    /// The CPUs on which samples are taken, in turn.
     cpus: Vec<u32>,
+    /// Readings of the counter, the clock, and the counter again, in ticks.
     samples: Vec<[i64; 3]>,
 }
 
@@ -40,11 +43,12 @@ impl Calibration {
         cpus: &[u32],
     ) -> Answer<Option<Self>> {
         let find_timer = |id: &str| host.timers.iter().find(|timer| timer.id == id);
-        let raw = find_timer(&reference.id).is_some_and(|counter| counter.ns_per_tick.is_none());
+        let has_no_unit =
+            find_timer(&reference.id).is_some_and(|counter| counter.ns_per_tick.is_none());
         let Some(clock) = timers::RATE_SOURCES
             .iter()
             .find_map(|id| find_timer(id))
-            .filter(|_| raw && host.compares)
+            .filter(|_| has_no_unit && host.compares)
         else {
             return Ok(None);
         };
@@ -52,7 +56,7 @@ impl Calibration {
         Ok(Some(Self {
             clock: subject(&connection, &clock.id),
             connection,
-            clock_ns: clock.ns_per_tick.unwrap_or(1.0),
+            clock_ns_per_tick: clock.ns_per_tick.unwrap_or(1.0),
             counter: reference.id.clone(),
             cpus: cpus.to_vec(),
             samples: Vec::new(),
@@ -76,8 +80,8 @@ impl Calibration {
         Ok(())
     }
 
-    /// Returns the rate that the samples show.
+    /// Returns the rate that the samples show; `None` if they are too few.
     pub(super) fn rate(&self) -> Option<Rate> {
-        rate_from_paired_readings(&self.samples, self.clock_ns)
+        rate_from_paired_readings(&self.samples, self.clock_ns_per_tick)
     }
 }

@@ -7,10 +7,10 @@ use std::time::Duration;
 use rand::rngs::StdRng;
 use timers::Fault;
 
-use crate::campaign::calibrate::{WATCH_MS, calibrate, watched_rate};
+use crate::campaign::calibrate::{REFERENCE_WATCH_MS, calibrate, watched_rate};
 use crate::campaign::outside::keeps_time;
 use crate::campaign::sampling::Plan;
-use crate::campaign::survived;
+use crate::campaign::unless_interrupted;
 use crate::hosts::connection::Connection;
 use crate::hosts::host::{Host, connect};
 use crate::hosts::hosted::subject;
@@ -31,36 +31,45 @@ pub struct Settings {
     pub timeout: Duration,
 }
 
-/// Chooses a reference from the timers of a host: the recommended one, otherwise the first one that
-/// can be calibrated.
+/// Chooses the reference from the timers of a host and calibrates it. Tries the timers that the host
+/// recommends, then those with a declared unit, and takes the first that can be calibrated.
+///
+/// # Errors
+/// The reason why the last candidate failed.
 pub(super) fn choose_reference(
     host: &Host,
     settings: &Settings,
     random: &mut StdRng,
 ) -> Result<Reference, Fault> {
-    let usable = || {
+    let candidates = || {
         host.timers
             .iter()
             .filter(|timer| timer.id != timers::FLOOR_ID)
     };
-    let recommended = usable().filter(|timer| timer.reference);
-    let declared = usable().filter(|timer| !timer.reference && timer.ns_per_tick.is_some());
-    let mut last = Fault::Refused("the host has no timer that could serve as a reference".into());
-    for timer in recommended.chain(declared).take(MOST_CANDIDATES) {
-        let found = connect(host, &[&timer.id], settings.cpu, settings.timeout)
-            .and_then(|connection| calibrate_as(host, timer, &connection, random));
-        match survived(found)? {
+    let recommended = candidates().filter(|timer| timer.reference);
+    let declared = candidates().filter(|timer| !timer.reference && timer.ns_per_tick.is_some());
+    let mut last_fault =
+        Fault::Refused("the host has no timer that could serve as a reference".into());
+    for timer in recommended.chain(declared).take(MAX_CANDIDATES) {
+        let calibrated = connect(host, &[&timer.id], settings.cpu, settings.timeout)
+            .and_then(|connection| calibrate_candidate(host, timer, &connection, random));
+        match unless_interrupted(calibrated)? {
             Ok(reference) => return Ok(reference),
-            Err(fault) => last = fault,
+            Err(fault) => last_fault = fault,
         }
     }
-    Err(last)
+    Err(last_fault)
 }
 
-/// Timers that are tried as references before the host is given up.
-const MOST_CANDIDATES: usize = 4;
+/// Timers of a host that are tried as its reference.
+const MAX_CANDIDATES: usize = 4;
 
-fn calibrate_as(
+/// Calibrates a timer as the reference of its host and checks its unit.
+///
+/// # Errors
+/// [`Fault::Refused`] if the timer cannot serve as a reference; the errors of the connection
+/// otherwise.
+fn calibrate_candidate(
     host: &Host,
     timer: &HostedTimer,
     connection: &Rc<RefCell<Connection>>,
@@ -69,19 +78,19 @@ fn calibrate_as(
     let mut candidate = subject(connection, &timer.id);
     let ns_per_tick = match timer.ns_per_tick {
         Some(ns) => ns,
-        None => found_rate(host, candidate.as_mut())?.ok_or_else(|| {
+        None => estimate_rate(host, candidate.as_mut())?.ok_or_else(|| {
             Fault::Refused(format!(
-                "{} declares no unit, and no other timer of its host tells its rate",
+                "{} cannot serve as a reference: it declares no unit, and it can be compared with no other timer of its host",
                 timer.id
             ))
         })?,
     };
-    let found = calibrate(&timer.id, candidate.as_mut(), ns_per_tick, random)?;
+    let calibrated = calibrate(&timer.id, candidate.as_mut(), ns_per_tick, random)?;
     let reference = Reference {
         family: timer.properties.family,
-        ..found
+        ..calibrated
     };
-    // Other timers do not advance with the wall time that passes for the runner.
+    // Timers that do not count wall time cannot be compared with the clocks of the runner.
     if !matches!(timer.properties.counts, None | Some(Counted::Wall)) {
         return Ok(reference);
     }
@@ -93,16 +102,18 @@ fn calibrate_as(
     })
 }
 
-/// Returns the rate of a raw counter, in nanoseconds per tick, from the first timer of its host
-/// that declares a unit and can be watched with the counter. The timers of `RATE_SOURCES` come
-/// first because nothing distorts their rate.
-fn found_rate(host: &Host, counter: &mut dyn timers::Subject) -> Result<Option<f64>, Fault> {
-    let place = |clock: &HostedTimer| timers::RATE_SOURCES.iter().position(|id| *id == clock.id);
+/// Returns the rate of a counter without a declared unit, in nanoseconds per tick: compares it with
+/// the first timer of its host that declares a unit and can be watched together with the counter.
+/// The timers of `RATE_SOURCES` come first because nothing distorts their rate. `None` if there is
+/// no such timer.
+fn estimate_rate(host: &Host, counter: &mut dyn timers::Subject) -> Result<Option<f64>, Fault> {
+    let preference =
+        |clock: &HostedTimer| timers::RATE_SOURCES.iter().position(|id| *id == clock.id);
     let mut clocks: Vec<&HostedTimer> = host.timers.iter().collect();
-    clocks.sort_by_key(|clock| place(clock).unwrap_or(usize::MAX));
+    clocks.sort_by_key(|clock| preference(clock).unwrap_or(usize::MAX));
     for clock in clocks {
         if let Some(ns) = clock.ns_per_tick
-            && let Some(rate) = watched_rate(counter, &clock.id, ns, WATCH_MS)?
+            && let Some(rate) = watched_rate(counter, &clock.id, ns, REFERENCE_WATCH_MS)?
         {
             return Ok(Some(rate));
         }

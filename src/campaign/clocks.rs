@@ -1,5 +1,5 @@
-//! Characterises clocks: measures all timers of all hosts in rounds of fresh processes, then starts
-//! further processes for the timers with the widest intervals.
+//! Characterises clocks: measures all timers of all hosts in rounds of fresh processes, starts further
+//! processes for the timers with the widest intervals, and gathers the evidence for verdicts.
 
 mod adds;
 mod brief;
@@ -25,8 +25,8 @@ pub use crate::campaign::choose::Settings;
 use crate::campaign::choose::choose_reference;
 use crate::campaign::examination::Session;
 use crate::campaign::outside::Moment;
-use crate::campaign::slow_clocks::{BackgroundWatcher, Slow, together};
-use crate::campaign::survived;
+use crate::campaign::slow_clocks::{BackgroundWatcher, SlowTimer, measure_together};
+use crate::campaign::unless_interrupted;
 use crate::campaign::watch::Watch;
 use crate::model::Interval;
 use crate::parallel;
@@ -35,26 +35,26 @@ use crate::resolution::Resolution;
 use crate::statistics::median_with_percentiles;
 use crate::trace::{Reference, Stored};
 
-pub use adds::questions;
-use examiner::{Group, Look};
+pub use adds::context_questions;
+use examiner::{Group, Series};
 use narrowing::Narrowing;
-pub use narrowing::goes_on;
+pub use narrowing::is_worth_continuing;
 pub use subject::Subject;
 
 /// Share of the time budget that is reserved for the verdicts and the analysis. *Seen*: 5 to 6 s of
 /// a run next to a busy program.
 const VERDICTS_SHARE: f64 = 0.3;
-/// Rounds in which all timers are compared with their references after each process, not only the
-/// timer of that process. *Judgement*: windows between 14 ms and a round.
+/// Rounds in which all timers, not only the timer of the process, are compared with their references
+/// after each process. *Judgement*: this gives times between comparisons from 14 ms to a round.
 const CLOSE_COMPARISON_ROUNDS: Range<u32> = 1..2;
-/// A clock whose declared tick or resolution is at least this long, in nanoseconds, is watched from
-/// the beginning: no work that a process can afford shows its steps. *Computed*: twice the longest
+/// Declared tick or resolution, in nanoseconds, from which a clock is watched as a slow timer from the
+/// beginning, because no process works long enough to find its step. *Computed*: twice the longest
 /// work of the default plan.
 const DECLARED_SLOW_NS: f64 = 1e6;
 
-/// Measures all subjects. `progress` is called with the next step between processes, when nothing
-/// is being measured. Returns the frequency of the core during the campaign, in hertz: the median,
-/// and the range of nine tenths of all windows.
+/// Measures all subjects. Calls `progress` with a description of the next step, always when nothing is
+/// being measured. Returns the frequency of the core during the campaign, in hertz: the median of all
+/// windows, with the range of nine tenths of them. `None` if it was not observed.
 ///
 /// # Errors
 /// Only [`Fault::Interrupted`]: the failure of a timer is recorded in its outcome.
@@ -73,13 +73,13 @@ pub fn run(
             campaign.watch_slow(index);
         }
     }
-    campaign.calibrate()?;
+    campaign.start_calibrations()?;
     for round in 0..settings.plan.rounds() {
-        campaign.round(round)?;
+        campaign.run_round(round)?;
     }
-    campaign.narrow()?;
-    let core_hz = campaign.settle()?;
-    campaign.examine()?;
+    campaign.narrow_intervals()?;
+    let core_hz = campaign.store_agreed_results()?;
+    campaign.gather_evidence()?;
     Ok(core_hz)
 }
 
@@ -90,19 +90,21 @@ struct Campaign<'a> {
     settings: &'a Settings,
     progress: &'a dyn Fn(&str),
     random: StdRng,
+    /// The CPUs that this process may use.
     cpus: Vec<u32>,
-    /// The time after which no further processes are started except for the verdicts.
-    over: Deadline,
-    /// Keeps the runner and its threads off the measuring CPU, if there is another CPU.
-    apart: Option<Pinned>,
+    /// After this deadline, no further processes are started except for the verdicts.
+    deadline: Deadline,
+    /// While it exists, the runner and its threads avoid the CPU that measures. `None` if there is no
+    /// other CPU.
+    runner_pin: Option<Pinned>,
     watch: Rc<RefCell<Watch>>,
     /// The measurement of the reference rate of each host, in the order of the hosts.
     calibrations: Vec<Option<Calibration>>,
     /// The processes that compare and examine the timers of a host, or a single timer.
     sessions: BTreeMap<Group, Session>,
-    /// The clock of this process before and after the first comparison of each timer, by the index
-    /// of the timer.
-    began: BTreeMap<usize, [Moment; 2]>,
+    /// The time of the runner before and after the first comparison of each timer, by the index of the
+    /// timer.
+    first_comparisons: BTreeMap<usize, [Moment; 2]>,
     background_watcher: BackgroundWatcher,
 }
 
@@ -114,11 +116,12 @@ impl<'a> Campaign<'a> {
         progress: &'a dyn Fn(&str),
     ) -> Self {
         let sampling = Duration::from_secs_f64(settings.plan.budget_s * (1.0 - VERDICTS_SHARE));
-        let over = Deadline::after(sampling);
+        let deadline = Deadline::after(sampling);
         let cpus = timers::allowed_cpus().unwrap_or_default();
-        // Later analysis must not keep threads on the CPU that measures now.
+        // Starts the threads of the later analysis before this process is pinned, so that they may use
+        // all CPUs.
         parallel::prepare();
-        let apart = settings.cpu.and_then(Pinned::off);
+        let runner_pin = settings.cpu.and_then(Pinned::off);
         let patience = Duration::from_nanos(settings.plan.patience_ns as u64);
         Self {
             hosts,
@@ -126,32 +129,34 @@ impl<'a> Campaign<'a> {
             settings,
             progress,
             random: StdRng::seed_from_u64(settings.seed),
-            watch: Watch::new(settings.cpu, apart.is_some(), patience),
-            over,
-            apart,
+            watch: Watch::new(settings.cpu, runner_pin.is_some(), patience),
+            deadline,
+            runner_pin,
             calibrations: Vec::new(),
             sessions: BTreeMap::new(),
-            began: BTreeMap::new(),
+            first_comparisons: BTreeMap::new(),
             background_watcher: BackgroundWatcher::new(*settings, &cpus),
             cpus,
         }
     }
 
+    /// Returns the indices of all subjects.
     fn all(&self) -> Vec<usize> {
         (0..self.subjects.len()).collect()
     }
 
-    /// Returns the reference that each timer of a host has recorded.
+    /// Returns the reference of each timer of a host that has not failed.
     fn references(&mut self, host: usize) -> impl Iterator<Item = &mut Reference> {
         let hosted = (self.subjects.iter_mut()).filter(move |subject| subject.host == host);
         hosted.filter_map(|subject| Some(&mut subject.outcome.as_mut().ok()?.reference))
     }
 
-    /// Finds the reference of each host.
+    /// Finds the reference of each host and stores it for all timers of the host.
     fn choose_references(&mut self) -> Result<(), Fault> {
         for (index, host) in self.hosts.iter().enumerate() {
             (self.progress)("calibrating the reference");
-            let found = survived(choose_reference(host, self.settings, &mut self.random))?;
+            let found =
+                unless_interrupted(choose_reference(host, self.settings, &mut self.random))?;
             let outcome = found.map_err(|fault| fault.to_string());
             let outcome = outcome.map(|reference| Stored {
                 reference,
@@ -163,41 +168,40 @@ impl<'a> Campaign<'a> {
         Ok(())
     }
 
-    /// Starts to measure the rate of each reference. A reference that cannot be measured keeps the
-    /// rate found when it was chosen.
-    fn calibrate(&mut self) -> Result<(), Fault> {
+    /// Starts to measure the rate of each reference. If that is impossible, the reference keeps the
+    /// rate that was found when it was chosen.
+    fn start_calibrations(&mut self) -> Result<(), Fault> {
         for (index, host) in self.hosts.iter().enumerate() {
             let reference = self.references(index).next().cloned();
             let start = |reference| Calibration::start(host, &reference, self.settings, &self.cpus);
-            let calibration = survived(reference.map(start).transpose())?;
+            let calibration = unless_interrupted(reference.map(start).transpose())?;
             self.calibrations.push(calibration.ok().flatten().flatten());
         }
         Ok(())
     }
 
-    /// Samples the rate of a reference once more. After its process is lost, no more samples are
-    /// taken.
+    /// Samples the rate of the reference of a host once more, unless its process has been lost.
     fn sample_rate(&mut self, host: usize) -> Result<(), Fault> {
         let calibration = &mut self.calibrations[host];
         if let Some(sample) = calibration.as_mut().map(Calibration::sample)
-            && survived(sample)?.is_err()
+            && unless_interrupted(sample)?.is_err()
         {
             *calibration = None;
         }
         Ok(())
     }
 
-    /// Calibrates the reference of a host once more if its step is still unknown.
-    fn clarify(&mut self, host: usize) -> Result<(), Fault> {
+    /// Calibrates the reference of a host once more if only an upper bound of its step is known.
+    fn retry_reference_step(&mut self, host: usize) -> Result<(), Fault> {
         if !(self.references(host)).any(|known| known.step_at_most.is_some()) {
             return Ok(());
         }
         let found = choose_reference(&self.hosts[host], self.settings, &mut self.random);
-        // The reference worked before, so a failure here is temporary and ignored.
-        if let Ok(found) = survived(found)?
+        // A failure is ignored because the reference was calibrated before.
+        if let Ok(found) = unless_interrupted(found)?
             && found.step_at_most.is_none()
         {
-            // A different reference would have a different rate.
+            // The second choice may be another reference, whose step does not apply.
             for known in self.references(host).filter(|known| known.id == found.id) {
                 if known.step_at_most.take().is_some() {
                     known.step = found.step;
@@ -207,105 +211,106 @@ impl<'a> Campaign<'a> {
         Ok(())
     }
 
-    /// Returns the data that is needed to watch a timer with long steps. `None` if the timer
-    /// failed.
-    fn slow(&self, index: usize) -> Option<Slow> {
+    /// Returns what is needed to watch a slow timer. `None` if the timer failed.
+    fn slow_timer(&self, index: usize) -> Option<SlowTimer> {
         let subject = &self.subjects[index];
-        Some(Slow {
+        Some(SlowTimer {
             host: self.hosts[subject.host].clone(),
             timer: subject.timer.clone(),
             reference: subject.outcome.as_ref().ok()?.reference.clone(),
         })
     }
 
-    /// Starts to watch a timer with long steps in the background.
+    /// Starts to watch a slow timer in the background.
     fn watch_slow(&mut self, index: usize) {
-        if let Some(slow) = self.slow(index) {
+        if let Some(slow) = self.slow_timer(index) {
             self.background_watcher.begin(index, slow);
         }
     }
 
-    /// Runs one process for each timer, then brief processes for all timers.
-    fn round(&mut self, round: u32) -> Result<(), Fault> {
+    /// Runs one process for each timer, then the brief processes of this round for all timers.
+    fn run_round(&mut self, round: u32) -> Result<(), Fault> {
         for host in 0..self.hosts.len() {
-            self.clarify(host)?;
+            self.retry_reference_step(host)?;
             self.sample_rate(host)?;
         }
         for index in 0..self.subjects.len() {
             let subject = &self.subjects[index];
-            let alone = self.settings.plan.alone(self.hosts[subject.host].takes_ids);
-            if subject.outcome.is_err() || round >= alone {
+            let has_brief = self.hosts[subject.host].takes_ids;
+            let rounds = self.settings.plan.own_processes(has_brief);
+            if subject.outcome.is_err() || round >= rounds {
                 continue;
             }
-            self.ask(index)?;
+            self.measure_alone(index)?;
             if self.subjects[index].is_slow() {
                 self.watch_slow(index);
             }
             if CLOSE_COMPARISON_ROUNDS.contains(&round) {
-                self.compare(Look::Close, self.all())?;
+                self.compare(Series::Close, self.all())?;
             }
         }
-        // If processes take so long that the time is used up, fewer of them are run.
+        // If the processes take longer than planned, fewer of them are run.
         for turn in self.settings.plan.brief_after(round) {
-            if self.over.remaining().is_none() {
+            if self.deadline.remaining().is_none() {
                 break;
             }
             for host in (0..self.hosts.len()).filter(|host| self.hosts[*host].takes_ids) {
-                (self.progress)("timers of one process");
-                self.visit(host, self.all(), turn < self.settings.plan.searching)?;
+                (self.progress)("all timers in one process");
+                self.measure_briefly(host, self.all(), turn < self.settings.plan.searching)?;
             }
         }
         Ok(())
     }
 
-    /// Runs further processes for the timers with the widest intervals.
-    fn narrow(&mut self) -> Result<(), Fault> {
+    /// Runs further processes for the timers with the widest intervals, until all intervals are narrow
+    /// enough or the time is used up.
+    fn narrow_intervals(&mut self) -> Result<(), Fault> {
         let plan = self.settings.plan;
-        if plan.most_processes <= plan.processes + plan.brief {
+        if plan.max_processes <= plan.processes + plan.brief {
             return Ok(());
         }
         let hertz =
             median_with_percentiles(self.watch.borrow().frequencies()).map(|hertz| hertz.value);
         let mut narrowing = Narrowing::new(self.subjects, hertz);
-        let mut asked = 0;
-        while let Some(left) = self.over.remaining() {
-            let wide = narrowing.wide(self.subjects, &plan);
+        let mut measured = 0;
+        while let Some(left) = self.deadline.remaining() {
+            let wide = narrowing.select_wide(self.subjects, &plan);
             let Some(&widest) = wide.first() else { break };
             let host = self.subjects[widest].host;
-            let visits = self.hosts[host].takes_ids;
-            // A process started for a single timer measures only that timer.
-            let most = if visits { plan.block } else { 1 };
-            let mut block = 0;
-            while block < most && self.over.remaining().is_some() {
-                block += 1;
+            let has_brief = self.hosts[host].takes_ids;
+            let block = if has_brief { plan.block } else { 1 };
+            let mut processes = 0;
+            while processes < block && self.deadline.remaining().is_some() {
+                processes += 1;
                 let id = &self.subjects[widest].timer.id;
                 (self.progress)(&format!("{id}, to narrow its interval"));
-                let again = if visits {
-                    self.visit(host, wide.clone(), false)?
+                let updated = if has_brief {
+                    self.measure_briefly(host, wide.clone(), false)?
                 } else {
-                    self.ask(widest)?;
+                    self.measure_alone(widest)?;
                     vec![widest]
                 };
-                if again.is_empty() {
+                if updated.is_empty() {
                     narrowing.give_up(widest);
                     break;
                 }
-                narrowing.update(self.subjects, &again);
-                asked += again.len();
+                narrowing.update(self.subjects, &updated);
+                measured += updated.len();
             }
-            let taken = left.saturating_sub(self.over.remaining().unwrap_or_default());
-            narrowing.afford(left, taken / block.max(1));
-            if asked >= self.subjects.len() {
-                asked = 0;
+            let taken = left.saturating_sub(self.deadline.remaining().unwrap_or_default());
+            narrowing.limit_processes(left, taken / processes.max(1));
+            // The references are sampled about as often as in the rounds.
+            if measured >= self.subjects.len() {
+                measured = 0;
                 (0..self.hosts.len()).try_for_each(|host| self.sample_rate(host))?;
             }
         }
         Ok(())
     }
 
-    /// Stores the rates and results that the processes agree on. Returns the frequency of the core,
-    /// in hertz.
-    fn settle(&mut self) -> Result<Option<Interval>, Fault> {
+    /// Stores the final rates of the references, and for each timer the results that its processes
+    /// agree on. Returns the frequency of the core in hertz, as [`run`] does.
+    fn store_agreed_results(&mut self) -> Result<Option<Interval>, Fault> {
         for host in 0..self.hosts.len() {
             self.sample_rate(host)?;
             let calibration = self.calibrations[host].take();
@@ -316,33 +321,34 @@ impl<'a> Campaign<'a> {
         }
         let core_hz = median_with_percentiles(self.watch.borrow().frequencies());
         let hertz = core_hz.map(|hertz| hertz.value);
-        (self.subjects.iter_mut()).for_each(|subject| subject.settle(hertz));
-        self.apart = None;
+        (self.subjects.iter_mut()).for_each(|subject| subject.store_agreed_results(hertz));
+        self.runner_pin = None;
         Ok(core_hz)
     }
 
     /// Gathers the evidence for the verdicts. Slow timers come last because they are watched in the
     /// background until then.
-    fn examine(&mut self) -> Result<(), Fault> {
+    fn gather_evidence(&mut self) -> Result<(), Fault> {
         let (slow, fast): (Vec<usize>, Vec<usize>) =
             (self.all().into_iter()).partition(|index| self.subjects[*index].is_slow());
-        self.complete(&fast)?;
+        self.examine(&fast)?;
         (self.progress)("waiting for slow clocks");
-        for (index, waited) in self.background_watcher.end() {
+        for (index, result) in self.background_watcher.end() {
             if self.subjects[index].is_slow() {
-                self.subjects[index].keep(waited)?;
+                self.subjects[index].add_slow_result(result)?;
             }
         }
         let is_resolved =
             |stored: &Stored| matches!(resolution(&stored.open()), Resolution::Resolved { .. });
-        let (indices, unresolved): (Vec<usize>, Vec<Slow>) = (slow.iter())
+        let (indices, unresolved): (Vec<usize>, Vec<SlowTimer>) = (slow.iter())
             .filter(|&&index| !self.subjects[index].outcome.as_ref().is_ok_and(is_resolved))
-            .filter_map(|&index| Some((index, self.slow(index)?)))
+            .filter_map(|&index| Some((index, self.slow_timer(index)?)))
             .unzip();
-        let waited = together(&unresolved, self.settings, &self.cpus, self.random.random());
-        for (index, waited) in indices.into_iter().zip(waited) {
-            self.subjects[index].keep(waited)?;
+        let seed = self.random.random();
+        let results = measure_together(&unresolved, self.settings, &self.cpus, seed);
+        for (index, result) in indices.into_iter().zip(results) {
+            self.subjects[index].add_slow_result(result)?;
         }
-        self.complete(&slow)
+        self.examine(&slow)
     }
 }

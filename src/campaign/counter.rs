@@ -1,16 +1,16 @@
-//! Observes a counter that programs read without the kernel, on all CPUs: its order, handoffs
-//! between CPUs, and its rate relative to a kernel clock while the thread computes and while it
-//! sleeps.
+//! Observes a counter that programs read without the kernel, such as the time stamp counter: whether
+//! its readings are in order, also between CPUs, and its rate relative to a kernel clock on all CPUs,
+//! while the thread computes and while it sleeps.
 
 use std::time::Duration;
 
 use timers::raw::Machine;
 use timers::{During, Ordered};
 
-use super::examination::{ordered, rounds};
+use super::examination::{as_order, schedule_rounds};
 use crate::trace::{CounterEvidence, Handed, Order, PairedReading, Reads};
 
-/// Numbers of reads, handoffs and rounds.
+/// The numbers of reads, handoffs and rounds of such an observation.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CounterPlan {
     /// Readings that are checked for their order.
@@ -21,8 +21,8 @@ pub struct CounterPlan {
     pub rounds: u32,
     /// Time between two rounds.
     pub between: Duration,
-    /// Comparisons in a sample; the tightest of them is kept.
-    pub look: u32,
+    /// Comparisons in a sample; the one with the shortest time between its outer reads is kept.
+    pub comparisons_per_sample: u32,
 }
 
 impl CounterPlan {
@@ -32,54 +32,55 @@ impl CounterPlan {
         handoffs: 2_000,
         rounds: 60,
         between: Duration::from_millis(50),
-        look: 9,
+        comparisons_per_sample: 9,
     };
 }
 
-/// Readings in one call of the machine.
+/// Readings between two moves to another CPU.
 const CHUNK: u32 = 20_000;
-/// CPUs on which the counter is sampled, at most: each costs a migration.
+/// Largest number of CPUs on which the counter is sampled, because each costs a migration.
 /// *Judgement*.
-const MOST_CPUS: usize = 64;
-/// Rounds of pairs of CPUs at most, as in the examination of timers.
-const MOST_ROUNDS: usize = 63;
-/// Reads in a row that are timed, and the number of repetitions.
-const READS: u32 = 1_000;
+const MAX_CPUS: usize = 64;
+/// Largest number of rounds of handoffs, as in the examination of timers.
+const MAX_ROUNDS: usize = 63;
+/// Successive reads that are timed together.
+const TIMED_READS: u32 = 1_000;
+/// How often they are timed; the shortest time counts.
 const REPEATS: u32 = 20;
 
 /// Makes all observations of the plan.
 pub fn observe(machine: &mut dyn Machine, plan: &CounterPlan) -> CounterEvidence {
     let cpus = machine.cpus();
-    let chosen = spread(&cpus);
-    let mut seen = CounterEvidence {
+    let chosen = choose_cpus(&cpus);
+    let mut evidence = CounterEvidence {
         declared_hz: machine.declared_hz(),
         ..CounterEvidence::default()
     };
-    seen.reads = Some(reads(machine));
-    match order(machine, &chosen, plan.readings) {
-        Ok(order) => seen.order = order,
-        Err(why) => seen.refusals.push(why),
+    evidence.reads = Some(time_reads(machine));
+    match test_order(machine, &chosen, plan.readings) {
+        Ok(order) => evidence.order = order,
+        Err(why) => evidence.refusals.push(why),
     }
-    let handed = |round: &[[u32; 2]], lists: &[Vec<[i64; 2]>]| -> Vec<Handed> {
+    let summarise = |round: &[[u32; 2]], lists: &[Vec<[i64; 2]>]| -> Vec<Handed> {
         let pairs = round.iter().zip(lists);
         pairs
             .map(|(&pair, list)| Handed::from_handoffs(pair, list))
             .collect()
     };
-    let mut rounds = rounds(&cpus, MOST_ROUNDS);
+    let mut rounds = schedule_rounds(&cpus, MAX_ROUNDS);
     rounds.retain(|round| !round.is_empty());
     for round in &rounds {
         match machine.handoffs_between(round, plan.handoffs) {
-            Ok(lists) => seen.handed.extend(handed(round, &lists)),
+            Ok(lists) => evidence.handed.extend(summarise(round, &lists)),
             Err(fault) => {
-                seen.refusals.push(fault.to_string());
+                evidence.refusals.push(fault.to_string());
                 break;
             }
         }
     }
     if let Some(round) = rounds.first() {
         let lists = machine.handoffs_unfenced(round, plan.handoffs);
-        seen.unfenced = handed(round, &lists.unwrap_or_default());
+        evidence.unfenced = summarise(round, &lists.unwrap_or_default());
     }
     for round in 0..plan.rounds {
         let slept = round % 2 == 1;
@@ -89,24 +90,25 @@ pub fn observe(machine: &mut dyn Machine, plan: &CounterPlan) -> CounterEvidence
         );
         for &cpu in &chosen {
             if machine.move_to(cpu) {
-                let values = machine.bracket_untrimmed(plan.look);
-                seen.looks.push(PairedReading { cpu, slept, values });
+                let values = machine.bracket_untrimmed(plan.comparisons_per_sample);
+                evidence.looks.push(PairedReading { cpu, slept, values });
             }
         }
     }
-    seen
+    evidence
 }
 
-/// Returns at most `MOST_CPUS` CPUs, spread evenly over the given ones.
-fn spread(cpus: &[u32]) -> Vec<u32> {
-    let most = cpus.len().min(MOST_CPUS);
-    (0..most)
-        .map(|turn| cpus[turn * cpus.len() / most])
+/// Returns at most `MAX_CPUS` of the given CPUs, spread evenly over them.
+fn choose_cpus(cpus: &[u32]) -> Vec<u32> {
+    let count = cpus.len().min(MAX_CPUS);
+    (0..count)
+        .map(|turn| cpus[turn * cpus.len() / count])
         .collect()
 }
 
-/// Checks the order of readings of one thread that is moved from CPU to CPU.
-fn order(machine: &mut dyn Machine, cpus: &[u32], readings: u32) -> Result<Order, String> {
+/// Takes `readings` readings in a thread that is moved from CPU to CPU, and counts those that are
+/// smaller than the one before.
+fn test_order(machine: &mut dyn Machine, cpus: &[u32], readings: u32) -> Result<Order, String> {
     let mut all = Ordered::default();
     let mut moves = 0;
     for turn in 0..readings.div_ceil(CHUNK) as usize {
@@ -115,29 +117,29 @@ fn order(machine: &mut dyn Machine, cpus: &[u32], readings: u32) -> Result<Order
         }
         all = all.and(machine.order(CHUNK).map_err(|fault| fault.to_string())?);
     }
-    Ok(ordered(all, moves, cpus.len() as u32))
+    Ok(as_order(all, moves, cpus.len() as u32))
 }
 
-/// Times reads in a row of the counter and of the clock, and returns the least of several times for
-/// each.
-fn reads(machine: &mut dyn Machine) -> Reads {
-    let mut least = [u64::MAX; 2];
+/// Times successive reads of the counter and of the kernel clock. Returns the shortest of several
+/// times for each.
+fn time_reads(machine: &mut dyn Machine) -> Reads {
+    let mut shortest_ns = [u64::MAX; 2];
     for _ in 0..REPEATS {
-        for (which, least) in least.iter_mut().enumerate() {
+        for (which, shortest) in shortest_ns.iter_mut().enumerate() {
             let began = machine.clock();
-            for _ in 0..READS {
+            for _ in 0..TIMED_READS {
                 if which == 0 {
                     machine.counter()
                 } else {
                     machine.clock()
                 };
             }
-            *least = (*least).min(machine.clock().saturating_sub(began));
+            *shortest = (*shortest).min(machine.clock().saturating_sub(began));
         }
     }
     Reads {
-        count: READS,
-        counter_ns: least[0],
-        clock_ns: least[1],
+        count: TIMED_READS,
+        counter_ns: shortest_ns[0],
+        clock_ns: shortest_ns[1],
     }
 }

@@ -1,4 +1,4 @@
-//! Measures a timer in one fresh process.
+//! Measures a timer in one fresh process: times its calls, then searches for its step.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -14,33 +14,34 @@ use crate::hosts::connection::Connection;
 use crate::hosts::hosted;
 use crate::hosts::step_search::{StepQuestion, find_step};
 
-use crate::campaign::calibrate::{SHORT_WATCH_MS, watched_rate};
+use crate::campaign::calibrate::{TIMER_WATCH_MS, watched_rate};
 use crate::campaign::sampling::Plan;
 use crate::cost;
 use crate::trace::{Reference, Run};
 
-/// The observations of a process, and the results that later processes need.
+/// The observations of one process, and the results that decide what later processes do.
 #[derive(Clone, Debug)]
 pub struct Exploration {
     /// The observations.
     pub run: Run,
     /// Nanoseconds per tick of the timer, declared or measured.
     pub ns_per_tick: Option<f64>,
-    /// Whether the steps of the timer are too long for a process like this one.
+    /// Whether the steps of the timer are too long to be found by a process like this one.
     pub slow: bool,
     /// Dropped windows that the runtime itself reported as disturbed, by cause.
     pub dropped: BTreeMap<String, u32>,
 }
 
-/// Options that shorten an exploration.
+/// Options that make an exploration shorter.
 #[derive(Clone, Copy, Default)]
 pub struct Shortcuts<'a> {
-    /// Whether other processes also time the calls of this timer; the calls are then timed as
-    /// briefly as in those processes.
+    /// Whether brief processes also time the calls of this timer; this process then times them as
+    /// briefly.
     pub brief: bool,
-    /// The host that answers many questions in one request, and the id of the timer.
+    /// The connection to a host that answers many questions in one request, and the id of the timer;
+    /// `None` if the host does not support that.
     pub host: Option<(&'a Rc<RefCell<Connection>>, &'a str)>,
-    /// Whether other processes found its steps too long; the search is then skipped.
+    /// Whether earlier processes found the steps of the timer too long; the search is then skipped.
     pub slow: bool,
 }
 
@@ -55,7 +56,7 @@ pub fn explore(
     random: &mut StdRng,
     shortcuts: Shortcuts,
 ) -> Answer<Exploration> {
-    let at_once = match shortcuts
+    let answered = match shortcuts
         .host
         .filter(|_| shortcuts.brief)
         .zip(bench.watch.as_mut())
@@ -65,8 +66,8 @@ pub fn explore(
         }
         None => None,
     };
-    let mut run = match at_once {
-        Some((run, seen)) => run.seen(seen.core_hz, seen.unstable),
+    let mut run = match answered {
+        Some((run, core)) => run.seen(core.core_hz, core.unstable),
         None => {
             let mut run = Run::default();
             time_calls(
@@ -85,7 +86,7 @@ pub fn explore(
             run
         }
     };
-    let (ns_per_tick, slow) = search(bench, reference, plan, random, shortcuts, &mut run)?;
+    let (ns_per_tick, slow) = search_step(bench, reference, plan, random, shortcuts, &mut run)?;
     run.dropped = std::mem::take(&mut bench.dropped);
     Ok(Exploration {
         run,
@@ -95,12 +96,13 @@ pub fn explore(
     })
 }
 
-/// Searches for the step of the timer on the bench after its calls were timed. Returns its
-/// nanoseconds per tick, and whether its steps are too long.
+/// Searches for the step of the timer on the bench after its calls were timed, and adds the intervals
+/// to `run`. Returns the nanoseconds per tick of the timer if known, and whether its steps are too
+/// long to be found.
 ///
 /// # Errors
 /// The errors of the subjects on the bench.
-pub fn search(
+pub fn search_step(
     bench: &mut Bench,
     reference: &Reference,
     plan: &Plan,
@@ -112,7 +114,7 @@ pub fn search(
         Some(ns) => Some(ns),
         None => {
             let (timer, id) = (bench.timer.as_mut(), &bench.reference_id);
-            watched_rate(timer, id, reference.ns_per_tick, SHORT_WATCH_MS)?
+            watched_rate(timer, id, reference.ns_per_tick, TIMER_WATCH_MS)?
         }
     };
     let question = StepQuestion {

@@ -17,11 +17,12 @@ pub mod watch;
 
 use timers::{Answer, Fault};
 
-/// Passes on an answer or its failure, but ends the run if it was interrupted.
+/// Separates an interrupt, which ends the run, from failures of a single timer or host, which the
+/// caller handles: returns `Ok` with the answer or its failure unless the run was interrupted.
 ///
 /// # Errors
 /// Only [`Fault::Interrupted`].
-pub(crate) fn survived<T>(answer: Answer<T>) -> Result<Answer<T>, Fault> {
+pub(crate) fn unless_interrupted<T>(answer: Answer<T>) -> Result<Answer<T>, Fault> {
     match answer {
         Err(Fault::Interrupted) => Err(Fault::Interrupted),
         answer => Ok(answer),
@@ -31,7 +32,7 @@ pub(crate) fn survived<T>(answer: Answer<T>) -> Result<Answer<T>, Fault> {
 /// Returns the answer to a question, or `None` if it was refused.
 ///
 /// # Errors
-/// When the process is lost.
+/// When the process that answers is lost or the run is interrupted.
 pub(crate) fn unless_refused<T>(answer: Answer<T>) -> Answer<Option<T>> {
     match answer {
         Err(Fault::Refused(_)) => Ok(None),

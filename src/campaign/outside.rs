@@ -1,12 +1,14 @@
-//! Checks a reference with the kernel's clocks, from outside its host: an error of its unit scales
-//! every time it measures, and no other timer of its host need show it.
+//! Checks the unit of a reference with the clocks of the kernel, which the runner reads outside the
+//! host of the reference. A wrong unit scales every measured time, and the other timers of the host
+//! need not show it.
 //!
-//! The response time of the host is no error: the elapsed time lies between a lower and an upper
-//! bound that the runner measures, with one clock that is steered and one that is not, because the
-//! reference may be either. `HARDWARE_TOLERANCE` is the deviation allowed in addition.
+//! The runner cannot read its clocks at the same moment as the host reads the reference. It reads
+//! them before and after each reading of the reference, which gives a lower and an upper bound of
+//! the elapsed time. It uses a clock that NTP steers and one that NTP does not steer, because the
+//! reference may be like either. `HARDWARE_TOLERANCE` is the deviation allowed in addition.
 //!
-//! A clock that moves only while its host works (CPU time, a simulated world) cannot be compared
-//! with any clock outside.
+//! A clock that moves only while its host works, such as CPU time, cannot be compared with the
+//! clocks of the kernel.
 
 use std::thread;
 use std::time::Duration;
@@ -16,22 +18,22 @@ use timers::{Answer, Subject};
 use crate::text::numbers::time;
 use crate::trace::Reference;
 
-/// Time for which the reference is watched.
+/// Time between the two sets of samples.
 /// *Judgement*.
 const WATCH: Duration = Duration::from_millis(20);
 /// Relative deviation allowed for a clock on separate hardware with a declared unit: the kernel
 /// corrects a clock by 500 ppm at most (adjtimex(2)), so each of two clocks may be off by that.
 /// *Computed*.
 const HARDWARE_TOLERANCE: f64 = 1e-3;
-/// Relative deviation allowed if the unit was found by watching another clock for 10 ms, at whose
-/// ends the thread may have lost its CPU: 200 µs. The campaign finds the remaining error of such a
-/// counter (`calibration`). *Computed*.
+/// Relative deviation allowed if the unit was found by comparison with another clock for 10 ms: the
+/// thread may have lost its CPU for 200 µs at either end. The campaign corrects the remaining error
+/// (`calibration`). *Computed*.
 const ESTIMATED_UNIT_TOLERANCE: f64 = 0.02;
-/// Samples at either end; the one that took least time is used.
+/// Samples in a set; the one that took the least time is used.
 /// *Judgement*.
 const SAMPLES: usize = 5;
-/// Attempts: the machine may pause once, or a clock may be set.
-const TRIES: u32 = 3;
+/// Attempts to find a correct unit, because the machine may pause once or a clock may be set.
+const MAX_ATTEMPTS: u32 = 3;
 
 /// Readings of two kernel clocks, in nanoseconds.
 #[derive(Clone, Copy)]
@@ -42,16 +44,16 @@ pub(super) struct Moment {
     raw: u64,
 }
 
-/// A reading, and the kernel's clocks before and after it.
-struct Look {
+/// A reading of the reference, and the clocks of the kernel before and after it.
+struct Sample {
     before: Moment,
     reading: i64,
     after: Moment,
 }
 
-/// Returns `true` if the timer moves like the kernel's clocks, `false` if it cannot be compared
-/// with any clock, and otherwise the reason why its unit is wrong. `declared` says whether the host
-/// declared that unit.
+/// Returns `Ok(true)` if the timer moves like the clocks of the kernel, `Ok(false)` if it cannot be
+/// compared with them, and otherwise `Err` with the reason why its unit is wrong. `declared` says
+/// whether the host declared that unit.
 ///
 /// # Errors
 /// The errors of the subject.
@@ -60,51 +62,56 @@ pub(super) fn keeps_time(
     reference: &Reference,
     declared: bool,
 ) -> Answer<Result<bool, String>> {
-    let slack = if declared {
+    let tolerance = if declared {
         HARDWARE_TOLERANCE
     } else {
         ESTIMATED_UNIT_TOLERANCE
     };
-    let mut keeps = Ok(true);
-    for _ in 0..TRIES {
-        let begin = looks(timer)?;
+    let mut result = Ok(true);
+    for _ in 0..MAX_ATTEMPTS {
+        let begin = take_samples(timer)?;
         thread::sleep(WATCH);
-        let end = looks(timer)?;
-        let (Some(first), Some(last)) = (tightest(&begin), tightest(&end)) else {
+        let end = take_samples(timer)?;
+        let (Some(first), Some(last)) = (shortest(&begin), shortest(&end)) else {
             return Ok(Ok(false));
         };
         if stands_still(&begin, &end) {
             return Ok(Ok(false));
         }
-        keeps = match judge(first, last, reference, slack) {
+        result = match unit_error(first, last, reference, tolerance) {
             Some(why) => Err(why),
             None => return Ok(Ok(true)),
         };
     }
-    Ok(keeps)
+    Ok(result)
 }
 
-fn looks(timer: &mut dyn Subject) -> Answer<Vec<Look>> {
-    let mut looks = Vec::new();
+/// Returns `SAMPLES` samples; fewer if the kernel lets the runner read no clock.
+fn take_samples(timer: &mut dyn Subject) -> Answer<Vec<Sample>> {
+    let mut samples = Vec::new();
     for _ in 0..SAMPLES {
         let before = Moment::now();
         let reading = timer.readings(1)?.first().copied();
-        let all = before.zip(reading).zip(Moment::now());
-        looks.extend(all.map(|((before, reading), after)| Look {
+        let parts = before.zip(reading).zip(Moment::now());
+        samples.extend(parts.map(|((before, reading), after)| Sample {
             before,
             reading,
             after,
         }));
     }
-    Ok(looks)
+    Ok(samples)
 }
 
-fn tightest(looks: &[Look]) -> Option<&Look> {
-    let took = |look: &&Look| look.after.since(look.before).1;
-    looks.iter().min_by(|a, b| took(a).total_cmp(&took(b)))
+/// Returns the sample that took the least time.
+fn shortest(samples: &[Sample]) -> Option<&Sample> {
+    let took_ns = |sample: &&Sample| sample.after.since(sample.before).1;
+    samples
+        .iter()
+        .min_by(|a, b| took_ns(a).total_cmp(&took_ns(b)))
 }
 
 impl Moment {
+    /// Reads both clocks. `None` if the kernel lets this process read no clock.
     pub(super) fn now() -> Option<Self> {
         let steered = timers::kernel_time()?;
         Some(Self {
@@ -113,8 +120,8 @@ impl Moment {
         })
     }
 
-    /// Returns the nanoseconds since an earlier moment: the smaller and the larger value of both
-    /// clocks.
+    /// Returns the nanoseconds since an earlier moment by each of the two clocks: the smaller value,
+    /// then the larger one.
     pub(super) fn since(self, earlier: Self) -> (f64, f64) {
         let steered = self.steered.saturating_sub(earlier.steered) as f64;
         let raw = self.raw.saturating_sub(earlier.raw) as f64;
@@ -122,42 +129,51 @@ impl Moment {
     }
 }
 
-/// Returns whether a pause makes no difference to the timer: it then moves with each read, not with
-/// time.
-fn stands_still(begin: &[Look], end: &[Look]) -> bool {
+/// Returns whether the timer moved no further across the pause than between two reads: it then moves
+/// with each read, not with time. The arguments are the samples before and after the pause.
+fn stands_still(begin: &[Sample], end: &[Sample]) -> bool {
     let between =
-        |first: &Look, last: &Look| last.reading.wrapping_sub(first.reading).unsigned_abs();
+        |first: &Sample, last: &Sample| last.reading.wrapping_sub(first.reading).unsigned_abs();
     match (begin, end) {
-        ([.., one, last], [next, ..]) => {
-            between(last, next) <= between(one, last).saturating_mul(2)
+        ([.., previous, last], [next, ..]) => {
+            between(last, next) <= between(previous, last).saturating_mul(2)
         }
         _ => true,
     }
 }
 
-/// Checks the counted time between both readings. The elapsed time is at least that between the end
-/// of the first sample and the start of the last, and at most that between the start of the first
-/// and the end of the last, however long an answer took.
-fn judge(first: &Look, last: &Look, reference: &Reference, slack: f64) -> Option<String> {
+/// Compares the time that the reference counted between two samples with the elapsed time, and
+/// returns a description of the error if they differ. The elapsed time is at least that between the
+/// end of the first sample and the start of the last, and at most that between the start of the
+/// first and the end of the last.
+fn unit_error(
+    first: &Sample,
+    last: &Sample,
+    reference: &Reference,
+    tolerance: f64,
+) -> Option<String> {
     let (least, _) = last.before.since(first.after);
     let (_, most) = last.after.since(first.before);
     let ticks = last.reading.wrapping_sub(first.reading);
-    let counted = ticks as f64 * reference.ns_per_tick;
+    let counted_ns = ticks as f64 * reference.ns_per_tick;
     let step = reference.step_at_most.unwrap_or(reference.step).max(1.0) * reference.ns_per_tick;
-    // One step of the reference is tolerated, up to the whole elapsed time.
+    // A deviation of one step of the reference is tolerated, up to the whole elapsed time.
     let step = step.min(most);
-    let (low, high) = (least * (1.0 - slack) - step, most * (1.0 + slack) + step);
-    if (low..=high).contains(&counted) {
+    let (low, high) = (
+        least * (1.0 - tolerance) - step,
+        most * (1.0 + tolerance) + step,
+    );
+    if (low..=high).contains(&counted_ns) {
         return None;
     }
     let [unit, counted, passed] = [
         reference.ns_per_tick,
-        counted.max(0.0),
+        counted_ns.max(0.0),
         f64::midpoint(least, most),
     ]
     .map(|ns| time(Some(ns)));
     Some(format!(
-        "at {unit} a tick its {ticks} ticks are {counted}, while by the kernel's clock {passed} passed"
+        "it counted {ticks} ticks of {unit}, which is {counted}, while {passed} passed by the kernel's clock"
     ))
 }
 
@@ -165,7 +181,7 @@ fn judge(first: &Look, last: &Look, reference: &Reference, slack: f64) -> Option
 mod tests {
     use super::*;
 
-    /// Moments of two clocks that differ by 5 %, as if one were slewed.
+    /// A moment by two clocks that differ by 5 %, as if NTP slewed one of them.
     fn at(ns: u64) -> Moment {
         Moment {
             steered: ns + ns / 20,
@@ -173,18 +189,18 @@ mod tests {
         }
     }
 
-    fn judged(ticks: i64, ns_per_tick: f64, step: f64) -> Option<String> {
-        let first = Look {
+    fn error_of_unit(ticks: i64, ns_per_tick: f64, step: f64) -> Option<String> {
+        let first = Sample {
             before: at(0),
             reading: 5,
             after: at(20_000),
         };
-        let last = Look {
+        let last = Sample {
             before: at(40_000_000),
             reading: 5 + ticks,
             after: at(40_050_000),
         };
-        judge(
+        unit_error(
             &first,
             &last,
             &Reference {
@@ -198,20 +214,24 @@ mod tests {
 
     #[test]
     fn checks_unit_against_elapsed_time() {
-        assert_eq!(judged(40_000_000, 1.0, 10.0), None);
-        assert_eq!(judged(117_000_000, 1.0 / 2.9, 30.0), None);
+        assert_eq!(error_of_unit(40_000_000, 1.0, 10.0), None);
+        assert_eq!(error_of_unit(117_000_000, 1.0 / 2.9, 30.0), None);
         assert_eq!(
-            judged(42_000_000, 1.0, 10.0),
+            error_of_unit(42_000_000, 1.0, 10.0),
             None,
-            "one that is slewed as well"
+            "the reference is slewed as well"
         );
         for ticks in [39_900_000, 42_200_000] {
             assert!(
-                judged(ticks, 1.0, 10.0).is_some(),
-                "{ticks}: more than the answers took is off"
+                error_of_unit(ticks, 1.0, 10.0).is_some(),
+                "{ticks} ticks deviate by more than the duration of the answers"
             );
         }
-        assert_eq!(judged(3, 15_625_000.0, 1.0), None, "a coarse one");
+        assert_eq!(
+            error_of_unit(3, 15_625_000.0, 1.0),
+            None,
+            "a coarse reference"
+        );
         for (ticks, ns) in [
             (40_000_000, 1e-3),
             (40_000_000, 1e9),
@@ -219,19 +239,22 @@ mod tests {
             (-40_000_000, 1.0),
             (0, 1.0),
         ] {
-            assert!(judged(ticks, ns, 1.0).is_some(), "{ticks} of {ns}");
+            assert!(error_of_unit(ticks, ns, 1.0).is_some(), "{ticks} of {ns}");
         }
-        let look = |reading| Look {
+        let sample = |reading| Sample {
             before: at(0),
             reading,
             after: at(0),
         };
         assert!(
-            stands_still(&[look(0), look(60)], &[look(121)]),
-            "a world of its own"
+            stands_still(&[sample(0), sample(60)], &[sample(121)]),
+            "it moves only when it is read"
         );
-        assert!(!stands_still(&[look(0), look(90_000)], &[look(40_000_000)]));
-        let reported = judged(40_000_000, 1e-3, 1.0).expect("it is false");
+        assert!(!stands_still(
+            &[sample(0), sample(90_000)],
+            &[sample(40_000_000)]
+        ));
+        let reported = error_of_unit(40_000_000, 1e-3, 1.0).expect("the unit is wrong");
         assert!(
             reported.contains("40000000 ticks") && reported.contains("passed"),
             "{reported}"

@@ -1,5 +1,5 @@
-//! Defines the plans of a campaign: the number of processes and reads for each question. All
-//! budgets are numbers of reads or times of the reference.
+//! Defines the plans of a campaign that measures clocks: the numbers of processes and of reads for
+//! each question. All budgets are numbers of reads or times by the reference.
 
 use std::ops::Range;
 
@@ -11,74 +11,77 @@ use crate::model::Context;
 pub struct Plan {
     /// Name of the plan in reports.
     pub name: &'static str,
-    /// Fresh processes that measure only one timer, for each timer.
+    /// Processes that measure only one timer, for each timer.
     pub processes: u32,
-    /// Brief processes, which only time the calls of many timers.
+    /// Brief processes. A brief process measures many timers and, for most of them, only times their
+    /// calls.
     pub brief: u32,
-    /// The first brief processes, which also search for steps.
+    /// Number of the first brief processes, which also search for steps.
     pub searching: u32,
-    /// Brief processes that follow each other before the timers with too wide intervals are
-    /// selected again.
+    /// Brief processes after which the timers whose intervals are still too wide are selected again.
     pub block: u32,
-    /// Fresh processes for each timer if its host does not support brief processes.
-    pub unvisited: u32,
-    /// Most fresh processes for a timer whose interval is still too wide.
-    pub most_processes: u32,
-    /// Target for half the width of the interval of a Quality, as a share, as far as more processes
-    /// make it narrower.
+    /// Processes for each timer of a host that does not support brief processes.
+    pub without_brief: u32,
+    /// Largest number of processes for a timer whose interval is still too wide.
+    pub max_processes: u32,
+    /// Target for half the width of the interval of the Quality of a timer, relative to that Quality.
     pub precision: f64,
-    /// Whether timers are measured further even if the allowed processes will not reach the target
-    /// precision; set if the user asked for it.
+    /// Whether timers get further processes even if `max_processes` of them would not reach the target
+    /// precision.
     pub insists: bool,
-    /// Seconds that a run should take at most. When they are used up, no further processes are
-    /// started except for the verdicts.
+    /// Seconds that a run should take at most. After most of them, no further processes are started
+    /// except for the verdicts.
     pub budget_s: f64,
     /// Calls of a timer that a process times.
     pub calls: CallsPlan,
-    /// The longest work that a process tries before it treats the timer as slow, in nanoseconds.
+    /// Length of the longest work between two readings, in nanoseconds. If a timer does not move
+    /// during it, the process treats the timer as slow.
     pub growth_ns: f64,
-    /// The total time of all waits for a core that is shared with something else, in nanoseconds.
+    /// Total time of all waits for a core that another thread uses too, in nanoseconds.
     pub patience_ns: f64,
     /// Successive readings that are checked for steps backwards.
     pub order_readings: u32,
     /// Longest time of these readings, in nanoseconds.
     pub order_ns: f64,
-    /// Handoffs between two threads for each pair of CPUs.
+    /// Handoffs between two threads, for each pair of CPUs: one thread reads the timer, then the other
+    /// one does.
     pub handoffs: u32,
-    /// Comparisons with the reference in a closely spaced series.
+    /// Comparisons with the reference in a series, about a millisecond apart.
     pub comparisons: u32,
-    /// Milliseconds of each of three conditions: spinning, sleeping, and sleeping next to a busy
-    /// thread.
+    /// Milliseconds for which a timer is observed under each of three conditions: its thread computes,
+    /// sleeps, or sleeps next to a busy thread.
     pub nature_ms: u32,
     /// The code contexts in which the cost of a read is measured.
     pub contexts: &'static [Context],
 }
 
 impl Plan {
-    /// Returns the number of rounds. A timer takes part in as many as it gets processes of its own.
+    /// Returns the number of rounds. In each round, a timer gets one process that measures only this
+    /// timer, until it has had `own_processes` of them.
     #[must_use]
     pub fn rounds(&self) -> u32 {
-        self.processes.max(self.unvisited)
+        self.processes.max(self.without_brief)
     }
 
-    /// Returns the fresh processes for a timer before further ones are chosen by its precision.
-    /// `visited` says whether its host supports brief processes.
+    /// Returns the number of processes for a timer before its interval decides about further ones.
+    /// `has_brief` says whether its host supports brief processes.
     #[must_use]
-    pub fn at_first(&self, visited: bool) -> u32 {
-        if visited {
+    pub fn first_processes(&self, has_brief: bool) -> u32 {
+        if has_brief {
             self.processes + self.brief
         } else {
-            self.unvisited
+            self.without_brief
         }
     }
 
-    /// Returns the fresh processes that measure only this timer.
+    /// Returns the number of processes that measure only this timer. `has_brief` says whether its host
+    /// supports brief processes.
     #[must_use]
-    pub fn alone(&self, visited: bool) -> u32 {
-        if visited {
+    pub fn own_processes(&self, has_brief: bool) -> u32 {
+        if has_brief {
             self.processes
         } else {
-            self.unvisited
+            self.without_brief
         }
     }
 
@@ -89,15 +92,15 @@ impl Plan {
         before(round)..before(round + 1)
     }
 
-    /// A quick first impression.
+    /// The plan for a quick first impression.
     pub const QUICK: Self = Self {
         name: "quick",
         processes: 2,
         brief: 10,
         searching: 1,
         block: 4,
-        unvisited: 5,
-        most_processes: 12,
+        without_brief: 5,
+        max_processes: 12,
         precision: 0.005,
         insists: false,
         budget_s: 10.0,
@@ -123,8 +126,8 @@ impl Plan {
         brief: 11,
         searching: 1,
         block: 4,
-        unvisited: 5,
-        most_processes: 60,
+        without_brief: 5,
+        max_processes: 60,
         precision: 0.005,
         insists: false,
         budget_s: 20.0,
@@ -150,8 +153,8 @@ impl Plan {
         brief: 40,
         searching: 0,
         block: 10,
-        unvisited: 12,
-        most_processes: 400,
+        without_brief: 12,
+        max_processes: 400,
         precision: 0.001,
         insists: true,
         budget_s: 120.0,

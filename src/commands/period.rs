@@ -44,7 +44,7 @@ pub(super) fn record(args: &PeriodArgs) -> Result<(Recording, bool), CommandErro
         bar.step();
     };
     let hosts = std::mem::take(&mut campaign.waiters.hosts);
-    campaign::tick_all(
+    campaign::measure_periods(
         &hosts,
         &mut campaign.subjects,
         args.every,

@@ -93,24 +93,24 @@ fn plan(args: &ProbeArgs) -> Plan {
         } else {
             plan.contexts
         },
-        most_processes: if asked {
-            MAX_PROCESSES.max(plan.most_processes)
+        max_processes: if asked {
+            MAX_PROCESSES.max(plan.max_processes)
         } else {
-            plan.most_processes
+            plan.max_processes
         },
         ..plan
     }
 }
 
 fn describe_settings(settings: &Settings, hosts: &[Host]) -> model::Settings {
-    let at_first = |host: &Host| settings.plan.at_first(host.takes_ids);
+    let first_processes = |host: &Host| settings.plan.first_processes(host.takes_ids);
     model::Settings {
         profile: settings.plan.name.into(),
         cpu: settings.cpu,
         seed: settings.seed,
         processes: hosts
             .iter()
-            .map(at_first)
+            .map(first_processes)
             .min()
             .unwrap_or(settings.plan.processes),
         precision_points: Some(100.0 * settings.plan.precision),

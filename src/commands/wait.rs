@@ -6,7 +6,7 @@ use std::time::Duration;
 use super::files::Files;
 use super::waiting::Campaign;
 use super::{CommandError, tell};
-use crate::campaign::waits::campaign::{self, Broken};
+use crate::campaign::waits::campaign::{self, LateWait};
 use crate::cli::WaitArgs;
 use crate::model::Status;
 use crate::recording::Recording;
@@ -60,7 +60,7 @@ pub(super) fn record(args: &WaitArgs) -> Result<(Recording, bool), CommandError>
         settings.plan.scan = 0;
     }
     if settings.span.is_some() || settings.break_ns.is_some() {
-        settings.plan = settings.plan.whole();
+        settings.plan = settings.plan.without_further_rounds();
     }
     let process_ns = campaign
         .settings
@@ -77,7 +77,7 @@ pub(super) fn record(args: &WaitArgs) -> Result<(Recording, bool), CommandError>
         }
     };
     let hosts = std::mem::take(&mut campaign.waiters.hosts);
-    let broken = campaign::wait(
+    let broken = campaign::measure_waits(
         &hosts,
         &mut campaign.subjects,
         &campaign.settings,
@@ -96,11 +96,11 @@ pub(super) fn record(args: &WaitArgs) -> Result<(Recording, bool), CommandError>
 
 fn too_late(
     campaign: &Campaign<WaitTrace>,
-    Broken {
+    LateWait {
         subject,
         request_ns,
         late_ns,
-    }: &Broken,
+    }: &LateWait,
 ) -> String {
     let id = campaign.timer(&campaign.subjects[*subject]).id;
     let [late, asked] = [*late_ns, *request_ns as f64].map(|ns| time(Some(ns)));

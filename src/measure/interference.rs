@@ -1,9 +1,10 @@
-//! Detects disturbances of a window from the counters of the current thread and its CPU.
+//! Detects disturbances of a measured window, such as a context switch, from the counters of the
+//! current thread and its CPU.
 
 use timers::os::Counters;
 use timers::os::counters::Counts;
 
-use crate::campaign::watch::{Disturbance, counted};
+use crate::campaign::watch::{Disturbance, counted_disturbance};
 
 /// The counters at the start of a window.
 #[derive(Clone, Debug)]
@@ -35,12 +36,12 @@ impl Watch {
     pub fn end(self) -> Option<String> {
         let counts = Counts::of_system();
         let after = Counts::of_this_thread()?;
-        let taken = self
+        let lost_time = self
             .steal_ticks
             .and_then(|(cpu, before)| Some(counts.stolen(cpu)? > before));
-        let disturbance = counted(&self.counters?, &after, 0).or_else(|| {
-            taken
-                .filter(|&taken| taken)
+        let disturbance = counted_disturbance(&self.counters?, &after, 0).or_else(|| {
+            lost_time
+                .filter(|&lost_time| lost_time)
                 .map(|_| Disturbance::StolenTime)
         })?;
         Some(disturbance.name().into())
@@ -52,7 +53,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn finds_disturbances_of_the_system() {
+    fn finds_disturbances_of_this_thread() {
         let watch = Watch::begin();
         assert_eq!(watch.counters.is_some(), Counts::of_this_thread().is_some());
         let mut disturbed = watch.clone();
@@ -62,8 +63,8 @@ mod tests {
             counters.switches = 0;
             // `switches` was set to 0, so a disturbance must be found if the thread has had any
             // switch.
-            let any = || Counts::of_this_thread().is_some_and(|now| now.switches > 0);
-            let (before, found, after) = (any(), disturbed.end(), any());
+            let has_switched = || Counts::of_this_thread().is_some_and(|now| now.switches > 0);
+            let (before, found, after) = (has_switched(), disturbed.end(), has_switched());
             // The first switch of the thread may happen during this check.
             if before == after {
                 assert_eq!(found.as_deref(), before.then_some("context-switch"));

@@ -28,10 +28,10 @@ use timermeter::hosts::bench::Bench;
 use timermeter::hosts::calls::time_calls_briefly;
 
 use timermeter::campaign::calibrate::calibrate;
-use timermeter::campaign::clocks::goes_on;
+use timermeter::campaign::clocks::is_worth_continuing;
 use timermeter::campaign::explore::{Shortcuts, explore};
 use timermeter::campaign::sampling::Plan;
-use timermeter::campaign::slow_clocks::at_work;
+use timermeter::campaign::slow_clocks::watch_computing;
 use timermeter::model::Interval;
 use timermeter::rate;
 use timermeter::scoring::Sketch;
@@ -85,13 +85,14 @@ impl Case {
         for process in 1..=self
             .cut
             .unwrap_or(u32::MAX)
-            .clamp(plan.processes, plan.most_processes)
+            .clamp(plan.processes, plan.max_processes)
         {
             let (searching, certain) =
                 (plan.processes + plan.searching, plan.processes + plan.brief);
-            let too_wide =
-                |sketch: &Sketch| goes_on(sketch.scatter(), trace.runs.len(), f64::INFINITY, plan);
-            if checks_width_before(process, plan) && !sketch.as_ref().is_some_and(too_wide) {
+            let wide = |sketch: &Sketch| {
+                is_worth_continuing(sketch.scatter(), trace.runs.len(), f64::INFINITY, plan)
+            };
+            if checks_width_before(process, plan) && !sketch.as_ref().is_some_and(wide) {
                 break;
             }
             let process_seed = self.seed.wrapping_mul(1_000).wrapping_add(process.into());
@@ -127,7 +128,7 @@ impl Case {
                     runs: trace.runs.last().cloned().into_iter().collect(),
                     ..known
                 }),
-                None if process == certain && plan.most_processes > process => {
+                None if process == certain && plan.max_processes > process => {
                     sketch = Sketch::from_trace(
                         &Trace {
                             runs: trace.runs.clone(),
@@ -140,7 +141,7 @@ impl Case {
             }
         }
         if 2 * slow > plan.processes + plan.searching {
-            trace.slow = at_work(&mut bench, &trace.reference, plan, &mut random)?;
+            trace.slow = watch_computing(&mut bench, &trace.reference, plan, &mut random)?;
         }
         let agreed = rate::tick_over_processes(&rates);
         trace.ns_per_tick = agreed.map(|(ns, _)| ns);

@@ -4,7 +4,7 @@
 use simulate::Case;
 use simulate::population::regular;
 use simulated::{Processes, REFERENCE_ID, Role, Surroundings, World, code_duration_ns};
-use timermeter::campaign::clocks::questions;
+use timermeter::campaign::clocks::context_questions;
 use timermeter::cost::adds::adds;
 use timermeter::model::{Adds, Context};
 use timermeter::trace::{InContext, Reference, Trace};
@@ -18,8 +18,8 @@ fn found(case: &Case) -> Adds {
         let seed = case.seed.wrapping_mul(1_000).wrapping_add(process);
         let world = World::new(&case.timer, &case.reference, &case.surroundings, seed).share();
         let mut timer = world.subject(Role::Timer);
-        let asked =
-            questions(case.timer.base, &Context::USUAL).flat_map(|(contexts, [turns, pairs])| {
+        let asked = context_questions(case.timer.base, &Context::USUAL).flat_map(
+            |(contexts, [turns, pairs])| {
                 let of_native: Vec<_> = contexts.to_vec();
                 let rows = timer
                     .adds(REFERENCE_ID, &of_native, turns, pairs)
@@ -31,7 +31,8 @@ fn found(case: &Case) -> Adds {
                     pairs,
                 })
                 .collect::<Vec<_>>()
-            });
+            },
+        );
         asked.collect()
     });
     let reference = Reference {

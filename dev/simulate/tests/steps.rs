@@ -23,7 +23,7 @@ fn probed(timer: Model, seed: u64) -> Trace {
     let plan = Plan {
         processes: 10,
         brief: 0,
-        most_processes: 10,
+        max_processes: 10,
         ..Plan::DEFAULT
     };
     case.probe(&plan).expect("the reference is sound").0

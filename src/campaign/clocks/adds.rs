@@ -1,5 +1,6 @@
-//! Measures the time that a read adds to the code around it, in processes that also time the calls
-//! of the timer.
+//! Measures the time that a read adds to the code around it, its cost in context. A row is a sequence
+//! of pieces of work that is timed with and without a read after each piece. The contexts are kinds
+//! of work, such as cache misses.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -15,55 +16,58 @@ use crate::hosts::protocol::Op;
 use crate::model::Context;
 use crate::trace::InContext;
 
-/// Target time of a row of pieces of work including its reads, in nanoseconds: long relative to the
-/// step of any reference, short relative to the time between interruptions. *Judgement*.
+/// Target time of a row with its reads, in nanoseconds: long relative to the step of any reference,
+/// short relative to the time between interruptions. *Judgement*.
 const ROW_NS: f64 = 20_000.0;
 /// Approximate time of a piece of work, in nanoseconds.
-/// *Seen*: 16 to 25 ns; a cache miss takes longer, and so do its rows.
+/// *Seen*: 16 to 25 ns; a cache miss takes longer, and so do rows of cache misses.
 const PIECE_NS: f64 = 20.0;
-/// Fewest and most pieces in a row.
+/// Smallest and largest number of pieces in a row.
 /// *Judgement*.
-const TURNS: [f64; 2] = [16.0, 512.0];
-/// Pairs of rows in a process.
+const PIECES_PER_ROW: [f64; 2] = [16.0, 512.0];
+/// Pairs of rows, with and without reads, in a process.
 /// *Judgement*: the middle half of nine pairs excludes the rows that were interrupted.
 const PAIRS: u32 = 9;
-/// Pieces that rows of cache misses are cut into, each measured as a separate pair. Some misses
-/// take many times as long as the others: the middle half of many short rows excludes these misses,
-/// while every long row contains some. *Seen*: with 64 pieces, ten runs of one machine differed by
-/// a third less than with 16, in the same time.
-const PIECES: u32 = 64;
-/// Misses in such a row.
+/// Largest number of short rows that a row of cache misses is divided into. Some misses take many
+/// times as long as the others: the middle half of many short rows excludes these misses, while every
+/// long row contains some. *Seen*: with 64 short rows, ten runs of one machine differed by a third
+/// less than with 16, in the same time.
+const MAX_SHORT_ROWS: u32 = 64;
+/// Fewest cache misses in a short row.
 /// *Judgement*: a row takes a microsecond, which any reference that is not coarse resolves.
-const MISSES: u32 = 8;
+const MIN_MISSES: u32 = 8;
 
-/// Returns the questions for a timer whose reads cost `cost_ns` nanoseconds: the contexts of each
-/// question, restricted to those `wanted`, the number of pieces in a row, and the number of pairs
-/// of rows. Contexts that some machines do not support are separate questions.
-pub fn questions(
+/// Returns the questions for a timer whose reads cost `cost_ns` nanoseconds, if all their contexts are
+/// `wanted`: the contexts, the number of pieces in a row, and the number of pairs of rows. Contexts
+/// that some machines do not support are separate questions.
+pub fn context_questions(
     cost_ns: f64,
     wanted: &[Context],
 ) -> impl Iterator<Item = (&'static [Context], [u32; 2])> + '_ {
-    let turns = turns(cost_ns);
-    let pieces = (turns / MISSES).clamp(1, PIECES);
+    let pieces = pieces_per_row(cost_ns);
+    let short_rows = (pieces / MIN_MISSES).clamp(1, MAX_SHORT_ROWS);
     let all: [(&[Context], [u32; 2]); 4] = [
         (
             &[Context::Latency, Context::Throughput, Context::Ahead],
-            [turns, PAIRS],
+            [pieces, PAIRS],
         ),
-        (&[Context::Memory], [turns / pieces, PAIRS * pieces]),
-        (&[Context::Cold], [turns, PAIRS]),
-        (&[Context::Contended], [turns, PAIRS]),
+        (
+            &[Context::Memory],
+            [pieces / short_rows, PAIRS * short_rows],
+        ),
+        (&[Context::Cold], [pieces, PAIRS]),
+        (&[Context::Contended], [pieces, PAIRS]),
     ];
     all.into_iter()
-        .filter(|(contexts, _)| contexts.iter().all(|one| wanted.contains(one)))
+        .filter(|(contexts, _)| contexts.iter().all(|context| wanted.contains(context)))
 }
 
-/// Measures the contexts of one timer in a process that has timed its calls. Questions that the
-/// host refuses are left out.
+/// Measures the cost of one timer in the contexts of the plan, in a process that has timed its calls.
+/// `window` repeats disturbed windows. Questions that the host refuses are left out.
 ///
 /// # Errors
 /// When the process is lost.
-pub(super) fn adds(
+pub(super) fn measure_contexts(
     connection: &Rc<RefCell<Connection>>,
     mut window: Option<&mut ProcessWatch>,
     [timer, reference]: [&str; 2],
@@ -74,7 +78,7 @@ pub(super) fn adds(
         return Ok(Vec::new());
     }
     let mut found = Vec::new();
-    for (contexts, counts) in questions(cost_ns, plan.contexts) {
+    for (contexts, counts) in context_questions(cost_ns, plan.contexts) {
         let question =
             || hosted::measure_added_time(connection, timer, reference, contexts, counts);
         let answer = match &mut window {
@@ -89,6 +93,7 @@ pub(super) fn adds(
 }
 
 /// Returns the number of pieces of work in a row for reads that cost `cost_ns` nanoseconds.
-fn turns(cost_ns: f64) -> u32 {
-    (ROW_NS / (cost_ns.max(0.0) + PIECE_NS)).clamp(TURNS[0], TURNS[1]) as u32
+fn pieces_per_row(cost_ns: f64) -> u32 {
+    let [min, max] = PIECES_PER_ROW;
+    (ROW_NS / (cost_ns.max(0.0) + PIECE_NS)).clamp(min, max) as u32
 }

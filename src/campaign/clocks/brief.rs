@@ -1,4 +1,5 @@
-//! Runs processes that visit many timers and only time their calls, to show how processes differ.
+//! Runs brief processes: each measures many timers and, for most of them, only times their calls. They
+//! show how much results differ between processes.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -6,12 +7,12 @@ use std::rc::Rc;
 use rand::seq::SliceRandom;
 use timers::{Answer, Fault};
 
-use super::adds::adds;
-use super::examiner::Look;
-use super::own_process::own_rate;
+use super::adds::measure_contexts;
+use super::examiner::Series;
+use super::own_process::compare_in_process;
 use super::{Campaign, Subject};
-use crate::campaign::explore::{Shortcuts, search};
-use crate::campaign::survived;
+use crate::campaign::explore::{Shortcuts, search_step};
+use crate::campaign::unless_interrupted;
 use crate::campaign::watch::ProcessWatch;
 use crate::cost;
 use crate::hosts::bench::{Bench, Watcher};
@@ -24,12 +25,13 @@ use crate::model::Family;
 use crate::trace::{Batches, Reference, Run};
 
 impl Campaign<'_> {
-    /// Runs one process for the `targets` on this host and returns the timers that were measured.
-    /// Losing the process disqualifies no timer, because each timer also had processes of its own.
+    /// Runs one brief process for those of the `targets` that belong to this host. `searches` says
+    /// whether it searches for steps. Returns the timers that were measured. If the process is lost,
+    /// its timers stay valid, because each also had processes of its own.
     ///
     /// # Errors
     /// Only [`Fault::Interrupted`].
-    pub(super) fn visit(
+    pub(super) fn measure_briefly(
         &mut self,
         host: usize,
         mut targets: Vec<usize>,
@@ -38,8 +40,8 @@ impl Campaign<'_> {
         let subjects = &self.subjects;
         targets.retain(|&index| subjects[index].host == host && subjects[index].outcome.is_ok());
         targets.shuffle(&mut self.random);
-        // Perf events come last: once one is open, the kernel saves and restores its counter on
-        // every thread switch.
+        // Perf events come last: while one is open, the kernel saves and restores its counter on every
+        // thread switch, which disturbs the timers after it.
         targets.sort_by_key(|&index| {
             subjects[index].timer.properties.family == Some(Family::PerfEvent)
         });
@@ -48,39 +50,43 @@ impl Campaign<'_> {
             .collect();
         let (host, settings) = (&self.hosts[host], self.settings);
         let connected = connect(host, &ids, settings.cpu, settings.timeout);
-        let Ok(connection) = survived(connected)? else {
+        let Ok(connection) = unless_interrupted(connected)? else {
             return Ok(Vec::new());
         };
-        let (mut asked, mut floor) = (Vec::new(), None);
-        // Opening the timers fixes the rate that a process finds for itself.
-        let mut begun = Vec::new();
+        let (mut measured, mut floor) = (Vec::new(), None);
+        // A runtime may determine the rate of its clocks when it opens them, for the whole process.
+        // The rate is therefore measured by comparisons at the start and at the end of the process.
+        let mut first_comparisons = Vec::new();
         for &index in &targets {
-            match survived(own_rate(host, &connection, &self.subjects[index]))? {
-                Ok(rate) => begun.extend(rate.map(|rate| (index, rate))),
+            match unless_interrupted(compare_in_process(host, &connection, &self.subjects[index]))?
+            {
+                Ok(first) => first_comparisons.extend(first.map(|first| (index, first))),
                 Err(_) => break,
             }
         }
         for index in targets {
-            match survived(self.ask_briefly(&connection, index, searches, &mut floor))? {
-                Ok(()) => asked.push(index),
+            match unless_interrupted(self.measure_one(&connection, index, searches, &mut floor))? {
+                Ok(()) => measured.push(index),
                 Err(Fault::Refused(_)) => {}
                 Err(_) => break,
             }
         }
-        for (index, begun) in begun {
-            let ended = survived(own_rate(host, &connection, &self.subjects[index]))?;
-            if let (Ok(Some(ended)), Ok(stored)) = (ended, &mut self.subjects[index].outcome) {
-                stored.evidence.process_comparisons.push([begun, ended]);
+        for (index, first) in first_comparisons {
+            let last = compare_in_process(host, &connection, &self.subjects[index]);
+            let last = unless_interrupted(last)?;
+            if let (Ok(Some(last)), Ok(stored)) = (last, &mut self.subjects[index].outcome) {
+                stored.evidence.process_comparisons.push([first, last]);
             }
         }
-        // The shorter the time between two comparisons, the smaller the jumps that they show.
-        self.compare(Look::Sparse, self.all())?;
-        Ok(asked)
+        // All timers are compared after each process, because comparisons that follow each other
+        // sooner show smaller jumps.
+        self.compare(Series::Sparse, self.all())?;
+        Ok(measured)
     }
 
-    /// Times the calls of a timer, searches for its step if `searches` is set, and measures its
-    /// cost in context if too few processes have done so.
-    fn ask_briefly(
+    /// Times the calls of a timer, searches for its step if `searches` is set, and measures its cost in
+    /// context if fewer processes than planned have done so.
+    fn measure_one(
         &mut self,
         connection: &Rc<RefCell<Connection>>,
         index: usize,
@@ -92,21 +98,21 @@ impl Campaign<'_> {
         let Subject { timer, outcome, .. } = subject;
         let Ok(stored) = outcome else { return Ok(()) };
         let (id, reference) = (&*timer.id, &stored.reference);
-        let mut window = ProcessWatch::impatient(&self.watch, connection);
+        let mut window = ProcessWatch::marking(&self.watch, connection);
         let mut bench = bench(connection, timer, &reference.id);
-        let mut run = times_calls(connection, &mut window, id, &mut bench, reference, floor)?;
-        let steps = connection.borrow().hello().offers(Op::Steps);
+        let mut run = time_calls(connection, &mut window, id, &mut bench, reference, floor)?;
+        let has_steps = connection.borrow().hello().offers(Op::Steps);
         let shortcuts = Shortcuts {
             brief: true,
-            host: steps.then_some((connection, id)),
+            host: has_steps.then_some((connection, id)),
             slow,
         };
         let random = &mut self.random;
-        let mut search = || search(&mut bench, reference, plan, random, shortcuts, &mut run);
+        let mut search = || search_step(&mut bench, reference, plan, random, shortcuts, &mut run);
         let found = searches.then(&mut search).transpose()?;
         let in_context = if stored.adds.len() < plan.brief as usize {
             let cost_ns = cost::approximate_cost_ns(&run, reference);
-            adds(
+            measure_contexts(
                 connection,
                 Some(&mut window),
                 [id, &reference.id],
@@ -126,15 +132,16 @@ impl Campaign<'_> {
         let rows = in_context?;
         stored.adds.extend((!rows.is_empty()).then_some(rows));
         if let Some((ns_per_tick, slow)) = found {
-            subject.explored(ns_per_tick, slow);
+            subject.add_search(ns_per_tick, slow);
         }
         Ok(())
     }
 }
 
-/// Times the calls of a timer in one window, with a single question if the host supports it. The
-/// floor is the same for all timers of a process, so it is measured with the first timer only.
-fn times_calls(
+/// Times the calls of a timer in one window, with a single question if the host supports it. The floor
+/// (the time of the loop around a call) is the same for all timers of a process, so it is measured
+/// with the first timer only.
+fn time_calls(
     connection: &Rc<RefCell<Connection>>,
     window: &mut ProcessWatch,
     id: &str,
@@ -142,9 +149,9 @@ fn times_calls(
     reference: &Reference,
     floor: &mut Option<Batches>,
 ) -> Answer<Run> {
-    let at_once = connection.borrow().hello().offers(Op::Calls);
-    let (run, seen) = window.around(&mut || {
-        if !at_once {
+    let has_calls = connection.borrow().hello().offers(Op::Calls);
+    let (run, core) = window.around(&mut || {
+        if !has_calls {
             return time_calls_briefly(bench, reference, floor);
         }
         let mut run = measure_calls(connection, id, reference, floor.is_none())?;
@@ -154,5 +161,5 @@ fn times_calls(
         }
         Ok(run)
     })?;
-    Ok(run.seen(seen.core_hz, seen.unstable))
+    Ok(run.seen(core.core_hz, core.unstable))
 }

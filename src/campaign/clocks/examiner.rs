@@ -1,4 +1,5 @@
-//! Gathers the evidence for the verdicts, in processes that live as long as the campaign.
+//! Gathers the evidence for the verdicts: asks the examining processes ([`Session`]), which compare
+//! timers with their references during the whole campaign.
 
 use std::collections::BTreeMap;
 
@@ -7,71 +8,77 @@ use timers::{Answer, Fault};
 use super::{Campaign, Subject};
 use crate::campaign::examination::{Examined, Session};
 use crate::campaign::outside::Moment;
-use crate::campaign::survived;
+use crate::campaign::unless_interrupted;
 use crate::cost;
 use crate::hosts::host::connect;
 use crate::profile::resolution;
 use crate::trace::Claims;
 
-/// Closely spaced comparisons of a timer, at most: enough for windows of a second, because a host
-/// may have a thousand timers. *Judgement*.
-const MOST_CLOSE: usize = 128;
-/// Assumed cost of a read if it is unknown, in nanoseconds.
-const UNKNOWN_COST_NS: f64 = 1_000.0;
+/// Largest number of closely spaced comparisons of a timer. It is limited because a host may have a
+/// thousand timers. *Judgement*: enough for windows of a second.
+const MAX_CLOSE_COMPARISONS: usize = 128;
+/// Cost of a read that is assumed if it is unknown, in nanoseconds.
+const ASSUMED_COST_NS: f64 = 1_000.0;
 
-/// The series that a comparison is added to.
+/// The series of comparisons that a comparison is added to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Look {
+pub(super) enum Series {
     /// Comparisons over the whole campaign.
     Sparse,
     /// Comparisons that follow each other closely.
     Close,
 }
 
-/// The timers that one process measures: the index of the host, and the index of the timer if the
-/// process measures a single one.
+/// The timers that one process examines: the index of their host, and the index of the timer if the
+/// process examines only one.
 pub(super) type Group = (usize, Option<usize>);
 
 impl Campaign<'_> {
-    /// Compares timers with their references. Skips hosts that do not support comparisons and
-    /// timers whose process ended before.
+    /// Compares the timers with these indices with their references once and adds the results to the
+    /// series. Skips hosts that do not support comparisons, timers that refused them before, and full
+    /// series.
     ///
     /// # Errors
     /// Only [`Fault::Interrupted`].
-    pub(super) fn compare(&mut self, kind: Look, mut which: Vec<usize>) -> Result<(), Fault> {
-        which.retain(|&index| {
+    pub(super) fn compare(&mut self, series: Series, mut indices: Vec<usize>) -> Result<(), Fault> {
+        indices.retain(|&index| {
             let subject = &self.subjects[index];
             subject.outcome.as_ref().is_ok_and(|stored| {
                 let evidence = &stored.evidence;
-                let full = kind == Look::Close && evidence.close_comparisons.len() >= MOST_CLOSE;
-                let lost = evidence.refusals.contains_key("comparisons");
-                self.hosts[subject.host].compares && !full && !lost
+                let is_full = series == Series::Close
+                    && evidence.close_comparisons.len() >= MAX_CLOSE_COMPARISONS;
+                let has_refused = evidence.refusals.contains_key("comparisons");
+                self.hosts[subject.host].compares && !is_full && !has_refused
             })
         });
-        for (group, which) in self.grouped(&which) {
+        for (group, members) in self.group_by_process(&indices) {
             let before = Moment::now();
-            let compared = self.in_session(group, &which, "comparisons", |session, subjects| {
-                let id = |&index: &usize| &*subjects[index].timer.id;
-                session.compare_sparsely(&which.iter().map(id).collect::<Vec<_>>())
-            })?;
+            let compared =
+                self.ask_session(group, &members, "comparisons", |session, subjects| {
+                    let id = |&index: &usize| &*subjects[index].timer.id;
+                    session.compare_sparsely(&members.iter().map(id).collect::<Vec<_>>())
+                })?;
             let around = before.zip(Moment::now());
-            for (&index, comparison) in which.iter().zip(compared.unwrap_or_default()) {
+            for (&index, comparison) in members.iter().zip(compared.unwrap_or_default()) {
                 let (Ok(stored), Some(comparison)) =
                     (&mut self.subjects[index].outcome, comparison)
                 else {
                     continue;
                 };
                 let evidence = &mut stored.evidence;
-                if kind == Look::Close {
+                if series == Series::Close {
                     evidence.close_comparisons.push(comparison);
                     continue;
                 }
                 evidence.sparse_comparisons.push(comparison);
                 if let Some((before, after)) = around.filter(|_| stored.reference.keeps_time) {
-                    let [began, ended] = *self.began.entry(index).or_insert([before, after]);
-                    // By the clock of this process: at least the time between the first comparison
-                    // and this one, at most the time around both.
-                    let (least, most) = (before.since(ended).0, after.since(began).1);
+                    let [first_before, first_after] = *self
+                        .first_comparisons
+                        .entry(index)
+                        .or_insert([before, after]);
+                    // Bounds of the time that passed from the first comparison to this one, by the
+                    // clocks of the runner.
+                    let (least, most) = (before.since(first_after).0, after.since(first_before).1);
                     evidence.passed_ns = Some([least as u64, most as u64]);
                 }
             }
@@ -79,19 +86,19 @@ impl Campaign<'_> {
         Ok(())
     }
 
-    /// Asks all other questions about these timers.
+    /// Asks all questions about these timers except the comparisons over the whole campaign.
     ///
     /// # Errors
     /// Only [`Fault::Interrupted`].
-    pub(super) fn complete(&mut self, which: &[usize]) -> Result<(), Fault> {
-        (self.progress)("can they be trusted");
-        for (group, which) in self.grouped(which) {
-            self.in_session(group, &which, "process", |session, subjects| {
+    pub(super) fn examine(&mut self, indices: &[usize]) -> Result<(), Fault> {
+        (self.progress)("checking whether the timers can be trusted");
+        for (group, members) in self.group_by_process(indices) {
+            self.ask_session(group, &members, "process", |session, subjects| {
                 let mut examined = Vec::new();
                 for (index, subject) in subjects.iter_mut().enumerate() {
-                    let [cost_ns, step_ns] = rough(subject);
+                    let [cost_ns, step_ns] = estimate_cost_and_step(subject);
                     let Subject { timer, outcome, .. } = subject;
-                    let Some(trace) = outcome.as_mut().ok().filter(|_| which.contains(&index))
+                    let Some(trace) = outcome.as_mut().ok().filter(|_| members.contains(&index))
                     else {
                         continue;
                     };
@@ -116,30 +123,33 @@ impl Campaign<'_> {
         Ok(())
     }
 
-    /// Asks the process of a group, starting it if necessary. If the process ends, its timers stay
-    /// valid and the question is recorded as refused.
-    fn in_session<T>(
+    /// Asks the process of a group a question, after starting the process if necessary. If that fails,
+    /// records the reason as a refusal of the question by these `members` and returns `None`.
+    ///
+    /// # Errors
+    /// Only [`Fault::Interrupted`].
+    fn ask_session<T>(
         &mut self,
         group: Group,
-        which: &[usize],
+        members: &[usize],
         question: &str,
         ask: impl FnOnce(&mut Session, &mut [Subject]) -> Answer<T>,
     ) -> Result<Option<T>, Fault> {
         let session = match self.sessions.remove(&group) {
             Some(session) => Ok(session),
-            None => self.session(group),
+            None => self.start_session(group),
         };
-        let asked = session.and_then(|mut session| {
+        let answered = session.and_then(|mut session| {
             let answer = ask(&mut session, self.subjects)?;
             Ok((session, answer))
         });
-        match survived(asked)? {
+        match unless_interrupted(answered)? {
             Ok((session, answer)) => {
                 self.sessions.insert(group, session);
                 Ok(Some(answer))
             }
             Err(fault) => {
-                for &index in which {
+                for &index in members {
                     if let Ok(stored) = &mut self.subjects[index].outcome {
                         let refusals = &mut stored.evidence.refusals;
                         refusals.insert(question.into(), fault.to_string());
@@ -150,10 +160,11 @@ impl Campaign<'_> {
         }
     }
 
-    fn session(&self, (host, one): Group) -> Answer<Session> {
+    /// Starts the process that examines the timers of a group.
+    fn start_session(&self, (host, single): Group) -> Answer<Session> {
         let members = || {
             let hosted = (self.subjects.iter().enumerate()).filter(move |(index, subject)| {
-                subject.host == host && one.is_none_or(|one| one == *index)
+                subject.host == host && single.is_none_or(|single| single == *index)
             });
             hosted.filter_map(|(_, subject)| Some((subject, subject.outcome.as_ref().ok()?)))
         };
@@ -170,14 +181,15 @@ impl Campaign<'_> {
         })
     }
 
-    /// Groups those of the given timers that did not fail by the process that measures them.
-    fn grouped(&self, which: &[usize]) -> BTreeMap<Group, Vec<usize>> {
+    /// Groups the timers with these indices by the process that examines them. Leaves out timers that
+    /// failed.
+    fn group_by_process(&self, indices: &[usize]) -> BTreeMap<Group, Vec<usize>> {
         let mut groups: BTreeMap<Group, Vec<usize>> = BTreeMap::new();
-        for &index in which {
+        for &index in indices {
             let subject = &self.subjects[index];
-            let alone = !self.hosts[subject.host].answers_for_many;
+            let has_own_process = !self.hosts[subject.host].answers_for_many;
             if subject.outcome.is_ok() {
-                let group = (subject.host, alone.then_some(index));
+                let group = (subject.host, has_own_process.then_some(index));
                 groups.entry(group).or_default().push(index);
             }
         }
@@ -185,21 +197,21 @@ impl Campaign<'_> {
     }
 }
 
-/// Returns the lowest cost of a read in any process, and the step if the timer is slow (otherwise
-/// 0), both in nanoseconds.
-fn rough(subject: &Subject) -> [f64; 2] {
+/// Estimates the lowest cost of a read in any process, and the step if the timer is slow (otherwise 0),
+/// both in nanoseconds.
+fn estimate_cost_and_step(subject: &Subject) -> [f64; 2] {
     let Ok(stored) = &subject.outcome else {
-        return [UNKNOWN_COST_NS, 0.0];
+        return [ASSUMED_COST_NS, 0.0];
     };
     let trace = stored.open();
-    // The step only determines how long slow timers have to be watched.
+    // The step is only needed to decide how long a slow timer has to be observed.
     let step = || Some(resolution(&trace).at_most()? * trace.ns_per_tick?);
     let step_ns = subject.is_slow().then(step).flatten();
     let costs =
         (trace.runs.iter()).filter_map(|run| cost::approximate_cost(&run.batches, &run.bracket));
     let cost = costs.reduce(f64::min).filter(|cost| cost.is_finite());
     [
-        cost.map_or(UNKNOWN_COST_NS, |cost| cost * trace.reference.ns_per_tick),
+        cost.map_or(ASSUMED_COST_NS, |cost| cost * trace.reference.ns_per_tick),
         step_ns.filter(|step| step.is_finite()).unwrap_or(0.0),
     ]
 }

@@ -1,5 +1,5 @@
-//! Narrows intervals: after the rounds, starts further processes for the timers whose Quality the
-//! processes agree on least, until each is known well enough or the time is used up.
+//! Selects the timers that get further processes after the rounds: those whose Quality has the widest
+//! interval, as long as more processes can make it narrow enough.
 
 use std::time::Duration;
 
@@ -9,43 +9,46 @@ use crate::parallel;
 use crate::scoring::Sketch;
 use crate::trace::{Stored, Trace};
 
-/// Core frequency that is assumed if it was not observed, in hertz. Only Quality in cycles depends
-/// on it.
+/// Core frequency that is assumed if it was not observed, in hertz. It affects only the Quality in
+/// cycles.
 const ASSUMED_HERTZ: f64 = 3e9;
 
-/// The results of a timer that may be measured again, and the number of processes they come from.
+/// The results of a timer so far, and the number of processes that they come from.
 struct KnownTimer {
     sketch: Sketch,
     runs: usize,
 }
 
-/// Returns whether more processes are worthwhile for a timer whose `runs` processes leave an
-/// uncertainty of `scatter`: the uncertainty exceeds the target of the plan and, unless the plan
-/// insists, the processes still allowed would reach the target. `affordable` is the number of
-/// further processes that the remaining time allows.
+/// Returns whether a timer should get more processes. `scatter` is the relative uncertainty of its
+/// Quality after `runs` processes, and `affordable` the number of further processes that the
+/// remaining time allows. The uncertainty has to exceed the target of the plan. Unless the plan
+/// insists, the processes that are still allowed also have to be enough to reach the target; the
+/// uncertainty falls with the square root of their number.
 #[must_use]
-pub fn goes_on(scatter: f64, runs: usize, affordable: f64, plan: &Plan) -> bool {
-    let times = scatter / plan.precision;
-    let most = f64::from(plan.most_processes).min(runs as f64 + affordable);
-    times > 1.0 && (plan.insists || runs as f64 * times * times <= most)
+pub fn is_worth_continuing(scatter: f64, runs: usize, affordable: f64, plan: &Plan) -> bool {
+    let ratio = scatter / plan.precision;
+    let allowed = f64::from(plan.max_processes).min(runs as f64 + affordable);
+    ratio > 1.0 && (plan.insists || runs as f64 * ratio * ratio <= allowed)
 }
 
 /// The results of all timers while their intervals are narrowed.
 pub(super) struct Narrowing {
+    /// The results of each timer; `None` if it is not measured any more.
     known: Vec<Option<KnownTimer>>,
+    /// The frequency of the core, in hertz.
     hertz: f64,
     /// Further processes that the remaining time allows.
     affordable: f64,
 }
 
 impl Narrowing {
-    /// Starts from the observations made so far.
+    /// Starts from the observations so far. `hertz` is the frequency of the core, if known.
     pub(super) fn new(subjects: &[Subject], hertz: Option<f64>) -> Self {
         let hertz = hertz.unwrap_or(ASSUMED_HERTZ);
         let observed: Vec<Option<(&Stored, Option<f64>)>> = (subjects.iter())
             .map(|subject| Some((subject.outcome.as_ref().ok()?, ns_per_tick(subject))))
             .collect();
-        // Nothing is measured at this time, so all CPUs may be used.
+        // No timer is being measured now, so all CPUs may be used.
         let known = parallel::mapped(&observed, |observed| {
             let (stored, ns_per_tick) = (*observed)?;
             let trace = Trace {
@@ -65,14 +68,14 @@ impl Narrowing {
         }
     }
 
-    /// Stops measuring this timer.
+    /// Excludes a timer from further processes.
     pub(super) fn give_up(&mut self, index: usize) {
         self.known[index] = None;
     }
 
-    /// Adds the latest process of each timer in `again`.
-    pub(super) fn update(&mut self, subjects: &[Subject], again: &[usize]) {
-        for &index in again {
+    /// Adds the observations of the latest process to the results of the timers with these indices.
+    pub(super) fn update(&mut self, subjects: &[Subject], indices: &[usize]) {
+        for &index in indices {
             let subject = &subjects[index];
             if let (Some(known), Ok(stored)) = (&mut self.known[index], &subject.outcome)
                 && stored.runs.len() > known.runs
@@ -87,23 +90,24 @@ impl Narrowing {
         }
     }
 
-    /// Updates the number of affordable processes from the remaining time and the time of one
-    /// process.
-    pub(super) fn afford(&mut self, left: Duration, taken: Duration) {
-        self.affordable = left.as_secs_f64() / taken.as_secs_f64().max(1e-6);
+    /// Limits further processes to those that fit into the remaining time.
+    pub(super) fn limit_processes(&mut self, remaining: Duration, process: Duration) {
+        self.affordable = remaining.as_secs_f64() / process.as_secs_f64().max(1e-6);
     }
 
-    /// Returns the timers that may be measured again and whose interval is still too wide, the
-    /// widest first. Leaves out timers that would not reach the target with the processes they are
-    /// allowed.
-    pub(super) fn wide(&self, subjects: &[Subject], plan: &Plan) -> Vec<usize> {
+    /// Returns the indices of the timers that should get further processes, the one with the widest
+    /// interval first.
+    pub(super) fn select_wide(&self, subjects: &[Subject], plan: &Plan) -> Vec<usize> {
         let mut wide: Vec<(usize, f64)> = Vec::new();
         for (index, (known, subject)) in self.known.iter().zip(subjects).enumerate() {
             let (Some(known), Ok(stored)) = (known, &subject.outcome) else {
                 continue;
             };
-            let (scatter, asked) = (known.sketch.scatter(), known.runs as u32 + stored.discarded);
-            if asked < plan.most_processes && goes_on(scatter, known.runs, self.affordable, plan) {
+            let (scatter, processes) =
+                (known.sketch.scatter(), known.runs as u32 + stored.discarded);
+            if processes < plan.max_processes
+                && is_worth_continuing(scatter, known.runs, self.affordable, plan)
+            {
                 wide.push((index, scatter));
             }
         }
@@ -112,6 +116,7 @@ impl Narrowing {
     }
 }
 
+/// Returns the nanoseconds per tick of a timer that its processes agree on.
 fn ns_per_tick(subject: &Subject) -> Option<f64> {
     subject.tick().map(|(ns, _)| ns)
 }
@@ -124,7 +129,7 @@ mod tests {
     fn skips_timers_beyond_reach() {
         let plan = Plan {
             precision: 0.005,
-            most_processes: 120,
+            max_processes: 120,
             insists: false,
             ..Plan::DEFAULT
         };
@@ -133,21 +138,21 @@ mod tests {
             ..plan
         };
         assert!(
-            !goes_on(0.005, 25, f64::INFINITY, &plan),
-            "it is close enough"
+            !is_worth_continuing(0.005, 25, f64::INFINITY, &plan),
+            "the target is reached"
         );
         assert!(
-            goes_on(0.0109, 25, f64::INFINITY, &plan),
-            "119 processes do"
+            is_worth_continuing(0.0109, 25, f64::INFINITY, &plan),
+            "119 processes reach the target"
         );
         assert!(
-            !goes_on(0.0111, 25, f64::INFINITY, &plan),
-            "123 would do, 120 it may have"
+            !is_worth_continuing(0.0111, 25, f64::INFINITY, &plan),
+            "123 processes are needed, 120 are allowed"
         );
         assert!(
-            !goes_on(0.0109, 25, 50.0, &plan),
-            "75 are all that there is time for"
+            !is_worth_continuing(0.0109, 25, 50.0, &plan),
+            "the time allows 75 processes"
         );
-        assert!(goes_on(0.5, 25, 1.0, &insisting));
+        assert!(is_worth_continuing(0.5, 25, 1.0, &insisting));
     }
 }

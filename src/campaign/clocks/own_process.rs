@@ -1,4 +1,4 @@
-//! Measures one timer in a process of its own.
+//! Measures a timer in a process that measures only this timer.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -7,12 +7,12 @@ use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 use timers::{Answer, Fault};
 
-use super::adds::adds;
-use super::examiner::Look;
+use super::adds::measure_contexts;
+use super::examiner::Series;
 use super::{Campaign, Subject};
 use crate::campaign::explore::{Exploration, Shortcuts, explore};
 use crate::campaign::watch::ProcessWatch;
-use crate::campaign::{survived, unless_refused};
+use crate::campaign::{unless_interrupted, unless_refused};
 use crate::cost;
 use crate::hosts::bench::Watcher;
 use crate::hosts::connection::Connection;
@@ -22,119 +22,128 @@ use crate::hosts::protocol::Op;
 use crate::model::Counted;
 use crate::rate::tightest;
 
-/// Comparisons, the tightest of which is kept.
-/// *Judgement*: as `SPARSE_COMPARISON`.
-const COMPARISONS: u32 = 7;
+/// Comparisons in a sample; the one with the shortest time between its outer reads is kept.
+/// *Judgement*: as `COMPARISONS_PER_SAMPLE` of `examination`.
+const COMPARISONS_PER_SAMPLE: u32 = 7;
 
 impl Campaign<'_> {
-    /// Measures a timer in a process of its own.
-    pub(super) fn ask(&mut self, index: usize) -> Result<(), Fault> {
+    /// Measures a timer in a process of its own, then compares it with its reference. If the process
+    /// fails, records the reason as the outcome of the timer.
+    ///
+    /// # Errors
+    /// Only [`Fault::Interrupted`].
+    pub(super) fn measure_alone(&mut self, index: usize) -> Result<(), Fault> {
         let seed = self.random.random();
         (self.progress)(&self.subjects[index].timer.id);
-        let asked = survived(self.ask_alone(index, seed))?;
-        if let Err(fault) = asked {
+        let measured = unless_interrupted(self.explore_alone(index, seed))?;
+        if let Err(fault) = measured {
             self.subjects[index].outcome = Err(fault.to_string());
         }
-        self.compare(Look::Sparse, vec![index])
+        self.compare(Series::Sparse, vec![index])
     }
 
-    fn ask_alone(&mut self, index: usize, seed: u64) -> Answer<()> {
+    fn explore_alone(&mut self, index: usize, seed: u64) -> Answer<()> {
         let settings = self.settings;
         let (plan, subject) = (&settings.plan, &mut self.subjects[index]);
         let host = &self.hosts[subject.host];
         let slow = subject.is_found_slow();
-        subject.alone += 1;
+        subject.own_processes += 1;
         let mut random = StdRng::seed_from_u64(seed);
         let connection = connect(host, &[&subject.timer.id], settings.cpu, settings.timeout)?;
-        let begun = own_rate(host, &connection, subject)?;
+        let first_comparison = compare_in_process(host, &connection, subject)?;
         let Subject { timer, outcome, .. } = &mut *subject;
         let Ok(stored) = outcome else { return Ok(()) };
         let (id, reference) = (&*timer.id, &stored.reference);
         let mut bench = bench(&connection, timer, &reference.id);
-        bench.watch = Some(Box::new(ProcessWatch::patient(&self.watch, &connection)));
-        let calls = connection.borrow().hello().offers(Op::Calls);
+        bench.watch = Some(Box::new(ProcessWatch::repeating(&self.watch, &connection)));
+        let has_calls = connection.borrow().hello().offers(Op::Calls);
         let shortcuts = Shortcuts {
             brief: host.takes_ids,
-            host: calls.then_some((&connection, id)),
+            host: has_calls.then_some((&connection, id)),
             slow,
         };
-        let mut explored = || explore(&mut bench, reference, plan, &mut random, shortcuts);
-        let found = undisturbed(&connection, &mut explored)?;
-        // For other hosts, brief processes measure the contexts.
+        let mut explore_once = || explore(&mut bench, reference, plan, &mut random, shortcuts);
+        let found = explore_until_stable(&connection, &mut explore_once)?;
+        // For hosts with brief processes, those measure the cost in context.
         if !host.takes_ids {
             let cost_ns = cost::approximate_cost_ns(&found.run, reference);
-            let rows = adds(&connection, None, [id, &reference.id], cost_ns, plan)?;
+            let rows = measure_contexts(&connection, None, [id, &reference.id], cost_ns, plan)?;
             stored.adds.extend((!rows.is_empty()).then_some(rows));
         }
         let watched = bench.watch.take().map(Watcher::end);
-        let ended = match begun {
-            Some(begun) => own_rate(host, &connection, subject)?.map(|ended| [begun, ended]),
+        let comparisons = match first_comparison {
+            Some(first) => {
+                compare_in_process(host, &connection, subject)?.map(|last| [first, last])
+            }
             None => None,
         };
         let Ok(stored) = &mut subject.outcome else {
             return Ok(());
         };
-        stored.evidence.process_comparisons.extend(ended);
+        stored.evidence.process_comparisons.extend(comparisons);
         let (dropped, valid) = watched.unwrap_or_else(|| (Default::default(), true));
         stored.count_dropped(dropped.into_iter().chain(found.dropped));
         if valid {
             stored.add(found.run);
-            subject.explored(found.ns_per_tick, found.slow);
+            subject.add_search(found.ns_per_tick, found.slow);
         } else {
-            // The run is stored separately, because the process was disturbed throughout.
+            // The run is stored separately, because too many of its windows were disturbed.
             stored.set_aside(found.run);
-            subject.disturbed.0 += u32::from(found.slow);
-            subject.disturbed.1.extend(found.ns_per_tick);
+            subject.disturbed_slow += u32::from(found.slow);
+            subject.disturbed_ticks_ns.extend(found.ns_per_tick);
         }
         Ok(())
     }
 }
 
-/// Compares a timer with its reference if its rate may differ between processes: the timer declares
-/// a unit, claims wall time, and is not kept by a kernel or device, which is the same for all
-/// processes. `None` otherwise, and if the question is refused, which disqualifies no timer.
+/// Compares a timer with its reference once if its rate may differ between processes. That is so if it
+/// declares a unit, may count wall time, and is not kept by the kernel or a device, which are the
+/// same for all processes. `None` otherwise, and if the host refuses the question.
 ///
 /// # Errors
 /// When the process is lost.
-pub(super) fn own_rate(
+pub(super) fn compare_in_process(
     host: &Host,
     connection: &Rc<RefCell<Connection>>,
     subject: &Subject,
 ) -> Answer<Option<[i64; 3]>> {
     let timer = &subject.timer;
-    let wall = matches!(timer.properties.counts, None | Some(Counted::Wall));
-    let differs =
-        host.compares && timer.ns_per_tick.is_some() && wall && !timer.properties.is_kept_for_all();
-    let Some(stored) = subject.outcome.as_ref().ok().filter(|_| differs) else {
+    let may_count_wall = matches!(timer.properties.counts, None | Some(Counted::Wall));
+    let may_differ = host.compares
+        && timer.ns_per_tick.is_some()
+        && may_count_wall
+        && !timer.properties.is_kept_for_all();
+    let Some(stored) = subject.outcome.as_ref().ok().filter(|_| may_differ) else {
         return Ok(None);
     };
     let mut timer = hosted::subject(connection, &timer.id);
-    let compared = unless_refused(timer.comparisons(&stored.reference.id, 0, COMPARISONS))?;
+    let compared =
+        unless_refused(timer.comparisons(&stored.reference.id, 0, COMPARISONS_PER_SAMPLE))?;
     Ok(compared.and_then(tightest))
 }
 
-/// Repeats the exploration if the runtime recompiled the loops during it, because the earlier
-/// measurements are those of a different program.
-fn undisturbed(
+/// Explores a timer. Repeats the exploration if the runtime recompiled the measuring loops during it,
+/// because its first part then measured different machine code.
+fn explore_until_stable(
     connection: &Rc<RefCell<Connection>>,
     explore: &mut dyn FnMut() -> Answer<Exploration>,
 ) -> Answer<Exploration> {
-    /// After this many attempts, the runtime is not expected to settle.
+    /// Attempts after which the runtime is not expected to stop recompiling.
     /// *Judgement*.
-    const MOST: u32 = 4;
-    let mut turn = 1;
+    const MAX_ATTEMPTS: u32 = 4;
+    let mut attempt = 1;
     loop {
         let before = connection.borrow().windows().clone();
         let mut exploration = explore()?;
         let mut connection = connection.borrow_mut();
         let voided = connection.windows().voided - before.voided;
-        if voided == 0 || turn == MOST {
+        if voided == 0 || attempt == MAX_ATTEMPTS {
             let windows = connection.windows();
             exploration.dropped.clone_from(&windows.dropped);
             exploration.run.disturbed = windows.disturbed + voided;
             return Ok(exploration);
         }
         connection.void_since(&before);
-        turn += 1;
+        attempt += 1;
     }
 }

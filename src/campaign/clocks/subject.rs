@@ -1,11 +1,11 @@
-//! A timer of the campaign and its outcome.
+//! A timer of the campaign, and its outcome: observations, or the reason why it failed.
 
 use timers::Fault;
 
 use crate::hosts::protocol::HostedTimer;
 
-use crate::campaign::slow_clocks::Waited;
-use crate::campaign::survived;
+use crate::campaign::slow_clocks::SlowResult;
+use crate::campaign::unless_interrupted;
 use crate::rate::{self, Rate};
 use crate::trace::Stored;
 
@@ -17,50 +17,54 @@ pub struct Subject {
     pub timer: HostedTimer,
     /// The observations, or the reason why the timer failed.
     pub outcome: Result<Stored, String>,
-    /// Processes that measured only this timer; undisturbed processes that searched for its step;
-    /// and those among the latter that found the timer too slow.
-    pub(super) alone: u32,
-    pub(super) explored: u32,
-    pub(super) slow: u32,
-    /// The tick that each process found, in nanoseconds.
-    pub(super) rates: Vec<f64>,
-    /// Disturbed processes: how many found the timer too slow, and the tick that each found, in
-    /// nanoseconds.
-    pub(super) disturbed: (u32, Vec<f64>),
+    /// Number of processes that measured only this timer.
+    pub(super) own_processes: u32,
+    /// Number of undisturbed processes that searched for the step of the timer.
+    pub(super) searches: u32,
+    /// Number of these processes that found the steps too long.
+    pub(super) slow_searches: u32,
+    /// Nanoseconds per tick that each undisturbed process found.
+    pub(super) ticks_ns: Vec<f64>,
+    /// Number of disturbed processes that found the steps too long.
+    pub(super) disturbed_slow: u32,
+    /// Nanoseconds per tick that each disturbed process found.
+    pub(super) disturbed_ticks_ns: Vec<f64>,
 }
 
 impl Subject {
-    /// Creates a subject for a timer that was not measured yet.
+    /// Creates a subject for a timer that has not been measured.
     #[must_use]
     pub fn new(host: usize, timer: HostedTimer) -> Self {
         Self {
             host,
             timer,
             outcome: Ok(Stored::default()),
-            alone: 0,
-            explored: 0,
-            slow: 0,
-            rates: Vec::new(),
-            disturbed: (0, Vec::new()),
+            own_processes: 0,
+            searches: 0,
+            slow_searches: 0,
+            ticks_ns: Vec::new(),
+            disturbed_slow: 0,
+            disturbed_ticks_ns: Vec::new(),
         }
     }
 
-    /// Returns whether most of its processes found its steps too long.
+    /// Returns whether most processes found the steps of the timer too long.
     pub(super) fn is_slow(&self) -> bool {
-        self.outcome.is_ok() && 2 * self.slow > self.explored
+        self.outcome.is_ok() && 2 * self.slow_searches > self.searches
     }
 
-    /// Returns whether all processes so far found its steps too long. Further processes need not
-    /// search again, because they have the same budget.
+    /// Returns whether all processes so far found the steps of the timer too long. Further processes
+    /// need not search, because they would give up at the same length of work.
     pub(super) fn is_found_slow(&self) -> bool {
-        self.slow > 0 && self.slow == self.explored
+        self.slow_searches > 0 && self.slow_searches == self.searches
     }
 
-    /// Adds the tick and the speed that an undisturbed process found.
-    pub(super) fn explored(&mut self, ns_per_tick: Option<f64>, slow: bool) {
-        self.rates.extend(ns_per_tick);
-        self.explored += 1;
-        self.slow += u32::from(slow);
+    /// Adds the result of an undisturbed process that searched for the step: the nanoseconds per tick
+    /// that it found, and whether it found the steps too long.
+    pub(super) fn add_search(&mut self, ns_per_tick: Option<f64>, slow: bool) {
+        self.ticks_ns.extend(ns_per_tick);
+        self.searches += 1;
+        self.slow_searches += u32::from(slow);
     }
 
     /// Scales all times of the timer to the final rate of the reference.
@@ -68,43 +72,44 @@ impl Subject {
         let Ok(Stored { reference, .. }) = &mut self.outcome else {
             return;
         };
-        let by = rate.ns_per_tick / reference.ns_per_tick;
+        let factor = rate.ns_per_tick / reference.ns_per_tick;
         reference.ns_per_tick = rate.ns_per_tick;
-        reference.ns_per_work *= by;
+        reference.ns_per_work *= factor;
         reference.rate_uncertainty = rate.uncertainty;
         reference.strayed_ns = rate.strayed_ns;
         if self.timer.ns_per_tick.is_none() {
-            self.rates
+            self.ticks_ns
                 .iter_mut()
-                .chain(&mut self.disturbed.1)
-                .for_each(|ns| *ns *= by);
+                .chain(&mut self.disturbed_ticks_ns)
+                .for_each(|ns| *ns *= factor);
         }
     }
 
-    /// Returns the nanoseconds per tick that its processes agree on, and their uncertainty as a
-    /// share.
+    /// Returns the nanoseconds per tick that the processes agree on, and their relative uncertainty.
     pub(super) fn tick(&self) -> Option<(f64, f64)> {
-        rate::tick_over_processes(&self.rates)
+        rate::tick_over_processes(&self.ticks_ns)
     }
 
-    /// Stores the results that the processes agree on, if enough of them were undisturbed.
-    pub(super) fn settle(&mut self, core_hz: Option<f64>) {
+    /// Stores the length of a tick that the processes agree on, and the frequency of the core in hertz.
+    /// If too few processes were undisturbed, uses the disturbed ones and marks the results; if these
+    /// cannot be used, the outcome becomes an error.
+    pub(super) fn store_agreed_results(&mut self, core_hz: Option<f64>) {
         let Ok(stored) = &mut self.outcome else {
             return;
         };
-        // Brief processes are not counted: they are disturbed more easily because all their
-        // questions share one window.
-        if 3 * self.explored < self.alone {
-            // A value from a core that is shared all the time is still useful if it is marked as
-            // such.
+        // Only processes that measured this timer alone are counted. Brief processes are disturbed
+        // more easily because all their questions share one window.
+        if 3 * self.searches < self.own_processes {
+            // Results from a core that is always shared are still useful if they are marked.
             if !stored.count_set_aside() {
-                let reason = too_much_interference(stored, self.alone - self.explored, self.alone);
+                let disturbed = self.own_processes - self.searches;
+                let reason = too_much_interference(stored, disturbed, self.own_processes);
                 self.outcome = Err(reason);
                 return;
             }
-            let (slow, rates) = std::mem::take(&mut self.disturbed);
-            (self.explored, self.slow) = (self.alone, self.slow + slow);
-            self.rates.extend(rates);
+            self.searches = self.own_processes;
+            self.slow_searches += std::mem::take(&mut self.disturbed_slow);
+            self.ticks_ns.append(&mut self.disturbed_ticks_ns);
         }
         let agreed = self.tick();
         let Ok(stored) = &mut self.outcome else {
@@ -124,15 +129,15 @@ impl Subject {
         trace.core_hz = core_hz;
     }
 
-    /// Keeps the result of waiting for a slow timer.
+    /// Adds the result of watching this timer as a slow timer.
     ///
     /// # Errors
     /// Only [`Fault::Interrupted`].
-    pub(super) fn keep(&mut self, waited: Waited) -> Result<(), Fault> {
+    pub(super) fn add_slow_result(&mut self, result: SlowResult) -> Result<(), Fault> {
         let Ok(trace) = &mut self.outcome else {
             return Ok(());
         };
-        match survived(waited)? {
+        match unless_interrupted(result)? {
             Ok((intervals, moved)) => {
                 trace.slow.extend(intervals);
                 trace.evidence.advances.extend(moved);
@@ -143,9 +148,11 @@ impl Subject {
     }
 }
 
+/// Returns the reason why a timer failed if `disturbed` of the processes that measured only this timer
+/// were disturbed.
 fn too_much_interference(trace: &Stored, disturbed: u32, processes: u32) -> String {
     format!(
-        "too much interference: {disturbed} of {processes} processes could not measure undisturbed ({}); stop what else runs on \
+        "too much interference: {disturbed} of {processes} processes could not measure undisturbed ({}); stop other programs on \
          this machine or choose a quiet CPU with --cpu, and repeat with --thorough",
         trace.disturbances()
     )
@@ -156,18 +163,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn shared_core_marks_its_figures() {
+    fn marks_results_of_shared_core() {
         use crate::trace::Run;
         let mut subject = Subject {
-            alone: 3,
-            disturbed: (0, vec![0.4, 0.4, 0.4]),
+            own_processes: 3,
+            disturbed_ticks_ns: vec![0.4, 0.4, 0.4],
             ..Subject::new(0, HostedTimer::native(&timers::floor()))
         };
         let mut stored = Stored::default();
         (0..3).for_each(|_| stored.set_aside(Run::default()));
         subject.outcome = Ok(stored);
-        subject.settle(None);
-        let trace = subject.outcome.expect("it has figures").open();
+        subject.store_agreed_results(None);
+        let trace = subject.outcome.expect("it has results").open();
         assert_eq!((trace.shared, trace.runs.len(), trace.discarded), (3, 3, 0));
         assert!(trace.set_aside.is_empty() && trace.runs.iter().all(|run| !run.is_calm()));
         assert_eq!(trace.ns_per_tick, Some(0.4));
@@ -175,23 +182,23 @@ mod tests {
 
     #[test]
     fn disturbed_brief_processes_are_tolerated() {
-        let settled = |alone: u32, explored: u32, brief: u32| {
+        let discarded_runs = |own_processes: u32, searches: u32, brief: u32| {
             let mut subject = Subject {
-                alone,
-                explored,
+                own_processes,
+                searches,
                 ..Subject::new(0, HostedTimer::native(&timers::floor()))
             };
-            let discarded = alone - explored + brief;
+            let discarded = own_processes - searches + brief;
             subject.outcome = Ok(Stored {
                 discarded,
                 ..Stored::default()
             });
-            subject.settle(None);
+            subject.store_agreed_results(None);
             subject.outcome.map(|stored| stored.discarded)
         };
-        assert_eq!(settled(3, 3, 22), Ok(22));
-        assert_eq!(settled(3, 1, 22), Ok(24));
-        let reason = settled(5, 1, 22).expect_err("one process of five");
+        assert_eq!(discarded_runs(3, 3, 22), Ok(22));
+        assert_eq!(discarded_runs(3, 1, 22), Ok(24));
+        let reason = discarded_runs(5, 1, 22).expect_err("one process of five");
         assert!(reason.contains("4 of 5 processes"), "{reason}");
     }
 }

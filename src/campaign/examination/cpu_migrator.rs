@@ -7,21 +7,21 @@ use std::time::Duration;
 /// Time that the process stays on a CPU.
 const TIME_PER_CPU: Duration = Duration::from_micros(300);
 
-/// Runs `work` while another thread moves all threads of a process over these CPUs in turn, if
-/// there are at least two; then allows the process all of them again. `work` can read the number of
-/// moves so far.
+/// Runs `work` while another thread moves all threads of a process from CPU to CPU of `cpus`; then
+/// allows the process all of `cpus` again. `work` can read the number of moves so far. With fewer
+/// than two CPUs, nothing is moved.
 pub(super) fn while_migrating<T>(
     process: u32,
     cpus: &[u32],
     work: impl FnOnce(&AtomicU32) -> T,
 ) -> T {
-    let (over, moves) = (AtomicBool::new(false), AtomicU32::new(0));
+    let (is_over, moves) = (AtomicBool::new(false), AtomicU32::new(0));
     if cpus.len() < 2 {
         return work(&moves);
     }
     let migrate = || {
         for cpu in cpus.iter().cycle() {
-            if over.load(Ordering::Relaxed) {
+            if is_over.load(Ordering::Relaxed) {
                 break;
             }
             let moved = timers::move_process(process, &[*cpu]);
@@ -33,8 +33,8 @@ pub(super) fn while_migrating<T>(
     thread::scope(|scope| {
         // If no thread can be started, the process is not moved.
         let _ = thread::Builder::new().spawn_scoped(scope, migrate);
-        let worked = work(&moves);
-        over.store(true, Ordering::Relaxed);
-        worked
+        let result = work(&moves);
+        is_over.store(true, Ordering::Relaxed);
+        result
     })
 }

@@ -1,10 +1,10 @@
-//! Gathers the evidence for the verdicts on a timer: order of readings, threads, rate, and what it
-//! counts.
+//! Gathers the evidence for the verdicts on a timer: whether its readings are in order, also between
+//! threads; its edges; its rate; and what it counts (wall time or CPU time).
 //!
-//! Separate processes answer these questions. If the host can compare a timer with its reference,
-//! they live as long as the campaign, so that rates are observed over windows from a millisecond to
-//! the whole run. One process serves all timers of a host that answers for many timers in one
-//! question.
+//! Processes that do nothing else answer these questions. If a host can compare a timer with its
+//! reference, its processes live as long as the campaign, so that rates are observed over times from
+//! a millisecond to the whole campaign. If one question to a host can cover many timers, one process
+//! examines all timers of that host; otherwise each timer has its own process.
 
 mod cpu_migrator;
 mod edges;
@@ -17,8 +17,8 @@ use std::rc::Rc;
 
 use timers::{Answer, Fault, Subject};
 
-pub(super) use self::order::ordered;
-pub(super) use self::rounds::rounds;
+pub(super) use self::order::as_order;
+pub(super) use self::rounds::schedule_rounds;
 use crate::campaign::sampling::Plan;
 use crate::hosts::connection::Connection;
 use crate::hosts::hosted::{compare_in_rounds, subject};
@@ -26,14 +26,14 @@ use crate::hosts::protocol::Op;
 use crate::rate::tightest;
 use crate::trace::{Evidence, Stored};
 
-/// Comparisons, the tightest of which is kept.
-const SPARSE_COMPARISON: u32 = 7;
-/// Readings in one answer.
+/// Comparisons in a sample; the one with the shortest time between its outer reads is kept.
+const COMPARISONS_PER_SAMPLE: u32 = 7;
+/// Largest number of readings in one answer.
 const CHUNK: u32 = 50_000;
 /// Time between two comparisons of a series, in nanoseconds.
 const SPACING_NS: f64 = 1e6;
 
-/// A process that examines timers: all timers of a host that answers for many in one question,
+/// A process that examines timers: all timers of a host if one question to it can cover many timers,
 /// otherwise a single timer.
 pub(super) struct Session {
     /// The process.
@@ -48,63 +48,69 @@ pub(super) struct Session {
     pub cpus: Vec<u32>,
 }
 
-/// A timer of a session: the known values that shape the questions, and the record for the answers.
+/// A timer that a session examines, with the values that determine how much is asked.
 pub(super) struct Examined<'a> {
     /// The id of the timer.
     pub id: &'a str,
     /// The cost of a read, in nanoseconds.
     pub cost_ns: f64,
-    /// The step, in nanoseconds, if it is long; otherwise 0.
+    /// The step in nanoseconds if the timer is slow, otherwise 0.
     pub step_ns: f64,
     /// All observations of the timer.
     pub trace: &'a mut Stored,
 }
 
 impl Session {
+    /// Returns whether the host answers this question.
     fn offers(&self, op: Op) -> bool {
         self.connection.borrow().hello().offers(op)
     }
 
+    /// Returns the timer with this id as the process reads it.
     fn timer(&self, id: &str) -> Box<dyn Subject> {
         subject(&self.connection, id)
     }
 
-    /// Compares each of these timers with the reference: returns the tightest of several
-    /// comparisons.
+    /// Compares each of these timers with the reference several times. Returns the comparison with the
+    /// shortest time between its outer reads for each timer; `None` if the timer refused.
     ///
     /// # Errors
     /// The errors of the subjects.
     pub(super) fn compare_sparsely(&self, ids: &[&str]) -> Answer<Vec<Option<[i64; 3]>>> {
         let reference = &self.reference;
         if self.joint {
-            let counts = [SPARSE_COMPARISON, 1];
+            let counts = [COMPARISONS_PER_SAMPLE, 1];
             let mut rows = compare_in_rounds(&self.connection, ids, reference, counts, 0)?;
             return Ok(rows.pop().unwrap_or_default());
         }
-        let one = |id: &&str| (self.timer(id)).comparisons(reference, 0, SPARSE_COMPARISON);
-        ids.iter().map(|id| one(id).map(tightest)).collect()
+        let compare =
+            |id: &&str| (self.timer(id)).comparisons(reference, 0, COMPARISONS_PER_SAMPLE);
+        ids.iter().map(|id| compare(id).map(tightest)).collect()
     }
 
-    /// Asks all other questions. A refused question is recorded, and the next one follows.
+    /// Asks all questions except the comparisons over the whole campaign. If a question is refused,
+    /// records the reason and continues with the next one.
     ///
     /// # Errors
     /// When the process is lost; earlier answers are kept in the evidence.
     pub(super) fn examine(&self, examined: &mut [Examined]) -> Answer<()> {
         for one in examined.iter_mut() {
-            let order = self.order(one);
-            one.trace.evidence.order = noted(Op::Readings, order, &mut one.trace.evidence)?;
-            self.edges(one)?;
-            let threads = self.threads(one.id);
-            one.trace.evidence.threads = noted(Op::Handoffs, threads, &mut one.trace.evidence)?;
+            let order = self.test_order(one);
+            one.trace.evidence.order =
+                record_refusal(Op::Readings, order, &mut one.trace.evidence)?;
+            self.find_edges(one)?;
+            let threads = self.test_threads(one.id);
+            one.trace.evidence.threads =
+                record_refusal(Op::Handoffs, threads, &mut one.trace.evidence)?;
         }
         if self.offers(Op::Comparisons) {
-            self.series(examined)?;
+            self.compare_in_series(examined)?;
         }
-        self.nature(examined)
+        self.find_counted_quantity(examined)
     }
 
-    /// Makes comparisons in a row, for several timers in turn.
-    fn series(&self, examined: &mut [Examined]) -> Answer<()> {
+    /// Compares each timer with the reference many times, about a millisecond apart.
+    fn compare_in_series(&self, examined: &mut [Examined]) -> Answer<()> {
         let work = |trace: &Stored| (SPACING_NS / trace.reference.ns_per_work) as u64;
         let (reference, count) = (&self.reference, self.plan.comparisons);
         if let (true, Some(first)) = (self.joint, examined.first()) {
@@ -116,19 +122,28 @@ impl Session {
                 }
             }
         }
-        // Timers that refused are asked individually, which returns the reason.
-        let silent = |one: &&mut Examined| one.trace.evidence.series.is_empty();
-        for one in examined.iter_mut().filter(silent) {
+        // The joint answer does not say why a timer refused, so such timers are asked individually.
+        let is_missing = |one: &&mut Examined| one.trace.evidence.series.is_empty();
+        for one in examined.iter_mut().filter(is_missing) {
             let series = (self.timer(one.id)).comparisons(reference, work(one.trace), count);
             let evidence = &mut one.trace.evidence;
-            evidence.series = noted(Op::Comparisons, series, evidence)?.unwrap_or_default();
+            evidence.series =
+                record_refusal(Op::Comparisons, series, evidence)?.unwrap_or_default();
         }
         Ok(())
     }
 }
 
-/// Returns the answer; records a refusal and returns `None`.
-fn noted<T>(question: Op, answer: Answer<T>, evidence: &mut Evidence) -> Answer<Option<T>> {
+/// Returns the answer to a question. If the question was refused, records the reason and returns
+/// `None`.
+///
+/// # Errors
+/// When the process is lost or the run is interrupted.
+fn record_refusal<T>(
+    question: Op,
+    answer: Answer<T>,
+    evidence: &mut Evidence,
+) -> Answer<Option<T>> {
     match answer {
         Ok(answer) => Ok(Some(answer)),
         Err(Fault::Refused(why)) => {

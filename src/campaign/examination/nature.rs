@@ -1,57 +1,62 @@
-//! Finds what a timer counts: how far it moves while its thread computes, sleeps, or sleeps while
-//! another thread computes.
+//! Finds which quantity a timer counts (wall time, CPU time of its thread or of its process): observes
+//! how far it moves while its thread computes, sleeps, and sleeps while another thread computes.
 
 use timers::{Answer, During};
 
-use super::{Examined, Session, noted};
+use super::{Examined, Session, record_refusal};
 use crate::hosts::hosted::measure_advances;
 use crate::hosts::protocol::Op;
 use crate::model::Counted;
 use crate::trace::{Meanwhile, Moved};
 
-/// Longest time that a timer is watched here, in milliseconds. Slower timers are watched while all
-/// slow timers wait.
-const LONGEST_NATURE_MS: u32 = 64;
-/// Attempts with a busy thread, each twice as long as the one before: if other programs occupy all
-/// CPUs, the thread may not run for a while.
-const BUSY_TRIES: u32 = 3;
-/// Time that a timer is watched next to a busy thread if it stands still during sleep, in
+/// Longest time that a timer is observed here, in milliseconds. Timers whose steps need more time are
+/// observed with the slow timers (`slow_clocks`).
+const LONGEST_OBSERVATION_MS: u32 = 64;
+/// Attempts with a busy thread, each twice as long as the one before, because the thread may not run
+/// for a while if other programs occupy all CPUs.
+const MAX_BUSY_ATTEMPTS: u32 = 3;
+/// Shortest time that a timer which stands still during sleep is observed next to a busy thread, in
 /// milliseconds: the kernel adds the time of a running thread to its process once a tick, of 10 ms
 /// at most (`thread_group_cputime` in its `kernel/sched/cputime.c`).
-const WITH_BUSY_MS: u32 = 30;
-/// Fewest steps of a timer in the time that it is watched.
-const NATURE_STEPS: f64 = 6.0;
-/// Time that timer and reference are watched during sleep if the host cannot compare them, in
-/// milliseconds. The two reads follow each other, and their delay may differ between both ends
-/// (`COLD_NS` of `trust/stability/advances.rs`); this is the shortest time in which that difference
-/// hides no rate that matters. *Computed*.
+const MIN_BUSY_MS: u32 = 30;
+/// Fewest steps of a timer in the time that it is observed.
+const MIN_STEPS: f64 = 6.0;
+/// Time that timer and reference are observed during sleep if the host cannot compare them, in
+/// milliseconds. The host reads them one after the other, and the delay between the two reads may
+/// differ from start to end (`COLD_NS` of `trust/stability/advances.rs`). This is the shortest time
+/// in which that difference hides no error of the rate that matters. *Computed*.
 const RATE_MS: u32 = 250;
 
 impl Session {
-    /// Finds what the timers count: how far they move while the thread computes, sleeps, and sleeps
-    /// next to a busy thread.
-    pub(super) fn nature(&self, examined: &mut [Examined]) -> Answer<()> {
-        let span = |one: &Examined| {
-            let steps_ms = (NATURE_STEPS * one.step_ns * 1e-6).ceil() as u32;
-            Some(self.plan.nature_ms.max(steps_ms)).filter(|span| *span <= LONGEST_NATURE_MS)
+    /// Observes how far the timers move while their thread computes, sleeps, and sleeps next to a busy
+    /// thread.
+    pub(super) fn find_counted_quantity(&self, examined: &mut [Examined]) -> Answer<()> {
+        // The time that a timer has to be observed, in milliseconds; `None` if it is too long.
+        let observation_ms = |one: &Examined| {
+            let steps_ms = (MIN_STEPS * one.step_ns * 1e-6).ceil() as u32;
+            Some(self.plan.nature_ms.max(steps_ms)).filter(|ms| *ms <= LONGEST_OBSERVATION_MS)
         };
         let all = 0..examined.len();
         let mut left: Vec<usize> = (all.clone())
-            .filter(|&at| span(&examined[at]).is_some())
+            .filter(|&at| observation_ms(&examined[at]).is_some())
             .collect();
-        if let Some(span) = examined.iter().filter_map(span).max() {
-            self.advance(Meanwhile::Spin, span, examined, &left)?;
-            // Timers that were already watched during sleep are not measured again.
-            let mut unknown = left.clone();
-            unknown.retain(|&at| examined[at].moved(Meanwhile::Sleep).is_none());
-            self.advance(Meanwhile::Sleep, span, examined, &unknown)?;
-            let stood = left
+        if let Some(ms) = examined.iter().filter_map(observation_ms).max() {
+            self.observe(Meanwhile::Spin, ms, examined, &left)?;
+            // Timers that were already observed during sleep are not observed again.
+            let mut unobserved = left.clone();
+            unobserved.retain(|&at| examined[at].moved(Meanwhile::Sleep).is_none());
+            self.observe(Meanwhile::Sleep, ms, examined, &unobserved)?;
+            let any_stood_still = left
                 .iter()
                 .any(|&at| examined[at].is_slower(Meanwhile::Sleep));
-            let mut busy_ms = if stood { span.max(WITH_BUSY_MS) } else { span };
-            for _ in 0..BUSY_TRIES {
-                self.advance(Meanwhile::OtherSpin, busy_ms, examined, &left)?;
-                // Repeat for timers that should have moved.
+            let mut busy_ms = if any_stood_still {
+                ms.max(MIN_BUSY_MS)
+            } else {
+                ms
+            };
+            for _ in 0..MAX_BUSY_ATTEMPTS {
+                self.observe(Meanwhile::OtherSpin, busy_ms, examined, &left)?;
+                // Repeat for timers that claim to count the CPU time of the process but did not move.
                 left.retain(|&at| {
                     let one = &examined[at];
                     let claims = one.trace.evidence.claims.counts;
@@ -69,18 +74,19 @@ impl Session {
             return Ok(());
         }
         let counts = |at: usize| examined[at].trace.evidence.claims.counts;
-        let wall: Vec<usize> = all
+        let wall_timers: Vec<usize> = all
             .filter(|&at| matches!(counts(at), None | Some(Counted::Wall)))
             .collect();
-        // Twice, because one answer alone disqualifies no timer.
+        // Twice, because a single answer does not disqualify a timer.
         for _ in 0..2 {
-            self.advance(Meanwhile::Sleep, RATE_MS, examined, &wall)?;
+            self.observe(Meanwhile::Sleep, RATE_MS, examined, &wall_timers)?;
         }
         Ok(())
     }
 
-    /// Adds the movement of each timer in `which` to its evidence.
-    fn advance(
+    /// Observes the timers with the indices `which` for `ms` milliseconds and adds the movement of each
+    /// to its evidence.
+    fn observe(
         &self,
         meanwhile: Meanwhile,
         ms: u32,
@@ -103,10 +109,11 @@ impl Session {
             let evidence = &mut trace.evidence;
             let moved = match answer {
                 Some(moved) => Some(moved),
-                // Timers that refused are asked individually, which returns the reason.
+                // The joint answer does not say why a timer refused, so it is asked individually.
                 None => {
-                    let alone = self.timer(id).advance(&self.reference, during, ms);
-                    noted(Op::Advance, alone, evidence)?.map(|moved| [moved.timer, moved.reference])
+                    let answer = self.timer(id).advance(&self.reference, during, ms);
+                    record_refusal(Op::Advance, answer, evidence)?
+                        .map(|moved| [moved.timer, moved.reference])
                 }
             };
             let moved = moved.map(|[timer, reference]| Moved {
@@ -127,9 +134,10 @@ impl Examined<'_> {
         advances.find(|moved| moved.meanwhile == meanwhile)
     }
 
-    /// Returns whether the timer moved at less than half the rate it had while its thread computed.
+    /// Returns whether the timer moved at less than half the rate that it had while its thread
+    /// computed. `false` if that is unknown.
     fn is_slower(&self, meanwhile: Meanwhile) -> bool {
-        let rates = self.moved(meanwhile).zip(self.moved(Meanwhile::Spin));
-        rates.is_some_and(|(moved, spun)| moved.rate() < 0.5 * spun.rate())
+        let movements = self.moved(meanwhile).zip(self.moved(Meanwhile::Spin));
+        movements.is_some_and(|(moved, spun)| moved.rate() < 0.5 * spun.rate())
     }
 }

@@ -6,35 +6,41 @@ use std::time::Duration;
 use timers::{Answer, Deadline, Fault, Ordered};
 
 use super::cpu_migrator::while_migrating;
-use super::rounds::rounds;
+use super::rounds::schedule_rounds;
 use super::{CHUNK, Examined, Session};
 use crate::trace::{Order, Pair, Threads};
 
-/// Rounds of pairs of CPUs at most. With up to 64 CPUs, every pair is tested.
-const MOST_ROUNDS: usize = 63;
-/// Handoffs if all threads share one CPU, where each handoff needs a context switch.
-const FEW_HANDOFFS: u32 = 200;
-/// Time that the handoffs of a round may take, excluding the last answer; the number of handoffs in
-/// the first answer; and the factor by which the number grows. The latter two are even.
+/// Largest number of rounds of handoffs. In a round, each CPU belongs to at most one pair; with up to
+/// 64 CPUs, every pair is tested.
+const MAX_ROUNDS: usize = 63;
+/// Fewest handoffs per pair of CPUs; also their number if all threads share one CPU, because each
+/// handoff then needs a context switch.
+const MIN_HANDOFFS: u32 = 200;
+/// Time after which no further handoffs are requested in a round.
 /// *Judgement*: next to a busy program a handoff takes milliseconds.
-const HANDOFFS_TAKE: Duration = Duration::from_millis(30);
+const HANDOFFS_TIME: Duration = Duration::from_millis(30);
+/// Number of handoffs in the first answer, which is even.
 const FIRST_HANDOFFS: u32 = 20;
-const MORE_HANDOFFS: u32 = 6;
-/// Additional answers, beyond the plan, if not all CPUs were visited by its end.
-const MOST_CHUNKS: u32 = 40;
+/// Factor by which the number of handoffs grows from answer to answer, which is even.
+const HANDOFFS_GROWTH: u32 = 6;
+/// Largest number of additional answers if the thread has not been on all CPUs after the planned
+/// readings.
+const MAX_EXTRA_CHUNKS: u32 = 40;
 
 impl Session {
-    pub(super) fn order(&self, one: &Examined) -> Answer<Order> {
-        let affordable = (self.plan.order_ns / (one.cost_ns + 5.0)).max(1_000.0);
+    /// Takes successive readings of a timer while its thread is moved from CPU to CPU, and counts the
+    /// readings that are smaller than the one before.
+    pub(super) fn test_order(&self, examined: &Examined) -> Answer<Order> {
+        let affordable = (self.plan.order_ns / (examined.cost_ns + 5.0)).max(1_000.0);
         let mut left = self.plan.order_readings.min(affordable as u32);
-        let mut timer = self.timer(one.id);
-        let (process, all) = (self.connection.borrow().process(), self.cpus.len() as u32);
+        let mut timer = self.timer(examined.id);
+        let (process, cpu_count) = (self.connection.borrow().process(), self.cpus.len() as u32);
         while_migrating(process, &self.cpus, |moves| {
             let moves = || moves.load(Ordering::Relaxed);
             let mut found = Ordered::default();
-            let mut longer = MOST_CHUNKS;
-            while left > 0 || (all > 1 && moves() < all && longer > 0) {
-                longer -= u32::from(left == 0);
+            let mut extra_chunks = MAX_EXTRA_CHUNKS;
+            while left > 0 || (cpu_count > 1 && moves() < cpu_count && extra_chunks > 0) {
+                extra_chunks -= u32::from(left == 0);
                 let count = if left == 0 {
                     affordable.min(f64::from(CHUNK)) as u32
                 } else {
@@ -43,26 +49,32 @@ impl Session {
                 left -= count.min(left);
                 found = found.and(timer.order(count)?);
             }
-            let cpus = if all < 2 { 1 } else { moves().min(all) };
-            Ok(ordered(found, moves(), cpus))
+            let cpus = if cpu_count < 2 {
+                1
+            } else {
+                moves().min(cpu_count)
+            };
+            Ok(as_order(found, moves(), cpus))
         })
     }
 
-    pub(super) fn threads(&self, id: &str) -> Answer<Threads> {
+    /// Passes readings of a timer from thread to thread, between pairs of CPUs if the host can choose
+    /// them.
+    pub(super) fn test_threads(&self, id: &str) -> Answer<Threads> {
         let (mut timer, plan) = (self.timer(id), &self.plan);
         let cpus = self.cpus.len() as u32;
         let mut threads = Threads {
             possible: cpus * cpus.saturating_sub(1) / 2,
             ..Threads::default()
         };
-        for round in rounds(&self.cpus, MOST_ROUNDS)
+        for round in schedule_rounds(&self.cpus, MAX_ROUNDS)
             .into_iter()
             .filter(|round| !round.is_empty())
         {
             let count = handoffs_per_pair(plan.handoffs, cpus);
             let handoffs = handoffs_in_time(count, |count| timer.handoffs_between(&round, count));
             let handoffs = match handoffs {
-                // The host cannot choose CPUs, or two threads cannot read the timer.
+                // The host cannot pin threads to CPUs, or only one thread can read the timer.
                 Err(Fault::Refused(_)) if threads.rounds == 0 => break,
                 handoffs => handoffs?,
             };
@@ -73,7 +85,7 @@ impl Session {
         }
         if threads.rounds == 0 {
             let count = if cpus < 2 {
-                FEW_HANDOFFS
+                MIN_HANDOFFS
             } else {
                 plan.handoffs
             };
@@ -88,8 +100,8 @@ impl Session {
     }
 }
 
-/// Converts the order of readings that were moved over CPUs.
-pub(in crate::campaign) fn ordered(found: Ordered, moves: u32, cpus: u32) -> Order {
+/// Returns the evidence for readings of a thread that was moved `moves` times, over `cpus` CPUs.
+pub(in crate::campaign) fn as_order(found: Ordered, moves: u32, cpus: u32) -> Order {
     Order {
         readings: found.readings,
         backward: found.backward,
@@ -99,19 +111,20 @@ pub(in crate::campaign) fn ordered(found: Ordered, moves: u32, cpus: u32) -> Ord
     }
 }
 
-/// Returns `most` handoffs per pair, or as many as fit in about `HANDOFFS_TAKE`: a few at first,
-/// then more per answer. If threads have to wait for a CPU, each handoff takes milliseconds.
+/// Asks for `most` handoffs per pair, or for as many as fit into about `HANDOFFS_TIME`, with more of
+/// them from answer to answer. They may not fit because a handoff takes milliseconds if the threads
+/// have to wait for a CPU. Returns the two readings of each handoff, a list for each pair.
 fn handoffs_in_time(
     most: u32,
     mut ask: impl FnMut(u32) -> Answer<Vec<Vec<[i64; 2]>>>,
 ) -> Answer<Vec<Vec<[i64; 2]>>> {
-    let over = Deadline::after(HANDOFFS_TAKE);
+    let over = Deadline::after(HANDOFFS_TIME);
     let mut count = FIRST_HANDOFFS.min(most);
     let mut all = ask(count)?;
     let mut left = most - count;
     while left > 0 && over.remaining().is_some() {
         // The number stays even, so that every other handoff goes in the same direction.
-        count = (MORE_HANDOFFS * count).min(left);
+        count = (HANDOFFS_GROWTH * count).min(left);
         left -= count;
         all.iter_mut()
             .zip(ask(count)?)
@@ -120,10 +133,10 @@ fn handoffs_in_time(
     Ok(all)
 }
 
-/// Returns the handoffs per pair, so that the total grows with the number of CPUs and not with its
-/// square.
+/// Returns the number of handoffs per pair. It falls with the number of CPUs, so that the total grows
+/// with the number of CPUs and not with its square.
 fn handoffs_per_pair(handoffs: u32, cpus: u32) -> u32 {
-    (2 * handoffs / cpus.max(1)).clamp(FEW_HANDOFFS, handoffs)
+    (2 * handoffs / cpus.max(1)).clamp(MIN_HANDOFFS, handoffs)
 }
 
 #[cfg(test)]
@@ -132,26 +145,29 @@ mod tests {
     use crate::campaign::sampling::Plan;
 
     #[test]
-    fn thread_test_grows_with_cpus() {
-        // A handoff takes 1 µs between sockets, a round starts its threads in 50 µs each, a pair of
-        // readings 0.3 µs on the wire.
-        let seconds = |cpus: u32| {
+    fn thread_test_time_is_bounded() {
+        // Assumes that a handoff takes 1 µs between sockets, starting a thread 50 µs, and sending a
+        // pair of readings 0.3 µs.
+        let rounds_and_seconds = |cpus: u32| {
             let all: Vec<u32> = (0..cpus).collect();
             let count = f64::from(handoffs_per_pair(Plan::DEFAULT.handoffs, cpus));
-            let round = |pairs: usize| {
+            let round_seconds = |pairs: usize| {
                 count * 1e-6 + 2.0 * pairs as f64 * 50e-6 + pairs as f64 * count * 0.3e-6
             };
-            let rounds = rounds(&all, MOST_ROUNDS);
+            let rounds = schedule_rounds(&all, MAX_ROUNDS);
             (
                 rounds.len(),
-                rounds.iter().map(|pairs| round(pairs.len())).sum::<f64>(),
+                rounds
+                    .iter()
+                    .map(|pairs| round_seconds(pairs.len()))
+                    .sum::<f64>(),
             )
         };
-        let (rounds, time) = seconds(2);
+        let (rounds, time) = rounds_and_seconds(2);
         assert!(rounds == 1 && time < 0.2, "{rounds} rounds, {time} s");
-        let (rounds, time) = seconds(64);
+        let (rounds, time) = rounds_and_seconds(64);
         assert!(rounds == 63 && time < 2.0, "{rounds} rounds, {time} s");
-        let (rounds, time) = seconds(512);
+        let (rounds, time) = rounds_and_seconds(512);
         assert!(rounds == 63 && time < 20.0, "{rounds} rounds, {time} s");
     }
 }

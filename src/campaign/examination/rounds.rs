@@ -1,11 +1,11 @@
 //! Schedules pairs of CPUs: every pair once, in as few rounds as possible, with each CPU at most
 //! once per round.
 
-/// Returns rounds of disjoint pairs (the circle method of round-robin tournaments): one fewer than
-/// CPUs if their number is even, as many as CPUs if it is odd. Keeps at most `most` rounds, spread
-/// evenly over all of them.
+/// Returns rounds of disjoint pairs, by the circle method of round-robin tournaments. For `n` CPUs,
+/// there are `n - 1` rounds if `n` is even, and `n` rounds if it is odd. If there are more than
+/// `max_rounds`, returns `max_rounds` of them, spread evenly.
 #[must_use]
-pub fn rounds(cpus: &[u32], most: usize) -> Vec<Vec<[u32; 2]>> {
+pub fn schedule_rounds(cpus: &[u32], max_rounds: usize) -> Vec<Vec<[u32; 2]>> {
     let mut seats: Vec<Option<u32>> = cpus.iter().copied().map(Some).collect();
     if seats.len() % 2 == 1 {
         // The CPU paired with this empty seat has no partner in that round.
@@ -21,11 +21,11 @@ pub fn rounds(cpus: &[u32], most: usize) -> Vec<Vec<[u32; 2]>> {
         // The first seat stays, the others rotate by one.
         seats[1..].rotate_right(1);
     }
-    if all <= most {
+    if all <= max_rounds {
         return rounds;
     }
-    (0..most)
-        .map(|turn| std::mem::take(&mut rounds[turn * all / most]))
+    (0..max_rounds)
+        .map(|turn| std::mem::take(&mut rounds[turn * all / max_rounds]))
         .collect()
 }
 
@@ -36,10 +36,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_cpu_pair_meets_once() {
+    fn schedules_every_pair_once() {
         for count in [2_u32, 3, 4, 7, 16, 63, 64, 128] {
             let cpus: Vec<u32> = (0..count).map(|cpu| 3 * cpu + 1).collect();
-            let rounds = rounds(&cpus, usize::MAX);
+            let rounds = schedule_rounds(&cpus, usize::MAX);
             assert_eq!(
                 rounds.len() as u32,
                 if count % 2 == 0 { count - 1 } else { count },
@@ -51,11 +51,11 @@ mod tests {
                 for [a, b] in round {
                     assert!(
                         busy.insert(a) && busy.insert(b),
-                        "{count} CPUs: one is in two pairs"
+                        "{count} CPUs: a CPU is in two pairs of a round"
                     );
                     assert!(
                         met.insert([a.min(b), a.max(b)]),
-                        "{count} CPUs: {a} and {b} met before"
+                        "{count} CPUs: {a} and {b} are paired twice"
                     );
                 }
             }
@@ -65,16 +65,16 @@ mod tests {
 
     #[test]
     fn few_cpus_need_few_rounds() {
-        assert!(rounds(&[], 9).is_empty());
-        assert!(rounds(&[5], 9).iter().all(Vec::is_empty));
-        assert_eq!(rounds(&[5, 2], 9), [[[5, 2]]]);
+        assert!(schedule_rounds(&[], 9).is_empty());
+        assert!(schedule_rounds(&[5], 9).iter().all(Vec::is_empty));
+        assert_eq!(schedule_rounds(&[5, 2], 9), [[[5, 2]]]);
     }
 
     #[test]
     fn bounds_number_of_rounds() {
         let cpus: Vec<u32> = (0..256).collect();
-        let some = rounds(&cpus, 63);
-        assert_eq!(some.len(), 63);
-        assert!(some.iter().all(|round| round.len() == 128));
+        let kept = schedule_rounds(&cpus, 63);
+        assert_eq!(kept.len(), 63);
+        assert!(kept.iter().all(|round| round.len() == 128));
     }
 }

@@ -1,8 +1,9 @@
-//! Waits for slow timers, whose steps are longer than the work that a run can afford.
+//! Observes slow timers: those whose steps are so long that an ordinary process, which increases its
+//! work until the timer moves, cannot find them.
 //!
 //! Timers that claim to count wall time are watched during the campaign by processes that sleep
-//! ([`BackgroundWatcher`]). All timers that are still unresolved are measured at the same time at
-//! the end of the campaign, by processes that work ([`together`]).
+//! between readings ([`BackgroundWatcher`]). At the end of the campaign, all timers whose resolution
+//! is still unknown are measured at the same time by processes that compute ([`measure_together`]).
 
 mod watching;
 
@@ -15,8 +16,8 @@ use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 use timers::{Answer, Fault};
 
-pub use watching::at_work;
-use watching::watch_asleep;
+pub use watching::watch_computing;
+use watching::watch_sleeping;
 
 use crate::campaign::choose::Settings;
 use crate::hosts::bench::Bench;
@@ -25,12 +26,12 @@ use crate::hosts::protocol::HostedTimer;
 use crate::model::Counted;
 use crate::trace::{Intervals, Moved, Reference};
 
-/// The intervals of a slow timer, and how far it moved while its process slept.
-pub type Waited = Result<(Vec<Intervals>, Option<Moved>), Fault>;
+/// The intervals of a slow timer, and how far it moved while its process slept, if that was observed.
+pub type SlowResult = Result<(Vec<Intervals>, Option<Moved>), Fault>;
 
-/// A timer with long steps.
+/// A timer with long steps, and what is needed to measure it.
 #[derive(Clone)]
-pub struct Slow {
+pub struct SlowTimer {
     /// The host of the timer.
     pub host: Host,
     /// The timer.
@@ -39,7 +40,8 @@ pub struct Slow {
     pub reference: Reference,
 }
 
-impl Slow {
+impl SlowTimer {
+    /// Starts a process that measures the timer.
     fn bench(&self, cpu: Option<u32>, settings: &Settings) -> Answer<Bench> {
         let connection = connect(&self.host, &[&self.timer.id], cpu, settings.timeout)?;
         Ok(bench(&connection, &self.timer, &self.reference.id))
@@ -52,13 +54,15 @@ pub struct BackgroundWatcher {
     settings: Settings,
     /// A CPU that the campaign does not measure on.
     cpu: Option<u32>,
-    over: Arc<AtomicBool>,
-    watchers: BTreeMap<usize, JoinHandle<Waited>>,
+    /// Tells the threads to end.
+    stop: Arc<AtomicBool>,
+    /// The threads, by the index of their timer.
+    watchers: BTreeMap<usize, JoinHandle<SlowResult>>,
 }
 
 impl BackgroundWatcher {
-    /// Creates a watcher without timers. Watchers avoid the CPU that measures; if it is the only
-    /// CPU, nothing is watched.
+    /// Creates a watcher without timers. Watching processes run on one of `cpus` that the campaign
+    /// does not measure on; if there is none, no timer is watched.
     #[must_use]
     pub fn new(settings: Settings, cpus: &[u32]) -> Self {
         let measuring = settings.cpu;
@@ -67,28 +71,29 @@ impl BackgroundWatcher {
         Self {
             settings,
             cpu,
-            over: Arc::default(),
+            stop: Arc::default(),
             watchers: BTreeMap::new(),
         }
     }
 
-    /// Starts to watch a timer, unless it is watched already or does not claim to count wall time.
-    pub fn begin(&mut self, index: usize, slow: Slow) {
+    /// Starts to watch the timer with this index, unless it is watched already or does not claim to
+    /// count wall time.
+    pub fn begin(&mut self, index: usize, slow: SlowTimer) {
         let Some(cpu) = self.cpu else { return };
         if slow.timer.properties.counts != Some(Counted::Wall) || self.watchers.contains_key(&index)
         {
             return;
         }
-        let (settings, over) = (self.settings, Arc::clone(&self.over));
+        let (settings, stop) = (self.settings, Arc::clone(&self.stop));
         let watch = move || {
             let mut random = StdRng::seed_from_u64(settings.seed.wrapping_add(index as u64));
             let mut bench = slow.bench(Some(cpu), &settings)?;
-            let (intervals, moved) = watch_asleep(
+            let (intervals, moved) = watch_sleeping(
                 &mut bench,
                 &slow.reference,
                 &settings.plan,
                 &mut random,
-                &over,
+                &stop,
             )?;
             Ok((intervals, Some(moved)))
         };
@@ -98,42 +103,48 @@ impl BackgroundWatcher {
         }
     }
 
-    /// Waits for all timers that are still watched and returns their results by index.
+    /// Waits until all timers have been watched long enough and returns their results by index.
     #[must_use]
-    pub fn end(&mut self) -> BTreeMap<usize, Waited> {
+    pub fn end(&mut self) -> BTreeMap<usize, SlowResult> {
         let watchers = std::mem::take(&mut self.watchers);
         watchers
             .into_iter()
-            .map(|(index, watcher)| (index, watcher.join().unwrap_or_else(|_| lost())))
+            .map(|(index, watcher)| (index, watcher.join().unwrap_or_else(|_| thread_lost())))
             .collect()
     }
 }
 
 impl Drop for BackgroundWatcher {
     fn drop(&mut self) {
-        self.over.store(true, Ordering::Relaxed);
+        self.stop.store(true, Ordering::Relaxed);
     }
 }
 
-/// Measures all timers at the same time, each in a separate process, distributed over `cpus` in the
-/// order given. For each timer, a second process sleeps while the first one works.
+/// Measures all timers at the same time, each with a process that computes between readings, and
+/// another one that sleeps between readings. Distributes the computing processes over `cpus`.
 #[must_use]
-pub fn together(slow: &[Slow], settings: &Settings, cpus: &[u32], seed: u64) -> Vec<Waited> {
-    let one = |turn: usize, slow: &Slow| {
+pub fn measure_together(
+    slow: &[SlowTimer],
+    settings: &Settings,
+    cpus: &[u32],
+    seed: u64,
+) -> Vec<SlowResult> {
+    let measure_one = |turn: usize, slow: &SlowTimer| {
         let (reference, plan) = (&slow.reference, &settings.plan);
         let cpu = cpus.get(turn % cpus.len().max(1)).copied();
         let mut random = StdRng::seed_from_u64(seed.wrapping_add(turn as u64));
-        let mut naps = StdRng::seed_from_u64(random.random());
-        let over = AtomicBool::new(false);
+        let mut sleeper_random = StdRng::seed_from_u64(random.random());
+        let stop = AtomicBool::new(false);
         thread::scope(|scope| {
             let sleeper = scope.spawn(|| {
                 let mut bench = slow.bench(None, settings)?;
-                watch_asleep(&mut bench, reference, plan, &mut naps, &over)
+                watch_sleeping(&mut bench, reference, plan, &mut sleeper_random, &stop)
             });
             let worked = (slow.bench(cpu, settings))
-                .and_then(|mut bench| at_work(&mut bench, reference, plan, &mut random));
-            over.store(true, Ordering::Relaxed);
-            // The steps that the sleeper observed are not needed, and it may have ended early.
+                .and_then(|mut bench| watch_computing(&mut bench, reference, plan, &mut random));
+            stop.store(true, Ordering::Relaxed);
+            // Only the movement that the sleeping process observed is used, because it may have ended
+            // before it observed enough steps.
             let moved = sleeper
                 .join()
                 .ok()
@@ -143,18 +154,20 @@ pub fn together(slow: &[Slow], settings: &Settings, cpus: &[u32], seed: u64) -> 
         })
     };
     thread::scope(|scope| {
-        let waiting: Vec<_> = slow
+        let threads: Vec<_> = slow
             .iter()
             .enumerate()
-            .map(|(turn, slow)| scope.spawn(move || one(turn, slow)))
+            .map(|(turn, slow)| scope.spawn(move || measure_one(turn, slow)))
             .collect();
-        waiting
+        threads
             .into_iter()
-            .map(|waiter| waiter.join().unwrap_or_else(|_| lost()))
+            .map(|thread| thread.join().unwrap_or_else(|_| thread_lost()))
             .collect()
     })
 }
 
-fn lost<T>() -> Result<T, Fault> {
-    Err(Fault::Lost("the thread that waited for it ended".into()))
+fn thread_lost<T>() -> Result<T, Fault> {
+    Err(Fault::Lost(
+        "the thread that watched it ended unexpectedly".into(),
+    ))
 }

@@ -1,5 +1,5 @@
-//! Watches a slow timer until it stepped often enough, while the process works or sleeps between
-//! readings.
+//! Watches a slow timer until it has stepped often enough, while its process computes or sleeps
+//! between readings.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
@@ -14,17 +14,18 @@ use crate::campaign::sampling::Plan;
 use crate::hosts::bench::Bench;
 use crate::trace::{Intervals, Meanwhile, Moved, Reference};
 
-/// Length of an interval, in nanoseconds: far below the steps of any slow timer.
+/// Mean length of an interval between two readings, in nanoseconds: far below the steps of any slow
+/// timer. Actual lengths vary by ±50 %.
 const INTERVAL_NS: f64 = 60_000.0;
-/// Intervals in a question.
-const REPEAT: u32 = 25;
+/// Intervals in one question.
+const INTERVALS_PER_QUESTION: u32 = 25;
 
-/// Watches the timer on the bench, with the process working, until it stepped often enough or the
-/// time of the plan is over.
+/// Watches the timer on the bench while its process computes, until the timer has stepped often
+/// enough or the time of the plan is over.
 ///
 /// # Errors
 /// The errors of the subjects on the bench.
-pub fn at_work(
+pub fn watch_computing(
     bench: &mut Bench,
     reference: &Reference,
     plan: &Plan,
@@ -34,22 +35,23 @@ pub fn at_work(
     let mut steps = Steps::default();
     let start = read_once(bench.reference.as_mut())?;
     let mut before = read_once(bench.timer.as_mut())?;
-    // If the reference stands still, the amount of work bounds the elapsed time.
-    let most_questions = (plan.calls.slow_ns / (0.5 * INTERVAL_NS * f64::from(REPEAT))) as usize;
+    // If the reference does not move, the number of questions limits the time.
+    let question_ns = 0.5 * INTERVAL_NS * f64::from(INTERVALS_PER_QUESTION);
+    let max_questions = (plan.calls.slow_ns / question_ns) as usize;
     loop {
         let work = (INTERVAL_NS / reference.ns_per_work * random.random_range(0.5..1.5)) as u64;
         let mut deltas = bench
             .timer
-            .intervals(&[work], REPEAT)?
+            .intervals(&[work], INTERVALS_PER_QUESTION)?
             .pop()
             .unwrap_or_default();
-        // The movement of the timer between the intervals is added as another interval, so that no
-        // step is missed.
+        // The timer may also move between the intervals. That movement is added as another interval,
+        // so that no step is missed.
         let reading = read_once(bench.timer.as_mut())?;
-        let shown = deltas
+        let within_intervals = deltas
             .iter()
             .fold(0, |sum: i64, delta| sum.wrapping_add(*delta));
-        let missed = reading.wrapping_sub(before).wrapping_sub(shown);
+        let missed = reading.wrapping_sub(before).wrapping_sub(within_intervals);
         deltas.extend((missed > 0).then_some(missed));
         before = reading;
         steps.count(&deltas);
@@ -59,8 +61,8 @@ pub fn at_work(
         });
         let elapsed_ns =
             read_once(bench.reference.as_mut())?.wrapping_sub(start) as f64 * reference.ns_per_tick;
-        let over = elapsed_ns >= plan.calls.slow_ns || groups.len() >= most_questions;
-        if over || steps.are_enough() {
+        let is_over = elapsed_ns >= plan.calls.slow_ns || groups.len() >= max_questions;
+        if is_over || steps.are_enough() {
             return Ok(groups);
         }
     }
@@ -69,17 +71,18 @@ pub fn at_work(
 /// Mean sleep between two readings, in nanoseconds; the actual sleep varies by ±50 %.
 const NAP_NS: f64 = 2e6;
 
-/// Watches the timer on the bench, with the process sleeping between readings, until it stepped
-/// often enough, the time of the plan is over, or `over` is set.
+/// Watches the timer on the bench while its process sleeps between readings, until the timer has
+/// stepped often enough, the time of the plan is over, or `stop` is set. Returns the intervals, and
+/// how far the timer moved in all of them.
 ///
 /// # Errors
 /// The errors of the subjects on the bench.
-pub fn watch_asleep(
+pub fn watch_sleeping(
     bench: &mut Bench,
     reference: &Reference,
     plan: &Plan,
     random: &mut StdRng,
-    over: &AtomicBool,
+    stop: &AtomicBool,
 ) -> Answer<(Vec<Intervals>, Moved)> {
     let (mut groups, mut steps) = (Vec::new(), Steps::default());
     let mut read = || {
@@ -90,9 +93,8 @@ pub fn watch_asleep(
     };
     let begin = read()?;
     let mut before = begin;
-    // If the reference stands still, as in a simulated world, the number of naps bounds the elapsed
-    // time.
-    let most_naps = (plan.calls.slow_ns / NAP_NS) as usize;
+    // If the reference does not move, as in a simulation, the number of naps limits the time.
+    let max_naps = (plan.calls.slow_ns / NAP_NS) as usize;
     loop {
         thread::sleep(Duration::from_nanos(
             (NAP_NS * random.random_range(0.5..1.5)) as u64,
@@ -107,9 +109,9 @@ pub fn watch_asleep(
         });
         before = now;
         let moved = now.1.wrapping_sub(begin.1);
-        let is_long =
-            moved as f64 * reference.ns_per_tick >= plan.calls.slow_ns || groups.len() >= most_naps;
-        if is_long || steps.are_enough() || over.load(Ordering::Relaxed) {
+        let is_over =
+            moved as f64 * reference.ns_per_tick >= plan.calls.slow_ns || groups.len() >= max_naps;
+        if is_over || steps.are_enough() || stop.load(Ordering::Relaxed) {
             let moved = Moved {
                 meanwhile: Meanwhile::Sleep,
                 timer: now.0.wrapping_sub(begin.0),
@@ -120,37 +122,40 @@ pub fn watch_asleep(
     }
 }
 
-/// Steps that are sufficient to find their length.
+/// Number of steps from which their length can be found.
 const SUFFICIENT_STEPS: usize = 48;
-/// Steps of exactly one tick that are sufficient: a step cannot be shorter than a tick.
+/// Number of steps of exactly one tick that is sufficient, because no step is shorter than a tick.
 const SUFFICIENT_TICKS: usize = 2;
 
-/// Counts movements of a timer: all, those by one tick, and intervals without movement.
+/// Counts intervals in which a timer moved, in which it moved by one tick, and in which it did not
+/// move.
 #[derive(Clone, Copy, Debug, Default)]
 struct Steps {
-    all: usize,
-    ticks: usize,
-    zeros: usize,
+    moved: usize,
+    by_one_tick: usize,
+    unmoved: usize,
 }
 
 impl Steps {
     fn count(&mut self, deltas: &[i64]) {
-        self.all += deltas.iter().filter(|&&delta| delta > 0).count();
-        self.ticks += deltas.iter().filter(|&&delta| delta == 1).count();
-        self.zeros += deltas.iter().filter(|&&delta| delta == 0).count();
+        self.moved += deltas.iter().filter(|&&delta| delta > 0).count();
+        self.by_one_tick += deltas.iter().filter(|&&delta| delta == 1).count();
+        self.unmoved += deltas.iter().filter(|&&delta| delta == 0).count();
     }
 
+    /// Returns whether the length of a step can be found from the intervals so far.
     fn are_enough(&self) -> bool {
-        let only_ticks =
-            self.ticks == self.all && self.ticks >= SUFFICIENT_TICKS && self.zeros > self.ticks;
+        let only_single_ticks = self.by_one_tick == self.moved
+            && self.by_one_tick >= SUFFICIENT_TICKS
+            && self.unmoved > self.by_one_tick;
         // A timer that makes its readings unique moves by one tick at every read, which is no step.
-        let enough = self.all - self.ticks >= SUFFICIENT_STEPS
-            || (self.zeros > 0 && self.all >= SUFFICIENT_STEPS);
-        only_ticks || enough
+        let many_steps = self.moved - self.by_one_tick >= SUFFICIENT_STEPS
+            || (self.unmoved > 0 && self.moved >= SUFFICIENT_STEPS);
+        only_single_ticks || many_steps
     }
 }
 
-/// Returns a new reading.
+/// Reads the subject once.
 fn read_once(subject: &mut dyn Subject) -> Answer<i64> {
     subject
         .readings(1)?

@@ -8,24 +8,24 @@ use rand::{RngExt, SeedableRng};
 use timers::{Answer, Deadline, Fault, Pinned};
 
 use super::explore::explore;
-use super::front::pareto_optimal;
+use super::pareto::pareto_optimal;
 use super::plan::WaitPlan;
 pub use super::plan::WaitSettings;
 use super::side_by_side::SideBySide;
 pub use super::subject::{Conditions, Subject};
-use super::ticking::tick;
+use super::ticking::run_periodic_timer;
 use crate::campaign::choose::choose_reference;
 use crate::campaign::clocks::Settings;
 use crate::campaign::sampling::Plan;
-use crate::campaign::survived;
+use crate::campaign::unless_interrupted;
 use crate::hosts::host::{Host, connect};
 use crate::hosts::hosted::waiter;
 use crate::model::Means;
 use crate::trace::{PeriodRun, PeriodTrace, Reference, WaitRun, WaitTrace};
 
-/// A wait whose lateness ended the run.
+/// A wait that was later than the user allowed, which ended the run.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Broken {
+pub struct LateWait {
     /// Index of the subject.
     pub subject: usize,
     /// The requested length, in nanoseconds.
@@ -34,49 +34,50 @@ pub struct Broken {
     pub late_ns: f64,
 }
 
-/// The observations of a process, and the length and lateness in nanoseconds of the wait that ends
-/// the run, if any.
+/// The observations of a process; and the length and lateness in nanoseconds of a wait that was later
+/// than the user allowed, if any.
 type Observed<R> = Answer<(R, Option<(u64, f64)>)>;
 
-/// Measures all subjects: first all of them briefly, then in further rounds those for which no
-/// other is both less late and cheaper. `progress` is called with the next step.
+/// Measures sleep primitives: first all of them briefly, then in further rounds those for which no
+/// other primitive is both less late and cheaper. Calls `progress` with a description of the next
+/// step. Returns the wait that ended the run early, if any.
 ///
 /// # Errors
 /// Only [`Fault::Interrupted`]: the failure of a timer is recorded in its outcome.
-pub fn wait(
+pub fn measure_waits(
     hosts: &[Host],
     subjects: &mut [Subject<WaitTrace>],
     settings: &WaitSettings,
     progress: &dyn Fn(&str),
-) -> Result<Option<Broken>, Fault> {
-    let runs = |trace: &mut WaitTrace, run| trace.runs.push(run);
+) -> Result<Option<LateWait>, Fault> {
+    let add_run = |trace: &mut WaitTrace, run| trace.runs.push(run);
     let mut rounds = Rounds::begin(
         hosts,
         subjects,
         settings,
         progress,
-        runs,
-        |waiter, reference| WaitTrace {
+        add_run,
+        |subject, reference| WaitTrace {
             reference,
-            blocks: waiter.waiter.means == Means::Blocks,
+            blocks: subject.waiter.means == Means::Blocks,
             runs: Vec::new(),
         },
     )?;
     let plan = settings.plan;
     let seed: u64 = rounds.random.random();
-    let first = one_process(hosts, settings, plan.first());
+    let measure_first = process_measurement(hosts, settings, plan.first_rounds());
     let late = rounds.repeat(|rounds, round| {
         if round >= plan.long_rounds {
-            return rounds.round(rounds.all(), &first);
+            return rounds.run_round(rounds.all(), &measure_first);
         }
-        // Long waits run in parallel to the rounds, not after them: the lateness of one depends on
-        // how deeply the CPU slept, which varies over time.
+        // Long waits run in parallel to the rounds, because the lateness of both depends on how deeply
+        // the CPUs sleep, which varies over time.
         let long = SideBySide::select(rounds.subjects);
         thread::scope(|scope| {
             let observe = || long.observe(hosts, settings, seed.wrapping_add(round.into()));
             let parallel = thread::Builder::new().spawn_scoped(scope, observe);
-            let late = rounds.round(rounds.all(), &first)?;
-            progress("long waits, side by side");
+            let late = rounds.run_round(rounds.all(), &measure_first)?;
+            progress("long waits of all primitives");
             let observed = parallel.ok().and_then(|parallel| parallel.join().ok());
             SideBySide::keep(
                 rounds.subjects,
@@ -86,11 +87,11 @@ pub fn wait(
             Ok(late)
         })
     })?;
-    let further = one_process(hosts, settings, plan);
-    let mut left = plan.further;
-    while late.is_none() && left > 0 {
-        left -= 1;
-        let late = rounds.round(pareto_optimal(rounds.subjects), &further)?;
+    let measure_further = process_measurement(hosts, settings, plan);
+    let mut rounds_left = plan.further;
+    while late.is_none() && rounds_left > 0 {
+        rounds_left -= 1;
+        let late = rounds.run_round(pareto_optimal(rounds.subjects), &measure_further)?;
         if late.is_some() {
             return Ok(late);
         }
@@ -98,8 +99,8 @@ pub fn wait(
     Ok(late)
 }
 
-/// Returns a function that measures a sleep primitive in one process.
-fn one_process<'a>(
+/// Returns a function that measures a sleep primitive in one process, with a given seed.
+fn process_measurement<'a>(
     hosts: &'a [Host],
     settings: &'a WaitSettings,
     plan: WaitPlan,
@@ -109,85 +110,87 @@ fn one_process<'a>(
         let mut random = StdRng::seed_from_u64(seed);
         let lengths = &settings.lengths_ns;
         let run = explore(&mut bench, &trace.runs, lengths, &plan, &mut random)?;
-        let late = settings.break_ns.and_then(|most| {
+        let late = settings.break_ns.and_then(|limit_ns| {
             let chosen = run.lengths.iter();
             let chosen = chosen.filter(|wait| lengths.contains(&wait.request_ns));
             let late =
                 chosen.map(|wait| (wait.request_ns, wait.late_ns(trace.reference.ns_per_tick)));
             late.max_by(|a, b| a.1.total_cmp(&b.1))
-                .filter(|(_, late)| *late > most as f64)
+                .filter(|(_, late_ns)| *late_ns > limit_ns as f64)
         });
         Ok((run, late))
     }
 }
 
-/// Measures all subjects as periodic timers with this period, in nanoseconds.
+/// Measures periodic timers, all with the same period. Calls `progress` with a description of the next
+/// step.
 ///
 /// # Errors
-/// As [`wait`].
-pub fn tick_all(
+/// Only [`Fault::Interrupted`]: the failure of a timer is recorded in its outcome.
+pub fn measure_periods(
     hosts: &[Host],
     subjects: &mut [Subject<PeriodTrace>],
     period_ns: u64,
     settings: &WaitSettings,
     progress: &dyn Fn(&str),
 ) -> Result<(), Fault> {
-    let runs = |trace: &mut PeriodTrace, run| trace.runs.push(run);
-    let mut rounds = Rounds::begin(hosts, subjects, settings, progress, runs, |_, reference| {
-        PeriodTrace {
-            reference,
-            period_ns,
-            runs: Vec::new(),
-        }
-    })?;
-    let process = |subject: &Subject<PeriodTrace>, trace: &PeriodTrace, _| -> Observed<PeriodRun> {
+    let add_run = |trace: &mut PeriodTrace, run| trace.runs.push(run);
+    let empty_trace = |_: &Subject<PeriodTrace>, reference| PeriodTrace {
+        reference,
+        period_ns,
+        runs: Vec::new(),
+    };
+    let mut rounds = Rounds::begin(hosts, subjects, settings, progress, add_run, empty_trace)?;
+    let measure = |subject: &Subject<PeriodTrace>, trace: &PeriodTrace, _| -> Observed<PeriodRun> {
         let (id, placement) = (&subject.waiter.id, subject.conditions.placement());
         let connection = connect(&hosts[subject.host], &[id], placement, settings.timeout)?;
         let mut timer = waiter(&connection, id);
         let ticking_ns = settings.plan.ticking_ns;
-        let run = tick(timer.as_mut(), &trace.reference, period_ns, ticking_ns)?;
+        let run = run_periodic_timer(timer.as_mut(), &trace.reference, period_ns, ticking_ns)?;
         Ok((run, None))
     };
     rounds
-        .repeat(|rounds, _| rounds.round(rounds.all(), &process))
+        .repeat(|rounds, _| rounds.run_round(rounds.all(), &measure))
         .map(|_| ())
 }
 
-/// The rounds of a campaign.
+/// The rounds of a campaign, each of which runs a process for some subjects.
 struct Rounds<'a, T, R> {
     subjects: &'a mut [Subject<T>],
     random: StdRng,
     settings: &'a WaitSettings,
     progress: &'a dyn Fn(&str),
-    keep: fn(&mut T, R),
+    /// Adds the observations of a process to the trace of its subject.
+    add_run: fn(&mut T, R),
 }
 
 impl<'a, T, R> Rounds<'a, T, R> {
-    /// Finds the reference of each host and creates a trace for each subject.
+    /// Finds the reference of each host, and creates an empty trace for each subject with
+    /// `empty_trace`.
     fn begin(
         hosts: &[Host],
         subjects: &'a mut [Subject<T>],
         settings: &'a WaitSettings,
         progress: &'a dyn Fn(&str),
-        keep: fn(&mut T, R),
-        trace: impl Fn(&Subject<T>, Reference) -> T,
+        add_run: fn(&mut T, R),
+        empty_trace: impl Fn(&Subject<T>, Reference) -> T,
     ) -> Result<Self, Fault> {
         let mut random = StdRng::seed_from_u64(settings.seed);
         let references: Result<Vec<_>, Fault> = hosts
             .iter()
-            .map(|host| reference(host, settings, &mut random))
+            .map(|host| find_reference(host, settings, &mut random))
             .collect();
         let references = references?;
         for subject in subjects.iter_mut() {
             let reference = references[subject.host].clone();
-            subject.outcome = reference.map(|reference| trace(subject, reference));
+            subject.outcome = reference.map(|reference| empty_trace(subject, reference));
         }
         Ok(Self {
             subjects,
             random,
             settings,
             progress,
-            keep,
+            add_run,
         })
     }
 
@@ -196,61 +199,69 @@ impl<'a, T, R> Rounds<'a, T, R> {
         (0..self.subjects.len()).collect()
     }
 
-    /// Runs the rounds of the plan or of the time span, each with its number, until a wait ends the
-    /// run.
+    /// Calls `run_round` with the number of each round: as often as the plan says, or during the time
+    /// span of the settings. Stops after a round with a wait that was later than the user allowed, and
+    /// returns that wait.
     fn repeat(
         &mut self,
-        mut round: impl FnMut(&mut Self, u32) -> Result<Option<Broken>, Fault>,
-    ) -> Result<Option<Broken>, Fault> {
-        let over = self.settings.span.map(Deadline::after);
+        mut run_round: impl FnMut(&mut Self, u32) -> Result<Option<LateWait>, Fault>,
+    ) -> Result<Option<LateWait>, Fault> {
+        let deadline = self.settings.span.map(Deadline::after);
         let mut number = 0;
         loop {
-            let broken = round(self, number)?;
+            let late = run_round(self, number)?;
             number += 1;
-            let goes_on = match &over {
-                Some(over) => {
-                    over.remaining().is_some() && self.subjects.iter().any(Subject::goes_on)
+            let has_next = match &deadline {
+                Some(deadline) => {
+                    deadline.remaining().is_some()
+                        && self.subjects.iter().any(Subject::is_measurable)
                 }
                 None => number < self.settings.plan.processes,
             };
-            if broken.is_some() || !goes_on {
-                return Ok(broken);
+            if late.is_some() || !has_next {
+                return Ok(late);
             }
         }
     }
 
-    /// Runs a process for each of these subjects, in random order.
-    fn round(
+    /// Runs a process for each subject with one of these indices, in random order. Stops after a wait
+    /// that was later than the user allowed, and returns that wait.
+    fn run_round(
         &mut self,
-        mut order: Vec<usize>,
-        process: &impl Fn(&Subject<T>, &T, u64) -> Observed<R>,
-    ) -> Result<Option<Broken>, Fault> {
-        order.shuffle(&mut self.random);
-        for index in order {
+        mut indices: Vec<usize>,
+        measure: &impl Fn(&Subject<T>, &T, u64) -> Observed<R>,
+    ) -> Result<Option<LateWait>, Fault> {
+        indices.shuffle(&mut self.random);
+        for index in indices {
             let subject = &mut self.subjects[index];
             (self.progress)(&subject.waiter.id);
-            let Some(trace) = subject.outcome.as_ref().ok().filter(|_| subject.goes_on()) else {
+            let Some(trace) = subject
+                .outcome
+                .as_ref()
+                .ok()
+                .filter(|_| subject.is_measurable())
+            else {
                 continue;
             };
             // Keeps the runner and its threads off the measuring CPU, if there is another CPU.
-            let _apart = subject.conditions.cpu.and_then(Pinned::off);
+            let _runner_pin = subject.conditions.cpu.and_then(Pinned::off);
             let seed = self.random.random();
             let observed = (subject.conditions.start_load())
                 .map_err(|error| Fault::Refused(error.to_string()))
-                .and_then(|_load| process(subject, trace, seed));
-            match (survived(observed)?, &mut subject.outcome) {
+                .and_then(|_load| measure(subject, trace, seed));
+            match (unless_interrupted(observed)?, &mut subject.outcome) {
                 (Ok((run, late)), Ok(trace)) => {
-                    (self.keep)(trace, run);
+                    (self.add_run)(trace, run);
                     subject.has_run = true;
                     if let Some((request_ns, late_ns)) = late {
-                        return Ok(Some(Broken {
+                        return Ok(Some(LateWait {
                             subject: index,
                             request_ns,
                             late_ns,
                         }));
                     }
                 }
-                // The observations of earlier processes are kept.
+                // The observations of earlier processes stay valid.
                 (Err(fault), Ok(_)) if subject.has_run => subject.lost = Some(fault.to_string()),
                 (Err(fault), outcome) => *outcome = Err(fault.to_string()),
                 (Ok(_), Err(_)) => {}
@@ -260,26 +271,30 @@ impl<'a, T, R> Rounds<'a, T, R> {
     }
 }
 
-/// Chooses the clock of a host that times waits. It must have a declared unit, because sleep
-/// primitives measure time in the same unit.
-fn reference(
+/// Chooses and calibrates the reference of a host, the clock that times its waits. The clock must have
+/// a declared unit: lateness is the difference between its time and the requested time, so an error
+/// of a measured unit would appear as lateness.
+fn find_reference(
     host: &Host,
     settings: &WaitSettings,
     random: &mut StdRng,
 ) -> Result<Result<Reference, String>, Fault> {
-    let asked = Settings {
+    let clock_settings = Settings {
         plan: Plan::QUICK,
         seed: settings.seed,
         cpu: None,
         timeout: settings.timeout,
     };
-    let native = |id: &str| id == timers::waits::REFERENCE_ID;
-    let has_native = host.timers.iter().any(|timer| native(&timer.id));
+    let is_native_reference = |id: &str| id == timers::waits::REFERENCE_ID;
+    let has_native = host
+        .timers
+        .iter()
+        .any(|timer| is_native_reference(&timer.id));
     let mut host = host.clone();
     host.timers.retain(|timer| match has_native {
-        true => native(&timer.id),
+        true => is_native_reference(&timer.id),
         false => timer.ns_per_tick.is_some(),
     });
-    let found = survived(choose_reference(&host, &asked, random))?;
+    let found = unless_interrupted(choose_reference(&host, &clock_settings, random))?;
     Ok(found.map_err(|fault| fault.to_string()))
 }

@@ -1,4 +1,5 @@
-//! Measures a sleep primitive in one process: granularity, floor, lateness, arming.
+//! Measures a sleep primitive in one process: the granularity of its wake-up times, its lateness, the
+//! floor (the time of a loop that does not wait), and the time of arming and cancelling it.
 
 mod scan;
 
@@ -8,36 +9,40 @@ use rand::seq::SliceRandom;
 use timers::waits::{WaitRequest, WaitSubject};
 use timers::{Answer, Fault};
 
-use super::plan::{FEWEST_OF_LENGTH, WaitPlan};
+use super::plan::{MIN_WAITS_PER_LENGTH, WaitPlan};
 use super::possible;
 use crate::statistics::{quantile, sorted};
 use crate::trace::{Reference, Wait, WaitRun};
 use crate::waits::grid_ns;
 use scan::scan;
 
-/// Longest request of the first scan, in nanoseconds.
-const SCAN_NS: f64 = 3e6;
-/// Steps that a scan spans, so that the grid of wake-up times becomes visible.
-const STEPS_A_SCAN: f64 = 2.5;
-/// Share of a uniform distribution between its 10 % and 90 % quantiles.
-const MIDDLE_SHARE: f64 = 0.8;
+/// Longest request of the first scan, in nanoseconds. A scan consists of waits of random lengths.
+const FIRST_SCAN_NS: f64 = 3e6;
+/// Number of steps that a scan has to span to show the step, the distance between possible wake-up
+/// times.
+const STEPS_PER_SCAN: f64 = 2.5;
+/// Part of the width of a uniform distribution that lies between its 10 % and 90 % quantiles.
+const QUANTILE_DISTANCE: f64 = 0.8;
 /// Fewest waits of the first scan.
 const MIN_SCAN_WAITS: u32 = 8;
-/// Upper limit of random pauses, in steps of the timer; its lower and upper bound, in nanoseconds.
-const STEPS_A_PAUSE: f64 = 2.0;
-const SHORTEST_PAUSE_NS: f64 = 2e4;
-const LONGEST_PAUSE_NS: f64 = 2e7;
-/// Waits longer than this, in nanoseconds, get half the time of others.
+/// Longest random pause before a wait, in steps of the primitive.
+const STEPS_PER_PAUSE: f64 = 2.0;
+/// Lower bound of the longest pause, in nanoseconds.
+const MIN_PAUSE_NS: f64 = 2e4;
+/// Upper bound of the longest pause, in nanoseconds.
+const MAX_PAUSE_NS: f64 = 2e7;
+/// Length in nanoseconds above which the waits of a length get half as much time as those of a shorter
+/// length.
 const LONG_NS: u64 = 5_000_000;
-/// Waits of the loop that does not wait.
+/// Calls of the loop that does not wait.
 const FLOOR_WAITS: u32 = 200;
-/// Divisor of the waits of a length for the waits of 0 and of 1 ns.
+/// Divisor of the number of waits of a length, which gives the number of waits of 0 and of 1 ns.
 const SHORT_WAIT_DIVISOR: u32 = 4;
-/// Total length of the waits in one question, in nanoseconds; the user can interrupt between
-/// questions.
-const QUESTION_NS: f64 = 1e9;
+/// Largest total length of the waits in one question, in nanoseconds. It is limited because the user
+/// can interrupt only between questions.
+const MAX_QUESTION_NS: f64 = 1e9;
 
-/// A sleep primitive that is being measured.
+/// A sleep primitive with what is needed to measure it.
 pub struct WaitBench {
     /// The sleep primitive.
     pub timer: Box<dyn WaitSubject>,
@@ -51,24 +56,25 @@ pub struct WaitBench {
     pub break_ns: Option<u64>,
 }
 
-/// Quantiles of the lateness of some waits, which decide the next questions, in nanoseconds.
-struct Rough {
-    pub median: f64,
-    /// Distance between the 10 % and the 90 % quantile, in nanoseconds.
-    pub width: f64,
+/// Quantiles of the lateness of some waits, which determine how further waits are made.
+struct RoughLateness {
+    /// The median, in nanoseconds.
+    pub median_ns: f64,
+    /// The distance between the 10 % and the 90 % quantile, in nanoseconds.
+    pub width_ns: f64,
 }
 
 impl WaitBench {
-    /// Makes the given waits once each, in questions of limited length, until one is later than
-    /// `break_ns`.
-    fn waits(
+    /// Makes a wait of each requested length, in questions of limited length, with random pauses of at
+    /// most `pause_ns`. Ends early after a wait that is more than `break_ns` late.
+    fn make_waits(
         &mut self,
         requests: &[u64],
         pause_ns: f64,
         break_ns: Option<u64>,
     ) -> Answer<Vec<Wait>> {
         let mut waits = Vec::with_capacity(requests.len());
-        for lengths_ns in pieces(requests) {
+        for lengths_ns in split_requests(requests) {
             let request = WaitRequest {
                 lengths_ns,
                 repeat: 1,
@@ -80,15 +86,15 @@ impl WaitBench {
                 &self.reference,
                 request,
             )?);
-            let late = |wait: &Wait| wait.late_ns(self.reference.ns_per_tick);
-            if break_ns.is_some_and(|most| waits.iter().any(|wait| late(wait) > most as f64)) {
+            let late_ns = |wait: &Wait| wait.late_ns(self.reference.ns_per_tick);
+            if break_ns.is_some_and(|limit| waits.iter().any(|wait| late_ns(wait) > limit as f64)) {
                 break;
             }
         }
         Ok(waits)
     }
 
-    /// Makes waits with the loop that does not wait; empty if the host has no such loop.
+    /// Times the loop that does not wait; returns no waits if the host has no such loop.
     fn floor_waits(&mut self) -> Answer<Vec<Wait>> {
         let Some(floor) = &mut self.floor else {
             return Ok(Vec::new());
@@ -102,30 +108,30 @@ impl WaitBench {
         request_waits(floor.as_mut(), &self.reference, request)
     }
 
-    fn rough(&self, waits: &[Wait]) -> Option<Rough> {
+    /// Returns quantiles of the lateness of these waits; `None` if there are no waits.
+    fn rough_lateness(&self, waits: &[Wait]) -> Option<RoughLateness> {
         let late: Vec<f64> = waits
             .iter()
             .map(|wait| wait.late_ns(self.reference.ns_per_tick))
             .collect();
         let late = sorted(&late);
         let [low, median, high] = [0.1, 0.5, 0.9].map(|share| quantile(&late, share));
-        Some(Rough {
-            median: median?,
-            width: high? - low?,
+        Some(RoughLateness {
+            median_ns: median?,
+            width_ns: high? - low?,
         })
     }
 
-    /// Makes a few waits of the requested lengths to choose the pauses, if no scan is planned. The
-    /// waits are not kept.
-    fn try_lengths(&mut self, lengths_ns: &[u64], plan: &WaitPlan) -> Answer<Rough> {
-        let all: u64 = lengths_ns.iter().sum();
-        let fit = (plan.scan_ns / (all as f64).max(1.0)) as usize;
-        let each = fit.clamp(
+    /// Makes a few waits of the requested lengths, which are not kept, and returns their lateness.
+    fn try_lengths(&mut self, lengths_ns: &[u64], plan: &WaitPlan) -> Answer<RoughLateness> {
+        let total_ns: u64 = lengths_ns.iter().sum();
+        let affordable = (plan.scan_ns / (total_ns as f64).max(1.0)) as usize;
+        let repeat = affordable.clamp(
             1,
             (MIN_SCAN_WAITS as usize).div_ceil(lengths_ns.len().max(1)),
         );
-        let waits = self.waits(&lengths_ns.repeat(each), SHORTEST_PAUSE_NS, None)?;
-        self.rough(&waits).ok_or_else(no_waits_fault)
+        let waits = self.make_waits(&lengths_ns.repeat(repeat), MIN_PAUSE_NS, None)?;
+        self.rough_lateness(&waits).ok_or_else(no_waits_fault)
     }
 
     /// Makes waits of random lengths between `from` and `to` nanoseconds.
@@ -133,11 +139,11 @@ impl WaitBench {
         let requests: Vec<u64> = (0..count)
             .map(|_| random.random_range(from..to) as u64)
             .collect();
-        self.waits(&requests, (to - from) / 2.0, None)
+        self.make_waits(&requests, (to - from) / 2.0, None)
     }
 }
 
-/// Returns the waits that a host reports, after checking that they are possible.
+/// Asks a host for waits and checks that the reported values are possible.
 fn request_waits(
     timer: &mut dyn WaitSubject,
     reference: &Reference,
@@ -147,10 +153,10 @@ fn request_waits(
     let rows = timer.waits(&reference.id, request)?;
     let answered = (lengths.iter().zip(&rows))
         .flat_map(|(&request_ns, row)| row.iter().map(move |wait| (request_ns, wait)));
-    // Number of CPUs that threads of one process can use at the same time, as far as is known. The
-    // measuring CPU may be missing from the allowed CPUs of this thread.
+    // The number of CPUs that the threads of the host may use at the same time. The measuring CPU is
+    // added because it may be missing from the allowed CPUs of this thread.
     let cpus = 1 + timers::allowed_cpus().map_or(1, |cpus| cpus.len());
-    possible::waits(answered.clone(), reference, cpus)?;
+    possible::check_waits(answered.clone(), reference, cpus)?;
     let waits = answered.map(|(request_ns, wait)| Wait {
         request_ns,
         before: wait.before,
@@ -161,14 +167,14 @@ fn request_waits(
     Ok(waits.collect())
 }
 
-/// Splits requests into slices whose total length stays within `QUESTION_NS`.
-fn pieces(requests: &[u64]) -> impl Iterator<Item = &[u64]> {
+/// Splits requests into slices with a total length of at most `MAX_QUESTION_NS` each.
+fn split_requests(requests: &[u64]) -> impl Iterator<Item = &[u64]> {
     let mut rest = requests;
     std::iter::from_fn(move || {
-        let mut total = 0.0;
+        let mut total_ns = 0.0;
         let fits = |length: &&u64| {
-            total += **length as f64 + SHORTEST_PAUSE_NS;
-            total <= QUESTION_NS
+            total_ns += **length as f64 + MIN_PAUSE_NS;
+            total_ns <= MAX_QUESTION_NS
         };
         let count = rest.iter().take_while(fits).count().max(1).min(rest.len());
         let (piece, left) = rest.split_at(count);
@@ -177,9 +183,9 @@ fn pieces(requests: &[u64]) -> impl Iterator<Item = &[u64]> {
     })
 }
 
-/// Measures granularity, floor, lateness at the given lengths, arming and cancelling, without long
-/// waits. If no scan is planned, only the given lengths are measured. `before` are earlier runs,
-/// which may have shown the step.
+/// Measures a primitive in one process: its floor, granularity, lateness at the given lengths, arming
+/// and cancelling. If the plan has no scan, measures no granularity and only the given lengths.
+/// `before` are the runs of earlier processes, which may have shown the step.
 ///
 /// # Errors
 /// The errors of the subject.
@@ -194,79 +200,85 @@ pub fn explore(
         empty: bench.floor_waits()?,
         ..WaitRun::default()
     };
-    let only = plan.scan == 0;
-    let rough = if only {
-        bench.try_lengths(lengths_ns, plan)?
-    } else {
+    let has_scan = plan.scan > 0;
+    let rough = if has_scan {
         scan(bench, before, plan, &mut run.scans, random)?
+    } else {
+        bench.try_lengths(lengths_ns, plan)?
     };
-    // Pauses that are a multiple of the grid start waits at all points of the grid equally often.
+    // If the longest random pause is a multiple of the distance between wake-up times, waits begin at
+    // all points between two wake-up times equally often.
     let pause_ns = match grid_ns(&run, &bench.reference) {
-        Some(grid) => grid * (pause(&rough) / grid).round().max(1.0),
-        None => pause(&rough),
+        Some(grid) => grid * (longest_pause_ns(&rough) / grid).round().max(1.0),
+        None => longest_pause_ns(&rough),
     };
-    let mut several = |lengths: &[(u64, u32)]| {
+    let mut shuffled_requests = |lengths: &[(u64, u32)]| {
         let mut all = requests(lengths, plan, &rough);
         all.shuffle(random);
         all
     };
-    let floors = [0, 1].map(|length| (length, plan.waits / SHORT_WAIT_DIVISOR));
-    let mut floors = if only { Vec::new() } else { floors.to_vec() };
+    let shortest = [0, 1].map(|length| (length, plan.waits / SHORT_WAIT_DIVISOR));
+    let mut unlimited = if has_scan {
+        shortest.to_vec()
+    } else {
+        Vec::new()
+    };
     let mut chosen: Vec<(u64, u32)> = lengths_ns.iter().map(|&ns| (ns, plan.waits)).collect();
     if bench.break_ns.is_none() {
-        // Requests that are rounded up are late. This ends the run only if the user set a limit.
-        floors.append(&mut chosen);
+        unlimited.append(&mut chosen);
     }
-    run.lengths = bench.waits(&several(&floors), pause_ns, None)?;
-    let waits = bench.waits(&several(&chosen), pause_ns, bench.break_ns)?;
+    // A limit of the lateness applies only to the lengths that the user chose: waits of 0 and 1 ns may
+    // be late because the primitive rounds them up.
+    run.lengths = bench.make_waits(&shuffled_requests(&unlimited), pause_ns, None)?;
+    let waits = bench.make_waits(&shuffled_requests(&chosen), pause_ns, bench.break_ns)?;
     run.lengths.extend(waits);
     if bench.arms {
         run.arms = bench.timer.arms(&bench.reference.id, plan.arms)?;
-        possible::arms(&run.arms, &bench.reference)?;
+        possible::check_arms(&run.arms, &bench.reference)?;
     }
     Ok(run)
 }
 
-/// Returns as many requests of each length as fit into its time, up to the count given with the
-/// length.
-fn requests(lengths: &[(u64, u32)], plan: &WaitPlan, rough: &Rough) -> Vec<u64> {
-    let each = lengths.iter().flat_map(|&(length, most)| {
-        // Long waits are few in any case.
-        let most_ns = if length > LONG_NS {
+/// Returns the lengths of the requested waits. Each of the `lengths` occurs as often as the time of
+/// the plan allows, but at most as often as the count given with it.
+fn requests(lengths: &[(u64, u32)], plan: &WaitPlan, rough: &RoughLateness) -> Vec<u64> {
+    let requests = lengths.iter().flat_map(|&(length, max_count)| {
+        let time_ns = if length > LONG_NS {
             plan.length_ns / 2.0
         } else {
             plan.length_ns
         };
-        let count = (most_ns / wait_time_ns(length as f64, rough)) as u32;
-        let count = count.clamp(FEWEST_OF_LENGTH, most.max(FEWEST_OF_LENGTH));
+        let count = (time_ns / wait_time_ns(length as f64, rough)) as u32;
+        let count = count.clamp(MIN_WAITS_PER_LENGTH, max_count.max(MIN_WAITS_PER_LENGTH));
         std::iter::repeat_n(length, count as usize)
     });
-    each.collect()
+    requests.collect()
 }
 
-/// Returns the expected time of a wait of that length including the pause before it, in
+/// Returns the expected time of a wait of `length` nanoseconds with the pause before it, in
 /// nanoseconds.
-fn wait_time_ns(length: f64, rough: &Rough) -> f64 {
-    length + rough.median.max(0.0) + pause(rough) / 2.0
+fn wait_time_ns(length: f64, rough: &RoughLateness) -> f64 {
+    length + rough.median_ns.max(0.0) + longest_pause_ns(rough) / 2.0
 }
 
 fn no_waits_fault() -> Fault {
-    Fault::Refused("it answered no wait".into())
+    Fault::Refused("the host reported no waits".into())
 }
 
-fn pause(rough: &Rough) -> f64 {
-    // The spread of the lateness indicates the length of a step.
-    let step = rough.width / MIDDLE_SHARE;
-    let pause = if STEPS_A_PAUSE * step <= LONGEST_PAUSE_NS {
-        STEPS_A_PAUSE * step
+/// Returns the length of the longest random pause before a wait, in nanoseconds.
+fn longest_pause_ns(rough: &RoughLateness) -> f64 {
+    // If wake-up times are one step apart, lateness is spread evenly over a step.
+    let step_ns = rough.width_ns / QUANTILE_DISTANCE;
+    let pause_ns = if STEPS_PER_PAUSE * step_ns <= MAX_PAUSE_NS {
+        STEPS_PER_PAUSE * step_ns
     } else {
-        step
+        step_ns
     };
-    pause.clamp(SHORTEST_PAUSE_NS, LONGEST_PAUSE_NS)
+    pause_ns.clamp(MIN_PAUSE_NS, MAX_PAUSE_NS)
 }
 
-/// Measures long waits in a process that runs next to others. Returns the waits of the planned
-/// lengths, and the scans.
+/// Makes long waits in a process that runs next to other such processes. Returns the waits of the
+/// planned lengths, and the scans.
 ///
 /// # Errors
 /// The errors of the subject.
@@ -275,15 +287,16 @@ pub fn explore_long(
     plan: &WaitPlan,
     random: &mut StdRng,
 ) -> Answer<(Vec<Wait>, Vec<Vec<Wait>>)> {
-    let mut requests = plan.long_ns.repeat(FEWEST_OF_LENGTH as usize);
+    let mut requests = plan.long_ns.repeat(MIN_WAITS_PER_LENGTH as usize);
     requests.shuffle(random);
-    let long = bench.waits(&requests, LONGEST_PAUSE_NS, None)?;
+    let long = bench.make_waits(&requests, MAX_PAUSE_NS, None)?;
     let mut scans = Vec::new();
     for &(length, count) in plan.long_scans {
-        // A step longer than that of short waits appears as a wider spread of lateness.
+        // If long waits have a longer step than short ones, their lateness is spread more widely, and
+        // the scan has to be longer.
         let length = length as f64;
-        let span = bench.rough(&long).map_or(SCAN_NS, |rough| {
-            (STEPS_A_SCAN * rough.width).clamp(SCAN_NS, length)
+        let span = bench.rough_lateness(&long).map_or(FIRST_SCAN_NS, |rough| {
+            (STEPS_PER_SCAN * rough.width_ns).clamp(FIRST_SCAN_NS, length)
         });
         scans.push(bench.scan([length, length + span], count, random)?);
     }

@@ -1,9 +1,9 @@
-//! Measures sleep primitives and periodic timers: each in one process (`explore`, `ticking`), and
-//! all of them in rounds (`campaign`).
+//! Measures sleep primitives and periodic timers: one in one process (`explore`, `ticking`), and all
+//! of them in rounds of processes (`campaign`).
 
 pub mod campaign;
 pub mod explore;
-mod front;
+mod pareto;
 pub mod plan;
 mod possible;
 mod side_by_side;

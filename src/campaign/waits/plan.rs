@@ -1,5 +1,5 @@
-//! Defines the plans for sleep primitives and periodic timers: the number of waits for each
-//! question, and the settings of a campaign.
+//! Defines the settings and plans of a campaign that measures sleep primitives or periodic timers: the
+//! numbers of processes and of waits for each question.
 
 use std::time::Duration;
 
@@ -12,11 +12,11 @@ pub struct WaitSettings {
     pub lengths_ns: Vec<u64>,
     /// The seed of all random choices.
     pub seed: u64,
-    /// The longest total time of the answers of a process.
+    /// The longest time that all answers of a process together may take.
     pub timeout: Duration,
     /// The time for which rounds are repeated; `None` for the number of rounds of the plan.
     pub span: Option<Duration>,
-    /// Lateness that ends the run, in nanoseconds.
+    /// Lateness in nanoseconds above which a wait ends the run; `None` for no limit.
     pub break_ns: Option<u64>,
 }
 
@@ -26,32 +26,32 @@ pub struct WaitSettings {
 pub struct WaitPlan {
     /// Name of the plan in reports.
     pub name: &'static str,
-    /// Fresh processes for each timer.
+    /// Processes for each timer.
     pub processes: u32,
-    /// Further rounds for the timers for which no other is both less late and cheaper.
+    /// Further rounds for the primitives for which no other primitive is both less late and cheaper.
     pub further: u32,
-    /// Share of `waits` and `length_ns` that the first processes of every timer use.
-    pub first: f64,
-    /// The default lengths if the user gives none, in nanoseconds.
+    /// Share of `waits` and `length_ns` that is used before the further rounds.
+    pub first_share: f64,
+    /// The requested lengths if the user gives none, in nanoseconds.
     pub lengths_ns: &'static [u64],
-    /// Most waits of one length in a process.
+    /// Largest number of waits of one length in a process.
     pub waits: u32,
-    /// Nanoseconds that the waits of one length may take in a process, not counting the last wait.
+    /// Nanoseconds that the waits of one length may take in a process, except the last wait.
     pub length_ns: f64,
-    /// Waits of random lengths per scan in a process; 0 to measure only the given lengths.
+    /// Largest number of waits in a scan, which consists of waits of random lengths; 0 to measure only
+    /// the requested lengths.
     pub scan: u32,
-    /// Nanoseconds that a scan may take in a process, not counting eight waits.
+    /// Nanoseconds that a scan may take, except its first eight waits.
     pub scan_ns: f64,
-    /// Waits and nanoseconds of a scan if the lateness is spread so widely that it may contain
-    /// steps.
+    /// `scan` and `scan_ns` if the lateness varies so much that wake-up times may lie on a grid.
     pub wide_scan: (u32, f64),
-    /// Rounds of long waits, in which all primitives that block wait at the same time.
+    /// Number of rounds in which all primitives that block also make long waits, at the same time.
     pub long_rounds: u32,
-    /// The long waits of a round, in nanoseconds.
+    /// The lengths of the long waits of a round, in nanoseconds.
     pub long_ns: &'static [u64],
-    /// Scans of such a round: the shortest length in nanoseconds, and the number of waits.
+    /// The scans of long waits of a round: the shortest length in nanoseconds, and the number of waits.
     pub long_scans: &'static [(u64, u32)],
-    /// Pairs of arming and cancelling in a process.
+    /// How often a process arms and cancels the primitive.
     pub arms: u32,
     /// Nanoseconds for which a periodic timer runs in a process.
     pub ticking_ns: f64,
@@ -60,88 +60,92 @@ pub struct WaitPlan {
 const MS: u64 = 1_000_000;
 
 /// Fewest wake-ups of a periodic timer in a process, so that stalls fit between them.
-pub const FEWEST_WAKEUPS: u32 = 40;
+pub const MIN_WAKEUPS: u32 = 40;
 
-/// Fewest waits of one length in a process: three processes then give an interval for the median.
+/// Fewest waits of one length in a process. With three processes, they give an interval for the
+/// median.
 /// *Computed*.
-pub const FEWEST_OF_LENGTH: u32 = 2;
+pub const MIN_WAITS_PER_LENGTH: u32 = 2;
 
 impl WaitPlan {
-    /// Returns the expected time of the answers of a process, in nanoseconds, for a timer that
-    /// takes at most twice the requested time.
+    /// Returns the expected time of all answers of a process, in nanoseconds, for waits of these
+    /// lengths that take at most twice the requested time.
     #[must_use]
     pub fn process_ns(&self, lengths_ns: &[u64]) -> f64 {
-        let of_length = |length: &u64| {
+        let time_of_length = |length: &u64| {
             self.length_ns
-                .max(f64::from(FEWEST_OF_LENGTH) * *length as f64)
+                .max(f64::from(MIN_WAITS_PER_LENGTH) * *length as f64)
         };
-        let long = u64::from(FEWEST_OF_LENGTH) * self.long_ns.iter().sum::<u64>();
+        let long = u64::from(MIN_WAITS_PER_LENGTH) * self.long_ns.iter().sum::<u64>();
         let scans: f64 = self
             .long_scans
             .iter()
             .map(|(length, count)| *length as f64 * f64::from(*count))
             .sum();
-        2.0 * (lengths_ns.iter().map(of_length).sum::<f64>()
+        2.0 * (lengths_ns.iter().map(time_of_length).sum::<f64>()
             + 4.0 * self.wide_scan.1
             + long as f64
             + scans)
     }
 
-    /// Returns the expected time of a process with a periodic timer, in nanoseconds.
+    /// Returns the expected time of a process that runs a periodic timer with this period, in
+    /// nanoseconds.
     #[must_use]
     pub fn ticking_process_ns(&self, period_ns: u64) -> f64 {
         2.0 * self
             .ticking_ns
-            .max(2.0 * f64::from(FEWEST_WAKEUPS) * period_ns as f64)
+            .max(2.0 * f64::from(MIN_WAKEUPS) * period_ns as f64)
     }
 }
 
 impl WaitPlan {
-    /// Returns the plan of the first processes of every timer.
+    /// Returns the plan of the rounds before the further ones.
     #[must_use]
-    pub fn first(&self) -> Self {
-        let waits = f64::from(self.waits) * self.first;
+    pub fn first_rounds(&self) -> Self {
+        let waits = f64::from(self.waits) * self.first_share;
         Self {
             waits: waits as u32,
-            length_ns: self.length_ns * self.first,
+            length_ns: self.length_ns * self.first_share,
             ..*self
         }
     }
 
-    /// Returns the plan that makes all waits for all timers, without further rounds or long waits.
+    /// Returns the plan that makes all waits in the first rounds, without further rounds or long waits.
     #[must_use]
-    pub fn whole(&self) -> Self {
+    pub fn without_further_rounds(&self) -> Self {
         Self {
             further: 0,
-            first: 1.0,
+            first_share: 1.0,
             long_rounds: 0,
             ..*self
         }
     }
 
-    /// Returns the plan with at least `waits` waits of each length, unless that takes too long.
+    /// Returns the plan with at least `waits` waits of each length, unless they take longer than half a
+    /// minute. There are no further rounds or long waits.
     #[must_use]
-    pub fn at_least(&self, waits: u32) -> Self {
-        /// Nanoseconds for each timer: more than is needed to choose.
-        const MOST_NS: f64 = 3e10;
-        let each = waits.div_ceil(self.processes);
+    pub fn with_min_waits(&self, waits: u32) -> Self {
+        /// Nanoseconds for the waits of a length, more than is needed to choose a primitive.
+        const MAX_LENGTH_NS: f64 = 3e10;
+        let per_process = waits.div_ceil(self.processes);
         Self {
-            waits: each.max(self.waits),
-            length_ns: MOST_NS / f64::from(self.processes),
-            ..self.whole()
+            waits: per_process.max(self.waits),
+            length_ns: MAX_LENGTH_NS / f64::from(self.processes),
+            ..self.without_further_rounds()
         }
     }
 
-    /// Returns the plan with `waits` waits of each length, however long they take.
+    /// Returns the plan with `waits` waits of each length, unless they take longer than half a minute.
+    /// There are no further rounds or long waits.
     #[must_use]
-    pub fn exactly(&self, waits: u32) -> Self {
+    pub fn with_waits(&self, waits: u32) -> Self {
         Self {
             waits: waits.div_ceil(self.processes),
-            ..self.at_least(waits)
+            ..self.with_min_waits(waits)
         }
     }
 
-    /// A plan to choose which primitives are worth further waits; nothing is reported from it.
+    /// The plan to choose the primitives that are worth further waits. Its results are not reported.
     pub const GLANCE: Self = Self {
         name: "glance",
         processes: 1,
@@ -154,12 +158,12 @@ impl WaitPlan {
         arms: 4,
         ..Self::QUICK
     };
-    /// A quick first impression.
+    /// The plan for a quick first impression.
     pub const QUICK: Self = Self {
         name: "quick",
         processes: 3,
         further: 0,
-        first: 1.0,
+        first_share: 1.0,
         lengths_ns: &[1_000, 100_000, MS],
         waits: 40,
         length_ns: 1.4e7,
@@ -177,7 +181,7 @@ impl WaitPlan {
         name: "default",
         processes: 3,
         further: 3,
-        first: 0.4,
+        first_share: 0.4,
         lengths_ns: &[1_000, 10_000, 100_000, MS, 10 * MS],
         waits: 140,
         length_ns: 1.6e8,
@@ -195,7 +199,7 @@ impl WaitPlan {
         name: "thorough",
         processes: 10,
         further: 0,
-        first: 1.0,
+        first_share: 1.0,
         waits: 600,
         length_ns: 8e8,
         scan: 120,

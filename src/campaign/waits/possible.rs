@@ -1,4 +1,4 @@
-//! Checks whether the waits and wake-ups that a host reports are possible.
+//! Checks whether the waits and wake-ups that a host reports are physically possible.
 
 use timers::waits::{Expiration, Wait};
 use timers::{Answer, Fault};
@@ -6,95 +6,99 @@ use timers::{Answer, Fault};
 use crate::text::numbers::short_time;
 use crate::trace::Reference;
 
-/// Longest plausible wait, in nanoseconds: a week.
+/// Longest plausible wait, in nanoseconds: about a week.
 /// *Judgement*.
 const LONGEST_NS: f64 = 6e14;
-/// Longest pause of a machine, in nanoseconds. A pause between reading the CPU clock and reading
-/// the reference makes a wait seem to compute for longer than it took. *Judgement*.
-const STANDSTILL_NS: f64 = 1e9;
-/// Factor by which the CPU time of most waits may exceed their duration, in addition to
-/// `READINGS_NS`: CPU time is reported in ticks of up to 1/64 s, and is read before and after the
-/// reference.
+/// Longest pause of a machine, in nanoseconds. If the machine pauses between reading the CPU clock and
+/// reading the reference, a wait seems to use more CPU time than it took. *Judgement*.
+const MAX_MACHINE_PAUSE_NS: f64 = 1e9;
+/// Ratio of CPU time to duration, in addition to `READINGS_NS`, above which a wait is excessive. It is
+/// above 1 because CPU time is reported in ticks of up to 1/64 s.
 /// *Judgement*.
 const MAX_CPU_TIME_RATIO: f64 = 2.0;
-/// CPU time that readings before and after those of the reference may add, in nanoseconds.
+/// CPU time in nanoseconds that reading the CPU clock before and after the reference may add to that
+/// of a wait.
 /// *Judgement*.
 const READINGS_NS: f64 = 1e5;
-/// Excessive waits from which a majority is significant.
+/// Fewest excessive waits that are rejected, if they are the majority.
 /// *Judgement*.
 const MIN_EXCESSIVE_WAITS: usize = 5;
-/// Factor for missed periods relative to the expirations that fit into the elapsed time plus one: a
-/// period is rounded by less than itself, or the timer does not keep to it at all.
+/// Largest ratio of missed periods to the number of periods in the elapsed time plus one. It is above
+/// 1 because a timer may round its period, by less than the period itself.
 /// *Judgement*.
 const MAX_MISSED_RATIO: f64 = 2.0;
 
-/// Checks reported waits, each with its requested length in nanoseconds. `cpus` is the number of
-/// CPUs that all threads of the host may use, because some hosts report the CPU time of all their
-/// threads.
+/// Checks reported waits, each given with its requested length in nanoseconds. `cpus` is the number of
+/// CPUs that the threads of the host may use; it matters because some hosts report the CPU time of
+/// all their threads.
 ///
 /// # Errors
 /// Describes the first impossible value.
-pub(super) fn waits<'a>(
+pub(super) fn check_waits<'a>(
     reported: impl Iterator<Item = (u64, &'a Wait)>,
     reference: &Reference,
     cpus: usize,
 ) -> Answer<()> {
     let threads = cpus.max(1) as f64;
-    let (mut all, mut excessive) = (0, 0);
+    let (mut count, mut excessive) = (0, 0);
     for (request_ns, wait) in reported {
         let took = reference.ns(wait.before, wait.after);
-        let most = threads * (took.max(0.0) + STANDSTILL_NS);
-        let beyond = |ns: Option<i64>, what: &str| {
+        let max_ns = threads * (took.max(0.0) + MAX_MACHINE_PAUSE_NS);
+        let outside = |ns: Option<i64>, description: &str| {
             let ns = ns.map(|ns| ns as f64);
-            ns.filter(|ns| !(0.0..=most).contains(ns))
-                .map(|ns| format!("it {what} {} of {}", time(ns), time(took)))
+            ns.filter(|ns| !(0.0..=max_ns).contains(ns))
+                .map(|ns| format!("it {description} {} of {}", time(ns), time(took)))
         };
         let objection = if took > LONGEST_NS {
             Some(format!("it took {}", time(took)))
         } else if took < -reference.uncertainty_ns() {
             Some(format!("it ended {} before it began", time(-took)))
         } else {
-            beyond(wait.cpu_ns, "computed for")
-                .or_else(|| beyond(wait.run_delay_ns, "was ready to run for"))
+            outside(wait.cpu_ns, "computed for")
+                .or_else(|| outside(wait.run_delay_ns, "was ready to run for"))
         };
         if let Some(objection) = objection {
-            let asked = time(request_ns as f64);
+            let requested = time(request_ns as f64);
             return Err(impossible(
                 "a wait",
-                &format!("of {asked} asked for, {objection}"),
+                &format!("{requested} requested, but {objection}"),
             ));
         }
-        all += 1;
-        let usual = threads * (MAX_CPU_TIME_RATIO * took.max(0.0) + READINGS_NS);
-        excessive += usize::from(wait.cpu_ns.is_some_and(|ns| ns as f64 > usual));
+        count += 1;
+        let usual_ns = threads * (MAX_CPU_TIME_RATIO * took.max(0.0) + READINGS_NS);
+        excessive += usize::from(wait.cpu_ns.is_some_and(|ns| ns as f64 > usual_ns));
     }
-    if excessive >= MIN_EXCESSIVE_WAITS && 2 * excessive > all {
+    if excessive >= MIN_EXCESSIVE_WAITS && 2 * excessive > count {
         return Err(impossible(
             "a wait",
-            "most computed for longer than they took",
+            "most waits used more CPU time than they took",
         ));
     }
     Ok(())
 }
 
-fn impossible(what: &str, why: &str) -> Fault {
-    Fault::Refused(format!("it reports {what} that cannot be: {why}"))
+/// Returns the error for a report of something impossible.
+fn impossible(reported: &str, why: &str) -> Fault {
+    Fault::Refused(format!(
+        "the host reports {reported} that is impossible: {why}"
+    ))
 }
 
+/// Formats a time in nanoseconds, which may be negative.
 fn time(ns: f64) -> String {
     let sign = if ns < 0.0 { "-" } else { "" };
     format!("{sign}{}", short_time(ns.abs()))
 }
 
-/// Checks the durations of arming and cancelling, in ticks of the reference.
+/// Checks the durations of arming and cancelling a timer, in ticks of the reference.
 ///
 /// # Errors
 /// Describes the first impossible value.
-pub(super) fn arms(reported: &[i64], reference: &Reference) -> Answer<()> {
+pub(super) fn check_arms(reported: &[i64], reference: &Reference) -> Answer<()> {
     let possible = -reference.uncertainty_ns()..=LONGEST_NS;
-    let mut all = reported.iter().map(|&ticks| reference.ns(0, ticks));
-    match all.find(|ns| !possible.contains(ns)) {
-        Some(ns) => Err(impossible("arming", &time(ns))),
+    let mut durations = reported.iter().map(|&ticks| reference.ns(0, ticks));
+    match durations.find(|ns| !possible.contains(ns)) {
+        Some(ns) => Err(impossible("a duration of arming", &time(ns))),
         None => Ok(()),
     }
 }
@@ -103,19 +107,22 @@ pub(super) fn arms(reported: &[i64], reference: &Reference) -> Answer<()> {
 ///
 /// # Errors
 /// Describes the first impossible value.
-pub(super) fn wakeups(
+pub(super) fn check_wakeups(
     reported: &[Expiration],
     from: i64,
     period_ns: u64,
     reference: &Reference,
 ) -> Answer<()> {
-    in_order(reported, from, reference)?;
+    check_order(reported, from, reference)?;
     let [first, .., last] = reported else {
         return Ok(());
     };
     let passed = time(reference.ns(from, last.at));
     if reference.ns(first.at, last.at) <= 0.0 {
-        return Err(impossible("wake-ups", "no time passed in all of them"));
+        return Err(impossible(
+            "a series of wake-ups",
+            "no time passed from the first to the last",
+        ));
     }
     let missed: f64 = reported
         .iter()
@@ -124,23 +131,23 @@ pub(super) fn wakeups(
     if missed > MAX_MISSED_RATIO * (reference.ns(from, last.at) / period_ns.max(1) as f64 + 1.0) {
         let period = time(period_ns as f64);
         let why = format!("{missed} periods of {period} were missed in {passed}");
-        return Err(impossible("wake-ups", &why));
+        return Err(impossible("a series of wake-ups", &why));
     }
     Ok(())
 }
 
-/// Checks that time advances from wake-up to wake-up.
+/// Checks that the reference advances from wake-up to wake-up, starting from the reading `from`.
 ///
 /// # Errors
 /// Describes the first wake-up out of order.
-pub(super) fn in_order(reported: &[Expiration], from: i64, reference: &Reference) -> Answer<()> {
+pub(super) fn check_order(reported: &[Expiration], from: i64, reference: &Reference) -> Answer<()> {
     let possible = -reference.uncertainty_ns()..=LONGEST_NS;
     let mut before = from;
     for wakeup in reported {
         let interval = reference.ns(before, wakeup.at);
         if !possible.contains(&interval) {
-            let why = format!("one is {} after the one before it", time(interval));
-            return Err(impossible("wake-ups", &why));
+            let why = format!("it is {} after the wake-up before it", time(interval));
+            return Err(impossible("a wake-up", &why));
         }
         before = wakeup.at;
     }
@@ -151,7 +158,7 @@ pub(super) fn in_order(reported: &[Expiration], from: i64, reference: &Reference
 mod tests {
     use super::*;
 
-    const TICK: Reference = Reference {
+    const NANOSECOND_CLOCK: Reference = Reference {
         id: String::new(),
         family: None,
         keeps_time: false,
@@ -163,9 +170,9 @@ mod tests {
         strayed_ns: 0.0,
     };
 
-    /// Checks waits of 1 ms, given as duration, CPU time and run delay in nanoseconds, and returns
-    /// the objection.
-    fn judged(all: &[(i64, Option<i64>, Option<i64>)]) -> String {
+    /// Checks waits of 1 ms, given as duration, CPU time and run delay in nanoseconds. Returns the error
+    /// message, or "fine".
+    fn check_result_of_waits(all: &[(i64, Option<i64>, Option<i64>)]) -> String {
         let reported: Vec<Wait> = all
             .iter()
             .map(|&(took, cpu_ns, run_delay_ns)| Wait {
@@ -175,8 +182,12 @@ mod tests {
                 run_delay_ns,
             })
             .collect();
-        waits(reported.iter().map(|wait| (1_000_000, wait)), &TICK, 2)
-            .map_or_else(|fault| fault.to_string(), |()| "fine".into())
+        check_waits(
+            reported.iter().map(|wait| (1_000_000, wait)),
+            &NANOSECOND_CLOCK,
+            2,
+        )
+        .map_or_else(|fault| fault.to_string(), |()| "fine".into())
     }
 
     #[test]
@@ -195,23 +206,24 @@ mod tests {
             ((1_000_000, None, Some(i64::MAX)), "it was ready to run for"),
             ((i64::MAX, None, None), "it took 9"),
         ] {
-            let reported = judged(&[wait]);
+            let reported = check_result_of_waits(&[wait]);
             assert!(
-                reported.contains("of 1 ms asked for") && reported.contains(words),
+                reported.contains("1 ms requested") && reported.contains(words),
                 "{reported}"
             );
         }
-        let reported = judged(&[(1_000_000, Some(11_000_000), None); MIN_EXCESSIVE_WAITS]);
+        let reported =
+            check_result_of_waits(&[(1_000_000, Some(11_000_000), None); MIN_EXCESSIVE_WAITS]);
         assert!(
-            reported.contains("most computed for longer than they took"),
+            reported.contains("most waits used more CPU time than they took"),
             "{reported}"
         );
     }
 
     #[test]
     fn accepts_unusual_waits() {
-        // Within the step of the reference; a CPU clock that ticks; two threads on two CPUs, and a
-        // machine that paused.
+        // Ends early by the step of the reference; a CPU clock with long ticks; two threads on two CPUs
+        // while the machine paused.
         for outlier in [
             (-10, None, None),
             (1_000_000, Some(15_625_000), None),
@@ -219,14 +231,14 @@ mod tests {
         ] {
             let mut all = [(1_000_000, Some(1_900_000), Some(1_000_000)); 9];
             all[..4].fill(outlier);
-            assert_eq!(judged(&all), "fine");
+            assert_eq!(check_result_of_waits(&all), "fine");
         }
-        assert_eq!(judged(&[]), "fine");
+        assert_eq!(check_result_of_waits(&[]), "fine");
     }
 
-    /// Checks wake-ups with a period of 1 ms, given in nanoseconds after `from`, and returns the
-    /// objection.
-    fn ticked(reported: &[(i64, u64)]) -> String {
+    /// Checks wake-ups with a period of 1 ms, given as nanoseconds since the start and number of
+    /// expirations. Returns the error message, or "fine".
+    fn check_result_of_wakeups(reported: &[(i64, u64)]) -> String {
         let reported: Vec<Expiration> = reported
             .iter()
             .map(|&(at, expirations)| Expiration {
@@ -234,7 +246,7 @@ mod tests {
                 expirations,
             })
             .collect();
-        wakeups(&reported, -7, 1_000_000, &TICK)
+        check_wakeups(&reported, -7, 1_000_000, &NANOSECOND_CLOCK)
             .map_or_else(|fault| fault.to_string(), |()| "fine".into())
     }
 
@@ -244,9 +256,9 @@ mod tests {
         for (reported, words) in [
             (
                 &[(MS, 1), (3 * MS, 1), (2 * MS, 1)][..],
-                "one is -1 ms after the one before it",
+                "it is -1 ms after the wake-up before it",
             ),
-            (&[(-MS, 1), (MS, 1)], "one is -1 ms after"),
+            (&[(-MS, 1), (MS, 1)], "it is -1 ms after"),
             (&[(MS, 1), (MS, 1), (MS, 1)], "no time passed"),
             (
                 &[(MS, 1), (2 * MS, u64::MAX)],
@@ -258,10 +270,10 @@ mod tests {
             ),
             (
                 &[(MS, 1), (1_000_000_000 * MS, 1)],
-                "after the one before it",
+                "after the wake-up before it",
             ),
         ] {
-            let reported = ticked(reported);
+            let reported = check_result_of_wakeups(reported);
             assert!(reported.contains(words), "{reported}");
         }
         for reported in [
@@ -271,7 +283,7 @@ mod tests {
             &[(MS, 1), (10 * MS, 9)],
             &[(9 * MS, 9), (9 * MS + 1, 0)],
         ] {
-            assert_eq!(ticked(reported), "fine");
+            assert_eq!(check_result_of_wakeups(reported), "fine");
         }
     }
 }

@@ -1,5 +1,5 @@
-//! Makes long waits with all sleep primitives that block, at the same time, each in a separate
-//! process.
+//! Makes long waits with all sleep primitives that block the thread, all at the same time, each in a
+//! separate process.
 
 use std::sync::mpsc;
 use std::thread;
@@ -11,27 +11,27 @@ use timers::{Answer, Fault};
 use super::explore::explore_long;
 use super::plan::WaitSettings;
 use super::subject::{Conditions, Subject};
-use crate::campaign::survived;
+use crate::campaign::unless_interrupted;
 use crate::hosts::host::Host;
 use crate::model::{BackgroundLoad, Means};
 use crate::trace::{WaitRun, WaitTrace};
 
-/// Primitives that wait at the same time per CPU: they wake so rarely that they hardly delay each
-/// other.
+/// Number of primitives per CPU that wait at the same time. They wake so rarely that they hardly delay
+/// each other.
 const PRIMITIVES_PER_CPU: usize = 16;
 
 /// Copies of the subjects that make long waits in a round, with their indices.
 pub(super) struct SideBySide(Vec<(usize, Subject<WaitTrace>)>);
 
-/// The long waits of the subjects, by index.
-type Observed = Vec<(usize, Answer<WaitRun>)>;
+/// The long waits of each subject, with its index.
+type LongWaits = Vec<(usize, Answer<WaitRun>)>;
 
 impl SideBySide {
-    /// Selects the subjects that can wait next to others, once for each set of conditions without
-    /// the CPU. Primitives that spin are excluded because they would delay others, and those next
-    /// to a busy thread because they have to run alone.
+    /// Selects the subjects that can wait next to others, each primitive once for each set of
+    /// conditions whatever the CPU. Leaves out primitives that spin, because they would delay others,
+    /// and subjects with a background load, because their CPU is meant to be busy only with that load.
     pub(super) fn select(subjects: &[Subject<WaitTrace>]) -> Self {
-        let anywhere = |subject: &Subject<WaitTrace>| Conditions {
+        let without_cpu = |subject: &Subject<WaitTrace>| Conditions {
             cpu: None,
             ..subject.conditions
         };
@@ -39,24 +39,28 @@ impl SideBySide {
         for (index, subject) in subjects.iter().enumerate() {
             let takes_part = subject.waiter.means == Means::Blocks
                 && subject.conditions.load == BackgroundLoad::None
-                && subject.goes_on();
+                && subject.is_measurable();
             let is_same = |(_, other): &(usize, Subject<WaitTrace>)| {
                 (other.host, &other.waiter.id) == (subject.host, &subject.waiter.id)
-                    && anywhere(other) == anywhere(subject)
+                    && without_cpu(other) == without_cpu(subject)
             };
             if !takes_part || chosen.iter().any(is_same) {
                 continue;
             }
             let conditions = Conditions {
-                cpu: elsewhere(subject.conditions.cpu, index),
+                cpu: other_cpu(subject.conditions.cpu, index),
                 ..subject.conditions
             };
-            let empty = |trace: &WaitTrace| WaitTrace {
+            let without_runs = |trace: &WaitTrace| WaitTrace {
                 runs: Vec::new(),
                 ..trace.clone()
             };
             let copy = Subject {
-                outcome: subject.outcome.as_ref().map(empty).map_err(Clone::clone),
+                outcome: subject
+                    .outcome
+                    .as_ref()
+                    .map(without_runs)
+                    .map_err(Clone::clone),
                 ..Subject::new(subject.host, subject.waiter.clone(), conditions)
             };
             chosen.push((index, copy));
@@ -65,31 +69,31 @@ impl SideBySide {
     }
 
     /// Makes the long waits of each subject in a separate process.
-    pub(super) fn observe(&self, hosts: &[Host], settings: &WaitSettings, seed: u64) -> Observed {
-        let together = PRIMITIVES_PER_CPU * timers::allowed_cpus().map_or(1, |cpus| cpus.len());
-        let chunks = self.0.chunks(together);
+    pub(super) fn observe(&self, hosts: &[Host], settings: &WaitSettings, seed: u64) -> LongWaits {
+        let at_once = PRIMITIVES_PER_CPU * timers::allowed_cpus().map_or(1, |cpus| cpus.len());
+        let chunks = self.0.chunks(at_once);
         chunks
-            .flat_map(|some| observe_together(hosts, some, settings, seed))
+            .flat_map(|subjects| observe_together(hosts, subjects, settings, seed))
             .collect()
     }
 
-    /// Adds the observations to the run of that round. A subject that fails here keeps its earlier
-    /// results.
+    /// Adds the long waits to the run of that round of each subject. A subject whose long waits failed
+    /// keeps its earlier results.
     ///
     /// # Errors
     /// Only [`Fault::Interrupted`].
     pub(super) fn keep(
         subjects: &mut [Subject<WaitTrace>],
-        observed: Observed,
+        long_waits: LongWaits,
         round: usize,
     ) -> Result<(), Fault> {
-        for (index, run) in observed {
+        for (index, run) in long_waits {
             let subject = &mut subjects[index];
-            match (survived(run)?, &mut subject.outcome) {
+            match (unless_interrupted(run)?, &mut subject.outcome) {
                 (Ok(run), Ok(trace)) => match trace.runs.get_mut(round) {
-                    Some(kept) => {
-                        kept.long.extend(run.long);
-                        kept.scans.extend(run.scans);
+                    Some(earlier) => {
+                        earlier.long.extend(run.long);
+                        earlier.scans.extend(run.scans);
                     }
                     None => {
                         trace.runs.push(run);
@@ -104,33 +108,35 @@ impl SideBySide {
     }
 }
 
-/// Returns a CPU on which nothing is measured, in turn. `None` if there is no other CPU.
-fn elsewhere(measuring: Option<u32>, turn: usize) -> Option<u32> {
+/// Returns a CPU other than `measuring`, a different one for each `turn` if possible. `None` if there
+/// is no other CPU or none is used for measuring.
+fn other_cpu(measuring: Option<u32>, turn: usize) -> Option<u32> {
     let measuring = measuring?;
     let mut others = timers::allowed_cpus().ok()?;
     others.retain(|cpu| *cpu != measuring);
     others.get(turn % others.len().max(1)).copied()
 }
 
+/// Makes the long waits of these subjects at the same time.
 fn observe_together(
     hosts: &[Host],
-    waiting: &[(usize, Subject<WaitTrace>)],
+    subjects: &[(usize, Subject<WaitTrace>)],
     settings: &WaitSettings,
     seed: u64,
-) -> Observed {
+) -> LongWaits {
     thread::scope(|scope| {
         let (ready, all_ready) = mpsc::channel::<()>();
         let mut starts = Vec::new();
         let mut threads = Vec::new();
-        for (index, subject) in waiting {
+        for (index, subject) in subjects {
             let mut random = StdRng::seed_from_u64(seed ^ *index as u64);
             let ready = ready.clone();
             let (start, go) = mpsc::channel::<()>();
             starts.push(start);
             let wait = move || {
                 let bench = subject.bench(hosts, settings);
-                // All processes start and warm up before any of them waits, so that none delays
-                // another.
+                // All processes have started before any of them waits, because starting a process would
+                // delay the waits of others.
                 drop(ready);
                 let _ = go.recv();
                 let (long, scans) = explore_long(&mut bench?, &settings.plan, &mut random)?;
@@ -143,13 +149,14 @@ fn observe_together(
             threads.push((*index, thread::Builder::new().spawn_scoped(scope, wait)));
         }
         drop(ready);
-        // Returns when all senders are dropped; dropping `starts` then releases all threads.
+        // `recv` returns when all threads have dropped their senders. Dropping `starts` then lets all
+        // threads continue.
         let _ = all_ready.recv();
         drop(starts);
         let joined = |thread: std::io::Result<thread::ScopedJoinHandle<'_, _>>| {
-            let thread =
-                thread.map_err(|error| Fault::Lost(format!("no thread for it: {error}")))?;
-            let ended = |_| Err(Fault::Lost("its thread ended before its time".into()));
+            let thread = thread
+                .map_err(|error| Fault::Lost(format!("cannot start a thread for it: {error}")))?;
+            let ended = |_| Err(Fault::Lost("its thread ended unexpectedly".into()));
             thread.join().unwrap_or_else(ended)
         };
         threads

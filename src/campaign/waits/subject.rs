@@ -36,23 +36,24 @@ impl Conditions {
         }
     }
 
-    /// Starts the background load, which runs until the result is dropped.
+    /// Starts the background load, which runs until the result is dropped. `None` if the conditions
+    /// have none.
     ///
     /// # Errors
-    /// When there is no such CPU.
+    /// When this process may not use the CPU that the load has to run on.
     pub fn start_load(&self) -> Result<Option<Busy>, AffinityError> {
-        let own = self.cpu.unwrap_or(0);
+        let own_cpu = self.cpu.unwrap_or(0);
         match self.load {
             BackgroundLoad::None => Ok(None),
-            BackgroundLoad::SameCpu => Busy::on(own).map(Some),
+            BackgroundLoad::SameCpu => Busy::on(own_cpu).map(Some),
             BackgroundLoad::OtherCpu => {
                 let cpus = allowed_cpus()?;
-                // The CPU with the farthest number, which belongs to another core on most machines.
-                let other = cpus
+                // CPUs with distant numbers belong to different cores on most machines.
+                let other_cpu = cpus
                     .into_iter()
-                    .filter(|cpu| *cpu != own)
-                    .max_by_key(|cpu| cpu.abs_diff(own));
-                Busy::on(other.ok_or(AffinityError::Absent(own + 1))?).map(Some)
+                    .filter(|cpu| *cpu != own_cpu)
+                    .max_by_key(|cpu| cpu.abs_diff(own_cpu));
+                Busy::on(other_cpu.ok_or(AffinityError::Absent(own_cpu + 1))?).map(Some)
             }
         }
     }
@@ -68,21 +69,21 @@ pub struct Subject<T> {
     pub conditions: Conditions,
     /// The observations, or the reason why the timer failed.
     pub outcome: Result<T, String>,
-    /// The reason why it was not measured any further; earlier observations are kept.
+    /// The reason why it is not measured any further although earlier processes succeeded.
     pub lost: Option<String>,
     /// Whether at least one process of the subject succeeded.
     pub(super) has_run: bool,
 }
 
 impl<T> Subject<T> {
-    /// Creates a subject for a timer that was not measured yet.
+    /// Creates a subject for a timer that has not been measured.
     #[must_use]
     pub fn new(host: usize, waiter: HostedWaiter, conditions: Conditions) -> Self {
         Self {
             host,
             waiter,
             conditions,
-            outcome: Err("it was not asked".into()),
+            outcome: Err("it was not measured".into()),
             lost: None,
             has_run: false,
         }
@@ -90,7 +91,7 @@ impl<T> Subject<T> {
 
     /// Returns whether the timer can still be measured.
     #[must_use]
-    pub fn goes_on(&self) -> bool {
+    pub fn is_measurable(&self) -> bool {
         self.outcome.is_ok() && self.lost.is_none()
     }
 }

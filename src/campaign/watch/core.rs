@@ -1,44 +1,48 @@
 //! Observes the core that measures: its frequency, and whether it is currently shared with another
 //! thread.
 //!
-//! A separate thread is pinned to that CPU and samples it on request, while the agent waits for its
-//! next question.
+//! A separate thread is pinned to that CPU. It times additions on request, while the measured process
+//! waits for its next question. Their number per second gives the frequency. Their number per cycle
+//! (the width) drops if another hardware thread uses the same core.
 
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread;
 
 use timers::{CoreFrequency, CoreFrequencyMeter};
 
-/// Samples that are kept to know the speed of the unshared core.
+/// Number of latest samples that are kept, to know the width of the unshared core.
 /// *Judgement*.
 const MAX_SAMPLES: usize = 400;
-/// Fewest samples for a decision about sharing.
+/// Fewest samples before a core can count as shared.
 /// *Judgement*.
 const MIN_SAMPLES: usize = 20;
-/// Share of the best additions per cycle below which a core counts as shared. *Seen*: sharing
-/// halves the additions a cycle.
+/// Share of the usual best width below which a core counts as shared. *Seen*: sharing halves the
+/// additions per cycle.
 const SHARED_SHARE: f64 = 0.9;
 
-/// A sampling thread on the CPU that measures.
+/// A thread that samples the CPU on which timers are measured.
 pub struct Core {
-    ask: Sender<()>,
-    answers: Receiver<Option<CoreFrequency>>,
+    requests: Sender<()>,
+    samples: Receiver<Option<CoreFrequency>>,
+    /// Parallel additions per cycle in the latest samples.
     widths: Vec<f64>,
+    /// The index of the oldest of these samples, which is replaced next.
     oldest: usize,
 }
 
 impl Core {
-    /// Starts a thread on `cpu`. `None` if it may not run there or cannot measure the frequency.
+    /// Starts the thread on `cpu`. `None` if it may not run on that CPU or cannot measure the
+    /// frequency.
     #[must_use]
     pub fn on_cpu(cpu: u32) -> Option<Self> {
-        let (ask, questions) = channel::<()>();
-        let (answer, answers) = channel();
+        let (requests, requested) = channel::<()>();
+        let (sender, samples) = channel();
         let work = move || {
             let meter = timers::pin_to(cpu)
                 .ok()
                 .and_then(|()| CoreFrequencyMeter::new().ok());
-            while questions.recv().is_ok() {
-                if answer
+            while requested.recv().is_ok() {
+                if sender
                     .send(meter.and_then(|meter| meter.measure()))
                     .is_err()
                 {
@@ -51,24 +55,24 @@ impl Core {
             .spawn(work)
             .ok()?;
         let mut core = Self {
-            ask,
-            answers,
+            requests,
+            samples,
             widths: Vec::new(),
             oldest: 0,
         };
-        core.look().map(|_| core)
+        core.sample().map(|_| core)
     }
 
-    /// Samples the current state of the core.
-    pub fn look(&mut self) -> Option<CoreFrequency> {
-        self.ask.send(()).ok()?;
-        let core_frequency = self.answers.recv().ok()??;
-        self.remember(core_frequency);
+    /// Samples the core now. `None` if the frequency cannot be measured.
+    pub fn sample(&mut self) -> Option<CoreFrequency> {
+        self.requests.send(()).ok()?;
+        let core_frequency = self.samples.recv().ok()??;
+        self.add(core_frequency);
         Some(core_frequency)
     }
 
     /// Adds a sample that a process on this core took.
-    pub fn remember(&mut self, core_frequency: CoreFrequency) {
+    pub fn add(&mut self, core_frequency: CoreFrequency) {
         if self.widths.len() < MAX_SAMPLES {
             self.widths.push(core_frequency.width);
         } else {
@@ -77,8 +81,8 @@ impl Core {
         }
     }
 
-    /// Returns whether the sample shows markedly fewer additions per cycle than the unshared core
-    /// achieves.
+    /// Returns whether the sample has a markedly smaller width than the unshared core: whether
+    /// another thread ran on the core.
     #[must_use]
     pub fn is_shared(&self, core_frequency: CoreFrequency) -> bool {
         is_shared(&self.widths, core_frequency.width)
@@ -97,24 +101,24 @@ mod tests {
 
     #[test]
     fn slow_core_counts_as_shared() {
-        let alone = [4.05, 4.03, 4.08];
-        let mut widths: Vec<f64> = alone.iter().cycle().take(60).copied().collect();
+        let unshared = [4.05, 4.03, 4.08];
+        let mut widths: Vec<f64> = unshared.iter().cycle().take(60).copied().collect();
         assert!(!is_shared(&widths, 4.0));
         assert!(is_shared(&widths, 2.9));
         widths.extend([2.9; 200]);
         assert!(
             is_shared(&widths, 2.9),
-            "a fifth of the looks at its best is enough"
+            "a fifth of the samples at full width is enough"
         );
-        assert!(!is_shared(&[2.9; 100], 2.9), "it was never seen otherwise");
-        assert!(!is_shared(&alone, 1.0), "too few looks");
+        assert!(!is_shared(&[2.9; 100], 2.9), "the core was never wider");
+        assert!(!is_shared(&unshared, 1.0), "too few samples");
     }
 
     #[test]
-    fn a_look_or_none() {
+    fn samples_existing_cpus_only() {
         assert!(Core::on_cpu(u32::MAX).is_none());
         if let Some(mut core) = Core::on_cpu(timers::allowed_cpus().expect("some CPU")[0]) {
-            let core_frequency = core.look().expect("it looked before");
+            let core_frequency = core.sample().expect("the first sample succeeded");
             assert!(core_frequency.hertz > 0.0 && !core.is_shared(core_frequency));
         }
     }

@@ -1,8 +1,9 @@
-//! Detects whether a window of measurement was disturbed.
+//! Detects disturbed windows. A window is the time in which a process answers one question; it is
+//! disturbed if, for example, the process was switched out or its core changed the frequency.
 //!
-//! The measuring side does as little as possible (Caliper). A host that is this program reads the
-//! counters of its thread and samples its core immediately before and after its loops. For other
-//! hosts the runner reads them from outside, before a question and after its answer. A disturbed
+//! A host that is this program reads the counters of its thread and samples its core immediately
+//! before and after its measuring loops. For other hosts, the runner reads the counters of the
+//! process and samples the core from outside, before a question and after its answer. A disturbed
 //! window is dropped and repeated, within limits.
 
 mod core;
@@ -27,15 +28,15 @@ pub use self::process::ProcessWatch;
 pub enum Disturbance {
     /// The process was switched out for another one.
     ContextSwitch,
-    /// A thread moved to another CPU.
+    /// A thread of the process moved to another CPU.
     Migration,
     /// A page was read from a disk.
     MajorFault,
     /// The core changed its frequency.
     FrequencyChange,
-    /// The core also ran another thread, of this machine or of another guest.
+    /// The core also ran another thread, of this system or of another virtual machine.
     SharedCore,
-    /// A hypervisor took the CPU away.
+    /// A hypervisor ran something else on the CPU.
     StolenTime,
 }
 
@@ -53,62 +54,66 @@ impl Disturbance {
         }
     }
 
-    /// Returns whether the results of such a window can be kept if there are no better ones: the
-    /// timer was measured, but on a shared core or at a changing frequency.
+    /// Returns whether the results of such a window can be kept if there are no better ones: only
+    /// the timer was measured, but on a shared core or at a changing frequency.
     #[must_use]
     pub fn is_bearable(self) -> bool {
         matches!(self, Self::FrequencyChange | Self::SharedCore)
     }
 }
 
-/// Relative difference of the frequencies before and after a window that counts as a change.
+/// Largest relative difference of the frequencies before and after a window that does not count as
+/// a change.
 /// *Judgement*.
 pub const MAX_FREQUENCY_CHANGE: f64 = 0.015;
-/// Most attempts for a window.
+/// Most attempts to measure a window.
 /// *Judgement*.
-const MOST_TRIES: u32 = 5;
-/// Most dropped windows of a process.
+const MAX_ATTEMPTS: u32 = 5;
+/// Dropped windows of a process after which disturbed windows are not repeated any more.
 /// *Judgement*.
-const MOST_DROPPED: u32 = 40;
-/// Divisor of the full window that gives the shortest one.
+const MAX_DROPPED_WINDOWS: u32 = 40;
+/// Divisor of the requested number of values that gives the shortest window.
 /// *Judgement*.
-const SHORTEST_PORTION: u32 = 30;
-/// Further windows of a campaign that may be dropped for a bearable cause, for each requested
-/// window. This bounds the time that a busy neighbour may cost. *Judgement*.
-const CREDIT_PER_WINDOW: f64 = 0.7;
-/// Length of a single pause to wait for a shared core.
+const MIN_WINDOW_DIVISOR: u32 = 30;
+/// Repetitions for a bearable cause that each requested window adds to the number allowed in the
+/// campaign. This bounds the time that a busy neighbour may cost. *Judgement*.
+const REPEATS_PER_WINDOW: f64 = 0.7;
+/// Length of one pause while the runner waits for a shared core.
 /// *Judgement*.
 const PAUSE: Duration = Duration::from_micros(500);
 /// Most pauses before a window.
 /// *Judgement*.
-const MOST_PAUSES: u32 = 12;
+const MAX_PAUSES: u32 = 12;
 
 /// The state that all process watches of a campaign share.
 pub struct Watch {
     counts: Counts,
     cpu: Option<u32>,
     core: Option<Core>,
-    /// Context switches that the runner itself causes, if it shares the only CPU.
+    /// Context switches that the runner causes in each window, because it shares the only CPU.
     own_switches: u64,
+    /// The time that may still be spent on waiting for a shared core.
     patience: Duration,
-    credit: f64,
+    /// Repetitions for a bearable cause that are still allowed.
+    allowed_repeats: f64,
+    /// All observed frequencies of the core, in hertz.
     frequencies: Vec<f64>,
-    /// Whether something else ran on the core at the last sample.
+    /// Whether another thread ran on the core at the last sample.
     was_shared: bool,
 }
 
 impl Watch {
-    /// Watches measurements on `cpu`. `apart` says whether the runner avoids that CPU; `patience`
-    /// is the total time of all waits for a shared core.
+    /// Watches measurements on `cpu`. `runner_avoids_cpu` says whether the runner stays off that
+    /// CPU; `patience` is the total time of all waits for a shared core.
     #[must_use]
-    pub fn new(cpu: Option<u32>, apart: bool, patience: Duration) -> Rc<RefCell<Self>> {
+    pub fn new(cpu: Option<u32>, runner_avoids_cpu: bool, patience: Duration) -> Rc<RefCell<Self>> {
         Rc::new(RefCell::new(Self {
             counts: Counts::of_system(),
             cpu,
             core: cpu.and_then(Core::on_cpu),
-            own_switches: u64::from(!apart),
+            own_switches: u64::from(!runner_avoids_cpu),
             patience,
-            credit: 0.0,
+            allowed_repeats: 0.0,
             frequencies: Vec::new(),
             was_shared: true,
         }))
@@ -121,31 +126,33 @@ impl Watch {
     }
 
     /// Returns the time that the hypervisor has taken from the CPU so far, in ticks of USER_HZ (10
-    /// ms).
+    /// ms). `None` if unknown.
     fn steal_ticks(&self) -> Option<u64> {
         self.counts.stolen(self.cpu?)
     }
 
-    /// Uses up credit for dropping a window with a bearable cause. Returns `false` if none is left.
-    fn spend(&mut self) -> bool {
-        let may = self.credit >= 1.0;
-        self.credit -= f64::from(u8::from(may));
-        may
+    /// Returns whether a window may be repeated for a bearable cause, and if so counts the
+    /// repetition.
+    fn take_repeat(&mut self) -> bool {
+        let is_allowed = self.allowed_repeats >= 1.0;
+        self.allowed_repeats -= f64::from(u8::from(is_allowed));
+        is_allowed
     }
 
-    fn look(&mut self) -> Option<CoreFrequency> {
-        let core_frequency = self.core.as_mut()?.look()?;
+    /// Samples the core from this process.
+    fn sample_core(&mut self) -> Option<CoreFrequency> {
+        let core_frequency = self.core.as_mut()?.sample()?;
         self.note(core_frequency);
         Some(core_frequency)
     }
 
     /// Adds a sample that a process on this core took: additions per second, and parallel additions
-    /// per cycle.
-    fn reported(&mut self, seen: Option<[f64; 2]>) -> Option<CoreFrequency> {
-        let [hertz, width] =
-            seen.filter(|seen| seen.iter().all(|value| value.is_normal() && *value > 0.0))?;
+    /// per cycle. `None` if the process could not take one.
+    fn add_sample(&mut self, sample: Option<[f64; 2]>) -> Option<CoreFrequency> {
+        let is_positive = |value: &f64| value.is_normal() && *value > 0.0;
+        let [hertz, width] = sample.filter(|sample| sample.iter().all(is_positive))?;
         let core_frequency = CoreFrequency { hertz, width };
-        self.core.as_mut()?.remember(core_frequency);
+        self.core.as_mut()?.add(core_frequency);
         self.note(core_frequency);
         Some(core_frequency)
     }
@@ -161,16 +168,17 @@ impl Watch {
             .is_some_and(|core| core.is_shared(core_frequency))
     }
 
-    /// Samples the core, waiting until it is not shared or the patience is used up.
+    /// Samples the core until it is not shared, at most `MAX_PAUSES` times or until the patience is
+    /// used up. Returns the last sample.
     fn wait_until_unshared(&mut self) -> Option<CoreFrequency> {
-        let mut core_frequency = self.look()?;
-        for _ in 0..MOST_PAUSES {
+        let mut core_frequency = self.sample_core()?;
+        for _ in 0..MAX_PAUSES {
             if !self.is_shared(core_frequency) || self.patience < PAUSE {
                 break;
             }
             self.patience -= PAUSE;
             thread::sleep(PAUSE);
-            core_frequency = self.look()?;
+            core_frequency = self.sample_core()?;
         }
         Some(core_frequency)
     }
@@ -178,7 +186,7 @@ impl Watch {
 
 /// The counters of a process and the frequency of its core at one moment.
 #[derive(Clone, Debug, Default)]
-struct Look {
+struct Snapshot {
     counters: Option<Counters>,
     core_frequency: Option<CoreFrequency>,
 }
@@ -186,7 +194,11 @@ struct Look {
 /// Returns the disturbance that the counters show: context switches beyond `own_switches`, a
 /// migration, or a major page fault.
 #[must_use]
-pub fn counted(before: &Counters, after: &Counters, own_switches: u64) -> Option<Disturbance> {
+pub fn counted_disturbance(
+    before: &Counters,
+    after: &Counters,
+    own_switches: u64,
+) -> Option<Disturbance> {
     if after.switches > before.switches + own_switches {
         Some(Disturbance::ContextSwitch)
     } else if before.cpus.len() == after.cpus.len() && before.cpus != after.cpus {

@@ -1,4 +1,4 @@
-//! Watches one process: disturbed windows are measured again.
+//! Watches one measuring process and repeats its disturbed windows.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -8,41 +8,44 @@ use timers::Answer;
 use timers::os::Counters;
 
 use super::{
-    CREDIT_PER_WINDOW, CoreState, Disturbance, Gathered, Look, MAX_FREQUENCY_CHANGE, MOST_DROPPED,
-    MOST_TRIES, SHORTEST_PORTION, Watch, Watcher, counted,
+    CoreState, Disturbance, Gathered, MAX_ATTEMPTS, MAX_DROPPED_WINDOWS, MAX_FREQUENCY_CHANGE,
+    MIN_WINDOW_DIVISOR, REPEATS_PER_WINDOW, Snapshot, Watch, Watcher, counted_disturbance,
 };
 use crate::hosts::connection::Connection;
 
 use crate::statistics::mean;
 use crate::trace::Run;
 
-/// Watches one process of a campaign, with the samples that it takes itself if supported, otherwise
-/// from outside.
+/// Watches one process of a campaign. Uses the snapshots that the process takes itself if it supports
+/// that, otherwise takes them from outside.
 pub struct ProcessWatch {
     watch: Rc<RefCell<Watch>>,
     process: u32,
-    /// The connection to the process, if the process samples itself around windows.
-    itself: Option<Rc<RefCell<Connection>>>,
-    stolen_before: Option<u64>,
+    /// The connection to the process, if the process takes snapshots itself around its windows.
+    self_watching: Option<Rc<RefCell<Connection>>>,
+    /// The steal time of the CPU when the watch began, in ticks of 10 ms.
+    steal_ticks_at_start: Option<u64>,
+    /// Number of dropped windows by cause.
     dropped: BTreeMap<String, u32>,
-    discarded: bool,
+    /// Whether a window was kept although it should have been dropped.
+    is_unusable: bool,
     /// Whether a window is repeated for a bearable disturbance.
-    patient: bool,
-    /// The sample after the last window, which is also the one before the next window.
-    last: Option<Look>,
+    repeats_bearable: bool,
+    /// The snapshot after the last window, which also serves as the one before the next window.
+    last: Option<Snapshot>,
 }
 
 impl ProcessWatch {
-    /// Starts to watch a process.
+    /// Starts to watch a process whose windows are repeated after any disturbance.
     #[must_use]
-    pub fn patient(watch: &Rc<RefCell<Watch>>, connection: &Rc<RefCell<Connection>>) -> Self {
-        let itself = connection
+    pub fn repeating(watch: &Rc<RefCell<Watch>>, connection: &Rc<RefCell<Connection>>) -> Self {
+        let self_watching = connection
             .borrow_mut()
             .request_thread_states()
             .then(|| Rc::clone(connection));
         let process = connection.borrow().process();
         Self {
-            itself,
+            self_watching,
             ..Self::from_outside(watch, process)
         }
     }
@@ -50,10 +53,10 @@ impl ProcessWatch {
     /// Starts to watch a brief process, one of many: windows with a bearable disturbance are kept
     /// and marked.
     #[must_use]
-    pub fn impatient(watch: &Rc<RefCell<Watch>>, connection: &Rc<RefCell<Connection>>) -> Self {
+    pub fn marking(watch: &Rc<RefCell<Watch>>, connection: &Rc<RefCell<Connection>>) -> Self {
         Self {
-            patient: false,
-            ..Self::patient(watch, connection)
+            repeats_bearable: false,
+            ..Self::repeating(watch, connection)
         }
     }
 
@@ -61,18 +64,18 @@ impl ProcessWatch {
         Self {
             watch: Rc::clone(watch),
             process,
-            itself: None,
-            stolen_before: watch.borrow().steal_ticks(),
+            self_watching: None,
+            steal_ticks_at_start: watch.borrow().steal_ticks(),
             dropped: BTreeMap::new(),
-            discarded: false,
-            patient: true,
+            is_unusable: false,
+            repeats_bearable: true,
             last: None,
         }
     }
 
-    /// Asks for `repeat` values and watches the process. Repeats a disturbed window, with fewer
-    /// values if something else ran in between, because short windows are less likely to be
-    /// interrupted.
+    /// Asks for `repeat` values in one or more windows and repeats disturbed windows. A window that
+    /// was interrupted is repeated with fewer values, because short windows are less likely to be
+    /// interrupted. Returns the values and the state of the core during the windows that were kept.
     ///
     /// # Errors
     /// The errors of the question.
@@ -83,45 +86,50 @@ impl ProcessWatch {
     ) -> Result<(Vec<T>, CoreState), E> {
         let mut all: Vec<T> = Vec::new();
         let (mut frequencies, mut unstable) = (Vec::new(), false);
-        let (mut portion, mut tries) = (repeat, 0);
-        self.watch.borrow_mut().credit += if self.patient { CREDIT_PER_WINDOW } else { 0.0 };
+        let (mut portion, mut attempts) = (repeat, 0);
+        self.watch.borrow_mut().allowed_repeats += if self.repeats_bearable {
+            REPEATS_PER_WINDOW
+        } else {
+            0.0
+        };
         while (all.len() as u32) < repeat {
             let count = portion.min(repeat - all.len() as u32);
-            let (answer, core_hz, disturbance) = self.window(|| question(count))?;
-            tries += 1;
+            let (answer, core_hz, disturbance) = self.ask_in_window(|| question(count))?;
+            attempts += 1;
             if let Some(disturbance) = disturbance {
                 let dropped: u32 = self.dropped.values().sum();
-                let again = tries < MOST_TRIES
-                    && dropped < MOST_DROPPED
+                let is_repeated = attempts < MAX_ATTEMPTS
+                    && dropped < MAX_DROPPED_WINDOWS
                     && (!disturbance.is_bearable()
-                        || (self.patient && self.watch.borrow_mut().spend()));
+                        || (self.repeats_bearable && self.watch.borrow_mut().take_repeat()));
                 // A runtime with several threads, for example with a garbage collector, switches
                 // between its own threads.
                 let threads = self
                     .last
                     .as_ref()
-                    .and_then(|look| Some(look.counters.as_ref()?.cpus.len()));
-                let own = disturbance == Disturbance::ContextSwitch && threads > Some(1);
-                let kept = disturbance.is_bearable() || own;
-                if again || !kept {
+                    .and_then(|snapshot| Some(snapshot.counters.as_ref()?.cpus.len()));
+                let may_be_internal =
+                    disturbance == Disturbance::ContextSwitch && threads > Some(1);
+                let is_usable = disturbance.is_bearable() || may_be_internal;
+                if is_repeated || !is_usable {
                     self.count(disturbance);
                 }
-                if again {
+                if is_repeated {
                     let shorter = if disturbance.is_bearable() {
                         portion
                     } else {
                         portion / 3
                     };
-                    portion = shorter.max(repeat / SHORTEST_PORTION).max(1);
+                    portion = shorter.max(repeat / MIN_WINDOW_DIVISOR).max(1);
                     continue;
                 }
                 unstable = true;
-                self.discarded |= !kept;
+                self.is_unusable |= !is_usable;
             } else {
-                // The cause of earlier disturbances may be gone, so the window grows again.
+                // The disturbance may be over, so the next window is longer again.
                 portion = portion.saturating_mul(2).min(repeat);
             }
-            tries = 0;
+            attempts = 0;
             frequencies.extend(core_hz);
             all.extend(answer);
         }
@@ -134,40 +142,37 @@ impl ProcessWatch {
         ))
     }
 
-    /// Asks the question with a sample before and after it. Returns the answer, the frequency of
-    /// the core in hertz, and the disturbance.
-    fn window<T, E>(
+    /// Asks the question in a window, between two snapshots. Returns the answer, the frequency of
+    /// the core in hertz, and the disturbance; `None` for what is unknown or did not occur.
+    fn ask_in_window<T, E>(
         &mut self,
         question: impl FnOnce() -> Result<T, E>,
     ) -> Result<(T, Option<f64>, Option<Disturbance>), E> {
-        let before = self.before();
+        let before = self.snapshot_before();
         let answer = question()?;
-        let (before, after) = self.looks_around(before);
-        let found = (
-            answer,
-            hertz(&before, &after),
-            self.compare(&before, &after),
-        );
+        let (before, after) = self.snapshots_around(before);
+        let core_hz = mean_hertz(&before, &after);
+        let disturbance = self.disturbance(&before, &after);
         self.last = Some(after);
-        Ok(found)
+        Ok((answer, core_hz, disturbance))
     }
 
-    /// Ends watching. Returns the dropped windows by cause, and whether enough of the others were
-    /// undisturbed.
+    /// Ends watching. Returns the number of dropped windows by cause, and whether the results of the
+    /// process can be used.
     #[must_use]
     pub fn end(mut self) -> (BTreeMap<String, u32>, bool) {
-        /// Stolen time that is tolerated, in units of 10 ms: more in a process of some 50 ms means
+        /// Steal time that is tolerated, in ticks of 10 ms: more in a process of some 50 ms means
         /// that it lost the CPU. *Definition*.
-        const MOST_STOLEN: u64 = 1;
+        const MAX_STEAL_TICKS: u64 = 1;
         let now = self.watch.borrow().steal_ticks();
-        let taken = now
-            .zip(self.stolen_before)
+        let steal_ticks = now
+            .zip(self.steal_ticks_at_start)
             .map_or(0, |(now, before)| now.saturating_sub(before));
-        if taken > MOST_STOLEN {
+        if steal_ticks > MAX_STEAL_TICKS {
             self.count(Disturbance::StolenTime);
-            self.discarded = true;
+            self.is_unusable = true;
         }
-        (std::mem::take(&mut self.dropped), !self.discarded)
+        (std::mem::take(&mut self.dropped), !self.is_unusable)
     }
 
     fn count(&mut self, disturbance: Disturbance) {
@@ -175,17 +180,16 @@ impl ProcessWatch {
         *self.dropped.entry(name).or_default() += 1;
     }
 
-    /// Samples a process that is about to measure, waiting for an unshared core within the
-    /// patience. Returns an empty sample if the process samples itself, because it does so closer
-    /// to the measurement.
-    fn before(&mut self) -> Look {
+    /// Takes a snapshot before a window. Waits until the core is not shared, within the patience.
+    /// Returns an empty snapshot if the process takes its own, closer to the measurement.
+    fn snapshot_before(&mut self) -> Snapshot {
         let last = self.last.take();
-        if self.itself.is_some() {
+        if self.self_watching.is_some() {
             let mut watch = self.watch.borrow_mut();
             if watch.was_shared {
                 watch.wait_until_unshared();
             }
-            return Look::default();
+            return Snapshot::default();
         }
         if let Some(last) = last {
             let watch = self.watch.borrow();
@@ -198,52 +202,56 @@ impl ProcessWatch {
         }
         let mut watch = self.watch.borrow_mut();
         let core_frequency = watch.wait_until_unshared();
-        Look {
+        Snapshot {
             counters: watch.counts.of_process(self.process),
             core_frequency,
         }
     }
 
-    /// Returns the samples before and after a window that has just ended.
-    fn looks_around(&self, before: Look) -> (Look, Look) {
-        let Some(itself) = &self.itself else {
-            return (before, self.look());
+    /// Returns the snapshots before and after a window that has just ended. `before` is the one
+    /// that was taken from outside.
+    fn snapshots_around(&self, before: Snapshot) -> (Snapshot, Snapshot) {
+        let Some(connection) = &self.self_watching else {
+            return (before, self.snapshot());
         };
-        let Some(around) = itself.borrow_mut().take_thread_states() else {
+        let Some(around) = connection.borrow_mut().take_thread_states() else {
             return Default::default();
         };
         let mut watch = self.watch.borrow_mut();
-        let [before, after] = around.map(|seen| Look {
+        let [before, after] = around.map(|reported| Snapshot {
             counters: Some(Counters {
-                switches: seen.switches,
-                major_faults: seen.major_faults,
-                cpus: vec![seen.cpu],
+                switches: reported.switches,
+                major_faults: reported.major_faults,
+                cpus: vec![reported.cpu],
             }),
-            core_frequency: watch.reported(seen.core),
+            core_frequency: watch.add_sample(reported.core),
         });
         (before, after)
     }
 
-    fn look(&self) -> Look {
+    /// Takes a snapshot of the process from outside.
+    fn snapshot(&self) -> Snapshot {
         let mut watch = self.watch.borrow_mut();
-        // Reads the counters of the process first, so that the effects of sampling are not counted.
+        // Reads the counters of the process first, so that the effects of sampling are not counted_disturbance.
         let counters = watch.counts.of_process(self.process);
-        Look {
+        Snapshot {
             counters,
-            core_frequency: watch.look(),
+            core_frequency: watch.sample_core(),
         }
     }
 
-    fn compare(&self, before: &Look, after: &Look) -> Option<Disturbance> {
+    /// Returns the disturbance that two snapshots show, if any.
+    fn disturbance(&self, before: &Snapshot, after: &Snapshot) -> Option<Disturbance> {
         let watch = self.watch.borrow();
-        // The runner causes no context switches within a window that the process itself samples.
-        let own_switches = if self.itself.is_some() {
+        // Snapshots that the process takes itself are so close to the loops that the runner causes
+        // no context switches between them.
+        let own_switches = if self.self_watching.is_some() {
             0
         } else {
             watch.own_switches
         };
         if let (Some(before), Some(after)) = (&before.counters, &after.counters)
-            && let Some(disturbance) = counted(before, after, own_switches)
+            && let Some(disturbance) = counted_disturbance(before, after, own_switches)
         {
             return Some(disturbance);
         }
@@ -268,19 +276,20 @@ impl Watcher for ProcessWatch {
             answers.push(answer.clone());
             Ok(answer)
         })?;
-        // The accepted answers are contained in the values, in order; the others were dropped.
+        // The values consist of the kept answers, in order. All other answers were dropped.
         let mut rest = values.as_slice();
         answers.retain(|answer| match rest.strip_prefix(answer.as_slice()) {
-            Some(others) => {
-                rest = others;
+            Some(following) => {
+                rest = following;
                 false
             }
             None => true,
         });
+        let dropped = answers;
         Ok(Gathered {
             values,
             seen,
-            dropped: answers,
+            dropped,
         })
     }
 
@@ -293,7 +302,7 @@ impl Watcher for ProcessWatch {
         &mut self,
         questions: &mut dyn FnMut() -> Answer<Run>,
     ) -> Answer<Option<(Run, CoreState)>> {
-        let (run, core_hz, disturbance) = self.window(questions)?;
+        let (run, core_hz, disturbance) = self.ask_in_window(questions)?;
         if let Some(disturbance) = disturbance {
             self.count(disturbance);
             return Ok(None);
@@ -312,7 +321,7 @@ impl Watcher for ProcessWatch {
     }
 }
 
-fn hertz(before: &Look, after: &Look) -> Option<f64> {
+fn mean_hertz(before: &Snapshot, after: &Snapshot) -> Option<f64> {
     Some(f64::midpoint(
         before.core_frequency?.hertz,
         after.core_frequency?.hertz,

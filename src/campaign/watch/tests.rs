@@ -14,34 +14,34 @@ fn counters(switches: u64, major_faults: u64, cpus: &[u32]) -> Counters {
 }
 
 #[test]
-fn what_grew_disturbed() {
+fn grown_counters_show_disturbance() {
     let before = counters(3, 1, &[1]);
-    assert_eq!(counted(&before, &before, 0), None);
+    assert_eq!(counted_disturbance(&before, &before, 0), None);
     assert_eq!(
-        counted(&before, &counters(4, 1, &[1]), 0),
+        counted_disturbance(&before, &counters(4, 1, &[1]), 0),
         Some(Disturbance::ContextSwitch)
     );
     assert_eq!(
-        counted(&before, &counters(4, 1, &[1]), 1),
+        counted_disturbance(&before, &counters(4, 1, &[1]), 1),
         None,
-        "the runner's own"
+        "the runner caused the switch"
     );
     assert_eq!(
-        counted(&before, &counters(5, 1, &[1]), 1),
+        counted_disturbance(&before, &counters(5, 1, &[1]), 1),
         Some(Disturbance::ContextSwitch)
     );
     assert_eq!(
-        counted(&before, &counters(3, 2, &[1]), 0),
+        counted_disturbance(&before, &counters(3, 2, &[1]), 0),
         Some(Disturbance::MajorFault)
     );
     assert_eq!(
-        counted(&before, &counters(3, 1, &[0]), 0),
+        counted_disturbance(&before, &counters(3, 1, &[0]), 0),
         Some(Disturbance::Migration)
     );
     assert_eq!(
-        counted(&before, &counters(3, 1, &[1, 0]), 0),
+        counted_disturbance(&before, &counters(3, 1, &[1, 0]), 0),
         None,
-        "a new thread is not a moved one"
+        "a new thread is no migration"
     );
 }
 
@@ -59,7 +59,7 @@ fn unwatched_window_is_asked_once() {
     assert_eq!(process.end(), (BTreeMap::new(), true));
 }
 
-/// A procfs that contains only process 7, with these threads.
+/// A simulated procfs that contains only process 7, with the given threads.
 struct Procfs {
     folder: TempDir,
     threads: &'static [&'static str],
@@ -90,15 +90,15 @@ impl Procfs {
         }
     }
 
-    fn watched(&self) -> ProcessWatch {
+    fn start_watch(&self) -> ProcessWatch {
         let watch = Watch::new(None, true, Duration::ZERO);
         watch.borrow_mut().counts = Counts::at(self.folder.path());
         ProcessWatch::from_outside(&watch, 7)
     }
 
     /// Returns the result of watching a process that is switched out at every attempt.
-    fn always_disturbed(&self) -> (BTreeMap<String, u32>, bool) {
-        let mut process = self.watched();
+    fn watch_always_disturbed(&self) -> (BTreeMap<String, u32>, bool) {
+        let mut process = self.start_watch();
         let mut switches = 0;
         let answer = process.gather(1, |_| {
             switches += 1;
@@ -108,7 +108,7 @@ impl Procfs {
         assert_eq!(
             answer,
             Ok((
-                vec![MOST_TRIES],
+                vec![MAX_ATTEMPTS],
                 CoreState {
                     core_hz: None,
                     unstable: true
@@ -124,14 +124,14 @@ fn switches(count: u32) -> BTreeMap<String, u32> {
 }
 
 #[test]
-fn short_windows_slip_through() {
+fn short_windows_avoid_interruptions() {
     let procfs = Procfs::with(&["7"]);
-    let mut process = procfs.watched();
-    let mut given_way = 0;
-    // A question for more than 30 values is interrupted.
+    let mut process = procfs.start_watch();
+    let mut interruptions = 0;
+    // Simulates that a question for more than 30 values is interrupted.
     let answer = process.gather(100, |repeat| {
-        given_way += u32::from(repeat > 30);
-        procfs.count(given_way);
+        interruptions += u32::from(repeat > 30);
+        procfs.count(interruptions);
         Ok::<_, ()>(vec![0; repeat as usize])
     });
     assert_eq!(answer, Ok((vec![0; 100], CoreState::default())));
@@ -141,7 +141,7 @@ fn short_windows_slip_through() {
 #[test]
 fn single_question_is_not_repeated() {
     let procfs = Procfs::with(&["7"]);
-    let mut process = procfs.watched();
+    let mut process = procfs.start_watch();
     let mut asked = 0;
     let mut ask = |disturbs: bool| {
         Watcher::once(&mut process, &mut || {
@@ -158,15 +158,15 @@ fn single_question_is_not_repeated() {
 #[test]
 fn keeps_runtime_that_yields_internally() {
     assert_eq!(
-        Procfs::with(&["7", "8"]).always_disturbed(),
-        (switches(MOST_TRIES - 1), true)
+        Procfs::with(&["7", "8"]).watch_always_disturbed(),
+        (switches(MAX_ATTEMPTS - 1), true)
     );
 }
 
 #[test]
 fn permanent_disturbance_discards_process() {
     assert_eq!(
-        Procfs::with(&["7"]).always_disturbed(),
-        (switches(MOST_TRIES), false)
+        Procfs::with(&["7"]).watch_always_disturbed(),
+        (switches(MAX_ATTEMPTS), false)
     );
 }

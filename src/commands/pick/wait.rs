@@ -43,7 +43,7 @@ fn measure_promising(args: &PickArgs, asked: &Punctuality) -> Result<WaitChoice,
         None => (
             (TIMER_NS / every_ns).clamp(WAITS.0, WAITS.1),
             // A median needs eight waits.
-            WaitPlan::GLANCE.exactly(8),
+            WaitPlan::GLANCE.with_waits(8),
         ),
     };
     check_duration(waits * every_ns / 1e9, every_ns)?;
@@ -76,8 +76,8 @@ fn measure_promising(args: &PickArgs, asked: &Punctuality) -> Result<WaitChoice,
             return Ok(choice);
         };
         let plan = match asked.within_ns {
-            Some(_) => WaitPlan::QUICK.at_least(waits as u32),
-            None => WaitPlan::QUICK.exactly(waits as u32),
+            Some(_) => WaitPlan::QUICK.with_min_waits(waits as u32),
+            None => WaitPlan::QUICK.with_waits(waits as u32),
         };
         let later = record(std::slice::from_ref(&next), plan)?;
         report.waits.retain(|row| row.id != next);

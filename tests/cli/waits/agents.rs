@@ -71,7 +71,7 @@ fn hostile_agents_leave_others_intact() {
         ("py:hangs", "did not answer `waits` in time (4 s"),
         ("py:few", "malformed reply to `waits`"),
         ("py:short", "malformed reply to `waits`: there are"),
-        ("py:long", "a wait that cannot be"),
+        ("py:long", "a wait that is impossible"),
         ("gone:*", "cannot start"),
     ] {
         let row = row(&found, id);

@@ -13,7 +13,7 @@ use timers::waits::Means;
 
 use timermeter::campaign::waits::explore::{WaitBench, explore, explore_long};
 use timermeter::campaign::waits::plan::WaitPlan;
-use timermeter::campaign::waits::ticking::tick;
+use timermeter::campaign::waits::ticking::run_periodic_timer;
 use timermeter::model::{PeriodFigures, WaitFigures};
 use timermeter::trace::{PeriodTrace, Reference, WaitTrace};
 use timermeter::{periods, waits};
@@ -127,7 +127,7 @@ impl TickCase {
         for process in 0..plan.processes {
             let mut timer =
                 VirtualTicks::new(&self.model, self.seed.wrapping_add(1 + u64::from(process)));
-            trace.runs.push(tick(
+            trace.runs.push(run_periodic_timer(
                 &mut timer,
                 &trace.reference,
                 self.period_ns,

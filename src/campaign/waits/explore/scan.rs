@@ -1,62 +1,70 @@
-//! Scans waits of random lengths until the steps of a sleep primitive become visible.
+//! Makes waits of random lengths (a scan) until they show the step of a sleep primitive, the distance
+//! between its possible wake-up times.
 
 use rand::rngs::StdRng;
 use timers::Answer;
 
 use super::{
-    MIDDLE_SHARE, MIN_SCAN_WAITS, Rough, SCAN_NS, STEPS_A_SCAN, WaitBench, no_waits_fault,
-    wait_time_ns,
+    FIRST_SCAN_NS, MIN_SCAN_WAITS, QUANTILE_DISTANCE, RoughLateness, STEPS_PER_SCAN, WaitBench,
+    no_waits_fault, wait_time_ns,
 };
 use crate::campaign::waits::plan::WaitPlan;
 use crate::trace::{Wait, WaitRun};
 use crate::waits::longest_step_ns;
 
-/// Lateness may be spread over up to this many steps and is still explained by them.
-/// *Judgement*: the width of twenty latenesses is off by a fifth.
+/// Width of the lateness, in steps, up to which a step explains it: lateness is spread over one step.
+/// *Judgement*: the width of the lateness of twenty waits is off by a fifth.
 const MAX_SPREAD_STEPS: f64 = 1.5;
-/// Factor by which the next scan is longer. It is the same in all processes, so that their scans
-/// can be analysed together.
+/// Ratio of the lengths of successive scans. It is the same in all processes, so that their scans can
+/// be analysed together.
 const SCAN_GROWTH: f64 = 4.0;
-/// A scan longer than this, in nanoseconds, is the last.
+/// Length of a scan, in nanoseconds, after which no longer scan is made.
 const LONGEST_SCAN_NS: f64 = 3e7;
-/// Fewest waits of a longer scan, which is only made for primitives that seem to have long steps:
-/// fewer waits do not show them.
-const FEWEST_OF_LONG: u32 = 20;
-/// Latenesses within this many nanoseconds contain no step that is worth the longer scan.
+/// Fewest waits of a scan after the first, because fewer do not show a long step.
+const MIN_LONG_SCAN_WAITS: u32 = 20;
+/// Width of the lateness, in nanoseconds, above which the first scan gets more waits to show a step.
 /// *Judgement*: a sixtieth of the scan.
-const WIDE_NS: f64 = 5e4;
+const MIN_WIDE_NS: f64 = 5e4;
 
-/// Scans random lengths, and longer ones while the lateness is spread as widely as the scan.
-/// Returns the quantiles of the last scan.
+/// Makes a scan, and longer scans while the lateness is so wide that the step may be longer than the
+/// scan. Adds them to `scans` and returns the lateness in the last one. `before` are the runs of
+/// earlier processes.
 pub(super) fn scan(
     bench: &mut WaitBench,
     before: &[WaitRun],
     plan: &WaitPlan,
     scans: &mut Vec<Vec<Wait>>,
     random: &mut StdRng,
-) -> Answer<Rough> {
-    let first = bench.scan([0.0, SCAN_NS], MIN_SCAN_WAITS, random)?;
-    let rough = bench.rough(&first).ok_or_else(no_waits_fault)?;
-    let (most, most_ns) = if rough.width > WIDE_NS {
+) -> Answer<RoughLateness> {
+    let first = bench.scan([0.0, FIRST_SCAN_NS], MIN_SCAN_WAITS, random)?;
+    let rough = bench.rough_lateness(&first).ok_or_else(no_waits_fault)?;
+    let (max_waits, time_ns) = if rough.width_ns > MIN_WIDE_NS {
         plan.wide_scan
     } else {
         (plan.scan, plan.scan_ns)
     };
-    let count = ((most_ns / (wait_time_ns(SCAN_NS, &rough) + SCAN_NS / 4.0)) as u32)
-        .clamp(MIN_SCAN_WAITS, most);
+    let count = ((time_ns / (wait_time_ns(FIRST_SCAN_NS, &rough) + FIRST_SCAN_NS / 4.0)) as u32)
+        .clamp(MIN_SCAN_WAITS, max_waits);
     let mut scan = first;
-    scan.extend(bench.scan([0.0, SCAN_NS], count.saturating_sub(MIN_SCAN_WAITS), random)?);
-    let mut rough = bench.rough(&scan).unwrap_or(rough);
-    let mut to = SCAN_NS;
+    scan.extend(bench.scan(
+        [0.0, FIRST_SCAN_NS],
+        count.saturating_sub(MIN_SCAN_WAITS),
+        random,
+    )?);
+    let mut rough = bench.rough_lateness(&scan).unwrap_or(rough);
+    let mut length_ns = FIRST_SCAN_NS;
     scans.push(scan);
-    // With steps of a given length, lateness is spread evenly over it. If a step is longer than the
-    // scan, the spread is limited by the scan. Few latenesses give only a rough length, so a step
-    // that the scans show and that explains the spread is accepted.
-    while to < LONGEST_SCAN_NS && STEPS_A_SCAN * rough.width / MIDDLE_SHARE > to {
-        let explains = |shown: f64| {
-            MAX_SPREAD_STEPS * shown > rough.width / MIDDLE_SHARE && STEPS_A_SCAN * shown <= to
+    // Lateness is spread evenly over a step, but over no more than the scan. The scan is long enough
+    // if it is several times as long as this spread. It is also long enough if the scans show a step
+    // that explains the spread, because the spread of few waits is inaccurate.
+    while length_ns < LONGEST_SCAN_NS
+        && STEPS_PER_SCAN * rough.width_ns / QUANTILE_DISTANCE > length_ns
+    {
+        let explains = |step_ns: f64| {
+            MAX_SPREAD_STEPS * step_ns > rough.width_ns / QUANTILE_DISTANCE
+                && STEPS_PER_SCAN * step_ns <= length_ns
         };
-        let scans_alone = |scans: &Vec<Vec<Wait>>| WaitRun {
+        let run_of_scans = |scans: &Vec<Vec<Wait>>| WaitRun {
             scans: scans.clone(),
             ..WaitRun::default()
         };
@@ -64,16 +72,16 @@ pub(super) fn scan(
             .iter()
             .map(|run| &run.scans)
             .chain([&*scans])
-            .map(scans_alone)
+            .map(run_of_scans)
             .collect();
         if longest_step_ns(&runs, &bench.reference).is_some_and(explains) {
             break;
         }
-        to *= SCAN_GROWTH;
-        let count = ((most_ns / (0.75 * to + rough.median.max(0.0))) as u32)
-            .clamp(FEWEST_OF_LONG.min(most), most);
-        let scan = bench.scan([0.0, to], count, random)?;
-        rough = bench.rough(&scan).unwrap_or(rough);
+        length_ns *= SCAN_GROWTH;
+        let count = ((time_ns / (0.75 * length_ns + rough.median_ns.max(0.0))) as u32)
+            .clamp(MIN_LONG_SCAN_WAITS.min(max_waits), max_waits);
+        let scan = bench.scan([0.0, length_ns], count, random)?;
+        rough = bench.rough_lateness(&scan).unwrap_or(rough);
         scans.push(scan);
     }
     Ok(rough)

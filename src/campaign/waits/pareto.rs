@@ -1,0 +1,55 @@
+//! Selects the Pareto-optimal sleep primitives: those for which no other primitive is both less late
+//! and cheaper in CPU time.
+
+use super::subject::Subject;
+use crate::model::{Lateness, USUAL_WAIT_NS, beats};
+use crate::parallel;
+use crate::trace::WaitTrace;
+use crate::waits::figures;
+
+/// Returns the indices of the Pareto-optimal subjects. A subject is compared with those under the same
+/// load and on the same CPU, at the length `USUAL_WAIT_NS` or the nearest measured one. Includes
+/// subjects with too few observations for the comparison; leaves out those that failed.
+pub(super) fn pareto_optimal(subjects: &[Subject<WaitTrace>]) -> Vec<usize> {
+    let traces: Vec<Option<&WaitTrace>> = subjects
+        .iter()
+        .map(|subject| {
+            subject
+                .outcome
+                .as_ref()
+                .ok()
+                .filter(|_| subject.is_measurable())
+        })
+        .collect();
+    let late_and_costs = parallel::mapped(&traces, |trace| late_and_cost((*trace)?));
+    let load_and_cpu = |index: usize| {
+        (
+            subjects[index].conditions.load,
+            subjects[index].conditions.cpu,
+        )
+    };
+    let is_beaten = |index: usize, own: [f64; 2]| {
+        let rivals = late_and_costs
+            .iter()
+            .enumerate()
+            .filter(|(other, _)| load_and_cpu(*other) == load_and_cpu(index));
+        rivals
+            .filter_map(|(_, other)| *other)
+            .any(|other| beats(other, own))
+    };
+    let measurable = (0..subjects.len()).filter(|index| traces[*index].is_some());
+    measurable
+        .filter(|&index| late_and_costs[index].is_none_or(|own| !is_beaten(index, own)))
+        .collect()
+}
+
+/// Returns the lateness and the CPU time of a wait, both in nanoseconds. The lateness is the 90 %
+/// quantile, or the median if there are too few waits for that. `None` if one of them is unknown.
+fn late_and_cost(trace: &WaitTrace) -> Option<[f64; 2]> {
+    let figures = figures(trace, None);
+    let usual = Lateness::nearest(figures.by_length(), USUAL_WAIT_NS)?;
+    Some([
+        usual.p90_ns.or(usual.p50_ns)?.value.abs(),
+        usual.cpu_ns?.value,
+    ])
+}
