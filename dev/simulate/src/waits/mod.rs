@@ -60,7 +60,7 @@ impl WaitCase {
             blocks,
             runs: Vec::new(),
         };
-        let first = plan.first();
+        let first = plan.first_rounds();
         for process in 0..plan.processes {
             trace.runs.push(explore(
                 &mut self.bench(process),
