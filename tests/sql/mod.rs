@@ -329,7 +329,7 @@ fn all_columns_hold_the_report() {
             figure("cost_low_ns"),
             row.cost_ns.and_then(|cost| cost.low())
         );
-        assert_eq!(figure("resolution_ns"), value_of(row.resolution_ns));
+        assert_eq!(figure("resolution_ns"), value_of(row.step_or_limit_ns()));
         assert_eq!(figure("quality"), value_of(row.quality));
     }
 }
