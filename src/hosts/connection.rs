@@ -11,8 +11,8 @@ use std::time::Duration;
 
 use timers::{Answer, Deadline, Fault};
 
-use super::book::Book;
 use super::children::{self, Placement};
+use super::declarations::Declarations;
 use super::events::{self, Log, LogSpec};
 use super::lines::printable;
 use super::process::{Command, Output, Process, exit_description};
@@ -100,11 +100,11 @@ impl Connection {
             reports_thread_states: false,
             around: None,
         };
-        connection.hello = connection.introduction(command.book.as_deref())?;
+        connection.hello = connection.introduction(command.declarations.as_deref())?;
         Ok(connection)
     }
 
-    fn introduction(&mut self, book: Option<&Book>) -> Answer<Hello> {
+    fn introduction(&mut self, declarations: Option<&Declarations>) -> Answer<Hello> {
         let question = Question::Hello { protocol: VERSION };
         let line = self.exchange(&question)?;
         let quotes = line.iter().filter(|&&byte| byte == b'"').count();
@@ -114,8 +114,8 @@ impl Connection {
             }
             Ok(text) => match from_bytes::<Hello>(text.as_bytes()) {
                 Ok(mut hello) => {
-                    if let Some(book) = book {
-                        book.complete(&mut hello);
+                    if let Some(declarations) = declarations {
+                        declarations.complete(&mut hello);
                     }
                     match hello.objection() {
                         None => return Ok(hello),

@@ -27,7 +27,7 @@ pub struct Host {
     pub timers: Vec<HostedTimer>,
     /// All sleep primitives and periodic timers that the host introduced.
     pub waiters: Vec<HostedWaiter>,
-    /// Whether the host can compare a timer with its reference.
+    /// Whether the host answers the question `comparisons`.
     pub compares: bool,
     /// Whether the host accepts questions about several timers.
     pub answers_for_many: bool,
@@ -35,7 +35,7 @@ pub struct Host {
     pub log: Option<LogSpec>,
 }
 
-/// Builds the bench for a timer of a process and its reference.
+/// Builds the bench with a timer of a process and its reference.
 pub fn bench(connection: &Rc<RefCell<Connection>>, timer: &HostedTimer, reference: &str) -> Bench {
     let has_floor = connection
         .borrow()
@@ -62,12 +62,12 @@ pub fn connect(
     timeout: Duration,
 ) -> Answer<Rc<RefCell<Connection>>> {
     let mut command = host.command.clone();
-    let is_known = command.book.is_some();
-    if host.takes_ids && !is_known {
+    let is_built_in = command.declarations.is_some();
+    if host.takes_ids && !is_built_in {
         command.args.extend(ids.iter().map(Into::into));
     }
     let mut connection = Connection::start(&command, placement, timeout)?;
-    if is_known {
+    if is_built_in {
         connection.warm_up(ids)?;
     }
     if let Some(log) = &host.log {

@@ -1,12 +1,12 @@
 //! Implements the agent protocol, for runners and for hosts, and starts the hosts of timers.
 
 pub mod bench;
-pub mod book;
 pub mod browser;
 pub mod calls;
 pub mod children;
 pub mod conformance;
 pub mod connection;
+pub mod declarations;
 pub mod events;
 pub mod host;
 pub mod hosted;

@@ -15,8 +15,8 @@ use std::time::Duration;
 use timers::os::limits::{allow_files, open_files};
 use timers::{Answer, Deadline, Fault};
 
-use super::book::Book;
 use super::children::{self, Placement, Running, StartError};
+use super::declarations::Declarations;
 use super::lines::{self, Line};
 
 /// Maximum length of a line before the first question, in bytes.
@@ -38,7 +38,7 @@ pub struct Command {
     /// The arguments of the program.
     pub args: Vec<OsString>,
     /// The declared properties of the agent's timers, if the agent is built into this program.
-    pub book: Option<Arc<Book>>,
+    pub declarations: Option<Arc<Declarations>>,
 }
 
 impl Command {
@@ -48,7 +48,7 @@ impl Command {
             name: name.into(),
             program: program.into(),
             args,
-            book: None,
+            declarations: None,
         }
     }
 }

@@ -140,8 +140,8 @@ impl Examination<'_> {
             .ask_line(&json!({"op":"hello","protocol":VERSION}).to_string())?;
         let mut hello: Hello =
             from_bytes(&line).map_err(|error| format!("{error} in {}", quoted(&line)))?;
-        if let Some(book) = &self.partner.command.book {
-            book.complete(&mut hello);
+        if let Some(declarations) = &self.partner.command.declarations {
+            declarations.complete(&mut hello);
         }
         Ok(hello)
     }

@@ -9,19 +9,20 @@ use std::sync::Arc;
 
 use timers::agents::{Host, Recipe, Runtime};
 
-use super::book::Book;
 use super::children;
+use super::declarations::Declarations;
 use super::events::{LogSpec, hotspot_event};
 use super::process::Command;
 use super::tool;
 
 /// The placeholder for the user's settings, each after its flag.
-const SETTINGS: &str = "$settings";
-/// The placeholder for the path of a runtime's log, and the name of the log file.
-const LOG: &str = "$log";
-const LOG_FILE: &str = "%p.log";
+const SETTINGS_PLACEHOLDER: &str = "$settings";
+/// The placeholder for the path of a runtime's log.
+const LOG_PLACEHOLDER: &str = "$log";
+/// The name of that log; the runtime replaces `%p` by its process id.
+const LOG_FILE_NAME: &str = "%p.log";
 
-/// A prepared host. Its command takes ids of timers as arguments, unless the timers are declared.
+/// A prepared host. Its command takes ids of timers as arguments, unless it has declarations.
 #[derive(Clone, Debug)]
 pub struct Ready {
     /// The prefix of the ids of the host's timers.
@@ -53,20 +54,20 @@ pub fn prepare(
     folder: &Path,
     settings: &[String],
 ) -> Result<Vec<Ready>, RuntimeMissing> {
-    let (mut all, mut absent) = (Vec::new(), None);
+    let (mut prepared, mut last_reason) = (Vec::new(), None);
     for (at, host) in runtime.hosts.iter().enumerate() {
         let folder = folder.join(runtime.name).join(at.to_string());
-        match first(host, &folder, settings) {
-            Ok(ready) => all.push(ready),
-            Err(reason) => absent = Some(reason),
+        match prepare_host(host, &folder, settings) {
+            Ok(ready) => prepared.push(ready),
+            Err(reason) => last_reason = Some(reason),
         }
     }
-    match absent {
-        Some(reason) if all.is_empty() => Err(RuntimeMissing {
+    match last_reason {
+        Some(reason) if prepared.is_empty() => Err(RuntimeMissing {
             reason,
             remedy: runtime.remedy.into(),
         }),
-        _ => Ok(all),
+        _ => Ok(prepared),
     }
 }
 
@@ -74,18 +75,18 @@ pub fn prepare(
 #[must_use]
 pub fn takes_settings(runtime: &Runtime) -> bool {
     let mut recipes = runtime.hosts.iter().flat_map(|host| host.recipes);
-    recipes.any(|recipe| recipe.run.contains(SETTINGS))
+    recipes.any(|recipe| recipe.run.contains(SETTINGS_PLACEHOLDER))
 }
 
 /// Prepares a host with the first recipe that works. The error is that of the last recipe whose
-/// programs are installed.
-fn first(host: &Host, folder: &Path, settings: &[String]) -> Result<Ready, String> {
+/// programs are installed; if no recipe has all its programs, the error names a missing program.
+fn prepare_host(host: &Host, folder: &Path, settings: &[String]) -> Result<Ready, String> {
     let (mut failed, mut absent) = (None, None);
     for (at, recipe) in host.recipes.iter().enumerate() {
         let programs: Result<Vec<PathBuf>, String> =
-            recipe.programs.iter().copied().map(program).collect();
+            recipe.programs.iter().copied().map(find_program).collect();
         match programs {
-            Ok(programs) => match make(
+            Ok(programs) => match follow_recipe(
                 host,
                 recipe,
                 programs,
@@ -102,58 +103,62 @@ fn first(host: &Host, folder: &Path, settings: &[String]) -> Result<Ready, Strin
     Err(failed.or(absent).unwrap_or_default())
 }
 
-fn program(names: &str) -> Result<PathBuf, String> {
+/// Returns the path of the first of the programs `NAME|NAME|…` that is installed.
+fn find_program(names: &str) -> Result<PathBuf, String> {
     let names: Vec<&str> = names.split('|').collect();
     tool::find(&names).ok_or_else(|| format!("there is no `{}`", names.join("` or `")))
 }
 
-fn make(
+/// Writes the files of a host to `folder` and runs the steps of a recipe.
+fn follow_recipe(
     host: &Host,
     recipe: &Recipe,
     programs: Vec<PathBuf>,
     folder: &Path,
     settings: &[String],
 ) -> Result<Ready, String> {
-    let book = host
+    let declarations = host
         .clocks
-        .map(Book::parse)
+        .map(Declarations::parse)
         .transpose()
-        .map_err(|why| format!("its list of clocks: {why}"))?;
+        .map_err(|why| format!("its declarations (clocks.json) are invalid: {why}"))?;
     let mut sources = host.sources.iter();
     let written = fs::create_dir_all(folder).and_then(|()| {
         sources.try_for_each(|source| {
-            let text = book
+            let text = declarations
                 .as_ref()
-                .map_or(source.text.to_owned(), |book| book.expand(source.text));
+                .map_or(source.text.to_owned(), |declarations| {
+                    declarations.expand(source.text)
+                });
             let name = Path::new(source.name).file_name().unwrap_or_default();
             fs::write(folder.join(name), text)
         })
     });
     written.map_err(|error| {
-        let place = folder.display();
-        format!("its host cannot be written to {place}: {error}; make room, or set TMPDIR")
+        let folder = folder.display();
+        format!("its host cannot be written to {folder}: {error}; free space, or set TMPDIR")
     })?;
-    let mut words = Words {
-        said: OsString::new(),
+    let mut placeholders = Placeholders {
+        output: OsString::new(),
         programs,
         folder: folder.into(),
         settings,
     };
     for step in recipe.steps {
-        let line = words.filled(step)?;
+        let line = placeholders.fill_line(step)?;
         let [program, args @ ..] = line.as_slice() else {
             continue;
         };
-        let said = tool::run(Path::new(program), args).map_err(|why| {
-            let name = words.programs[0].display();
+        let output = tool::run(Path::new(program), args).map_err(|why| {
+            let name = placeholders.programs[0].display();
             format!("`{name}` cannot be used: {why}")
         })?;
-        words.said = said.trim().into();
+        placeholders.output = output.trim().into();
     }
-    let mut line = words.filled(recipe.run)?;
+    let mut line = placeholders.fill_line(recipe.run)?;
     if recipe.run.starts_with("$self ") {
-        let (program, own) = children::this_program().map_err(|error| error.to_string())?;
-        line.splice(..1, [program].into_iter().chain(own));
+        let (program, own_words) = children::this_program().map_err(|error| error.to_string())?;
+        line.splice(..1, [program].into_iter().chain(own_words));
     }
     let args = line.split_off(line.len().min(1));
     let mut command = Command::new(
@@ -161,9 +166,9 @@ fn make(
         line.pop().unwrap_or_default(),
         args,
     );
-    command.book = book.map(Arc::new);
-    let log = recipe.run.contains(LOG).then(|| LogSpec {
-        path: folder.join(LOG_FILE),
+    command.declarations = declarations.map(Arc::new);
+    let log = recipe.run.contains(LOG_PLACEHOLDER).then(|| LogSpec {
+        path: folder.join(LOG_FILE_NAME),
         event: hotspot_event,
     });
     Ok(Ready {
@@ -173,35 +178,38 @@ fn make(
     })
 }
 
-/// Replacements for the placeholders in a recipe.
-struct Words<'a> {
+/// The values of the placeholders in a recipe.
+struct Placeholders<'a> {
     settings: &'a [String],
     programs: Vec<PathBuf>,
     folder: PathBuf,
-    said: OsString,
+    /// The output of the last step.
+    output: OsString,
 }
 
-impl Words<'_> {
-    fn filled(&self, line: &str) -> Result<Vec<OsString>, String> {
+impl Placeholders<'_> {
+    /// Splits a command line into words and fills in the placeholders.
+    fn fill_line(&self, line: &str) -> Result<Vec<OsString>, String> {
         let mut filled = Vec::new();
         for word in shell_words::split(line).map_err(|error| error.to_string())? {
-            if word == SETTINGS {
+            if word == SETTINGS_PLACEHOLDER {
                 for setting in self.settings {
                     filled.extend(["--setting".into(), setting.into()]);
                 }
             } else {
-                filled.push(self.word(&word));
+                filled.push(self.fill_word(&word));
             }
         }
         Ok(filled)
     }
 
-    fn word(&self, word: &str) -> OsString {
-        let log = self.folder.join(LOG_FILE);
+    /// Fills in the first placeholder of a word.
+    fn fill_word(&self, word: &str) -> OsString {
+        let log = self.folder.join(LOG_FILE_NAME);
         let values = [
             ("$here", self.folder.as_os_str()),
-            (LOG, log.as_os_str()),
-            ("$said", &self.said),
+            (LOG_PLACEHOLDER, log.as_os_str()),
+            ("$said", &self.output),
         ];
         let programs = self.programs.iter().map(|program| program.as_os_str());
         let numbered = ["$0", "$1"].into_iter().zip(programs);

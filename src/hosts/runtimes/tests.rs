@@ -1,9 +1,9 @@
 use timers::agents::RUNTIMES;
 
-use super::Book;
+use super::Declarations;
 use crate::hosts::protocol::{Hello, Op};
 
-const BOOK: &str = r#"{
+const DECLARATIONS: &str = r#"{
     "reference": "a", "ops": ["intervals", "batches", "readings", "handoffs", "waits"], "defaults": {"ticks": "v"}, "floor": {"call": "0"},
     "clocks": [
         {"id": "a", "label": "A()", "is": "steady", "ns_per_tick": 1, "code": {"call": "a()"}},
@@ -14,29 +14,31 @@ const BOOK: &str = r#"{
 
 #[test]
 fn sources_are_repeated_for_each_timer() {
-    let book = Book::parse(BOOK).expect("it is one");
+    let declarations = Declarations::parse(DECLARATIONS).expect("valid declarations");
     let source = "begin\n# each clock:\n«n» «id»: «call» → «ticks»\n# end each\n# each waiter:\n«id»\n# end each\nend\n";
     assert_eq!(
-        book.expand(source),
+        declarations.expand(source),
         "begin\n0 a: a() → v\n1 b: b() → t(v, 1)\n2 null: 0 → v\nnap\nnothing\nend\n"
     );
-    let properties = &book.clocks[1].timer.properties;
+    let properties = &declarations.clocks[1].timer.properties;
     assert_eq!(
         properties.settable,
         Some(true),
-        "what is declared of one clock counts more than what is of its kind"
+        "the declaration of a clock has precedence over its kind"
     );
     assert_eq!(properties.counts, Some(crate::model::Counted::ProcessCpu));
 }
 
 #[test]
-fn built_in_books_match_sources() {
+fn built_in_declarations_match_sources() {
     let mut clocks = 0;
     for host in RUNTIMES.iter().flat_map(|runtime| runtime.hosts) {
         let Some(text) = host.clocks else { continue };
-        let book = Book::parse(text).unwrap_or_else(|why| panic!("{}: {why}", host.prefix));
+        let declarations =
+            Declarations::parse(text).unwrap_or_else(|why| panic!("{}: {why}", host.prefix));
         assert_eq!(
-            book.clocks
+            declarations
+                .clocks
                 .iter()
                 .filter(|clock| clock.timer.reference)
                 .count(),
@@ -47,7 +49,7 @@ fn built_in_books_match_sources() {
         let expanded: String = host
             .sources
             .iter()
-            .map(|source| book.expand(source.text))
+            .map(|source| declarations.expand(source.text))
             .collect();
         assert!(
             !expanded.contains('«'),
@@ -55,9 +57,9 @@ fn built_in_books_match_sources() {
             host.prefix,
             expanded.split('«').nth(1).map(|rest| &rest[..20])
         );
-        clocks += book.clocks.len() - 1;
+        clocks += declarations.clocks.len() - 1;
     }
-    assert!(clocks >= 40, "there are {clocks}");
+    assert!(clocks >= 40, "only {clocks} clocks");
 }
 
 #[test]
@@ -68,21 +70,21 @@ fn names_of_runtimes_are_unambiguous() {
         .copied()
         .collect();
     names.sort_unstable();
-    let all = names.len();
+    let count = names.len();
     names.dedup();
-    assert_eq!(names.len(), all);
+    assert_eq!(names.len(), count);
 }
 
 #[test]
-fn book_completes_introductions() {
-    let book = Book::parse(BOOK).expect("it is one");
+fn declarations_complete_introductions() {
+    let declarations = Declarations::parse(DECLARATIONS).expect("valid declarations");
     let mut hello: Hello = serde_json::from_str(
         r#"{"protocol":1,"runtime":{"name":"Lang","version":"1.2"},"ops":[],
             "timers":[{"id":"b","resolution_ns":2.5},{"id":"b","ns_per_tick":500}],
             "unavailable":[{"id":"a","reason":"not here","remedy":"install it"},{"id":"nap","reason":"no"}]}"#,
     )
-    .expect("it is an introduction");
-    book.complete(&mut hello);
+    .expect("an introduction");
+    declarations.complete(&mut hello);
     let ids: Vec<&str> = hello.timers.iter().map(|timer| timer.id.as_str()).collect();
     assert_eq!(ids, ["b", "null"]);
     assert_eq!(hello.timers[0].label, "B()");

@@ -1,5 +1,5 @@
-//! Reads what is declared about a built-in agent before it is started (`clocks.json`): its clocks,
-//! the code of their calls, and their properties.
+//! Reads the declarations of a built-in agent (`clocks.json` in its folder): its clocks, the code of
+//! their calls, and their documented properties.
 
 use std::collections::BTreeMap;
 
@@ -8,29 +8,30 @@ use serde::Deserialize;
 use crate::hosts::protocol::{Hello, HostedTimer, HostedWaiter, Op};
 use crate::model::{Counted, Family, Properties, ReadsBy};
 
-/// Marks the start of lines in a source that are repeated for each clock, up to [`END`].
+/// Marks the start of source lines that are repeated for each clock, up to [`END`].
 const EACH_CLOCK: &str = "each clock:";
-/// Marks the start of lines that are repeated for each sleep primitive or periodic timer.
+/// Marks the start of source lines that are repeated for each sleep primitive or periodic timer, up
+/// to [`END`].
 const EACH_WAITER: &str = "each waiter:";
 const END: &str = "end each";
 
-/// Pieces of code by name; sources refer to them as `«name»`.
+/// Pieces of code by name; `«name»` in a source is replaced by the piece.
 type Code = BTreeMap<String, String>;
 
 /// The declarations of an agent: `clocks.json` in the folder of the agent.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Book {
-    /// The id of the clock with which all other clocks are timed.
+pub struct Declarations {
+    /// The id of the clock that is the reference of all other clocks.
     reference: String,
     /// The questions that the agent answers.
     ops: Vec<String>,
-    /// Code for clocks that do not define their own code of the same name.
+    /// Code for timers that do not define code of the same name.
     #[serde(default)]
     defaults: Code,
     /// The code of a call that reads nothing.
     floor: Code,
-    /// The code of a wait for nothing.
+    /// The code of a wait that returns immediately.
     #[serde(default)]
     nothing: Code,
     pub(super) clocks: Vec<Clock>,
@@ -72,58 +73,65 @@ enum ClockKind {
     Thread,
 }
 
-impl Book {
+impl Declarations {
     /// Parses the declarations of an agent.
     ///
     /// # Errors
     /// When the text is invalid.
     pub fn parse(text: &str) -> Result<Self, String> {
-        let mut book: Self = serde_json::from_str(text).map_err(|error| error.to_string())?;
+        let mut declarations: Self =
+            serde_json::from_str(text).map_err(|error| error.to_string())?;
         let floor = HostedTimer {
             id: timers::FLOOR_ID.into(),
             label: "reads nothing".into(),
             ..HostedTimer::default()
         };
-        book.clocks.push(Clock {
+        declarations.clocks.push(Clock {
             timer: floor,
             is: None,
-            code: book.floor.clone(),
+            code: declarations.floor.clone(),
         });
-        if !book.waiters.is_empty() {
+        if !declarations.waiters.is_empty() {
             let nothing = HostedWaiter {
                 id: timers::waits::FLOOR_ID.into(),
                 label: "waits for nothing".into(),
                 ops: vec![Op::Waits.name().into()],
                 ..HostedWaiter::default()
             };
-            book.waiters.push(Waiter {
+            declarations.waiters.push(Waiter {
                 waiter: nothing,
-                code: book.nothing.clone(),
+                code: declarations.nothing.clone(),
             });
         }
         let on_linux = std::env::consts::OS == "linux";
-        for clock in &mut book.clocks {
-            clock.timer.reference = clock.timer.id == book.reference;
+        for clock in &mut declarations.clocks {
+            clock.timer.reference = clock.timer.id == declarations.reference;
             if let Some(kind) = clock.is {
-                complete(&mut clock.timer.properties, kind, on_linux);
+                add_properties_of_kind(&mut clock.timer.properties, kind, on_linux);
             }
-            add(&mut clock.code, &book.defaults);
+            add_defaults(&mut clock.code, &declarations.defaults);
         }
-        for Waiter { waiter, code } in &mut book.waiters {
+        for Waiter { waiter, code } in &mut declarations.waiters {
             // The declared timer slack applies to Linux only.
             waiter.slack = waiter.slack.filter(|_| on_linux);
-            add(code, &book.defaults);
+            add_defaults(code, &declarations.defaults);
         }
-        Ok(book)
+        Ok(declarations)
     }
 
-    /// Adds the declarations to an introduction. The introduction itself holds only what the agent
-    /// finds out at run time: units, resolutions, and the timers that cannot be used.
+    /// Adds the declarations to an introduction. The agent itself introduces only what it finds out at
+    /// run time: units, resolutions, and the timers that cannot be used.
     pub fn complete(&self, hello: &mut Hello) {
         let reported = std::mem::take(&mut hello.timers);
         for missing in &mut hello.unavailable {
-            let waiter = self.waiters.iter().find(|one| one.waiter.id == missing.id);
-            let clock = self.clocks.iter().find(|one| one.timer.id == missing.id);
+            let waiter = self
+                .waiters
+                .iter()
+                .find(|declared| declared.waiter.id == missing.id);
+            let clock = self
+                .clocks
+                .iter()
+                .find(|declared| declared.timer.id == missing.id);
             if let Some(Waiter { waiter, .. }) = waiter {
                 (missing.label, missing.ops) = (waiter.label.clone(), waiter.ops.clone());
             } else if let Some(Clock { timer, .. }) = clock {
@@ -131,17 +139,21 @@ impl Book {
             }
         }
         let unavailable = &hello.unavailable;
-        let is_here = |id: &str| unavailable.iter().all(|missing| missing.id != id);
-        for Clock { timer, .. } in self.clocks.iter().filter(|one| is_here(&one.timer.id)) {
+        let is_available = |id: &str| unavailable.iter().all(|missing| missing.id != id);
+        for Clock { timer, .. } in self
+            .clocks
+            .iter()
+            .filter(|clock| is_available(&clock.timer.id))
+        {
             let mut timer = timer.clone();
-            for said in reported.iter().filter(|said| said.id == timer.id) {
-                timer.ns_per_tick = said.ns_per_tick.or(timer.ns_per_tick);
-                timer.resolution_ns = said.resolution_ns.or(timer.resolution_ns);
+            for found in reported.iter().filter(|found| found.id == timer.id) {
+                timer.ns_per_tick = found.ns_per_tick.or(timer.ns_per_tick);
+                timer.resolution_ns = found.resolution_ns.or(timer.resolution_ns);
             }
             hello.timers.push(timer);
         }
-        let waiters = self.waiters.iter().map(|one| one.waiter.clone());
-        hello.waiters = waiters.filter(|one| is_here(&one.id)).collect();
+        let waiters = self.waiters.iter().map(|declared| declared.waiter.clone());
+        hello.waiters = waiters.filter(|waiter| is_available(&waiter.id)).collect();
         hello.ops.clone_from(&self.ops);
     }
 
@@ -162,7 +174,7 @@ impl Book {
         let mut expanded = String::new();
         let mut lines = source.lines();
         while let Some(line) = lines.next() {
-            let each = if line.contains(EACH_CLOCK) {
+            let timers = if line.contains(EACH_CLOCK) {
                 &clocks
             } else if line.contains(EACH_WAITER) {
                 &waiters
@@ -175,51 +187,54 @@ impl Book {
                 .take_while(|line| !line.contains(END))
                 .collect();
             let block = block.join("\n") + "\n";
-            each.iter()
+            timers
+                .iter()
                 .enumerate()
-                .for_each(|(at, (id, code))| expanded += &fill_block(&block, at, id, code));
+                .for_each(|(index, (id, code))| expanded += &fill_block(&block, index, id, code));
         }
         expanded
     }
 }
 
-/// Fills a block of a source in for one timer. `«n»` is its number, `«id»` its id.
+/// Fills in a block of a source for one timer: `«n»` is its number, `«id»` its id, and `«name»` its
+/// code of that name.
 fn fill_block(block: &str, number: usize, id: &str, code: &Code) -> String {
-    let coded = code.iter().fold(block.to_owned(), |text, (name, code)| {
+    let with_code = code.iter().fold(block.to_owned(), |text, (name, code)| {
         text.replace(&format!("«{name}»"), code)
     });
-    coded
+    with_code
         .replace("«n»", &number.to_string())
         .replace("«id»", id)
 }
 
-fn add(code: &mut Code, defaults: &Code) {
+/// Adds the default code for the names that `code` lacks.
+fn add_defaults(code: &mut Code, defaults: &Code) {
     for (name, text) in defaults {
         code.entry(name.clone()).or_insert_with(|| text.clone());
     }
 }
 
-/// Adds the properties that all clocks of a kind share, if this clock declares nothing else. The
-/// kernel clock behind the clock is known on Linux only.
-fn complete(properties: &mut Properties, kind: ClockKind, on_linux: bool) {
+/// Adds the properties that all clocks of a kind share, unless the clock declares them itself. Some
+/// are added on Linux only, because the kernel clock that is read is unknown elsewhere.
+fn add_properties_of_kind(properties: &mut Properties, kind: ClockKind, on_linux: bool) {
     let (family, counts) = match kind {
         ClockKind::Steady | ClockKind::Calendar => (Family::SystemClock, Counted::Wall),
         ClockKind::Process => (Family::CpuTime, Counted::ProcessCpu),
         ClockKind::Thread => (Family::CpuTime, Counted::ThreadCpu),
     };
-    let of_wall = counts == Counted::Wall;
-    let linux = |value: bool| on_linux.then_some(value);
+    let counts_wall_time = counts == Counted::Wall;
+    let if_linux = |value: bool| on_linux.then_some(value);
     properties.family = properties.family.or(Some(family));
     properties.counts = properties.counts.or(Some(counts));
     properties.needs_fence = properties.needs_fence.or(Some(false));
     properties.settable = properties
         .settable
         .or(Some(matches!(kind, ClockKind::Calendar)));
-    properties.slewed = properties.slewed.or(linux(of_wall));
+    properties.slewed = properties.slewed.or(if_linux(counts_wall_time));
     properties.runs_in_suspend = properties
         .runs_in_suspend
-        .or(linux(matches!(kind, ClockKind::Calendar)));
+        .or(if_linux(matches!(kind, ClockKind::Calendar)));
     properties.reads_by = properties
         .reads_by
-        .or((!of_wall && on_linux).then_some(ReadsBy::SystemCall));
+        .or((!counts_wall_time && on_linux).then_some(ReadsBy::SystemCall));
 }
