@@ -5,7 +5,7 @@ use std::io::{self, BufReader};
 
 use super::{CommandError, failed};
 use crate::cli::BrowserArgs;
-use crate::hosts::browser::{Wanted, serve};
+use crate::hosts::browser::{BrowserHost, serve};
 
 /// Relays messages until the input ends.
 ///
@@ -19,7 +19,7 @@ pub fn run(args: &BrowserArgs) -> Result<(), CommandError> {
         folder,
         settings,
     } = args.clone();
-    let wanted = Wanted {
+    let host = BrowserHost {
         kind,
         page,
         program,
@@ -27,7 +27,7 @@ pub fn run(args: &BrowserArgs) -> Result<(), CommandError> {
         settings,
     };
     serve(
-        &wanted,
+        &host,
         Box::new(BufReader::new(io::stdin())),
         &mut io::stdout().lock(),
     )

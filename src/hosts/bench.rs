@@ -1,5 +1,5 @@
-//! Defines the bench of a measurement: a timer, the reference that times it, and the timer that
-//! reads nothing, all of one host.
+//! Defines the bench: the timers that a measurement needs, all of one host. They are the measured
+//! timer, the reference that times its calls, and a timer that reads nothing.
 
 use std::collections::BTreeMap;
 
@@ -7,16 +7,16 @@ use timers::{Answer, Subject};
 
 use crate::trace::{Batches, DroppedWindow, Readings, Run};
 
-/// The state of the core during a window.
+/// The state of the core during a window, the time in which a host answers one question.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct CoreState {
     /// The frequency of the core in hertz, if known.
     pub core_hz: Option<f64>,
-    /// Whether the window was disturbed and no undisturbed window could be obtained.
+    /// Whether the window is kept although it was disturbed.
     pub unstable: bool,
 }
 
-/// The results of watched windows.
+/// The values of watched windows.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Gathered {
     /// The values of the windows that are kept.
@@ -29,10 +29,12 @@ pub struct Gathered {
 
 /// Detects disturbed windows of measurement and repeats their questions.
 pub trait Watcher {
-    /// Asks for `repeat` values in undisturbed windows, as far as such windows can be obtained.
+    /// Asks for `repeat` values, in one or more windows. Repeats disturbed windows, but not without
+    /// limit. `question` takes the number of values to ask for.
     ///
     /// # Errors
     /// When the question is refused or the host is lost.
+    /// Asks for `repeat` values in undisturbed windows, or without a watcher in one window.
     fn gather(
         &mut self,
         repeat: u32,
@@ -87,7 +89,7 @@ impl Bench {
         let found = gather(&mut self.watch, repeat, |repeat| {
             timer.batches(id, calls, repeat)
         })?;
-        Ok(batches(calls, found, &mut self.dropped))
+        Ok(into_batches(calls, found, &mut self.dropped))
     }
 
     /// Times batches of calls of the timer that reads nothing; `None` if the host has no such
@@ -102,7 +104,7 @@ impl Bench {
         let found = gather(&mut self.watch, repeat, |repeat| {
             floor.batches(id, calls, repeat)
         })?;
-        Ok(Some(batches(calls, found, &mut self.dropped)))
+        Ok(Some(into_batches(calls, found, &mut self.dropped)))
     }
 
     /// Takes successive readings of the timer.
@@ -129,7 +131,8 @@ impl Bench {
     }
 }
 
-fn batches(calls: u64, found: Gathered, dropped: &mut Vec<DroppedWindow>) -> Batches {
+/// Returns the values that are kept as batches, and adds the dropped windows to `dropped`.
+fn into_batches(calls: u64, found: Gathered, dropped: &mut Vec<DroppedWindow>) -> Batches {
     let Gathered {
         values,
         seen,
@@ -147,6 +150,7 @@ fn batches(calls: u64, found: Gathered, dropped: &mut Vec<DroppedWindow>) -> Bat
     }
 }
 
+/// Asks for `repeat` values in undisturbed windows, or without a watcher in one window.
 fn gather(
     watch: &mut Option<Box<dyn Watcher>>,
     repeat: u32,

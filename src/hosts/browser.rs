@@ -1,5 +1,5 @@
-//! Hosts the clocks of a browser: a process between the runner and a page of the browser, which
-//! ends the browser when it ends.
+//! Hosts the clocks of a browser: a process that passes questions from the runner to a page of the
+//! browser and answers back, and that ends the browser when it ends itself.
 //!
 //! The browser has its own profile in the folder of its host, and loads a page from this process
 //! only. The page fetches each question from this process and posts the answer.
@@ -24,18 +24,18 @@ use crate::scratch::{self, ScratchFolder};
 use crate::text::from_bytes;
 
 /// Maximum length of a request from the runner, in bytes.
-const LONGEST_REQUEST: u64 = 1 << 20;
+const MAX_REQUEST_BYTES: u64 = 1 << 20;
 /// Maximum length of a message from a page, in bytes.
-const LONGEST_MESSAGE: u64 = 256 << 20;
+const MAX_MESSAGE_BYTES: u64 = 256 << 20;
 /// Maximum time for the start of a browser, enough for a busy machine.
 const START_TIMEOUT: Duration = Duration::from_secs(60);
 /// Interval between two checks of a browser that is silent.
 const CHECK_INTERVAL: Duration = Duration::from_millis(250);
-/// Maximum time that a page waits for a question before it repeats the request, because browsers
+/// Maximum time that a page waits for a question before it requests one again, because browsers
 /// abort requests after minutes.
-const LONGEST_POLL: Duration = Duration::from_secs(30);
+const MAX_POLL_TIME: Duration = Duration::from_secs(30);
 /// Maximum length of a browser's error output in a message, in characters.
-const MAX_COMPLAINT: usize = 200;
+const MAX_ERROR_CHARS: usize = 200;
 
 /// Flags that disable downloads and first-run questions, and give timers the behaviour of a visible
 /// page.
@@ -67,10 +67,10 @@ const FILES: [&str; 5] = [
     "worker.js",
 ];
 /// The path from which the page fetches questions.
-const NEXT: &str = "next";
+const QUESTION_PATH: &str = "next";
 /// Response headers that isolate a page from other origins, for which browsers provide finer clocks
 /// (HTML, *cross-origin isolation*).
-const ISOLATION: &str =
+const ISOLATION_HEADERS: &str =
     "Cross-Origin-Opener-Policy: same-origin\r\nCross-Origin-Embedder-Policy: require-corp\r\n";
 
 /// A kind of browser.
@@ -93,9 +93,9 @@ pub enum Page {
     Worker,
 }
 
-/// A browser and the page in which its clocks are read.
+/// The settings of a browser and of the page in which its clocks are read.
 #[derive(Clone, Debug)]
-pub struct Wanted {
+pub struct BrowserHost {
     /// The kind of browser.
     pub kind: BrowserKind,
     /// The context in the browser in which the clocks are read.
@@ -104,7 +104,7 @@ pub struct Wanted {
     pub program: PathBuf,
     /// The folder that contains the files of the page and will contain the profile.
     pub folder: PathBuf,
-    /// Settings of Firefox, each a name and a value in JSON.
+    /// The user's settings of Firefox, each a name and a value in JSON.
     pub settings: Vec<(String, String)>,
 }
 
@@ -113,16 +113,17 @@ pub struct Wanted {
 /// # Errors
 /// When the browser cannot be used or has ended; the error states the reason.
 pub fn serve(
-    wanted: &Wanted,
+    host: &BrowserHost,
     mut input: Box<dyn BufRead + Send>,
     output: &mut dyn Write,
 ) -> Result<(), String> {
-    let profile = ScratchFolder::within(&wanted.folder, 0o700)
-        .map_err(|error| format!("no folder for its profile: {error}; set TMPDIR"))?;
-    let (lines, requests) = mpsc::channel();
-    let listen = move || {
-        while let Ok(Line::Whole(line)) = lines::read(&mut *input, LONGEST_REQUEST) {
-            if lines.send(line).is_err() {
+    let profile = ScratchFolder::within(&host.folder, 0o700).map_err(|error| {
+        format!("the folder of its profile cannot be created: {error}; set TMPDIR")
+    })?;
+    let (request_sender, requests) = mpsc::channel();
+    let read_requests = move || {
+        while let Ok(Line::Whole(line)) = lines::read(&mut *input, MAX_REQUEST_BYTES) {
+            if request_sender.send(line).is_err() {
                 return;
             }
         }
@@ -133,33 +134,34 @@ pub fn serve(
         std::process::exit(0);
     };
     thread::Builder::new()
-        .spawn(listen)
-        .map_err(|error| format!("no thread to listen: {error}"))?;
-    let (questions, asked) = mpsc::channel();
-    let (replies, answers) = mpsc::channel();
-    // The name of the profile is random, so no other program knows the address.
+        .spawn(read_requests)
+        .map_err(|error| format!("the thread that reads requests cannot be started: {error}"))?;
+    let (question_sender, questions) = mpsc::channel();
+    let (answer_sender, answers) = mpsc::channel();
+    // The name of the profile is random, so no other program knows the path of the page.
     let name = profile.path().file_name().unwrap_or_default();
-    let address = format!("/{}/", name.to_string_lossy());
-    let page = match wanted.page {
+    let folder_path = format!("/{}/", name.to_string_lossy());
+    let page = match host.page {
         Page::Worker => FILES[1],
         Page::Plain | Page::Isolated => FILES[0],
     };
     let site = Arc::new(Site {
-        files: wanted.folder.clone(),
-        address: address.clone(),
-        is_isolated: wanted.page == Page::Isolated,
-        questions: Mutex::new(asked),
-        replies,
+        files: host.folder.clone(),
+        folder_path: folder_path.clone(),
+        is_isolated: host.page == Page::Isolated,
+        questions: Mutex::new(questions),
+        answers: answer_sender,
     });
-    let port =
-        serve_page(&site).map_err(|error| format!("no socket to serve its page from: {error}"))?;
-    let url = format!("http://127.0.0.1:{port}{address}{page}");
-    let (browser, version) = start(wanted, profile.path(), &url, &answers)?;
+    let port = serve_page(&site)
+        .map_err(|error| format!("no socket can be opened that serves its page: {error}"))?;
+    let url = format!("http://127.0.0.1:{port}{folder_path}{page}");
+    let (browser, version) = start_browser(host, profile.path(), &url, &answers)?;
     for line in requests {
         let is_introduction = matches!(from_bytes(&line), Ok(Question::Hello { .. }));
-        let _ = questions.send(line);
+        let _ = question_sender.send(line);
         let mut answer = loop {
             match answers.recv_timeout(CHECK_INTERVAL) {
+                // A page without an answer only requests a question.
                 Ok(answer) if answer.is_empty() => {}
                 Ok(answer) => break answer,
                 Err(_) if browser.has_exited() => return Err(last_error_output(profile.path())),
@@ -189,23 +191,23 @@ pub fn serve(
 
 /// Starts the browser and waits for its page. Returns the browser and its version with any
 /// deviations from the default settings.
-fn start(
-    wanted: &Wanted,
+fn start_browser(
+    host: &BrowserHost,
     profile: &Path,
     url: &str,
     answers: &Receiver<Vec<u8>>,
 ) -> Result<(Running, String), String> {
-    let said = tool::run(&wanted.program, &["--version"])
-        .map_err(|why| format!("the browser does not say its version: {why}"))?;
-    let mut words = said.split_whitespace();
+    let output = tool::run(&host.program, &["--version"])
+        .map_err(|why| format!("`--version` of the browser failed: {why}"))?;
+    let mut words = output.split_whitespace();
     let version = words.find(|word| word.starts_with(|first: char| first.is_ascii_digit()));
     let version = version.unwrap_or("of unknown version").to_owned();
-    match wanted.kind {
+    match host.kind {
         BrowserKind::Chromium => {
             let mut data = std::ffi::OsString::from("--user-data-dir=");
             data.push(profile);
             let start = |flag: Option<&str>| {
-                let mut command = command(&wanted.program, profile)?;
+                let mut command = command(&host.program, profile)?;
                 command.args(CHROMIUM_FLAGS).args(flag).arg(&data).arg(url);
                 wait_for_page(command, profile, answers)
             };
@@ -218,15 +220,15 @@ fn start(
             }
         }
         BrowserKind::Firefox => {
-            let settings = wanted.settings.iter();
-            let own = settings
+            let settings = host.settings.iter();
+            let user_settings = settings
                 .clone()
                 .map(|(name, value)| format!("user_pref({name:?}, {value});\n"));
-            let written = std::fs::read_to_string(wanted.folder.join("user.js"))
-                .map(|common| common + &own.collect::<String>())
-                .and_then(|all| std::fs::write(profile.join("user.js"), all));
-            written.map_err(|error| format!("its profile: {error}"))?;
-            let mut command = command(&wanted.program, profile)?;
+            let written = std::fs::read_to_string(host.folder.join("user.js"))
+                .map(|common| common + &user_settings.collect::<String>())
+                .and_then(|text| std::fs::write(profile.join("user.js"), text));
+            written.map_err(|error| format!("its profile cannot be written: {error}"))?;
+            let mut command = command(&host.program, profile)?;
             command
                 .args(["--headless", "--no-remote", "--profile"])
                 .arg(profile)
@@ -240,15 +242,15 @@ fn start(
     }
 }
 
-/// A command whose temporary files, settings and error output are all in the profile.
+/// Returns a command that keeps its temporary files, settings and error output in the profile.
 fn command(program: &Path, profile: &Path) -> Result<Command, String> {
-    let complaints =
-        File::create(complaints(profile)).map_err(|error| format!("its profile: {error}"))?;
+    let error_output = File::create(error_file(profile))
+        .map_err(|error| format!("its profile cannot be written: {error}"))?;
     let mut command = Command::new(program);
     command
         .stdin(Stdio::null())
         .stdout(Stdio::null())
-        .stderr(complaints);
+        .stderr(error_output);
     for name in [
         "HOME",
         "XDG_CONFIG_HOME",
@@ -262,6 +264,7 @@ fn command(program: &Path, profile: &Path) -> Result<Command, String> {
     Ok(command)
 }
 
+/// Starts the browser and waits until its page requests a question.
 fn wait_for_page(
     command: Command,
     profile: &Path,
@@ -275,33 +278,40 @@ fn wait_for_page(
         }
         if deadline.remaining().is_none() {
             let seconds = START_TIMEOUT.as_secs();
-            return Err(format!("its page was not there within {seconds} s"));
+            return Err(format!(
+                "the browser did not load its page within {seconds} s"
+            ));
         }
     }
     Ok(running)
 }
 
-fn complaints(profile: &Path) -> PathBuf {
-    profile.join("complaints")
+/// The file with the error output of the browser.
+fn error_file(profile: &Path) -> PathBuf {
+    profile.join("stderr")
 }
 
-/// The browser's last error output, which may state why it ended.
+/// Returns a message that the browser has ended, with its last error output.
 fn last_error_output(profile: &Path) -> String {
-    let said = std::fs::read(complaints(profile)).unwrap_or_default();
-    let mut lines = said
+    let error_output = std::fs::read(error_file(profile)).unwrap_or_default();
+    let mut lines = error_output
         .split(|&byte| byte == b'\n')
         .filter(|line| !line.trim_ascii().is_empty());
     let last = lines.next_back().unwrap_or(b"it reported nothing");
-    format!("the browser went away: {}", printable(last, MAX_COMPLAINT))
+    format!(
+        "the browser went away: {}",
+        printable(last, MAX_ERROR_CHARS)
+    )
 }
 
 /// The files of the page, and the channels for questions and answers.
 struct Site {
     files: PathBuf,
-    address: String,
+    /// The part of the URL before the name of a file.
+    folder_path: String,
     is_isolated: bool,
     questions: Mutex<Receiver<Vec<u8>>>,
-    replies: Sender<Vec<u8>>,
+    answers: Sender<Vec<u8>>,
 }
 
 /// Serves the page on the returned port until this process ends.
@@ -309,22 +319,23 @@ fn serve_page(site: &Arc<Site>) -> io::Result<u16> {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
     let port = listener.local_addr()?.port();
     let site = Arc::clone(site);
-    let listen = move || {
+    let accept = move || {
         for stream in listener.incoming().map_while(Result::ok) {
             let site = Arc::clone(&site);
-            // A connection that fails is not answered.
-            let _ = thread::Builder::new().spawn(move || site.answer(stream));
+            // If no thread can be started or the connection fails, the page gets no response.
+            let _ = thread::Builder::new().spawn(move || site.respond(stream));
         }
     };
-    thread::Builder::new().spawn(listen)?;
+    thread::Builder::new().spawn(accept)?;
     Ok(port)
 }
 
 impl Site {
-    fn answer(&self, mut stream: TcpStream) -> io::Result<()> {
-        let mut input = BufReader::new(stream.try_clone()?.take(LONGEST_MESSAGE));
-        let (mut first, mut length) = (String::new(), 0);
-        input.read_line(&mut first)?;
+    /// Answers an HTTP request of the page: for a file, or for the next question.
+    fn respond(&self, mut stream: TcpStream) -> io::Result<()> {
+        let mut input = BufReader::new(stream.try_clone()?.take(MAX_MESSAGE_BYTES));
+        let (mut request_line, mut length) = (String::new(), 0);
+        input.read_line(&mut request_line)?;
         loop {
             let mut header = String::new();
             input.read_line(&mut header)?;
@@ -336,17 +347,17 @@ impl Site {
                 length = value.trim().parse().unwrap_or(0);
             }
         }
-        let path = first.split(' ').nth(1).unwrap_or_default();
-        let (status, text) = match path.strip_prefix(&self.address) {
-            Some(NEXT) => {
-                let mut reply = Vec::new();
-                input.take(length).read_to_end(&mut reply)?;
-                let _ = self.replies.send(reply);
+        let path = request_line.split(' ').nth(1).unwrap_or_default();
+        let (status, body) = match path.strip_prefix(&self.folder_path) {
+            Some(QUESTION_PATH) => {
+                let mut answer = Vec::new();
+                input.take(length).read_to_end(&mut answer)?;
+                let _ = self.answers.send(answer);
                 let questions = self
                     .questions
                     .lock()
                     .unwrap_or_else(PoisonError::into_inner);
-                let question = questions.recv_timeout(LONGEST_POLL);
+                let question = questions.recv_timeout(MAX_POLL_TIME);
                 ("200 OK", question.unwrap_or_default())
             }
             Some(name) if FILES.contains(&name) => {
@@ -359,13 +370,17 @@ impl Site {
             Some(_) => "text/javascript",
             None => "text/plain",
         };
-        let isolation = if self.is_isolated { ISOLATION } else { "" };
-        let length = text.len();
+        let isolation = if self.is_isolated {
+            ISOLATION_HEADERS
+        } else {
+            ""
+        };
+        let length = body.len();
         write!(
             stream,
             "HTTP/1.1 {status}\r\nContent-Type: {kind}; charset=utf-8\r\nContent-Length: {length}\r\n{isolation}Connection: close\r\n\r\n"
         )?;
-        stream.write_all(&text)?;
+        stream.write_all(&body)?;
         stream.flush()
     }
 }

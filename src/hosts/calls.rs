@@ -1,4 +1,4 @@
-//! Times the calls of one timer on the bench: single calls, batches and successive readings.
+//! Times the calls of one timer: single calls, batches of calls, and successive readings.
 
 use timers::Answer;
 
@@ -30,7 +30,7 @@ impl CallsPlan {
 }
 
 /// Maximum number of successive readings in a process. *Judgement*.
-const READINGS: f64 = 6_000.0;
+const MAX_READINGS: f64 = 6_000.0;
 
 /// Calls in a batch that still shows the skewness of a single call. *Judgement*.
 const FEW_CALLS: u64 = 8;
@@ -39,11 +39,11 @@ const FEW_CALLS: u64 = 8;
 const SOME_CALLS: u64 = 32;
 
 /// Calls in the longest batches. *Judgement*.
-const MOST_CALLS: f64 = 512.0;
+const MAX_BATCH_CALLS: f64 = 512.0;
 
-/// Times only calls of the timer on the bench, which suffices to compare processes. All
-/// measurements are in one window. The `floor` of a process does not depend on the timer: only the
-/// first timer of a process measures it.
+/// Times few calls of the timer, which suffices to compare processes. All measurements are in one
+/// window, the time in which disturbances are detected together. Also times the timer that reads
+/// nothing, unless `floor` already holds its batches.
 ///
 /// # Errors
 /// When a subject on the bench refuses or its host is lost.
@@ -57,7 +57,7 @@ pub fn time_calls_briefly(
         let mut run = Run::default();
         time_calls(bench, reference, &CallsPlan::BRIEF, &mut run)?;
         if floor.is_none() {
-            *floor = bench.floor(MOST_CALLS as u64, CallsPlan::BRIEF.batches)?;
+            *floor = bench.floor(MAX_BATCH_CALLS as u64, CallsPlan::BRIEF.batches)?;
         }
         run.floor = floor.clone().unwrap_or_default();
         Ok(run)
@@ -80,10 +80,10 @@ pub fn time_calls(
     plan: &CallsPlan,
     run: &mut Run,
 ) -> Answer<()> {
-    /// Number of empty batches: their time is subtracted from single calls, so it has to be as
+    /// Number of batches without calls: their time is subtracted from single calls, so it has to be as
     /// precise. *Judgement*.
     const BRACKETS: u32 = 1_500;
-    // The first calls run with cold caches and are discarded.
+    // The first calls are discarded, because their code and data are not in a cache yet.
     bench.timer.batches(&bench.reference_id, 8, 3)?;
     if is_coarse(reference) {
         return time_calls_coarsely(bench, reference, plan, run);
@@ -103,21 +103,21 @@ pub fn time_calls(
         f64::INFINITY
     };
     let calls = (BATCH_NS / cost_ns.max(0.1))
-        .clamp(16.0, MOST_CALLS)
+        .clamp(16.0, MAX_BATCH_CALLS)
         .min(undisturbed)
         .max(8.0) as u64;
     // Short batches have larger quantisation errors, so there are more of them.
     let repeat = plan.batches * (64 / calls as u32).clamp(1, 4);
     run.batches = bench.batches(calls, repeat)?;
-    for (calls, batches, most) in [
+    for (calls, batches, max_repeat) in [
         (FEW_CALLS, &mut run.few, 4_000.0),
         (SOME_CALLS, &mut run.some, 800.0),
     ] {
         let affordable = 0.15 * plan.interval_ns / (calls as f64 * cost_ns + 50.0);
-        let repeat = affordable.clamp(40.0, most) as u32;
+        let repeat = affordable.clamp(40.0, max_repeat) as u32;
         *batches = bench.batches(calls, repeat)?;
     }
-    let readings = (0.2 * plan.interval_ns / (cost_ns + 20.0)).clamp(500.0, READINGS);
+    let readings = (0.2 * plan.interval_ns / (cost_ns + 20.0)).clamp(500.0, MAX_READINGS);
     run.readings = bench.readings(readings as u32)?;
     Ok(())
 }
@@ -126,8 +126,8 @@ pub fn time_calls(
 /// compared with the time between interruptions. *Judgement*.
 const BATCH_NS: f64 = 20_000.0;
 
-/// Steps of a coarse reference during a batch. *Judgement*: each end of a batch has an error of up
-/// to one step.
+/// Length of a batch in steps of a coarse reference. *Judgement*: each end of a batch has an error of
+/// up to one step.
 const COARSE_STEPS: f64 = 8.0;
 
 /// Whether the known step of a reference is too long for batches of the default length, as in
@@ -145,17 +145,18 @@ fn time_calls_coarsely(
     plan: &CallsPlan,
     run: &mut Run,
 ) -> Answer<()> {
-    /// Number of single calls: if no single call contains a step, a call takes less than 3 parts in
-    /// 20 000 of the step. *Judgement*: 150 ns of 1 ms.
+    /// Number of single calls: if the reference does not step during any of them, a call takes less
+    /// than 3 / 20 000 of a step. *Judgement*: 150 ns of 1 ms.
     const SINGLES: u32 = 20_000;
-    const FEW: u32 = 200;
+    /// Number of batches of [`FEW_CALLS`] and of [`SOME_CALLS`].
+    const SHORT_BATCHES: u32 = 200;
     /// Maximum number of calls in a batch.
-    const MOST: f64 = 1e10;
+    const MAX_CALLS: f64 = 1e10;
     let batch_ns = COARSE_STEPS * reference.uncertainty_ns();
     run.bracket = bench.batches(0, SINGLES)?;
-    let mut calls = MOST_CALLS;
+    let mut calls = MAX_BATCH_CALLS;
     let mut cost_ns = 0.0;
-    while calls < MOST && calls * cost_ns < batch_ns / 2.0 {
+    while calls < MAX_CALLS && calls * cost_ns < batch_ns / 2.0 {
         calls *= 4.0;
         let pilot = bench.batches(calls as u64, 3)?;
         cost_ns =
@@ -164,11 +165,11 @@ fn time_calls_coarsely(
     run.singles = bench.batches(1, SINGLES)?;
     let repeat = (0.1 * plan.slow_ns / batch_ns).clamp(3.0, plan.batches.into()) as u32;
     run.batches = bench.batches(
-        (batch_ns / cost_ns.max(0.1)).clamp(MOST_CALLS, MOST) as u64,
+        (batch_ns / cost_ns.max(0.1)).clamp(MAX_BATCH_CALLS, MAX_CALLS) as u64,
         repeat,
     )?;
-    run.few = bench.batches(FEW_CALLS, FEW)?;
-    run.some = bench.batches(SOME_CALLS, FEW)?;
-    run.readings = bench.readings(READINGS as u32)?;
+    run.few = bench.batches(FEW_CALLS, SHORT_BATCHES)?;
+    run.some = bench.batches(SOME_CALLS, SHORT_BATCHES)?;
+    run.readings = bench.readings(MAX_READINGS as u32)?;
     Ok(())
 }

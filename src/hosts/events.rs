@@ -98,7 +98,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lines_hotspot_event() {
+    fn recognises_hotspot_events() {
         for (line, event) in [
             ("[0.003s][info][gc] Using Serial", None),
             (
@@ -130,7 +130,7 @@ mod tests {
             event: hotspot_event,
         };
         let mut log = Log::open(&spec, 17);
-        assert!(log.events().is_empty(), "there is no log yet");
+        assert!(log.events().is_empty(), "the log does not exist yet");
         let path = folder.path().join("17.log");
         std::fs::write(&path, "[gc] Pause Full\nx [gc] Pau").expect("written");
         assert_eq!(log.events(), [GC]);

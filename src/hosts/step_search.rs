@@ -1,5 +1,5 @@
-//! Searches for the step of a timer in one process: by intervals with growing work, then with
-//! random work.
+//! Searches for the step of a timer in one process: measures intervals with growing amounts of work
+//! until the timer moves in nearly all of them, then intervals with random amounts of work.
 
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
@@ -10,8 +10,8 @@ use timers::{Answer, Subject};
 use crate::statistics::median;
 use crate::trace::Intervals;
 
-/// Number of intervals with the same amount of work in a growth stage. *Judgement*.
-const STAGE: usize = 24;
+/// Number of intervals before the maximum amount of work is doubled. *Judgement*.
+const STAGE_INTERVALS: usize = 24;
 
 /// Parameters of a search for the step of a timer.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -34,14 +34,14 @@ impl StepQuestion {
     /// The approximate maximum of the total work, in units of work.
     #[must_use]
     pub fn most_work(&self) -> f64 {
-        let growth_ns = 2.0 * STAGE as f64 * self.growth_ns;
+        let growth_ns = 2.0 * STAGE_INTERVALS as f64 * self.growth_ns;
         let span_ns = 4.0 * self.growth_ns + 2.0 * self.cost_ns;
         (growth_ns + 3.0 * self.interval_ns + 100.0 * span_ns) / self.ns_per_work
     }
 }
 
-/// Increases the work until the timer moves in nearly every interval, then draws random work around
-/// that amount. Returns whether the timer steps too rarely for the search.
+/// Adds the intervals of the search to `groups`. Returns whether the timer steps too rarely for the
+/// search.
 ///
 /// # Errors
 /// When the timer refuses or its host is lost.
@@ -59,60 +59,67 @@ pub fn find_step(
         seed,
     } = question;
     let random = &mut StdRng::seed_from_u64(seed);
-    let tight_ns = cost_ns + 20.0;
-    let repeat = (0.2 * interval_ns / tight_ns).clamp(100.0, 2_000.0) as u32;
-    let tight = timer.intervals(&[0], repeat)?.pop().unwrap_or_default();
-    let still =
-        u64::from(median(tight.iter().map(|&delta| delta as f64).collect::<Vec<_>>()) == Some(1.0));
+    let interval_cost_ns = cost_ns + 20.0;
+    let repeat = (0.2 * interval_ns / interval_cost_ns).clamp(100.0, 2_000.0) as u32;
+    let without_work = timer.intervals(&[0], repeat)?.pop().unwrap_or_default();
+    // Movements of at most this many ticks are not counted: 1 if the timer counts its reads.
+    let max_uncounted_ticks = u64::from(
+        median(
+            without_work
+                .iter()
+                .map(|&delta| delta as f64)
+                .collect::<Vec<_>>(),
+        ) == Some(1.0),
+    );
     groups.push(Intervals {
         work: 0,
-        deltas: tight.into(),
+        deltas: without_work.into(),
     });
-    let mut top_ns = (16.0 * work_ns).max(8.0 * ns_per_tick.unwrap_or(0.0).min(100.0));
+    let mut max_work_ns = (16.0 * work_ns).max(8.0 * ns_per_tick.unwrap_or(0.0).min(100.0));
     loop {
-        let stage = random_work(timer, top_ns / work_ns, STAGE, random)?;
+        let stage = random_intervals(timer, max_work_ns / work_ns, STAGE_INTERVALS, random)?;
         let moved = stage
             .iter()
             .filter(|group| {
                 group
                     .deltas
                     .iter()
-                    .any(|delta| delta.unsigned_abs() > still)
+                    .any(|delta| delta.unsigned_abs() > max_uncounted_ticks)
             })
             .count();
         groups.extend(stage);
-        if 10 * moved >= 9 * STAGE {
+        if 10 * moved >= 9 * STAGE_INTERVALS {
             break;
         }
-        top_ns *= 2.0;
-        if top_ns > growth_ns {
+        max_work_ns *= 2.0;
+        if max_work_ns > growth_ns {
             return Ok(true);
         }
     }
-    // If a read costs far more than this work, the read may hide steps that are nearly as long as
-    // its cost.
-    let mut spans = vec![top_ns, 2.0 * top_ns, 4.0 * top_ns];
+    // If a read costs far more than this work, steps that are nearly as long as the cost of a read
+    // would remain hidden, so intervals of that length are measured too.
+    let mut spans = vec![max_work_ns, 2.0 * max_work_ns, 4.0 * max_work_ns];
     spans.extend(
         [0.5, 2.0]
             .map(|scale| scale * cost_ns)
             .into_iter()
-            .filter(|span| *span > 4.0 * top_ns),
+            .filter(|span| *span > 4.0 * max_work_ns),
     );
     for &span_ns in &spans {
         let count =
             (interval_ns / spans.len() as f64 / (cost_ns + span_ns / 2.0)).clamp(20.0, 500.0);
-        groups.extend(random_work(
+        groups.extend(random_intervals(
             timer,
             span_ns / work_ns,
             count as usize,
             random,
         )?);
     }
-    // Intervals with a constant amount of work: they vary because of the timer, not because of the
-    // work.
+    // Intervals with a constant amount of work vary only because of the timer.
     for scale in [0.3, 0.7] {
-        let work = (scale * top_ns / work_ns) as u64 + random.random_range(0..4_u64);
-        let repeat = (0.1 * interval_ns / (cost_ns + scale * top_ns)).clamp(10.0, 100.0) as u32;
+        let work = (scale * max_work_ns / work_ns) as u64 + random.random_range(0..4_u64);
+        let repeat =
+            (0.1 * interval_ns / (cost_ns + scale * max_work_ns)).clamp(10.0, 100.0) as u32;
         let deltas = timer.intervals(&[work], repeat)?.pop().unwrap_or_default();
         groups.push(Intervals {
             work,
@@ -122,14 +129,15 @@ pub fn find_step(
     Ok(false)
 }
 
-fn random_work(
+/// Measures `count` intervals, each with a random amount of work of at most `max_work` units.
+fn random_intervals(
     timer: &mut dyn Subject,
-    most: f64,
+    max_work: f64,
     count: usize,
     random: &mut StdRng,
 ) -> Answer<Vec<Intervals>> {
     let work: Vec<u64> = (0..count)
-        .map(|_| random.random_range(0..=most as u64))
+        .map(|_| random.random_range(0..=max_work as u64))
         .collect();
     let rows = timer.intervals(&work, 1)?;
     Ok(work

@@ -70,7 +70,7 @@ pub fn run_within<S: AsRef<OsStr>>(
     let line = text
         .lines()
         .find(|line| !line.trim().is_empty())
-        .unwrap_or("it failed without a word");
+        .unwrap_or("it failed without an error message");
     Err(printable(line.as_bytes(), MAX_ERROR_CHARS))
 }
 
@@ -122,7 +122,7 @@ pub fn run_to_end(command: Command, limit: Duration, max_bytes: u64) -> Result<E
     }
     let output_of = |reader: Receiver<Vec<u8>>| {
         reader.recv_timeout(OUTPUT_GRACE).map_err(|_| {
-            RunError::ResultUnknown("something that it started holds its output open".into())
+            RunError::ResultUnknown("a process that it started holds its output open".into())
         })
     };
     Ok(Ended {
