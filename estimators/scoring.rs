@@ -50,15 +50,15 @@ pub fn scored(profile: &Profile, frequency: Interval) -> Option<Interval> {
         low: interval.low.min(value),
         high: interval.high.max(value),
     };
-    let laws: Vec<f64> = profile
-        .laws
+    let model_alternatives: Vec<f64> = profile
+        .model_alternatives
         .iter()
         .filter_map(|&(cost, spread)| here(cost, spread))
         .collect();
     Some(
         interval
             .widened(&instead)
-            .covering_alternatives(&laws)
+            .covering_alternatives(&model_alternatives)
             .within(0.0, 1.0),
     )
 }

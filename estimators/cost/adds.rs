@@ -11,7 +11,7 @@ pub fn adds(trace: &Trace) -> Option<Adds> {
     let slowness = slowness(&trace.adds);
     let mut found = None;
     for context in Context::ALL {
-        let asked = trace
+        let observations = trace
             .adds
             .iter()
             .zip(&slowness)
@@ -20,10 +20,10 @@ pub fn adds(trace: &Trace) -> Option<Adds> {
                     .filter(|row| row.context == context)
                     .map(move |row| (row, *slowness))
             });
-        let processes: Vec<InAProcess> = asked
-            .filter_map(|(row, slowness)| in_a_process(row, slowness))
+        let processes: Vec<ProcessAdds> = observations
+            .filter_map(|(row, slowness)| measure_process(row, slowness))
             .collect();
-        let Some(added) = over_all(&processes, &trace.reference) else {
+        let Some(added) = combine_processes(&processes, &trace.reference) else {
             continue;
         };
         found
@@ -35,11 +35,11 @@ pub fn adds(trace: &Trace) -> Option<Adds> {
 
 /// The result of one process for a piece of work, in ticks of the reference.
 #[derive(Clone, Copy)]
-struct InAProcess {
+struct ProcessAdds {
     adds: f64,
     work: f64,
     /// The number of pieces in a sequence, by which the step of the reference is divided.
-    turns: f64,
+    pieces: f64,
     /// The duration of the same work on this core relative to the other processes.
     slowness: f64,
 }
@@ -49,15 +49,19 @@ struct InAProcess {
 fn slowness(processes: &[Vec<InContext>]) -> Vec<f64> {
     let chain = |rows: &Vec<InContext>| {
         let row = rows.iter().find(|row| row.context == Context::Latency)?;
-        in_a_process(row, 1.0)
+        measure_process(row, 1.0)
             .map(|process| process.work)
             .filter(|work| *work > 0.0)
     };
     let chains: Vec<Option<f64>> = processes.iter().map(chain).collect();
-    let usual = midmean(chains.iter().copied().flatten());
+    let typical = midmean(chains.iter().copied().flatten());
     chains
         .into_iter()
-        .map(|chain| chain.zip(usual).map_or(1.0, |(chain, usual)| chain / usual))
+        .map(|chain| {
+            chain
+                .zip(typical)
+                .map_or(1.0, |(chain, typical)| chain / typical)
+        })
         .collect()
 }
 
@@ -65,16 +69,20 @@ fn slowness(processes: &[Vec<InContext>]) -> Vec<f64> {
 /// agrees better between processes: work of the core has a constant number of cycles, memory and
 /// hypervisor have a constant duration. In the first case, a run at another frequency has another
 /// result, so the interval includes this variation.
-fn over_all(processes: &[InAProcess], reference: &Reference) -> Option<Added> {
-    let column = |of: fn(&InAProcess) -> f64| processes.iter().map(of).collect::<Vec<f64>>();
-    let as_it_is = mean_over_processes(column(|process| process.adds))?;
+fn combine_processes(processes: &[ProcessAdds], reference: &Reference) -> Option<Added> {
+    let column = |of: fn(&ProcessAdds) -> f64| processes.iter().map(of).collect::<Vec<f64>>();
+    let measured = mean_over_processes(column(|process| process.adds))?;
     let in_cycles = mean_over_processes(column(|process| process.adds / process.slowness))?;
     let width = |estimate: &Interval| estimate.high - estimate.low;
-    let estimate = if in_cycles.is_bounded() && width(&in_cycles) < width(&as_it_is) {
-        let by = Z * standard_deviation(&column(|process| process.slowness.ln())).unwrap_or(0.0);
-        in_cycles.widened([in_cycles.value * (-by).exp(), in_cycles.value * by.exp()])
+    let estimate = if in_cycles.is_bounded() && width(&in_cycles) < width(&measured) {
+        let deviation =
+            Z * standard_deviation(&column(|process| process.slowness.ln())).unwrap_or(0.0);
+        in_cycles.widened([
+            in_cycles.value * (-deviation).exp(),
+            in_cycles.value * deviation.exp(),
+        ])
     } else {
-        as_it_is
+        measured
     };
     let ns = reference.ns_per_tick;
     let estimate = estimate.scaled(ns);
@@ -82,7 +90,7 @@ fn over_all(processes: &[InAProcess], reference: &Reference) -> Option<Added> {
     let step = reference.uncertainty_ns()
         / processes
             .iter()
-            .map(|process| process.turns)
+            .map(|process| process.pieces)
             .fold(f64::INFINITY, f64::min);
     let estimate = estimate.widened([estimate.value - step, estimate.value + step]);
     let work_ns = mean(column(|process| process.work))? * ns;
@@ -96,22 +104,22 @@ fn over_all(processes: &[InAProcess], reference: &Reference) -> Option<Added> {
 /// the reference. The two sequences of a pair are consecutive, so common disturbances cancel.
 /// Interruptions affect few pairs, and the midmean excludes them. Single reads, such as cold reads,
 /// are quantised by the step of the reference; a mean averages this.
-fn in_a_process(row: &InContext, slowness: f64) -> Option<InAProcess> {
-    let turns = f64::from(row.turns.max(1));
+fn measure_process(row: &InContext, slowness: f64) -> Option<ProcessAdds> {
+    let pieces = f64::from(row.turns.max(1));
     let differences: Vec<f64> = row
         .pairs
         .iter()
-        .map(|[without, with]| with.wrapping_sub(*without) as f64 / turns)
+        .map(|[without, with]| with.wrapping_sub(*without) as f64 / pieces)
         .collect();
     let without: Vec<f64> = row
         .pairs
         .iter()
-        .map(|[without, _]| *without as f64 / turns)
+        .map(|[without, _]| *without as f64 / pieces)
         .collect();
-    Some(InAProcess {
+    Some(ProcessAdds {
         adds: midmean(&differences)?,
         work: midmean(&without)?,
-        turns,
+        pieces,
         slowness,
     })
 }

@@ -4,34 +4,34 @@
 
 /// The least number of intervals between edges. *Judgement*: of this many even ones without any
 /// order, neighbours correlate by less than −0.2 in one of six clocks, and then they are not odd.
-pub const FEWEST: usize = 24;
+pub const MIN_INTERVALS: usize = 24;
 
 /// The relative difference from the median from which an interval between two edges is irregular.
 /// *Computed*: where both edges are moved evenly within a step, the stretch is triangular over two
 /// steps, and 56 % are odd.
-const OUTLYING: f64 = 0.25;
+const IRREGULAR_DIFFERENCE: f64 = 0.25;
 
 /// The least share of irregular intervals if all edges are moved. *Judgement*: between the 56 % of
 /// edges that are moved and what interrupts and collections do to some.
-const MANY: f64 = 0.35;
+const MIN_ALL_MOVED_SHARE: f64 = 0.35;
 
 /// The largest correlation of neighbouring intervals if edges are moved. *Computed*: an edge that
 /// is late makes one stretch longer and the next one as much shorter, which correlates them by
 /// −0.5; what slows reads down makes neighbours alike.
-const UNLIKE: f64 = -0.2;
+const MAX_MOVED_CORRELATION: f64 = -0.2;
 
 /// The least share of irregular intervals if only some edges are moved, as in Firefox, which moves
 /// some by half a step. *Judgement*: what counts reads is off by less than that where a stretch
 /// holds four.
-const SOME: f64 = 0.1;
+const MIN_SOME_MOVED_SHARE: f64 = 0.1;
 
 /// The number of consecutive intervals in a sum for the variance ratio. *Judgement*: of sixty, all
 /// edges moved, all but one in thirty pass.
-const TOGETHER: usize = 4;
+const SUMMED_INTERVALS: usize = 4;
 
 /// The least distance of the variance ratio below 1, in its standard errors. *Chance*: one in a
 /// thousand.
-const BELOW: f64 = 3.1;
+const MIN_RATIO_ERRORS: f64 = 3.1;
 
 /// Returns the numbers of reads between successive edges one step apart; `steps` are the smallest
 /// differences, in ticks. Intervals with a longer step are left out, with their edges.
@@ -68,7 +68,7 @@ pub fn reads_between_edges(readings: &[i64]) -> Vec<Vec<u32>> {
 /// few.
 pub fn edges_are_moved(runs: &[Vec<u32>]) -> Option<bool> {
     let mut all: Vec<u32> = runs.iter().flatten().copied().collect();
-    if all.len() < FEWEST {
+    if all.len() < MIN_INTERVALS {
         return None;
     }
     all.sort_unstable();
@@ -77,21 +77,21 @@ pub fn edges_are_moved(runs: &[Vec<u32>]) -> Option<bool> {
     if median < 4.0 {
         return None;
     }
-    let outlying = all
+    let irregular = all
         .iter()
-        .filter(|&&reads| (f64::from(reads) - median).abs() > OUTLYING * median)
+        .filter(|&&reads| (f64::from(reads) - median).abs() > IRREGULAR_DIFFERENCE * median)
         .count();
-    let outlying = outlying as f64 / all.len() as f64;
+    let irregular = irregular as f64 / all.len() as f64;
     Some(
-        outlying > MANY && neighbours(runs)? < UNLIKE
-            || outlying > SOME && is_bound_to_a_grid(runs),
+        irregular > MIN_ALL_MOVED_SHARE && neighbour_correlation(runs)? < MAX_MOVED_CORRELATION
+            || irregular > MIN_SOME_MOVED_SHARE && intervals_compensate(runs),
     )
 }
 
 /// Variance ratio test (Lo and MacKinlay, *Review of Financial Studies* 1, 1988): returns whether
 /// intervals compensate each other, as between edges that are moved around a grid. Sums of such
 /// intervals scatter less than sums of independent intervals. Slow reads have the opposite effect.
-fn is_bound_to_a_grid(runs: &[Vec<u32>]) -> bool {
+fn intervals_compensate(runs: &[Vec<u32>]) -> bool {
     let count = runs.iter().map(Vec::len).sum::<usize>() as f64;
     let mean = runs.iter().flatten().copied().map(f64::from).sum::<f64>() / count;
     let scatter = |length: usize| {
@@ -107,15 +107,15 @@ fn is_bound_to_a_grid(runs: &[Vec<u32>]) -> bool {
             .fold((0.0, 0.0), |(sum, number), off| (sum + off, number + 1.0));
         sum / number / length as f64
     };
-    let ratio = scatter(TOGETHER) / scatter(1);
-    let length = TOGETHER as f64;
+    let ratio = scatter(SUMMED_INTERVALS) / scatter(1);
+    let length = SUMMED_INTERVALS as f64;
     let deviation = (2.0 * (2.0 * length - 1.0) * (length - 1.0) / (3.0 * length * count)).sqrt();
     // Without consecutive intervals the ratio is NaN, and the result is false.
-    ratio < 1.0 - BELOW * deviation
+    ratio < 1.0 - MIN_RATIO_ERRORS * deviation
 }
 
 /// The correlation of neighbouring intervals.
-fn neighbours(runs: &[Vec<u32>]) -> Option<f64> {
+fn neighbour_correlation(runs: &[Vec<u32>]) -> Option<f64> {
     let pairs: Vec<[f64; 2]> = runs
         .iter()
         .flat_map(|run| run.windows(2))
@@ -222,11 +222,11 @@ mod tests {
 
     /// Many irregular intervals that do not compensate each other.
     #[test]
-    fn short_stretches_keep_edges() {
+    fn uncompensated_intervals_are_not_moved() {
         let mut random = StdRng::seed_from_u64(7);
         let mut detected = 0;
         for _ in 0..2_000 {
-            let stretch = |_| {
+            let interval = |_| {
                 40 - if random.random::<f64>() < 0.3 {
                     random.random_range(11..30)
                 } else {
@@ -234,13 +234,13 @@ mod tests {
                 }
             };
             detected +=
-                u32::from(edges_are_moved(&[(0..200).map(stretch).collect()]) == Some(true));
+                u32::from(edges_are_moved(&[(0..200).map(interval).collect()]) == Some(true));
         }
         assert!(detected <= 10, "{detected} of 2000");
     }
 
     #[test]
-    fn what_is_too_little_tells_nothing() {
+    fn too_few_edges_give_nothing() {
         assert_eq!(edges_are_moved(&reads_between_edges(&[])), None);
         assert_eq!(edges_are_moved(&reads_between_edges(&[5; 100])), None);
         assert_eq!(

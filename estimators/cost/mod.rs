@@ -70,19 +70,19 @@ pub fn never_moved(run: &Run) -> bool {
 
 /// Returns the costs in one process at `core_frequency`; `floor` is the cost of the loop
 /// ([`floor`]). `None` if an observation is missing.
-pub fn cost(seen: &ObservedCalls, floor: f64, core_frequency: CoreFrequency) -> Option<Cost> {
+pub fn cost(observed: &ObservedCalls, floor: f64, core_frequency: CoreFrequency) -> Option<Cost> {
     let ObservedCalls {
         run,
         reference,
         view,
         shape,
         by_reference,
-    } = seen;
+    } = observed;
     let ns = reference.ns_per_tick;
     let scale = |batches: &Batches| core_frequency.scale(batches.core_hz);
     let bracket = bracket(run, reference)?;
     let bracket_ns = bracket * scale(&run.bracket) * ns;
-    let disturbed = disturbed(run, by_reference.interruption_share());
+    let disturbed = disturbed_batch_share(run, by_reference.interruption_share());
     let batch = midmean_without_highest(floats(&run.batches), disturbed)? * scale(&run.batches);
     let amortised =
         ((batch - bracket * scale(&run.bracket)) / run.batches.calls.max(1) as f64 - floor) * ns;
@@ -110,7 +110,8 @@ pub fn cost(seen: &ObservedCalls, floor: f64, core_frequency: CoreFrequency) -> 
     let p99 = by_reference.interpolated_quantile(0.99) * by_singles - around_ns;
     // If single calls show no variation, their phases may be locked; their tail is then as
     // uncertain as their median.
-    let locked = by_reference.core_variance() < LOCKED * reference.step * reference.step;
+    let locked =
+        by_reference.core_variance() < MAX_LOCKED_VARIANCE * reference.step * reference.step;
     let median_limit = p99.max(isolated)
         + if locked {
             reference.step * by_singles
@@ -131,7 +132,7 @@ pub fn cost(seen: &ObservedCalls, floor: f64, core_frequency: CoreFrequency) -> 
 
 /// The variance of single calls, in squared steps of the reference, below which almost all calls
 /// show the same level. *Default*: moves no figure; a constant cost shows 0.17 on average.
-const LOCKED: f64 = 0.1;
+const MAX_LOCKED_VARIANCE: f64 = 0.1;
 
 /// The distance from the mean to the midmean of a slightly skewed distribution, in units of its
 /// third central moment divided by its variance: (1 − E[z² | |z| < 0.6745]) / 6 for a standard
@@ -145,7 +146,7 @@ fn bracket(run: &Run, reference: &Reference) -> Option<f64> {
 }
 
 /// The share of batches that contain a rare interruption: the longest batches.
-fn disturbed(run: &Run, rare: f64) -> f64 {
+fn disturbed_batch_share(run: &Run, rare: f64) -> f64 {
     1.0 - (1.0 - rare).powf(run.batches.calls as f64)
 }
 
@@ -154,13 +155,16 @@ fn disturbed(run: &Run, rare: f64) -> f64 {
 /// reads and never for itself, so a delay of the empty loop in a process does not affect it. Zero
 /// if the host has no empty timer.
 pub fn floor(runs: &[Run], reference: &Reference, core_frequency: CoreFrequency) -> f64 {
-    let middle =
+    let cost_of_batch =
         |batches: &Batches| Some(midmean(floats(batches))? * core_frequency.scale(batches.core_hz));
-    let of = |run: &Run| {
+    let loop_cost = |run: &Run| {
         let bracket = bracket(run, reference)? * core_frequency.scale(run.bracket.core_hz);
-        Some((middle(&run.floor)? - bracket) / run.floor.calls.max(1) as f64)
+        Some((cost_of_batch(&run.floor)? - bracket) / run.floor.calls.max(1) as f64)
     };
-    let least = runs.iter().filter_map(of).fold(f64::INFINITY, f64::min);
+    let least = runs
+        .iter()
+        .filter_map(loop_cost)
+        .fold(f64::INFINITY, f64::min);
     if least.is_finite() {
         least.max(0.0)
     } else {
@@ -222,21 +226,21 @@ impl CoreFrequency {
 /// clearly better between processes than costs as measured, or the reverse.
 pub fn following(at_core_frequency: &[f64], measured: &[f64]) -> Following {
     /// The least number of processes for a decision. *Judgement*: quartiles of fewer are single
-    /// figures.
-    const FEWEST: usize = 4;
+    /// values.
+    const MIN_PROCESSES: usize = 4;
     /// The largest ratio of the smaller to the larger relative scatter that counts as a clear
     /// difference. *Judgement*.
-    const CLEARLY: f64 = 0.6;
+    const MAX_SCATTER_RATIO: f64 = 0.6;
     let (Some(of_core_frequency), Some(of_measured)) =
         (scatter(at_core_frequency), scatter(measured))
     else {
         return Following::Unknown;
     };
-    if at_core_frequency.len() < FEWEST {
+    if at_core_frequency.len() < MIN_PROCESSES {
         Following::Unknown
-    } else if of_core_frequency < CLEARLY * of_measured {
+    } else if of_core_frequency < MAX_SCATTER_RATIO * of_measured {
         Following::Core
-    } else if of_measured < CLEARLY * of_core_frequency {
+    } else if of_measured < MAX_SCATTER_RATIO * of_core_frequency {
         Following::Device
     } else {
         Following::Unknown

@@ -6,10 +6,10 @@ use crate::rate;
 use crate::trace::{Run, Trace};
 
 /// The least number of successive readings for a distribution. *Default*: moves no figure.
-const FEWEST: usize = 100;
+const MIN_READINGS: usize = 100;
 /// The timer measures its own invocations if the ratio of its step to that of the reference is
 /// smaller. *Default*: moves no figure; nearly equal steps gain nothing.
-pub const FINER: f64 = 0.75;
+pub const MAX_OWN_STEP_RATIO: f64 = 0.75;
 
 /// The clock that measures single invocations.
 #[derive(Clone, Copy, Debug)]
@@ -41,11 +41,12 @@ impl MeasuringClock {
 
     fn by_readings(trace: &Trace, step: Option<f64>) -> Option<Self> {
         let (step, (ns_per_tick, _)) = (step?, rate::tick(trace)?);
-        let finer = step * ns_per_tick < FINER * trace.reference.step * trace.reference.ns_per_tick;
+        let finer = step * ns_per_tick
+            < MAX_OWN_STEP_RATIO * trace.reference.step * trace.reference.ns_per_tick;
         let read = trace
             .runs
             .iter()
-            .all(|run| run.readings.values.len() > FEWEST);
+            .all(|run| run.readings.values.len() > MIN_READINGS);
         (finer && read).then_some(Self {
             self_measured: true,
             ns_per_tick,

@@ -12,7 +12,7 @@ use std::collections::BTreeSet;
 
 use crate::distribution::cells::{Cells, Cluster};
 use crate::distribution::moments::Moments;
-use crate::distribution::programme::{Observed, Programme};
+use crate::distribution::programme::{LinearProgramme, ObservedMean};
 use crate::statistics::{mean, standard_deviation};
 
 /// The observed calls of one process.
@@ -35,114 +35,122 @@ pub struct FeasibleRange {
     pub share: [f64; 2],
 }
 
-/// The largest number of observed shares in the programme. *Numerical*: the cost of the programme.
-const MOST_SHARES: usize = 40;
+/// The largest number of observed shares in the programme. *Numerical*: limits the run time.
+const MAX_OBSERVED_SHARES: usize = 40;
 /// The largest number of groups of processes with similar positions of the mean between two levels.
-/// *Numerical*: the cost of the programme.
-const MOST_GROUPS: usize = 4;
-/// Error of the shares of levels besides chance. *Judgement*: phases are not quite random,
-/// processes not quite alike.
-const SHARES_OFF: f64 = 0.002;
-/// Error of variances besides chance, in squared steps. *Judgement*: as `SHARES_OFF`.
-pub const VARIANCE_OFF: f64 = 5e-5;
+/// *Numerical*: limits the run time.
+const MAX_PROCESS_GROUPS: usize = 4;
+/// Error of the shares of levels in addition to sampling error. *Judgement*: phases are not quite
+/// random, processes not quite identical.
+const SHARE_ERROR: f64 = 0.002;
+/// Error of variances in addition to sampling error, in squared steps. *Judgement*: as `SHARE_ERROR`.
+pub const VARIANCE_ERROR: f64 = 5e-5;
 /// Processes whose variance has an error larger than this many times the smallest error are
 /// ignored. *Judgement*.
-const POOR: f64 = 3.0;
+const MAX_ERROR_RATIO: f64 = 3.0;
 /// Error of the mean, in steps; the processes are aligned by their means. *Numerical*.
-const MEAN_OFF: f64 = 1e-3;
-/// The largest deviation of an observation, in standard errors. *Judgement*: the interval from
-/// processes stands around what is left open, and holds chance once more; by 1.0, 1.5 and 2.5
-/// simulated intervals held the truth as often, and 2.5 made them wider by a tenth.
-const CHANCE: f64 = 1.5;
+const MEAN_ERROR_STEPS: f64 = 1e-3;
+/// The largest deviation of an observation, in standard errors. *Judgement*: the interval
+/// over processes, which is added, includes sampling error once more; with 1.0, 1.5 and 2.5 simulated
+/// intervals held the truth equally often, and 2.5 made them wider by a tenth.
+const MAX_DEVIATION_ERRORS: f64 = 1.5;
 /// The largest deviation in excess of the deviation of the best fit, in standard errors.
 /// *Judgement*: the best fit is fitted to the observations.
-const WORSE: f64 = 0.75;
+const MAX_EXCESS_ERRORS: f64 = 0.75;
 /// The smallest distance of grid points, near the mean, in steps. *Numerical*.
-const FINEST: f64 = 0.005;
+const MIN_GRID_DISTANCE: f64 = 0.005;
 /// The largest distance of grid points near the mean, in steps. *Numerical*.
-const COARSEST: f64 = 0.05;
+const MAX_GRID_DISTANCE: f64 = 0.05;
 /// Far from the mean, the distance of grid points is the distance from the mean divided by this.
 /// *Numerical*.
-const PART: f64 = 12.0;
+const GRID_RATIO: f64 = 12.0;
 /// The number of medians for which the share is computed. *Numerical*.
-const MEDIANS: usize = 5;
+const MEDIAN_COUNT: usize = 5;
 
 /// Returns the range of results over all distributions that agree with the processes; `reach` is
 /// the half-width for the share, in steps. `None` without processes.
-pub fn open(processes: &[ProcessShares], reach: f64) -> Option<FeasibleRange> {
+pub fn bound_over_processes(processes: &[ProcessShares], reach: f64) -> Option<FeasibleRange> {
     let aligned: Vec<AlignedShares> = processes.iter().map(AlignedShares::from_process).collect();
-    let over = |value: &dyn Fn(&ProcessShares) -> f64| mean(processes.iter().map(value));
-    let half = over(&|shown| (0.5 - shown.main.below) / shown.main.mass())?;
-    let open = bound_median_and_share(&aligned, variance(processes), half, reach)?;
-    let mass = over(&|shown| shown.main.mass())?;
-    let others = over(&|shown| share_of_others(shown, reach))?;
+    let mean_over = |value: &dyn Fn(&ProcessShares) -> f64| mean(processes.iter().map(value));
+    let share_below_median =
+        mean_over(&|process| (0.5 - process.main.below) / process.main.mass())?;
+    let range = bound_median_and_share(&aligned, variance(processes), share_below_median, reach)?;
+    let mass = mean_over(&|process| process.main.mass())?;
+    let others = mean_over(&|process| other_cluster_share(process, reach))?;
     Some(FeasibleRange {
-        share: open.share.map(|share| share * mass + others),
-        ..open
+        share: range.share.map(|share| share * mass + others),
+        ..range
     })
 }
 
 /// Bounds the median and the share around it, given the shares of levels and the variance of calls;
-/// `half` is the share of calls up to the median. `None` without shares.
+/// `share_below_median` is the share of calls up to the median. `None` without shares.
 pub fn bound_median_and_share(
     aligned: &[AlignedShares],
     variance: Option<(f64, f64)>,
-    half: f64,
+    share_below_median: f64,
     reach: f64,
 ) -> Option<FeasibleRange> {
-    let first = aligned.iter().map(|one| one.first).min_by(f64::total_cmp)?;
+    let first = aligned
+        .iter()
+        .map(|process| process.first)
+        .min_by(f64::total_cmp)?;
     let last = aligned
         .iter()
-        .map(|one| one.first + one.shares.len() as f64 - 1.0)
+        .map(|process| process.first + process.shares.len() as f64 - 1.0)
         .max_by(f64::total_cmp)?;
     let grid = grid(first - 1.0, last + 1.0);
     let levels = (last - first) as usize + 1;
-    let groups = (MOST_SHARES / levels).clamp(1, MOST_GROUPS);
-    let mut observed: Vec<Observed> = (0..groups)
+    let groups = (MAX_OBSERVED_SHARES / levels).clamp(1, MAX_PROCESS_GROUPS);
+    let mut observed: Vec<ObservedMean> = (0..groups)
         .flat_map(|group| {
-            let is_member =
-                |one: &&AlignedShares| (one.mean_fraction * groups as f64) as usize == group;
+            let is_member = |process: &&AlignedShares| {
+                (process.mean_fraction * groups as f64) as usize == group
+            };
             let members: Vec<&AlignedShares> = aligned.iter().filter(is_member).collect();
             shares(&members, first, levels, &grid)
         })
         .collect();
-    observed.push(Observed {
+    observed.push(ObservedMean {
         function: grid.clone(),
         mean: 0.0,
-        error: MEAN_OFF,
+        error: MEAN_ERROR_STEPS,
     });
     let squares = || grid.iter().map(|at| at * at).collect();
-    observed.extend(variance.map(|(mean, error)| Observed {
+    observed.extend(variance.map(|(mean, error)| ObservedMean {
         function: squares(),
         mean,
         error,
     }));
-    let mut programme = Programme::new(grid.len(), &observed)?;
-    let misfit = (programme.misfit() + WORSE).max(CHANCE);
-    programme.allow(misfit);
-    let least = first_of(grid.len(), |end| {
-        programme.most(|at| below(at, end)) >= half
+    let mut programme = LinearProgramme::new(grid.len(), &observed)?;
+    let misfit = (programme.misfit() + MAX_EXCESS_ERRORS).max(MAX_DEVIATION_ERRORS);
+    programme.set_misfit_limit(misfit);
+    let least = least_index_where(grid.len(), |end| {
+        programme.maximum_mean(|at| indicator_up_to(at, end)) >= share_below_median
     });
-    let most = first_of(grid.len(), |end| {
-        -programme.most(|at| -below(at, end)) >= half
+    let most = least_index_where(grid.len(), |end| {
+        -programme.maximum_mean(|at| -indicator_up_to(at, end)) >= share_below_median
     })
     .max(least);
     let mut share = [1.0_f64, 0.0];
-    let medians: BTreeSet<usize> = (0..MEDIANS)
-        .map(|number| least + (most - least) * number / (MEDIANS - 1))
+    let medians: BTreeSet<usize> = (0..MEDIAN_COUNT)
+        .map(|number| least + (most - least) * number / (MEDIAN_COUNT - 1))
         .collect();
     for median in medians {
-        let within = |at: usize| f64::from((grid[at] - grid[median]).abs() <= reach + COARSEST);
+        let within =
+            |at: usize| f64::from((grid[at] - grid[median]).abs() <= reach + MAX_GRID_DISTANCE);
         if within(0) + within(grid.len() - 1) == 2.0 {
             share[1] = 1.0;
             continue;
         }
-        let Some(mut programme) = with_median(&observed, &grid, median, half, misfit) else {
+        let Some(mut programme) =
+            restrict_to_median(&observed, &grid, median, share_below_median, misfit)
+        else {
             continue;
         };
         share = [
-            share[0].min(-programme.most(|at| -within(at))),
-            share[1].max(programme.most(within)),
+            share[0].min(-programme.maximum_mean(|at| -within(at))),
+            share[1].max(programme.maximum_mean(within)),
         ];
     }
     share[0] = share[0].min(share[1]);
@@ -153,36 +161,36 @@ pub fn bound_median_and_share(
 }
 
 /// Restricts the distributions to those with the median at this point. `None` if there are none.
-fn with_median(
-    observed: &[Observed],
+fn restrict_to_median(
+    observed: &[ObservedMean],
     grid: &[f64],
     median: usize,
-    half: f64,
+    share_below_median: f64,
     misfit: f64,
-) -> Option<Programme> {
-    let between = |end: Option<usize>, low: f64, high: f64| Observed {
+) -> Option<LinearProgramme> {
+    let between = |end: Option<usize>, low: f64, high: f64| ObservedMean {
         function: (0..grid.len())
-            .map(|at| end.map_or(0.0, |end| below(at, end)))
+            .map(|at| end.map_or(0.0, |end| indicator_up_to(at, end)))
             .collect(),
         mean: (low + high) / 2.0,
         error: (high - low) / 2.0 / misfit,
     };
     let ends = [
-        between(Some(median), half, 1.0),
-        between(median.checked_sub(1), 0.0, half),
+        between(Some(median), share_below_median, 1.0),
+        between(median.checked_sub(1), 0.0, share_below_median),
     ];
-    let all: Vec<Observed> = observed.iter().cloned().chain(ends).collect();
-    let mut programme = Programme::new(grid.len(), &all)?;
+    let all: Vec<ObservedMean> = observed.iter().cloned().chain(ends).collect();
+    let mut programme = LinearProgramme::new(grid.len(), &all)?;
     (programme.misfit() <= misfit).then(|| {
-        programme.allow(misfit);
+        programme.set_misfit_limit(misfit);
         programme
     })
 }
 
-/// The share of calls in other clusters within the reach.
-fn share_of_others(shown: &ProcessShares, reach: f64) -> f64 {
-    let centre = shown.main.moments()[0];
-    let near = shown
+/// The share of calls in the other clusters whose mean is within `reach` of the mean of the main one.
+fn other_cluster_share(process: &ProcessShares, reach: f64) -> f64 {
+    let centre = process.main.moments()[0];
+    let near = process
         .cells
         .others
         .iter()
@@ -190,13 +198,14 @@ fn share_of_others(shown: &ProcessShares, reach: f64) -> f64 {
     near.map(Cluster::mass).sum()
 }
 
-fn below(at: usize, end: usize) -> f64 {
+/// 1 up to the grid point `end`, 0 above it.
+fn indicator_up_to(at: usize, end: usize) -> f64 {
     f64::from(at <= end)
 }
 
 /// Returns the least number for which `holds` is true, by bisection, assuming that `holds` stays
 /// true above it; the last number if it is never true.
-fn first_of(count: usize, mut holds: impl FnMut(usize) -> bool) -> usize {
+fn least_index_where(count: usize, mut holds: impl FnMut(usize) -> bool) -> usize {
     let (mut low, mut high) = (0, count - 1);
     while low < high {
         let middle = (low + high) / 2;
@@ -225,8 +234,8 @@ pub struct AlignedShares<'a> {
 }
 
 impl<'a> AlignedShares<'a> {
-    fn from_process(shown: &ProcessShares<'a>) -> Self {
-        let (cells, main) = (shown.cells, shown.main);
+    fn from_process(process: &ProcessShares<'a>) -> Self {
+        let (cells, main) = (process.cells, process.main);
         let mean = main.moments()[0];
         Self {
             first: main.first - mean.floor(),
@@ -248,27 +257,34 @@ impl<'a> AlignedShares<'a> {
 }
 
 /// Returns the mean shares of levels of a group of processes.
-fn shares(members: &[&AlignedShares], first: f64, levels: usize, grid: &[f64]) -> Vec<Observed> {
-    let samples = members.iter().map(|one| one.samples).sum::<f64>();
+fn shares(
+    members: &[&AlignedShares],
+    first: f64,
+    levels: usize,
+    grid: &[f64],
+) -> Vec<ObservedMean> {
+    let samples = members.iter().map(|process| process.samples).sum::<f64>();
     if samples == 0.0 {
         return Vec::new();
     }
-    let over = |value: &dyn Fn(&AlignedShares) -> f64| {
+    let mean_over = |value: &dyn Fn(&AlignedShares) -> f64| {
         members
             .iter()
-            .map(|one| one.samples * value(one))
+            .map(|process| process.samples * value(process))
             .sum::<f64>()
             / samples
     };
-    let dispersion = over(&|one| one.dispersion);
+    let dispersion = mean_over(&|process| process.dispersion);
     let observe = |number: usize| {
         let level = first + number as f64;
-        let share = over(&|one| one.share(level));
-        let shown = |at: &f64| over(&|one| (1.0 - (at + one.mean_fraction - level).abs()).max(0.0));
+        let share = mean_over(&|process| process.share(level));
+        let shown_share = |at: &f64| {
+            mean_over(&|process| (1.0 - (at + process.mean_fraction - level).abs()).max(0.0))
+        };
         let chance = dispersion * (share * (1.0 - share)).max(1.0 / samples) / samples;
-        let error = chance.sqrt().hypot(SHARES_OFF);
-        Observed {
-            function: grid.iter().map(shown).collect(),
+        let error = chance.sqrt().hypot(SHARE_ERROR);
+        ObservedMean {
+            function: grid.iter().map(shown_share).collect(),
             mean: share,
             error,
         }
@@ -281,18 +297,19 @@ fn shares(members: &[&AlignedShares], first: f64, levels: usize, grid: &[f64]) -
 fn variance(processes: &[ProcessShares]) -> Option<(f64, f64)> {
     let known = processes
         .iter()
-        .map(|shown| shown.moments.variance)
+        .map(|process| process.moments.variance)
         .filter(|(_, error)| error.is_finite());
     let best = known
         .clone()
         .map(|(_, error)| error)
         .min_by(f64::total_cmp)?;
-    let (values, errors): (Vec<f64>, Vec<f64>) =
-        known.filter(|(_, error)| *error <= POOR * best).unzip();
+    let (values, errors): (Vec<f64>, Vec<f64>) = known
+        .filter(|(_, error)| *error <= MAX_ERROR_RATIO * best)
+        .unzip();
     let scatter = mean(&errors)?.max(standard_deviation(&values).unwrap_or(0.0));
     Some((
         mean(&values)?,
-        (scatter / (values.len() as f64).sqrt()).hypot(VARIANCE_OFF),
+        (scatter / (values.len() as f64).sqrt()).hypot(VARIANCE_ERROR),
     ))
 }
 
@@ -300,9 +317,18 @@ fn variance(processes: &[ProcessShares]) -> Option<(f64, f64)> {
 fn grid(low: f64, high: f64) -> Vec<f64> {
     let side = |end: f64| {
         let next = |at: &f64| {
-            Some(at + (at / PART).clamp(FINEST, if *at < 1.5 { COARSEST } else { 4.0 * COARSEST }))
+            Some(
+                at + (at / GRID_RATIO).clamp(
+                    MIN_GRID_DISTANCE,
+                    if *at < 1.5 {
+                        MAX_GRID_DISTANCE
+                    } else {
+                        4.0 * MAX_GRID_DISTANCE
+                    },
+                ),
+            )
         };
-        std::iter::successors(Some(FINEST), next).take_while(move |at| *at < end)
+        std::iter::successors(Some(MIN_GRID_DISTANCE), next).take_while(move |at| *at < end)
     };
     let mut points: Vec<f64> = side(-low).map(|at| -at).collect();
     points.reverse();

@@ -1,21 +1,22 @@
-//! Counts samples by level. The share at or below a level is the mean of the cumulative
-//! distribution function over the step above this level.
+//! Counts samples by *level*: the multiple of the measuring clock's step that a sample shows. The
+//! share of samples at or below a level is the mean of the cumulative distribution function over the
+//! *cell* of this level, which is the step above it.
 
 use crate::statistics::{mean, quantile, sorted};
 
 /// The largest number of levels of a cluster to which a model is fitted; for more levels,
 /// interpolation is more precise than a model. *Judgement*.
-const MOST_LEVELS: f64 = 24.0;
+const MAX_CLUSTER_LEVELS: f64 = 24.0;
 /// A level with a smaller share is empty. *Chance*: 10 of 5 000 samples.
-const EMPTY: f64 = 0.002;
+const MIN_LEVEL_SHARE: f64 = 0.002;
 /// The largest distance between non-empty levels of one cluster. *Computed*: a single cost shows at
 /// two levels.
-pub const GAP: f64 = 3.0;
+pub const MAX_LEVEL_GAP: f64 = 3.0;
 /// The least share of samples in the main cluster: a smaller cluster is a section of a wide
 /// distribution. *Default*: moves no figure.
-const LEAST_INSIDE: f64 = 0.25;
+const MIN_MAIN_SHARE: f64 = 0.25;
 /// The number of consecutive samples in a block for the test of independence. *Judgement*.
-const BLOCK: usize = 50;
+const BLOCK_SAMPLES: usize = 50;
 
 /// Neighbouring levels with samples, delimited by empty levels.
 #[derive(Clone, Debug)]
@@ -43,13 +44,13 @@ impl Cluster {
 
     /// Mean, variance and third central moment of the levels of the cluster, in steps.
     pub fn moments(&self) -> [f64; 3] {
-        let of = |order: i32, centre: f64| {
+        let moment = |order: i32, centre: f64| {
             let each = self.shares.iter().enumerate();
             each.map(|(number, share)| share * (self.first + number as f64 - centre).powi(order))
                 .sum::<f64>()
         };
-        let mean = of(1, 0.0);
-        [mean, of(2, mean), of(3, mean)]
+        let mean = moment(1, 0.0);
+        [mean, moment(2, mean), moment(3, mean)]
     }
 }
 
@@ -87,7 +88,7 @@ impl Cells {
         let (mut main, mut others) = (None, Vec::new());
         for cluster in cells.clusters() {
             if cluster.window().contains(&middle) {
-                main = Some(cluster).filter(|main| main.mass() >= LEAST_INSIDE);
+                main = Some(cluster).filter(|main| main.mass() >= MIN_MAIN_SHARE);
             } else {
                 others.push(cluster);
             }
@@ -99,21 +100,21 @@ impl Cells {
         })
     }
 
-    /// Returns the groups of non-empty levels that are separated by at least [`GAP`] levels.
+    /// Returns the groups of non-empty levels that are separated by at least [`MAX_LEVEL_GAP`] levels.
     fn clusters(&self) -> Vec<Cluster> {
         let count = self.levels.len() as f64;
-        let full = self
+        let occupied = self
             .levels
             .chunk_by(|a, b| a == b)
-            .filter(|same| same.len() as f64 >= EMPTY * count);
+            .filter(|same| same.len() as f64 >= MIN_LEVEL_SHARE * count);
         let mut runs: Vec<(f64, f64)> = Vec::new();
-        for level in full.map(|same| same[0]) {
+        for level in occupied.map(|same| same[0]) {
             match runs.last_mut() {
-                Some((_, last)) if level - *last <= GAP => *last = level,
+                Some((_, last)) if level - *last <= MAX_LEVEL_GAP => *last = level,
                 _ => runs.push((level, level)),
             }
         }
-        let of = |(first, last): (f64, f64)| {
+        let cluster = |(first, last): (f64, f64)| {
             let (first, last) = (first - 1.0, last + 1.0);
             let (below, above) = (self.share(first - 1.0), self.share(last));
             let share = |number: usize| {
@@ -129,8 +130,8 @@ impl Cells {
             }
         };
         runs.into_iter()
-            .filter(|(first, last)| last - first < MOST_LEVELS)
-            .map(of)
+            .filter(|(first, last)| last - first < MAX_CLUSTER_LEVELS)
+            .map(cluster)
             .collect()
     }
 
@@ -155,54 +156,57 @@ impl Cells {
     /// All samples except rare interruptions, which lie so far above the others that the timer
     /// cannot be their cause.
     pub fn core(&self) -> &[f64] {
-        let Some(cut) = cut(&self.levels) else {
+        let Some(threshold) = interruption_threshold(&self.levels) else {
             return &[];
         };
-        &self.levels[..self.levels.partition_point(|&level| level <= cut)]
+        &self.levels[..self.levels.partition_point(|&level| level <= threshold)]
     }
 
     /// The number of levels of the main cluster with a significant share.
     pub fn significant_levels(&self) -> usize {
         /// The least share of a significant level. *Default*: moves no figure.
-        const WORTH: f64 = 2.0 * EMPTY;
+        const MIN_SIGNIFICANT_SHARE: f64 = 2.0 * MIN_LEVEL_SHARE;
         self.main
             .iter()
             .flat_map(|main| &main.shares)
-            .filter(|share| **share > WORTH)
+            .filter(|share| **share > MIN_SIGNIFICANT_SHARE)
             .count()
     }
 }
 
 /// Returns the limit above which sorted levels are rare interruptions.
-pub fn cut(levels: &[f64]) -> Option<f64> {
+pub fn interruption_threshold(levels: &[f64]) -> Option<f64> {
     /// The share of samples that are certainly not interruptions. *Judgement*: 2 % may be
     /// interrupted.
-    const ORDINARY: f64 = 0.98;
+    const UNINTERRUPTED_QUANTILE: f64 = 0.98;
     /// The least distance of interruptions from this quantile: a multiple of its distance from the
     /// median, and a number of levels. *Judgement*.
-    const BEYOND: (f64, f64) = (2.0, 3.0);
-    let (middle, high) = (quantile(levels, 0.5)?, quantile(levels, ORDINARY)?);
-    Some(high + BEYOND.0 * (high - middle) + BEYOND.1)
+    const INTERRUPTION_DISTANCE: (f64, f64) = (2.0, 3.0);
+    let (middle, high) = (
+        quantile(levels, 0.5)?,
+        quantile(levels, UNINTERRUPTED_QUANTILE)?,
+    );
+    Some(high + INTERRUPTION_DISTANCE.0 * (high - middle) + INTERRUPTION_DISTANCE.1)
 }
 
 /// Returns the overdispersion between blocks of the number of samples up to the middle level.
 /// Locked phases and costs that change slowly correlate neighbouring samples.
 fn dispersion(in_order: &[f64], middle: f64) -> f64 {
     /// More blocks than this are required. *Default*: moves no figure.
-    const MORE_THAN: usize = 3;
+    const MAX_UNTESTED_BLOCKS: usize = 3;
     /// The least variance of counts by chance; it is smaller if all but 1 % of the samples lie on
     /// one side. *Default*: moves no figure.
-    const LEAST_VARIANCE: f64 = 0.5;
+    const MIN_COUNT_VARIANCE: f64 = 0.5;
     let counts: Vec<f64> = in_order
-        .chunks_exact(BLOCK)
+        .chunks_exact(BLOCK_SAMPLES)
         .map(|block| block.iter().filter(|&&level| level <= middle).count() as f64)
         .collect();
-    let Some(centre) = mean(&counts).filter(|_| counts.len() > MORE_THAN) else {
+    let Some(centre) = mean(&counts).filter(|_| counts.len() > MAX_UNTESTED_BLOCKS) else {
         return 1.0;
     };
-    let share = centre / BLOCK as f64;
+    let share = centre / BLOCK_SAMPLES as f64;
     let by_chance = centre * (1.0 - share);
-    if by_chance < LEAST_VARIANCE {
+    if by_chance < MIN_COUNT_VARIANCE {
         return 1.0;
     }
     let squares: f64 = counts.iter().map(|count| (count - centre).powi(2)).sum();
@@ -240,8 +244,11 @@ pub fn without_interruptions(samples: &[i64], step: f64) -> Vec<f64> {
         .iter()
         .map(|&ticks| (ticks as f64 / step).round())
         .collect();
-    let Some(cut) = cut(&sorted(&in_order)) else {
+    let Some(threshold) = interruption_threshold(&sorted(&in_order)) else {
         return Vec::new();
     };
-    in_order.into_iter().filter(|&level| level <= cut).collect()
+    in_order
+        .into_iter()
+        .filter(|&level| level <= threshold)
+        .collect()
 }

@@ -36,15 +36,15 @@ impl Moments {
 
 /// The number of consecutive batches that are compared with their own mean, because drift, such as
 /// that of the core frequency, is slower. *Judgement*.
-const BLOCK: usize = 20;
+const BLOCK_BATCHES: usize = 20;
 /// The largest difference between the share of batches that are used and the expected share of
 /// batches with calls of the main cluster only; beyond it, the batches contain other calls.
 /// *Chance*.
-const OTHERS: f64 = 0.15;
+const MAX_SHARE_DIFFERENCE: f64 = 0.15;
 /// The least share of batches in a cluster that is used. *Judgement*.
-const MOST_OF: f64 = 0.4;
+const MIN_CLUSTER_SHARE: f64 = 0.4;
 /// The least number of batches. *Chance*: a variance known to 22 %.
-const FEWEST: usize = 40;
+const MIN_BATCHES: usize = 40;
 
 /// Estimates the moments of an invocation in one process, in steps of the reference, from batches
 /// of few, some and many calls. Independent variation of calls adds up, so all batch lengths give
@@ -52,13 +52,13 @@ const FEWEST: usize = 40;
 /// affects only long batches; so the smallest estimate is used.
 pub fn estimate(run: &Run, reference: &Reference) -> Moments {
     let cells = Cells::from_samples(&run.singles.deltas, reference.step);
-    let alone = cells.map_or(1.0, |cells| match &cells.main {
+    let main_share = cells.map_or(1.0, |cells| match &cells.main {
         Some(main) => main.mass(),
         None => cells.core().len() as f64 / cells.samples(),
     });
     let all = [&run.few, &run.some, &run.batches]
-        .map(|batches| Sum::from_batches(batches, reference.step, alone));
-    let Some(variance) = together(all.iter().flatten().map(|sum| sum.variance)) else {
+        .map(|batches| CallMoments::from_batches(batches, reference.step, main_share));
+    let Some(variance) = combine_estimates(all.iter().flatten().map(|sum| sum.variance)) else {
         return Moments::UNKNOWN;
     };
     let skewness = all[0]
@@ -70,15 +70,17 @@ pub fn estimate(run: &Run, reference: &Reference) -> Moments {
 
 /// Combines several estimates of one variance: the smallest estimate, and the estimates that agree
 /// with it.
-fn together(each: impl Iterator<Item = (f64, f64)> + Clone) -> Option<(f64, f64)> {
+fn combine_estimates(each: impl Iterator<Item = (f64, f64)> + Clone) -> Option<(f64, f64)> {
     /// The largest difference between two consistent estimates, in standard errors. *Chance*.
-    const AGREE: f64 = 3.0;
+    const MAX_DIFFERENCE_ERRORS: f64 = 3.0;
     let least = each
         .clone()
         .min_by(|a, b| (a.0 + a.1).total_cmp(&(b.0 + b.1)))?;
-    let like = each.filter(|other| (other.0 - least.0).abs() <= AGREE * other.1.hypot(least.1));
+    let consistent = each.filter(|other| {
+        (other.0 - least.0).abs() <= MAX_DIFFERENCE_ERRORS * other.1.hypot(least.1)
+    });
     let (mut weights, mut sum) = (0.0, 0.0);
-    for (value, error) in like {
+    for (value, error) in consistent {
         weights += error.powi(-2);
         sum += value * error.powi(-2);
     }
@@ -89,46 +91,49 @@ fn together(each: impl Iterator<Item = (f64, f64)> + Clone) -> Option<(f64, f64)
 fn skewness((third, third_error): (f64, f64), (variance, error): (f64, f64)) -> Option<(f64, f64)> {
     /// A skewness with a larger standard error counts as unknown. *Judgement*: it lies between 0
     /// and 2.
-    const WORTHLESS: f64 = 1.0;
+    const MAX_SKEWNESS_ERROR: f64 = 1.0;
     /// The least standard error of the skewness. *Default*: moves no figure.
-    const BEST: f64 = 0.1;
+    const MIN_SKEWNESS_ERROR: f64 = 0.1;
     let value = third / variance.powf(1.5);
     let uncertainty = (third_error / variance.powf(1.5))
         .hypot(1.5 * value * error / variance)
-        .max(BEST);
-    (variance > 0.0 && uncertainty < WORTHLESS).then_some((value, uncertainty))
+        .max(MIN_SKEWNESS_ERROR);
+    (variance > 0.0 && uncertainty < MAX_SKEWNESS_ERROR).then_some((value, uncertainty))
 }
 
 /// The moments of one call, derived from sums of calls, in steps: the variance, and the third
 /// central moment if it is known.
-struct Sum {
+struct CallMoments {
     variance: (f64, f64),
     third: Option<(f64, f64)>,
 }
 
-impl Sum {
+impl CallMoments {
     /// The least standard deviation of batches, in steps, at which their third moment is that of
     /// the calls: the contribution of quantisation is then negligible. *Computed*.
     const LEAST_DEVIATION: f64 = 0.4;
     /// The remaining effect of quantisation on the variance of sums that form a lattice of their
     /// own, such as two costs half a step apart: the largest value of the second term of the
     /// subtracted series. *Computed*: 1/4π².
-    const LATTICE: f64 = 0.025;
+    const LATTICE_ERROR: f64 = 0.025;
     /// The ratio of the scatter of variances of distributions with tails to that of normal
     /// distributions. *Judgement*.
-    const TAILS: f64 = 1.3;
+    const TAIL_FACTOR: f64 = 1.3;
 
-    /// `alone` is the share of calls in the main cluster.
-    fn from_batches(batches: &Batches, step: f64, alone: f64) -> Option<Self> {
-        let levels = of_main(&batches.deltas, step)?;
-        let expected = alone.powf(batches.calls as f64);
-        let taken = levels.len() as f64 / batches.deltas.len() as f64;
-        if levels.len() < FEWEST || batches.calls == 0 || (taken - expected).abs() > OTHERS {
+    /// `main_share` is the share of calls in the main cluster.
+    fn from_batches(batches: &Batches, step: f64, main_share: f64) -> Option<Self> {
+        let levels = largest_cluster_levels(&batches.deltas, step)?;
+        let expected = main_share.powf(batches.calls as f64);
+        let used_share = levels.len() as f64 / batches.deltas.len() as f64;
+        if levels.len() < MIN_BATCHES
+            || batches.calls == 0
+            || (used_share - expected).abs() > MAX_SHARE_DIFFERENCE
+        {
             return None;
         }
         let (mut second, mut third, mut blocks) = (0.0, 0.0, 0.0);
-        for block in levels.chunks_exact(BLOCK) {
-            let (centre, size) = (mean(block)?, BLOCK as f64);
+        for block in levels.chunks_exact(BLOCK_BATCHES) {
+            let (centre, size) = (mean(block)?, BLOCK_BATCHES as f64);
             let moment = |order: i32| {
                 block
                     .iter()
@@ -141,17 +146,23 @@ impl Sum {
         }
         let (second, third) = (second / blocks, third / blocks);
         let (phase, calls) = (mean(&levels)?, batches.calls as f64);
-        let own = without_steps(second, phase);
-        let chance = Self::TAILS * second * (2.0 / levels.len() as f64).sqrt();
+        let corrected = without_quantisation(second, phase);
+        let chance = Self::TAIL_FACTOR * second * (2.0 / levels.len() as f64).sqrt();
         // The change of the corrected variance when the observed variance changes.
-        let slope =
-            (without_steps(second + chance, phase) - without_steps(second - chance, phase)) / 2.0;
-        let error = slope.max(chance / 4.0).hypot(Self::LATTICE);
-        let of_third = Self::TAILS * (6.0 / levels.len() as f64).sqrt() * second.powf(1.5);
-        let third = (own > Self::LEAST_DEVIATION * Self::LEAST_DEVIATION)
-            .then(|| (third / calls, of_third.hypot(Self::LATTICE) / calls));
+        let slope = (without_quantisation(second + chance, phase)
+            - without_quantisation(second - chance, phase))
+            / 2.0;
+        let error = slope.max(chance / 4.0).hypot(Self::LATTICE_ERROR);
+        let third_error_of_sums =
+            Self::TAIL_FACTOR * (6.0 / levels.len() as f64).sqrt() * second.powf(1.5);
+        let third = (corrected > Self::LEAST_DEVIATION * Self::LEAST_DEVIATION).then(|| {
+            (
+                third / calls,
+                third_error_of_sums.hypot(Self::LATTICE_ERROR) / calls,
+            )
+        });
         Some(Self {
-            variance: (own / calls, error / calls),
+            variance: (corrected / calls, error / calls),
             third,
         })
     }
@@ -159,7 +170,7 @@ impl Sum {
 
 /// Returns the lengths of batches in the largest cluster, whose calls were neither interrupted nor
 /// unusually slow. Without a separate cluster, returns all lengths except rare ones.
-fn of_main(deltas: &[i64], step: f64) -> Option<Vec<f64>> {
+fn largest_cluster_levels(deltas: &[i64], step: f64) -> Option<Vec<f64>> {
     let cells = Cells::from_samples(deltas, step)?;
     let most = cells
         .main
@@ -167,7 +178,7 @@ fn of_main(deltas: &[i64], step: f64) -> Option<Vec<f64>> {
         .chain(&cells.others)
         .max_by(|a, b| a.mass().total_cmp(&b.mass()));
     let Some(window) = most
-        .filter(|most| most.mass() > MOST_OF)
+        .filter(|most| most.mass() > MIN_CLUSTER_SHARE)
         .map(Cluster::window)
     else {
         return Some(without_interruptions(deltas, step));
@@ -180,16 +191,16 @@ fn of_main(deltas: &[i64], step: f64) -> Option<Vec<f64>> {
 /// their multiples of a step, in steps. A constant length shows at two levels, depending on its
 /// position between them. For a standard deviation of half a step, quantisation adds 1/6 of a
 /// squared step. In between, the first terms of the Fourier series of `f (1 − f)` are used.
-fn without_steps(variance: f64, mean: f64) -> f64 {
-    let seen = |own: f64| {
+fn without_quantisation(variance: f64, mean: f64) -> f64 {
+    let with_quantisation = |true_variance: f64| {
         let term = |order: f64| {
-            (TAU * order * mean).cos() * (-2.0 * PI * PI * order * order * own).exp()
+            (TAU * order * mean).cos() * (-2.0 * PI * PI * order * order * true_variance).exp()
                 / (PI * PI * order * order)
         };
-        own + 1.0 / 6.0 - (1..=4).map(|order| term(f64::from(order))).sum::<f64>()
+        true_variance + 1.0 / 6.0 - (1..=4).map(|order| term(f64::from(order))).sum::<f64>()
     };
-    bisect((0.0, variance.max(0.0) + 0.2), 50, |own| {
-        seen(own) < variance
+    bisect((0.0, variance.max(0.0) + 0.2), 50, |true_variance| {
+        with_quantisation(true_variance) < variance
     })
     .0
 }
@@ -199,11 +210,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn steps_are_taken_off_by_phase() {
+    fn subtracts_quantisation_by_phase() {
         // A constant length at 0.3 of a step has an observed variance of 0.21; in the middle, 0.25.
-        assert!(without_steps(0.21, 7.3) < 0.01 && without_steps(0.25, 2.5) < 0.02);
+        assert!(without_quantisation(0.21, 7.3) < 0.01 && without_quantisation(0.25, 2.5) < 0.02);
         // For a variable length, quantisation adds 1/6.
-        assert!((without_steps(4.0 + 1.0 / 6.0, 2.5) - 4.0).abs() < 1e-6);
-        assert_eq!(without_steps(0.0, 3.0), 0.0);
+        assert!((without_quantisation(4.0 + 1.0 / 6.0, 2.5) - 4.0).abs() < 1e-6);
+        assert_eq!(without_quantisation(0.0, 3.0), 0.0);
     }
 }

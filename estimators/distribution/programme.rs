@@ -8,7 +8,7 @@
 
 /// An observed mean of a function over the distribution.
 #[derive(Clone, Debug)]
-pub struct Observed {
+pub struct ObservedMean {
     /// The function at each point of the grid.
     pub function: Vec<f64>,
     /// The observed mean of the function.
@@ -19,20 +19,20 @@ pub struct Observed {
 
 /// Absolute values below this count as zero: coefficients are of the order of 1 to 1000.
 /// *Numerical*.
-const NOTHING: f64 = 1e-9;
+const ZERO_TOLERANCE: f64 = 1e-9;
 /// Upper limit of the misfit before a limit is set, in standard errors. *Numerical*.
-const MOST_MISFIT: f64 = 1e9;
+const INITIAL_MISFIT_LIMIT: f64 = 1e9;
 /// Pivots after which the first improving column enters the basis instead of the best one, because
 /// the best one may cycle (R. G. Bland, Mathematics of Operations Research 2, 1977). *Numerical*.
-const HASTY: usize = 400;
+const LARGEST_GAIN_PIVOTS: usize = 400;
 /// The largest number of pivots of a search. *Numerical*.
-const STEPS: usize = 2_000;
+const MAX_PIVOTS: usize = 2_000;
 
 /// The simplex table of the admissible distributions. The columns hold the shares of the points,
 /// the misfit, two slack variables for each observation, and the slack variable of the misfit
 /// limit; the last column holds the values.
 #[derive(Clone, Debug)]
-pub struct Programme {
+pub struct LinearProgramme {
     points: usize,
     width: usize,
     rows: Vec<Vec<f64>>,
@@ -40,15 +40,15 @@ pub struct Programme {
     basis: Vec<usize>,
 }
 
-impl Programme {
+impl LinearProgramme {
     /// Creates the table for distributions over `points` points. `None` without points.
-    pub fn new(points: usize, observed: &[Observed]) -> Option<Self> {
+    pub fn new(points: usize, observed: &[ObservedMean]) -> Option<Self> {
         let (count, misfit) = (2 * observed.len(), points);
         let width = points + count + 3;
-        let mut whole = vec![0.0; width];
-        whole[..points].fill(1.0);
-        whole[width - 1] = 1.0;
-        let mut rows = vec![whole];
+        let mut total = vec![0.0; width];
+        total[..points].fill(1.0);
+        total[width - 1] = 1.0;
+        let mut rows = vec![total];
         for (at, one) in observed.iter().enumerate() {
             for (side, sign) in [(0, 1.0), (1, -1.0)] {
                 let mut row = vec![0.0; width];
@@ -62,7 +62,7 @@ impl Programme {
             }
         }
         let mut limit = vec![0.0; width];
-        (limit[misfit], limit[width - 2], limit[width - 1]) = (1.0, 1.0, MOST_MISFIT);
+        (limit[misfit], limit[width - 2], limit[width - 1]) = (1.0, 1.0, INITIAL_MISFIT_LIMIT);
         rows.push(limit);
         let basis = std::iter::once(0).chain(misfit + 1..width - 1).collect();
         let mut programme = Self {
@@ -72,13 +72,13 @@ impl Programme {
             basis,
         };
         (points > 0).then(|| {
-            programme.begin();
+            programme.minimise_misfit();
             programme
         })
     }
 
     /// Starts from a distribution with all mass in one point, then minimises the misfit.
-    fn begin(&mut self) {
+    fn minimise_misfit(&mut self) {
         let misfit = self.points;
         self.pivot(0, self.points / 2);
         let value = |row: &usize| self.rows[*row][self.width - 1];
@@ -98,21 +98,21 @@ impl Programme {
 
     /// Admits all distributions whose misfit is at most `misfit`, in standard errors. A value below
     /// the least misfit admits only distributions with the least misfit.
-    pub fn allow(&mut self, misfit: f64) {
+    pub fn set_misfit_limit(&mut self, misfit: f64) {
         let last = self.width - 2;
         let limit = self.basis.iter().position(|column| *column == last);
         if let Some(row) = limit {
             let value = &mut self.rows[row][last + 1];
-            *value = (*value - (MOST_MISFIT - misfit)).max(0.0);
+            *value = (*value - (INITIAL_MISFIT_LIMIT - misfit)).max(0.0);
         }
     }
 
     /// Returns the largest possible mean of a function. If the observations leave almost no
     /// freedom, rounding errors dominate the pivots; therefore the result is limited to the range
     /// of the function.
-    pub fn most(&mut self, of: impl Fn(usize) -> f64) -> f64 {
-        let mut function: Vec<f64> = (0..self.points).map(&of).collect();
-        let ends = function.iter().fold(
+    pub fn maximum_mean(&mut self, function_at: impl Fn(usize) -> f64) -> f64 {
+        let mut function: Vec<f64> = (0..self.points).map(&function_at).collect();
+        let range = function.iter().fold(
             [f64::INFINITY, f64::NEG_INFINITY],
             |[least, most], value| [value.min(least), value.max(most)],
         );
@@ -124,12 +124,12 @@ impl Programme {
             .zip(&self.rows)
             .filter(|(column, _)| **column < self.points);
         let most: f64 = shares
-            .map(|(column, row)| of(*column) * row[self.width - 1])
+            .map(|(column, row)| function_at(*column) * row[self.width - 1])
             .sum();
         if most.is_nan() {
-            ends[1]
+            range[1]
         } else {
-            most.max(ends[0]).min(ends[1])
+            most.max(range[0]).min(range[1])
         }
     }
 
@@ -139,49 +139,49 @@ impl Programme {
     }
 
     /// Pivots until the objective function no longer increases.
-    fn maximise(&mut self, mut gains: Vec<f64>) {
-        gains.push(0.0);
+    fn maximise(&mut self, mut reduced_gains: Vec<f64>) {
+        reduced_gains.push(0.0);
         for (row, column) in self.rows.iter().zip(&self.basis) {
-            let gain = gains[*column];
-            subtract(&mut gains, row, gain);
+            let gain = reduced_gains[*column];
+            subtract(&mut reduced_gains, row, gain);
         }
-        for step in 0..STEPS {
-            let better = gains[..self.width - 1]
+        for step in 0..MAX_PIVOTS {
+            let improving = reduced_gains[..self.width - 1]
                 .iter()
                 .enumerate()
-                .filter(|(_, gain)| **gain > NOTHING);
-            let entering = if step < HASTY {
-                better.max_by(|a, b| a.1.total_cmp(b.1))
+                .filter(|(_, gain)| **gain > ZERO_TOLERANCE);
+            let entering = if step < LARGEST_GAIN_PIVOTS {
+                improving.max_by(|a, b| a.1.total_cmp(b.1))
             } else {
-                better.min_by_key(|(column, _)| *column)
+                improving.min_by_key(|(column, _)| *column)
             };
             let Some(entering) = entering.map(|(column, _)| column) else {
                 break;
             };
-            let Some(leaving) = self.leaving(entering) else {
+            let Some(leaving) = self.leaving_row(entering) else {
                 break;
             };
             self.pivot(leaving, entering);
-            let gain = gains[entering];
-            subtract(&mut gains, &self.rows[leaving], gain);
+            let gain = reduced_gains[entering];
+            subtract(&mut reduced_gains, &self.rows[leaving], gain);
         }
     }
 
     /// Ratio test: returns the row whose value reaches zero first when a column enters.
-    fn leaving(&self, entering: usize) -> Option<usize> {
+    fn leaving_row(&self, entering: usize) -> Option<usize> {
         let mut first: Option<(f64, usize)> = None;
         for (at, row) in self
             .rows
             .iter()
             .enumerate()
-            .filter(|(_, row)| row[entering] > NOTHING)
+            .filter(|(_, row)| row[entering] > ZERO_TOLERANCE)
         {
             let ratio = row[self.width - 1] / row[entering];
-            let sooner = first.is_none_or(|(least, other)| {
-                ratio < least - NOTHING
-                    || (ratio < least + NOTHING && self.basis[at] < self.basis[other])
+            let is_lower = first.is_none_or(|(least, other)| {
+                ratio < least - ZERO_TOLERANCE
+                    || (ratio < least + ZERO_TOLERANCE && self.basis[at] < self.basis[other])
             });
-            if sooner {
+            if is_lower {
                 first = Some((ratio, at));
             }
         }
@@ -190,23 +190,23 @@ impl Programme {
 
     fn pivot(&mut self, row: usize, column: usize) {
         let mut pivot = std::mem::take(&mut self.rows[row]);
-        let by = pivot[column];
-        pivot.iter_mut().for_each(|cell| *cell /= by);
+        let divisor = pivot[column];
+        pivot.iter_mut().for_each(|cell| *cell /= divisor);
         for other in self.rows.iter_mut().filter(|other| !other.is_empty()) {
-            let times = other[column];
-            subtract(other, &pivot, times);
+            let factor = other[column];
+            subtract(other, &pivot, factor);
         }
         self.rows[row] = pivot;
         self.basis[row] = column;
     }
 }
 
-/// Subtracts `times` times `row` from another row.
-fn subtract(from: &mut [f64], row: &[f64], times: f64) {
-    if times != 0.0 {
+/// Subtracts `factor` times `row` from another row.
+fn subtract(from: &mut [f64], row: &[f64], factor: f64) {
+    if factor != 0.0 {
         from.iter_mut()
             .zip(row)
-            .for_each(|(cell, other)| *cell -= times * other);
+            .for_each(|(cell, other)| *cell -= factor * other);
     }
 }
 
@@ -219,7 +219,7 @@ mod tests {
 
     /// The largest mean of a function by exhaustive search over mixtures of two points in steps of
     /// 0.1 %; sufficient for a single observed mean.
-    fn by_force(observed: &Observed, misfit: f64, of: &[f64]) -> f64 {
+    fn exhaustive_maximum(observed: &ObservedMean, misfit: f64, of: &[f64]) -> f64 {
         let mut most = f64::NEG_INFINITY;
         for (first, second) in
             (0..of.len()).flat_map(|first| (0..=first).map(move |second| (first, second)))
@@ -249,17 +249,17 @@ mod tests {
             };
             let (of, sought) = (function(), function());
             let mean = of[2] * 0.4 + of[5] * 0.6;
-            let observed = Observed {
+            let observed = ObservedMean {
                 function: of,
                 mean,
                 error: 0.05,
             };
-            let mut programme = Programme::new(7, std::slice::from_ref(&observed)).unwrap();
+            let mut programme = LinearProgramme::new(7, std::slice::from_ref(&observed)).unwrap();
             assert!(programme.misfit() < 1e-6);
-            programme.allow(1.0);
+            programme.set_misfit_limit(1.0);
             let (found, tried) = (
-                programme.most(|at| sought[at]),
-                by_force(&observed, 1.0, &sought),
+                programme.maximum_mean(|at| sought[at]),
+                exhaustive_maximum(&observed, 1.0, &sought),
             );
             assert!(
                 found > tried - 1e-6 && found < tried + 0.01,
@@ -270,34 +270,34 @@ mod tests {
 
     #[test]
     fn contradicting_means_share_the_misfit() {
-        let level = |mean| Observed {
+        let level = |mean| ObservedMean {
             function: vec![0.0, 1.0, 2.0],
             mean,
             error: 0.1,
         };
-        let mut programme = Programme::new(3, &[level(0.8), level(1.2)]).unwrap();
+        let mut programme = LinearProgramme::new(3, &[level(0.8), level(1.2)]).unwrap();
         assert!((programme.misfit() - 2.0).abs() < 1e-6);
-        programme.allow(3.0);
-        assert!((programme.most(|at| at as f64) - 1.1).abs() < 1e-6);
-        assert!((-programme.most(|at| -(at as f64)) - 0.9).abs() < 1e-6);
-        assert!(Programme::new(0, &[]).is_none());
+        programme.set_misfit_limit(3.0);
+        assert!((programme.maximum_mean(|at| at as f64) - 1.1).abs() < 1e-6);
+        assert!((-programme.maximum_mean(|at| -(at as f64)) - 0.9).abs() < 1e-6);
+        assert!(LinearProgramme::new(0, &[]).is_none());
     }
 
     /// Three moments of a fair coin determine its share below a point.
     #[test]
     fn moments_determine_a_coin() {
         let grid: Vec<f64> = (-10..=10).map(|at| f64::from(at) / 5.0).collect();
-        let moment = |order: i32, mean| Observed {
+        let moment = |order: i32, mean| ObservedMean {
             function: grid.iter().map(|x| x.powi(order)).collect(),
             mean,
             error: 1e-3,
         };
         let all = [moment(1, 0.0), moment(2, 1.0), moment(4, 1.0)];
-        let mut programme = Programme::new(grid.len(), &all).unwrap();
-        programme.allow(1.0);
+        let mut programme = LinearProgramme::new(grid.len(), &all).unwrap();
+        programme.set_misfit_limit(1.0);
         let below = |level: f64| if level < 0.0 { 1.0 } else { 0.0 };
-        let most = programme.most(|at| below(grid[at]));
-        let least = -programme.most(|at| -below(grid[at]));
+        let most = programme.maximum_mean(|at| below(grid[at]));
+        let least = -programme.maximum_mean(|at| -below(grid[at]));
         assert!(
             (most - 0.5).abs() < 0.02 && (least - 0.5).abs() < 0.02,
             "{least} to {most}"

@@ -49,7 +49,7 @@ pub struct Profile {
     pub instead: Vec<(f64, f64)>,
     /// Cost and spread under the other models that explain the samples equally well; only the
     /// extremes.
-    pub laws: Vec<(f64, f64)>,
+    pub model_alternatives: Vec<(f64, f64)>,
     /// The shortest interval without work, in nanoseconds, if it contradicts the cost.
     pub contradicted: Option<f64>,
     /// The two groups that the processes form, if any.
@@ -109,13 +109,15 @@ pub fn profile(trace: &Trace) -> Profile {
     let shown = calm(measured);
     let calls = SingleCalls::new(trace, &shown, MeasuringClock::best(trace, step));
     let calm: Vec<&Run> = shown.iter().map(|shown| shown.run).collect();
-    let mut found = calls.found(resolution_ns);
-    let contradicted = midmean(&found.placed.costs)
+    let mut found = calls.figures_with_alternatives(resolution_ns);
+    let contradicted = midmean(&found.estimates.costs)
         .zip(ns_per_tick)
         .and_then(|(cost, ns)| by_intervals(&calm, step, ns, cost));
     // Either alternative may be true, so the result includes both.
-    let spread = midmean(&found.placed.spreads).unwrap_or(f64::NAN);
-    found.laws.extend(contradicted.map(|cost| (cost, spread)));
+    let spread = midmean(&found.estimates.spreads).unwrap_or(f64::NAN);
+    found
+        .model_alternatives
+        .extend(contradicted.map(|cost| (cost, spread)));
     let spread = found.spread();
     let shared = trace.shared > 0 && calm.iter().filter(|run| run.is_calm()).count() < FEWEST;
     let profile = Profile {
@@ -128,18 +130,18 @@ pub fn profile(trace: &Trace) -> Profile {
         no_cost: still.then_some("batches of many calls took no time by their reference"),
         single_median: found.over(|cost| cost.single_median),
         p99: found.over(|cost| cost.p99),
-        processes: (found.placed.costs.iter().copied())
-            .zip(found.placed.spreads.iter().copied())
+        processes: (found.estimates.costs.iter().copied())
+            .zip(found.estimates.spreads.iter().copied())
             .collect(),
         contradicted,
         regimes: found.regimes,
         following: found.following,
         instead: found.instead,
-        laws: found.laws,
+        model_alternatives: found.model_alternatives,
         distribution: distribution(
             &calls.shapes(calls.model.kind),
             &calls.view,
-            &found.placed.costs,
+            &found.estimates.costs,
         ),
         kind: calls.model.kind,
         disturbed: (trace.runs.len() - calm.len()) as u32,
@@ -195,7 +197,7 @@ fn on_a_shared_core(mut profile: Profile) -> Profile {
     }
     (spread.low, spread.high) = (spread.low.min(1.0), 1.0);
     profile
-        .laws
+        .model_alternatives
         .extend([(cost.low, spread.high), (cost.high, spread.low)]);
     profile
 }
@@ -215,8 +217,9 @@ pub fn one_more(
         .filter(|run| run.is_calm() && !never_moved(run));
     let shown: Vec<FittedProcess> = calm.map(|run| FittedProcess::new(trace, run)).collect();
     let calls = SingleCalls::new(trace, &shown, MeasuringClock::best(trace, step));
-    let placed = calls.placed(kind, CoreFrequency(trace.core_hz), Some(resolution_ns));
-    Some((*placed.costs.first()?, *placed.spreads.first()?))
+    let estimates =
+        calls.costs_and_spreads(kind, CoreFrequency(trace.core_hz), Some(resolution_ns));
+    Some((*estimates.costs.first()?, *estimates.spreads.first()?))
 }
 
 /// The least number of processes that results are computed from, if there are as many. *Default*:

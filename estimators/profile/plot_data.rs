@@ -5,7 +5,7 @@
 
 use crate::cost::singles::MeasuringClock;
 use crate::model::{CostHistogram, Figures, IntervalHistogram, Staircase};
-use crate::resolution::densest;
+use crate::resolution::densest_window;
 use crate::statistics::{median, midmean};
 use crate::trace::{Run, Trace};
 
@@ -110,7 +110,7 @@ fn interval_histogram(trace: &Trace, step: Option<f64>) -> Option<IntervalHistog
         Some(step) => {
             let width = (step / 8.0).floor().clamp(1.0, 1e15) as i64;
             let span = (LEVELS * step).min(BINS as f64 * width as f64) as i64;
-            let window = densest(&lengths, span);
+            let window = densest_window(&lengths, span);
             let (first, last) = (*window.first()?, *window.last()?);
             let bins = ((i128::from(last) - i128::from(first)) / i128::from(width) + 2) as usize;
             // A level lies in the centre of its bin.

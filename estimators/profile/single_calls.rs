@@ -34,22 +34,25 @@ impl<'a> FittedProcess<'a> {
 /// The single invocations of all processes.
 pub struct SingleCalls<'a> {
     pub trace: &'a Trace,
+    /// The clock that measures the single invocations.
     pub view: MeasuringClock,
     pub runs: Vec<&'a Run>,
+    /// The fitted distributions of single invocations as measured by `view`.
     pub fits: Vec<Fits>,
     pub model: ModelChoice,
     /// The fitted distributions of single invocations as measured by the reference.
     pub by_reference: Vec<Fits>,
+    /// The kind of model chosen for `by_reference`.
     pub reference_kind: ModelKind,
     /// The share of single calls whose bracket was interrupted although the call was not, with its
     /// standard error.
-    around: (f64, f64),
+    interrupted_brackets: (f64, f64),
 }
 
 impl<'a> SingleCalls<'a> {
-    pub fn new(trace: &'a Trace, shown: &[FittedProcess<'a>], view: MeasuringClock) -> Self {
+    pub fn new(trace: &'a Trace, processes: &[FittedProcess<'a>], view: MeasuringClock) -> Self {
         let (mut runs, mut fits, mut by_reference) = (Vec::new(), Vec::new(), Vec::new());
-        for process in shown {
+        for process in processes {
             let Some(reference) = &process.fits else {
                 continue;
             };
@@ -64,9 +67,9 @@ impl<'a> SingleCalls<'a> {
             }
         }
         // Successive readings have no bracket.
-        let around = match view.self_measured {
+        let interrupted_brackets = match view.self_measured {
             true => (0.0, 0.0),
-            false => around(&runs, trace.reference.step),
+            false => interrupted_brackets(&runs, trace.reference.step),
         };
         Self {
             trace,
@@ -76,7 +79,7 @@ impl<'a> SingleCalls<'a> {
             runs,
             fits,
             by_reference,
-            around,
+            interrupted_brackets,
         }
     }
 
@@ -88,12 +91,12 @@ impl<'a> SingleCalls<'a> {
     /// one step of the reference, because their phases may be locked. Within this step the mean of
     /// batches determines the median, as far as it is more precise. The difference between the cost
     /// of an isolated call and the amortised cost, within the step, then remains uncertain.
-    pub fn placed(
+    pub fn costs_and_spreads(
         &self,
         kind: ModelKind,
         core_frequency: CoreFrequency,
         resolution_ns: Option<f64>,
-    ) -> Placed {
+    ) -> CostsAndSpreads {
         let reference = &self.trace.reference;
         let floor = floor(&self.trace.runs, reference, core_frequency);
         let (mut each, mut spreads) = (Vec::new(), Vec::new());
@@ -109,7 +112,7 @@ impl<'a> SingleCalls<'a> {
             };
             if let Some(cost) = cost(&observed, floor, core_frequency) {
                 each.push(cost);
-                let ns = self.shown_ns(run, core_frequency);
+                let ns = self.tick_ns(run, core_frequency);
                 let spread = |resolution| self.share_within(&shape, resolution / ns);
                 spreads.extend(resolution_ns.map(spread));
             }
@@ -118,21 +121,21 @@ impl<'a> SingleCalls<'a> {
         let over = |each: &[Cost], figure: fn(&Cost) -> f64| {
             midmean(each.iter().map(figure)).unwrap_or(0.0)
         };
-        let (phase, chance) = (PHASE * step, over(&each, |cost| cost.error));
+        let (phase, chance) = (PHASE_DEVIATION_STEPS * step, over(&each, |cost| cost.error));
         let by_batches = if phase > 0.0 {
             phase * phase / (phase * phase + chance * chance)
         } else {
             0.0
         };
-        let place = |cost: &Cost| {
+        let combined = |cost: &Cost| {
             let off = (cost.isolated - cost.batch_median).clamp(-step, step);
             (cost.isolated - by_batches * off).min(cost.median_limit)
         };
-        let costs: Vec<f64> = each.iter().map(place).collect();
-        for (cost, placed) in each.iter_mut().zip(&costs) {
-            cost.p99 = cost.p99.max(*placed);
+        let costs: Vec<f64> = each.iter().map(combined).collect();
+        for (cost, estimates) in each.iter_mut().zip(&costs) {
+            cost.p99 = cost.p99.max(*estimates);
         }
-        Placed {
+        CostsAndSpreads {
             by_singles: over(&each, |cost| cost.isolated) - midmean(&costs).unwrap_or(0.0),
             model: Z * over(&each, |cost| cost.model_error),
             each,
@@ -142,7 +145,7 @@ impl<'a> SingleCalls<'a> {
     }
 
     /// Nanoseconds in a tick of the clock that measures the single invocations of a process.
-    fn shown_ns(&self, run: &Run, core_frequency: CoreFrequency) -> f64 {
+    fn tick_ns(&self, run: &Run, core_frequency: CoreFrequency) -> f64 {
         let hertz = if self.view.self_measured {
             run.readings.core_hz
         } else {
@@ -152,67 +155,71 @@ impl<'a> SingleCalls<'a> {
     }
 
     /// Returns cost and spread, and the alternatives that the samples do not exclude.
-    pub fn found(&self, resolution_ns: Option<f64>) -> FoundFigures {
+    pub fn figures_with_alternatives(&self, resolution_ns: Option<f64>) -> FiguresWithAlternatives {
         let kind = self.model.kind;
         let mut core_frequency = CoreFrequency(self.trace.core_hz);
-        let mut placed = self.placed(kind, core_frequency, resolution_ns);
+        let mut estimates = self.costs_and_spreads(kind, core_frequency, resolution_ns);
         let (mut follows, mut measured) = (Following::Unknown, None);
         if core_frequency.0.is_some() {
-            let other = self.placed(kind, CoreFrequency(None), resolution_ns);
-            follows = following(&placed.costs, &other.costs);
+            let other = self.costs_and_spreads(kind, CoreFrequency(None), resolution_ns);
+            follows = following(&estimates.costs, &other.costs);
             match follows {
-                Following::Device => (placed, core_frequency) = (other, CoreFrequency(None)),
+                Following::Device => (estimates, core_frequency) = (other, CoreFrequency(None)),
                 Following::Unknown => measured = Some(other),
                 Following::Core => {}
             }
         }
         let samples = |run: &&Run| self.view.samples(run).len() as f64;
-        let mut found = FoundFigures {
-            regimes: regimes(&placed.costs),
+        let mut found = FiguresWithAlternatives {
+            regimes: regimes(&estimates.costs),
             instead: Vec::new(),
-            laws: Vec::new(),
+            model_alternatives: Vec::new(),
             following: follows,
             samples: self.runs.iter().map(samples).sum(),
-            placed,
+            estimates,
         };
-        let Some(here) = found.placed.pair() else {
+        let Some(figures) = found.estimates.pair() else {
             return found;
         };
-        found.laws = match self.open(resolution_ns) {
-            Some(ends) => ends.map(|(above, share)| (here.0 + above, share)).to_vec(),
+        found.model_alternatives = match self.feasible_figures(resolution_ns) {
+            Some(ends) => ends
+                .map(|(above, share)| (figures.0 + above, share))
+                .to_vec(),
             None => {
                 let others = self.model.alternatives.iter();
-                let others = others
-                    .filter_map(|kind| self.placed(*kind, core_frequency, resolution_ns).pair());
-                farthest(others.collect(), here)
+                let others = others.filter_map(|kind| {
+                    self.costs_and_spreads(*kind, core_frequency, resolution_ns)
+                        .pair()
+                });
+                extreme_alternatives(others.collect(), figures)
             }
         };
-        let (model, (_, error)) = (found.placed.model, self.around);
+        let (model, (_, error)) = (found.estimates.model, self.interrupted_brackets);
         let instead = &mut found.instead;
         instead.extend(measured.and_then(|measured| measured.pair()));
-        let shifts = [found.placed.by_singles, -model, model];
-        instead.extend(shifts.map(|shift| (here.0 + shift, here.1)));
-        instead.extend([-error, error].map(|error| (here.0, here.1 + Z * error)));
+        let shifts = [found.estimates.by_singles, -model, model];
+        instead.extend(shifts.map(|shift| (figures.0 + shift, figures.1)));
+        instead.extend([-error, error].map(|error| (figures.0, figures.1 + Z * error)));
         let spread = |reach: f64| {
             self.spread_within(kind, core_frequency, reach)
-                .unwrap_or(here.1)
+                .unwrap_or(figures.1)
         };
         // If the timer measures its own invocations in whole units of time, it may move in finer
         // steps that are rounded to units. A single cost then shows as two costs, a finer step
         // apart.
         if self.view.self_measured && self.trace.declared && self.view.step.round() == 1.0 {
-            let shift = ROUNDED_COST * self.view.step * self.view.ns_per_tick;
+            let shift = ROUNDING_ERROR_UNITS * self.view.step * self.view.ns_per_tick;
             instead.extend([-1.0, 1.0].map(|side| {
-                let reach = resolution_ns.map(|ns| ns * (1.0 + side * ROUNDED_REACH));
-                (here.0 + side * shift, reach.map_or(here.1, spread))
+                let reach = resolution_ns.map(|ns| ns * (1.0 + side * ROUNDING_REACH_UNITS));
+                (figures.0 + side * shift, reach.map_or(figures.1, spread))
             }));
         }
         if let (ModelKind::Interpolated, Some(resolution)) = (kind, resolution_ns) {
-            let open = OPEN_REACH * model;
-            let ends = [resolution - open, resolution + open];
-            instead.extend(ends.map(|reach| (here.0, spread(reach.max(0.0)))));
+            let reach_error = REACH_ERROR_RATIO * model;
+            let ends = [resolution - reach_error, resolution + reach_error];
+            instead.extend(ends.map(|reach| (figures.0, spread(reach.max(0.0)))));
         }
-        if let (Some(two), Some(spread)) = (found.regimes, midmean(&found.placed.spreads)) {
+        if let (Some(two), Some(spread)) = (found.regimes, midmean(&found.estimates.spreads)) {
             instead.extend([(two.low, spread), (two.high, spread)]);
         }
         found
@@ -220,16 +227,16 @@ impl<'a> SingleCalls<'a> {
 
     /// The largest deviations of the median and of the share around it that the samples allow under
     /// any distribution.
-    fn open(&self, resolution_ns: Option<f64>) -> Option<[(f64, f64); 2]> {
+    fn feasible_figures(&self, resolution_ns: Option<f64>) -> Option<[(f64, f64); 2]> {
         let ns = self.view.ns_per_tick;
-        let open = Fits::feasible_range(&self.fits, resolution_ns? / ns)?;
+        let range = Fits::feasible_range(&self.fits, resolution_ns? / ns)?;
         let shapes = self.shapes(self.model.kind);
         let midmean_cost = midmean(shapes.iter().filter_map(Shape::median_above_main_mean))?;
-        let (around, _) = self.around;
+        let (interrupted_brackets, _) = self.interrupted_brackets;
         let at = |end: usize| {
-            let share = (open.share[end] / (1.0 - around)).min(1.0);
+            let share = (range.share[end] / (1.0 - interrupted_brackets)).min(1.0);
             (
-                (open.above_mean[end] * self.view.step - midmean_cost) * ns,
+                (range.above_mean[end] * self.view.step - midmean_cost) * ns,
                 share,
             )
         };
@@ -245,15 +252,15 @@ impl<'a> SingleCalls<'a> {
     ) -> Option<f64> {
         let each = self.runs.iter().zip(self.shapes(kind));
         midmean(each.map(|(run, shape)| {
-            self.share_within(&shape, reach / self.shown_ns(run, core_frequency))
+            self.share_within(&shape, reach / self.tick_ns(run, core_frequency))
         }))
     }
 
     /// The share of calls within `reach` ticks of the median, among the calls that were not
     /// interrupted.
     fn share_within(&self, shape: &Shape, reach: f64) -> f64 {
-        let (around, _) = self.around;
-        (shape.share_within(reach) / (1.0 - around)).min(1.0)
+        let (interrupted_brackets, _) = self.interrupted_brackets;
+        (shape.share_within(reach) / (1.0 - interrupted_brackets)).min(1.0)
     }
 
     /// Returns the context for the resolution. It uses all processes, disturbed or not, because
@@ -272,7 +279,7 @@ impl<'a> SingleCalls<'a> {
         let deviations = self.runs.iter().zip(&shapes);
         let deviations = deviations.map(|(run, shape)| deviation(run, reference, shape));
         let costs = self
-            .placed(kind, CoreFrequency(self.trace.core_hz), None)
+            .costs_and_spreads(kind, CoreFrequency(self.trace.core_hz), None)
             .each;
         let costs = costs.iter().map(|cost| cost.batch_median);
         Context {
@@ -290,48 +297,48 @@ impl<'a> SingleCalls<'a> {
 /// limits of the reach are uncertain by this many times the uncertainty of the median: about 0.4
 /// steps around a single cost, almost nothing in a smooth distribution. *Computed*: half a step at
 /// either end of a single cost.
-const OPEN_REACH: f64 = 2.0;
+const REACH_ERROR_RATIO: f64 = 2.0;
 /// Upper limit of the share of interrupted brackets. *Default*: moves no figure.
-const MOST_AROUND: f64 = 0.1;
+const MAX_INTERRUPTED_BRACKETS: f64 = 0.1;
 
 /// The share of interrupted brackets, with its standard error. Interruptions at random times are
 /// equally frequent while the reference and while the timer is read.
-fn around(runs: &[&Run], step: f64) -> (f64, f64) {
+fn interrupted_brackets(runs: &[&Run], step: f64) -> (f64, f64) {
     let counted = runs.iter().filter_map(|run| {
         let (deltas, all) = (&run.bracket.deltas, run.bracket.deltas.len() as f64);
         Some((interruption_share(deltas, step)? * all, all))
     });
     let (rare, all) = counted.fold((0.0, 0.0), |sum, one| (sum.0 + one.0, sum.1 + one.1));
-    let share = (rare / f64::max(all, 1.0)).min(MOST_AROUND);
+    let share = (rare / f64::max(all, 1.0)).min(MAX_INTERRUPTED_BRACKETS);
     (share, (share / f64::max(all, 1.0)).sqrt())
 }
 
 /// Error of a median due to rounding to whole units, in units: 1.96 standard deviations of a median
 /// that is uniformly distributed between two costs a finer step apart, for any finer step up to a
 /// unit. *Computed*.
-const ROUNDED_COST: f64 = 0.2;
+const ROUNDING_ERROR_UNITS: f64 = 0.2;
 /// Change of the reach of the spread due to rounding, in units. *Default*: moves no figure.
-const ROUNDED_REACH: f64 = 0.25;
+const ROUNDING_REACH_UNITS: f64 = 0.25;
 
 /// Returns the alternatives with the largest deviation below and above in cost, and in spread.
-fn farthest(others: Vec<(f64, f64)>, here: (f64, f64)) -> Vec<(f64, f64)> {
+fn extreme_alternatives(others: Vec<(f64, f64)>, figures: (f64, f64)) -> Vec<(f64, f64)> {
     let ends = |of: fn(&(f64, f64)) -> f64| {
         let by = |a: &&(f64, f64), b: &&(f64, f64)| of(a).total_cmp(&of(b));
-        [others.iter().min_by(by), others.iter().max_by(by)].map(|end| end.map_or(of(&here), of))
+        [others.iter().min_by(by), others.iter().max_by(by)].map(|end| end.map_or(of(&figures), of))
     };
     let ([least, most], [narrow, wide]) = (ends(|pair| pair.0), ends(|pair| pair.1));
     vec![
-        (least.min(here.0), narrow.min(here.1)),
-        (most.max(here.0), wide.max(here.1)),
+        (least.min(figures.0), narrow.min(figures.1)),
+        (most.max(figures.0), wide.max(figures.1)),
     ]
 }
 
 /// Standard deviation of the shift of single invocations due to phases that are not random, in
 /// steps: that of a uniform distribution over a step. *Computed*: 1/√12.
-const PHASE: f64 = 0.289;
+const PHASE_DEVIATION_STEPS: f64 = 0.289;
 
 /// Cost and spread of each process, with the median from single calls and batches combined.
-pub struct Placed {
+pub struct CostsAndSpreads {
     pub each: Vec<Cost>,
     pub costs: Vec<f64>,
     pub spreads: Vec<f64>,
@@ -341,7 +348,7 @@ pub struct Placed {
     model: f64,
 }
 
-impl Placed {
+impl CostsAndSpreads {
     /// Returns cost and spread over all processes.
     fn pair(&self) -> Option<(f64, f64)> {
         let spread = midmean(&self.spreads).unwrap_or(f64::NAN);
@@ -350,31 +357,31 @@ impl Placed {
 }
 
 /// Cost and spread over all processes, with alternatives.
-pub struct FoundFigures {
-    pub placed: Placed,
+pub struct FiguresWithAlternatives {
+    pub estimates: CostsAndSpreads,
     pub instead: Vec<(f64, f64)>,
-    pub laws: Vec<(f64, f64)>,
+    pub model_alternatives: Vec<(f64, f64)>,
     pub regimes: Option<Regimes>,
     pub following: Following,
     samples: f64,
 }
 
-impl FoundFigures {
+impl FiguresWithAlternatives {
     pub fn over(&self, figure: fn(&Cost) -> f64) -> Option<f64> {
-        midmean(self.placed.each.iter().map(figure))
+        midmean(self.estimates.each.iter().map(figure))
     }
 
     pub fn cost(&self) -> Option<Interval> {
-        self.interval(&self.placed.costs, |pair| pair.0)
+        self.interval(&self.estimates.costs, |pair| pair.0)
     }
 
     pub fn spread(&self) -> Option<Interval> {
-        let known = self.interval(&self.placed.spreads, |pair| pair.1)?;
+        let known = self.interval(&self.estimates.spreads, |pair| pair.1)?;
         Some(known.with_counting_error(self.samples).within(0.0, 1.0))
     }
 
     fn interval(&self, figures: &[f64], part: fn(&(f64, f64)) -> f64) -> Option<Interval> {
         let known = mean_over_processes(figures)?.widened(self.instead.iter().map(part));
-        Some(known.covering_alternatives(self.laws.iter().map(part)))
+        Some(known.covering_alternatives(self.model_alternatives.iter().map(part)))
     }
 }

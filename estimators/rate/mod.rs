@@ -33,8 +33,8 @@ pub fn tightest(comparisons: Vec<[i64; 3]>) -> Option<[i64; 3]> {
 /// counter at the moment of the clock read to within half the distance of its outer reads. The
 /// result is the median of the slopes between readings half the campaign apart, because a single
 /// interrupted reading then has no effect.
-pub fn rate_from_paired_readings(looks: &[[i64; 3]], clock_ns: f64) -> Option<Rate> {
-    let (&[origin, start, _], half) = (looks.first()?, looks.len().div_ceil(2));
+pub fn rate_from_paired_readings(readings: &[[i64; 3]], clock_ns: f64) -> Option<Rate> {
+    let (&[origin, start, _], half) = (readings.first()?, readings.len().div_ceil(2));
     let at = |&[before, clock, after]: &[i64; 3]| {
         let ticks = |reading: i64| reading.wrapping_sub(origin) as f64;
         let middle = f64::midpoint(ticks(before), ticks(after));
@@ -44,10 +44,10 @@ pub fn rate_from_paired_readings(looks: &[[i64; 3]], clock_ns: f64) -> Option<Ra
             (ticks(after) - middle).abs(),
         )
     };
-    let looks: Vec<(f64, f64, f64)> = looks.iter().map(at).collect();
-    let slopes = looks
+    let readings: Vec<(f64, f64, f64)> = readings.iter().map(at).collect();
+    let slopes = readings
         .iter()
-        .zip(&looks[half.min(looks.len() - 1)..])
+        .zip(&readings[half.min(readings.len() - 1)..])
         .filter_map(|(first, last)| {
             let (ticks, ns) = (last.0 - first.0, last.1 - first.1);
             (ticks > 0.0 && ns > 0.0).then_some((ns / ticks, (first.2 + last.2) / ticks))
@@ -55,14 +55,14 @@ pub fn rate_from_paired_readings(looks: &[[i64; 3]], clock_ns: f64) -> Option<Ra
     let slopes: Vec<(f64, f64)> = slopes.collect();
     let ns_per_tick = median(slopes.iter().map(|slope| slope.0))?;
     let uncertainty = median(slopes.iter().map(|slope| slope.1))?;
-    let offsets: Vec<f64> = looks
+    let offsets: Vec<f64> = readings
         .iter()
-        .map(|look| look.1 - look.0 * ns_per_tick)
+        .map(|reading| reading.1 - reading.0 * ns_per_tick)
         .collect();
-    let usual = median(&offsets)?;
-    let strayed = looks.iter().zip(&offsets).map(|(look, offset)| {
-        let uncertainties = look.2 * ns_per_tick + uncertainty * look.1.abs();
-        (offset - usual).abs() - 2.0 * uncertainties
+    let typical = median(&offsets)?;
+    let strayed = readings.iter().zip(&offsets).map(|(reading, offset)| {
+        let uncertainties = reading.2 * ns_per_tick + uncertainty * reading.1.abs();
+        (offset - typical).abs() - 2.0 * uncertainties
     });
     Some(Rate {
         ns_per_tick,
@@ -76,19 +76,20 @@ pub fn rate_from_paired_readings(looks: &[[i64; 3]], clock_ns: f64) -> Option<Ra
 /// from a few milliseconds of one process is sensitive to a late reading.
 pub fn tick(trace: &Trace) -> Option<(f64, f64)> {
     /// The largest relative difference from the rate that processes find. A larger difference means
-    /// that the timer stopped or jumped between paired readings. *Judgement*: a late look is off by
-    /// some thousand ppm, a counter that stops with its thread by half.
-    const SAME: f64 = 0.02;
-    let of_processes = trace.ns_per_tick?;
+    /// that the timer stopped or jumped between paired readings. *Judgement*: a late reading
+    /// is off by some thousand ppm, a counter that stops with its thread by half.
+    const MAX_RATE_DIFFERENCE: f64 = 0.02;
+    let process_rate = trace.ns_per_tick?;
     let known = || {
         // Ticks of the timer in a tick of the reference.
         let rate = rate_from_paired_readings(&trace.evidence.sparse_comparisons, 1.0)?;
         let ns = trace.reference.ns_per_tick / rate.ns_per_tick;
-        let steady = rate.strayed_ns == 0.0 && (ns / of_processes - 1.0).abs() < SAME;
+        let steady =
+            rate.strayed_ns == 0.0 && (ns / process_rate - 1.0).abs() < MAX_RATE_DIFFERENCE;
         steady.then_some((ns, rate.uncertainty + trace.reference.rate_uncertainty))
     };
     let known = if trace.declared { None } else { known() };
-    Some(known.unwrap_or((of_processes, trace.ns_per_tick_uncertainty)))
+    Some(known.unwrap_or((process_rate, trace.ns_per_tick_uncertainty)))
 }
 
 /// Ticks in a unit of work: the slope between the groups with the least and the most work. `None`
@@ -96,20 +97,20 @@ pub fn tick(trace: &Trace) -> Option<(f64, f64)> {
 pub fn ticks_per_work(groups: &[Intervals]) -> Option<f64> {
     let least = groups.iter().min_by_key(|group| group.work)?;
     let most = groups.iter().max_by_key(|group| group.work)?;
-    let grown = undisturbed(most)? - undisturbed(least)?;
+    let growth = lower_quartile(most)? - lower_quartile(least)?;
     let work = (most.work - least.work) as f64;
-    (grown > 0.0 && work > 0.0).then(|| grown / work)
+    (growth > 0.0 && work > 0.0).then(|| growth / work)
 }
 
 /// The share of intervals with the same work that were not interrupted. *Default*: moves no figure.
-const UNDISTURBED: f64 = 0.25;
+const UNDISTURBED_QUANTILE: f64 = 0.25;
 
 /// Returns the lower quartile. On a busy machine most long intervals are interrupted, and an
 /// interruption only lengthens them.
-fn undisturbed(group: &Intervals) -> Option<f64> {
+fn lower_quartile(group: &Intervals) -> Option<f64> {
     quantile(
         &sorted(group.deltas.iter().map(|&delta| delta as f64)),
-        UNDISTURBED,
+        UNDISTURBED_QUANTILE,
     )
 }
 
@@ -118,9 +119,9 @@ fn undisturbed(group: &Intervals) -> Option<f64> {
 pub fn ns_per_tick(timer: i64, clock: i64, clock_ns: f64) -> Option<f64> {
     /// The shortest possible tick in nanoseconds: no readable counter has 1000 ticks in a
     /// nanosecond, so a smaller value is due to a jump. *Default*: moves no figure.
-    const LEAST: f64 = 1e-3;
+    const MIN_TICK_NS: f64 = 1e-3;
     let ns = clock as f64 * clock_ns / timer as f64;
-    (timer > 0 && clock > 0 && ns >= LEAST).then_some(ns)
+    (timer > 0 && clock > 0 && ns >= MIN_TICK_NS).then_some(ns)
 }
 
 /// Returns the length of a tick in nanoseconds from the rates that the processes found, and its
@@ -136,10 +137,10 @@ pub fn tick_over_processes(rates: &[f64]) -> Option<(f64, f64)> {
 
 /// The largest relative difference between the lengths of two adjacent windows. *Default*: moves no
 /// figure.
-const EQUAL_LENGTH: f64 = 0.15;
+const MAX_LENGTH_DIFFERENCE: f64 = 0.15;
 
 /// The least number of pairs of windows for a deviation. *Default*: moves no figure.
-const FEWEST: u32 = 3;
+const MIN_WINDOW_PAIRS: u32 = 3;
 
 /// Returns the mean length of windows of about `window`, and the overlapping Allan deviation over
 /// them. `samples` are (time, phase) in ascending time. Two adjacent windows start at each sample
@@ -166,7 +167,8 @@ pub fn allan_deviation(samples: &[(f64, f64)], window: f64) -> Option<(f64, f64)
         }
         let sample = *samples.get(nearest(time + length)?)?;
         let found = sample.0 - time;
-        (found > 0.0 && (found / length - 1.0).abs() <= EQUAL_LENGTH).then_some((sample, found))
+        (found > 0.0 && (found / length - 1.0).abs() <= MAX_LENGTH_DIFFERENCE)
+            .then_some((sample, found))
     };
     let (mut terms, mut sum, mut lengths) = (0, 0.0, 0.0);
     for &first in samples {
@@ -181,7 +183,7 @@ pub fn allan_deviation(samples: &[(f64, f64)], window: f64) -> Option<(f64, f64)
         terms += 1;
     }
     let count = f64::from(terms);
-    (terms >= FEWEST).then(|| (lengths / (2.0 * count), (sum / (2.0 * count)).sqrt()))
+    (terms >= MIN_WINDOW_PAIRS).then(|| (lengths / (2.0 * count), (sum / (2.0 * count)).sqrt()))
 }
 
 /// Returns the window length and the deviation for windows of 1, 2, 4, … median sample distances.
@@ -190,13 +192,14 @@ pub fn allan_deviations(samples: &[(f64, f64)]) -> Vec<(f64, f64)> {
         .windows(2)
         .map(|pair| pair[1].0 - pair[0].0)
         .collect();
-    let usual = median(&gaps).filter(|gap| *gap > 0.0 && gap.is_finite());
-    let (Some(usual), Some(first), Some(last)) = (usual, samples.first(), samples.last()) else {
+    let typical = median(&gaps).filter(|gap| *gap > 0.0 && gap.is_finite());
+    let (Some(typical), Some(first), Some(last)) = (typical, samples.first(), samples.last())
+    else {
         return Vec::new();
     };
-    let longest = (last.0 - first.0) / 2.0 * (1.0 + EQUAL_LENGTH);
+    let longest = (last.0 - first.0) / 2.0 * (1.0 + MAX_LENGTH_DIFFERENCE);
     let windows = (0..62)
-        .map(|octave| usual * (1_u64 << octave) as f64)
+        .map(|octave| typical * (1_u64 << octave) as f64)
         .take_while(|window| *window <= longest);
     windows
         .filter_map(|window| allan_deviation(samples, window))
@@ -214,7 +217,7 @@ mod tests {
 
     /// Paired readings of a counter with ticks of 0.5 ns, 0.7 s apart; the clock is read at a
     /// random time between the two reads of the counter.
-    fn looks() -> Vec<[i64; 3]> {
+    fn readings() -> Vec<[i64; 3]> {
         (0..9_i64)
             .map(|turn| {
                 let (before, wide) = (1_400_000_000 * turn + 17, 300 + 40 * (turn % 3));
@@ -229,7 +232,7 @@ mod tests {
 
     #[test]
     fn rate_lies_within_its_uncertainty() {
-        let rate = rate_from_paired_readings(&looks(), 1.0).unwrap();
+        let rate = rate_from_paired_readings(&readings(), 1.0).unwrap();
         assert!(
             (rate.ns_per_tick / 0.5 - 1.0).abs() <= rate.uncertainty,
             "{rate:?}"
@@ -238,13 +241,13 @@ mod tests {
             rate.uncertainty < 1e-7 && rate.strayed_ns == 0.0,
             "{rate:?}"
         );
-        let of_coarser_ticks = rate_from_paired_readings(&looks(), 10.0).unwrap();
+        let of_coarser_ticks = rate_from_paired_readings(&readings(), 10.0).unwrap();
         assert!((of_coarser_ticks.ns_per_tick / rate.ns_per_tick - 10.0).abs() < 1e-9);
     }
 
     #[test]
-    fn an_interrupted_look_spoils_nothing() {
-        let mut all = looks();
+    fn interrupted_reading_changes_nothing() {
+        let mut all = readings();
         all[3][2] += 6_000_000;
         let rate = rate_from_paired_readings(&all, 1.0).unwrap();
         assert!(
@@ -254,20 +257,20 @@ mod tests {
     }
 
     #[test]
-    fn a_counter_that_halts_strays() {
-        let mut all = looks();
-        for look in &mut all[5..] {
-            look[0] -= 40_000_000;
-            look[2] -= 40_000_000;
+    fn halted_counter_exceeds_uncertainty() {
+        let mut all = readings();
+        for reading in &mut all[5..] {
+            reading[0] -= 40_000_000;
+            reading[2] -= 40_000_000;
         }
         assert!(rate_from_paired_readings(&all, 1.0).unwrap().strayed_ns > 1e6);
     }
 
     #[test]
-    fn few_looks_tell_little() {
+    fn one_reading_has_no_rate() {
         assert_eq!(rate_from_paired_readings(&[], 1.0), None);
-        assert_eq!(rate_from_paired_readings(&looks()[..1], 1.0), None);
-        assert!(rate_from_paired_readings(&looks()[..2], 1.0).is_some());
+        assert_eq!(rate_from_paired_readings(&readings()[..1], 1.0), None);
+        assert!(rate_from_paired_readings(&readings()[..2], 1.0).is_some());
     }
 
     /// A counter with ticks of 0.5 ns and a reference with ticks of 2 ns; the processes found
@@ -322,9 +325,11 @@ mod tests {
     #[test]
     fn leaping_counter_uses_process_rates() {
         let mut leapt = compared();
-        leapt[5..].iter_mut().for_each(|look| look[1] += 10_000_000);
+        leapt[5..]
+            .iter_mut()
+            .for_each(|reading| reading[1] += 10_000_000);
         let mut rested = compared();
-        rested.iter_mut().for_each(|look| look[1] /= 2);
+        rested.iter_mut().for_each(|reading| reading[1] /= 2);
         for changed in [leapt, rested, Vec::new()] {
             assert_eq!(tick(&trace(changed)), Some((0.5005, 1e-4)));
         }
@@ -350,7 +355,7 @@ mod tests {
     }
 
     #[test]
-    fn the_published_example() {
+    fn matches_published_allan_deviation() {
         // Riley gives the overlapping Allan deviation of these nine frequencies as 91.22945 for one
         // spacing and 85.95287 for two (NIST SP 1065, section 12.2).
         let frequencies = [
@@ -396,7 +401,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_too_little_tells_nothing() {
+    fn too_few_samples_give_nothing() {
         assert_eq!(allan_deviations(&[]), []);
         assert_eq!(allan_deviations(&[(1.0, 0.0); 4]), []);
         assert_eq!(allan_deviations(&[(0.0, 0.0), (1.0, 0.0), (2.0, 1.0)]), []);
@@ -425,7 +430,7 @@ mod tests {
         }
 
         #[test]
-        fn whatever_the_samples_are(samples in prop::collection::vec((any::<f64>(), any::<f64>()), 0..20)) {
+        fn any_samples_are_accepted(samples in prop::collection::vec((any::<f64>(), any::<f64>()), 0..20)) {
             let found = allan_deviations(&samples);
             prop_assert!(found.len() <= 62);
         }

@@ -23,9 +23,9 @@ impl Backward {
         deltas
             .into_iter()
             .filter(|&delta| delta < 0)
-            .fold(Self::default(), |so_far, delta| Self {
-                steps: so_far.steps + 1,
-                largest: so_far.largest.max(delta.unsigned_abs()),
+            .fold(Self::default(), |total, delta| Self {
+                steps: total.steps + 1,
+                largest: total.largest.max(delta.unsigned_abs()),
             })
     }
 
@@ -59,40 +59,40 @@ pub fn offsets(pairs: &[Pair], step: f64) -> Vec<Offset> {
         .collect();
     cpus.sort_unstable();
     cpus.dedup();
-    let place = |cpu: u32| cpus.binary_search(&cpu).unwrap_or_default();
-    let mut most = vec![vec![f64::INFINITY; cpus.len()]; cpus.len()];
-    for (place, row) in most.iter_mut().enumerate() {
-        row[place] = 0.0;
+    let index = |cpu: u32| cpus.binary_search(&cpu).unwrap_or_default();
+    let mut upper_bounds = vec![vec![f64::INFINITY; cpus.len()]; cpus.len()];
+    for (index, row) in upper_bounds.iter_mut().enumerate() {
+        row[index] = 0.0;
     }
     for pair in pairs {
-        let Some([a, b]) = pair.cpus.map(|cpus| cpus.map(place)) else {
+        let Some([a, b]) = pair.cpus.map(|cpus| cpus.map(index)) else {
             continue;
         };
         for (from, to, least) in [(a, b, pair.least[0]), (b, a, pair.least[1])] {
             if let Some(least) = least {
-                most[from][to] = most[from][to].min(least as f64 + step);
+                upper_bounds[from][to] = upper_bounds[from][to].min(least as f64 + step);
             }
         }
     }
     for through in 0..cpus.len() {
-        let onward = most[through].clone();
-        for row in &mut most {
+        let onward = upper_bounds[through].clone();
+        for row in &mut upper_bounds {
             let first = row[through];
             for (bound, next) in row.iter_mut().zip(&onward) {
                 *bound = bound.min(first + next);
             }
         }
     }
-    let against_first = |place: usize| {
-        let (above, below) = (most[0][place], -most[place][0]);
+    let relative_to_first = |index: usize| {
+        let (above, below) = (upper_bounds[0][index], -upper_bounds[index][0]);
         Offset {
-            cpu: cpus[place],
+            cpu: cpus[index],
             ticks: f64::midpoint(above, below),
             uncertainty: (above - below) / 2.0,
         }
     };
     (0..cpus.len())
-        .map(against_first)
+        .map(relative_to_first)
         .filter(|offset| offset.uncertainty.is_finite())
         .collect()
 }
@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn the_tightest_path_counts() {
+    fn tightest_path_bounds_offset() {
         let pairs = [
             pair([0, 1], 900, 900),
             pair([0, 2], 50, 50),
@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn no_pairs_give_nothing() {
+    fn no_pairs_give_no_offsets() {
         assert_eq!(offsets(&[], 1.0), []);
         assert_eq!(offsets(&[Pair::default()], 1.0), []);
     }

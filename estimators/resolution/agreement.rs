@@ -7,25 +7,25 @@
 
 use std::collections::BTreeMap;
 
-use super::{REPEATED, Resolution, Rule, bound, differ, follows_work};
+use super::{MIN_REPEATED_INTERVALS, Resolution, Rule, is_due_to_work, steps_differ, upper_limit};
 use crate::resolution::lattice;
 use crate::statistics::{median, sorted};
 use crate::trace::{Intervals, Trace};
 
 /// The number of intervals in a portion. By chance, all intervals of a portion are even multiples
 /// of an ordinary step only once in 2⁴⁷ portions, while a process has several portions. *Chance*.
-const PORTION: usize = 48;
+const PORTION_INTERVALS: usize = 48;
 
 /// The least share of the intervals of a portion that must be multiples of the step. 5 % of all
 /// intervals may have any length, mostly because of interruptions, which come in bursts. *Default*:
 /// moves no figure.
-const MULTIPLES: f64 = 0.8;
+const MIN_MULTIPLE_SHARE: f64 = 0.8;
 
 /// A portion with a smaller share of multiples cannot be explained by interruptions. *Judgement*.
-const STRANGE: f64 = 0.5;
+const MIN_EXPLAINED_SHARE: f64 = 0.5;
 
 /// The least number of such portions that is not attributed to chance. *Default*: moves no figure.
-const STRANGE_PORTIONS: usize = 4;
+const MIN_UNEXPLAINED_PORTIONS: usize = 4;
 
 /// The intervals of one process.
 #[derive(Clone, Copy, Debug)]
@@ -46,7 +46,10 @@ impl<'a> Process<'a> {
     /// Returns the non-negative intervals with random work, in the order of measurement. Repeated
     /// work shows only one or two multiples, whatever the step.
     fn random(&self) -> Vec<i64> {
-        let groups = self.0.iter().filter(|group| group.deltas.len() < REPEATED);
+        let groups = self
+            .0
+            .iter()
+            .filter(|group| group.deltas.len() < MIN_REPEATED_INTERVALS);
         groups
             .flat_map(|group| group.deltas.iter().copied())
             .filter(|&delta| delta >= 0)
@@ -63,52 +66,58 @@ pub fn confirm_by_processes(
     let Resolution::Resolved { step, rule } = &pooled else {
         return pooled;
     };
-    let (value, on_lattice) = (step.value, matches!(rule, Rule::Jump | Rule::Lattice));
-    if on_lattice && value < lattice::SHORTEST {
+    let (value, has_lattice) = (step.value, matches!(rule, Rule::Jump | Rule::Lattice));
+    if has_lattice && value < lattice::MIN_STEP_TICKS {
         return pooled;
     }
-    let portions: Vec<Portions> = processes
+    let portions: Vec<ProcessPortions> = processes
         .iter()
-        .map(|process| match on_lattice {
-            true => Portions::off_lattice(process, value),
-            false => Portions::halves(process),
+        .map(|process| match has_lattice {
+            true => ProcessPortions::by_lattice(process, value),
+            false => ProcessPortions::by_halves(process),
         })
         .collect();
-    let mut own: Vec<Vec<f64>> = portions.iter().map(|all| all.steps(work_unit)).collect();
-    let both = portions.iter().zip(&own);
-    let lost = both.filter(|(_, own)| own.is_empty());
-    let strange: usize = lost.map(|(portions, _)| portions.strange).sum();
-    let mut similar: Vec<f64> = own.concat();
-    similar.retain(|step| !differ(*step, value));
-    for steps in &mut own {
-        steps.retain(|step| differ(*step, value));
+    let mut process_steps: Vec<Vec<f64>> =
+        portions.iter().map(|all| all.steps(work_unit)).collect();
+    let both = portions.iter().zip(&process_steps);
+    let without_step = both.filter(|(_, process_steps)| process_steps.is_empty());
+    let unexplained: usize = without_step.map(|(portions, _)| portions.unexplained).sum();
+    let mut similar: Vec<f64> = process_steps.concat();
+    similar.retain(|step| !steps_differ(*step, value));
+    for steps in &mut process_steps {
+        steps.retain(|step| steps_differ(*step, value));
     }
-    if !on_lattice {
-        leave_out_single(&mut own);
+    if !has_lattice {
+        drop_unconfirmed_steps(&mut process_steps);
     }
     let at_most = |bound, reason: String| Resolution::AtMost {
         bound,
         reason: reason.into(),
     };
-    if own.iter().all(Vec::is_empty) {
-        if !on_lattice {
+    if process_steps.iter().all(Vec::is_empty) {
+        if !has_lattice {
             return pooled;
         }
-        if strange < STRANGE_PORTIONS {
-            return widened(pooled, processes, &similar);
+        if unexplained < MIN_UNEXPLAINED_PORTIONS {
+            return with_process_differences(pooled, processes, &similar);
         }
         let all: Vec<Intervals> = processes
             .iter()
             .flat_map(|process| process.0.to_vec())
             .collect();
         let reason = format!("it moves in steps of {value:.1} ticks at times, and not at others");
-        return at_most(bound(&all).max(value), reason);
+        return at_most(upper_limit(&all).max(value), reason);
     }
-    let usual = portions.iter().any(|portions| portions.usual > 0);
-    let steps = sorted(own.iter().flatten().chain(usual.then_some(&value)));
+    let agreeing = portions.iter().any(|portions| portions.agreeing > 0);
+    let steps = sorted(
+        process_steps
+            .iter()
+            .flatten()
+            .chain(agreeing.then_some(&value)),
+    );
     let (shortest, longest) = (steps[0], steps[steps.len() - 1]);
-    let mut both = portions.iter().zip(&own);
-    let how = match both.any(|(portions, own)| portions.change(own)) {
+    let mut both = portions.iter().zip(&process_steps);
+    let how = match both.any(|(portions, process_steps)| portions.has_two_steps(process_steps)) {
         true => "changes while it is watched",
         false => "differs between processes",
     };
@@ -130,49 +139,53 @@ enum PortionKind {
 }
 
 /// The intervals of a process that differ from the intervals of the others.
-struct Portions<'a> {
+struct ProcessPortions<'a> {
     process: Process<'a>,
-    outlying: BTreeMap<PortionKind, Vec<i64>>,
+    differing: BTreeMap<PortionKind, Vec<i64>>,
     /// The number of portions that agree with the others.
-    usual: usize,
+    agreeing: usize,
     /// The number of portions that are mostly off the lattice.
-    strange: usize,
+    unexplained: usize,
 }
 
-impl<'a> Portions<'a> {
-    fn off_lattice(process: &Process<'a>, step: f64) -> Self {
+impl<'a> ProcessPortions<'a> {
+    fn by_lattice(process: &Process<'a>, step: f64) -> Self {
         let mut portions = Self {
             process: *process,
-            outlying: BTreeMap::new(),
-            usual: 0,
-            strange: 0,
+            differing: BTreeMap::new(),
+            agreeing: 0,
+            unexplained: 0,
         };
         let random = process.random();
         let mut rest = random.as_slice();
         while let Some(portion) = first_portion(rest, step) {
-            let (kind, share) = look(portion, step);
-            portions.strange += usize::from(share < STRANGE);
+            let (kind, share) = classify_portion(portion, step);
+            portions.unexplained += usize::from(share < MIN_EXPLAINED_SHARE);
             match kind {
-                Some(kind) => portions.outlying.entry(kind).or_default().extend(portion),
-                None => portions.usual += 1,
+                Some(kind) => portions.differing.entry(kind).or_default().extend(portion),
+                None => portions.agreeing += 1,
             }
             rest = &rest[portion.len()..];
         }
         portions
     }
 
-    fn halves(process: &Process<'a>) -> Self {
+    fn by_halves(process: &Process<'a>) -> Self {
         let random = process.random();
         let (first, second) = random.split_at(random.len() / 2);
         let halves = [(1, first), (2, second)].into_iter();
-        let long_enough = halves.filter(|(_, half)| half.len() >= PORTION);
-        let kept =
-            |(number, half): (u8, &[i64])| (PortionKind::Half(number), half[..PORTION].to_vec());
+        let long_enough = halves.filter(|(_, half)| half.len() >= PORTION_INTERVALS);
+        let kept = |(number, half): (u8, &[i64])| {
+            (
+                PortionKind::Half(number),
+                half[..PORTION_INTERVALS].to_vec(),
+            )
+        };
         Self {
             process: *process,
-            outlying: long_enough.map(kept).collect(),
-            usual: 1,
-            strange: 0,
+            differing: long_enough.map(kept).collect(),
+            agreeing: 1,
+            unexplained: 0,
         }
     }
 
@@ -180,68 +193,77 @@ impl<'a> Portions<'a> {
     fn steps(&self, work_unit: f64) -> Vec<f64> {
         /// The least length of a step that only the search supports, in units of work: few
         /// intervals may show the lattice of the work. *Default*: moves no figure.
-        const OF_WORK: f64 = 3.0;
+        const MIN_WORK_UNITS: f64 = 3.0;
         /// The least number of different multiples. With almost no work, a cost of two modes shows
         /// the three sums of two reads at equal distances. *Judgement*.
-        const LEVELS: usize = 4;
-        let own = self.outlying.iter().filter_map(|(kind, intervals)| {
+        const MIN_LEVELS: usize = 4;
+        let steps = self.differing.iter().filter_map(|(kind, intervals)| {
             let mut sorted = intervals.clone();
             sorted.sort_unstable();
             let step = lattice::find(&sorted)?.step;
-            let of_work = match kind {
-                PortionKind::Half(_) => step < OF_WORK * work_unit,
-                _ => follows_work(self.process.0, step, work_unit),
+            let due_to_work = match kind {
+                PortionKind::Half(_) => step < MIN_WORK_UNITS * work_unit,
+                _ => is_due_to_work(self.process.0, step, work_unit),
             };
-            (!of_work && levels(&sorted, step) >= LEVELS).then_some(step)
+            (!due_to_work && count_levels(&sorted, step) >= MIN_LEVELS).then_some(step)
         });
-        own.collect()
+        steps.collect()
     }
 
     /// Returns whether the process itself had two steps, of which the given steps are not the usual
     /// one.
-    fn change(&self, own: &[f64]) -> bool {
-        let others = own.iter().any(|step| differ(*step, own[0]));
-        others || (!own.is_empty() && self.usual > self.outlying.len())
+    fn has_two_steps(&self, process_steps: &[f64]) -> bool {
+        let others = process_steps
+            .iter()
+            .any(|step| steps_differ(*step, process_steps[0]));
+        others || (!process_steps.is_empty() && self.agreeing > self.differing.len())
     }
 }
 
 /// The number of different multiples of the step among the sorted intervals. Each length of an
 /// interruption occurs only once.
-fn levels(intervals: &[i64], step: f64) -> usize {
+fn count_levels(intervals: &[i64], step: f64) -> usize {
     let level = |delta: &i64| (*delta as f64 / step).round();
-    let few = (intervals.len() / 100).max(2);
+    let min_count = (intervals.len() / 100).max(2);
     intervals
         .chunk_by(|a, b| level(a) == level(b))
-        .filter(|same| same.len() >= few)
+        .filter(|same| same.len() >= min_count)
         .count()
 }
 
 /// Removes a step that no other half of a process has: a cost of two modes may look like a step.
-fn leave_out_single(own: &mut [Vec<f64>]) {
-    let all: Vec<f64> = own.iter().flatten().copied().collect();
-    let again = |step: &f64| all.iter().filter(|other| !differ(**other, *step)).count() > 1;
-    own.iter_mut().for_each(|steps| steps.retain(again));
+fn drop_unconfirmed_steps(process_steps: &mut [Vec<f64>]) {
+    let all: Vec<f64> = process_steps.iter().flatten().copied().collect();
+    let is_confirmed = |step: &f64| {
+        all.iter()
+            .filter(|other| !steps_differ(**other, *step))
+            .count()
+            > 1
+    };
+    process_steps
+        .iter_mut()
+        .for_each(|steps| steps.retain(is_confirmed));
 }
 
-/// Returns the shortest prefix with [`PORTION`] intervals that moved.
+/// Returns the shortest prefix with [`PORTION_INTERVALS`] intervals that moved.
 fn first_portion(intervals: &[i64], step: f64) -> Option<&[i64]> {
     let mut moved = intervals
         .iter()
         .enumerate()
         .filter(|(_, delta)| **delta as f64 >= 0.5 * step);
-    let (last, _) = moved.nth(PORTION - 1)?;
+    let (last, _) = moved.nth(PORTION_INTERVALS - 1)?;
     Some(&intervals[..=last])
 }
 
 /// Returns how a portion differs from the others, if it does, and its share of multiples of the
 /// step.
-fn look(portion: &[i64], step: f64) -> (Option<PortionKind>, f64) {
+fn classify_portion(portion: &[i64], step: f64) -> (Option<PortionKind>, f64) {
     /// The ratios of steps that are tested. A ratio has a prime factor; longer steps have less than
     /// two multiples within the range of the work. *Computed*.
     const PRIMES: [u64; 6] = [2, 3, 5, 7, 11, 13];
     /// The least share of multiples that must lie on the longer lattice, as for a separate lattice.
     /// *Default*: moves no figure.
-    const LONGER: f64 = 0.95;
+    const MIN_LONGER_SHARE: f64 = 0.95;
     let reach = lattice::tolerance(step);
     let (mut on, mut longer) = (0.0, [0.0; PRIMES.len()]);
     for delta in portion.iter().map(|&delta| delta as f64) {
@@ -253,10 +275,10 @@ fn look(portion: &[i64], step: f64) -> (Option<PortionKind>, f64) {
             }
         }
     }
-    let share = on / PORTION as f64;
+    let share = on / PORTION_INTERVALS as f64;
     let mut factors = PRIMES.into_iter().zip(longer);
-    let kind = match factors.find(|(_, times)| *times >= LONGER * on) {
-        _ if share < MULTIPLES => Some(PortionKind::OffLattice),
+    let kind = match factors.find(|(_, times)| *times >= MIN_LONGER_SHARE * on) {
+        _ if share < MIN_MULTIPLE_SHARE => Some(PortionKind::OffLattice),
         longer => longer.map(|(prime, _)| PortionKind::Multiples(prime)),
     };
     (kind, share)
@@ -264,10 +286,14 @@ fn look(portion: &[i64], step: f64) -> (Option<PortionKind>, f64) {
 
 /// Returns the step with an interval that includes similar steps, and the steps of half processes
 /// if they differ by more than their standard errors.
-fn widened(pooled: Resolution, processes: &[Process], similar: &[f64]) -> Resolution {
+fn with_process_differences(
+    pooled: Resolution,
+    processes: &[Process],
+    similar: &[f64],
+) -> Resolution {
     /// Standard errors of a significant difference. At least twenty halves are compared, and their
     /// distribution is not exactly normal. *Default*: moves no figure.
-    const BEYOND: f64 = 4.0;
+    const MAX_DIFFERENCE_ERRORS: f64 = 4.0;
     let Resolution::Resolved { mut step, rule } = pooled else {
         return pooled;
     };
@@ -279,7 +305,7 @@ fn widened(pooled: Resolution, processes: &[Process], similar: &[f64]) -> Resolu
         // differ.
         if random
             .iter()
-            .any(|&delta| delta > 0 && (delta as f64) < lattice::UNIQUE * step.value)
+            .any(|&delta| delta > 0 && (delta as f64) < lattice::MAX_UNIQUE_SHARE * step.value)
         {
             return Resolution::Resolved { step, rule };
         }
@@ -287,13 +313,13 @@ fn widened(pooled: Resolution, processes: &[Process], similar: &[f64]) -> Resolu
         steps.extend(
             [first, second]
                 .into_iter()
-                .filter_map(|half| slope(half, step.value)),
+                .filter_map(|half| fit_step(half, step.value)),
         );
     }
     let middle = median(steps.iter().map(|steps| steps.0)).unwrap_or(step.value);
-    for (own, error) in steps {
-        let off = own - middle;
-        if off.abs() > BEYOND * error {
+    for (half_step, error) in steps {
+        let off = half_step - middle;
+        if off.abs() > MAX_DIFFERENCE_ERRORS * error {
             step.low = step.low.min(step.value + off);
             step.high = step.high.max(step.value + off);
         }
@@ -303,10 +329,10 @@ fn widened(pooled: Resolution, processes: &[Process], similar: &[f64]) -> Resolu
 
 /// Returns the step from these intervals and its standard error: the slope over the number of
 /// steps.
-fn slope(intervals: &[i64], step: f64) -> Option<(f64, f64)> {
+fn fit_step(intervals: &[i64], step: f64) -> Option<(f64, f64)> {
     /// The variance due to truncation to whole ticks, used if the intervals show none by chance.
     /// *Default*: moves no figure.
-    const TRUNCATION: f64 = 1.0 / 12.0;
+    const TRUNCATION_VARIANCE: f64 = 1.0 / 12.0;
     let reach = lattice::tolerance(step);
     let on = intervals.iter().filter_map(|&delta| {
         let level = (delta as f64 / step).round();
@@ -314,7 +340,7 @@ fn slope(intervals: &[i64], step: f64) -> Option<(f64, f64)> {
         (level >= 1.0 && off.abs() <= reach).then_some((level, off))
     });
     let on: Vec<(f64, f64)> = on.collect();
-    if on.len() < PORTION {
+    if on.len() < PORTION_INTERVALS {
         return None;
     }
     let over = |part: &dyn Fn(&(f64, f64)) -> f64| on.iter().map(part).sum::<f64>();
@@ -323,7 +349,10 @@ fn slope(intervals: &[i64], step: f64) -> Option<(f64, f64)> {
     let square = over(&|on| (on.0 - level).powi(2));
     let slope = over(&|on| (on.0 - level) * (on.1 - off)) / square;
     let residual = over(&|on| (on.1 - off - slope * (on.0 - level)).powi(2)) / count;
-    slope
-        .is_finite()
-        .then(|| (step + slope, (residual.max(TRUNCATION) / square).sqrt()))
+    slope.is_finite().then(|| {
+        (
+            step + slope,
+            (residual.max(TRUNCATION_VARIANCE) / square).sqrt(),
+        )
+    })
 }

@@ -6,7 +6,9 @@ use std::collections::BTreeMap;
 use std::f64::consts::TAU;
 
 use super::{
-    Context, FEW, REPEATED, Resolution, Rule, bound, cost_explains, random, resolved, unit,
+    Context, MAX_INTERRUPTED_SHARE, MIN_REPEATED_INTERVALS, Resolution, Rule,
+    cost_explains_variation, intervals_with_random_work, one_tick, upper_limit,
+    with_standard_error,
 };
 use crate::resolution::spectrum::{FoundLine, Spectrum};
 use crate::trace::Intervals;
@@ -14,13 +16,17 @@ use crate::trace::Intervals;
 /// Determines the step of a counter that shows neither a lattice nor jumps from zero. The greatest
 /// common divisor of all intervals is a lower limit of the result: on a machine on which work and
 /// reads take integer multiples of a step, nothing else is known.
-pub fn resolve(groups: &[Intervals], tight: &[Vec<i64>], context: &Context) -> Resolution {
-    /// The uncertainty of a step from the spectrum, in ticks. *Judgement*: steps of a few ticks are
-    /// told to a hundredth and better.
-    const AS_WELL: f64 = 0.05;
-    let common = common_measure(groups) as f64;
-    match by_spectrum(groups, tight, context) {
-        Resolution::Resolved { step, .. } if step.high + AS_WELL < common => Resolution::AtMost {
+pub fn resolve(
+    groups: &[Intervals],
+    reading_differences: &[Vec<i64>],
+    context: &Context,
+) -> Resolution {
+    /// The uncertainty of a step from the spectrum, in ticks. *Judgement*: steps of a few ticks
+    /// are known to a hundredth or better.
+    const STEP_UNCERTAINTY: f64 = 0.05;
+    let common = common_divisor(groups) as f64;
+    match by_spectrum(groups, reading_differences, context) {
+        Resolution::Resolved { step, .. } if step.high + STEP_UNCERTAINTY < common => Resolution::AtMost {
             bound: common,
             reason: format!("all its intervals are multiples of {common} ticks, which a step makes, or what work and reads take").into(),
         },
@@ -30,7 +36,7 @@ pub fn resolve(groups: &[Intervals], tight: &[Vec<i64>], context: &Context) -> R
 }
 
 /// The greatest common divisor of all intervals, in ticks; 0 if none moved.
-fn common_measure(groups: &[Intervals]) -> u64 {
+fn common_divisor(groups: &[Intervals]) -> u64 {
     let deltas = groups.iter().flat_map(|group| &group.deltas);
     deltas.fold(0, |mut common, delta| {
         let mut rest = delta.unsigned_abs();
@@ -41,51 +47,57 @@ fn common_measure(groups: &[Intervals]) -> u64 {
     })
 }
 
-fn by_spectrum(groups: &[Intervals], tight: &[Vec<i64>], context: &Context) -> Resolution {
+fn by_spectrum(
+    groups: &[Intervals],
+    reading_differences: &[Vec<i64>],
+    context: &Context,
+) -> Resolution {
     /// The longest possible step, in ticks, that may be reported as one tick, in general and if all
-    /// intervals lie within a few ticks. *Judgement*: a multiple is never told as one.
-    const ONE: (f64, f64) = (1.5, 2.0);
-    /// A lower line may be due to the work of one process, whatever its frequency. *Judgement*.
-    const TALL: f64 = 0.5;
+    /// intervals lie within a few ticks. *Judgement*: a multiple of a tick is never reported
+    /// as one tick.
+    const MAX_UNIT_STEP: (f64, f64) = (1.5, 2.0);
+    /// A line of a lower height may be due to the work of one process, whatever its frequency. *Judgement*.
+    const MIN_CERTAIN_HEIGHT: f64 = 0.5;
     /// A line of this height cannot be due to one process in three, so the step is repeated in all
     /// processes. *Computed*: one process of three makes a third of a line.
-    const UNEXPLAINED: f64 = 0.4;
+    const MIN_COMMON_HEIGHT: f64 = 0.4;
     let at_most = |bound: f64, reason: &'static str| Resolution::AtMost {
         bound,
         reason: Cow::Borrowed(reason),
     };
-    let random = random(groups);
+    let random = intervals_with_random_work(groups);
     let spectrum = Spectrum::from_intervals(&random);
-    let of_work =
-        |frequency, step| is_of_work(frequency, context.work_unit) && !jumps(groups, step);
-    // Units of work whose duration varies between processes cause low lines at any frequency.
-    let repeats = |frequency, step, height| {
-        (height < TALL && !jumps(groups, step)) || of_work(frequency, step)
+    let is_due_to_work = |frequency, step| {
+        matches_work_unit(frequency, context.work_unit) && !jumps_exclude_work(groups, step)
     };
-    match spectrum
-        .as_ref()
-        .map_or(FoundLine::Nothing, |spectrum| spectrum.step(repeats))
-    {
-        FoundLine::Step(found) if lasts(groups, found.step) => {
-            return resolved(found, Rule::Spectrum);
+    // Units of work whose duration varies between processes cause low lines at any frequency.
+    let may_be_due_to_work = |frequency, step, height| {
+        (height < MIN_CERTAIN_HEIGHT && !jumps_exclude_work(groups, step))
+            || is_due_to_work(frequency, step)
+    };
+    match spectrum.as_ref().map_or(FoundLine::Nothing, |spectrum| {
+        spectrum.step(may_be_due_to_work)
+    }) {
+        FoundLine::Step(found) if repeats_throughout(groups, found.step) => {
+            return with_standard_error(found, Rule::Spectrum);
         }
         FoundLine::Unclear(step) => {
             return at_most(step, "its intervals repeat as those of two steps would");
         }
         FoundLine::Step(_) | FoundLine::Nothing => {}
     }
-    if !cost_explains(tight, context) {
+    if !cost_explains_variation(reading_differences, context) {
         return at_most(
-            bound(groups),
+            upper_limit(groups),
             "its intervals vary more than its cost explains and fit no step",
         );
     }
     let Some(spectrum) = spectrum else {
-        return at_most(bound(groups), FEW_INTERVALS);
+        return at_most(upper_limit(groups), AMBIGUOUS_STEP);
     };
-    let work = |frequency| is_of_work(frequency, context.work_unit);
+    let work = |frequency| matches_work_unit(frequency, context.work_unit);
     if let Some(longest) = spectrum
-        .unexplained(UNEXPLAINED, work)
+        .unexplained(MIN_COMMON_HEIGHT, work)
         .filter(|_| !spectrum.is_narrow())
     {
         return at_most(
@@ -93,23 +105,34 @@ fn by_spectrum(groups: &[Intervals], tight: &[Vec<i64>], context: &Context) -> R
             "its intervals repeat, though as those of no step would",
         );
     }
-    match spectrum.longest(of_work) {
-        longest if longest < if spectrum.is_narrow() { ONE.1 } else { ONE.0 } => unit(longest),
-        longest => at_most(longest, FEW_INTERVALS),
+    match spectrum.longest(is_due_to_work) {
+        longest
+            if longest
+                < if spectrum.is_narrow() {
+                    MAX_UNIT_STEP.1
+                } else {
+                    MAX_UNIT_STEP.0
+                } =>
+        {
+            one_tick(longest)
+        }
+        longest => at_most(longest, AMBIGUOUS_STEP),
     }
 }
 
-const FEW_INTERVALS: &str = "its intervals do not tell steps of one tick from those of a few";
+const AMBIGUOUS_STEP: &str = "its intervals do not tell steps of one tick from those of a few";
 
 /// Returns whether intervals repeat with this step throughout: the duration of a unit of work may
 /// differ between processes, a step does not.
-fn lasts(groups: &[Intervals], step: f64) -> bool {
+fn repeats_throughout(groups: &[Intervals], step: f64) -> bool {
     /// The number of parts of the intervals, in the order of measurement. *Judgement*.
-    const PARTS: usize = 4;
+    const PART_COUNT: usize = 4;
     /// The largest difference between parts, in standard deviations of chance, and the additional
     /// error of lines. *Chance*: and as `UNEVEN`.
-    const APART: (f64, f64) = (4.0, 0.04);
-    let random = groups.iter().filter(|group| group.deltas.len() < REPEATED);
+    const MAX_PART_DIFFERENCE: (f64, f64) = (4.0, 0.04);
+    let random = groups
+        .iter()
+        .filter(|group| group.deltas.len() < MIN_REPEATED_INTERVALS);
     let turns: Vec<f64> = random
         .flat_map(|group| {
             group
@@ -118,7 +141,7 @@ fn lasts(groups: &[Intervals], step: f64) -> bool {
                 .map(|&delta| (TAU * (delta as f64 / step).fract()).cos())
         })
         .collect();
-    let part = turns.len() / PARTS;
+    let part = turns.len() / PART_COUNT;
     let heights: Vec<f64> = turns
         .chunks_exact(part.max(1))
         .map(|part| part.iter().sum::<f64>() / part.len() as f64)
@@ -127,31 +150,32 @@ fn lasts(groups: &[Intervals], step: f64) -> bool {
         (f64::INFINITY, f64::NEG_INFINITY),
         |(least, most), &height| (least.min(height), most.max(height)),
     );
-    most - least <= APART.0 * (0.5 / part.max(1) as f64).sqrt() + APART.1
+    most - least
+        <= MAX_PART_DIFFERENCE.0 * (0.5 / part.max(1) as f64).sqrt() + MAX_PART_DIFFERENCE.1
 }
 
 /// Returns whether durations in integer units of work cause a line of this frequency.
-fn is_of_work(frequency: f64, work_unit: f64) -> bool {
+fn matches_work_unit(frequency: f64, work_unit: f64) -> bool {
     /// The largest deviation of a unit of work from an integer number of turns. *Judgement*.
-    const NEAR: f64 = 0.03;
+    const MAX_TURN_DEVIATION: f64 = 0.03;
     /// The lowest frequency of a line, in turns per unit. *Judgement*.
-    const LEAST: f64 = 0.5;
+    const MIN_TURNS: f64 = 0.5;
     // Integer intervals do not distinguish these four frequencies.
     [frequency, 1.0 - frequency, 1.0 + frequency, 2.0 - frequency]
         .into_iter()
         .any(|frequency| {
             let turns = frequency * work_unit;
-            turns > LEAST && (turns - turns.round()).abs() < NEAR
+            turns > MIN_TURNS && (turns - turns.round()).abs() < MAX_TURN_DEVIATION
         })
 }
 
 /// Returns whether intervals with a fixed amount of work jump by one step, or by so many different
 /// lengths that the work cannot cause a line.
-fn jumps(groups: &[Intervals], step: f64) -> bool {
+fn jumps_exclude_work(groups: &[Intervals], step: f64) -> bool {
     /// The least number of different lengths: a call or a loop that sometimes takes one length
     /// longer causes jumps of this length, and two such calls cause four different lengths.
     /// *Computed*.
-    const MANY: f64 = 12.0;
+    const MIN_JUMP_LENGTHS: f64 = 12.0;
     let (mut pairs, mut single, mut moved) = (0.0, 0.0, 0.0);
     let mut lengths = BTreeMap::<u64, f64>::new();
     for group in groups {
@@ -167,11 +191,12 @@ fn jumps(groups: &[Intervals], step: f64) -> bool {
         }
     }
     // The effective number of equally frequent lengths.
-    let different = moved * moved
+    let effective_lengths = moved * moved
         / lengths
             .values()
             .map(|count| count * count)
             .sum::<f64>()
             .max(1.0);
-    single > FEW * pairs || (moved > 0.5 * pairs && different >= MANY)
+    single > MAX_INTERRUPTED_SHARE * pairs
+        || (moved > 0.5 * pairs && effective_lengths >= MIN_JUMP_LENGTHS)
 }

@@ -10,7 +10,7 @@ use crate::trace::Intervals;
 
 /// The result for the jumps from zero.
 pub enum Jump {
-    /// Intervals are hardly ever zero, because the work always exceeds a step.
+    /// Too few intervals are zero, because the work mostly exceeds a step.
     None,
     /// Steps of one tick.
     Unit {
@@ -31,21 +31,21 @@ impl Jump {
     /// lattice of all intervals, if there is one.
     pub fn from_groups(groups: &[Intervals], zero: i64, found: Option<Lattice>) -> Self {
         /// The least number of intervals in a pool. *Judgement*.
-        const POOL: usize = 16;
+        const MIN_POOL_INTERVALS: usize = 16;
         /// The least share of zero intervals at which the other intervals show a single step.
         /// *Judgement*.
-        const STILL: (usize, usize) = (2, 5);
+        const MIN_ZERO_SHARE: (usize, usize) = (2, 5);
         /// The least step, in ticks, of a clock that makes every reading unique, because that alone
         /// causes moves of one or two ticks. *Default*: moves no figure.
-        const BEYOND: f64 = 3.0;
+        const MIN_UNIQUE_STEP: f64 = 3.0;
         let (mut steps, mut pool) = (Vec::new(), Vec::new());
         for deltas in group_by_work(groups).into_values() {
             pool.extend(deltas);
-            if pool.len() < POOL {
+            if pool.len() < MIN_POOL_INTERVALS {
                 continue;
             }
-            let still = pool.iter().filter(|&&delta| delta <= zero).count();
-            if STILL.1 * still < STILL.0 * pool.len() {
+            let zeros = pool.iter().filter(|&&delta| delta <= zero).count();
+            if MIN_ZERO_SHARE.1 * zeros < MIN_ZERO_SHARE.0 * pool.len() {
                 break;
             }
             steps.extend(
@@ -55,43 +55,46 @@ impl Jump {
             );
         }
         match quantile(&sorted(&steps), 0.5) {
-            Some(typical) if zero == 0 || typical > BEYOND => {
-                match (Self::judge(&steps, typical), found) {
+            Some(typical) if zero == 0 || typical > MIN_UNIQUE_STEP => {
+                match (Self::classify(&steps, typical), found) {
                     // If some reads take several steps longer, the typical jump is several steps. A
                     // lattice that explains the jumps gives the length of one step.
-                    (Self::Uneven { .. }, Some(found)) if explains(found.step, &steps) => {
-                        Self::mean_of(&steps, found.step)
+                    (Self::Uneven { .. }, Some(found)) if lattice_explains(found.step, &steps) => {
+                        Self::from_multiples(&steps, found.step)
                     }
-                    (judged, _) => judged,
+                    (classified, _) => classified,
                 }
             }
             _ => Self::None,
         }
     }
 
-    fn judge(steps: &[f64], typical: f64) -> Self {
+    fn classify(steps: &[f64], typical: f64) -> Self {
         /// The least number of jumps of one tick, and their least share. *Computed* and
         /// *judgement*: one is enough, as a step of two ticks or more never shows one; 5 % may be
         /// anything.
-        const ONES: (f64, f64) = (1.0, 0.5);
+        const MIN_ONE_TICK_JUMPS: (f64, f64) = (1.0, 0.5);
         /// The largest share of jumps of two ticks among jumps of one and two. *Default*: moves no
         /// figure.
-        const TWOS: f64 = 0.05;
+        const MAX_TWO_TICK_SHARE: f64 = 0.05;
         /// The least share of short steps that truncation of one length explains. *Default*: moves
         /// no figure.
-        const NEAR: f64 = 0.95;
+        const MIN_NEIGHBOUR_SHARE: f64 = 0.95;
         let count = steps.len() as f64;
         let ones = steps.iter().filter(|&&step| step == 1.0).count() as f64;
         let twos = steps.iter().filter(|&&step| step == 2.0).count() as f64;
         // A counter with steps of one to two ticks shows one or two ticks; longer intervals are
         // interruptions.
-        if ones >= ONES.0 && ones >= ONES.1 * count && twos <= TWOS * (ones + twos) {
+        if ones >= MIN_ONE_TICK_JUMPS.0
+            && ones >= MIN_ONE_TICK_JUMPS.1 * count
+            && twos <= MAX_TWO_TICK_SHARE * (ones + twos)
+        {
             let share = Interval::exact(twos / (ones + twos)).with_counting_error(ones + twos);
             return Self::Unit {
                 longest: 1.0 + share.high,
             };
         }
-        if typical < lattice::SHORTEST {
+        if typical < lattice::MIN_STEP_TICKS {
             // Truncation of one short step gives only neighbouring values.
             let (low, high) = (typical.floor() - 1.0, typical.ceil() + 1.0);
             let mean = steps.iter().sum::<f64>() / count;
@@ -99,8 +102,8 @@ impl Jump {
                 .iter()
                 .filter(|step| (low..=high).contains(*step) && (**step - mean).abs() < 1.0)
                 .count();
-            return if near as f64 >= NEAR * count {
-                Self::mean_of(steps, typical)
+            return if near as f64 >= MIN_NEIGHBOUR_SHARE * count {
+                Self::from_multiples(steps, typical)
             } else {
                 Self::uneven(steps)
             };
@@ -110,8 +113,8 @@ impl Jump {
             let multiple = (**step / typical).round().max(1.0);
             (**step - multiple * typical).abs() <= reach * multiple.sqrt() + 0.5
         });
-        if fits.count() as f64 >= CONSISTENT * count {
-            Self::mean_of(steps, typical)
+        if fits.count() as f64 >= MIN_CONSISTENT_SHARE * count {
+            Self::from_multiples(steps, typical)
         } else {
             Self::uneven(steps)
         }
@@ -119,12 +122,12 @@ impl Jump {
 
     fn uneven(steps: &[f64]) -> Self {
         Self::Uneven {
-            longest: longest_of(steps),
+            longest: longest_typical_step(steps),
         }
     }
 
     /// Estimates the step as the mean of the jumps, including jumps of several steps.
-    fn mean_of(steps: &[f64], typical: f64) -> Self {
+    fn from_multiples(steps: &[f64], typical: f64) -> Self {
         let multiple = |step: f64| (step / typical).round().max(1.0);
         let fits = |step: &&f64| {
             (**step - multiple(**step) * typical).abs() <= 1.5 * lattice::tolerance(typical)
@@ -150,18 +153,18 @@ impl Jump {
 
 /// The least share of the steps that must have one length; a few were interrupted. *Default*: moves
 /// no figure.
-const CONSISTENT: f64 = 0.9;
+const MIN_CONSISTENT_SHARE: f64 = 0.9;
 
 /// Returns whether the jumps lie on the lattice of this step, and not by chance: most are multiples
 /// of the step, some are single steps, and the tolerance around multiples covers less than half of
 /// all lengths, so that jumps of an irregular clock would also fall between multiples.
-fn explains(step: f64, steps: &[f64]) -> bool {
+fn lattice_explains(step: f64, steps: &[f64]) -> bool {
     /// The least share of single steps. For a divisor of the true step there would be none.
     /// *Default*: moves no figure.
-    const SINGLE: f64 = 0.02;
+    const MIN_SINGLE_SHARE: f64 = 0.02;
     /// The largest share of all lengths within the tolerance of multiples. *Default*: moves no
     /// figure.
-    const TAKEN: f64 = 0.5;
+    const MAX_COVERED_SHARE: f64 = 0.5;
     let reach = lattice::tolerance(step);
     let (mut on, mut single) = (0.0, 0.0);
     for length in steps {
@@ -172,22 +175,22 @@ fn explains(step: f64, steps: &[f64]) -> bool {
         }
     }
     let count = steps.len() as f64;
-    2.0 * reach + 1.0 < TAKEN * step
-        && on >= CONSISTENT * count
-        && single >= (SINGLE * count).max(1.0)
+    2.0 * reach + 1.0 < MAX_COVERED_SHARE * step
+        && on >= MIN_CONSISTENT_SHARE * count
+        && single >= (MIN_SINGLE_SHARE * count).max(1.0)
 }
 
 /// Returns the length up to which steps cover nearly all of the time; a few of the longest
 /// intervals were interrupted.
-fn longest_of(steps: &[f64]) -> f64 {
+fn longest_typical_step(steps: &[f64]) -> f64 {
     /// This share of the time. *Default*: moves no figure.
-    const NEARLY_ALL: f64 = 0.95;
+    const COVERED_TIME_SHARE: f64 = 0.95;
     let steps = sorted(steps);
     let kept = &steps[..steps.len() - (steps.len() / 100).max(1).min(steps.len() - 1)];
-    let mut left = NEARLY_ALL * kept.iter().sum::<f64>();
+    let mut remaining = COVERED_TIME_SHARE * kept.iter().sum::<f64>();
     let longest = kept.iter().find(|step| {
-        left -= **step;
-        left <= 0.0
+        remaining -= **step;
+        remaining <= 0.0
     });
     longest.or(kept.last()).copied().unwrap_or(f64::INFINITY)
 }

@@ -8,19 +8,19 @@ use crate::statistics::sorted;
 
 /// The shortest step with a visible lattice, in ticks; the spectrum is used for shorter steps.
 /// *Computed*: truncation fills the gaps.
-pub const SHORTEST: f64 = 4.0;
+pub const MIN_STEP_TICKS: f64 = 4.0;
 
 /// The share of intervals that must lie on the lattice.
 /// *Default*: moves no figure; 5 % may be interrupted.
-const ON_LATTICE: f64 = 0.95;
+const MIN_LATTICE_SHARE: f64 = 0.95;
 
 /// Steps of at least this many ticks are long compared with truncation, so truncation is
 /// distinguishable from a neighbouring level. *Judgement*.
-const LONG: f64 = 12.0;
+const MIN_LONG_STEP: f64 = 12.0;
 
 /// A positive interval shorter than this share of a step shows a reading that was made unique.
 /// *Default*: moves no figure.
-pub const UNIQUE: f64 = 0.3;
+pub const MAX_UNIQUE_SHARE: f64 = 0.3;
 
 /// A lattice that explains the intervals.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -36,22 +36,22 @@ pub struct Lattice {
 pub fn tolerance(step: f64) -> f64 {
     /// The tolerance in ticks for short and for long steps. *Computed*: truncation of two readings,
     /// and a tick for unique ones.
-    const TRUNCATION: (f64, f64) = (1.3, 2.2);
+    const TRUNCATION_TICKS: (f64, f64) = (1.3, 2.2);
     /// The tolerance for steered counters, as a share of the step. *Default*: moves no figure.
-    const STEERED: f64 = 0.03;
-    let truncation: f64 = if step >= LONG {
-        TRUNCATION.1
+    const STEERING_SHARE: f64 = 0.03;
+    let truncation: f64 = if step >= MIN_LONG_STEP {
+        TRUNCATION_TICKS.1
     } else {
-        TRUNCATION.0
+        TRUNCATION_TICKS.0
     };
-    truncation.max(STEERED * step)
+    truncation.max(STEERING_SHARE * step)
 }
 
 impl Lattice {
     /// Returns whether some of the sorted intervals are nearly zero: the counter stood still, but
     /// the second reading was made unique.
     pub fn shows_unique_readings(&self, intervals: &[i64]) -> bool {
-        let reach = tolerance(self.step).min(UNIQUE * self.step);
+        let reach = tolerance(self.step).min(MAX_UNIQUE_SHARE * self.step);
         let mut moved = intervals.iter().filter(|interval| **interval > 0);
         moved
             .next()
@@ -61,38 +61,38 @@ impl Lattice {
     /// Determines the step from differences of successive readings, one series per process. It uses
     /// the distance between readings that are the first of their step and so were not made unique.
     /// `None` if such readings are rare, or off the lattice.
-    pub fn resolved_from(&self, series: &[Vec<i64>]) -> Option<Self> {
+    pub fn from_reading_differences(&self, series: &[Vec<i64>]) -> Option<Self> {
         /// The least number of counted steps. *Default*: moves no figure.
-        const FEWEST_LEVELS: f64 = 200.0;
+        const MIN_COUNTED_STEPS: f64 = 200.0;
         /// The largest number of steps in an interval; longer intervals are interruptions.
         /// *Default*: moves no figure.
-        const MOST_LEVELS: f64 = 8.0;
+        const MAX_INTERVAL_STEPS: f64 = 8.0;
         let (mut length, mut levels, mut on, mut off) = (0.0, 0.0, 0.0, 0.0);
         for differences in series {
             // The advance since the last first reading of a step; unknown at the beginning.
-            let mut since = None;
+            let mut advance = None;
             for &difference in differences {
                 if (0..=1).contains(&difference) {
-                    since = since.map(|moved: f64| moved + difference as f64);
+                    advance = advance.map(|moved: f64| moved + difference as f64);
                     continue;
                 }
-                let moved = since.map_or(f64::NAN, |moved| moved + difference as f64);
+                let moved = advance.map_or(f64::NAN, |moved| moved + difference as f64);
                 let level = (moved / self.step).round();
-                if level <= MOST_LEVELS {
-                    let lies =
+                if level <= MAX_INTERVAL_STEPS {
+                    let is_on_lattice =
                         level >= 1.0 && (moved - level * self.step).abs() <= tolerance(self.step);
-                    if lies {
+                    if is_on_lattice {
                         (length, levels, on) = (length + moved, levels + level, on + 1.0);
                     } else {
                         off += 1.0;
                     }
                 }
-                since = (difference > 0).then_some(0.0);
+                advance = (difference > 0).then_some(0.0);
             }
         }
         // Truncation, assumed independent for each reading.
         let error = (on / 6.0 + 1.0_f64).sqrt() / levels;
-        let resolved = levels >= FEWEST_LEVELS && on >= ON_LATTICE * (on + off);
+        let resolved = levels >= MIN_COUNTED_STEPS && on >= MIN_LATTICE_SHARE * (on + off);
         resolved.then(|| Self {
             step: length / levels,
             error,
@@ -102,17 +102,17 @@ impl Lattice {
     /// Determines the step from other sorted intervals by a regression through zero, because all
     /// intervals are multiples of the step. An interval may be too short because its first reading
     /// was made unique; the standard error includes this.
-    pub fn refitted(self, intervals: &[i64]) -> Self {
+    pub fn refit(self, intervals: &[i64]) -> Self {
         let (mut product, mut short, mut square) = (0.0, 0.0, 0.0);
-        for (value, times) in count(intervals) {
+        for (value, count) in count_values(intervals) {
             let level = (value / self.step).round();
             let off = value - level * self.step;
             if level > 0.0 && off.abs() <= tolerance(self.step) {
-                product += times * level * value;
+                product += count * level * value;
                 if off < -0.5 {
-                    short -= times * level * off;
+                    short -= count * level * off;
                 }
-                square += times * level * level;
+                square += count * level * level;
             }
         }
         if square == 0.0 {
@@ -128,18 +128,18 @@ impl Lattice {
 /// Returns the coarsest lattice of at least four ticks that includes at least 95 % of the
 /// intervals; `intervals` are sorted and not negative.
 pub fn find(intervals: &[i64]) -> Option<Lattice> {
-    let counted = count(intervals);
+    let counted = count_values(intervals);
     let candidates = sorted(candidates(&counted)).into_iter().rev();
     candidates
-        .filter_map(|candidate| accept(&counted, candidate))
+        .filter_map(|candidate| refine_candidate(&counted, candidate))
         .next()
 }
 
 /// Returns distinct values with their counts, without outliers.
-fn count(intervals: &[i64]) -> Vec<(f64, f64)> {
+fn count_values(intervals: &[i64]) -> Vec<(f64, f64)> {
     /// One in this many intervals may be an outlier. *Judgement*: 5 % may be interrupted.
-    const OUTLIERS: usize = 20;
-    let kept = intervals.len() - intervals.len() / OUTLIERS;
+    const INTERVALS_PER_OUTLIER: usize = 20;
+    let kept = intervals.len() - intervals.len() / INTERVALS_PER_OUTLIER;
     intervals[..kept]
         .chunk_by(|a, b| a == b)
         .map(|same| (same[0] as f64, same.len() as f64))
@@ -149,17 +149,17 @@ fn count(intervals: &[i64]) -> Vec<(f64, f64)> {
 /// Returns candidate steps: frequent differences between neighbouring values.
 fn candidates(counted: &[(f64, f64)]) -> Vec<f64> {
     /// The number of neighbours that a value is compared with. *Default*: moves no figure.
-    const LAGS: usize = 10;
+    const MAX_NEIGHBOURS: usize = 10;
     /// The largest number of candidates. *Default*: moves no figure.
-    const MOST: usize = 28;
+    const MAX_CANDIDATES: usize = 28;
     /// Candidates within this ratio are merged. *Default*: moves no figure.
-    const WIDTH: f64 = 1.02;
-    let bin = |length: f64| (length.ln() / WIDTH.ln()).round() as i64;
+    const MERGE_RATIO: f64 = 1.02;
+    let bin = |length: f64| (length.ln() / MERGE_RATIO.ln()).round() as i64;
     let mut bins = BTreeMap::<i64, (f64, f64)>::new();
     for (index, &(low, low_count)) in counted.iter().enumerate() {
-        for &(high, high_count) in counted[index + 1..].iter().take(LAGS) {
+        for &(high, high_count) in counted[index + 1..].iter().take(MAX_NEIGHBOURS) {
             let length = high - low;
-            if length >= SHORTEST - 1.0 {
+            if length >= MIN_STEP_TICKS - 1.0 {
                 let weight = (1.0 + low_count.min(high_count)).log2();
                 let entry = bins.entry(bin(length)).or_default();
                 entry.0 += weight;
@@ -167,33 +167,33 @@ fn candidates(counted: &[(f64, f64)]) -> Vec<f64> {
             }
         }
     }
-    let mut weighed: Vec<(f64, f64)> = bins
+    let mut weighted: Vec<(f64, f64)> = bins
         .into_values()
         .map(|(weight, sum)| (weight, sum / weight))
         .collect();
-    weighed.sort_unstable_by(|a, b| b.0.total_cmp(&a.0));
-    let best = weighed.into_iter().take(MOST);
+    weighted.sort_unstable_by(|a, b| b.0.total_cmp(&a.0));
+    let best = weighted.into_iter().take(MAX_CANDIDATES);
     best.map(|(_, length)| length).collect()
 }
 
 /// Refines a candidate and accepts it if the intervals lie on its lattice.
-fn accept(counted: &[(f64, f64)], candidate: f64) -> Option<Lattice> {
+fn refine_candidate(counted: &[(f64, f64)], candidate: f64) -> Option<Lattice> {
     /// The largest distance of the lattice from zero, in steps; not tested if the origin is known
     /// less precisely. *Default*: moves no figure.
-    const ORIGIN: f64 = 0.1;
+    const MAX_ORIGIN_DISTANCE: f64 = 0.1;
     let anchor = counted.iter().max_by(|a, b| a.1.total_cmp(&b.1))?.0;
     let start = refine_near(counted, anchor, candidate)?;
-    let line = extend(counted, anchor, start)?;
+    let line = fit_all_levels(counted, anchor, start)?;
     let step = line.step;
-    if step < SHORTEST {
+    if step < MIN_STEP_TICKS {
         return None;
     }
     // The intervals of a counter are multiples of its step, so the lattice includes zero. This is
     // not tested if the step is not known precisely enough.
     let origin = line.at_anchor / step;
-    let uncertain = 3.0 * line.error * origin.abs() > ORIGIN * step;
+    let uncertain = 3.0 * line.error * origin.abs() > MAX_ORIGIN_DISTANCE * step;
     let offset = line.at_anchor - origin.round() * step;
-    if !uncertain && offset.abs() > (0.5 * tolerance(step)).max(ORIGIN * step) {
+    if !uncertain && offset.abs() > (0.5 * tolerance(step)).max(MAX_ORIGIN_DISTANCE * step) {
         return None;
     }
     let (mut on, mut all) = (0.0, 0.0);
@@ -204,17 +204,17 @@ fn accept(counted: &[(f64, f64)], candidate: f64) -> Option<Lattice> {
     let cut = counted
         .last()
         .map_or(f64::INFINITY, |(value, _)| (value / step).round());
-    for &(value, times) in counted {
+    for &(value, count) in counted {
         let base = if uncertain { line.at_anchor } else { 0.0 };
         let level = ((value - base) / step).round();
-        all += times;
+        all += count;
         if (value - base - level * step).abs() <= tolerance(step) {
-            on += times;
-            *levels.entry(level as i64).or_default() += times;
+            on += count;
+            *levels.entry(level as i64).or_default() += count;
             if level < cut {
-                product += times * level * value;
-                square += times * level * level;
-                squares += times * value * value;
+                product += count * level * value;
+                square += count * level * level;
+                squares += count * value * value;
             }
         }
     }
@@ -231,12 +231,11 @@ fn accept(counted: &[(f64, f64)], candidate: f64) -> Option<Lattice> {
     } else {
         line.error
     };
-    (on >= ON_LATTICE * all && occupied(&levels, step) && through_zero.is_finite()).then_some(
-        Lattice {
+    (on >= MIN_LATTICE_SHARE * all && occupied(&levels, step) && through_zero.is_finite())
+        .then_some(Lattice {
             step: through_zero,
             error: if uncertain { line.error } else { error },
-        },
-    )
+        })
 }
 
 /// Returns whether enough neighbouring levels are occupied. Coarser lattices were tested before, so
@@ -244,18 +243,18 @@ fn accept(counted: &[(f64, f64)], candidate: f64) -> Option<Lattice> {
 fn occupied(levels: &BTreeMap<i64, f64>, step: f64) -> bool {
     /// The least share of intervals of a level if two neighbouring levels are sufficient.
     /// *Default*: moves no figure.
-    const RICH: f64 = 0.05;
+    const MIN_RICH_SHARE: f64 = 0.05;
     /// The least number of intervals of a level that are not interruptions. *Default*: moves no
     /// figure.
-    const REPEATED_TIMES: f64 = 2.0;
+    const MIN_LEVEL_COUNT: f64 = 2.0;
     /// The least number of pairs of neighbouring levels. *Default*: moves no figure.
-    const PAIRS: usize = 2;
+    const MIN_ADJACENT_PAIRS: usize = 2;
     /// The least share of neighbouring levels among all pairs of successive levels. *Default*:
     /// moves no figure.
-    const ADJACENT: f64 = 0.2;
+    const MIN_ADJACENT_SHARE: f64 = 0.2;
     let all: f64 = levels.values().sum();
-    let holding = |least: f64| -> Vec<i64> {
-        let rich = levels.iter().filter(|(_, times)| **times >= least);
+    let levels_with = |least: f64| -> Vec<i64> {
+        let rich = levels.iter().filter(|(_, count)| **count >= least);
         rich.map(|(level, _)| *level).collect()
     };
     let neighbours = |levels: &[i64]| {
@@ -263,12 +262,13 @@ fn occupied(levels: &BTreeMap<i64, f64>, step: f64) -> bool {
         pairs.filter(|pair| pair[1] == pair[0] + 1).count()
     };
     // Two neighbouring levels are sufficient if the step is long compared with truncation.
-    if step >= LONG && neighbours(&holding(RICH * all)) > 0 {
+    if step >= MIN_LONG_STEP && neighbours(&levels_with(MIN_RICH_SHARE * all)) > 0 {
         return true;
     }
-    let seen = holding(REPEATED_TIMES);
-    let adjacent = neighbours(&seen);
-    adjacent >= PAIRS && adjacent as f64 >= ADJACENT * (seen.len() - 1) as f64
+    let frequent = levels_with(MIN_LEVEL_COUNT);
+    let adjacent = neighbours(&frequent);
+    adjacent >= MIN_ADJACENT_PAIRS
+        && adjacent as f64 >= MIN_ADJACENT_SHARE * (frequent.len() - 1) as f64
 }
 
 /// Returns the step near a candidate with the most intervals close to the anchor.
@@ -279,7 +279,7 @@ fn refine_near(counted: &[(f64, f64)], anchor: f64, candidate: f64) -> Option<f6
     let (mut best, mut highest) = (None, 0.0);
     for index in -12..=12_i32 {
         let step = candidate + reach * f64::from(index) / 12.0;
-        let part = |(value, times): &&(f64, f64)| times * (TAU * (value - anchor) / step).cos();
+        let part = |(value, count): &&(f64, f64)| count * (TAU * (value - anchor) / step).cos();
         let score: f64 = near.iter().map(part).sum();
         if score > highest {
             (best, highest) = (Some(step), score);
@@ -288,7 +288,7 @@ fn refine_near(counted: &[(f64, f64)], anchor: f64, candidate: f64) -> Option<f6
     best
 }
 
-struct SpectralLine {
+struct FittedLine {
     step: f64,
     at_anchor: f64,
     error: f64,
@@ -296,10 +296,10 @@ struct SpectralLine {
 
 /// Fits `value = at_anchor + level · step` in windows that double in size around the anchor, so
 /// that no level is miscounted.
-fn extend(counted: &[(f64, f64)], anchor: f64, start: f64) -> Option<SpectralLine> {
+fn fit_all_levels(counted: &[(f64, f64)], anchor: f64, start: f64) -> Option<FittedLine> {
     let distances = counted.iter().map(|(value, _)| (value - anchor).abs());
     let farthest = distances.fold(0.0, f64::max);
-    let mut line = SpectralLine {
+    let mut line = FittedLine {
         step: start,
         at_anchor: anchor,
         error: 0.0,
@@ -320,44 +320,44 @@ fn fit(
     counted: &[(f64, f64)],
     anchor: f64,
     window: f64,
-    before: &SpectralLine,
-) -> Option<SpectralLine> {
+    before: &FittedLine,
+) -> Option<FittedLine> {
     /// The least share of the window on the current lattice: less than at the end, because levels
     /// may still be miscounted. *Default*: moves no figure.
-    const MOSTLY: f64 = 0.7;
+    const MIN_WINDOW_SHARE: f64 = 0.7;
     /// The least number of intervals for a line. *Default*: moves no figure.
-    const FEWEST: f64 = 8.0;
+    const MIN_LINE_INTERVALS: f64 = 8.0;
     /// The least variance of levels for a slope. *Judgement*.
-    const APART: f64 = 0.05;
+    const MIN_LEVEL_VARIANCE: f64 = 0.05;
     let reach = tolerance(before.step);
     let (mut all, mut on) = (0.0, 0.0);
     let mut sums = [0.0; 5];
-    for &(value, times) in counted
+    for &(value, count) in counted
         .iter()
         .filter(|(value, _)| (value - anchor).abs() <= window)
     {
         let level = ((value - before.at_anchor) / before.step).round();
-        all += times;
+        all += count;
         if (value - before.at_anchor - level * before.step).abs() <= reach {
-            on += times;
-            sums[0] += times * level;
-            sums[1] += times * value;
-            sums[2] += times * level * level;
-            sums[3] += times * level * value;
-            sums[4] += times * value * value;
+            on += count;
+            sums[0] += count * level;
+            sums[1] += count * value;
+            sums[2] += count * level * level;
+            sums[3] += count * level * value;
+            sums[4] += count * value * value;
         }
     }
-    if on < MOSTLY * all || on < FEWEST {
+    if on < MIN_WINDOW_SHARE * all || on < MIN_LINE_INTERVALS {
         return None;
     }
     let [level, value, level_level, level_value, value_value] = sums.map(|sum| sum / on);
     let spread = level_level - level * level;
-    if spread < APART {
+    if spread < MIN_LEVEL_VARIANCE {
         return None;
     }
     let step = (level_value - level * value) / spread;
     let residual = (value_value - value * value - step * step * spread).max(1.0 / 12.0);
-    Some(SpectralLine {
+    Some(FittedLine {
         step,
         at_anchor: value - step * level,
         error: (residual / (on * spread)).sqrt(),

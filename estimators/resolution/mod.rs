@@ -1,8 +1,10 @@
 //! Resolution: the step of the underlying counter as seen through the method (TimerMeter; ICPE 2011
 //! section 2).
 //!
-//! With growing work between two reads, the interval jumps from one multiple of the step to the
-//! next. Three rules search for the step. If two rules contradict each other, or if a clock moves
+//! An *interval* is the difference of two readings with some work between the reads. With growing
+//! work, it jumps from one multiple of the step to the next: intervals lie on a *lattice*. A reading
+//! is *made unique* if the clock returns one tick more because it did not move since the last read.
+//! Three rules search for the step. If two rules contradict each other, or if a clock moves
 //! irregularly, no step is reported.
 
 mod jump;
@@ -99,24 +101,28 @@ impl Rule {
 /// The largest relative difference, and the largest difference in ticks, between steps that count
 /// as equal. Two rules, or two processes, may differ by no more; the interval is then wider.
 /// *Default*: moves no figure; more than either rule is off.
-const SLIGHT: (f64, f64) = (0.02, 0.3);
+const EQUAL_STEP_TOLERANCE: (f64, f64) = (0.02, 0.3);
 
 /// The least number of intervals with the same amount of work in a group of repeated work; smaller
 /// groups have random work. *Definition*: by how plans ask.
-const REPEATED: usize = 4;
+const MIN_REPEATED_INTERVALS: usize = 4;
 
 /// The largest share of differing intervals with the same work that is attributed to interruptions.
 /// *Default*: moves no figure.
-const FEW: f64 = 0.02;
+const MAX_INTERRUPTED_SHARE: f64 = 0.02;
 
 /// The least number of steps from which a step longer than one tick is accepted. *Default*: moves
 /// no figure.
-const FEWEST_STEPS: usize = 8;
+const MIN_STEPS: usize = 8;
 
 /// Determines the step from intervals with growing and random work, and from the differences of
-/// successive readings of each process (`tight`), which contain no work.
-pub fn resolve(groups: &[Intervals], tight: &[Vec<i64>], context: &Context) -> Resolution {
-    let forward: Vec<Intervals> = groups
+/// successive readings of each process (`reading_differences`), which contain no work.
+pub fn resolve(
+    groups: &[Intervals],
+    reading_differences: &[Vec<i64>],
+    context: &Context,
+) -> Resolution {
+    let non_negative: Vec<Intervals> = groups
         .iter()
         .map(|group| Intervals {
             work: group.work,
@@ -128,7 +134,7 @@ pub fn resolve(groups: &[Intervals], tight: &[Vec<i64>], context: &Context) -> R
                 .collect(),
         })
         .collect();
-    let mut all: Vec<i64> = forward
+    let mut all: Vec<i64> = non_negative
         .iter()
         .flat_map(|group| &group.deltas)
         .copied()
@@ -138,34 +144,36 @@ pub fn resolve(groups: &[Intervals], tight: &[Vec<i64>], context: &Context) -> R
         return Resolution::Unmoved;
     }
     let at_most = |reason: &'static str| Resolution::AtMost {
-        bound: bound(&forward),
+        bound: upper_limit(&non_negative),
         reason: reason.into(),
     };
     // Clocks that make readings unique never return equal values, but values one tick apart.
-    let unique = !all.contains(&0);
-    let lattice =
-        lattice::find(&all).filter(|found| !follows_work(&forward, found.step, context.work_unit));
+    let makes_readings_unique = !all.contains(&0);
+    let lattice = lattice::find(&all)
+        .filter(|found| !is_due_to_work(&non_negative, found.step, context.work_unit));
     // With repeated work, many first readings were made unique; such an interval is one tick too
     // short.
     let lattice = lattice.map(|found| match found.shows_unique_readings(&all) {
         true => found
-            .resolved_from(tight)
-            .unwrap_or_else(|| found.refitted(&random(&forward))),
+            .from_reading_differences(reading_differences)
+            .unwrap_or_else(|| found.refit(&intervals_with_random_work(&non_negative))),
         false => found,
     });
     match (
-        Jump::from_groups(&forward, i64::from(unique), lattice),
+        Jump::from_groups(&non_negative, i64::from(makes_readings_unique), lattice),
         lattice,
     ) {
-        (Jump::Unit { longest }, _) => unit(longest),
+        (Jump::Unit { longest }, _) => one_tick(longest),
         (Jump::Uneven { longest }, _) => Resolution::AtMost {
             bound: longest,
             reason: "its steps are of different lengths".into(),
         },
-        (Jump::Step(jump, _), Some(found)) if !unique && differ(jump.value, found.step) => {
+        (Jump::Step(jump, _), Some(found))
+            if !makes_readings_unique && steps_differ(jump.value, found.step) =>
+        {
             at_most("two ways to find the step disagree")
         }
-        (_, Some(found)) => resolved(found, Rule::Lattice),
+        (_, Some(found)) => with_standard_error(found, Rule::Lattice),
         (Jump::Step(..), None)
             if all.len() < groups.iter().map(|group| group.deltas.len()).sum() =>
         {
@@ -173,7 +181,7 @@ pub fn resolve(groups: &[Intervals], tight: &[Vec<i64>], context: &Context) -> R
         }
         (Jump::Step(step, count), None) => {
             // If only zero and one step were observed, other steps may be hidden.
-            if count < FEWEST_STEPS {
+            if count < MIN_STEPS {
                 at_most("too few steps were seen")
             } else {
                 Resolution::Resolved {
@@ -183,24 +191,24 @@ pub fn resolve(groups: &[Intervals], tight: &[Vec<i64>], context: &Context) -> R
             }
         }
         (Jump::None, None) => {
-            if !counts_finely(&forward, context) {
+            if !moves_every_tick(&non_negative, context) {
                 return at_most(
                     "it stands still for longer than its cost, and its steps fit no length",
                 );
             }
-            fine::resolve(&forward, tight, context)
+            fine::resolve(&non_negative, reading_differences, context)
         }
     }
 }
 
-/// Returns whether these steps are different.
-fn differ(step: f64, other: f64) -> bool {
-    (step - other).abs() > (SLIGHT.0 * other).max(SLIGHT.1)
+/// Returns whether two steps, in ticks, differ by more than the tolerance.
+fn steps_differ(step: f64, other: f64) -> bool {
+    (step - other).abs() > (EQUAL_STEP_TOLERANCE.0 * other).max(EQUAL_STEP_TOLERANCE.1)
 }
 
 /// Returns a step of one tick if all steps up to `longest` are excluded, otherwise the upper limit
 /// `longest`.
-fn unit(longest: f64) -> Resolution {
+fn one_tick(longest: f64) -> Resolution {
     let step = Interval {
         value: 1.0,
         low: 1.0,
@@ -212,7 +220,8 @@ fn unit(longest: f64) -> Resolution {
     }
 }
 
-fn resolved(found: lattice::Lattice, rule: Rule) -> Resolution {
+/// Returns the step of a lattice with its 95 % interval.
+fn with_standard_error(found: lattice::Lattice, rule: Rule) -> Resolution {
     let half = Z * found.error;
     let step = Interval {
         value: found.step,
@@ -222,9 +231,8 @@ fn resolved(found: lattice::Lattice, rule: Rule) -> Resolution {
     Resolution::Resolved { step, rule }
 }
 
-/// Returns the largest number of sorted intervals that lie within less than `width` ticks of each
-/// other.
-pub fn densest(intervals: &[i64], width: i64) -> &[i64] {
+/// Returns the longest part of the sorted intervals that lies within less than `width` ticks.
+pub fn densest_window(intervals: &[i64], width: i64) -> &[i64] {
     let (mut best, mut end) = (0..0, 0);
     for (start, first) in intervals.iter().enumerate() {
         let near = |last: &i64| i128::from(*last) - i128::from(*first) < i128::from(width);
@@ -238,21 +246,23 @@ pub fn densest(intervals: &[i64], width: i64) -> &[i64] {
     &intervals[best]
 }
 
-/// Returns the intervals with random work, sorted. Repeated work shows only one position of a
-/// lattice.
-fn random(groups: &[Intervals]) -> Vec<i64> {
-    let groups = groups.iter().filter(|group| group.deltas.len() < REPEATED);
+/// Returns the intervals with random work, sorted. Repeated work shows only one multiple of a step.
+fn intervals_with_random_work(groups: &[Intervals]) -> Vec<i64> {
+    let groups = groups
+        .iter()
+        .filter(|group| group.deltas.len() < MIN_REPEATED_INTERVALS);
     let mut random: Vec<i64> = groups.flat_map(|group| &group.deltas).copied().collect();
     random.sort_unstable();
     random
 }
 
-/// Returns an upper limit: the intervals with the least work that moved crossed at least one step.
-fn bound(groups: &[Intervals]) -> f64 {
+/// Returns an upper limit of the step, in ticks: intervals that moved crossed at least one step, and
+/// those with the least work are the shortest.
+fn upper_limit(groups: &[Intervals]) -> f64 {
     /// The least number of such intervals. *Default*: moves no figure.
-    const ENOUGH: usize = 20;
+    const MIN_MOVED_INTERVALS: usize = 20;
     /// Longer intervals than this quantile were interrupted. *Default*: moves no figure.
-    const NEARLY_ALL: f64 = 0.95;
+    const UNINTERRUPTED_QUANTILE: f64 = 0.95;
     let mut moved: Vec<f64> = Vec::new();
     for deltas in group_by_work(groups).into_values() {
         moved.extend(
@@ -261,82 +271,84 @@ fn bound(groups: &[Intervals]) -> f64 {
                 .filter(|&delta| delta > 0)
                 .map(|delta| delta as f64),
         );
-        if moved.len() >= ENOUGH {
+        if moved.len() >= MIN_MOVED_INTERVALS {
             break;
         }
     }
-    quantile(&sorted(&moved), NEARLY_ALL).unwrap_or(f64::INFINITY)
+    quantile(&sorted(&moved), UNINTERRUPTED_QUANTILE).unwrap_or(f64::INFINITY)
 }
 
-/// Returns whether a lattice is due to the work and not to the counter: its step is the length of a
+/// Returns whether the lattice with this step is due to the work and not to the counter: its step is the length of a
 /// unit of work, and intervals with a fixed amount of work do not jump by this step.
-fn follows_work(groups: &[Intervals], step: f64, work_unit: f64) -> bool {
+fn is_due_to_work(groups: &[Intervals], step: f64, work_unit: f64) -> bool {
     /// The largest number of units of work in the step. *Default*: moves no figure.
-    const MOST_UNITS: f64 = 2.0;
+    const MAX_WORK_UNITS: f64 = 2.0;
     /// The largest relative difference between the step and this number of units. *Default*: moves
     /// no figure.
-    const NEAR: f64 = 0.03;
+    const MAX_UNIT_DIFFERENCE: f64 = 0.03;
     /// The largest relative difference between a step and a difference of two intervals that counts
     /// as a step. *Default*: moves no figure.
-    const A_STEP: f64 = 0.3;
+    const MAX_STEP_DIFFERENCE: f64 = 0.3;
     if work_unit <= 0.0 {
         return false;
     }
     let ratio = step / work_unit;
     let multiple = ratio.round().max(1.0);
-    if multiple > MOST_UNITS || (ratio / multiple - 1.0).abs() > NEAR {
+    if multiple > MAX_WORK_UNITS || (ratio / multiple - 1.0).abs() > MAX_UNIT_DIFFERENCE {
         return false;
     }
     let (mut jumps, mut pairs) = (0, 0);
     for group in groups {
         for pair in group.deltas.windows(2) {
             pairs += 1;
-            jumps += usize::from(((pair[1] - pair[0]).abs() as f64 / step - 1.0).abs() < A_STEP);
+            jumps += usize::from(
+                ((pair[1] - pair[0]).abs() as f64 / step - 1.0).abs() < MAX_STEP_DIFFERENCE,
+            );
         }
     }
-    pairs == 0 || (jumps as f64) < FEW * pairs as f64
+    pairs == 0 || (jumps as f64) < MAX_INTERRUPTED_SHARE * pairs as f64
 }
 
 /// Returns whether the timer moves nearly in every tick: it does not show zero if the read alone
 /// takes several ticks, and it grows with the work. A clock that merely makes its readings unique
 /// does not grow with the work.
-fn counts_finely(groups: &[Intervals], context: &Context) -> bool {
+fn moves_every_tick(groups: &[Intervals], context: &Context) -> bool {
     /// The least cost of a read, in ticks, at which a timer that moves every tick or two cannot
     /// show zero. *Default*: moves no figure.
-    const LONG_COST: f64 = 6.0;
+    const MIN_COST_TICKS: f64 = 6.0;
     /// The largest share of wrong readings. *Default*: moves no figure.
-    const SELDOM: f64 = 0.005;
+    const MAX_ZERO_SHARE: f64 = 0.005;
     /// The least share of the duration of work and reads that the timer has to show. The duration
     /// of the work is known roughly, from another timer. *Default*: moves no figure.
-    const KEEPS_UP: f64 = 0.3;
+    const MIN_SHOWN_SHARE: f64 = 0.3;
     let deltas = || groups.iter().flat_map(|group| &group.deltas);
     let all = deltas().count() as f64;
     let zeros = deltas().filter(|&&delta| delta == 0).count() as f64;
-    let stood_still = context.cost >= LONG_COST && zeros > SELDOM * all;
+    let stood_still = context.cost >= MIN_COST_TICKS && zeros > MAX_ZERO_SHARE * all;
     let work: f64 = groups
         .iter()
         .map(|group| group.work as f64 * group.deltas.len() as f64)
         .sum();
     let ticks: f64 = deltas().map(|&delta| delta as f64).sum();
-    !stood_still && ticks >= KEEPS_UP * (work * context.work_unit + all * context.cost)
+    !stood_still && ticks >= MIN_SHOWN_SHARE * (work * context.work_unit + all * context.cost)
 }
 
 /// Returns whether truncation and the cost of the read explain the variation of successive
 /// readings, around the median and towards the cheapest reads.
-fn cost_explains(tight: &[Vec<i64>], context: &Context) -> bool {
+fn cost_explains_variation(reading_differences: &[Vec<i64>], context: &Context) -> bool {
     /// The largest ratios to the values of single invocations: for the standard deviation, the
     /// distance from the 2nd percentile to the median, and the distance from the 1st to the 10th
     /// percentile. Two reads vary more than one (by √2 if they are independent). *Judgement*.
-    const TIMES: [f64; 3] = [1.5, 1.2, 1.3];
+    const MAX_WIDTH_RATIOS: [f64; 3] = [1.5, 1.2, 1.3];
     /// The largest contribution of truncation to a standard deviation and to a width, in ticks.
     /// *Default*: moves no figure.
-    const TRUNCATION: [f64; 2] = [1.0, 2.0];
+    const MAX_TRUNCATION_TICKS: [f64; 2] = [1.0, 2.0];
     /// The uncertainty of the cost due to the step of the reference, in steps. *Default*: moves no
     /// figure.
-    const OPEN: f64 = 0.25;
+    const REFERENCE_ERROR_STEPS: f64 = 0.25;
     let typical = |figures: Vec<f64>| quantile(&sorted(&figures), 0.5);
     let deviation = typical(
-        tight
+        reading_differences
             .iter()
             .filter_map(|deltas| Some(core_variance(deltas, 1.0)?.sqrt()))
             .collect(),
@@ -346,22 +358,26 @@ fn cost_explains(tight: &[Vec<i64>], context: &Context) -> bool {
             let sorted = sorted(deltas.iter().map(|&delta| delta as f64));
             Some(quantile(&sorted, high)? - quantile(&sorted, low)?)
         };
-        typical(tight.iter().filter_map(width).collect())
+        typical(reading_differences.iter().filter_map(width).collect())
     };
-    let explained = |seen: Option<f64>, by: f64, truncation: f64| {
-        seen.is_some_and(|seen| seen <= truncation + by + OPEN * context.reference_step)
+    let explained = |observed: Option<f64>, cost_part: f64, truncation: f64| {
+        observed.is_some_and(|observed| {
+            observed <= truncation + cost_part + REFERENCE_ERROR_STEPS * context.reference_step
+        })
     };
-    explained(deviation, TIMES[0] * context.cost_deviation, TRUNCATION[0])
-        && explained(
-            between(0.02, 0.5),
-            TIMES[1] * context.cost_lower_width,
-            TRUNCATION[1],
-        )
-        && explained(
-            between(0.01, 0.1),
-            TIMES[2] * context.cost_edge,
-            TRUNCATION[1],
-        )
+    explained(
+        deviation,
+        MAX_WIDTH_RATIOS[0] * context.cost_deviation,
+        MAX_TRUNCATION_TICKS[0],
+    ) && explained(
+        between(0.02, 0.5),
+        MAX_WIDTH_RATIOS[1] * context.cost_lower_width,
+        MAX_TRUNCATION_TICKS[1],
+    ) && explained(
+        between(0.01, 0.1),
+        MAX_WIDTH_RATIOS[2] * context.cost_edge,
+        MAX_TRUNCATION_TICKS[1],
+    )
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! Finds steps of a few ticks from the spectrum of intervals. Truncation to whole ticks fills the
 //! gaps between the multiples of such a step, so the intervals show no lattice; their spectrum
-//! still shows the step.
+//! still shows the step. A *line* is the mean of unit vectors at one frequency, a complex number; its
+//! *height* is its absolute value.
 //!
 //! A counter of step `p` (in ticks) returns `⌊np⌋` and moves by `⌊mp⌋` or `⌈mp⌉` in `m` steps. So
 //! the mean of `exp(2πi·d/p)` over intervals `d` is real and positive, whatever their lengths:
@@ -14,42 +15,42 @@
 
 use std::f64::consts::{PI, TAU};
 
-use crate::resolution::densest;
+use crate::resolution::densest_window;
 use crate::resolution::lattice::Lattice;
 use crate::statistics::Z;
 use crate::statistics::phasors::{Complex, Sweep};
 
 /// The longest step that is sought in the spectrum, in ticks: steps of four ticks or more also show
 /// a lattice. *Computed*.
-const LONGEST: f64 = 5.2;
+const MAX_STEP_TICKS: f64 = 5.2;
 
 /// The shortest step that can be distinguished from one tick, in ticks. *Computed*: of shorter ones
 /// sinc² is below 0.17, as of sidelobes of the work.
-const SHORTEST: f64 = 1.5;
+const MIN_STEP_TICKS: f64 = 1.5;
 
 /// The least height of a significant line, in standard deviations of chance. *Chance*: two in a
 /// billion a frequency.
-const STANDS_OUT: f64 = 4.5;
+const MIN_LINE_DEVIATIONS: f64 = 4.5;
 
 /// Lines higher than this share of the highest line count as equally high; an integer step has
 /// several such lines. *Judgement*: whole steps have several of height 1.
-const AS_TALL: f64 = 0.9;
+const EQUAL_HEIGHT_RATIO: f64 = 0.9;
 
 /// The share of intervals that may have any length, because of interruptions. *Judgement*.
-const LOST: f64 = 0.05;
+const INTERRUPTED_SHARE: f64 = 0.05;
 
 /// Standard deviations of chance: the largest deviation of a line from the expected height and
 /// phase at which a step is accepted, and the least at which a step is excluded. *Chance*: 0.03 %
 /// and 5 % of a plane.
-const WITHIN: (f64, f64) = (4.0, 2.45);
+const LINE_DEVIATIONS: (f64, f64) = (4.0, 2.45);
 
 /// Additional error of a line, because intervals that grow in equal units do not sample all phases
 /// of a step equally. *Seen*.
-const UNEVEN: f64 = 0.04;
+const PHASE_SAMPLING_ERROR: f64 = 0.04;
 
 /// The least width of the distribution of intervals, in ticks, that samples the phases about
 /// equally. *Judgement*.
-const WIDE: f64 = 16.0;
+const MIN_SAMPLED_WIDTH: f64 = 16.0;
 
 /// The spectrum of intervals.
 pub struct Spectrum {
@@ -59,8 +60,8 @@ pub struct Spectrum {
     deviation: f64,
     /// Standard deviation that chance adds to the real and to the imaginary part.
     noise: f64,
-    /// Additional error of lines, see `UNEVEN`.
-    uneven: f64,
+    /// Additional error of lines, see `PHASE_SAMPLING_ERROR`.
+    phase_error: f64,
     /// Distance between two sampled frequencies, in turns per tick.
     stride: f64,
     /// Complex means at multiples of `stride`, up to half a turn per tick.
@@ -83,83 +84,90 @@ impl Spectrum {
     /// `None` if there are too few intervals.
     pub fn from_intervals(intervals: &[i64]) -> Option<Self> {
         /// The least number of intervals. *Chance*: four deviations are a third.
-        const FEWEST: usize = 60;
+        const MIN_INTERVALS: usize = 60;
         /// The least range of intervals, in ticks. *Judgement*.
-        const LEAST: i64 = 3;
+        const MIN_RANGE_TICKS: i64 = 3;
         /// Distance between frequencies, as a share of the width of a line. *Numerical*.
-        const STRIDE: f64 = 0.25;
-        let window = window(intervals);
+        const FREQUENCY_STRIDE: f64 = 0.25;
+        let window = fullest_window(intervals);
         let (first, last) = (*window.first()?, *window.last()?);
-        if window.len() < FEWEST || last - first < LEAST {
+        if window.len() < MIN_INTERVALS || last - first < MIN_RANGE_TICKS {
             return None;
         }
         let (count, span) = (window.len() as f64, (last - first) as f64);
         let mean = window.iter().map(|&value| value as f64).sum::<f64>() / count;
-        let of = |same: &[i64]| (same[0] as f64 - mean, same.len() as f64 / count);
-        let counted: Vec<(f64, f64)> = window.chunk_by(|a, b| a == b).map(of).collect();
+        let with_share = |same: &[i64]| (same[0] as f64 - mean, same.len() as f64 / count);
+        let counted: Vec<(f64, f64)> = window.chunk_by(|a, b| a == b).map(with_share).collect();
         let deviation = counted
             .iter()
             .map(|(value, share)| share * value * value)
             .sum::<f64>()
             .sqrt();
-        let stride = 0.5 / (0.5 * span / STRIDE).ceil();
+        let stride = 0.5 / (0.5 * span / FREQUENCY_STRIDE).ceil();
         let half_turn = (0.5 / stride).round() as usize;
         let lines = Sweep::new(&counted, 0.0, stride)
             .take(half_turn + 1)
             .collect();
-        let mostly = window[window.len() - 1 - window.len() / 20] - window[window.len() / 20];
-        let uneven = UNEVEN * (WIDE / (mostly as f64).max(1.0)).max(1.0);
+        let central_range =
+            window[window.len() - 1 - window.len() / 20] - window[window.len() / 20];
+        let phase_error =
+            PHASE_SAMPLING_ERROR * (MIN_SAMPLED_WIDTH / (central_range as f64).max(1.0)).max(1.0);
         Some(Self {
             counted,
             mean,
             deviation,
             noise: (0.5 / count).sqrt(),
-            uneven,
+            phase_error,
             stride,
             lines,
         })
     }
 
-    /// Returns the step of the counter if its line is significant. `of_work` returns whether a line
+    /// Returns the step of the counter if its line is significant. `is_due_to_work` returns whether a line
     /// of this frequency and step may be due to the work.
-    pub fn step(&self, of_work: impl Fn(f64, f64, f64) -> bool) -> FoundLine {
+    pub fn step(&self, is_due_to_work: impl Fn(f64, f64, f64) -> bool) -> FoundLine {
         /// Steps with a smaller relative difference are reported as one step, whose interval
-        /// includes both. *Judgement*: as `SLIGHT`.
-        const SAME_STEP: f64 = 0.02;
+        /// includes both. *Judgement*: as `EQUAL_STEP_TOLERANCE`.
+        const MAX_EQUAL_DIFFERENCE: f64 = 0.02;
         /// Standard deviations of chance by which a line must be closer to the expectation for one
         /// step than for another. *Chance*.
-        const CLEARLY: f64 = 3.0;
+        const MIN_DISTINCTION: f64 = 3.0;
         if self.is_narrow() {
             return FoundLine::Nothing;
         }
         for frequency in self.peaks() {
             let fit = self.fit(frequency);
-            if of_work(fit.frequency, 1.0 / fit.frequency, fit.line.length())
+            if is_due_to_work(fit.frequency, 1.0 / fit.frequency, fit.line.length())
                 || fit.line.real < 0.0
-                || fit.line.imaginary.abs() > WITHIN.0 * self.noise + UNEVEN
+                || fit.line.imaginary.abs() > LINE_DEVIATIONS.0 * self.noise + PHASE_SAMPLING_ERROR
             {
                 continue;
             }
             // Integer intervals do not distinguish a frequency from 1 minus this frequency.
             let steps = [fit.frequency, 1.0 - fit.frequency]
                 .map(|turns| (1.0 / turns, fit.error / turns / turns));
-            let off = |&(step, error): &(f64, f64)| self.off(fit.line, step, error);
+            let misfit = |&(step, error): &(f64, f64)| self.line_misfit(fit.line, step, error);
             let allowed = |step: &(f64, f64)| {
-                step.0 >= SHORTEST && off(step) <= WITHIN.0 * self.noise + UNEVEN
+                step.0 >= MIN_STEP_TICKS
+                    && misfit(step) <= LINE_DEVIATIONS.0 * self.noise + PHASE_SAMPLING_ERROR
             };
             return match steps.map(|step| Some(step).filter(allowed)) {
                 [None, None] => FoundLine::Nothing,
                 [Some(step), None] | [None, Some(step)] => FoundLine::Step(self.refined(step)),
-                [Some(long), Some(short)] if long.0 - short.0 <= SAME_STEP * short.0 => {
+                [Some(long), Some(short)] if long.0 - short.0 <= MAX_EQUAL_DIFFERENCE * short.0 => {
                     let (step, half) = (f64::midpoint(long.0, short.0), (long.0 - short.0) / 2.0);
                     FoundLine::Step(Lattice {
                         step,
                         error: long.1.max(self.refined(long).error) + half / Z,
                     })
                 }
-                [Some(long), Some(short)] => match off(&long) - off(&short) {
-                    closer if closer < -CLEARLY * self.noise => FoundLine::Step(self.refined(long)),
-                    closer if closer > CLEARLY * self.noise => FoundLine::Step(self.refined(short)),
+                [Some(long), Some(short)] => match misfit(&long) - misfit(&short) {
+                    closer if closer < -MIN_DISTINCTION * self.noise => {
+                        FoundLine::Step(self.refined(long))
+                    }
+                    closer if closer > MIN_DISTINCTION * self.noise => {
+                        FoundLine::Step(self.refined(short))
+                    }
                     _ => FoundLine::Unclear(long.0),
                 },
             };
@@ -168,23 +176,23 @@ impl Spectrum {
     }
 
     /// Returns the longest step that could cause an unexplained line above this height.
-    pub fn unexplained(&self, height: f64, of_work: impl Fn(f64) -> bool) -> Option<f64> {
+    pub fn unexplained(&self, height: f64, is_due_to_work: impl Fn(f64) -> bool) -> Option<f64> {
         let mut peaks = self.peaks().into_iter();
         peaks
-            .find(|&peak| self.at(peak).length() > height && !of_work(peak))
+            .find(|&peak| self.line_at(peak).length() > height && !is_due_to_work(peak))
             .map(|peak| 1.0 / peak)
     }
 
     /// Returns whether most intervals lie within so few ticks that they do not sample all phases of
     /// a step.
     pub fn is_narrow(&self) -> bool {
-        self.uneven > UNEVEN
+        self.phase_error > PHASE_SAMPLING_ERROR
     }
 
     /// Refines the step by a regression through zero over the number of steps in each interval.
     fn refined(&self, (step, error): (f64, f64)) -> Lattice {
         /// The largest uncertainty of the longest interval, in steps. *Judgement*.
-        const COUNTED: f64 = 0.2;
+        const MAX_COUNT_ERROR: f64 = 0.2;
         let (mut product, mut square, mut squares) = (0.0, 0.0, 0.0);
         for (value, share) in &self.counted {
             let value = value + self.mean;
@@ -198,7 +206,7 @@ impl Spectrum {
             .last()
             .map_or(0.0, |(value, _)| (value + self.mean) / step);
         // If the number of steps may be miscounted, the step from the frequency is used.
-        if WITHIN.0 * error * longest > COUNTED * step {
+        if LINE_DEVIATIONS.0 * error * longest > MAX_COUNT_ERROR * step {
             return Lattice { step, error };
         }
         let slope = product / square;
@@ -211,29 +219,31 @@ impl Spectrum {
 
     /// Returns the longest step in ticks that the intervals do not exclude; 1 if they exclude all
     /// longer steps.
-    pub fn longest(&self, of_work: impl Fn(f64, f64) -> bool) -> f64 {
+    pub fn longest(&self, is_due_to_work: impl Fn(f64, f64) -> bool) -> f64 {
         let grid = 1..self.lines.len();
         let frequency = |at: usize| at as f64 * self.stride;
         let long = grid.clone().map(|at| (at, 1.0 / frequency(at)));
         let short = grid.rev().map(|at| (at, 1.0 / (1.0 - frequency(at))));
-        let mut steps = long.chain(short).filter(|(_, step)| *step <= LONGEST);
+        let mut steps = long
+            .chain(short)
+            .filter(|(_, step)| *step <= MAX_STEP_TICKS);
         let found = steps.find(|&(at, step)| {
-            let reach = WITHIN.1 * self.noise + self.uneven - UNEVEN;
-            let least = (1.0 - LOST) * squared_sinc(1.0 / step) - reach;
+            let reach = LINE_DEVIATIONS.1 * self.noise + self.phase_error - PHASE_SAMPLING_ERROR;
+            let least = (1.0 - INTERRUPTED_SHARE) * squared_sinc(1.0 / step) - reach;
             let around = || self.most_real(frequency(at), 0.5 * self.stride);
             // Between two sampled frequencies a line may be higher by a tenth.
             1.1 * self.lines[at].length() >= least
-                && self.off(around(), step, self.stride * step * step) <= reach
-                && !of_work(frequency(at), step)
+                && self.line_misfit(around(), step, self.stride * step * step) <= reach
+                && !is_due_to_work(frequency(at), step)
         });
         found.map_or(1.0, |(_, step)| step)
     }
 
     /// Returns the distance between this line and the lines expected for a counter with step
     /// `step`, whose standard error is `error`.
-    fn off(&self, line: Complex, step: f64, error: f64) -> f64 {
+    fn line_misfit(&self, line: Complex, step: f64, error: f64) -> f64 {
         let (lowest, highest) = heights(step, error);
-        let beyond = line.real - line.real.clamp((1.0 - LOST) * lowest, highest);
+        let beyond = line.real - line.real.clamp((1.0 - INTERRUPTED_SHARE) * lowest, highest);
         beyond.hypot(line.imaginary)
     }
 
@@ -241,10 +251,10 @@ impl Spectrum {
     /// the lowest frequency.
     fn peaks(&self) -> Vec<f64> {
         let length = |at: usize| self.lines.get(at).map_or(0.0, |line| line.length());
-        let first = (1.0 / LONGEST / self.stride) as usize;
+        let first = (1.0 / MAX_STEP_TICKS / self.stride) as usize;
         let stands_out = |at: &usize| {
             let here = length(*at);
-            here > STANDS_OUT * self.noise * 2.0_f64.sqrt()
+            here > MIN_LINE_DEVIATIONS * self.noise * 2.0_f64.sqrt()
                 && here >= length(at - 1)
                 && here >= length(at + 1)
         };
@@ -253,9 +263,9 @@ impl Spectrum {
             .map(|at| (at, length(at)))
             .collect();
         peaks.sort_by(|a, b| b.1.total_cmp(&a.1));
-        let tallest = peaks.first().map_or(0.0, |peak| peak.1);
-        let as_tall = peaks.partition_point(|peak| peak.1 >= AS_TALL * tallest);
-        peaks[..as_tall].sort_by_key(|peak| peak.0);
+        let highest = peaks.first().map_or(0.0, |peak| peak.1);
+        let equally_high = peaks.partition_point(|peak| peak.1 >= EQUAL_HEIGHT_RATIO * highest);
+        peaks[..equally_high].sort_by_key(|peak| peak.0);
         peaks
             .into_iter()
             .map(|(at, _)| at as f64 * self.stride)
@@ -267,64 +277,69 @@ impl Spectrum {
     fn fit(&self, frequency: f64) -> Fit {
         /// Standard errors within which the number of turns at the mean interval must be known.
         /// *Chance*.
-        const KNOWN: f64 = 4.0;
+        const TURN_NUMBER_ERRORS: f64 = 4.0;
         let mut top = frequency;
         let mut stride = self.stride;
         for _ in 0..24 {
             stride /= 2.0;
             for candidate in [top - stride, top + stride] {
-                if self.around_mean(candidate).length() > self.around_mean(top).length() {
+                if self.line_around_mean(candidate).length() > self.line_around_mean(top).length() {
                     top = candidate;
                 }
             }
         }
-        let line = self.at(top);
+        let line = self.line_at(top);
         let chance = self.noise / line.length() / TAU;
-        let (alone, through_zero) = (
+        let (error_of_line, error_through_zero) = (
             chance / self.deviation,
             chance / self.deviation.hypot(self.mean),
         );
-        if KNOWN * alone * self.mean > 0.5 {
+        if TURN_NUMBER_ERRORS * error_of_line * self.mean > 0.5 {
             return Fit {
                 frequency: top,
                 line: Complex {
                     real: line.length(),
                     imaginary: 0.0,
                 },
-                error: alone,
+                error: error_of_line,
             };
         }
         let phase = line.turns();
         let frequency = top - phase * self.mean / (self.deviation.powi(2) + self.mean.powi(2));
         Fit {
             frequency,
-            line: self.at(frequency),
-            error: through_zero,
+            line: self.line_at(frequency),
+            error: error_through_zero,
         }
     }
 
     /// Returns the line with the largest real part within `reach` of this frequency.
     fn most_real(&self, frequency: f64, reach: f64) -> Complex {
         /// Sampled frequencies per turn at the mean interval. *Numerical*.
-        const PLACES: f64 = 16.0;
+        const FREQUENCIES_PER_TURN: f64 = 16.0;
         /// The largest number of sampled frequencies. *Numerical*.
-        const MOST: f64 = 96.0;
-        let count = (PLACES * reach * self.mean).min(MOST).ceil() as i32;
-        let places = (-count..=count)
+        const MAX_FREQUENCIES: f64 = 96.0;
+        let count = (FREQUENCIES_PER_TURN * reach * self.mean)
+            .min(MAX_FREQUENCIES)
+            .ceil() as i32;
+        let positions = (-count..=count)
             .map(|place| frequency + reach * f64::from(place) / f64::from(count.max(1)));
-        places
-            .map(|frequency| self.at(frequency))
-            .fold(self.at(frequency), |best, line| {
+        positions.map(|frequency| self.line_at(frequency)).fold(
+            self.line_at(frequency),
+            |best, line| {
                 if line.real > best.real { line } else { best }
-            })
+            },
+        )
     }
 
-    fn at(&self, frequency: f64) -> Complex {
+    /// Returns the line at this frequency.
+    fn line_at(&self, frequency: f64) -> Complex {
         let centre = Complex::unit(frequency * self.mean);
-        self.around_mean(frequency).times(centre)
+        self.line_around_mean(frequency).times(centre)
     }
 
-    fn around_mean(&self, frequency: f64) -> Complex {
+    /// Returns the line at this frequency with the phase at the mean interval.
+    fn line_around_mean(&self, frequency: f64) -> Complex {
         let counted = self.counted.iter();
         Complex::sum(counted.map(|(value, share)| (frequency * value, *share)))
     }
@@ -340,15 +355,15 @@ struct Fit {
 /// The range of heights of the line of a counter with this step.
 fn heights(step: f64, error: f64) -> (f64, f64) {
     /// The largest number of positions between ticks that changes the height. *Numerical*.
-    const MOST: u32 = 6;
+    const MAX_POSITIONS: u32 = 6;
     let lowest = squared_sinc(1.0 / step);
-    let whole = |places: &f64| {
-        let ticks = places * step;
-        (ticks - ticks.round()).abs() <= 3.0 * places * error
+    let whole = |positions: &f64| {
+        let ticks = positions * step;
+        (ticks - ticks.round()).abs() <= 3.0 * positions * error
     };
-    let places = (1..=MOST).map(f64::from).find(whole);
-    let highest =
-        places.map(|places| ((PI / step).sin() / (places * (PI / step / places).sin())).powi(2));
+    let positions = (1..=MAX_POSITIONS).map(f64::from).find(whole);
+    let highest = positions
+        .map(|positions| ((PI / step).sin() / (positions * (PI / step / positions).sin())).powi(2));
     (lowest, highest.unwrap_or(lowest).max(lowest))
 }
 
@@ -358,17 +373,20 @@ fn squared_sinc(frequency: f64) -> f64 {
 }
 
 /// Returns the densest part of the intervals: enough intervals within as few ticks as possible.
-fn window(intervals: &[i64]) -> &[i64] {
+fn fullest_window(intervals: &[i64]) -> &[i64] {
     /// A sufficient number of intervals. *Numerical*.
-    const ENOUGH: usize = 2_000;
+    const MIN_WINDOW_INTERVALS: usize = 2_000;
     /// The narrowest window, in ticks. *Numerical*.
-    const NARROWEST: i64 = 512;
+    const MIN_WINDOW_TICKS: i64 = 512;
     /// The widest window, in ticks. *Numerical*.
-    const WIDEST: i64 = 8_192;
-    let mut width = NARROWEST;
+    const MAX_WINDOW_TICKS: i64 = 8_192;
+    let mut width = MIN_WINDOW_TICKS;
     loop {
-        let window = densest(intervals, width);
-        if window.len() >= ENOUGH || window.len() == intervals.len() || width >= WIDEST {
+        let window = densest_window(intervals, width);
+        if window.len() >= MIN_WINDOW_INTERVALS
+            || window.len() == intervals.len()
+            || width >= MAX_WINDOW_TICKS
+        {
             return window;
         }
         width *= 2;

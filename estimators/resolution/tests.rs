@@ -91,7 +91,7 @@ fn successive_readings_resolve_unique_steps() {
             error: 0.003 * step,
         };
         let found = roughly
-            .resolved_from(&series)
+            .from_reading_differences(&series)
             .expect("there are many steps");
         let off = (found.step - step).abs();
         assert!(
@@ -142,14 +142,14 @@ fn common_divisor_within_the_bound() {
             deltas: vec![deltas(work)].into(),
         })
         .collect();
-    let tight = vec![vec![8; 500]; 3];
+    let reading_differences = vec![vec![8; 500]; 3];
     let context = Context {
         cost: 9.0,
         work_unit: 8.0,
         reference_step: 1.0,
         ..Context::default()
     };
-    match resolve(&groups, &tight, &context) {
+    match resolve(&groups, &reading_differences, &context) {
         Resolution::AtMost { bound, .. } => assert!(bound >= 4.0, "{bound}"),
         Resolution::Resolved { step, .. } => assert!(step.high >= 4.0, "{step:?}"),
         Resolution::Unmoved => panic!("it moves"),

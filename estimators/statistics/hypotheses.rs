@@ -10,7 +10,7 @@ use super::{bisect, mean};
 
 /// Degrees of freedom from which Student's t distribution equals the normal one to all relevant
 /// digits. *Numerical*: five digits.
-const NORMAL_FROM: f64 = 1e5;
+const MIN_NORMAL_DEGREES: f64 = 1e5;
 
 /// The two-sided p-value of `deviations` under Student's t distribution with `degrees` degrees of
 /// freedom; 1 for zero degrees of freedom and for NaN.
@@ -19,10 +19,10 @@ pub fn two_sided_p_value(deviations: f64, degrees: f64) -> f64 {
     if below.is_nan() {
         return 1.0;
     }
-    let tail = if degrees >= NORMAL_FROM {
+    let tail = if degrees >= MIN_NORMAL_DEGREES {
         Normal::standard().cdf(below)
     } else {
-        StudentsT::new(0.0, 1.0, degrees).map_or(0.5, |law| law.cdf(below))
+        StudentsT::new(0.0, 1.0, degrees).map_or(0.5, |distribution| distribution.cdf(below))
     };
     (2.0 * tail).clamp(0.0, 1.0)
 }
@@ -31,10 +31,12 @@ pub fn two_sided_p_value(deviations: f64, degrees: f64) -> f64 {
 /// freedom.
 pub fn critical_value(probability: f64, degrees: f64) -> f64 {
     let below = (probability / 2.0).clamp(f64::MIN_POSITIVE, 0.5);
-    if degrees >= NORMAL_FROM {
+    if degrees >= MIN_NORMAL_DEGREES {
         return -Normal::standard().inverse_cdf(below);
     }
-    StudentsT::new(0.0, 1.0, degrees).map_or(f64::INFINITY, |law| -law.inverse_cdf(below))
+    StudentsT::new(0.0, 1.0, degrees).map_or(f64::INFINITY, |distribution| {
+        -distribution.inverse_cdf(below)
+    })
 }
 
 /// Weighted Holm correction (A simple sequentially rejective multiple test procedure, Scandinavian
@@ -71,17 +73,18 @@ pub struct VarianceEstimate {
 }
 
 /// The least size of a group for an estimate of the similarity of its variances. *Judgement*: two
-/// have no scatter to speak of.
-const FEWEST: usize = 3;
+/// show almost no scatter.
+const MIN_GROUP_SIZE: usize = 3;
 /// The largest number of degrees of freedom of the prior. *Judgement*.
-const MOST_DEGREES: f64 = 40.0;
+const MAX_PRIOR_DEGREES: f64 = 40.0;
 /// Standard errors by which the estimated variation between variances is increased, because few
 /// variances give an imprecise estimate, and underestimates cause false positives. *Computed*: by
-/// simulation, so that alarms are as many as they are to be under other laws of the variances.
-const CAUTION: f64 = 0.7;
+/// simulation, so that false positives are as frequent as intended
+/// under other distributions of the variances.
+const VARIATION_MARGIN: f64 = 0.7;
 /// The largest slope of the logarithm of the variance over its covariate: proportionality.
 /// *Computed*.
-const STEEPEST: f64 = 1.0;
+const MAX_SLOPE: f64 = 1.0;
 
 /// Empirical Bayes shrinkage of variances towards their group. The prior of a variance is a scaled
 /// inverse chi-square distribution (G. K. Smyth, Linear models and empirical Bayes methods for
@@ -96,11 +99,11 @@ pub fn shrink(variances: &[VarianceEstimate]) -> Vec<(f64, f64)> {
     };
     let counts = |variance: &&VarianceEstimate| {
         let like = |other: &&VarianceEstimate| other.group == variance.group && usable(other);
-        usable(variance) && variances.iter().filter(like).count() >= FEWEST
+        usable(variance) && variances.iter().filter(like).count() >= MIN_GROUP_SIZE
     };
     let known: Vec<&VarianceEstimate> = variances.iter().filter(counts).collect();
     let prior = Prior::estimate(&known);
-    let drawn = |variance: &VarianceEstimate| match &prior {
+    let shrink_one = |variance: &VarianceEstimate| match &prior {
         Some(prior) if counts(&variance) => {
             let degrees = variance.degrees + prior.degrees;
             let squares =
@@ -109,7 +112,7 @@ pub fn shrink(variances: &[VarianceEstimate]) -> Vec<(f64, f64)> {
         }
         _ => (variance.value, variance.degrees),
     };
-    variances.iter().map(drawn).collect()
+    variances.iter().map(shrink_one).collect()
 }
 
 /// The prior distribution of variances.
@@ -142,7 +145,7 @@ impl Prior {
             let (log, covariate) = levels[&variance.group];
             (logarithm(variance) - log, variance.covariate - covariate)
         };
-        let along: f64 = known
+        let covariance: f64 = known
             .iter()
             .map(apart)
             .map(|(log, covariate)| log * covariate)
@@ -153,7 +156,7 @@ impl Prior {
             .map(|(_, covariate)| covariate * covariate)
             .sum();
         let slope = if square > 1e-9 {
-            (along / square).clamp(0.0, STEEPEST)
+            (covariance / square).clamp(0.0, MAX_SLOPE)
         } else {
             0.0
         };
@@ -166,8 +169,8 @@ impl Prior {
                 .iter()
                 .map(|variance| trigamma(variance.degrees / 2.0)),
         )?;
-        let apart = scatter / free * (1.0 + CAUTION * (2.0 / free).sqrt());
-        let half = inverse_trigamma(apart - chance, MOST_DEGREES / 2.0);
+        let apart = scatter / free * (1.0 + VARIATION_MARGIN * (2.0 / free).sqrt());
+        let half = inverse_trigamma(apart - chance, MAX_PRIOR_DEGREES / 2.0);
         Some(Self {
             degrees: 2.0 * half,
             levels,
@@ -217,7 +220,7 @@ mod tests {
     use rand::{RngExt, SeedableRng};
 
     #[test]
-    fn tails_and_quantiles_of_the_tables() {
+    fn tails_and_quantiles_match_tables() {
         for (probability, degrees, quantile) in [
             (0.05, 1.0, 12.706),
             (0.01, 8.0, 3.355),
@@ -248,7 +251,7 @@ mod tests {
     }
 
     #[test]
-    fn the_example_of_holm() {
+    fn holm_matches_its_example() {
         let similar = |tests: &[f64]| holm(&tests.iter().map(|p| (*p, 1.0)).collect::<Vec<_>>());
         for (found, expected) in similar(&[0.01, 0.04, 0.03, 0.005])
             .iter()
@@ -264,7 +267,7 @@ mod tests {
     }
 
     #[test]
-    fn trigamma_of_the_tables() {
+    fn trigamma_matches_tables() {
         let pi = std::f64::consts::PI;
         assert!(
             (trigamma(1.0) - pi * pi / 6.0).abs() < 1e-9

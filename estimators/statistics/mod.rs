@@ -67,42 +67,43 @@ pub fn midmean(values: impl Numbers) -> Option<f64> {
     midmean_without_highest(values, 0.0)
 }
 
-/// The midmean of all values except the highest `disturbed` share.
-pub fn midmean_without_highest(values: impl Numbers, disturbed: f64) -> Option<f64> {
-    let sorted = lowest(values, disturbed);
+/// The midmean of all values except the highest `highest_share` share.
+pub fn midmean_without_highest(values: impl Numbers, highest_share: f64) -> Option<f64> {
+    let sorted = without_highest(values, highest_share);
     let cut = sorted.len() / 4;
     mean(&sorted[cut..sorted.len() - cut])
 }
 
-/// All values except the highest `disturbed` share, sorted.
-fn lowest(values: impl Numbers, disturbed: f64) -> Vec<f64> {
+/// All values except the highest `highest_share` share, sorted.
+fn without_highest(values: impl Numbers, highest_share: f64) -> Vec<f64> {
     let mut sorted = sorted(values);
     let count = sorted.len();
-    sorted.truncate(count - (disturbed.clamp(0.0, 0.9) * count as f64).round() as usize);
+    sorted.truncate(count - (highest_share.clamp(0.0, 0.9) * count as f64).round() as usize);
     sorted
 }
 
-/// The mean of all values except the highest `disturbed` share. Unlike the midmean, it averages
+/// The mean of all values except the highest `highest_share` share. Unlike the midmean, it averages
 /// quantisation even if the steps are as large as the variation of the values.
-pub fn mean_without_highest(values: impl Numbers, disturbed: f64) -> Option<f64> {
-    mean(lowest(values, disturbed))
+pub fn mean_without_highest(values: impl Numbers, highest_share: f64) -> Option<f64> {
+    mean(without_highest(values, highest_share))
 }
 
 /// The number of standard deviations on either side that includes `confidence` of a normal
 /// distribution: 1.960 for 0.95. The confidence is limited to the range from 0 to 1 - 1e-9.
 pub fn normal_quantile(confidence: f64) -> f64 {
-    Normal::standard().inverse_cdf(upper(confidence))
+    Normal::standard().inverse_cdf(upper_probability(confidence))
 }
 
 /// Like [`normal_quantile`] for a standard deviation estimated with `degrees` degrees of freedom
 /// (Student's t). Infinite for zero degrees of freedom.
 pub fn student_quantile(confidence: f64, degrees: usize) -> f64 {
-    StudentsT::new(0.0, 1.0, degrees as f64)
-        .map_or(f64::INFINITY, |law| law.inverse_cdf(upper(confidence)))
+    StudentsT::new(0.0, 1.0, degrees as f64).map_or(f64::INFINITY, |distribution| {
+        distribution.inverse_cdf(upper_probability(confidence))
+    })
 }
 
 /// The probability below the upper end of a central interval.
-fn upper(confidence: f64) -> f64 {
+fn upper_probability(confidence: f64) -> f64 {
     0.5 + confidence.clamp(0.0, 1.0 - 1e-9) / 2.0
 }
 
@@ -155,9 +156,9 @@ pub fn mean_over_processes(figures: impl Numbers) -> Option<Interval> {
 
 impl Interval {
     /// Widens the interval by systematic errors common to all processes, in quadrature; each value
-    /// of `instead` is an alternative value.
-    pub fn widened(self, instead: impl Numbers) -> Self {
-        let shifts = floats(instead).map(|other| other - self.value);
+    /// of `alternatives` is an alternative value.
+    pub fn widened(self, alternatives: impl Numbers) -> Self {
+        let shifts = floats(alternatives).map(|other| other - self.value);
         let (mut down, mut up) = (
             (self.value - self.low).powi(2),
             (self.high - self.value).powi(2),
@@ -224,21 +225,22 @@ pub struct Regimes {
 /// Returns two groups of processes if they are separated by a gap that is wider than either group.
 pub fn regimes(figures: &[f64]) -> Option<Regimes> {
     /// The least ratio of the gap to the wider group. *Judgement*.
-    const WIDER: f64 = 1.5;
+    const MIN_GAP_RATIO: f64 = 1.5;
     /// The least width of the gap, relative to the value; smaller gaps are within the usual
     /// variation between processes. *Seen*.
-    const LEAST: f64 = 0.02;
+    const MIN_RELATIVE_GAP: f64 = 0.02;
     /// The least number of processes in the smaller group: a single process may have been
     /// disturbed. *Judgement*.
-    const FEWEST: usize = 2;
+    const MIN_GROUP_PROCESSES: usize = 2;
     let sorted = sorted(figures);
     let gap = |at: &usize| sorted[*at] - sorted[*at - 1];
-    let at = (FEWEST..(sorted.len() + 1).saturating_sub(FEWEST))
+    let at = (MIN_GROUP_PROCESSES..(sorted.len() + 1).saturating_sub(MIN_GROUP_PROCESSES))
         .max_by(|a, b| gap(a).total_cmp(&gap(b)))?;
     let (below, above) = sorted.split_at(at);
     let width = |group: &[f64]| group[group.len() - 1] - group[0];
     let (low, high) = (mean(below)?, mean(above)?);
-    let wide = gap(&at) > WIDER * width(below).max(width(above)) && gap(&at) > LEAST * low.abs();
+    let wide = gap(&at) > MIN_GAP_RATIO * width(below).max(width(above))
+        && gap(&at) > MIN_RELATIVE_GAP * low.abs();
     wide.then_some(Regimes {
         low,
         high,

@@ -60,13 +60,13 @@ pub struct Sweep<'a> {
     stride: f64,
     number: usize,
     /// For each value: its unit vector, and its rotation per frequency.
-    hands: Vec<[Complex; 2]>,
+    vectors: Vec<[Complex; 2]>,
 }
 
 impl<'a> Sweep<'a> {
-    /// The number of frequencies after which unit vectors are recomputed. *Numerical*: they are off
-    /// by 1e-14 then.
-    const ANEW: usize = 64;
+    /// The number of frequencies after which unit vectors are recomputed. *Numerical*: their
+    /// error is then 1e-14.
+    const FREQUENCIES_PER_RECOMPUTATION: usize = 64;
 
     /// Starts at the frequency `first`.
     pub fn new(values: &'a [(f64, f64)], first: f64, stride: f64) -> Self {
@@ -76,7 +76,7 @@ impl<'a> Sweep<'a> {
             first,
             stride,
             number: 0,
-            hands: values.iter().map(turn).collect(),
+            vectors: values.iter().map(turn).collect(),
         }
     }
 }
@@ -85,12 +85,14 @@ impl Iterator for Sweep<'_> {
     type Item = Complex;
 
     fn next(&mut self) -> Option<Complex> {
-        let anew = self.number.is_multiple_of(Self::ANEW);
+        let recompute = self
+            .number
+            .is_multiple_of(Self::FREQUENCIES_PER_RECOMPUTATION);
         let frequency = self.first + self.number as f64 * self.stride;
         self.number += 1;
         let mut sum = Complex::default();
-        for ((value, weight), [at, by]) in self.values.iter().zip(&mut self.hands) {
-            *at = match anew {
+        for ((value, weight), [at, by]) in self.values.iter().zip(&mut self.vectors) {
+            *at = match recompute {
                 true => Complex::unit(value * frequency),
                 false => at.times(*by),
             };

@@ -14,16 +14,16 @@ use crate::statistics::{
 };
 
 /// The p-value below which processes are different. *Judgement*.
-const HOMOGENEOUS: f64 = 0.03;
+const MIN_EQUAL_P_VALUE: f64 = 0.03;
 
 /// The least number of values for the interval of a median. *Chance*: of five values all lie on one
 /// side of it 6 times in 100.
-const FOR_MEDIAN: usize = 6;
+const MIN_MEDIAN_VALUES: usize = 6;
 
 /// The median; `processes` holds the values of each process.
 pub fn median_over_processes(processes: &[Vec<f64>]) -> Option<Interval> {
     let found = mean_over_processes(processes.iter().filter_map(median))?;
-    let enough = processes.iter().flatten().count() >= FOR_MEDIAN;
+    let enough = processes.iter().flatten().count() >= MIN_MEDIAN_VALUES;
     Some(if enough {
         found
     } else {
@@ -31,36 +31,39 @@ pub fn median_over_processes(processes: &[Vec<f64>]) -> Option<Interval> {
     })
 }
 
-/// A quantile, if there are at least `fewest` values; `processes` holds the values of each process,
-/// of which each `together` consecutive values are dependent.
+/// A quantile, if there are at least `min_values` values; `processes` holds the values of each process,
+/// of which each `dependent_values` consecutive values are dependent.
 pub fn quantile_over_processes(
     processes: &[Vec<f64>],
     probability: f64,
-    fewest: usize,
-    together: f64,
+    min_values: usize,
+    dependent_values: f64,
 ) -> Option<Interval> {
-    if processes.iter().flatten().count() < fewest.max(1) {
+    if processes.iter().flatten().count() < min_values.max(1) {
         return None;
     }
     let observed = processes.iter().filter(|values| !values.is_empty());
     let mut processes: Vec<Vec<f64>> = observed.map(sorted).collect();
     let medians: Vec<f64> = processes.iter().filter_map(median).collect();
-    let (centre, apart) = (mean(&medians)?, differ(&processes, &medians));
+    let (centre, between_share) = (
+        mean(&medians)?,
+        share_between_processes(&processes, &medians),
+    );
     for (values, median) in processes.iter_mut().zip(&medians) {
-        let off = apart * (median - centre);
+        let off = between_share * (median - centre);
         values.iter_mut().for_each(|value| *value -= off);
     }
-    let pooled = pooled(&processes, probability, together)?;
+    let pooled = pooled(&processes, probability, dependent_values)?;
     let Some(between) = mean_over_processes(&medians).filter(Interval::is_bounded) else {
         return Some(Interval::unbounded(pooled.value));
     };
-    let half = apart.sqrt() * (between.high - between.low) / 2.0;
+    let half = between_share.sqrt() * (between.high - between.low) / 2.0;
     Some(pooled.widened([pooled.value - half, pooled.value + half]))
 }
 
 /// The share of the variance of the medians that is due to differences between processes, from 0 to
 /// 1; the rest is sampling error.
-fn differ(processes: &[Vec<f64>], medians: &[f64]) -> f64 {
+fn share_between_processes(processes: &[Vec<f64>], medians: &[f64]) -> f64 {
     let Some(deviation) = standard_deviation(medians).filter(|deviation| *deviation > 0.0) else {
         return 0.0;
     };
@@ -70,7 +73,7 @@ fn differ(processes: &[Vec<f64>], medians: &[f64]) -> f64 {
     };
     let by_chance = mean(processes.iter().filter_map(by_chance)).unwrap_or(0.0);
     let (ratio, degrees) = (deviation.powi(2) / by_chance, medians.len() as f64 - 1.0);
-    if is_chance(ratio * degrees, degrees) {
+    if is_consistent_with_chance(ratio * degrees, degrees) {
         0.0
     } else {
         (1.0 - 1.0 / ratio).max(0.0)
@@ -78,9 +81,9 @@ fn differ(processes: &[Vec<f64>], medians: &[f64]) -> f64 {
 }
 
 /// Returns whether the sum of squared standardised deviations is consistent with chance.
-fn is_chance(squares: f64, degrees: f64) -> bool {
+fn is_consistent_with_chance(squares: f64, degrees: f64) -> bool {
     // Without degrees of freedom, or without any scatter, there is no difference.
-    checked_gamma_ur(degrees / 2.0, squares / 2.0).is_ok_and(|chance| chance >= HOMOGENEOUS)
+    checked_gamma_ur(degrees / 2.0, squares / 2.0).is_ok_and(|chance| chance >= MIN_EQUAL_P_VALUE)
         || squares <= 0.0
 }
 
@@ -88,14 +91,15 @@ fn is_chance(squares: f64, degrees: f64) -> bool {
 /// *Calculating nonparametric confidence intervals for quantiles using fractional order
 /// statistics*, Journal of Applied Statistics 26, 1999). If the share of values beyond it varies
 /// between processes by more than chance, the effective number of values is smaller.
-fn pooled(processes: &[Vec<f64>], probability: f64, together: f64) -> Option<Interval> {
+fn pooled(processes: &[Vec<f64>], probability: f64, dependent_values: f64) -> Option<Interval> {
     let all = sorted(processes.concat());
     let value = quantile(&all, probability)?;
     let count = all.len() as f64;
-    let effective = (count / dispersion(processes, value, probability).max(together)).max(1.0);
+    let effective =
+        (count / dispersion(processes, value, probability).max(dependent_values)).max(1.0);
     let tail = (1.0 - CONFIDENCE) / 2.0;
     let [low, high] = [1.0 - tail, tail].map(|chance| {
-        let position = fraction(effective, probability, chance) * (count + 1.0) - 1.0;
+        let position = order_statistic_share(effective, probability, chance) * (count + 1.0) - 1.0;
         quantile(&all, position / (count - 1.0).max(1.0)).unwrap_or(value)
     });
     Some(Interval {
@@ -106,7 +110,7 @@ fn pooled(processes: &[Vec<f64>], probability: f64, together: f64) -> Option<Int
 }
 
 /// The order statistic, as a share of all, that is below the quantile with this probability.
-fn fraction(count: f64, probability: f64, chance: f64) -> f64 {
+fn order_statistic_share(count: f64, probability: f64, chance: f64) -> f64 {
     // The higher an order statistic, the lower the probability that it is below the quantile.
     let (low, high) = bisect((0.0, 1.0), 50, |share| {
         beta_reg(
@@ -129,7 +133,7 @@ fn dispersion(processes: &[Vec<f64>], value: f64, probability: f64) -> f64 {
         .map(|(beyond, count)| (beyond - count * share).powi(2) / (count * share * probability))
         .sum();
     let degrees = processes.len() as f64 - 1.0;
-    if degrees < 1.0 || is_chance(squares, degrees) {
+    if degrees < 1.0 || is_consistent_with_chance(squares, degrees) {
         1.0
     } else {
         (squares / degrees).max(1.0)
@@ -143,7 +147,7 @@ mod tests {
     #[test]
     fn order_statistics_of_the_tables() {
         // The median of 100 values lies between the 40.6th and the 60.4th, in shares of 101.
-        let [low, high] = [0.975, 0.025].map(|chance| fraction(100.0, 0.5, chance));
+        let [low, high] = [0.975, 0.025].map(|chance| order_statistic_share(100.0, 0.5, chance));
         assert!(
             (low - 0.4035).abs() < 0.002 && (high - 0.5965).abs() < 0.002,
             "{low} {high}"
@@ -170,9 +174,12 @@ mod tests {
         let equal =
             quantile_over_processes(&[values.clone(), moved(0.1), moved(0.2)], 0.9, 50, 1.0)
                 .unwrap();
-        let apart =
+        let between_share =
             quantile_over_processes(&[values.clone(), moved(50.0), moved(100.0)], 0.9, 50, 1.0)
                 .unwrap();
-        assert!(width(apart) > 5.0 * width(equal), "{equal:?} {apart:?}");
+        assert!(
+            width(between_share) > 5.0 * width(equal),
+            "{equal:?} {between_share:?}"
+        );
     }
 }

@@ -2,9 +2,9 @@
 //! possible, from the true distribution of costs.
 
 use timermeter::distribution::bounds::{
-    AlignedShares, FeasibleRange, VARIANCE_OFF, bound_median_and_share,
+    AlignedShares, FeasibleRange, VARIANCE_ERROR, bound_median_and_share,
 };
-use timermeter::distribution::cells::GAP;
+use timermeter::distribution::cells::MAX_LEVEL_GAP;
 use timermeter::distribution::shape::MIN_INTERPOLATED_VARIANCE;
 use timermeter::statistics::mean;
 
@@ -58,7 +58,7 @@ pub fn remaining(calls: &[f64], factors: &[f64], reach: f64) -> Option<FeasibleR
     let mass = main.len() as f64 / calls.len() as f64;
     let open = bound_median_and_share(
         &aligned,
-        Some((variance, VARIANCE_OFF)),
+        Some((variance, VARIANCE_ERROR)),
         (0.5 - below) / mass,
         reach,
     )?;
@@ -74,7 +74,7 @@ fn around_median(calls: &[f64]) -> &[f64] {
     if calls.is_empty() {
         return calls;
     }
-    let is_gap = |pair: &[f64]| pair[1] - pair[0] > GAP;
+    let is_gap = |pair: &[f64]| pair[1] - pair[0] > MAX_LEVEL_GAP;
     let (low, high) = calls.split_at(calls.len() / 2);
     let from = low.len().saturating_sub(1);
     let first = (1..=from)

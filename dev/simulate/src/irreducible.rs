@@ -6,7 +6,7 @@ use statrs::distribution::{ContinuousCDF, Normal};
 use super::infinite_samples::remaining;
 use super::truth::{cost_quantiles, factors};
 use super::{Case, FREQUENCY, Truth};
-use timermeter::cost::singles::FINER;
+use timermeter::cost::singles::MAX_OWN_STEP_RATIO;
 use timermeter::model::{Hertz, Nanos};
 use timermeter::quality::quality;
 
@@ -28,7 +28,7 @@ const FREQUENCY_QUANTILES: [f64; 4] = [0.125, 0.375, 0.625, 0.875];
 #[must_use]
 pub fn irreducible_widths(case: &Case, truth: &Truth) -> IrreducibleWidths {
     let (own, reference) = (case.timer.step.max(case.timer.unit), case.reference.step);
-    let step = if truth.resolution.is_some() && own < FINER * reference {
+    let step = if truth.resolution.is_some() && own < MAX_OWN_STEP_RATIO * reference {
         own
     } else {
         reference

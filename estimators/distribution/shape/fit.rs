@@ -1,11 +1,12 @@
-//! Fits model distributions to the shares of samples at each level and to the moments of the cost
-//! of a call that batches show.
+//! Fits model distributions to the samples of one process and to the moments of the cost of a call
+//! that batches show. A *level* is a multiple of the reference's step; the *share* of a level is the
+//! share of samples that show it.
 
 use super::mixture::Mixture;
 use crate::distribution::cells::{Cells, Cluster};
 use crate::distribution::moments::Moments;
 
-/// Error of the modelled shares besides chance, because phases are not perfectly random and no
+/// Error of the modelled shares in addition to sampling error, because phases are not perfectly random and no
 /// model distribution is exact. *Judgement*.
 const SHARE_MODEL_ERROR: f64 = 0.003;
 /// The least share of samples in the main cluster for which the moments from batches apply to this
@@ -23,7 +24,7 @@ const MIN_MISFIT_DECREASE: f64 = 0.02;
 /// The largest number of rounds of the coordinate search. *Numerical*.
 const MAX_ROUNDS: usize = 40;
 /// The search ends when all strides are shorter than this, in steps. *Numerical*: less than half of
-/// `MODEL`.
+/// `MODEL_ERROR_STEPS`.
 const MIN_STRIDE_STEPS: f64 = 2e-3;
 /// The largest standard error of the variance from batches, in squared steps, with which a search
 /// starts from this variance. *Numerical*.
@@ -46,7 +47,8 @@ const PRIOR_SKEWNESS: (f64, f64) = (1.0, 0.7);
 /// could not separate two equal costs. *Numerical*.
 const MIN_START_DEVIATION: f64 = 0.05;
 
-/// A model distribution and its misfit: the sum of squared errors, each divided by its variance.
+/// A model distribution and its *misfit*: the sum of squared differences between expected and
+/// observed values, each divided by the variance of the observed value.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Fit {
     pub model: Mixture,
@@ -65,8 +67,8 @@ pub struct Data<'a> {
 }
 
 impl<'a> Data<'a> {
-    /// `None` if the samples are too scattered for a model distribution. `moments` are the moments
-    /// of the cost of a call, in steps.
+    /// Prepares the samples of one process for a fit. `moments` are the moments of the cost of a
+    /// call, in steps. `None` if the samples are too scattered for a model distribution.
     pub fn new(cells: &'a Cells, moments: Moments) -> Option<Self> {
         let cluster = cells.main.as_ref()?;
         let samples = cells.samples() * cluster.mass();
@@ -139,26 +141,30 @@ impl<'a> Data<'a> {
             .clamp(-3.0, 3.0);
         let by_moments =
             Mixture::two_costs(mean, variance.sqrt().max(MIN_START_DEVIATION), skewness);
-        let sharp = [Some(by_moments), self.costs_at_peaks()];
-        let sharp = sharp
+        let constant_costs = [Some(by_moments), self.costs_at_peaks()];
+        let constant_costs = constant_costs
             .into_iter()
             .flatten()
             .map(|start| self.coordinate_search(start, [0.1, 0.1, 0.05, 0.0, 0.0, 0.0]));
-        let sharp = least_misfit(sharp).unwrap_or_else(|| self.fit_of(by_moments));
+        let constant_costs =
+            least_misfit(constant_costs).unwrap_or_else(|| self.fit_of(by_moments));
         // Assign half of the variance to the blur of each cost.
-        let half = Mixture::two_costs(
+        let half_spread = Mixture::two_costs(
             mean,
             (variance / 2.0).sqrt().max(MIN_START_DEVIATION),
             skewness,
         );
-        let half = Mixture {
+        let half_spread = Mixture {
             normal: (variance / 2.0).sqrt(),
-            ..half
+            ..half_spread
         };
-        let starts = [sharp.model, half].into_iter();
-        let blurred =
+        let starts = [constant_costs.model, half_spread].into_iter();
+        let variable_costs =
             starts.map(|start| self.coordinate_search(start, [0.05, 0.05, 0.03, 0.05, 0.05, 0.05]));
-        [sharp, least_misfit(blurred).unwrap_or(sharp)]
+        [
+            constant_costs,
+            least_misfit(variable_costs).unwrap_or(constant_costs),
+        ]
     }
 
     /// Returns mean, variance and skewness of the samples in the main cluster, corrected for the
@@ -181,7 +187,7 @@ impl<'a> Data<'a> {
         (mean, variance.max(0.0), skewness)
     }
 
-    /// Returns two costs at the two highest separate peaks; `None` if there is only one peak.
+    /// Returns two constant costs at the two highest separate peaks of the shares; `None` if there is only one peak.
     fn costs_at_peaks(&self) -> Option<Mixture> {
         let shares = &self.cluster.shares;
         let peak = |number: &usize| {
@@ -207,10 +213,10 @@ impl<'a> Data<'a> {
         } else {
             (second, first)
         };
-        let place = |number: usize| self.cluster.first + number as f64;
+        let location = |number: usize| self.cluster.first + number as f64;
         let weight = high.0 / (low.0 + high.0);
         Some(Mixture {
-            locations: [place(low.1), place(high.1)],
+            locations: [location(low.1), location(high.1)],
             weight,
             normal: 0.0,
             tail: 0.0,
@@ -263,12 +269,12 @@ impl<'a> Data<'a> {
         for (number, (share, variance)) in
             self.cluster.shares.iter().zip(&self.variances).enumerate()
         {
-            let here = model.integral(self.cluster.first + number as f64 + 1.0);
+            let integral = model.integral(self.cluster.first + number as f64 + 1.0);
             // The mean of the cumulative distribution over this cell, minus its mean over the
             // preceding cell.
-            let expected = here - 2.0 * before[1] + before[0];
+            let expected = integral - 2.0 * before[1] + before[0];
             sum += (expected - share).powi(2) / variance;
-            before = [before[1], here];
+            before = [before[1], integral];
         }
         sum + self.misfit_of_moments(model)
     }
@@ -276,12 +282,12 @@ impl<'a> Data<'a> {
     fn misfit_of_moments(&self, model: &Mixture) -> f64 {
         let (known, error) = self.moments.variance;
         let variance = model.variance();
-        let of_variance = if error.is_finite() {
+        let variance_misfit = if error.is_finite() {
             ((variance - known) / error).powi(2)
         } else {
             0.0
         };
-        of_variance + self.misfit_of_skewness(model)
+        variance_misfit + self.misfit_of_skewness(model)
     }
 
     fn misfit_of_skewness(&self, model: &Mixture) -> f64 {

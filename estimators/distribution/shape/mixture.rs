@@ -1,5 +1,6 @@
 //! Model distributions of the cost of single invocations, in steps of the clock that measures them:
-//! a mixture of one or two costs, each convolved with a normal and an exponential distribution.
+//! a mixture of one or two costs, each convolved with a normal and an exponential distribution. This
+//! convolution, which is the same for both costs, is the *blur*; its exponential part is the *tail*.
 
 use statrs::function::erf::erfc;
 
@@ -50,32 +51,34 @@ impl Mixture {
     pub fn two_costs(mean: f64, deviation: f64, skewness: f64) -> Self {
         // skewness = (1 − 2w) / √(w (1 − w)) for the weight w of the more expensive one.
         let weight = 0.5 - skewness / (2.0 * (4.0 + skewness * skewness).sqrt());
-        let apart = deviation / (weight * (1.0 - weight)).sqrt();
-        let first = mean - weight * apart;
+        let distance = deviation / (weight * (1.0 - weight)).sqrt();
+        let first = mean - weight * distance;
         Self {
-            locations: [first, first + apart],
+            locations: [first, first + distance],
             weight,
             normal: 0.0,
             tail: 0.0,
         }
     }
 
+    /// The mean, in steps.
     pub fn mean(&self) -> f64 {
         self.locations[0] + self.weight * (self.locations[1] - self.locations[0]) + self.tail
     }
 
+    /// The variance, in squared steps.
     pub fn variance(&self) -> f64 {
-        let apart = self.locations[1] - self.locations[0];
-        self.weight * (1.0 - self.weight) * apart * apart
+        let distance = self.locations[1] - self.locations[0];
+        self.weight * (1.0 - self.weight) * distance * distance
             + self.normal * self.normal
             + self.tail * self.tail
     }
 
-    /// The third central moment.
+    /// The third central moment, in cubed steps.
     pub fn third_central_moment(&self) -> f64 {
-        let apart = self.locations[1] - self.locations[0];
+        let distance = self.locations[1] - self.locations[0];
         let weight = self.weight;
-        weight * (1.0 - weight) * (1.0 - 2.0 * weight) * apart.powi(3) + 2.0 * self.tail.powi(3)
+        weight * (1.0 - weight) * (1.0 - 2.0 * weight) * distance.powi(3) + 2.0 * self.tail.powi(3)
     }
 
     /// The same distribution, shifted by `by` steps.
@@ -88,26 +91,27 @@ impl Mixture {
 
     /// The cumulative distribution function: the share of costs up to `level`.
     pub fn cumulative(&self, level: f64) -> f64 {
-        self.weighted(|location| self.component_integrals(level - location).0)
+        self.weighted_mean(|location| self.component_cumulative(level - location).0)
     }
 
     /// The integral of the cumulative distribution function up to `level`.
     pub fn integral(&self, level: f64) -> f64 {
-        self.weighted(|location| self.component_integrals(level - location).1)
+        self.weighted_mean(|location| self.component_cumulative(level - location).1)
     }
 
-    fn weighted(&self, of: impl Fn(f64) -> f64) -> f64 {
-        let first = of(self.locations[0]);
+    /// The mean of `value` over the locations, weighted with their shares.
+    fn weighted_mean(&self, value: impl Fn(f64) -> f64) -> f64 {
+        let first = value(self.locations[0]);
         if self.weight == 0.0 {
             first
         } else {
-            first + self.weight * (of(self.locations[1]) - first)
+            first + self.weight * (value(self.locations[1]) - first)
         }
     }
 
     /// The cumulative distribution function of one blurred cost, and its integral, at a distance of
     /// `above` from the location.
-    fn component_integrals(&self, above: f64) -> (f64, f64) {
+    fn component_cumulative(&self, above: f64) -> (f64, f64) {
         let least = NEGLIGIBLE_BLUR.max(NEGLIGIBLE_BLUR * (self.normal + self.tail));
         let (normal, tail) = (self.normal, self.tail);
         let (share, integral) = if normal < least {
@@ -117,19 +121,19 @@ impl Mixture {
                 (1.0, above)
             }
         } else {
-            let reduced = above / normal;
+            let deviations = above / normal;
             let (share, density) = (
-                normal_cumulative(reduced),
-                (-reduced * reduced / 2.0).exp() / std::f64::consts::TAU.sqrt(),
+                normal_cumulative(deviations),
+                (-deviations * deviations / 2.0).exp() / std::f64::consts::TAU.sqrt(),
             );
-            (share, normal * (reduced * share + density))
+            (share, normal * (deviations * share + density))
         };
         if tail < least {
             return (share, integral);
         }
         // With an exponential tail, the density is the difference of the cumulative distributions
         // without and with the tail, divided by the mean of the tail; this gives both results.
-        let later = if normal < least {
+        let with_tail = if normal < least {
             if above < 0.0 {
                 0.0
             } else {
@@ -148,7 +152,7 @@ impl Mixture {
             };
             (share - product).clamp(0.0, share)
         };
-        (later, (integral - tail * later).max(0.0))
+        (with_tail, (integral - tail * with_tail).max(0.0))
     }
 }
 
@@ -168,7 +172,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn integrals_are_those_of_the_shares() {
+    fn integral_matches_numerical_sum() {
         let mixtures = [
             Mixture::one_constant_cost(2.2),
             Mixture::one_cost(2.0, 0.7, 0.0),

@@ -47,23 +47,23 @@ const MODEL_COUNT: usize = 3;
 /// The number of parameters of each kind: location, normal blur and tail; two locations and a
 /// weight; all five. *Computed*: counted.
 const PARAMETERS: [f64; MODEL_COUNT] = [3.0, 3.0, 5.0];
-/// The decrease of the misfit that chance alone gives for each parameter (Akaike information
+/// The decrease of the misfit that a superfluous parameter causes on average (Akaike information
 /// criterion), used when models are compared. *Chance*.
 const AKAIKE_PENALTY: f64 = 2.0;
 /// A model whose misfit, with the penalty for parameters, is worse by less than this explains the
-/// samples equally well: twice the logarithm of 20. *Chance*.
+/// samples equally well: twice the logarithm of a likelihood ratio of 20. *Chance*.
 const MAX_MISFIT_EXCESS: f64 = 6.0;
 /// The number of processes whose evidence against a model counts in full. *Judgement*: no model is
 /// exact.
 const MAX_EVIDENCE_PROCESSES: f64 = 5.0;
 /// The variance, in squared steps, above which interpolation is as good as a model. *Computed*:
-/// steps add a sixth, a twelfth of it.
+/// steps add a sixth, which is a twelfth of it.
 pub const MIN_INTERPOLATED_VARIANCE: f64 = 2.0;
-/// The least number of samples from which a share is counted; with fewer samples the share is
-/// computed from the density. *Chance*: known to 13 %.
+/// The least number of samples within a range for which their share is counted; with fewer samples
+/// the share is computed from the density. *Chance*: known to 13 %.
 const MIN_COUNTED_SAMPLES: f64 = 60.0;
 /// The penalty for each parameter in each process when the model is chosen: 1.5 times the Akaike
-/// penalty. Two constant costs pay for one more parameter than they have. *Judgement*.
+/// penalty. Models with two costs pay for one more parameter than they have. *Judgement*.
 const SELECTION_PENALTY: f64 = 3.0;
 /// The additional decrease of the misfit, over all processes, that is required of two costs.
 /// *Default*: moves no figure; a factor of 150 in likelihood.
@@ -71,7 +71,7 @@ const MIN_TWO_COST_GAIN: f64 = 10.0;
 /// A model explains the samples if its misfit is at most this many times the expected misfit.
 /// *Default*: moves no figure.
 const MAX_MISFIT_RATIO: f64 = 4.0;
-/// Standard error of the location of a model distribution, in steps, besides chance. *Judgement*:
+/// Standard error of the location of a model distribution, in steps, in addition to sampling error. *Judgement*:
 /// no model is exact.
 const MODEL_ERROR_STEPS: f64 = 0.005;
 /// Standard deviation of the error of interpolation within a cell, in steps: at most 0.09 for a
@@ -135,11 +135,11 @@ impl Fits {
         let misfits: [f64; MODEL_COUNT] =
             std::array::from_fn(|kind| models.iter().map(|fits| fits[kind].misfit).sum());
         let processes = all.len() as f64;
-        let score = |kind: ModelKind, price: f64| {
-            misfits[kind as usize] + price * processes * PARAMETERS[kind as usize]
+        let score = |kind: ModelKind, penalty: f64| {
+            misfits[kind as usize] + penalty * processes * PARAMETERS[kind as usize]
         };
         // Two costs are chosen only if they explain more than one cost does.
-        let price = |kind: ModelKind| {
+        let selection_score = |kind: ModelKind| {
             score(kind, SELECTION_PENALTY)
                 + if kind == ModelKind::OneCost {
                     0.0
@@ -149,13 +149,13 @@ impl Fits {
         };
         let best = MODEL_KINDS
             .into_iter()
-            .min_by(|a, b| price(*a).total_cmp(&price(*b)))
+            .min_by(|a, b| selection_score(*a).total_cmp(&selection_score(*b)))
             .unwrap_or(ModelKind::OneCost);
-        let explained: f64 = all
+        let max_misfit: f64 = all
             .iter()
             .map(|fits| MAX_MISFIT_RATIO * (fits.cells.significant_levels() as f64 + PARAMETERS[0]))
             .sum();
-        if misfits[best as usize] > explained {
+        if misfits[best as usize] > max_misfit {
             return ModelChoice {
                 kind: ModelKind::Interpolated,
                 alternatives: Vec::new(),
@@ -163,11 +163,11 @@ impl Fits {
         }
         let others = MODEL_KINDS.into_iter().filter(|kind| *kind != best);
         // No model is exact: a misfit in many processes is not evidence for another model.
-        let as_good = MAX_MISFIT_EXCESS * (processes / MAX_EVIDENCE_PROCESSES).max(1.0);
+        let max_excess = MAX_MISFIT_EXCESS * (processes / MAX_EVIDENCE_PROCESSES).max(1.0);
         let alternatives = others
-            .filter(|kind| score(*kind, AKAIKE_PENALTY) < score(best, AKAIKE_PENALTY) + as_good);
+            .filter(|kind| score(*kind, AKAIKE_PENALTY) < score(best, AKAIKE_PENALTY) + max_excess);
         // If the variation extends over many steps, no model is needed.
-        let free = all.iter().all(|fits| {
+        let needs_no_model = all.iter().all(|fits| {
             fits.cells
                 .main
                 .as_ref()
@@ -176,7 +176,7 @@ impl Fits {
         ModelChoice {
             kind: best,
             alternatives: alternatives
-                .chain(free.then_some(ModelKind::Interpolated))
+                .chain(needs_no_model.then_some(ModelKind::Interpolated))
                 .collect(),
         }
     }
@@ -186,11 +186,11 @@ impl Fits {
     /// distribution directly.
     pub fn feasible_range(all: &[Self], reach: f64) -> Option<FeasibleRange> {
         let step = all.first()?.step;
-        let shown: Vec<ProcessShares> = all.iter().filter_map(Self::process_shares).collect();
-        if 2 * shown.len() < all.len() {
+        let processes: Vec<ProcessShares> = all.iter().filter_map(Self::process_shares).collect();
+        if 2 * processes.len() < all.len() {
             None
         } else {
-            bounds::open(&shown, reach / step)
+            bounds::bound_over_processes(&processes, reach / step)
         }
     }
 
@@ -214,7 +214,7 @@ impl Fits {
             .as_ref()
             .and_then(|models| models.get(kind as usize))
             .map(|fit| fit.model);
-        let simple = |cluster: &Cluster| {
+        let single_cost = |cluster: &Cluster| {
             let [mean, second, third] = cluster.moments();
             let variance = (second - 1.0 / 6.0).max(0.0);
             Mixture::one_cost(
@@ -227,7 +227,13 @@ impl Fits {
                 },
             )
         };
-        let others = self.cells.others.iter().map(simple).enumerate().collect();
+        let others = self
+            .cells
+            .others
+            .iter()
+            .map(single_cost)
+            .enumerate()
+            .collect();
         Shape {
             step: self.step,
             cells: Rc::clone(&self.cells),
@@ -275,8 +281,8 @@ impl Shape {
     pub fn quantile(&self, probability: f64) -> f64 {
         let levels = &self.cells.levels;
         // A sample differs from its cost by less than one step.
-        let all = (levels[0] - 1.0, levels[levels.len() - 1] + 1.0);
-        let (_, high) = bisect(all, 64, |level| self.share_below(level) < probability);
+        let range = (levels[0] - 1.0, levels[levels.len() - 1] + 1.0);
+        let (_, high) = bisect(range, 64, |level| self.share_below(level) < probability);
         high * self.step
     }
 
@@ -332,9 +338,9 @@ impl Shape {
     /// The share of invocations within `reach` ticks of the median, limits included.
     pub fn share_within(&self, reach: f64) -> f64 {
         let (median, reach) = (self.median() / self.step, reach / self.step);
-        let slack = self.slack();
-        let share =
-            self.share_below(median + reach + slack) - self.share_below(median - reach - slack);
+        let location_tolerance = self.location_tolerance();
+        let share = self.share_below(median + reach + location_tolerance)
+            - self.share_below(median - reach - location_tolerance);
         let samples = self.cells.samples();
         let nearest = MIN_COUNTED_SAMPLES.min(samples / 4.0).max(2.0);
         if self.model.is_some() || share * samples >= nearest {
@@ -343,13 +349,13 @@ impl Shape {
         // Too few samples to count: multiply `reach` by the density around the median, estimated
         // from the distance of the nearest samples (Loftsgaarden and Quesenberry, Ann. Math. Stat.
         // 36, 1965).
-        let around =
+        let share_around =
             |reach: f64| self.share_below(median + reach) - self.share_below(median - reach);
-        let all = (
+        let range = (
             reach,
             self.cells.levels[samples as usize - 1] - self.cells.levels[0] + 2.0,
         );
-        let (_, high) = bisect(all, 50, |reach| around(reach) * samples < nearest);
+        let (_, high) = bisect(range, 50, |reach| share_around(reach) * samples < nearest);
         ((nearest - 1.0) / samples * reach / high).clamp(f64::EPSILON, 1.0)
     }
 
@@ -363,15 +369,15 @@ impl Shape {
                 interruption_share,
             };
         };
-        let place = |number: usize| (model.locations[number] + model.tail) * self.step;
+        let component_mean = |number: usize| (model.locations[number] + model.tail) * self.step;
         let mut modes: Vec<(f64, f64)> = self
             .others
             .iter()
             .map(|(cluster, model)| (model.mean() * self.step, self.cells.others[*cluster].mass()))
             .collect();
-        modes.push((place(0), main.mass() * (1.0 - model.weight)));
+        modes.push((component_mean(0), main.mass() * (1.0 - model.weight)));
         if model.weight > 0.0 {
-            modes.push((place(1), main.mass() * model.weight));
+            modes.push((component_mean(1), main.mass() * model.weight));
         }
         modes.sort_by(|a, b| a.0.total_cmp(&b.0));
         let deviation = (model.normal * model.normal + model.tail * model.tail).sqrt() * self.step;
@@ -384,7 +390,7 @@ impl Shape {
 
     /// The largest distance of a single cost from its fitted location, in steps; 0 for a smooth
     /// distribution.
-    fn slack(&self) -> f64 {
+    fn location_tolerance(&self) -> f64 {
         /// Error of a fitted location, in steps. *Default*: moves no figure.
         const LOCATION_ERROR_STEPS: f64 = 0.03;
         self.model
@@ -395,7 +401,7 @@ impl Shape {
     fn share_below(&self, level: f64) -> f64 {
         match &self.model {
             Some(model) => self
-                .of_clusters(model, level)
+                .cumulative_in_cluster(model, level)
                 .unwrap_or_else(|| self.cells.interpolated(level)),
             None => self.cells.interpolated(level),
         }
@@ -403,7 +409,7 @@ impl Shape {
 
     /// The cumulative distribution at `level` within a cluster. The main cluster follows `model`;
     /// each other cluster is one cost.
-    fn of_clusters(&self, model: &Mixture, level: f64) -> Option<f64> {
+    fn cumulative_in_cluster(&self, model: &Mixture, level: f64) -> Option<f64> {
         let main = self.cells.main.as_ref()?;
         if main.window().contains(&level) {
             return Some(main.below + main.mass() * model.cumulative(level));

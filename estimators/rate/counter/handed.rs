@@ -34,26 +34,31 @@ pub struct CrossCpuBackward {
 }
 
 /// Backward steps from CPU to CPU are due to an offset if the median handoff shows at least this
-/// share of them. *Judgement*: half of it; what comes now and then moves no median.
-const USUAL: f64 = 0.5;
+/// share of them. *Judgement*: half of it; occasional steps do not move a median.
+const MIN_OFFSET_SHARE: f64 = 0.5;
 
 /// Returns the offsets, and the backward steps without an offset; `ns` is the length of a tick in
 /// nanoseconds.
-pub fn judge(handed: &[Handed], ns: f64) -> (Vec<CpuOffset>, Option<CrossCpuBackward>) {
+pub fn offsets_and_backward_steps(
+    handed: &[Handed],
+    ns: f64,
+) -> (Vec<CpuOffset>, Option<CrossCpuBackward>) {
     // The least difference of a pair with single backward readings does not show its offset.
-    let steady = handed.iter().filter(|handed| is_steady(handed));
-    let steady: Vec<Pair> = steady.map(|handed| handed.pair.clone()).collect();
+    let explained = handed
+        .iter()
+        .filter(|handed| has_no_unexplained_step(handed));
+    let explained: Vec<Pair> = explained.map(|handed| handed.pair.clone()).collect();
     let latency = |pair: &Pair| Some(i64::midpoint(pair.least[0]?, pair.least[1]?));
-    let latencies = steady.iter().filter_map(latency).min().unwrap_or(0) as f64 * ns;
+    let min_latency_ns = explained.iter().filter_map(latency).min().unwrap_or(0) as f64 * ns;
     let offset = |offset: Offset| CpuOffset {
         cpu: offset.cpu,
         ns: offset.ticks * ns,
         uncertainty_ns: offset.uncertainty * ns,
         is_significant: offset.ticks.abs() > offset.uncertainty,
-        exceeds_handoff: offset.ticks.abs() * ns > latencies,
+        exceeds_handoff: offset.ticks.abs() * ns > min_latency_ns,
     };
-    let between = between(handed, ns, |handed| !is_steady(handed));
-    let offsets = offsets(&steady, 1.0).into_iter().map(offset);
+    let between = between(handed, ns, |handed| !has_no_unexplained_step(handed));
+    let offsets = offsets(&explained, 1.0).into_iter().map(offset);
     (offsets.filter(|_| between.is_some()).collect(), between)
 }
 
@@ -87,12 +92,13 @@ fn between(handed: &[Handed], ns: f64, counts: fn(&Handed) -> bool) -> Option<Cr
 
 /// Returns whether the backward steps, if any, are due to an offset, which shifts all handoffs of a
 /// direction equally.
-fn is_steady(handed: &Handed) -> bool {
+fn has_no_unexplained_step(handed: &Handed) -> bool {
     let half = |values: [Option<i64>; 2]| Some((values[0]? as f64 - values[1]? as f64) / 2.0);
     let (Some(least), Some(usual)) = (half(handed.pair.least), half(handed.usual)) else {
         return true;
     };
     // If both directions have backward steps, no offset explains them.
     let one_way = handed.pair.least.iter().flatten().sum::<i64>() >= 0;
-    handed.pair.backward == 0 || (one_way && usual * least.signum() > USUAL * least.abs())
+    handed.pair.backward == 0
+        || (one_way && usual * least.signum() > MIN_OFFSET_SHARE * least.abs())
 }

@@ -51,41 +51,45 @@ pub struct CounterFindings {
 pub const EXPECTED_FOR_DETECTION: f64 = 3.0;
 
 /// Computes all results from the observations.
-pub fn findings(seen: &CounterEvidence) -> CounterFindings {
-    let looks: Vec<[i64; 3]> = seen.looks.iter().map(|look| look.values).collect();
-    let rate = rate_from_paired_readings(&looks, 1.0);
+pub fn findings(observed: &CounterEvidence) -> CounterFindings {
+    let readings: Vec<[i64; 3]> = observed
+        .looks
+        .iter()
+        .map(|reading| reading.values)
+        .collect();
+    let rate = rate_from_paired_readings(&readings, 1.0);
     let ns = rate.map_or(0.0, |rate| rate.ns_per_tick);
-    let observed_ns = match (looks.first(), looks.last()) {
+    let observed_ns = match (readings.first(), readings.last()) {
         (Some(first), Some(last)) => last[1].wrapping_sub(first[1]) as f64,
         _ => 0.0,
     };
-    let stuck = looks.len() > 1
-        && looks
+    let stuck = readings.len() > 1
+        && readings
             .iter()
-            .all(|look| look[0] == looks[0][0] && look[2] == looks[0][0]);
+            .all(|reading| reading[0] == readings[0][0] && reading[2] == readings[0][0]);
     let mut found = CounterFindings {
         rate,
         stuck,
         observed_ns,
         backward: (
-            seen.order.backward,
-            seen.order.readings,
-            seen.order.largest as f64 * ns,
+            observed.order.backward,
+            observed.order.readings,
+            observed.order.largest as f64 * ns,
         ),
-        costs: seen.reads.map(|reads| {
+        costs: observed.reads.map(|reads| {
             [reads.counter_ns, reads.clock_ns].map(|all| all as f64 / f64::from(reads.count.max(1)))
         }),
         ..CounterFindings::default()
     };
     let Some(rate) = rate else { return found };
-    (found.offsets, found.across_cpus) = handed::judge(&seen.handed, ns);
-    found.unfenced = handed::unfenced(&seen.unfenced, ns);
-    let series = watched::series(&seen.looks, ns);
-    found.cpu_rates = watched::cpu_rates(&seen.looks);
-    found.asleep = watched::asleep(&series);
-    (found.leap, found.freeze) = watched::leaps(&series, rate.uncertainty);
-    found.change = watched::change(&series);
-    let declared = seen.declared_hz.filter(|hz| *hz > 0.0);
+    (found.offsets, found.across_cpus) = handed::offsets_and_backward_steps(&observed.handed, ns);
+    found.unfenced = handed::unfenced(&observed.unfenced, ns);
+    let series = watched::advances(&observed.looks, ns);
+    found.cpu_rates = watched::cpu_rates(&observed.looks);
+    found.asleep = watched::sleep_rate_loss(&series);
+    (found.leap, found.freeze) = watched::sudden_changes(&series, rate.uncertainty);
+    found.change = watched::lasting_change(&series);
+    let declared = observed.declared_hz.filter(|hz| *hz > 0.0);
     let faster =
         |hz: f64| TestedEffect::from_share(1e9 / rate.ns_per_tick / hz - 1.0, rate.uncertainty);
     found.declared = declared.map(faster);

@@ -54,22 +54,22 @@ pub struct Advance {
 }
 
 /// The largest relative drift between two oscillators during an observation that is not a defect of
-/// the counter. *Judgement*: quartz does so by less than a tenth of that within seconds.
-const WANDER: f64 = 1e-6;
+/// the counter. *Judgement*: quartz oscillators drift by less than a tenth of that within seconds.
+const MAX_DRIFT: f64 = 1e-6;
 /// A paired reading that took more than this many times the usual duration was interrupted and is
 /// left out. *Judgement*.
-const INTERRUPTED: f64 = 4.0;
+const MAX_WIDTH_RATIO: f64 = 4.0;
 /// The largest share of windows with sudden changes; more of them are a change of rate.
 /// *Judgement*.
-const AT_ONCE: f64 = 0.1;
+const MAX_SUDDEN_SHARE: f64 = 0.1;
 /// The least share of the time, before and after a change of rate, for which it must hold to be
 /// lasting. *Judgement*.
-const LASTS: f64 = 0.125;
+const MIN_LASTING_SHARE: f64 = 0.125;
 
 /// Returns the advances between consecutive paired readings for each CPU; `ns` is the length of a
 /// tick in nanoseconds.
-pub fn series(looks: &[PairedReading], ns: f64) -> Vec<Vec<Advance>> {
-    let passing = |pair: &[PairedReading]| {
+pub fn advances(readings: &[PairedReading], ns: f64) -> Vec<Vec<Advance>> {
+    let advance = |pair: &[PairedReading]| {
         let [first, last] = [&pair[0], &pair[1]];
         let moved = |at: usize| last.values[at].wrapping_sub(first.values[at]) as f64;
         let passed_ns = moved(1);
@@ -81,76 +81,79 @@ pub fn series(looks: &[PairedReading], ns: f64) -> Vec<Vec<Advance>> {
             uncertainty_ns: (width(first) + width(last)) / 2.0 * ns + 1.0,
         }
     };
-    let all = by_cpu(looks).into_iter();
-    all.map(|(_, looks)| looks.windows(2).map(passing).collect())
+    let all = readings_by_cpu(readings).into_iter();
+    all.map(|(_, readings)| readings.windows(2).map(advance).collect())
         .collect()
 }
 
 /// The advance of the counter between its two reads in a paired reading, in ticks.
-fn width(look: &PairedReading) -> f64 {
-    look.values[2].wrapping_sub(look.values[0]) as f64
+fn width(reading: &PairedReading) -> f64 {
+    reading.values[2].wrapping_sub(reading.values[0]) as f64
 }
 
 /// Returns the uninterrupted paired readings of each CPU, in the order in which the CPUs first
 /// occur.
-fn by_cpu(looks: &[PairedReading]) -> Vec<(u32, Vec<PairedReading>)> {
+fn readings_by_cpu(readings: &[PairedReading]) -> Vec<(u32, Vec<PairedReading>)> {
     let mut all: Vec<(u32, Vec<PairedReading>)> = Vec::new();
-    for look in looks {
-        match all.iter_mut().find(|(cpu, _)| *cpu == look.cpu) {
-            Some((_, looks)) => looks.push(*look),
-            None => all.push((look.cpu, vec![*look])),
+    for reading in readings {
+        match all.iter_mut().find(|(cpu, _)| *cpu == reading.cpu) {
+            Some((_, readings)) => readings.push(*reading),
+            None => all.push((reading.cpu, vec![*reading])),
         }
     }
-    for (_, looks) in &mut all {
-        let usual = median(looks.iter().map(width)).unwrap_or(0.0);
-        looks.retain(|look| width(look) <= INTERRUPTED * usual.max(1.0));
+    for (_, readings) in &mut all {
+        let usual = median(readings.iter().map(width)).unwrap_or(0.0);
+        readings.retain(|reading| width(reading) <= MAX_WIDTH_RATIO * usual.max(1.0));
     }
     all
 }
 
 /// Returns the rate of each further CPU relative to the first CPU.
-pub fn cpu_rates(looks: &[PairedReading]) -> Vec<CpuRate> {
-    let rate = |(cpu, looks): (u32, Vec<PairedReading>)| {
-        let looks: Vec<[i64; 3]> = looks.iter().map(|look| look.values).collect();
-        (cpu, rate_from_paired_readings(&looks, 1.0))
+pub fn cpu_rates(readings: &[PairedReading]) -> Vec<CpuRate> {
+    let rate = |(cpu, readings): (u32, Vec<PairedReading>)| {
+        let readings: Vec<[i64; 3]> = readings.iter().map(|reading| reading.values).collect();
+        (cpu, rate_from_paired_readings(&readings, 1.0))
     };
-    let mut all = by_cpu(looks).into_iter().map(rate);
+    let mut all = readings_by_cpu(readings).into_iter().map(rate);
     let Some((_, Some(first))) = all.next() else {
         return Vec::new();
     };
-    let against_first = |(cpu, rate): (u32, Option<Rate>)| {
+    let relative_to_first = |(cpu, rate): (u32, Option<Rate>)| {
         let rate = rate?;
-        let uncertainty = rate.uncertainty + first.uncertainty + WANDER;
+        let uncertainty = rate.uncertainty + first.uncertainty + MAX_DRIFT;
         let tested =
             TestedEffect::from_share(first.ns_per_tick / rate.ns_per_tick - 1.0, uncertainty);
         Some(CpuRate { cpu, tested })
     };
-    all.filter_map(against_first).collect()
+    all.filter_map(relative_to_first).collect()
 }
 
 /// Returns the decrease of the rate during sleep, in ppm.
-pub fn asleep(series: &[Vec<Advance>]) -> Option<TestedEffect> {
-    let middle = |slept: bool, figure: fn(&Advance) -> f64| {
+pub fn sleep_rate_loss(series: &[Vec<Advance>]) -> Option<TestedEffect> {
+    let median_share = |slept: bool, figure: fn(&Advance) -> f64| {
         let all = series.iter().flatten();
-        let all = all.filter(|passing| passing.slept == slept && passing.passed_ns > 0.0);
-        median(all.map(|passing| figure(passing) / passing.passed_ns))
+        let all = all.filter(|advance| advance.slept == slept && advance.passed_ns > 0.0);
+        median(all.map(|advance| figure(advance) / advance.passed_ns))
     };
-    let both = |figure| Some([middle(false, figure)?, middle(true, figure)?]);
-    let [awake, asleep] = both(|passing| passing.gained_ns)?;
-    let [reads, others] = both(|passing| passing.uncertainty_ns)?;
+    let both = |figure| Some([median_share(false, figure)?, median_share(true, figure)?]);
+    let [awake, asleep] = both(|advance| advance.gained_ns)?;
+    let [reads, others] = both(|advance| advance.uncertainty_ns)?;
     Some(TestedEffect::from_share(
         awake - asleep,
-        reads + others + WANDER,
+        reads + others + MAX_DRIFT,
     ))
 }
 
 /// Returns the largest sudden gain and the largest sudden loss, in nanoseconds; `rate` is the
 /// relative uncertainty of the rate.
-pub fn leaps(series: &[Vec<Advance>], rate: f64) -> (Option<TestedEffect>, Option<TestedEffect>) {
+pub fn sudden_changes(
+    series: &[Vec<Advance>],
+    rate: f64,
+) -> (Option<TestedEffect>, Option<TestedEffect>) {
     let most = |sign: f64| {
-        let of = |passing: &Advance| TestedEffect {
-            value: sign * passing.gained_ns,
-            uncertainty: passing.uncertainty_ns + (rate + WANDER) * passing.passed_ns,
+        let of = |advance: &Advance| TestedEffect {
+            value: sign * advance.gained_ns,
+            uncertainty: advance.uncertainty_ns + (rate + MAX_DRIFT) * advance.passed_ns,
             detectable: 0.0,
         };
         let largest = |run: &Vec<Advance>| {
@@ -158,8 +161,12 @@ pub fn leaps(series: &[Vec<Advance>], rate: f64) -> (Option<TestedEffect>, Optio
             let beyond = all.iter().filter(|one| one.value > one.uncertainty).count() as f64;
             let detectable = 2.0 * all.iter().map(|one| one.uncertainty).fold(0.0, f64::max);
             let largest = all.into_iter().max_by(|a, b| a.value.total_cmp(&b.value))?;
-            let at_once = beyond <= (AT_ONCE * run.len() as f64).max(1.0);
-            let value = if at_once { largest.value.max(0.0) } else { 0.0 };
+            let is_sudden = beyond <= (MAX_SUDDEN_SHARE * run.len() as f64).max(1.0);
+            let value = if is_sudden {
+                largest.value.max(0.0)
+            } else {
+                0.0
+            };
             Some(TestedEffect {
                 value,
                 detectable,
@@ -184,23 +191,25 @@ pub fn leaps(series: &[Vec<Advance>], rate: f64) -> (Option<TestedEffect>, Optio
 }
 
 /// Returns the most significant change of the rate, in ppm.
-pub fn change(series: &[Vec<Advance>]) -> Option<TestedEffect> {
+pub fn lasting_change(series: &[Vec<Advance>]) -> Option<TestedEffect> {
     let run = series.iter().max_by_key(|run| run.len())?;
-    let total: f64 = run.iter().map(|passing| passing.passed_ns).sum();
-    let all: f64 = run.iter().map(|passing| passing.gained_ns).sum();
+    let total: f64 = run.iter().map(|advance| advance.passed_ns).sum();
+    let all: f64 = run.iter().map(|advance| advance.gained_ns).sum();
     let (mut passed, mut gained) = (0.0, 0.0);
     let mut best: Option<TestedEffect> = None;
     let mut detectable = 0.0_f64;
-    for passing in run {
-        passed += passing.passed_ns;
-        gained += passing.gained_ns;
-        let left = total - passed;
-        if passed < LASTS * total || left < LASTS * total {
+    for advance in run {
+        passed += advance.passed_ns;
+        gained += advance.gained_ns;
+        let remaining = total - passed;
+        if passed < MIN_LASTING_SHARE * total || remaining < MIN_LASTING_SHARE * total {
             continue;
         }
-        let reads = passing.uncertainty_ns * (1.0 / passed + 1.0 / left);
-        let change =
-            TestedEffect::from_share((all - gained) / left - gained / passed, reads + WANDER);
+        let reads = advance.uncertainty_ns * (1.0 / passed + 1.0 / remaining);
+        let change = TestedEffect::from_share(
+            (all - gained) / remaining - gained / passed,
+            reads + MAX_DRIFT,
+        );
         detectable = detectable.max(change.detectable);
         let clarity = |tested: TestedEffect| tested.value.abs() / tested.uncertainty;
         if best.is_none_or(|best| clarity(change) > clarity(best)) {

@@ -35,7 +35,7 @@ impl Session {
         if is_coarse(&examined.trace.reference) && self.offers(Op::Comparisons) {
             return self.find_edges_of_long_steps(examined);
         }
-        if edges::FEWEST as f64 * examined.step_ns > self.plan.order_ns {
+        if edges::MIN_INTERVALS as f64 * examined.step_ns > self.plan.order_ns {
             return Ok(());
         }
         let affordable = (self.plan.order_ns / (examined.cost_ns + 5.0)) as u32;
@@ -75,7 +75,7 @@ impl Session {
         };
         let step = step_ns / examined.trace.reference.ns_per_tick;
         let steps = (LONG_STEPS_NS / step_ns).min(MAX_LONG_STEPS);
-        if steps < edges::FEWEST as f64 {
+        if steps < edges::MIN_INTERVALS as f64 {
             return Ok(());
         }
         let mut work = step_ns / PIECES_PER_STEP / examined.trace.reference.ns_per_work;
