@@ -43,15 +43,16 @@ const MAX_PROCESS_GROUPS: usize = 4;
 /// Error of the shares of levels in addition to sampling error. *Judgement*: phases are not quite
 /// random, processes not quite identical.
 const SHARE_ERROR: f64 = 0.002;
-/// Error of variances in addition to sampling error, in squared steps. *Judgement*: as `SHARE_ERROR`.
+/// Error of variances in addition to sampling error, in squared steps. *Judgement*: as
+/// `SHARE_ERROR`.
 pub const VARIANCE_ERROR: f64 = 5e-5;
 /// Processes whose variance has an error larger than this many times the smallest error are
 /// ignored. *Judgement*.
 const MAX_ERROR_RATIO: f64 = 3.0;
 /// Error of the mean, in steps; the processes are aligned by their means. *Numerical*.
 const MEAN_ERROR_STEPS: f64 = 1e-3;
-/// The largest deviation of an observation, in standard errors. *Judgement*: the interval
-/// over processes, which is added, includes sampling error once more; with 1.0, 1.5 and 2.5 simulated
+/// The largest deviation of an observation, in standard errors. *Judgement*: the interval over
+/// processes, which is added, includes sampling error once more; with 1.0, 1.5 and 2.5 simulated
 /// intervals held the truth equally often, and 2.5 made them wider by a tenth.
 const MAX_DEVIATION_ERRORS: f64 = 1.5;
 /// The largest deviation in excess of the deviation of the best fit, in standard errors.
@@ -187,7 +188,8 @@ fn restrict_to_median(
     })
 }
 
-/// The share of calls in the other clusters whose mean is within `reach` of the mean of the main one.
+/// The share of calls in the other clusters whose mean is within `reach` of the mean of the main
+/// one.
 fn other_cluster_share(process: &ProcessShares, reach: f64) -> f64 {
     let centre = process.main.moments()[0];
     let near = process

@@ -1,6 +1,6 @@
 //! Counts samples by *level*: the multiple of the measuring clock's step that a sample shows. The
-//! share of samples at or below a level is the mean of the cumulative distribution function over the
-//! *cell* of this level, which is the step above it.
+//! share of samples at or below a level is the mean of the cumulative distribution function over
+//! the *cell* of this level, which is the step above it.
 
 use crate::statistics::{mean, quantile, sorted};
 
@@ -100,7 +100,8 @@ impl Cells {
         })
     }
 
-    /// Returns the groups of non-empty levels that are separated by at least [`MAX_LEVEL_GAP`] levels.
+    /// Returns the groups of non-empty levels that are separated by at least [`MAX_LEVEL_GAP`]
+    /// levels.
     fn clusters(&self) -> Vec<Cluster> {
         let count = self.levels.len() as f64;
         let occupied = self

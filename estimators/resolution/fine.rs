@@ -56,7 +56,8 @@ fn by_spectrum(
     /// intervals lie within a few ticks. *Judgement*: a multiple of a tick is never reported
     /// as one tick.
     const MAX_UNIT_STEP: (f64, f64) = (1.5, 2.0);
-    /// A line of a lower height may be due to the work of one process, whatever its frequency. *Judgement*.
+    /// A line of a lower height may be due to the work of one process, whatever its frequency.
+    /// *Judgement*.
     const MIN_CERTAIN_HEIGHT: f64 = 0.5;
     /// A line of this height cannot be due to one process in three, so the step is repeated in all
     /// processes. *Computed*: one process of three makes a third of a line.

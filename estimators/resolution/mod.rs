@@ -2,10 +2,10 @@
 //! section 2).
 //!
 //! An *interval* is the difference of two readings with some work between the reads. With growing
-//! work, it jumps from one multiple of the step to the next: intervals lie on a *lattice*. A reading
-//! is *made unique* if the clock returns one tick more because it did not move since the last read.
-//! Three rules search for the step. If two rules contradict each other, or if a clock moves
-//! irregularly, no step is reported.
+//! work, it jumps from one multiple of the step to the next: intervals lie on a *lattice*. A
+//! reading is *made unique* if the clock returns one tick more because it did not move since the
+//! last read. Three rules search for the step. If two rules contradict each other, or if a clock
+//! moves irregularly, no step is reported.
 
 mod jump;
 mod lattice;
@@ -256,8 +256,8 @@ fn intervals_with_random_work(groups: &[Intervals]) -> Vec<i64> {
     random
 }
 
-/// Returns an upper limit of the step, in ticks: intervals that moved crossed at least one step, and
-/// those with the least work are the shortest.
+/// Returns an upper limit of the step, in ticks: intervals that moved crossed at least one step,
+/// and those with the least work are the shortest.
 fn upper_limit(groups: &[Intervals]) -> f64 {
     /// The least number of such intervals. *Default*: moves no figure.
     const MIN_MOVED_INTERVALS: usize = 20;
@@ -278,8 +278,9 @@ fn upper_limit(groups: &[Intervals]) -> f64 {
     quantile(&sorted(&moved), UNINTERRUPTED_QUANTILE).unwrap_or(f64::INFINITY)
 }
 
-/// Returns whether the lattice with this step is due to the work and not to the counter: its step is the length of a
-/// unit of work, and intervals with a fixed amount of work do not jump by this step.
+/// Returns whether the lattice with this step is due to the work and not to the counter: its step
+/// is the length of a unit of work, and intervals with a fixed amount of work do not jump by this
+/// step.
 fn is_due_to_work(groups: &[Intervals], step: f64, work_unit: f64) -> bool {
     /// The largest number of units of work in the step. *Default*: moves no figure.
     const MAX_WORK_UNITS: f64 = 2.0;

@@ -1,14 +1,14 @@
 //! Finds steps of a few ticks from the spectrum of intervals. Truncation to whole ticks fills the
 //! gaps between the multiples of such a step, so the intervals show no lattice; their spectrum
-//! still shows the step. A *line* is the mean of unit vectors at one frequency, a complex number; its
-//! *height* is its absolute value.
+//! still shows the step. A *line* is the mean of unit vectors at one frequency, a complex number;
+//! its *height* is its absolute value.
 //!
 //! A counter of step `p` (in ticks) returns `⌊np⌋` and moves by `⌊mp⌋` or `⌈mp⌉` in `m` steps. So
 //! the mean of `exp(2πi·d/p)` over intervals `d` is real and positive, whatever their lengths:
-//! `sinc²(1/p)` if `np` is uniformly distributed between two ticks, and `(sin(π/p) /
-//! (r·sin(π/rp)))²` if `np` takes `r` positions because `rp` is an integer. For integer steps the
-//! mean is 1, because all intervals are multiples of the step. Integer intervals do not distinguish
-//! the frequency `f` from `1 − f`, but the two lines have different heights.
+//! `sinc²(1/p)` if `np` is uniformly distributed between two ticks, and
+//! `(sin(π/p) / (r·sin(π/rp)))²` if `np` takes `r` positions because `rp` is an integer. For
+//! integer steps the mean is 1, because all intervals are multiples of the step. Integer intervals
+//! do not distinguish the frequency `f` from `1 − f`, but the two lines have different heights.
 //!
 //! Intervals that grow in equal units of work also have spectral lines, which are real only by
 //! chance.
@@ -123,8 +123,8 @@ impl Spectrum {
         })
     }
 
-    /// Returns the step of the counter if its line is significant. `is_due_to_work` returns whether a line
-    /// of this frequency and step may be due to the work.
+    /// Returns the step of the counter if its line is significant. `is_due_to_work` returns whether
+    /// a line of this frequency and step may be due to the work.
     pub fn step(&self, is_due_to_work: impl Fn(f64, f64, f64) -> bool) -> FoundLine {
         /// Steps with a smaller relative difference are reported as one step, whose interval
         /// includes both. *Judgement*: as `EQUAL_STEP_TOLERANCE`.

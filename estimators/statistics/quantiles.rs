@@ -31,8 +31,8 @@ pub fn median_over_processes(processes: &[Vec<f64>]) -> Option<Interval> {
     })
 }
 
-/// A quantile, if there are at least `min_values` values; `processes` holds the values of each process,
-/// of which each `dependent_values` consecutive values are dependent.
+/// A quantile, if there are at least `min_values` values; `processes` holds the values of each
+/// process, of which each `dependent_values` consecutive values are dependent.
 pub fn quantile_over_processes(
     processes: &[Vec<f64>],
     probability: f64,

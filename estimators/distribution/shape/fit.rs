@@ -1,13 +1,13 @@
 //! Fits model distributions to the samples of one process and to the moments of the cost of a call
-//! that batches show. A *level* is a multiple of the reference's step; the *share* of a level is the
-//! share of samples that show it.
+//! that batches show. A *level* is a multiple of the reference's step; the *share* of a level is
+//! the share of samples that show it.
 
 use super::mixture::Mixture;
 use crate::distribution::cells::{Cells, Cluster};
 use crate::distribution::moments::Moments;
 
-/// Error of the modelled shares in addition to sampling error, because phases are not perfectly random and no
-/// model distribution is exact. *Judgement*.
+/// Error of the modelled shares in addition to sampling error, because phases are not perfectly
+/// random and no model distribution is exact. *Judgement*.
 const SHARE_MODEL_ERROR: f64 = 0.003;
 /// The least share of samples in the main cluster for which the moments from batches apply to this
 /// cluster. *Default*: moves no figure; batches hold all clusters.
@@ -187,7 +187,8 @@ impl<'a> Data<'a> {
         (mean, variance.max(0.0), skewness)
     }
 
-    /// Returns two constant costs at the two highest separate peaks of the shares; `None` if there is only one peak.
+    /// Returns two constant costs at the two highest separate peaks of the shares; `None` if there
+    /// is only one peak.
     fn costs_at_peaks(&self) -> Option<Mixture> {
         let shares = &self.cluster.shares;
         let peak = |number: &usize| {

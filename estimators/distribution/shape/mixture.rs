@@ -1,6 +1,7 @@
 //! Model distributions of the cost of single invocations, in steps of the clock that measures them:
-//! a mixture of one or two costs, each convolved with a normal and an exponential distribution. This
-//! convolution, which is the same for both costs, is the *blur*; its exponential part is the *tail*.
+//! a mixture of one or two costs, each convolved with a normal and an exponential distribution.
+//! This convolution, which is the same for both costs, is the *blur*; its exponential part is the
+//! *tail*.
 
 use statrs::function::erf::erfc;
 

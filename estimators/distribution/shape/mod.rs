@@ -71,8 +71,8 @@ const MIN_TWO_COST_GAIN: f64 = 10.0;
 /// A model explains the samples if its misfit is at most this many times the expected misfit.
 /// *Default*: moves no figure.
 const MAX_MISFIT_RATIO: f64 = 4.0;
-/// Standard error of the location of a model distribution, in steps, in addition to sampling error. *Judgement*:
-/// no model is exact.
+/// Standard error of the location of a model distribution, in steps, in addition to sampling error.
+/// *Judgement*: no model is exact.
 const MODEL_ERROR_STEPS: f64 = 0.005;
 /// Standard deviation of the error of interpolation within a cell, in steps: at most 0.09 for a
 /// single cost; larger for two costs in one cell. *Computed*.
