@@ -1,48 +1,52 @@
-//! Computes the Quality of a timer from its profile, with an interval from the variation between
-//! processes, systematic uncertainties of cost and spread, and the uncertainties of resolution and
-//! frequency.
+//! Computes the Quality of a timer from its profile. The interval of the Quality includes the
+//! variation between processes, systematic errors of cost and spread, and the uncertainties of
+//! resolution and core frequency.
 
 use crate::cost::Following;
 use crate::distribution::shape::ModelKind;
 use crate::model::{Cycles, Hertz, Interval, Lateness, Nanos, WaitFigures};
-use crate::profile::{Profile, one_more, profile};
+use crate::profile::{Profile, estimate_process, profile};
 use crate::quality::quality;
 use crate::statistics::mean_over_processes;
 use crate::trace::{Run, Trace, WaitTrace};
 use crate::waits;
 
-/// Computes Quality in [0, 1]. `frequency`, in hertz, converts time to cycles. `None` without
-/// resolution, cost or spread.
+/// Returns the Quality, from 0 to 1, with its interval. `frequency`, in hertz, converts time to
+/// cycles. `None` if resolution, cost or spread is unknown.
 pub fn scored(profile: &Profile, frequency: Interval) -> Option<Interval> {
     let (resolution, cost, spread) = (profile.resolution_ns()?, profile.cost?, profile.spread?);
-    let here =
+    let quality_for =
         |cost: f64, spread: f64| quality_of_ns(resolution.value, cost, spread, frequency.value);
-    let value = here(cost.value, spread.value)?;
-    let interval =
-        mean_over_processes(each(&profile.processes, resolution.value, frequency.value))?;
-    let instead = profile
-        .instead
+    let value = quality_for(cost.value, spread.value)?;
+    let interval = mean_over_processes(qualities(
+        &profile.processes,
+        resolution.value,
+        frequency.value,
+    ))?;
+    let alternatives = profile
+        .alternatives
         .iter()
-        .filter_map(|&(cost, spread)| here(cost, spread));
+        .filter_map(|&(cost, spread)| quality_for(cost, spread));
     // A cost that follows the core is the same number of cycles at any frequency.
     let cost_at = |hertz: f64| match profile.following {
         Following::Device => cost.value,
         Following::Core | Following::Unknown => cost.value * frequency.value / hertz,
     };
-    let at = |hertz: f64| quality_of_ns(resolution.value, cost_at(hertz), spread.value, hertz);
-    let with =
+    let at_frequency =
+        |hertz: f64| quality_of_ns(resolution.value, cost_at(hertz), spread.value, hertz);
+    let with_resolution =
         |resolution: f64| quality_of_ns(resolution, cost.value, spread.value, frequency.value);
     let common = [
-        at(frequency.low),
-        at(frequency.high),
-        with(resolution.low),
-        with(resolution.high),
+        at_frequency(frequency.low),
+        at_frequency(frequency.high),
+        with_resolution(resolution.low),
+        with_resolution(resolution.high),
     ];
-    let missed = missed(profile, spread)
+    let rare_values = spreads_with_rare_values(profile, spread)
         .into_iter()
-        .filter_map(|spread| here(cost.value, spread));
-    let instead: Vec<f64> = instead
-        .chain(missed)
+        .filter_map(|spread| quality_for(cost.value, spread));
+    let alternatives: Vec<f64> = alternatives
+        .chain(rare_values)
         .chain(common.into_iter().flatten())
         .collect();
     let interval = Interval {
@@ -53,21 +57,21 @@ pub fn scored(profile: &Profile, frequency: Interval) -> Option<Interval> {
     let model_alternatives: Vec<f64> = profile
         .model_alternatives
         .iter()
-        .filter_map(|&(cost, spread)| here(cost, spread))
+        .filter_map(|&(cost, spread)| quality_for(cost, spread))
         .collect();
     Some(
         interval
-            .widened(&instead)
+            .widened(&alternatives)
             .covering_alternatives(&model_alternatives)
             .within(0.0, 1.0),
     )
 }
 
-/// Computes all results for a sleep primitive, including Formula (1) for each length. `hertz`
-/// converts time to cycles.
-pub fn of_waits(trace: &WaitTrace, hertz: Option<f64>) -> WaitFigures {
+/// Computes all results for a sleep primitive, including the Quality by Formula (1) for each length
+/// of waits. `hertz` converts time to cycles.
+pub fn wait_figures(trace: &WaitTrace, hertz: Option<f64>) -> WaitFigures {
     let mut figures = waits::figures(trace, hertz);
-    let of = |row: &Lateness| {
+    let quality_of_row = |row: &Lateness| {
         quality(
             Nanos(row.error_ns).cycles(Hertz(hertz?)),
             Cycles(row.cpu_cycles?),
@@ -77,13 +81,14 @@ pub fn of_waits(trace: &WaitTrace, hertz: Option<f64>) -> WaitFigures {
     figures
         .lateness
         .iter_mut()
-        .for_each(|row| row.quality = of(row));
+        .for_each(|row| row.quality = quality_of_row(row));
     figures
 }
 
-/// The state needed to assess the agreement between processes while further processes are added.
+/// The Qualities of the processes measured so far, kept while a campaign adds processes until they
+/// agree.
 #[derive(Clone, Debug)]
-pub struct Sketch {
+pub struct RunningScore {
     /// Cost and spread of each process.
     processes: Vec<(f64, f64)>,
     kind: ModelKind,
@@ -91,12 +96,12 @@ pub struct Sketch {
     step: Option<f64>,
     /// The step in nanoseconds, or its upper limit.
     resolution_ns: f64,
+    /// The core frequency.
     hertz: f64,
 }
 
-impl Sketch {
-    /// Creates the state from a trace with some processes. `None` if there are too few
-    /// observations.
+impl RunningScore {
+    /// Starts from a trace with some processes. `None` if the step of the timer is not even bounded.
     pub fn from_trace(trace: &Trace, hertz: f64) -> Option<Self> {
         let profile = profile(trace);
         let (step, kind, resolution_ns) =
@@ -106,12 +111,12 @@ impl Sketch {
         } else {
             let (mut rest, runs) = (trace.clone(), &trace.runs);
             rest.runs.clear();
-            let alone = |run: &Run| Trace {
+            let single_process = |run: &Run| Trace {
                 runs: vec![run.clone()],
                 ..rest.clone()
             };
             runs.iter()
-                .filter_map(|run| one_more(&alone(run), kind, step, resolution_ns))
+                .filter_map(|run| estimate_process(&single_process(run), kind, step, resolution_ns))
                 .collect()
         };
         Some(Self {
@@ -125,30 +130,35 @@ impl Sketch {
 
     /// Adds the only process of `trace`.
     pub fn add(&mut self, trace: &Trace) {
-        self.processes
-            .extend(one_more(trace, self.kind, self.step, self.resolution_ns));
+        self.processes.extend(estimate_process(
+            trace,
+            self.kind,
+            self.step,
+            self.resolution_ns,
+        ));
     }
 
-    /// The half-width of the part of the interval of Quality that more processes reduce. Infinite
-    /// for a single process.
+    /// Returns the half-width of the interval of the Quality from the variation between processes,
+    /// which is the part that more processes reduce. Infinite for a single process.
     pub fn scatter(&self) -> f64 {
-        let interval = mean_over_processes(each(&self.processes, self.resolution_ns, self.hertz));
-        interval.map_or(f64::INFINITY, half)
+        let interval =
+            mean_over_processes(qualities(&self.processes, self.resolution_ns, self.hertz));
+        interval.map_or(f64::INFINITY, half_width)
     }
 }
 
-/// The half-width of the part of the interval of Quality that more processes reduce. `None` for a
-/// single process, or without Quality.
+/// Returns the half-width of the interval of the Quality from the variation between processes.
+/// `None` for a single process, or if the resolution is unknown.
 pub fn scatter(profile: &Profile, hertz: f64) -> Option<f64> {
-    let interval = mean_over_processes(each(
+    let interval = mean_over_processes(qualities(
         &profile.processes,
         profile.resolution_ns()?.value,
         hertz,
     ))?;
-    interval.is_bounded().then(|| half(interval))
+    interval.is_bounded().then(|| half_width(interval))
 }
 
-fn half(interval: Interval) -> f64 {
+fn half_width(interval: Interval) -> f64 {
     (interval.high - interval.low) / 2.0
 }
 
@@ -157,26 +167,26 @@ fn quality_of_ns(resolution: f64, cost: f64, spread: f64, hertz: f64) -> Option<
     quality(cycles(resolution), cycles(cost), spread)
 }
 
-/// The Quality of each process.
-fn each(processes: &[(f64, f64)], resolution: f64, hertz: f64) -> Vec<f64> {
+/// Returns the Quality of each process from its cost in nanoseconds and its spread.
+fn qualities(processes: &[(f64, f64)], resolution: f64, hertz: f64) -> Vec<f64> {
     processes
         .iter()
         .filter_map(|&(cost, spread)| quality_of_ns(resolution, cost, spread, hertz))
         .collect()
 }
 
-/// Alternative spreads, because too few samples may have missed rare values: the part of the
-/// interval that is not due to differences between processes.
-fn missed(profile: &Profile, spread: Interval) -> Vec<f64> {
+/// Returns alternative spreads for the case that too few samples missed rare values. They follow
+/// from the part of the interval of the spread that is not due to differences between processes.
+fn spreads_with_rare_values(profile: &Profile, spread: Interval) -> Vec<f64> {
     let spreads: Vec<f64> = profile.processes.iter().map(|pair| pair.1).collect();
-    let Some(seen) = mean_over_processes(&spreads).filter(Interval::is_bounded) else {
+    let Some(between) = mean_over_processes(&spreads).filter(Interval::is_bounded) else {
         return Vec::new();
     };
-    let ends = [(spread.low, seen.low), (spread.high, seen.high)];
+    let ends = [(spread.low, between.low), (spread.high, between.high)];
     let beyond = ends
         .into_iter()
         .filter(|(end, _)| end.is_finite())
-        .map(|(end, seen)| end - seen.clamp(0.0, 1.0));
+        .map(|(end, between)| end - between.clamp(0.0, 1.0));
     beyond
         .map(|beyond| (spread.value + beyond).clamp(f64::EPSILON, 1.0))
         .collect()

@@ -4,7 +4,7 @@ use super::{Rule, Subject, count, ns, number, text, values};
 use crate::cost::edges;
 use crate::model::Severity::{Note, Problem};
 use crate::model::{Counted, Cycles, Hertz, Interval, Outcome, Question, Unit, Values, Verdicts};
-use crate::profile::{FEWEST, Profile};
+use crate::profile::{MIN_PROCESSES, Profile};
 use crate::trace::{Reference, Trace};
 
 /// The input of the rules about a clock.
@@ -40,8 +40,8 @@ pub static CLOCKS: &[Rule<Clocks>] = &[
     Rule::new(
         "edges-moved",
         Note,
-        "its edges are moved at random, each by up to its step of {step}",
-        "a single duration may be off by two steps, and no search for edges makes it finer",
+        "it changes at random times, each up to its step of {step} away from the regular one",
+        "a single duration may be wrong by two steps, and waiting for a change before and after it makes it no better",
         |case| {
             let step = case.step_ns()?;
             edges::edges_are_moved(&case.trace.evidence.edges)?
@@ -87,8 +87,8 @@ pub static CLOCKS: &[Rule<Clocks>] = &[
     Rule::<Clocks>::new(
         SHARED_CORE,
         Note,
-        "it shared its core: {disturbed} of its {all} processes were disturbed ({reasons}) and count all the same; its \
-         intervals hold all of them and a tenth of the cost beyond",
+        "it shared its core: {disturbed} of its {all} processes were disturbed ({reasons}) but are used, because \
+         too few were not; its intervals include all of them and a tenth of the cost beyond",
         "stop what else runs on this machine or choose a quiet CPU with --cpu, and repeat",
         shared_core,
     ),
@@ -102,7 +102,7 @@ pub static CLOCKS: &[Rule<Clocks>] = &[
             let runs = &case.trace.runs;
             let (calm, all) = (runs.iter().filter(|run| run.is_calm()).count(), runs.len());
             // Without observations of the core, no run counts as calm.
-            (case.trace.shared == 0 && calm < FEWEST.min(all))
+            (case.trace.shared == 0 && calm < MIN_PROCESSES.min(all))
                 .then(|| values([("calm", count(calm)), ("all", count(all))]))
         },
     ),
@@ -110,7 +110,7 @@ pub static CLOCKS: &[Rule<Clocks>] = &[
         "two-regimes",
         Note,
         "{cheap} of its {all} processes found a cost of {low}, the others one of {high}; its interval holds both",
-        "expect either: the place of its code in memory, or a neighbour, makes the difference",
+        "expect either cost: the position of its code in memory, or another program on the core, decides",
         |case| {
             let two = case.profile.regimes?;
             let [cheap, expensive] = two.processes;
@@ -132,9 +132,9 @@ pub static CLOCKS: &[Rule<Clocks>] = &[
     Rule::<Clocks>::new(
         "cost-contradiction",
         Note,
-        "<calls in batches take {batches}, but no two reads are less than {shortest} apart: its interval holds \
-         both><a call alone takes {alone}, but {row} in a row of many>",
-        "do not rely on its cost: look at how its host answers",
+        "<calls in batches take {batches}, but no two reads are less than {shortest} apart: its interval \
+         includes both><an isolated call takes {alone}, but one of many in a row takes {row}>",
+        "do not rely on its cost: check how its host times calls",
         contradiction,
     ),
     Rule::new(
@@ -152,7 +152,7 @@ pub static CLOCKS: &[Rule<Clocks>] = &[
     Rule::new(
         "runtime-at-work",
         Note,
-        "its runtime collected or compiled in {windows} windows, also when they were repeated",
+        "its runtime collected garbage or compiled code in {windows} windows, even in their repetitions",
         "take the median cost, not the tail: its calls make the garbage",
         |case| {
             let disturbed: u32 = case.trace.runs.iter().map(|run| run.disturbed).sum();
@@ -256,7 +256,7 @@ pub static FAILED: &[Rule<Verdicts>] = &[
         "paths",
         Problem,
         "{evidence}",
-        "do not compare readings of different ways to this clock",
+        "do not compare readings of this clock by different calls",
         |verdicts| failed(verdicts, Question::Paths),
     ),
 ];

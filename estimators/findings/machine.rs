@@ -17,20 +17,20 @@ use crate::model::{CoreKind, Finding, Platform, Tickless, Unit};
 /// The largest frequency correction, in parts per million, that a time daemon applies continuously
 /// (adjtimex(2)). A larger value means that a correction of the time is in progress; results in
 /// nanoseconds are then wrong by more than 0.05 %.
-const MOST_TRIM_PPM: f64 = 500.0;
+const MAX_TRIM_PPM: f64 = 500.0;
 /// The largest harmless share of CPU time stolen by the hypervisor. Above this share, stolen time
 /// affects the 99th percentile.
-const MOST_STOLEN: f64 = 0.01;
+const MAX_STEAL_SHARE: f64 = 0.01;
 /// The largest harmless load of a machine with one CPU, in threads besides the measurement.
-const LOAD_OF_ONE: f64 = 0.5;
+const MAX_LOAD_ONE_CPU: f64 = 0.5;
 /// The highest `perf_event_paranoid` level at which unprivileged programs may count their own
 /// cycles (Documentation/admin-guide/sysctl/kernel.rst); Debian and Android define higher levels.
-const OPEN_TO_ALL: i32 = 2;
+const MAX_UNPRIVILEGED_LEVEL: i32 = 2;
 /// The largest timer slack that has no visible effect on a wait, in nanoseconds.
-const LITTLE_SLACK_NS: u64 = 1_000;
+const MAX_SLACK_NS: u64 = 1_000;
 /// The longest exit latency of an idle state, in microseconds, that is small compared with the
 /// lateness that the kernel itself causes.
-const SLOW_EXIT_US: u64 = 20;
+const MAX_EXIT_LATENCY_US: u64 = 20;
 
 /// A check of every machine: the code of the finding, whether only Linux supports the check, and
 /// the function that performs it. The severity is `Unknown` if the machine does not report the
@@ -103,8 +103,8 @@ fn discipline(platform: &Platform) -> Judgement {
         return unknown();
     };
     let rate = ("rate", number(ntp.rate_ppm, Unit::Ppm));
-    if ntp.rate_ppm.is_nan() || ntp.rate_ppm.abs() > MOST_TRIM_PPM {
-        judgement(Problem, [rate, ("most", number(MOST_TRIM_PPM, Unit::Ppm))])
+    if ntp.rate_ppm.is_nan() || ntp.rate_ppm.abs() > MAX_TRIM_PPM {
+        judgement(Problem, [rate, ("most", number(MAX_TRIM_PPM, Unit::Ppm))])
     } else if ntp.slewing {
         judgement(
             Note,
@@ -212,7 +212,7 @@ fn load(platform: &Platform) -> Judgement {
         return unknown();
     };
     // One CPU must remain free for the measurement.
-    let most = f64::from(cpus - 1).max(LOAD_OF_ONE);
+    let most = f64::from(cpus - 1).max(MAX_LOAD_ONE_CPU);
     let severity = if load.one_minute > most { Problem } else { Ok };
     judgement(
         severity,
@@ -246,7 +246,7 @@ fn steal(platform: &Platform) -> Judgement {
     let Some(share) = platform.steal_share else {
         return unknown();
     };
-    let severity = if share > MOST_STOLEN { Problem } else { Ok };
+    let severity = if share > MAX_STEAL_SHARE { Problem } else { Ok };
     judgement(severity, [("share", number(share, Unit::Share))])
 }
 
@@ -279,7 +279,11 @@ fn performance_counters(platform: &Platform) -> Judgement {
     let Some(level) = platform.perf_event_paranoid else {
         return unknown();
     };
-    let severity = if level <= OPEN_TO_ALL { Ok } else { Note };
+    let severity = if level <= MAX_UNPRIVILEGED_LEVEL {
+        Ok
+    } else {
+        Note
+    };
     judgement(severity, [("level", text(level.to_string()))])
 }
 
@@ -297,7 +301,7 @@ fn timer_slack(platform: &Platform) -> Judgement {
     let Some(slack) = platform.waiting.timer_slack_ns else {
         return unknown();
     };
-    let severity = if slack <= LITTLE_SLACK_NS { Ok } else { Note };
+    let severity = if slack <= MAX_SLACK_NS { Ok } else { Note };
     judgement(severity, [("slack", ns(slack as f64))])
 }
 
@@ -307,7 +311,7 @@ fn idle_states(platform: &Platform) -> Judgement {
     };
     let enabled = states.iter().filter(|state| !state.disabled);
     match enabled.max_by_key(|state| state.exit_latency_us) {
-        Some(state) if state.exit_latency_us > SLOW_EXIT_US => judgement(
+        Some(state) if state.exit_latency_us > MAX_EXIT_LATENCY_US => judgement(
             Note,
             [
                 ("state", text(state.name.clone())),

@@ -33,7 +33,7 @@ pub static REPORTS: &[Rule<Reports>] = &[
         "time-namespace",
         Note,
         "a time namespace shifts CLOCK_MONOTONIC by {monotonic} and CLOCK_BOOTTIME by {boottime}",
-        "compare readings within this time namespace only; durations are not touched",
+        "compare readings within this time namespace only; durations are not affected",
         |case| {
             let namespace = case.platform.limits.time_namespace?;
             Some(values([
@@ -45,7 +45,7 @@ pub static REPORTS: &[Rule<Reports>] = &[
     Rule::new(
         "shared-machine",
         Note,
-        "something else used the core of {shared} of {all} timers all the time: their figures are wide, and no ranking",
+        "something else used the core of {shared} of {all} timers all the time: their intervals are wide, and their order is no ranking",
         "stop what else runs on this machine, and repeat",
         |case| {
             let measured = case.timers.iter().filter(|row| row.observations.is_some());

@@ -30,7 +30,7 @@ pub static WAITS: &[Rule<Waits>] = &[
     Rule::new(
         "ended-early",
         Note,
-        "it was not asked any more: {cause}",
+        "its measurement was ended early: {cause}",
         "measure again",
         |case| Some(values([("cause", text(case.lost?))])),
     ),
@@ -38,7 +38,7 @@ pub static WAITS: &[Rule<Waits>] = &[
         "returns-early",
         Note,
         "{share} of waits of {request:short} returned before their time, by up to {earliest:short}",
-        "look at the clock after a wait, and wait for what is left",
+        "read the clock after a wait, and wait for the rest",
         |case| {
             let early = case
                 .figures?
@@ -87,7 +87,7 @@ pub static WAITS: &[Rule<Waits>] = &[
         "requests-rounded",
         Note,
         "requests are rounded to steps of {step:short}",
-        "take a timer with finer requests for shorter waits",
+        "for shorter waits, use a timer that rounds requests to shorter steps",
         |case| {
             let mut steps = case.figures?.steps.iter();
             let step = steps.find_map(|steps| steps.rounding.and_then(Granularity::step))?;
@@ -225,7 +225,7 @@ mod tests {
     }
 
     fn found(trace: &WaitTrace, code: &str) -> Option<Finding> {
-        let figures = scoring::of_waits(trace, None);
+        let figures = scoring::wait_figures(trace, None);
         let case = WaitCase {
             lost: None,
             figures: Some(&figures),

@@ -1,7 +1,9 @@
-//! Data for the plots of a timer: a summary of the trace, small enough for every report.
+//! Computes the points and histograms that a report plots for a timer. They are a summary of the
+//! trace, small enough for every report, and affect no result.
 //!
-//! The plots do not affect resolution, cost or spread. They show whether intervals grow in steps,
-//! whether they lie on a lattice, and which single costs the spread counts.
+//! The staircase plots intervals over the work between two reads: it shows whether intervals grow in
+//! steps. The histogram of intervals shows whether they are multiples of a step. The histogram of
+//! single calls shows which costs the spread counts.
 
 use crate::cost::singles::MeasuringClock;
 use crate::model::{CostHistogram, Figures, IntervalHistogram, Staircase};
@@ -12,14 +14,15 @@ use crate::trace::{Run, Trace};
 use super::groups;
 
 /// The largest number of bins of a histogram.
-const BINS: usize = 96;
-/// The largest number of steps in a plot; more steps would be too narrow to distinguish.
-const LEVELS: f64 = 12.0;
-/// Points of a staircase: sections of work, and points in each section.
-const STRETCHES: usize = 20;
-const A_STRETCH: usize = 8;
+const MAX_BINS: usize = 96;
+/// The largest number of steps of the timer in a plot; more would be too narrow to distinguish.
+const MAX_STEPS: f64 = 12.0;
+/// The number of sections that the amounts of work of a staircase are divided into.
+const WORK_SECTIONS: usize = 20;
+/// The largest number of points in each section.
+const POINTS_PER_SECTION: usize = 8;
 /// The least number of points of a plot.
-const FEWEST: usize = 8;
+const MIN_POINTS: usize = 8;
 
 /// Returns the plots of a trace whose timer moves in steps of `step` ticks, if known.
 pub fn figures(trace: &Trace, step: Option<f64>) -> Figures {
@@ -37,84 +40,92 @@ fn staircase(trace: &Trace, step: Option<f64>) -> Option<Staircase> {
         .collect();
     let lengths = sorted(all.iter().map(|&(_, delta)| delta));
     let (least, most) = (*quantile(&lengths, 0.01)?, *quantile(&lengths, 0.98)?);
-    let few_levels = step.map(|step| least as f64 + (LEVELS - 1.5) * step);
+    let few_levels = step.map(|step| least as f64 + (MAX_STEPS - 1.5) * step);
     let below = |limit: f64| -> Vec<(u64, i64)> {
         let short = all.iter().filter(|(_, delta)| *delta as f64 <= limit);
         short.copied().collect()
     };
-    // Outliers with long work would leave most of the plot empty.
-    let longest = |points: &[(u64, i64)]| {
+    // The largest 0.5 % of the amounts of work are left out, because outliers would leave most of
+    // the plot empty.
+    let longest_work = |points: &[(u64, i64)]| {
         quantile(&sorted(points.iter().map(|point| point.0)), 0.995).copied()
     };
-    let whole = longest(&all)?;
-    // If the cost varies by more than some steps, a plot of so few levels shows no steps.
-    let climbs = |shown: &Vec<(u64, i64)>| {
-        shown.len() >= 3 * STRETCHES && longest(shown).is_some_and(|longest| longest >= whole / 5)
+    let longest_of_all = longest_work(&all)?;
+    // A cost that varies by more than some steps hides them, so that a plot limited to few steps
+    // shows none.
+    let has_enough_work = |shown: &Vec<(u64, i64)>| {
+        shown.len() >= 3 * WORK_SECTIONS
+            && longest_work(shown).is_some_and(|longest| longest >= longest_of_all / 5)
     };
-    let shown = few_levels.map(below).filter(climbs);
+    let shown = few_levels.map(below).filter(has_enough_work);
     let mut shown = shown.unwrap_or_else(|| below(most as f64));
-    let longest = longest(&shown)?;
+    let longest = longest_work(&shown)?;
     shown.retain(|&(work, _)| work <= longest);
     shown.sort_unstable();
-    let mut kept = evenly(&shown, longest);
+    let mut kept = points_per_section(&shown, longest);
     let moved = shown.iter().copied().filter(|(_, delta)| *delta != 0);
     let moved: Vec<(u64, i64)> = moved.collect();
     if 2 * moved.len() < shown.len() {
-        kept.extend(spread_over(&moved, STRETCHES * A_STRETCH / 4));
+        kept.extend(evenly_spaced(
+            &moved,
+            WORK_SECTIONS * POINTS_PER_SECTION / 4,
+        ));
     }
     kept.sort_unstable();
     let ns_per_work = trace.reference.ns_per_work;
     let (work, ticks) = kept.iter().copied().unzip();
-    (kept.len() >= FEWEST && ns_per_work.is_finite() && ns_per_work > 0.0).then_some(Staircase {
-        ns_per_work,
-        work,
-        ticks,
-        intervals: shown.len() as u64,
-    })
+    (kept.len() >= MIN_POINTS && ns_per_work.is_finite() && ns_per_work > 0.0).then_some(
+        Staircase {
+            ns_per_work,
+            work,
+            ticks,
+            intervals: shown.len() as u64,
+        },
+    )
 }
 
-/// Returns the same number of points from each section of work; `points` are sorted.
-fn evenly(points: &[(u64, i64)], longest: u64) -> Vec<(u64, i64)> {
-    let stretch =
-        |work: u64| (u128::from(work) * STRETCHES as u128 / (u128::from(longest) + 1)) as usize;
+/// Returns up to [`POINTS_PER_SECTION`] points from each section of work; `points` are sorted.
+fn points_per_section(points: &[(u64, i64)], longest: u64) -> Vec<(u64, i64)> {
+    let section =
+        |work: u64| (u128::from(work) * WORK_SECTIONS as u128 / (u128::from(longest) + 1)) as usize;
     let mut kept = Vec::new();
-    for points in points.chunk_by(|a, b| stretch(a.0) == stretch(b.0)) {
+    for points in points.chunk_by(|a, b| section(a.0) == section(b.0)) {
         let mut by_length = points.to_vec();
         by_length.sort_unstable_by_key(|&(work, delta)| (delta, work));
-        kept.extend(spread_over(&by_length, A_STRETCH));
+        kept.extend(evenly_spaced(&by_length, POINTS_PER_SECTION));
     }
     kept
 }
 
 /// Returns at most `count` points, evenly spaced from the first to the last.
-fn spread_over<T: Copy>(points: &[T], count: usize) -> impl Iterator<Item = T> {
+fn evenly_spaced<T: Copy>(points: &[T], count: usize) -> impl Iterator<Item = T> {
     let kept = points.len().min(count);
     (0..kept).map(move |at| points[(2 * at + 1) * points.len() / (2 * kept)])
 }
 
 fn interval_histogram(trace: &Trace, step: Option<f64>) -> Option<IntervalHistogram> {
-    /// The least number of intervals in a group of repeated work, which shows only one position of
-    /// the lattice.
-    const REPEATED: usize = 4;
-    let all_lengths = |repeated: bool| {
+    /// The smallest number of intervals of a group that repeats one amount of work; such groups are
+    /// left out at first, because they show few of the possible intervals.
+    const MIN_REPETITIONS: usize = 4;
+    let lengths_of_groups = |with_repeated: bool| {
         let groups = groups(trace);
-        let some = groups.filter(|group| repeated || group.deltas.len() < REPEATED);
+        let some = groups.filter(|group| with_repeated || group.deltas.len() < MIN_REPETITIONS);
         sorted(some.flat_map(|group| group.deltas.iter().copied()))
     };
-    let mut lengths = all_lengths(false);
-    if lengths.len() < 10 * FEWEST {
-        lengths = all_lengths(true);
+    let mut lengths = lengths_of_groups(false);
+    if lengths.len() < 10 * MIN_POINTS {
+        lengths = lengths_of_groups(true);
     }
     let all = lengths.len();
     let (first, width, bins) = match step {
         Some(step) => {
             let width = (step / 8.0).floor().clamp(1.0, 1e15) as i64;
-            let span = (LEVELS * step).min(BINS as f64 * width as f64) as i64;
+            let span = (MAX_STEPS * step).min(MAX_BINS as f64 * width as f64) as i64;
             let window = densest_window(&lengths, span);
             let (first, last) = (*window.first()?, *window.last()?);
             let bins = ((i128::from(last) - i128::from(first)) / i128::from(width) + 2) as usize;
-            // A level lies in the centre of its bin.
-            (first.saturating_sub(width / 2), width, bins.min(BINS))
+            // The first length is in the centre of its bin.
+            (first.saturating_sub(width / 2), width, bins.min(MAX_BINS))
         }
         None => {
             let at = |probability: f64| quantile(&lengths, probability).copied();
@@ -125,13 +136,13 @@ fn interval_histogram(trace: &Trace, step: Option<f64>) -> Option<IntervalHistog
             }
             let span = (i128::from(most) - i128::from(least) + 1) as u128;
             let width = span
-                .div_ceil(BINS as u128 * 2 / 3)
+                .div_ceil(MAX_BINS as u128 * 2 / 3)
                 .clamp(1, i64::MAX as u128) as i64;
             (least, width, span.div_ceil(width as u128) as usize)
         }
     };
-    let (counts, below, above) = binned(&lengths, first, width, bins);
-    (all >= FEWEST).then_some(IntervalHistogram {
+    let (counts, below, above) = count_in_bins(&lengths, first, width, bins);
+    (all >= MIN_POINTS).then_some(IntervalHistogram {
         first_ticks: first,
         width_ticks: width as u64,
         counts,
@@ -140,14 +151,14 @@ fn interval_histogram(trace: &Trace, step: Option<f64>) -> Option<IntervalHistog
     })
 }
 
-/// Returns the counts in each bin, below all bins, and above all bins.
-fn binned(values: &[i64], first: i64, width: i64, bins: usize) -> (Vec<u64>, u64, u64) {
+/// Returns the number of values in each bin, below all bins, and above all bins.
+fn count_in_bins(values: &[i64], first: i64, width: i64, bins: usize) -> (Vec<u64>, u64, u64) {
     let (mut counts, mut below, mut above) = (vec![0; bins], 0, 0);
     for value in values {
-        let place = (i128::from(*value) - i128::from(first)).div_euclid(i128::from(width));
-        match usize::try_from(place) {
+        let bin = (i128::from(*value) - i128::from(first)).div_euclid(i128::from(width));
+        match usize::try_from(bin) {
             Err(_) => below += 1,
-            Ok(place) => *counts.get_mut(place).unwrap_or(&mut above) += 1,
+            Ok(bin) => *counts.get_mut(bin).unwrap_or(&mut above) += 1,
         }
     }
     (counts, below, above)
@@ -162,22 +173,23 @@ fn cost_histogram(trace: &Trace, step: Option<f64>) -> Option<CostHistogram> {
     let bracket = if view.self_measured {
         0.0
     } else {
-        bracket(&trace.runs)?
+        bracket_ticks(&trace.runs)?
     };
     let level = |ticks: i64| (ticks as f64 / step).round().clamp(-1e15, 1e15) as i64;
     let samples = |run: &Run| view.samples(run).into_iter().map(level).collect::<Vec<_>>();
     let levels = sorted(trace.runs.iter().flat_map(samples));
     let at = |probability: f64| quantile(&levels, probability).copied();
     let (least, middle, high) = (at(0.002)?, at(0.5)?, at(0.95)?);
-    // Rare interruptions far in the tail would compress all other values into one bin.
+    // The histogram ends before rare interruptions, which would compress all other values into one
+    // bin.
     let most = at(0.99)?.min(middle.saturating_add(6 * (high - middle) + 4));
-    let grouped = (most - least + 1).div_euclid(BINS as i64) + 1;
-    let bins = ((most - least) / grouped + 1) as usize;
+    let levels_per_bin = (most - least + 1).div_euclid(MAX_BINS as i64) + 1;
+    let bins = ((most - least) / levels_per_bin + 1) as usize;
     let nanoseconds = |level: f64| (level * step - bracket) * ns;
-    let (counts, below, above) = binned(&levels, least, grouped, bins);
-    (levels.len() >= FEWEST).then_some(CostHistogram {
+    let (counts, below, above) = count_in_bins(&levels, least, levels_per_bin, bins);
+    (levels.len() >= MIN_POINTS).then_some(CostHistogram {
         first_ns: nanoseconds(least as f64 - 0.5),
-        width_ns: grouped as f64 * step * ns,
+        width_ns: levels_per_bin as f64 * step * ns,
         counts,
         below,
         above,
@@ -185,10 +197,11 @@ fn cost_histogram(trace: &Trace, step: Option<f64>) -> Option<CostHistogram> {
     })
 }
 
-/// The duration of two reads of the reference with nothing between them, in its ticks.
-fn bracket(runs: &[Run]) -> Option<f64> {
-    let of = |run: &Run| midmean(run.bracket.deltas.iter().map(|&delta| delta as f64));
-    median(runs.iter().filter_map(of))
+/// Returns the duration of a bracket: two reads of the reference with nothing between them, in its
+/// ticks.
+fn bracket_ticks(runs: &[Run]) -> Option<f64> {
+    let mean_of_run = |run: &Run| midmean(run.bracket.deltas.iter().map(|&delta| delta as f64));
+    median(runs.iter().filter_map(mean_of_run))
 }
 
 fn sorted<T: Ord>(values: impl Iterator<Item = T>) -> Vec<T> {
@@ -261,7 +274,7 @@ mod tests {
     }
 
     #[test]
-    fn the_staircase_climbs_in_steps() {
+    fn staircase_climbs_in_steps() {
         let figure = figures(&trace(), Some(25.0))
             .staircase
             .expect("it was observed");
@@ -294,7 +307,7 @@ mod tests {
         assert_eq!(
             all + histogram.below + histogram.above,
             3 * 400,
-            "repeated work does not count"
+            "the 900 intervals with repeated work are left out"
         );
     }
 
@@ -313,7 +326,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_observed_is_nothing_drawn() {
+    fn empty_trace_has_no_plots() {
         assert_eq!(figures(&Trace::default(), None), Figures::default());
         assert_eq!(
             figures(&Trace::default(), Some(f64::NAN)),
@@ -323,7 +336,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn whatever_an_agent_answers(
+        fn arbitrary_input_never_panics(
             deltas in prop::collection::vec((any::<u64>(), prop_oneof![any::<i64>(), 0..90_i64]), 0..200),
             step in prop_oneof![Just(None), (1e-3..1e18_f64).prop_map(Some)],
         ) {

@@ -1,5 +1,5 @@
-//! Estimates cost and spread for each process and over all processes from the distribution of
-//! single invocations.
+//! Estimates the cost of a call (its median duration) and the spread (the share of calls within one
+//! resolution of that median) from timed single calls, for each process and over all processes.
 
 use crate::cost::singles::MeasuringClock;
 use crate::cost::{
@@ -12,9 +12,10 @@ use crate::resolution::Context;
 use crate::statistics::{Regimes, Z, mean_over_processes, median, midmean, regimes};
 use crate::trace::{Run, Trace};
 
-/// A process with the fitted distributions of its single invocations as measured by the reference.
+/// A process with the distributions fitted to its single calls, which the reference timed.
 pub struct FittedProcess<'a> {
     pub run: &'a Run,
+    /// `None` if the process has too few calls for a fit.
     fits: Option<Fits>,
 }
 
@@ -26,27 +27,30 @@ impl<'a> FittedProcess<'a> {
         }
     }
 
+    /// Fits distributions to all processes of a trace.
     pub fn all(trace: &'a Trace) -> Vec<Self> {
         trace.runs.iter().map(|run| Self::new(trace, run)).collect()
     }
 }
 
-/// The single invocations of all processes.
+/// The single calls of all processes that have fitted distributions. The lists have one element for
+/// each of these processes.
 pub struct SingleCalls<'a> {
     pub trace: &'a Trace,
-    /// The clock that measures the single invocations.
+    /// The clock that timed the calls: the reference, or the timer itself.
     pub view: MeasuringClock,
     pub runs: Vec<&'a Run>,
-    /// The fitted distributions of single invocations as measured by `view`.
+    /// The distributions fitted to the calls as `view` timed them.
     pub fits: Vec<Fits>,
+    /// The kind of distribution that suits all `fits`.
     pub model: ModelChoice,
-    /// The fitted distributions of single invocations as measured by the reference.
+    /// The distributions fitted to the calls as the reference timed them.
     pub by_reference: Vec<Fits>,
-    /// The kind of model chosen for `by_reference`.
+    /// The kind of distribution that suits all of `by_reference`.
     pub reference_kind: ModelKind,
-    /// The share of single calls whose bracket was interrupted although the call was not, with its
-    /// standard error.
-    interrupted_brackets: (f64, f64),
+    /// The share of calls in which one of the two reads of the reference around the call was
+    /// interrupted, not the call itself; and the standard error of that share.
+    interrupted: (f64, f64),
 }
 
 impl<'a> SingleCalls<'a> {
@@ -66,10 +70,10 @@ impl<'a> SingleCalls<'a> {
                 by_reference.push(reference.clone());
             }
         }
-        // Successive readings have no bracket.
-        let interrupted_brackets = match view.self_measured {
+        // Successive readings of the timer itself have no reads of the reference around them.
+        let interrupted = match view.self_measured {
             true => (0.0, 0.0),
-            false => interrupted_brackets(&runs, trace.reference.step),
+            false => interrupted(&runs, trace.reference.step),
         };
         Self {
             trace,
@@ -79,27 +83,28 @@ impl<'a> SingleCalls<'a> {
             runs,
             fits,
             by_reference,
-            interrupted_brackets,
+            interrupted,
         }
     }
 
+    /// Returns the fitted distribution of each process, of this kind.
     pub fn shapes(&self, kind: ModelKind) -> Vec<Shape> {
         self.fits.iter().map(|fits| fits.shape(kind)).collect()
     }
 
     /// Returns cost and spread of each process. Single calls determine the median only to within
-    /// one step of the reference, because their phases may be locked. Within this step the mean of
-    /// batches determines the median, as far as it is more precise. The difference between the cost
-    /// of an isolated call and the amortised cost, within the step, then remains uncertain.
-    pub fn costs_and_spreads(
+    /// one step of the reference, because they may all begin at the same phase of that step. Within
+    /// the step, the median is a weighted mean of the estimate from single calls and the estimate
+    /// from batches of calls; each has the weight of its precision.
+    pub fn estimate_processes(
         &self,
         kind: ModelKind,
         core_frequency: CoreFrequency,
         resolution_ns: Option<f64>,
-    ) -> CostsAndSpreads {
+    ) -> ProcessEstimates {
         let reference = &self.trace.reference;
         let floor = floor(&self.trace.runs, reference, core_frequency);
-        let (mut each, mut spreads) = (Vec::new(), Vec::new());
+        let (mut details, mut spreads) = (Vec::new(), Vec::new());
         for ((run, fits), by_reference) in self.runs.iter().zip(&self.fits).zip(&self.by_reference)
         {
             let (shape, by_reference) = (fits.shape(kind), by_reference.shape(self.reference_kind));
@@ -111,41 +116,43 @@ impl<'a> SingleCalls<'a> {
                 by_reference: &by_reference,
             };
             if let Some(cost) = cost(&observed, floor, core_frequency) {
-                each.push(cost);
-                let ns = self.tick_ns(run, core_frequency);
+                details.push(cost);
+                let ns = self.ns_per_tick(run, core_frequency);
                 let spread = |resolution| self.share_within(&shape, resolution / ns);
                 spreads.extend(resolution_ns.map(spread));
             }
         }
         let step = reference.step * reference.ns_per_tick;
-        let over = |each: &[Cost], figure: fn(&Cost) -> f64| {
-            midmean(each.iter().map(figure)).unwrap_or(0.0)
+        let mean_over_processes = |details: &[Cost], figure: fn(&Cost) -> f64| {
+            midmean(details.iter().map(figure)).unwrap_or(0.0)
         };
-        let (phase, chance) = (PHASE_DEVIATION_STEPS * step, over(&each, |cost| cost.error));
-        let by_batches = if phase > 0.0 {
-            phase * phase / (phase * phase + chance * chance)
+        let phase_error = PHASE_DEVIATION_STEPS * step;
+        let batch_error = mean_over_processes(&details, |cost| cost.error);
+        let batch_weight = if phase_error > 0.0 {
+            phase_error * phase_error / (phase_error * phase_error + batch_error * batch_error)
         } else {
             0.0
         };
         let combined = |cost: &Cost| {
-            let off = (cost.isolated - cost.batch_median).clamp(-step, step);
-            (cost.isolated - by_batches * off).min(cost.median_limit)
+            let difference = (cost.isolated - cost.batch_median).clamp(-step, step);
+            (cost.isolated - batch_weight * difference).min(cost.median_limit)
         };
-        let costs: Vec<f64> = each.iter().map(combined).collect();
-        for (cost, estimates) in each.iter_mut().zip(&costs) {
-            cost.p99 = cost.p99.max(*estimates);
+        let costs: Vec<f64> = details.iter().map(combined).collect();
+        for (cost, combined) in details.iter_mut().zip(&costs) {
+            cost.p99 = cost.p99.max(*combined);
         }
-        CostsAndSpreads {
-            by_singles: over(&each, |cost| cost.isolated) - midmean(&costs).unwrap_or(0.0),
-            model: Z * over(&each, |cost| cost.model_error),
-            each,
+        ProcessEstimates {
+            combination_shift_ns: mean_over_processes(&details, |cost| cost.isolated)
+                - midmean(&costs).unwrap_or(0.0),
+            model_half_ns: Z * mean_over_processes(&details, |cost| cost.model_error),
+            details,
             costs,
             spreads,
         }
     }
 
-    /// Nanoseconds in a tick of the clock that measures the single invocations of a process.
-    fn tick_ns(&self, run: &Run, core_frequency: CoreFrequency) -> f64 {
+    /// Returns the nanoseconds in a tick of the clock that timed the calls of a process.
+    fn ns_per_tick(&self, run: &Run, core_frequency: CoreFrequency) -> f64 {
         let hertz = if self.view.self_measured {
             run.readings.core_hz
         } else {
@@ -155,116 +162,117 @@ impl<'a> SingleCalls<'a> {
     }
 
     /// Returns cost and spread, and the alternatives that the samples do not exclude.
-    pub fn figures_with_alternatives(&self, resolution_ns: Option<f64>) -> FiguresWithAlternatives {
+    pub fn estimate(&self, resolution_ns: Option<f64>) -> Estimates {
         let kind = self.model.kind;
         let mut core_frequency = CoreFrequency(self.trace.core_hz);
-        let mut estimates = self.costs_and_spreads(kind, core_frequency, resolution_ns);
-        let (mut follows, mut measured) = (Following::Unknown, None);
+        let mut processes = self.estimate_processes(kind, core_frequency, resolution_ns);
+        let (mut follows, mut unscaled) = (Following::Unknown, None);
         if core_frequency.0.is_some() {
-            let other = self.costs_and_spreads(kind, CoreFrequency(None), resolution_ns);
-            follows = following(&estimates.costs, &other.costs);
+            let other = self.estimate_processes(kind, CoreFrequency(None), resolution_ns);
+            follows = following(&processes.costs, &other.costs);
             match follows {
-                Following::Device => (estimates, core_frequency) = (other, CoreFrequency(None)),
-                Following::Unknown => measured = Some(other),
+                Following::Device => (processes, core_frequency) = (other, CoreFrequency(None)),
+                Following::Unknown => unscaled = Some(other),
                 Following::Core => {}
             }
         }
         let samples = |run: &&Run| self.view.samples(run).len() as f64;
-        let mut found = FiguresWithAlternatives {
-            regimes: regimes(&estimates.costs),
-            instead: Vec::new(),
+        let mut estimates = Estimates {
+            regimes: regimes(&processes.costs),
+            alternatives: Vec::new(),
             model_alternatives: Vec::new(),
             following: follows,
             samples: self.runs.iter().map(samples).sum(),
-            estimates,
+            processes,
         };
-        let Some(figures) = found.estimates.pair() else {
-            return found;
+        let Some(best) = estimates.processes.cost_and_spread() else {
+            return estimates;
         };
-        found.model_alternatives = match self.feasible_figures(resolution_ns) {
-            Some(ends) => ends
-                .map(|(above, share)| (figures.0 + above, share))
-                .to_vec(),
+        let (cost, spread) = best;
+        estimates.model_alternatives = match self.bounds_for_any_law(resolution_ns) {
+            Some(ends) => ends.map(|(shift, share)| (cost + shift, share)).to_vec(),
             None => {
                 let others = self.model.alternatives.iter();
                 let others = others.filter_map(|kind| {
-                    self.costs_and_spreads(*kind, core_frequency, resolution_ns)
-                        .pair()
+                    self.estimate_processes(*kind, core_frequency, resolution_ns)
+                        .cost_and_spread()
                 });
-                extreme_alternatives(others.collect(), figures)
+                extremes(others.collect(), best)
             }
         };
-        let (model, (_, error)) = (found.estimates.model, self.interrupted_brackets);
-        let instead = &mut found.instead;
-        instead.extend(measured.and_then(|measured| measured.pair()));
-        let shifts = [found.estimates.by_singles, -model, model];
-        instead.extend(shifts.map(|shift| (figures.0 + shift, figures.1)));
-        instead.extend([-error, error].map(|error| (figures.0, figures.1 + Z * error)));
-        let spread = |reach: f64| {
-            self.spread_within(kind, core_frequency, reach)
-                .unwrap_or(figures.1)
+        let (model, (_, share_error)) = (estimates.processes.model_half_ns, self.interrupted);
+        let alternatives = &mut estimates.alternatives;
+        alternatives.extend(unscaled.and_then(|unscaled| unscaled.cost_and_spread()));
+        let shifts = [estimates.processes.combination_shift_ns, -model, model];
+        alternatives.extend(shifts.map(|shift| (cost + shift, spread)));
+        alternatives.extend([-share_error, share_error].map(|error| (cost, spread + Z * error)));
+        let spread_within = |reach_ns: f64| {
+            self.spread_within(kind, core_frequency, reach_ns)
+                .unwrap_or(spread)
         };
-        // If the timer measures its own invocations in whole units of time, it may move in finer
-        // steps that are rounded to units. A single cost then shows as two costs, a finer step
-        // apart.
+        // A timer that measures its own calls in whole units of time may move in finer steps that
+        // are rounded to units. A single true cost then appears as two costs, one finer step apart.
         if self.view.self_measured && self.trace.declared && self.view.step.round() == 1.0 {
             let shift = ROUNDING_ERROR_UNITS * self.view.step * self.view.ns_per_tick;
-            instead.extend([-1.0, 1.0].map(|side| {
-                let reach = resolution_ns.map(|ns| ns * (1.0 + side * ROUNDING_REACH_UNITS));
-                (figures.0 + side * shift, reach.map_or(figures.1, spread))
+            alternatives.extend([-1.0, 1.0].map(|side| {
+                let reach = resolution_ns.map(|ns| ns * (1.0 + side * ROUNDING_REACH_SHARE));
+                (cost + side * shift, reach.map_or(spread, spread_within))
             }));
         }
         if let (ModelKind::Interpolated, Some(resolution)) = (kind, resolution_ns) {
-            let reach_error = REACH_ERROR_RATIO * model;
-            let ends = [resolution - reach_error, resolution + reach_error];
-            instead.extend(ends.map(|reach| (figures.0, spread(reach.max(0.0)))));
+            let uncertainty = REACH_PER_MODEL_ERROR * model;
+            let ends = [resolution - uncertainty, resolution + uncertainty];
+            alternatives.extend(ends.map(|reach| (cost, spread_within(reach.max(0.0)))));
         }
-        if let (Some(two), Some(spread)) = (found.regimes, midmean(&found.estimates.spreads)) {
-            instead.extend([(two.low, spread), (two.high, spread)]);
+        if let (Some(two), Some(spread)) =
+            (estimates.regimes, midmean(&estimates.processes.spreads))
+        {
+            alternatives.extend([(two.low, spread), (two.high, spread)]);
         }
-        found
+        estimates
     }
 
-    /// The largest deviations of the median and of the share around it that the samples allow under
-    /// any distribution.
-    fn feasible_figures(&self, resolution_ns: Option<f64>) -> Option<[(f64, f64); 2]> {
+    /// Returns the lowest and the highest pair of cost and spread that the samples allow under any
+    /// distribution: the cost in nanoseconds above the estimated one, and the spread. `None` if the
+    /// bounds are unknown.
+    fn bounds_for_any_law(&self, resolution_ns: Option<f64>) -> Option<[(f64, f64); 2]> {
         let ns = self.view.ns_per_tick;
-        let range = Fits::feasible_range(&self.fits, resolution_ns? / ns)?;
+        let bounds = Fits::feasible_range(&self.fits, resolution_ns? / ns)?;
         let shapes = self.shapes(self.model.kind);
         let midmean_cost = midmean(shapes.iter().filter_map(Shape::median_above_main_mean))?;
-        let (interrupted_brackets, _) = self.interrupted_brackets;
-        let at = |end: usize| {
-            let share = (range.share[end] / (1.0 - interrupted_brackets)).min(1.0);
+        let (interrupted, _) = self.interrupted;
+        let bound = |end: usize| {
+            let share = (bounds.share[end] / (1.0 - interrupted)).min(1.0);
             (
-                (range.above_mean[end] * self.view.step - midmean_cost) * ns,
+                (bounds.above_mean[end] * self.view.step - midmean_cost) * ns,
                 share,
             )
         };
-        Some([at(0), at(1)])
+        Some([bound(0), bound(1)])
     }
 
-    /// The share of calls within a number of nanoseconds of the median.
+    /// Returns the share of calls within `reach_ns` nanoseconds of the median, over all processes.
     fn spread_within(
         &self,
         kind: ModelKind,
         core_frequency: CoreFrequency,
-        reach: f64,
+        reach_ns: f64,
     ) -> Option<f64> {
-        let each = self.runs.iter().zip(self.shapes(kind));
-        midmean(each.map(|(run, shape)| {
-            self.share_within(&shape, reach / self.tick_ns(run, core_frequency))
+        let fitted = self.runs.iter().zip(self.shapes(kind));
+        midmean(fitted.map(|(run, shape)| {
+            self.share_within(&shape, reach_ns / self.ns_per_tick(run, core_frequency))
         }))
     }
 
-    /// The share of calls within `reach` ticks of the median, among the calls that were not
-    /// interrupted.
+    /// Returns the share of calls within `reach` ticks of the median, among the calls whose bracket
+    /// was not interrupted.
     fn share_within(&self, shape: &Shape, reach: f64) -> f64 {
-        let (interrupted_brackets, _) = self.interrupted_brackets;
-        (shape.share_within(reach) / (1.0 - interrupted_brackets)).min(1.0)
+        let (interrupted, _) = self.interrupted;
+        (shape.share_within(reach) / (1.0 - interrupted)).min(1.0)
     }
 
-    /// Returns the context for the resolution. It uses all processes, disturbed or not, because
-    /// intervals vary like the costs of all processes.
+    /// Returns how the cost of a call varies, in ticks of the timer, for the search of its
+    /// resolution: measured intervals vary by the same amount.
     pub fn context(&self) -> Context {
         let Some(ns) = self.trace.ns_per_tick else {
             return Context::default();
@@ -279,8 +287,8 @@ impl<'a> SingleCalls<'a> {
         let deviations = self.runs.iter().zip(&shapes);
         let deviations = deviations.map(|(run, shape)| deviation(run, reference, shape));
         let costs = self
-            .costs_and_spreads(kind, CoreFrequency(self.trace.core_hz), None)
-            .each;
+            .estimate_processes(kind, CoreFrequency(self.trace.core_hz), None)
+            .details;
         let costs = costs.iter().map(|cost| cost.batch_median);
         Context {
             cost_deviation: median(deviations).unwrap_or(0.0) / ns,
@@ -293,23 +301,25 @@ impl<'a> SingleCalls<'a> {
     }
 }
 
-/// If no model determines the distribution within a step of the clock that measures the calls, the
-/// limits of the reach are uncertain by this many times the uncertainty of the median: about 0.4
-/// steps around a single cost, almost nothing in a smooth distribution. *Computed*: half a step at
-/// either end of a single cost.
-const REACH_ERROR_RATIO: f64 = 2.0;
-/// Upper limit of the share of interrupted brackets. *Default*: moves no figure.
-const MAX_INTERRUPTED_BRACKETS: f64 = 0.1;
+/// The uncertainty of the distance from the median within which calls count for the spread, as a
+/// multiple of the uncertainty of the median, if no model determines the distribution within a step
+/// of the clock that timed the calls. That median is uncertain by about 0.4 steps if all calls have
+/// one cost, and by almost nothing if costs vary smoothly. *Computed*: half a step at either end of
+/// a single cost.
+const REACH_PER_MODEL_ERROR: f64 = 2.0;
+/// The largest share of interrupted brackets that is assumed. *Default*: moves no figure.
+const MAX_INTERRUPTED_SHARE: f64 = 0.1;
 
-/// The share of interrupted brackets, with its standard error. Interruptions at random times are
-/// equally frequent while the reference and while the timer is read.
-fn interrupted_brackets(runs: &[&Run], step: f64) -> (f64, f64) {
+/// Returns the share of interrupted brackets, and its standard error. A bracket is two reads of the
+/// reference. Interruptions at random times strike brackets with and without a call equally often,
+/// so that the share is counted in brackets without a call.
+fn interrupted(runs: &[&Run], step: f64) -> (f64, f64) {
     let counted = runs.iter().filter_map(|run| {
         let (deltas, all) = (&run.bracket.deltas, run.bracket.deltas.len() as f64);
         Some((interruption_share(deltas, step)? * all, all))
     });
     let (rare, all) = counted.fold((0.0, 0.0), |sum, one| (sum.0 + one.0, sum.1 + one.1));
-    let share = (rare / f64::max(all, 1.0)).min(MAX_INTERRUPTED_BRACKETS);
+    let share = (rare / f64::max(all, 1.0)).min(MAX_INTERRUPTED_SHARE);
     (share, (share / f64::max(all, 1.0)).sqrt())
 }
 
@@ -317,71 +327,84 @@ fn interrupted_brackets(runs: &[&Run], step: f64) -> (f64, f64) {
 /// that is uniformly distributed between two costs a finer step apart, for any finer step up to a
 /// unit. *Computed*.
 const ROUNDING_ERROR_UNITS: f64 = 0.2;
-/// Change of the reach of the spread due to rounding, in units. *Default*: moves no figure.
-const ROUNDING_REACH_UNITS: f64 = 0.25;
+/// Change, due to rounding to whole units, of the distance from the median within which calls count
+/// for the spread, as a share of that distance. *Default*: moves no figure.
+const ROUNDING_REACH_SHARE: f64 = 0.25;
 
-/// Returns the alternatives with the largest deviation below and above in cost, and in spread.
-fn extreme_alternatives(others: Vec<(f64, f64)>, figures: (f64, f64)) -> Vec<(f64, f64)> {
-    let ends = |of: fn(&(f64, f64)) -> f64| {
-        let by = |a: &&(f64, f64), b: &&(f64, f64)| of(a).total_cmp(&of(b));
-        [others.iter().min_by(by), others.iter().max_by(by)].map(|end| end.map_or(of(&figures), of))
+/// Returns two pairs of cost and spread: the smallest cost with the smallest spread, and the largest
+/// cost with the largest spread, of `best` and the other pairs.
+fn extremes(others: Vec<(f64, f64)>, best: (f64, f64)) -> Vec<(f64, f64)> {
+    let ends = |part: fn(&(f64, f64)) -> f64| {
+        let order = |a: &&(f64, f64), b: &&(f64, f64)| part(a).total_cmp(&part(b));
+        [others.iter().min_by(order), others.iter().max_by(order)]
+            .map(|end| end.map_or(part(&best), part))
     };
-    let ([least, most], [narrow, wide]) = (ends(|pair| pair.0), ends(|pair| pair.1));
+    let ([least_cost, most_cost], [least_spread, most_spread]) =
+        (ends(|pair| pair.0), ends(|pair| pair.1));
     vec![
-        (least.min(figures.0), narrow.min(figures.1)),
-        (most.max(figures.0), wide.max(figures.1)),
+        (least_cost.min(best.0), least_spread.min(best.1)),
+        (most_cost.max(best.0), most_spread.max(best.1)),
     ]
 }
 
-/// Standard deviation of the shift of single invocations due to phases that are not random, in
-/// steps: that of a uniform distribution over a step. *Computed*: 1/√12.
+/// Standard deviation of the error of the median of single calls that all begin at one phase of a
+/// step of the reference, in steps: that of a uniform distribution over a step. *Computed*: 1/√12.
 const PHASE_DEVIATION_STEPS: f64 = 0.289;
 
-/// Cost and spread of each process, with the median from single calls and batches combined.
-pub struct CostsAndSpreads {
-    pub each: Vec<Cost>,
+/// Cost and spread of each process.
+pub struct ProcessEstimates {
+    /// The costs by all methods.
+    pub details: Vec<Cost>,
+    /// Medians from single calls and batches combined, in nanoseconds.
     pub costs: Vec<f64>,
+    /// Shares of calls within one resolution of the median; empty if the resolution is unknown.
     pub spreads: Vec<f64>,
-    /// The difference to the median from single calls alone, in nanoseconds.
-    by_singles: f64,
-    /// Half the width of the interval that the models leave uncertain, in nanoseconds.
-    model: f64,
+    /// The median from single calls alone minus the combined median, in nanoseconds.
+    combination_shift_ns: f64,
+    /// Half the width of the 95 % interval of the cost from the uncertainty of the fitted
+    /// distributions, in nanoseconds.
+    model_half_ns: f64,
 }
 
-impl CostsAndSpreads {
-    /// Returns cost and spread over all processes.
-    fn pair(&self) -> Option<(f64, f64)> {
+impl ProcessEstimates {
+    /// Returns cost and spread over all processes; the spread is NaN if it is unknown.
+    fn cost_and_spread(&self) -> Option<(f64, f64)> {
         let spread = midmean(&self.spreads).unwrap_or(f64::NAN);
         Some((midmean(&self.costs)?, spread))
     }
 }
 
-/// Cost and spread over all processes, with alternatives.
-pub struct FiguresWithAlternatives {
-    pub estimates: CostsAndSpreads,
-    pub instead: Vec<(f64, f64)>,
+/// Cost and spread over all processes, with alternative pairs of them.
+pub struct Estimates {
+    pub processes: ProcessEstimates,
+    /// Pairs that a systematic error may cause; each widens the intervals.
+    pub alternatives: Vec<(f64, f64)>,
+    /// Pairs under other distributions that suit the samples equally well.
     pub model_alternatives: Vec<(f64, f64)>,
+    /// The two groups of costs that the processes form, if any.
     pub regimes: Option<Regimes>,
     pub following: Following,
+    /// The number of single calls of all processes.
     samples: f64,
 }
 
-impl FiguresWithAlternatives {
-    pub fn over(&self, figure: fn(&Cost) -> f64) -> Option<f64> {
-        midmean(self.estimates.each.iter().map(figure))
+impl Estimates {
+    /// Returns the mean of the middle half of the processes (midmean) of a part of the cost.
+    pub fn midmean_of(&self, part: fn(&Cost) -> f64) -> Option<f64> {
+        midmean(self.processes.details.iter().map(part))
     }
 
     pub fn cost(&self) -> Option<Interval> {
-        self.interval(&self.estimates.costs, |pair| pair.0)
+        self.interval(&self.processes.costs, |pair| pair.0)
     }
 
     pub fn spread(&self) -> Option<Interval> {
-        let known = self.interval(&self.estimates.spreads, |pair| pair.1)?;
+        let known = self.interval(&self.processes.spreads, |pair| pair.1)?;
         Some(known.with_counting_error(self.samples).within(0.0, 1.0))
     }
 
-    fn interval(&self, figures: &[f64], part: fn(&(f64, f64)) -> f64) -> Option<Interval> {
-        let known = mean_over_processes(figures)?.widened(self.instead.iter().map(part));
+    fn interval(&self, values: &[f64], part: fn(&(f64, f64)) -> f64) -> Option<Interval> {
+        let known = mean_over_processes(values)?.widened(self.alternatives.iter().map(part));
         Some(known.covering_alternatives(self.model_alternatives.iter().map(part)))
     }
 }

@@ -44,7 +44,7 @@ impl WaitObservation<WaitTrace> {
     #[must_use]
     pub fn row(&self, hertz: Option<f64>) -> WaitRow {
         let trace = self.outcome.as_ref().ok();
-        let figures = trace.map(|trace| scoring::of_waits(trace, hertz));
+        let figures = trace.map(|trace| scoring::wait_figures(trace, hertz));
         WaitRow {
             head: self.head(WaitCase {
                 figures: figures.as_ref(),

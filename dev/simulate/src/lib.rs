@@ -34,7 +34,7 @@ use timermeter::campaign::sampling::Plan;
 use timermeter::campaign::slow_clocks::watch_computing;
 use timermeter::model::Interval;
 use timermeter::rate;
-use timermeter::scoring::Sketch;
+use timermeter::scoring::RunningScore;
 use timermeter::statistics::median_with_percentiles;
 use timermeter::trace::Trace;
 
@@ -81,7 +81,7 @@ impl Case {
             ..Trace::default()
         };
         let (mut slow, mut rates) = (0, Vec::new());
-        let mut sketch: Option<Sketch> = None;
+        let mut running_score: Option<RunningScore> = None;
         for process in 1..=self
             .cut
             .unwrap_or(u32::MAX)
@@ -89,10 +89,15 @@ impl Case {
         {
             let (searching, certain) =
                 (plan.processes + plan.searching, plan.processes + plan.brief);
-            let wide = |sketch: &Sketch| {
-                is_worth_continuing(sketch.scatter(), trace.runs.len(), f64::INFINITY, plan)
+            let wide = |running_score: &RunningScore| {
+                is_worth_continuing(
+                    running_score.scatter(),
+                    trace.runs.len(),
+                    f64::INFINITY,
+                    plan,
+                )
             };
-            if checks_width_before(process, plan) && !sketch.as_ref().is_some_and(wide) {
+            if checks_width_before(process, plan) && !running_score.as_ref().is_some_and(wide) {
                 break;
             }
             let process_seed = self.seed.wrapping_mul(1_000).wrapping_add(process.into());
@@ -123,13 +128,13 @@ impl Case {
                 runs: Vec::new(),
                 ..trace.clone()
             };
-            match &mut sketch {
-                Some(sketch) => sketch.add(&Trace {
+            match &mut running_score {
+                Some(running_score) => running_score.add(&Trace {
                     runs: trace.runs.last().cloned().into_iter().collect(),
                     ..known
                 }),
                 None if process == certain && plan.max_processes > process => {
-                    sketch = Sketch::from_trace(
+                    running_score = RunningScore::from_trace(
                         &Trace {
                             runs: trace.runs.clone(),
                             ..known

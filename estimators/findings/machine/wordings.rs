@@ -4,7 +4,7 @@ use crate::findings::{Wording, wording};
 use crate::model::Severity::{Note, Ok, Problem, Unknown};
 
 const SYNCHRONISE: &str = "wait until the clock is synchronised (`chronyc tracking`, `timedatectl timesync-status`), or \
-                           measure with monotonic-raw or rdtsc, which are not trimmed";
+                           measure with monotonic-raw or rdtsc, whose rate is not corrected";
 const WIDEN: &str = "start it with a wider CPU set (taskset, --cpuset-cpus of the container)";
 const NO_SMT: &str = "keep the others idle, or switch simultaneous multithreading off (Linux, as root: `echo off > \
                       /sys/devices/system/cpu/smt/control`)";
@@ -50,8 +50,8 @@ pub(in crate::findings) static MACHINE: &[Wording] = &[
         "clock-source",
         Note,
         "conditional",
-        "the clock source is {current}: the vDSO is used only where the hypervisor vouches for its counter; otherwise `monotonic` costs as much as `monotonic-syscall`",
-        "where the time stamp counter can be trusted, {remedy}",
+        "the clock source is {current}: the vDSO reads it only if the hypervisor declares its counter stable; otherwise `monotonic` costs as much as `monotonic-syscall`",
+        "if the time stamp counter can be trusted: {remedy}",
     ),
     wording(
         "clock-source",
@@ -106,42 +106,42 @@ pub(in crate::findings) static MACHINE: &[Wording] = &[
         "tsc-conflict",
         Note,
         "",
-        "by the kernel's flags the time stamp counter is {kernel}, by CPUID it is {cpuid}: the kernel's flags count",
+        "the kernel's flags declare the time stamp counter {kernel}, CPUID declares it {cpuid}: the kernel is believed",
         "use the kernel's clocks until `dmesg | grep -i tsc` has given the reason",
     ),
     wording(
         "ntp",
         Unknown,
         "",
-        "who steers the clock (adjtimex(2)) is not reported by this machine",
+        "whether a time service corrects the clock (adjtimex(2)) is not reported by this machine",
         "",
     ),
     wording(
         "ntp",
         Problem,
         "",
-        "the clock runs {rate} off the rate of the hardware, more than the {most} that correct any sound oscillator: times in nanoseconds are off by as much",
+        "the kernel corrects the rate of the clock by {rate}, more than the {most} that any intact oscillator needs: times in nanoseconds are wrong by as much",
         SYNCHRONISE,
     ),
     wording(
         "ntp",
         Note,
         "slewing",
-        "the clock is being slewed ({rate} now, {left} to go): its rate will change when that is over",
+        "the clock is being slewed ({rate} now, {left} left to correct): its rate will change when the correction ends",
         SYNCHRONISE,
     ),
     wording(
         "ntp",
         Note,
         "free",
-        "the clock is not disciplined by NTP (trimmed by {rate}): durations are good to some tens of ppm, the time of day may be wrong",
-        "start an NTP client where the time of day matters",
+        "the clock is not disciplined by NTP (its rate is corrected by {rate}): durations are right to some tens of ppm, the time of day may be wrong",
+        "start an NTP client if the time of day matters",
     ),
     wording(
         "ntp",
         Ok,
         "",
-        "the clock is disciplined by NTP; its rate is trimmed by {rate}",
+        "the clock is disciplined by NTP; its rate is corrected by {rate}",
         "",
     ),
     wording(
@@ -162,7 +162,7 @@ pub(in crate::findings) static MACHINE: &[Wording] = &[
         "governor",
         Note,
         "",
-        "the governor is userspace< ({driver})>: the frequency stays where some program has set it",
+        "the governor is userspace< ({driver})>: the frequency stays at what a program has set",
         "",
     ),
     wording(
@@ -198,14 +198,14 @@ pub(in crate::findings) static MACHINE: &[Wording] = &[
         "smt",
         Note,
         "",
-        "{threads} CPUs share a core< ({list})>< (by {hypervisor})>: what runs on the others takes from its units and caches",
+        "{threads} CPUs share a core< ({list})>< (by {hypervisor})>: programs on the others use its execution units and caches",
         NO_SMT,
     ),
     wording(
         "smt",
         Note,
         "which",
-        "cores run several threads; which CPUs share one is not shown",
+        "cores run several threads; which CPUs share a core is unknown",
         NO_SMT,
     ),
     wording(
@@ -227,7 +227,7 @@ pub(in crate::findings) static MACHINE: &[Wording] = &[
         Note,
         "",
         "no CPU is isolated: the scheduler may run anything on the CPU that measures",
-        "where figures have to be steady, start the kernel with isolcpus=N and measure with --cpu N",
+        "if results must be repeatable, start the kernel with isolcpus=N and measure with --cpu N",
     ),
     wording(
         "isolated",
@@ -282,7 +282,7 @@ pub(in crate::findings) static MACHINE: &[Wording] = &[
         "core-kinds",
         Note,
         "",
-        "cores are of {kinds} kinds ({all}): costs hold for the kind they were measured on<, here {measured}>",
+        "cores are of {kinds} kinds ({all}): costs are valid for the kind that they were measured on<, here {measured}>",
         "measure on one CPU of each kind, with --cpu N, and compare the reports",
     ),
     wording("core-kinds", Ok, "", "all cores are of one kind", ""),
@@ -290,7 +290,7 @@ pub(in crate::findings) static MACHINE: &[Wording] = &[
         "load",
         Unknown,
         "",
-        "how busy the machine is is not reported by this machine",
+        "the load is not reported by this machine",
         "",
     ),
     wording(
@@ -332,21 +332,21 @@ pub(in crate::findings) static MACHINE: &[Wording] = &[
         "steal",
         Unknown,
         "",
-        "whether a hypervisor gives the CPUs to others is not reported by this machine",
+        "whether a hypervisor gives CPU time to other guests is not reported by this machine",
         "",
     ),
     wording(
         "steal",
         Problem,
         "",
-        "{share} of the time in which CPUs had something to run, the hypervisor ran others: clocks went on meanwhile",
-        "use a machine with CPUs of its own, or another hour",
+        "the hypervisor ran other guests in {share} of the time in which CPUs had work: clocks went on meanwhile",
+        "use a machine with CPUs of its own, or measure at another time",
     ),
     wording(
         "steal",
         Ok,
         "",
-        "{share} of the time in which CPUs had something to run was stolen",
+        "the hypervisor ran other guests in {share} of the time in which CPUs had work",
         "",
     ),
     wording(
@@ -360,15 +360,15 @@ pub(in crate::findings) static MACHINE: &[Wording] = &[
         "hypervisor",
         Problem,
         "",
-        "{name} carries out this program: what a read costs is the emulator's doing, and clocks are those of the machine beneath it",
-        "run a build for this machine, or measure on a machine of that kind",
+        "{name} emulates the processor: the cost of a read is that of the emulator, and clocks are those of the host",
+        "run a build for the processor of the host, or measure on a machine that has the emulated processor",
     ),
     wording(
         "hypervisor",
         Note,
         "",
         "this is a guest of {name}< (its clocks: {clocks})>: the host may take the CPU away at any time, and the machine reports what the host lets it report",
-        "measure on bare metal where the figures have to hold for it",
+        "measure on bare metal if the results must be valid there",
     ),
     wording("hypervisor", Ok, "", "no hypervisor was detected", ""),
     wording(
@@ -382,8 +382,8 @@ pub(in crate::findings) static MACHINE: &[Wording] = &[
         "tick",
         Note,
         "",
-        "the timer interrupt comes< {rate}> on a CPU that runs something",
-        "where the tail of the distribution matters, start the kernel with nohz_full=N, if it was built for that",
+        "the timer interrupt stops every busy CPU for a moment<, {rate}>",
+        "if the tail of the distribution matters, start the kernel with nohz_full=N, if it was built for that",
     ),
     wording(
         "tick",
@@ -424,14 +424,14 @@ pub(in crate::findings) static MACHINE: &[Wording] = &[
         "high-resolution-timers",
         Problem,
         "",
-        "timers go by the tick<, {tick:short}>: every wait is rounded up to a tick and one more",
+        "timers fire at ticks only<, {tick:short} apart>: every wait is rounded up to a tick, plus another tick",
         "start the kernel without highres=off and nohz=off, and with a clock source that permits high resolution (tsc)",
     ),
     wording(
         "high-resolution-timers",
         Ok,
         "",
-        "timers have a high resolution: waits do not go by the tick",
+        "timers have a high resolution: waits do not end at ticks only",
         "",
     ),
     wording(
@@ -445,14 +445,14 @@ pub(in crate::findings) static MACHINE: &[Wording] = &[
         "timer-slack",
         Note,
         "",
-        "the timer slack is {slack:short}: sleeps, polls and futexes of threads that are not of a real-time policy may wake that much later; timerfd and POSIX timers do not",
-        "where waits have to end in time, call prctl(PR_SET_TIMERSLACK, 1) in the thread that waits, or write 1 to /proc/PID/timerslack_ns",
+        "the timer slack is {slack:short}: threads without a real-time policy may wake that much later from sleeps, polls and futexes, but not from timerfd and POSIX timers",
+        "if waits must end in time, call prctl(PR_SET_TIMERSLACK, 1) in the thread that waits, or write 1 to /proc/PID/timerslack_ns",
     ),
     wording(
         "timer-slack",
         Ok,
         "",
-        "the timer slack is {slack:short}: the kernel does not put off waking to wake several at once",
+        "the timer slack is {slack:short}: the kernel does not delay wake-ups to combine them",
         "",
     ),
     wording(

@@ -6,7 +6,7 @@ use std::time::Duration;
 use super::subject::Subject;
 use crate::campaign::sampling::Plan;
 use crate::parallel;
-use crate::scoring::Sketch;
+use crate::scoring::RunningScore;
 use crate::trace::{Stored, Trace};
 
 /// Core frequency that is assumed if it was not observed, in hertz. It affects only the Quality in
@@ -15,7 +15,7 @@ const ASSUMED_HERTZ: f64 = 3e9;
 
 /// The results of a timer so far, and the number of processes that they come from.
 struct KnownTimer {
-    sketch: Sketch,
+    running_score: RunningScore,
     runs: usize,
 }
 
@@ -57,7 +57,7 @@ impl Narrowing {
                 ..stored.open()
             };
             Some(KnownTimer {
-                sketch: Sketch::from_trace(&trace, hertz)?,
+                running_score: RunningScore::from_trace(&trace, hertz)?,
                 runs: stored.runs.len(),
             })
         });
@@ -81,7 +81,7 @@ impl Narrowing {
                 && stored.runs.len() > known.runs
             {
                 known.runs = stored.runs.len();
-                known.sketch.add(&Trace {
+                known.running_score.add(&Trace {
                     ns_per_tick: ns_per_tick(subject),
                     core_hz: Some(self.hertz),
                     ..stored.open_last()
@@ -103,8 +103,10 @@ impl Narrowing {
             let (Some(known), Ok(stored)) = (known, &subject.outcome) else {
                 continue;
             };
-            let (scatter, processes) =
-                (known.sketch.scatter(), known.runs as u32 + stored.discarded);
+            let (scatter, processes) = (
+                known.running_score.scatter(),
+                known.runs as u32 + stored.discarded,
+            );
             if processes < plan.max_processes
                 && is_worth_continuing(scatter, known.runs, self.affordable, plan)
             {
