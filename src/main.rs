@@ -136,7 +136,7 @@ fn listen(command: &Command) -> Result<(), CommandError> {
     }
     let has_children = has_children(command);
     if has_children {
-        children::own_all();
+        children::own_descendants();
         if let Some(why) = children::hidden() {
             tell(&format_args!(
                 "{why}: what leaves its process group is not ended with this program, and what disturbs a worker is not seen; \

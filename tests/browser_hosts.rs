@@ -339,7 +339,7 @@ fn missing_browser_is_failed_host() {
     let fails_later =
         |how: &str| format!("[ \"$1\" = --version ] && exec echo 'Browser 1.0'; {how}");
     for (script, words) in [
-        ("exit 3".to_owned(), "failed without a word"),
+        ("exit 3".to_owned(), "failed without an error message"),
         ("echo 'no display' >&2; exit 1".to_owned(), "no display"),
         (r"printf 'not \033[2Jtoday' >&2; exit 1".to_owned(), "today"),
         (

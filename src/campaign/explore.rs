@@ -62,7 +62,7 @@ pub fn explore(
         .zip(bench.watch.as_mut())
     {
         Some(((connection, id), watch)) => {
-            watch.once(&mut || hosted::measure_calls(connection, id, reference, true))?
+            watch.ask_once(&mut || hosted::measure_calls(connection, id, reference, true))?
         }
         None => None,
     };

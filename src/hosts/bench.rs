@@ -7,7 +7,8 @@ use timers::{Answer, Subject};
 
 use crate::trace::{Batches, DroppedWindow, Readings, Run};
 
-/// The state of the core during a window, the time in which a host answers one question.
+/// The state of the core during a window: the time of one question to a host, or of several whose
+/// answers are kept or dropped together.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct CoreState {
     /// The frequency of the core in hertz, if known.
@@ -22,7 +23,7 @@ pub struct Gathered {
     /// The values of the windows that are kept.
     pub values: Vec<i64>,
     /// The state of the core during these windows.
-    pub seen: CoreState,
+    pub core: CoreState,
     /// The values of the windows that were dropped.
     pub dropped: Vec<Vec<i64>>,
 }
@@ -34,7 +35,6 @@ pub trait Watcher {
     ///
     /// # Errors
     /// When the question is refused or the host is lost.
-    /// Asks for `repeat` values in undisturbed windows, or without a watcher in one window.
     fn gather(
         &mut self,
         repeat: u32,
@@ -45,13 +45,16 @@ pub trait Watcher {
     ///
     /// # Errors
     /// When a question is refused or the host is lost.
-    fn around(&mut self, questions: &mut dyn FnMut() -> Answer<Run>) -> Answer<(Run, CoreState)>;
+    fn ask_in_window(
+        &mut self,
+        questions: &mut dyn FnMut() -> Answer<Run>,
+    ) -> Answer<(Run, CoreState)>;
 
-    /// Like [`Self::around`], but without repetition: `None` if the window was disturbed.
+    /// Like [`Self::ask_in_window`], but without repetition: `None` if the window was disturbed.
     ///
     /// # Errors
     /// When a question is refused or the host is lost.
-    fn once(
+    fn ask_once(
         &mut self,
         questions: &mut dyn FnMut() -> Answer<Run>,
     ) -> Answer<Option<(Run, CoreState)>>;
@@ -83,7 +86,7 @@ impl Bench {
     /// Times batches of calls of the timer, in an undisturbed window.
     ///
     /// # Errors
-    /// When the subject refuses or its host is lost.
+    /// When the timer refuses or its host is lost.
     pub fn batches(&mut self, calls: u64, repeat: u32) -> Answer<Batches> {
         let (timer, id) = (&mut self.timer, &self.reference_id);
         let found = gather(&mut self.watch, repeat, |repeat| {
@@ -96,7 +99,7 @@ impl Bench {
     /// timer.
     ///
     /// # Errors
-    /// When the subject refuses or its host is lost.
+    /// When the timer refuses or its host is lost.
     pub fn floor(&mut self, calls: u64, repeat: u32) -> Answer<Option<Batches>> {
         let (Some(floor), id) = (&mut self.floor, &self.reference_id) else {
             return Ok(None);
@@ -110,12 +113,12 @@ impl Bench {
     /// Takes successive readings of the timer.
     ///
     /// # Errors
-    /// When the subject refuses or its host is lost.
+    /// When the timer refuses or its host is lost.
     pub fn readings(&mut self, count: u32) -> Answer<Readings> {
         let timer = &mut self.timer;
         let Gathered {
             values,
-            seen,
+            core,
             dropped,
         } = gather(&mut self.watch, count, |count| timer.readings(count))?;
         self.dropped
@@ -125,8 +128,8 @@ impl Bench {
             }));
         Ok(Readings {
             values,
-            core_hz: seen.core_hz,
-            unstable: seen.unstable,
+            core_hz: core.core_hz,
+            unstable: core.unstable,
         })
     }
 }
@@ -135,7 +138,7 @@ impl Bench {
 fn into_batches(calls: u64, found: Gathered, dropped: &mut Vec<DroppedWindow>) -> Batches {
     let Gathered {
         values,
-        seen,
+        core,
         dropped: windows,
     } = found;
     dropped.extend(windows.into_iter().map(|values| DroppedWindow {
@@ -145,8 +148,8 @@ fn into_batches(calls: u64, found: Gathered, dropped: &mut Vec<DroppedWindow>) -
     Batches {
         calls,
         deltas: values,
-        core_hz: seen.core_hz,
-        unstable: seen.unstable,
+        core_hz: core.core_hz,
+        unstable: core.unstable,
     }
 }
 

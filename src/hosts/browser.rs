@@ -58,7 +58,7 @@ const CHROMIUM_FLAGS: &[&str] = &[
     "--mute-audio",
 ];
 
-/// The files that a page may load.
+/// The files that the browser may load; the first two are the pages.
 const FILES: [&str; 5] = [
     "plain.html",
     "worker.html",
@@ -304,7 +304,7 @@ fn last_error_output(profile: &Path) -> String {
     )
 }
 
-/// The files of the page, and the channels for questions and answers.
+/// What the browser may load, and the channels for questions and answers.
 struct Site {
     files: PathBuf,
     /// The part of the URL before the name of a file.

@@ -42,11 +42,11 @@ const SOME_CALLS: u64 = 32;
 const MAX_BATCH_CALLS: f64 = 512.0;
 
 /// Times few calls of the timer, which suffices to compare processes. All measurements are in one
-/// window, the time in which disturbances are detected together. Also times the timer that reads
+/// window, so they are kept or dropped together. Also times the timer that reads
 /// nothing, unless `floor` already holds its batches.
 ///
 /// # Errors
-/// When a subject on the bench refuses or its host is lost.
+/// When a timer of the bench refuses or their host is lost.
 pub fn time_calls_briefly(
     bench: &mut Bench,
     reference: &Reference,
@@ -62,18 +62,18 @@ pub fn time_calls_briefly(
         run.floor = floor.clone().unwrap_or_default();
         Ok(run)
     };
-    let (run, seen) = match &mut watch {
-        Some(watch) => watch.around(&mut calls)?,
+    let (run, core) = match &mut watch {
+        Some(watch) => watch.ask_in_window(&mut calls)?,
         None => (calls()?, CoreState::default()),
     };
     bench.watch = watch;
-    Ok(run.seen(seen.core_hz, seen.unstable))
+    Ok(run.seen(core.core_hz, core.unstable))
 }
 
 /// Measures single calls, batches and successive readings.
 ///
 /// # Errors
-/// When a subject on the bench refuses or its host is lost.
+/// When a timer of the bench refuses or their host is lost.
 pub fn time_calls(
     bench: &mut Bench,
     reference: &Reference,
@@ -95,16 +95,16 @@ pub fn time_calls(
     let singles = (plan.interval_ns / (cost_ns + 50.0))
         .clamp(f64::from(plan.singles) / 10.0, plan.singles.into());
     run.singles = bench.batches(1, singles as u32)?;
-    let rare = cost::interruption_share(run, reference);
-    // At most one batch in eight should contain a rare interruption.
-    let undisturbed = if rare > 0.0 {
-        0.13 / rare
+    let interrupted_share = cost::interruption_share(run, reference);
+    // At most about one batch in eight should contain an interruption.
+    let max_calls = if interrupted_share > 0.0 {
+        0.13 / interrupted_share
     } else {
         f64::INFINITY
     };
     let calls = (BATCH_NS / cost_ns.max(0.1))
         .clamp(16.0, MAX_BATCH_CALLS)
-        .min(undisturbed)
+        .min(max_calls)
         .max(8.0) as u64;
     // Short batches have larger quantisation errors, so there are more of them.
     let repeat = plan.batches * (64 / calls as u32).clamp(1, 4);

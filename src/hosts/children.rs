@@ -4,7 +4,7 @@
 //! - Each process leads its own process group, which is ended as a whole. A group is removed from
 //!   the list before its leader is reaped, because the system may reuse the number afterwards.
 //! - A descendant that left its group by starting a session is adopted by this process when its
-//!   parent ends ([`own_all`]), and is ended too.
+//!   parent ends ([`own_descendants`]), and is ended too.
 //! - If this program is killed, the kernel ends its children (`spawner`), and the guard ends their
 //!   process groups and every process that has this program's mark in its environment (`guard`). A
 //!   process that has its own session *and* a replaced environment escapes.
@@ -32,20 +32,20 @@ use guard::Guard;
 static OWN_CHILDREN: Mutex<OwnChildren> = Mutex::new(OwnChildren {
     groups: Vec::new(),
     guard: None,
-    guarded: false,
+    has_tried_guard: false,
 });
 static INTERRUPTED: AtomicBool = AtomicBool::new(false);
 /// Whether this process started all of its descendants, so that it may end any of them. False if
 /// timermeter runs as a library in another program.
-static OWNS_ALL: AtomicBool = AtomicBool::new(false);
+static OWNS_DESCENDANTS: AtomicBool = AtomicBool::new(false);
 
 /// The processes that this program started and has not reaped yet.
 struct OwnChildren {
     /// The process groups that the processes lead.
     groups: Vec<Pid>,
     guard: Option<Guard>,
-    /// Whether starting the guard was attempted.
-    guarded: bool,
+    /// Whether this program has tried to start the guard.
+    has_tried_guard: bool,
 }
 
 /// The reason why a process could not be started.
@@ -109,10 +109,10 @@ pub struct Running {
 
 /// Adopts all descendants of this process, so that they end with it. Call this only in a program
 /// that starts no other processes, and before a second thread starts.
-pub fn own_all() {
+pub fn own_descendants() {
     process::adopt_descendants();
     timers::mark_descendants(guard::MARK, &guard::mark());
-    OWNS_ALL.store(true, Ordering::SeqCst);
+    OWNS_DESCENDANTS.store(true, Ordering::SeqCst);
 }
 
 /// The reason why the descendants of this process cannot be listed, so that those that left their
@@ -208,8 +208,8 @@ impl OwnChildren {
         if timers::kernel_time().is_none() {
             return Err(StartError::NoClock);
         }
-        if !self.guarded && owns_all() {
-            self.guarded = true;
+        if !self.has_tried_guard && owns_descendants() {
+            self.has_tried_guard = true;
             if !process::NEEDS_GUARD {
                 return Ok(());
             }
@@ -219,6 +219,7 @@ impl OwnChildren {
         Ok(())
     }
 
+    /// Lists a process that was started, here and in the guard.
     fn add(&mut self, child: Child) -> Running {
         let group = Pid::from_child(&child);
         self.groups.push(group);
@@ -233,6 +234,7 @@ impl OwnChildren {
         }
     }
 
+    /// Removes a process group from the list before its leader is reaped.
     fn forget(&mut self, group: Pid) {
         self.groups.retain(|&other| other != group);
         if let Some(guard) = &mut self.guard {
@@ -290,13 +292,13 @@ impl Running {
     /// the process's own exit only if it [had exited](Self::has_exited) before.
     pub fn end(&mut self) -> Option<ExitStatus> {
         if self.status.is_none() {
-            let descendants = if owns_all() {
+            let descendants = if owns_descendants() {
                 descendants::descendants_of(self.group)
             } else {
                 Vec::new()
             };
             self.end_group();
-            if owns_all() {
+            if owns_descendants() {
                 end_orphans(&descendants);
             }
         }
@@ -368,7 +370,7 @@ pub fn interrupt() {
         }
         thread::sleep(CHECK_INTERVAL);
     }
-    if owns_all() {
+    if owns_descendants() {
         end_all_descendants();
     }
 }
@@ -376,7 +378,9 @@ pub fn interrupt() {
 /// Ends the processes that remain when the program has done its work, and waits for their end.
 pub fn finish() {
     // A program that started no process has nothing to end.
-    if !owns_all() || try_lock_own_children().is_some_and(|own_children| !own_children.guarded) {
+    if !owns_descendants()
+        || try_lock_own_children().is_some_and(|own_children| !own_children.has_tried_guard)
+    {
         return;
     }
     end_all_descendants();
@@ -393,13 +397,13 @@ pub fn interrupted() -> bool {
     INTERRUPTED.load(Ordering::SeqCst)
 }
 
-/// The command that starts this program again: the program, and the words before its own arguments.
-/// The system reports the path through `/proc`; without `/proc` the starter passes the path as an
-/// argument. If the program runs in an emulator that is not registered with the system, the command
-/// starts the emulator.
+/// Returns the command that starts this program again: the program, and the words before its
+/// arguments. If this program runs in an emulator that the kernel does not start by itself, the
+/// command starts the emulator. The path of this program comes from the system, or without `/proc`
+/// from the command line.
 ///
 /// # Errors
-/// When neither the system nor the starter reports the path.
+/// When the path of this program is unknown.
 pub fn this_program() -> io::Result<(OsString, Vec<OsString>)> {
     let program = std::env::current_exe().map(Into::into).or_else(|error| {
         std::env::args_os()
@@ -499,8 +503,8 @@ fn end_all_descendants() {
     }
 }
 
-fn owns_all() -> bool {
-    OWNS_ALL.load(Ordering::SeqCst)
+fn owns_descendants() -> bool {
+    OWNS_DESCENDANTS.load(Ordering::SeqCst)
 }
 
 fn lock_own_children() -> MutexGuard<'static, OwnChildren> {

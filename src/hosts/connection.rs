@@ -56,7 +56,7 @@ pub struct Connection {
     /// Whether the host is requested to report the state of its thread before and after a question.
     reports_thread_states: bool,
     /// The state of the host's thread before and after the last question.
-    around: Option<[ThreadState; 2]>,
+    thread_states: Option<[ThreadState; 2]>,
 }
 
 /// Numbers of measurement windows of a process. A window is the time in which a host answers one
@@ -98,12 +98,13 @@ impl Connection {
             events: Vec::new(),
             windows: Windows::default(),
             reports_thread_states: false,
-            around: None,
+            thread_states: None,
         };
         connection.hello = connection.introduction(command.declarations.as_deref())?;
         Ok(connection)
     }
 
+    /// Asks for the introduction, completes it with the declarations, and checks it.
     fn introduction(&mut self, declarations: Option<&Declarations>) -> Answer<Hello> {
         let question = Question::Hello { protocol: VERSION };
         let line = self.exchange(&question)?;
@@ -192,7 +193,7 @@ impl Connection {
 
     /// Takes the state of the host's thread before and after the last question.
     pub fn take_thread_states(&mut self) -> Option<[ThreadState; 2]> {
-        self.around.take()
+        self.thread_states.take()
     }
 
     /// The numbers of answered, dropped, disturbed and voided windows.
@@ -254,7 +255,7 @@ impl Connection {
         if let Some(why) = question.objection(&reply) {
             return Err(self.malformed(question, &why, &line));
         }
-        self.around = reply.around;
+        self.thread_states = reply.around;
         Ok(reply)
     }
 
@@ -317,12 +318,14 @@ impl Connection {
         }
     }
 
+    /// Sends a question and returns the line of the answer.
     fn exchange(&mut self, question: &Question) -> Answer<Vec<u8>> {
         let line = serde_json::to_string(question)
             .map_err(|error| Fault::Refused(format!("the request cannot be written: {error}")))?;
         self.send(question.op().name(), line, question.longest_answer())
     }
 
+    /// Sends a line and returns the line of the answer. `op` names the question in messages.
     fn send(&mut self, op: &str, line: String, max_bytes: u64) -> Answer<Vec<u8>> {
         if let Some(fault) = &self.fault {
             return Err(fault.clone());
@@ -343,6 +346,7 @@ impl Connection {
         received
     }
 
+    /// Waits for a line of the agent until the deadline.
     fn receive(&mut self, op: &str, max_bytes: u64, deadline: Deadline) -> Answer<Vec<u8>> {
         loop {
             if children::interrupted() {
@@ -371,13 +375,13 @@ impl Connection {
                         "answered `{op}` with more than {max_kib} KiB, which no answer to that question needs"
                     )))
                 }
-                None => Err(self.describe_end(op, deadline)),
+                None => Err(self.end_without_answer(op, deadline)),
             };
         }
     }
 
     /// Ends the agent because its output has ended, and returns the fault.
-    fn describe_end(&mut self, op: &str, deadline: Deadline) -> Fault {
+    fn end_without_answer(&mut self, op: &str, deadline: Deadline) -> Fault {
         let exit_deadline =
             Deadline::after(deadline.remaining().unwrap_or_default().min(EXIT_GRACE));
         while !self.process.has_exited() && exit_deadline.remaining().is_some() {

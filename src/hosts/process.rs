@@ -89,11 +89,11 @@ impl Process {
         let no_thread = |error| {
             lost(
                 crate::limits::explain(&error)
-                    .unwrap_or_else(|| format!("no thread for it: {error}")),
+                    .unwrap_or_else(|| format!("no thread can be started for its pipes: {error}")),
             )
         };
         let mut running =
-            children::start(piped(command), placement).map_err(|error| match error {
+            children::start(with_pipes(command), placement).map_err(|error| match error {
                 StartError::Interrupted => Fault::Interrupted,
                 StartError::Program(_) if !is_this_program(command) => {
                     lost(format!("{error}; check the command after --agent"))
@@ -185,7 +185,7 @@ impl Process {
         self.running.end()
     }
 
-    /// The last non-blank line of standard error.
+    /// Returns the last non-blank line of standard error, if any.
     pub fn last_error_output(&self) -> Option<String> {
         // Returns when the thread that reads standard error ends, because that thread sends nothing.
         let _ = self.error_output_end.recv_timeout(MAX_ERROR_OUTPUT_DELAY);
@@ -215,7 +215,8 @@ impl Drop for Process {
     }
 }
 
-fn piped(command: &Command) -> std::process::Command {
+/// Converts the command of an agent to a command whose standard streams are pipes.
+fn with_pipes(command: &Command) -> std::process::Command {
     let mut process = std::process::Command::new(&command.program);
     process.args(&command.args);
     process
@@ -255,8 +256,8 @@ fn read_output(
             // An incomplete answer is discarded.
             Ok(Line::Unfinished(_) | Line::End) | Err(_) => return,
         };
-        let last = matches!(next, Output::TooLong);
-        if lines.send(next).is_err() || last {
+        let is_last = matches!(next, Output::TooLong);
+        if lines.send(next).is_err() || is_last {
             return;
         }
     }

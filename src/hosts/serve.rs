@@ -201,7 +201,7 @@ impl Host {
                 return self.calls(&timer, &reference, floor);
             }
             Question::Steps { timer, question } => {
-                let work = question.most_work();
+                let work = question.max_work_units();
                 if !(question.ns_per_work > 0.0 && work <= MAX_WORK_UNITS) {
                     return Err(Fault::Refused(format!(
                         "the search may need {work} units of work: at most {MAX_WORK_UNITS} are allowed"

@@ -33,7 +33,7 @@ pub struct StepQuestion {
 impl StepQuestion {
     /// The approximate maximum of the total work, in units of work.
     #[must_use]
-    pub fn most_work(&self) -> f64 {
+    pub fn max_work_units(&self) -> f64 {
         let growth_ns = 2.0 * STAGE_INTERVALS as f64 * self.growth_ns;
         let span_ns = 4.0 * self.growth_ns + 2.0 * self.cost_ns;
         (growth_ns + 3.0 * self.interval_ns + 100.0 * span_ns) / self.ns_per_work
@@ -51,7 +51,7 @@ pub fn find_step(
     groups: &mut Vec<Intervals>,
 ) -> Answer<bool> {
     let &StepQuestion {
-        ns_per_work: work_ns,
+        ns_per_work,
         ns_per_tick,
         cost_ns,
         interval_ns,
@@ -75,9 +75,9 @@ pub fn find_step(
         work: 0,
         deltas: without_work.into(),
     });
-    let mut max_work_ns = (16.0 * work_ns).max(8.0 * ns_per_tick.unwrap_or(0.0).min(100.0));
+    let mut max_work_ns = (16.0 * ns_per_work).max(8.0 * ns_per_tick.unwrap_or(0.0).min(100.0));
     loop {
-        let stage = random_intervals(timer, max_work_ns / work_ns, STAGE_INTERVALS, random)?;
+        let stage = random_intervals(timer, max_work_ns / ns_per_work, STAGE_INTERVALS, random)?;
         let moved = stage
             .iter()
             .filter(|group| {
@@ -98,26 +98,26 @@ pub fn find_step(
     }
     // If a read costs far more than this work, steps that are nearly as long as the cost of a read
     // would remain hidden, so intervals of that length are measured too.
-    let mut spans = vec![max_work_ns, 2.0 * max_work_ns, 4.0 * max_work_ns];
-    spans.extend(
+    let mut work_limits_ns = vec![max_work_ns, 2.0 * max_work_ns, 4.0 * max_work_ns];
+    work_limits_ns.extend(
         [0.5, 2.0]
             .map(|scale| scale * cost_ns)
             .into_iter()
-            .filter(|span| *span > 4.0 * max_work_ns),
+            .filter(|limit| *limit > 4.0 * max_work_ns),
     );
-    for &span_ns in &spans {
-        let count =
-            (interval_ns / spans.len() as f64 / (cost_ns + span_ns / 2.0)).clamp(20.0, 500.0);
+    for &limit_ns in &work_limits_ns {
+        let count = (interval_ns / work_limits_ns.len() as f64 / (cost_ns + limit_ns / 2.0))
+            .clamp(20.0, 500.0);
         groups.extend(random_intervals(
             timer,
-            span_ns / work_ns,
+            limit_ns / ns_per_work,
             count as usize,
             random,
         )?);
     }
     // Intervals with a constant amount of work vary only because of the timer.
     for scale in [0.3, 0.7] {
-        let work = (scale * max_work_ns / work_ns) as u64 + random.random_range(0..4_u64);
+        let work = (scale * max_work_ns / ns_per_work) as u64 + random.random_range(0..4_u64);
         let repeat =
             (0.1 * interval_ns / (cost_ns + scale * max_work_ns)).clamp(10.0, 100.0) as u32;
         let deltas = timer.intervals(&[work], repeat)?.pop().unwrap_or_default();

@@ -14,7 +14,7 @@ use timermeter::hosts::children::this_program;
 use timermeter::hosts::connection::Connection;
 use timermeter::hosts::hosted::subject;
 use timermeter::hosts::process::Command;
-use timermeter::hosts::runtimes::{self, Ready};
+use timermeter::hosts::runtimes::{self, PreparedHost};
 use timers::agents::{RUNTIMES, runtime};
 
 use answers::check_answers;
@@ -32,7 +32,7 @@ const PATIENCE: Duration = Duration::from_secs(60);
 const REQUIRED: [&str; 2] = ["dotnet", "python"];
 
 /// Builds the agents of a runtime in a temporary folder; `None` if the runtime is not installed.
-fn prepare(name: &str) -> Option<(TempDir, Vec<Ready>)> {
+fn prepare(name: &str) -> Option<(TempDir, Vec<PreparedHost>)> {
     let folder = tempfile::tempdir().expect("the folder can be created");
     let runtime = runtime(name).expect("the runtime is listed");
     match runtimes::prepare(runtime, folder.path(), &[]) {
@@ -50,7 +50,7 @@ fn prepare(name: &str) -> Option<(TempDir, Vec<Ready>)> {
 }
 
 /// Replaces the path of this test by that of the program under test, which is the host of browsers.
-fn use_built_program(mut ready: Ready) -> Ready {
+fn use_built_program(mut ready: PreparedHost) -> PreparedHost {
     let (own, _) = this_program().expect("the system names this program");
     if ready.command.program == own {
         ready.command.program = program().into();
@@ -59,7 +59,7 @@ fn use_built_program(mut ready: Ready) -> Ready {
 }
 
 /// Starts an agent with all timers of the runtime, or with a single one.
-fn start(ready: &Ready, timer: Option<&str>) -> Rc<RefCell<Connection>> {
+fn start(ready: &PreparedHost, timer: Option<&str>) -> Rc<RefCell<Connection>> {
     let mut command = ready.command.clone();
     command.args.extend(timer.map(Into::into));
     let connection = Connection::start(&command, None, PATIENCE);

@@ -2,14 +2,14 @@
 
 use timermeter::hosts::hosted::waiter;
 use timermeter::hosts::protocol::HostedWaiter;
-use timermeter::hosts::runtimes::Ready;
+use timermeter::hosts::runtimes::PreparedHost;
 use timers::waits::{Wait, WaitRequest};
 
 use super::{start, timers};
 
 /// Checks that every sleep primitive and periodic timer answers the questions that it offers, with
 /// the requested number of waits, none of which ends before it begins.
-pub fn check_waits(ready: &Ready) {
+pub fn check_waits(ready: &PreparedHost) {
     const LENGTHS: [u64; 3] = [0, 50_000, 1_200_000];
     let name = |waiter: &HostedWaiter| format!("{}:{}", ready.prefix, waiter.id);
     let all = start(ready, None);
@@ -86,7 +86,7 @@ pub fn check_waits(ready: &Ready) {
 }
 
 /// Checks that a wait later than `break_ns` is the last of an answer.
-pub fn check_break(ready: &Ready) {
+pub fn check_break(ready: &PreparedHost) {
     let connection = start(ready, None);
     let (reference, _) = timers(&connection);
     let hosted = connection.borrow().hello().waiters.clone();

@@ -85,24 +85,27 @@ impl Watcher for SimulatedCore {
         repeat: u32,
         question: &mut dyn FnMut(u32) -> Answer<Vec<i64>>,
     ) -> Answer<Gathered> {
-        let (values, seen, dropped) = self.ask_at_constant_frequency(|| question(repeat))?;
+        let (values, core, dropped) = self.ask_at_constant_frequency(|| question(repeat))?;
         Ok(Gathered {
             values,
-            seen,
+            core,
             dropped,
         })
     }
 
-    fn around(&mut self, questions: &mut dyn FnMut() -> Answer<Run>) -> Answer<(Run, CoreState)> {
-        let (run, seen, _) = self.ask_at_constant_frequency(questions)?;
-        Ok((run, seen))
+    fn ask_in_window(
+        &mut self,
+        questions: &mut dyn FnMut() -> Answer<Run>,
+    ) -> Answer<(Run, CoreState)> {
+        let (run, core, _) = self.ask_at_constant_frequency(questions)?;
+        Ok((run, core))
     }
 
-    fn once(
+    fn ask_once(
         &mut self,
         questions: &mut dyn FnMut() -> Answer<Run>,
     ) -> Answer<Option<(Run, CoreState)>> {
-        Ok(Some(self.around(questions)?).filter(|(_, seen)| !seen.unstable))
+        Ok(Some(self.ask_in_window(questions)?).filter(|(_, core)| !core.unstable))
     }
 
     fn end(self: Box<Self>) -> (BTreeMap<String, u32>, bool) {

@@ -150,7 +150,7 @@ fn time_calls(
     floor: &mut Option<Batches>,
 ) -> Answer<Run> {
     let has_calls = connection.borrow().hello().offers(Op::Calls);
-    let (run, core) = window.around(&mut || {
+    let (run, core) = window.ask_in_window(&mut || {
         if !has_calls {
             return time_calls_briefly(bench, reference, floor);
         }

@@ -271,7 +271,7 @@ impl Watcher for ProcessWatch {
         question: &mut dyn FnMut(u32) -> Answer<Vec<i64>>,
     ) -> Answer<Gathered> {
         let mut answers = Vec::new();
-        let (values, seen) = Self::gather(self, repeat, |repeat| {
+        let (values, core) = Self::gather(self, repeat, |repeat| {
             let answer = question(repeat)?;
             answers.push(answer.clone());
             Ok(answer)
@@ -288,17 +288,20 @@ impl Watcher for ProcessWatch {
         let dropped = answers;
         Ok(Gathered {
             values,
-            seen,
+            core,
             dropped,
         })
     }
 
-    fn around(&mut self, questions: &mut dyn FnMut() -> Answer<Run>) -> Answer<(Run, CoreState)> {
-        let (mut runs, seen) = Self::gather(self, 1, |_| questions().map(|run| vec![run]))?;
-        Ok((runs.pop().unwrap_or_default(), seen))
+    fn ask_in_window(
+        &mut self,
+        questions: &mut dyn FnMut() -> Answer<Run>,
+    ) -> Answer<(Run, CoreState)> {
+        let (mut runs, core) = Self::gather(self, 1, |_| questions().map(|run| vec![run]))?;
+        Ok((runs.pop().unwrap_or_default(), core))
     }
 
-    fn once(
+    fn ask_once(
         &mut self,
         questions: &mut dyn FnMut() -> Answer<Run>,
     ) -> Answer<Option<(Run, CoreState)>> {

@@ -144,7 +144,7 @@ fn single_question_is_not_repeated() {
     let mut process = procfs.start_watch();
     let mut asked = 0;
     let mut ask = |disturbs: bool| {
-        Watcher::once(&mut process, &mut || {
+        Watcher::ask_once(&mut process, &mut || {
             asked += 1;
             procfs.count(u32::from(disturbs));
             Ok(Run::default())

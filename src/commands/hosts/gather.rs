@@ -11,7 +11,7 @@ use crate::cli::{AgentSpec, HostArgs};
 use crate::commands::CommandError;
 use crate::hosts::children;
 use crate::hosts::process::raise_file_limit;
-use crate::hosts::runtimes::{Ready, RuntimeMissing, prepare, takes_settings};
+use crate::hosts::runtimes::{PreparedHost, RuntimeMissing, prepare, takes_settings};
 use crate::model::Status;
 use crate::recording::NotUsable;
 use crate::scratch::ScratchFolder;
@@ -75,16 +75,18 @@ impl Offers {
             ))
         })?;
         let (place, of_browsers) = (folder.path(), &of_browsers);
-        let prepared: Vec<Result<Vec<Ready>, RuntimeMissing>> = std::thread::scope(|scope| {
-            let start = |&(runtime, _)| scope.spawn(move || prepare(runtime, place, of_browsers));
-            let threads: Vec<_> = wanted.iter().map(start).collect();
-            let join = |thread: std::thread::ScopedJoinHandle<'_, _>| {
-                thread
-                    .join()
-                    .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
-            };
-            threads.into_iter().map(join).collect()
-        });
+        let prepared: Vec<Result<Vec<PreparedHost>, RuntimeMissing>> =
+            std::thread::scope(|scope| {
+                let start =
+                    |&(runtime, _)| scope.spawn(move || prepare(runtime, place, of_browsers));
+                let threads: Vec<_> = wanted.iter().map(start).collect();
+                let join = |thread: std::thread::ScopedJoinHandle<'_, _>| {
+                    thread
+                        .join()
+                        .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+                };
+                threads.into_iter().map(join).collect()
+            });
         if children::interrupted() {
             return Err(CommandError::Interrupted);
         }
@@ -114,8 +116,12 @@ impl Offers {
         Ok(())
     }
 
-    fn add_ready(&mut self, ready: Vec<Ready>, settings: &Settings) -> Result<(), CommandError> {
-        for Ready {
+    fn add_ready(
+        &mut self,
+        ready: Vec<PreparedHost>,
+        settings: &Settings,
+    ) -> Result<(), CommandError> {
+        for PreparedHost {
             prefix,
             command,
             log,

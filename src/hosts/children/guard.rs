@@ -69,11 +69,13 @@ impl Guard {
         Pid::from_child(&self.child)
     }
 
+    /// Adds a process group.
     pub(super) fn watch(&mut self, group: Pid) {
         // A write error means that the guard is gone, so the group cannot be registered.
         let _ = self.input.write_all(format!("+{group}\n").as_bytes());
     }
 
+    /// Removes a process group.
     pub(super) fn forget(&mut self, group: Pid) {
         let _ = self.input.write_all(format!("-{group}\n").as_bytes());
     }
@@ -91,6 +93,7 @@ impl Guard {
         Ok(())
     }
 
+    /// Removes all settings that the guard would restore.
     pub(super) fn cancel_restoration(&mut self) {
         let _ = self.input.write_all(b"~\n");
         self.has_settings = false;
@@ -107,8 +110,12 @@ impl Guard {
     }
 }
 
-/// The main function of the guard: records the groups that it receives, and ends them when its
-/// input ends. Then it removes the folder with the files of this run.
+/// The main function of the guard. Records what each line of its input says until the input ends,
+/// which means that the guarded program has ended; then restores the settings, ends the groups and
+/// all processes with the mark, and removes the folder with the files of this run.
+///
+/// `+GROUP` adds a process group, `-GROUP` removes it, `=VALUE=PATH` adds a setting that has to be
+/// restored, and `~` removes all settings.
 pub fn serve(input: &mut dyn BufRead) {
     let mut groups: Vec<Pid> = Vec::new();
     let mut settings: Vec<(String, String)> = Vec::new();

@@ -42,10 +42,12 @@ pub(super) fn start(
     result.recv().map_err(|_| thread_has_ended())?
 }
 
+/// The error if the thread no longer answers.
 fn thread_has_ended() -> StartError {
     StartError::NoRoom("the thread that starts processes has ended".into())
 }
 
+/// Returns the sender of requests to the thread, which is started at the first call.
 fn spawner() -> Result<Sender<Request>, StartError> {
     let mut spawner = SPAWNER.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(sender) = &*spawner {
@@ -78,8 +80,8 @@ fn spawner() -> Result<Sender<Request>, StartError> {
     Ok(sender)
 }
 
-/// Starts a process with a placement: a child inherits affinity, timer slack and policy from the
-/// thread that starts it.
+/// Starts a process with a placement. The calling thread takes the placement itself, because a child
+/// inherits affinity, timer slack and policy from the thread that starts it.
 fn spawn(
     mut command: Command,
     placement: Placement,
@@ -93,15 +95,15 @@ fn spawn(
         .slack_ns
         .map_or(Ok(()), scheduling::set_timer_slack)?;
     // The policy is set last, because a real-time thread has no timer slack.
-    let before = placement.policy.and_then(|_| scheduling::policy());
-    let placed = placement.policy.map_or(Ok(()), scheduling::set_policy);
+    let previous_policy = placement.policy.and_then(|_| scheduling::policy());
+    let policy_set = placement.policy.map_or(Ok(()), scheduling::set_policy);
     if ends_with_program {
         process::ends_with_its_starter(&mut command);
     }
-    let child = placed.map(|()| process::spawn(&mut command));
+    let child = policy_set.map(|()| process::spawn(&mut command));
     let _ = placement
         .policy
-        .map(|_| scheduling::set_policy(before.unwrap_or_default()));
+        .map(|_| scheduling::set_policy(previous_policy.unwrap_or_default()));
     let _ = placement.slack_ns.map(|_| scheduling::set_timer_slack(0));
     // The thread waits for the next request on any CPU, so that it does not stay on a CPU that is
     // measured.

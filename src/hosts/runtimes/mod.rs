@@ -1,6 +1,6 @@
-//! Finds other runtimes on this machine and prepares their hosts: writes the files of a host, which
-//! are part of this program, to a private folder, compiles them if the runtime does not read
-//! source, and removes the folder afterwards.
+//! Finds the runtimes of other languages on this machine and prepares their hosts: writes the files
+//! of a host, which are part of this program, to a folder, and compiles them if the runtime does not
+//! read source.
 
 use std::ffi::OsString;
 use std::fs;
@@ -24,7 +24,7 @@ const LOG_FILE_NAME: &str = "%p.log";
 
 /// A prepared host. Its command takes ids of timers as arguments, unless it has declarations.
 #[derive(Clone, Debug)]
-pub struct Ready {
+pub struct PreparedHost {
     /// The prefix of the ids of the host's timers.
     pub prefix: &'static str,
     /// The command that starts the host.
@@ -53,10 +53,10 @@ pub fn prepare(
     runtime: &Runtime,
     folder: &Path,
     settings: &[String],
-) -> Result<Vec<Ready>, RuntimeMissing> {
+) -> Result<Vec<PreparedHost>, RuntimeMissing> {
     let (mut prepared, mut last_reason) = (Vec::new(), None);
-    for (at, host) in runtime.hosts.iter().enumerate() {
-        let folder = folder.join(runtime.name).join(at.to_string());
+    for (index, host) in runtime.hosts.iter().enumerate() {
+        let folder = folder.join(runtime.name).join(index.to_string());
         match prepare_host(host, &folder, settings) {
             Ok(ready) => prepared.push(ready),
             Err(reason) => last_reason = Some(reason),
@@ -80,9 +80,9 @@ pub fn takes_settings(runtime: &Runtime) -> bool {
 
 /// Prepares a host with the first recipe that works. The error is that of the last recipe whose
 /// programs are installed; if no recipe has all its programs, the error names a missing program.
-fn prepare_host(host: &Host, folder: &Path, settings: &[String]) -> Result<Ready, String> {
-    let (mut failed, mut absent) = (None, None);
-    for (at, recipe) in host.recipes.iter().enumerate() {
+fn prepare_host(host: &Host, folder: &Path, settings: &[String]) -> Result<PreparedHost, String> {
+    let (mut recipe_error, mut missing_program) = (None, None);
+    for (index, recipe) in host.recipes.iter().enumerate() {
         let programs: Result<Vec<PathBuf>, String> =
             recipe.programs.iter().copied().map(find_program).collect();
         match programs {
@@ -90,17 +90,17 @@ fn prepare_host(host: &Host, folder: &Path, settings: &[String]) -> Result<Ready
                 host,
                 recipe,
                 programs,
-                &folder.join(at.to_string()),
+                &folder.join(index.to_string()),
                 settings,
             ) {
                 Ok(ready) => return Ok(ready),
-                Err(why) => failed = Some(why),
+                Err(why) => recipe_error = Some(why),
             },
             // The last recipe requires the fewest programs.
-            Err(why) => absent = Some(why),
+            Err(why) => missing_program = Some(why),
         }
     }
-    Err(failed.or(absent).unwrap_or_default())
+    Err(recipe_error.or(missing_program).unwrap_or_default())
 }
 
 /// Returns the path of the first of the programs `NAME|NAME|…` that is installed.
@@ -116,7 +116,7 @@ fn follow_recipe(
     programs: Vec<PathBuf>,
     folder: &Path,
     settings: &[String],
-) -> Result<Ready, String> {
+) -> Result<PreparedHost, String> {
     let declarations = host
         .clocks
         .map(Declarations::parse)
@@ -171,7 +171,7 @@ fn follow_recipe(
         path: folder.join(LOG_FILE_NAME),
         event: hotspot_event,
     });
-    Ok(Ready {
+    Ok(PreparedHost {
         prefix: host.prefix,
         command,
         log,
