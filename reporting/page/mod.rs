@@ -1,5 +1,5 @@
-//! Renders reports as self-contained web pages. The templates (`templates/`) escape the text of
-//! reports.
+//! Renders reports as web pages that need no other files. The templates in `templates/` escape all
+//! text of reports.
 
 mod matrix;
 mod printed;
@@ -10,84 +10,97 @@ use askama::Template;
 
 use crate::model::{Report, Tool};
 use crate::report::machine::name;
-use matrix::{Brief, Matrix};
+use matrix::{Matrix, ReportSummary};
 pub use printed::PrintedReport;
 use view::ReportView;
 
-/// Summarises a report in one sentence. The caller supplies the function, because pages do not
-/// judge reports.
-pub type Sentence = fn(&Report) -> Option<String>;
+/// A function that summarises a report in one sentence; `None` if there is nothing to say. The
+/// caller supplies it, because pages do not judge reports.
+pub type Summarize = fn(&Report) -> Option<String>;
 
 #[derive(Default, Template)]
 #[template(path = "page.html")]
 struct Page<'a> {
     title: String,
+    /// The sentence below the title.
     lead: String,
+    /// The version of timermeter.
     version: String,
+    /// The address of the index of the site; `None` for the index itself and for single pages.
     home: Option<String>,
     /// The tables that compare several reports: Quality and lateness.
     matrices: Vec<Matrix<'a>>,
     reports: Vec<ReportView<'a>>,
+    /// The links to the pages of the site, or to the data of the report.
     list: Vec<Entry>,
+    /// The files that could not be read, with the reasons.
     left_out: &'a [String],
 }
 
-/// A link to the page of a report.
+/// A link to the page of a report, or to its data.
 struct Entry {
     href: String,
     name: String,
+    /// The date of a report and its kernel, or the format of data.
     about: String,
     /// The summary of the report in one sentence.
-    says: Option<String>,
+    summary: Option<String>,
 }
 
-/// The heading of the report on a page with a single report; the page title names the machine.
-const ALONE: &str = "The machine and its timers";
+/// The heading of the report on a page with a single report, whose title names the machine.
+const SINGLE_REPORT_HEADING: &str = "The machine and its timers";
 
 /// Whether pages contain plots.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Figures {
+pub enum Plots {
     /// Up to three plots for each timer.
     Drawn,
-    /// No plots, which makes pages thirty times smaller.
-    LeftOut,
+    /// No plots, so that pages are a thirtieth as large.
+    Omitted,
 }
 
-/// Renders one page for the reports, with a comparison first if there are several. `left_out` lists
-/// the files that could not be shown, with the reasons; `sentence` summarises a report.
+/// Renders one page for all reports, which begins with a comparison if there are several.
+/// `left_out` lists the files that could not be read, with the reasons; `summarize` summarises a
+/// report.
 ///
 /// # Errors
 /// When the template fails.
 pub fn render(
     reports: &[Report],
     left_out: &[String],
-    sentence: Option<Sentence>,
+    summarize: Option<Summarize>,
 ) -> Result<String, askama::Error> {
-    let briefs = reports.iter();
-    let briefs: Vec<Brief> = briefs
-        .map(|report| Brief::new(report, None, None))
+    let summaries = reports.iter();
+    let summaries: Vec<ReportSummary> = summaries
+        .map(|report| ReportSummary::new(report, None, None))
         .collect();
     let (title, lead, heading) = match reports {
         [report] => (
             format!("Timers of {}", name(report)),
             view::about(report),
-            Some(ALONE),
+            Some(SINGLE_REPORT_HEADING),
         ),
         several => (
             format!("Timers of {} reports", several.len()),
-            "How good the clocks of these machines are: Quality side by side, then each machine alone.".to_owned(),
+            "How good the clocks of these machines are: their Quality side by side, then each machine.".to_owned(),
             None,
         ),
     };
     let views = reports.iter().enumerate();
-    let views = views.map(|(at, report)| {
-        ReportView::new(report, &format!("r{at}"), heading, Figures::Drawn, sentence)
+    let views = views.map(|(index, report)| {
+        ReportView::new(
+            report,
+            &format!("r{index}"),
+            heading,
+            Plots::Drawn,
+            summarize,
+        )
     });
     let mut page = Page::new(title, lead);
     page.reports = views.collect();
     page.left_out = left_out;
     if reports.len() > 1 {
-        page.matrices = Matrix::all_of(&briefs);
+        page.matrices = Matrix::from_summaries(&summaries);
     }
     page.render()
 }
@@ -103,8 +116,7 @@ impl Page<'_> {
     }
 }
 
-/// The CSS class of the colour for a Quality in [0, 1], from unfit to very good; `none` without a
-/// Quality.
+/// The CSS class of the colour for a Quality in [0, 1]; `none` without a Quality.
 fn quality_class(quality: Option<f64>) -> &'static str {
     const CLASSES: [&str; 7] = ["q0", "q1", "q2", "q3", "q4", "q5", "q6"];
     match quality {
@@ -132,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn qualities_are_readable_on_their_colours() {
+    fn quality_colours_have_contrast() {
         let mut rules = 0;
         for line in include_str!("../templates/page.css").lines() {
             let Some(rule) = line.trim().strip_prefix(".q") else {
@@ -143,18 +155,18 @@ mod tests {
                 .skip(1)
                 .map(|colour| luminance(u32::from_str_radix(&colour[..6], 16).unwrap()))
                 .collect();
-            let [ground, ink] = colours.as_slice() else {
-                panic!("no two colours: {line}");
+            let [background, text] = colours.as_slice() else {
+                panic!("not two colours: {line}");
             };
-            let contrast = (ground.max(*ink) + 0.05) / (ground.min(*ink) + 0.05);
+            let contrast = (background.max(*text) + 0.05) / (background.min(*text) + 0.05);
             assert!(contrast >= 4.5, "{line}: {contrast:.2}");
             rules += 1;
         }
-        assert_eq!(rules, 14, "seven colours on light pages and on dark ones");
+        assert_eq!(rules, 14, "seven colours each for light and for dark pages");
     }
 
     #[test]
-    fn every_quality_has_its_colour() {
+    fn quality_ranges_have_colours() {
         for (quality, expected) in [
             (0.0, "q0"),
             (0.01, "q1"),

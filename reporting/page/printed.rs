@@ -1,8 +1,8 @@
-//! Prints a report in every format of the commands, including HTML.
+//! Prints a report in all formats that commands support for reports, including HTML.
 
 use std::io::{self, Write};
 
-use super::{Sentence, render};
+use super::{Summarize, render};
 use crate::document::Render;
 use crate::model::Report;
 use crate::report::{self, Detail, document};
@@ -16,7 +16,7 @@ pub struct PrintedReport<'a> {
     /// The level of detail of the text.
     pub detail: Detail,
     /// Summarises the report in one sentence.
-    pub sentence: Sentence,
+    pub summarize: Summarize,
 }
 
 impl Render for PrintedReport<'_> {
@@ -24,10 +24,10 @@ impl Render for PrintedReport<'_> {
         let report = self.report;
         let text = match format {
             Format::Table => {
-                let document = document(report, self.detail, (self.sentence)(report));
+                let document = document(report, self.detail, (self.summarize)(report));
                 return document.write(format, style, output);
             }
-            Format::Html => render(std::slice::from_ref(report), &[], Some(self.sentence))
+            Format::Html => render(std::slice::from_ref(report), &[], Some(self.summarize))
                 .map_err(io::Error::other)?,
             Format::Latex | Format::Parquet => return Err(io::ErrorKind::Unsupported.into()),
             other => report::render(report, other, style),

@@ -1,8 +1,8 @@
-//! Publishes a folder of reports as a static site: a page for each report, and an index that
-//! compares the platforms, or lists them if there are many. The site is built in a temporary folder
-//! next to its destination and then moved.
+//! Publishes a folder of reports as a static web site: a page for each report, and an index that
+//! compares the platforms (the machines of the reports), or lists them if there are many. The site
+//! is built in a temporary folder next to its destination and then moved.
 
-mod place;
+mod destination;
 mod report_page;
 
 use std::ffi::OsStr;
@@ -11,16 +11,17 @@ use std::{fs, io};
 
 use askama::Template;
 
-use super::matrix::{Brief, Matrix};
-use super::{Entry, Figures, Page, Sentence};
+use super::matrix::{Matrix, ReportSummary};
+use super::{Entry, Page, Plots, Summarize};
 use crate::report::{Collection, ReadError};
 use crate::scratch::ScratchFolder;
 use crate::text::plain;
 
-/// The largest number of platforms that the index compares; it lists more platforms as links.
+/// The largest number of platforms that the index compares; with more platforms, it is a list of
+/// links.
 const MAX_COMPARED_PLATFORMS: usize = 40;
-/// The largest number of reports for which pages contain plots, because plots take a megabyte a
-/// page.
+/// The largest number of reports for which pages contain plots, because the plots of a page take a
+/// megabyte.
 const MAX_REPORTS_WITH_PLOTS: usize = 100;
 
 /// The reason why a site could not be published.
@@ -28,9 +29,9 @@ const MAX_REPORTS_WITH_PLOTS: usize = 100;
 pub enum SiteError {
     /// The destination, or the folder of reports, cannot be used.
     #[error("{0}")]
-    Place(String),
+    Unusable(String),
     /// A file could not be written.
-    #[error("cannot write '{}': {source}; choose another place, or make room", .path.display())]
+    #[error("cannot write '{}': {source}; choose another destination, or free disk space", .path.display())]
     Write {
         /// The path of the file.
         path: PathBuf,
@@ -54,120 +55,123 @@ pub struct Site {
     /// The reasons why other files were left out.
     pub left_out: Vec<String>,
     /// Whether the pages contain plots.
-    pub figures: Figures,
+    pub plots: Plots,
 }
 
-/// Publishes all reports in and below `folder` as a site at `place`. `read` is called for each
-/// report, from several threads.
+/// Publishes all reports in and below `folder` as a site at `destination`. Calls `on_report` for
+/// each report that was read, from several threads.
 ///
 /// # Errors
-/// When `place` contains anything other than a site, no report could be read, or a file could not
-/// be written.
+/// When `destination` contains anything other than a site, no report could be read, or a file could
+/// not be written.
 pub fn publish(
     folder: &Path,
-    place: &Path,
-    sentence: Option<Sentence>,
-    read: &(dyn Fn() + Sync),
+    destination: &Path,
+    summarize: Option<Summarize>,
+    on_report: &(dyn Fn() + Sync),
 ) -> Result<Site, SiteError> {
     if !folder.is_dir() {
-        return Err(SiteError::Place(format!(
-            "'{}' is no folder; give the folder that holds the reports",
+        return Err(SiteError::Unusable(format!(
+            "'{}' is not a folder; name the folder that contains the reports",
             folder.display()
         )));
     }
-    place::check(folder, place)?;
-    let parent = parent(place);
-    fs::create_dir_all(parent).map_err(SiteError::write(place))?;
+    destination::check(folder, destination)?;
+    let parent = parent(destination);
+    fs::create_dir_all(parent).map_err(SiteError::write(destination))?;
     // A folder on the same file system can be renamed; mode 755 lets all users read it.
-    let made = ScratchFolder::within(parent, 0o755).map_err(SiteError::write(place))?;
-    let site = made.path();
-    let figures = if count(folder) > MAX_REPORTS_WITH_PLOTS {
-        Figures::LeftOut
+    let scratch = ScratchFolder::within(parent, 0o755).map_err(SiteError::write(destination))?;
+    let site = scratch.path();
+    let plots = if count_json_files(folder) > MAX_REPORTS_WITH_PLOTS {
+        Plots::Omitted
     } else {
-        Figures::Drawn
+        Plots::Drawn
     };
-    let found: Collection<Result<Brief, SiteError>> =
+    let found: Collection<Result<ReportSummary, SiteError>> =
         Collection::read(&[folder], |path, report| {
-            read();
-            let href = report_page::write(path, &report, folder, site, figures, sentence)?;
-            let says = sentence.and_then(|sentence| sentence(&report));
-            Ok(Brief::new(&report, Some(href), says))
+            on_report();
+            let href = report_page::write(path, &report, folder, site, plots, summarize)?;
+            let text = summarize.and_then(|summarize| summarize(&report));
+            Ok(ReportSummary::new(&report, Some(href), text))
         });
     let refused = found.refused.iter().map(ReadError::to_string);
     let left_out: Vec<String> = refused.map(|error| plain(&error)).collect();
-    let briefs = found.reports.into_iter().map(|kept| kept.content);
-    let mut briefs: Vec<Brief> = briefs.collect::<Result<_, _>>()?;
-    if briefs.is_empty() {
-        return Err(SiteError::Place(format!(
+    let summaries = found.reports.into_iter().map(|kept| kept.content);
+    let mut summaries: Vec<ReportSummary> = summaries.collect::<Result<_, _>>()?;
+    if summaries.is_empty() {
+        return Err(SiteError::Unusable(format!(
             "no report could be read in '{}'; {}",
             folder.display(),
             left_out.first().map_or("", String::as_str)
         )));
     }
-    // Measured machines come first, grouped by name, with the newest run first.
-    briefs.sort_by(|a, b| {
+    // Measured machines come before published ones; reports of a machine are sorted by date, the
+    // newest first.
+    summaries.sort_by(|a, b| {
         let machine = (a.is_published, &a.name).cmp(&(b.is_published, &b.name));
         machine.then_with(|| b.about.cmp(&a.about))
     });
-    write(&index(&briefs, &left_out), &site.join("index.html"))?;
-    place::replace(made, place)?;
+    write(&index(&summaries, &left_out), &site.join("index.html"))?;
+    destination::replace(scratch, destination)?;
     Ok(Site {
-        reports: briefs.len(),
+        reports: summaries.len(),
         left_out,
-        figures,
+        plots,
     })
 }
 
-fn index<'a>(briefs: &'a [Brief], left_out: &'a [String]) -> Page<'a> {
-    let is_many = briefs.len() > MAX_COMPARED_PLATFORMS;
-    let entry = |brief: &Brief| {
-        let href = brief.href.clone().unwrap_or_default();
+/// The page that links to the pages of all reports.
+fn index<'a>(summaries: &'a [ReportSummary], left_out: &'a [String]) -> Page<'a> {
+    let is_many = summaries.len() > MAX_COMPARED_PLATFORMS;
+    let entry = |summary: &ReportSummary| {
+        let href = summary.href.clone().unwrap_or_default();
         let path = href.trim_start_matches("reports/");
         let path = path.trim_end_matches(".html").to_owned();
         Entry {
             // With many machines, most names are the same, so the path is shown.
-            name: if is_many { path } else { brief.name.clone() },
+            name: if is_many { path } else { summary.name.clone() },
             href,
-            about: brief.about.clone(),
-            says: Some(brief.says.clone()),
+            about: summary.about.clone(),
+            summary: Some(summary.summary.clone()),
         }
     };
-    let (matrices, then) = if is_many {
+    let (matrices, rest) = if is_many {
         (Vec::new(), "")
     } else {
         (
-            Matrix::all_of(briefs),
+            Matrix::from_summaries(summaries),
             ", then Quality, platform by platform",
         )
     };
     Page {
         matrices,
-        list: briefs.iter().map(entry).collect(),
+        list: summaries.iter().map(entry).collect(),
         left_out,
         ..Page::new(
             "How good are the clocks?".to_owned(),
-            format!("{} reports: what each comes down to{then}.", briefs.len()),
+            format!("{} reports: the summary of each{rest}.", summaries.len()),
         )
     }
 }
 
-/// Writes one page of the site.
+/// Renders a page and writes it to `path`.
 fn write(page: &Page, path: &Path) -> Result<(), SiteError> {
     let text = page.render().map_err(io::Error::other);
     text.and_then(|text| fs::write(path, text))
         .map_err(SiteError::write(path))
 }
 
-fn parent(place: &Path) -> &Path {
-    match place.parent() {
+/// The folder that contains the destination.
+fn parent(destination: &Path) -> &Path {
+    match destination.parent() {
         Some(parent) if !parent.as_os_str().is_empty() => parent,
         _ => Path::new("."),
     }
 }
 
-/// An upper bound on the number of reports in and below `folder`.
+/// The number of `.json` files in and below `folder`, not all of which need be reports.
 #[must_use]
-pub fn count(folder: &Path) -> usize {
+pub fn count_json_files(folder: &Path) -> usize {
     let mut found = 0;
     let mut folders = vec![folder.to_owned()];
     while let Some(folder) = folders.pop() {

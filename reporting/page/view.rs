@@ -1,9 +1,8 @@
-//! Prepares the data of a page about a report. The templates read rows, findings and plots
-//! directly.
+//! Prepares the part of a report that the templates of pages cannot read from the report itself.
 
 use std::collections::HashSet;
 
-use super::{Figures, Sentence, quality_class};
+use super::{Plots, Summarize, quality_class};
 use crate::fields::{Field, Kind, Room, Row, default_columns, rows};
 use crate::model::{ProvenanceKind, Report, Status, Verdicts, value_of};
 use crate::plot::Plot;
@@ -19,12 +18,12 @@ pub(super) struct ReportView<'a> {
     pub heading: String,
     pub report: &'a Report,
     /// The summary of the report in one sentence.
-    pub answer: Option<String>,
-    figures: Figures,
+    pub summary: Option<String>,
+    plots: Plots,
     /// The columns of the table of clocks, except Quality.
     pub columns: Vec<&'static Field>,
     pub clocks: Vec<TimerView<'a>>,
-    /// The tables of timers that wait.
+    /// The tables of sleep primitives and of periodic timers.
     pub sections: Vec<Section>,
     /// The sleep primitives and the periodic timers.
     pub waiters: Vec<TimerView<'a>>,
@@ -34,12 +33,14 @@ pub(super) struct ReportView<'a> {
 #[derive(Clone)]
 pub(super) struct TimerView<'a> {
     pub row: Row<'a>,
+    /// The target of links to the timer on its page.
     pub anchor: String,
     /// The place among the clocks of the report; empty for other timers.
     pub rank: String,
 }
 
-/// The properties that distinguish reports of the same machine.
+/// The properties by which reports of the same machine differ: the date, the kernel and the clock
+/// source.
 pub(super) fn about(report: &Report) -> String {
     let platform = &report.platform;
     let is_published = report.provenance.kind == ProvenanceKind::Published;
@@ -53,8 +54,8 @@ pub(super) fn about(report: &Report) -> String {
     parts.collect::<Vec<_>>().join(" · ")
 }
 
-/// Counts the timers of each kind by status, and names the best clock.
-pub(super) fn summary(report: &Report) -> String {
+/// The number of timers of each kind by status, and the name of the best clock.
+pub(super) fn describe_timers(report: &Report) -> String {
     let mut parts = Vec::new();
     for kind in Kind::ALL {
         let rows = rows(report, kind);
@@ -81,8 +82,8 @@ impl<'a> ReportView<'a> {
         report: &'a Report,
         key: &str,
         heading: Option<&str>,
-        figures: Figures,
-        sentence: Option<Sentence>,
+        plots: Plots,
+        summarize: Option<Summarize>,
     ) -> Self {
         let clocks: Vec<_> = report.timers.iter().collect();
         let mut ranks = ranks(&clocks).into_iter();
@@ -106,8 +107,8 @@ impl<'a> ReportView<'a> {
                 str::to_owned,
             ),
             report,
-            answer: sentence.and_then(|sentence| sentence(report)),
-            figures,
+            summary: summarize.and_then(|summarize| summarize(report)),
+            plots,
             columns: columns(&clocks),
             clocks,
             sections: tables
@@ -119,9 +120,9 @@ impl<'a> ReportView<'a> {
 
     /// The plots of a timer of the report.
     pub fn plots(&self, timer: &TimerView) -> Vec<Plot> {
-        match self.figures {
-            Figures::Drawn => Plot::for_row(timer.row),
-            Figures::LeftOut => Vec::new(),
+        match self.plots {
+            Plots::Drawn => Plot::for_row(timer.row),
+            Plots::Omitted => Vec::new(),
         }
     }
 
@@ -137,20 +138,21 @@ impl<'a> ReportView<'a> {
     }
 }
 
-/// The columns of clocks that have no cell of their own in the template and contain a value.
+/// The columns of the table of clocks, without empty columns and without those that the template
+/// itself contains.
 fn columns(clocks: &[TimerView]) -> Vec<&'static Field> {
-    let is_known = |field: &&Field| {
-        let mut values = clocks.iter().map(|timer| field.value(timer.row));
+    let is_shown = |field: &&Field| {
+        let mut values = clocks.iter().map(|clock| field.value(clock.row));
         !["timer", "quality", "quality_interval", "trust"].contains(&field.key)
             && values.any(|value| value != Value::Nothing)
     };
     default_columns(Kind::Clocks, Room::Wide)
-        .filter(is_known)
+        .filter(is_shown)
         .collect()
 }
 
-/// The CSS class for the page width from which a column is shown.
-pub(super) fn width(field: &Field) -> &'static str {
+/// The CSS class that hides a column on narrow pages; empty if the column is always shown.
+pub(super) fn width_class(field: &Field) -> &'static str {
     match field.room {
         Some(Room::Wide) => "wide",
         Some(Room::OneReport) => "medium",
@@ -159,7 +161,8 @@ pub(super) fn width(field: &Field) -> &'static str {
 }
 
 impl TimerView<'_> {
-    /// A cell of the table of clocks and its sort key; empty if the value was not determined.
+    /// A cell of the table of clocks and its sort key; the sort key is empty if the value was not
+    /// determined.
     pub fn cell(&self, field: &Field) -> (String, String) {
         let value = field.value(self.row);
         (
@@ -187,14 +190,15 @@ impl TimerView<'_> {
         ]
     }
 
-    /// The trust verdict in one word.
+    /// The trust verdict in one word: `yes`, `no` or `?`.
     pub fn trust(&self) -> &'static str {
         let verdicts = self.row.clock().and_then(|row| row.verdicts.as_ref());
         verdicts.map_or(NOTHING, Verdicts::in_short)
     }
 }
 
-/// The sort key of a cell.
+/// The text by which a page sorts a cell: all digits of a number; empty if the value was not
+/// determined.
 pub(super) fn sort_key(value: &Value) -> String {
     match value.number() {
         Some(number) => number.to_string(),
@@ -202,13 +206,14 @@ pub(super) fn sort_key(value: &Value) -> String {
     }
 }
 
-/// A unique anchor for a timer, built from the valid characters of its id.
+/// An anchor for a timer that is not in `taken`, built from the id with `-` in place of characters
+/// that an anchor cannot contain. Adds the anchor to `taken`.
 fn anchor(key: &str, id: &str, taken: &mut HashSet<String>) -> String {
-    let fit = |c: char| {
-        let is_fit = c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | ':');
-        if is_fit { c } else { '-' }
+    let replace = |c: char| {
+        let is_valid = c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | ':');
+        if is_valid { c } else { '-' }
     };
-    let name: String = id.chars().take(80).map(fit).collect();
+    let name: String = id.chars().take(80).map(replace).collect();
     let name = format!("{key}-{name}");
     let numbered = (2_u32..).map(|number| format!("{name}-{number}"));
     let mut names = std::iter::once(name.clone()).chain(numbered);

@@ -6,12 +6,12 @@
   const state = new URLSearchParams();
 
   // Stores the sort order and the filter in the address, so that links keep them.
-  const remember = () => history.replaceState(null, "", "#" + state.toString());
+  const writeAddress = () => history.replaceState(null, "", "#" + state.toString());
 
-  function keep(key, text) {
+  function setState(key, text) {
     if (text) state.set(key, text);
     else state.delete(key);
-    remember();
+    writeAddress();
   }
 
   const value = (row, column) => row.cells[column].dataset.v;
@@ -41,42 +41,43 @@
   const buttons = all("table.sortable thead button");
   for (const button of buttons) {
     button.addEventListener("click", () => {
-      const now = button.closest("th").getAttribute("aria-sort");
-      const other = { ascending: "descending", descending: "ascending" };
-      const direction = other[now] ?? button.dataset.first;
+      const current = button.closest("th").getAttribute("aria-sort");
+      const opposite = { ascending: "descending", descending: "ascending" };
+      const direction = opposite[current] ?? button.dataset.first;
       sort(button, direction);
       state.set("sort", button.dataset.key);
       state.set("order", direction);
-      remember();
+      writeAddress();
     });
   }
 
-  const hay = new Map();
-  const text = (element) => {
-    if (!hay.has(element)) {
-      const told = element.tagName === "TR" ? element.textContent : element.querySelector("summary").textContent;
-      hay.set(element, (told + " " + (element.dataset.find ?? "")).toLowerCase());
+  // The text of a row or of a timer in which the filter searches.
+  const searchTexts = new Map();
+  const searchText = (element) => {
+    if (!searchTexts.has(element)) {
+      const visible = element.tagName === "TR" ? element.textContent : element.querySelector("summary").textContent;
+      searchTexts.set(element, (visible + " " + (element.dataset.find ?? "")).toLowerCase());
     }
-    return hay.get(element);
+    return searchTexts.get(element);
   };
 
-  function narrow(words) {
-    const wanted = words.toLowerCase().split(/\s+/).filter(Boolean);
-    const fits = (element) => wanted.every((word) => text(element).includes(word));
+  function applyFilter(words) {
+    const parts = words.toLowerCase().split(/\s+/).filter(Boolean);
+    const matches = (element) => parts.every((part) => searchText(element).includes(part));
     const rows = all("table.sortable tbody tr");
-    for (const element of [...rows, ...all("details.timer")]) element.hidden = !fits(element);
+    for (const element of [...rows, ...all("details.timer")]) element.hidden = !matches(element);
     const visible = rows.filter((row) => !row.hidden).length;
     const count = rows.length;
     shown.textContent = visible === count ? `${count} rows` : `${visible} of ${count} rows`;
   }
 
   filter.addEventListener("input", () => {
-    narrow(filter.value);
-    keep("filter", filter.value.trim());
+    applyFilter(filter.value);
+    setState("filter", filter.value.trim());
   });
 
   // A fragment that names a timer opens it; other fragments hold a sort order and a filter.
-  function follow() {
+  function applyAddress() {
     const fragment = location.hash.slice(1);
     if (!fragment.includes("=")) {
       const target = fragment && document.getElementById(fragment);
@@ -87,12 +88,12 @@
       }
       return;
     }
-    const asked = new URLSearchParams(fragment);
-    for (const [key, text] of asked) state.set(key, text);
-    filter.value = asked.get("filter") ?? "";
-    narrow(filter.value);
-    const direction = asked.get("order");
-    for (const button of buttons.filter((button) => button.dataset.key === asked.get("sort"))) {
+    const saved = new URLSearchParams(fragment);
+    for (const [key, text] of saved) state.set(key, text);
+    filter.value = saved.get("filter") ?? "";
+    applyFilter(filter.value);
+    const direction = saved.get("order");
+    for (const button of buttons.filter((button) => button.dataset.key === saved.get("sort"))) {
       sort(button, ["ascending", "descending"].includes(direction) ? direction : button.dataset.first);
     }
   }
@@ -103,29 +104,29 @@
   tip.setAttribute("role", "tooltip");
   tip.hidden = true;
   document.body.append(tip);
-  let leaving = 0;
+  let hideTimer = 0;
   const hide = () => { tip.hidden = true; };
-  const leave = () => { leaving = setTimeout(hide, 150); };
+  const hideSoon = () => { hideTimer = setTimeout(hide, 150); };
   function explain(element) {
-    clearTimeout(leaving);
+    clearTimeout(hideTimer);
     const about = document.getElementById(element.getAttribute("aria-describedby"));
     if (!about) return;
     tip.textContent = about.textContent;
     tip.hidden = false;
-    const [at, size] = [element.getBoundingClientRect(), tip.getBoundingClientRect()];
-    const left = Math.max(8, Math.min(at.left, innerWidth - size.width - 8));
-    const below = at.bottom + 6;
+    const [anchor, size] = [element.getBoundingClientRect(), tip.getBoundingClientRect()];
+    const left = Math.max(8, Math.min(anchor.left, innerWidth - size.width - 8));
+    const below = anchor.bottom + 6;
     tip.style.left = `${left}px`;
-    tip.style.top = `${below + size.height < innerHeight ? below : Math.max(8, at.top - size.height - 6)}px`;
+    tip.style.top = `${below + size.height < innerHeight ? below : Math.max(8, anchor.top - size.height - 6)}px`;
   }
   for (const element of all("button[aria-describedby]")) {
     element.addEventListener("pointerenter", () => explain(element));
-    element.addEventListener("pointerleave", leave);
+    element.addEventListener("pointerleave", hideSoon);
     element.addEventListener("focus", () => explain(element));
     element.addEventListener("blur", hide);
   }
-  tip.addEventListener("pointerenter", () => clearTimeout(leaving));
-  tip.addEventListener("pointerleave", leave);
+  tip.addEventListener("pointerenter", () => clearTimeout(hideTimer));
+  tip.addEventListener("pointerleave", hideSoon);
   addEventListener("keydown", (event) => { if (event.key === "Escape") hide(); });
   addEventListener("scroll", hide, { passive: true });
 
@@ -138,7 +139,7 @@
   addEventListener("afterprint", () => { for (const element of opened) element.open = false; });
 
   all(".controls").forEach((element) => { element.hidden = false; });
-  narrow("");
-  addEventListener("hashchange", follow);
-  follow();
+  applyFilter("");
+  addEventListener("hashchange", applyAddress);
+  applyAddress();
 })();

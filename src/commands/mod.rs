@@ -226,7 +226,7 @@ fn view(report: &Report, detail: Detail) -> PrintedReport<'_> {
     PrintedReport {
         report,
         detail,
-        sentence,
+        summarize: sentence,
     }
 }
 

@@ -5,7 +5,7 @@ use std::io::Write;
 use super::progress::Progress;
 use super::{CommandError, failed, tell};
 use crate::cli::PublishArgs;
-use crate::page::Figures;
+use crate::page::Plots;
 use crate::page::site;
 use crate::text::counted;
 
@@ -14,7 +14,7 @@ use crate::text::counted;
 /// # Errors
 /// When no report could be read, or the site cannot be written.
 pub fn run(args: &PublishArgs, output: &mut dyn Write) -> Result<bool, CommandError> {
-    let progress = Progress::new(site::count(&args.reports), false);
+    let progress = Progress::new(site::count_json_files(&args.reports), false);
     progress.at("reports");
     let read = || {
         progress.step();
@@ -31,10 +31,10 @@ pub fn run(args: &PublishArgs, output: &mut dyn Write) -> Result<bool, CommandEr
         "{}: {reports}",
         args.output.join("index.html").display()
     )?;
-    if site.figures == Figures::LeftOut {
+    if site.plots == Plots::Omitted {
         writeln!(
             output,
-            "without figures, as so many reports would take a megabyte each"
+            "without plots, because the plots of each report take a megabyte"
         )?;
     }
     Ok(site.left_out.is_empty())

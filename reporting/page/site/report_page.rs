@@ -9,17 +9,18 @@ use std::path::Path;
 use super::SiteError;
 use crate::model::Report;
 use crate::page::view::{self, ReportView};
-use crate::page::{ALONE, Entry, Figures, Page, Sentence};
+use crate::page::{Entry, Page, Plots, SINGLE_REPORT_HEADING, Summarize};
 use crate::report::machine::name;
 
-/// Writes the page of a report and its data. Returns the address relative to the site.
+/// Writes the page of the report at `path` to `site`, next to a copy of the report. Returns the
+/// address of the page relative to the site.
 pub(super) fn write(
     path: &Path,
     report: &Report,
     folder: &Path,
     site: &Path,
-    figures: Figures,
-    sentence: Option<Sentence>,
+    plots: Plots,
+    summarize: Option<Summarize>,
 ) -> Result<String, SiteError> {
     let parts = address(path.strip_prefix(folder).unwrap_or(path));
     let href = format!("reports/{}.html", parts.join("/"));
@@ -29,25 +30,25 @@ pub(super) fn write(
         reports: vec![ReportView::new(
             report,
             "r0",
-            Some(ALONE),
-            figures,
-            sentence,
+            Some(SINGLE_REPORT_HEADING),
+            plots,
+            summarize,
         )],
         list: vec![Entry {
             href: format!("{}.json", parts.last().map_or("report", String::as_str)),
             name: "The report itself".to_owned(),
             about: "JSON, schema timermeter.report.v2".to_owned(),
-            says: None,
+            summary: None,
         }],
         ..Page::new(format!("Timers of {}", name(report)), view::about(report))
     };
-    // The root of the site is not created: if it is missing, a signal handler removed it.
+    // The root of the site is not created, because only a signal handler can have removed it.
     let mut folder = site.to_owned();
-    let below = Path::new(&href)
+    let parents = Path::new(&href)
         .parent()
         .into_iter()
         .flat_map(Path::components);
-    for part in below {
+    for part in parents {
         folder.push(part);
         match fs::create_dir(&folder) {
             Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
@@ -61,20 +62,20 @@ pub(super) fn write(
     Ok(href)
 }
 
-/// Converts the path of a report to address parts that need no escaping. A part that has to be
-/// changed is made unique by a hash of its original name.
+/// Converts the path of a report to the parts of an address, which need no escaping. A hash of the
+/// original name makes a changed part unique.
 fn address(path: &Path) -> Vec<String> {
     let path = path.with_extension("");
     let part = |part: &OsStr| {
         let text = part.to_string_lossy();
-        let fit = |c: char| {
+        let replace = |c: char| {
             if c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.') {
                 c
             } else {
                 '-'
             }
         };
-        let name: String = text.chars().take(100).map(fit).collect();
+        let name: String = text.chars().take(100).map(replace).collect();
         if name == text && !name.starts_with('.') {
             return name;
         }
