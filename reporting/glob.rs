@@ -1,6 +1,6 @@
-//! Matches the ids of timers with globs: `*`, `?`, `[abc]`, `{a,b}`.
+//! Matches the ids of timers with globs, the patterns of shells: `*`, `?`, `[abc]`, `{a,b}`.
 
-/// A glob.
+/// A pattern for ids of timers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Glob(String);
 
@@ -8,21 +8,22 @@ impl Glob {
     /// Parses a glob.
     ///
     /// # Errors
-    /// Describes the syntax error.
-    pub fn read(text: &str) -> Result<Self, String> {
+    /// A description of the syntax error.
+    pub fn parse(text: &str) -> Result<Self, String> {
         fast_glob::validate(text).map_err(|error| error.to_string())?;
-        Ok(Self(no_path(text)))
+        Ok(Self(replace_slashes(text)))
     }
 
     /// Whether the glob matches the id.
     #[must_use]
     pub fn matches(&self, id: &str) -> bool {
-        fast_glob::glob_match(&self.0, no_path(id))
+        fast_glob::glob_match(&self.0, replace_slashes(id))
     }
 }
 
-/// Replaces slashes, because an id is not a path and `*` matches slashes too.
-fn no_path(text: &str) -> String {
+/// Replaces slashes, because `*` should match them, but `fast_glob` treats them as separators of a
+/// path.
+fn replace_slashes(text: &str) -> String {
     text.replace('/', "\u{1f}")
 }
 
@@ -31,8 +32,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn globs_mean_what_shells_say() {
-        for (glob, meant, not_meant) in [
+    fn globs_match_like_shells() {
+        for (glob, matching, other) in [
             (
                 "monotonic*",
                 &["monotonic", "monotonic-raw"][..],
@@ -48,12 +49,12 @@ mod tests {
             (r"a\*", &["a*"], &["ab"]),
             ("a]", &["a]"], &["a"]),
         ] {
-            let read = Glob::read(glob).expect(glob);
-            assert!(meant.iter().all(|id| read.matches(id)), "{glob}");
-            assert!(!not_meant.iter().any(|id| read.matches(id)), "{glob}");
+            let parsed = Glob::parse(glob).expect(glob);
+            assert!(matching.iter().all(|id| parsed.matches(id)), "{glob}");
+            assert!(!other.iter().any(|id| parsed.matches(id)), "{glob}");
         }
         for glob in ["[", "a[!]", "{a,b", "a\\", "{[a}"] {
-            assert!(!Glob::read(glob).expect_err(glob).is_empty());
+            assert!(!Glob::parse(glob).expect_err(glob).is_empty());
         }
     }
 }

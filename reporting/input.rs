@@ -1,5 +1,5 @@
-//! Reads files that other programs wrote. Only regular files of limited size are read, because a
-//! pipe in a folder may block forever and a device may never end.
+//! Reads files that other programs wrote: regular files of limited size, because reading a pipe may
+//! block forever and a device may have no end; and standard input.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -7,24 +7,24 @@ use std::path::Path;
 
 use timers::os::files;
 
-/// The longest report that is read, in bytes; most reports have some hundred thousand bytes.
-pub const LONGEST_REPORT: u64 = 10 << 20;
+/// The size of the largest report that is read, in bytes; most reports have about 10⁵ bytes.
+pub const MAX_REPORT_BYTES: u64 = 10 << 20;
 
-/// Reads a file into `buffer`, replacing its content.
+/// Reads a file into `buffer` and replaces the previous content.
 ///
 /// # Errors
-/// When the file cannot be read, is not a regular file, or is longer than `most` bytes.
-pub fn read(path: &Path, most: u64, buffer: &mut Vec<u8>) -> io::Result<()> {
+/// When the file cannot be read, is not a regular file, or is larger than `max_bytes`.
+pub fn read(path: &Path, max_bytes: u64, buffer: &mut Vec<u8>) -> io::Result<()> {
     buffer.clear();
     open(path)?
-        .take(most.saturating_add(1))
+        .take(max_bytes.saturating_add(1))
         .read_to_end(buffer)?;
-    if buffer.len() as u64 > most {
+    if buffer.len() as u64 > max_bytes {
         buffer.clear();
         buffer.shrink_to_fit();
         return Err(io::Error::other(format!(
-            "it is longer than {} MiB, and is not read",
-            most >> 20
+            "it is larger than {} MiB, which is the limit",
+            max_bytes >> 20
         )));
     }
     Ok(())
@@ -42,7 +42,7 @@ pub fn open(path: &Path) -> io::Result<Box<dyn Read>> {
     if path == Path::new("/dev/stdin")
         || ["/dev/fd", "/proc/self/fd"]
             .iter()
-            .any(|of| path.starts_with(of))
+            .any(|folder| path.starts_with(folder))
     {
         return Ok(Box::new(File::open(path)?));
     }
@@ -51,7 +51,7 @@ pub fn open(path: &Path) -> io::Result<Box<dyn Read>> {
         kind if kind.is_file() => Ok(Box::new(file)),
         kind if kind.is_dir() => Err(io::ErrorKind::IsADirectory.into()),
         _ => Err(io::Error::other(
-            "only regular files are read, and `-`, which is standard input",
+            "it is not a regular file; give a regular file, or `-` for standard input",
         )),
     }
 }

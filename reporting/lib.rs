@@ -4,7 +4,6 @@
 //! [`report`] writes documents in many formats, [`page`] writes pages, and [`comparison`] compares
 //! reports. This crate does not measure. Of the crate `timers` it uses only the table of clock
 //! sources and the functions of [`timers::os`] for files and limits.
-//! [`timers::os`] on files and limits are used.
 
 #![forbid(unsafe_code)]
 

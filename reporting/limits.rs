@@ -1,62 +1,66 @@
-//! Explains which system limit of this process is too low, and defines the largest number of
-//! timers.
+//! Explains errors that are due to limits of the system, defines the largest number of timers, and
+//! runs work on a stack of sufficient size.
 
 use std::{io, thread};
 
 use timers::os::Shortage;
 use timers::os::limits::shortage;
 
-/// The largest number of timers that an agent may host, and of missing timers that it may report.
-pub const MOST_TIMERS: usize = 4_096;
+/// The largest number of timers that an agent may host, and of unavailable timers that it may
+/// report.
+pub const MAX_TIMERS: usize = 4_096;
 
-/// Names the exhausted resource and the required amount, if `error` is due to a limit.
+/// Explains which resource is exhausted and how to allow more of it; `None` if `error` has another
+/// cause.
 #[must_use]
-pub fn explain(error: &io::Error) -> Option<String> {
-    let at_most =
-        |most: Option<u64>| most.map_or_else(String::new, |most| format!(" (at most {most})"));
+pub fn explain_shortage(error: &io::Error) -> Option<String> {
+    let limit_in_words =
+        |limit: Option<u64>| limit.map_or_else(String::new, |limit| format!(" (at most {limit})"));
     Some(match shortage(error)? {
-        Shortage::Files(most) => {
+        Shortage::Files(limit) => {
             format!(
                 "too many open files{}: allow more, with `ulimit -n 1024`",
-                at_most(most)
+                limit_in_words(limit)
             )
         }
         Shortage::FilesOfAll => {
-            "the whole system has too many open files: end what holds them".into()
+            "the whole system has too many open files: end programs that hold many files open"
+                .into()
         }
-        Shortage::Processes(most) => format!(
+        Shortage::Processes(limit) => format!(
             "no more processes or threads may be started{}: allow more, with `ulimit -u` or in the cgroup (pids.max)",
-            at_most(most)
+            limit_in_words(limit)
         ),
         Shortage::Memory => {
-            "there is not enough memory: end what holds it, or allow more with `ulimit -v`".into()
+            "there is not enough memory: end other programs, or allow more with `ulimit -v`".into()
         }
     })
 }
 
-/// Stack size in bytes for the main work of the program, regardless of `ulimit -s`.
+/// The stack size for the main work of the program in bytes, which `ulimit -s` does not affect.
 const MAIN_STACK_BYTES: usize = 8 << 20;
 
-/// Runs `work` in a thread with a large stack, or in the calling thread if no thread can start.
+/// Runs `work` in a thread with a stack of [`MAIN_STACK_BYTES`], or in the calling thread if no
+/// thread can start.
 ///
 /// # Panics
 /// When `work` panics.
-pub fn on_roomy_stack<T: Send>(work: impl FnOnce() -> T + Send) -> T {
+pub fn run_on_large_stack<T: Send>(work: impl FnOnce() -> T + Send) -> T {
     let mut work = Some(work);
-    let done = thread::scope(|scope| {
+    let result = thread::scope(|scope| {
         let work = &mut work;
-        let roomy = thread::Builder::new()
+        let builder = thread::Builder::new()
             .name("timermeter".into())
             .stack_size(MAIN_STACK_BYTES);
-        let started = roomy.spawn_scoped(scope, move || work.take().map(|work| work()));
+        let started = builder.spawn_scoped(scope, move || work.take().map(|work| work()));
         started.ok().map(thread::ScopedJoinHandle::join)
     });
-    match (done, work) {
-        (Some(Ok(Some(done))), _) => done,
+    match (result, work) {
+        (Some(Ok(Some(result))), _) => result,
         (Some(Err(panic)), _) => std::panic::resume_unwind(panic),
         (_, Some(work)) => work(),
         (Some(Ok(None)) | None, None) => {
-            unreachable!("only the thread that does the work takes it")
+            unreachable!("a thread that was started takes the work")
         }
     }
 }

@@ -1,60 +1,59 @@
-//! Distributes work over the CPUs.
+//! Distributes work over the CPUs with the thread pool of the crate rayon.
 
 use std::sync::{Mutex, Once, PoisonError};
 use std::thread;
 
 use rayon::prelude::*;
 
-/// The results of `of` for all items, in the order of the items.
-pub fn mapped<T: Sync, R: Send>(items: &[T], of: impl Fn(&T) -> R + Sync) -> Vec<R> {
-    let made: Vec<Mutex<Option<R>>> = items.iter().map(|_| Mutex::new(None)).collect();
-    each(items.len(), &|at| {
-        let one = of(&items[at]);
-        *made[at].lock().unwrap_or_else(PoisonError::into_inner) = Some(one);
+/// Calls `work` for all items. Returns the results in the order of the items.
+pub fn map<T: Sync, R: Send>(items: &[T], work: impl Fn(&T) -> R + Sync) -> Vec<R> {
+    let results: Vec<Mutex<Option<R>>> = items.iter().map(|_| Mutex::new(None)).collect();
+    for_each(items.len(), &|index| {
+        let result = work(&items[index]);
+        *results[index]
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner) = Some(result);
     });
-    made.into_iter()
-        .filter_map(|one| one.into_inner().unwrap_or_else(PoisonError::into_inner))
+    results
+        .into_iter()
+        .filter_map(|result| result.into_inner().unwrap_or_else(PoisonError::into_inner))
         .collect()
 }
 
-/// Runs `one` on this thread, which may hold locks, and `other` concurrently. Returns both results.
-pub fn both<A, B: Send>(one: impl FnOnce() -> A, other: impl FnOnce() -> B + Send) -> (A, B) {
-    share_work();
+/// Runs `here` on this thread, and `elsewhere` at the same time on another thread. Returns both
+/// results. `here` may use data that cannot move to another thread.
+pub fn join<A, B: Send>(here: impl FnOnce() -> A, elsewhere: impl FnOnce() -> B + Send) -> (A, B) {
+    start_workers();
     let mut second = None;
     let first = rayon::in_place_scope(|scope| {
-        scope.spawn(|_| second = Some(other()));
-        one()
+        scope.spawn(|_| second = Some(elsewhere()));
+        here()
     });
-    (first, second.expect("the scope ends after it"))
+    (first, second.expect("the scope waits for the other thread"))
 }
 
-/// Runs `work` for each index. A single loop avoids compiling a parallel iterator for each caller.
-/// A single item needs no threads.
-fn each(count: usize, work: &(dyn Fn(usize) + Sync)) {
+/// Calls `work` for each index below `count`. This function is not generic, so that the parallel
+/// iterator is compiled only once. A single item needs no threads.
+fn for_each(count: usize, work: &(dyn Fn(usize) + Sync)) {
     if count < 2 {
         return (0..count).for_each(work);
     }
-    share_work();
+    start_workers();
     (0..count).into_par_iter().for_each(work);
 }
 
-/// Starts the worker threads on all CPUs that the calling thread may use. Callers that restrict
-/// their own affinity later call this function first.
-pub fn prepare() {
-    share_work();
-}
-
-/// Starts one worker thread for each CPU once. If the system does not allow so many threads, the
-/// calling thread does the work alone.
-fn share_work() {
-    static SHARED: Once = Once::new();
-    SHARED.call_once(|| {
-        let wanted = thread::available_parallelism().map_or(1, usize::from);
-        // The global pool can be built only once. The check includes a spare thread, because the
-        // threads of the check end with some delay.
+/// Starts one worker thread for each CPU that the calling thread may use; later calls do nothing. If
+/// the system does not allow so many threads, the calling thread does the work alone. Threads that
+/// restrict their affinity call this function first, because worker threads inherit the affinity.
+pub fn start_workers() {
+    static STARTED: Once = Once::new();
+    STARTED.call_once(|| {
+        let threads = thread::available_parallelism().map_or(1, usize::from);
+        // The pool can be built only once, so `can_start` checks first. One more thread is checked than
+        // needed, because a thread of the check may still be ending when the pool starts its threads.
         let builder = rayon::ThreadPoolBuilder::new();
-        let builder = if can_start(wanted + 1) {
-            builder.num_threads(wanted)
+        let builder = if can_start(threads + 1) {
+            builder.num_threads(threads)
         } else {
             builder.num_threads(1).use_current_thread()
         };
@@ -65,9 +64,10 @@ fn share_work() {
 
 /// Whether this number of threads can run at the same time.
 fn can_start(threads: usize) -> bool {
-    /// Stack size in bytes for threads that only wait.
+    /// The stack size of threads that only wait, in bytes.
     const STACK_BYTES: usize = 64 << 10;
     let gate = Mutex::new(());
+    // The threads wait for this lock, so that none ends before all have started.
     let closed = gate.lock();
     thread::scope(|scope| {
         let wait = || drop(gate.lock());
@@ -77,21 +77,21 @@ fn can_start(threads: usize) -> bool {
                 .spawn_scoped(scope, wait)
                 .is_ok()
         };
-        let all = (0..threads).all(start);
+        let have_all_started = (0..threads).all(start);
         drop(closed);
-        all
+        have_all_started
     })
 }
 
 #[cfg(test)]
 mod tests {
-    use super::mapped;
+    use super::map;
 
     #[test]
-    fn keeps_order_and_allows_nesting() {
+    fn map_keeps_order_and_nests() {
         let all: Vec<usize> = (0..1_000).collect();
-        let sums = mapped(&all, |&last| {
-            mapped(&all[..last % 9], |number| number + 1)
+        let sums = map(&all, |&last| {
+            map(&all[..last % 9], |number| number + 1)
                 .iter()
                 .sum::<usize>()
         });

@@ -1,9 +1,10 @@
-//! Temporary files and folders next to their final paths. None remains if the program ends early:
-//! signal handlers remove them ([`abandon`]), and the next process that uses the same folder
-//! removes those of a killed process.
+//! Temporary files and folders, which are written next to their final paths and then moved, so that
+//! a file is complete or absent. None remains if the program ends early: signal handlers remove the
+//! temporary files of their process ([`abandon`]), and the next process that uses the same folder
+//! removes those of a process that was killed.
 //!
-//! A lock ([flock(2)]) marks a temporary file as in use. The lock ends with the process and also
-//! works across containers and machines, unlike process ids.
+//! A lock ([flock(2)]) marks a temporary file as in use; a temporary file without a lock is stale.
+//! The lock ends with its process. Unlike process ids, it works across containers and machines.
 //!
 //! [flock(2)]: https://man7.org/linux/man-pages/man2/flock.2.html
 
@@ -16,11 +17,12 @@ use std::{mem, thread};
 use tempfile::{Builder, NamedTempFile, TempDir};
 use timers::os::files;
 
+/// How the names of temporary files begin and end.
 const PREFIX: &str = ".timermeter-";
 const SUFFIX: &str = ".tmp";
 
-/// The temporary files and folders of this process. The lock is held while one of them is persisted
-/// or removed.
+/// The paths of the temporary files and folders of this process. The mutex is locked while one of
+/// them is created, persisted or removed.
 static UNFINISHED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
 /// A temporary file. Dropping it removes the file.
@@ -31,19 +33,21 @@ pub struct ScratchFile(Option<NamedTempFile>);
 #[derive(Debug)]
 pub struct ScratchFolder {
     folder: Option<TempDir>,
+    /// The open folder, whose lock marks it as in use.
     _lock: File,
 }
 
 impl ScratchFile {
-    /// Creates a temporary file in `folder` with the default permissions of new files (the system
-    /// applies the umask).
+    /// Creates a temporary file in `folder` with the permissions 0666, restricted by the umask.
+    /// Removes stale files in `folder` first.
     ///
     /// # Errors
     /// When the file cannot be created.
     pub fn in_folder(folder: &Path) -> io::Result<Self> {
         remove_stale(folder);
         loop {
-            // A process that removes stale files finds this file either locked or not yet created.
+            // Another process may remove the new file as stale before it is locked; the loop then
+            // creates another file.
             let mut unfinished = unfinished();
             let file = builder(0o666).tempfile_in(folder)?;
             if lock(file.as_file()) && files::has_name(file.as_file())? {
@@ -56,7 +60,7 @@ impl ScratchFile {
     /// The open file.
     ///
     /// # Errors
-    /// Never before the file is persisted.
+    /// When the file has been persisted.
     pub fn file(&mut self) -> io::Result<&mut File> {
         self.0
             .as_mut()
@@ -64,15 +68,15 @@ impl ScratchFile {
             .ok_or_else(already_persisted)
     }
 
-    /// Atomically renames the file to `place` and replaces an existing file.
+    /// Atomically renames the file to `target`, and replaces an existing file.
     ///
     /// # Errors
     /// When the rename fails; the temporary file is then removed.
-    pub fn persist(mut self, place: &Path) -> io::Result<()> {
+    pub fn persist(mut self, target: &Path) -> io::Result<()> {
         let mut unfinished = unfinished();
         let file = self.0.take().ok_or_else(already_persisted)?;
         forget(&mut unfinished, file.path());
-        file.persist(place).map(drop).map_err(|error| error.error)
+        file.persist(target).map(drop).map_err(|error| error.error)
     }
 }
 
@@ -88,6 +92,7 @@ impl Drop for ScratchFile {
 
 impl ScratchFolder {
     /// Creates a temporary folder in `folder` with the permissions `mode`, restricted by the umask.
+    /// Removes stale files in `folder` first.
     ///
     /// # Errors
     /// When the folder cannot be created.
@@ -95,8 +100,8 @@ impl ScratchFolder {
         remove_stale(folder);
         loop {
             let mut unfinished = unfinished();
-            let made = builder(mode).tempdir_in(folder)?;
-            let file = match files::open_itself(made.path()) {
+            let temporary = builder(mode).tempdir_in(folder)?;
+            let file = match files::open_itself(temporary.path()) {
                 // Another process removed the new folder as stale.
                 Err(error) if error.kind() == io::ErrorKind::NotFound && folder.exists() => {
                     continue;
@@ -104,9 +109,9 @@ impl ScratchFolder {
                 file => file?,
             };
             if lock(&file) && files::has_name(&file)? {
-                unfinished.push(made.path().to_owned());
+                unfinished.push(temporary.path().to_owned());
                 return Ok(Self {
-                    folder: Some(made),
+                    folder: Some(temporary),
                     _lock: file,
                 });
             }
@@ -119,8 +124,9 @@ impl ScratchFolder {
         self.folder.as_ref().map_or(Path::new(""), TempDir::path)
     }
 
-    /// Moves the folder into place with `put_in_place`, while signal handlers cannot remove it.
-    /// Anything that `put_in_place` leaves at the temporary path is removed.
+    /// Calls `put_in_place` with the temporary path, to move the folder or its content to a final
+    /// path. Signal handlers cannot remove the folder meanwhile. Files that `put_in_place` leaves at
+    /// the temporary path are removed.
     ///
     /// # Errors
     /// The error of `put_in_place`; the temporary folder is then removed.
@@ -130,18 +136,18 @@ impl ScratchFolder {
     ) -> io::Result<T> {
         let mut unfinished = unfinished();
         let folder = self.folder.take().ok_or_else(already_persisted)?;
-        let moved = put_in_place(folder.path());
-        if moved.is_ok() && fs::symlink_metadata(folder.path()).is_ok() {
+        let result = put_in_place(folder.path());
+        if result.is_ok() && fs::symlink_metadata(folder.path()).is_ok() {
             // The folder stays registered, so that a signal handler can remove it.
             drop(unfinished);
             self.folder = Some(folder);
-            return moved;
+            return result;
         }
         forget(&mut unfinished, folder.path());
-        if moved.is_ok() {
+        if result.is_ok() {
             let _ = folder.keep();
         }
-        moved
+        result
     }
 }
 
@@ -155,37 +161,33 @@ impl Drop for ScratchFolder {
     }
 }
 
-/// Removes all temporary files and folders and prevents persisting them; called immediately before
-/// the process exits.
+/// Removes all temporary files and folders of this process. Called by signal handlers immediately
+/// before the process exits, because afterwards no file can be created or persisted.
 pub fn abandon() {
     let unfinished = unfinished();
     for path in unfinished.iter() {
-        // After the rename, threads that still write into the folder cannot find it, so it can be
-        // emptied.
-        let aside = path.with_extension(format!("gone{SUFFIX}"));
-        let path = if fs::rename(path, &aside).is_ok() {
-            &aside
+        // A folder is renamed first, so that threads that still create files in it fail.
+        let renamed = path.with_extension(format!("gone{SUFFIX}"));
+        let path = if fs::rename(path, &renamed).is_ok() {
+            &renamed
         } else {
             path
         };
-        /// Attempts to remove the folder; another thread may be about to close a file in it.
-        const TRIES: u32 = 20;
-        for _ in 0..TRIES {
+        /// The number of attempts, because another thread may still be creating a file in the folder.
+        const MAX_ATTEMPTS: u32 = 20;
+        for _ in 0..MAX_ATTEMPTS {
             if remove(path).is_ok() {
                 break;
             }
             thread::sleep(std::time::Duration::from_millis(5));
         }
     }
+    // The mutex stays locked, so that other threads cannot persist files any more.
     mem::forget(unfinished);
 }
 
-/// Removes temporary files in `folder` that ended processes left. Errors are ignored.
-pub fn sweep(folder: &Path) {
-    remove_stale(folder);
-}
-
-fn remove_stale(folder: &Path) {
+/// Removes the temporary files in `folder` whose processes have ended. Errors are ignored.
+pub fn remove_stale(folder: &Path) {
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
         let name = entry.file_name();
         let name = name.as_encoded_bytes();
@@ -195,15 +197,17 @@ fn remove_stale(folder: &Path) {
     }
 }
 
+/// Removes a temporary file or folder; fails if another process holds its lock.
 fn remove_if_stale(path: &Path) -> io::Result<()> {
     let file = files::open_itself(path)?;
     files::lock(&file)?;
     remove(path)
 }
 
+/// Removes a file, or a folder with its content; succeeds if the path does not exist.
 fn remove(path: &Path) -> io::Result<()> {
     let removed = match fs::symlink_metadata(path) {
-        Ok(found) if found.is_dir() => fs::remove_dir_all(path),
+        Ok(data) if data.is_dir() => fs::remove_dir_all(path),
         Ok(_) => fs::remove_file(path),
         Err(error) => Err(error),
     };
@@ -216,13 +220,14 @@ fn remove(path: &Path) -> io::Result<()> {
     })
 }
 
-/// Locks a new file. `false` if another process holds the lock, because it considers the file stale
-/// and is about to remove it. File systems without locks return `true`: no process can then remove
-/// the file as stale.
+/// Locks a new file. Returns `false` if another process holds the lock because it considers the file
+/// stale and is about to remove it. Returns `true` on file systems without locks, because no process
+/// removes stale files there.
 fn lock(file: &File) -> bool {
     !files::lock(file).is_err_and(|error| error.kind() == io::ErrorKind::WouldBlock)
 }
 
+/// Creates temporary files with the permissions `mode`.
 fn builder(mode: u32) -> Builder<'static, 'static> {
     let mut builder = Builder::new();
     builder.prefix(PREFIX).suffix(SUFFIX);
@@ -232,16 +237,18 @@ fn builder(mode: u32) -> Builder<'static, 'static> {
     builder
 }
 
+/// Locks the paths of the temporary files of this process.
 fn unfinished() -> MutexGuard<'static, Vec<PathBuf>> {
     UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
+/// Removes a path from the paths of temporary files.
 fn forget(unfinished: &mut Vec<PathBuf>, path: &Path) {
     unfinished.retain(|other| other != path);
 }
 
 fn already_persisted() -> io::Error {
-    io::Error::other("it is finished already")
+    io::Error::other("the temporary file has already been moved to its final path")
 }
 
 #[cfg(test)]
@@ -256,18 +263,22 @@ mod tests {
     }
 
     #[test]
-    fn removes_only_what_dead_processes_left() {
-        let place = tempfile::tempdir().unwrap();
-        fs::write(place.path().join(".timermeter-dead00.tmp"), "half").unwrap();
-        fs::create_dir_all(place.path().join(".timermeter-dead01.tmp/below")).unwrap();
-        fs::write(place.path().join(".timermeter-site"), "no scratch").unwrap();
-        let first = ScratchFile::in_folder(place.path()).unwrap();
-        let second = ScratchFolder::within(place.path(), 0o700).unwrap();
-        let third = ScratchFile::in_folder(place.path()).unwrap();
+    fn removes_only_stale_files() {
+        let folder = tempfile::tempdir().unwrap();
+        fs::write(folder.path().join(".timermeter-dead00.tmp"), "half").unwrap();
+        fs::create_dir_all(folder.path().join(".timermeter-dead01.tmp/below")).unwrap();
+        fs::write(folder.path().join(".timermeter-site"), "not temporary").unwrap();
+        let first = ScratchFile::in_folder(folder.path()).unwrap();
+        let second = ScratchFolder::within(folder.path(), 0o700).unwrap();
+        let third = ScratchFile::in_folder(folder.path()).unwrap();
         assert!(second.path().is_dir());
-        assert_eq!(names(place.path()).len(), 4, "{:?}", names(place.path()));
-        assert!(!names(place.path()).iter().any(|name| name.contains("dead")));
+        assert_eq!(names(folder.path()).len(), 4, "{:?}", names(folder.path()));
+        assert!(
+            !names(folder.path())
+                .iter()
+                .any(|name| name.contains("dead"))
+        );
         drop((first, second, third));
-        assert_eq!(names(place.path()), [".timermeter-site"]);
+        assert_eq!(names(folder.path()), [".timermeter-site"]);
     }
 }

@@ -30,7 +30,7 @@ fn main() -> ExitCode {
         color,
         answer,
         command,
-    } = limits::on_roomy_stack(parse_arguments);
+    } = limits::run_on_large_stack(parse_arguments);
     colour(color);
     let command = command.unwrap_or(Command::Answer(answer));
     match command {
@@ -40,7 +40,7 @@ fn main() -> ExitCode {
         | Command::MeasureWorker(_)
         | Command::CounterRecipe(_)
         | Command::Guard => exit_code(run(&command)),
-        command => limits::on_roomy_stack(move || {
+        command => limits::run_on_large_stack(move || {
             let code = exit_code(listen(&command).and_then(|()| run(&command)));
             if interrupted() && !ends_itself(&command) {
                 // The signal thread ends the process.
@@ -156,7 +156,7 @@ fn listen(command: &Command) -> Result<(), CommandError> {
         // child processes to end.
         Err(error) if has_children => Err(CommandError::Failed(format!(
             "cannot listen for interrupts: {}",
-            limits::explain(&error).unwrap_or_else(|| error.to_string())
+            limits::explain_shortage(&error).unwrap_or_else(|| error.to_string())
         ))),
         _ => Ok(()),
     }

@@ -76,7 +76,7 @@ impl<'p> Pattern<'p> {
                 nearest: nearest(text, ids),
             });
         }
-        let pattern = Glob::read(text)
+        let pattern = Glob::parse(text)
             .map(Self::Glob)
             .map_err(|why| UnknownTimer::NoGlob {
                 glob: text.into(),

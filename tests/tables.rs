@@ -56,7 +56,7 @@ fn table(
         all: true,
         top: None,
     };
-    let tabulation = Tabulation::first_of(&paths, vec![choice]);
+    let tabulation = Tabulation::read(&paths, vec![choice]);
     assert!(tabulation.refused.is_empty(), "{:?}", tabulation.refused);
     let mut out = Vec::new();
     tabulation
@@ -296,7 +296,7 @@ fn zero_quality_has_reason_column() {
             top: None,
         };
         let mut out = Vec::new();
-        Tabulation::first_of(std::slice::from_ref(&path), vec![choice])
+        Tabulation::read(std::slice::from_ref(&path), vec![choice])
             .write(format, Style::default(), &mut out)
             .unwrap();
         let text = String::from_utf8(out).unwrap();

@@ -74,7 +74,7 @@ impl FromStr for Condition {
             }
             None => (text.to_owned(), None),
         };
-        let timers = match glob.map(Glob::read) {
+        let timers = match glob.map(Glob::parse) {
             Some(Err(why)) => return Err(BadCondition(format!("`{text}` has no glob: {why}"))),
             glob_read => glob.map(str::to_owned).zip(glob_read.and_then(Result::ok)),
         };

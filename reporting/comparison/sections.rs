@@ -101,8 +101,8 @@ fn figures(shown: &[&Compared]) -> Table<'static> {
         "difference [95 % interval]",
         "verdict",
     ]);
-    table.columns[2].right = true;
-    table.columns[3].right = true;
+    table.columns[2].right_aligned = true;
+    table.columns[3].right_aligned = true;
     for compared in shown {
         let quantity = compared.quantity;
         let figure = match compared.unit {
@@ -140,7 +140,7 @@ fn answers(comparison: &Comparison) -> Table<'static> {
 /// On a narrow terminal, the first column and the second to last column fold.
 fn table<const N: usize>(headings: [&'static str; N]) -> Table<'static> {
     let mut columns = headings.map(TableColumn::left);
-    columns[0].longest = Some(60);
+    columns[0].max_chars = Some(60);
     for heading in [0, 4] {
         columns[heading].folds = true;
     }

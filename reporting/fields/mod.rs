@@ -351,16 +351,16 @@ impl Field {
             Type::Figure | Type::Count => TableColumn::right(heading, notation),
             Type::Text | Type::Truth | Type::Time | Type::Day => TableColumn::left(heading),
         };
-        // The names distinguish reports, so they are never cut off.
-        let is_name = matches!(self.read, Read::Origin);
-        let longest = if is_name {
+        // Paths distinguish reports, so they are never shortened.
+        let is_path = matches!(self.read, Read::Origin);
+        let max_chars = if is_path {
             Some(usize::MAX)
         } else {
-            column.longest
+            column.max_chars
         };
         TableColumn {
             key: self.key,
-            longest,
+            max_chars,
             ..column
         }
     }

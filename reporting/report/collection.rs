@@ -59,7 +59,7 @@ impl<T: Send> Collection<T> {
         let some: Vec<_> = files
             .chunks(files.len().div_ceil(PARTS).clamp(1, MOST_IN_PART))
             .collect();
-        let read = parallel::mapped(&some, |files| {
+        let read = parallel::map(&some, |files| {
             let mut buffer = Vec::new();
             let mut content = |path: &PathBuf| keep(path, text_of(path, &mut buffer)?);
             files
@@ -157,10 +157,7 @@ fn collect_files(folder: &Path) -> Vec<Result<PathBuf, ReadError>> {
             Vec::new()
         }
     };
-    parallel::mapped(&entries, of)
-        .into_iter()
-        .flatten()
-        .collect()
+    parallel::map(&entries, of).into_iter().flatten().collect()
 }
 
 #[cfg(test)]

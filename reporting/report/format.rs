@@ -54,7 +54,7 @@ pub fn cells(
         let cells = columns.iter().zip(&of_report);
         let value = |(field, known): (&&Field, &Option<Value>)| {
             let value = known.clone().unwrap_or_else(|| field.value(row));
-            value.of_type(field.unit.kind())
+            value.into_type(field.unit.kind())
         };
         cells.map(value).collect()
     })

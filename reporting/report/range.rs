@@ -41,7 +41,7 @@ fn impossible_row(report: &Report, kind: Kind) -> Option<String> {
 }
 
 /// The largest number of timers in a report: twice the limit for one agent.
-pub const MOST_TIMERS: usize = 2 * crate::limits::MOST_TIMERS;
+pub const MAX_TIMERS: usize = 2 * crate::limits::MAX_TIMERS;
 /// The largest number of values in a report: close to the number in the longest report that this
 /// program writes, with nine bytes for each value.
 pub const MOST_VALUES: usize = 1 << 20;
@@ -55,6 +55,6 @@ pub(super) fn excess(text: &str) -> Option<String> {
         ));
     }
     let timers = text.matches("\"status\"").count();
-    (timers > MOST_TIMERS)
-        .then(|| format!("it has more than {MOST_TIMERS} timers, which no report has"))
+    (timers > MAX_TIMERS)
+        .then(|| format!("it has more than {MAX_TIMERS} timers, which no report has"))
 }

@@ -7,7 +7,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::range::{excess, impossible};
-use crate::input::LONGEST_REPORT;
+use crate::input::MAX_REPORT_BYTES;
 use crate::model::{Report, SCHEMA};
 use crate::text::{clean_strings, clipped, json_error};
 
@@ -115,7 +115,7 @@ pub(super) fn text_of<'a>(path: &Path, buffer: &'a mut Vec<u8>) -> Result<&'a st
         path: path.to_owned(),
         source,
     };
-    crate::input::read(path, LONGEST_REPORT, buffer).map_err(failed)?;
+    crate::input::read(path, MAX_REPORT_BYTES, buffer).map_err(failed)?;
     // UTF-16 is recognised by its byte order mark, or by a zero byte next to the first character,
     // which is ASCII in every report.
     if matches!(

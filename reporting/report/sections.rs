@@ -199,12 +199,12 @@ fn table(kind: Kind, rows: &[(String, Row)], notes: &Notes) -> Table<'static> {
         ..TableColumn::left("timer")
     };
     let figures = fields.iter().map(|field| TableColumn {
-        spare: field.room.map_or(0, |room| room as u8),
+        omission_priority: field.room.map_or(0, |room| room as u8),
         ..field.as_column_with_units()
     });
     // An empty column would still take one blank.
     let has_marks = rows.iter().any(|(mark, _)| !mark.is_empty());
-    let lead = has_marks.then(|| TableColumn::written(""));
+    let lead = has_marks.then(|| TableColumn::program_text(""));
     let columns = lead.into_iter().chain([name]).chain(figures);
     let marks: Vec<String> = rows.iter().map(|(_, row)| notes.marks(*row)).collect();
     let has_notes = marks.iter().any(|marks| !marks.is_empty());

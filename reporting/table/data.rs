@@ -1,5 +1,5 @@
-//! Writes tables for programs: CSV (RFC 4180) with all digits and empty undetermined values, and
-//! JSON as an array with one object for each row.
+//! Writes tables for programs with all digits: CSV (RFC 4180), in which undetermined values are
+//! empty, and JSON as an array with one object for each row.
 
 use std::io::{self, Write};
 
@@ -21,8 +21,8 @@ pub(super) fn write_csv(table: &Table<'_>, output: &mut dyn Write) -> io::Result
     csv.finish()
 }
 
-/// Writes CSV row by row, without a byte order mark: undetermined values empty, booleans as `true`
-/// and `false`.
+/// Writes CSV row by row, without a byte order mark. Undetermined values are empty, booleans are
+/// `true` or `false`.
 pub struct CsvWriter<W: Write> {
     writer: ::csv::Writer<W>,
     cell: Vec<u8>,
@@ -57,8 +57,8 @@ impl<W: Write> CsvWriter<W> {
                 Value::Truth(truth) => write!(text, "{truth}")?,
                 // The point or exponent lets readers recognise a column of floating-point numbers.
                 Value::Figure(figure) => write!(text, "{figure:?}")?,
-                Value::Text(found) => text.extend_from_slice(escape_csv(found).as_bytes()),
-                plain => write!(text, "{plain}")?,
+                Value::Text(untrusted) => text.extend_from_slice(escape_csv(untrusted).as_bytes()),
+                other => write!(text, "{other}")?,
             }
             self.writer.write_field(&*text).map_err(csv_error)?;
         }
@@ -74,8 +74,8 @@ impl<W: Write> CsvWriter<W> {
     }
 }
 
-/// Extracts the error of the output. The conversion of the `csv` crate loses its kind, which
-/// callers need to recognise a closed pipe.
+/// Returns the error of the output itself, because callers recognise a closed pipe by its kind, which
+/// the conversion of the `csv` crate loses.
 fn csv_error(error: ::csv::Error) -> io::Error {
     match error.into_kind() {
         ::csv::ErrorKind::Io(error) => error,
@@ -83,8 +83,8 @@ fn csv_error(error: ::csv::Error) -> io::Error {
     }
 }
 
-/// Escapes text for spreadsheets: text that would start a formula gets a leading apostrophe (OWASP,
-/// "CSV Injection").
+/// Escapes text for spreadsheets: text that a spreadsheet would evaluate as a formula gets a leading
+/// apostrophe (OWASP, "CSV Injection").
 pub(super) fn escape_csv(text: &str) -> String {
     let text = plain(text);
     if text.starts_with(['=', '+', '-', '@', '＝', '＋', '－', '＠']) {
@@ -95,11 +95,11 @@ pub(super) fn escape_csv(text: &str) -> String {
 }
 
 pub(super) fn write_json(table: &Table<'_>, output: &mut dyn Write) -> io::Result<()> {
-    let mut next = "[\n  ";
+    let mut separator = "[\n  ";
     for row in &table.rows {
-        output.write_all(next.as_bytes())?;
+        output.write_all(separator.as_bytes())?;
         serde_json::to_writer(&mut *output, &JsonRow { table, row })?;
-        next = ",\n  ";
+        separator = ",\n  ";
     }
     let end = if table.rows.is_empty() {
         "[]\n"
@@ -109,6 +109,7 @@ pub(super) fn write_json(table: &Table<'_>, output: &mut dyn Write) -> io::Resul
     output.write_all(end.as_bytes())
 }
 
+/// A row as an object whose members are named by the keys of the columns.
 struct JsonRow<'a> {
     table: &'a Table<'a>,
     row: &'a [Value],

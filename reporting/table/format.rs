@@ -4,34 +4,34 @@ use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
 
-/// The formats of all commands; each command supports some of them.
+/// The output formats of all commands; each command supports some of them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum Format {
     /// Text for people
     #[default]
     Table,
-    /// All of it, for programs
+    /// The whole result, for programs
     Json,
-    /// One line a row, all digits, for spreadsheets
+    /// One line per row with all digits, for spreadsheets
     Csv,
-    /// For a page or a pull request
+    /// For a wiki page or a pull request
     Markdown,
-    /// A table for a page
+    /// For web browsers
     Html,
     /// A booktabs table for `\input`
     Latex,
     /// Metrics for Prometheus: OpenMetrics, or a file for the textfile collector
     #[value(name = "openmetrics")]
     OpenMetrics,
-    /// All columns, typed (Apache Parquet), for SQL
+    /// All columns with their types (Apache Parquet), for SQL engines
     Parquet,
 }
 
-/// The extension of a file name does not select a supported format.
+/// The error for a file name whose extension does not select a supported format.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("'{}' does not determine its format: end it in {}", .path.display(), .endings.join(", "))]
+#[error("the name '{}' does not determine a format: end it in {}", .path.display(), .endings.join(", "))]
 pub struct UnknownEnding {
-    /// The path.
+    /// The path of the file.
     pub path: PathBuf,
     /// The supported extensions.
     pub endings: Vec<&'static str>,
@@ -40,7 +40,7 @@ pub struct UnknownEnding {
 impl Format {
     /// The formats of events that are printed as they happen.
     pub const EVENTS: &[Self] = &[Self::Table, Self::Json];
-    /// The formats of short results.
+    /// The formats of commands that answer a question in a few lines.
     pub const ANSWER: &[Self] = &[Self::Table, Self::Json, Self::Markdown];
     /// The formats of measurements.
     pub const MEASUREMENTS: &[Self] = &[Self::Table, Self::Json, Self::Markdown, Self::Csv];
@@ -53,7 +53,7 @@ impl Format {
         Self::Html,
         Self::OpenMetrics,
     ];
-    /// The formats of a table of reports.
+    /// The formats of `table`, which tabulates the timers of reports.
     pub const TABULATION: &[Self] = &[
         Self::Table,
         Self::Markdown,
@@ -87,8 +87,8 @@ impl Format {
         let ending = path
             .extension()
             .map(|ending| format!(".{}", ending.to_string_lossy().to_ascii_lowercase()));
-        let matching = |format: &&Self| ending.as_deref() == Some(format.ending());
-        let format = formats.iter().find(matching).copied();
+        let matches = |format: &&Self| ending.as_deref() == Some(format.ending());
+        let format = formats.iter().find(matches).copied();
         format.ok_or_else(|| UnknownEnding {
             path: path.to_owned(),
             endings: formats.iter().map(|format| format.ending()).collect(),
@@ -102,7 +102,7 @@ mod tests {
     use std::path::Path;
 
     #[test]
-    fn ending_determines_the_format() {
+    fn ending_selects_format() {
         for (path, format) in [
             ("a.json", Format::Json),
             ("dir.x/A.CSV", Format::Csv),
@@ -118,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn unknown_ending_names_known_ones() {
+    fn unknown_ending_lists_supported_endings() {
         for path in ["a", "a.yaml", "a.tex", ".json", "dir.json/a"] {
             let error = Format::from_path(Path::new(path), Format::REPORT);
             let text = error.expect_err(path).to_string();

@@ -1,12 +1,13 @@
-//! Writes a booktabs table for `\input`. The including document sets the font size and the
-//! position.
+//! Writes a LaTeX table (package booktabs) for `\input` by a document, which sets the font size and
+//! the position.
 
 use std::io::{self, Write};
 
-use super::{Table, rewritten};
+use super::{Table, escape_with};
 use crate::text::clipped;
 
-/// The longest text of a cell, in characters; longer texts are truncated, unlike in other formats.
+/// The largest number of characters of a cell. Longer text is shortened, also where other formats
+/// keep it, because LaTeX does not fold cells.
 const MAX_CELL_CHARS: usize = 100;
 
 pub(super) fn write(source: &Table<'_>, output: &mut dyn Write) -> io::Result<()> {
@@ -19,19 +20,19 @@ pub(super) fn write(source: &Table<'_>, output: &mut dyn Write) -> io::Result<()
         writeln!(output, "\\noindent [{}] {name}\\par", at + 1)?;
     }
     let columns = source.columns.iter();
-    let kinds = columns.map(|column| if column.right { 'r' } else { 'l' });
-    let kinds: String = kinds.collect();
-    writeln!(output, "\\begin{{tabular}}{{{kinds}}}\n\\toprule")?;
+    let alignments = columns.map(|column| if column.right_aligned { 'r' } else { 'l' });
+    let alignments: String = alignments.collect();
+    writeln!(output, "\\begin{{tabular}}{{{alignments}}}\n\\toprule")?;
     let titles = source.columns.iter().map(|column| {
         let number = column.group.map(|group| format!("[{}] ", group + 1));
-        escape(&(number.unwrap_or_default() + column.scaled_heading()))
+        escape(&(number.unwrap_or_default() + column.heading_without_ns()))
     });
     write_line(titles, output)?;
     writeln!(output, "\\midrule")?;
     for row in &source.rows {
         let cells = source.cells(row);
-        let cells =
-            cells.map(|(column, cell)| escape(&clipped(&column.scaled(cell), MAX_CELL_CHARS)));
+        let cells = cells
+            .map(|(column, cell)| escape(&clipped(&column.format_with_unit(cell), MAX_CELL_CHARS)));
         write_line(cells, output)?;
     }
     writeln!(output, "\\bottomrule\n\\end{{tabular}}")
@@ -41,10 +42,10 @@ fn write_line(cells: impl Iterator<Item = String>, output: &mut dyn Write) -> io
     writeln!(output, "{} \\\\", cells.collect::<Vec<_>>().join(" & "))
 }
 
-/// Escapes text for LaTeX. pdfLaTeX fails at characters missing from its fonts, so characters
-/// beyond Latin-1 are written as numbers.
+/// Escapes text for LaTeX. Characters beyond Latin-1 without a command are written as code points,
+/// because pdfLaTeX fails at characters that its fonts do not contain.
 pub(super) fn escape(text: &str) -> String {
-    rewritten(text, |c, out| match c {
+    escape_with(text, |c, out| match c {
         '\\' => out.push_str("\\textbackslash{}"),
         '{' | '}' | '$' | '&' | '#' | '%' | '_' => out.extend(['\\', c]),
         '^' => out.push_str("\\textasciicircum{}"),
@@ -64,15 +65,15 @@ pub(super) fn escape(text: &str) -> String {
         '–' => out.push_str("\\textendash{}"),
         '…' => out.push_str("\\dots{}"),
         '→' => out.push_str("$\\to$"),
-        c if is_one_glyph(c) => out.push(c),
-        c => *out += &by_number(c),
+        c if is_latin1(c) => out.push(c),
+        c => *out += &code_point(c),
     })
 }
 
-fn is_one_glyph(c: char) -> bool {
+fn is_latin1(c: char) -> bool {
     c.is_ascii() || ('\u{a1}'..='\u{ff}').contains(&c)
 }
 
-fn by_number(c: char) -> String {
+fn code_point(c: char) -> String {
     format!("U+{:04X}", u32::from(c))
 }

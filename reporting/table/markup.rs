@@ -1,10 +1,11 @@
-//! Writes a table as an HTML page without scripts or network access, and as GitHub Markdown.
+//! Writes a table as an HTML page without scripts and links, and as GitHub Markdown.
 
 use std::io::{self, Write};
 
-use super::{Table, rewritten};
+use super::{Table, TableColumn, escape_with};
 
-const BEFORE: &str = "<!doctype html>
+/// The HTML before the table.
+const PAGE_HEAD: &str = "<!doctype html>
 <html lang=\"en\">
 <head>
 <meta charset=\"utf-8\">
@@ -21,29 +22,36 @@ th, td { padding: .2em .7em; text-align: left; border-bottom: 1px solid #8884 }
 <body>
 <div>
 ";
-/// Writes an HTML page. Number cells have the class `n`.
+
+/// Writes an HTML page. Cells of right-aligned columns have the class `n`.
 pub(super) fn write_html(table: &Table<'_>, output: &mut dyn Write) -> io::Result<()> {
-    output.write_all(BEFORE.as_bytes())?;
+    output.write_all(PAGE_HEAD.as_bytes())?;
     output.write_all(b"<table>\n<thead>\n")?;
-    let class = |right: bool| if right { " class=\"n\"" } else { "" };
-    let heads = table.columns.iter().map(|column| {
+    let class = |column: &TableColumn| {
+        if column.right_aligned {
+            " class=\"n\""
+        } else {
+            ""
+        }
+    };
+    let headings = table.columns.iter().map(|column| {
         format!(
             "<th scope=\"col\"{}>{}</th>",
-            class(column.right),
-            escape_html(&table.full_heading(column, column.scaled_heading()))
+            class(column),
+            escape_html(&table.full_heading(column, column.heading_without_ns()))
         )
     });
     writeln!(
         output,
         "<tr>{}</tr>\n</thead>\n<tbody>",
-        heads.collect::<String>()
+        headings.collect::<String>()
     )?;
     for row in &table.rows {
         let cells = table.cells(row).map(|(column, cell)| {
             format!(
                 "<td{}>{}</td>",
-                class(column.right),
-                escape_html(&column.scaled(cell))
+                class(column),
+                escape_html(&column.format_with_unit(cell))
             )
         });
         writeln!(output, "<tr>{}</tr>", cells.collect::<String>())?;
@@ -54,7 +62,7 @@ pub(super) fn write_html(table: &Table<'_>, output: &mut dyn Write) -> io::Resul
 /// Escapes text for HTML, between tags and in quoted attributes.
 #[must_use]
 pub fn escape_html(text: &str) -> String {
-    rewritten(text, |c, out| match c {
+    escape_with(text, |c, out| match c {
         '&' => out.push_str("&amp;"),
         '<' => out.push_str("&lt;"),
         '>' => out.push_str("&gt;"),
@@ -65,21 +73,22 @@ pub fn escape_html(text: &str) -> String {
 }
 
 pub(super) fn write_markdown(table: &Table<'_>, output: &mut dyn Write) -> io::Result<()> {
-    let heads = table.columns.iter();
-    let heads = heads.map(|column| escape_markdown(&table.full_heading(column, column.heading)));
+    let columns = table.columns.iter();
+    let headings =
+        columns.map(|column| escape_markdown(&table.full_heading(column, column.heading)));
     writeln!(
         output,
         "|{}",
-        heads
-            .map(|head| format!(" {head}").trim_end().to_owned() + " |")
+        headings
+            .map(|heading| format!(" {heading}").trim_end().to_owned() + " |")
             .collect::<String>()
     )?;
-    let rules = table
+    let alignments = table
         .columns
         .iter()
-        .map(|column| if column.right { "--:" } else { ":--" });
-    writeln!(output, "|{}|", rules.collect::<Vec<_>>().join("|"))?;
-    let shown = |row| {
+        .map(|column| if column.right_aligned { "--:" } else { ":--" });
+    writeln!(output, "|{}|", alignments.collect::<Vec<_>>().join("|"))?;
+    let format_row = |row| {
         table
             .cells(row)
             .map(|(column, cell)| escape_markdown(&column.format_cell(cell)))
@@ -87,17 +96,17 @@ pub(super) fn write_markdown(table: &Table<'_>, output: &mut dyn Write) -> io::R
     table
         .rows
         .iter()
-        .try_for_each(|row| line_of_cells(output, shown(row)))
+        .try_for_each(|row| write_line(output, format_row(row)))
 }
 
-fn line_of_cells(output: &mut dyn Write, cells: impl Iterator<Item = String>) -> io::Result<()> {
+fn write_line(output: &mut dyn Write, cells: impl Iterator<Item = String>) -> io::Result<()> {
     writeln!(output, "| {} |", cells.collect::<Vec<_>>().join(" | "))
 }
 
-/// Escapes text for Markdown and the HTML within it, including table cells.
+/// Escapes text for Markdown, also for cells of its tables, and for HTML within Markdown.
 #[must_use]
 pub fn escape_markdown(text: &str) -> String {
-    rewritten(text, |c, out| match c {
+    escape_with(text, |c, out| match c {
         '&' => out.push_str("&amp;"),
         '<' => out.push_str("&lt;"),
         '>' => out.push_str("&gt;"),

@@ -1,7 +1,7 @@
-//! Defines tables of columns and cells, independent of the format. The `escape` function of each
-//! format is the only place that makes untrusted text safe for it. All untrusted text first becomes
-//! one printable line ([`plain`]), without newlines, control characters or characters that reorder
-//! text.
+//! Defines tables of columns and cells, and writes them in all formats. Text of reports is
+//! untrusted: it first becomes one printable line ([`plain`]), without control characters and
+//! characters that reorder text; then the `escape` function of each format makes it safe for that
+//! format.
 
 mod data;
 mod format;
@@ -22,7 +22,7 @@ pub use markup::{escape_html, escape_markdown};
 pub use text::Style;
 pub use value::{Type, Value};
 
-/// The notation of the numbers of a column for people.
+/// The notation of the numbers of a column in formats for people.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Notation {
     /// Four significant digits.
@@ -49,15 +49,16 @@ pub struct TableColumn {
     /// The notation of numbers for people; programs get all digits.
     pub notation: Notation,
     /// Whether cells are right-aligned.
-    pub right: bool,
-    /// The longest text for people, in characters; `None` if the program itself wrote the text,
-    /// which is then not changed.
-    pub longest: Option<usize>,
-    /// Whether cells fold to several lines on a narrow terminal.
+    pub right_aligned: bool,
+    /// The largest number of characters of a text cell in formats for people, which shorten longer
+    /// text; `None` if this program wrote the text, which is then not changed.
+    pub max_chars: Option<usize>,
+    /// Whether a cell becomes several lines on a narrow terminal.
     pub folds: bool,
-    /// The priority for omission on a narrow terminal: the largest is omitted first, 0 never.
-    pub spare: u8,
-    /// The index of the column group.
+    /// On a narrow terminal, columns with the largest priority are omitted first; 0 stands for
+    /// columns that are always shown.
+    pub omission_priority: u8,
+    /// The index of the column group in [`Table::groups`]; `None` for a column without a group.
     pub group: Option<usize>,
 }
 
@@ -66,14 +67,15 @@ pub struct TableColumn {
 pub struct Table<'a> {
     /// The columns.
     pub columns: Vec<TableColumn>,
-    /// The names of the column groups; most tables have none.
+    /// The names of the column groups, such as the reports in a table of several reports; empty if
+    /// there are no groups.
     pub groups: Vec<&'a str>,
     /// The cells of each row; missing cells at the end are empty.
     pub rows: Vec<Cow<'a, [Value]>>,
 }
 
-/// Formats a number with fixed decimals; a number that rounds to zero has no sign.
-fn fixed(figure: f64, decimals: usize) -> String {
+/// Formats a number with a fixed number of decimals; zero has no sign.
+fn format_fixed(figure: f64, decimals: usize) -> String {
     let text = format!("{figure:.decimals$}");
     match text.strip_prefix('-') {
         Some(digits) if digits.bytes().all(|digit| matches!(digit, b'0' | b'.')) => {
@@ -91,10 +93,10 @@ impl TableColumn {
             heading,
             key: heading,
             notation: Notation::Significant,
-            right: false,
-            longest: Some(100),
+            right_aligned: false,
+            max_chars: Some(100),
             folds: false,
-            spare: 0,
+            omission_priority: 0,
             group: None,
         }
     }
@@ -104,35 +106,35 @@ impl TableColumn {
     pub fn right(heading: &'static str, notation: Notation) -> Self {
         Self {
             notation,
-            right: true,
+            right_aligned: true,
             ..Self::left(heading)
         }
     }
 
-    /// A right-aligned column of text that the program wrote.
+    /// A right-aligned column of text that this program wrote.
     #[must_use]
-    pub fn written(heading: &'static str) -> Self {
+    pub fn program_text(heading: &'static str) -> Self {
         Self {
-            right: true,
-            longest: None,
+            right_aligned: true,
+            max_chars: None,
             ..Self::left(heading)
         }
     }
 
-    /// Formats a cell for people. Text is not sanitised.
+    /// Formats a cell for people. Text is neither cleaned nor escaped.
     #[must_use]
     pub fn format_cell(&self, cell: &Value) -> String {
         match cell {
             Value::Nothing => NOTHING.to_owned(),
-            Value::Figure(figure) => self.figure(*figure),
-            Value::AtMost(bound) => format!("≤ {}", self.figure(*bound)),
-            plain => plain.to_string(),
+            Value::Figure(figure) => self.format_number(*figure),
+            Value::AtMost(bound) => format!("≤ {}", self.format_number(*bound)),
+            other => other.to_string(),
         }
     }
 
-    /// Formats a cell for documents, in which each time has a suitable unit.
-    fn scaled(&self, cell: &Value) -> String {
-        match (self.in_nanoseconds(), cell) {
+    /// Formats a cell for documents, in which each time has a suitable unit, as in `1.2 µs`.
+    fn format_with_unit(&self, cell: &Value) -> String {
+        match (self.time_heading(), cell) {
             (Some(_), Value::Figure(ns)) => time(Some(*ns)),
             (Some(_), Value::AtMost(ns)) => format!("≤ {}", time(Some(*ns))),
             _ => self.format_cell(cell),
@@ -140,24 +142,24 @@ impl TableColumn {
     }
 
     /// The heading for documents, in which each cell has its own unit.
-    fn scaled_heading(&self) -> &'static str {
-        self.in_nanoseconds().unwrap_or(self.heading)
+    fn heading_without_ns(&self) -> &'static str {
+        self.time_heading().unwrap_or(self.heading)
     }
 
-    /// The heading without the unit, if the unit is nanoseconds.
-    fn in_nanoseconds(&self) -> Option<&'static str> {
+    /// The heading without its unit if the unit is nanoseconds; otherwise `None`.
+    fn time_heading(&self) -> Option<&'static str> {
         self.heading
             .strip_suffix(" (ns)")
             .filter(|_| self.notation == Notation::Significant)
     }
 
-    fn figure(&self, figure: f64) -> String {
+    fn format_number(&self, figure: f64) -> String {
         match self.notation {
             Notation::Significant => significant(figure, 4),
-            Notation::Fixed(decimals) => fixed(figure, decimals),
+            Notation::Fixed(decimals) => format_fixed(figure, decimals),
             Notation::Time => time(Some(figure)),
             Notation::Count => count(Some(figure)),
-            Notation::Percent => fixed(100.0 * figure, 2),
+            Notation::Percent => format_fixed(100.0 * figure, 2),
             Notation::Rate => rate(Some(figure)),
         }
     }
@@ -179,14 +181,14 @@ impl<'a> Table<'a> {
         self.rows.push(Cow::Owned(row));
     }
 
-    fn remove_column(&mut self, at: usize) {
-        self.columns.remove(at);
-        for row in self.rows.iter_mut().filter(|row| row.len() > at) {
-            row.to_mut().remove(at);
+    fn remove_column(&mut self, index: usize) {
+        self.columns.remove(index);
+        for row in self.rows.iter_mut().filter(|row| row.len() > index) {
+            row.to_mut().remove(index);
         }
     }
 
-    /// Writes the table; text for people is written as if there were no terminal.
+    /// Writes the table; the text format is not adapted to a terminal.
     ///
     /// # Errors
     /// When the output cannot be written, or tables do not support the format.
@@ -202,22 +204,22 @@ impl<'a> Table<'a> {
         }
     }
 
-    /// Renders the table as text.
+    /// Renders the table in one of the text formats.
     #[must_use]
     pub fn render(&self, format: Format) -> String {
         let mut text = Vec::new();
         self.write(format, &mut text)
-            .expect("a vector takes all, and tables have the format");
-        String::from_utf8(text).expect("only text was written")
+            .expect("writing to a vector succeeds, and tables support the format");
+        String::from_utf8(text).expect("all formats are UTF-8")
     }
 
-    /// The heading with the name of the column group.
+    /// `heading` with the name of the column group, if the column has a group.
     fn full_heading(&self, column: &TableColumn, heading: &str) -> String {
         let group = column.group.and_then(|group| self.groups.get(group));
         group.map_or(heading.to_owned(), |group| format!("{group}, {heading}"))
     }
 
-    /// The cells of a row with their columns.
+    /// The cells of a row with their columns; missing cells are [`Value::Nothing`].
     fn cells<'b>(&'b self, row: &'b [Value]) -> impl Iterator<Item = (&'b TableColumn, &'b Value)> {
         self.columns
             .iter()
@@ -225,11 +227,12 @@ impl<'a> Table<'a> {
     }
 }
 
-/// Converts text to one printable line and passes each character to `write` for escaping.
-fn rewritten(text: &str, write: impl Fn(char, &mut String)) -> String {
+/// Converts text to one printable line and escapes it: `escape` appends the escaped form of a
+/// character to the output.
+fn escape_with(text: &str, escape: impl Fn(char, &mut String)) -> String {
     let mut out = String::with_capacity(text.len());
     for c in plain(text).chars() {
-        write(c, &mut out);
+        escape(c, &mut out);
     }
     out
 }

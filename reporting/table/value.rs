@@ -1,11 +1,11 @@
-//! Defines the values of table cells and file columns.
+//! Defines the values of table cells, and the types of the columns of files (CSV and Parquet).
 
 use std::cmp::Ordering;
 use std::fmt;
 use std::sync::Arc;
 use std::time::{Duration, UNIX_EPOCH};
 
-/// The type of a file column.
+/// The type of a column of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Type {
     /// Text (UTF-8).
@@ -46,7 +46,7 @@ pub enum Value {
 }
 
 impl Value {
-    /// A number, or an upper bound if `at_most`.
+    /// The value of a number, which is an upper bound if `at_most`.
     #[must_use]
     pub fn bounded(figure: Option<f64>, at_most: bool) -> Self {
         match figure.into() {
@@ -75,14 +75,14 @@ impl Value {
         }
     }
 
-    /// Converts the value for a column of this type. A bound becomes its number, because another
-    /// column states that it is a bound.
+    /// Converts the value for a column of the given type. An upper bound becomes a number, because
+    /// another column states which numbers are bounds.
     #[must_use]
-    pub fn of_type(self, kind: Type) -> Self {
+    pub fn into_type(self, kind: Type) -> Self {
         /// The largest number up to which all integers are exact (2^53).
-        const LARGEST: f64 = 9_007_199_254_740_992.0;
+        const MAX_EXACT: f64 = 9_007_199_254_740_992.0;
         match self {
-            Self::Figure(figure) if kind == Type::Count && figure.abs() <= LARGEST => {
+            Self::Figure(figure) if kind == Type::Count && figure.abs() <= MAX_EXACT => {
                 Self::Count(figure.round() as i64)
             }
             Self::Figure(_) if kind == Type::Count => Self::Nothing,
@@ -91,18 +91,18 @@ impl Value {
         }
     }
 
-    /// Orders values: smaller first, or larger first if `largest_first`. Undetermined values come
-    /// last in both orders.
+    /// Compares values for sorting: smaller values first, or larger values first if
+    /// `largest_first`. Bounds come after numbers, and undetermined values last, in both orders.
     #[must_use]
     pub fn order(&self, other: &Self, largest_first: bool) -> Ordering {
-        let class = |value: &Self| match value {
+        let type_order = |value: &Self| match value {
             Self::Figure(_) | Self::Count(_) => 0,
             Self::AtMost(_) => 1,
             Self::Text(_) | Self::Word(_) => 2,
             Self::Truth(_) | Self::Time(_) | Self::Day(_) => 3,
             Self::Nothing => 4,
         };
-        let within = match (self, other) {
+        let order = match (self, other) {
             (Self::Truth(a), Self::Truth(b)) => a.cmp(b),
             (Self::Time(a), Self::Time(b)) => a.cmp(b),
             (Self::Day(a), Self::Day(b)) => a.cmp(b),
@@ -111,19 +111,21 @@ impl Value {
                 _ => self.as_text().cmp(other.as_text()),
             },
         };
-        class(self).cmp(&class(other)).then(if largest_first {
-            within.reverse()
-        } else {
-            within
-        })
+        type_order(self)
+            .cmp(&type_order(other))
+            .then(if largest_first {
+                order.reverse()
+            } else {
+                order
+            })
     }
 }
 
 /// Formats the value with all digits for programs; undetermined values are empty.
 impl fmt::Display for Value {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        const DAY: i64 = 86_400;
-        let moment =
+        const SECONDS_PER_DAY: i64 = 86_400;
+        let time =
             |seconds: i64| UNIX_EPOCH + Duration::from_secs(u64::try_from(seconds).unwrap_or(0));
         match self {
             Self::Nothing => Ok(()),
@@ -132,11 +134,12 @@ impl fmt::Display for Value {
             Self::Count(count) => count.fmt(f),
             Self::Truth(truth) => f.write_str(if *truth { "yes" } else { "no" }),
             Self::Time(micros) => {
-                humantime::format_rfc3339_seconds(moment(micros / 1_000_000)).fmt(f)
+                humantime::format_rfc3339_seconds(time(micros / 1_000_000)).fmt(f)
             }
             Self::Day(days) => {
                 let text =
-                    humantime::format_rfc3339_seconds(moment(i64::from(*days) * DAY)).to_string();
+                    humantime::format_rfc3339_seconds(time(i64::from(*days) * SECONDS_PER_DAY))
+                        .to_string();
                 f.write_str(text.get(..10).unwrap_or_default())
             }
             Self::Word(word) => f.write_str(word),

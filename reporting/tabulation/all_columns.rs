@@ -1,5 +1,5 @@
-//! Writes all columns of many reports, for SQL engines. Reports are read and written in parts, so
-//! that any number of reports fits in memory.
+//! Writes all columns of many reports to a file, for SQL engines. Reports are read and written in
+//! parts, so that memory is sufficient for any number of reports.
 
 #[cfg(feature = "parquet")]
 mod parquet;
@@ -16,7 +16,7 @@ use crate::table::{CsvWriter, Value};
 /// The number of reports in a part; one part is read while the previous part is written.
 const REPORTS_PER_PART: usize = 128;
 
-/// The number of written rows, and the errors of files that could not be read.
+/// The numbers of written reports and rows, and the errors of files that could not be read.
 #[derive(Debug, Default)]
 pub struct Written {
     /// The number of reports.
@@ -27,10 +27,10 @@ pub struct Written {
     pub refused: Vec<ReadError>,
 }
 
-/// Writes all rows of one kind from the reports at `paths`, files and folders.
+/// A function that writes all rows of one kind from the reports at `paths`, files and folders.
 pub type WriteTable = fn(&[PathBuf], Kind, &mut WholeFile) -> io::Result<Written>;
 
-/// Writes Parquet; `None` in builds without the feature `parquet`.
+/// The function that writes Parquet; `None` in builds without the feature `parquet`.
 #[cfg(feature = "parquet")]
 pub const PARQUET: Option<WriteTable> = Some(parquet::write);
 /// `None`, because this build does not include the feature `parquet`.
@@ -43,11 +43,11 @@ pub const PARQUET: Option<WriteTable> = None;
 /// # Errors
 /// When the file cannot be written.
 pub fn write_csv(paths: &[PathBuf], kind: Kind, file: &mut WholeFile) -> io::Result<Written> {
-    let (mut csv, mut is_begun) = (CsvWriter::new(file), false);
+    let (mut csv, mut has_header) = (CsvWriter::new(file), false);
     let written = each_part(paths, kind, |columns, rows| {
-        if !is_begun {
+        if !has_header {
             csv.header(columns.iter().map(|field| field.key))?;
-            is_begun = true;
+            has_header = true;
         }
         rows.iter().try_for_each(|row| csv.row(row))
     })?;
@@ -63,21 +63,21 @@ fn each_part(
 ) -> io::Result<Written> {
     let columns = columns(kind);
     let mut written = Written::default();
-    let mut found = Vec::new();
+    let mut report_files = Vec::new();
     for file in paths.iter().flat_map(|path| files(path)) {
         match file {
-            Ok(file) => found.push(file),
+            Ok(file) => report_files.push(file),
             Err(error) => written.refused.push(error),
         }
     }
-    let read = |some: &[PathBuf]| {
-        Collection::read(some, |path, report: Report| {
+    let read = |part: &[PathBuf]| {
+        Collection::read(part, |path, report: Report| {
             cells(Some(path), &report, kind, &columns)
         })
     };
-    let mut parts = found.chunks(REPORTS_PER_PART);
-    let mut ready = parts.next().map(read);
-    while let Some(part) = ready {
+    let mut parts = report_files.chunks(REPORTS_PER_PART);
+    let mut current = parts.next().map(read);
+    while let Some(part) = current {
         written.refused.extend(part.refused);
         written.reports += part.reports.len();
         let rows: Vec<Vec<Value>> = part
@@ -87,7 +87,7 @@ fn each_part(
             .collect();
         written.rows += rows.len();
         let next = parts.next();
-        let (done, next) = parallel::both(
+        let (result, next) = parallel::join(
             || {
                 if rows.is_empty() {
                     Ok(())
@@ -97,8 +97,8 @@ fn each_part(
             },
             || next.map(read),
         );
-        done?;
-        ready = next;
+        result?;
+        current = next;
     }
     Ok(written)
 }

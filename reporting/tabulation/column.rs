@@ -7,33 +7,33 @@ use clap::builder::PossibleValue;
 
 use crate::fields::{Field, Kind, Room, default_columns, fields};
 
-/// The name of a column.
+/// The name of a column on the command line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ColumnName(&'static str);
 
 impl ColumnName {
-    /// The timer, which distinguishes the rows of a report.
+    /// The id of the timer.
     pub const TIMER: Self = Self("timer");
     /// The name of the machine.
     pub const PLATFORM: Self = Self("platform");
     /// The file of the report.
     pub const FILE: Self = Self("file");
-    /// Quality, formula (1), the default sort key of clocks.
+    /// The Quality (formula (1) of the paper), by which clocks are sorted by default.
     pub const QUALITY: Self = Self("quality");
-    /// Median lateness, the default sort key of timers that wait.
+    /// The median lateness, by which timers that wait are sorted by default.
     pub const LATENESS: Self = Self("late-p50");
 
-    /// The default columns of one kind of rows, for `many` reports or one, and for a `narrow` or a
-    /// wide terminal.
+    /// The default columns of one kind of rows. `many` states whether the table shows several reports,
+    /// `narrow` whether the terminal is narrow.
     #[must_use]
     pub fn by_default(kind: Kind, many: bool, narrow: bool) -> Vec<Self> {
-        let most = match (narrow, many) {
+        let room = match (narrow, many) {
             (false, _) => Room::Wide,
             (true, false) => Room::OneReport,
             (true, true) => Room::Always,
         };
         // Most reports have no values for these columns.
-        default_columns(kind, most)
+        default_columns(kind, room)
             .filter(|field| !["adds", "quality_printed"].contains(&field.key))
             .map(|field| Self(field.column))
             .collect()
@@ -46,7 +46,7 @@ impl ColumnName {
         all()
             .find(|field| field.is_of(kind))
             .or(all().next())
-            .expect("columns are made of fields")
+            .expect("every column is the column of a field")
     }
 
     /// Whether rows of this kind have the column.

@@ -1,5 +1,5 @@
-//! Builds tables from one or many reports: a row for each timer, and platforms stacked or side by
-//! side.
+//! Builds a table of one or many reports: a row for each timer, and the platforms (the machines of
+//! the reports) one below the other or side by side.
 
 pub mod all_columns;
 mod column;
@@ -34,7 +34,7 @@ pub enum Layout {
 /// The rows and columns that a table shows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TableChoice {
-    /// The kind of rows.
+    /// The kind of rows: clocks, sleep primitives or periodic timers.
     pub kind: Kind,
     /// The columns in display order.
     pub columns: Vec<ColumnName>,
@@ -42,34 +42,38 @@ pub struct TableChoice {
     pub layout: Layout,
     /// The sort column, and whether to reverse the order; `None` keeps the order of the reports.
     pub sort: Option<(ColumnName, bool)>,
-    /// Whether timers without results have rows.
+    /// Whether timers without results have rows, too.
     pub all: bool,
     /// The largest number of rows: in total if the table is sorted, otherwise for each report;
     /// `None` for no limit.
     pub top: Option<usize>,
 }
 
-/// The rows of all reports, with the selected cells only.
+/// A table of reports, which contains only the selected cells.
 #[derive(Debug)]
 pub struct Tabulation {
     choice: TableChoice,
-    /// The names of the reports.
+    /// The names of the reports in the order of [`TableLine::report`].
     names: Vec<Arc<str>>,
     lines: Vec<TableLine>,
-    /// The number of rows of other kinds in the reports.
+    /// The kinds of rows that the reports contain but the table does not, with their numbers.
     pub others: Vec<(Kind, usize)>,
     /// The errors of files that could not be read.
     pub refused: Vec<ReadError>,
 }
 
+/// A row of the table.
 #[derive(Debug)]
 struct TableLine {
+    /// The index of the report.
     report: usize,
+    /// The cells in the order of the selected columns.
     cells: Box<[Value]>,
-    key: Value,
+    /// The value by which the row is sorted.
+    sort_key: Value,
 }
 
-/// The retained content of a report: the name of its platform, and its rows.
+/// The part of a report that is kept in memory: the name of its platform, and its rows.
 struct Sheet {
     slug: String,
     /// The rows for each choice.
@@ -80,7 +84,7 @@ impl Tabulation {
     /// Reads the reports at `paths`, files and folders, and builds the table for the first choice
     /// that has any rows. `choices` must not be empty.
     #[must_use]
-    pub fn first_of(paths: &[PathBuf], mut choices: Vec<TableChoice>) -> Self {
+    pub fn read(paths: &[PathBuf], mut choices: Vec<TableChoice>) -> Self {
         let mut collection = Collection::read(paths, |path, report: Report| {
             let lines = choices
                 .iter()
@@ -94,33 +98,34 @@ impl Tabulation {
         let names = names(&collection);
         let sheets = || collection.reports.iter().map(|kept| &kept.content);
         let counts: Vec<usize> = (0..choices.len())
-            .map(|at| sheets().map(|sheet| sheet.lines[at].len()).sum())
+            .map(|index| sheets().map(|sheet| sheet.lines[index].len()).sum())
             .collect();
-        let shown = counts.iter().position(|count| *count > 0).unwrap_or(0);
-        let mut lines = Vec::with_capacity(counts[shown]);
+        let chosen = counts.iter().position(|count| *count > 0).unwrap_or(0);
+        let mut lines = Vec::with_capacity(counts[chosen]);
         let others = choices
             .iter()
             .map(|choice| choice.kind)
             .zip(counts)
             .enumerate();
         let others = others
-            .filter(|(at, (_, count))| *at != shown && *count > 0)
+            .filter(|(index, (_, count))| *index != chosen && *count > 0)
             .map(|(_, other)| other)
             .collect();
-        let choice = choices.swap_remove(shown);
+        let choice = choices.swap_remove(chosen);
         for (index, kept) in collection.reports.iter_mut().enumerate() {
-            let mut kept = kept.content.lines.swap_remove(shown);
+            let mut sheet_lines = kept.content.lines.swap_remove(chosen);
             if let (Some(top), None) = (choice.top, choice.sort) {
-                kept.truncate(top);
+                sheet_lines.truncate(top);
             }
             lines.extend(
-                kept.into_iter()
+                sheet_lines
+                    .into_iter()
                     .map(|line| line.complete(index, &names[index], &choice)),
             );
         }
         if let Some((column, reverse)) = choice.sort {
             let largest_first = column.field(choice.kind).unit.is_largest_first() != reverse;
-            lines.sort_by(|a, b| a.key.order(&b.key, largest_first));
+            lines.sort_by(|a, b| a.sort_key.order(&b.sort_key, largest_first));
             lines.truncate(choice.top.unwrap_or(usize::MAX));
         }
         Self {
@@ -144,7 +149,8 @@ impl Tabulation {
         (self.choice.kind, self.lines.len())
     }
 
-    /// The stacked table for a terminal. Names of timers and platforms fold to fit the width.
+    /// Renders the stacked table for a terminal, on which names of timers and values of reports may
+    /// fold to several lines.
     fn on_terminal(&self, style: Style) -> String {
         let mut table = self.stacked();
         for (heading, column) in table.columns.iter_mut().zip(&self.choice.columns) {
@@ -162,6 +168,7 @@ impl Tabulation {
         self.field(column).as_column()
     }
 
+    /// The table with a row for each timer and report.
     fn stacked(&self) -> Table<'_> {
         let mut table = Table::new(
             self.choice
@@ -178,35 +185,36 @@ impl Tabulation {
         table
     }
 
+    /// The table with a row for each timer, and a group of columns for each report.
     fn side_by_side(&self) -> Table<'_> {
         let columns = self.choice.columns.iter().copied().enumerate();
-        let figures: Vec<(usize, ColumnName)> = columns
+        let value_columns: Vec<(usize, ColumnName)> = columns
             .filter(|(_, column)| {
                 !self.field(*column).is_of_report() && *column != ColumnName::TIMER
             })
             .collect();
         let mut headings = vec![self.heading(ColumnName::TIMER)];
         for group in (0..self.names.len()).map(Some) {
-            headings.extend(figures.iter().map(|(_, column)| Heading {
+            headings.extend(value_columns.iter().map(|(_, column)| Heading {
                 group,
                 ..self.heading(*column)
             }));
         }
-        let timer = self
+        let timer_index = self
             .choice
             .columns
             .iter()
             .position(|column| *column == ColumnName::TIMER);
         let mut rows: IndexMap<&str, Vec<Value>> = IndexMap::new();
         for line in &self.lines {
-            let name = timer.map_or(&Value::Nothing, |at| &line.cells[at]);
+            let name = timer_index.map_or(&Value::Nothing, |index| &line.cells[index]);
             let row = rows.entry(name.as_text()).or_insert_with(|| {
                 let mut row = vec![Value::Nothing; headings.len()];
                 row[0] = name.clone();
                 row
             });
-            for (place, &(index, _)) in figures.iter().enumerate() {
-                row[1 + line.report * figures.len() + place] = line.cells[index].clone();
+            for (offset, &(index, _)) in value_columns.iter().enumerate() {
+                row[1 + line.report * value_columns.len() + offset] = line.cells[index].clone();
             }
         }
         let rows = rows.into_values().map(Cow::Owned).collect();
@@ -238,7 +246,7 @@ impl Render for Tabulation {
 }
 
 impl TableLine {
-    /// Adds the name of the report, which is known only after all reports were read.
+    /// Adds the index and the name of the report, which are known only after all reports were read.
     fn complete(mut self, report: usize, name: &Arc<str>, choice: &TableChoice) -> Self {
         self.report = report;
         for (cell, column) in self.cells.iter_mut().zip(&choice.columns) {
@@ -247,59 +255,62 @@ impl TableLine {
             }
         }
         if matches!(choice.sort, Some((ColumnName::PLATFORM, _))) {
-            self.key = Value::Text(Arc::clone(name));
+            self.sort_key = Value::Text(Arc::clone(name));
         }
         self
     }
 }
 
-/// The content of a column for one report.
-enum KnownColumn {
-    Value(Value),
-    Of(&'static Field),
-    /// The name of the row, including length and conditions if each length has its own row.
-    Line,
+/// The source of the cells of a column for one report.
+enum CellSource {
+    /// The same value in all rows.
+    Shared(Value),
+    Field(&'static Field),
+    /// The name of the row. If a timer has a row for each length of its waits, the name contains the
+    /// length and the conditions of the waits.
+    NameWithLength,
 }
 
-impl KnownColumn {
+impl CellSource {
     fn value(&self, row: Row) -> Value {
         match self {
-            Self::Value(value) => value.clone(),
-            Self::Of(field) => field.value(row),
-            Self::Line => row.name_with_length().into(),
+            Self::Shared(value) => value.clone(),
+            Self::Field(field) => field.value(row),
+            Self::NameWithLength => row.name_with_length().into(),
         }
     }
 }
 
+/// The rows of a report for a choice.
 fn lines(path: &Path, report: &Report, choice: &TableChoice) -> Vec<TableLine> {
     let file = Value::from(path.display().to_string());
     // Values that all rows of a report share are computed once.
-    let prepared = |column: ColumnName| match column.field(choice.kind) {
-        _ if column == ColumnName::FILE => KnownColumn::Value(file.clone()),
+    let source = |column: ColumnName| match column.field(choice.kind) {
+        _ if column == ColumnName::FILE => CellSource::Shared(file.clone()),
         field if field.is_of_report() => {
-            KnownColumn::Value(field.of_report(report).unwrap_or(Value::Nothing))
+            CellSource::Shared(field.of_report(report).unwrap_or(Value::Nothing))
         }
         _ if column == ColumnName::TIMER && choice.layout == Layout::SideBySide => {
-            KnownColumn::Line
+            CellSource::NameWithLength
         }
-        field => KnownColumn::Of(field),
+        field => CellSource::Field(field),
     };
-    let columns: Vec<KnownColumn> = choice
+    let sources: Vec<CellSource> = choice
         .columns
         .iter()
-        .map(|&column| prepared(column))
+        .map(|&column| source(column))
         .collect();
-    let key = choice.sort.map(|(column, _)| prepared(column));
+    let key_source = choice.sort.map(|(column, _)| source(column));
     let line = |row: Row| TableLine {
         report: 0,
-        cells: columns.iter().map(|known| known.value(row)).collect(),
-        key: key
+        cells: sources.iter().map(|source| source.value(row)).collect(),
+        sort_key: key_source
             .as_ref()
-            .map_or(Value::Nothing, |known| known.value(row)),
+            .map_or(Value::Nothing, |source| source.value(row)),
     };
-    let shown = rows(report, choice.kind).into_iter();
-    let shown = shown.filter(|row| choice.all || row.has_figures());
-    shown.flat_map(Row::by_length).map(line).collect()
+    let rows = rows(report, choice.kind).into_iter();
+    let rows = rows.filter(|row| choice.all || row.has_figures());
+    rows.flat_map(Row::by_length).map(line).collect()
 }
 
 /// A unique name for each report: the platform, with the file if several reports share the

@@ -120,7 +120,7 @@ impl<'a> Campaign<'a> {
         let cpus = timers::allowed_cpus().unwrap_or_default();
         // Starts the threads of the later analysis before this process is pinned, so that they may use
         // all CPUs.
-        parallel::prepare();
+        parallel::start_workers();
         let runner_pin = settings.cpu.and_then(Pinned::off);
         let patience = Duration::from_nanos(settings.plan.patience_ns as u64);
         Self {

@@ -157,7 +157,7 @@ fn recipe_table(counter: &Counter) -> Table<'static> {
         TableColumn::left("recipe"),
         TableColumn::right("median", Notation::Fixed(2)),
         TableColumn::right("worst", Notation::Fixed(2)),
-        TableColumn::written("without"),
+        TableColumn::program_text("without"),
         TableColumn::left("what it does"),
     ]);
     for row in &counter.recipes {

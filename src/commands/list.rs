@@ -158,8 +158,8 @@ fn document(listed: &[Listed], whole: bool) -> Document<'_, &[Listed]> {
         },
         TableColumn::left("verb"),
         TableColumn {
-            spare: 1,
-            ..TableColumn::written("unit")
+            omission_priority: 1,
+            ..TableColumn::program_text("unit")
         },
         TableColumn {
             folds: true,

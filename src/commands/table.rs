@@ -30,7 +30,7 @@ pub fn run(args: &TableArgs, output: &mut dyn Write) -> Result<bool, CommandErro
     let style = terminal_style();
     let for_people = outputs.format == Format::Table && style.width.is_some();
     let narrow = for_people && style.columns() < MIN_WIDE_COLUMNS;
-    let tabulation = Tabulation::first_of(&args.reports, args.choices(narrow));
+    let tabulation = Tabulation::read(&args.reports, args.choices(narrow));
     let complete = report_unreadable(&tabulation.refused, tabulation.reports())?;
     emit(&tabulation, outputs, output)?;
     if let (kind, 0) = tabulation.rows() {

@@ -18,7 +18,7 @@ use crate::campaign::waits::campaign::{Conditions, Subject, WaitSettings};
 use crate::campaign::waits::plan::WaitPlan;
 use crate::cli::{Cpus, WaitingArgs};
 use crate::hosts::protocol::HostedWaiter;
-use crate::limits::MOST_TIMERS;
+use crate::limits::MAX_TIMERS;
 use crate::model::{BackgroundLoad, Settings, Status, Timer, WaitConditions};
 use crate::recording::{NotUsable, WaitObservation};
 
@@ -78,7 +78,7 @@ impl<T> Campaign<T> {
                 .map(|&conditions| Subject::new(*host, waiter.clone(), conditions))
         });
         let subjects: Vec<_> = subjects.collect();
-        if subjects.len() > MOST_TIMERS {
+        if subjects.len() > MAX_TIMERS {
             return Err(CommandError::Usage(format!(
                 "{} timers under {} conditions each are more rows than a report holds: name fewer timers, CPUs or conditions",
                 waiters.usable.len(),

@@ -76,7 +76,7 @@ pub enum StartError {
 
 impl From<io::Error> for StartError {
     fn from(error: io::Error) -> Self {
-        match crate::limits::explain(&error) {
+        match crate::limits::explain_shortage(&error) {
             Some(why) => Self::NoRoom(why),
             None => Self::Program(error),
         }

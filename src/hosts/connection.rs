@@ -18,7 +18,7 @@ use super::lines::printable;
 use super::process::{Command, Output, Process, exit_description};
 use super::protocol::examples::{EXAMPLES, question};
 use super::protocol::{Hello, Op, Question, Reply, ThreadState, VERSION};
-use crate::limits::MOST_TIMERS;
+use crate::limits::MAX_TIMERS;
 use crate::text::{clean_strings, from_bytes};
 
 /// Number of runs of each loop of a built-in agent before the first measurement.
@@ -37,7 +37,7 @@ const MAX_REFUSAL_BYTES: u64 = 64 << 10;
 const MAX_ERROR_CHARS: usize = 300;
 /// Maximum number of quotation marks in an introduction, which bounds its lists before they are
 /// parsed.
-const MAX_QUOTES: usize = 64 * MOST_TIMERS;
+const MAX_QUOTES: usize = 64 * MAX_TIMERS;
 
 /// A running agent that has introduced itself. Dropping the value ends the process.
 pub struct Connection {
@@ -111,7 +111,7 @@ impl Connection {
         let quotes = line.iter().filter(|&&byte| byte == b'"').count();
         let why = match str::from_utf8(&line).map(clean_strings) {
             Ok(_) if quotes > MAX_QUOTES => {
-                format!("it lists more than {MOST_TIMERS} timers")
+                format!("it lists more than {MAX_TIMERS} timers")
             }
             Ok(text) => match from_bytes::<Hello>(text.as_bytes()) {
                 Ok(mut hello) => {

@@ -88,7 +88,7 @@ impl Process {
         };
         let no_thread = |error| {
             lost(
-                crate::limits::explain(&error)
+                crate::limits::explain_shortage(&error)
                     .unwrap_or_else(|| format!("no thread can be started for its pipes: {error}")),
             )
         };

@@ -103,8 +103,8 @@ impl Recording {
             settings: self.settings.clone(),
             findings,
             timers,
-            waits: parallel::mapped(&self.waits, |observed| observed.row(hertz)),
-            periods: parallel::mapped(&self.periods, WaitObservation::period_row),
+            waits: parallel::map(&self.waits, |observed| observed.row(hertz)),
+            periods: parallel::map(&self.periods, WaitObservation::period_row),
         })
     }
 }
@@ -112,7 +112,7 @@ impl Recording {
 impl Recording {
     fn rows(&self, frequency: Option<Interval>) -> Vec<TimerRow> {
         let (mut rows, profiles): (Vec<TimerRow>, Vec<Option<Profile>>) =
-            parallel::mapped(&self.timers, |observed| observed.row(frequency))
+            parallel::map(&self.timers, |observed| observed.row(frequency))
                 .into_iter()
                 .unzip();
         for ((row, observed), profile) in rows.iter_mut().zip(&self.timers).zip(&profiles) {

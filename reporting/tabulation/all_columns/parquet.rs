@@ -1,4 +1,5 @@
-//! Writes the table as Parquet (Snappy), with one row group for each part to limit memory use.
+//! Writes all columns as Parquet with Snappy compression. Each part of the reports is a row group,
+//! so that only one part is in memory.
 
 use std::fmt::Write as _;
 use std::io;
@@ -33,7 +34,8 @@ pub(super) fn write(paths: &[PathBuf], kind: Kind, file: &mut WholeFile) -> io::
             Type::Time => ["INT64", " (TIMESTAMP(MICROS,true))"],
             Type::Day => ["INT32", " (DATE)"],
         };
-        write!(schema, "OPTIONAL {physical} {}{logical};", field.key).expect("a string takes all");
+        write!(schema, "OPTIONAL {physical} {}{logical};", field.key)
+            .expect("writing to a string succeeds");
     }
     let schema = parse_message_type(&(schema + "}"))?;
     let properties = WriterProperties::builder()
@@ -48,7 +50,9 @@ pub(super) fn write(paths: &[PathBuf], kind: Kind, file: &mut WholeFile) -> io::
     let written = each_part(paths, kind, |columns, rows| {
         let mut group = writer.next_row_group()?;
         for (at, field) in columns.iter().enumerate() {
-            let mut column = group.next_column()?.expect("as many as the schema has");
+            let mut column = group
+                .next_column()?
+                .expect("the group has a column for each field");
             let cells = rows.iter().map(|row| &row[at]);
             write_column(&mut column, field.unit.kind(), cells)?;
             column.close()?;
@@ -60,7 +64,8 @@ pub(super) fn write(paths: &[PathBuf], kind: Kind, file: &mut WholeFile) -> io::
     Ok(written)
 }
 
-macro_rules! of {
+/// A function that returns the value of a cell of the given variant; `None` for other cells.
+macro_rules! value_of {
     ($kind:ident) => {
         |cell| {
             if let Value::$kind(value) = cell {
@@ -79,24 +84,26 @@ fn write_column<'a>(
     cells: impl Iterator<Item = &'a Value>,
 ) -> Result<()> {
     match kind {
-        Type::Text => put::<ByteArrayType>(column, cells, |cell| {
+        Type::Text => write_cells::<ByteArrayType>(column, cells, |cell| {
             matches!(cell, Value::Text(_) | Value::Word(_)).then(|| cell.as_text().into())
         }),
-        Type::Figure => put::<DoubleType>(column, cells, of!(Figure)),
-        Type::Count => put::<Int64Type>(column, cells, of!(Count)),
-        Type::Truth => put::<BoolType>(column, cells, of!(Truth)),
-        Type::Time => put::<Int64Type>(column, cells, of!(Time)),
-        Type::Day => put::<Int32Type>(column, cells, of!(Day)),
+        Type::Figure => write_cells::<DoubleType>(column, cells, value_of!(Figure)),
+        Type::Count => write_cells::<Int64Type>(column, cells, value_of!(Count)),
+        Type::Truth => write_cells::<BoolType>(column, cells, value_of!(Truth)),
+        Type::Time => write_cells::<Int64Type>(column, cells, value_of!(Time)),
+        Type::Day => write_cells::<Int32Type>(column, cells, value_of!(Day)),
     }
 }
 
-fn put<'a, T: DataType>(
+/// Writes the values that `value` returns; `None` becomes undetermined.
+fn write_cells<'a, T: DataType>(
     column: &mut SerializedColumnWriter,
     cells: impl Iterator<Item = &'a Value>,
-    of: impl Fn(&Value) -> Option<T::T>,
+    value: impl Fn(&Value) -> Option<T::T>,
 ) -> Result<()> {
+    // The definition level of a cell is 1 if the cell has a value, otherwise 0.
     let (mut values, mut levels) = (Vec::new(), Vec::new());
-    for value in cells.map(of) {
+    for value in cells.map(value) {
         levels.push(i16::from(value.is_some()));
         values.extend(value);
     }

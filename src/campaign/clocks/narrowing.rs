@@ -49,7 +49,7 @@ impl Narrowing {
             .map(|subject| Some((subject.outcome.as_ref().ok()?, ns_per_tick(subject))))
             .collect();
         // No timer is being measured now, so all CPUs may be used.
-        let known = parallel::mapped(&observed, |observed| {
+        let known = parallel::map(&observed, |observed| {
             let (stored, ns_per_tick) = (*observed)?;
             let trace = Trace {
                 ns_per_tick,

@@ -21,7 +21,7 @@ pub(super) fn pareto_optimal(subjects: &[Subject<WaitTrace>]) -> Vec<usize> {
                 .filter(|_| subject.is_measurable())
         })
         .collect();
-    let late_and_costs = parallel::mapped(&traces, |trace| late_and_cost((*trace)?));
+    let late_and_costs = parallel::map(&traces, |trace| late_and_cost((*trace)?));
     let load_and_cpu = |index: usize| {
         (
             subjects[index].conditions.load,

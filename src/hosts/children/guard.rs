@@ -144,7 +144,7 @@ pub fn serve(input: &mut dyn BufRead) {
     if let Ok(mark) = std::env::var(MARK) {
         end_marked(&format!("{MARK}={mark}"));
     }
-    scratch::sweep(&std::env::temp_dir());
+    scratch::remove_stale(&std::env::temp_dir());
 }
 
 /// Ends every process whose environment contains `variable`. Repeats the search, because a process

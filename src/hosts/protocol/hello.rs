@@ -7,7 +7,7 @@ use timers::waits::{Answers, WaitEntry};
 use timers::{Entry, Unavailable};
 
 use super::{Op, VERSION};
-use crate::limits::MOST_TIMERS;
+use crate::limits::MAX_TIMERS;
 use crate::model::{Means, Properties};
 
 /// Maximum length of a tick in nanoseconds: 30 years.
@@ -182,8 +182,8 @@ impl Hello {
         if self.runtime.name.trim().is_empty() {
             return Some("the runtime has no name".into());
         }
-        if self.timers.len().max(self.waiters.len()) > MOST_TIMERS {
-            return Some(format!("it lists more than {MOST_TIMERS} timers"));
+        if self.timers.len().max(self.waiters.len()) > MAX_TIMERS {
+            return Some(format!("it lists more than {MAX_TIMERS} timers"));
         }
         let ids = self.timers.iter().map(|timer| &timer.id);
         let mut ids_so_far = BTreeSet::new();

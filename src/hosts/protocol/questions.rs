@@ -8,7 +8,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use timers::During;
 
 use crate::hosts::step_search::StepQuestion;
-use crate::limits::MOST_TIMERS;
+use crate::limits::MAX_TIMERS;
 use crate::model::Context;
 use crate::trace::Run;
 
@@ -19,7 +19,7 @@ const OTHER_BYTES: u64 = 64 << 10;
 /// Maximum number of values in a packed answer.
 const MAX_PACKED_VALUES: u64 = 20_000;
 /// Maximum length of an introduction, in bytes: 4 KiB for each timer.
-const MAX_HELLO_BYTES: u64 = MOST_TIMERS as u64 * (4 << 10);
+const MAX_HELLO_BYTES: u64 = MAX_TIMERS as u64 * (4 << 10);
 /// Maximum number of integers in an answer.
 const MAX_VALUES: u64 = 10_000_000;
 /// Maximum number of pairs of threads that a question starts.

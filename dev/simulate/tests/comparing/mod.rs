@@ -53,7 +53,7 @@ fn is_change(compared: &&Compared) -> bool {
 /// how many other runs tell what runs differ by.
 fn alarms(machines: u64, side: u64, history: u64, scatter: &Scatter) -> u64 {
     let seeds: Vec<u64> = (1..=machines).collect();
-    let alarmed = parallel::mapped(&seeds, |seed| {
+    let alarmed = parallel::map(&seeds, |seed| {
         let machine = Machine::new(*seed);
         let (old, new) = (
             runs(&machine, 0..side, scatter, None),
@@ -105,7 +105,7 @@ fn planted(
 ) -> Tally {
     const KEPT: u64 = 30;
     let seeds: Vec<u64> = machines.collect();
-    let tallies = parallel::mapped(&seeds, |seed| {
+    let tallies = parallel::map(&seeds, |seed| {
         let machine = Machine::new(*seed);
         let kept = runs(&machine, 100..100 + KEPT, scatter, None);
         let old = runs(&machine, 0..side, scatter, None);

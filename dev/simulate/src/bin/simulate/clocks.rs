@@ -135,7 +135,7 @@ fn judge(
     let progress = progress(regular.len() + irregular.len());
     let judged = |chunk: &[Case]| -> Result<Vec<Verdict>, CommandError> {
         let judged = |case: &Case| case.judge(plan).inspect(|_| progress.inc(1));
-        parallel::mapped(chunk, judged)
+        parallel::map(chunk, judged)
             .into_iter()
             .collect::<Result<_, _>>()
             .map_err(fault)

@@ -109,10 +109,10 @@ fn judge(seed: u64, count: usize, plan: &WaitPlan) -> Answer<Score> {
         progress.inc(1);
         judged
     };
-    let waits = parallel::mapped(&waits, |case| {
+    let waits = parallel::map(&waits, |case| {
         Ok(count_progress(Judged::wait(case, &case.figures(plan)?)))
     });
-    let ticks = parallel::mapped(&ticks, |case| {
+    let ticks = parallel::map(&ticks, |case| {
         let (figures, missed) = case.figures(plan)?;
         Judged::ticks(case, &figures, missed).map(&count_progress)
     });
