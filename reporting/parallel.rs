@@ -42,15 +42,17 @@ fn for_each(count: usize, work: &(dyn Fn(usize) + Sync)) {
     (0..count).into_par_iter().for_each(work);
 }
 
-/// Starts one worker thread for each CPU that the calling thread may use; later calls do nothing. If
-/// the system does not allow so many threads, the calling thread does the work alone. Threads that
-/// restrict their affinity call this function first, because worker threads inherit the affinity.
+/// Starts one worker thread for each CPU that the calling thread may use; later calls do nothing.
+/// If the system does not allow so many threads, the calling thread does the work alone. Threads
+/// that restrict their affinity call this function first, because worker threads inherit the
+/// affinity.
 pub fn start_workers() {
     static STARTED: Once = Once::new();
     STARTED.call_once(|| {
         let threads = thread::available_parallelism().map_or(1, usize::from);
-        // The pool can be built only once, so `can_start` checks first. One more thread is checked than
-        // needed, because a thread of the check may still be ending when the pool starts its threads.
+        // The pool can be built only once, so `can_start` checks first. One more thread is checked
+        // than needed, because a thread of the check may still be ending when the pool starts its
+        // threads.
         let builder = rayon::ThreadPoolBuilder::new();
         let builder = if can_start(threads + 1) {
             builder.num_threads(threads)

@@ -125,8 +125,8 @@ impl ScratchFolder {
     }
 
     /// Calls `put_in_place` with the temporary path, to move the folder or its content to a final
-    /// path. Signal handlers cannot remove the folder meanwhile. Files that `put_in_place` leaves at
-    /// the temporary path are removed.
+    /// path. Signal handlers cannot remove the folder meanwhile. Files that `put_in_place` leaves
+    /// at the temporary path are removed.
     ///
     /// # Errors
     /// The error of `put_in_place`; the temporary folder is then removed.
@@ -173,7 +173,8 @@ pub fn abandon() {
         } else {
             path
         };
-        /// The number of attempts, because another thread may still be creating a file in the folder.
+        /// The number of attempts, because another thread may still be creating a file in the
+        /// folder.
         const MAX_ATTEMPTS: u32 = 20;
         for _ in 0..MAX_ATTEMPTS {
             if remove(path).is_ok() {
@@ -220,9 +221,9 @@ fn remove(path: &Path) -> io::Result<()> {
     })
 }
 
-/// Locks a new file. Returns `false` if another process holds the lock because it considers the file
-/// stale and is about to remove it. Returns `true` on file systems without locks, because no process
-/// removes stale files there.
+/// Locks a new file. Returns `false` if another process holds the lock because it considers the
+/// file stale and is about to remove it. Returns `true` on file systems without locks, because no
+/// process removes stale files there.
 fn lock(file: &File) -> bool {
     !files::lock(file).is_err_and(|error| error.kind() == io::ErrorKind::WouldBlock)
 }

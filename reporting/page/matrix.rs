@@ -24,8 +24,8 @@ pub(super) struct ReportSummary {
     pub summary: String,
     /// The id of each clock with its Quality.
     clocks: Vec<(String, Cell)>,
-    /// The name of each sleep primitive with its median lateness for waits of 1 ms, or of the length
-    /// nearest to it.
+    /// The name of each sleep primitive with its median lateness for waits of 1 ms, or of the
+    /// length nearest to it.
     waits: Vec<(String, Cell)>,
 }
 

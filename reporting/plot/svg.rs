@@ -158,8 +158,8 @@ impl Drawing {
         );
     }
 
-    /// Draws a text to the right of a point, or to the left; omits the text if it would cover another
-    /// label or leave the plot on both sides. `width` is the right end of the plot.
+    /// Draws a text to the right of a point, or to the left; omits the text if it would cover
+    /// another label or leave the plot on both sides. `width` is the right end of the plot.
     fn label(&mut self, (x, y): (f64, f64), text: &str, width: f64) {
         let length = LETTER_WIDTH * text.chars().count() as f64;
         // The end of a label to the left, and the start of a label to the right.

@@ -74,8 +74,8 @@ impl<W: Write> CsvWriter<W> {
     }
 }
 
-/// Returns the error of the output itself, because callers recognise a closed pipe by its kind, which
-/// the conversion of the `csv` crate loses.
+/// Returns the error of the output itself, because callers recognise a closed pipe by its kind,
+/// which the conversion of the `csv` crate loses.
 fn csv_error(error: ::csv::Error) -> io::Error {
     match error.into_kind() {
         ::csv::ErrorKind::Io(error) => error,
@@ -83,8 +83,8 @@ fn csv_error(error: ::csv::Error) -> io::Error {
     }
 }
 
-/// Escapes text for spreadsheets: text that a spreadsheet would evaluate as a formula gets a leading
-/// apostrophe (OWASP, "CSV Injection").
+/// Escapes text for spreadsheets: text that a spreadsheet would evaluate as a formula gets a
+/// leading apostrophe (OWASP, "CSV Injection").
 pub(super) fn escape_csv(text: &str) -> String {
     let text = plain(text);
     if text.starts_with(['=', '+', '-', '@', '＝', '＋', '－', '＠']) {

@@ -1,6 +1,6 @@
-//! Writes tables for people with the crate comfy-table. On narrow terminals, columns are omitted and
-//! cells are folded to several lines. Headings contain the numbers of column groups, because the
-//! names of groups are longer than the cells. Very long tables are written row by row without
+//! Writes tables for people with the crate comfy-table. On narrow terminals, columns are omitted
+//! and cells are folded to several lines. Headings contain the numbers of column groups, because
+//! the names of groups are longer than the cells. Very long tables are written row by row without
 //! aligned columns.
 
 use std::io::{self, Write};
@@ -16,8 +16,8 @@ const MAX_ALIGNED_ROWS: usize = 5_000;
 /// The number of blanks between columns if the table then fits the terminal; otherwise there is one
 /// blank.
 const COLUMN_GAP: usize = 2;
-/// The smallest width of a folded column, in columns of the terminal. A table that does not fit even
-/// with this width exceeds the terminal.
+/// The smallest width of a folded column, in columns of the terminal. A table that does not fit
+/// even with this width exceeds the terminal.
 const MIN_FOLDED_WIDTH: usize = 10;
 /// The smallest number of columns that are shown on any terminal.
 const MIN_SHOWN_COLUMNS: usize = 3;
@@ -86,8 +86,8 @@ fn write_unaligned(table: &Table<'_>, output: &mut dyn Write) -> io::Result<()> 
 
 impl Table<'_> {
     /// Renders the table for a terminal with bold headings, no wider than the terminal if possible.
-    /// Below the table it lists the columns that were omitted. `codes` returns the SGR parameters for
-    /// a row with the given index, as in [`Style::paint`].
+    /// Below the table it lists the columns that were omitted. `codes` returns the SGR parameters
+    /// for a row with the given index, as in [`Style::paint`].
     #[must_use]
     pub fn on_terminal(&self, style: Style, codes: &dyn Fn(usize) -> &'static str) -> String {
         let max_width = style.width.map_or(usize::MAX, |_| style.columns());
@@ -257,9 +257,9 @@ fn total_width(widths: &[usize], gap: usize) -> usize {
     widths.iter().sum::<usize>() + gap * widths.len().saturating_sub(1)
 }
 
-/// Reduces the widths of folding columns, but not below [`MIN_FOLDED_WIDTH`], so that the table fits
-/// into `max_width` columns. Columns that are narrower than an equal share of the space keep their
-/// width.
+/// Reduces the widths of folding columns, but not below [`MIN_FOLDED_WIDTH`], so that the table
+/// fits into `max_width` columns. Columns that are narrower than an equal share of the space keep
+/// their width.
 fn fold_columns(widths: &mut [usize], columns: &[TableColumn], max_width: usize) {
     let mut folding: Vec<usize> = (0..columns.len()).filter(|&at| columns[at].folds).collect();
     folding.sort_by_key(|&at| widths[at]);

@@ -23,8 +23,8 @@ impl ColumnName {
     /// The median lateness, by which timers that wait are sorted by default.
     pub const LATENESS: Self = Self("late-p50");
 
-    /// The default columns of one kind of rows. `many` states whether the table shows several reports,
-    /// `narrow` whether the terminal is narrow.
+    /// The default columns of one kind of rows. `many` states whether the table shows several
+    /// reports, `narrow` whether the terminal is narrow.
     #[must_use]
     pub fn by_default(kind: Kind, many: bool, narrow: bool) -> Vec<Self> {
         let room = match (narrow, many) {

@@ -266,8 +266,8 @@ enum CellSource {
     /// The same value in all rows.
     Shared(Value),
     Field(&'static Field),
-    /// The name of the row. If a timer has a row for each length of its waits, the name contains the
-    /// length and the conditions of the waits.
+    /// The name of the row. If a timer has a row for each length of its waits, the name contains
+    /// the length and the conditions of the waits.
     NameWithLength,
 }
 

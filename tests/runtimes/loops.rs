@@ -55,8 +55,8 @@ pub fn smallest_change(ready: &PreparedHost, timer: &mut dyn Subject) -> i64 {
             .map(|pair| pair[1] - pair[0])
             .filter(|by| *by > 0)
             .collect();
-        // A clock that counts microseconds changes once in about 30 reads, a clock of a browser once
-        // in 1000 or 10 000.
+        // A clock that counts microseconds changes once in about 30 reads, a clock of a browser
+        // once in 1000 or 10 000.
         if changes.len() >= CHANGES {
             return least(&changes);
         }

@@ -1,4 +1,5 @@
-//! Tests of the agents of all installed runtimes; tests of other runtimes are skipped with a message.
+//! Tests of the agents of all installed runtimes; tests of other runtimes are skipped with a
+//! message.
 
 mod answers;
 mod loops;

@@ -28,7 +28,8 @@ pub fn check_waits(ready: &PreparedHost) {
     );
     for hosted in &hosted {
         let offers = |op: &str| hosted.ops.iter().any(|offered| offered == op);
-        // In a process that serves this timer only, as in a probe, and in a process with all timers.
+        // In a process that serves this timer only, as in a probe, and in a process with all
+        // timers.
         for connection in [&start(ready, Some(&hosted.id)), &all] {
             let mut timer = waiter(connection, &hosted.id);
             let request = WaitRequest {

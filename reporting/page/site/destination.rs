@@ -18,8 +18,8 @@ const LIST_HEADING: &str =
     "Made by `timermeter publish`, which replaces what is listed here, and keeps the rest.";
 
 /// Rejects a destination that contains files but no site, because they might be lost. Rejects a
-/// destination inside `folder`, because the data of its pages would be read as reports, and one that
-/// contains `folder`, because replacing the site could delete reports.
+/// destination inside `folder`, because the data of its pages would be read as reports, and one
+/// that contains `folder`, because replacing the site could delete reports.
 pub(super) fn check(folder: &Path, destination: &Path) -> Result<(), SiteError> {
     let is_usable = match fs::read_dir(destination) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => true,

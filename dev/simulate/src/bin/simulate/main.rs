@@ -109,7 +109,7 @@ fn progress(steps: usize) -> ProgressBar {
 
 fn table(headings: &[&'static str]) -> Table<'static> {
     let column = |(at, heading): (usize, &&'static str)| TableColumn {
-        right: at > 0,
+        right_aligned: at > 0,
         ..TableColumn::left(heading)
     };
     Table::new(headings.iter().enumerate().map(column).collect())
