@@ -5,8 +5,8 @@
 //! condition = field [ "[" glob "]" ] operator number [ unit ]
 //! field     = "quality" | "cost" | "resolution" | "spread" | "drift" | "lost" | "trust"
 //!           | "granularity" | "floor" | "lateness" | "p99" | "cpu" | "rate"    (of timers that wait)
-//! operator  = "<" | "<=" | ">" | ">=" unit      = "points" (quality) | "ppm" (drift, rate) | "%" |
-//! "ns" | "us" | "ms" | "s" (times need one)
+//! operator  = "<" | "<=" | ">" | ">="
+//! unit      = "points" (quality) | "ppm" (drift, rate) | "%" | "ns" | "us" | "ms" | "s" (times need one)
 //! ```
 //!
 //! `trust` is -1 for each trust question that a timer newly fails, and 1 for each question that it

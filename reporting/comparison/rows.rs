@@ -256,8 +256,7 @@ fn counterpart<'g, 'a, 'b>(
     })
 }
 
-/// The difference between the sides in a timer; `None` if both sides, or neither, have results. A
-/// side has results if any of its runs has.
+/// The difference between the sides in a timer; `None` if both sides, or neither, have results. A side has results if any of its runs has.
 fn one_sided(old: Option<&Vec<&Row>>, new: Option<&Vec<&Row>>, name: &str) -> Option<OneSided> {
     let [old, new] = [old, new].map(|rows| {
         let rows = rows?;
