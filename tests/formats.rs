@@ -1,5 +1,5 @@
-//! All formats of one handmade report that holds what can go wrong. Look at the snapshots when they
-//! change.
+//! All formats of a handmade report with missing values, failed timers and malicious text, compared
+//! with snapshots.
 
 use timermeter::report::{parse, render, schema};
 use timermeter::table::{Format, Style};
@@ -11,7 +11,7 @@ fn table(width: Option<u16>, colour: bool) -> String {
     render(&report(), Format::Table, Style { width, colour })
 }
 
-fn rendered(format: Format) -> String {
+fn render_sample(format: Format) -> String {
     render(&report(), format, Style::default())
 }
 
@@ -32,24 +32,31 @@ fn table_in_colour() {
 
 #[test]
 fn prints_report_as_json() {
-    insta::assert_snapshot!(rendered(Format::Json));
+    insta::assert_snapshot!(render_sample(Format::Json));
 }
 
 #[test]
 fn prints_report_as_csv() {
-    insta::assert_snapshot!(rendered(Format::Csv));
+    insta::assert_snapshot!(render_sample(Format::Csv));
 }
 
 #[test]
 fn prints_report_as_markdown() {
-    insta::assert_snapshot!(rendered(Format::Markdown));
+    insta::assert_snapshot!(render_sample(Format::Markdown));
 }
 
 #[test]
 fn overlapping_intervals_share_rank() {
     let mut report = report();
-    let best = report.timers[0].quality.expect("it has one").low;
-    report.timers[1].quality.as_mut().expect("it has one").high = best;
+    let best = report.timers[0]
+        .quality
+        .expect("the clock has a Quality")
+        .low;
+    report.timers[1]
+        .quality
+        .as_mut()
+        .expect("the clock has a Quality")
+        .high = best;
     let table = render(&report, Format::Table, Style::default());
     let rank = |id: &str| {
         let row = table
@@ -63,7 +70,7 @@ fn overlapping_intervals_share_rank() {
         ["1", "1", "3"].map(|rank| Some(rank.to_owned()))
     );
     let markdown = render(&report, Format::Markdown, Style::default());
-    let html = timermeter::page::render(&[report], &[], None).expect("a page");
+    let html = timermeter::page::render(&[report], &[], None).expect("the page is rendered");
     for (id, rank) in [("rdtsc", 1), ("rdtscp", 1), ("monotonic", 3)] {
         assert!(
             markdown.contains(&format!("| {rank} | {id} |")),
@@ -82,7 +89,10 @@ fn overlapping_intervals_share_rank() {
 #[test]
 fn quality_interval_stays_in_range() {
     let mut report = report();
-    let quality = report.timers[2].quality.as_mut().expect("it has one");
+    let quality = report.timers[2]
+        .quality
+        .as_mut()
+        .expect("the clock has a Quality");
     (quality.low, quality.high) = (0.0, 1.0);
     for format in [Format::Table, Format::Markdown] {
         let text = render(&report, format, Style::default());
@@ -91,7 +101,7 @@ fn quality_interval_stays_in_range() {
 }
 
 #[test]
-fn a_report_that_found_nothing() {
+fn report_without_results() {
     insta::assert_snapshot!(render(
         &nothing_determined(),
         Format::Table,
@@ -100,7 +110,7 @@ fn a_report_that_found_nothing() {
 }
 
 #[test]
-fn lines_fit_the_terminal() {
+fn lines_fit_terminal() {
     for width in [80, 100, 120, 200] {
         for line in table(Some(width), false).lines() {
             assert!(
@@ -117,19 +127,19 @@ fn default_width_is_120_columns() {
 }
 
 #[test]
-fn nothing_hostile_reaches_the_terminal() {
+fn output_has_no_control_characters() {
     for format in [Format::Table, Format::Csv, Format::Markdown] {
-        let text = rendered(format);
-        let hostile =
+        let text = render_sample(format);
+        let is_control =
             |c: &char| (c.is_control() && *c != '\n') || ('\u{202a}'..='\u{2069}').contains(c);
-        assert_eq!(text.chars().find(hostile), None, "{format:?}");
+        assert_eq!(text.chars().find(is_control), None, "{format:?}");
     }
     assert!(table(Some(20), false).contains("rdtsc"));
 }
 
 #[test]
 fn csv_is_rectangular_without_formulas() {
-    let text = rendered(Format::Csv);
+    let text = render_sample(Format::Csv);
     let mut reader = csv::Reader::from_reader(text.as_bytes());
     let records: Vec<csv::StringRecord> = reader.records().map(|record| record.unwrap()).collect();
     assert_eq!(records.len(), report().timers.len());
@@ -158,7 +168,7 @@ fn json_round_trips_and_fits_schema() {
             .map(|error| error.to_string())
             .collect();
         assert!(errors.is_empty(), "{errors:?}");
-        // Control characters are cleaned when a report is read.
+        // Reading a report removes control characters from its text.
         let read = parse(&text, "sample").unwrap();
         let again = render(&read, Format::Json, Style::default());
         assert_eq!(again.lines().count(), text.lines().count());
@@ -175,7 +185,7 @@ fn json_round_trips_and_fits_schema() {
 #[test]
 fn schema_refuses_other_documents() {
     let validator = jsonschema::validator_for(&schema()).unwrap();
-    let good: serde_json::Value = serde_json::from_str(&rendered(Format::Json)).unwrap();
+    let good: serde_json::Value = serde_json::from_str(&render_sample(Format::Json)).unwrap();
     for (pointer, bad) in [
         ("/schema", "timermeter.report.v1".into()),
         ("/timers/0/status", "fine".into()),
@@ -194,12 +204,12 @@ fn schema_refuses_other_documents() {
         .remove("quality");
     assert!(
         !validator.is_valid(&absent),
-        "what was not determined is null, not absent"
+        "an undetermined value is null, not absent"
     );
 }
 
-/// Of timers that wait and of periodic ones: what is made of each in a format.
-fn of_waits(format: Format, width: Option<u16>) -> String {
+/// A report of sleep primitives and a report of periodic timers in a format.
+fn render_waits(format: Format, width: Option<u16>) -> String {
     [waiting(), ticking()]
         .map(|report| {
             render(
@@ -216,37 +226,41 @@ fn of_waits(format: Format, width: Option<u16>) -> String {
 
 #[test]
 fn waits_at_80_columns() {
-    insta::assert_snapshot!(of_waits(Format::Table, Some(80)));
+    insta::assert_snapshot!(render_waits(Format::Table, Some(80)));
 }
 
 #[test]
 fn waits_at_120_columns() {
-    insta::assert_snapshot!(of_waits(Format::Table, Some(120)));
+    insta::assert_snapshot!(render_waits(Format::Table, Some(120)));
 }
 
 #[test]
 fn waits_as_json() {
-    let whole: serde_json::Value =
+    let waits: serde_json::Value =
         serde_json::from_str(&render(&waiting(), Format::Json, Style::default())).unwrap();
-    let ticks: serde_json::Value =
+    let periods: serde_json::Value =
         serde_json::from_str(&render(&ticking(), Format::Json, Style::default())).unwrap();
-    // The rest is that of any report; one row of each kind shows all members.
-    let rows = [&whole["waits"][0], &whole["waits"][4], &ticks["periods"][0]];
+    // Only rows differ from other reports; a row of each kind shows all members.
+    let rows = [
+        &waits["waits"][0],
+        &waits["waits"][4],
+        &periods["periods"][0],
+    ];
     insta::assert_snapshot!(serde_json::to_string_pretty(&rows).unwrap());
     assert!(
-        ticks.get("waits").is_none() && whole.get("periods").is_none(),
-        "absent where none was asked for"
+        periods.get("waits").is_none() && waits.get("periods").is_none(),
+        "kinds of timers that were not measured are absent"
     );
 }
 
 #[test]
 fn waits_as_csv() {
-    insta::assert_snapshot!(of_waits(Format::Csv, None));
+    insta::assert_snapshot!(render_waits(Format::Csv, None));
 }
 
 #[test]
 fn waits_as_markdown() {
-    insta::assert_snapshot!(of_waits(Format::Markdown, None));
+    insta::assert_snapshot!(render_waits(Format::Markdown, None));
 }
 
 #[test]
@@ -254,9 +268,9 @@ fn hostile_wait_texts_are_cleaned() {
     for report in [waiting(), ticking(), waiting_for_nothing()] {
         for format in [Format::Table, Format::Csv, Format::Markdown] {
             let text = render(&report, format, Style::default());
-            let hostile =
+            let is_control =
                 |c: &char| (c.is_control() && *c != '\n') || ('\u{202a}'..='\u{2069}').contains(c);
-            assert_eq!(text.chars().find(hostile), None, "{format:?}");
+            assert_eq!(text.chars().find(is_control), None, "{format:?}");
         }
         for width in [80, 100, 120, 200] {
             let text = render(
@@ -279,10 +293,10 @@ fn hostile_wait_texts_are_cleaned() {
         let text = render(&report, Format::Csv, Style::default());
         for record in csv::Reader::from_reader(text.as_bytes()).records() {
             let record = record.unwrap();
-            let formula = |cell: &str| {
+            let is_formula = |cell: &str| {
                 cell.parse::<f64>().is_err() && cell.starts_with(['=', '+', '-', '@', '\t', '\r'])
             };
-            assert!(!record.iter().any(formula), "{record:?}");
+            assert!(!record.iter().any(is_formula), "{record:?}");
         }
     }
 }

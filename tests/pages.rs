@@ -1,5 +1,4 @@
-//! The pages: what they escape, and what they do in a real browser (headless Chromium, where there
-//! is one).
+//! Tests of the web pages: their content, and their scripts in headless Chromium if it is installed.
 
 use std::fs;
 use std::path::Path;
@@ -15,10 +14,10 @@ use crate::browser::in_browser;
 use crate::sample::{nothing_determined, report};
 
 fn folder() -> tempfile::TempDir {
-    tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a folder")
+    tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("the folder can be created")
 }
 
-fn another() -> Report {
+fn report_of_other_machine() -> Report {
     let mut report = report();
     report.platform.cpu.model = Some("Another <CPU> & \"more\"".to_owned());
     report.timers.retain(|row| row.id != "rdtscp");
@@ -26,7 +25,7 @@ fn another() -> Report {
 }
 
 #[test]
-fn what_agents_say_is_text() {
+fn pages_escape_agent_text() {
     let mut hostile = report();
     for row in &mut hostile.timers {
         row.runtime = "\"><img src=x onerror=alert(1)>".to_owned();
@@ -41,7 +40,11 @@ fn what_agents_say_is_text() {
         None,
     )
     .unwrap();
-    assert_eq!(page.matches("<script").count(), 1, "only that of the page");
+    assert_eq!(
+        page.matches("<script").count(),
+        1,
+        "only the script of the page"
+    );
     assert_eq!(
         page.matches("<img").count() + page.matches("<b>").count(),
         0
@@ -50,8 +53,9 @@ fn what_agents_say_is_text() {
         page.contains("&#60;script&#62;") || page.contains("&lt;script&gt;"),
         "the label is shown"
     );
-    let hidden = |c: &char| (c.is_control() && *c != '\n') || ('\u{202a}'..='\u{2069}').contains(c);
-    assert_eq!(page.chars().find(hidden), None);
+    let is_control =
+        |c: &char| (c.is_control() && *c != '\n') || ('\u{202a}'..='\u{2069}').contains(c);
+    assert_eq!(page.chars().find(is_control), None);
 }
 
 #[test]
@@ -75,9 +79,9 @@ fn page_lists_every_timer() {
 }
 
 #[test]
-fn a_page_needs_nothing_else() {
-    let page = render(&[report(), another()], &[], None).unwrap();
-    let own = page.split("<script>").next().unwrap();
+fn page_needs_no_other_files() {
+    let page = render(&[report(), report_of_other_machine()], &[], None).unwrap();
+    let before_script = page.split("<script>").next().unwrap();
     for outside in [
         "http://",
         "https://",
@@ -85,20 +89,20 @@ fn a_page_needs_nothing_else() {
         "url(",
         "<link rel=\"stylesheet\"",
     ] {
-        let found = own.matches(outside).count();
-        // The label of an agent names an address; that is text.
-        let reported = if outside == "http://" {
-            own.matches("http://evil").count()
+        let found = before_script.matches(outside).count();
+        // The label of an agent contains an address as text.
+        let expected = if outside == "http://" {
+            before_script.matches("http://evil").count()
         } else {
             0
         };
-        assert_eq!(found, reported, "{outside}");
+        assert_eq!(found, expected, "{outside}");
     }
     assert!(page.contains("default-src 'none'"));
 }
 
 #[test]
-fn draws_figures_for_paper_and_terminal() {
+fn draws_plots_in_both_formats() {
     let report = report();
     let plots = Plot::for_row((&report.timers[0]).into());
     assert_eq!(
@@ -113,7 +117,7 @@ fn draws_figures_for_paper_and_terminal() {
         );
         assert!(
             svg.contains(&plot.across.label) && svg.contains(&plot.up.label),
-            "axes with units"
+            "the plot has labelled axes"
         );
         for width in [40, 80, 120] {
             let text = plot.terminal(width);
@@ -140,13 +144,13 @@ fn write(report: &Report, path: &Path) {
 #[test]
 fn site_has_index_and_pages() {
     let folder = folder();
-    let (reports, place) = (folder.path().join("reports"), folder.path().join("site"));
+    let (reports, destination) = (folder.path().join("reports"), folder.path().join("site"));
     write(&report(), &reports.join("amd/2026-11-20/report.json"));
-    write(&another(), &reports.join("a b&c.json"));
+    write(&report_of_other_machine(), &reports.join("a b&c.json"));
     fs::write(reports.join("broken.json"), "{").unwrap();
-    let made = site::publish(&reports, &place, None, &|| ()).unwrap();
-    assert_eq!((made.reports, made.left_out.len()), (2, 1));
-    let index = fs::read_to_string(place.join("index.html")).unwrap();
+    let site = site::publish(&reports, &destination, None, &|| ()).unwrap();
+    assert_eq!((site.reports, site.left_out.len()), (2, 1));
+    let index = fs::read_to_string(destination.join("index.html")).unwrap();
     assert!(
         index.contains("broken.json") && index.contains("Another"),
         "{index}"
@@ -160,54 +164,57 @@ fn site_has_index_and_pages() {
         .iter()
         .filter(|link| link.starts_with("reports/"))
         .collect();
-    assert_eq!(pages.len(), 4, "each in the list and the matrix: {links:?}");
+    assert_eq!(
+        pages.len(),
+        4,
+        "each report in the list and in the matrix: {links:?}"
+    );
     for page in pages {
-        let text = fs::read_to_string(place.join(page)).unwrap();
+        let text = fs::read_to_string(destination.join(page)).unwrap();
         let home = text
             .split("<nav")
             .nth(1)
             .and_then(|nav| nav.split("href=\"").nth(1))
             .unwrap();
-        let home = place
+        let home = destination
             .join(page)
             .parent()
             .unwrap()
             .join(home.split('"').next().unwrap());
         assert_eq!(
             home.canonicalize().unwrap(),
-            place.join("index.html").canonicalize().unwrap()
+            destination.join("index.html").canonicalize().unwrap()
         );
-        let data = place.join(page).with_extension("json");
-        assert!(read(&data).is_ok(), "the data lies next to it");
+        let data = destination.join(page).with_extension("json");
+        assert!(read(&data).is_ok(), "the report is next to its page");
     }
-    // It may be made again; the page of a report that is gone is gone, and what others put there
-    // stays.
+    // Publishing again removes the page of a removed report, and keeps files of the user.
     fs::remove_file(reports.join("a b&c.json")).unwrap();
-    fs::write(place.join("reports/mine.html"), "").unwrap();
-    site::publish(&reports, &place, None, &|| ()).unwrap();
-    let pages: Vec<_> = fs::read_dir(place.join("reports"))
+    fs::write(destination.join("reports/mine.html"), "").unwrap();
+    site::publish(&reports, &destination, None, &|| ()).unwrap();
+    let pages: Vec<_> = fs::read_dir(destination.join("reports"))
         .unwrap()
         .map(|entry| entry.unwrap().file_name())
         .collect();
     assert_eq!(pages.len(), 2, "{pages:?}");
-    assert!(place.join("reports/mine.html").exists());
+    assert!(destination.join("reports/mine.html").exists());
     let left: Vec<_> = fs::read_dir(folder.path())
         .unwrap()
         .map(|entry| entry.unwrap().file_name())
         .collect();
-    assert_eq!(left.len(), 2, "nothing unfinished stays: {left:?}");
+    assert_eq!(left.len(), 2, "no temporary folder remains: {left:?}");
 }
 
 #[test]
 fn many_reports_are_listed_by_file() {
     let folder = folder();
-    let (reports, place) = (folder.path().join("reports"), folder.path().join("site"));
+    let (reports, destination) = (folder.path().join("reports"), folder.path().join("site"));
     for node in 0..41 {
         write(&report(), &reports.join(format!("node-{node:02}.json")));
     }
-    let made = site::publish(&reports, &place, None, &|| ()).unwrap();
-    assert_eq!(made.reports, 41);
-    let index = fs::read_to_string(place.join("index.html")).unwrap();
+    let site = site::publish(&reports, &destination, None, &|| ()).unwrap();
+    assert_eq!(site.reports, 41);
+    let index = fs::read_to_string(destination.join("index.html")).unwrap();
     assert!(
         index.contains("41 reports") && !index.contains("id=\"matrix\""),
         "{index}"
@@ -218,32 +225,30 @@ fn many_reports_are_listed_by_file() {
             "{node}: {index}"
         );
         assert!(
-            place.join(format!("reports/node-{node:02}.html")).is_file(),
+            destination
+                .join(format!("reports/node-{node:02}.html"))
+                .is_file(),
             "{node}"
         );
     }
 }
 
 #[test]
-fn leaves_foreign_folder_alone() {
+fn keeps_folder_of_other_files() {
     let folder = folder();
     let reports = folder.path().join("reports");
     write(&report(), &reports.join("a.json"));
     let mine = folder.path().join("mine");
     fs::create_dir(&mine).unwrap();
     fs::write(mine.join("thesis.tex"), "years of work").unwrap();
-    let reported = |place: &Path| {
-        site::publish(&reports, place, None, &|| ())
+    let error = |destination: &Path| {
+        site::publish(&reports, destination, None, &|| ())
             .unwrap_err()
             .to_string()
     };
-    assert!(
-        reported(&mine).contains("was not made by"),
-        "{}",
-        reported(&mine)
-    );
-    assert!(reported(&reports).contains("was not made by"));
-    assert!(reported(&reports.join("site")).contains("contains the other"));
+    assert!(error(&mine).contains("was not made by"), "{}", error(&mine));
+    assert!(error(&reports).contains("was not made by"));
+    assert!(error(&reports.join("site")).contains("contains the other"));
     assert_eq!(
         fs::read_to_string(mine.join("thesis.tex")).unwrap(),
         "years of work"
@@ -272,7 +277,7 @@ fn tables_sort_and_filter() {
            reported.closed = [...document.querySelectorAll('details.timer')].filter((d) => !d.hidden).length;
            reported.shown = document.getElementById('shown').textContent; reported.hash = location.hash;
            filter.value = ''; filter.dispatchEvent(new Event('input')); reported.all = ids().length;
-           // A page in no window may get no focus of its own.
+           // A page without a window may be unable to take the focus.
            button('quality').dispatchEvent(new FocusEvent('focus')); const tip = document.getElementById('tip');
            reported.tip = [tip.hidden, tip.textContent.slice(0, 8)];
            dispatchEvent(new KeyboardEvent('keydown', { key: 'Escape' })); reported.away = tip.hidden;";
@@ -311,7 +316,10 @@ fn tables_sort_and_filter() {
     assert_eq!(reported["third"], serde_json::json!(["none", "descending"]));
     assert_eq!(shown("best")[0], report.timers[0].id);
     assert_eq!(shown("some"), ["monotonic-coarse-syscall"]);
-    assert_eq!(reported["closed"], 1, "the descriptions are filtered alike");
+    assert_eq!(
+        reported["closed"], 1,
+        "the details are filtered like the rows"
+    );
     assert_eq!(
         reported["shown"],
         format!("1 of {} rows", report.timers.len())
@@ -324,9 +332,9 @@ fn tables_sort_and_filter() {
     assert_eq!(
         reported["tip"],
         serde_json::json!([false, "Resoluti"]),
-        "explained on focus"
+        "the focus shows the explanation"
     );
-    assert_eq!(reported["away"], true, "Escape puts it away");
+    assert_eq!(reported["away"], true, "Escape hides the explanation");
 }
 
 #[test]
@@ -353,13 +361,14 @@ fn link_keeps_order_and_filter() {
         (&serde_json::json!(expected), &"descending".into())
     );
     let script = "reported.open = [...document.querySelectorAll('details[open]')].map((element) => element.id);";
-    let reported = in_browser("anchors", &page, "#r0-rdtscp", script).expect("as before");
+    let reported =
+        in_browser("anchors", &page, "#r0-rdtscp", script).expect("the browser is installed");
     assert_eq!(reported, r#"{"open":["r0-rdtscp"],"failures":[]}"#);
 }
 
 #[test]
-fn the_comparison_sorts_in_a_browser() {
-    let page = render(&[report(), another()], &[], None).unwrap();
+fn matrix_sorts_in_browser() {
+    let page = render(&[report(), report_of_other_machine()], &[], None).unwrap();
     let script = "const cells = () => [...document.querySelectorAll('#matrix tbody tr')]\
                   .map((row) => row.cells[2].textContent);
                   document.querySelector('#matrix [data-key=c2]').click(); reported.cells = cells();

@@ -1,4 +1,4 @@
-//! Tables of several reports in all formats. Look at the snapshots when they change.
+//! Tables of several reports in all formats, compared with snapshots.
 
 use std::io::Write;
 use std::path::PathBuf;
@@ -24,11 +24,12 @@ const COLUMNS: [&str; 6] = [
 ];
 
 fn column(name: &str) -> ColumnName {
-    ValueEnum::from_str(name, false).expect("a column is called so")
+    ValueEnum::from_str(name, false).expect("a column has this name")
 }
 
-/// Two reports of two machines, hostile agents included.
-fn folder() -> (tempfile::TempDir, Vec<PathBuf>) {
+/// Writes reports of two machines, one of which has a name with special characters, to a folder.
+/// Both contain text of malicious agents.
+fn write_reports() -> (tempfile::TempDir, Vec<PathBuf>) {
     let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
     let mut other = report();
     other.platform.hypervisor = None;
@@ -47,7 +48,7 @@ fn table(
     columns: &[ColumnName],
     sort: Option<(ColumnName, bool)>,
 ) -> String {
-    let (_folder, paths) = folder();
+    let (_folder, paths) = write_reports();
     let choice = TableChoice {
         kind: Kind::Clocks,
         columns: columns.to_vec(),
@@ -119,12 +120,12 @@ fn all_formats_escape_hostile_text() {
         Format::Json,
     ] {
         for text in [stacked(format), side_by_side(format)] {
-            let hostile = |c: &char| {
+            let is_control = |c: &char| {
                 (c.is_control() && *c != '\n')
                     || (('\u{202a}'..='\u{2069}').contains(c) && format != Format::Json)
             };
-            // JSON keeps text as it was found, its control characters escaped.
-            assert_eq!(text.chars().find(hostile), None, "{format:?}");
+            // JSON escapes control characters, but keeps characters that reorder text.
+            assert_eq!(text.chars().find(is_control), None, "{format:?}");
         }
     }
     assert!(!stacked(Format::Html).contains("<script") && !stacked(Format::Html).contains("<b>"));
@@ -154,7 +155,7 @@ fn all_formats_escape_hostile_text() {
 }
 
 #[test]
-fn csv_opens_in_a_spreadsheet() {
+fn csv_is_safe_in_spreadsheets() {
     for text in [stacked(Format::Csv), side_by_side(Format::Csv)] {
         let text = text.strip_prefix('\u{feff}').expect("a byte order mark");
         let mut reader = csv::Reader::from_reader(text.as_bytes());
@@ -171,7 +172,7 @@ fn csv_opens_in_a_spreadsheet() {
 }
 
 #[test]
-fn json_is_one_object_a_row() {
+fn json_has_object_for_each_row() {
     let rows: serde_json::Value = serde_json::from_str(&side_by_side(Format::Json)).unwrap();
     let rows = rows.as_array().unwrap();
     assert!(
@@ -183,7 +184,7 @@ fn json_is_one_object_a_row() {
 }
 
 #[test]
-fn sorting_is_over_all_reports() {
+fn sorts_rows_of_all_reports() {
     let sorted = |sort| {
         let text = table(
             Format::Json,
@@ -200,7 +201,7 @@ fn sorting_is_over_all_reports() {
     assert_eq!(best[..3], ["rdtsc", "rdtscp", "rdtscp"]);
     let names = sorted((column("timer"), true));
     assert!(names.is_sorted_by(|a, b| a >= b), "{names:?}");
-    // What has no cost comes last either way.
+    // A timer without a cost comes last in both orders.
     for reverse in [false, true] {
         assert_eq!(
             sorted((column("cost"), reverse)).last().unwrap(),
@@ -209,7 +210,7 @@ fn sorting_is_over_all_reports() {
     }
 }
 
-/// Compiles a document with pdflatex, where it is installed.
+/// Compiles a document with pdflatex; does nothing if pdflatex is not installed.
 fn compile(text: &str) {
     let has = |command: &str, argument: &str| {
         Command::new(command)
@@ -218,7 +219,7 @@ fn compile(text: &str) {
             .is_ok_and(|output| output.status.success())
     };
     if !has("pdflatex", "--version") || !has("kpsewhich", "booktabs.sty") {
-        // Past the capture of the test harness.
+        // The test harness captures the output of `eprintln!`.
         let _ = writeln!(
             std::io::stderr().lock(),
             "skipped: no pdflatex with booktabs is installed"
@@ -262,29 +263,37 @@ fn latex_document_compiles() {
 
 #[test]
 fn zero_quality_has_reason_column() {
-    let kept = concat!(
+    let stored = concat!(
         env!("CARGO_MANIFEST_DIR"),
         "/tests/data/xeon-2026-11-21.json"
     );
-    let mut report = read(kept.as_ref()).unwrap();
+    let mut report = read(stored.as_ref()).unwrap();
     let row = &mut report.timers[0];
     let verdicts = row
         .verdicts
         .as_mut()
-        .expect("a run of this program has verdicts");
+        .expect("a report of this program has verdicts");
     (verdicts.monotonic.outcome, verdicts.monotonic.evidence) =
-        (Outcome::Fail, "it went back | once".into());
+        (Outcome::Fail, "the clock went back | once".into());
     row.quality = Some(Interval::exact(0.0));
     let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
     let path = folder.path().join("r.json");
     std::fs::write(&path, render(&report, Format::Json, Style::default())).unwrap();
     for (format, trust, reason) in [
-        (Format::Table, " no ", "it went back | once"),
-        (Format::Csv, ",no,", "it went back | once"),
-        (Format::Latex, " & no & ", "it went back \\textbar{} once"),
-        (Format::Html, "<td>no</td>", "it went back | once"),
-        (Format::Markdown, " | no | ", "it went back \\| once"),
-        (Format::Json, "\"trust\":\"no\"", "it went back | once"),
+        (Format::Table, " no ", "the clock went back | once"),
+        (Format::Csv, ",no,", "the clock went back | once"),
+        (
+            Format::Latex,
+            " & no & ",
+            "the clock went back \\textbar{} once",
+        ),
+        (Format::Html, "<td>no</td>", "the clock went back | once"),
+        (Format::Markdown, " | no | ", "the clock went back \\| once"),
+        (
+            Format::Json,
+            "\"trust\":\"no\"",
+            "the clock went back | once",
+        ),
     ] {
         let columns = vec![column("timer"), column("trust"), column("reason")];
         let choice = TableChoice {

@@ -70,10 +70,9 @@ pub fn render(
     left_out: &[String],
     summarize: Option<Summarize>,
 ) -> Result<String, askama::Error> {
-    let summaries = reports.iter();
-    let summaries: Vec<ReportSummary> = summaries
-        .map(|report| ReportSummary::new(report, None, None))
-        .collect();
+    let compared = reports.iter().filter(|_| reports.len() > 1);
+    let compared = compared.map(|report| ReportSummary::new(report, None, None));
+    let summaries: Vec<ReportSummary> = compared.collect();
     let (title, lead, heading) = match reports {
         [report] => (
             format!("Timers of {}", name(report)),
@@ -96,13 +95,13 @@ pub fn render(
             summarize,
         )
     });
-    let mut page = Page::new(title, lead);
-    page.reports = views.collect();
-    page.left_out = left_out;
-    if reports.len() > 1 {
-        page.matrices = Matrix::from_summaries(&summaries);
+    Page {
+        matrices: Matrix::from_summaries(&summaries),
+        reports: views.collect(),
+        left_out,
+        ..Page::new(title, lead)
     }
-    page.render()
+    .render()
 }
 
 impl Page<'_> {

@@ -72,14 +72,10 @@ enum Shape {
     Label((f64, f64), String),
 }
 
-/// The usual width and height in pixels.
-const SIZE: (u32, u32) = (480, 290);
-
 impl Axis {
     fn new(label: impl Into<String>, scale: Scale, from: f64, to: f64) -> Self {
-        let label = label.into();
         Self {
-            label,
+            label: label.into(),
             from,
             to,
             scale,
@@ -124,7 +120,7 @@ impl Axis {
 }
 
 impl Plot {
-    /// A plot of the usual size.
+    /// A plot of 480 × 290 pixels.
     fn new(
         name: &'static str,
         title: &'static str,
@@ -136,7 +132,7 @@ impl Plot {
             name,
             title,
             caption,
-            size: SIZE,
+            size: (480, 290),
             across,
             up,
             shapes,

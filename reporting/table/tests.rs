@@ -14,25 +14,28 @@ fn cell() -> impl Strategy<Value = Value> {
 }
 
 #[test]
-fn figures_have_digits_of_their_column() {
-    let shown = |notation, cell| TableColumn::right("", notation).format_cell(&cell);
+fn notation_determines_digits() {
+    let format = |notation, cell| TableColumn::right("", notation).format_cell(&cell);
     assert_eq!(
-        shown(Notation::Significant, Value::Figure(10.0149)),
+        format(Notation::Significant, Value::Figure(10.0149)),
         "10.01"
     );
-    assert_eq!(shown(Notation::Fixed(3), Value::Figure(-0.000_4)), "0.000");
-    assert_eq!(shown(Notation::Fixed(3), Value::Figure(-1.200_4)), "-1.200");
+    assert_eq!(format(Notation::Fixed(3), Value::Figure(-0.000_4)), "0.000");
     assert_eq!(
-        shown(Notation::Significant, Value::AtMost(4e6)),
+        format(Notation::Fixed(3), Value::Figure(-1.200_4)),
+        "-1.200"
+    );
+    assert_eq!(
+        format(Notation::Significant, Value::AtMost(4e6)),
         "≤ 4000000"
     );
-    assert_eq!(shown(Notation::Time, Value::AtMost(4e6)), "≤ 4.000 ms");
-    assert_eq!(shown(Notation::Fixed(2), Value::Figure(48.914)), "48.91");
-    assert_eq!(shown(Notation::Fixed(3), Value::Figure(1.0)), "1.000");
-    assert_eq!(shown(Notation::Count, Value::from(f64::NAN)), "–");
+    assert_eq!(format(Notation::Time, Value::AtMost(4e6)), "≤ 4.000 ms");
+    assert_eq!(format(Notation::Fixed(2), Value::Figure(48.914)), "48.91");
+    assert_eq!(format(Notation::Fixed(3), Value::Figure(1.0)), "1.000");
+    assert_eq!(format(Notation::Count, Value::from(f64::NAN)), "–");
 }
 
-fn small() -> Table<'static> {
+fn sample_table() -> Table<'static> {
     let mut table = Table::new(vec![
         TableColumn {
             folds: true,
@@ -59,9 +62,9 @@ fn narrow_terminal_folds_columns() {
         width: Some(width),
         colour: false,
     };
-    assert!(small().fits(style(80)) && !small().fits(style(40)));
+    assert!(sample_table().fits(style(80)) && !sample_table().fits(style(40)));
     assert_eq!(
-        small().on_terminal(style(40), &|_| ""),
+        sample_table().on_terminal(style(40), &|_| ""),
         "name               cost why
 monotonic-     4.000 ms the kernel
 coarse-syscall          counts ticks |
@@ -69,7 +72,7 @@ coarse-syscall          counts ticks |
 a                     – –
 "
     );
-    let wide = small().on_terminal(
+    let wide = sample_table().on_terminal(
         Style {
             width: Some(200),
             colour: true,
@@ -94,9 +97,9 @@ fn wide_characters_take_two_columns() {
     ]);
     table.push(vec!["時計".into(), 1.0.into()]);
     table.push(vec!["clock".into(), 20.0.into()]);
-    let drawn = "name   cost\n時計    1.0\nclock  20.0\n";
-    assert_eq!(table.on_terminal(Style::default(), &|_| ""), drawn);
-    assert_eq!(table.render(Format::Table), drawn);
+    let expected = "name   cost\n時計    1.0\nclock  20.0\n";
+    assert_eq!(table.on_terminal(Style::default(), &|_| ""), expected);
+    assert_eq!(table.render(Format::Table), expected);
 }
 
 #[test]
@@ -124,35 +127,35 @@ fn many_rows_are_written_without_layout() {
 }
 
 #[test]
-fn every_format_has_every_cell() {
+fn formats_have_all_cells() {
     assert_eq!(
-        small().render(Format::Markdown),
+        sample_table().render(Format::Markdown),
         "| name | cost | why |\n|:--|--:|:--|\n\
          | monotonic-coarse-syscall | 4.000 ms | the kernel counts ticks \\| slowly |\n| a | – | – |\n"
     );
     assert_eq!(
-        small().render(Format::Csv),
+        sample_table().render(Format::Csv),
         "name,cost,why\nmonotonic-coarse-syscall,4000000.0,the kernel counts ticks | slowly\na,,\n"
     );
     assert!(
-        small()
+        sample_table()
             .render(Format::Json)
             .ends_with("{\"name\":\"a\",\"cost\":null,\"why\":null}\n]\n")
     );
     assert!(
-        small()
+        sample_table()
             .render(Format::Html)
             .contains("<tr><td>a</td><td class=\"n\">–</td><td>–</td></tr>")
     );
     assert!(
-        small()
+        sample_table()
             .render(Format::Latex)
             .contains("a & \\textendash{} & \\textendash{} \\\\\n")
     );
 }
 
 #[test]
-fn escapes_known_tricks() {
+fn escapes_known_attacks() {
     for (text, written) in [
         ("=1+1", "'=1+1"),
         ("\t=1+1", "'=1+1"),
@@ -179,16 +182,16 @@ fn escapes_known_tricks() {
 
 proptest! {
     #[test]
-    fn the_order_is_one(a in cell(), b in cell(), c in cell(), largest in any::<bool>()) {
+    fn order_of_values_is_total(a in cell(), b in cell(), c in cell(), largest in any::<bool>()) {
         prop_assert_eq!(a.order(&b, largest), b.order(&a, largest).reverse());
         if a.order(&b, largest) != Ordering::Greater && b.order(&c, largest) != Ordering::Greater {
             prop_assert_ne!(a.order(&c, largest), Ordering::Greater);
         }
-        prop_assert_ne!(Value::Nothing.order(&a, largest), Ordering::Less, "what is not determined comes last");
+        prop_assert_ne!(Value::Nothing.order(&a, largest), Ordering::Less, "undetermined values come last");
     }
 
     #[test]
-    fn csv_never_starts_a_formula(text in "[=+@\t\r\n \u{200b}\u{1b}-]{0,4}\\PC{0,20}") {
+    fn csv_cells_are_no_formulas(text in "[=+@\t\r\n \u{200b}\u{1b}-]{0,4}\\PC{0,20}") {
         let text = data::escape_csv(&text);
         prop_assert!(!text.starts_with(['=', '+', '-', '@']) && !text.contains(['\n', '\r', '\t']));
     }
@@ -198,8 +201,8 @@ proptest! {
         prop_assert!(!markup::escape_html(&text).contains(['<', '>', '"', '\'', '\n']));
         let known = ["amp;", "lt;", "gt;", "quot;", "#39;"];
         let text = markup::escape_html(&text);
-        let sound = text.split('&').skip(1).all(|rest| known.iter().any(|entity| rest.starts_with(entity)));
-        prop_assert!(sound, "{}", text);
+        let is_valid = text.split('&').skip(1).all(|rest| known.iter().any(|entity| rest.starts_with(entity)));
+        prop_assert!(is_valid, "{}", text);
     }
 
     #[test]
@@ -214,12 +217,12 @@ proptest! {
     }
 
     #[test]
-    fn latex_is_balanced_and_ordinary(text in any::<String>()) {
+    fn latex_is_balanced_latin1(text in any::<String>()) {
         let text = latex::escape(&text);
-        let ordinary = |c: char| c.is_ascii() && !c.is_control() || ('\u{a1}'..='\u{ff}').contains(&c);
-        prop_assert!(text.chars().all(ordinary), "{}", text);
-        let bare = text.replace("\\{", "").replace("\\}", "").replace("\\%", "").replace("\\#", "").replace("\\&", "");
-        prop_assert_eq!(bare.matches('{').count(), bare.matches('}').count());
-        prop_assert!(!bare.contains(['%', '#', '&']), "{}", text);
+        let is_latin1 = |c: char| c.is_ascii() && !c.is_control() || ('\u{a1}'..='\u{ff}').contains(&c);
+        prop_assert!(text.chars().all(is_latin1), "{}", text);
+        let unescaped = text.replace("\\{", "").replace("\\}", "").replace("\\%", "").replace("\\#", "").replace("\\&", "");
+        prop_assert_eq!(unescaped.matches('{').count(), unescaped.matches('}').count());
+        prop_assert!(!unescaped.contains(['%', '#', '&']), "{}", text);
     }
 }
