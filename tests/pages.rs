@@ -1,4 +1,5 @@
-//! Tests of the web pages: their content, and their scripts in headless Chromium if it is installed.
+//! Tests of the web pages: their content, and their scripts in headless Chromium if it is
+//! installed.
 
 use std::fs;
 use std::path::Path;
