@@ -1,13 +1,13 @@
 //! The time that a read adds to the code around it: the difference in duration between a sequence
 //! of pieces of work with reads and without.
 
-use crate::model::{Added, Adds, Context, Interval};
+use crate::model::{AddedTime, AddedTimes, Context, Interval};
 use crate::statistics::{Z, mean, mean_over_processes, midmean, standard_deviation};
 use crate::trace::{InContext, Reference, Trace};
 
 /// Computes the added time for each kind of code that was measured, with an interval from the
 /// differences between processes.
-pub fn adds(trace: &Trace) -> Option<Adds> {
+pub fn adds(trace: &Trace) -> Option<AddedTimes> {
     let slowness = slowness(&trace.adds);
     let mut found = None;
     for context in Context::ALL {
@@ -27,7 +27,7 @@ pub fn adds(trace: &Trace) -> Option<Adds> {
             continue;
         };
         found
-            .get_or_insert_with(Adds::default)
+            .get_or_insert_with(AddedTimes::default)
             .set(context, Some(added));
     }
     found
@@ -69,7 +69,7 @@ fn slowness(processes: &[Vec<InContext>]) -> Vec<f64> {
 /// agrees better between processes: work of the core has a constant number of cycles, memory and
 /// hypervisor have a constant duration. In the first case, a run at another frequency has another
 /// result, so the interval includes this variation.
-fn combine_processes(processes: &[ProcessAdds], reference: &Reference) -> Option<Added> {
+fn combine_processes(processes: &[ProcessAdds], reference: &Reference) -> Option<AddedTime> {
     let column = |of: fn(&ProcessAdds) -> f64| processes.iter().map(of).collect::<Vec<f64>>();
     let measured = mean_over_processes(column(|process| process.adds))?;
     let in_cycles = mean_over_processes(column(|process| process.adds / process.slowness))?;
@@ -94,7 +94,7 @@ fn combine_processes(processes: &[ProcessAdds], reference: &Reference) -> Option
             .fold(f64::INFINITY, f64::min);
     let estimate = estimate.widened([estimate.value - step, estimate.value + step]);
     let work_ns = mean(column(|process| process.work))? * ns;
-    Some(Added {
+    Some(AddedTime {
         ns: estimate,
         work_ns,
     })

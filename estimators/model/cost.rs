@@ -78,7 +78,7 @@ impl Distribution {
 /// The time that a read adds to code of one kind.
 #[apply(wire)]
 #[derive(Copy)]
-pub struct Added {
+pub struct AddedTime {
     /// The additional duration of a piece of work with a read in its middle, in nanoseconds; may be
     /// slightly negative if the read overlaps with the work.
     #[serde(flatten)]
@@ -93,22 +93,22 @@ macro_rules! contexts {
         /// The time that a read adds to the code around it, by kind of code.
         #[apply(wire)]
         #[derive(Copy, Default)]
-        pub struct Adds {
+        pub struct AddedTimes {
             $($(#[doc = $about])*
             #[serde(default, skip_serializing_if = "Option::is_none")]
-            pub $name: Option<Added>,)*
+            pub $name: Option<AddedTime>,)*
         }
 
-        impl Adds {
+        impl AddedTimes {
             /// Returns the result for this kind of code, if it was measured.
-            pub fn get(&self, context: Context) -> Option<Added> {
+            pub fn get(&self, context: Context) -> Option<AddedTime> {
                 match context {
                     $(Context::$id => self.$name,)*
                 }
             }
 
             /// Sets the result for this kind of code.
-            pub fn set(&mut self, context: Context, added: Option<Added>) {
+            pub fn set(&mut self, context: Context, added: Option<AddedTime>) {
                 match context {
                     $(Context::$id => self.$name = added,)*
                 }
@@ -135,7 +135,7 @@ contexts! {
     Contended = contended;
 }
 
-impl Adds {
+impl AddedTimes {
     /// The least and the greatest time that it adds to the [usual](Context::USUAL) kinds of work.
     pub fn range(&self) -> Option<[f64; 2]> {
         let found = Context::USUAL
@@ -166,12 +166,12 @@ mod tests {
     #[test]
     fn a_range_is_of_usual_work() {
         let added = |ns: f64| {
-            Some(Added {
+            Some(AddedTime {
                 ns: Interval::with_ends(ns, Some((ns - 1.0, ns + 1.0))),
                 work_ns: 9.0,
             })
         };
-        let mut adds = Adds::default();
+        let mut adds = AddedTimes::default();
         assert_eq!((adds.range(), adds.most_ns()), (None, None));
         for (context, ns) in Context::ALL
             .into_iter()

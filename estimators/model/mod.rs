@@ -16,7 +16,7 @@ mod timer;
 mod verdict;
 mod wait;
 
-pub use cost::{Added, Adds, Cost, Distribution, Following, Mode};
+pub use cost::{AddedTime, AddedTimes, Cost, Distribution, Following, Mode};
 pub use figure::{Cycles, Hertz, Interval, Nanos, value_of};
 pub use finding::{Finding, Severity, Unit, Value, Values};
 pub use machine::{CounterFacts, CounterPromise, Frequency, KernelLog};
@@ -25,7 +25,7 @@ pub use platform::{
     ClockSource, CoreKind, Cpu, CpuQuota, IdleState, InvariantCounter, Kernel, Limits, Load,
     MemoryLimit, Ntp, Os, Platform, Tickless, TimeNamespace, Tsc, Waiting,
 };
-pub use plotted::{CostHistogram, Figures, IntervalHistogram, Staircase};
+pub use plotted::{CostHistogram, IntervalHistogram, PlotData, Staircase};
 pub use report::{Provenance, ProvenanceKind, Report, SCHEMA, Settings, Tool};
 pub use row::{RowHead, Status};
 pub use timer::{Observations, Resolution, ResolutionKind, Timer, TimerRow};

@@ -1,6 +1,6 @@
 //! A periodic timer in a report: its rate, its jitter, and its policy for missed expirations.
 
-use super::row::headed;
+use super::row::deref_to_head;
 use super::{Interval, RowHead, WaitConditions};
 
 /// The policy of a periodic timer for expirations that its thread was too busy for.
@@ -60,7 +60,7 @@ pub struct PeriodRow {
     pub figures: Option<PeriodFigures>,
 }
 
-headed!(PeriodRow);
+deref_to_head!(PeriodRow);
 
 #[cfg(test)]
 mod tests {

@@ -6,7 +6,7 @@ use serde_json::value::RawValue;
 /// Data for the plots of a timer.
 #[apply(wire)]
 #[derive(Default)]
-pub struct Figures {
+pub struct PlotData {
     /// Intervals as a function of work.
     pub staircase: Option<Staircase>,
     /// Histogram of intervals with random work between the reads.
@@ -15,7 +15,7 @@ pub struct Figures {
     pub singles: Option<CostHistogram>,
 }
 
-impl Figures {
+impl PlotData {
     /// Removes values that cannot be plotted or stored: JSON has no NaN and no infinity.
     pub fn sound(self) -> Self {
         let costs =

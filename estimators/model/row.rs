@@ -40,7 +40,7 @@ pub struct RowHead {
 }
 
 /// Exposes the fields of the head as fields of the row.
-macro_rules! headed {
+macro_rules! deref_to_head {
     ($row:ident) => {
         impl std::ops::Deref for $row {
             type Target = RowHead;
@@ -58,4 +58,4 @@ macro_rules! headed {
     };
 }
 
-pub(super) use headed;
+pub(super) use deref_to_head;

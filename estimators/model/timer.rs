@@ -4,8 +4,10 @@
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
-use super::row::headed;
-use super::{Adds, Cost, Distribution, Figures, Interval, Properties, RowHead, Status, Verdicts};
+use super::row::deref_to_head;
+use super::{
+    AddedTimes, Cost, Distribution, Interval, PlotData, Properties, RowHead, Status, Verdicts,
+};
 
 /// A timer as declared by its host, under its name in reports.
 #[apply(recorded)]
@@ -55,7 +57,7 @@ pub struct TimerRow {
     /// nanoseconds.
     pub amortised_ns: Option<f64>,
     /// The time that a read adds to the code around it, in nanoseconds; null if not measured.
-    pub adds_ns: Option<Adds>,
+    pub adds_ns: Option<AddedTimes>,
     /// Other values of the cost.
     pub cost: Option<Cost>,
     /// Share of single invocations within ±1 resolution of the median cost, in (0, 1].
@@ -76,10 +78,10 @@ pub struct TimerRow {
     /// The number and kind of observations.
     pub observations: Option<Observations>,
     /// Data for its plots; null if nothing was observed.
-    pub figures: Option<Figures>,
+    pub figures: Option<PlotData>,
 }
 
-headed!(TimerRow);
+deref_to_head!(TimerRow);
 
 impl TimerRow {
     /// Returns a row with the name of its timer and no results.

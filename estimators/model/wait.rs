@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use timers::waits::Means;
 
-use super::row::headed;
+use super::row::deref_to_head;
 use super::{Interval, RowHead};
 
 /// Background load during the measurement.
@@ -230,4 +230,4 @@ pub struct WaitRow {
     pub figures: Option<WaitFigures>,
 }
 
-headed!(WaitRow);
+deref_to_head!(WaitRow);

@@ -9,7 +9,7 @@ use crate::cost::adds::adds;
 use crate::cost::singles::{MeasuringClock, successive};
 use crate::cost::{CoreFrequency, Following, never_moved};
 use crate::distribution::shape::{DistributionSummary, ModelKind, Shape};
-use crate::model::{Adds, Distribution, Interval, Mode};
+use crate::model::{AddedTimes, Distribution, Interval, Mode};
 use crate::rate;
 use crate::rate::order::Backward;
 use crate::resolution::agreement::{Process, confirm_by_processes};
@@ -31,7 +31,7 @@ pub struct Profile {
     /// Amortised cost of a call, in nanoseconds.
     pub amortised: Option<f64>,
     /// The time that a read adds to the duration of the code around it.
-    pub adds: Option<Adds>,
+    pub adds: Option<AddedTimes>,
     /// The reason why there is no cost although calls were timed.
     pub no_cost: Option<&'static str>,
     /// Median of single calls as timed by the reference, in nanoseconds.

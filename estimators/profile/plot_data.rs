@@ -6,7 +6,7 @@
 //! single calls shows which costs the spread counts.
 
 use crate::cost::singles::MeasuringClock;
-use crate::model::{CostHistogram, Figures, IntervalHistogram, Staircase};
+use crate::model::{CostHistogram, IntervalHistogram, PlotData, Staircase};
 use crate::resolution::densest_window;
 use crate::statistics::{median, midmean};
 use crate::trace::{Run, Trace};
@@ -25,9 +25,9 @@ const POINTS_PER_SECTION: usize = 8;
 const MIN_POINTS: usize = 8;
 
 /// Returns the plots of a trace whose timer moves in steps of `step` ticks, if known.
-pub fn figures(trace: &Trace, step: Option<f64>) -> Figures {
+pub fn figures(trace: &Trace, step: Option<f64>) -> PlotData {
     let step = step.filter(|step| step.is_finite() && *step > 0.0);
-    Figures {
+    PlotData {
         staircase: staircase(trace, step),
         intervals: interval_histogram(trace, step),
         singles: cost_histogram(trace, step),
@@ -218,7 +218,7 @@ fn quantile<T>(sorted: &[T], probability: f64) -> Option<&T> {
 #[cfg(test)]
 mod tests {
     use super::figures;
-    use crate::model::Figures;
+    use crate::model::PlotData;
     use crate::trace::{Batches, Intervals, Reference, Run, Trace};
     use proptest::prelude::*;
 
@@ -327,10 +327,10 @@ mod tests {
 
     #[test]
     fn empty_trace_has_no_plots() {
-        assert_eq!(figures(&Trace::default(), None), Figures::default());
+        assert_eq!(figures(&Trace::default(), None), PlotData::default());
         assert_eq!(
             figures(&Trace::default(), Some(f64::NAN)),
-            Figures::default()
+            PlotData::default()
         );
     }
 
@@ -345,7 +345,7 @@ mod tests {
             trace.runs[0].singles.deltas = deltas.iter().map(|&(_, delta)| delta).collect();
             trace.runs[0].intervals =
                 deltas.into_iter().map(|(work, delta)| Intervals { work, deltas: vec![delta].into() }).collect();
-            let Figures { staircase, intervals, singles } = figures(&trace, step);
+            let PlotData { staircase, intervals, singles } = figures(&trace, step);
             prop_assert!(staircase.is_none_or(|figure| figure.work.len() <= 200));
             prop_assert!(intervals.is_none_or(|figure| figure.counts.len() <= 97));
             prop_assert!(singles.is_none_or(|figure| figure.counts.len() <= 97 && figure.first_ns.is_finite()));

@@ -90,7 +90,7 @@ pub fn platform_changes(old: &Report, new: &Report) -> Vec<PlatformChange> {
     for key in COMPARED {
         let same_key = fields().iter().find(|field| field.key == key);
         let Some((field, [before, after])) = same_key.and_then(|field| {
-            let value = |report| field.of_report(report);
+            let value = |report| field.report_value(report);
             Some((field, [value(old)?, value(new)?]))
         }) else {
             continue;

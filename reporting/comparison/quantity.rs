@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use serde::{Serialize, Serializer};
 
-use crate::fields::{Field, Kind, Row, Scatter, Unit, of_kind};
+use crate::fields::{Field, Kind, Row, Scatter, Unit, fields_of};
 use crate::model::Interval;
 use crate::text::numbers::{significant, time};
 
@@ -31,7 +31,7 @@ pub struct Quantity(&'static str);
 static COMPARED: LazyLock<[Vec<(Quantity, &Field)>; 3]> = LazyLock::new(|| {
     Kind::ALL.map(|kind| {
         let named = |field: &'static Field| Some((Quantity(field.compared?.0), field));
-        of_kind(kind).filter_map(named).collect()
+        fields_of(kind).filter_map(named).collect()
     })
 });
 
@@ -62,7 +62,7 @@ impl Quantity {
     }
 
     /// The quantities of one kind of rows, Quality first.
-    pub(super) fn of_kind(kind: Kind) -> Vec<Self> {
+    pub(super) fn fields_of(kind: Kind) -> Vec<Self> {
         let fields = COMPARED[kind as usize].iter();
         let mut all: Vec<Self> = fields.map(|(quantity, _)| *quantity).collect();
         all.sort_by_key(|quantity| *quantity != Self::QUALITY);

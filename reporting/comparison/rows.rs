@@ -91,7 +91,7 @@ impl<'a> Row<'a> {
     }
 
     fn new(row: fields::Row<'a>, hertz: Hertz) -> Self {
-        let quantities = Quantity::of_kind(row.kind());
+        let quantities = Quantity::fields_of(row.kind());
         let mut figures = Vec::new();
         let mut of_length = Vec::new();
         for quantity in quantities {

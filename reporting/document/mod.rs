@@ -39,8 +39,6 @@ use crate::model::Severity;
 use crate::plot::Plot;
 use crate::table::{Format, Style, Table};
 
-pub use terminal::{listed, machine};
-
 /// A value that can be written in several formats.
 pub trait Render {
     /// Writes the value. Only [`Format::Table`] uses `style`.

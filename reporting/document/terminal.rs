@@ -52,8 +52,8 @@ fn render_section(section: &Section<'_>, lead: &str, style: Style) -> String {
             &plain(text),
             columns,
         ),
-        Section::Facts(facts) => out += &listed(lead, facts, style),
-        Section::Conditions(facts) => out += &machine(facts, style),
+        Section::Facts(facts) => out += &fact_lines(lead, facts, style),
+        Section::Conditions(facts) => out += &comment_lines(facts, style),
         Section::Table(table, codes) => {
             out += &table.on_terminal(style, &|row| codes.get(row).copied().unwrap_or(""));
         }
@@ -77,9 +77,8 @@ fn render_section(section: &Section<'_>, lead: &str, style: Style) -> String {
 }
 
 /// Renders facts as comment lines, which begin with `#`.
-#[must_use]
-pub fn machine<N: AsRef<str>, V: AsRef<str>>(facts: &[(N, V)], style: Style) -> String {
-    let lines = listed("# ", facts, style);
+fn comment_lines<N: AsRef<str>, V: AsRef<str>>(facts: &[(N, V)], style: Style) -> String {
+    let lines = fact_lines("# ", facts, style);
     lines
         .lines()
         .map(|line| style.paint("2", line) + "\n")
@@ -87,8 +86,7 @@ pub fn machine<N: AsRef<str>, V: AsRef<str>>(facts: &[(N, V)], style: Style) -> 
 }
 
 /// Renders one fact a line, folded, with the values aligned.
-#[must_use]
-pub fn listed<N: AsRef<str>, V: AsRef<str>>(lead: &str, facts: &[(N, V)], style: Style) -> String {
+fn fact_lines<N: AsRef<str>, V: AsRef<str>>(lead: &str, facts: &[(N, V)], style: Style) -> String {
     let width = facts.iter().map(|(name, _)| name.as_ref().chars().count());
     let width = width.max().unwrap_or(0);
     let mut text = String::new();

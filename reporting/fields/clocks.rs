@@ -1,6 +1,6 @@
 //! Defines the fields of clocks, and the fields that rows of all kinds have.
 
-use super::{Field, Found, Kind, Range, Read, Room, Row, Scatter, field_table};
+use super::{Field, FieldValue, Kind, Range, Read, Row, Scatter, Visibility, field_table};
 use crate::model::{Context, Finding, Interval, ResolutionKind, TimerRow, Verdicts};
 use crate::table::Value;
 use crate::text::numbers::{plus_minus, range_ns};
@@ -12,12 +12,12 @@ pub(super) fn fields() -> Vec<Field> {
         findings: Text = codes(row.findings()), "Codes of the findings";
     };
     [
-        names(),
-        properties(),
-        costs(),
-        quality(),
-        trust(),
-        contexts(),
+        identity_fields(),
+        property_fields(),
+        cost_fields(),
+        quality_fields(),
+        trust_fields(),
+        added_time_fields(),
         findings,
     ]
     .into_iter()
@@ -25,130 +25,130 @@ pub(super) fn fields() -> Vec<Field> {
     .collect()
 }
 
-fn names() -> Vec<Field> {
+fn identity_fields() -> Vec<Field> {
     field_table! { Read::Row, &Kind::ALL, |row| row;
-        timer: Text = row.id(), "Id of the timer", in_tables(Room::Always);
-        label: Text = row.label(), "The call", column("label", "call");
-        runtime: Text = row.runtime(), "Its runtime";
-        status: Text = row.status().name(), "How its characterisation ended";
-        reason: Text = reason(row), "Why, when it is not ok or its Quality is 0";
-        remedy: Text = row.remedy().map(str::to_owned), "What to do about it";
+        timer: Text = row.id(), "Id of the timer", in_tables(Visibility::Always);
+        label: Text = row.label(), "Source text of the call", column("label", "call");
+        runtime: Text = row.runtime(), "The runtime that hosts it, or `native`";
+        status: Text = row.status().name(), "Status of its characterisation";
+        reason: Text = reason(row), "The reason, if the status is not `ok` or the Quality is 0";
+        remedy: Text = row.remedy().map(str::to_owned), "The remedy";
     }
 }
 
-fn properties() -> Vec<Field> {
+fn property_fields() -> Vec<Field> {
     field_table! { Read::Row, CLOCKS, |row| row.clock()?;
-        legend: Text = &row.legend, "What the paper calls it";
+        legend: Text = &row.legend, "Its name in the paper (ICPE 2011)";
         family: Text = row.properties.as_ref()?.family?.name(),
-            "What it reads: `cpu-counter`, `system-clock`, `cpu-time`, `perf-event`, `other`";
+            "The source that it reads: `cpu-counter`, `system-clock`, `cpu-time`, `perf-event`, `other`";
         counted: Text = row.properties.as_ref()?.counts?.name(),
-            "What it claims to count: `wall`, `process-cpu`, `thread-cpu`, `thread-cycles`, `something-else`";
+            "The quantity that it claims to count: `wall`, `process-cpu`, `thread-cpu`, `thread-cycles`, `something-else`";
         reads_by: Text = row.properties.as_ref()?.reads_by?.name(),
-            "How it is meant to be read: `instruction`, `vdso`, `system-call`, `other`";
+            "The declared way of reading it: `instruction`, `vdso`, `system-call`, `other`";
         ns_per_tick: Number = row.ns_per_tick, "Nanoseconds in a tick", range(Range::STEP);
     }
 }
 
-fn costs() -> Vec<Field> {
+fn cost_fields() -> Vec<Field> {
     field_table! { Read::Row, CLOCKS, |row| row.clock()?;
         resolution: Nanoseconds = match row.resolution_at_most_ns {
-                Some(limit) => Found::AtMost(limit.value),
-                None => Found::Figure(row.resolution_ns?),
-            }, "Step in which the clock moves",
-            interval(), range(Range::STEP), in_tables(Room::Always), metric("resolution"), compared("resolution", Scatter::Slew);
-        resolution: Cycles = step(row, Interval::unbounded(row.resolution?.cycles?)), "The step in cycles",
+                Some(limit) => FieldValue::AtMost(limit.value),
+                None => FieldValue::Figure(row.resolution_ns?),
+            }, "Step in which its readings move",
+            interval(), range(Range::STEP), in_tables(Visibility::Always), metric("resolution"), compared("resolution", Scatter::Slew);
+        resolution: Cycles = step_or_limit(row, Interval::unbounded(row.resolution?.cycles?)), "This step in cycles",
             range(Range::STEP);
-        resolution: Ticks = step(row, Interval::unbounded(row.resolution?.ticks)), "The step in ticks",
+        resolution: Ticks = step_or_limit(row, Interval::unbounded(row.resolution?.ticks)), "This step in ticks",
             range(Range::STEP);
         resolution_kind: Text = row.resolution?.kind.name(),
-            "`resolved`, or `at_most` where the step is no longer than that";
-        cost: Nanoseconds = row.cost_ns, "Median of what a read costs alone",
-            interval(), in_tables(Room::Always), metric("cost"), compared("cost", Scatter::Cost);
-        cost: Cycles = row.cost_cycles?.value, "The same in cycles", in_tables(Room::Wide);
+            "`resolved`, or `at_most` if the resolution is only an upper limit of the step";
+        cost: Nanoseconds = row.cost_ns, "Median cost of an isolated read",
+            interval(), in_tables(Visibility::Always), metric("cost"), compared("cost", Scatter::Cost);
+        cost: Cycles = row.cost_cycles?.value, "Median cost of an isolated read, in cycles", in_tables(Visibility::Wide);
         cost_amortised: Nanoseconds = row.amortised_ns,
-            "What a read costs in a row of many, in which reads may overlap",
+            "Mean cost of many consecutive reads, which may overlap",
             column("amortised", "amortised cost (ns)"), metric("cost_amortised");
         cost_single_median: Nanoseconds = row.cost.as_ref()?.single_median_ns,
-            "Median of single reads as the reference shows them";
+            "Median duration of single reads as measured by the reference";
         cost_p99: Nanoseconds = row.cost.as_ref()?.p99_ns,
-            "99th percentile of single reads, as the reference shows them",
+            "99th percentile of the duration of single reads as measured by the reference",
             column("p99", "cost, p99 (ns)"), metric("cost_p99");
         adds: Text = range_ns(row.adds_ns?.range()?),
-            "What a read adds to the code around it, the least and the most over kinds of work",
-            in_tables(Room::OneReport), derived();
-        cost_reference: Text = &row.cost.as_ref()?.reference, "The timer that timed single reads";
-        distribution_modes: Text = modes(row), "The costs of single reads in ns, with their shares";
+            "Time that a read adds to the code around it: the least and the most over kinds of work",
+            in_tables(Visibility::OneReport), derived();
+        cost_reference: Text = &row.cost.as_ref()?.reference, "The timer that measured single reads";
+        distribution_modes: Text = modes(row), "The modes of the cost of single reads in ns, with their shares";
         distribution_within: Nanoseconds = row.distribution.as_ref()?.within_ns,
-            "Standard deviation of single reads within a process";
+            "Standard deviation of the cost of single reads within a process";
         distribution_between: Nanoseconds = row.distribution.as_ref()?.between_ns,
-            "Standard deviation of the median between processes";
+            "Standard deviation of the median cost between processes";
         distribution_tail_share: Share = row.distribution.as_ref()?.tail_share,
-            "Share of single reads far above all others, as interrupted ones are";
+            "Share of single reads far above all others, such as interrupted reads";
         spread: Share = row.spread, "Share of single reads within one step of the median cost",
-            interval(), in_tables(Room::Always), metric("spread"), compared("spread", Scatter::Spread);
+            interval(), in_tables(Visibility::Always), metric("spread"), compared("spread", Scatter::Spread);
     }
 }
 
-fn quality() -> Vec<Field> {
+fn quality_fields() -> Vec<Field> {
     field_table! { Read::Row, CLOCKS, |row| row.clock()?;
         quality: Percent = row.quality, "Quality (ICPE 2011)",
-            column("quality", "Quality %"), interval(), in_tables(Room::Always), metric("quality"), compared("Quality", Scatter::Quality);
+            column("quality", "Quality %"), interval(), in_tables(Visibility::Always), metric("quality"), compared("Quality", Scatter::Quality);
         quality_interval: Text = Some(plus_minus(row.quality?)).filter(|text| !text.is_empty()),
             "The 95 % interval of Quality in percent points, rounded outwards",
-            column("interval", "interval"), in_tables(Room::OneReport), derived();
-        quality_printed: Percent = row.printed_quality, "Quality as a publication prints it",
-            column("printed", "Quality, printed %"), in_tables(Room::Wide);
-        processes: Count = row.observations.as_ref()?.processes, "Fresh processes that measured it";
-        intervals: Count = row.observations.as_ref()?.intervals, "Intervals between two reads";
-        batched_calls: Count = row.observations.as_ref()?.batched_calls, "Reads in batches";
-        single_calls: Count = row.observations.as_ref()?.single_calls, "Single reads that were timed";
+            column("interval", "interval"), in_tables(Visibility::OneReport), derived();
+        quality_printed: Percent = row.printed_quality, "Quality as printed in the publication",
+            column("printed", "Quality, printed %"), in_tables(Visibility::Wide);
+        processes: Count = row.observations.as_ref()?.processes, "Number of fresh processes that measured it";
+        intervals: Count = row.observations.as_ref()?.intervals, "Number of intervals between two reads";
+        batched_calls: Count = row.observations.as_ref()?.batched_calls, "Number of reads in batches";
+        single_calls: Count = row.observations.as_ref()?.single_calls, "Number of single reads that were timed";
         backward_steps: Count = row.observations.as_ref()?.backward_steps,
-            "Negative differences between readings";
+            "Number of negative differences between successive readings";
     }
 }
 
-fn trust() -> Vec<Field> {
-    field_table! { Read::Row, CLOCKS, |row| row.clock()?.verdicts.as_ref()?;
-        trust: Text = row.in_short(), "Whether it is monotonic, thread-safe and stable",
-            in_tables(Room::Always);
-        monotonic: Text = row.monotonic.outcome.name(),
+fn trust_fields() -> Vec<Field> {
+    field_table! { Read::Row, CLOCKS, |verdicts| verdicts.clock()?.verdicts.as_ref()?;
+        trust: Text = verdicts.in_short(), "Whether it is monotonic, thread-safe and stable",
+            in_tables(Visibility::Always);
+        monotonic: Text = verdicts.monotonic.outcome.name(),
             "Whether it is monotonic: `pass`, `fail`, `not applicable`, `not tested`";
-        thread_safe: Text = row.thread_safe.outcome.name(),
-            "Whether it is monotonic from thread to thread";
-        stable: Text = row.stable.outcome.name(), "Whether it keeps its rate, without jumps";
-        counts: Text = row.counts.outcome.name(), "Whether it counts what it claims to";
-        declared: Text = row.declared.outcome.name(), "Whether it does what its platform declares";
-        read_path: Text = row.read_path.outcome.name(), "Whether its reads go the way that they should";
-        paths: Text = row.paths.as_ref()?.outcome.name(),
-            "Whether it agrees with the same clock read in another way";
-        answered_by: Text = row.read_path.path?.name(),
-            "Who answers a read: `user-mode`, `system-call`, `trapped`";
-        offset_max: Nanoseconds = row.thread_safe.furthest()?.ns.abs(),
-            "Largest difference of this clock between the first CPU and another, without sign";
-        offset_uncertainty: Nanoseconds = row.thread_safe.furthest()?.uncertainty_ns.abs(),
-            "The true difference lies within this of that";
-        rate_offset: Ppm = rate(row)?, "How much faster than its reference the clock runs",
+        thread_safe: Text = verdicts.thread_safe.outcome.name(),
+            "Whether it is monotonic from one thread to another";
+        stable: Text = verdicts.stable.outcome.name(), "Whether it keeps its rate, without jumps";
+        counts: Text = verdicts.counts.outcome.name(), "Whether it counts the claimed quantity";
+        declared: Text = verdicts.declared.outcome.name(), "Whether it conforms to the declarations of its platform";
+        read_path: Text = verdicts.read_path.outcome.name(), "Whether its reads take the expected path";
+        paths: Text = verdicts.paths.as_ref()?.outcome.name(),
+            "Whether it agrees with the same clock read on another path";
+        answered_by: Text = verdicts.read_path.path?.name(),
+            "The component that answers a read: `user-mode`, `system-call`, `trapped`";
+        offset_max: Nanoseconds = verdicts.thread_safe.furthest()?.ns.abs(),
+            "Largest absolute difference of this clock between the first CPU and another CPU";
+        offset_uncertainty: Nanoseconds = verdicts.thread_safe.furthest()?.uncertainty_ns.abs(),
+            "Uncertainty of this difference";
+        rate_offset: Ppm = rate_offset(verdicts)?, "Rate of the clock relative to its reference, minus 1",
             column("rate", "rate error (ppm)"), interval(), metric("rate_error"), compared("drift", Scatter::Slew);
-        jumps: Count = row.stable.jumps, "Windows in which it gained more than can be explained";
-        freezes: Count = row.stable.freezes, "Windows in which it lost more than that";
+        jumps: Count = verdicts.stable.jumps, "Number of windows in which it gained more time than can be explained";
+        freezes: Count = verdicts.stable.freezes, "Number of windows in which it lost more time than can be explained";
     }
 }
 
-/// The fields for the time that a read adds to the surrounding code.
-fn contexts() -> Vec<Field> {
-    let fields = field_table! { Read::Row, CLOCKS, |row| row.clock()?.adds_ns?;
-        adds_latency: Nanoseconds = row.get(Context::Latency)?.ns,
-            "What a read adds to work bound by latency: a chain of multiplications", metric("adds_latency");
-        adds_throughput: Nanoseconds = row.get(Context::Throughput)?.ns,
-            "What a read adds to work bound by throughput: four such chains", metric("adds_throughput");
-        adds_memory: Nanoseconds = row.get(Context::Memory)?.ns,
-            "What a read adds to work bound by memory: loads that miss the caches", metric("adds_memory");
-        adds_ahead: Nanoseconds = row.get(Context::Ahead)?.ns,
-            "What a read adds to code that the core runs far ahead in", metric("adds_ahead");
-        adds_cold: Nanoseconds = row.get(Context::Cold)?.ns,
-            "What the first read after a millisecond of other work takes", metric("adds_cold");
-        adds_contended: Nanoseconds = row.get(Context::Contended)?.ns,
-            "What a read adds to work bound by throughput while all other CPUs read the timer", metric("adds_contended");
+/// The fields for the time that a read adds to the code around it, by kind of code.
+fn added_time_fields() -> Vec<Field> {
+    let fields = field_table! { Read::Row, CLOCKS, |adds| adds.clock()?.adds_ns?;
+        adds_latency: Nanoseconds = adds.get(Context::Latency)?.ns,
+            "Time that a read adds to work bound by latency: a chain of multiplications", metric("adds_latency");
+        adds_throughput: Nanoseconds = adds.get(Context::Throughput)?.ns,
+            "Time that a read adds to work bound by throughput: four such chains", metric("adds_throughput");
+        adds_memory: Nanoseconds = adds.get(Context::Memory)?.ns,
+            "Time that a read adds to work bound by memory: loads that miss the caches", metric("adds_memory");
+        adds_ahead: Nanoseconds = adds.get(Context::Ahead)?.ns,
+            "Time that a read adds to code with much out-of-order execution", metric("adds_ahead");
+        adds_cold: Nanoseconds = adds.get(Context::Cold)?.ns,
+            "Duration of the first read after a millisecond of other work", metric("adds_cold");
+        adds_contended: Nanoseconds = adds.get(Context::Contended)?.ns,
+            "Time that a read adds to work bound by throughput while all other CPUs read the timer", metric("adds_contended");
     };
     fields
         .into_iter()
@@ -156,14 +156,15 @@ fn contexts() -> Vec<Field> {
         .collect()
 }
 
-fn step(row: &TimerRow, figure: Interval) -> Found {
-    match row.resolution.map(|found| found.kind) {
-        Some(ResolutionKind::AtMost) => Found::AtMost(figure.value),
-        _ => Found::Figure(figure),
+/// The step in ticks or cycles, marked as an upper limit if the step is unknown.
+fn step_or_limit(row: &TimerRow, step: Interval) -> FieldValue {
+    match row.resolution.map(|resolution| resolution.kind) {
+        Some(ResolutionKind::AtMost) => FieldValue::AtMost(step.value),
+        _ => FieldValue::Figure(step),
     }
 }
 
-fn rate(verdicts: &Verdicts) -> Option<Interval> {
+fn rate_offset(verdicts: &Verdicts) -> Option<Interval> {
     let (offset, half) = (
         verdicts.stable.offset_ppm?,
         verdicts.stable.offset_uncertainty_ppm,
@@ -177,25 +178,30 @@ fn rate(verdicts: &Verdicts) -> Option<Interval> {
 /// The modes of the cost distribution, in nanoseconds with their shares, as in `22.5:0.81 41:0.18`.
 fn modes(row: &TimerRow) -> Value {
     let modes = row.distribution.iter().flat_map(|costs| &costs.modes);
-    let sound = modes.filter(|mode| (mode.ns + mode.share).is_finite());
-    joined(sound.map(|mode| format!("{}:{}", mode.ns, mode.share)), " ")
+    let finite = modes.filter(|mode| (mode.ns + mode.share).is_finite());
+    joined(
+        finite.map(|mode| format!("{}:{}", mode.ns, mode.share)),
+        " ",
+    )
 }
 
 /// The reason why the row has no results, or why its Quality is 0.
 fn reason(row: Row) -> Value {
     let verdicts = row.clock().and_then(|row| row.verdicts.as_ref());
-    let failed = verdicts.into_iter().flat_map(Verdicts::disqualifying);
-    let failed = failed.map(|answer| answer.evidence.to_owned());
+    let failures = verdicts.into_iter().flat_map(Verdicts::disqualifying);
+    let evidence = failures.map(|answer| answer.evidence.to_owned());
     joined(
-        row.reason().map(str::to_owned).into_iter().chain(failed),
+        row.reason().map(str::to_owned).into_iter().chain(evidence),
         "; ",
     )
 }
 
+/// The codes of findings, separated by blanks.
 pub(super) fn codes(findings: &[Finding]) -> Value {
     joined(findings.iter().map(|finding| finding.code.clone()), " ")
 }
 
+/// The parts as one text; nothing if there are no parts.
 pub(super) fn joined(parts: impl Iterator<Item = String>, between: &str) -> Value {
     match parts.collect::<Vec<_>>() {
         none if none.is_empty() => Value::Nothing,

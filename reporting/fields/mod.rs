@@ -5,7 +5,7 @@
 //! Parquet, OpenMetrics, checks, facts about a timer and comparisons all use this list, so a new
 //! quantity needs one more entry in `clocks.rs`, `waits.rs` or `report.rs`.
 //!
-//! [`rows`] returns the rows of a report, [`of_kind`] the fields of one kind of rows,
+//! [`rows`] returns the rows of a report, [`fields_of`] the fields of one kind of rows,
 //! [`Field::value`] a table cell, [`Field::figure`] a number with its interval, and
 //! [`Field::written`] the text for people.
 
@@ -39,7 +39,7 @@ pub struct Field {
     notation: Notation,
     /// The terminals on which the column is shown by default; `None` if it is shown on request
     /// only.
-    pub room: Option<Room>,
+    pub visibility: Option<Visibility>,
     /// Whether files with all columns omit the field, because other fields contain the same values.
     pub derived: bool,
     /// The OpenMetrics gauge of the field.
@@ -50,14 +50,16 @@ pub struct Field {
     pub range: Range,
     /// The kinds of rows that have the field; empty for a field of the report.
     kinds: &'static [Kind],
+    /// Whether the value has an interval; its ends are two further fields.
     has_interval: bool,
+    /// The part of the interval that this field holds; `Whole` for the value itself.
     part: Part,
     read: Read,
 }
 
 /// The terminals on which a column is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Room {
+pub enum Visibility {
     /// All terminals.
     Always,
     /// Wide terminals, and narrow terminals if the table shows a single report.
@@ -76,9 +78,9 @@ pub struct Metric {
     pub percentile: Option<&'static str>,
 }
 
-/// The value of a field in a row.
+/// The value of a field in a row or in a report.
 #[derive(Clone, Debug)]
-pub enum Found {
+pub enum FieldValue {
     /// A value without an interval.
     Value(Value),
     /// A number with its interval.
@@ -89,7 +91,7 @@ pub enum Found {
 
 macro_rules! plain_values {
     ($($type:ty),*) => {
-        $(impl From<$type> for Found {
+        $(impl From<$type> for FieldValue {
             fn from(value: $type) -> Self {
                 Self::Value(value.into())
             }
@@ -109,19 +111,19 @@ plain_values!(
     &Option<String>
 );
 
-impl From<&'static str> for Found {
+impl From<&'static str> for FieldValue {
     fn from(word: &'static str) -> Self {
         Self::Value(Value::Word(word))
     }
 }
 
-impl From<Interval> for Found {
+impl From<Interval> for FieldValue {
     fn from(figure: Interval) -> Self {
         Self::Figure(figure)
     }
 }
 
-impl<T: Into<Self>> From<Option<T>> for Found {
+impl<T: Into<Self>> From<Option<T>> for FieldValue {
     fn from(value: Option<T>) -> Self {
         value.map_or(Self::Value(Value::Nothing), Into::into)
     }
@@ -135,12 +137,15 @@ enum Part {
     High,
 }
 
+/// The source of the value of a field.
 #[derive(Clone, Copy)]
 enum Read {
-    /// The path of the report, which the reader of the report supplies.
+    /// Known only to the code that reads the file: the path of the report, the name of the machine.
     Origin,
-    Report(fn(&Report) -> Option<Found>),
-    Row(fn(Row) -> Option<Found>),
+    /// A function of the report.
+    Report(fn(&Report) -> Option<FieldValue>),
+    /// A function of a row.
+    Row(fn(Row) -> Option<FieldValue>),
 }
 
 /// Declares fields as `name: Unit = expression, "description", option(…)…;`. `?` in the expression
@@ -153,7 +158,7 @@ macro_rules! field_table {
             $read(|$row| {
                 #[allow(clippy::redundant_locals, reason = "some tables read the row itself")]
                 let $row = $source;
-                Some($crate::fields::Found::from($value))
+                Some($crate::fields::FieldValue::from($value))
             }),
         )$(.$option($($argument),*))*),*]
     };
@@ -174,25 +179,25 @@ pub fn fields() -> &'static [Field] {
 }
 
 /// The fields of one kind of rows, with the fields of the report.
-pub fn of_kind(kind: Kind) -> impl Iterator<Item = &'static Field> {
-    fields().iter().filter(move |field| field.is_of(kind))
+pub fn fields_of(kind: Kind) -> impl Iterator<Item = &'static Field> {
+    fields().iter().filter(move |field| field.applies_to(kind))
 }
 
 /// The columns of files with all columns, for one kind of rows.
 #[must_use]
 pub fn columns(kind: Kind) -> Vec<&'static Field> {
-    of_kind(kind).filter(|field| !field.derived).collect()
+    fields_of(kind).filter(|field| !field.derived).collect()
 }
 
 /// The columns that tables of one kind show by default on a terminal with this much room.
-pub fn default_columns(kind: Kind, room: Room) -> impl Iterator<Item = &'static Field> {
-    of_kind(kind).filter(move |field| field.room.is_some_and(|own| own <= room))
+pub fn default_columns(kind: Kind, width: Visibility) -> impl Iterator<Item = &'static Field> {
+    fields_of(kind).filter(move |field| field.visibility.is_some_and(|needed| needed <= width))
 }
 
 impl Field {
     /// Whether rows of this kind have the field.
     #[must_use]
-    pub fn is_of(&self, kind: Kind) -> bool {
+    pub fn applies_to(&self, kind: Kind) -> bool {
         self.is_of_report() || self.kinds.contains(&kind)
     }
 
@@ -210,7 +215,7 @@ impl Field {
 
     /// The value for a report; `None` if the field belongs to rows or is the path of the report.
     #[must_use]
-    pub fn of_report(&self, report: &Report) -> Option<Value> {
+    pub fn report_value(&self, report: &Report) -> Option<Value> {
         match self.read {
             Read::Report(read) => Some(self.cell(read(report))),
             Read::Origin | Read::Row(_) => None,
@@ -220,10 +225,10 @@ impl Field {
     /// The value for a row; [`Value::Nothing`] if the field belongs to the report.
     #[must_use]
     pub fn value(&self, row: Row) -> Value {
-        self.cell(self.found(row))
+        self.cell(self.read_value(row))
     }
 
-    fn found(&self, row: Row) -> Option<Found> {
+    fn read_value(&self, row: Row) -> Option<FieldValue> {
         match self.read {
             Read::Row(read) => read(row),
             Read::Origin | Read::Report(_) => None,
@@ -231,32 +236,32 @@ impl Field {
     }
 
     /// Describes an invalid number of the field in a row: a number out of range, or an interval
-    /// whose upper end is below its lower end.
+    /// whose upper end is below its lower end. `None` if the value is valid.
     #[must_use]
-    pub fn impossible_of(&self, row: Row) -> Option<String> {
-        self.impossible(self.found(row)?)
+    pub fn describe_invalid_in_row(&self, row: Row) -> Option<String> {
+        self.describe_invalid(self.read_value(row)?)
     }
 
-    /// Describes an invalid number of the field in the report.
+    /// Describes an invalid number of the field in the report; `None` if the value is valid.
     #[must_use]
-    pub fn impossible_of_report(&self, report: &Report) -> Option<String> {
+    pub fn describe_invalid_in_report(&self, report: &Report) -> Option<String> {
         match self.read {
-            Read::Report(read) => self.impossible(read(report)?),
+            Read::Report(read) => self.describe_invalid(read(report)?),
             Read::Origin | Read::Row(_) => None,
         }
     }
 
-    fn impossible(&self, found: Found) -> Option<String> {
-        let (figure, range) = match found {
+    fn describe_invalid(&self, value: FieldValue) -> Option<String> {
+        let (figure, range) = match value {
             _ if self.is_end() => return None,
-            Found::AtMost(bound) => (Interval::unbounded(bound), self.range.of_ends()),
-            known => (figure_of(known)?, self.range),
+            FieldValue::AtMost(bound) => (Interval::unbounded(bound), self.range.for_ends()),
+            value => (interval_of(value)?, self.range),
         };
         let ends = [figure.low(), figure.high()];
         let ends = ends
             .into_iter()
             .flatten()
-            .map(|end| (end, self.range.of_ends()));
+            .map(|end| (end, self.range.for_ends()));
         let wrong = [(figure.value, range)]
             .into_iter()
             .chain(ends)
@@ -273,28 +278,28 @@ impl Field {
         wrong.map(outside).or_else(|| (low > high).then(reversed))
     }
 
-    fn cell(&self, found: Option<Found>) -> Value {
-        match (found, self.part) {
-            (Some(Found::Value(value)), Part::Whole) => value,
-            (Some(Found::AtMost(bound)), Part::Whole) => Value::bounded(Some(bound), true),
-            (Some(Found::Figure(figure)), Part::Whole) => figure.value.into(),
-            (Some(Found::Figure(figure)), Part::Low) => figure.low().into(),
-            (Some(Found::Figure(figure)), Part::High) => figure.high().into(),
-            (None | Some(Found::Value(_) | Found::AtMost(_)), _) => Value::Nothing,
+    fn cell(&self, value: Option<FieldValue>) -> Value {
+        match (value, self.part) {
+            (Some(FieldValue::Value(value)), Part::Whole) => value,
+            (Some(FieldValue::AtMost(bound)), Part::Whole) => Value::bounded(Some(bound), true),
+            (Some(FieldValue::Figure(figure)), Part::Whole) => figure.value.into(),
+            (Some(FieldValue::Figure(figure)), Part::Low) => figure.low().into(),
+            (Some(FieldValue::Figure(figure)), Part::High) => figure.high().into(),
+            (None | Some(FieldValue::Value(_) | FieldValue::AtMost(_)), _) => Value::Nothing,
         }
     }
 
     /// The number of a row with its interval; `None` if only an upper bound is known.
     #[must_use]
     pub fn figure(&self, row: Row) -> Option<Interval> {
-        figure_of(self.found(row)?)
+        interval_of(self.read_value(row)?)
     }
 
     /// The number of the report with its interval.
     #[must_use]
     pub fn figure_of_report(&self, report: &Report) -> Option<Interval> {
         match self.read {
-            Read::Report(read) => figure_of(read(report)?),
+            Read::Report(read) => interval_of(read(report)?),
             Read::Origin | Read::Row(_) => None,
         }
     }
@@ -366,12 +371,12 @@ impl Field {
     }
 }
 
-fn figure_of(found: Found) -> Option<Interval> {
-    match found {
-        Found::Figure(figure) => Some(figure),
-        Found::Value(Value::Truth(holds)) => Some(Interval::unbounded(u8::from(holds).into())),
-        Found::Value(value) => value.number().map(Interval::unbounded),
-        Found::AtMost(_) => None,
+fn interval_of(value: FieldValue) -> Option<Interval> {
+    match value {
+        FieldValue::Figure(figure) => Some(figure),
+        FieldValue::Value(Value::Truth(holds)) => Some(Interval::unbounded(u8::from(holds).into())),
+        FieldValue::Value(value) => value.number().map(Interval::unbounded),
+        FieldValue::AtMost(_) => None,
     }
 }
 
@@ -401,7 +406,7 @@ impl Field {
             about,
             unit,
             notation,
-            room: None,
+            visibility: None,
             derived: false,
             metric: None,
             compared: None,
@@ -422,9 +427,9 @@ impl Field {
         }
     }
 
-    fn in_tables(self, room: Room) -> Self {
+    fn in_tables(self, visibility: Visibility) -> Self {
         Self {
-            room: Some(room),
+            visibility: Some(visibility),
             ..self
         }
     }

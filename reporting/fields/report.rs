@@ -7,100 +7,102 @@ use super::{Field, Kind, Range, Read, Unit, field_table};
 use crate::model::{CpuOffset, Family, ProvenanceKind, Report, Tickless, TimerRow};
 use crate::table::Value;
 
+/// The fields of a report belong to no kind of row.
 const REPORT: &[Kind] = &[];
 
 pub(super) fn fields() -> Vec<Field> {
     let origin = |name, about| Field::new(name, Unit::Text, about, REPORT, Read::Origin);
     let mut all = vec![
-        origin("file", "File of the report").column("file", "report"),
+        origin("file", "Path of the report").column("file", "report"),
         origin(
             "platform",
             "The machine, by its CPU with the generation, hypervisor and OS",
         ),
     ];
-    all.extend(run());
-    all.extend(machine());
-    all.extend(clock());
-    all.extend(conditions());
+    all.extend(run_fields());
+    all.extend(machine_fields());
+    all.extend(frequency_fields());
+    all.extend(condition_fields());
     all
 }
 
-fn run() -> Vec<Field> {
-    field_table! { Read::Report, REPORT, |r| r;
-        node: Text = &r.node, "Name of the node, where the run was given one";
-        date: Day = Value::Day(i32::try_from(time(&r.created)? / DAY_MICROSECONDS).ok()?),
+fn run_fields() -> Vec<Field> {
+    field_table! { Read::Report, REPORT, |report| report;
+        node: Text = &report.node, "Name of the node as given to the run";
+        date: Day = Value::Day(i32::try_from(time(&report.created)? / DAY_MICROSECONDS).ok()?),
             "Day on which the measurement began, UTC";
-        created: Time = Value::Time(time(&r.created)?), "When the measurement began";
-        tool_version: Text = &r.tool.version, "Version of timermeter that measured";
-        profile: Text = &r.settings.profile, "`quick`, `default` or `thorough`";
-        seed: Text = r.settings.seed.to_string(), "Seed of all random choices";
-        measuring_cpu: Count = r.settings.cpu, "CPU that the measuring processes were pinned to";
-        provenance: Text = provenance(r.provenance.kind), "`measured`, or `published` by others";
+        created: Time = Value::Time(time(&report.created)?), "When the measurement began";
+        tool_version: Text = &report.tool.version, "Version of timermeter that wrote the report";
+        profile: Text = &report.settings.profile, "`quick`, `default` or `thorough`";
+        seed: Text = report.settings.seed.to_string(), "Seed of all random choices";
+        measuring_cpu: Count = report.settings.cpu, "CPU that the measuring processes were pinned to";
+        provenance: Text = provenance(report.provenance.kind), "`measured` by timermeter, or `published` elsewhere";
     }
 }
 
-fn machine() -> Vec<Field> {
-    field_table! { Read::Report, REPORT, |r| &r.platform;
-        cpu: Text = &r.cpu.model, "Brand string of the CPU", column("cpu", "CPU");
-        cpu_vendor: Text = &r.cpu.vendor, "Vendor of the CPU";
-        cpu_family: Count = r.cpu.family, "Family of the CPU, on x86";
-        cpu_model: Count = r.cpu.model_number, "Model number of the CPU, on x86";
-        core_kind: Text = &r.cpu.core_kind, "Kind of the core, where a machine has several", derived();
-        power_plan: Text = &r.cpu.power_plan, "Power plan of Windows", derived();
-        kernel_build: Text = &r.kernel.version, "Build of the kernel", derived();
-        cpu_stepping: Count = r.cpu.stepping, "Stepping of the CPU, on x86";
-        architecture: Text = &r.cpu.architecture, "Instruction set architecture";
-        microcode: Text = &r.cpu.microcode, "Revision of the microcode";
-        cpus_online: Count = r.cpu.online, "CPUs that are online";
-        smt: Truth = r.cpu.smt, "Whether cores run more than one thread at once";
-        governor: Text = &r.cpu.governor, "cpufreq governor";
-        turbo: Truth = r.cpu.turbo, "Whether the CPU may run above its nominal frequency";
-        hypervisor: Text = &r.hypervisor, "Hypervisor";
-        product: Text = &r.product, "Model of the machine by its maker (DMI); of some clouds the type of the instance",
+fn machine_fields() -> Vec<Field> {
+    field_table! { Read::Report, REPORT, |machine| &machine.platform;
+        cpu: Text = &machine.cpu.model, "Brand string of the CPU", column("cpu", "CPU");
+        cpu_vendor: Text = &machine.cpu.vendor, "Vendor of the CPU";
+        cpu_family: Count = machine.cpu.family, "Family of the CPU, on x86";
+        cpu_model: Count = machine.cpu.model_number, "Model number of the CPU, on x86";
+        core_kind: Text = &machine.cpu.core_kind, "Kind of the measuring core, if the machine has several kinds", derived();
+        power_plan: Text = &machine.cpu.power_plan, "Power plan of Windows", derived();
+        kernel_build: Text = &machine.kernel.version, "Build of the kernel", derived();
+        cpu_stepping: Count = machine.cpu.stepping, "Stepping of the CPU, on x86";
+        architecture: Text = &machine.cpu.architecture, "Instruction set architecture";
+        microcode: Text = &machine.cpu.microcode, "Revision of the microcode";
+        cpus_online: Count = machine.cpu.online, "CPUs that are online";
+        smt: Truth = machine.cpu.smt, "Whether a core runs more than one hardware thread";
+        governor: Text = &machine.cpu.governor, "cpufreq governor";
+        turbo: Truth = machine.cpu.turbo, "Whether the CPU may run above its nominal frequency";
+        hypervisor: Text = &machine.hypervisor, "Hypervisor";
+        product: Text = &machine.product, "Vendor and model of the machine (DMI); in some clouds the instance type",
             column("product", "machine");
-        emulated: Truth = r.emulator().is_some(), "Whether an emulator carried out the program";
-        container: Text = &r.limits.container, "Kind of container, by its marks";
-        os: Text = &r.os.name, "Distribution", column("os", "OS");
-        os_family: Text = &r.os.family, "`linux`, `windows`, `macos`, `freebsd`";
-        kernel: Text = &r.kernel.release, "Release of the kernel";
-        tick: Hertz = f64::from(r.kernel.tick_hz?), "Timer interrupts a second on a busy CPU";
-        tickless: Text = tickless(r.kernel.tickless?),
-            "When the kernel does without them: `never`, `when_idle`, `when_alone`";
-        clock_source: Text = &r.clocksource.current, "Clock source of the kernel";
-        clock_sources: Text = joined(r.clocksource.available.iter().cloned(), " "),
-            "All clock sources that could be used, separated by blanks";
-        invariant_tsc: Truth = r.cpu.invariant_tsc, "Whether the TSC runs at a constant rate in all power states";
+        emulated: Truth = machine.emulator().is_some(), "Whether an emulator executed the program";
+        container: Text = &machine.limits.container, "Kind of container, found by the files that it creates";
+        os: Text = &machine.os.name, "Distribution", column("os", "OS");
+        os_family: Text = &machine.os.family, "`linux`, `windows`, `macos`, `freebsd`";
+        kernel: Text = &machine.kernel.release, "Release of the kernel";
+        tick: Hertz = f64::from(machine.kernel.tick_hz?), "Timer interrupts a second on a busy CPU";
+        tickless: Text = tickless(machine.kernel.tickless?),
+            "When the kernel stops its timer interrupt: `never`, `when_idle`, `when_alone`";
+        clock_source: Text = &machine.clocksource.current, "Clock source of the kernel";
+        clock_sources: Text = joined(machine.clocksource.available.iter().cloned(), " "),
+            "All available clock sources, separated by blanks";
+        invariant_tsc: Truth = machine.cpu.invariant_tsc, "Whether the TSC runs at a constant rate in all power states";
     }
 }
 
-fn clock() -> Vec<Field> {
-    field_table! { Read::Report, REPORT, |r| r;
-        tsc: Hertz = r.frequency.tsc_hz, "Rate of the time stamp counter", metric("tsc_frequency");
-        tsc_offset_max: Nanoseconds = tsc_offset(r)?.ns.abs(),
-            "Largest difference between the counters of two CPUs, the first and another (the TSC on x86), without sign";
-        tsc_offset_uncertainty: Nanoseconds = tsc_offset(r)?.uncertainty_ns.abs(),
-            "The true difference lies within this of that";
-        nominal: Hertz = r.frequency.nominal_hz, "Frequency of the core as the vendor declares it";
-        effective: Hertz = r.frequency.effective_hz, "Frequency at which the core ran", interval(), metric("core_frequency");
-        cycles: Hertz = r.frequency.cycles_hz, "Frequency that turned time into cycles",
+fn frequency_fields() -> Vec<Field> {
+    field_table! { Read::Report, REPORT, |report| report;
+        tsc: Hertz = report.frequency.tsc_hz, "Rate of the time stamp counter", metric("tsc_frequency");
+        tsc_offset_max: Nanoseconds = tsc_offset(report)?.ns.abs(),
+            "Largest absolute difference between the counters (the TSC on x86) of the first CPU and another CPU";
+        tsc_offset_uncertainty: Nanoseconds = tsc_offset(report)?.uncertainty_ns.abs(),
+            "Uncertainty of this difference";
+        nominal: Hertz = report.frequency.nominal_hz, "Core frequency that the vendor declares";
+        effective: Hertz = report.frequency.effective_hz, "Measured core frequency", interval(), metric("core_frequency");
+        cycles: Hertz = report.frequency.cycles_hz, "Frequency that converts time to cycles",
             interval(), column("frequency", "frequency");
-        cycles_from: Text = &r.frequency.cycles_from, "Which frequency turned time into cycles";
+        cycles_from: Text = &report.frequency.cycles_from, "Source of this frequency: `effective`, `nominal`, `given`";
     }
 }
 
-fn conditions() -> Vec<Field> {
-    field_table! { Read::Report, REPORT, |r| r;
-        ntp_synchronised: Truth = r.platform.ntp.as_ref()?.synchronised, "Whether the clock is kept synchronised",
+/// The state of the machine during the measurement.
+fn condition_fields() -> Vec<Field> {
+    field_table! { Read::Report, REPORT, |report| report;
+        ntp_synchronised: Truth = report.platform.ntp.as_ref()?.synchronised, "Whether the clock is kept synchronised",
             metric("ntp_synchronised");
-        ntp_rate: Ppm = r.platform.ntp.as_ref()?.rate_ppm, "What the clocks of the kernel are trimmed by, all together",
+        ntp_rate: Ppm = report.platform.ntp.as_ref()?.rate_ppm, "Sum of all trims of the rate of the kernel's clocks",
             metric("ntp_rate");
-        ntp_offset: Nanoseconds = r.platform.ntp.as_ref()?.offset_ns as f64, "What of an offset is still to be slewed in",
+        ntp_offset: Nanoseconds = report.platform.ntp.as_ref()?.offset_ns as f64, "Remaining offset to be slewed",
             range(Range::ANY), metric("ntp_offset");
-        load_one_minute: Number = r.platform.load?.one_minute, "Threads that ran or waited to run, over the last minute";
-        steal_share: Share = r.platform.steal_share,
-            "Share of the time with work in which a hypervisor ran others", metric("steal");
-        cpu_quota: Number = r.platform.limits.cpu?.cpus, "CPUs' worth of time that a control group allows";
-        report_findings: Text = codes(&r.findings), "Codes of the findings on the whole run";
+        load_one_minute: Number = report.platform.load?.one_minute, "Mean number of threads that ran or were ready to run over the last minute";
+        steal_share: Share = report.platform.steal_share,
+            "Share of the time in which CPUs were ready to run but the hypervisor ran other guests", metric("steal");
+        cpu_quota: Number = report.platform.limits.cpu?.cpus, "CPU time limit of the control group, in CPUs";
+        report_findings: Text = codes(&report.findings), "Codes of the findings about the whole run";
     }
 }
 
@@ -119,8 +121,8 @@ fn tickless(tickless: Tickless) -> &'static str {
     }
 }
 
-/// The largest offset between the TSCs of two CPUs. Of all clocks that read the TSC, the one with
-/// the smallest uncertainty determines the value.
+/// The largest offset of the TSC of a CPU from that of the first CPU, as measured by the clock that
+/// reads the TSC with the smallest uncertainty.
 fn tsc_offset(report: &Report) -> Option<CpuOffset> {
     let reads_counter = |row: &&TimerRow| {
         row.properties

@@ -70,7 +70,8 @@ pub enum Source<'a> {
     Period(&'a PeriodRow),
 }
 
-macro_rules! common {
+/// Defines methods of [`Row`] that read a field of the row's head.
+macro_rules! head_methods {
     ($($(#[$about:meta])* $name:ident: $type:ty = |$row:ident| $value:expr;)*) => {
         impl<'a> Row<'a> {
             $($(#[$about])*
@@ -87,7 +88,7 @@ macro_rules! common {
     };
 }
 
-common! {
+head_methods! {
     /// The id of the timer, which several rows of waits share.
     id: &'a String = |row| &row.id;
     /// The call that the timer makes.
@@ -163,7 +164,8 @@ impl<'a> Row<'a> {
         }
     }
 
-    /// Reads a value that both waits of one length and periodic timers have.
+    /// Reads a value that waits of one length and periodic timers both have, with the function for
+    /// the kind of this row.
     pub(super) fn wait_or_period(
         self,
         wait: fn(&Lateness) -> Option<Interval>,
@@ -178,7 +180,7 @@ impl<'a> Row<'a> {
     #[must_use]
     pub fn conditions(&self) -> Option<&'a WaitConditions> {
         self.all_conditions()
-            .filter(|asked| !asked.policy.is_empty())
+            .filter(|conditions| !conditions.policy.is_empty())
     }
 
     fn all_conditions(&self) -> Option<&'a WaitConditions> {
@@ -211,8 +213,8 @@ impl<'a> Row<'a> {
         matches!(self.status(), Status::Ok | Status::Unresolved)
     }
 
-    /// The conditions as text: those shared by all rows of the report if `shared`, else those that
-    /// differ.
+    /// The conditions as text: if `shared`, the conditions that are equal in all rows of this kind,
+    /// otherwise the conditions that differ.
     #[must_use]
     pub fn conditions_in_words(&self, shared: bool) -> String {
         let parts = self.conditions().into_iter().flat_map(conditions_in_words);
@@ -274,6 +276,7 @@ impl<'a> Row<'a> {
     }
 }
 
+/// The number of conditions of a wait: slack, policy, load and CPU.
 const CONDITIONS: usize = 4;
 
 fn conditions_in_words(conditions: &WaitConditions) -> [String; CONDITIONS] {
@@ -313,16 +316,16 @@ pub fn rows(report: &Report, kind: Kind) -> Vec<Row<'_>> {
             varied: [false; CONDITIONS],
         })
         .collect();
-    let asked: Vec<&WaitConditions> = rows.iter().filter_map(Row::conditions).collect();
-    let varied = asked.first().map(|first| {
-        let differs = |differs: fn(&WaitConditions, &WaitConditions) -> bool| {
-            asked.iter().any(|other| differs(first, other))
+    let conditions: Vec<&WaitConditions> = rows.iter().filter_map(Row::conditions).collect();
+    let varied = conditions.first().map(|first| {
+        let differ = |is_different: fn(&WaitConditions, &WaitConditions) -> bool| {
+            conditions.iter().any(|other| is_different(first, other))
         };
         [
-            differs(|a, b| a.slack_ns != b.slack_ns),
-            differs(|a, b| a.policy != b.policy),
-            differs(|a, b| a.load != b.load),
-            differs(|a, b| a.cpu != b.cpu),
+            differ(|a, b| a.slack_ns != b.slack_ns),
+            differ(|a, b| a.policy != b.policy),
+            differ(|a, b| a.load != b.load),
+            differ(|a, b| a.cpu != b.cpu),
         ]
     });
     rows.iter_mut()

@@ -1,6 +1,6 @@
 use std::collections::HashSet;
 
-use super::{Kind, Type, columns, fields, of_kind};
+use super::{Kind, Type, columns, fields, fields_of};
 
 /// The keys, columns and metrics of fields are unique.
 #[test]
@@ -15,9 +15,9 @@ fn names_of_fields_are_unique() {
             assert_eq!(all.len(), names.len(), "{names:?}");
         };
         unique(columns(kind).iter().map(|field| field.key).collect());
-        unique(of_kind(kind).map(|field| field.column).collect());
-        unique(of_kind(kind).map(|field| field.heading).collect());
-        for field in of_kind(kind) {
+        unique(fields_of(kind).map(|field| field.column).collect());
+        unique(fields_of(kind).map(|field| field.heading).collect());
+        for field in fields_of(kind) {
             assert!(
                 is_plain(field.key) && !field.about.is_empty(),
                 "{}",

@@ -33,8 +33,8 @@ pub enum Unit {
     Ppm,
 }
 
-/// The kind of scatter between runs of an unchanged machine, in addition to the scatter between
-/// processes of one run.
+/// The scatter of a value between runs of an unchanged machine, by its cause; comparisons add it to
+/// the scatter between the processes of one run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scatter {
     /// The scatter of costs, which depends on how the timer is read.
@@ -144,58 +144,58 @@ impl Unit {
 /// The range of valid numbers.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Range {
-    least: f64,
-    most: f64,
-    /// Whether the lower bound itself is excluded.
-    more: bool,
+    min: f64,
+    max: f64,
+    /// Whether `min` itself is excluded.
+    excludes_min: bool,
 }
 
 impl Range {
     /// A share in [0, 1].
     pub const SHARE: Self = Self {
-        least: 0.0,
-        most: 1.0,
-        more: false,
+        min: 0.0,
+        max: 1.0,
+        excludes_min: false,
     };
     /// A duration in nanoseconds (up to thirty years), cycles or ticks.
     pub const LENGTH: Self = Self {
-        least: 0.0,
-        most: 1e18,
-        more: false,
+        min: 0.0,
+        max: 1e18,
+        excludes_min: false,
     };
-    /// A duration greater than 0, in nanoseconds, cycles or ticks.
+    /// A resolution: greater than 0, in nanoseconds, cycles or ticks.
     pub const STEP: Self = Self {
-        more: true,
+        excludes_min: true,
         ..Self::LENGTH
     };
     /// Any integer that the kernel reports.
     pub const INTEGER: Self = Self {
-        most: u64::MAX as f64,
+        max: u64::MAX as f64,
         ..Self::LENGTH
     };
     /// Events per second.
     pub const RATE: Self = Self {
-        least: 0.0,
-        most: 1e12,
-        more: true,
+        min: 0.0,
+        max: 1e12,
+        excludes_min: true,
     };
     /// Any number; a wait that returned early has a negative lateness.
     pub const ANY: Self = Self {
-        least: -1e18,
+        min: -1e18,
         ..Self::LENGTH
     };
 
     /// Whether the range contains a number.
     #[must_use]
     pub fn holds(&self, figure: f64) -> bool {
-        (self.least..=self.most).contains(&figure) && !(self.more && figure <= self.least)
+        (self.min..=self.max).contains(&figure) && !(self.excludes_min && figure <= self.min)
     }
 
-    /// The range for the ends of an interval.
+    /// The range for the ends of an interval, which may equal the lower bound.
     #[must_use]
-    pub fn of_ends(self) -> Self {
+    pub fn for_ends(self) -> Self {
         Self {
-            more: false,
+            excludes_min: false,
             ..self
         }
     }
@@ -207,10 +207,10 @@ impl std::fmt::Display for Range {
             size if size < 1e3 => value.to_string(),
             _ => format!("{value:e}"),
         };
-        let (least, most) = (bound(self.least), bound(self.most));
-        match self.more {
-            true => write!(f, "more than {least}, up to {most}"),
-            false => write!(f, "{least} to {most}"),
+        let (min, max) = (bound(self.min), bound(self.max));
+        match self.excludes_min {
+            true => write!(f, "more than {min}, up to {max}"),
+            false => write!(f, "{min} to {max}"),
         }
     }
 }

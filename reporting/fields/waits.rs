@@ -1,6 +1,6 @@
 //! Defines the fields of sleep primitives and of periodic timers.
 
-use super::{Field, Found, Kind, Range, Read, Room, Scatter, field_table};
+use super::{Field, FieldValue, Kind, Range, Read, Scatter, Visibility, field_table};
 use crate::model::{Granularity, MissedPolicy};
 
 const WAITS: &[Kind] = &[Kind::Waits];
@@ -8,23 +8,24 @@ const PERIODS: &[Kind] = &[Kind::Periods];
 const BOTH: &[Kind] = &[Kind::Waits, Kind::Periods];
 
 pub(super) fn fields() -> Vec<Field> {
-    let mut all = conditions();
+    let mut all = condition_fields();
     all.extend(timer_fields());
-    all.extend(intervals());
-    all.extend(lateness());
+    all.extend(interval_fields());
+    all.extend(lateness_fields());
     all.extend(length_fields());
-    all.extend(expirations());
+    all.extend(expiration_fields());
     all
 }
 
-fn conditions() -> Vec<Field> {
+/// The conditions of the measurement.
+fn condition_fields() -> Vec<Field> {
     field_table! { Read::Row, BOTH, |row| row;
         conditions: Text = Some(row.conditions_in_words(false)).filter(|text| !text.is_empty()),
-            "The conditions by which rows of a report differ", in_tables(Room::Always);
-        slack: Nanoseconds = row.conditions()?.slack_ns? as f64, "Timer slack of the thread", range(Range::INTEGER);
-        policy: Text = &row.conditions()?.policy, "Scheduling policy of the thread";
-        load: Text = row.conditions()?.load.name(), "What else ran";
-        on_cpu: Count = row.conditions()?.cpu, "The CPU", column("on-cpu", "on CPU");
+            "The conditions in which the rows of a report differ", in_tables(Visibility::Always);
+        slack: Nanoseconds = row.conditions()?.slack_ns? as f64, "Timer slack of the waiting thread", range(Range::INTEGER);
+        policy: Text = &row.conditions()?.policy, "Scheduling policy of the waiting thread";
+        load: Text = row.conditions()?.load.name(), "Background load";
+        on_cpu: Count = row.conditions()?.cpu, "The CPU that the process was pinned to", column("on-cpu", "on CPU");
     }
 }
 
@@ -32,40 +33,41 @@ fn conditions() -> Vec<Field> {
 fn timer_fields() -> Vec<Field> {
     field_table! { Read::Row, WAITS, |row| row.wait()?.figures.as_ref()?;
         rounding: Nanoseconds = granularity(row.steps.first()?.rounding?),
-            "To what short requests are rounded", interval(), range(Range::STEP), in_tables(Room::Wide);
+            "Unit to which short requests are rounded", interval(), range(Range::STEP), in_tables(Visibility::Wide);
         grid: Nanoseconds = granularity(row.steps.first()?.grid?),
-            "Grid of absolute time that wake-ups lie on", interval(), range(Range::STEP), in_tables(Room::Wide);
+            "Grid of absolute time on which wake-ups lie", interval(), range(Range::STEP), in_tables(Visibility::Wide);
         granularity: Nanoseconds = row.granularities().find_map(Granularity::step)?,
-            "The step of lengths or wake-ups", derived(), compared("granularity", Scatter::Slew);
-        floor: Nanoseconds = row.floor_ns, "How long the shortest wait takes",
-            interval(), range(Range::ANY), in_tables(Room::Wide), metric("shortest"), compared("floor", Scatter::Lateness);
-        zero: Nanoseconds = row.zero_ns, "How long a wait of 0 takes", interval(), range(Range::ANY);
-        arm_cancel: Nanoseconds = row.arm_cancel_ns, "What arming and cancelling takes together",
+            "Step of the lengths of waits or of the wake-ups", derived(), compared("granularity", Scatter::Slew);
+        floor: Nanoseconds = row.floor_ns, "Duration of the shortest wait",
+            interval(), range(Range::ANY), in_tables(Visibility::Wide), metric("shortest"), compared("floor", Scatter::Lateness);
+        zero: Nanoseconds = row.zero_ns, "Duration of a wait of 0", interval(), range(Range::ANY);
+        arm_cancel: Nanoseconds = row.arm_cancel_ns, "Duration of arming and cancelling together",
             interval(), range(Range::ANY), metric("arm_cancel");
-        proportional: Ppm = row.proportional_ppm, "How much later longer waits are",
+        proportional: Ppm = row.proportional_ppm, "Increase of lateness with the length of the wait",
             interval(), metric("proportional");
-        cpu_slope: Number = row.cpu_slope, "CPU time over length: 0 where it blocks, 1 where it spins",
+        cpu_slope: Number = row.cpu_slope, "CPU time divided by the length: 0 if it blocks, 1 if it spins",
             interval();
     }
 }
 
-fn lateness() -> Vec<Field> {
+/// The lateness of waits and of periodic timers.
+fn lateness_fields() -> Vec<Field> {
     let latenesses = field_table! { Read::Row, BOTH, |row| row;
         late_p50: Nanoseconds = row.wait_or_period(|late| late.p50_ns, |found| found.lateness_p50_ns),
-            "Lateness of waits (observed less asked) and of wake-ups to their grid: the percentile of the name",
-            in_tables(Room::Always), quantile("lateness", "50"), compared("lateness", Scatter::Lateness);
-        late_p90: Nanoseconds = row.lateness()?.p90_ns, "The 90th percentile",
-            in_tables(Room::Wide), quantile("lateness", "90");
+            "Median lateness: of waits, observed minus requested; of wake-ups, relative to their grid",
+            in_tables(Visibility::Always), quantile("lateness", "50"), compared("lateness", Scatter::Lateness);
+        late_p90: Nanoseconds = row.lateness()?.p90_ns, "90th percentile of lateness",
+            in_tables(Visibility::Wide), quantile("lateness", "90");
         late_p99: Nanoseconds = row.wait_or_period(|late| late.p99_ns, |found| found.lateness_p99_ns),
-            "The 99th percentile", in_tables(Room::Always), quantile("lateness", "99"), compared("p99", Scatter::Lateness);
-        late_p999: Nanoseconds = row.lateness()?.p999_ns, "The 99.9th percentile",
+            "99th percentile of lateness", in_tables(Visibility::Always), quantile("lateness", "99"), compared("p99", Scatter::Lateness);
+        late_p999: Nanoseconds = row.lateness()?.p999_ns, "99.9th percentile of lateness",
             column("late-p999", "late p99.9"), quantile("lateness", "99.9");
     };
     let mut all = field_table! { Read::Row, BOTH, |row| row;
-        request: Nanoseconds = row.request_ns()? as f64, "The length asked for, or the period",
-            column("request", "asked"), in_tables(Room::Always);
+        request: Nanoseconds = row.request_ns()? as f64, "The requested length, or the period",
+            column("request", "asked"), in_tables(Visibility::Always);
         waits: Count = row.lateness().map(|late| late.waits).or(row.period().map(|found| found.wakeups)),
-            "How many waits or wake-ups";
+            "Number of waits or wake-ups";
     };
     all.extend(
         latenesses
@@ -74,7 +76,7 @@ fn lateness() -> Vec<Field> {
     );
     all.extend(field_table! { Read::Row, BOTH, |row| row;
         late_max: Nanoseconds = row.lateness().map(|late| late.max_ns).or(row.period().and_then(|found| found.max_ns)),
-            "Lateness of the latest wait or wake-up", range(Range::ANY), in_tables(Room::Wide), metric("lateness_max");
+            "Largest lateness of a wait or wake-up", range(Range::ANY), in_tables(Visibility::Wide), metric("lateness_max");
     });
     all
 }
@@ -82,27 +84,28 @@ fn lateness() -> Vec<Field> {
 /// The fields of waits of one length.
 fn length_fields() -> Vec<Field> {
     field_table! { Read::Row, WAITS, |row| row.lateness()?;
-        timers_part: Nanoseconds = row.timers_part_ns, "Median of what is not waiting for a CPU",
+        timers_part: Nanoseconds = row.timers_part_ns, "Median lateness without the time in which the thread waited for a CPU",
             interval(), range(Range::ANY);
-        early: Share = row.early, "Share of waits that returned before their time", metric("early");
-        earliest: Nanoseconds = row.earliest_ns, "By how much the earliest did";
-        cpu: Nanoseconds = row.cpu_ns, "CPU time of the thread a wait", column("cpu-time", "CPU time"),
-            interval(), range(Range::ANY), in_tables(Room::Always), metric("cpu"), compared("cpu", Scatter::Lateness);
-        cpu: Cycles = row.cpu_cycles, "CPU time a wait, in cycles", column("cpu-cycles", "CPU (cycles)"), range(Range::ANY);
-        error: Nanoseconds = row.error_ns, "Median of |observed − asked|";
-        wait_spread: Share = row.spread, "Share of waits within that of the median";
-        wait_quality: Percent = row.quality, "Formula (1) of waits; not to be compared with the Quality of clocks",
-            column("wait-quality", "F(1) of waits %"), in_tables(Room::Wide);
+        early: Share = row.early, "Share of waits that returned too early", metric("early");
+        earliest: Nanoseconds = row.earliest_ns, "Largest earliness";
+        cpu: Nanoseconds = row.cpu_ns, "CPU time of the thread per wait", column("cpu-time", "CPU time"),
+            interval(), range(Range::ANY), in_tables(Visibility::Always), metric("cpu"), compared("cpu", Scatter::Lateness);
+        cpu: Cycles = row.cpu_cycles, "CPU time per wait, in cycles", column("cpu-cycles", "CPU (cycles)"), range(Range::ANY);
+        error: Nanoseconds = row.error_ns, "Median of |observed − requested|";
+        wait_spread: Share = row.spread, "Share of waits within this error of the median length";
+        wait_quality: Percent = row.quality, "Formula (1) for waits; not comparable with the Quality of clocks",
+            column("wait-quality", "F(1) of waits %"), in_tables(Visibility::Wide);
     }
 }
 
-fn intervals() -> Vec<Field> {
+/// The rate and the jitter of periodic timers.
+fn interval_fields() -> Vec<Field> {
     let figures = field_table! { Read::Row, PERIODS, |row| row.period()?;
-        rate_error: Ppm = row.rate_error_ppm, "How much longer the period is than the one asked for",
-            column("rate", "rate error (ppm)"), in_tables(Room::Always), metric("rate_error"), compared("rate", Scatter::None);
-        jitter_p50: Nanoseconds = row.jitter_p50_ns, "How far intervals are from the period: the percentile of the name",
-            in_tables(Room::Wide), quantile("jitter", "50");
-        jitter_p99: Nanoseconds = row.jitter_p99_ns, "The 99th percentile", quantile("jitter", "99");
+        rate_error: Ppm = row.rate_error_ppm, "Relative difference of the period from the requested one",
+            column("rate", "rate error (ppm)"), in_tables(Visibility::Always), metric("rate_error"), compared("rate", Scatter::None);
+        jitter_p50: Nanoseconds = row.jitter_p50_ns, "Median of |interval − period|",
+            in_tables(Visibility::Wide), quantile("jitter", "50");
+        jitter_p99: Nanoseconds = row.jitter_p99_ns, "99th percentile of |interval − period|", quantile("jitter", "99");
     };
     figures
         .into_iter()
@@ -110,22 +113,23 @@ fn intervals() -> Vec<Field> {
         .collect()
 }
 
-fn expirations() -> Vec<Field> {
+/// The expirations of periodic timers.
+fn expiration_fields() -> Vec<Field> {
     field_table! { Read::Row, PERIODS, |row| row.period()?;
-        expirations: Count = row.expirations, "Expirations in the measurement", metric("expirations");
-        missed: Count = row.missed, "Points of the grid at which nothing woke up",
-            in_tables(Room::Wide), metric("missed_expirations");
-        missed_reported: Count = row.missed_reported, "Those that the timer reports",
+        expirations: Count = row.expirations, "Number of expirations", metric("expirations");
+        missed: Count = row.missed, "Points of the grid without a wake-up",
+            in_tables(Visibility::Wide), metric("missed_expirations");
+        missed_reported: Count = row.missed_reported, "Missed expirations that the timer reports",
             column("missed-reported", "of which reported");
-        stalls: Count = row.stalls, "Stalls that were injected";
-        after_stall: Text = row.policy.map(MissedPolicy::name), "What it does after a stall: `burst`, `skip`, `delay`",
-            column("after-stall", "after a stall"), in_tables(Room::Always);
+        stalls: Count = row.stalls, "Number of injected stalls";
+        after_stall: Text = row.policy.map(MissedPolicy::name), "Policy for the expirations missed in a stall: `burst`, `skip`, `delay`",
+            column("after-stall", "after a stall"), in_tables(Visibility::Always);
     }
 }
 
-fn granularity(known: Granularity) -> Found {
+fn granularity(known: Granularity) -> FieldValue {
     match known {
-        Granularity::Step(step) => Found::Figure(step),
-        Granularity::AtMost(ns) => Found::AtMost(ns),
+        Granularity::Step(step) => FieldValue::Figure(step),
+        Granularity::AtMost(ns) => FieldValue::AtMost(ns),
     }
 }

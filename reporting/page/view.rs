@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use super::{Plots, Summarize, quality_class};
-use crate::fields::{Field, Kind, Room, Row, default_columns, rows};
+use crate::fields::{Field, Kind, Row, Visibility, default_columns, rows};
 use crate::model::{ProvenanceKind, Report, Status, Verdicts, value_of};
 use crate::plot::Plot;
 use crate::report::machine::name;
@@ -146,16 +146,16 @@ fn columns(clocks: &[TimerView]) -> Vec<&'static Field> {
         !["timer", "quality", "quality_interval", "trust"].contains(&field.key)
             && values.any(|value| value != Value::Nothing)
     };
-    default_columns(Kind::Clocks, Room::Wide)
+    default_columns(Kind::Clocks, Visibility::Wide)
         .filter(is_shown)
         .collect()
 }
 
 /// The CSS class that hides a column on narrow pages; empty if the column is always shown.
 pub(super) fn width_class(field: &Field) -> &'static str {
-    match field.room {
-        Some(Room::Wide) => "wide",
-        Some(Room::OneReport) => "medium",
+    match field.visibility {
+        Some(Visibility::Wide) => "wide",
+        Some(Visibility::OneReport) => "medium",
         _ => "",
     }
 }

@@ -1,6 +1,8 @@
-//! Stores runs in `DIR/<platform>/<date>/`, each with a report and a readable page, and baselines
-//! in `<home>/baselines/<name>.json`. The destination is checked before the measurement starts. A
-//! run is written completely or not at all, and never overwrites an older run.
+//! Stores runs in `DIR/<platform>/<date>/`, each with a report and a readable page, and baselines in
+//! `<home>/baselines/<name>.json`.
+//!
+//! The destination is checked before the measurement starts. A run is written completely or not at
+//! all, and never overwrites an older run.
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -21,7 +23,7 @@ pub struct Archive {
     /// A temporary folder in the base folder, so that a rename moves it into place.
     folder: Option<ScratchFolder>,
     /// Whether `prepare` created the base folder.
-    made: bool,
+    created_base: bool,
 }
 
 impl Archive {
@@ -30,19 +32,21 @@ impl Archive {
     /// # Errors
     /// When no folder can be created in `base`.
     pub fn prepare(base: &Path) -> Result<Self, OutputError> {
-        /// Attempts to create a folder in `base`: a concurrent run that created `base` removes it
-        /// again if that run fails.
-        const TRIES: u32 = 20;
-        let mut tries = 1;
+        /// The largest number of attempts to create a folder in `base`. An attempt fails if a
+        /// concurrent run that created `base` fails and removes it.
+        const MAX_ATTEMPTS: u32 = 20;
+        let mut attempts = 1;
         loop {
             let mut archive = Self {
                 base: base.to_owned(),
                 folder: None,
-                made: make(base)?,
+                created_base: create_folder(base)?,
             };
             match ScratchFolder::within(base, 0o777) {
-                Err(error) if error.kind() == io::ErrorKind::NotFound && tries < TRIES => {
-                    tries += 1
+                Err(error)
+                    if error.kind() == io::ErrorKind::NotFound && attempts < MAX_ATTEMPTS =>
+                {
+                    attempts += 1
                 }
                 folder => {
                     archive.folder =
@@ -60,22 +64,22 @@ impl Archive {
     /// When the disk is full, or the base folder changed since [`prepare`](Self::prepare).
     pub fn commit(mut self, report: &Report) -> Result<PathBuf, OutputError> {
         let platform = self.base.join(slug(&report.platform));
-        let explained = |source| OutputError::explain(&platform, &platform, source);
+        let explain = |source| OutputError::explain(&platform, &platform, source);
         let Some(folder) = self.folder.take() else {
-            return Err(explained(io::Error::other("its folder is gone")));
+            return Err(explain(io::Error::other("its folder is gone")));
         };
         let page = format!(
             "# Timers of {}\n\n{}\nEvery figure with all its digits, and what it rests on: [report.json](report.json).\n",
             name(report),
             render(report, Format::Markdown, Style::default())
         );
-        write(&folder.path().join("report.json"), &json::dense(report)).map_err(explained)?;
-        write(&folder.path().join("README.md"), &page).map_err(explained)?;
-        fs::create_dir_all(&platform).map_err(explained)?;
+        write(&folder.path().join("report.json"), &json::dense(report)).map_err(explain)?;
+        write(&folder.path().join("README.md"), &page).map_err(explain)?;
+        fs::create_dir_all(&platform).map_err(explain)?;
         let date = date(&report.created);
         let moved = folder.persist_with(|folder| move_to_free(folder, &platform, &date));
-        let place = moved.map_err(explained)?;
-        self.made = false;
+        let place = moved.map_err(explain)?;
+        self.created_base = false;
         Ok(place)
     }
 }
@@ -83,7 +87,7 @@ impl Archive {
 impl Drop for Archive {
     fn drop(&mut self) {
         drop(self.folder.take());
-        if self.made {
+        if self.created_base {
             // Fails if the folder is not empty, which is intended.
             let _ = fs::remove_dir(&self.base);
         }
@@ -91,7 +95,7 @@ impl Drop for Archive {
 }
 
 /// Creates a folder if it does not exist. Returns whether it was created.
-fn make(base: &Path) -> Result<bool, OutputError> {
+fn create_folder(base: &Path) -> Result<bool, OutputError> {
     if base.exists() {
         return Ok(false);
     }
@@ -112,8 +116,8 @@ fn write(path: &Path, text: &str) -> io::Result<()> {
     file.sync_all()
 }
 
-/// The date of a time such as `2026-11-20T12:00:00Z`; reports from other programs may hold any
-/// text.
+/// The date of a time such as `2026-11-20T12:00:00Z`; `undated` if the text does not start with a
+/// date, because reports from other programs may hold any text.
 fn date(created: &str) -> String {
     let day: String = created
         .chars()
@@ -158,14 +162,14 @@ fn move_to_free(folder: &Path, platform: &Path, name: &str) -> io::Result<PathBu
     )))
 }
 
-/// The length of the longest name of a baseline, in characters.
+/// The largest length of the name of a baseline, in characters.
 const MAX_NAME_CHARS: usize = 64;
 
 /// The folder that contains all baselines.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Baselines(PathBuf);
 
-/// A word does not identify exactly one file or baseline.
+/// The error for a word that does not identify exactly one file or baseline.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Unresolved {
     /// A file and a baseline have the same name.
@@ -180,7 +184,7 @@ pub enum Unresolved {
     },
     /// Neither a file nor a baseline has this name.
     #[error(
-        "there is neither a baseline nor a file `{name}`; {}; `timermeter probe --baseline {name}` makes one", known(.names)
+        "there is neither a baseline nor a file `{name}`; {}; `timermeter probe --baseline {name}` makes one", list_baselines(.names)
     )]
     Neither {
         /// The word.
@@ -190,7 +194,7 @@ pub enum Unresolved {
     },
 }
 
-fn known(names: &[String]) -> String {
+fn list_baselines(names: &[String]) -> String {
     match names {
         [] => "no baseline is kept yet".to_owned(),
         names => format!("baselines: {}", names.join(", ")),
@@ -216,7 +220,7 @@ pub fn home() -> Option<PathBuf> {
             .map(PathBuf::from)
             .filter(|folder| !folder.as_os_str().is_empty())
     };
-    let own = || {
+    let in_data_folder = || {
         let data = ["XDG_DATA_HOME", "LOCALAPPDATA"]
             .into_iter()
             .find_map(|name| {
@@ -228,7 +232,7 @@ pub fn home() -> Option<PathBuf> {
                 .join("timermeter"),
         )
     };
-    folder("TIMERMETER_HOME").or_else(own)
+    folder("TIMERMETER_HOME").or_else(in_data_folder)
 }
 
 impl Baselines {
@@ -319,13 +323,13 @@ mod tests {
         let report = parse(SMALL, "r.json").unwrap();
         for _ in 0..20 {
             let folder = tempfile::tempdir().unwrap();
-            let (base, together) = (folder.path().join("run"), Barrier::new(NODES));
+            let (base, barrier) = (folder.path().join("run"), Barrier::new(NODES));
             let node = &|number: usize| {
-                together.wait();
+                barrier.wait();
                 let archive = Archive::prepare(&base).unwrap();
                 (!number.is_multiple_of(3)).then(|| archive.commit(&report).unwrap())
             };
-            let places: BTreeSet<_> = thread::scope(|scope| {
+            let folders: BTreeSet<_> = thread::scope(|scope| {
                 let started: Vec<_> = (0..NODES)
                     .map(|number| scope.spawn(move || node(number)))
                     .collect();
@@ -334,11 +338,11 @@ mod tests {
                     .filter_map(|thread| thread.join().unwrap())
                     .collect()
             });
-            assert_eq!(places.len(), NODES - NODES / 3);
+            assert_eq!(folders.len(), NODES - NODES / 3);
             assert!(
-                places
+                folders
                     .iter()
-                    .all(|place| place.join("report.json").is_file())
+                    .all(|folder| folder.join("report.json").is_file())
             );
         }
     }

@@ -10,9 +10,11 @@ use super::read::{ReadError, parse, text_of};
 use crate::model::Report;
 use crate::parallel;
 
-/// The number of parts into which the files are divided, and the largest number of files in a part.
+/// The number of parts into which the files are divided. There are more parts if a part would
+/// exceed [`MAX_FILES_PER_PART`].
 const PARTS: usize = 256;
-const MOST_IN_PART: usize = 32;
+/// The largest number of files in a part.
+const MAX_FILES_PER_PART: usize = 32;
 
 /// The reports that were read, and the errors of the other files.
 #[derive(Debug, Default)]
@@ -24,7 +26,7 @@ pub struct Collection<T> {
     pub refused: Vec<ReadError>,
 }
 
-/// The retained content of a report.
+/// A report that was read: its path and the content that the caller retains.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Kept<T> {
     /// The path of the report.
@@ -56,10 +58,10 @@ impl<T: Send> Collection<T> {
         let files: Vec<Result<PathBuf, ReadError>> =
             paths.iter().flat_map(|path| files(path.as_ref())).collect();
         // The files of a part share a buffer, because allocating one for each file is slow.
-        let some: Vec<_> = files
-            .chunks(files.len().div_ceil(PARTS).clamp(1, MOST_IN_PART))
+        let parts: Vec<_> = files
+            .chunks(files.len().div_ceil(PARTS).clamp(1, MAX_FILES_PER_PART))
             .collect();
-        let read = parallel::map(&some, |files| {
+        let read = parallel::map(&parts, |files| {
             let mut buffer = Vec::new();
             let mut content = |path: &PathBuf| keep(path, text_of(path, &mut buffer)?);
             files
@@ -75,7 +77,7 @@ impl<T: Send> Collection<T> {
             match (path, content) {
                 (Ok(path), Some(Ok(content))) => collection.reports.push(Kept { path, content }),
                 (Err(error), _) | (_, Some(Err(error))) => collection.refused.push(error),
-                (Ok(_), None) => unreachable!("what has a path is read"),
+                (Ok(_), None) => unreachable!("every path was read"),
             }
         }
         collection
@@ -84,15 +86,15 @@ impl<T: Send> Collection<T> {
 
 impl Collection<Report> {
     /// Reads reports as [`read`](Self::read) does and retains them completely. `None` if the files
-    /// are longer than `most` bytes in total.
-    pub fn read_whole<P: AsRef<Path> + Sync>(paths: &[P], most: u64) -> Option<Self> {
+    /// have more than `max_bytes` bytes in total.
+    pub fn read_whole<P: AsRef<Path> + Sync>(paths: &[P], max_bytes: u64) -> Option<Self> {
         let bytes = AtomicU64::new(0);
         let collection = Collection::read_texts(paths, |path, text| {
             let length = text.len() as u64;
             let fits = bytes
                 .fetch_add(length, Ordering::Relaxed)
                 .saturating_add(length)
-                <= most;
+                <= max_bytes;
             let name = path.display().to_string();
             fits.then(|| parse(text, &name)).transpose()
         });
@@ -143,21 +145,24 @@ fn collect_files(folder: &Path) -> Vec<Result<PathBuf, ReadError>> {
     };
     entries.retain(|entry| !entry.file_name().as_encoded_bytes().starts_with(b"."));
     entries.sort_by_key(DirEntry::file_name);
-    let of = |entry: &DirEntry| {
+    let files_of_entry = |entry: &DirEntry| {
         let path = entry.path();
         if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
             return collect_files(&path);
         }
-        let named = path
+        let ends_in_json = path
             .extension()
             .is_some_and(|ending| ending.eq_ignore_ascii_case("json"));
-        if named && !path.is_dir() {
+        if ends_in_json && !path.is_dir() {
             vec![Ok(path)]
         } else {
             Vec::new()
         }
     };
-    parallel::map(&entries, of).into_iter().flatten().collect()
+    parallel::map(&entries, files_of_entry)
+        .into_iter()
+        .flatten()
+        .collect()
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use super::Fact;
 use super::sections::Detail;
-use crate::fields::{Room, Row, of_kind};
+use crate::fields::{Row, Visibility, fields_of};
 use crate::model::{Distribution, Question, Verdicts};
 use crate::text::numbers::{significant, time};
 
@@ -17,12 +17,17 @@ pub fn facts(row: Row, detail: Detail) -> Vec<Fact> {
             .iter()
             .any(|question| question.name().replace('-', " ") == key)
     };
-    let fields = of_kind(row.kind()).filter(|field| {
+    let fields = fields_of(row.kind()).filter(|field| {
         let is_wanted = match field.key {
             "timer" | "label" | "distribution_modes" | "findings" => false,
             "reason" | "remedy" => true,
             "runtime" => in_full || row.runtime() != "native",
-            _ => in_full || field.room.is_some_and(|room| room < Room::Wide),
+            _ => {
+                in_full
+                    || field
+                        .visibility
+                        .is_some_and(|visibility| visibility < Visibility::Wide)
+            }
         };
         is_wanted && !field.derived && !field.is_end() && !is_answer(field.key)
     });

@@ -44,7 +44,7 @@ pub fn cells(
     let of_report = |field: &&Field| match field.key {
         "file" => Some(path.map(|path| path.display().to_string()).into()),
         "platform" => Some(slug(&report.platform).into()),
-        _ => field.of_report(report),
+        _ => field.report_value(report),
     };
     let of_report: Vec<Option<Value>> = columns.iter().map(of_report).collect();
     let rows = rows(report, kind)

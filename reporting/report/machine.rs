@@ -126,7 +126,7 @@ pub fn caution(report: &Report) -> Option<Fact> {
 
 /// The facts about the machine and about the measurement.
 #[must_use]
-pub fn facts_of(report: &Report) -> Vec<Fact> {
+pub fn report_facts(report: &Report) -> Vec<Fact> {
     let node = report.node.iter().map(|node| ("node", node.clone()));
     let mut facts: Vec<Fact> = caution(report).into_iter().chain(node).collect();
     facts.extend(self::facts(&report.platform, &report.frequency));

@@ -20,8 +20,8 @@ pub use archive::{Archive, Baselines, Unresolved, home, is_name};
 pub use collection::{Collection, Kept, files};
 pub use facts::facts;
 pub use format::{cells, render};
-pub use output::{OutputError, WholeFile, is_standard};
-pub use range::impossible;
+pub use output::{OutputError, WholeFile, is_stdout};
+pub use range::find_invalid;
 pub use ranking::{ranks, usual_lateness, written_rank};
 pub use read::{ReadError, parse, read};
 #[cfg(feature = "schema")]

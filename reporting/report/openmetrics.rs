@@ -9,7 +9,7 @@ use std::time::UNIX_EPOCH;
 
 use indexmap::IndexMap;
 
-use crate::fields::{Field, Kind, Row, fields, of_kind, rows};
+use crate::fields::{Field, Kind, Row, fields, fields_of, rows};
 use crate::model::{Interval, Outcome, Report, Verdicts};
 use crate::text::{clipped, plain};
 
@@ -141,7 +141,7 @@ fn add_report(metrics: &mut Metrics, run: &str, report: &Report) {
                     "clock_source" => "clocksource",
                     key => key,
                 };
-                Some(labels(&[(label, field.of_report(report)?.as_text())]))
+                Some(labels(&[(label, field.report_value(report)?.as_text())]))
             });
         std::iter::once(run.to_owned())
             .chain(texts)
@@ -229,7 +229,7 @@ fn add_row(metrics: &mut Metrics, row: Row) {
         &with(&own, "status", row.status().name()),
         Some(1.0),
     );
-    for field in of_kind(row.kind()) {
+    for field in fields_of(row.kind()) {
         let whole = field.figure(row);
         metrics.add(prefix, field, &own, whole);
         for (row, late) in row

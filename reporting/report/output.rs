@@ -79,14 +79,14 @@ enum Target {
     /// A regular file: written to a temporary file in the same folder, then renamed.
     Whole { file: ScratchFile, place: PathBuf },
     /// A device, a pipe or a descriptor: it cannot be replaced, so it is written directly.
-    Straight,
+    Direct,
     /// Standard output.
     Standard,
 }
 
 /// Whether `path` denotes standard output.
 #[must_use]
-pub fn is_standard(path: &Path) -> bool {
+pub fn is_stdout(path: &Path) -> bool {
     path == Path::new("-")
 }
 
@@ -147,7 +147,7 @@ impl Write for WholeFile {
         match &mut self.target {
             Target::Whole { file, .. } => file.file()?.write(bytes),
             Target::Standard => io::stdout().write(bytes),
-            Target::Straight => OpenOptions::new()
+            Target::Direct => OpenOptions::new()
                 .append(true)
                 .open(&self.path)?
                 .write(bytes),
@@ -164,7 +164,7 @@ impl Write for WholeFile {
 }
 
 fn prepare(path: &Path) -> Result<Target, OutputError> {
-    if is_standard(path) {
+    if is_stdout(path) {
         return Ok(Target::Standard);
     }
     let explained = |source| OutputError::explain(path, path, source);
@@ -172,7 +172,7 @@ fn prepare(path: &Path) -> Result<Target, OutputError> {
         Ok(known) if known.is_dir() => {
             return Err(OutputError::is_folder(path));
         }
-        Ok(known) if !known.is_file() => return Ok(Target::Straight),
+        Ok(known) if !known.is_file() => return Ok(Target::Direct),
         Ok(known) => Some(known),
         Err(error) if error.kind() == io::ErrorKind::NotFound => None,
         Err(error) => return Err(explained(error)),
@@ -180,7 +180,7 @@ fn prepare(path: &Path) -> Result<Target, OutputError> {
     let Some(place) = follow_links(path).map_err(explained)? else {
         // A missing device or descriptor cannot be created.
         return known
-            .map(|_| Target::Straight)
+            .map(|_| Target::Direct)
             .ok_or_else(|| OutputError::in_folder(path, parent(path)));
     };
     if ends_in_slash(path) {

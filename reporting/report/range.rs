@@ -3,21 +3,21 @@
 
 use std::collections::HashSet;
 
-use crate::fields::{Kind, fields, of_kind, rows};
+use crate::fields::{Kind, fields, fields_of, rows};
 use crate::model::Report;
 
 /// Describes the first invalid value or duplicate row of a report.
 #[must_use]
-pub fn impossible(report: &Report) -> Option<String> {
-    let of_report = fields()
+pub fn find_invalid(report: &Report) -> Option<String> {
+    let report_value = fields()
         .iter()
-        .find_map(|field| field.impossible_of_report(report));
+        .find_map(|field| field.describe_invalid_in_report(report));
     let of_rows = || {
         Kind::ALL
             .into_iter()
             .find_map(|kind| impossible_row(report, kind))
     };
-    of_report.or_else(of_rows)
+    report_value.or_else(of_rows)
 }
 
 fn impossible_row(report: &Report, kind: Kind) -> Option<String> {
@@ -34,7 +34,7 @@ fn impossible_row(report: &Report, kind: Kind) -> Option<String> {
             return Some(format!("'{}' has a period of 0", row.name()));
         }
         row.by_length().into_iter().find_map(|row| {
-            let wrong = of_kind(kind).find_map(|field| field.impossible_of(row))?;
+            let wrong = fields_of(kind).find_map(|field| field.describe_invalid_in_row(row))?;
             Some(format!("'{}': {wrong}", row.name_with_length()))
         })
     })

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use super::range::{excess, impossible};
+use super::range::{excess, find_invalid};
 use crate::input::MAX_REPORT_BYTES;
 use crate::model::{Report, SCHEMA};
 use crate::text::{clean_strings, clipped, json_error};
@@ -86,7 +86,7 @@ fn parse_checked(text: &str) -> Result<Report, String> {
             });
         }
     };
-    match impossible(&report) {
+    match find_invalid(&report) {
         Some(problem) => Err(problem),
         None => Ok(report),
     }

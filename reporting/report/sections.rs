@@ -4,11 +4,11 @@
 use clap::ValueEnum;
 
 use super::Fact;
-use super::machine::{caution, facts_of, in_a_line};
+use super::machine::{caution, in_a_line, report_facts};
 use super::notes::Notes;
 use super::ranking::{RankedWaits, ranks, written_rank};
 use crate::document::{Document, FindingText};
-use crate::fields::{Field, Kind, Room, Row, all_rows, default_columns, rows};
+use crate::fields::{Field, Kind, Row, Visibility, all_rows, default_columns, rows};
 use crate::model::{ProvenanceKind, Report, Severity, Status};
 use crate::table::{Table, TableColumn, Value};
 use crate::text::numbers::short_time;
@@ -48,7 +48,7 @@ pub fn document(
             let line: Fact = ("machine", in_a_line(report));
             caution(report).into_iter().chain([line]).collect()
         }
-        _ => facts_of(report),
+        _ => report_facts(report),
     });
     for section in tables(report, &notes) {
         if section.kind != Kind::Clocks {
@@ -60,7 +60,7 @@ pub fn document(
             document = document.table(table);
         }
     }
-    let few = report
+    let has_few_rows = report
         .timers
         .iter()
         .filter(|row| row.quality.is_some())
@@ -72,7 +72,7 @@ pub fn document(
         findings.truncate(MAX_SHORT_NOTES);
     }
     let mut reasons = reasons(report);
-    reasons.retain(|reason| in_full || few || reason.severity == Severity::Problem);
+    reasons.retain(|reason| in_full || has_few_rows || reason.severity == Severity::Problem);
     reasons.extend(findings);
     if !reasons.is_empty() {
         document = document.heading("notes").findings(reasons);
@@ -122,11 +122,9 @@ fn kind_sections(report: &Report, kind: Kind, notes: &Notes) -> Vec<Section> {
             table: None,
         }];
     }
-    let shared = measured[0].conditions_in_words(true);
-    let shared = if shared.is_empty() {
-        shared
-    } else {
-        format!(" ({shared})")
+    let shared = match measured[0].conditions_in_words(true) {
+        none if none.is_empty() => none,
+        conditions => format!(" ({conditions})"),
     };
     let length = |row: &Row| short_time(row.request_ns().unwrap_or_default() as f64);
     let section = |caption: String, rows: Vec<(String, Row)>| Section {
@@ -144,12 +142,14 @@ fn kind_sections(report: &Report, kind: Kind, notes: &Notes) -> Vec<Section> {
             let mut sections = Vec::new();
             if let Some(RankedWaits { request_ns, rows }) = RankedWaits::rank(report) {
                 let caption = format!(
-                    "Waits of {}{shared}: lateness is observed less asked, floor the shortest wait. \
-                     *: no other is clearly less late or cheaper without being worse in the other",
+                    "Waits of {}{shared}: lateness is observed minus requested, floor is the shortest wait. \
+                     *: no other primitive is clearly less late or cheaper without being worse in the other value",
                     short_time(request_ns as f64)
                 );
-                let mark = |front: bool| if front { "*" } else { "" }.to_owned();
-                let rows = rows.into_iter().map(|(row, front)| (mark(front), row));
+                let mark = |is_optimal: bool| if is_optimal { "*" } else { "" }.to_owned();
+                let rows = rows
+                    .into_iter()
+                    .map(|(row, is_optimal)| (mark(is_optimal), row));
                 sections.push(section(caption, rows.collect()));
             }
             let by_length: Vec<(String, Row)> = measured
@@ -193,23 +193,25 @@ fn table(kind: Kind, rows: &[(String, Row)], notes: &Notes) -> Table<'static> {
             .iter()
             .any(|(_, row)| field.value(*row) != Value::Nothing),
     };
-    let fields: Vec<&Field> = default_columns(kind, Room::Wide).filter(is_known).collect();
+    let fields: Vec<&Field> = default_columns(kind, Visibility::Wide)
+        .filter(is_known)
+        .collect();
     let name = TableColumn {
         folds: true,
         ..TableColumn::left("timer")
     };
     let figures = fields.iter().map(|field| TableColumn {
-        omission_priority: field.room.map_or(0, |room| room as u8),
+        omission_priority: field.visibility.map_or(0, |visibility| visibility as u8),
         ..field.as_column_with_units()
     });
     // An empty column would still take one blank.
     let has_marks = rows.iter().any(|(mark, _)| !mark.is_empty());
-    let lead = has_marks.then(|| TableColumn::program_text(""));
-    let columns = lead.into_iter().chain([name]).chain(figures);
+    let mark_column = has_marks.then(|| TableColumn::program_text(""));
+    let columns = mark_column.into_iter().chain([name]).chain(figures);
     let marks: Vec<String> = rows.iter().map(|(_, row)| notes.marks(*row)).collect();
     let has_notes = marks.iter().any(|marks| !marks.is_empty());
-    let see = has_notes.then(|| TableColumn::left("notes"));
-    let mut table = Table::new(columns.chain(see).collect());
+    let note_column = has_notes.then(|| TableColumn::left("notes"));
+    let mut table = Table::new(columns.chain(note_column).collect());
     for ((mark, row), notes) in rows.iter().zip(marks) {
         let figures = fields.iter().map(|field| field.value(*row));
         let mark = has_marks.then(|| mark.as_str().into());

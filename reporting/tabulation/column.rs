@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use clap::ValueEnum;
 use clap::builder::PossibleValue;
 
-use crate::fields::{Field, Kind, Room, default_columns, fields};
+use crate::fields::{Field, Kind, Visibility, default_columns, fields};
 
 /// The name of a column on the command line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,13 +27,13 @@ impl ColumnName {
     /// reports, `narrow` whether the terminal is narrow.
     #[must_use]
     pub fn by_default(kind: Kind, many: bool, narrow: bool) -> Vec<Self> {
-        let room = match (narrow, many) {
-            (false, _) => Room::Wide,
-            (true, false) => Room::OneReport,
-            (true, true) => Room::Always,
+        let visibility = match (narrow, many) {
+            (false, _) => Visibility::Wide,
+            (true, false) => Visibility::OneReport,
+            (true, true) => Visibility::Always,
         };
         // Most reports have no values for these columns.
-        default_columns(kind, room)
+        default_columns(kind, visibility)
             .filter(|field| !["adds", "quality_printed"].contains(&field.key))
             .map(|field| Self(field.column))
             .collect()
@@ -44,15 +44,15 @@ impl ColumnName {
     pub(super) fn field(self, kind: Kind) -> &'static Field {
         let all = || fields().iter().filter(|field| field.column == self.0);
         all()
-            .find(|field| field.is_of(kind))
+            .find(|field| field.applies_to(kind))
             .or(all().next())
             .expect("every column is the column of a field")
     }
 
     /// Whether rows of this kind have the column.
     #[must_use]
-    pub fn is_of(self, kind: Kind) -> bool {
-        self.field(kind).is_of(kind)
+    pub fn applies_to(self, kind: Kind) -> bool {
+        self.field(kind).applies_to(kind)
     }
 }
 

@@ -288,7 +288,7 @@ fn lines(path: &Path, report: &Report, choice: &TableChoice) -> Vec<TableLine> {
     let source = |column: ColumnName| match column.field(choice.kind) {
         _ if column == ColumnName::FILE => CellSource::Shared(file.clone()),
         field if field.is_of_report() => {
-            CellSource::Shared(field.of_report(report).unwrap_or(Value::Nothing))
+            CellSource::Shared(field.report_value(report).unwrap_or(Value::Nothing))
         }
         _ if column == ColumnName::TIMER && choice.layout == Layout::SideBySide => {
             CellSource::NameWithLength

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::builder::{PathBufValueParser, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Command, ValueEnum};
 
-use crate::report::is_standard;
+use crate::report::is_stdout;
 use crate::table::Format;
 
 /// The output format and files.
@@ -53,7 +53,7 @@ pub(super) fn formats(formats: &[Format]) -> impl TypedValueParser<Value = Forma
 /// A parser that accepts files with the extensions of these formats.
 fn outputs(formats: &'static [Format]) -> impl TypedValueParser<Value = Output> {
     PathBufValueParser::new().try_map(move |path| {
-        if is_standard(&path) {
+        if is_stdout(&path) {
             return Err(
                 "--format determines the format of standard output; name a file".to_owned(),
             );

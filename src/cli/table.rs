@@ -103,7 +103,7 @@ impl TableArgs {
         let (mut kinds, all): (Vec<Kind>, _) = (Vec::new(), Kind::value_variants());
         kinds.extend(
             all.iter()
-                .filter(|&&kind| named.iter().all(|column| column.is_of(kind))),
+                .filter(|&&kind| named.iter().all(|column| column.applies_to(kind))),
         );
         let kinds = match self.kind {
             Some(kind) => vec![kind],

@@ -5,7 +5,7 @@ use std::io::Write;
 use super::{CommandError, emit, failed, prepare, tell, view};
 use crate::cli::AnalyseArgs;
 use crate::recording::Recording;
-use crate::report::{Archive, impossible};
+use crate::report::{Archive, find_invalid};
 
 /// Runs the command.
 ///
@@ -21,7 +21,7 @@ pub fn run(args: &AnalyseArgs, output: &mut dyn Write) -> Result<(), CommandErro
         .map_err(failed)?;
     let recording = Recording::read(&args.trace).map_err(failed)?;
     let report = recording.report().map_err(failed)?;
-    if let Some(what) = impossible(&report) {
+    if let Some(what) = find_invalid(&report) {
         let trace = args.trace.display();
         return Err(failed(format!(
             "'{trace}' is a damaged trace: its report is impossible: {what}"

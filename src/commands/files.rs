@@ -6,7 +6,7 @@ use super::{CommandError, Outputs, emit, failed, prepare, view, write_files};
 use crate::cli::RunArgs;
 use crate::model::Report;
 use crate::recording::Recording;
-use crate::report::{Archive, Baselines, WholeFile, is_standard, json};
+use crate::report::{Archive, Baselines, WholeFile, is_stdout, json};
 use crate::text::{plain, shortened};
 
 /// The output files of a run. All are checked to be writable before anything is measured. They are
@@ -35,7 +35,7 @@ impl Files {
             trace: trace.map_err(failed)?,
             archive: archive.map_err(failed)?,
             baseline,
-            is_trace_shown: args.trace.as_deref().is_some_and(is_standard),
+            is_trace_shown: args.trace.as_deref().is_some_and(is_stdout),
         })
     }
 

@@ -11,7 +11,7 @@ use crate::document::{Document, FindingText};
 use crate::fields::{Row, all_rows};
 use crate::model::{Report, Severity, Status};
 use crate::plot::Plot;
-use crate::report::machine::{facts_of, in_a_line, name};
+use crate::report::machine::{in_a_line, name, report_facts};
 use crate::report::{Detail, WholeFile, facts, read};
 use crate::selection::select;
 use crate::text::first_part;
@@ -49,7 +49,7 @@ pub fn run(args: &InspectArgs, output: &mut dyn Write) -> Result<bool, CommandEr
         document = section(document, row, args.verbose);
     }
     let machine = if args.verbose {
-        facts_of(&report)
+        report_facts(&report)
     } else {
         vec![("machine", in_a_line(&report))]
     };

@@ -7,7 +7,7 @@ use clap::ValueEnum;
 
 use super::{CommandError, emit, failed, prepare, report_unreadable, tell, terminal_style};
 use crate::cli::{Columns, Output, TableArgs};
-use crate::report::{WholeFile, is_standard};
+use crate::report::{WholeFile, is_stdout};
 use crate::table::Format;
 use crate::tabulation::{Layout, Tabulation, all_columns};
 
@@ -73,8 +73,8 @@ fn write_whole(args: &TableArgs) -> Result<bool, CommandError> {
         |Output { path, format }: &Output| -> Result<all_columns::WriteTable, CommandError> {
             match format {
             Format::Csv => Ok(all_columns::write_csv),
-            Format::Table if is_standard(path) => Ok(all_columns::write_csv),
-            Format::Parquet if is_standard(path) && std::io::stdout().is_terminal() => Err(usage(
+            Format::Table if is_stdout(path) => Ok(all_columns::write_csv),
+            Format::Parquet if is_stdout(path) && std::io::stdout().is_terminal() => Err(usage(
                 "Parquet is not written to a terminal: name a file (--output)",
             )),
             Format::Parquet => all_columns::PARQUET.ok_or_else(|| {

@@ -25,7 +25,7 @@ use timermeter::page;
 use timermeter::plot::Plot;
 use timermeter::quality::quality;
 use timermeter::recording::Recording;
-use timermeter::report::{Detail, facts, impossible, parse, render};
+use timermeter::report::{Detail, facts, find_invalid, parse, render};
 use timermeter::table::{Format, Style};
 use timermeter::text::plain;
 
@@ -177,7 +177,7 @@ fn survives_changed_traces() {
             Ok(recording) => {
                 // `analyse` refuses what cannot be.
                 match recording.report() {
-                    Ok(report) if impossible(&report).is_none() => show(&report),
+                    Ok(report) if find_invalid(&report).is_none() => show(&report),
                     _ => {}
                 }
                 true

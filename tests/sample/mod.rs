@@ -5,9 +5,9 @@ pub mod waits;
 
 use timermeter::findings::{text, values};
 use timermeter::model::{
-    ClockSource, Cost, CostHistogram, Cpu, CpuQuota, Distribution, Figures, Finding, Frequency,
-    Interval, IntervalHistogram, Kernel, Limits, Load, MemoryLimit, Mode, Ntp, Observations, Os,
-    Platform, Provenance, Report, Resolution, ResolutionKind, SCHEMA, Settings, Severity,
+    ClockSource, Cost, CostHistogram, Cpu, CpuQuota, Distribution, Finding, Frequency, Interval,
+    IntervalHistogram, Kernel, Limits, Load, MemoryLimit, Mode, Ntp, Observations, Os, Platform,
+    PlotData, Provenance, Report, Resolution, ResolutionKind, SCHEMA, Settings, Severity,
     Staircase, Status, Tickless, TimerRow, Tool, Tsc, Waiting, value_of,
 };
 use timermeter::text::cleaned;
@@ -192,9 +192,9 @@ fn good() -> Vec<TimerRow> {
 }
 
 /// Of a counter that moves by 26 ticks of 0.3852 ns.
-fn figures() -> Figures {
+fn figures() -> PlotData {
     let work: Vec<u64> = (0..60).collect();
-    Figures {
+    PlotData {
         staircase: Some(Staircase {
             ns_per_work: 1.35,
             ticks: work

@@ -6,14 +6,14 @@ use simulate::population::regular;
 use simulated::{Processes, REFERENCE_ID, Role, Surroundings, World, code_duration_ns};
 use timermeter::campaign::clocks::context_questions;
 use timermeter::cost::adds::adds;
-use timermeter::model::{Adds, Context};
+use timermeter::model::{AddedTimes, Context};
 use timermeter::trace::{InContext, Reference, Trace};
 
 /// Brief processes of a default run.
 const PROCESSES: u64 = 10;
 
 /// What would be found of a case, by processes of their own.
-fn found(case: &Case) -> Adds {
+fn found(case: &Case) -> AddedTimes {
     let processes = (0..PROCESSES).map(|process| {
         let seed = case.seed.wrapping_mul(1_000).wrapping_add(process);
         let world = World::new(&case.timer, &case.reference, &case.surroundings, seed).share();
