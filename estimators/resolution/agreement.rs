@@ -1,9 +1,11 @@
-//! Tests whether the processes agree about the step. Pooled intervals hide a step that changes: a
-//! few processes with another step are a minority, and if one step divides the other, all intervals
-//! are multiples of the shorter step.
+//! Tests whether all processes have the step that was found in the intervals of all processes
+//! together, the *pooled* intervals. These do not show a step that changes: a few processes with
+//! another step are a minority, and if one step divides the other, all intervals are multiples of
+//! the shorter step.
 //!
-//! For speed, intervals are tested in short portions of consecutive intervals of one process. Only
-//! portions that differ from the rest are searched for a different step.
+//! A *portion* is a number of consecutive intervals of one process. For speed, each portion is only
+//! tested for multiples of the pooled step; the portions of a process that do not fit are then
+//! searched for another step.
 
 use std::collections::BTreeMap;
 
@@ -12,19 +14,21 @@ use crate::resolution::lattice;
 use crate::statistics::{median, sorted};
 use crate::trace::{Intervals, Trace};
 
-/// The number of intervals in a portion. By chance, all intervals of a portion are even multiples
-/// of an ordinary step only once in 2⁴⁷ portions, while a process has several portions. *Chance*.
+/// The number of intervals that moved in a portion. By chance, all of these are even multiples of
+/// the step only once in 2⁴⁷ portions, and a process has several portions. *Chance*.
 const PORTION_INTERVALS: usize = 48;
 
-/// The least share of the intervals of a portion that must be multiples of the step. 5 % of all
-/// intervals may have any length, mostly because of interruptions, which come in bursts. *Default*:
-/// moves no figure.
+/// The least share of multiples of the step among the intervals of a portion that fits the step. 5
+/// % of all intervals may have any length, mostly because of interruptions, which come in bursts.
+/// *Default*: moves no figure.
 const MIN_MULTIPLE_SHARE: f64 = 0.8;
 
-/// A portion with a smaller share of multiples cannot be explained by interruptions. *Judgement*.
+/// A portion with a smaller share of multiples of the step is *unexplained*: interruptions are
+/// never so frequent. *Judgement*.
 const MIN_EXPLAINED_SHARE: f64 = 0.5;
 
-/// The least number of such portions that is not attributed to chance. *Default*: moves no figure.
+/// The least number of unexplained portions that is not attributed to chance. *Default*: moves no
+/// figure.
 const MIN_UNEXPLAINED_PORTIONS: usize = 4;
 
 /// The intervals of one process.
@@ -57,7 +61,8 @@ impl<'a> Process<'a> {
     }
 }
 
-/// Returns the step of the pooled intervals, unless processes disagree with it.
+/// Returns the resolution from the pooled intervals, or an upper limit with the reason if a process
+/// has another step; `work_unit` is the length of a unit of work in ticks.
 pub fn confirm_by_processes(
     pooled: Resolution,
     processes: &[Process],
@@ -79,8 +84,8 @@ pub fn confirm_by_processes(
         .collect();
     let mut process_steps: Vec<Vec<f64>> =
         portions.iter().map(|all| all.steps(work_unit)).collect();
-    let both = portions.iter().zip(&process_steps);
-    let without_step = both.filter(|(_, process_steps)| process_steps.is_empty());
+    let with_steps = portions.iter().zip(&process_steps);
+    let without_step = with_steps.filter(|(_, process_steps)| process_steps.is_empty());
     let unexplained: usize = without_step.map(|(portions, _)| portions.unexplained).sum();
     let mut similar: Vec<f64> = process_steps.concat();
     similar.retain(|step| !steps_differ(*step, value));
@@ -116,42 +121,47 @@ pub fn confirm_by_processes(
             .chain(agreeing.then_some(&value)),
     );
     let (shortest, longest) = (steps[0], steps[steps.len() - 1]);
-    let mut both = portions.iter().zip(&process_steps);
-    let how = match both.any(|(portions, process_steps)| portions.has_two_steps(process_steps)) {
-        true => "changes while it is watched",
-        false => "differs between processes",
-    };
+    let mut with_steps = portions.iter().zip(&process_steps);
+    let difference =
+        match with_steps.any(|(portions, process_steps)| portions.has_two_steps(process_steps)) {
+            true => "changes while it is watched",
+            false => "differs between processes",
+        };
     at_most(
         longest,
-        format!("its step {how}: {shortest:.1} and {longest:.1} ticks"),
+        format!("its step {difference}: {shortest:.1} and {longest:.1} ticks"),
     )
 }
 
-/// How a portion differs from the others.
+/// The way in which portions of a process differ from the pooled step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum PortionKind {
-    /// Its intervals are not multiples of the step.
+    /// Too few intervals are multiples of the step.
     OffLattice,
-    /// All intervals are multiples of this number of steps.
+    /// Nearly all intervals are multiples of this number of steps.
     Multiples(u64),
-    /// A half of the process: without a lattice, portions cannot be compared.
+    /// The first or the second half of a process, used if the pooled step has no lattice to compare
+    /// portions with.
     Half(u8),
 }
 
-/// The intervals of a process that differ from the intervals of the others.
+/// The portions of one process, compared with the pooled step.
 struct ProcessPortions<'a> {
     process: Process<'a>,
+    /// The intervals of the portions that do not fit, by the kind of difference.
     differing: BTreeMap<PortionKind, Vec<i64>>,
-    /// The number of portions that agree with the others.
+    /// The number of portions that fit the pooled step.
     agreeing: usize,
-    /// The number of portions that are mostly off the lattice.
+    /// The number of unexplained portions.
     unexplained: usize,
 }
 
 impl<'a> ProcessPortions<'a> {
+    /// Compares all portions of the process with the multiples of `step`.
     fn by_lattice(process: &Process<'a>, step: f64) -> Self {
         let mut portions = Self {
             process: *process,
+            /// The intervals of the portions that do not fit, by the kind of difference.
             differing: BTreeMap::new(),
             agreeing: 0,
             unexplained: 0,
@@ -170,6 +180,7 @@ impl<'a> ProcessPortions<'a> {
         portions
     }
 
+    /// Takes a portion from the beginning of each half of the process, without a comparison.
     fn by_halves(process: &Process<'a>) -> Self {
         let random = process.random();
         let (first, second) = random.split_at(random.len() / 2);
@@ -189,7 +200,7 @@ impl<'a> ProcessPortions<'a> {
         }
     }
 
-    /// Returns the steps of the differing portions.
+    /// Searches the differing portions for their steps.
     fn steps(&self, work_unit: f64) -> Vec<f64> {
         /// The least length of a step that only the search supports, in units of work: few
         /// intervals may show the lattice of the work. *Default*: moves no figure.
@@ -210,8 +221,8 @@ impl<'a> ProcessPortions<'a> {
         steps.collect()
     }
 
-    /// Returns whether the process itself had two steps, of which the given steps are not the usual
-    /// one.
+    /// Returns whether the step changed within the process; `process_steps` are the steps of its
+    /// differing portions.
     fn has_two_steps(&self, process_steps: &[f64]) -> bool {
         let others = process_steps
             .iter()
@@ -220,8 +231,8 @@ impl<'a> ProcessPortions<'a> {
     }
 }
 
-/// The number of different multiples of the step among the sorted intervals. Each length of an
-/// interruption occurs only once.
+/// The number of different multiples of the step among the sorted intervals. A multiple counts if
+/// at least 1 % of the intervals show it, because interruptions seldom have equal lengths.
 fn count_levels(intervals: &[i64], step: f64) -> usize {
     let level = |delta: &i64| (*delta as f64 / step).round();
     let min_count = (intervals.len() / 100).max(2);
@@ -231,7 +242,8 @@ fn count_levels(intervals: &[i64], step: f64) -> usize {
         .count()
 }
 
-/// Removes a step that no other half of a process has: a cost of two modes may look like a step.
+/// Removes each step that was found in only one half of one process, because a cost with two modes
+/// may look like a step.
 fn drop_unconfirmed_steps(process_steps: &mut [Vec<f64>]) {
     let all: Vec<f64> = process_steps.iter().flatten().copied().collect();
     let is_confirmed = |step: &f64| {
@@ -245,7 +257,8 @@ fn drop_unconfirmed_steps(process_steps: &mut [Vec<f64>]) {
         .for_each(|steps| steps.retain(is_confirmed));
 }
 
-/// Returns the shortest prefix with [`PORTION_INTERVALS`] intervals that moved.
+/// Returns the shortest beginning of the intervals that contains [`PORTION_INTERVALS`] intervals
+/// that moved.
 fn first_portion(intervals: &[i64], step: f64) -> Option<&[i64]> {
     let mut moved = intervals
         .iter()
@@ -255,37 +268,38 @@ fn first_portion(intervals: &[i64], step: f64) -> Option<&[i64]> {
     Some(&intervals[..=last])
 }
 
-/// Returns how a portion differs from the others, if it does, and its share of multiples of the
-/// step.
+/// Returns the kind of difference of a portion from the step, `None` if it fits, and its share of
+/// multiples of the step.
 fn classify_portion(portion: &[i64], step: f64) -> (Option<PortionKind>, f64) {
-    /// The ratios of steps that are tested. A ratio has a prime factor; longer steps have less than
-    /// two multiples within the range of the work. *Computed*.
+    /// The tested ratios of a longer step to the step: each other ratio is a multiple of one of
+    /// these primes, or so large that fewer than two multiples lie within the range of the work.
+    /// *Computed*.
     const PRIMES: [u64; 6] = [2, 3, 5, 7, 11, 13];
     /// The least share of multiples that must lie on the longer lattice, as for a separate lattice.
     /// *Default*: moves no figure.
     const MIN_LONGER_SHARE: f64 = 0.95;
     let reach = lattice::tolerance(step);
-    let (mut on, mut longer) = (0.0, [0.0; PRIMES.len()]);
+    let (mut multiples, mut longer_multiples) = (0.0, [0.0; PRIMES.len()]);
     for delta in portion.iter().map(|&delta| delta as f64) {
         let level = (delta / step).round();
         if level >= 1.0 && (delta - level * step).abs() <= reach {
-            on += 1.0;
-            for (times, prime) in longer.iter_mut().zip(PRIMES) {
-                *times += f64::from(u8::from((level as u64).is_multiple_of(prime)));
+            multiples += 1.0;
+            for (count, prime) in longer_multiples.iter_mut().zip(PRIMES) {
+                *count += f64::from(u8::from((level as u64).is_multiple_of(prime)));
             }
         }
     }
-    let share = on / PORTION_INTERVALS as f64;
-    let mut factors = PRIMES.into_iter().zip(longer);
-    let kind = match factors.find(|(_, times)| *times >= MIN_LONGER_SHARE * on) {
+    let share = multiples / PORTION_INTERVALS as f64;
+    let mut factors = PRIMES.into_iter().zip(longer_multiples);
+    let kind = match factors.find(|(_, count)| *count >= MIN_LONGER_SHARE * multiples) {
         _ if share < MIN_MULTIPLE_SHARE => Some(PortionKind::OffLattice),
         longer => longer.map(|(prime, _)| PortionKind::Multiples(prime)),
     };
     (kind, share)
 }
 
-/// Returns the step with an interval that includes similar steps, and the steps of half processes
-/// if they differ by more than their standard errors.
+/// Returns the pooled step with a wider interval: it includes the `similar` steps that were found
+/// in portions, and the steps of halves of processes that differ significantly from the median.
 fn with_process_differences(
     pooled: Resolution,
     processes: &[Process],
@@ -327,28 +341,31 @@ fn with_process_differences(
     Resolution::Resolved { step, rule }
 }
 
-/// Returns the step from these intervals and its standard error: the slope over the number of
-/// steps.
+/// Returns the step and its standard error by linear regression: the slope of the intervals over
+/// their number of steps. `None` if fewer than a portion are multiples of `step`.
 fn fit_step(intervals: &[i64], step: f64) -> Option<(f64, f64)> {
     /// The variance due to truncation to whole ticks, used if the intervals show none by chance.
     /// *Default*: moves no figure.
     const TRUNCATION_VARIANCE: f64 = 1.0 / 12.0;
     let reach = lattice::tolerance(step);
-    let on = intervals.iter().filter_map(|&delta| {
+    let multiples = intervals.iter().filter_map(|&delta| {
         let level = (delta as f64 / step).round();
         let off = delta as f64 - level * step;
         (level >= 1.0 && off.abs() <= reach).then_some((level, off))
     });
-    let on: Vec<(f64, f64)> = on.collect();
-    if on.len() < PORTION_INTERVALS {
+    let multiples: Vec<(f64, f64)> = multiples.collect();
+    if multiples.len() < PORTION_INTERVALS {
         return None;
     }
-    let over = |part: &dyn Fn(&(f64, f64)) -> f64| on.iter().map(part).sum::<f64>();
-    let count = on.len() as f64;
-    let (level, off) = (over(&|on| on.0) / count, over(&|on| on.1) / count);
-    let square = over(&|on| (on.0 - level).powi(2));
-    let slope = over(&|on| (on.0 - level) * (on.1 - off)) / square;
-    let residual = over(&|on| (on.1 - off - slope * (on.0 - level)).powi(2)) / count;
+    let sum_over = |part: &dyn Fn(&(f64, f64)) -> f64| multiples.iter().map(part).sum::<f64>();
+    let count = multiples.len() as f64;
+    let (level, off) = (
+        sum_over(&|point| point.0) / count,
+        sum_over(&|point| point.1) / count,
+    );
+    let square = sum_over(&|point| (point.0 - level).powi(2));
+    let slope = sum_over(&|point| (point.0 - level) * (point.1 - off)) / square;
+    let residual = sum_over(&|point| (point.1 - off - slope * (point.0 - level)).powi(2)) / count;
     slope.is_finite().then(|| {
         (
             step + slope,

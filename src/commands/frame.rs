@@ -9,7 +9,7 @@ use super::CommandError;
 use crate::cli::RunArgs;
 use crate::model::{Interval, Platform, Settings, TimerRow, Tool};
 use crate::platform;
-use crate::platform::frequency::{self, CyclesFrom, Parts, TscWatch};
+use crate::platform::frequency::{self, CyclesFrom, KnownFrequencies, TscWatch};
 use crate::recording::{self, Observation, Recording};
 use crate::trust::Yardsticks;
 
@@ -19,7 +19,7 @@ pub struct Frame {
     node: Option<String>,
     cpu: Option<u32>,
     cycles: CyclesFrom,
-    parts: Parts,
+    parts: KnownFrequencies,
     tsc: Option<TscWatch>,
     kernel_entry: Option<KernelEntry>,
 }
@@ -33,9 +33,9 @@ impl Frame {
         let created = timers::date();
         let (node, cycles) = (args.node.clone(), args.cycles);
         let nominal = frequency::nominal();
-        let known = Parts {
+        let known = KnownFrequencies {
             nominal,
-            ..Parts::default()
+            ..KnownFrequencies::default()
         };
         frequency::summarise(&known, cycles)
             .map_err(|error| CommandError::Usage(error.to_string()))?;
@@ -44,8 +44,8 @@ impl Frame {
             node,
             cpu,
             cycles,
-            parts: Parts {
-                before: frequency::effective(cpu),
+            parts: KnownFrequencies {
+                before: frequency::measure_effective(cpu),
                 ..known
             },
             tsc: TscWatch::begin(timers::RATE_SOURCES[0]),
@@ -76,8 +76,8 @@ impl Frame {
             tool: Tool::this(),
             created: humantime::format_rfc3339_seconds(self.created).to_string(),
             node: self.node,
-            frequency: Parts {
-                after: frequency::effective(self.cpu),
+            frequency: KnownFrequencies {
+                after: frequency::measure_effective(self.cpu),
                 during,
                 tsc: self.tsc.and_then(TscWatch::end),
                 ..self.parts

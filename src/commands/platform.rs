@@ -9,7 +9,7 @@ use crate::cli::PlatformArgs;
 use crate::document::Document;
 use crate::model::{Frequency, Platform};
 use crate::platform;
-use crate::platform::frequency::{self, Parts, TscWatch};
+use crate::platform::frequency::{self, KnownFrequencies, TscWatch};
 use crate::report::machine;
 
 #[derive(Serialize)]
@@ -28,13 +28,13 @@ pub fn run(args: &PlatformArgs, output: &mut dyn Write) -> Result<(), CommandErr
     let allowed = timers::allowed_cpus().unwrap_or_default();
     let cpu = platform::quietest_cpu(&allowed);
     let tsc = TscWatch::begin(timers::RATE_SOURCES[0]);
-    let before = frequency::effective(cpu);
+    let before = frequency::measure_effective(cpu);
     let (tsc, nominal) = (tsc.and_then(TscWatch::end), frequency::nominal());
-    let parts = Parts {
+    let parts = KnownFrequencies {
         before,
         tsc,
         nominal,
-        ..Parts::default()
+        ..KnownFrequencies::default()
     };
     let (frequency, _) =
         frequency::summarise(&parts, frequency::CyclesFrom::Effective).map_err(failed)?;

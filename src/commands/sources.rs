@@ -14,7 +14,7 @@ use crate::cli::{CheckArgs, HostArgs};
 use crate::document::Document;
 use crate::hosts::{children, tool};
 use crate::model::{Interval, TimerRow, value_of};
-use crate::platform::sources::{SourceFigures, advice, described, log_of_sources};
+use crate::platform::sources::{SourceFigures, advice, describe_source, log_of_sources};
 use crate::platform::{Root, clock_source};
 use crate::table::{Notation, Table, TableColumn};
 
@@ -127,7 +127,7 @@ fn set(root: &Root, to: &str) -> io::Result<()> {
         .open(file(root)?)?;
     file.write_all(format!("{to}\n").as_bytes())?;
     drop(file);
-    match root.name(CURRENT) {
+    match root.read_name(CURRENT) {
         Some(now) if now == to => Ok(()),
         now => {
             let now = now.unwrap_or_default();
@@ -176,7 +176,7 @@ fn measure_sources(
 /// Measures the clock while the kernel uses the named source.
 fn measure_clock(root: &Root, name: &str) -> Result<TimerRow, CommandError> {
     let report = first_look(&TIMERS.map(str::to_owned), &HostArgs::default())?;
-    let now = root.name(CURRENT).unwrap_or_default();
+    let now = root.read_name(CURRENT).unwrap_or_default();
     if now != name {
         return Err(failed(format!(
             "the kernel replaced it with '{now}' while it was measured"
@@ -206,7 +206,7 @@ fn from_row(name: &str, row: TimerRow) -> MeasuredSource {
 fn unmeasured(name: &str, reason: Option<String>) -> MeasuredSource {
     MeasuredSource {
         name: name.to_owned(),
-        known: described(name),
+        known: describe_source(name),
         resolution_ns: None,
         cost_ns: None,
         offset_ns: None,

@@ -9,7 +9,7 @@
 //! [CFS bandwidth control]: https://docs.kernel.org/scheduler/sched-bwc.html
 
 use super::Root;
-use super::root::count_of;
+use super::root::cpu_count;
 use crate::model::{CpuQuota, Limits, MemoryLimit, TimeNamespace};
 
 /// The usual mount point of control groups, used if the mounts are not reported.
@@ -25,34 +25,34 @@ const NO_LIMIT_BYTES: u64 = 1 << 62;
 /// The limits of this process.
 #[must_use]
 pub fn limits(root: &Root) -> Limits {
-    let seen = VisibleGroups {
-        groups: root.content("/proc/self/cgroup").unwrap_or_default(),
+    let visible = VisibleGroups {
+        groups: root.read_text("/proc/self/cgroup").unwrap_or_default(),
         mounts: root
-            .beginning("/proc/self/mountinfo", MAX_MOUNTS_BYTES)
+            .read_start("/proc/self/mountinfo", MAX_MOUNTS_BYTES)
             .unwrap_or_default(),
         root,
     };
     let (cpu, cpuset, memory) = (
-        seen.hierarchy("cpu"),
-        seen.hierarchy("cpuset"),
-        seen.hierarchy("memory"),
+        visible.find_hierarchy("cpu"),
+        visible.find_hierarchy("cpuset"),
+        visible.find_hierarchy("memory"),
     );
     Limits {
-        container: container(root, &seen.groups),
+        container: container(root, &visible.groups),
         cgroup: cpu.as_ref().map(|hierarchy| hierarchy.version),
         cpu: cpu.and_then(|hierarchy| hierarchy.cpu_quota(root)),
         cpuset: cpuset.and_then(|hierarchy| hierarchy.cpuset(root)),
         memory: memory.and_then(|hierarchy| hierarchy.memory_limit(root)),
         time_namespace: root
-            .content("/proc/self/timens_offsets")
-            .and_then(|offsets| time_namespace(&offsets)),
+            .read_text("/proc/self/timens_offsets")
+            .and_then(|offsets| parse_time_namespace(&offsets)),
     }
 }
 
 /// Parses lines such as `monotonic 86400 500000000` and `boottime -7 0`: the seconds and the
 /// nanoseconds that are added to a clock.
-fn time_namespace(offsets: &str) -> Option<TimeNamespace> {
-    let of = |name: &str| -> Option<i64> {
+fn parse_time_namespace(offsets: &str) -> Option<TimeNamespace> {
+    let offset_ns = |name: &str| -> Option<i64> {
         let line = offsets
             .lines()
             .find_map(|line| line.trim().strip_prefix(name))?;
@@ -61,8 +61,8 @@ fn time_namespace(offsets: &str) -> Option<TimeNamespace> {
         seconds.checked_mul(1_000_000_000)?.checked_add(nanoseconds)
     };
     let found = TimeNamespace {
-        monotonic_ns: of("monotonic")?,
-        boottime_ns: of("boottime")?,
+        monotonic_ns: offset_ns("monotonic")?,
+        boottime_ns: offset_ns("boottime")?,
     };
     (found != TimeNamespace::default()).then_some(found)
 }
@@ -70,31 +70,32 @@ fn time_namespace(offsets: &str) -> Option<TimeNamespace> {
 /// The kind of container, identified by the files and groups of container programs.
 fn container(root: &Root, groups: &str) -> Option<String> {
     // A container manager writes its name to this file ("systemd's container interface").
-    let named = root
-        .name("/run/systemd/container")
+    let by_manager = root
+        .read_name("/run/systemd/container")
         .filter(|name| name.len() <= 40);
-    let marked = [("/run/.containerenv", "podman"), ("/.dockerenv", "docker")];
-    let grouped = [
+    let marker_files = [("/run/.containerenv", "podman"), ("/.dockerenv", "docker")];
+    let group_names = [
         ("/kubepods", "kubernetes"),
         ("/docker", "docker"),
         ("/libpod", "podman"),
         ("/lxc", "lxc"),
     ];
-    named
+    by_manager
         .or_else(|| {
-            marked
+            marker_files
                 .iter()
-                .find(|(path, _)| root.has(path))
+                .find(|(path, _)| root.exists(path))
                 .map(|(_, name)| (*name).to_owned())
         })
         .or_else(|| {
-            grouped
+            group_names
                 .iter()
                 .find(|(part, _)| groups.contains(part))
                 .map(|(_, name)| (*name).to_owned())
         })
 }
 
+/// The control groups of the process, the mounts, and the folder that contains both.
 struct VisibleGroups<'a> {
     groups: String,
     mounts: String,
@@ -109,7 +110,8 @@ struct Hierarchy {
 }
 
 impl VisibleGroups<'_> {
-    fn hierarchy(&self, controller: &str) -> Option<Hierarchy> {
+    /// Finds the groups of a controller: its version 1 hierarchy if mounted, otherwise version 2.
+    fn find_hierarchy(&self, controller: &str) -> Option<Hierarchy> {
         let mounts = || self.mounts.lines().filter_map(Mount::parse);
         let (version, mount) = mounts()
             .find(|mount| {
@@ -119,23 +121,26 @@ impl VisibleGroups<'_> {
             .map(|mount| (1, mount))
             .or_else(|| Some((2, mounts().find(|mount| mount.kind == "cgroup2")?)))
             .or_else(|| self.find_default_mount(controller))?;
-        let own = self.own_group(version, controller).unwrap_or("/");
+        let process_group = self.own_group(version, controller).unwrap_or("/");
         // The path of a group outside the mount starts with `/..`.
-        let inside = own
+        let below_mount = process_group
             .strip_prefix(mount.root.trim_end_matches('/'))
             .unwrap_or("/");
-        let steps: Vec<&str> = inside.split('/').filter(|step| !step.is_empty()).collect();
-        let steps = if steps.contains(&"..") {
+        let components: Vec<&str> = below_mount
+            .split('/')
+            .filter(|name| !name.is_empty())
+            .collect();
+        let components = if components.contains(&"..") {
             &[][..]
         } else {
-            &steps[..]
+            &components[..]
         };
         let folder = |depth: usize| {
-            [&[mount.point.as_str()][..], &steps[..depth]]
+            [&[mount.point.as_str()][..], &components[..depth]]
                 .concat()
                 .join("/")
         };
-        let deepest = steps.len().min(MAX_DEPTH);
+        let deepest = components.len().min(MAX_DEPTH);
         Some(Hierarchy {
             version,
             folders: (0..=deepest).rev().map(folder).collect(),
@@ -154,10 +159,10 @@ impl VisibleGroups<'_> {
         let first = format!("{DEFAULT_MOUNT}/{controller}");
         if self
             .root
-            .has(&format!("{DEFAULT_MOUNT}/cgroup.controllers"))
+            .exists(&format!("{DEFAULT_MOUNT}/cgroup.controllers"))
         {
             Some((2, mount(DEFAULT_MOUNT.to_owned())))
-        } else if self.root.has(&format!("{first}/cgroup.procs")) {
+        } else if self.root.exists(&format!("{first}/cgroup.procs")) {
             Some((1, mount(first)))
         } else {
             None
@@ -170,11 +175,11 @@ impl VisibleGroups<'_> {
         self.groups.lines().find_map(|line| {
             let (number, rest) = line.split_once(':')?;
             let (controllers, path) = rest.split_once(':')?;
-            let fits = match version {
+            let is_searched = match version {
                 1 => controllers.split(',').any(|name| name == controller),
                 _ => number == "0" && controllers.is_empty(),
             };
-            fits.then_some(path)
+            is_searched.then_some(path)
         })
     }
 }
@@ -189,11 +194,11 @@ struct Mount {
 
 impl Mount {
     fn parse(line: &str) -> Option<Self> {
-        let (place, source) = line.split_once(" - ")?;
-        let (mut place, mut source) = (place.split(' ').skip(3), source.split(' '));
+        let (location, source) = line.split_once(" - ")?;
+        let (mut location, mut source) = (location.split(' ').skip(3), source.split(' '));
         Some(Self {
-            root: unescaped(place.next()?),
-            point: unescaped(place.next()?),
+            root: unescape(location.next()?),
+            point: unescape(location.next()?),
             kind: source.next()?.to_owned(),
             options: source.nth(1)?.to_owned(),
         })
@@ -201,7 +206,7 @@ impl Mount {
 }
 
 /// Replaces the octal escapes of blanks, tabs, line ends and backslashes, such as `\040`.
-fn unescaped(path: &str) -> String {
+fn unescape(path: &str) -> String {
     [
         ("\\040", " "),
         ("\\011", "\t"),
@@ -209,8 +214,8 @@ fn unescaped(path: &str) -> String {
         ("\\134", "\\"),
     ]
     .iter()
-    .fold(path.to_owned(), |path, (code, meant)| {
-        path.replace(code, meant)
+    .fold(path.to_owned(), |path, (code, character)| {
+        path.replace(code, character)
     })
 }
 
@@ -218,17 +223,17 @@ impl Hierarchy {
     fn cpu_quota(&self, root: &Root) -> Option<CpuQuota> {
         let quotas = self.folders.iter().filter_map(|folder| match self.version {
             1 => {
-                let read = |name| root.content(&format!("{folder}/cpu.cfs_{name}_us"));
-                quota(&read("quota")?, &read("period")?)
+                let read = |name| root.read_text(&format!("{folder}/cpu.cfs_{name}_us"));
+                parse_quota(&read("quota")?, &read("period")?)
             }
             _ => {
-                let text = root.content(&format!("{folder}/cpu.max"))?;
+                let text = root.read_text(&format!("{folder}/cpu.max"))?;
                 let (allowed, period) = text.split_once(' ')?;
-                quota(allowed, period)
+                parse_quota(allowed, period)
             }
         });
-        let cpus = least(quotas, self.shows(root, "cpu"))?;
-        let throttled_periods = self.nearest(root, "cpu.stat").and_then(|stat| {
+        let cpus = smallest_limit(quotas, self.has_controller(root, "cpu"))?;
+        let throttled_periods = self.read_nearest(root, "cpu.stat").and_then(|stat| {
             stat.lines()
                 .find_map(|line| line.strip_prefix("nr_throttled ")?.trim().parse().ok())
         });
@@ -245,7 +250,7 @@ impl Hierarchy {
             "memory.max"
         };
         let limits = self.folders.iter().filter_map(|folder| {
-            let text = root.content(&format!("{folder}/{name}"))?;
+            let text = root.read_text(&format!("{folder}/{name}"))?;
             let limit = if text == "max" {
                 u64::MAX
             } else {
@@ -254,7 +259,7 @@ impl Hierarchy {
             Some((limit < NO_LIMIT_BYTES).then_some(limit))
         });
         Some(MemoryLimit {
-            bytes: least(limits, self.shows(root, "memory"))?,
+            bytes: smallest_limit(limits, self.has_controller(root, "memory"))?,
         })
     }
 
@@ -263,33 +268,36 @@ impl Hierarchy {
             1 => &["cpuset.effective_cpus", "cpuset.cpus"],
             _ => &["cpuset.cpus.effective"],
         };
-        let list = names.iter().find_map(|name| self.nearest(root, name))?;
-        count_of(&list).map(|_| list)
+        let list = names
+            .iter()
+            .find_map(|name| self.read_nearest(root, name))?;
+        cpu_count(&list).map(|_| list)
     }
 
-    fn nearest(&self, root: &Root, name: &str) -> Option<String> {
+    /// Reads a file from the innermost group that has it.
+    fn read_nearest(&self, root: &Root, name: &str) -> Option<String> {
         self.folders
             .iter()
-            .find_map(|folder| root.content(&format!("{folder}/{name}")))
+            .find_map(|folder| root.read_text(&format!("{folder}/{name}")))
     }
 
     /// Whether the controller is visible at all, so that a missing file means no limit: in version
     /// 2 the outermost group of a machine has none of these files.
-    fn shows(&self, root: &Root, controller: &str) -> bool {
+    fn has_controller(&self, root: &Root, controller: &str) -> bool {
         let Some(outermost) = self.folders.last() else {
             return false;
         };
         match self.version {
-            1 => root.has(&format!("{outermost}/cgroup.procs")),
+            1 => root.exists(&format!("{outermost}/cgroup.procs")),
             _ => root
-                .content(&format!("{outermost}/cgroup.controllers"))
+                .read_text(&format!("{outermost}/cgroup.controllers"))
                 .is_some_and(|names| names.split_whitespace().any(|name| name == controller)),
         }
     }
 }
 
 /// The limit in CPUs; `Some(None)` for no limit, `None` if a value cannot be parsed.
-fn quota(allowed_us: &str, period_us: &str) -> Option<Option<f64>> {
+fn parse_quota(allowed_us: &str, period_us: &str) -> Option<Option<f64>> {
     let period = period_us
         .trim()
         .parse::<f64>()
@@ -306,7 +314,10 @@ fn quota(allowed_us: &str, period_us: &str) -> Option<Option<f64>> {
 
 /// The smallest limit of all groups. `None` if no limit could be parsed, unless the absence of a
 /// limit is `known`.
-fn least<T: PartialOrd>(limits: impl Iterator<Item = Option<T>>, known: bool) -> Option<Option<T>> {
+fn smallest_limit<T: PartialOrd>(
+    limits: impl Iterator<Item = Option<T>>,
+    known: bool,
+) -> Option<Option<T>> {
     limits.fold(known.then_some(None), |least, limit| {
         match (least.flatten(), limit) {
             (Some(least), Some(limit)) => Some(Some(if limit < least { limit } else { least })),

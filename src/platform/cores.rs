@@ -20,7 +20,7 @@
 
 use timers::os::{CoreClass, MachineFacts};
 
-use super::root::{count_of, cpus_in, field, format_list};
+use super::root::{cpu_count, field, format_cpus, parse_cpus};
 use super::{Root, cpu_arm};
 use crate::model::CoreKind;
 
@@ -31,10 +31,10 @@ const CPUS: &str = "/sys/devices/system/cpu";
 pub struct Core {
     /// Whether cores of this machine run more than one thread at the same time.
     pub smt: Option<bool>,
-    /// Number of CPUs in this core.
+    /// Number of CPUs (hardware threads) in this core.
     pub threads: Option<u32>,
-    /// The CPUs in this core, as a list.
-    pub list: Option<String>,
+    /// The CPUs in this core, such as `3,35`.
+    pub cpu_list: Option<String>,
 }
 
 /// Returns the core of `cpu`.
@@ -43,25 +43,29 @@ pub(super) fn core(root: &Root, cpu: Option<u32>, cpuinfo: &str, facts: &Machine
     let list = cpu.and_then(|cpu| {
         ["core_cpus_list", "thread_siblings_list"]
             .iter()
-            .find_map(|name| root.content(&format!("{CPUS}/cpu{cpu}/topology/{name}")))
-            .filter(|list| count_of(list).is_some_and(|threads| threads > 0))
+            .find_map(|name| root.read_text(&format!("{CPUS}/cpu{cpu}/topology/{name}")))
+            .filter(|list| cpu_count(list).is_some_and(|threads| threads > 0))
     });
-    let list = list.or_else(|| facts.core.as_deref().map(format_list));
+    let list = list.or_else(|| facts.core.as_deref().map(format_cpus));
     let threads = list
         .as_deref()
-        .and_then(count_of)
-        .or_else(|| threads_in(cpuinfo));
-    let active = root
-        .content(&format!("{CPUS}/smt/active"))
+        .and_then(cpu_count)
+        .or_else(|| parse_threads_per_core(cpuinfo));
+    let smt_active = root
+        .read_text(&format!("{CPUS}/smt/active"))
         .as_deref()
-        .and_then(switch);
-    let smt = active.or_else(|| threads.map(|threads| threads > 1));
-    Core { smt, threads, list }
+        .and_then(parse_switch);
+    let smt = smt_active.or_else(|| threads.map(|threads| threads > 1));
+    Core {
+        smt,
+        threads,
+        cpu_list: list,
+    }
 }
 
 /// Threads per core, from the first record of `/proc/cpuinfo` on x86, which gives the siblings and
 /// the cores of the same package.
-fn threads_in(cpuinfo: &str) -> Option<u32> {
+fn parse_threads_per_core(cpuinfo: &str) -> Option<u32> {
     let number = |name| {
         field(cpuinfo, name)?
             .parse::<u32>()
@@ -73,43 +77,46 @@ fn threads_in(cpuinfo: &str) -> Option<u32> {
 }
 
 /// CPUs to which the scheduler moves no tasks.
-pub(super) fn isolated(root: &Root) -> Option<String> {
-    list(root, "isolated")
+pub(super) fn isolated_cpus(root: &Root) -> Option<String> {
+    read_cpu_list(root, "isolated")
 }
 
 /// CPUs without a timer interrupt while they run only one thread. The file exists only if the
 /// kernel supports this.
 pub(super) fn nohz_full(root: &Root) -> Option<String> {
-    list(root, "nohz_full")
+    read_cpu_list(root, "nohz_full")
 }
 
-fn list(root: &Root, name: &str) -> Option<String> {
-    // Before Linux 6.7 a mask that was never set is printed as "(null)".
-    let list = root.line(&format!("{CPUS}/{name}"))?;
+/// Reads a list of CPUs; `None` if the file is missing or malformed.
+fn read_cpu_list(root: &Root, name: &str) -> Option<String> {
+    // Before Linux 6.7 the kernel prints "(null)" for a mask that was never set.
+    let list = root.read_line(&format!("{CPUS}/{name}"))?;
     let list = if list == "(null)" {
         String::new()
     } else {
         list
     };
-    count_of(&list).map(|_| list)
+    cpu_count(&list).map(|_| list)
 }
 
 /// Reads a file of cpufreq for a CPU.
-pub(super) fn frequency_file(root: &Root, cpu: u32, name: &str) -> Option<String> {
-    root.name(&format!("{CPUS}/cpu{cpu}/cpufreq/{name}"))
+pub(super) fn read_frequency_file(root: &Root, cpu: u32, name: &str) -> Option<String> {
+    root.read_name(&format!("{CPUS}/cpu{cpu}/cpufreq/{name}"))
 }
 
 /// Whether a CPU may run above its nominal frequency, according to the first driver that reports
 /// it.
 pub(super) fn turbo(root: &Root, cpu: Option<u32>) -> Option<bool> {
-    let read = |path: String| root.content(&path).as_deref().and_then(switch);
-    let off = read(format!("{CPUS}/intel_pstate/no_turbo"));
-    off.map(|off| !off)
+    let read = |path: String| root.read_text(&path).as_deref().and_then(parse_switch);
+    let turbo_off = read(format!("{CPUS}/intel_pstate/no_turbo"));
+    turbo_off
+        .map(|off| !off)
         .or_else(|| read(format!("{CPUS}/cpufreq/boost")))
         .or_else(|| read(format!("{CPUS}/cpu{}/cpufreq/boost", cpu?)))
 }
 
-fn switch(text: &str) -> Option<bool> {
+/// Parses a switch of the kernel, `0` or `1`.
+fn parse_switch(text: &str) -> Option<bool> {
     match text {
         "1" => Some(true),
         "0" => Some(false),
@@ -117,8 +124,8 @@ fn switch(text: &str) -> Option<bool> {
     }
 }
 
-/// Devices that count events of one kind of core on x86, the most capable kind first, and Intel's
-/// name of the kind.
+/// Devices of the performance counters on x86, one for each kind of core, the most capable kind
+/// first; and Intel's name of the kind.
 const X86_KINDS: [(&str, &str); 3] = [
     ("cpu_core", "P-core"),
     ("cpu_atom", "E-core"),
@@ -132,27 +139,35 @@ pub(super) fn kinds(
     online: Option<&str>,
     facts: &MachineFacts,
 ) -> Option<Vec<CoreKind>> {
-    of_x86(root)
-        .or_else(|| by_core(root, &online.and_then(cpus_in)?))
-        .or_else(|| Some(facts.kinds.as_ref()?.iter().map(as_reported).collect()))
+    x86_kinds(root)
+        .or_else(|| kinds_by_identity(root, &online.and_then(parse_cpus)?))
+        .or_else(|| Some(facts.kinds.as_ref()?.iter().map(kind_from_facts).collect()))
 }
 
 /// The kind of core to which `cpu` belongs.
-pub(super) fn kind_of(kinds: &[CoreKind], cpu: u32) -> Option<&CoreKind> {
+pub(super) fn kind_of_cpu(kinds: &[CoreKind], cpu: u32) -> Option<&CoreKind> {
     kinds.iter().find(|kind| {
         kind.list
             .as_deref()
-            .and_then(cpus_in)
+            .and_then(parse_cpus)
             .is_some_and(|cpus| cpus.contains(&cpu))
     })
 }
 
 /// The CPUs among `allowed` that belong to the most capable kind; all of `allowed` if no kinds are
 /// known.
-pub(super) fn most_capable(root: &Root, allowed: &[u32], facts: &MachineFacts) -> Vec<u32> {
-    let kinds = kinds(root, Some(&format_list(allowed)), facts).unwrap_or_default();
-    let of = |kind: &CoreKind| -> Vec<u32> {
-        let cpus = kind.list.as_deref().and_then(cpus_in).unwrap_or_default();
+pub(super) fn cpus_of_most_capable_kind(
+    root: &Root,
+    allowed: &[u32],
+    facts: &MachineFacts,
+) -> Vec<u32> {
+    let kinds = kinds(root, Some(&format_cpus(allowed)), facts).unwrap_or_default();
+    let allowed_of_kind = |kind: &CoreKind| -> Vec<u32> {
+        let cpus = kind
+            .list
+            .as_deref()
+            .and_then(parse_cpus)
+            .unwrap_or_default();
         allowed
             .iter()
             .copied()
@@ -161,17 +176,17 @@ pub(super) fn most_capable(root: &Root, allowed: &[u32], facts: &MachineFacts) -
     };
     kinds
         .iter()
-        .map(of)
+        .map(allowed_of_kind)
         .find(|cpus| !cpus.is_empty())
         .unwrap_or_else(|| allowed.to_vec())
 }
 
-fn of_x86(root: &Root) -> Option<Vec<CoreKind>> {
+fn x86_kinds(root: &Root) -> Option<Vec<CoreKind>> {
     let kinds: Vec<CoreKind> = X86_KINDS
         .iter()
         .filter_map(|&(device, name)| {
-            let list = root.content(&format!("/sys/devices/{device}/cpus"))?;
-            let cpus = count_of(&list).filter(|&cpus| cpus > 0)?;
+            let list = root.read_text(&format!("/sys/devices/{device}/cpus"))?;
+            let cpus = cpu_count(&list).filter(|&cpus| cpus > 0)?;
             Some(CoreKind {
                 name: name.into(),
                 cpus,
@@ -184,15 +199,15 @@ fn of_x86(root: &Root) -> Option<Vec<CoreKind>> {
 }
 
 /// The identification of a core and its capacity; cores of the same kind agree in both.
-type Mark = (Option<String>, Option<u32>);
+type CoreIdentity = (Option<String>, Option<u32>);
 
-fn by_core(root: &Root, online: &[u32]) -> Option<Vec<CoreKind>> {
-    let mut found: Vec<(Mark, Vec<u32>)> = Vec::new();
+fn kinds_by_identity(root: &Root, online: &[u32]) -> Option<Vec<CoreKind>> {
+    let mut found: Vec<(CoreIdentity, Vec<u32>)> = Vec::new();
     for &cpu in online {
-        let mark = mark(root, cpu);
-        match found.iter_mut().find(|(known, _)| *known == mark) {
+        let identity = read_identity(root, cpu);
+        match found.iter_mut().find(|(known, _)| *known == identity) {
             Some((_, cpus)) => cpus.push(cpu),
-            None => found.push((mark, vec![cpu])),
+            None => found.push((identity, vec![cpu])),
         }
     }
     // If any core has no identification, the number of kinds is unknown.
@@ -219,26 +234,26 @@ fn by_core(root: &Root, online: &[u32]) -> Option<Vec<CoreKind>> {
                     (None, capacity) => format!("capacity {}", capacity.unwrap_or_default()),
                 },
                 cpus: cpus.len() as u32,
-                list: Some(format_list(cpus)),
+                list: Some(format_cpus(cpus)),
                 capacity: *capacity,
             })
             .collect(),
     )
 }
 
-fn mark(root: &Root, cpu: u32) -> Mark {
-    let capacity = root.content(&format!("/sys/devices/system/cpu/cpu{cpu}/cpu_capacity"));
+fn read_identity(root: &Root, cpu: u32) -> CoreIdentity {
+    let capacity = root.read_text(&format!("/sys/devices/system/cpu/cpu{cpu}/cpu_capacity"));
     (
         cpu_arm::part(root, cpu),
         capacity.and_then(|capacity| capacity.parse().ok()),
     )
 }
 
-fn as_reported(kind: &CoreClass) -> CoreKind {
+fn kind_from_facts(kind: &CoreClass) -> CoreKind {
     CoreKind {
         name: kind.name.clone(),
         cpus: kind.cpus.len() as u32,
-        list: Some(format_list(&kind.cpus)),
+        list: Some(format_cpus(&kind.cpus)),
         capacity: None,
     }
 }
@@ -249,7 +264,7 @@ mod tests {
     use crate::platform::test_root;
 
     #[test]
-    fn threads_of_a_core() {
+    fn reads_threads_of_a_core() {
         let (_folder, root) = test_root(&[
             (
                 "sys/devices/system/cpu/cpu3/topology/thread_siblings_list",
@@ -267,7 +282,7 @@ mod tests {
             Core {
                 smt: Some(true),
                 threads: Some(2),
-                list: Some("3,35".into())
+                cpu_list: Some("3,35".into())
             }
         );
         assert_eq!(
@@ -275,7 +290,7 @@ mod tests {
             Core {
                 smt: Some(true),
                 threads: None,
-                list: None
+                cpu_list: None
             }
         );
         let (_folder, nothing) = test_root(&[]);
@@ -294,7 +309,7 @@ mod tests {
             Core {
                 smt: Some(true),
                 threads: Some(2),
-                list: None
+                cpu_list: None
             }
         );
         assert_eq!(
@@ -312,7 +327,7 @@ mod tests {
     fn parses_isolated_cpus() {
         let isolated_in = |text| {
             let (_folder, root) = test_root(&[("sys/devices/system/cpu/isolated", text)]);
-            isolated(&root)
+            isolated_cpus(&root)
         };
         assert_eq!(isolated_in("\n").as_deref(), Some(""));
         assert_eq!(isolated_in("2-3\n").as_deref(), Some("2-3"));
@@ -357,7 +372,7 @@ mod tests {
     }
 
     #[test]
-    fn cores_for_performance_and_for_efficiency() {
+    fn performance_cores_precede_efficiency_cores() {
         let (_folder, root) = test_root(&[
             ("sys/devices/cpu_core/cpus", "0-7\n"),
             ("sys/devices/cpu_atom/cpus", "8-15\n"),
@@ -370,22 +385,22 @@ mod tests {
             kinds(&root, Some("0-15"), &MachineFacts::default()).expect("the kinds are known");
         assert_eq!(names(&found), [("P-core", "0-7"), ("E-core", "8-15")]);
         assert_eq!(
-            kind_of(&found, 9).map(|kind| kind.name.as_str()),
+            kind_of_cpu(&found, 9).map(|kind| kind.name.as_str()),
             Some("E-core")
         );
-        assert_eq!(kind_of(&found, 16), None);
+        assert_eq!(kind_of_cpu(&found, 16), None);
         assert_eq!(
-            most_capable(&root, &[3, 7, 8, 12], &MachineFacts::default()),
+            cpus_of_most_capable_kind(&root, &[3, 7, 8, 12], &MachineFacts::default()),
             [3, 7]
         );
         assert_eq!(
-            most_capable(&root, &[8, 12], &MachineFacts::default()),
+            cpus_of_most_capable_kind(&root, &[8, 12], &MachineFacts::default()),
             [8, 12]
         );
     }
 
     #[test]
-    fn big_and_little_cores() {
+    fn kinds_by_part_and_capacity() {
         const MIDR: &str = "regs/identification/midr_el1";
         let file = |cpu, name: &str| format!("sys/devices/system/cpu/cpu{cpu}/{name}");
         let mut files = Vec::new();
@@ -416,7 +431,7 @@ mod tests {
             ]
         );
         assert_eq!(
-            most_capable(&root, &[0, 1, 2], &MachineFacts::default()),
+            cpus_of_most_capable_kind(&root, &[0, 1, 2], &MachineFacts::default()),
             [2]
         );
         // A CPU without any information may belong to any kind.
@@ -424,7 +439,7 @@ mod tests {
     }
 
     #[test]
-    fn capacities_alone_and_nothing_at_all() {
+    fn capacity_alone_identifies_kinds() {
         let (_folder, root) = test_root(&[
             ("sys/devices/system/cpu/cpu0/cpu_capacity", "1024\n"),
             ("sys/devices/system/cpu/cpu1/cpu_capacity", "1024\n"),
@@ -436,13 +451,13 @@ mod tests {
         assert_eq!(kinds(&nothing, Some("0-1"), &MachineFacts::default()), None);
         assert_eq!(kinds(&nothing, None, &MachineFacts::default()), None);
         assert_eq!(
-            most_capable(&nothing, &[1, 5], &MachineFacts::default()),
+            cpus_of_most_capable_kind(&nothing, &[1, 5], &MachineFacts::default()),
             [1, 5]
         );
     }
 
     #[test]
-    fn system_calls_report_cores() {
+    fn system_facts_report_kinds() {
         let facts = MachineFacts {
             kinds: Some(vec![
                 CoreClass {
@@ -463,6 +478,6 @@ mod tests {
             [("Performance", "0-3"), ("Efficiency", "4-5")]
         );
         assert_eq!(found[0].cpus, 4);
-        assert_eq!(most_capable(&nothing, &[3, 4], &facts), [3]);
+        assert_eq!(cpus_of_most_capable_kind(&nothing, &[3, 4], &facts), [3]);
     }
 }

@@ -12,13 +12,15 @@ use crate::model::{CounterFacts, CounterPromise, KernelLog, Tsc};
 #[must_use]
 pub fn counter(root: &Root, age_s: Option<f64>) -> CounterFacts {
     let log = match timers::os::machine::kernel_log() {
-        Ok(text) => logged(&text),
+        Ok(text) => parse_log(&text),
         Err(error) => KernelLog::Unreadable(error.to_string()),
     };
-    let promise = timers::arch::hypervisor().and_then(|asked| asked.keeps_rate);
+    let promise = timers::arch::hypervisor().and_then(|cpuid| cpuid.keeps_rate);
     CounterFacts {
         log,
-        uptime_s: root.name("/proc/uptime").and_then(|text| uptime(&text)),
+        uptime_s: root
+            .read_name("/proc/uptime")
+            .and_then(|text| parse_uptime(&text)),
         age_s,
         promise: promise.map(|(keeps_rate, by)| CounterPromise {
             keeps_rate,
@@ -28,16 +30,16 @@ pub fn counter(root: &Root, age_s: Option<f64>) -> CounterFacts {
     }
 }
 
-fn uptime(text: &str) -> Option<f64> {
+fn parse_uptime(text: &str) -> Option<f64> {
     let seconds: f64 = text.split_whitespace().next()?.parse().ok()?;
     (seconds.is_finite() && seconds >= 0.0).then_some(seconds)
 }
 
 /// Maximum time stamp of the first line of a complete log, in seconds.
-const BEGINNING_S: f64 = 1.0;
+const MAX_FIRST_STAMP_S: f64 = 1.0;
 
-fn logged(text: &str) -> KernelLog {
-    let first = text.lines().find_map(stamp);
+fn parse_log(text: &str) -> KernelLog {
+    let first = text.lines().find_map(time_stamp_s);
     let lines = text.lines().map(|line| (line, line.to_lowercase()));
     let (mut distrust, mut rate_hz) = (Vec::new(), None);
     for (line, lower) in lines.filter(|(_, lower)| line_names_counter(lower)) {
@@ -47,7 +49,7 @@ fn logged(text: &str) -> KernelLog {
         rate_hz = timers::raw::logged_rate(line).or(rate_hz);
     }
     KernelLog::Read {
-        from_the_start: first.is_some_and(|first| first <= BEGINNING_S),
+        from_the_start: first.is_some_and(|first| first <= MAX_FIRST_STAMP_S),
         distrust,
         rate_hz,
     }
@@ -60,7 +62,7 @@ fn reports_unstable(lower: &str) -> bool {
 }
 
 /// The seconds in `<6>[    0.231876] …`.
-fn stamp(line: &str) -> Option<f64> {
+fn time_stamp_s(line: &str) -> Option<f64> {
     line.split_once('[')?
         .1
         .split_once(']')?
@@ -81,12 +83,12 @@ fn message(line: &str) -> &str {
 /// knows models of processors; CPUID is used if `/proc` is missing.
 #[must_use]
 pub fn identify_tsc(cpuinfo: &str) -> Tsc {
-    let (flags, asked) = (by_flags(cpuinfo), by_cpuid());
+    let (flags, cpuid) = (tsc_from_flags(cpuinfo), tsc_from_cpuid());
     Tsc {
-        constant: flags.constant.or(asked.constant),
-        nonstop: flags.nonstop.or(asked.nonstop),
-        adjust: flags.adjust.or(asked.adjust),
-        scaling: flags.scaling.or(asked.scaling),
+        constant: flags.constant.or(cpuid.constant),
+        nonstop: flags.nonstop.or(cpuid.nonstop),
+        adjust: flags.adjust.or(cpuid.adjust),
+        scaling: flags.scaling.or(cpuid.scaling),
         known_frequency: flags.known_frequency,
         reliable: flags.reliable,
     }
@@ -94,44 +96,45 @@ pub fn identify_tsc(cpuinfo: &str) -> Tsc {
 
 /// The properties by the flags of the first record. A flag counts as missing only if its list is
 /// followed by another line, because the last list may be truncated.
-fn by_flags(cpuinfo: &str) -> Tsc {
+fn tsc_from_flags(cpuinfo: &str) -> Tsc {
     let flags = |name: &str| {
         let mut lines = cpuinfo.lines();
         let (_, flags) =
             lines.find_map(|line| line.split_once(':').filter(|(key, _)| key.trim() == name))?;
         lines.next().map(|_| flags)
     };
-    let Some(all) = flags("flags").filter(|all| has(all, TIME_STAMP_COUNTER)) else {
+    let Some(all) = flags("flags").filter(|all| has_flag(all, TIME_STAMP_COUNTER)) else {
         return Tsc::default();
     };
     // AMD's flag is in the general list, Intel's flag in the list `vmx flags` of processors that
     // support virtualisation.
-    let scaling =
-        has(all, "tsc_scale") || flags("vmx flags").is_some_and(|vmx| has(vmx, "tsc_scaling"));
+    let scaling = has_flag(all, "tsc_scale")
+        || flags("vmx flags").is_some_and(|vmx| has_flag(vmx, "tsc_scaling"));
     Tsc {
-        constant: Some(has(all, "constant_tsc")),
-        nonstop: Some(has(all, "nonstop_tsc")),
-        adjust: Some(has(all, "tsc_adjust")),
+        constant: Some(has_flag(all, "constant_tsc")),
+        nonstop: Some(has_flag(all, "nonstop_tsc")),
+        adjust: Some(has_flag(all, "tsc_adjust")),
         scaling: Some(scaling),
-        known_frequency: Some(has(all, "tsc_known_freq")),
-        reliable: Some(has(all, "tsc_reliable")),
+        known_frequency: Some(has_flag(all, "tsc_known_freq")),
+        reliable: Some(has_flag(all, "tsc_reliable")),
     }
 }
 
-fn has(flags: &str, flag: &str) -> bool {
+fn has_flag(flags: &str, flag: &str) -> bool {
     flags.split_whitespace().any(|word| word == flag)
 }
 
-fn by_cpuid() -> Tsc {
-    let asked = timers::arch::identity();
+/// The properties by CPUID.
+fn tsc_from_cpuid() -> Tsc {
+    let cpuid = timers::arch::identity();
     // An invariant TSC is constant and does not stop; a TSC that is not invariant may still be
     // constant.
-    let invariant = asked.invariant_tsc.filter(|yes| *yes);
+    let invariant = cpuid.invariant_tsc.filter(|yes| *yes);
     Tsc {
         constant: invariant,
         nonstop: invariant,
-        adjust: asked.tsc_adjust,
-        scaling: asked.tsc_scaling,
+        adjust: cpuid.tsc_adjust,
+        scaling: cpuid.tsc_scaling,
         ..Tsc::default()
     }
 }
@@ -142,28 +145,29 @@ mod tests {
 
     use super::*;
 
-    const SOUND: &str = "<6>[    0.000000] Linux version 6.18\n<6>[    0.000056] tsc: Detected 2600.000 MHz processor\n\
+    const UNDISTRUSTED_LOG: &str = "<6>[    0.000000] Linux version 6.18\n<6>[    0.000056] tsc: Detected 2600.000 MHz processor\n\
                          <6>[    0.372084] clocksource: Switched to clocksource tsc\n\
                          <6>[    1.512007] tsc: Refined TSC clocksource calibration: 2599.998 MHz\n";
 
     #[test]
-    fn log_without_objections() {
+    fn reads_log_without_distrust() {
         let read = KernelLog::Read {
             from_the_start: true,
             distrust: Vec::new(),
             rate_hz: Some(2_599_998_000.0),
         };
-        assert_eq!(logged(SOUND), read);
+        assert_eq!(parse_log(UNDISTRUSTED_LOG), read);
     }
 
     #[test]
-    fn a_kernel_that_gave_it_up() {
+    fn detects_distrusted_counter() {
         for line in [
             "clocksource: timekeeping watchdog on CPU3: Marking clocksource 'tsc' as unstable because the skew is too large:",
             "tsc: Marking TSC unstable due to check_tsc_sync_source failed",
             "Measured 6412 cycles TSC warp between CPUs, turning off TSC clock.",
         ] {
-            let KernelLog::Read { distrust, .. } = logged(&format!("{SOUND}<4>[ 8123.1] {line}\n"))
+            let KernelLog::Read { distrust, .. } =
+                parse_log(&format!("{UNDISTRUSTED_LOG}<4>[ 8123.1] {line}\n"))
             else {
                 panic!()
             };
@@ -172,8 +176,8 @@ mod tests {
     }
 
     #[test]
-    fn log_without_its_beginning() {
-        let read = logged("<6>[ 9000.5] usb 1-1: new device\n");
+    fn detects_truncated_log() {
+        let read = parse_log("<6>[ 9000.5] usb 1-1: new device\n");
         assert_eq!(
             read,
             KernelLog::Read {
@@ -183,7 +187,7 @@ mod tests {
             }
         );
         assert_eq!(
-            logged(""),
+            parse_log(""),
             KernelLog::Read {
                 from_the_start: false,
                 distrust: Vec::new(),
@@ -193,16 +197,19 @@ mod tests {
     }
 
     #[test]
-    fn seconds_since_the_start() {
-        assert_eq!(uptime("976.64 413.18"), Some(976.64));
-        assert_eq!([uptime(""), uptime("-1 0"), uptime("nan")], [None; 3]);
+    fn parses_uptime() {
+        assert_eq!(parse_uptime("976.64 413.18"), Some(976.64));
+        assert_eq!(
+            [parse_uptime(""), parse_uptime("-1 0"), parse_uptime("nan")],
+            [None; 3]
+        );
     }
 
     proptest! {
         #[test]
         fn parser_never_panics(text in any::<String>()) {
-            let _ = logged(&text);
-            let _ = logged(&format!("[ 1.0] tsc: detected {text}"));
+            let _ = parse_log(&text);
+            let _ = parse_log(&format!("[ 1.0] tsc: detected {text}"));
         }
     }
 
@@ -211,7 +218,7 @@ mod tests {
         let cpuinfo = "flags\t\t: fpu tsc msr constant_tsc nonstop_tsc tsc_known_freq tsc_deadline_timer tsc_adjust\n\
                        bugs\t\t: spectre_v1\n";
         assert_eq!(
-            by_flags(cpuinfo),
+            tsc_from_flags(cpuinfo),
             Tsc {
                 constant: Some(true),
                 nonstop: Some(true),
@@ -225,7 +232,7 @@ mod tests {
 
     #[test]
     fn scaling_of_either_vendor() {
-        let scaling = |cpuinfo| by_flags(cpuinfo).scaling;
+        let scaling = |cpuinfo| tsc_from_flags(cpuinfo).scaling;
         assert_eq!(scaling("flags : tsc svm tsc_scale\nbugs :\n"), Some(true));
         assert_eq!(
             scaling("flags : tsc vmx\nvmx flags : tsc_offset tsc_scaling\nbugs :\n"),
@@ -246,15 +253,15 @@ mod tests {
             "",
             "Features : fp\n\n",
         ] {
-            assert_eq!(by_flags(cut), Tsc::default(), "{cut:?}");
+            assert_eq!(tsc_from_flags(cut), Tsc::default(), "{cut:?}");
         }
     }
 
     proptest! {
         #[test]
         fn flags_never_panic(text in any::<String>()) {
-            let _ = by_flags(&text);
-            let _ = by_flags(&format!("flags : {text}\nbugs :\n"));
+            let _ = tsc_from_flags(&text);
+            let _ = tsc_from_flags(&format!("flags : {text}\nbugs :\n"));
         }
     }
 }

@@ -2,23 +2,23 @@
 
 use timers::os::MachineFacts;
 
-use super::root::{count_of, field, format_list};
+use super::root::{cpu_count, field, format_cpus};
 use super::{Root, cores, cpu_arm};
 use crate::model::Cpu;
 
 /// Bytes read of `/proc/cpuinfo`: the first record is enough, and reading the whole file may take
 /// long, because the kernel queries the frequency of every CPU.
-const FIRST_RECORD: u64 = 1 << 13;
+const MAX_FIRST_RECORD_BYTES: u64 = 1 << 13;
 
 /// Identifies the processor for the report; `cpu` selects the CPU whose core and governor are
 /// reported, by default the first allowed CPU.
 #[must_use]
 pub fn identify(root: &Root, cpu: Option<u32>, facts: &MachineFacts) -> Cpu {
-    let cpuinfo = info(root);
+    let cpuinfo = read_cpuinfo(root);
     let allowed_list = allowed_list(root);
     let online_list = root
-        .content("/sys/devices/system/cpu/online")
-        .filter(|list| count_of(list).is_some());
+        .read_text("/sys/devices/system/cpu/online")
+        .filter(|list| cpu_count(list).is_some());
     let first_allowed = allowed_list.as_deref().and_then(first_cpu);
     let cpu = cpu.or(first_allowed);
     let core = cores::core(root, cpu, &cpuinfo, facts);
@@ -26,34 +26,35 @@ pub fn identify(root: &Root, cpu: Option<u32>, facts: &MachineFacts) -> Cpu {
     Cpu {
         architecture: std::env::consts::ARCH.to_owned(),
         microcode: root
-            .name("/sys/devices/system/cpu/cpu0/microcode/version")
+            .read_name("/sys/devices/system/cpu/cpu0/microcode/version")
             .or_else(|| field(&cpuinfo, "microcode").map(str::to_owned)),
-        online: online_list.as_deref().and_then(count_of).or(facts.online),
+        online: online_list.as_deref().and_then(cpu_count).or(facts.online),
         online_list,
-        allowed: allowed_list.as_deref().and_then(count_of),
+        allowed: allowed_list.as_deref().and_then(cpu_count),
         allowed_list,
         smt: core.smt,
         threads_per_core: core.threads,
-        core_list: core.list,
+        core_list: core.cpu_list,
         core_kind: core_kinds
             .as_deref()
             .zip(cpu)
-            .and_then(|(kinds, cpu)| cores::kind_of(kinds, cpu))
+            .and_then(|(kinds, cpu)| cores::kind_of_cpu(kinds, cpu))
             .map(|kind| kind.name.clone()),
         core_kinds,
-        isolated: cores::isolated(root),
+        isolated: cores::isolated_cpus(root),
         nohz_full: cores::nohz_full(root),
-        governor: cpu.and_then(|cpu| cores::frequency_file(root, cpu, "scaling_governor")),
-        frequency_driver: cpu.and_then(|cpu| cores::frequency_file(root, cpu, "scaling_driver")),
+        governor: cpu.and_then(|cpu| cores::read_frequency_file(root, cpu, "scaling_governor")),
+        frequency_driver: cpu
+            .and_then(|cpu| cores::read_frequency_file(root, cpu, "scaling_driver")),
         turbo: cores::turbo(root, cpu),
         power_plan: facts.power_plan.clone(),
-        ..declared(root, cpu, &cpuinfo)
+        ..declared_identity(root, cpu, &cpuinfo)
     }
 }
 
 /// The first record of `/proc/cpuinfo`; empty if the file cannot be read.
-pub(super) fn info(root: &Root) -> String {
-    root.beginning("/proc/cpuinfo", FIRST_RECORD)
+pub(super) fn read_cpuinfo(root: &Root) -> String {
+    root.read_start("/proc/cpuinfo", MAX_FIRST_RECORD_BYTES)
         .unwrap_or_default()
 }
 
@@ -61,21 +62,21 @@ pub(super) fn info(root: &Root) -> String {
 #[must_use]
 pub fn brand() -> Option<String> {
     let root = Root::system();
-    declared(&root, None, &info(&root)).model
+    declared_identity(&root, None, &read_cpuinfo(&root)).model
 }
 
 /// The CPUs on which this process may run, from `/proc/self/status` or sched_getaffinity(2).
 fn allowed_list(root: &Root) -> Option<String> {
-    let status = root.content("/proc/self/status");
+    let status = root.read_text("/proc/self/status");
     let listed = status
         .as_deref()
         .and_then(|status| field(status, "Cpus_allowed_list"))
         .map(str::to_owned);
-    listed.filter(|list| count_of(list).is_some()).or_else(|| {
+    listed.filter(|list| cpu_count(list).is_some()).or_else(|| {
         timers::allowed_cpus()
             .ok()
             .filter(|cpus| !cpus.is_empty())
-            .map(|cpus| format_list(&cpus))
+            .map(|cpus| format_cpus(&cpus))
     })
 }
 
@@ -85,20 +86,21 @@ fn flags(cpuinfo: &str) -> Option<impl Iterator<Item = &str>> {
 }
 
 fn first_cpu(list: &str) -> Option<u32> {
-    super::root::parse_list(list)?
+    super::root::parse_cpu_ranges(list)?
         .first()
         .map(|range| *range.start())
 }
 
 /// The identification of the processor by CPUID, else by the kernel.
-fn declared(root: &Root, cpu: Option<u32>, cpuinfo: &str) -> Cpu {
-    let asked = timers::arch::identity();
+fn declared_identity(root: &Root, cpu: Option<u32>, cpuinfo: &str) -> Cpu {
+    let cpuid = timers::arch::identity();
     let arm = cpu_arm::core(root, cpu, cpuinfo);
-    // An emulator of one architecture may show the `/proc/cpuinfo` of the host, which has another
-    // architecture.
+    // An emulator of one architecture may show the `/proc/cpuinfo` of its host, which has another
+    // architecture. Only x86 has the field `cpu family`; without it the numbers of model and
+    // stepping are not those of an x86 processor.
     let number = |name| field(cpuinfo, name).and_then(|number| number.parse().ok());
-    let shown_family: Option<u32> = number("cpu family");
-    let shown = |name| shown_family.and_then(|_| number(name));
+    let x86_family: Option<u32> = number("cpu family");
+    let x86_number = |name| x86_family.and_then(|_| number(name));
     let first_field = |names: [&str; 3]| {
         names
             .iter()
@@ -106,26 +108,26 @@ fn declared(root: &Root, cpu: Option<u32>, cpuinfo: &str) -> Cpu {
             .map(str::to_owned)
     };
     Cpu {
-        vendor: asked
+        vendor: cpuid
             .vendor
             .or(arm.vendor)
             .or_else(|| first_field(["vendor_id", "mvendorid", "machine"])),
-        model: asked
+        model: cpuid
             .model
             .or(arm.model)
             .or_else(|| first_field(["model name", "cpu", "uarch"]))
             .or_else(|| cpu_arm::board(root))
             // RISC-V: the instruction set, because the model is unknown.
             .or_else(|| field(cpuinfo, "isa").map(str::to_owned)),
-        family: asked.family.or(shown_family),
-        model_number: asked.model_number.or_else(|| shown("model")),
-        stepping: asked.stepping.or_else(|| shown("stepping")),
-        amx: asked.amx.or_else(|| {
-            shown_family
+        family: cpuid.family.or(x86_family),
+        model_number: cpuid.model_number.or_else(|| x86_number("model")),
+        stepping: cpuid.stepping.or_else(|| x86_number("stepping")),
+        amx: cpuid.amx.or_else(|| {
+            x86_family
                 .and_then(|_| flags(cpuinfo))
                 .map(|mut flags| flags.any(|flag| flag == "amx_tile"))
         }),
-        invariant_tsc: asked.invariant_tsc,
+        invariant_tsc: cpuid.invariant_tsc,
         ..Cpu::default()
     }
 }
@@ -135,7 +137,7 @@ mod tests {
     use super::flags;
 
     #[test]
-    fn instructions_are_flags_of_the_kernel() {
+    fn finds_instructions_among_flags() {
         let has = |cpuinfo| flags(cpuinfo).map(|mut flags| flags.any(|flag| flag == "amx_tile"));
         assert_eq!(
             has("model\t\t: 167\nflags\t\t: fpu vme amx_tile amx_int8\n"),

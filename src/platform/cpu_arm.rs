@@ -75,10 +75,10 @@ const PARTS: &[(u32, u32, &str)] = &[
 /// names. A part without a name in this table is shown by its number.
 pub(super) fn core(root: &Root, cpu: Option<u32>, cpuinfo: &str) -> Cpu {
     let midr = cpu.and_then(|cpu| midr(root, cpu));
-    let number = |name| field(cpuinfo, name).and_then(hexadecimal);
-    let by = midr
+    let number = |name| field(cpuinfo, name).and_then(parse_hexadecimal);
+    let implementer = midr
         .map(|midr| midr >> 24)
-        .or_else(|| implementer_in(cpuinfo));
+        .or_else(|| parse_implementer(cpuinfo));
     let part = midr
         .map(|midr| midr >> 4 & 0xfff)
         .or_else(|| number("CPU part"));
@@ -89,8 +89,9 @@ pub(super) fn core(root: &Root, cpu: Option<u32>, cpuinfo: &str) -> Cpu {
             .map(|(_, name)| (*name).to_owned())
     };
     Cpu {
-        vendor: by.map(|code| vendor(code).unwrap_or_else(|| format!("implementer {code:#04x}"))),
-        model: part.map(|part| name(by, part)),
+        vendor: implementer
+            .map(|code| vendor(code).unwrap_or_else(|| format!("implementer {code:#04x}"))),
+        model: part.map(|part| part_name(implementer, part)),
         ..Cpu::default()
     }
 }
@@ -99,24 +100,28 @@ pub(super) fn core(root: &Root, cpu: Option<u32>, cpuinfo: &str) -> Cpu {
 pub(super) fn implementer(root: &Root, cpuinfo: &str) -> Option<u32> {
     midr(root, 0)
         .map(|midr| midr >> 24)
-        .or_else(|| implementer_in(cpuinfo))
+        .or_else(|| parse_implementer(cpuinfo))
 }
 
-fn implementer_in(cpuinfo: &str) -> Option<u32> {
-    field(cpuinfo, "CPU implementer").and_then(hexadecimal)
+fn parse_implementer(cpuinfo: &str) -> Option<u32> {
+    field(cpuinfo, "CPU implementer").and_then(parse_hexadecimal)
 }
 
 /// The name of the core of `cpu`, if its register is shown.
 pub(super) fn part(root: &Root, cpu: u32) -> Option<String> {
-    midr(root, cpu).map(|midr| name(Some(midr >> 24), midr >> 4 & 0xfff))
+    midr(root, cpu).map(|midr| part_name(Some(midr >> 24), midr >> 4 & 0xfff))
 }
 
+/// The identification register of `cpu`, if the kernel shows it.
 fn midr(root: &Root, cpu: u32) -> Option<u32> {
     let register = format!("/sys/devices/system/cpu/cpu{cpu}/regs/identification/midr_el1");
-    root.content(&register).as_deref().and_then(hexadecimal)
+    root.read_text(&register)
+        .as_deref()
+        .and_then(parse_hexadecimal)
 }
 
-fn name(implementer: Option<u32>, part: u32) -> String {
+/// The name of a part, else its number.
+fn part_name(implementer: Option<u32>, part: u32) -> String {
     let known = PARTS
         .iter()
         .find(|(vendor, known, _)| (Some(*vendor), *known) == (implementer, part));
@@ -127,11 +132,11 @@ fn name(implementer: Option<u32>, part: u32) -> String {
 
 /// The name of the board, used if nothing else identifies the processor.
 pub(super) fn board(root: &Root) -> Option<String> {
-    let board = root.content("/sys/firmware/devicetree/base/model")?;
+    let board = root.read_text("/sys/firmware/devicetree/base/model")?;
     Some(board.trim_end_matches('\0').to_owned())
 }
 
-fn hexadecimal(text: &str) -> Option<u32> {
+fn parse_hexadecimal(text: &str) -> Option<u32> {
     u32::from_str_radix(text.trim().strip_prefix("0x")?, 16).ok()
 }
 
@@ -198,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_none() {
+    fn empty_cpuinfo_identifies_nothing() {
         assert_eq!(parse(""), Cpu::default());
         assert_eq!(
             parse("CPU implementer : odd\nCPU part : 12"),

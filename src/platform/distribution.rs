@@ -10,7 +10,7 @@ use crate::model::Os;
 pub fn os(root: &Root, facts: &MachineFacts) -> Os {
     let name = ["/etc/os-release", "/usr/lib/os-release"]
         .into_iter()
-        .find_map(|path| root.content(path).and_then(|text| pretty_name(&text)));
+        .find_map(|path| root.read_text(path).and_then(|text| pretty_name(&text)));
     Os {
         family: std::env::consts::OS.to_owned(),
         name: name.or_else(|| facts.os_name.clone()),
@@ -27,14 +27,14 @@ pub fn pretty_name(os_release: &str) -> Option<String> {
             .filter_map(|line| line.trim().split_once('='));
         assignments
             .rfind(|(key, _)| *key == name)
-            .map(|(_, value)| unquoted(value))
+            .map(|(_, value)| unquote(value))
             .filter(|v| !v.is_empty())
     };
     value("PRETTY_NAME").or_else(|| value("NAME"))
 }
 
 /// Removes quotes from a value as the shell does, and backslashes outside single quotes.
-fn unquoted(value: &str) -> String {
+fn unquote(value: &str) -> String {
     let value = value.trim();
     if let Some(literal) = value
         .strip_prefix('\'')

@@ -19,15 +19,15 @@ pub fn hypervisor(root: &Root, facts: &MachineFacts) -> Option<String> {
     if let Some(emulator) = timers::os::emulator() {
         return Some(emulator);
     }
-    let beneath = match timers::arch::hypervisor() {
-        Some(asked) => asked.name,
+    let hypervisor_name = match timers::arch::hypervisor() {
+        Some(cpuid) => cpuid.name,
         None => root
-            .content("/sys/hypervisor/type")
+            .read_text("/sys/hypervisor/type")
             .or_else(|| identify_by_firmware(root)),
     };
-    match (&facts.emulator, beneath) {
-        (Some(emulator), Some(beneath)) => Some(format!("{emulator} on {beneath}")),
-        (emulator, beneath) => emulator.clone().or(beneath),
+    match (&facts.emulator, hypervisor_name) {
+        (Some(emulator), Some(hypervisor_name)) => Some(format!("{emulator} on {hypervisor_name}")),
+        (emulator, hypervisor_name) => emulator.clone().or(hypervisor_name),
     }
 }
 
@@ -60,7 +60,7 @@ const DMI_VENDORS: [(&str, &str); 10] = [
 ];
 
 fn identify_by_firmware(root: &Root) -> Option<String> {
-    let name = by_devicetree(root).or_else(|| by_dmi(root))?;
+    let name = identify_by_devicetree(root).or_else(|| identify_by_dmi(root))?;
     Some(if name == "QEMU" && is_emulated(root) {
         "QEMU (TCG)".into()
     } else {
@@ -68,28 +68,28 @@ fn identify_by_firmware(root: &Root) -> Option<String> {
     })
 }
 
-fn by_devicetree(root: &Root) -> Option<&'static str> {
+fn identify_by_devicetree(root: &Root) -> Option<&'static str> {
     if QEMU_NODES
         .iter()
-        .any(|node| root.has(&format!("{DEVICETREE}/{node}")))
+        .any(|node| root.exists(&format!("{DEVICETREE}/{node}")))
     {
         return Some("QEMU");
     }
     // Each file holds several strings, each terminated by a zero byte.
     let words: Vec<String> = ["hypervisor/compatible", "compatible"]
         .iter()
-        .filter_map(|file| root.content(&format!("{DEVICETREE}/{file}")))
+        .filter_map(|file| root.read_text(&format!("{DEVICETREE}/{file}")))
         .collect();
     let known = DEVICETREE_NAMES
         .iter()
-        .find(|(mark, _)| words.iter().any(|text| text.contains(mark)));
+        .find(|(prefix, _)| words.iter().any(|text| text.contains(prefix)));
     known.map(|(_, name)| *name)
 }
 
 /// The vendor and the product of the machine (SMBIOS, system information).
-fn dmi(root: &Root) -> [String; 2] {
+fn read_dmi(root: &Root) -> [String; 2] {
     ["sys_vendor", "product_name"].map(|name| {
-        root.name(&format!("/sys/class/dmi/id/{name}"))
+        root.read_name(&format!("/sys/class/dmi/id/{name}"))
             .unwrap_or_default()
     })
 }
@@ -98,7 +98,7 @@ fn dmi(root: &Root) -> [String; 2] {
 #[must_use]
 pub fn product(root: &Root) -> Option<String> {
     /// Placeholders of boards whose vendor set no product name.
-    const UNFILLED: [&str; 6] = [
+    const PLACEHOLDERS: [&str; 6] = [
         "to be filled",
         "system manufacturer",
         "system product name",
@@ -106,9 +106,9 @@ pub fn product(root: &Root) -> Option<String> {
         "o.e.m.",
         "not specified",
     ];
-    let reported = dmi(root).map(|part| {
+    let reported = read_dmi(root).map(|part| {
         let small = part.to_lowercase();
-        if UNFILLED.iter().any(|unfilled| small.contains(unfilled)) {
+        if PLACEHOLDERS.iter().any(|unfilled| small.contains(unfilled)) {
             String::new()
         } else {
             part
@@ -123,49 +123,50 @@ pub fn product(root: &Root) -> Option<String> {
     Some(name.trim().to_owned()).filter(|name| !name.is_empty())
 }
 
-fn by_dmi(root: &Root) -> Option<&'static str> {
-    let [vendor, product] = dmi(root);
-    let named = |text: &str| {
+fn identify_by_dmi(root: &Root) -> Option<&'static str> {
+    let [vendor, product] = read_dmi(root);
+    let name_of = |text: &str| {
         DMI_VENDORS
             .iter()
-            .find(|(mark, _)| text.starts_with(mark))
+            .find(|(prefix, _)| text.starts_with(prefix))
             .map(|(_, name)| *name)
     };
     // Microsoft and Google also make physical computers.
-    match named(&vendor) {
+    match name_of(&vendor) {
         Some("Amazon EC2") if product.ends_with(".metal") => None,
         Some("Hyper-V") if product != "Virtual Machine" => None,
         Some("Google") if product != "Google Compute Engine" => None,
-        known => known.or_else(|| named(&product)),
+        known => known.or_else(|| name_of(&product)),
     }
 }
 
 /// Whether the processor is emulated: its implementer (Arm) or vendor (RISC-V) is 0.
 fn is_emulated(root: &Root) -> bool {
-    let cpuinfo = cpu::info(root);
+    let cpuinfo = cpu::read_cpuinfo(root);
     cpu_arm::implementer(root, &cpuinfo) == Some(0) || field(&cpuinfo, "mvendorid") == Some("0x0")
 }
 
-/// The clocks that a hypervisor offers, with the kernel's names: the clocks in `available`, and the
-/// clocks that the processor reports. `None` if neither is known.
+/// The clocks that a hypervisor offers to this guest, with the kernel's names: those among the
+/// kernel's `available` clock sources, and those that CPUID reports. `None` if neither is known.
 #[must_use]
 pub fn clocks(available: &[String]) -> Option<Vec<String>> {
-    known(
+    guest_clocks(
         available,
-        timers::arch::hypervisor().map(|asked| asked.clocks),
+        timers::arch::hypervisor().map(|cpuid| cpuid.clocks),
     )
 }
 
-fn known(available: &[String], offered: Option<Vec<&str>>) -> Option<Vec<String>> {
+fn guest_clocks(available: &[String], offered: Option<Vec<&str>>) -> Option<Vec<String>> {
     if offered.is_none() && available.is_empty() {
         return None;
     }
     let offered = offered.unwrap_or_default();
-    let seen = |clock: &&str| available.iter().any(|name| name == clock) || offered.contains(clock);
+    let is_available =
+        |clock: &&str| available.iter().any(|name| name == clock) || offered.contains(clock);
     Some(
         CLOCK_SOURCES
             .iter()
-            .filter(|source| source.is_guest && seen(&source.name))
+            .filter(|source| source.is_guest && is_available(&source.name))
             .map(|source| source.name.to_owned())
             .collect(),
     )
@@ -182,14 +183,14 @@ mod tests {
     }
 
     #[test]
-    fn what_firmware_tells_of_virtual_machines() {
+    fn identifies_by_devicetree() {
         const COMPATIBLE: &str = "sys/firmware/devicetree/base/compatible";
-        const BELOW_QEMU: &str = "sys/firmware/devicetree/base/fw-cfg@9020000/compatible";
+        const QEMU_NODE: &str = "sys/firmware/devicetree/base/fw-cfg@9020000/compatible";
         let arm = |implementer| {
             format!("processor : 0\nCPU implementer : {implementer}\nCPU part : 0x051\n")
         };
         let virt = (COMPATIBLE, "linux,dummy-virt\0");
-        let qemu = [virt, (BELOW_QEMU, "qemu,fw-cfg-mmio\0")];
+        let qemu = [virt, (QEMU_NODE, "qemu,fw-cfg-mmio\0")];
         fn processor(text: &str) -> (&str, &str) {
             ("proc/cpuinfo", text)
         }
@@ -222,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn what_dmi_tells_of_virtual_machines() {
+    fn identifies_by_dmi() {
         let machine = |vendor, product| {
             identified(&[
                 ("sys/class/dmi/id/sys_vendor", vendor),
@@ -276,14 +277,14 @@ mod tests {
     fn clocks_listed_by_kernel_or_processor() {
         let listed = ["tsc", "hyperv_clocksource_tsc_page", "acpi_pm"].map(str::to_owned);
         assert_eq!(
-            known(&listed, None),
+            guest_clocks(&listed, None),
             Some(vec!["hyperv_clocksource_tsc_page".to_owned()])
         );
         assert_eq!(
-            known(&[], Some(vec!["kvm-clock"])),
+            guest_clocks(&[], Some(vec!["kvm-clock"])),
             Some(vec!["kvm-clock".to_owned()])
         );
-        assert_eq!(known(&[], Some(Vec::new())), Some(Vec::new()));
-        assert_eq!(known(&[], None), None);
+        assert_eq!(guest_clocks(&[], Some(Vec::new())), Some(Vec::new()));
+        assert_eq!(guest_clocks(&[], None), None);
     }
 }

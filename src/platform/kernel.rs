@@ -14,14 +14,15 @@ use timers::os::{Discipline, KernelName, MachineFacts, Trim};
 use super::Root;
 use crate::model::{ClockSource, Kernel, Ntp, Tickless};
 
-const CLOCKSOURCE: &str = "/sys/devices/system/clocksource/clocksource0";
-/// Maximum size of a kernel configuration, in bytes: a usual one has 10 000 lines, 300 KiB.
-const LONGEST_CONFIGURATION: u64 = 4 << 20;
+const CLOCKSOURCE_FOLDER: &str = "/sys/devices/system/clocksource/clocksource0";
+/// Maximum size of a kernel configuration, in bytes; most have about 300 KiB.
+const MAX_CONFIGURATION_BYTES: u64 = 4 << 20;
 /// Plausible timer interrupt rates, in hertz: CONFIG_HZ is between 24 and 1200 (Linux,
 /// arch/*/Kconfig).
 const TICK_RATES: std::ops::RangeInclusive<u32> = 20..=2_000;
-/// Identifies the kernel. Its tick is read from its configuration, or from the declared resolution
-/// of its coarse clocks.
+
+/// Identifies the kernel. Its tick, the period of the timer interrupt, is read from its
+/// configuration, or from the declared resolution of its coarse clocks.
 #[must_use]
 pub fn kernel(root: &Root) -> Kernel {
     let KernelName {
@@ -29,15 +30,15 @@ pub fn kernel(root: &Root) -> Kernel {
         release,
         version,
     } = timers::os::machine::kernel();
-    let configuration = configuration(root, release.as_deref());
+    let configuration = read_configuration(root, release.as_deref());
     let by_configuration = configuration
         .as_ref()
-        .and_then(|(text, source)| Some((tick_rate(text)?, *source)));
+        .and_then(|(text, source)| Some((parse_tick_rate(text)?, *source)));
     let (tick_hz, tick_source) = by_configuration.or_else(declared_tick).unzip();
     Kernel {
         tick_hz,
         tick_source: tick_source.map(str::to_owned),
-        tickless: configuration.and_then(|(text, _)| tickless(&text)),
+        tickless: configuration.and_then(|(text, _)| parse_tickless(&text)),
         name,
         release,
         version,
@@ -47,56 +48,60 @@ pub fn kernel(root: &Root) -> Kernel {
 /// Identifies the clock source of the kernel.
 #[must_use]
 pub fn clocksource(root: &Root, facts: &MachineFacts) -> ClockSource {
-    let read = |name| root.name(&format!("{CLOCKSOURCE}/{name}"));
+    let read = |name| root.read_name(&format!("{CLOCKSOURCE_FOLDER}/{name}"));
     let available = read("available_clocksource").unwrap_or_default();
     ClockSource {
         current: read("current_clocksource").or_else(|| facts.clock_source.clone()),
         available: available.split_whitespace().map(str::to_owned).collect(),
         vdso: facts.vdso,
         parameters: root
-            .content("/proc/cmdline")
+            .read_text("/proc/cmdline")
             .or_else(|| facts.start_options.clone())
             .map(|line| clock_parameters(&line)),
     }
 }
 
 /// The configuration with which the kernel was built, and the path of its file.
-fn configuration(root: &Root, release: Option<&str>) -> Option<(String, &'static str)> {
-    unpacked(root)
+fn read_configuration(root: &Root, release: Option<&str>) -> Option<(String, &'static str)> {
+    unpack_configuration(root)
         .map(|text| (text, "CONFIG_HZ in /proc/config.gz"))
         .or_else(|| {
-            let text =
-                root.beginning(&format!("/boot/config-{}", release?), LONGEST_CONFIGURATION)?;
+            let text = root.read_start(
+                &format!("/boot/config-{}", release?),
+                MAX_CONFIGURATION_BYTES,
+            )?;
             Some((text, "CONFIG_HZ in /boot"))
         })
 }
 
-fn unpacked(root: &Root) -> Option<String> {
-    let packed = root.bytes("/proc/config.gz", LONGEST_CONFIGURATION)?;
+/// Decompresses `/proc/config.gz`; `None` if it is missing or damaged.
+fn unpack_configuration(root: &Root) -> Option<String> {
+    let packed = root.read_bytes("/proc/config.gz", MAX_CONFIGURATION_BYTES)?;
     let mut text = Vec::new();
     // A truncated or corrupt file is discarded, because an option missing from it would look
     // disabled.
     flate2::read::GzDecoder::new(packed.as_slice())
-        .take(LONGEST_CONFIGURATION)
+        .take(MAX_CONFIGURATION_BYTES)
         .read_to_end(&mut text)
         .ok()?;
     Some(String::from_utf8_lossy(&text).into_owned()).filter(|text| !text.is_empty())
 }
 
-fn option<'a>(configuration: &'a str, name: &str) -> Option<&'a str> {
+/// The value of an option in the configuration of the kernel.
+fn option_value<'a>(configuration: &'a str, name: &str) -> Option<&'a str> {
     let mut lines = configuration.lines();
     lines.find_map(|line| line.trim().strip_prefix(name)?.strip_prefix('='))
 }
 
-fn tick_rate(configuration: &str) -> Option<u32> {
-    option(configuration, "CONFIG_HZ")?
+fn parse_tick_rate(configuration: &str) -> Option<u32> {
+    option_value(configuration, "CONFIG_HZ")?
         .parse()
         .ok()
         .filter(|hertz| TICK_RATES.contains(hertz))
 }
 
-fn tickless(configuration: &str) -> Option<Tickless> {
-    let set = |name| option(configuration, name) == Some("y");
+fn parse_tickless(configuration: &str) -> Option<Tickless> {
+    let set = |name| option_value(configuration, name) == Some("y");
     [
         ("CONFIG_NO_HZ_FULL", Tickless::WhenAlone),
         ("CONFIG_NO_HZ_IDLE", Tickless::WhenIdle),
@@ -107,13 +112,13 @@ fn tickless(configuration: &str) -> Option<Tickless> {
 }
 
 fn declared_tick() -> Option<(u32, &'static str)> {
-    let hertz = rate_of_tick(timers::os::discipline::declared_tick_ns().ok()?)?;
+    let hertz = tick_rate_from_ns(timers::os::discipline::declared_tick_ns().ok()?)?;
     Some((hertz, timers::os::discipline::DECLARED_TICK))
 }
 
 /// The rate in hertz of a tick of this length; `None` if the length is implausible, as in some
 /// emulators.
-fn rate_of_tick(nanoseconds: i64) -> Option<u32> {
+fn tick_rate_from_ns(nanoseconds: i64) -> Option<u32> {
     let hertz = (nanoseconds > 0).then(|| (1e9 / nanoseconds as f64).round() as u32)?;
     TICK_RATES.contains(&hertz).then_some(hertz)
 }
@@ -138,10 +143,11 @@ const ADJTIME_US: i64 = 500;
 pub fn ntp() -> Option<Ntp> {
     timers::os::discipline::discipline()
         .ok()
-        .map(|discipline| steered(&discipline))
+        .map(|discipline| sum_trims(&discipline))
 }
 
-fn steered(discipline: &Discipline) -> Ntp {
+/// Sums the trims of the clocks to a rate.
+fn sum_trims(discipline: &Discipline) -> Ntp {
     let adjtime_us = discipline.adjtime_us.unwrap_or(0);
     let (trim, frequency_ppm) = (discipline.trim, discipline.trim.frequency_ppm());
     // Nanoseconds per second are parts per billion. The kernel keeps the time constant between 0
@@ -185,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn what_windows_was_started_with() {
+    fn reads_start_options_of_windows() {
         let (_folder, root) = test_root(&[]);
         let facts = MachineFacts {
             start_options: Some(" NOEXECUTE=OPTIN  USEPLATFORMCLOCK FVEBOOT=1".into()),
@@ -200,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn tick_of_a_configuration() {
+    fn reads_tick_from_configuration() {
         let (_folder, root) = test_root(&[]);
         std::fs::create_dir(root.file("/proc").expect("a root")).expect("a folder");
         std::fs::write(
@@ -230,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn a_broken_configuration_says_nothing() {
+    fn rejects_broken_configuration() {
         let whole = packed(CONFIGURATION);
         for broken in [
             &whole[..whole.len() / 2],
@@ -242,7 +248,7 @@ mod tests {
             std::fs::create_dir(root.file("/proc").expect("a root")).expect("a folder");
             std::fs::write(root.file("/proc/config.gz").expect("a root"), broken)
                 .expect("it can be written");
-            assert_eq!(configuration(&root, None), None);
+            assert_eq!(read_configuration(&root, None), None);
         }
     }
 
@@ -253,13 +259,16 @@ mod tests {
         std::fs::create_dir(root.file("/proc").expect("a root")).expect("a folder");
         std::fs::write(root.file("/proc/config.gz").expect("a root"), bomb)
             .expect("it can be written");
-        let (text, _) = configuration(&root, None).expect("its beginning");
-        assert_eq!(text.len() as u64, LONGEST_CONFIGURATION);
-        assert_eq!((tick_rate(&text), tickless(&text)), (None, None));
+        let (text, _) = read_configuration(&root, None).expect("its beginning");
+        assert_eq!(text.len() as u64, MAX_CONFIGURATION_BYTES);
+        assert_eq!(
+            (parse_tick_rate(&text), parse_tickless(&text)),
+            (None, None)
+        );
     }
 
     #[test]
-    fn rates_of_declared_ticks() {
+    fn converts_declared_ticks_to_rates() {
         for (nanoseconds, hertz) in [
             (4_000_000, Some(250)),
             (3_333_333, Some(300)),
@@ -271,7 +280,7 @@ mod tests {
             (1_000_000_000, None),
             (i64::MAX, None),
         ] {
-            assert_eq!(rate_of_tick(nanoseconds), hertz, "{nanoseconds}");
+            assert_eq!(tick_rate_from_ns(nanoseconds), hertz, "{nanoseconds}");
         }
     }
 
@@ -289,31 +298,31 @@ mod tests {
     proptest! {
         #[test]
         fn parsers_never_panic(text in any::<String>(), nanoseconds in any::<i64>()) {
-            let _ = (tick_rate(&text), tickless(&text), clock_parameters(&text), rate_of_tick(nanoseconds));
+            let _ = (parse_tick_rate(&text), parse_tickless(&text), clock_parameters(&text), tick_rate_from_ns(nanoseconds));
         }
     }
 
-    const FREE: Discipline = Discipline {
+    const UNSTEERED: Discipline = Discipline {
         synchronised: false,
         offset_ns: 0,
         time_constant: 2,
         adjtime_us: Some(0),
-        trim: STEADY,
+        trim: UNTRIMMED,
         estimated_error_us: 16_000_000,
     };
-    const STEADY: Trim = Trim {
+    const UNTRIMMED: Trim = Trim {
         scaled_ppm: 0,
         tick_us: Trim::UNTRIMMED_TICK_US,
         tai_offset_s: 0,
     };
 
     fn trimmed(trim: Trim) -> Discipline {
-        Discipline { trim, ..FREE }
+        Discipline { trim, ..UNSTEERED }
     }
 
     #[test]
-    fn a_clock_that_nobody_steers() {
-        let ntp = steered(&FREE);
+    fn unsteered_clock_has_no_rate() {
+        let ntp = sum_trims(&UNSTEERED);
         assert!(!ntp.slewing && !ntp.synchronised);
         assert_eq!(
             (ntp.rate_ppm, ntp.frequency_ppm, ntp.offset_ns),
@@ -323,32 +332,32 @@ mod tests {
 
     #[test]
     fn each_trim_in_parts_per_million() {
-        let rate = |discipline| steered(&discipline).rate_ppm;
+        let rate = |discipline| sum_trims(&discipline).rate_ppm;
         assert_eq!(
             rate(trimmed(Trim {
                 scaled_ppm: 32 << 16,
-                ..STEADY
+                ..UNTRIMMED
             })),
             32.0
         );
         assert_eq!(
             rate(trimmed(Trim {
                 scaled_ppm: -1 << 15,
-                ..STEADY
+                ..UNTRIMMED
             })),
             -0.5
         );
         assert_eq!(
             rate(trimmed(Trim {
                 tick_us: 10_001,
-                ..STEADY
+                ..UNTRIMMED
             })),
             100.0
         );
         assert_eq!(
             rate(trimmed(Trim {
                 tick_us: 9_000,
-                ..STEADY
+                ..UNTRIMMED
             })),
             -100_000.0
         );
@@ -356,28 +365,28 @@ mod tests {
         assert_eq!(
             rate(Discipline {
                 offset_ns: 1_000_000,
-                ..FREE
+                ..UNSTEERED
             }),
             62.5
         );
         assert_eq!(
             rate(Discipline {
                 adjtime_us: Some(-20_000),
-                ..FREE
+                ..UNSTEERED
             }),
             -500.0
         );
         assert_eq!(
             rate(Discipline {
                 adjtime_us: Some(20),
-                ..FREE
+                ..UNSTEERED
             }),
             20.0
         );
         assert_eq!(
             rate(Discipline {
                 adjtime_us: None,
-                ..FREE
+                ..UNSTEERED
             }),
             0.0
         );
@@ -385,33 +394,33 @@ mod tests {
 
     #[test]
     fn steady_trim_is_not_slewing() {
-        let slewing = |discipline| steered(&discipline).slewing;
+        let slewing = |discipline| sum_trims(&discipline).slewing;
         assert!(!slewing(Discipline {
             synchronised: true,
             ..trimmed(Trim {
                 scaled_ppm: 32 << 16,
-                ..STEADY
+                ..UNTRIMMED
             })
         }));
         assert!(slewing(Discipline {
             offset_ns: -1,
-            ..FREE
+            ..UNSTEERED
         }));
         assert!(slewing(Discipline {
             adjtime_us: Some(1),
-            ..FREE
+            ..UNSTEERED
         }));
         assert!(slewing(trimmed(Trim {
             tick_us: 10_001,
-            ..STEADY
+            ..UNTRIMMED
         })));
     }
 
     proptest! {
         #[test]
-        fn any_figures_give_figures(figures in any::<[i64; 6]>(), reported in any::<bool>()) {
-            let [offset_ns, time_constant, adjtime, scaled_ppm, tick_us, estimated_error_us] = figures;
-            let ntp = steered(&Discipline {
+        fn any_values_give_finite_rates(values in any::<[i64; 6]>(), reported in any::<bool>()) {
+            let [offset_ns, time_constant, adjtime, scaled_ppm, tick_us, estimated_error_us] = values;
+            let ntp = sum_trims(&Discipline {
                 synchronised: reported,
                 offset_ns,
                 time_constant,

@@ -26,7 +26,7 @@ use crate::text::cleaned;
 
 pub use counter::counter;
 pub use quietest::quietest_cpu;
-pub use root::{Root, count_of};
+pub use root::{Root, cpu_count};
 
 /// Identifies this machine. `cpu` is the measuring CPU, whose core and governor are reported; by
 /// default the first CPU on which this process may run.
@@ -55,14 +55,14 @@ pub fn identify_at(root: &Root, cpu: Option<u32>) -> Platform {
         hypervisor_clocks: hypervisor::clocks(&clocksource.available),
         product: hypervisor::product(root),
         clocksource,
-        tsc: counter::identify_tsc(&cpu::info(root)),
+        tsc: counter::identify_tsc(&cpu::read_cpuinfo(root)),
         ntp: kernel::ntp(),
         load: activity::load(root),
         steal_share: activity::steal_share(root),
         limits: cgroup::limits(root),
         waiting: waiting::waiting(root, cpu),
         perf_event_paranoid: root
-            .content("/proc/sys/kernel/perf_event_paranoid")
+            .read_text("/proc/sys/kernel/perf_event_paranoid")
             .and_then(|level| level.parse().ok()),
     };
     // Firmware and kernel command lines may contain arbitrary bytes.

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use super::{Root, cores};
 
-/// Time for which the CPUs are observed. The kernel counts in steps of 10 ms.
-const WATCH: Duration = Duration::from_millis(60);
+/// Time for which the CPUs are observed: several times the 10 ms in which the kernel counts.
+const OBSERVATION_TIME: Duration = Duration::from_millis(60);
 
 /// CPU time of a CPU, in ticks of USER_HZ.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,15 +26,15 @@ pub struct CpuTime {
 #[must_use]
 pub fn quietest_cpu(allowed: &[u32]) -> Option<u32> {
     let root = Root::system();
-    let allowed = &cores::most_capable(&root, allowed, &root.machine_facts(None));
+    let allowed = &cores::cpus_of_most_capable_kind(&root, allowed, &root.machine_facts(None));
     if allowed.len() < 2 {
         return allowed.first().copied();
     }
-    let before = times();
+    let before = read_cpu_times();
     if !before.is_empty() {
-        thread::sleep(WATCH);
+        thread::sleep(OBSERVATION_TIME);
     }
-    quietest(allowed, &before, &times())
+    quietest(allowed, &before, &read_cpu_times())
 }
 
 /// The CPU among `allowed` with the largest share of idle time between two samples. Of CPUs with
@@ -75,19 +75,19 @@ fn parse_line(line: &str) -> Option<CpuTime> {
 }
 
 fn idle_share(cpu: u32, before: &[CpuTime], after: &[CpuTime]) -> Option<f64> {
-    let of = |times: &[CpuTime]| times.iter().copied().find(|time| time.cpu == cpu);
-    let (before, after) = (of(before)?, of(after)?);
+    let time_of_cpu = |times: &[CpuTime]| times.iter().copied().find(|time| time.cpu == cpu);
+    let (before, after) = (time_of_cpu(before)?, time_of_cpu(after)?);
     // The kernel's idle times may decrease slightly.
     let idle = after.idle.saturating_sub(before.idle);
     let total = after.total.saturating_sub(before.total);
     (total > 0).then(|| idle.min(total) as f64 / total as f64)
 }
 
-fn times() -> Vec<CpuTime> {
+fn read_cpu_times() -> Vec<CpuTime> {
     // The CPU lines come first in the file, with about 80 bytes each.
     parse_stat(
         &Root::system()
-            .beginning("/proc/stat", 1 << 20)
+            .read_start("/proc/stat", 1 << 20)
             .unwrap_or_default(),
     )
 }
@@ -106,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_of_stat() {
+    fn parses_cpu_lines_of_stat() {
         let stat = "cpu  855 0 1319 417596 471 0 23 110 0 0\ncpu0 300 0 547 209231 23 0 9 56 7 0\n\
                     cpu12 1 2 3 4\nintr 103781 0 0\nctxt 208049\ncpux 1 2 3 4 5\ncpu3 1 2 3\ncpu4 1 2 3 -4\n";
         assert_eq!(
@@ -127,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn a_busy_cpu_is_avoided() {
+    fn avoids_busy_cpu() {
         let before = samples(&[(0, 0), (0, 0), (0, 0)]);
         let after = samples(&[(6, 6), (3, 6), (0, 6)]);
         assert_eq!(quietest(&[0, 1, 2], &before, &after), Some(0));
@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn equals_go_to_the_highest_number() {
+    fn equal_shares_prefer_highest_cpu() {
         let before = samples(&[(10, 20), (10, 20), (10, 20)]);
         let after = samples(&[(16, 26), (15, 25), (10, 26)]);
         assert_eq!(quietest(&[0, 1, 2], &before, &after), Some(1));
@@ -143,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn without_counts_it_is_the_last() {
+    fn missing_counts_select_last_cpu() {
         assert_eq!(quietest(&[0, 2, 5], &[], &[]), Some(5));
         assert_eq!(quietest(&[], &[], &[]), None);
         // CPU 1 has no counts between the two samples.

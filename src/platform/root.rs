@@ -9,11 +9,11 @@ use std::path::{Path, PathBuf};
 use timers::os::MachineFacts;
 
 /// Maximum size in bytes of a file that is expected to be short.
-const MAX_SMALL_FILE: u64 = 1 << 16;
+const MAX_SMALL_FILE_BYTES: u64 = 1 << 16;
 
 /// Maximum length in bytes of the name of a governor, a clock source or the like; a longer name is
 /// rejected.
-const LONGEST_NAME: usize = 200;
+const MAX_NAME_BYTES: usize = 200;
 
 /// The folder that contains `proc`, `sys`, `etc` and others: `/`, or a folder of a test. `None` on
 /// systems without such files, whose contents are then unknown.
@@ -27,7 +27,7 @@ impl Root {
         Self(timers::os::machine::files())
     }
 
-    /// A folder that replaces the root.
+    /// A folder that replaces `/`, for tests and for files copied from another machine.
     #[must_use]
     pub fn at(folder: impl Into<PathBuf>) -> Self {
         Self(Some(folder.into()))
@@ -43,7 +43,7 @@ impl Root {
         }
     }
 
-    /// The path of the file in this root that is `path` on a machine.
+    /// The path, below this root, of the file that has the absolute path `path` on a machine.
     #[must_use]
     pub fn file(&self, path: &str) -> Option<PathBuf> {
         Some(
@@ -55,30 +55,30 @@ impl Root {
 
     /// Whether the file or folder exists.
     #[must_use]
-    pub fn has(&self, path: &str) -> bool {
+    pub fn exists(&self, path: &str) -> bool {
         self.file(path)
             .is_some_and(|path| std::fs::exists(path).unwrap_or(false))
     }
 
     /// Reads a small file of the kernel, trimmed; `None` if it is empty or unreadable. A longer
     /// file is rejected, because its first part alone might be misread.
-    pub(super) fn content(&self, path: &str) -> Option<String> {
-        self.beginning(path, MAX_SMALL_FILE + 1)
-            .filter(|text| text.len() as u64 <= MAX_SMALL_FILE)
+    pub(super) fn read_text(&self, path: &str) -> Option<String> {
+        self.read_start(path, MAX_SMALL_FILE_BYTES + 1)
+            .filter(|text| text.len() as u64 <= MAX_SMALL_FILE_BYTES)
     }
 
     /// Reads a file that holds a name: one line of text.
     #[must_use]
-    pub fn name(&self, path: &str) -> Option<String> {
-        self.content(path)
-            .filter(|name| name.len() <= LONGEST_NAME && !name.chars().any(is_unprintable))
+    pub fn read_name(&self, path: &str) -> Option<String> {
+        self.read_text(path)
+            .filter(|name| name.len() <= MAX_NAME_BYTES && !name.chars().any(is_unprintable))
     }
 
     /// Reads the beginning of a file of the kernel, trimmed; `None` if it is empty or unreadable.
     /// The size is limited because the kernel needs milliseconds to write files that grow with the
     /// number of CPUs.
-    pub(super) fn beginning(&self, path: &str, bytes: u64) -> Option<String> {
-        let text = String::from_utf8_lossy(&self.bytes(path, bytes)?)
+    pub(super) fn read_start(&self, path: &str, bytes: u64) -> Option<String> {
+        let text = String::from_utf8_lossy(&self.read_bytes(path, bytes)?)
             .trim()
             .to_owned();
         (!text.is_empty()).then_some(text)
@@ -86,24 +86,25 @@ impl Root {
 
     /// Reads a file of one line that may be empty, such as the list of isolated CPUs. `None` if the
     /// file has no line.
-    pub(super) fn line(&self, path: &str) -> Option<String> {
-        let text = String::from_utf8_lossy(&self.bytes(path, MAX_SMALL_FILE + 1)?).into_owned();
-        if text.len() as u64 > MAX_SMALL_FILE {
+    pub(super) fn read_line(&self, path: &str) -> Option<String> {
+        let text =
+            String::from_utf8_lossy(&self.read_bytes(path, MAX_SMALL_FILE_BYTES + 1)?).into_owned();
+        if text.len() as u64 > MAX_SMALL_FILE_BYTES {
             return None;
         }
         text.split_once('\n')
             .map(|(line, _)| line.trim().to_owned())
     }
 
-    /// Reads at most `most` bytes from the start of a file.
-    pub(super) fn bytes(&self, path: &str, most: u64) -> Option<Vec<u8>> {
+    /// Reads at most `max_bytes` bytes from the start of a file.
+    pub(super) fn read_bytes(&self, path: &str, max_bytes: u64) -> Option<Vec<u8>> {
         /// Bytes that the kernel writes in one read.
-        const PAGE: usize = 4096;
-        let mut content = Vec::with_capacity(PAGE);
+        const PAGE_BYTES: usize = 4096;
+        let mut content = Vec::with_capacity(PAGE_BYTES);
         // The bytes before a read error are treated as a shorter file.
         let _ = File::open(self.file(path)?)
             .ok()?
-            .take(most)
+            .take(max_bytes)
             .read_to_end(&mut content);
         Some(content)
     }
@@ -113,9 +114,9 @@ fn is_unprintable(c: char) -> bool {
     c.is_control() || c == char::REPLACEMENT_CHARACTER
 }
 
-/// Parses a list of CPUs; `None` if the text is not a list.
+/// Parses a list of CPUs such as `0-3,5` to ranges; `None` if the text is not a list.
 #[must_use]
-pub fn parse_list(list: &str) -> Option<Vec<RangeInclusive<u32>>> {
+pub fn parse_cpu_ranges(list: &str) -> Option<Vec<RangeInclusive<u32>>> {
     list.trim()
         .split(',')
         .map(|part| {
@@ -126,9 +127,9 @@ pub fn parse_list(list: &str) -> Option<Vec<RangeInclusive<u32>>> {
         .collect()
 }
 
-/// The number of CPUs in a list.
+/// The number of CPUs in the ranges; `None` if it exceeds 32 bits.
 #[must_use]
-pub fn count(list: &[RangeInclusive<u32>]) -> Option<u32> {
+pub fn range_cpu_count(list: &[RangeInclusive<u32>]) -> Option<u32> {
     let cpus = list
         .iter()
         .map(|range| u64::from(range.end() - range.start()) + 1)
@@ -136,28 +137,30 @@ pub fn count(list: &[RangeInclusive<u32>]) -> Option<u32> {
     u32::try_from(cpus).ok()
 }
 
-/// The number of CPUs in a list in text form; 0 for an empty list.
+/// The number of CPUs in a list such as `0-3,5`; 0 for an empty list, `None` if the text is not a
+/// list.
 #[must_use]
-pub fn count_of(list: &str) -> Option<u32> {
+pub fn cpu_count(list: &str) -> Option<u32> {
     if list.trim().is_empty() {
         Some(0)
     } else {
-        count(&parse_list(list)?)
+        range_cpu_count(&parse_cpu_ranges(list)?)
     }
 }
 
-/// The CPUs of a list; `None` if there are more than any machine has.
+/// The numbers of the CPUs in a list such as `0-3,5`; `None` if the text is not a list, or if there
+/// are more CPUs than any machine has.
 #[must_use]
-pub fn cpus_in(list: &str) -> Option<Vec<u32>> {
+pub fn parse_cpus(list: &str) -> Option<Vec<u32>> {
     /// Maximum number of CPUs, several times the largest `CONFIG_NR_CPUS`.
-    const MOST: u32 = 1 << 16;
-    let ranges = parse_list(list)?;
-    (count(&ranges)? <= MOST).then(|| ranges.into_iter().flatten().collect())
+    const MAX_CPUS: u32 = 1 << 16;
+    let ranges = parse_cpu_ranges(list)?;
+    (range_cpu_count(&ranges)? <= MAX_CPUS).then(|| ranges.into_iter().flatten().collect())
 }
 
-/// Formats CPUs in ascending order as a list.
+/// Formats CPU numbers, which are in ascending order, as a list such as `0-3,5`.
 #[must_use]
-pub fn format_list(cpus: &[u32]) -> String {
+pub fn format_cpus(cpus: &[u32]) -> String {
     let mut ranges: Vec<RangeInclusive<u32>> = Vec::new();
     for &cpu in cpus {
         match ranges.last_mut() {
@@ -190,18 +193,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_cannot_be_read_is_none() {
+    fn unreadable_files_are_none() {
         let root = Root::system();
         for path in ["/nonexistent/file", "/", "\0", "/dev/null"] {
-            assert_eq!(root.content(path), None, "{path:?}");
-            assert_eq!(root.line(path), None, "{path:?}");
+            assert_eq!(root.read_text(path), None, "{path:?}");
+            assert_eq!(root.read_line(path), None, "{path:?}");
         }
-        assert!(root.has("/dev/null") && !root.has("/nonexistent/file"));
+        assert!(root.exists("/dev/null") && !root.exists("/nonexistent/file"));
     }
 
     #[test]
     fn only_the_beginning_is_read() {
-        if let Some(status) = Root::system().beginning("/proc/self/status", 5) {
+        if let Some(status) = Root::system().read_start("/proc/self/status", 5) {
             assert_eq!(status, "Name:");
         }
     }
@@ -217,21 +220,24 @@ mod tests {
             ("2-", None),
         ] {
             std::fs::write(root.file("/list").expect("a root"), text).expect("it can be written");
-            assert_eq!(root.line("/list").as_deref(), line, "{text:?}");
+            assert_eq!(root.read_line("/list").as_deref(), line, "{text:?}");
         }
     }
 
     #[test]
-    fn lists_of_cpus() {
-        assert_eq!(parse_list("0-3,5,7-8\n"), Some(vec![0..=3, 5..=5, 7..=8]));
-        assert_eq!(parse_list("0"), Some(vec![0..=0]));
+    fn parses_lists_of_cpus() {
+        assert_eq!(
+            parse_cpu_ranges("0-3,5,7-8\n"),
+            Some(vec![0..=3, 5..=5, 7..=8])
+        );
+        assert_eq!(parse_cpu_ranges("0"), Some(vec![0..=0]));
         for malformed in ["", ",", "3-1", "a", "0-", "-1", "0-3,", "4294967296"] {
-            assert_eq!(parse_list(malformed), None, "{malformed:?}");
+            assert_eq!(parse_cpu_ranges(malformed), None, "{malformed:?}");
         }
     }
 
     #[test]
-    fn counts_of_cpus() {
+    fn counts_cpus_of_lists() {
         for (list, counted) in [
             ("0-3,5,7-8", Some(7)),
             ("0-8191", Some(8192)),
@@ -239,27 +245,27 @@ mod tests {
             (" \n", Some(0)),
             ("none", None),
         ] {
-            assert_eq!(count_of(list), counted, "{list:?}");
+            assert_eq!(cpu_count(list), counted, "{list:?}");
         }
     }
 
     proptest! {
         #[test]
         fn parsers_never_panic(text in any::<String>(), list in "[-0-9, \n]{0,40}") {
-            let _ = count_of(&text);
-            let _ = count_of(&list);
+            let _ = cpu_count(&text);
+            let _ = cpu_count(&list);
         }
 
         #[test]
-        fn what_is_written_is_read(cpus in prop::collection::btree_set(0_u32..5_000, 1..40)) {
+        fn formatted_lists_are_parsed(cpus in prop::collection::btree_set(0_u32..5_000, 1..40)) {
             let cpus: Vec<u32> = cpus.into_iter().collect();
-            let read = parse_list(&format_list(&cpus)).expect("it is a list");
+            let read = parse_cpu_ranges(&format_cpus(&cpus)).expect("it is a list");
             prop_assert_eq!(read.into_iter().flatten().collect::<Vec<_>>(), cpus);
         }
     }
 
     #[test]
-    fn fields_of_cpuinfo() {
+    fn finds_fields_of_cpuinfo() {
         let cpuinfo = "processor\t: 0\nmodel name\t: AMD EPYC: 9\nmicrocode\t: 0xa101148\npower management:\n\n\
                        processor\t: 1\nmicrocode\t: 0xffff\n";
         assert_eq!(field(cpuinfo, "microcode"), Some("0xa101148"));

@@ -5,7 +5,7 @@ use timers::clock_sources::{self, Reader};
 
 /// Describes a clock source by its name.
 #[must_use]
-pub fn described(source: &str) -> String {
+pub fn describe_source(source: &str) -> String {
     match clock_sources::find(source).map(|source| source.reader) {
         Some(Reader::Instruction) => {
             "a counter of the processor: one instruction, by the vDSO".into()
@@ -16,8 +16,8 @@ pub fn described(source: &str) -> String {
         Some(Reader::Conditional) => {
             "the hypervisor's clock, by the vDSO where it vouches for its counter".into()
         }
-        Some(Reader::Kernel(what)) => format!("{what}; a system call a read"),
-        None => "nothing is known of it here".into(),
+        Some(Reader::Kernel(what)) => format!("{what}; a system call per read"),
+        None => "unknown to timermeter".into(),
     }
 }
 
@@ -25,8 +25,8 @@ pub fn described(source: &str) -> String {
 #[must_use]
 pub fn log_of_sources(log: &str) -> Vec<String> {
     /// Maximum number of lines. *Judgement*: they fit on a screen.
-    const MOST: usize = 8;
-    const WORDS: [&str; 5] = [
+    const MAX_LINES: usize = 8;
+    const SELECTION_WORDS: [&str; 5] = [
         "witched to clocksource",
         "clocksource:",
         "nstable",
@@ -34,17 +34,19 @@ pub fn log_of_sources(log: &str) -> Vec<String> {
         "verride clocksource",
     ];
     let about_clocks = |line: &&str| {
-        let names_one =
+        let names_a_source =
             line.contains("clocksource") || line.contains("TSC") || line.contains("tsc:");
         // The message at the registration of a clock source, which states its maximum idle time,
         // does not affect the selection.
-        names_one && WORDS.iter().any(|word| line.contains(word)) && !line.contains("max_idle_ns")
+        names_a_source
+            && SELECTION_WORDS.iter().any(|word| line.contains(word))
+            && !line.contains("max_idle_ns")
     };
     let lines: Vec<&str> = log.lines().filter(about_clocks).collect();
     lines
         .iter()
         .rev()
-        .take(MOST)
+        .take(MAX_LINES)
         .rev()
         .map(|line| (*line).to_owned())
         .collect()
@@ -55,29 +57,31 @@ pub fn log_of_sources(log: &str) -> Vec<String> {
 pub struct SourceFigures {
     /// The name of the clock source.
     pub name: String,
-    /// Cost of a read of CLOCK_MONOTONIC, in nanoseconds.
+    /// Cost of a read of CLOCK_MONOTONIC with this source, in nanoseconds.
     pub cost_ns: Option<f64>,
     /// Step of the clock source, in nanoseconds.
     pub step_ns: Option<f64>,
 }
 
-/// Advice for the user: names another source than `present` if it is more than a tenth cheaper to
+/// Advice for the user: names another source than `current` if it is more than a tenth cheaper to
 /// read and no coarser.
 #[must_use]
-pub fn advice(present: &str, all: &[SourceFigures]) -> String {
+pub fn advice(current: &str, all: &[SourceFigures]) -> String {
     /// Maximum cost of a recommended source, relative to the present source. *Judgement*: a smaller
     /// saving does not justify changing the clock of a machine.
-    const CHEAPER: f64 = 0.9;
-    let of = |name: &str| all.iter().find(|measured| measured.name == name);
+    const MAX_COST_RATIO: f64 = 0.9;
+    let measured_source = |name: &str| all.iter().find(|measured| measured.name == name);
     let Some((cost, step)) =
-        of(present).and_then(|measured| Some((measured.cost_ns?, measured.step_ns?)))
+        measured_source(current).and_then(|measured| Some((measured.cost_ns?, measured.step_ns?)))
     else {
         return format!(
-            "keep {present}: it could not be measured, so that nothing is known to be better"
+            "keep {current}: it could not be measured, so no other source is known to be better"
         );
     };
     let better = all.iter().filter(|measured| {
-        measured.cost_ns.is_some_and(|other| other < cost * CHEAPER)
+        measured
+            .cost_ns
+            .is_some_and(|other| other < cost * MAX_COST_RATIO)
             && measured.step_ns.is_some_and(|other| other <= step * 1.01)
     });
     let best = better.min_by(|one, other| {
@@ -87,7 +91,7 @@ pub fn advice(present: &str, all: &[SourceFigures]) -> String {
     });
     match best {
         None => format!(
-            "keep {present}: none that is offered is cheaper to read by a tenth and as fine"
+            "keep {current}: no available source is at least a tenth cheaper to read and as fine"
         ),
         Some(SourceFigures { name, .. }) => format!(
             "{name} is cheaper to read: as root, `echo {name} > /sys/devices/system/clocksource/clocksource0/current_clocksource`, if the \
@@ -101,7 +105,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_log_is_searched_for_reasons() {
+    fn finds_reasons_in_the_log() {
         let log = "[0.1] tsc: Fast TSC calibration using PIT\n[0.2] clocksource: hpet: mask: 0xffffffff max_cycles: 0xffffffff, max_idle_ns: 19112604467 ns\n\
                    [1.0] clocksource: Switched to clocksource tsc-early\n[2.0] usb 1-1: reset\n\
                    [9.0] clocksource: timekeeping watchdog on CPU1: Marking clocksource 'tsc' as unstable because the skew is too large:\n\

@@ -11,7 +11,7 @@ use super::Root;
 use crate::model::{IdleState, Waiting};
 
 /// Maximum number of idle states of a CPU (CPUIDLE_STATE_MAX is 10).
-const MOST_STATES: u32 = 64;
+const MAX_IDLE_STATES: u32 = 64;
 
 /// The settings for the calling thread and for `cpu`, by default the first CPU.
 #[must_use]
@@ -20,7 +20,7 @@ pub fn waiting(root: &Root, cpu: Option<u32>) -> Waiting {
         timer_slack_ns: scheduling::timer_slack().ok(),
         high_resolution: high_resolution(),
         idle_driver: root
-            .name("/sys/devices/system/cpu/cpuidle/current_driver")
+            .read_name("/sys/devices/system/cpu/cpuidle/current_driver")
             .filter(|name| name != "none"),
         idle_states: idle_states(root, cpu.unwrap_or(0)),
     }
@@ -30,23 +30,23 @@ pub fn waiting(root: &Root, cpu: Option<u32>) -> Waiting {
 /// clocks, otherwise the length of the tick (hrtimer_get_res).
 fn high_resolution() -> Option<bool> {
     /// Resolution in nanoseconds between that of high-resolution timers and that of ticks.
-    const FINE_NS: f64 = 1e5;
+    const MAX_FINE_RESOLUTION_NS: f64 = 1e5;
     let clock = timers::find(timers::waits::REFERENCE_ID)?;
-    (clock.declared_resolution)().map(|ns| ns < FINE_NS)
+    (clock.declared_resolution)().map(|ns| ns < MAX_FINE_RESOLUTION_NS)
 }
 
 fn idle_states(root: &Root, cpu: u32) -> Option<Vec<IdleState>> {
-    let of = |state: u32, name: &str| {
-        root.name(&format!(
+    let read_property = |state: u32, name: &str| {
+        root.read_name(&format!(
             "/sys/devices/system/cpu/cpu{cpu}/cpuidle/state{state}/{name}"
         ))
     };
-    let states: Vec<IdleState> = (0..MOST_STATES)
+    let states: Vec<IdleState> = (0..MAX_IDLE_STATES)
         .map_while(|state| {
             Some(IdleState {
-                name: of(state, "name")?,
-                exit_latency_us: of(state, "latency")?.parse().ok()?,
-                disabled: of(state, "disable").is_some_and(|disabled| disabled != "0"),
+                name: read_property(state, "name")?,
+                exit_latency_us: read_property(state, "latency")?.parse().ok()?,
+                disabled: read_property(state, "disable").is_some_and(|disabled| disabled != "0"),
             })
         })
         .collect();

@@ -14,7 +14,7 @@ use crate::model::{
     Tool,
 };
 use crate::parallel;
-use crate::platform::frequency::{CyclesFrom, NominalUnknown, Parts, summarise};
+use crate::platform::frequency::{CyclesFrom, KnownFrequencies, NominalUnknown, summarise};
 use crate::profile::{Profile, profile};
 use crate::scoring::scatter;
 use crate::text::by_text;
@@ -45,7 +45,7 @@ pub struct Recording {
     #[serde(deserialize_with = "by_text")]
     pub platform: Platform,
     /// The frequencies of the machine, from all sources.
-    pub frequency: Parts,
+    pub frequency: KnownFrequencies,
     /// The frequency that converts time to cycles.
     pub cycles_from: CyclesFrom,
     /// The settings of the measurement.

@@ -63,7 +63,7 @@ impl Clocks {
             .map(|entry| entry.info.id)
             .find_map(|id| Some((id, reader(id)?.ok()?)));
         let cpu_time = reader("process-cputime").and_then(Result::ok);
-        let run_queue = RunQueueDelay::of_this_thread(&root);
+        let run_queue = RunQueueDelay::open(&root);
         Ok(Self {
             root,
             run_queue,

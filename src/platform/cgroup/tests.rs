@@ -12,7 +12,7 @@ fn found(files: &[(&str, &str)]) -> Limits {
 }
 
 #[test]
-fn least_quota_of_groups_counts() {
+fn smallest_quota_of_groups_counts() {
     let found = found(&[
         ("proc/self/mountinfo", V2_MOUNT),
         ("proc/self/cgroup", "0::/box/inner\n"),
@@ -142,7 +142,7 @@ fn missing_proc_uses_default_mount() {
 }
 
 #[test]
-fn ignores_paths_leading_out() {
+fn ignores_groups_outside_the_mount() {
     let found = found(&[
         ("proc/self/mountinfo", V2_MOUNT),
         ("proc/self/cgroup", "0::/../../../other\n"),
@@ -154,7 +154,7 @@ fn ignores_paths_leading_out() {
 }
 
 #[test]
-fn kinds_of_containers() {
+fn identifies_containers() {
     for (files, kind) in [
         (
             &[("run/systemd/container", "systemd-nspawn\n")][..],

@@ -11,19 +11,19 @@ use timers::{time_additions, time_multiplications};
 
 use crate::model::Hertz;
 
-/// Number of chains of additions from which the frequency is computed.
-const CHAINS: u32 = 60;
+/// Number of timed chains of additions, from which the frequency is computed.
+const TIMED_CHAINS: u32 = 60;
 /// Number of chains of multiplications, for the ratio of a multiplication to an addition.
 const MULTIPLICATION_CHAINS: u32 = 15;
 /// Target time of a chain, in nanoseconds: long compared with the step of the clock (up to 1 µs)
 /// and its reads, short compared with the kernel's tick, which interrupts the chain.
 const CHAIN_NS: f64 = 100_000.0;
 /// Additions in a chain before its length is known: 0.1 to 1 ms on cores of 5 to 0.5 GHz.
-const WARM_UP: u64 = 1 << 19;
+const WARM_UP_ADDITIONS: u64 = 1 << 19;
 /// Number of warm-up chains, which bring the core out of its idle states: 15 ms or more.
-const WARM_UPS: u32 = 150;
+const WARM_UP_CHAINS: u32 = 150;
 /// Instructions in the shortest chain, which measures the cost of reading the clock.
-const SHORTEST: u64 = 16;
+const MIN_INSTRUCTIONS: u64 = 16;
 
 /// Results of chains of dependent instructions on a core.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -47,7 +47,7 @@ impl Chains {
     /// and two to four on 64-bit Arm, and the chain may hold one more simple operation. Emulators
     /// have other ratios.
     #[must_use]
-    pub fn plausible(&self) -> bool {
+    pub fn is_plausible(&self) -> bool {
         self.multiplication_cycles
             .is_none_or(|ratio| (1.8..=5.5).contains(&ratio))
     }
@@ -59,7 +59,7 @@ impl Chains {
 /// `None` if the clock cannot be read, the thread may not run on that CPU, or the chains are
 /// implausible.
 #[must_use]
-pub fn effective(cpu: Option<u32>) -> Option<Chains> {
+pub fn measure_effective(cpu: Option<u32>) -> Option<Chains> {
     let measure = move || {
         if let Some(cpu) = cpu {
             timers::pin_to(cpu).ok()?;
@@ -75,19 +75,20 @@ pub fn effective(cpu: Option<u32>) -> Option<Chains> {
 }
 
 fn measure() -> Option<Chains> {
-    let warm = time_additions(WARM_UP, WARM_UPS).ok()?;
+    let warm_up = time_additions(WARM_UP_ADDITIONS, WARM_UP_CHAINS).ok()?;
     // The core may have sped up during the warm-up, so only the later half determines the length of
     // a chain.
-    let count = additions_for(CHAIN_NS, median(&warm[warm.len() / 2..])?)?;
-    let empty = median(&time_additions(SHORTEST, CHAINS).ok()?)?;
-    let additions = time_additions(count, CHAINS).ok()?;
+    let count = additions_lasting(CHAIN_NS, median(&warm_up[warm_up.len() / 2..])?)?;
+    let empty = median(&time_additions(MIN_INSTRUCTIONS, TIMED_CHAINS).ok()?)?;
+    let additions = time_additions(count, TIMED_CHAINS).ok()?;
 
     // A multiplication takes about three times as long as an addition, so a third as many take the
     // same time.
-    let fewer = (count / 3).next_multiple_of(SHORTEST);
-    let multiplications = time_multiplications(fewer, MULTIPLICATION_CHAINS).ok()?;
-    let chains = from_chains(count - SHORTEST, empty, &additions)?;
-    let multiplication_ns = (median(&multiplications)? - empty) / (fewer - SHORTEST) as f64;
+    let multiplication_count = (count / 3).next_multiple_of(MIN_INSTRUCTIONS);
+    let multiplications = time_multiplications(multiplication_count, MULTIPLICATION_CHAINS).ok()?;
+    let chains = from_chains(count - MIN_INSTRUCTIONS, empty, &additions)?;
+    let multiplication_ns =
+        (median(&multiplications)? - empty) / (multiplication_count - MIN_INSTRUCTIONS) as f64;
     let ratio = multiplication_ns * chains.hertz.0 * 1e-9;
     Some(Chains {
         multiplication_cycles: (ratio > 0.0).then_some(ratio),
@@ -95,13 +96,14 @@ fn measure() -> Option<Chains> {
     })
 }
 
-/// The number of additions that take `wanted_ns`, given that [`WARM_UP`] additions take `warm_ns`.
-fn additions_for(wanted_ns: f64, warm_ns: f64) -> Option<u64> {
-    let count = WARM_UP as f64 * wanted_ns / warm_ns;
+/// The number of additions that take `wanted_ns`, given that [`WARM_UP_ADDITIONS`] additions take
+/// `warm_ns`.
+fn additions_lasting(wanted_ns: f64, warm_ns: f64) -> Option<u64> {
+    let count = WARM_UP_ADDITIONS as f64 * wanted_ns / warm_ns;
     // Outside this range the frequency would be below 10 MHz or above 100 GHz.
     (1e3..=1e7)
         .contains(&count)
-        .then(|| (count as u64).next_multiple_of(SHORTEST))
+        .then(|| (count as u64).next_multiple_of(MIN_INSTRUCTIONS))
 }
 
 /// Computes the frequency from chains of `additions`, each of which includes `empty_ns` for reading
@@ -111,7 +113,7 @@ fn from_chains(additions: u64, empty_ns: f64, chains_ns: &[i64]) -> Option<Chain
     sorted.sort_unstable();
     let frequency =
         |ns: f64| (ns > empty_ns).then(|| Hertz(additions as f64 / (ns - empty_ns) * 1e9));
-    let (first, last) = median_ranks(sorted.len())?;
+    let (first, last) = median_interval_ranks(sorted.len())?;
     Some(Chains {
         hertz: frequency(median(&sorted)?)?,
         low: frequency(sorted[last] as f64)?,
@@ -125,7 +127,7 @@ fn from_chains(additions: u64, empty_ns: f64, chains_ns: &[i64]) -> Option<Chain
 /// least 95 % confidence, for any distribution: the number of values below the median has a
 /// binomial distribution. `None` for samples of fewer than six values, which are too small for this
 /// confidence.
-fn median_ranks(size: usize) -> Option<(usize, usize)> {
+fn median_interval_ranks(size: usize) -> Option<(usize, usize)> {
     let mut log_probability = -(size as f64) * std::f64::consts::LN_2;
     let mut tail = 0.0;
     let mut rank = None;
@@ -158,13 +160,13 @@ mod tests {
     fn ranks_of_the_median() {
         // Conover, Practical Nonparametric Statistics, 3rd edition, table A3; its ranks start at 1,
         // these indices at 0.
-        assert_eq!(median_ranks(5), None);
-        assert_eq!(median_ranks(6), Some((0, 5)));
-        assert_eq!(median_ranks(9), Some((1, 7)));
-        assert_eq!(median_ranks(20), Some((5, 14)));
-        assert_eq!(median_ranks(60), Some((21, 38)));
+        assert_eq!(median_interval_ranks(5), None);
+        assert_eq!(median_interval_ranks(6), Some((0, 5)));
+        assert_eq!(median_interval_ranks(9), Some((1, 7)));
+        assert_eq!(median_interval_ranks(20), Some((5, 14)));
+        assert_eq!(median_interval_ranks(60), Some((21, 38)));
         // For large samples the ranks are n/2 ± 0.98 √n.
-        let (first, last) = median_ranks(1_000_000).expect("a large sample");
+        let (first, last) = median_interval_ranks(1_000_000).expect("a large sample");
         assert!(
             (first.abs_diff(499_020) < 2) && (last.abs_diff(500_980) < 2),
             "{first} {last}"
@@ -202,18 +204,21 @@ mod tests {
     }
 
     #[test]
-    fn senseless_chains_give_nothing() {
+    fn implausible_chains_give_nothing() {
         assert_eq!(from_chains(1000, 0.0, &[]), None);
         assert_eq!(from_chains(1000, 0.0, &[100; 5]), None);
         assert_eq!(from_chains(1000, 100.0, &[100; 60]), None);
-        assert_eq!(additions_for(CHAIN_NS, 0.0), None);
-        assert_eq!(additions_for(CHAIN_NS, -5.0), None);
-        assert_eq!(additions_for(CHAIN_NS, 1e12), None);
-        assert_eq!(additions_for(CHAIN_NS, WARM_UP as f64 / 2.6), Some(260_000));
+        assert_eq!(additions_lasting(CHAIN_NS, 0.0), None);
+        assert_eq!(additions_lasting(CHAIN_NS, -5.0), None);
+        assert_eq!(additions_lasting(CHAIN_NS, 1e12), None);
+        assert_eq!(
+            additions_lasting(CHAIN_NS, WARM_UP_ADDITIONS as f64 / 2.6),
+            Some(260_000)
+        );
     }
 
     #[test]
-    fn a_core_is_plausible_or_not() {
+    fn judges_multiplication_ratio() {
         let ratio = |multiplication_cycles| Chains {
             hertz: Hertz(1.0),
             low: Hertz(1.0),
@@ -227,14 +232,14 @@ mod tests {
             (Some(4.0), true),
             (Some(1.0), false),
         ] {
-            assert_eq!(ratio(cycles).plausible(), plausible, "{cycles:?}");
+            assert_eq!(ratio(cycles).is_plausible(), plausible, "{cycles:?}");
         }
     }
 
     #[test]
     fn this_machines_frequency_is_plausible() {
         for cpu in [None, Some(0)] {
-            if let Some(chains) = effective(cpu) {
+            if let Some(chains) = measure_effective(cpu) {
                 assert!(
                     chains.low <= chains.hertz && chains.hertz <= chains.high,
                     "{chains:?}"
@@ -242,7 +247,11 @@ mod tests {
                 assert!(chains.low.0 > 0.0);
             }
         }
-        assert_eq!(effective(Some(u32::MAX)), None, "there is no such CPU");
+        assert_eq!(
+            measure_effective(Some(u32::MAX)),
+            None,
+            "there is no such CPU"
+        );
     }
 
     proptest! {

@@ -6,8 +6,8 @@ mod summary;
 
 use std::borrow::Cow;
 
-pub use effective::{Chains, effective};
-pub use summary::{CyclesFrom, NominalUnknown, Parts, UnknownCycles, summarise};
+pub use effective::{Chains, measure_effective};
+pub use summary::{CyclesFrom, KnownFrequencies, NominalUnknown, UnknownCycles, summarise};
 use timers::Subject;
 
 use super::cpu;
@@ -17,8 +17,8 @@ use crate::model::Hertz;
 /// processors declare none.
 #[must_use]
 pub fn nominal() -> Option<(Hertz, Cow<'static, str>)> {
-    let asked = timers::arch::identity().base_hz;
-    asked
+    let declared_hz = timers::arch::identity().base_hz;
+    declared_hz
         .map(|hertz| (Hertz(hertz), "CPUID leaf 0x16".into()))
         .or_else(|| Some((brand_frequency(&cpu::brand()?)?, "brand string".into())))
         .or_else(|| {
@@ -67,7 +67,7 @@ fn brand_frequency(brand: &str) -> Option<Hertz> {
 }
 
 /// Number of comparisons of the time stamp counter with a clock, of which the tightest is used.
-const COMPARISONS: u32 = 9;
+const COMPARISONS_PER_READING: u32 = 9;
 
 /// Measures the rate of the time stamp counter against a clock of the kernel (one of
 /// [`timers::RATE_SOURCES`]); holds their readings at the beginning of a run.
@@ -75,7 +75,7 @@ pub struct TscWatch {
     counter: Box<dyn Subject>,
     reference: &'static str,
     ns_per_tick: f64,
-    begun: [i64; 3],
+    first_comparison: [i64; 3],
 }
 
 impl TscWatch {
@@ -84,12 +84,12 @@ impl TscWatch {
     pub fn begin(reference: &'static str) -> Option<Self> {
         let ns_per_tick = (timers::find(reference)?.ns_per_tick)()?;
         let mut counter = (timers::find("rdtsc-lfence")?.open)().ok()?;
-        let begun = compare_with(counter.as_mut(), reference)?;
+        let first_comparison = compare_with(counter.as_mut(), reference)?;
         Some(Self {
             counter,
             reference,
             ns_per_tick,
-            begun,
+            first_comparison,
         })
     }
 
@@ -98,23 +98,27 @@ impl TscWatch {
     /// `monotonic` itself may be slewed by up to 500 ppm (adjtimex(2)).
     #[must_use]
     pub fn end(mut self) -> Option<Hertz> {
-        let ended = compare_with(self.counter.as_mut(), self.reference)?;
-        let moved = |at: usize| ended[at].wrapping_sub(self.begun[at]);
-        let reference = (moved(0) as f64 + moved(2) as f64) / 2.0;
-        rate(moved(1), reference * self.ns_per_tick).map(Hertz)
+        let last_comparison = compare_with(self.counter.as_mut(), self.reference)?;
+        let advance = |at: usize| last_comparison[at].wrapping_sub(self.first_comparison[at]);
+        let reference = (advance(0) as f64 + advance(2) as f64) / 2.0;
+        rate_hz(advance(1), reference * self.ns_per_tick).map(Hertz)
     }
 }
 
 /// Readings of the clock, the counter and the clock again, from the comparison with the shortest
 /// time between the clock's readings.
 fn compare_with(counter: &mut dyn Subject, reference: &str) -> Option<[i64; 3]> {
-    let comparisons = counter.comparisons(reference, 0, COMPARISONS).ok()?;
+    let comparisons = counter
+        .comparisons(reference, 0, COMPARISONS_PER_READING)
+        .ok()?;
     comparisons
         .into_iter()
         .min_by_key(|[before, _, after]| after.wrapping_sub(*before))
 }
 
-fn rate(ticks: i64, nanoseconds: f64) -> Option<f64> {
+/// The rate in hertz of a counter that advanced by `ticks` in `nanoseconds`; `None` unless both are
+/// positive.
+fn rate_hz(ticks: i64, nanoseconds: f64) -> Option<f64> {
     (ticks > 0 && nanoseconds > 0.0).then(|| ticks as f64 / nanoseconds * 1e9)
 }
 
@@ -183,15 +187,15 @@ mod tests {
     }
 
     #[test]
-    fn parses_frequency_rates() {
-        assert_eq!(rate(2_600_000, 1e6), Some(2.6e9));
-        assert_eq!(rate(-1, 1e6), None);
-        assert_eq!(rate(0, 1e6), None);
-        assert_eq!(rate(1, 0.0), None);
+    fn rejects_backward_and_empty_advances() {
+        assert_eq!(rate_hz(2_600_000, 1e6), Some(2.6e9));
+        assert_eq!(rate_hz(-1, 1e6), None);
+        assert_eq!(rate_hz(0, 1e6), None);
+        assert_eq!(rate_hz(1, 0.0), None);
     }
 
     #[test]
-    fn a_rate_or_nothing() {
+    fn measured_rate_is_positive_or_none() {
         for reference in timers::RATE_SOURCES {
             let hertz = TscWatch::begin(reference).and_then(TscWatch::end);
             assert!(hertz.is_none_or(|hertz| hertz.0.is_finite() && hertz.0 > 0.0));

@@ -33,11 +33,9 @@ pub enum CyclesFrom {
     Given(Hertz),
 }
 
-/// The text is not a valid [`CyclesFrom`].
+/// The text is neither `effective` nor `nominal` nor a frequency.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error(
-    "`{0}` is no frequency to count cycles by; give `effective`, `nominal` or a value like `2.8GHz`"
-)]
+#[error("`{0}` is not a frequency; give `effective`, `nominal` or a value like `2.8GHz`")]
 pub struct UnknownCycles(String);
 
 impl FromStr for CyclesFrom {
@@ -64,7 +62,7 @@ pub struct NominalUnknown;
 
 /// The frequencies of the CPU that are known.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Parts {
+pub struct KnownFrequencies {
     /// The effective frequency before the measurement.
     pub before: Option<Chains>,
     /// The effective frequency after the measurement.
@@ -78,16 +76,16 @@ pub struct Parts {
     pub nominal: Option<(Hertz, Cow<'static, str>)>,
 }
 
-/// Summarises the frequencies for the report, with warnings. The effective frequency is the
-/// frequency during the measurement, or the mean of the frequencies before and after; its range
+/// Summarises the frequencies for the report, with warnings; cycles are counted at the frequency
+/// that `source` selects. The effective frequency is the frequency during the measurement, or the mean of the frequencies before and after; its range
 /// covers all of these.
 ///
 /// # Errors
-/// When `from` is the nominal frequency and it is unknown. To find that out before a measurement,
+/// When `source` is the nominal frequency and it is unknown. To find that out before a measurement,
 /// pass parts that only hold the nominal frequency.
 pub fn summarise(
-    parts: &Parts,
-    from: CyclesFrom,
+    parts: &KnownFrequencies,
+    source: CyclesFrom,
 ) -> Result<(Frequency, Vec<Finding>), NominalUnknown> {
     let chains: Vec<Chains> = parts.before.into_iter().chain(parts.after).collect();
     let effective = (!chains.is_empty())
@@ -103,7 +101,7 @@ pub fn summarise(
         .iter()
         .map(|each| each.high.0)
         .chain(parts.during.map(|hertz| hertz.high));
-    let (cycles_from, cycles_hz) = match from {
+    let (cycles_from, cycles_hz) = match source {
         CyclesFrom::Effective => ("effective", effective),
         CyclesFrom::Nominal => (
             "nominal",
@@ -111,8 +109,8 @@ pub fn summarise(
         ),
         CyclesFrom::Given(hertz) => ("given", Some(hertz.0)),
     };
-    // A later user of the clock experiences one of the frequencies in this range.
-    let interval = parts.during.filter(|_| from == CyclesFrom::Effective);
+    // A later measurement runs at one of the frequencies in this range.
+    let interval = parts.during.filter(|_| source == CyclesFrom::Effective);
     let frequency = Frequency {
         nominal_hz: parts.nominal.as_ref().map(|(hertz, _)| hertz.0),
         nominal_source: parts
@@ -131,21 +129,21 @@ pub fn summarise(
             .map(|hertz| Interval::with_ends(hertz, interval.and_then(|hertz| hertz.ends()))),
     };
     let mut warnings = Vec::new();
-    warnings.extend(changed(parts));
+    warnings.extend(frequency_change_warning(parts));
     warnings.extend(
         chains
             .iter()
-            .find(|each| !each.plausible())
-            .and_then(implausible),
+            .find(|each| !each.is_plausible())
+            .and_then(doubtful_frequency_warning),
     );
     warnings.extend(
-        (from == CyclesFrom::Effective && effective.is_none())
+        (source == CyclesFrom::Effective && effective.is_none())
             .then(|| EFFECTIVE_FREQUENCY_UNKNOWN.with([])),
     );
     Ok((frequency, warnings))
 }
 
-fn changed(parts: &Parts) -> Option<Finding> {
+fn frequency_change_warning(parts: &KnownFrequencies) -> Option<Finding> {
     let hertz = |value| number(value, Unit::Hertz);
     if let Some(Interval {
         value, low, high, ..
@@ -170,7 +168,7 @@ fn changed(parts: &Parts) -> Option<Finding> {
     })
 }
 
-fn implausible(chains: &Chains) -> Option<Finding> {
+fn doubtful_frequency_warning(chains: &Chains) -> Option<Finding> {
     let ratio = number(chains.multiplication_cycles?, Unit::Ratio);
     Some(EFFECTIVE_FREQUENCY_DOUBTFUL.with([("ratio", ratio)]))
 }
@@ -190,18 +188,18 @@ mod tests {
         })
     }
 
-    fn codes(parts: &Parts, from: CyclesFrom) -> Vec<String> {
-        let (_, warnings) = summarise(parts, from).expect("a known frequency");
+    fn codes(parts: &KnownFrequencies, source: CyclesFrom) -> Vec<String> {
+        let (_, warnings) = summarise(parts, source).expect("a known frequency");
         warnings.into_iter().map(|warning| warning.code).collect()
     }
 
     #[test]
     fn before_and_after_together() {
-        let parts = Parts {
+        let parts = KnownFrequencies {
             before: chains(3.0),
             after: chains(3.02),
             tsc: Some(Hertz(2.6e9)),
-            ..Parts::default()
+            ..KnownFrequencies::default()
         };
         let (frequency, warnings) = summarise(&parts, CyclesFrom::Effective).expect("it is known");
         assert_eq!(warnings, []);
@@ -226,10 +224,10 @@ mod tests {
     #[test]
     fn reports_change_above_one_percent() {
         for (after, reported) in [(3.029, false), (3.031, true), (2.971, false), (2.969, true)] {
-            let parts = Parts {
+            let parts = KnownFrequencies {
                 before: chains(3.0),
                 after: chains(after),
-                ..Parts::default()
+                ..KnownFrequencies::default()
             };
             assert_eq!(
                 codes(&parts, CyclesFrom::Effective) == ["frequency-changed"],
@@ -237,10 +235,10 @@ mod tests {
                 "{after}"
             );
         }
-        let parts = Parts {
+        let parts = KnownFrequencies {
             before: chains(3.0),
             after: chains(2.4),
-            ..Parts::default()
+            ..KnownFrequencies::default()
         };
         let (_, warnings) = summarise(&parts, CyclesFrom::Effective).expect("it is known");
         assert!(
@@ -263,11 +261,11 @@ mod tests {
                 high,
             })
         };
-        let parts = Parts {
+        let parts = KnownFrequencies {
             before: chains(3.0),
             after: chains(2.5),
             during: during(2.59e9, 2.61e9),
-            ..Parts::default()
+            ..KnownFrequencies::default()
         };
         let (frequency, warnings) = summarise(&parts, CyclesFrom::Effective).expect("it is known");
         assert_eq!(warnings, [], "the ends do not count");
@@ -275,7 +273,7 @@ mod tests {
             frequency.effective_hz,
             Some(Interval::with_ends(2.6e9, Some((2.49e9, 3.01e9))))
         );
-        let parts = Parts {
+        let parts = KnownFrequencies {
             during: during(2.4e9, 2.8e9),
             ..parts
         };
@@ -284,12 +282,12 @@ mod tests {
 
     #[test]
     fn the_chosen_frequency() {
-        let parts = Parts {
+        let parts = KnownFrequencies {
             nominal: Some((Hertz(2.5e9), "brand string".into())),
-            ..Parts::default()
+            ..KnownFrequencies::default()
         };
         let chosen =
-            |from| summarise(&parts, from).map(|(f, _)| (f.cycles_from, value_of(f.cycles_hz)));
+            |source| summarise(&parts, source).map(|(f, _)| (f.cycles_from, value_of(f.cycles_hz)));
         assert_eq!(
             chosen(CyclesFrom::Nominal),
             Ok(("nominal".into(), Some(2.5e9)))
@@ -311,7 +309,7 @@ mod tests {
 
     #[test]
     fn unknown_nominal_frequency_has_remedy() {
-        let error = summarise(&Parts::default(), CyclesFrom::Nominal)
+        let error = summarise(&KnownFrequencies::default(), CyclesFrom::Nominal)
             .expect_err("it is unknown")
             .to_string();
         assert!(
@@ -326,10 +324,10 @@ mod tests {
             multiplication_cycles: Some(1.0),
             ..each
         });
-        let parts = Parts {
+        let parts = KnownFrequencies {
             before: slow,
             after: slow,
-            ..Parts::default()
+            ..KnownFrequencies::default()
         };
         assert_eq!(
             codes(&parts, CyclesFrom::Effective),

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 
 use super::{Recording, RecordingError, packer};
 use crate::model::{Hertz, Platform, Settings, Status, Timer, TimerRow, Tool};
-use crate::platform::frequency::{Chains, CyclesFrom, Parts};
+use crate::platform::frequency::{Chains, CyclesFrom, KnownFrequencies};
 use crate::recording::{Observation, SCHEMA};
 use crate::trace::{Batches, Intervals, Reference, Run, Stored};
 use crate::trust::Yardsticks;
@@ -64,10 +64,10 @@ fn recording(deltas: Vec<i64>, figure: f64) -> Recording {
         created: "2026-11-20T12:00:00Z".into(),
         node: None,
         platform: Platform::default(),
-        frequency: Parts {
+        frequency: KnownFrequencies {
             before: Some(chains),
             nominal: Some((Hertz(2e9), "brand string".into())),
-            ..Parts::default()
+            ..KnownFrequencies::default()
         },
         cycles_from: CyclesFrom::Given(Hertz(figure * 1e9)),
         settings: Settings {
