@@ -161,7 +161,6 @@ impl<'a> ProcessPortions<'a> {
     fn by_lattice(process: &Process<'a>, step: f64) -> Self {
         let mut portions = Self {
             process: *process,
-            /// The intervals of the portions that do not fit, by the kind of difference.
             differing: BTreeMap::new(),
             agreeing: 0,
             unexplained: 0,
