@@ -15,8 +15,8 @@ fn reference() -> Reference {
     }
 }
 
-/// What is found of a timer in three processes of 400 wake-ups, and the points it missed: counted
-/// ones and all.
+/// Returns the results for a simulated timer in three processes of 400 wake-ups, and the true numbers
+/// of missed expirations: those that it reports, and all.
 fn found(model: &TickModel, period_ns: u64, seed: u64) -> (PeriodFigures, [u64; 2]) {
     let mut trace = PeriodTrace {
         reference: reference(),
@@ -89,8 +89,8 @@ fn policies_and_missed_expirations_are_exact() {
     }
 }
 
-/// A loop to points of absolute time that gets no CPU for most of the time makes up for them in
-/// bursts, and keeps its rate.
+/// A loop that waits for multiples of 1 ms but gets the CPU only in a part of each time slice makes up
+/// for missed points in bursts, and keeps its rate.
 #[test]
 fn burst_keeps_its_rate_under_load() {
     for (slice, phase) in [(3_300_000, 0), (6_000_000, 700_000), (6_000_000, 2_900_000)] {
@@ -167,7 +167,7 @@ fn lost_ticks_are_no_drift() {
 }
 
 #[test]
-fn what_never_ticked_has_no_figures() {
+fn stuck_timer_has_no_figures() {
     assert_eq!(figures(&PeriodTrace::default()), PeriodFigures::default());
     let stuck = PeriodRun {
         wakeups: vec![(5, 1); 20],

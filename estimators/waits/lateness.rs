@@ -1,32 +1,32 @@
-//! Lateness and CPU time of waits of one length, and their increase with the length: the Theil–Sen
-//! slope, the median of the slopes of all pairs, over fresh processes.
+//! Computes lateness and CPU time of waits of one length, and how both increase with the length: the
+//! Theil–Sen slope, which is the median of the slopes of all pairs of waits of a process.
 
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 
-use super::{SHORTEST, finite, late_ns, observed_ns};
+use super::{MIN_REQUEST_NS, late_ns, observed_ns, zero_if_not_finite};
 use crate::model::{Interval, Lateness, LatenessHistogram};
 use crate::statistics::quantiles::{median_over_processes, quantile_over_processes};
 use crate::statistics::{mean_over_processes, median, quantile, sorted};
 use crate::trace::{Wait, WaitRun, WaitTrace};
 
-/// The least number of waits for a median. *Default*: moves no figure.
-const FOR_P50: usize = 5;
-/// The least number of waits for a 90th percentile. *Chance*: five lie beyond it.
-const FOR_P90: usize = 50;
-/// The least number of waits for a 99th percentile. *Default*: moves no figure.
-const FOR_P99: usize = 500;
-/// The least number of waits for a 99.9th percentile. *Default*: moves no figure.
-const FOR_P999: usize = 5_000;
+/// The smallest number of waits for a median. *Default*: moves no figure.
+const MIN_WAITS_P50: usize = 5;
+/// The smallest number of waits for a 90th percentile. *Chance*: five lie beyond it.
+const MIN_WAITS_P90: usize = 50;
+/// The smallest number of waits for a 99th percentile. *Default*: moves no figure.
+const MIN_WAITS_P99: usize = 500;
+/// The smallest number of waits for a 99.9th percentile. *Default*: moves no figure.
+const MIN_WAITS_P999: usize = 5_000;
 
-/// Returns a row for each length except those of the floor. Long waits, which ran concurrently with
-/// others, are used for lengths without other waits.
+/// Returns a row for each length, except for requests of 0 and 1 ns. Long waits, which ran while
+/// other sleep primitives waited, are used only for lengths that have no other waits.
 pub fn rows(trace: &WaitTrace, hertz: Option<f64>) -> Vec<Lateness> {
     let mut rows = by_length(trace, true, |run| &run.long);
     rows.extend(by_length(trace, false, |run| &run.lengths));
-    rows.retain(|request, row| row.with_others || *request > SHORTEST);
-    let figures = |(request_ns, row): (u64, LengthRow)| row.figures(request_ns, hertz);
-    rows.into_iter().map(figures).collect()
+    rows.retain(|request, row| row.with_others || *request > MIN_REQUEST_NS);
+    let lateness = |(request_ns, row): (u64, LengthRow)| row.lateness(request_ns, hertz);
+    rows.into_iter().map(lateness).collect()
 }
 
 /// Groups waits by length.
@@ -53,14 +53,14 @@ fn by_length<'a>(
 struct LengthRow<'a> {
     trace: &'a WaitTrace,
     waits: Vec<Vec<&'a Wait>>,
-    /// Whether they ran concurrently with others.
+    /// Whether other sleep primitives waited at the same time.
     with_others: bool,
 }
 
 impl LengthRow<'_> {
-    fn figures(&self, request_ns: u64, hertz: Option<f64>) -> Lateness {
+    fn lateness(&self, request_ns: u64, hertz: Option<f64>) -> Lateness {
         let reference = &self.trace.reference;
-        let late = self.each(|wait| Some(late_ns(wait, reference)));
+        let late = self.values_by_process(|wait| Some(late_ns(wait, reference)));
         let all = sorted(late.iter().flatten());
         let count = all.len().max(1) as f64;
         let early = all.partition_point(|late| *late < -self.uncertainty(request_ns));
@@ -69,23 +69,28 @@ impl LengthRow<'_> {
             let near = |late: &&f64| (**late - middle).abs() <= error_ns;
             all.iter().filter(near).count() as f64 / count
         };
-        // If no wait returns early, no quantile is negative, so its interval is limited as well.
-        let bounded = |p50: Interval| match early {
+        // If no wait returned early, the interval of the median cannot begin below 0 (or below the
+        // median, if that is negative).
+        let without_early_waits = |p50: Interval| match early {
             0 => p50.within(p50.value.min(0.0), f64::INFINITY),
             _ => p50,
         };
         // The CPU time of concurrent waits is not representative.
-        let cpu_ns = if self.with_others { None } else { self.cpu() };
+        let cpu_ns = if self.with_others {
+            None
+        } else {
+            self.cpu_ns()
+        };
         Lateness {
             request_ns,
             waits: all.len() as u64,
             with_others: self.with_others,
             p50_ns: median_over_processes(&late)
-                .filter(|_| all.len() >= FOR_P50)
-                .map(bounded),
-            p90_ns: quantile_over_processes(&late, 0.9, FOR_P90, 1.0),
-            p99_ns: quantile_over_processes(&late, 0.99, FOR_P99, 1.0),
-            p999_ns: quantile_over_processes(&late, 0.999, FOR_P999, 1.0),
+                .filter(|_| all.len() >= MIN_WAITS_P50)
+                .map(without_early_waits),
+            p90_ns: quantile_over_processes(&late, 0.9, MIN_WAITS_P90, 1.0),
+            p99_ns: quantile_over_processes(&late, 0.99, MIN_WAITS_P99, 1.0),
+            p999_ns: quantile_over_processes(&late, 0.999, MIN_WAITS_P999, 1.0),
             max_ns: all.last().copied().unwrap_or(0.0),
             timers_part_ns: self.timers_part(),
             early: early as f64 / count,
@@ -101,41 +106,41 @@ impl LengthRow<'_> {
         }
     }
 
-    /// The values of `figure` for the waits that have one, a list for each process.
-    fn each(&self, figure: impl Fn(&Wait) -> Option<f64>) -> Vec<Vec<f64>> {
-        let of_process =
-            |waits: &Vec<&Wait>| waits.iter().filter_map(|wait| figure(wait)).collect();
+    /// Returns the values of the waits that have one, a list for each process.
+    fn values_by_process(&self, value: impl Fn(&Wait) -> Option<f64>) -> Vec<Vec<f64>> {
+        let of_process = |waits: &Vec<&Wait>| waits.iter().filter_map(|wait| value(wait)).collect();
         self.waits.iter().map(of_process).collect()
     }
 
-    /// Uncertainty of the reference for a wait, in nanoseconds: its step, its read cost and its
-    /// rate.
+    /// Returns the largest error of an observed length, in nanoseconds, due to the step, the read cost
+    /// and the rate of the reference.
     fn uncertainty(&self, request_ns: u64) -> f64 {
         let reference = &self.trace.reference;
         let empty = self.trace.runs.iter().flat_map(|run| &run.empty);
         let bracket = median(empty.map(|wait| observed_ns(wait, reference)));
         let rate = reference.rate_uncertainty * request_ns as f64;
-        finite(reference.uncertainty_ns() + bracket.unwrap_or(0.0).max(0.0) + rate).max(0.0)
+        zero_if_not_finite(reference.uncertainty_ns() + bracket.unwrap_or(0.0).max(0.0) + rate)
+            .max(0.0)
     }
 
-    /// Median lateness minus the time in which the thread was ready to run but had no CPU. If the
-    /// thread spins, this time may have ended long before the deadline.
+    /// Returns the median of lateness minus the time in which the thread was ready to run but had no
+    /// CPU. `None` if the thread spins, because that time may then have ended long before the deadline.
     fn timers_part(&self) -> Option<Interval> {
         let reference = &self.trace.reference;
         let part = |wait: &Wait| Some(late_ns(wait, reference) - wait.run_delay_ns? as f64);
         self.trace
             .blocks
-            .then(|| median_over_processes(&self.each(part)))?
+            .then(|| median_over_processes(&self.values_by_process(part)))?
     }
 
-    /// CPU time of a wait minus that of the empty loop, in nanoseconds.
-    fn cpu(&self) -> Option<Interval> {
+    /// Returns the CPU time of a wait minus that of the empty loop, in nanoseconds.
+    fn cpu_ns(&self) -> Option<Interval> {
         let cpu_ns = |wait: &Wait| Some(wait.cpu_ns? as f64);
         let empty = |run: &WaitRun| median(run.empty.iter().filter_map(cpu_ns)).unwrap_or(0.0);
-        let each = self.each(cpu_ns);
-        let each = each.iter().zip(&self.trace.runs);
+        let by_process = self.values_by_process(cpu_ns);
+        let by_process = by_process.iter().zip(&self.trace.runs);
         // CPU time is not negative; a negative difference is within the uncertainty of the loop.
-        mean_over_processes(each.filter_map(|(waits, run)| Some(median(waits)? - empty(run))))
+        mean_over_processes(by_process.filter_map(|(waits, run)| Some(median(waits)? - empty(run))))
             .map(|cpu| cpu.within(0.0, f64::INFINITY))
     }
 }
@@ -149,60 +154,62 @@ fn histogram(late: &[f64]) -> LatenessHistogram {
     histogram
 }
 
-/// The range of lengths for the proportional error, in nanoseconds: below it, constant lateness
-/// dominates.
-const SLOPE_REQUESTS: RangeInclusive<u64> = 10_000_000..=1_000_000_000;
-/// The shortest length for the slope of CPU time, in nanoseconds. *Judgement*: what a hybrid timer
-/// computes at the end is shorter.
-const CPU_FROM: u64 = 100_000;
-/// The largest number of points of a process; the number of pairs is quadratic in it. *Default*:
+/// The lengths of waits that the slope of lateness is computed from, in nanoseconds. In shorter waits
+/// the constant part of lateness dominates.
+const SLOPE_LENGTHS_NS: RangeInclusive<u64> = 10_000_000..=1_000_000_000;
+/// The shortest length of waits that the slope of CPU time is computed from, in nanoseconds.
+/// *Judgement*: a hybrid timer, which sleeps first and computes at the end, computes for less.
+const MIN_CPU_SLOPE_NS: u64 = 100_000;
+/// The largest number of waits of a process that a slope is computed from; the number of pairs grows
+/// with its square. *Default*:
 /// moves no figure.
-const MOST: usize = 400;
-/// The least ratio of the longest wait of a process to the longest wait of all for the process to
-/// be used. *Judgement*.
-const REACHES: f64 = 0.5;
+const MAX_POINTS: usize = 400;
+/// The smallest ratio of the longest wait of a process to the longest wait of all processes at which
+/// the slope of the process is used. *Judgement*.
+const MIN_LONGEST_RATIO: f64 = 0.5;
 
-/// The slope of lateness over length, a share.
-pub fn proportional(trace: &WaitTrace) -> Option<Interval> {
-    // Long waits are made in separate processes, whose lateness may have another constant part.
+/// Returns the slope of lateness over length, a share.
+pub fn lateness_slope(trace: &WaitTrace) -> Option<Interval> {
+    // If there are long waits, the waits of chosen lengths are not used, because they were made in
+    // other processes, whose lateness may have another constant part.
     let any_long = trace.runs.iter().any(|run| !run.long.is_empty());
-    let counts = |wait: &&Wait| SLOPE_REQUESTS.contains(&wait.request_ns);
+    let is_used = |wait: &&Wait| SLOPE_LENGTHS_NS.contains(&wait.request_ns);
     slope(trace, |run| {
         let scans = run.scans.iter();
-        let scans = scans.filter(|scan| scan.iter().all(|wait| counts(&wait)));
+        let scans = scans.filter(|scan| scan.iter().all(|wait| is_used(&wait)));
         let lengths = if any_long { &run.long } else { &run.lengths };
-        let waits = lengths.iter().chain(scans.flatten()).filter(counts);
+        let waits = lengths.iter().chain(scans.flatten()).filter(is_used);
         let point = |wait: &Wait| (wait.request_ns as f64, late_ns(wait, &trace.reference));
         waits.map(point).collect()
     })
 }
 
-/// The slope of CPU time over length, a share.
-pub fn cpu(trace: &WaitTrace) -> Option<Interval> {
+/// Returns the slope of CPU time over length, a share.
+pub fn cpu_slope(trace: &WaitTrace) -> Option<Interval> {
     slope(trace, |run| {
         let waits = run.lengths.iter().chain(run.scans.iter().flatten());
         let long = waits
             .chain(&run.long)
-            .filter(|wait| wait.request_ns >= CPU_FROM);
+            .filter(|wait| wait.request_ns >= MIN_CPU_SLOPE_NS);
         long.filter_map(|wait| Some((wait.request_ns as f64, wait.cpu_ns? as f64)))
             .collect()
     })
 }
 
-/// Combines the slopes of the processes.
+/// Returns the slope over all processes; `points` gives the points of a process.
 fn slope(trace: &WaitTrace, points: impl Fn(&WaitRun) -> Vec<(f64, f64)>) -> Option<Interval> {
     let runs: Vec<Vec<(f64, f64)>> = trace.runs.iter().map(points).collect();
     let longest = |points: &Vec<(f64, f64)>| points.iter().map(|point| point.0).fold(0.0, f64::max);
-    let reach = REACHES * runs.iter().map(longest).fold(0.0, f64::max);
-    let far = runs.iter().filter(|points| longest(points) >= reach);
-    mean_over_processes(far.filter_map(|points| theil_sen(points)))
+    let reach = MIN_LONGEST_RATIO * runs.iter().map(longest).fold(0.0, f64::max);
+    let used = runs.iter().filter(|points| longest(points) >= reach);
+    mean_over_processes(used.filter_map(|points| theil_sen(points)))
 }
 
-/// The median of the slopes of all pairs of points. `None` if all points have the same abscissa.
+/// Returns the median of the slopes of all pairs of points. `None` if all waits have one length.
 fn theil_sen(points: &[(f64, f64)]) -> Option<f64> {
     let few: Vec<&(f64, f64)> = points
         .iter()
-        .step_by(points.len().div_ceil(MOST).max(1))
+        .step_by(points.len().div_ceil(MAX_POINTS).max(1))
         .collect();
     let pairs = few
         .iter()

@@ -1,65 +1,76 @@
-//! Finds the lattice of noisy lengths or instants: the step and its uncertainty.
+//! Finds the step of a lattice: the length of which noisy values, durations or times, are integer
+//! multiples apart.
+//!
+//! Divided by the step, the values of a lattice have nearly equal fractional parts, their phases.
+//! The *concentration* measures how equal the phases are: 1 if they are identical, about 0 if they
+//! are uniformly distributed. Values come in clusters, for example one for each process; each
+//! cluster has a phase of its own.
 
 use std::ops::RangeInclusive;
 
 use crate::statistics::phasors::{Complex, Sweep};
 use crate::statistics::{CONFIDENCE, median, quantile, sorted, student_quantile};
 
-/// The least concentration of phases for a lattice, as for noise of a tenth of a step. *Computed*:
+/// The smallest concentration of phases that counts as a lattice: that of noise with a standard
+/// deviation of a tenth of a step. *Computed*:
 /// 0.82.
-pub const CONCENTRATED: f64 = 0.8;
-/// The least range of values, in steps: three levels are two steps apart. *Computed*.
-const LEVELS: f64 = 1.8;
-/// The share of values at either end that is not used for this range. *Default*: moves no figure.
-pub const ENDS: f64 = 0.05;
-/// The probability that uniformly distributed phases agree so well at any of the tested
-/// frequencies. *Chance*.
-const CHANCE: f64 = 1e-3;
-/// Multiples of a step that must be excluded. *Judgement*.
-const MULTIPLES: [f64; 2] = [2.0, 3.0];
-/// The decrease of the concentration due to outliers: 5 % of the values, half a step off.
+pub const MIN_CONCENTRATION: f64 = 0.8;
+/// The smallest range of values in which a step is sought, in steps: three multiples span two steps. *Computed*.
+const MIN_RANGE_STEPS: f64 = 1.8;
+/// The share of the smallest values, and of the largest ones, that is left out of this range. *Default*: moves no figure.
+pub const IGNORED_END_SHARE: f64 = 0.05;
+/// The largest accepted probability that uniformly distributed phases have the found concentration
+/// at any of the tested frequencies. *Chance*.
+const MAX_CHANCE: f64 = 1e-3;
+/// Ratios of a longer step to the found one, and of the found one to a shorter one, that are tested
+/// as alternatives. *Judgement*.
+const EXCLUDED_MULTIPLES: [f64; 2] = [2.0, 3.0];
+/// The decrease of the concentration due to outliers: 5 % of the values lie half a step off the
+/// lattice.
 /// *Computed*.
-const OUTLIERS: f64 = 0.1;
-/// The number of tested frequencies per resolvable frequency for values of this range. *Numerical*:
-/// at most a sixteenth of its width beside a peak.
+const OUTLIER_LOSS: f64 = 0.1;
+/// The number of tested frequencies (1/step) in each frequency difference that values of this range
+/// can resolve. *Numerical*: a tested frequency is at most a sixteenth of the width of a peak from
+/// its top.
 const OVERSAMPLING: f64 = 8.0;
-/// The least ratio of the concentration at the nearest tested frequency to the peak. *Default*:
+/// The smallest ratio of the concentration at the tested frequency nearest to a peak to that of the
+/// peak itself. *Default*:
 /// moves no figure.
-const NEAR_PEAK: f64 = 0.95;
-/// The largest number of tested frequencies; shorter steps are not found. *Numerical*.
-const FREQUENCIES: usize = 20_000;
-/// Residuals larger than this many standard deviations, estimated from their median, are excluded
-/// from the fit. *Chance*: 0.3 % of a normal law.
-const OUTLYING: f64 = 3.0;
-/// The ratio of the standard deviation to the median absolute deviation of a normal distribution.
+const MIN_PEAK_RATIO: f64 = 0.95;
+/// The largest number of tested frequencies; steps too short for these are not found. *Numerical*.
+const MAX_FREQUENCIES: usize = 20_000;
+/// The largest residual that is used in the fit, in standard deviations, which are estimated from the
+/// median residual. *Chance*: 0.3 % of a normal distribution lie beyond.
+const MAX_RESIDUAL_DEVIATIONS: f64 = 3.0;
+/// The ratio of the standard deviation of a normal distribution to its median absolute deviation.
 /// *Computed*.
-const NORMAL: f64 = 1.4826;
+const DEVIATION_PER_MEDIAN: f64 = 1.4826;
 
 /// A lattice that explains the values.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Lattice {
     /// Its step.
     pub step: f64,
-    /// Half the width of its 95 % interval.
-    pub half: f64,
+    /// Half the width of the 95 % interval of the step.
+    pub half_width: f64,
     /// The concentration of the phases, from 0 to 1.
     pub concentration: f64,
 }
 
-/// Returns the concentration of the phases of values for a step, within each cluster: 1 if they are
-/// equal, around 0 if they are uniformly distributed.
+/// Returns the concentration of the phases of the values in each cluster for a step.
 pub fn concentration(clusters: &[Vec<f64>], step: f64) -> f64 {
-    agreement(
+    concentration_from_sums(
         clusters
             .iter()
-            .map(|values| (values.len(), resultant(values, step))),
+            .map(|values| (values.len(), sum_of_phases(values, step))),
     )
 }
 
-/// The same concentration from the size of each cluster and the sum of its unit vectors.
-fn agreement(sums: impl Iterator<Item = (usize, Complex)>) -> f64 {
-    // A few values agree by chance: a cluster of `n` values adds `n` to the squared length of the
-    // sum.
+/// Returns the concentration from the number of values of each cluster and the sum of the unit
+/// vectors that point in the directions of their phases.
+fn concentration_from_sums(sums: impl Iterator<Item = (usize, Complex)>) -> f64 {
+    // The phases of a few values agree by chance: even random phases give `n` vectors a sum whose
+    // squared length is `n` on average.
     let (mut squares, mut pairs) = (0.0, 0.0);
     for (count, sum) in sums {
         let count = count as f64;
@@ -73,63 +84,71 @@ fn agreement(sums: impl Iterator<Item = (usize, Complex)>) -> f64 {
     }
 }
 
-/// The sum of unit vectors.
-fn resultant(values: &[f64], step: f64) -> Complex {
+/// Returns the sum of the unit vectors that point in the directions of the phases.
+fn sum_of_phases(values: &[f64], step: f64) -> Complex {
     Complex::sum(values.iter().map(|value| (value / step, 1.0)))
 }
 
-/// The residuals of values from their lattice, separately for each cluster.
+/// Returns the distance of each value from the nearest multiple, in the unit of the values.
 pub fn residuals(clusters: &[Vec<f64>], step: f64) -> Vec<f64> {
-    let off = |values: &Vec<f64>| -> Vec<f64> {
-        let numbers = numbers(values, step);
-        let phase = resultant(values, step).turns();
-        let both = values.iter().zip(numbers);
-        both.map(|(value, number)| (value / step - phase - number) * step)
+    let distances = |values: &Vec<f64>| -> Vec<f64> {
+        let numbers = multiples(values, step);
+        let phase = sum_of_phases(values, step).turns();
+        let numbered = values.iter().zip(numbers);
+        numbered
+            .map(|(value, number)| (value / step - phase - number) * step)
             .collect()
     };
-    clusters.iter().flat_map(off).collect()
+    clusters.iter().flat_map(distances).collect()
 }
 
-/// The multiples on the lattice of the values of one cluster.
-pub fn numbers(values: &[f64], step: f64) -> Vec<f64> {
-    let phase = resultant(values, step).turns();
+/// Returns which multiple of the step each value of one cluster is, relative to the phase of the
+/// cluster.
+pub fn multiples(values: &[f64], step: f64) -> Vec<f64> {
+    let phase = sum_of_phases(values, step).turns();
     let number = |value: &f64| (value / step - phase).round();
     values.iter().map(number).collect()
 }
 
-/// The largest range of values of a cluster.
-pub fn span(clusters: &[Vec<f64>]) -> f64 {
-    let spans = clusters.iter().map(|values| spread(&sorted(values), 0.0));
+/// Returns the range of values of the cluster that has the largest one.
+pub fn largest_range(clusters: &[Vec<f64>]) -> f64 {
+    let spans = clusters
+        .iter()
+        .map(|values| range_without_ends(&sorted(values), 0.0));
     spans.fold(0.0, f64::max)
 }
 
-/// The range of sorted values without this share at either end.
-pub fn spread(sorted: &[f64], but: f64) -> f64 {
-    quantile(sorted, 1.0 - but).unwrap_or(0.0) - quantile(sorted, but).unwrap_or(0.0)
+/// Returns the range of sorted values, without this share of the smallest and of the largest ones.
+pub fn range_without_ends(sorted: &[f64], left_out: f64) -> f64 {
+    quantile(sorted, 1.0 - left_out).unwrap_or(0.0) - quantile(sorted, left_out).unwrap_or(0.0)
 }
 
-/// The largest range of values for which all steps from `shortest` on can be tested.
-pub fn longest_span(shortest: f64) -> f64 {
-    FREQUENCIES as f64 / OVERSAMPLING * shortest
+/// Returns the largest range of values in which all steps of `shortest` and more can be tested.
+pub fn longest_testable_range(shortest: f64) -> f64 {
+    MAX_FREQUENCIES as f64 / OVERSAMPLING * shortest
 }
 
-/// Returns the largest step in the range whose concentration is a peak of at least `least` and is
-/// significant given the number of tested frequencies. `None` if values lie on multiples of only
-/// two or three such steps: then some multiples of longer steps did not occur.
-pub fn largest(clusters: &[Vec<f64>], steps: RangeInclusive<f64>, least: f64) -> Option<f64> {
-    let span = span(clusters);
-    let longest = steps
-        .end()
-        .min(spread(&sorted(clusters.iter().flatten()), ENDS) / LEVELS);
+/// Returns the largest step in `steps` at which the concentration has a peak that is at least `least`
+/// and is no coincidence, given the number of tested frequencies. `None` if there is no such peak,
+/// or if twice or three times the found step suits the values as well.
+pub fn find_largest_step(
+    clusters: &[Vec<f64>],
+    steps: RangeInclusive<f64>,
+    least: f64,
+) -> Option<f64> {
+    let span = largest_range(clusters);
+    let longest = steps.end().min(
+        range_without_ends(&sorted(clusters.iter().flatten()), IGNORED_END_SHARE) / MIN_RANGE_STEPS,
+    );
     if !(longest > *steps.start() && *steps.start() > 0.0 && longest.is_finite()) {
         return None;
     }
     let stride = 1.0 / (OVERSAMPLING * span);
-    let count = (((1.0 / steps.start() - 1.0 / longest) / stride) as usize).min(FREQUENCIES);
-    // Degrees of freedom: each cluster has a phase of its own.
+    let count = (((1.0 / steps.start() - 1.0 / longest) / stride) as usize).min(MAX_FREQUENCIES);
+    // Degrees of freedom: one is lost for the phase of each cluster.
     let degrees = |values: &Vec<f64>| values.len().saturating_sub(1) as f64;
     let degrees: f64 = clusters.iter().map(degrees).sum();
-    let least = least.max(((count as f64 + 1.0).ln() - CHANCE.ln()).sqrt() / degrees.sqrt());
+    let least = least.max(((count as f64 + 1.0).ln() - MAX_CHANCE.ln()).sqrt() / degrees.sqrt());
     let frequency = |number: usize| 1.0 / longest + (number as f64 - 1.0) * stride;
     let weighted: Vec<Vec<(f64, f64)>> = clusters
         .iter()
@@ -141,25 +160,27 @@ pub fn largest(clusters: &[Vec<f64>], steps: RangeInclusive<f64>, least: f64) ->
         .collect();
     let mut next = || {
         let sums = clusters.iter().zip(&mut sweeps);
-        agreement(sums.filter_map(|(values, sweep)| Some((values.len(), sweep.next()?))))
+        concentration_from_sums(
+            sums.filter_map(|(values, sweep)| Some((values.len(), sweep.next()?))),
+        )
     };
     let (mut before, mut here) = (next(), next());
     for number in 1..=count {
         let after = next();
-        if here >= before && here > after && here >= NEAR_PEAK * least {
-            let (step, height) = climbed(clusters, frequency(number), stride);
-            // On a lattice, halves and thirds of a step have a smaller concentration, because noise
-            // is a larger part of them, except for outliers.
-            let of_shorter = || {
-                MULTIPLES
+        if here >= before && here > after && here >= MIN_PEAK_RATIO * least {
+            let (step, height) = refine_peak(clusters, frequency(number), stride);
+            // Half and a third of the true step have a smaller concentration, because noise is a
+            // larger part of them. Outliers half a step off can raise it by `OUTLIER_LOSS`.
+            let shorter_fits_better = || {
+                EXCLUDED_MULTIPLES
                     .iter()
-                    .any(|times| concentration(clusters, step / times) > height + OUTLIERS)
+                    .any(|times| concentration(clusters, step / times) > height + OUTLIER_LOSS)
             };
-            if height >= least && !of_shorter() {
-                let of_longer = MULTIPLES
+            if height >= least && !shorter_fits_better() {
+                let longer_fits = EXCLUDED_MULTIPLES
                     .iter()
                     .any(|times| concentration(clusters, times * step) >= least);
-                return (!of_longer).then_some(step);
+                return (!longer_fits).then_some(step);
             }
         }
         (before, here) = (here, after);
@@ -168,29 +189,29 @@ pub fn largest(clusters: &[Vec<f64>], steps: RangeInclusive<f64>, least: f64) ->
 }
 
 /// Returns the step at the top of the peak around a frequency, and the height of the peak.
-fn climbed(clusters: &[Vec<f64>], frequency: f64, mut stride: f64) -> (f64, f64) {
+fn refine_peak(clusters: &[Vec<f64>], frequency: f64, mut stride: f64) -> (f64, f64) {
     let (mut best, mut height) = (frequency, concentration(clusters, 1.0 / frequency));
     for _ in 0..12 {
         stride /= 2.0;
         for candidate in [best - stride, best + stride] {
-            let there = concentration(clusters, 1.0 / candidate);
-            if there > height {
-                (best, height) = (candidate, there);
+            let candidate_height = concentration(clusters, 1.0 / candidate);
+            if candidate_height > height {
+                (best, height) = (candidate, candidate_height);
             }
         }
     }
     (1.0 / best, height)
 }
 
-/// Fits a line to values over their multiples on the lattice, with an intercept for each cluster.
-/// `None` if the step is undetermined.
-pub fn fitted(clusters: &[Vec<f64>], near: f64) -> Option<Lattice> {
+/// Fits a line to the values over their multiples of a step of about `near`, with one slope, the
+/// step, and an intercept for each cluster. `None` if the values do not determine the step.
+pub fn fit_lattice(clusters: &[Vec<f64>], near: f64) -> Option<Lattice> {
     let mut step = near;
     let mut found = None;
     for _ in 0..3 {
         let mut points = Vec::new();
         for values in clusters {
-            let phase = resultant(values, step).turns() * step;
+            let phase = sum_of_phases(values, step).turns() * step;
             let number = |value: f64| ((value - phase) / step).round();
             points.push(
                 values
@@ -199,17 +220,18 @@ pub fn fitted(clusters: &[Vec<f64>], near: f64) -> Option<Lattice> {
                     .collect::<Vec<_>>(),
             );
         }
-        let off = |step: f64, &(number, value): &(f64, f64)| value - number * step;
+        let residual = |step: f64, &(number, value): &(f64, f64)| value - number * step;
         let deviations: Vec<f64> = points
             .iter()
             .flatten()
-            .map(|point| off(step, point).abs())
+            .map(|point| residual(step, point).abs())
             .collect();
-        // The tolerance of 1e-5 keeps values without noise, whose residuals are rounding errors.
-        let reach = OUTLYING * NORMAL * median(&deviations)? + 1e-5 * step;
+        // The tolerance of 1e-5 steps keeps values without noise, whose residuals are rounding errors.
+        let largest_residual =
+            MAX_RESIDUAL_DEVIATIONS * DEVIATION_PER_MEDIAN * median(&deviations)? + 1e-5 * step;
         let (mut squares, mut products, mut values, mut count) = (0.0, 0.0, 0.0, 0.0);
         for points in &mut points {
-            points.retain(|point| off(step, point).abs() <= reach);
+            points.retain(|point| residual(step, point).abs() <= largest_residual);
             let size = points.len().max(1) as f64;
             let (numbers, sum) = points
                 .iter()
@@ -230,10 +252,11 @@ pub fn fitted(clusters: &[Vec<f64>], near: f64) -> Option<Lattice> {
         }
         let variance = (values - slope * products).max(0.0) / (count - 1.0);
         step = slope;
-        let half = student_quantile(CONFIDENCE, count as usize - 1) * (variance / squares).sqrt();
+        let half_width =
+            student_quantile(CONFIDENCE, count as usize - 1) * (variance / squares).sqrt();
         found = Some(Lattice {
             step,
-            half,
+            half_width,
             concentration: concentration(clusters, step),
         });
     }

@@ -1,71 +1,77 @@
-//! Estimates the granularity of waits. The length of a request may be rounded: observed lengths
-//! then lie on a lattice. Wake-ups may lie on a grid of absolute time. In both cases lateness is
-//! uniformly distributed over a step, which gives the approximate length of the step; the lattice
-//! or grid must then be found near this length.
+//! Estimates the granularity of waits, of which there are two kinds. If a timer rounds requests, the
+//! observed lengths of waits are multiples of a step, a lattice. If wake-ups happen only at certain
+//! points of absolute time, they lie on a grid. In both cases lateness is uniformly distributed over
+//! a step, so that the width of its distribution shows about how long the step is. The lattice or
+//! grid must then be found near this length.
 //!
-//! Lateness that grows with the length of a wait stretches the lattice of observed lengths, as on a
-//! loaded machine. Observed lengths alone do not distinguish a longer step from growing lateness.
-//! The requests do: the distance between two requests at which the rounded length increases is a
+//! Lateness may grow with the length of a wait, as on a loaded machine, which stretches the lattice
+//! of observed lengths. Observed lengths alone do not distinguish that from a longer step, but
+//! requests do: the distance between two requests at which the rounded length increases is a
 //! multiple of the true step.
+//!
+//! Waits are grouped by scales of length, because a timer may round longer waits more coarsely.
 
 use std::iter;
 
 use super::lattice::{
-    CONCENTRATED, ENDS, Lattice, concentration, fitted, largest, longest_span, numbers, residuals,
-    span, spread,
+    IGNORED_END_SHARE, Lattice, MIN_CONCENTRATION, concentration, find_largest_step, fit_lattice,
+    largest_range, longest_testable_range, multiples, range_without_ends, residuals,
 };
-use super::{finite, late_ns, observed_ns};
+use super::{late_ns, observed_ns, zero_if_not_finite};
 use crate::model::{Granularity, Interval, Steps};
 use crate::statistics::{median, quantile, sorted};
 use crate::trace::{Reference, Wait, WaitRun};
 
-/// The largest ratio of requests within one scale. *Judgement*.
-const A_SCALE: f64 = 2.0;
-/// The least ratio between different steps of neighbouring scales. *Default*: moves no figure.
-const GROWS: f64 = 1.5;
+/// The largest ratio of the longest requests of two scans of one scale. *Judgement*.
+const MAX_SCALE_RATIO: f64 = 2.0;
+/// The smallest ratio of the steps of two scales at which the longer scale has a longer step. *Default*: moves no figure.
+const MIN_STEP_GROWTH: f64 = 1.5;
 /// The largest relative difference between steps of two scales that count as equal. *Default*:
 /// moves no figure.
-const SAME_STEP: f64 = 0.01;
-/// The least number of waits of one scale for a step. *Judgement*.
-const FEWEST: usize = 16;
-/// The least number of waits of one scale for an upper limit. *Default*: moves no figure.
-const FOR_BOUND: usize = 30;
-/// The share of waits with the largest lateness that is left out, because outliers hide a lattice.
+const MAX_EQUAL_DIFFERENCE: f64 = 0.01;
+/// The smallest number of waits of a scale that a step is determined from. *Judgement*.
+const MIN_WAITS: usize = 16;
+/// The smallest number of waits of a scale that an upper limit of the step is determined from. *Default*: moves no figure.
+const MIN_WAITS_FOR_LIMIT: usize = 30;
+/// The share of waits, those with the largest lateness, that is left out, because outliers hide a
+/// lattice.
 /// *Seen*.
-const LATEST: f64 = 0.15;
-/// The largest ratio between a step and the distance from the 5th percentile to the median of
-/// lateness. Uniformly distributed lateness has a distance of 0.45 steps. *Computed*.
-const BOUND: f64 = 4.0;
-/// Standard errors added to this distance for an upper limit; the relative standard error for
-/// uniformly distributed lateness is 1/√n. *Default*: moves no figure.
-const CHANCE: f64 = 2.0;
-/// The least ratio between a step and this distance: noise and outliers increase the distance.
+const LATEST_SHARE: f64 = 0.15;
+/// The largest ratio of a step to the width of lateness, which is the distance from its 5th
+/// percentile to its median. Lateness that is uniformly distributed over a step has a width of 0.45
+/// steps. *Computed*.
+const MAX_STEP_WIDTHS: f64 = 4.0;
+/// The number of standard errors that are added to the width of lateness for an upper limit of the
+/// step. The relative standard error of the width of `n` uniformly distributed values is 1/√n. *Default*: moves no figure.
+const LIMIT_STANDARD_ERRORS: f64 = 2.0;
+/// The smallest ratio of a step to the width of lateness, which noise and outliers increase.
 /// *Computed*.
-const SHORTEST: f64 = 1.0;
-/// The least length of a step, in steps of the reference, because the reference has a lattice of
-/// its own. *Default*: moves no figure.
-const OF_REFERENCE: f64 = 4.0;
-/// The largest concentration of phases that count as uniformly distributed. *Judgement*.
-const ANY_PHASE: f64 = 0.5;
-/// If waits did not begin at uniformly distributed phases: the ratio of the residuals of the two
-/// hypotheses (lattice of lengths, grid of time) at which the better one is chosen. *Default*:
-/// moves no figure.
-const CLOSER: f64 = 3.0;
-/// The initial number of wake-ups in which a grid is sought; the number doubles while they agree.
+const MIN_STEP_WIDTHS: f64 = 1.0;
+/// The smallest step of waits that is sought, in steps of the reference, because readings of the
+/// reference lie on a lattice too. *Default*: moves no figure.
+const MIN_REFERENCE_STEPS: f64 = 4.0;
+/// The largest concentration of phases that count as uniformly distributed (see `lattice.rs`). *Judgement*.
+const MAX_UNIFORM_CONCENTRATION: f64 = 0.5;
+/// The smallest ratio between the misfits of the two kinds of granularity (1 minus the
+/// concentration) at which the better fit is chosen. It decides if waits did not begin at uniformly
+/// distributed phases, so that both kinds may appear. *Default*: moves no figure.
+const MIN_MISFIT_RATIO: f64 = 3.0;
+/// The number of consecutive wake-ups that a grid is first fitted to; it doubles while the fit is
+/// good.
 /// *Chance*.
-const A_FEW: usize = 4;
-/// The least ratio between a step and half the interval of the step, multiplied by the number of
-/// steps in a chunk, at which the number of each step is known. *Chance*.
-const COUNTED: f64 = 3.0;
-/// The largest relative error of a wait that is too short: the kernel slews a clock by no more
-/// (adjtimex(2)). *Definition*.
-const FAST: f64 = 500e-6;
-/// The share of intervals between wake-ups that is used; the longest intervals lie between scans.
+const FIRST_CHUNK_WAKEUPS: usize = 4;
+/// The smallest ratio of a step to the accumulated error over a chunk of wake-ups (the error of the
+/// step times the number of steps in the chunk) at which the steps can be counted. *Chance*.
+const MIN_COUNTING_RATIO: f64 = 3.0;
+/// The largest share by which a wait can seem too short because the clock is slewed (adjtimex(2)). *Definition*.
+const MAX_SLEW: f64 = 500e-6;
+/// The share of intervals between wake-ups, the shortest ones, that is used; the longest lie between
+/// two scans.
 /// *Judgement*.
-const INTERVALS: f64 = 0.9;
+const USED_INTERVAL_SHARE: f64 = 0.9;
 
 /// Returns the granularity at each scale of lengths, from short to long.
-pub fn steps(runs: &[WaitRun], reference: &Reference) -> Vec<Steps> {
+pub fn granularity_by_scale(runs: &[WaitRun], reference: &Reference) -> Vec<Steps> {
     let scans = runs
         .iter()
         .flat_map(|run| &run.scans)
@@ -83,7 +89,7 @@ pub fn steps(runs: &[WaitRun], reference: &Reference) -> Vec<Steps> {
         let (from, to) = ends(scan);
         let same_scale = |(up_to, scans): &&mut (u64, Vec<&[Wait]>)| {
             let ratio = (*up_to).max(to) as f64 / (*up_to).min(to).max(1) as f64;
-            ratio <= A_SCALE && (from > to / 2) == (ends(scans[0]).0 > *up_to / 2)
+            ratio <= MAX_SCALE_RATIO && (from > to / 2) == (ends(scans[0]).0 > *up_to / 2)
         };
         match scales.iter_mut().find(same_scale) {
             Some((up_to, scans)) => {
@@ -94,23 +100,20 @@ pub fn steps(runs: &[WaitRun], reference: &Reference) -> Vec<Steps> {
         }
     }
     scales.sort_by_key(|(up_to, _)| *up_to);
-    let several = runs.len() > 1;
-    let found = scales
-        .into_iter()
-        .map(|(up_to_ns, scans)| Scale::new(&scans, reference).steps(up_to_ns, several));
-    let mut found: Vec<Steps> = found.collect();
-    leave_out_contradictions(&mut found, |steps| &mut steps.rounding);
-    leave_out_contradictions(&mut found, |steps| &mut steps.grid);
-    found
+    let several_processes = runs.len() > 1;
+    let all = scales.into_iter().map(|(up_to_ns, scans)| {
+        Scale::new(&scans, reference).granularity(up_to_ns, several_processes)
+    });
+    let mut all: Vec<Steps> = all.collect();
+    remove_contradictions(&mut all, |steps| &mut steps.rounding);
+    remove_contradictions(&mut all, |steps| &mut steps.grid);
+    all
 }
 
-/// Removes contradictions: the step of a longer scale must be equal or longer. Scales that
-/// contradict the most precise scale have too few waits; their result is a fraction of the step, or
-/// chance.
-fn leave_out_contradictions(
-    scales: &mut [Steps],
-    kind: fn(&mut Steps) -> &mut Option<Granularity>,
-) {
+/// Removes the steps that contradict the most precisely known step: a longer scale must have an equal
+/// or a longer step. A contradicting step comes from a scale with too few waits; it is a fraction of
+/// the true step, or chance.
+fn remove_contradictions(scales: &mut [Steps], kind: fn(&mut Steps) -> &mut Option<Granularity>) {
     let step = |steps: &mut Steps| match kind(steps) {
         Some(Granularity::Step(step)) => {
             let (low, high) = step.ends()?;
@@ -119,25 +122,27 @@ fn leave_out_contradictions(
         _ => None,
     };
     let all: Vec<Option<(f64, f64)>> = scales.iter_mut().map(step).collect();
-    let doubt = |(value, width): &(f64, f64)| width / value;
+    let relative_width = |(value, width): &(f64, f64)| width / value;
     let known = all
         .iter()
         .enumerate()
         .filter_map(|(at, step)| Some((at, (*step)?)));
     let Some((best, (value, width))) =
-        known.min_by(|(_, one), (_, other)| doubt(one).total_cmp(&doubt(other)))
+        known.min_by(|(_, a), (_, b)| relative_width(a).total_cmp(&relative_width(b)))
     else {
         return;
     };
     for (at, step) in all.iter().enumerate() {
-        let contradicts = |(other, its): (f64, f64)| {
-            let longer = if at > best {
+        let contradicts = |(other, other_width): (f64, f64)| {
+            let growth = if at > best {
                 other / value
             } else {
                 value / other
             };
-            let off = (other - value).abs();
-            off > (width + its) / 2.0 && off > SAME_STEP * value && longer < GROWS
+            let difference = (other - value).abs();
+            difference > (width + other_width) / 2.0
+                && difference > MAX_EQUAL_DIFFERENCE * value
+                && growth < MIN_STEP_GROWTH
         };
         if step.is_some_and(contradicts) {
             *kind(&mut scales[at]) = None;
@@ -145,23 +150,27 @@ fn leave_out_contradictions(
     }
 }
 
-/// The waits of one scale without the latest ones, a list for each scan, all in nanoseconds.
+/// The waits of one scale, all in nanoseconds. Lists leave out the latest waits unless they say
+/// otherwise; a list of lists has one for each scan.
 struct Scale<'a> {
     reference: &'a Reference,
     /// All waits, including the latest ones.
     scans: Vec<&'a [Wait]>,
+    /// The number of all waits.
     waits: usize,
-    /// The distance from the 5th percentile to the median of lateness.
+    /// The width of lateness: the distance from its 5th percentile to its median.
     width: f64,
+    /// Requested lengths.
     requests: Vec<f64>,
+    /// Observed lengths.
     observed: Vec<Vec<f64>>,
     /// Times of wake-ups since the start of the first wait of the scan.
     wakeups: Vec<Vec<f64>>,
     /// Intervals between consecutive wake-ups.
     intervals: Vec<f64>,
-    /// Intervals from the preceding wake-up to the start of a wait.
+    /// Intervals from the preceding wake-up to the start of a wait, for all waits.
     pauses: Vec<f64>,
-    /// Intervals from the preceding wake-up to the requested end of a wait.
+    /// Intervals from the preceding wake-up to the requested end of a wait, for all waits.
     due: Vec<f64>,
 }
 
@@ -175,7 +184,7 @@ impl<'a> Scale<'a> {
         let late: Vec<Vec<f64>> = scans.iter().map(around_median).collect();
         let all = sorted(late.iter().flatten());
         let [low, middle, latest] =
-            [0.05, 0.5, 1.0 - LATEST].map(|share| quantile(&all, share).unwrap_or(0.0));
+            [0.05, 0.5, 1.0 - LATEST_SHARE].map(|share| quantile(&all, share).unwrap_or(0.0));
         let mut scale = Self {
             reference,
             scans: scans.to_vec(),
@@ -188,24 +197,24 @@ impl<'a> Scale<'a> {
             pauses: Vec::new(),
             due: Vec::new(),
         };
-        let ns = |from: i64, to: i64| finite(reference.ns(from, to));
+        let ns = |from: i64, to: i64| zero_if_not_finite(reference.ns(from, to));
         for (scan, late) in scans.iter().zip(&late) {
             let (mut observed, mut wakeups) = (Vec::new(), Vec::new());
-            for (at, (wait, its)) in scan.iter().zip(late).enumerate() {
-                let before = at.checked_sub(1);
-                if let Some(before) = before {
-                    let pause = ns(scan[before].after, wait.before);
+            for (at, (wait, wait_late)) in scan.iter().zip(late).enumerate() {
+                let previous = at.checked_sub(1);
+                if let Some(previous) = previous {
+                    let pause = ns(scan[previous].after, wait.before);
                     scale.pauses.push(pause);
                     scale.due.push(pause + wait.request_ns as f64);
                 }
-                if *its > latest {
+                if *wait_late > latest {
                     continue;
                 }
                 scale.requests.push(wait.request_ns as f64);
                 observed.push(observed_ns(wait, reference));
                 wakeups.push(ns(scan[0].before, wait.after));
-                let before = before.filter(|before| late[*before] <= latest);
-                let interval = before.map(|before| ns(scan[before].after, wait.after));
+                let previous = previous.filter(|previous| late[*previous] <= latest);
+                let interval = previous.map(|previous| ns(scan[previous].after, wait.after));
                 scale.intervals.extend(interval);
             }
             scale.observed.push(observed);
@@ -214,196 +223,233 @@ impl<'a> Scale<'a> {
         scale
     }
 
-    fn steps(&self, up_to_ns: u64, several: bool) -> Steps {
-        if self.waits < FEWEST {
+    /// `up_to_ns` is the longest request. Without several processes, steps have no interval.
+    fn granularity(&self, up_to_ns: u64, several_processes: bool) -> Steps {
+        if self.waits < MIN_WAITS {
             return Steps {
                 up_to_ns,
                 rounding: None,
                 grid: None,
             };
         }
-        let (mut rounding, mut grid) = (self.rounding(), self.grid(self.width));
-        // The longer of the two steps hides the shorter one; a known step can be subtracted.
-        let rest = rounding.map_or(self.width, |found| self.width_without(found.step));
+        let (mut rounding, mut grid) = (self.find_rounding(), self.find_grid(self.width));
+        // A step of rounding may hide a shorter step of a grid, which is then sought near the width
+        // that lateness has without rounding.
+        let rest = rounding.map_or(self.width, |found| self.width_without_step(found.step));
         if grid.is_none() && rounding.is_some() {
-            grid = self.grid(rest);
+            grid = self.find_grid(rest);
         }
-        let mut both = false;
+        let mut is_ambiguous = false;
         if let (Some(of_lengths), Some(of_instants)) = (rounding, grid)
-            && !any_phase(&self.pauses, of_lengths.step.max(of_instants.step))
+            && !has_uniform_phases(&self.pauses, of_lengths.step.max(of_instants.step))
         {
-            let [off, instants_off] =
+            let [rounding_misfit, grid_misfit] =
                 [of_lengths, of_instants].map(|found| 1.0 - found.concentration);
-            both = true;
-            rounding = rounding.filter(|_| CLOSER * off < instants_off);
-            grid = grid.filter(|_| CLOSER * instants_off < off);
+            is_ambiguous = true;
+            rounding = rounding.filter(|_| MIN_MISFIT_RATIO * rounding_misfit < grid_misfit);
+            grid = grid.filter(|_| MIN_MISFIT_RATIO * grid_misfit < rounding_misfit);
         }
-        let granularity = |step: Option<Granularity>, width: f64, span: f64| match step {
+        let or_limit = |step: Option<Granularity>, width: f64, span: f64| match step {
             Some(step) => Some(step),
-            // Requests that are not spread over a step do not show it.
-            None => Some(BOUND * width * (1.0 + CHANCE / (self.waits as f64).sqrt()))
-                .filter(|bound| !both && self.waits >= FOR_BOUND && *bound <= span)
-                .map(|bound| {
-                    Granularity::AtMost(bound.max(OF_REFERENCE * self.reference.uncertainty_ns()))
-                }),
+            // Requests must cover a longer range than the limit, or a step could not appear.
+            None => Some(
+                MAX_STEP_WIDTHS
+                    * width
+                    * (1.0 + LIMIT_STANDARD_ERRORS / (self.waits as f64).sqrt()),
+            )
+            .filter(|bound| !is_ambiguous && self.waits >= MIN_WAITS_FOR_LIMIT && *bound <= span)
+            .map(|bound| {
+                Granularity::AtMost(
+                    bound.max(MIN_REFERENCE_STEPS * self.reference.uncertainty_ns()),
+                )
+            }),
         };
-        let [requests, due] = [&self.requests, &self.due].map(|of| spread(&sorted(of), ENDS));
-        let rounding = rounding.map(|found| self.rounded(found, several));
-        let grid = grid.map(|found| self.step(found, several));
+        let [requests, due] = [&self.requests, &self.due]
+            .map(|all| range_without_ends(&sorted(all), IGNORED_END_SHARE));
+        let rounding = rounding.map(|found| self.rounding_step(found, several_processes));
+        let grid = grid.map(|found| self.step_with_interval(found, several_processes));
         Steps {
             up_to_ns,
-            rounding: granularity(rounding, self.width, requests),
-            grid: granularity(grid, rest, due),
+            rounding: or_limit(rounding, self.width, requests),
+            grid: or_limit(grid, rest, due),
         }
     }
 
     /// Returns the step of the rounding of requests: the step of the observed lengths, or a shorter
     /// one if lateness grows with length.
-    fn rounded(&self, found: Lattice, several: bool) -> Granularity {
-        let Granularity::Step(seen) = self.step(found, several) else {
-            return self.step(found, several);
+    fn rounding_step(&self, found: Lattice, several_processes: bool) -> Granularity {
+        let fitted = self.step_with_interval(found, several_processes);
+        let Granularity::Step(observed_step) = fitted else {
+            return fitted;
         };
-        // The latest waits are those whose requests slightly exceed a multiple of the step.
-        let each = |of: &dyn Fn(&Wait) -> f64| -> Vec<Vec<f64>> {
+        // The latest waits are included: their requests exceed a multiple of the step by little.
+        let for_each_wait = |of: &dyn Fn(&Wait) -> f64| -> Vec<Vec<f64>> {
             self.scans
                 .iter()
                 .map(|scan| scan.iter().map(of).collect())
                 .collect()
         };
-        let requests = each(&|wait| wait.request_ns as f64);
-        let observed = each(&|wait| observed_ns(wait, self.reference));
-        let Some([shortest, longest]) = admissible(&requests, &observed, found.step) else {
-            return Granularity::Step(Interval::unbounded(seen.value));
+        let requests = for_each_wait(&|wait| wait.request_ns as f64);
+        let observed = for_each_wait(&|wait| observed_ns(wait, self.reference));
+        let Some([shortest, longest]) = steps_explaining_requests(&requests, &observed, found.step)
+        else {
+            return Granularity::Step(Interval::unbounded(observed_step.value));
         };
-        let value = seen.value.clamp(shortest, longest);
-        let ends = seen.ends().map(|(low, high)| {
-            let high = (high * (1.0 + FAST)).min(longest).max(value);
+        let value = observed_step.value.clamp(shortest, longest);
+        let ends = observed_step.ends().map(|(low, high)| {
+            let high = (high * (1.0 + MAX_SLEW)).min(longest).max(value);
             (low.min(shortest).min(value), high)
         });
         Granularity::Step(Interval::with_ends(value, ends))
     }
 
-    fn step(&self, found: Lattice, several: bool) -> Granularity {
-        let half = f64::hypot(found.half, self.reference.rate_uncertainty * found.step);
-        let ends = several.then_some((found.step - half, found.step + half));
+    fn step_with_interval(&self, found: Lattice, several_processes: bool) -> Granularity {
+        let half = f64::hypot(
+            found.half_width,
+            self.reference.rate_uncertainty * found.step,
+        );
+        let ends = several_processes.then_some((found.step - half, found.step + half));
         Granularity::Step(Interval::with_ends(found.step, ends))
     }
 
-    /// The range of steps that would cause this width of the distribution of lateness.
+    /// Returns the range of steps that would cause lateness of this width.
     fn candidates(&self, width: f64) -> std::ops::RangeInclusive<f64> {
-        (SHORTEST * width)
-            .max(OF_REFERENCE * self.reference.uncertainty_ns())
-            .max(f64::MIN_POSITIVE)..=BOUND * width
+        (MIN_STEP_WIDTHS * width)
+            .max(MIN_REFERENCE_STEPS * self.reference.uncertainty_ns())
+            .max(f64::MIN_POSITIVE)..=MAX_STEP_WIDTHS * width
     }
 
-    /// Returns the lattice of lengths.
-    fn rounding(&self) -> Option<Lattice> {
-        let step = largest(&self.observed, self.candidates(self.width), CONCENTRATED)?;
-        let found =
-            fitted(&self.observed, step).filter(|found| found.concentration >= CONCENTRATED)?;
-        any_phase(&self.requests, found.step).then_some(found)
+    /// Returns the lattice of observed lengths, if there is one.
+    fn find_rounding(&self) -> Option<Lattice> {
+        let step = find_largest_step(
+            &self.observed,
+            self.candidates(self.width),
+            MIN_CONCENTRATION,
+        )?;
+        let found = fit_lattice(&self.observed, step)
+            .filter(|found| found.concentration >= MIN_CONCENTRATION)?;
+        has_uniform_phases(&self.requests, found.step).then_some(found)
     }
 
-    /// Returns the grid of absolute time: first from intervals between wake-ups, then from
-    /// sequences of wake-ups of growing length.
-    fn grid(&self, width: f64) -> Option<Lattice> {
+    /// Returns the grid of absolute time that wake-ups lie on, if there is one. A first estimate comes
+    /// from intervals between wake-ups, better ones from longer and longer sequences of wake-ups.
+    fn find_grid(&self, width: f64) -> Option<Lattice> {
         let candidates = self.candidates(width);
-        // Longer sequences would require too many frequencies.
-        let longest =
-            quantile(&sorted(&self.intervals), INTERVALS)?.min(longest_span(*candidates.start()));
+        // Longer intervals would require too many tested frequencies.
+        let longest = quantile(&sorted(&self.intervals), USED_INTERVAL_SHARE)?
+            .min(longest_testable_range(*candidates.start()));
         let mut intervals = vec![self.intervals.clone()];
         intervals[0].retain(|interval| *interval <= longest);
-        // The phase of an interval has the errors of two wake-ups.
-        let step = largest(&intervals, candidates, CONCENTRATED * CONCENTRATED)?;
-        let mut found = fitted(&intervals, step).map(|fit| Lattice {
+        // The concentration of intervals is the square of that of wake-ups, because an interval has
+        // the errors of two wake-ups.
+        let step = find_largest_step(
+            &intervals,
+            candidates,
+            MIN_CONCENTRATION * MIN_CONCENTRATION,
+        )?;
+        let mut found = fit_lattice(&intervals, step).map(|fit| Lattice {
             concentration: fit.concentration.sqrt(),
             ..fit
         })?;
         let most = self.wakeups.iter().map(Vec::len).max()?;
-        for size in iter::successors(Some(A_FEW), |size| (*size < most).then_some(2 * size)) {
+        for size in iter::successors(Some(FIRST_CHUNK_WAKEUPS), |size| {
+            (*size < most).then_some(2 * size)
+        }) {
             let chunks = self.wakeups.iter().flat_map(|wakeups| wakeups.chunks(size));
             let chunks: Vec<Vec<f64>> = chunks.map(<[f64]>::to_vec).collect();
-            // The number of each step must be known over the whole chunk.
-            if COUNTED * found.half * span(&chunks) > found.step.powi(2) {
+            // The steps in a chunk must be countable.
+            if MIN_COUNTING_RATIO * found.half_width * largest_range(&chunks) > found.step.powi(2) {
                 break;
             }
-            match fitted(&chunks, found.step).filter(|fit| fit.concentration >= CONCENTRATED) {
+            match fit_lattice(&chunks, found.step)
+                .filter(|fit| fit.concentration >= MIN_CONCENTRATION)
+            {
                 Some(fit) => found = fit,
                 None => break,
             }
         }
-        Some(found)
-            .filter(|found| found.concentration >= CONCENTRATED && any_phase(&self.due, found.step))
+        Some(found).filter(|found| {
+            found.concentration >= MIN_CONCENTRATION && has_uniform_phases(&self.due, found.step)
+        })
     }
 
-    /// Returns the width of the distribution of lateness without the effect of rounding to this
-    /// step.
-    fn width_without(&self, step: f64) -> f64 {
-        let off = sorted(residuals(&self.observed, step));
-        quantile(&off, 0.5).unwrap_or(0.0) - quantile(&off, 0.05).unwrap_or(0.0)
+    /// Returns the width that lateness would have without rounding to this step.
+    fn width_without_step(&self, step: f64) -> f64 {
+        let residuals = sorted(residuals(&self.observed, step));
+        quantile(&residuals, 0.5).unwrap_or(0.0) - quantile(&residuals, 0.05).unwrap_or(0.0)
     }
 }
 
-/// Returns whether the phases of values are uniformly distributed over a step. Only then is a
-/// concentration of the other phases significant.
-fn any_phase(values: &[f64], step: f64) -> bool {
-    concentration(&[values.to_vec()], step) <= ANY_PHASE
+/// Returns whether the phases of values (requests, for example) are uniformly distributed over a
+/// step. Otherwise the phases of the observed values may be concentrated without a step of the timer.
+fn has_uniform_phases(values: &[f64], step: f64) -> bool {
+    concentration(&[values.to_vec()], step) <= MAX_UNIFORM_CONCENTRATION
 }
 
-/// Returns the shortest and the longest step that explain which requests were rounded to which
-/// multiple of about `step`; the lists are per process. `None` if no step does, or if fewer than
-/// two multiples begin within the requests.
-pub fn admissible(requests: &[Vec<f64>], observed: &[Vec<f64>], step: f64) -> Option<[f64; 2]> {
+/// Returns the shortest and the longest step that explain which request was rounded to which multiple
+/// of about `step`; `requests` and `observed` have a list of lengths for each scan. `None` if no step
+/// explains it, or if the requests contain fewer than two boundaries between multiples.
+pub fn steps_explaining_requests(
+    requests: &[Vec<f64>],
+    observed: &[Vec<f64>],
+    step: f64,
+) -> Option<[f64; 2]> {
     let mut waits: Vec<(f64, i64)> = Vec::new();
     let mut first = None;
     for (requests, observed) in requests.iter().zip(observed) {
-        let numbers = numbers(observed, step);
-        let both = || requests.iter().zip(&numbers);
-        let Some(over) = median(both().map(|(request, number)| request / step - number)) else {
+        let numbers = multiples(observed, step);
+        let numbered = || requests.iter().zip(&numbers);
+        let Some(excess) = median(numbered().map(|(request, number)| request / step - number))
+        else {
             continue;
         };
-        // In a process that is late by more than half a step, all multiples are shifted by the same
-        // number.
-        let shift = (over - *first.get_or_insert(over)).round();
-        waits.extend(both().map(|(request, number)| (*request, (number + shift) as i64)));
+        // If all waits of a scan are late by more than half a step, their multiples are too large by
+        // the same number, compared with those of the first scan.
+        let shift = (excess - *first.get_or_insert(excess)).round();
+        waits.extend(numbered().map(|(request, number)| (*request, (number + shift) as i64)));
     }
-    waits.sort_by(|one, other| one.0.total_cmp(&other.0));
+    waits.sort_by(|a, b| a.0.total_cmp(&b.0));
     let least = waits.iter().map(|wait| wait.1).min()?;
     let most = waits.iter().map(|wait| wait.1).max()?;
     let most = most.min(least + waits.len() as i64);
-    let begins: Vec<(i64, [f64; 2])> = (least..most)
+    let boundaries: Vec<(i64, [f64; 2])> = (least..most)
         .filter_map(|number| Some((number, boundary(&waits, number)?)))
         .collect();
-    let pairs = begins
+    let pairs = boundaries
         .iter()
         .enumerate()
-        .flat_map(|(at, one)| begins[at + 1..].iter().map(move |other| (one, other)));
-    let steps = pairs.map(|((number, here), (other, there))| {
-        let apart = (other - number) as f64;
-        [(there[0] - here[1]) / apart, (there[1] - here[0]) / apart]
+        .flat_map(|(at, first)| boundaries[at + 1..].iter().map(move |last| (first, last)));
+    let steps = pairs.map(|((first_number, first), (last_number, last))| {
+        let count = (last_number - first_number) as f64;
+        [(last[0] - first[1]) / count, (last[1] - first[0]) / count]
     });
     let [shortest, longest] =
         steps.reduce(|[low, high], [least, most]| [low.max(least), high.min(most)])?;
     (shortest <= longest).then_some([shortest.max(0.0), longest])
 }
 
-/// Returns the two neighbouring requests, in sorted order, between which the multiple `number` ends
-/// and the next one begins: the boundary with the fewest contradictions. If there are
-/// contradictions, some waits were late by a whole step; the request next to the boundary may be
-/// one of them.
+/// Returns two requests between which the rounded length changes from the multiple `number` to the
+/// next one. `waits` are pairs of request and multiple, sorted by request. The boundary is where the
+/// fewest waits contradict it. If some do, because they were late by a whole step, the range is wider
+/// by the requests next to it, because they may be among these waits.
 fn boundary(waits: &[(f64, i64)], number: i64) -> Option<[f64; 2]> {
-    let more = |wait: &(f64, i64)| wait.1 > number;
-    // At first all waits lie above the boundary.
-    let all = waits.iter().filter(|wait| !more(wait)).count();
-    let wrong: Vec<usize> = waits
+    let is_above = |wait: &(f64, i64)| wait.1 > number;
+    // A boundary below all requests is contradicted by each wait that is not above it.
+    let before_all = waits.iter().filter(|wait| !is_above(wait)).count();
+    let contradictions: Vec<usize> = waits
         .iter()
-        .scan(all, |wrong, wait| {
-            *wrong = if more(wait) { *wrong + 1 } else { *wrong - 1 };
-            Some(*wrong)
+        .scan(before_all, |count, wait| {
+            *count = if is_above(wait) {
+                *count + 1
+            } else {
+                *count - 1
+            };
+            Some(*count)
         })
         .collect();
-    let fewest = *wrong.iter().min()?;
-    let near = |wrong: &usize| *wrong <= fewest + usize::from(fewest > 0);
-    let (first, last) = (wrong.iter().position(near)?, wrong.iter().rposition(near)?);
+    let fewest = *contradictions.iter().min()?;
+    let near = |count: &usize| *count <= fewest + usize::from(fewest > 0);
+    let first = contradictions.iter().position(near)?;
+    let last = contradictions.iter().rposition(near)?;
     Some([waits[first].0, waits.get(last + 1)?.0])
 }
