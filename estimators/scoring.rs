@@ -101,7 +101,8 @@ pub struct RunningScore {
 }
 
 impl RunningScore {
-    /// Starts from a trace with some processes. `None` if the step of the timer is not even bounded.
+    /// Starts from a trace with some processes. `None` if the step of the timer is not even
+    /// bounded.
     pub fn from_trace(trace: &Trace, hertz: f64) -> Option<Self> {
         let profile = profile(trace);
         let (step, kind, resolution_ns) =

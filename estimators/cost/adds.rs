@@ -36,7 +36,9 @@ pub fn adds(trace: &Trace) -> Option<AddedTimes> {
 /// The result of one process for a piece of work, in ticks of the reference.
 #[derive(Clone, Copy)]
 struct ProcessAdds {
+    /// The time that a read adds to a piece.
     adds: f64,
+    /// The duration of a piece without reads.
     work: f64,
     /// The number of pieces in a sequence, by which the step of the reference is divided.
     pieces: f64,
@@ -67,10 +69,10 @@ fn slowness(processes: &[Vec<InContext>]) -> Vec<f64> {
 
 /// Combines the processes, either as measured or scaled to the median core frequency, whichever
 /// agrees better between processes: work of the core has a constant number of cycles, memory and
-/// hypervisor have a constant duration. In the first case, a run at another frequency has another
-/// result, so the interval includes this variation.
+/// hypervisor have a constant duration. If the scaled results agree better, a run at another
+/// frequency has another result, so the interval includes the variation of the frequency.
 fn combine_processes(processes: &[ProcessAdds], reference: &Reference) -> Option<AddedTime> {
-    let column = |of: fn(&ProcessAdds) -> f64| processes.iter().map(of).collect::<Vec<f64>>();
+    let column = |part: fn(&ProcessAdds) -> f64| processes.iter().map(part).collect::<Vec<f64>>();
     let measured = mean_over_processes(column(|process| process.adds))?;
     let in_cycles = mean_over_processes(column(|process| process.adds / process.slowness))?;
     let width = |estimate: &Interval| estimate.high - estimate.low;

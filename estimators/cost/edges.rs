@@ -1,40 +1,44 @@
 //! Tests whether the edges of a clock lie on its grid of time. Browsers move each edge at random
 //! within its step, so that programs cannot measure time by edges. The values still lie on a grid
-//! and show no difference; the number of reads between two edges does.
+//! and show no difference; the number of reads between two edges does. An *edge* is the moment at
+//! which the returned value changes. An *interval* is the number of reads between two successive
+//! edges.
 
-/// The least number of intervals between edges. *Judgement*: of this many even ones without any
-/// order, neighbours correlate by less than −0.2 in one of six clocks, and then they are not odd.
+/// The least number of intervals between edges. *Judgement*: with this many intervals in random
+/// order, neighbours correlate by less than −0.2 in one of six clocks, but those of unmoved edges
+/// are not irregular.
 pub const MIN_INTERVALS: usize = 24;
 
 /// The relative difference from the median from which an interval between two edges is irregular.
-/// *Computed*: where both edges are moved evenly within a step, the stretch is triangular over two
-/// steps, and 56 % are odd.
+/// *Computed*: if both edges are uniformly distributed within a step, the interval has a triangular
+/// distribution over two steps, and 56 % are irregular.
 const IRREGULAR_DIFFERENCE: f64 = 0.25;
 
 /// The least share of irregular intervals if all edges are moved. *Judgement*: between the 56 % of
-/// edges that are moved and what interrupts and collections do to some.
+/// moved edges and the few that interrupts and garbage collections cause.
 const MIN_ALL_MOVED_SHARE: f64 = 0.35;
 
-/// The largest correlation of neighbouring intervals if edges are moved. *Computed*: an edge that
-/// is late makes one stretch longer and the next one as much shorter, which correlates them by
-/// −0.5; what slows reads down makes neighbours alike.
+/// The largest correlation of neighbouring intervals if edges are moved. *Computed*: a late edge
+/// makes one interval longer and the next one shorter by the same amount, a correlation of −0.5;
+/// slow reads make neighbours similar.
 const MAX_MOVED_CORRELATION: f64 = -0.2;
 
 /// The least share of irregular intervals if only some edges are moved, as in Firefox, which moves
-/// some by half a step. *Judgement*: what counts reads is off by less than that where a stretch
-/// holds four.
+/// some by half a step. *Judgement*: counting whole reads makes fewer intervals irregular
+/// if an interval has four reads or more.
 const MIN_SOME_MOVED_SHARE: f64 = 0.1;
 
-/// The number of consecutive intervals in a sum for the variance ratio. *Judgement*: of sixty, all
-/// edges moved, all but one in thirty pass.
+/// The number of consecutive intervals in a sum for the variance ratio. *Judgement*: with sixty
+/// intervals between moved edges, 29 of 30 clocks pass.
 const SUMMED_INTERVALS: usize = 4;
 
 /// The least distance of the variance ratio below 1, in its standard errors. *Chance*: one in a
 /// thousand.
 const MIN_RATIO_ERRORS: f64 = 3.1;
 
-/// Returns the numbers of reads between successive edges one step apart; `steps` are the smallest
-/// differences, in ticks. Intervals with a longer step are left out, with their edges.
+/// Returns the numbers of reads between successive edges that are one step apart, in runs without
+/// gaps. A step is the smallest positive difference of two readings, in ticks. Intervals next to a
+/// longer difference are left out.
 pub fn reads_between_edges(readings: &[i64]) -> Vec<Vec<u32>> {
     let edges: Vec<(usize, i64)> = readings
         .windows(2)
@@ -53,9 +57,9 @@ pub fn reads_between_edges(readings: &[i64]) -> Vec<Vec<u32>> {
     let mut runs = vec![Vec::new()];
     for pair in edges.windows(2) {
         // The first edge may follow a long interruption; its position is then unknown.
-        let both = pair.iter().all(|(_, moved)| *moved == step);
+        let single_steps = pair.iter().all(|(_, moved)| *moved == step);
         match runs.last_mut() {
-            Some(run) if both => run.push((pair[1].0 - pair[0].0) as u32),
+            Some(run) if single_steps => run.push((pair[1].0 - pair[0].0) as u32),
             Some(run) if run.is_empty() => {}
             _ => runs.push(Vec::new()),
         }
@@ -96,15 +100,17 @@ fn intervals_compensate(runs: &[Vec<u32>]) -> bool {
     let mean = runs.iter().flatten().copied().map(f64::from).sum::<f64>() / count;
     let scatter = |length: usize| {
         let sums = runs.iter().flat_map(|run| run.windows(length));
-        let off = |span: &[u32]| {
+        let squared_deviation = |span: &[u32]| {
             span.iter()
                 .map(|&reads| f64::from(reads) - mean)
                 .sum::<f64>()
                 .powi(2)
         };
         let (sum, number) = sums
-            .map(off)
-            .fold((0.0, 0.0), |(sum, number), off| (sum + off, number + 1.0));
+            .map(squared_deviation)
+            .fold((0.0, 0.0), |(sum, number), square| {
+                (sum + square, number + 1.0)
+            });
         sum / number / length as f64
     };
     let ratio = scatter(SUMMED_INTERVALS) / scatter(1);

@@ -61,11 +61,10 @@ pub struct ObservedCalls<'a> {
     pub by_reference: &'a Shape,
 }
 
-/// Returns whether nothing was measured: single calls never took longer than the bracket, or
-/// batches never moved.
+/// Returns whether all batches took no time according to the reference; false without batches.
 pub fn never_moved(run: &Run) -> bool {
-    let still = |batches: &Batches| batches.deltas.iter().all(|&delta| delta <= 0);
-    !run.batches.deltas.is_empty() && still(&run.batches)
+    let took_no_time = |batches: &Batches| batches.deltas.iter().all(|&delta| delta <= 0);
+    !run.batches.deltas.is_empty() && took_no_time(&run.batches)
 }
 
 /// Returns the costs in one process at `core_frequency`; `floor` is the cost of the loop
@@ -90,31 +89,31 @@ pub fn cost(observed: &ObservedCalls, floor: f64, core_frequency: CoreFrequency)
     // Fisher).
     let skew = MIDMEAN_SKEW * by_reference.skewness_length() * ns * scale(&run.singles);
     let amortised = amortised + skew / run.batches.calls.max(1) as f64;
-    let by_singles = ns * scale(&run.singles);
-    let shown_ns = view.ns_per_tick
+    let single_tick_ns = ns * scale(&run.singles);
+    let tick_ns = view.ns_per_tick
         * core_frequency.scale(if view.self_measured {
             run.readings.core_hz
         } else {
             run.singles.core_hz
         });
-    let above_mean = (shape.median() - shape.core_mean()) * shown_ns;
+    let above_mean = (shape.median() - shape.core_mean()) * tick_ns;
     // A single call is measured in the same loop as many calls, with one iteration.
-    let around_ns = bracket_ns + floor * ns;
-    let mean_alone = by_reference.core_mean() * by_singles - around_ns;
+    let overhead_ns = bracket_ns + floor * ns;
+    let mean_isolated = by_reference.core_mean() * single_tick_ns - overhead_ns;
     let isolated = if view.self_measured {
-        mean_alone + above_mean
+        mean_isolated + above_mean
     } else {
-        shape.median() * shown_ns - around_ns
+        shape.median() * tick_ns - overhead_ns
     };
     let samples = run.singles.deltas.len() as f64;
-    let p99 = by_reference.interpolated_quantile(0.99) * by_singles - around_ns;
+    let p99 = by_reference.interpolated_quantile(0.99) * single_tick_ns - overhead_ns;
     // If single calls show no variation, their phases may be locked; their tail is then as
     // uncertain as their median.
     let locked =
         by_reference.core_variance() < MAX_LOCKED_VARIANCE * reference.step * reference.step;
     let median_limit = p99.max(isolated)
         + if locked {
-            reference.step * by_singles
+            reference.step * single_tick_ns
         } else {
             0.0
         };
@@ -122,11 +121,11 @@ pub fn cost(observed: &ObservedCalls, floor: f64, core_frequency: CoreFrequency)
         isolated,
         batch_median: amortised + above_mean,
         amortised,
-        single_median: median(floats(&run.singles))? * by_singles - around_ns,
+        single_median: median(floats(&run.singles))? * single_tick_ns - overhead_ns,
         p99,
         median_limit,
-        error: (by_reference.core_variance() * by_singles * by_singles / samples).sqrt(),
-        model_error: shape.model_uncertainty() * shown_ns,
+        error: (by_reference.core_variance() * single_tick_ns * single_tick_ns / samples).sqrt(),
+        model_error: shape.model_uncertainty() * tick_ns,
     })
 }
 
@@ -146,8 +145,8 @@ fn bracket(run: &Run, reference: &Reference) -> Option<f64> {
 }
 
 /// The share of batches that contain a rare interruption: the longest batches.
-fn disturbed_batch_share(run: &Run, rare: f64) -> f64 {
-    1.0 - (1.0 - rare).powf(run.batches.calls as f64)
+fn disturbed_batch_share(run: &Run, interruption_share: f64) -> f64 {
+    1.0 - (1.0 - interruption_share).powf(run.batches.calls as f64)
 }
 
 /// The cost of the loop around a call, in ticks of the reference at `core_frequency`: the least

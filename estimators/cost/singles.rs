@@ -43,11 +43,11 @@ impl MeasuringClock {
         let (step, (ns_per_tick, _)) = (step?, rate::tick(trace)?);
         let finer = step * ns_per_tick
             < MAX_OWN_STEP_RATIO * trace.reference.step * trace.reference.ns_per_tick;
-        let read = trace
+        let has_readings = trace
             .runs
             .iter()
             .all(|run| run.readings.values.len() > MIN_READINGS);
-        (finer && read).then_some(Self {
+        (finer && has_readings).then_some(Self {
             self_measured: true,
             ns_per_tick,
             step,

@@ -186,8 +186,8 @@ fn resolution_of(trace: &Trace, fitted: &[FittedProcess]) -> Resolution {
 /// processes were disturbed throughout. *Seen*: `rdtsc` at 40 cycles instead of 45.8; both sides.
 const SHARED_CORE_ERROR: f64 = 0.1;
 
-/// Widens the intervals of cost and spread for a timer whose processes were all disturbed. They then
-/// include the values of each process and [`SHARED_CORE_ERROR`], because no process shows a
+/// Widens the intervals of cost and spread for a timer whose processes were all disturbed. They
+/// then include the values of each process and [`SHARED_CORE_ERROR`], because no process shows a
 /// disturbance that all have in common. Without the disturbance the spread may have been up to 1.
 fn widen_for_shared_core(mut profile: Profile) -> Profile {
     let (Some(cost), Some(spread)) = (&mut profile.cost, &mut profile.spread) else {
@@ -261,8 +261,8 @@ const MAX_CALLS_BETWEEN_READS: f64 = 10.0;
 const MAX_OVERHEAD_NS: f64 = 50.0;
 
 /// Compares the cost of a read, in nanoseconds, with the intervals that the clock itself measured
-/// between two reads without work. Such an interval contains one read. Returns the shortest of them,
-/// in nanoseconds, if it is so much longer than the cost that one of the two must be wrong.
+/// between two reads without work. Such an interval contains one read. Returns the shortest of
+/// them, in nanoseconds, if it is so much longer than the cost that one of the two must be wrong.
 ///
 /// `step` is the step of the clock, in ticks; if it is unknown, the smallest difference between two
 /// intervals is used as its upper limit.
@@ -289,8 +289,8 @@ fn contradicting_interval_ns(
         .then_some(shortest * ns_per_tick)
 }
 
-/// The smallest share of calls in a peak (mode) of the distribution; a smaller peak counts as part of
-/// the tail. *Default*: moves no figure.
+/// The smallest share of calls in a peak (mode) of the distribution; a smaller peak counts as part
+/// of the tail. *Default*: moves no figure.
 const MIN_MODE_SHARE: f64 = 0.005;
 
 /// Describes the distribution of single calls over all processes: its peaks (modes), its tail, and

@@ -1,9 +1,9 @@
 //! Computes the points and histograms that a report plots for a timer. They are a summary of the
 //! trace, small enough for every report, and affect no result.
 //!
-//! The staircase plots intervals over the work between two reads: it shows whether intervals grow in
-//! steps. The histogram of intervals shows whether they are multiples of a step. The histogram of
-//! single calls shows which costs the spread counts.
+//! The staircase plots intervals over the work between two reads: it shows whether intervals grow
+//! in steps. The histogram of intervals shows whether they are multiples of a step. The histogram
+//! of single calls shows which costs the spread counts.
 
 use crate::cost::singles::MeasuringClock;
 use crate::model::{CostHistogram, IntervalHistogram, PlotData, Staircase};

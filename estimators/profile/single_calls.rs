@@ -189,7 +189,7 @@ impl<'a> SingleCalls<'a> {
             return estimates;
         };
         let (cost, spread) = best;
-        estimates.model_alternatives = match self.bounds_for_any_law(resolution_ns) {
+        estimates.model_alternatives = match self.bounds_for_any_distribution(resolution_ns) {
             Some(ends) => ends.map(|(shift, share)| (cost + shift, share)).to_vec(),
             None => {
                 let others = self.model.alternatives.iter();
@@ -235,7 +235,7 @@ impl<'a> SingleCalls<'a> {
     /// Returns the lowest and the highest pair of cost and spread that the samples allow under any
     /// distribution: the cost in nanoseconds above the estimated one, and the spread. `None` if the
     /// bounds are unknown.
-    fn bounds_for_any_law(&self, resolution_ns: Option<f64>) -> Option<[(f64, f64); 2]> {
+    fn bounds_for_any_distribution(&self, resolution_ns: Option<f64>) -> Option<[(f64, f64); 2]> {
         let ns = self.view.ns_per_tick;
         let bounds = Fits::feasible_range(&self.fits, resolution_ns? / ns)?;
         let shapes = self.shapes(self.model.kind);
@@ -331,8 +331,8 @@ const ROUNDING_ERROR_UNITS: f64 = 0.2;
 /// for the spread, as a share of that distance. *Default*: moves no figure.
 const ROUNDING_REACH_SHARE: f64 = 0.25;
 
-/// Returns two pairs of cost and spread: the smallest cost with the smallest spread, and the largest
-/// cost with the largest spread, of `best` and the other pairs.
+/// Returns two pairs of cost and spread: the smallest cost with the smallest spread, and the
+/// largest cost with the largest spread, of `best` and the other pairs.
 fn extremes(others: Vec<(f64, f64)>, best: (f64, f64)) -> Vec<(f64, f64)> {
     let ends = |part: fn(&(f64, f64)) -> f64| {
         let order = |a: &&(f64, f64), b: &&(f64, f64)| part(a).total_cmp(&part(b));

@@ -80,7 +80,7 @@ pub fn tick(trace: &Trace) -> Option<(f64, f64)> {
     /// is off by some thousand ppm, a counter that stops with its thread by half.
     const MAX_RATE_DIFFERENCE: f64 = 0.02;
     let process_rate = trace.ns_per_tick?;
-    let known = || {
+    let over_campaign = || {
         // Ticks of the timer in a tick of the reference.
         let rate = rate_from_paired_readings(&trace.evidence.sparse_comparisons, 1.0)?;
         let ns = trace.reference.ns_per_tick / rate.ns_per_tick;
@@ -88,7 +88,11 @@ pub fn tick(trace: &Trace) -> Option<(f64, f64)> {
             rate.strayed_ns == 0.0 && (ns / process_rate - 1.0).abs() < MAX_RATE_DIFFERENCE;
         steady.then_some((ns, rate.uncertainty + trace.reference.rate_uncertainty))
     };
-    let known = if trace.declared { None } else { known() };
+    let known = if trace.declared {
+        None
+    } else {
+        over_campaign()
+    };
     Some(known.unwrap_or((process_rate, trace.ns_per_tick_uncertainty)))
 }
 

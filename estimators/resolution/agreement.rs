@@ -18,9 +18,9 @@ use crate::trace::{Intervals, Trace};
 /// the step only once in 2⁴⁷ portions, and a process has several portions. *Chance*.
 const PORTION_INTERVALS: usize = 48;
 
-/// The least share of multiples of the step among the intervals of a portion that fits the step. 5
-/// % of all intervals may have any length, mostly because of interruptions, which come in bursts.
-/// *Default*: moves no figure.
+/// The least share of multiples of the step among the intervals of a portion that fits the step.
+/// One in twenty intervals may have any length, mostly because of interruptions, which come in
+/// bursts. *Default*: moves no figure.
 const MIN_MULTIPLE_SHARE: f64 = 0.8;
 
 /// A portion with a smaller share of multiples of the step is *unexplained*: interruptions are
@@ -231,7 +231,7 @@ impl<'a> ProcessPortions<'a> {
 }
 
 /// The number of different multiples of the step among the sorted intervals. A multiple counts if
-/// at least 1 % of the intervals show it, because interruptions seldom have equal lengths.
+/// at least two intervals and 1 % of them show it: interruptions seldom have equal lengths.
 fn count_levels(intervals: &[i64], step: f64) -> usize {
     let level = |delta: &i64| (*delta as f64 / step).round();
     let min_count = (intervals.len() / 100).max(2);

@@ -7,8 +7,8 @@ use std::f64::consts::TAU;
 
 use super::{
     Context, MAX_INTERRUPTED_SHARE, MIN_REPEATED_INTERVALS, Resolution, Rule,
-    cost_explains_variation, intervals_with_random_work, one_tick, upper_limit,
-    with_standard_error,
+    cost_explains_variation, intervals_with_random_work, one_tick, resolution_from_lattice,
+    upper_limit,
 };
 use crate::resolution::spectrum::{FoundLine, Spectrum};
 use crate::trace::Intervals;
@@ -80,7 +80,7 @@ fn by_spectrum(
         spectrum.step(may_be_due_to_work)
     }) {
         FoundLine::Step(found) if repeats_throughout(groups, found.step) => {
-            return with_standard_error(found, Rule::Spectrum);
+            return resolution_from_lattice(found, Rule::Spectrum);
         }
         FoundLine::Unclear(step) => {
             return at_most(step, "its intervals repeat as those of two steps would");

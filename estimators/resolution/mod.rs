@@ -100,11 +100,11 @@ impl Rule {
 
 /// The largest relative difference, and the largest difference in ticks, between steps that count
 /// as equal. Two rules, or two processes, may differ by no more; the interval is then wider.
-/// *Default*: moves no figure; more than either rule is off.
+/// *Default*: moves no figure; more than the error of either rule.
 const EQUAL_STEP_TOLERANCE: (f64, f64) = (0.02, 0.3);
 
 /// The least number of intervals with the same amount of work in a group of repeated work; smaller
-/// groups have random work. *Definition*: by how plans ask.
+/// groups have random work. *Definition*: plans repeat work at least this often.
 const MIN_REPEATED_INTERVALS: usize = 4;
 
 /// The largest share of differing intervals with the same work that is attributed to interruptions.
@@ -173,7 +173,7 @@ pub fn resolve(
         {
             at_most("two ways to find the step disagree")
         }
-        (_, Some(found)) => with_standard_error(found, Rule::Lattice),
+        (_, Some(found)) => resolution_from_lattice(found, Rule::Lattice),
         (Jump::Step(..), None)
             if all.len() < groups.iter().map(|group| group.deltas.len()).sum() =>
         {
@@ -206,8 +206,8 @@ fn steps_differ(step: f64, other: f64) -> bool {
     (step - other).abs() > (EQUAL_STEP_TOLERANCE.0 * other).max(EQUAL_STEP_TOLERANCE.1)
 }
 
-/// Returns a step of one tick if all steps up to `longest` are excluded, otherwise the upper limit
-/// `longest`.
+/// Returns a step of one tick, with an interval up to `longest`: the longest step, in ticks, that
+/// the intervals do not exclude.
 fn one_tick(longest: f64) -> Resolution {
     let step = Interval {
         value: 1.0,
@@ -221,7 +221,7 @@ fn one_tick(longest: f64) -> Resolution {
 }
 
 /// Returns the step of a lattice with its 95 % interval.
-fn with_standard_error(found: lattice::Lattice, rule: Rule) -> Resolution {
+fn resolution_from_lattice(found: lattice::Lattice, rule: Rule) -> Resolution {
     let half = Z * found.error;
     let step = Interval {
         value: found.step,
@@ -259,7 +259,7 @@ fn intervals_with_random_work(groups: &[Intervals]) -> Vec<i64> {
 /// Returns an upper limit of the step, in ticks: intervals that moved crossed at least one step,
 /// and those with the least work are the shortest.
 fn upper_limit(groups: &[Intervals]) -> f64 {
-    /// The least number of such intervals. *Default*: moves no figure.
+    /// The least number of intervals that moved. *Default*: moves no figure.
     const MIN_MOVED_INTERVALS: usize = 20;
     /// Longer intervals than this quantile were interrupted. *Default*: moves no figure.
     const UNINTERRUPTED_QUANTILE: f64 = 0.95;
@@ -279,8 +279,8 @@ fn upper_limit(groups: &[Intervals]) -> f64 {
 }
 
 /// Returns whether the lattice with this step is due to the work and not to the counter: its step
-/// is the length of a unit of work, and intervals with a fixed amount of work do not jump by this
-/// step.
+/// is the length of one or two units of work, and intervals with a fixed amount of work do not jump
+/// by this step.
 fn is_due_to_work(groups: &[Intervals], step: f64, work_unit: f64) -> bool {
     /// The largest number of units of work in the step. *Default*: moves no figure.
     const MAX_WORK_UNITS: f64 = 2.0;
@@ -317,7 +317,7 @@ fn moves_every_tick(groups: &[Intervals], context: &Context) -> bool {
     /// The least cost of a read, in ticks, at which a timer that moves every tick or two cannot
     /// show zero. *Default*: moves no figure.
     const MIN_COST_TICKS: f64 = 6.0;
-    /// The largest share of wrong readings. *Default*: moves no figure.
+    /// The largest share of zeros that wrong readings explain. *Default*: moves no figure.
     const MAX_ZERO_SHARE: f64 = 0.005;
     /// The least share of the duration of work and reads that the timer has to show. The duration
     /// of the work is known roughly, from another timer. *Default*: moves no figure.
@@ -347,8 +347,8 @@ fn cost_explains_variation(reading_differences: &[Vec<i64>], context: &Context) 
     /// The uncertainty of the cost due to the step of the reference, in steps. *Default*: moves no
     /// figure.
     const REFERENCE_ERROR_STEPS: f64 = 0.25;
-    let typical = |figures: Vec<f64>| quantile(&sorted(&figures), 0.5);
-    let deviation = typical(
+    let median_of = |figures: Vec<f64>| quantile(&sorted(&figures), 0.5);
+    let deviation = median_of(
         reading_differences
             .iter()
             .filter_map(|deltas| Some(core_variance(deltas, 1.0)?.sqrt()))
@@ -359,7 +359,7 @@ fn cost_explains_variation(reading_differences: &[Vec<i64>], context: &Context) 
             let sorted = sorted(deltas.iter().map(|&delta| delta as f64));
             Some(quantile(&sorted, high)? - quantile(&sorted, low)?)
         };
-        typical(reading_differences.iter().filter_map(width).collect())
+        median_of(reading_differences.iter().filter_map(width).collect())
     };
     let explained = |observed: Option<f64>, cost_part: f64, truncation: f64| {
         observed.is_some_and(|observed| {

@@ -24,24 +24,24 @@ use crate::statistics::phasors::{Complex, Sweep};
 /// a lattice. *Computed*.
 const MAX_STEP_TICKS: f64 = 5.2;
 
-/// The shortest step that can be distinguished from one tick, in ticks. *Computed*: of shorter ones
-/// sinc² is below 0.17, as of sidelobes of the work.
+/// The shortest step that can be distinguished from one tick, in ticks. *Computed*: for shorter
+/// steps sinc² is below 0.17, like the lines of the work.
 const MIN_STEP_TICKS: f64 = 1.5;
 
-/// The least height of a significant line, in standard deviations of chance. *Chance*: two in a
-/// billion a frequency.
+/// The least height of a significant line, in standard deviations of the noise. *Chance*: the noise
+/// exceeds it at two in a billion frequencies.
 const MIN_LINE_DEVIATIONS: f64 = 4.5;
 
 /// Lines higher than this share of the highest line count as equally high; an integer step has
-/// several such lines. *Judgement*: whole steps have several of height 1.
+/// several such lines. *Judgement*: an integer step has several lines of height 1.
 const EQUAL_HEIGHT_RATIO: f64 = 0.9;
 
 /// The share of intervals that may have any length, because of interruptions. *Judgement*.
 const INTERRUPTED_SHARE: f64 = 0.05;
 
-/// Standard deviations of chance: the largest deviation of a line from the expected height and
-/// phase at which a step is accepted, and the least at which a step is excluded. *Chance*: 0.03 %
-/// and 5 % of a plane.
+/// The largest deviation of a line from the expected height and phase at which a step is accepted,
+/// and the least deviation at which a step is excluded, in standard deviations of the noise.
+/// *Chance*: 0.03 % and 5 % of a normal distribution in the plane lie outside.
 const LINE_DEVIATIONS: (f64, f64) = (4.0, 2.45);
 
 /// Additional error of a line, because intervals that grow in equal units do not sample all phases
@@ -54,11 +54,14 @@ const MIN_SAMPLED_WIDTH: f64 = 16.0;
 
 /// The spectrum of intervals.
 pub struct Spectrum {
-    /// Intervals minus their mean, with their counts.
+    /// The distinct intervals minus `mean`, in ticks, each with its share of all intervals.
     counted: Vec<(f64, f64)>,
+    /// Mean of the intervals, in ticks.
     mean: f64,
+    /// Standard deviation of the intervals, in ticks.
     deviation: f64,
-    /// Standard deviation that chance adds to the real and to the imaginary part.
+    /// Standard deviation of the real and of the imaginary part of a line, because the intervals
+    /// are a random sample.
     noise: f64,
     /// Additional error of lines, see `PHASE_SAMPLING_ERROR`.
     phase_error: f64,
@@ -83,7 +86,8 @@ impl Spectrum {
     /// Computes the spectrum of intervals with random work, which are sorted and not negative.
     /// `None` if there are too few intervals.
     pub fn from_intervals(intervals: &[i64]) -> Option<Self> {
-        /// The least number of intervals. *Chance*: four deviations are a third.
+        /// The least number of intervals. *Chance*: four standard deviations of the noise are
+        /// then a third of the largest height.
         const MIN_INTERVALS: usize = 60;
         /// The least range of intervals, in ticks. *Judgement*.
         const MIN_RANGE_TICKS: i64 = 3;
@@ -124,13 +128,13 @@ impl Spectrum {
     }
 
     /// Returns the step of the counter if its line is significant. `is_due_to_work` returns whether
-    /// a line of this frequency and step may be due to the work.
+    /// a line of this frequency, step and height may be due to the work.
     pub fn step(&self, is_due_to_work: impl Fn(f64, f64, f64) -> bool) -> FoundLine {
         /// Steps with a smaller relative difference are reported as one step, whose interval
         /// includes both. *Judgement*: as `EQUAL_STEP_TOLERANCE`.
         const MAX_EQUAL_DIFFERENCE: f64 = 0.02;
-        /// Standard deviations of chance by which a line must be closer to the expectation for one
-        /// step than for another. *Chance*.
+        /// Standard deviations of the noise by which a line must be closer to the expectation for
+        /// one step than for another. *Chance*.
         const MIN_DISTINCTION: f64 = 3.0;
         if self.is_narrow() {
             return FoundLine::Nothing;
@@ -153,20 +157,20 @@ impl Spectrum {
             };
             return match steps.map(|step| Some(step).filter(allowed)) {
                 [None, None] => FoundLine::Nothing,
-                [Some(step), None] | [None, Some(step)] => FoundLine::Step(self.refined(step)),
+                [Some(step), None] | [None, Some(step)] => FoundLine::Step(self.refine(step)),
                 [Some(long), Some(short)] if long.0 - short.0 <= MAX_EQUAL_DIFFERENCE * short.0 => {
                     let (step, half) = (f64::midpoint(long.0, short.0), (long.0 - short.0) / 2.0);
                     FoundLine::Step(Lattice {
                         step,
-                        error: long.1.max(self.refined(long).error) + half / Z,
+                        error: long.1.max(self.refine(long).error) + half / Z,
                     })
                 }
                 [Some(long), Some(short)] => match misfit(&long) - misfit(&short) {
                     closer if closer < -MIN_DISTINCTION * self.noise => {
-                        FoundLine::Step(self.refined(long))
+                        FoundLine::Step(self.refine(long))
                     }
                     closer if closer > MIN_DISTINCTION * self.noise => {
-                        FoundLine::Step(self.refined(short))
+                        FoundLine::Step(self.refine(short))
                     }
                     _ => FoundLine::Unclear(long.0),
                 },
@@ -175,7 +179,8 @@ impl Spectrum {
         FoundLine::Nothing
     }
 
-    /// Returns the longest step that could cause an unexplained line above this height.
+    /// Returns the step of the highest line above this height that is not due to the work, in
+    /// ticks; of the two steps that are possible for a frequency, the longer one.
     pub fn unexplained(&self, height: f64, is_due_to_work: impl Fn(f64) -> bool) -> Option<f64> {
         let mut peaks = self.peaks().into_iter();
         peaks
@@ -190,7 +195,7 @@ impl Spectrum {
     }
 
     /// Refines the step by a regression through zero over the number of steps in each interval.
-    fn refined(&self, (step, error): (f64, f64)) -> Lattice {
+    fn refine(&self, (step, error): (f64, f64)) -> Lattice {
         /// The largest uncertainty of the longest interval, in steps. *Judgement*.
         const MAX_COUNT_ERROR: f64 = 0.2;
         let (mut product, mut square, mut squares) = (0.0, 0.0, 0.0);
@@ -252,14 +257,14 @@ impl Spectrum {
     fn peaks(&self) -> Vec<f64> {
         let length = |at: usize| self.lines.get(at).map_or(0.0, |line| line.length());
         let first = (1.0 / MAX_STEP_TICKS / self.stride) as usize;
-        let stands_out = |at: &usize| {
+        let is_significant = |at: &usize| {
             let here = length(*at);
             here > MIN_LINE_DEVIATIONS * self.noise * 2.0_f64.sqrt()
                 && here >= length(at - 1)
                 && here >= length(at + 1)
         };
         let mut peaks: Vec<(usize, f64)> = (first.max(1)..self.lines.len())
-            .filter(stands_out)
+            .filter(is_significant)
             .map(|at| (at, length(at)))
             .collect();
         peaks.sort_by(|a, b| b.1.total_cmp(&a.1));
@@ -272,23 +277,24 @@ impl Spectrum {
             .collect()
     }
 
-    /// Returns the line near this frequency, with the phase corrected to zero at an interval of
-    /// zero, as far as chance allows.
+    /// Returns the highest line near this frequency. If the number of turns up to the mean interval
+    /// is known, the frequency is corrected so that the phase is zero at an interval of zero.
     fn fit(&self, frequency: f64) -> Fit {
         /// Standard errors within which the number of turns at the mean interval must be known.
         /// *Chance*.
         const TURN_NUMBER_ERRORS: f64 = 4.0;
-        let mut top = frequency;
+        let mut best = frequency;
         let mut stride = self.stride;
         for _ in 0..24 {
             stride /= 2.0;
-            for candidate in [top - stride, top + stride] {
-                if self.line_around_mean(candidate).length() > self.line_around_mean(top).length() {
-                    top = candidate;
+            for candidate in [best - stride, best + stride] {
+                if self.line_around_mean(candidate).length() > self.line_around_mean(best).length()
+                {
+                    best = candidate;
                 }
             }
         }
-        let line = self.line_at(top);
+        let line = self.line_at(best);
         let chance = self.noise / line.length() / TAU;
         let (error_of_line, error_through_zero) = (
             chance / self.deviation,
@@ -296,7 +302,7 @@ impl Spectrum {
         );
         if TURN_NUMBER_ERRORS * error_of_line * self.mean > 0.5 {
             return Fit {
-                frequency: top,
+                frequency: best,
                 line: Complex {
                     real: line.length(),
                     imaginary: 0.0,
@@ -305,7 +311,7 @@ impl Spectrum {
             };
         }
         let phase = line.turns();
-        let frequency = top - phase * self.mean / (self.deviation.powi(2) + self.mean.powi(2));
+        let frequency = best - phase * self.mean / (self.deviation.powi(2) + self.mean.powi(2));
         Fit {
             frequency,
             line: self.line_at(frequency),
@@ -322,9 +328,9 @@ impl Spectrum {
         let count = (FREQUENCIES_PER_TURN * reach * self.mean)
             .min(MAX_FREQUENCIES)
             .ceil() as i32;
-        let positions = (-count..=count)
-            .map(|place| frequency + reach * f64::from(place) / f64::from(count.max(1)));
-        positions.map(|frequency| self.line_at(frequency)).fold(
+        let frequencies = (-count..=count)
+            .map(|offset| frequency + reach * f64::from(offset) / f64::from(count.max(1)));
+        frequencies.map(|frequency| self.line_at(frequency)).fold(
             self.line_at(frequency),
             |best, line| {
                 if line.real > best.real { line } else { best }
@@ -357,11 +363,11 @@ fn heights(step: f64, error: f64) -> (f64, f64) {
     /// The largest number of positions between ticks that changes the height. *Numerical*.
     const MAX_POSITIONS: u32 = 6;
     let lowest = squared_sinc(1.0 / step);
-    let whole = |positions: &f64| {
+    let is_integer = |positions: &f64| {
         let ticks = positions * step;
         (ticks - ticks.round()).abs() <= 3.0 * positions * error
     };
-    let positions = (1..=MAX_POSITIONS).map(f64::from).find(whole);
+    let positions = (1..=MAX_POSITIONS).map(f64::from).find(is_integer);
     let highest = positions
         .map(|positions| ((PI / step).sin() / (positions * (PI / step / positions).sin())).powi(2));
     (lowest, highest.unwrap_or(lowest).max(lowest))

@@ -97,14 +97,14 @@ pub fn shrink(variances: &[VarianceEstimate]) -> Vec<(f64, f64)> {
             && variance.degrees > 0.0
             && (variance.value + variance.covariate).is_finite()
     };
-    let counts = |variance: &&VarianceEstimate| {
-        let like = |other: &&VarianceEstimate| other.group == variance.group && usable(other);
-        usable(variance) && variances.iter().filter(like).count() >= MIN_GROUP_SIZE
+    let is_in_a_group = |variance: &&VarianceEstimate| {
+        let same_group = |other: &&VarianceEstimate| other.group == variance.group && usable(other);
+        usable(variance) && variances.iter().filter(same_group).count() >= MIN_GROUP_SIZE
     };
-    let known: Vec<&VarianceEstimate> = variances.iter().filter(counts).collect();
+    let known: Vec<&VarianceEstimate> = variances.iter().filter(is_in_a_group).collect();
     let prior = Prior::estimate(&known);
     let shrink_one = |variance: &VarianceEstimate| match &prior {
-        Some(prior) if counts(&variance) => {
+        Some(prior) if is_in_a_group(&variance) => {
             let degrees = variance.degrees + prior.degrees;
             let squares =
                 variance.degrees * variance.value + prior.degrees * prior.expected(variance);
@@ -117,10 +117,12 @@ pub fn shrink(variances: &[VarianceEstimate]) -> Vec<(f64, f64)> {
 
 /// The prior distribution of variances.
 struct Prior {
+    /// Its degrees of freedom.
     degrees: f64,
     /// For each group: the mean logarithm, corrected for the bias of few degrees of freedom, and
     /// the mean covariate.
     levels: BTreeMap<usize, (f64, f64)>,
+    /// The common slope of the logarithm over the covariate.
     slope: f64,
     /// The difference between the mean logarithm and the logarithm of the expected variance.
     shift: f64,
@@ -141,18 +143,18 @@ impl Prior {
             );
             levels.insert(group, level);
         }
-        let apart = |variance: &&VarianceEstimate| {
+        let centred = |variance: &&VarianceEstimate| {
             let (log, covariate) = levels[&variance.group];
             (logarithm(variance) - log, variance.covariate - covariate)
         };
         let covariance: f64 = known
             .iter()
-            .map(apart)
+            .map(centred)
             .map(|(log, covariate)| log * covariate)
             .sum();
         let square: f64 = known
             .iter()
-            .map(apart)
+            .map(centred)
             .map(|(_, covariate)| covariate * covariate)
             .sum();
         let slope = if square > 1e-9 {
@@ -160,17 +162,17 @@ impl Prior {
         } else {
             0.0
         };
-        let free = known.len().checked_sub(levels.len() + 1);
-        let free = free.filter(|free| *free > 0)? as f64;
-        let off = |(log, covariate)| f64::powi(log - slope * covariate, 2);
-        let scatter: f64 = known.iter().map(apart).map(off).sum();
+        let degrees = known.len().checked_sub(levels.len() + 1);
+        let degrees = degrees.filter(|degrees| *degrees > 0)? as f64;
+        let squared_residual = |(log, covariate)| f64::powi(log - slope * covariate, 2);
+        let scatter: f64 = known.iter().map(centred).map(squared_residual).sum();
         let chance = mean(
             known
                 .iter()
                 .map(|variance| trigamma(variance.degrees / 2.0)),
         )?;
-        let apart = scatter / free * (1.0 + VARIATION_MARGIN * (2.0 / free).sqrt());
-        let half = inverse_trigamma(apart - chance, MAX_PRIOR_DEGREES / 2.0);
+        let variation = scatter / degrees * (1.0 + VARIATION_MARGIN * (2.0 / degrees).sqrt());
+        let half = inverse_trigamma(variation - chance, MAX_PRIOR_DEGREES / 2.0);
         Some(Self {
             degrees: 2.0 * half,
             levels,

@@ -136,7 +136,7 @@ pub fn standard_deviation(values: &[f64]) -> Option<f64> {
 /// *Definition*: convention.
 pub const CONFIDENCE: f64 = 0.95;
 /// Standard deviations on either side of the mean that include 95 % of a normal distribution.
-/// *Chance*: the normal law.
+/// *Chance*: the normal distribution.
 pub const Z: f64 = 1.96;
 
 /// The 95 % confidence interval from one value for each process: Student's t around the mean. The
@@ -186,8 +186,8 @@ impl Interval {
         })
     }
 
-    /// Widens the interval of a share counted in `samples` samples (Wilson, JASA 22, 1927). If all
-    /// samples fell within, rare values outside may have been missed.
+    /// Widens the interval of a share counted in `samples` samples (Wilson, JASA 22, 1927). Even if
+    /// the share is 0 or 1 among the samples, the true share may differ.
     pub fn with_counting_error(self, samples: f64) -> Self {
         let (share, z) = (self.value.clamp(0.0, 1.0), Z * Z / samples.max(1.0));
         let centre = (share + z / 2.0) / (1.0 + z);

@@ -70,13 +70,13 @@ impl<'a> Sweep<'a> {
 
     /// Starts at the frequency `first`.
     pub fn new(values: &'a [(f64, f64)], first: f64, stride: f64) -> Self {
-        let turn = |(value, _): &(f64, f64)| [Complex::default(), Complex::unit(value * stride)];
+        let initial = |(value, _): &(f64, f64)| [Complex::default(), Complex::unit(value * stride)];
         Self {
             values,
             first,
             stride,
             number: 0,
-            vectors: values.iter().map(turn).collect(),
+            vectors: values.iter().map(initial).collect(),
         }
     }
 }
@@ -91,12 +91,12 @@ impl Iterator for Sweep<'_> {
         let frequency = self.first + self.number as f64 * self.stride;
         self.number += 1;
         let mut sum = Complex::default();
-        for ((value, weight), [at, by]) in self.values.iter().zip(&mut self.vectors) {
-            *at = match recompute {
+        for ((value, weight), [vector, rotation]) in self.values.iter().zip(&mut self.vectors) {
+            *vector = match recompute {
                 true => Complex::unit(value * frequency),
-                false => at.times(*by),
+                false => vector.times(*rotation),
             };
-            sum = sum.plus(*at, *weight);
+            sum = sum.plus(*vector, *weight);
         }
         Some(sum)
     }

@@ -16,8 +16,8 @@ use crate::statistics::{
 /// The p-value below which processes are different. *Judgement*.
 const MIN_EQUAL_P_VALUE: f64 = 0.03;
 
-/// The least number of values for the interval of a median. *Chance*: of five values all lie on one
-/// side of it 6 times in 100.
+/// The least number of values for the interval of a median. *Chance*: all of five values lie on
+/// one side of the median in 6 of 100 cases.
 const MIN_MEDIAN_VALUES: usize = 6;
 
 /// The median; `processes` holds the values of each process.
@@ -53,11 +53,11 @@ pub fn quantile_over_processes(
         let off = between_share * (median - centre);
         values.iter_mut().for_each(|value| *value -= off);
     }
-    let pooled = pooled(&processes, probability, dependent_values)?;
-    let Some(between) = mean_over_processes(&medians).filter(Interval::is_bounded) else {
+    let pooled = pooled_quantile(&processes, probability, dependent_values)?;
+    let Some(medians_interval) = mean_over_processes(&medians).filter(Interval::is_bounded) else {
         return Some(Interval::unbounded(pooled.value));
     };
-    let half = between_share.sqrt() * (between.high - between.low) / 2.0;
+    let half = between_share.sqrt() * (medians_interval.high - medians_interval.low) / 2.0;
     Some(pooled.widened([pooled.value - half, pooled.value + half]))
 }
 
@@ -67,12 +67,15 @@ fn share_between_processes(processes: &[Vec<f64>], medians: &[f64]) -> f64 {
     let Some(deviation) = standard_deviation(medians).filter(|deviation| *deviation > 0.0) else {
         return 0.0;
     };
-    let by_chance = |values: &Vec<f64>| {
+    let sampling_variance = |values: &Vec<f64>| {
         let half = 0.5 / (values.len() as f64).sqrt();
         Some(((quantile(values, 0.5 + half)? - quantile(values, 0.5 - half)?) / 2.0).powi(2))
     };
-    let by_chance = mean(processes.iter().filter_map(by_chance)).unwrap_or(0.0);
-    let (ratio, degrees) = (deviation.powi(2) / by_chance, medians.len() as f64 - 1.0);
+    let sampling_variance = mean(processes.iter().filter_map(sampling_variance)).unwrap_or(0.0);
+    let (ratio, degrees) = (
+        deviation.powi(2) / sampling_variance,
+        medians.len() as f64 - 1.0,
+    );
     if is_consistent_with_chance(ratio * degrees, degrees) {
         0.0
     } else {
@@ -89,9 +92,13 @@ fn is_consistent_with_chance(squares: f64, degrees: f64) -> bool {
 
 /// The quantile of the pooled values, with an interval between fractional order statistics (Hutson,
 /// *Calculating nonparametric confidence intervals for quantiles using fractional order
-/// statistics*, Journal of Applied Statistics 26, 1999). If the share of values beyond it varies
-/// between processes by more than chance, the effective number of values is smaller.
-fn pooled(processes: &[Vec<f64>], probability: f64, dependent_values: f64) -> Option<Interval> {
+/// statistics*, Journal of Applied Statistics 26, 1999). If the share of values beyond the quantile
+/// varies between processes by more than chance, the effective number of values is smaller.
+fn pooled_quantile(
+    processes: &[Vec<f64>],
+    probability: f64,
+    dependent_values: f64,
+) -> Option<Interval> {
     let all = sorted(processes.concat());
     let value = quantile(&all, probability)?;
     let count = all.len() as f64;
@@ -109,7 +116,8 @@ fn pooled(processes: &[Vec<f64>], probability: f64, dependent_values: f64) -> Op
     })
 }
 
-/// The order statistic, as a share of all, that is below the quantile with this probability.
+/// The rank of the order statistic that is below the quantile with the probability `chance`, as a
+/// share of `count`.
 fn order_statistic_share(count: f64, probability: f64, chance: f64) -> f64 {
     // The higher an order statistic, the lower the probability that it is below the quantile.
     let (low, high) = bisect((0.0, 1.0), 50, |share| {

@@ -1,4 +1,5 @@
-//! The texts of the findings about a machine: message and advice for each code, severity and reason.
+//! The texts of the findings about a machine: message and advice for each code, severity and
+//! reason.
 
 use crate::findings::{Wording, wording};
 use crate::model::Severity::{Note, Ok, Problem, Unknown};

@@ -28,8 +28,8 @@ pub struct CrossCpuBackward {
     pub handoffs: u64,
     /// The largest backward step, in nanoseconds.
     pub largest_ns: f64,
-    /// The median difference between the two readings of a handoff, in nanoseconds; smaller
-    /// backward steps are not detectable.
+    /// The median difference between the two readings of a handoff, in nanoseconds, of the pair of
+    /// CPUs with the largest one; smaller backward steps are not detectable.
     pub usual_ns: f64,
 }
 
@@ -43,7 +43,7 @@ pub fn offsets_and_backward_steps(
     handed: &[Handed],
     ns: f64,
 ) -> (Vec<CpuOffset>, Option<CrossCpuBackward>) {
-    // The least difference of a pair with single backward readings does not show its offset.
+    // If single readings of a pair step backwards, its least difference does not show the offset.
     let explained = handed
         .iter()
         .filter(|handed| has_no_unexplained_step(handed));
@@ -57,18 +57,22 @@ pub fn offsets_and_backward_steps(
         is_significant: offset.ticks.abs() > offset.uncertainty,
         exceeds_handoff: offset.ticks.abs() * ns > min_latency_ns,
     };
-    let between = between(handed, ns, |handed| !has_no_unexplained_step(handed));
+    let between = count_backward_steps(handed, ns, |handed| !has_no_unexplained_step(handed));
     let offsets = offsets(&explained, 1.0).into_iter().map(offset);
     (offsets.filter(|_| between.is_some()).collect(), between)
 }
 
 /// Returns the backward steps without fences, whatever their cause.
 pub fn unfenced(handed: &[Handed], ns: f64) -> Option<CrossCpuBackward> {
-    between(handed, ns, |_| true)
+    count_backward_steps(handed, ns, |_| true)
 }
 
 /// Returns the backward steps in the pairs for which `counts` holds. `None` without handoffs.
-fn between(handed: &[Handed], ns: f64, counts: fn(&Handed) -> bool) -> Option<CrossCpuBackward> {
+fn count_backward_steps(
+    handed: &[Handed],
+    ns: f64,
+    counts: fn(&Handed) -> bool,
+) -> Option<CrossCpuBackward> {
     let counted = || handed.iter().filter(|handed| counts(handed));
     let handoffs = handed
         .iter()

@@ -150,18 +150,18 @@ pub fn sudden_changes(
     series: &[Vec<Advance>],
     rate: f64,
 ) -> (Option<TestedEffect>, Option<TestedEffect>) {
-    let most = |sign: f64| {
-        let of = |advance: &Advance| TestedEffect {
+    let largest_change = |sign: f64| {
+        let change = |advance: &Advance| TestedEffect {
             value: sign * advance.gained_ns,
             uncertainty: advance.uncertainty_ns + (rate + MAX_DRIFT) * advance.passed_ns,
             detectable: 0.0,
         };
-        let largest = |run: &Vec<Advance>| {
-            let all: Vec<TestedEffect> = run.iter().map(of).collect();
-            let beyond = all.iter().filter(|one| one.value > one.uncertainty).count() as f64;
+        let largest_of_cpu = |run: &Vec<Advance>| {
+            let all: Vec<TestedEffect> = run.iter().map(change).collect();
+            let significant = all.iter().filter(|one| one.value > one.uncertainty).count() as f64;
             let detectable = 2.0 * all.iter().map(|one| one.uncertainty).fold(0.0, f64::max);
             let largest = all.into_iter().max_by(|a, b| a.value.total_cmp(&b.value))?;
-            let is_sudden = beyond <= (MAX_SUDDEN_SHARE * run.len() as f64).max(1.0);
+            let is_sudden = significant <= (MAX_SUDDEN_SHARE * run.len() as f64).max(1.0);
             let value = if is_sudden {
                 largest.value.max(0.0)
             } else {
@@ -173,12 +173,12 @@ pub fn sudden_changes(
                 ..largest
             })
         };
-        let all: Vec<TestedEffect> = series.iter().filter_map(largest).collect();
+        let all: Vec<TestedEffect> = series.iter().filter_map(largest_of_cpu).collect();
         let detectable = all
             .iter()
             .map(|one| one.detectable)
             .fold(f64::INFINITY, f64::min);
-        // A sudden change affects all CPUs.
+        // A sudden change affects all CPUs, so the CPU with the most precise readings decides.
         let worst = all
             .into_iter()
             .max_by(|a, b| (a.value - a.uncertainty).total_cmp(&(b.value - b.uncertainty)))?;
@@ -187,7 +187,7 @@ pub fn sudden_changes(
             ..worst
         })
     };
-    (most(1.0), most(-1.0))
+    (largest_change(1.0), largest_change(-1.0))
 }
 
 /// Returns the most significant change of the rate, in ppm.
