@@ -72,13 +72,15 @@ enum Section<'a> {
     Table(Table<'a>, Vec<&'static str>),
     /// A table for CSV, HTML and LaTeX only.
     Data(Table<'a>),
+    /// Findings with their severity and advice.
     Findings(Vec<FindingText>),
+    /// A plot, drawn with characters.
     Plot(Plot),
     /// Source code.
     Code(String),
 }
 
-/// A finding as text.
+/// A finding with its message and advice as text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FindingText {
     /// The severity of the finding.
@@ -102,7 +104,7 @@ impl From<&crate::model::Finding> for FindingText {
     }
 }
 
-fn own_pairs(
+fn to_strings(
     facts: impl IntoIterator<Item = (impl Into<String>, impl Into<String>)>,
 ) -> Vec<(String, String)> {
     let facts = facts.into_iter();
@@ -155,7 +157,7 @@ impl<'a, T: Serialize> Document<'a, T> {
         self,
         facts: impl IntoIterator<Item = (impl Into<String>, impl Into<String>)>,
     ) -> Self {
-        self.with(Section::Facts(own_pairs(facts)))
+        self.with(Section::Facts(to_strings(facts)))
     }
 
     /// Adds pairs of a name and a value that describe the measurement conditions.
@@ -164,7 +166,7 @@ impl<'a, T: Serialize> Document<'a, T> {
         self,
         facts: impl IntoIterator<Item = (impl Into<String>, impl Into<String>)>,
     ) -> Self {
-        self.with(Section::Conditions(own_pairs(facts)))
+        self.with(Section::Conditions(to_strings(facts)))
     }
 
     /// Adds a table.

@@ -7,7 +7,7 @@ use crate::text::{hang, plain};
 
 /// Renders the sections, separated by blank lines except between text sections.
 pub(super) fn render(sections: &[Section<'_>], style: Style) -> String {
-    let (mut out, mut lead) = (String::new(), "");
+    let (mut out, mut indent) = (String::new(), "");
     let mut previous: Option<&Section<'_>> = None;
     for section in sections {
         let is_text = |section: &Section<'_>| {
@@ -22,37 +22,37 @@ pub(super) fn render(sections: &[Section<'_>], style: Style) -> String {
         if let Section::Data(_) = section {
             continue;
         }
-        let follows = previous.is_none_or(|previous| {
+        let needs_no_blank_line = previous.is_none_or(|previous| {
             matches!(previous, Section::Heading(_)) || is_text(previous) && is_text(section)
         });
-        if !follows {
+        if !needs_no_blank_line {
             out.push('\n');
         }
         match section {
-            Section::Heading(_) => lead = "  ",
-            Section::Paragraph(..) => lead = "",
+            Section::Heading(_) => indent = "  ",
+            Section::Paragraph(..) => indent = "",
             _ => {}
         }
-        out += &render_section(section, lead, style);
+        out += &render_section(section, indent, style);
         previous = Some(section);
     }
     out
 }
 
-fn render_section(section: &Section<'_>, lead: &str, style: Style) -> String {
+fn render_section(section: &Section<'_>, indent: &str, style: Style) -> String {
     let columns = style.columns();
     let mut out = String::new();
     match section {
-        Section::Heading(text) => out += &paint_lines("1", "", text, style),
-        Section::Paragraph(text, codes) => out += &paint_lines(codes, "", text, style),
+        Section::Heading(text) => out += &paint_lines("1", text, style),
+        Section::Paragraph(text, codes) => out += &paint_lines(codes, text, style),
         Section::Note(text) => hang(
             &mut out,
-            &format!("{lead}→ "),
-            &format!("{lead}  "),
+            &format!("{indent}→ "),
+            &format!("{indent}  "),
             &plain(text),
             columns,
         ),
-        Section::Facts(facts) => out += &fact_lines(lead, facts, style),
+        Section::Facts(facts) => out += &fact_lines(indent, facts, style),
         Section::Conditions(facts) => out += &comment_lines(facts, style),
         Section::Table(table, codes) => {
             out += &table.on_terminal(style, &|row| codes.get(row).copied().unwrap_or(""));
@@ -85,7 +85,7 @@ fn comment_lines<N: AsRef<str>, V: AsRef<str>>(facts: &[(N, V)], style: Style) -
         .collect()
 }
 
-/// Renders one fact a line, folded, with the values aligned.
+/// Renders each fact on a line that begins with `lead`, with the values aligned and folded.
 fn fact_lines<N: AsRef<str>, V: AsRef<str>>(lead: &str, facts: &[(N, V)], style: Style) -> String {
     let width = facts.iter().map(|(name, _)| name.as_ref().chars().count());
     let width = width.max().unwrap_or(0);
@@ -107,15 +107,15 @@ fn fact_lines<N: AsRef<str>, V: AsRef<str>>(lead: &str, facts: &[(N, V)], style:
 }
 
 /// Renders text with escape codes around each line.
-fn paint_lines(codes: &str, lead: &str, text: &str, style: Style) -> String {
+fn paint_lines(codes: &str, text: &str, style: Style) -> String {
     let mut lines = String::new();
-    let next = format!("{lead}  ");
-    hang(&mut lines, lead, &next, &plain(text), style.columns());
+    hang(&mut lines, "", "  ", &plain(text), style.columns());
     let lines = lines.lines();
     lines.map(|line| style.paint(codes, line) + "\n").collect()
 }
 
-/// Renders a finding: severity, code and message, then the advice on the next lines.
+/// Renders a finding: severity, code and message, then the advice on the next lines. Codes take
+/// `width` columns.
 fn finding_lines(finding: &FindingText, width: usize, style: Style) -> String {
     let codes = match finding.severity {
         Severity::Problem => "31",

@@ -35,7 +35,7 @@ fn written(format: Format, style: Style) -> String {
 }
 
 #[test]
-fn terminal_text_is_clean_and_folds() {
+fn terminal_text_is_cleaned_and_folded() {
     let style = Style {
         width: Some(60),
         colour: false,
@@ -56,7 +56,7 @@ fn terminal_text_is_clean_and_folds() {
 }
 
 #[test]
-fn colour_only_where_wanted() {
+fn colour_follows_the_style() {
     let text = written(
         Format::Table,
         Style {
@@ -86,7 +86,7 @@ fn markdown_escapes_each_section() {
 }
 
 #[test]
-fn programs_get_data_or_tables() {
+fn json_has_data_and_csv_a_table() {
     assert_eq!(
         written(Format::Json, Style::default()),
         "{\n  \"a\": [\n    1\n  ]\n}\n"

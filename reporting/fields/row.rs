@@ -30,7 +30,7 @@ impl Kind {
     pub fn in_words(self) -> &'static str {
         match self {
             Self::Clocks => "clocks",
-            Self::Waits => "timers that wait",
+            Self::Waits => "sleep primitives",
             Self::Periods => "periodic timers",
         }
     }

@@ -11,6 +11,7 @@ use crate::text::numbers::{significant, time};
 #[must_use]
 pub fn facts(row: Row, detail: Detail) -> Vec<Fact> {
     let in_full = detail == Detail::Full;
+    // The answers follow below with their evidence.
     let is_answer = |key: &str| {
         let key = key.replace('_', " ");
         Question::ALL
@@ -87,13 +88,13 @@ fn evidence(verdicts: &Verdicts) -> [Fact; 2] {
     ]
 }
 
-/// Lists the most frequent costs of single reads with their shares, and counts the other costs.
+/// Lists the first modes of the cost of single reads with their shares, and counts the other modes.
 fn costs_in_words(distribution: &Distribution) -> String {
-    /// The largest number of costs that are listed individually.
+    /// The largest number of modes that are listed.
     const MAX_LISTED: usize = 6;
     let modes = &distribution.modes;
     if modes.is_empty() {
-        return "no single cost: they do not gather around places".to_owned();
+        return "the costs have no separate modes".to_owned();
     }
     let listed = modes.iter().take(MAX_LISTED).map(|mode| {
         format!(
@@ -128,7 +129,7 @@ mod tests {
             costs(vec![mode(22.5, 0.81), mode(41.0, 0.181)]),
             "22.50 ns (81 %), 41.00 ns (18 %)"
         );
-        assert!(costs(Vec::new()).starts_with("no single cost"));
+        assert!(costs(Vec::new()).starts_with("the costs have no separate modes"));
         let many = costs(vec![mode(1.0, 0.001); 1000]);
         assert!(many.ends_with(", 994 more") && many.len() < 200, "{many}");
     }

@@ -29,7 +29,9 @@ pub fn render(report: &Report, format: Format, style: Style) -> String {
         }
         other => document(report, Detail::Full, None).write(other, style, &mut text),
     };
-    written.expect("a vector takes all, and the command line knows which formats reports have");
+    written.expect(
+        "writing to memory cannot fail, and reports support every format of the command line",
+    );
     String::from_utf8(text).expect("only text was written")
 }
 
@@ -41,19 +43,19 @@ pub fn cells(
     kind: Kind,
     columns: &[&Field],
 ) -> Vec<Vec<Value>> {
-    let of_report = |field: &&Field| match field.key {
+    let report_cell = |field: &&Field| match field.key {
         "file" => Some(path.map(|path| path.display().to_string()).into()),
         "platform" => Some(slug(&report.platform).into()),
         _ => field.report_value(report),
     };
-    let of_report: Vec<Option<Value>> = columns.iter().map(of_report).collect();
+    let report_cells: Vec<Option<Value>> = columns.iter().map(report_cell).collect();
     let rows = rows(report, kind)
         .into_iter()
         .flat_map(|row| row.by_length());
     rows.map(|row| {
-        let cells = columns.iter().zip(&of_report);
-        let value = |(field, known): (&&Field, &Option<Value>)| {
-            let value = known.clone().unwrap_or_else(|| field.value(row));
+        let cells = columns.iter().zip(&report_cells);
+        let value = |(field, report_cell): (&&Field, &Option<Value>)| {
+            let value = report_cell.clone().unwrap_or_else(|| field.value(row));
             value.into_type(field.unit.kind())
         };
         cells.map(value).collect()

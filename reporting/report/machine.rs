@@ -114,7 +114,7 @@ pub fn facts(platform: &Platform, frequency: &Frequency) -> Vec<Fact> {
     facts.into_iter().filter_map(known).collect()
 }
 
-/// The finding that another program used the core, which the reader has to see before the results.
+/// The finding that another program used the core, which the reader must see before the results.
 #[must_use]
 pub fn caution(report: &Report) -> Option<Fact> {
     let finding = report
@@ -147,18 +147,19 @@ pub fn report_facts(report: &Report) -> Vec<Fact> {
         return facts;
     }
     let (cpu, settings) = (&report.platform.cpu, &report.settings);
+    // The kind of the core, if the machine has several kinds.
     let kind = cpu
         .core_kind
         .as_ref()
         .filter(|_| kinds_of_cores(cpu).is_some());
-    let place = [
+    let measured_on = [
         Some(match settings.cpu {
             Some(cpu) => format!("CPU {cpu}"),
             None => "any CPU (could not be pinned)".to_owned(),
         }),
         kind.map(|kind| format!("of the kind {kind}; others cost otherwise")),
     ];
-    facts.extend(joined(place, ", ").map(|place| ("measured on", place)));
+    facts.extend(joined(measured_on, ", ").map(|core| ("measured on", core)));
     let hosted = report
         .timers
         .iter()
@@ -202,6 +203,7 @@ fn cpu_in_words(cpu: &Cpu) -> String {
     joined(parts, ", ").unwrap_or_default()
 }
 
+/// The kinds of cores with their CPUs; `None` if the machine has a single kind.
 fn kinds_of_cores(cpu: &Cpu) -> Option<String> {
     let kinds = cpu.core_kinds.as_ref().filter(|kinds| kinds.len() > 1)?;
     let kind = kinds.iter().map(|kind| {
@@ -297,6 +299,7 @@ fn limits(limits: &Limits) -> Option<String> {
     joined(parts, " · ")
 }
 
+/// The known frequencies; one of them is marked as the frequency that converts time to cycles.
 fn frequencies(frequency: &Frequency, invariant_tsc: Option<bool>) -> String {
     let ends = frequency.effective_hz.and_then(|hz| hz.ends());
     let ends = ends.map(|(low, high)| format!("{} to {}", rate(Some(low)), rate(Some(high))));
@@ -323,6 +326,7 @@ fn frequencies(frequency: &Frequency, invariant_tsc: Option<bool>) -> String {
     joined(part, " · ").unwrap_or_default()
 }
 
+/// The name of the CPU, or its architecture if the name is unknown.
 fn cpu_name(platform: &Platform) -> String {
     platform
         .cpu

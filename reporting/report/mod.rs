@@ -29,7 +29,7 @@ pub use schema::schema;
 pub use sections::{Detail, Section, document, tables_without_notes};
 pub use slug::slug;
 
-/// A name and a value.
+/// A property of a machine or a timer: its name and its value as text.
 pub type Fact = (&'static str, String);
 
 #[cfg(feature = "schema")]
@@ -73,7 +73,7 @@ mod schema {
         }
 
         #[test]
-        fn the_version_is_pinned() {
+        fn version_is_constant() {
             assert_eq!(schema()["properties"]["schema"]["const"], super::SCHEMA);
         }
     }

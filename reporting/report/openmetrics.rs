@@ -13,7 +13,7 @@ use crate::fields::{Field, Kind, Row, fields, fields_of, rows};
 use crate::model::{Interval, Outcome, Report, Verdicts};
 use crate::text::{clipped, plain};
 
-/// The longest label in characters; only labels from a hostile agent are longer.
+/// The largest length of a label in characters; only labels from a hostile agent are longer.
 const MAX_LABEL_CHARS: usize = 100;
 
 /// The units with which metric names may end.
@@ -59,7 +59,7 @@ impl Metrics {
         family.samples.entry(labels.into()).or_insert(value);
     }
 
-    /// Adds a field in its base unit, and the ends of its interval.
+    /// Adds the value of a field in its base unit, and the ends of its interval if they are known.
     fn add(&mut self, prefix: &str, field: &Field, labels: &str, figure: Option<Interval>) {
         let figure = figure.filter(|figure| figure.value.is_finite());
         let (Some(metric), Some(figure)) = (field.metric, figure) else {
@@ -68,17 +68,17 @@ impl Metrics {
         let (unit, scale) = field.unit.base();
         let figure = figure.map(|figure| figure / scale);
         let labels = match metric.percentile {
-            Some(percentile) => with(labels, "percentile", percentile),
+            Some(percentile) => with_label(labels, "percentile", percentile),
             None => labels.to_owned(),
         };
         let name = format!("{prefix}{}", metric.name);
         let help = format!("{}.", field.about);
         self.gauge(&format!("{name}{unit}"), &help, &labels, Some(figure.value));
-        for (end, end_of, figure) in [
+        for (end, word, figure) in [
             ("low", "Lower", figure.low()),
             ("high", "Upper", figure.high()),
         ] {
-            let help = format!("{end_of} end of the 95 % interval of {name}{unit}.");
+            let help = format!("{word} end of the 95 % interval of {name}{unit}.");
             self.gauge(&format!("{name}_{end}{unit}"), &help, &labels, figure);
         }
     }
@@ -118,20 +118,22 @@ pub fn labels(labels: &[(&str, &str)]) -> String {
     written.collect::<Vec<_>>().join(",")
 }
 
-fn with(own: &str, name: &str, value: &str) -> String {
-    format!("{own},{}", labels(&[(name, value)]))
+/// Appends a label to formatted labels.
+fn with_label(labels_so_far: &str, name: &str, value: &str) -> String {
+    format!("{labels_so_far},{}", labels(&[(name, value)]))
 }
 
+/// Adds the gauges of the whole report. `run` holds the labels that identify the report.
 fn add_report(metrics: &mut Metrics, run: &str, report: &Report) {
-    let began = humantime::parse_rfc3339_weak(&report.created).ok();
-    let began = began.and_then(|began| began.duration_since(UNIX_EPOCH).ok());
+    let start = humantime::parse_rfc3339_weak(&report.created).ok();
+    let start = start.and_then(|start| start.duration_since(UNIX_EPOCH).ok());
     metrics.gauge(
         "timermeter_report_timestamp_seconds",
-        "When the measurement began, by the clock of the machine.",
+        "Start of the measurement, by the clock of the machine.",
         run,
-        began.map(|since| since.as_secs_f64()),
+        start.map(|since_1970| since_1970.as_secs_f64()),
     );
-    let texts = |keys: &[&str]| {
+    let labels_of = |keys: &[&str]| {
         let texts = fields()
             .iter()
             .filter(|field| keys.contains(&field.key))
@@ -148,22 +150,22 @@ fn add_report(metrics: &mut Metrics, run: &str, report: &Report) {
             .collect::<Vec<_>>()
             .join(",")
     };
-    let how = texts(&["node", "tool_version", "profile", "provenance"]);
+    let origin = labels_of(&["node", "tool_version", "profile", "provenance"]);
     metrics.gauge(
         "timermeter_report_info",
-        "How the report was made.",
-        &how,
+        "Version, profile and origin of the report.",
+        &origin,
         Some(1.0),
     );
     for finding in &report.findings {
         metrics.gauge(
             "timermeter_report_caveat",
-            "What worsens the figures of the whole report.",
-            &with(run, "code", &finding.code),
+            "A finding about the whole report, by its code.",
+            &with_label(run, "code", &finding.code),
             Some(1.0),
         );
     }
-    let machine = texts(&[
+    let machine = labels_of(&[
         "cpu",
         "architecture",
         "microcode",
@@ -174,7 +176,7 @@ fn add_report(metrics: &mut Metrics, run: &str, report: &Report) {
     ]);
     metrics.gauge(
         "timermeter_platform_info",
-        "The machine; a label is empty where it is unknown.",
+        "The machine; a label is empty if the value is unknown.",
         &machine,
         Some(1.0),
     );
@@ -182,8 +184,8 @@ fn add_report(metrics: &mut Metrics, run: &str, report: &Report) {
     for name in source.current.iter().chain(&source.available) {
         metrics.gauge(
             "timermeter_clocksource_selected",
-            "Whether the kernel uses this clock source; 0 for others that it could use.",
-            &with(run, "clocksource", name),
+            "1 for the clock source that the kernel uses; 0 for other available clock sources.",
+            &with_label(run, "clocksource", name),
             Some(f64::from(u8::from(Some(name) == source.current.as_ref()))),
         );
     }
@@ -192,6 +194,7 @@ fn add_report(metrics: &mut Metrics, run: &str, report: &Report) {
     }
 }
 
+/// Adds the gauges of a row.
 fn add_row(metrics: &mut Metrics, row: Row) {
     let prefix = match row.kind() {
         Kind::Clocks => "timermeter_timer_",
@@ -221,12 +224,12 @@ fn add_row(metrics: &mut Metrics, row: Row) {
         );
     }
     if let Some(period) = row.request_ns() {
-        own = with(&own, "period_seconds", &seconds(period));
+        own = with_label(&own, "period_seconds", &seconds(period));
     }
     metrics.gauge(
         &format!("{prefix}status"),
-        "How the characterisation ended: 1 for the status that holds.",
-        &with(&own, "status", row.status().name()),
+        "1 for the status of the characterisation.",
+        &with_label(&own, "status", row.status().name()),
         Some(1.0),
     );
     for field in fields_of(row.kind()) {
@@ -237,7 +240,7 @@ fn add_row(metrics: &mut Metrics, row: Row) {
             .iter()
             .filter_map(|row| Some((row, row.lateness()?)))
         {
-            let own = with(&own, "length_seconds", &seconds(late.request_ns));
+            let own = with_label(&own, "length_seconds", &seconds(late.request_ns));
             metrics.add(
                 prefix,
                 field,
@@ -255,8 +258,8 @@ fn add_row(metrics: &mut Metrics, row: Row) {
         };
         metrics.gauge(
             &format!("{prefix}trusted"),
-            "Whether a question of trust was passed; absent where it was not tested or does not apply.",
-            &with(&own, "question", answer.question.name()),
+            "1 if the timer passed the question of trust, 0 if it failed; absent if it was not tested or does not apply.",
+            &with_label(&own, "question", answer.question.name()),
             value,
         );
     }

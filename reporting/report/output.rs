@@ -37,28 +37,29 @@ impl OutputError {
         if folder.is_dir() {
             Self::new(
                 path,
-                format!("nothing can be made in '{name}'"),
-                "choose another place",
+                format!("no file can be created in '{name}'"),
+                "choose another path",
             )
         } else {
             let problem = format!("there is no folder '{name}'");
-            Self::new(path, problem, "create it, or choose another place")
+            Self::new(path, problem, "create it, or choose another path")
         }
     }
 
-    /// The error for the system error `source`. `place` is the path that must be writable.
+    /// The error for the system error `source` at the output `path`. `place` is the file or folder
+    /// that must be writable.
     pub(super) fn explain(path: &Path, place: &Path, source: io::Error) -> Self {
         match source.kind() {
             io::ErrorKind::NotFound if place.is_dir() => Self::in_folder(path, place),
             io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
                 let remedy = format!(
-                    "make '{}' writable, or choose another place",
+                    "make '{}' writable, or choose another path",
                     place.display()
                 );
                 Self::new(path, source, &remedy)
             }
             io::ErrorKind::NotADirectory => Self::in_folder(path, parent(path)),
-            _ => Self::new(path, source, "choose another place"),
+            _ => Self::new(path, source, "choose another path"),
         }
     }
 }
@@ -77,14 +78,15 @@ pub struct WholeFile {
 #[derive(Debug)]
 enum Target {
     /// A regular file: written to a temporary file in the same folder, then renamed.
-    Whole { file: ScratchFile, place: PathBuf },
-    /// A device, a pipe or a descriptor: it cannot be replaced, so it is written directly.
+    Whole { file: ScratchFile, path: PathBuf },
+    /// A device, a pipe or a descriptor of this process: it cannot be replaced by a rename, so it
+    /// is written directly.
     Direct,
     /// Standard output.
-    Standard,
+    Stdout,
 }
 
-/// Whether `path` denotes standard output.
+/// Whether `path` is `-`, which denotes standard output.
 #[must_use]
 pub fn is_stdout(path: &Path) -> bool {
     path == Path::new("-")
@@ -116,12 +118,11 @@ impl WholeFile {
     /// Converts a system error to an error with the path and a remedy.
     #[must_use]
     pub fn explain(&self, source: io::Error) -> OutputError {
-        let place = if let Target::Whole { place, .. } = &self.target {
-            place
-        } else {
-            &self.path
+        let written = match &self.target {
+            Target::Whole { path, .. } => path,
+            Target::Direct | Target::Stdout => &self.path,
         };
-        OutputError::explain(&self.path, place, source)
+        OutputError::explain(&self.path, written, source)
     }
 
     /// Makes everything that was written visible at the path.
@@ -129,14 +130,14 @@ impl WholeFile {
     /// # Errors
     /// When the disk is full, or the folder changed since [`prepare`](Self::prepare).
     pub fn finish(self) -> Result<(), OutputError> {
-        let Target::Whole { mut file, place } = self.target else {
+        let Target::Whole { mut file, path } = self.target else {
             return Ok(());
         };
         let whole = file
             .file()
             .and_then(|file| file.sync_all())
-            .and_then(|()| file.persist(&place));
-        whole.map_err(|source| OutputError::explain(&self.path, &place, source))
+            .and_then(|()| file.persist(&path));
+        whole.map_err(|source| OutputError::explain(&self.path, &path, source))
     }
 }
 
@@ -146,7 +147,7 @@ impl Write for WholeFile {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         match &mut self.target {
             Target::Whole { file, .. } => file.file()?.write(bytes),
-            Target::Standard => io::stdout().write(bytes),
+            Target::Stdout => io::stdout().write(bytes),
             Target::Direct => OpenOptions::new()
                 .append(true)
                 .open(&self.path)?
@@ -155,7 +156,7 @@ impl Write for WholeFile {
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        if let Target::Standard = self.target {
+        if let Target::Stdout = self.target {
             io::stdout().flush()
         } else {
             Ok(())
@@ -165,49 +166,49 @@ impl Write for WholeFile {
 
 fn prepare(path: &Path) -> Result<Target, OutputError> {
     if is_stdout(path) {
-        return Ok(Target::Standard);
+        return Ok(Target::Stdout);
     }
-    let explained = |source| OutputError::explain(path, path, source);
-    let known = match std::fs::metadata(path) {
-        Ok(known) if known.is_dir() => {
+    let explain = |source| OutputError::explain(path, path, source);
+    let existing = match std::fs::metadata(path) {
+        Ok(found) if found.is_dir() => {
             return Err(OutputError::is_folder(path));
         }
-        Ok(known) if !known.is_file() => return Ok(Target::Direct),
-        Ok(known) => Some(known),
+        Ok(found) if !found.is_file() => return Ok(Target::Direct),
+        Ok(found) => Some(found),
         Err(error) if error.kind() == io::ErrorKind::NotFound => None,
-        Err(error) => return Err(explained(error)),
+        Err(error) => return Err(explain(error)),
     };
-    let Some(place) = follow_links(path).map_err(explained)? else {
+    let Some(target) = follow_links(path).map_err(explain)? else {
         // A missing device or descriptor cannot be created.
-        return known
+        return existing
             .map(|_| Target::Direct)
             .ok_or_else(|| OutputError::in_folder(path, parent(path)));
     };
     if ends_in_slash(path) {
         return Err(OutputError::is_folder(path));
     }
-    let folder = match place.parent() {
+    let folder = match target.parent() {
         Some(folder) if !folder.as_os_str().is_empty() => folder,
         _ => Path::new("."),
     };
     if !folder.is_dir() {
         return Err(OutputError::in_folder(path, folder));
     }
-    if known.is_some() {
+    if existing.is_some() {
         // A rename needs permission for the folder only; the check keeps read-only files unchanged.
         OpenOptions::new()
             .append(true)
-            .open(&place)
-            .map_err(|source| OutputError::explain(path, &place, source))?;
+            .open(&target)
+            .map_err(|source| OutputError::explain(path, &target, source))?;
     }
     let mut file = ScratchFile::in_folder(folder)
         .map_err(|source| OutputError::explain(path, folder, source))?;
-    if let Some(known) = known {
+    if let Some(existing) = existing {
         file.file()
-            .and_then(|file| file.set_permissions(known.permissions()))
-            .map_err(explained)?;
+            .and_then(|file| file.set_permissions(existing.permissions()))
+            .map_err(explain)?;
     }
-    Ok(Target::Whole { file, place })
+    Ok(Target::Whole { file, path: target })
 }
 
 fn ends_in_slash(path: &Path) -> bool {
@@ -222,22 +223,24 @@ fn ends_in_slash(path: &Path) -> bool {
 /// the file open.
 fn follow_links(path: &Path) -> io::Result<Option<PathBuf>> {
     const MAX_LINKS: usize = 40;
-    let mut place = path.to_owned();
+    let mut target = path.to_owned();
     for _ in 0..MAX_LINKS {
-        if place.starts_with("/dev") || place.starts_with("/proc") {
+        if target.starts_with("/dev") || target.starts_with("/proc") {
             return Ok(None);
         }
-        match std::fs::symlink_metadata(&place) {
+        match std::fs::symlink_metadata(&target) {
             Ok(found) if found.file_type().is_symlink() => {
-                let target = std::fs::read_link(&place)?;
-                place = place.parent().unwrap_or(Path::new("")).join(target);
+                let next = std::fs::read_link(&target)?;
+                target = target.parent().unwrap_or(Path::new("")).join(next);
             }
-            Ok(_) => return Ok(Some(place)),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Some(place)),
+            Ok(_) => return Ok(Some(target)),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Some(target)),
             Err(error) => return Err(error),
         }
     }
-    Err(io::Error::other("too many links lead on from it"))
+    Err(io::Error::other(
+        "it leads through more than 40 symbolic links",
+    ))
 }
 
 #[cfg(test)]

@@ -35,7 +35,7 @@ pub fn ranks(rows: &[&TimerRow]) -> Vec<Option<usize>> {
     let mut leader: Option<(usize, Interval)> = None;
     for (place, (at, quality)) in ranked.into_iter().enumerate() {
         let (rank, best) = match leader {
-            Some((rank, best)) if overlap(best, quality) => (rank, best),
+            Some((rank, best)) if intervals_overlap(best, quality) => (rank, best),
             _ => (place + 1, quality),
         };
         leader = Some((rank, best));
@@ -44,8 +44,8 @@ pub fn ranks(rows: &[&TimerRow]) -> Vec<Option<usize>> {
     ranks
 }
 
-/// Whether two Qualities overlap, so that neither is known to be better.
-fn overlap(one: Interval, other: Interval) -> bool {
+/// Whether the intervals of two Qualities overlap, so that neither is known to be better.
+fn intervals_overlap(one: Interval, other: Interval) -> bool {
     let ends = one.ends().zip(other.ends());
     (one.value > 0.0) == (other.value > 0.0)
         && (one.value == other.value
@@ -55,6 +55,7 @@ fn overlap(one: Interval, other: Interval) -> bool {
 /// Reads a quantile of lateness.
 type Quantile = fn(&Lateness) -> Option<Interval>;
 
+/// The quantiles of lateness by which waits are ranked, the highest first.
 const QUANTILES: [Quantile; 3] = [|late| late.p99_ns, |late| late.p90_ns, |late| late.p50_ns];
 
 /// The sleep primitives of a report at one length, ranked by lateness.
@@ -72,7 +73,7 @@ impl<'a> RankedWaits<'a> {
     pub fn rank(report: &'a Report) -> Option<Self> {
         let measured = usual_waits(report);
         let request_ns = measured.iter().find_map(Row::request_ns)?;
-        let known = |quantile: &Quantile| {
+        let count = |quantile: &Quantile| {
             let late = measured.iter().filter_map(|row| quantile(row.lateness()?));
             late.count()
         };
@@ -80,24 +81,29 @@ impl<'a> RankedWaits<'a> {
         let [.., median] = QUANTILES;
         let quantile = QUANTILES
             .into_iter()
-            .find(|quantile| 2 * known(quantile) > known(&median));
+            .find(|quantile| 2 * count(quantile) > count(&median));
         let quantile = quantile.unwrap_or(median);
         let late = |row: &Row| value_of(row.lateness().and_then(quantile));
-        // Returning early is as inaccurate as returning late.
-        let cost = |row: &Row| Some([late(row)?.abs(), row.lateness()?.cpu_ns?.value]);
+        // The two values of a comparison. Returning early is as inaccurate as returning late.
+        let lateness_and_cpu = |row: &Row| Some([late(row)?.abs(), row.lateness()?.cpu_ns?.value]);
         // Waits next to a busy thread do not compete with waits on an idle CPU.
-        let place = |row: &Row| row.conditions().map(|asked| (asked.load, asked.cpu));
-        let is_on_front = |row: &Row| {
-            let rivals = measured.iter().filter(|other| place(other) == place(row));
-            cost(row).is_some_and(|own| !rivals.filter_map(cost).any(|other| beats(other, own)))
+        let place = |row: &Row| {
+            row.conditions()
+                .map(|conditions| (conditions.load, conditions.cpu))
         };
-        let mut rows: Vec<(Row, bool)> = measured
-            .iter()
-            .map(|row| (*row, is_on_front(row)))
-            .collect();
+        let is_optimal = |row: &Row| {
+            let rivals = measured.iter().filter(|other| place(other) == place(row));
+            lateness_and_cpu(row).is_some_and(|own| {
+                !rivals
+                    .filter_map(lateness_and_cpu)
+                    .any(|other| beats(other, own))
+            })
+        };
+        let mut rows: Vec<(Row, bool)> =
+            measured.iter().map(|row| (*row, is_optimal(row))).collect();
         let key = |row: &Row| late(row).unwrap_or(f64::INFINITY);
-        rows.sort_by(|(a, a_front), (b, b_front)| {
-            b_front.cmp(a_front).then(key(a).total_cmp(&key(b)))
+        rows.sort_by(|(a, a_optimal), (b, b_optimal)| {
+            b_optimal.cmp(a_optimal).then(key(a).total_cmp(&key(b)))
         });
         Some(Self { request_ns, rows })
     }
@@ -114,12 +120,12 @@ fn usual_waits(report: &Report) -> Vec<Row<'_>> {
     let Some(usual) = Lateness::nearest(latenesses, USUAL_WAIT_NS) else {
         return Vec::new();
     };
-    let at_usual = |row: Row<'_>| row.request_ns() == Some(usual.request_ns);
+    let has_usual_length = |row: Row<'_>| row.request_ns() == Some(usual.request_ns);
     all.into_iter()
         .map(|row| {
             row.by_length()
                 .into_iter()
-                .find(|row| at_usual(*row))
+                .find(|row| has_usual_length(*row))
                 .unwrap_or(row)
         })
         .collect()
@@ -156,9 +162,9 @@ mod tests {
 
     #[test]
     fn overlapping_intervals_share_a_rank() {
-        let near = [0.484, 0.4839, 0.4838].map(|quality| timer(quality, Some(0.0001)));
+        let close = [0.484, 0.4839, 0.4838].map(|quality| timer(quality, Some(0.0001)));
         let far = timer(0.46, Some(0.0001));
-        let rows = [near.as_slice(), &[far]].concat();
+        let rows = [close.as_slice(), &[far]].concat();
         assert_eq!(ranks_of(&rows), [Some(1), Some(1), Some(1), Some(4)]);
         // The second overlaps the first; the third overlaps only the second, so it leads a group.
         let chain = [0.50, 0.49, 0.48].map(|quality| timer(quality, Some(0.006)));
@@ -181,12 +187,12 @@ mod tests {
 
     #[test]
     fn disqualified_timers_rank_apart() {
-        let vague = timer(0.1, Some(0.1));
+        let wide = timer(0.1, Some(0.1));
         let disqualified = [timer(0.0, Some(0.0)), timer(0.0, None)];
         let mut unresolved = timer(0.3, Some(0.1));
         unresolved.status = Status::Unresolved;
         let bare = TimerRow::unmeasured("t", "", "native", Status::Ok);
-        let rows = [&[unresolved, vague], disqualified.as_slice(), &[bare]].concat();
+        let rows = [&[unresolved, wide], disqualified.as_slice(), &[bare]].concat();
         assert_eq!(ranks_of(&rows), [None, Some(1), Some(2), Some(2), None]);
         assert_eq!(ranks_of(&[timer(f64::NAN, None)]), [None]);
         assert_eq!(ranks_of(&[]), []);
@@ -194,7 +200,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_better_timer_never_ranks_behind(
+        fn better_timer_never_ranks_behind(
             timers in prop::collection::vec((0.0..1.0_f64, prop::option::of(0.0..0.2_f64)), 0..20),
         ) {
             let rows: Vec<TimerRow> = timers.iter().map(|&(quality, half)| timer(quality, half)).collect();

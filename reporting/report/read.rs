@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use super::range::{excess, find_invalid};
+use super::range::{find_exceeded_limit, find_invalid};
 use crate::input::MAX_REPORT_BYTES;
 use crate::model::{Report, SCHEMA};
 use crate::text::{clean_strings, clipped, json_error};
@@ -22,7 +22,7 @@ pub enum ReadError {
         /// The error of the system.
         source: io::Error,
     },
-    /// The folder contains no file that could be a report.
+    /// The folder contains no file whose name ends in `.json`.
     #[error("there is no report in the folder '{}': no file in or below it ends in .json", .path.display())]
     NoReports {
         /// The folder.
@@ -61,7 +61,7 @@ pub fn parse(text: &str, name: &str) -> Result<Report, ReadError> {
 }
 
 fn parse_checked(text: &str) -> Result<Report, String> {
-    if let Some(problem) = excess(text) {
+    if let Some(problem) = find_exceeded_limit(text) {
         return Err(problem);
     }
     let broken = |error: serde_json::Error| {
@@ -77,7 +77,9 @@ fn parse_checked(text: &str) -> Result<Report, String> {
         // misleading.
         other => {
             return Err(match (schema_of(text).map_err(broken)?.as_deref(), other) {
-                (None, _) => format!("it is JSON without a \"schema\" that says {SCHEMA}"),
+                (None, _) => {
+                    format!("it is JSON without a \"schema\"; reports have the schema {SCHEMA}")
+                }
                 (Some(SCHEMA), Err(error)) => broken(error),
                 (Some(found), _) => format!(
                     "its schema is '{}', this build reads {SCHEMA} only: use the version of timermeter that wrote it",
@@ -138,7 +140,7 @@ pub(super) fn text_of<'a>(path: &Path, buffer: &'a mut Vec<u8>) -> Result<&'a st
 pub(super) mod tests {
     use super::{ReadError, parse, read};
 
-    /// The smallest valid report.
+    /// A valid report with the required keys only.
     pub(in crate::report) const SMALL: &str = r#"{"schema":"timermeter.report.v2","tool":{"name":"timermeter","version":"0.1.0"},
         "created":"2026-11-20T12:00:00Z",
         "platform":{"cpu":{"architecture":"x86_64"},"os":{"family":"linux"},"kernel":{},"clocksource":{"available":[]}},
@@ -188,7 +190,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn ids_are_unique() {
+    fn rejects_duplicate_ids() {
         let row = r#"{"id":"a","label":"","runtime":"native","status":"failed","findings":[]}"#;
         let text = error(&SMALL.replace("\"timers\":[]", &format!("\"timers\":[{row},{row}]")))
             .to_string();
@@ -196,7 +198,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn names_place_of_impossible_figures() {
+    fn names_invalid_values() {
         let row = |more: &str| {
             let row = format!(
                 r#"{{"id":"a","label":"","runtime":"native","status":"ok","findings":[],{more}}}"#
@@ -283,7 +285,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn broken_figures_are_refused() {
+    fn names_place_of_wrong_type() {
         let row = r#"{"id":"a","label":"","runtime":"native","status":"ok","findings":[],"figures":{"staircase":5}}"#;
         let text = SMALL.replace("\"timers\":[]", &format!("\"timers\":[{row}]"));
         let error = parse(&text, "r.json").unwrap_err().to_string();
@@ -291,7 +293,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn a_missing_file_is_named() {
+    fn names_missing_file() {
         let error = read(std::path::Path::new("/no/such/report.json")).unwrap_err();
         assert!(
             error.to_string().contains("/no/such/report.json"),

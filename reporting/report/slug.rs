@@ -3,9 +3,10 @@
 
 use crate::model::Platform;
 
+/// The largest length of the name, in characters.
 const MAX_SLUG_CHARS: usize = 80;
 /// Words of brand strings that carry no information.
-const NOISE: &[&str] = &["cpu", "processor", "r", "tm", "gnu", "linux"];
+const OMITTED_WORDS: &[&str] = &["cpu", "processor", "r", "tm", "gnu", "linux"];
 
 /// The name in lower case, digits and hyphens, never empty, as in
 /// `amd-epyc-9r14-zen-4-kvm-debian-12`.
@@ -44,9 +45,9 @@ pub fn slug(platform: &Platform) -> String {
     }
 }
 
-/// The informative words of `text`, or of `otherwise` if `text` has none. Remarks in parentheses,
+/// The informative words of `text`, or of `fallback` if `text` has none. Remarks in parentheses,
 /// as in `(R)` and `(bookworm)`, and core counts (`96-Core`) are not part of the name.
-fn words(text: &str, otherwise: &str) -> Vec<String> {
+fn words(text: &str, fallback: &str) -> Vec<String> {
     let meaningful = |text: &str| -> Vec<String> {
         text.to_lowercase()
             .split_whitespace()
@@ -60,14 +61,15 @@ fn words(text: &str, otherwise: &str) -> Vec<String> {
             .collect()
     };
     let mut found = meaningful(&without_remarks(text));
-    found.retain(|word| !NOISE.contains(&word.as_str()));
+    found.retain(|word| !OMITTED_WORDS.contains(&word.as_str()));
     if found.is_empty() {
-        meaningful(otherwise)
+        meaningful(fallback)
     } else {
         found
     }
 }
 
+/// The text without the parts in parentheses.
 fn without_remarks(text: &str) -> String {
     let mut depth = 0_usize;
     let mut out = String::with_capacity(text.len());
@@ -101,7 +103,7 @@ mod tests {
         slug(&platform)
     }
 
-    fn of_family(family: u32, number: u32) -> String {
+    fn slug_of_family(family: u32, number: u32) -> String {
         let mut platform = Platform::default();
         platform.cpu.vendor = Some("AuthenticAMD".into());
         platform.cpu.model = Some("AMD EPYC".into());
@@ -112,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn names_that_people_recognise() {
+    fn names_machines_readably() {
         for (cpu, hypervisor, os, name) in [
             (
                 "AMD EPYC 9R14 96-Core Processor",
@@ -143,19 +145,22 @@ mod tests {
         }
         assert_eq!(slug_of(None, None, None), "x86-64-linux");
         assert_eq!(
-            [of_family(25, 17), of_family(26, 2)],
+            [slug_of_family(25, 17), slug_of_family(26, 2)],
             [
                 "amd-epyc-zen-4-kvm-debian-12",
                 "amd-epyc-zen-5-kvm-debian-12"
             ]
         );
-        assert_eq!(of_family(99, 3), "amd-epyc-family-99-model-3-kvm-debian-12");
+        assert_eq!(
+            slug_of_family(99, 3),
+            "amd-epyc-family-99-model-3-kvm-debian-12"
+        );
         assert_eq!(slug(&Platform::default()), "unknown");
     }
 
     proptest! {
         #[test]
-        fn any_name_fits_a_file_system(cpu in any::<String>(), hypervisor in any::<String>(), os in any::<String>()) {
+        fn any_name_is_valid_in_file_systems(cpu in any::<String>(), hypervisor in any::<String>(), os in any::<String>()) {
             let name = slug_of(Some(&cpu), Some(&hypervisor), Some(&os));
             prop_assert!(!name.is_empty() && name.len() <= 80);
             prop_assert!(name.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-'));

@@ -1,4 +1,5 @@
-//! Reads JSON from untrusted sources with sanitised strings, and explains syntax errors.
+//! Reads JSON that other programs wrote: removes control characters from its strings, and explains
+//! syntax errors.
 
 use std::borrow::Cow;
 use std::io::{self, BufRead, Read};
@@ -9,11 +10,11 @@ use serde_json::value::RawValue;
 
 use super::{LONGEST_TEXT, clipped};
 
-/// The longest string that is read from an untrusted document, in bytes; longer than any report.
-const LONGEST_STRING: u64 = 16 << 20;
+/// The largest length of a string in a document, in bytes; longer than any report.
+const MAX_STRING_BYTES: u64 = 16 << 20;
 
-/// The longest part of an invalid document that a message quotes, in characters.
-const LONGEST_MESSAGE: usize = 300;
+/// The largest length of an error message, which may quote the document, in characters.
+const MAX_MESSAGE_CHARS: usize = 300;
 
 /// Parses JSON from bytes.
 ///
@@ -23,28 +24,30 @@ pub fn from_bytes<'a, T: Deserialize<'a>>(bytes: &'a [u8]) -> serde_json::Result
     serde_json::from_str(str::from_utf8(bytes).map_err(Error::custom)?)
 }
 
-/// Sanitises a document as [`CleanStrings`] does.
+/// Cleans the strings of a document as [`CleanStrings`] does.
 #[must_use]
 pub fn clean_strings(document: &str) -> String {
     // Only an invalid string is truncated, at a quotation mark.
     io::read_to_string(CleanStrings::new(document.as_bytes())).unwrap_or_default()
 }
 
-/// Sanitises the strings of a value as [`CleanStrings`] does.
+/// Cleans the strings of a value as [`CleanStrings`] does.
 pub fn cleaned<T: Serialize + DeserializeOwned>(value: T) -> T {
     serde_json::to_string(&value)
         .and_then(|text| serde_json::from_str(&clean_strings(&text)))
         .unwrap_or(value)
 }
 
-/// Reads JSON and sanitises its strings: each string becomes one line of printable text of at most
+/// Reads JSON and cleans its strings: each string becomes one line of printable text of at most
 /// [`LONGEST_TEXT`] characters, so that outputs can print it unchanged. Everything else stays the
 /// same.
 pub struct CleanStrings<R> {
     input: R,
+    /// The cleaned piece of the document that is returned next.
     ready: Vec<u8>,
     /// The number of bytes of `ready` that were returned.
-    taken: usize,
+    returned: usize,
+    /// Whether the next byte of `input` is inside a string.
     in_string: bool,
 }
 
@@ -54,15 +57,15 @@ impl<R: BufRead> CleanStrings<R> {
         Self {
             input,
             ready: Vec::new(),
-            taken: 0,
+            returned: 0,
             in_string: false,
         }
     }
 
-    /// Reads up to the next start or end of a string.
+    /// Reads up to the next start or end of a string into `ready`.
     fn fill(&mut self) -> io::Result<()> {
         self.ready.clear();
-        self.taken = 0;
+        self.returned = 0;
         if !self.in_string {
             let piece = self.input.fill_buf()?;
             let quote = piece.iter().position(|&byte| byte == b'"');
@@ -73,14 +76,16 @@ impl<R: BufRead> CleanStrings<R> {
             return Ok(());
         }
         self.in_string = false;
+        // The quotation mark at the start was already returned; it is put before the string so that the
+        // string can be parsed, and skipped below.
         self.ready.push(b'"');
         loop {
-            let room = LONGEST_STRING.saturating_sub(self.ready.len() as u64);
+            let free_bytes = MAX_STRING_BYTES.saturating_sub(self.ready.len() as u64);
             let read = (&mut self.input)
-                .take(room)
+                .take(free_bytes)
                 .read_until(b'"', &mut self.ready)?;
-            if room == 0 {
-                return Err(io::Error::other("a string in it is longer than 16 MiB"));
+            if free_bytes == 0 {
+                return Err(io::Error::other("it contains a string of more than 16 MiB"));
             }
             let (last, before) = self.ready.split_last().unwrap_or((&0, &[]));
             let escapes = before.iter().rev().take_while(|&&byte| byte == b'\\');
@@ -95,23 +100,24 @@ impl<R: BufRead> CleanStrings<R> {
                 self.ready = serde_json::to_vec(&clean)?;
             }
         }
-        self.taken = 1;
+        self.returned = 1;
         Ok(())
     }
 }
 
 impl<R: BufRead> Read for CleanStrings<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        if self.taken == self.ready.len() {
+        if self.returned == self.ready.len() {
             self.fill()?;
         }
-        let read = self.ready[self.taken..].as_ref().read(buffer)?;
-        self.taken += read;
+        let read = self.ready[self.returned..].as_ref().read(buffer)?;
+        self.returned += read;
         Ok(read)
     }
 }
 
-/// Deserialises a field of a streamed document from its text.
+/// Deserialises a field of a streamed document from its complete text.
+///
 /// # Errors
 /// When the field does not have this type.
 pub fn by_text<'de, D: Deserializer<'de>, T: DeserializeOwned>(
@@ -121,11 +127,14 @@ pub fn by_text<'de, D: Deserializer<'de>, T: DeserializeOwned>(
     serde_json::from_str(text.get()).map_err(|error| D::Error::custom(json_error(&error)))
 }
 
-/// Describes a JSON error without its position. The message may quote the document, so it is
-/// sanitised.
+/// Describes a JSON error without its position. Because the message may quote the document, it is
+/// cleaned as [`plain`](super::plain) does.
 #[must_use]
 pub fn json_error(error: &serde_json::Error) -> String {
     let text = error.to_string();
-    let place = format!(" at line {} column {}", error.line(), error.column());
-    clipped(text.strip_suffix(&place).unwrap_or(&text), LONGEST_MESSAGE)
+    let position = format!(" at line {} column {}", error.line(), error.column());
+    clipped(
+        text.strip_suffix(&position).unwrap_or(&text),
+        MAX_MESSAGE_CHARS,
+    )
 }

@@ -1,5 +1,5 @@
-//! Formats text for all outputs: numbers with a suitable unit, sanitised untrusted text, text
-//! folded to a width, and escaped special characters.
+//! Formats text for all outputs: writes numbers with a suitable unit, removes control characters from
+//! text of agents and other programs, and folds text to the width of a terminal.
 
 pub mod json;
 pub use estimators::numbers;
@@ -7,6 +7,6 @@ mod plain;
 
 pub use json::{CleanStrings, by_text, clean_strings, cleaned, from_bytes, json_error};
 pub use plain::{
-    LONGEST_TEXT, clipped, columns, counted, first_part, fold_name, hang, in_short, plain, runs_of,
-    shortened, wrap,
+    LONGEST_TEXT, clipped, columns, counted, first_part, fold_name, hang, in_short, merge_numbered,
+    plain, shortened, wrap,
 };

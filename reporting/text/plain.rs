@@ -35,17 +35,18 @@ pub fn plain(text: &str) -> String {
     out
 }
 
-/// Whether the text is already one line of printable ASCII; other printable text returns `false`
-/// too.
+/// Whether [`plain`] would not change the text, decided for ASCII only: `false` for any text with
+/// other characters.
 fn is_plain(text: &str) -> bool {
-    let blank_before = |bytes: &[u8], at: usize| at == 0 || bytes[at - 1] == b' ';
     let bytes = text.as_bytes();
-    let sound = |(at, byte): (usize, &u8)| match byte {
-        b' ' => !blank_before(bytes, at),
+    // A blank at the start or after another blank is removed.
+    let follows_blank = |at: usize| at == 0 || bytes[at - 1] == b' ';
+    let stays = |(at, byte): (usize, &u8)| match byte {
+        b' ' => !follows_blank(at),
         b'!'..=b'~' => true,
         _ => false,
     };
-    bytes.iter().enumerate().all(sound) && bytes.last() != Some(&b' ')
+    bytes.iter().enumerate().all(stays) && bytes.last() != Some(&b' ')
 }
 
 /// Sanitises text as [`plain`] does and truncates it to `limit` characters.
@@ -60,29 +61,31 @@ pub fn clipped(text: &str, limit: usize) -> String {
     short
 }
 
-/// Shortens a message: words longer than a usual path, and messages longer than a screen, lose
-/// their middle.
+/// Shortens a message: replaces the middle of words longer than a usual path, and of messages longer
+/// than a screen, with `…`.
 #[must_use]
 pub fn shortened(message: &str) -> String {
     const MAX_WORD_CHARS: usize = 200;
     const MAX_MESSAGE_CHARS: usize = 2_000;
     let words: Vec<String> = message
         .split(' ')
-        .map(|word| without_middle(word, MAX_WORD_CHARS))
+        .map(|word| cut_middle(word, MAX_WORD_CHARS))
         .collect();
-    without_middle(&words.join(" "), MAX_MESSAGE_CHARS)
+    cut_middle(&words.join(" "), MAX_MESSAGE_CHARS)
 }
 
-fn without_middle(text: &str, most: usize) -> String {
+/// Replaces the middle of a text longer than `max_chars` characters with `…`.
+fn cut_middle(text: &str, max_chars: usize) -> String {
     let count = text.chars().count();
-    if count <= most {
+    if count <= max_chars {
         return text.to_owned();
     }
-    let half = most / 2;
+    let half = max_chars / 2;
     let (first, last) = (text.chars().take(half), text.chars().skip(count - half));
     first.chain(['…']).chain(last).collect()
 }
 
+/// The characters that are not processed yet.
 type Rest<'a> = std::iter::Peekable<std::str::Chars<'a>>;
 
 /// Skips an escape sequence after ESC (ECMA-48). `[` opens a control sequence; `]` `P` `X` `^` `_`
@@ -113,6 +116,7 @@ fn skip_csi(rest: &mut Rest) {
     rest.next_if(|c| matches!(c, '@'..='~'));
 }
 
+/// Whether a character is invisible or changes the order of the text around it.
 fn reorders_or_hides(c: char) -> bool {
     matches!(c,
         '\u{ad}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{180e}' | '\u{200b}'..='\u{200f}'
@@ -137,7 +141,7 @@ pub fn wrap(text: &str, width: usize) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     let mut words = text.split(' ').filter(|word| !word.is_empty()).peekable();
     while let Some(word) = words.next() {
-        let is_unit = |next: &&str| UNITS.contains(&next.trim_end_matches(is_mark));
+        let is_unit = |next: &&str| UNITS.contains(&next.trim_end_matches(is_punctuation));
         let unit =
             words.next_if(|next| word.ends_with(|c: char| c.is_ascii_digit()) && is_unit(next));
         let word = unit.map_or(word.to_owned(), |unit| format!("{word} {unit}"));
@@ -152,7 +156,7 @@ pub fn wrap(text: &str, width: usize) -> Vec<String> {
     lines
 }
 
-fn is_mark(c: char) -> bool {
+fn is_punctuation(c: char) -> bool {
     ",.;:)".contains(c)
 }
 
@@ -162,11 +166,13 @@ const MIN_UNBROKEN_WIDTH: usize = 60;
 /// the heading.
 const MIN_HANGING_WIDTH: usize = 26;
 
-/// Appends `text` to `out`, folded to `width` columns. The first line follows `first`, and later
-/// lines follow `next`. The text starts below `first` if there is too little room next to it.
+/// Appends `text` to `out` with a hanging indent, folded to `width` columns. The first line begins
+/// with `first`, each later line with `next`. If there is too little room next to `first`, the text
+/// starts on the line below it.
 pub fn hang(out: &mut String, first: &str, next: &str, text: &str, width: usize) {
     let margin = columns(next).max(columns(first));
     if width < margin + MIN_HANGING_WIDTH && margin > 8 {
+        // `first` is a heading, or only an arrow, perhaps in a comment.
         let comment = if first.starts_with("# ") { "# " } else { "" };
         let head = first[comment.len()..].trim();
         let indent = format!("{comment}    ");
@@ -174,14 +180,14 @@ pub fn hang(out: &mut String, first: &str, next: &str, text: &str, width: usize)
             *out += &format!("{comment}{head}\n");
             return hang(out, &indent, &indent, text, width);
         }
-        let mark = format!("{indent}{head} ");
-        return hang(out, &mark, &format!("{indent}  "), text, width);
+        let arrow = format!("{indent}{head} ");
+        return hang(out, &arrow, &format!("{indent}  "), text, width);
     }
-    let room = width.saturating_sub(margin).max(20);
+    let text_width = width.saturating_sub(margin).max(20);
     // On narrow terminals, long words such as names of calls are broken too.
-    let lines = wrap(text, room).into_iter().map(|line| {
+    let lines = wrap(text, text_width).into_iter().map(|line| {
         if width < MIN_UNBROKEN_WIDTH {
-            fold_name(&line, room)
+            fold_name(&line, text_width)
         } else {
             line
         }
@@ -198,12 +204,12 @@ pub fn hang(out: &mut String, first: &str, next: &str, text: &str, width: usize)
 /// columns.
 #[must_use]
 pub fn fold_name(name: &str, width: usize) -> String {
-    let takes = |line: &[char]| line.iter().map(|c| c.width().unwrap_or(0)).sum::<usize>();
-    let (mut out, mut line, mut taken) = (String::new(), Vec::<char>::new(), 0);
+    let width_of = |line: &[char]| line.iter().map(|c| c.width().unwrap_or(0)).sum::<usize>();
+    let (mut out, mut line, mut line_width) = (String::new(), Vec::<char>::new(), 0);
     for c in name.chars() {
         line.push(c);
-        taken += takes(&[c]);
-        while taken > width && line.len() > 1 {
+        line_width += width_of(&[c]);
+        while line_width > width && line.len() > 1 {
             let last = line.len() - 1;
             let at = line[..last]
                 .iter()
@@ -211,22 +217,22 @@ pub fn fold_name(name: &str, width: usize) -> String {
                 .map_or(last, |at| at + 1);
             out.extend(line.drain(..at));
             out.push('\n');
-            taken = takes(&line);
+            line_width = width_of(&line);
         }
     }
     out.extend(line);
     out
 }
 
-/// Formats a count with a singular or plural noun: "1 node", "2 nodes".
+/// Formats a count with its noun, given in the singular: "1 node", "2 nodes".
 #[must_use]
-pub fn counted(count: usize, what: &str) -> String {
-    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
+pub fn counted(count: usize, noun: &str) -> String {
+    format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
 }
 
-/// Merges names that end in consecutive numbers into ranges: `ptp0 … ptp3`.
+/// Merges three or more names that end in consecutive numbers into a range: `ptp0 … ptp3`.
 #[must_use]
-pub fn runs_of(names: &[String]) -> Vec<String> {
+pub fn merge_numbered(names: &[String]) -> Vec<String> {
     let parts = |name: &str| {
         let stem = name.trim_end_matches(|c: char| c.is_ascii_digit());
         Some((stem.to_owned(), name[stem.len()..].parse::<u64>().ok()?))
@@ -235,14 +241,14 @@ pub fn runs_of(names: &[String]) -> Vec<String> {
         let next = parts(a).and_then(|(stem, number)| Some((stem, number.checked_add(1)?)));
         next.is_some() && next == parts(b)
     };
-    let ends = |run: &[String]| match run {
+    let merged = |run: &[String]| match run {
         [first, _, .., last] => vec![format!("{first} … {last}")],
         few => few.to_vec(),
     };
-    names.chunk_by(follows).flat_map(ends).collect()
+    names.chunk_by(follows).flat_map(merged).collect()
 }
 
-/// Lists all names if there are few, otherwise their number and the first two.
+/// Lists up to two names; of more names, returns their number and the first two.
 #[must_use]
 pub fn in_short<S: AsRef<str>>(ids: &[S]) -> String {
     match ids {
@@ -283,7 +289,7 @@ mod tests {
     use crate::text::{clipped, fold_name, hang, plain, shortened, wrap};
 
     #[test]
-    fn what_is_long_loses_its_middle() {
+    fn long_texts_lose_their_middle() {
         let path = format!("cannot read '/{}/end': no such file", "ä".repeat(3_000));
         let short = shortened(&path);
         assert!(short.chars().count() < 300, "{short}");
@@ -296,7 +302,7 @@ mod tests {
     }
 
     #[test]
-    fn escape_sequences_vanish_whole() {
+    fn removes_complete_escape_sequences() {
         assert_eq!(plain("a\u{1b}[31;1mred\u{1b}[0m b"), "ared b");
         assert_eq!(
             plain("\u{1b}]0;title\u{7}x\u{1b}]8;;http://e\u{1b}\\y"),
@@ -307,7 +313,7 @@ mod tests {
     }
 
     #[test]
-    fn controls_become_blanks_and_bidi_vanishes() {
+    fn removes_control_characters() {
         assert_eq!(plain("  a\r\nb\tc\0d\u{2028}e  "), "a b c d e");
         assert_eq!(plain("x\u{202e}y\u{2066}z\u{200b}w"), "xyzw");
         assert_eq!(plain("µs – ≤ 時計"), "µs – ≤ 時計");
@@ -334,7 +340,7 @@ mod tests {
 
     #[test]
     fn text_moves_below_a_long_heading() {
-        let hung = |first: &str, text: &str, width| {
+        let hang_text = |first: &str, text: &str, width| {
             let mut out = String::new();
             hang(
                 &mut out,
@@ -346,23 +352,23 @@ mod tests {
             out
         };
         assert_eq!(
-            hung("sleep 1 ms      ", "takes 1 ms", 80),
+            hang_text("sleep 1 ms      ", "takes 1 ms", 80),
             "sleep 1 ms      takes 1 ms\n"
         );
         assert_eq!(
-            hung("sleep 1 ms      ", "takes 1 ms", 40),
+            hang_text("sleep 1 ms      ", "takes 1 ms", 40),
             "sleep 1 ms\n    takes 1 ms\n"
         );
-        assert_eq!(hung("               → ", "wait", 40), "    → wait\n");
+        assert_eq!(hang_text("               → ", "wait", 40), "    → wait\n");
         assert_eq!(
-            hung("# OS            ", "Debian", 40),
+            hang_text("# OS            ", "Debian", 40),
             "# OS\n#     Debian\n"
         );
         assert_eq!(
-            hung("# frequency     ", "unknown", 40),
+            hang_text("# frequency     ", "unknown", 40),
             "# frequency\n#     unknown\n"
         );
-        let long = hung(
+        let long = hang_text(
             "  clock-nanosleep-monotonic  ",
             &"a loop that reads the clock ".repeat(3),
             40,
@@ -375,14 +381,14 @@ mod tests {
 
     proptest! {
         #[test]
-        fn nothing_unprintable_survives(text in any::<String>()) {
+        fn keeps_printable_characters_only(text in any::<String>()) {
             let text = plain(&text);
             prop_assert!(text.chars().all(|c| !c.is_control() && !reorders_or_hides(c)));
             prop_assert_eq!(plain(&text), text.clone());
         }
 
         #[test]
-        fn what_is_plain_already_stays(text in "[ !-~]{0,12}") {
+        fn recognises_plain_text(text in "[ !-~]{0,12}") {
             let folded = text.split(' ').filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ");
             prop_assert_eq!(plain(&text), folded.clone());
             prop_assert_eq!(is_plain(&text), folded == text);
@@ -407,7 +413,7 @@ mod tests {
     }
 
     #[test]
-    fn one_is_no_plural() {
+    fn counts_have_singular_and_plural() {
         assert_eq!(
             [0, 1, 2].map(|count| counted(count, "node")),
             ["0 nodes", "1 node", "2 nodes"]
@@ -415,12 +421,12 @@ mod tests {
     }
 
     #[test]
-    fn counted_names_become_runs() {
+    fn merges_consecutive_names() {
         let names = ["ptp0", "ptp1", "ptp2", "a1", "a2", "b", "x9", "x11"].map(str::to_owned);
         assert_eq!(
-            runs_of(&names),
+            merge_numbered(&names),
             ["ptp0 … ptp2", "a1", "a2", "b", "x9", "x11"]
         );
-        assert_eq!(runs_of(&[]), Vec::<String>::new());
+        assert_eq!(merge_numbered(&[]), Vec::<String>::new());
     }
 }

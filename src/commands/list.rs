@@ -15,8 +15,8 @@ use crate::document::Document;
 use crate::hosts::protocol::{HostedTimer, HostedWaiter};
 use crate::model::{Status, Timer};
 use crate::table::{Table, TableColumn};
+use crate::text::merge_numbered;
 use crate::text::numbers::short_time;
-use crate::text::runs_of;
 
 /// Seconds that an agent may take to list its timers.
 const AGENT_SECONDS: u64 = 30;
@@ -194,7 +194,7 @@ fn document(listed: &[Listed], whole: bool) -> Document<'_, &[Listed]> {
         document = document.heading("cannot be used here");
     }
     for (reason, ids) in missing {
-        document = document.paragraph(format!("{}: {reason}", runs_of(&ids).join(", ")));
+        document = document.paragraph(format!("{}: {reason}", merge_numbered(&ids).join(", ")));
     }
     if elsewhere > 0 {
         document = document.note(format!(

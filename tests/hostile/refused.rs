@@ -66,7 +66,7 @@ fn rejects_unwritable_output_before_measuring() {
         let reported = refused(&["probe", "--thorough", &format!("--save={path}")], 1);
         assert!(
             reported.contains(&format!(
-                "nothing can be made in '{folder}'; choose another place"
+                "no file can be created in '{folder}'; choose another path"
             )),
             "{reported}"
         );

@@ -160,7 +160,7 @@ fn rejects_impossible_figures_with_place() {
         (
             "/waits/1/id",
             json!("nanosleep"),
-            "two timers that wait are 'nanosleep'; names are unique",
+            "two sleep primitives are 'nanosleep'; names are unique",
         ),
         (
             "/periods/0/period_ns",

@@ -39,7 +39,7 @@ fn dropping_leaves_nothing_changed() {
 }
 
 #[test]
-fn a_longer_file_is_replaced_whole() {
+fn replaces_longer_file_completely() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("r.json");
     fs::write(&path, "a much longer text").unwrap();
@@ -134,7 +134,7 @@ mod unix {
         symlink("round", folder.path().join("round")).unwrap();
         let round = prepare(&folder.path().join("round")).unwrap_err();
         assert!(
-            round.to_string().ends_with("; choose another place"),
+            round.to_string().ends_with("; choose another path"),
             "{round}"
         );
     }

@@ -114,7 +114,7 @@ fn all_verbs_read_kept_run() {
     assert_eq!(lines.len(), reported);
     let markdown = fs::read_to_string(&page).unwrap();
     assert!(
-        markdown.contains("### timers that wait") && markdown.contains("| nanosleep |"),
+        markdown.contains("### sleep primitives") && markdown.contains("| nanosleep |"),
         "{markdown}"
     );
 
