@@ -1,16 +1,16 @@
-//! Parses and evaluates conditions on changes, as in `quality<-1`, `cost[monotonic*]>+10%`,
-//! `lost>0`.
+//! Parses and evaluates the conditions on changes that users write, as in `quality<-1`,
+//! `cost[monotonic*]>+10%` or `lost>0`.
 //!
 //! ```text
 //! condition = field [ "[" glob "]" ] operator number [ unit ]
 //! field     = "quality" | "cost" | "resolution" | "spread" | "drift" | "lost" | "trust"
 //!           | "granularity" | "floor" | "lateness" | "p99" | "cpu" | "rate"    (of timers that wait)
 //! operator  = "<" | "<=" | ">" | ">="
-//! unit      = "points" (quality) | "ppm" (drift, rate) | "%" | "ns" | "us" | "ms" | "s" (times need one)
+//! unit      = "points" (quality) | "ppm" (drift, rate) | "%" | "ns" | "us" | "ms" | "s"
 //! ```
 //!
-//! `trust` is -1 for each trust question that a timer newly fails, and 1 for each question that it
-//! newly passes.
+//! Limits of times need a unit. `trust` is -1 for each trust question that a timer newly fails, and
+//! 1 for each question that it newly passes.
 
 use std::str::FromStr;
 
@@ -28,9 +28,11 @@ pub struct Condition {
     timers: Option<(String, Glob)>,
     /// Whether values below the limit meet the condition; otherwise values above it do.
     below: bool,
+    /// Whether the limit itself meets the condition.
     or_equal: bool,
     /// The limit in percent or in the unit of the field.
     limit: f64,
+    /// Whether the limit is in percent of the old value.
     percent: bool,
 }
 
@@ -44,7 +46,7 @@ enum Field {
 const GRAMMAR: &str = "write FIELD OPERATOR NUMBER, as in 'quality<-1' (points), 'cost>10%', 'cost[monotonic*]>5ns', \
                        'resolution>0ns', 'spread<-0.05', 'lost>0' or 'trust<0' (a question of trust newly failed); operators are <, <=, > and >=";
 
-/// The text is not a valid condition.
+/// The error of a text that is not a valid condition.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}; {GRAMMAR}")]
 pub struct BadCondition(String);
@@ -64,18 +66,20 @@ impl FromStr for Condition {
     type Err = BadCondition;
 
     fn from_str(text: &str) -> Result<Self, BadCondition> {
-        // A glob can contain operators.
+        // The glob is removed first, because it can contain operators.
         let (head, glob) = match text.split_once('[') {
             Some((field, rest)) => {
                 let (glob, rest) = rest
                     .split_once(']')
-                    .ok_or_else(|| BadCondition(format!("`{text}` does not close its [")))?;
+                    .ok_or_else(|| BadCondition(format!("`{text}` has no `]` for its `[`")))?;
                 (format!("{}{rest}", field.trim_end()), Some(glob.trim()))
             }
             None => (text.to_owned(), None),
         };
         let timers = match glob.map(Glob::parse) {
-            Some(Err(why)) => return Err(BadCondition(format!("`{text}` has no glob: {why}"))),
+            Some(Err(why)) => {
+                return Err(BadCondition(format!("`{text}` has no valid glob: {why}")));
+            }
             glob_read => glob.map(str::to_owned).zip(glob_read.and_then(Result::ok)),
         };
         let operator = head
@@ -99,7 +103,7 @@ impl FromStr for Condition {
         let (low, high) = condition.range();
         if field == Field::Lost && condition.timers.is_some() {
             return Err(BadCondition(format!(
-                "`{text}` is limited to some timers, but `lost` counts all"
+                "`{text}` is limited to some timers, but `lost` counts all timers"
             )));
         }
         if !condition.is_met(low) && !condition.is_met(high) {
@@ -125,7 +129,7 @@ impl FromStr for Field {
                 let all: Vec<&str> = Quantity::all().map(|quantity| quantity.name()).collect();
                 let all = all.join(", ").to_ascii_lowercase();
                 Err(BadCondition(format!(
-                    "`{name}` is no field; there are lost, trust, {all}"
+                    "`{name}` is not a field; the fields are lost, trust, {all}"
                 )))
             }
         }
@@ -133,7 +137,8 @@ impl FromStr for Field {
 }
 
 impl Field {
-    /// The units of the limit, each with its factor.
+    /// The units in which the limit can be written, each with the factor that converts it to the
+    /// unit of the field. The empty name stands for a number without a unit.
     fn units(self) -> &'static [(&'static str, f64)] {
         let Self::Figure(quantity) = self else {
             return &[("", 1.0)];
@@ -153,7 +158,8 @@ impl Field {
         }
     }
 
-    /// Parses the number; the flag is true if it is in percent.
+    /// Parses a number with a unit. Returns the number in the unit of the field, and whether it is
+    /// in percent.
     fn read_limit(self, text: &str) -> Result<(f64, bool), BadCondition> {
         let digits = text.trim_end_matches(|c: char| c.is_alphabetic() || c == '%' || c == ' ');
         let unit = text[digits.len()..].trim();
@@ -162,13 +168,13 @@ impl Field {
             .ok()
             .filter(|number| number.is_finite());
         let Some(number) = number else {
-            return Err(BadCondition(format!("`{text}` is no number")));
+            return Err(BadCondition(format!("`{text}` is not a number")));
         };
         let known = self.units().iter().find(|(name, _)| *name == unit);
         let Some((_, size)) = known else {
             let all: Vec<&str> = self.units().iter().map(|(name, _)| *name).collect();
             return Err(BadCondition(match all.join(" ").trim() {
-                "" => format!("`{text}` has a unit, and its field has none"),
+                "" => format!("`{text}` has a unit, but its field has none"),
                 units => format!("`{text}` has none of the units of its field: {units}"),
             }));
         };
@@ -183,16 +189,16 @@ impl Condition {
         &self.text
     }
 
-    /// The text of the glob if it matches none of `timers`.
+    /// The text of the glob if it matches none of `timers`; otherwise `None`.
     #[must_use]
     pub fn unmatched<'t>(&self, mut timers: impl Iterator<Item = &'t str>) -> Option<&str> {
         let (text, glob) = self.timers.as_ref()?;
         (!timers.any(|timer| glob.matches(timer))).then_some(text)
     }
 
-    /// Evaluates the condition. It holds if a difference meets the limit, is not noise, and is at
-    /// least the smallest difference that matters. A difference without an interval counts at its
-    /// value, unless it depends on a single process.
+    /// Evaluates the condition. It holds if a difference meets the limit, exceeds noise, and is at
+    /// least the smallest difference that matters. A difference without an interval, for which
+    /// noise is unknown, is compared with the limit too, except if it depends on a single process.
     #[must_use]
     pub fn decide(&self, comparison: &Comparison) -> Decision {
         let figures = || {
@@ -228,7 +234,7 @@ impl Condition {
             _ => figures().next().is_some(),
         };
         if !is_known {
-            return Decision::Open("no timer has that on both sides".to_owned());
+            return Decision::Open("no timer has this field on both sides".to_owned());
         }
         let single = names_where(figures(), |compared| {
             compared.verdict == Verdict::Unjudged && compared.single_process
@@ -239,17 +245,17 @@ impl Condition {
         match (single.as_slice(), open.as_slice()) {
             ([], []) => Decision::Fails,
             ([], open) => Decision::Open(format!(
-                "as much is possible of {}: limit it to timers, raise the limit, or compare several runs a side (compare OLD... -- NEW...)",
+                "such a change is possible for {}: limit the condition to timers, raise the limit, or compare several runs a side (compare OLD... -- NEW...)",
                 open.join(", ")
             )),
             (single, _) => Decision::Open(format!(
-                "{} without intervals, from a single process: probe with more",
+                "{} without intervals, from a single process: probe with more processes",
                 single.join(", ")
             )),
         }
     }
 
-    /// The possible changes, in the unit of the limit.
+    /// The smallest and the largest possible change, in the unit of the limit.
     fn range(&self) -> (f64, f64) {
         /// A decrease of 100 % is impossible, because every call takes some time.
         const ALMOST_ALL: f64 = 99.999_999;
@@ -293,8 +299,9 @@ impl Condition {
         counts && change.is_some_and(|change| self.is_met(change.value))
     }
 
-    /// Whether the interval of a difference that is not a change contains values that meet the
-    /// limit. `false` for limits at or below the smallest difference that matters.
+    /// Whether the interval of a difference contains values that meet the limit although the
+    /// difference itself is within noise. `false` for limits at or below the smallest difference
+    /// that matters.
     fn may_be_met_by(&self, compared: &Compared) -> bool {
         let (change, quantity) = (&compared.change, compared.quantity);
         let (interval, smallest) = if self.percent {
@@ -310,6 +317,7 @@ impl Condition {
     }
 }
 
+/// The value of a changed answer in conditions on `trust`.
 fn change_of_trust(verdict: Verdict) -> f64 {
     match verdict {
         Verdict::Worse => -1.0,
@@ -318,6 +326,7 @@ fn change_of_trust(verdict: Verdict) -> f64 {
     }
 }
 
+/// The names of the timers whose values are meant.
 fn names_where<'a>(
     figures: impl Iterator<Item = &'a Compared>,
     is_meant: impl Fn(&Compared) -> bool,

@@ -1,5 +1,5 @@
-//! Estimates the difference between the runs of two sides: its size, its uncertainty, and its
-//! probability under chance.
+//! Estimates the difference between the old and the new runs in one quantity: its size, its
+//! uncertainty, and its probability if nothing changed.
 
 use super::Quantity;
 use super::scatter::{DEGREES, Read};
@@ -16,7 +16,7 @@ const DETECTION_ERROR: f64 = 0.2;
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Run {
     pub figure: Interval,
-    /// The degrees of freedom of the interval.
+    /// The degrees of freedom of the estimated variance behind the interval.
     pub degrees: f64,
     /// Whether another program shared the core.
     pub shared_core: bool,
@@ -24,16 +24,17 @@ pub(super) struct Run {
     pub spread: f64,
 }
 
-/// The runs of both sides, old and new, in the same unit.
+/// The values of one quantity in the old and the new runs, in the same unit.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Sides {
     pub unit: Option<Unit>,
+    /// The old runs and the new runs.
     pub runs: [Vec<Run>; 2],
     /// Other runs of the machine, which improve the estimate of the variance between runs.
     pub history: Vec<Run>,
 }
 
-/// The scale on which values are compared; the variance does not depend on the value on this scale.
+/// The scale on which values are compared, so that their variance does not depend on their size.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Scale {
     Linear,
@@ -44,10 +45,13 @@ enum Scale {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Evidence {
     scale: Scale,
+    /// The old and the new value in the unit of the quantity.
     sides: [Interval; 2],
+    /// The new value minus the old value on the scale.
     effect: f64,
     /// The standard errors of the effect, downwards and upwards.
     errors: [f64; 2],
+    /// The degrees of freedom of the standard errors.
     degrees: f64,
     /// Whether the value changed in the opposite direction in another unit.
     opposed: bool,
@@ -85,7 +89,7 @@ impl Sides {
         groups.filter(|runs| !runs.is_empty())
     }
 
-    /// The difference if its uncertainty is unknown.
+    /// The difference between the first old and the first new run, without an interval.
     pub(super) fn bare_change(&self, quantity: Quantity) -> Option<Change> {
         let [old, new] = [self.runs[0].first()?.figure, self.runs[1].first()?.figure];
         let percent = 100.0 * (new.value / old.value - 1.0);
@@ -98,8 +102,8 @@ impl Sides {
         })
     }
 
-    /// The evidence from one run on each side, from the variance between the processes of each run
-    /// and the known variance between runs of such timers.
+    /// The evidence from one run on each side. Its variance is that between the processes of each
+    /// run plus the known variance between runs of such timers.
     fn of_single_runs(&self, quantity: Quantity, read: Read) -> Option<Evidence> {
         let [[old], [new]] = [self.runs[0].as_slice(), self.runs[1].as_slice()] else {
             return None;
@@ -115,7 +119,8 @@ impl Sides {
                 old.shared_core || new.shared_core,
                 scale == Scale::Logarithmic,
             );
-        // The standard error and its degrees of freedom (Welch and Satterthwaite).
+        // The standard error of the difference and its degrees of freedom (the approximation of
+        // Welch and Satterthwaite).
         let error = |old_error: f64, new_error: f64| {
             let parts = [
                 (old_error.powi(2), old.degrees),
@@ -142,8 +147,9 @@ impl Sides {
         })
     }
 
-    /// The variance between runs: the pooled variance of runs around the mean of their group, with
-    /// the variance between the processes of a run as a prior estimate.
+    /// The variance between runs: the pooled variance of runs around the mean of their group. The
+    /// variance between the processes of a run is the covariate from which `shrink` predicts it.
+    /// `None` if no group has several runs.
     fn variance(&self, quantity: Quantity, read: Read) -> Option<VarianceEstimate> {
         let scale = self.scale(quantity);
         let degrees: usize = self.unchanged_groups().map(|runs| runs.len() - 1).sum();
@@ -203,23 +209,24 @@ fn scaled(side: &[Run], scale: Scale) -> Vec<f64> {
 }
 
 impl Run {
-    /// The standard errors below and above the value.
+    /// The standard errors below and above the value; `None` if the value has no interval.
     fn errors(&self, scale: Scale) -> Option<[f64; 2]> {
         let (value, (low, high)) = (self.figure.value, self.figure.ends()?);
         let half = critical_value(1.0 - CONFIDENCE, self.degrees);
         let [below, above] = match scale {
             Scale::Linear => [value - low, high - value],
             Scale::Logarithmic if low > 0.0 => [(value / low).ln(), (high / value).ln()],
-            // Zero has no logarithm, so a lower end at zero counts by its relative distance from
-            // the value.
+            // Zero has no logarithm, so the relative distance from the value is used for a lower
+            // end at zero.
             Scale::Logarithmic => [(value - low) / value, (high / value).ln()],
         };
         Some([below / half, above / half])
     }
 }
 
-/// The evidence of all timers for one quantity in one unit. Variances of quantities with the
-/// scatter of costs or latenesses are shrunk towards the variance of the same kind of read.
+/// The evidence of all timers for one quantity in one unit; `None` for values without intervals.
+/// For costs and lateness, the variance of a timer is shrunk towards the variance of timers that
+/// are read in the same way.
 pub(super) fn evidence(quantity: Quantity, all: &[(Read, &Sides)]) -> Vec<Option<Evidence>> {
     let known: Vec<Option<VarianceEstimate>> = all
         .iter()
@@ -243,8 +250,8 @@ pub(super) fn evidence(quantity: Quantity, all: &[(Read, &Sides)]) -> Vec<Option
 }
 
 impl Evidence {
-    /// The evidence in the unit with the least significant difference. `opposed` is set if the
-    /// value changed in the opposite direction in another unit.
+    /// The evidence with the least significant difference among the evidence in several units.
+    /// `opposed` is set if the value changed in the opposite direction in another unit.
     pub(super) fn weakest(ways: &[Self]) -> Option<Self> {
         let least = ways
             .iter()
@@ -254,7 +261,8 @@ impl Evidence {
         Some(Self { opposed, ..least })
     }
 
-    /// The probability of a difference at least this large by chance alone.
+    /// The probability of a difference at least this large if nothing changed (the two-sided
+    /// p-value).
     pub(super) fn probability(&self) -> f64 {
         if self.effect == 0.0 || self.opposed {
             return 1.0;

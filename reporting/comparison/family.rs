@@ -1,5 +1,5 @@
-//! Judges all values of a comparison together, so that at most 1 % of comparisons of unchanged
-//! machines report any change.
+//! Judges all values of a comparison together (the family of a multiple test), so that at most 1 %
+//! of comparisons of unchanged machines report any change.
 
 use super::Quantity;
 use super::evidence::{Evidence, Sides, evidence};
@@ -19,14 +19,15 @@ pub(super) struct Candidate {
     pub timer: String,
     pub quantity: Quantity,
     pub read: Read,
-    /// The runs in each unit in which the value may be unchanged. A change has to show in all
-    /// units.
+    /// The runs in each unit in which the value may be unchanged. The value changed only if it
+    /// changed in all these units.
     pub ways: Vec<Sides>,
     /// Whether a report measured the timer in a single process.
     pub single_process: bool,
 }
 
-/// Judges each candidate.
+/// Judges all candidates. The probabilities are corrected for the number of candidates by the
+/// method of Holm.
 pub(super) fn judge(candidates: &[Candidate]) -> Vec<Compared> {
     let found = find_evidence(candidates);
     // A Quality follows from other quantities, so it does not count as a separate test.
@@ -95,7 +96,9 @@ fn find_evidence(candidates: &[Candidate]) -> Vec<Option<Evidence>> {
 }
 
 impl Candidate {
-    /// `level` is the probability below which the change would count without other candidates.
+    /// Judges the candidate. `probability` is the corrected probability of its difference if
+    /// nothing changed. A difference whose uncorrected probability is below `level` counts as a
+    /// change whatever the other candidates are.
     fn judge(
         &self,
         evidence: Option<&Evidence>,

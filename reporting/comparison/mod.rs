@@ -1,5 +1,6 @@
-//! Compares reports: the platforms first, then every timer, with the interval of each difference
-//! and a verdict on whether it exceeds noise. METHODOLOGY.md explains the intervals.
+//! Compares old and new reports of a machine: first the platforms, then every quantity of every
+//! timer, with the interval of its difference and a verdict on whether the difference exceeds the
+//! noise between runs. METHODOLOGY.md explains the intervals.
 
 mod condition;
 mod evidence;
@@ -25,7 +26,7 @@ pub use trust::ChangedAnswer;
 
 use rows::{Hertz, Row};
 
-/// The unit in which a cost, or the cost in a Quality, was compared.
+/// The unit in which a cost was compared, or the unit of the cost from which a Quality follows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Unit {
@@ -49,7 +50,7 @@ pub enum Verdict {
     Worse,
     /// Within noise, or too small to matter.
     Noise,
-    /// Unknown, because the values have no intervals.
+    /// Unknown, because a value has no interval.
     Unjudged,
 }
 
@@ -123,7 +124,7 @@ pub enum Fate {
 pub struct Comparison {
     /// The summary: one sentence for clocks, and one for timers that wait.
     pub sentences: Vec<String>,
-    /// The number of old runs, of new runs and of runs in the history.
+    /// The numbers of old runs, of new runs and of other runs (the history).
     pub runs: [usize; 3],
     /// The mean core frequency of the old and the new runs, in hertz, if costs were compared in
     /// cycles.
@@ -144,10 +145,10 @@ pub struct Comparison {
     pub asked: Vec<String>,
 }
 
-/// The two reports have no timer in common.
+/// The error of reports that have no timer in common.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "they cannot be compared: no timer is in both (the old report has {old} timers, the new one {new})"
+    "the reports cannot be compared: no timer is in both (the old report has {old} timers, the new report {new})"
 )]
 pub struct NothingInCommon {
     old: usize,
@@ -163,13 +164,13 @@ impl Compared {
 }
 
 impl Comparison {
-    /// Compares the new runs of a machine with its old runs. The variance between runs is estimated
-    /// from sides with several runs and from `history`: other runs of the machine between which
-    /// nothing changed. Runs of the history with another CPU are ignored, and so are runs without a
-    /// known frequency if all other runs have one.
+    /// Compares the new runs of a machine with its old runs. `history` contains other runs of the
+    /// machine between which nothing changed. The variance between runs is estimated from the
+    /// history, and from a side with several runs. Runs of the history with another CPU are
+    /// ignored, and so are runs without a known core frequency if all old and new runs have one.
     ///
     /// # Errors
-    /// When no timer is on both sides.
+    /// When no timer is in both the old and the new runs.
     pub fn between(
         old: &[&Report],
         new: &[&Report],
@@ -239,7 +240,7 @@ impl Comparison {
         Ok(comparison)
     }
 
-    /// The number of values with this verdict.
+    /// The number of compared values with the given verdict.
     #[must_use]
     pub fn count(&self, verdict: Verdict) -> usize {
         let figures = self.figures.iter();

@@ -26,7 +26,7 @@ pub struct PlatformChange {
 /// The consequence of a difference between two platforms.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Remark {
-    /// The new clock source is more expensive.
+    /// The kernel changed to a clock source whose reads are more expensive.
     Fell,
     /// The CPU is a different model.
     OtherCpu,
@@ -36,9 +36,9 @@ impl fmt::Display for Remark {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Fell => {
-                "it fell: reads through the kernel become more expensive; `dmesg | grep -i -e clocksource -e tsc` says why"
+                "reads through the kernel become more expensive; `dmesg | grep -i -e clocksource -e tsc` shows the reason"
             }
-            Self::OtherCpu => "another CPU: differences may be those of the machines",
+            Self::OtherCpu => "another CPU: differences may be due to the machines",
         })
     }
 }
@@ -80,7 +80,7 @@ const COMPARED: [&str; 22] = [
 /// The keys of the fields that identify a CPU model.
 const OF_CPU: [&str; 3] = ["cpu", "cpu_family", "cpu_model"];
 
-/// Frequencies that differ by at most this share count as equal.
+/// Numbers, such as frequencies, that differ by at most this share count as equal.
 const SAME_FREQUENCY: f64 = 0.01;
 
 /// All differences: a change of the clock source first, then a change of the CPU.
@@ -126,7 +126,8 @@ pub fn platform_changes(old: &Report, new: &Report) -> Vec<PlatformChange> {
     changes
 }
 
-/// Explains why the two CPUs may differ; `None` if both reports name the same model.
+/// Explains why the CPUs of two reports differ or may differ; `None` if both reports name the same
+/// model.
 #[must_use]
 pub fn unlike_cpu(old: &Report, new: &Report) -> Option<String> {
     for (report, what) in [(old, "baseline"), (new, "new report")] {
@@ -139,7 +140,8 @@ pub fn unlike_cpu(old: &Report, new: &Report) -> Option<String> {
     Some(format!("the baseline is of another CPU: {change}"))
 }
 
-/// Whether a read through the kernel is more expensive with the new clock source.
+/// Whether a read through the kernel is more expensive with the new clock source, according to the
+/// table of clock sources.
 fn has_fallen(old: &str, new: &str) -> bool {
     let class = |source| Some(clock_sources::find(source)?.cost_class);
     class(old)

@@ -32,8 +32,8 @@ impl Hertz {
         }
     }
 
-    /// The mean frequencies of the old runs, at which all values are reported; a frequency is
-    /// `None` if a run of either side lacks it.
+    /// The mean frequencies of the old runs, to which all values are converted; `None` for a
+    /// frequency that a run of either side lacks.
     pub(super) fn of_old_runs(old: &[&Report], new: &[&Report]) -> Self {
         let common = |frequency: fn(&Self) -> Option<f64>| {
             let known = |runs: &[&Report]| -> Option<Vec<f64>> {
@@ -51,8 +51,8 @@ impl Hertz {
     }
 }
 
-/// Identifies the same timer in different runs. Clocks and timers that could not be measured have
-/// no conditions.
+/// Identifies the same timer in different runs. `conditions` are those under which waits were
+/// measured; clocks and timers that could not be measured have none.
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub(super) struct Key<'a> {
     is_clock: bool,
@@ -78,11 +78,12 @@ pub(super) struct Matched<'a, 'b> {
     /// The name of each timer, with its old rows, new rows and history rows.
     pub pairs: Vec<(String, [Vec<&'b Row<'a>>; 3])>,
     pub one_sided: Vec<OneSided>,
-    /// The names of all timers.
+    /// The names of all timers of both sides.
     pub names: Vec<String>,
 }
 
 impl<'a> Row<'a> {
+    /// All rows of a report.
     pub(super) fn all_of(report: &'a Report) -> Vec<Self> {
         let hertz = Hertz::of_run(report);
         let rows = Kind::ALL.map(|kind| fields::rows(report, kind));
@@ -136,17 +137,20 @@ impl<'a> Row<'a> {
         self.row.clock()
     }
 
+    /// The way in which the timer is read.
     pub(super) fn read(&self) -> Read {
         self.clock().map_or(Read::Waiting, Read::by)
     }
 
+    /// A value of the row; `length` is the length of the wait in nanoseconds, if each length has
+    /// its own value.
     pub(super) fn figure(&self, quantity: Quantity, length: Option<u64>) -> Option<Interval> {
         let mut figures = self.figures.iter();
         let found = figures.find(|(other, at, _)| (*other, *at) == (quantity, length));
         found.map(|(_, _, figure)| *figure)
     }
 
-    /// Combines a value with the data of its run that comparisons need.
+    /// Combines a value of the row with the data of its run that affect its uncertainty.
     pub(super) fn run(&self, figure: Interval) -> Run {
         let processes = self.clock().map(|row| {
             let observations = row.observations.as_ref();
@@ -163,6 +167,7 @@ impl<'a> Row<'a> {
         }
     }
 
+    /// What the cost follows according to the report.
     pub(super) fn follows(&self) -> Option<Following> {
         self.clock()?.cost.as_ref()?.follows
     }
@@ -229,6 +234,7 @@ pub(super) fn match_rows<'a, 'b>(sides: [&'b [Row<'a>]; 3]) -> Matched<'a, 'b> {
     matched
 }
 
+/// Groups the rows of one side by timer. The CPU is a part of the conditions only if `by_cpu`.
 fn group_rows<'a, 'b>(rows: &'b [Row<'a>], by_cpu: bool) -> Groups<'a, 'b> {
     let mut groups = Groups::new();
     for row in rows {
@@ -256,7 +262,8 @@ fn counterpart<'g, 'a, 'b>(
     })
 }
 
-/// The difference between the sides in a timer; `None` if both sides, or neither, have results. A side has results if any of its runs has.
+/// The difference between the sides in a timer that has results on one side only; otherwise `None`.
+/// A side has results if any of its runs has.
 fn one_sided(old: Option<&Vec<&Row>>, new: Option<&Vec<&Row>>, name: &str) -> Option<OneSided> {
     let [old, new] = [old, new].map(|rows| {
         let rows = rows?;

@@ -1,6 +1,6 @@
-//! Defines the scatter between runs of an unchanged machine, beyond the scatter between processes
-//! of one run, by how the timer is read. It is used if a side has a single report; several reports
-//! measure their own scatter.
+//! Defines how much runs of an unchanged machine differ, in addition to the scatter between the
+//! processes of a run, for each way in which timers are read. These values are used if no side
+//! has several reports, which measure their own scatter.
 
 use super::Quantity;
 use super::quantity::SLEW;
@@ -41,6 +41,7 @@ const WAITS: f64 = 0.3;
 pub(super) const DEGREES: f64 = 30.0;
 
 impl Read {
+    /// The way in which a clock is read, according to its declared properties.
     pub(super) fn by(row: &TimerRow) -> Self {
         let properties = row.properties.as_ref();
         let family = properties.and_then(|properties| properties.family);

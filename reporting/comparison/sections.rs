@@ -19,7 +19,7 @@ const GREEN: &str = "32";
 
 impl Comparison {
     /// Adds the changes to a document. Another clock source or another CPU comes before the
-    /// summary, because it affects all results. `all` includes differences within noise.
+    /// summary, because it affects all results. `all` also adds differences within noise.
     pub fn add_to<'a, T: Serialize>(
         &self,
         document: Document<'a, T>,
@@ -91,7 +91,7 @@ fn visible(comparison: &Comparison, all: bool) -> Vec<&Compared> {
     shown
 }
 
-/// A table with one row for each difference. Units differ among rows, so the values are text.
+/// A table with one row for each difference. Values are text, because their units differ.
 fn figures(shown: &[&Compared]) -> Table<'static> {
     let mut table = table([
         "timer",
@@ -137,7 +137,7 @@ fn answers(comparison: &Comparison) -> Table<'static> {
     table
 }
 
-/// On a narrow terminal, the first column and the second to last column fold.
+/// A table of text columns, whose first and fifth columns fold on narrow terminals.
 fn table<const N: usize>(headings: [&'static str; N]) -> Table<'static> {
     let mut columns = headings.map(TableColumn::left);
     columns[0].max_chars = Some(60);
@@ -147,6 +147,7 @@ fn table<const N: usize>(headings: [&'static str; N]) -> Table<'static> {
     Table::new(columns.to_vec())
 }
 
+/// Formats the difference with its interval, in percent if it has one.
 fn difference(compared: &Compared) -> String {
     let change = &compared.change;
     let (by, decimals, unit) = match (compared.quantity.unit(), change.percent) {
@@ -207,7 +208,7 @@ fn by_runtime(timers: &[&str]) -> String {
     names.collect::<Vec<_>>().join(", ")
 }
 
-/// Counts the values for each verdict, and states the rules of the comparison.
+/// The number of values with each verdict, and the rules of the comparison.
 fn summary(comparison: &Comparison) -> String {
     let count = |verdict| comparison.count(verdict);
     let [worse, better, noise, unjudged] = [
@@ -219,7 +220,7 @@ fn summary(comparison: &Comparison) -> String {
     .map(count);
     let unjudged = match unjudged {
         0 => String::new(),
-        some => format!("; {some} without one are not judged"),
+        some => format!("; {some} without intervals are not judged"),
     };
     let [old, new, history] = comparison.runs;
     let runs = match old + new + history {

@@ -34,7 +34,7 @@ pub(super) fn sentences(comparison: &Comparison) -> Vec<String> {
         }
     }
     if sentences.is_empty() {
-        sentences.push("Clock reads: unknown, as no figure is on both sides".to_owned());
+        sentences.push("Clock reads: unknown, because no figure is on both sides".to_owned());
     }
     let failed = comparison.answers.iter();
     let failed = failed
@@ -76,7 +76,7 @@ fn with_verdict<'a>(figures: &[&'a Compared], verdict: Verdict) -> Vec<&'a Compa
         .collect()
 }
 
-/// Formats a list, as in `; lost: c, gone and 2 more`.
+/// Formats a list of names after a heading, as in `; lost: c, gone and 2 more`.
 fn list(what: &str, names: Vec<String>) -> String {
     let first = names[..names.len().min(MOST_LISTED)].join(", ");
     match names.len() {
@@ -91,9 +91,9 @@ fn unchanged_summary(main: &[&Compared]) -> String {
     let judged = with_verdict(main, Verdict::Noise);
     if judged.is_empty() {
         return if main.iter().any(|compared| compared.single_process) {
-            "unknown, as a report rests on a single process".to_owned()
+            "unknown, because a report used a single process".to_owned()
         } else {
-            "unknown, as no figure has an interval on both sides".to_owned()
+            "unknown, because no figure has an interval on both sides".to_owned()
         };
     }
     let relative = judged
@@ -113,7 +113,7 @@ fn unchanged_summary(main: &[&Compared]) -> String {
     format!("unchanged ({judged}{detectable}{unknown})")
 }
 
-/// The size of the change, regardless of its direction.
+/// The size of the change regardless of its direction, by which changes are sorted.
 fn size(compared: &Compared) -> f64 {
     let percent = compared.change.percent;
     percent.map_or(f64::INFINITY, |by| (by.value / 100.0).ln_1p().abs())

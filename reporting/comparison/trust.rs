@@ -1,4 +1,5 @@
-//! Compares the answers to the trust questions.
+//! Compares the answers of old and new reports to the trust questions (is the timer monotonic, the
+//! same on all threads, …).
 
 use serde::Serialize;
 
@@ -22,8 +23,8 @@ pub struct ChangedAnswer {
     pub verdict: Verdict,
 }
 
-/// The changed answers for one timer. A report that did not ask a question has no answer, and a
-/// change between passed and not tested does not count.
+/// The changed answers for one timer. A question that one of the sides did not ask is ignored, and
+/// so is a change between passed and not tested.
 pub(super) fn changed_answers(old: &[&TimerRow], new: &[&TimerRow]) -> Vec<ChangedAnswer> {
     let answered = Question::ALL.into_iter().filter_map(|question| {
         let (before, after) = (

@@ -1,5 +1,5 @@
-//! Selects the quantities of matched rows to compare, and the unit: cycles if a cost follows the
-//! core frequency, otherwise nanoseconds.
+//! Selects the quantities of a timer that are compared, and the unit of its cost: cycles if the
+//! cost follows the core frequency, otherwise nanoseconds.
 
 use super::evidence::{Run, Sides};
 use super::family::Candidate;
@@ -10,12 +10,12 @@ use crate::quality::{COST_EXPONENT, RESOLUTION_EXPONENT};
 use crate::statistics::mean;
 use crate::text::numbers::short_time;
 
-/// With fewer runs on sides with several runs, it is unknown which unit a cost follows.
-/// *Judgement*: a scatter of fewer is none.
+/// With fewer runs, in all sides with several runs together, it is unknown which unit a cost
+/// follows. *Judgement*: fewer runs do not determine a scatter.
 const MIN_RUNS: usize = 4;
 /// A cost follows a unit if its scatter between runs in this unit is at most this part of the
-/// scatter in the other unit. *Judgement*: the wrong unit adds what the core's frequency differs
-/// by, and rarely takes as much away.
+/// scatter in the other unit. *Judgement*: the wrong unit adds the scatter of the core
+/// frequency, and rarely removes as much.
 const MAX_SCATTER_RATIO: f64 = 0.7;
 
 /// All quantities of a timer that both sides have, in each unit in which they may be unchanged.

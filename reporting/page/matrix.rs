@@ -120,12 +120,13 @@ impl<'a> Matrix<'a> {
             columns: Vec::new(),
             rows: Vec::new(),
         };
-        let matrices = [
+        [
             quality.fill(reports, |report| &report.clocks),
             lateness.fill(reports, |report| &report.waits),
-        ];
-        let matrices = matrices.into_iter();
-        matrices.filter(|matrix| !matrix.rows.is_empty()).collect()
+        ]
+        .into_iter()
+        .filter(|matrix| !matrix.rows.is_empty())
+        .collect()
     }
 
     /// Fills in the columns and the rows. Timers that most reports contain come first; timers are

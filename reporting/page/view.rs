@@ -35,7 +35,7 @@ pub(super) struct TimerView<'a> {
     pub row: Row<'a>,
     /// The target of links to the timer on its page.
     pub anchor: String,
-    /// The place among the clocks of the report; empty for other timers.
+    /// The rank among the clocks of the report; empty for other timers.
     pub rank: String,
 }
 
@@ -126,7 +126,7 @@ impl<'a> ReportView<'a> {
         }
     }
 
-    /// The source, if the report contains published results.
+    /// The source and the note of published results; `None` for results that timermeter measured.
     pub fn published(&self) -> Option<String> {
         let provenance = &self.report.provenance;
         let parts = [&provenance.source, &provenance.note];
@@ -171,6 +171,7 @@ impl TimerView<'_> {
         )
     }
 
+    /// All facts about the timer.
     pub fn facts(&self) -> Vec<Fact> {
         facts(self.row, Detail::Full)
     }
@@ -190,7 +191,7 @@ impl TimerView<'_> {
         ]
     }
 
-    /// The trust verdict in one word: `yes`, `no` or `?`.
+    /// The trust verdict: `yes`, `no` or `?`; `–` if there is none.
     pub fn trust(&self) -> &'static str {
         let verdicts = self.row.clock().and_then(|row| row.verdicts.as_ref());
         verdicts.map_or(NOTHING, Verdicts::in_short)

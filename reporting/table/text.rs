@@ -37,7 +37,7 @@ pub struct Style {
 }
 
 impl Style {
-    /// The width of text, in columns.
+    /// The width of text in columns, at least 40.
     #[must_use]
     pub fn columns(self) -> usize {
         usize::from(self.width.unwrap_or(DEFAULT_WIDTH)).max(40)
@@ -77,7 +77,7 @@ pub(super) fn write(table: &Table<'_>, output: &mut dyn Write) -> io::Result<()>
     }
 }
 
-/// Writes one row a line, with two blanks between cells.
+/// Writes one row per line, with two blanks between cells.
 fn write_unaligned(table: &Table<'_>, output: &mut dyn Write) -> io::Result<()> {
     writeln!(output, "{}", headings(table).join("  "))?;
     let mut rows = table.rows.iter();
@@ -206,6 +206,7 @@ impl Table<'_> {
     }
 }
 
+/// The headings, with the number of the column group if there is one.
 fn headings(table: &Table<'_>) -> Cells {
     let headings = table.columns.iter().map(|column| match column.group {
         Some(group) => format!("[{}] {}", group + 1, column.heading),
@@ -217,13 +218,13 @@ fn headings(table: &Table<'_>) -> Cells {
 /// Formats the cells of a row. No cell contains a line break, because control characters are
 /// removed.
 fn format_cells(table: &Table<'_>, row: &[Value]) -> Cells {
-    let cells = table
+    table
         .cells(row)
         .map(|(column, cell)| match (cell, column.max_chars) {
             (Value::Text(text), Some(max_chars)) => clipped(text, max_chars),
             _ => column.format_cell(cell),
-        });
-    cells.collect()
+        })
+        .collect()
 }
 
 /// Draws the cells, `gap` blanks apart.

@@ -24,10 +24,10 @@ pub use column::ColumnName;
 /// The arrangement of several platforms.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum Layout {
-    /// One below the other: a row a timer and report
+    /// One below the other: a row for each timer and report
     #[default]
     Stacked,
-    /// Side by side: a row a timer, and columns for each report
+    /// Side by side: a row for each timer, and columns for each report
     SideBySide,
 }
 

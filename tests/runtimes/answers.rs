@@ -4,16 +4,16 @@ use timermeter::hosts::hosted::subject;
 use timermeter::hosts::runtimes::PreparedHost;
 use timers::During;
 
-use super::loops::{least, smallest_change, sufficient_work};
+use super::loops::{minimum, smallest_change, sufficient_work};
 use super::{start, timers};
 
 /// Checks that every timer of the runtime answers all questions, and that its readings fit those of
 /// the reference.
-pub fn check_answers(ready: &PreparedHost) {
-    let connection = start(ready, None);
+pub fn check_answers(host: &PreparedHost) {
+    let connection = start(host, None);
     let (reference, ids) = timers(&connection);
     let mut reference_timer = subject(&connection, &reference);
-    let change = smallest_change(ready, reference_timer.as_mut());
+    let change = smallest_change(host, reference_timer.as_mut());
     let turns = sufficient_work(reference_timer.as_mut(), change);
     for id in ids {
         let mut timer = subject(&connection, &id);
@@ -21,25 +21,25 @@ pub fn check_answers(ready: &PreparedHost) {
             timer.readings(3).map(|readings| readings.len()),
             Ok(3),
             "{}:{id}",
-            ready.prefix
+            host.prefix
         );
         assert_eq!(
             timer.intervals(&[0, 5], 4).map(|rows| rows.len()),
             Ok(2),
             "{}:{id}",
-            ready.prefix
+            host.prefix
         );
         assert!(
             timer
                 .batches(&reference, 4, 4)
-                .is_ok_and(|all| least(&all) >= 0),
+                .is_ok_and(|all| minimum(&all) >= 0),
             "{}:{id}",
-            ready.prefix
+            host.prefix
         );
         let compared = timer
             .comparisons(&reference, turns, 5)
             .expect("comparisons");
-        assert_eq!(compared.len(), 5, "{}:{id}", ready.prefix);
+        assert_eq!(compared.len(), 5, "{}:{id}", host.prefix);
         let times: Vec<i64> = compared
             .iter()
             .flat_map(|[before, _, after]| [*before, *after])
@@ -47,7 +47,7 @@ pub fn check_answers(ready: &PreparedHost) {
         assert!(
             times.is_sorted() && times[0] < times[9],
             "{}:{id}: {compared:?}",
-            ready.prefix
+            host.prefix
         );
         let advance = timer
             .advance(&reference, During::Spin, 40)
@@ -55,7 +55,7 @@ pub fn check_answers(ready: &PreparedHost) {
         assert!(
             advance.timer >= 0 && advance.reference > 0,
             "{}:{id}: {advance:?}",
-            ready.prefix
+            host.prefix
         );
     }
 }

@@ -1,4 +1,5 @@
-//! Checks that the loops of a runtime contain the calls and the work that they are asked for.
+//! Checks that the loops of a runtime contain all requested calls and all requested work, although
+//! compilers may move or remove code.
 
 use timermeter::hosts::hosted::subject;
 use timermeter::hosts::runtimes::PreparedHost;
@@ -7,9 +8,9 @@ use timers::Subject;
 use super::{start, timers};
 
 /// The smallest of the values.
-pub fn least(values: &[i64]) -> i64 {
-    let least = values.iter().copied().min();
-    least.expect("the agent returned values")
+pub fn minimum(values: &[i64]) -> i64 {
+    let minimum = values.iter().copied().min();
+    minimum.expect("the agent returned values")
 }
 
 /// Measures in rounds until `holds` accepts the minima of a round, or the minima of all rounds so
@@ -23,7 +24,7 @@ fn check_minima<const N: usize>(
     const ROUNDS: u32 = 40;
     let mut all = [i64::MAX; N];
     for _ in 0..ROUNDS {
-        let round = measure().each_ref().map(|values| least(values));
+        let round = measure().each_ref().map(|values| minimum(values));
         all = std::array::from_fn(|at| all[at].min(round[at]));
         if holds(round) || holds(all) {
             return Ok(());
@@ -39,8 +40,8 @@ fn is_double(single: i64, double: i64) -> bool {
 
 /// The smallest change between two readings of a clock, in ticks: the step of a coarse clock, and
 /// the duration of a read of a fine clock.
-pub fn smallest_change(ready: &PreparedHost, timer: &mut dyn Subject) -> i64 {
-    const CHANGES: usize = 5;
+pub fn smallest_change(host: &PreparedHost, timer: &mut dyn Subject) -> i64 {
+    const MIN_CHANGES: usize = 5;
     const MAX_READINGS: u32 = 1_000_000;
     let mut count = 300;
     loop {
@@ -48,22 +49,22 @@ pub fn smallest_change(ready: &PreparedHost, timer: &mut dyn Subject) -> i64 {
         assert!(
             readings.is_sorted(),
             "{}: the clock went backwards",
-            ready.prefix
+            host.prefix
         );
         let changes: Vec<i64> = readings
             .windows(2)
             .map(|pair| pair[1] - pair[0])
-            .filter(|by| *by > 0)
+            .filter(|change| *change > 0)
             .collect();
         // A clock that counts microseconds changes once in about 30 reads, a clock of a browser
         // once in 1000 or 10 000.
-        if changes.len() >= CHANGES {
-            return least(&changes);
+        if changes.len() >= MIN_CHANGES {
+            return minimum(&changes);
         }
         assert!(
             count < MAX_READINGS,
             "{}: the clock changed {} times in {count} readings",
-            ready.prefix,
+            host.prefix,
             changes.len()
         );
         count *= 8;
@@ -72,22 +73,25 @@ pub fn smallest_change(ready: &PreparedHost, timer: &mut dyn Subject) -> i64 {
 
 /// The shortest duration that is compared with its double, in smallest changes of the clock: 8 and
 /// 16 are distinguishable although each is rounded to whole changes.
-const MIN_CHANGES: i64 = 8;
+const COMPARED_CHANGES: i64 = 8;
 
-/// The number of turns of work that take at least [`MIN_CHANGES`] times `change` ticks.
+/// The number of iterations of the work loop that take at least [`COMPARED_CHANGES`] times `change`
+/// ticks.
 pub fn sufficient_work(timer: &mut dyn Subject, change: i64) -> u64 {
-    let mut turns = 20_000;
-    while least(&timer.intervals(&[turns], 15).expect("intervals")[0]) < MIN_CHANGES * change {
-        turns *= 2;
+    let mut iterations = 20_000;
+    while minimum(&timer.intervals(&[iterations], 15).expect("intervals")[0])
+        < COMPARED_CHANGES * change
+    {
+        iterations *= 2;
     }
-    turns
+    iterations
 }
 
 /// Checks that the compiler of the runtime neither removed the calls of a timer nor moved them out
 /// of their loop: twice as many calls take twice as long, and longer than the empty loop.
-pub fn check_calls(ready: &PreparedHost) {
+pub fn check_calls(host: &PreparedHost) {
     const REPEAT: u32 = 11;
-    let connection = start(ready, None);
+    let connection = start(host, None);
     let (reference, ids) = timers(&connection);
     let hello = connection.borrow().hello().clone();
     let ns_per_tick = hello
@@ -96,8 +100,8 @@ pub fn check_calls(ready: &PreparedHost) {
         .find_map(|timer| timer.ns_per_tick.filter(|_| timer.reference));
     let ns_per_tick = ns_per_tick.expect("the reference has a unit");
     let change_ns =
-        smallest_change(ready, subject(&connection, &reference).as_mut()) as f64 * ns_per_tick;
-    let span_ns = (MIN_CHANGES as f64 * change_ns).max(300e3);
+        smallest_change(host, subject(&connection, &reference).as_mut()) as f64 * ns_per_tick;
+    let span_ns = (COMPARED_CHANGES as f64 * change_ns).max(300e3);
     let mut floor = subject(&connection, timers::FLOOR_ID);
     for id in ids {
         let mut timer = subject(&connection, &id);
@@ -120,8 +124,8 @@ pub fn check_calls(ready: &PreparedHost) {
         assert_eq!(
             checked,
             Ok(()),
-            "{}:{id}: {calls} calls, twice as many calls, and as many turns of the empty loop",
-            ready.prefix
+            "{}:{id}: {calls} calls, twice as many calls, and as many iterations of the empty loop",
+            host.prefix
         );
     }
 }
@@ -131,23 +135,23 @@ pub fn check_calls(ready: &PreparedHost) {
 fn number_of_calls(mut batch: impl FnMut(u64) -> Vec<i64>, span_ns: f64, ns_per_tick: f64) -> u64 {
     const MIN_CALLS: u64 = 20;
     /// The assumed minimum cost of a call, which bounds the number of calls.
-    const CHEAPEST_NS: f64 = 20.0;
-    let most = ((span_ns / CHEAPEST_NS) as u64).max(4_000);
-    let empty = least(&batch(0));
+    const MIN_COST_NS: f64 = 20.0;
+    let max_calls = ((span_ns / MIN_COST_NS) as u64).max(4_000);
+    let empty = minimum(&batch(0));
     let mut calls = MIN_CALLS;
-    while calls < most && ((least(&batch(calls)) - empty) as f64) * ns_per_tick < span_ns {
+    while calls < max_calls && ((minimum(&batch(calls)) - empty) as f64) * ns_per_tick < span_ns {
         calls *= 2;
     }
-    calls.min(most)
+    calls.min(max_calls)
 }
 
 /// Checks that the compiler of the runtime neither moved the reads around the work nor removed the
 /// work: twice as much work takes twice as long.
-pub fn check_reads(ready: &PreparedHost) {
-    let (reference, _) = timers(&start(ready, None));
-    let connection = start(ready, Some(&reference));
+pub fn check_reads(host: &PreparedHost) {
+    let (reference, _) = timers(&start(host, None));
+    let connection = start(host, Some(&reference));
     let mut timer = subject(&connection, &reference);
-    let change = smallest_change(ready, timer.as_mut());
+    let change = smallest_change(host, timer.as_mut());
     let turns = sufficient_work(timer.as_mut(), change);
     let mut intervals = |turns: &[u64]| timer.intervals(turns, 15).expect("intervals");
     let checked = check_minima(
@@ -162,6 +166,6 @@ pub fn check_reads(ready: &PreparedHost) {
         checked,
         Ok(()),
         "{}: intervals are not proportional to their work",
-        ready.prefix
+        host.prefix
     );
 }

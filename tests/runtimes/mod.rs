@@ -37,7 +37,7 @@ fn prepare(name: &str) -> Option<(TempDir, Vec<PreparedHost>)> {
     let folder = tempfile::tempdir().expect("the folder can be created");
     let runtime = runtime(name).expect("the runtime is listed");
     match runtimes::prepare(runtime, folder.path(), &[]) {
-        Ok(ready) => Some((folder, ready.into_iter().map(use_built_program).collect())),
+        Ok(hosts) => Some((folder, hosts.into_iter().map(use_built_program).collect())),
         Err(why) => {
             let missing = format!("{name}: {}", why.reason);
             if REQUIRED.contains(&name) {
@@ -50,22 +50,23 @@ fn prepare(name: &str) -> Option<(TempDir, Vec<PreparedHost>)> {
     }
 }
 
-/// Replaces the path of this test by that of the program under test, which is the host of browsers.
-fn use_built_program(mut ready: PreparedHost) -> PreparedHost {
+/// Replaces the path of this test by the path of the program under test, which is the host of
+/// browsers.
+fn use_built_program(mut host: PreparedHost) -> PreparedHost {
     let (own, _) = this_program().expect("the system names this program");
-    if ready.command.program == own {
-        ready.command.program = program().into();
+    if host.command.program == own {
+        host.command.program = program().into();
     }
-    ready
+    host
 }
 
 /// Starts an agent with all timers of the runtime, or with a single one.
-fn start(ready: &PreparedHost, timer: Option<&str>) -> Rc<RefCell<Connection>> {
-    let mut command = ready.command.clone();
+fn start(host: &PreparedHost, timer: Option<&str>) -> Rc<RefCell<Connection>> {
+    let mut command = host.command.clone();
     command.args.extend(timer.map(Into::into));
     let connection = Connection::start(&command, None, PATIENCE);
     Rc::new(RefCell::new(
-        connection.unwrap_or_else(|fault| panic!("{}: {fault}", ready.prefix)),
+        connection.unwrap_or_else(|fault| panic!("{}: {fault}", host.prefix)),
     ))
 }
 
@@ -87,6 +88,7 @@ fn timers(connection: &RefCell<Connection>) -> (String, Vec<String>) {
     (reference, ids.collect())
 }
 
+/// Checks that an agent behaves as the protocol requires.
 pub fn assert_protocol(command: &Command) {
     for finding in check(command, PATIENCE) {
         assert!(
@@ -105,15 +107,15 @@ fn check_runtime(name: &str) {
     // Isolated pages and workers run the loops of plain pages, and a browser takes seconds to
     // start.
     let is_page = ["chromium", "firefox"].contains(&name);
-    for (at, ready) in hosts.iter().enumerate() {
-        if at == 0 || !is_page {
-            check_calls(ready);
-            check_reads(ready);
-            check_waits(ready);
-            check_break(ready);
+    for (index, host) in hosts.iter().enumerate() {
+        if index == 0 || !is_page {
+            check_calls(host);
+            check_reads(host);
+            check_waits(host);
+            check_break(host);
         }
-        check_answers(ready);
-        assert_protocol(&ready.command);
+        check_answers(host);
+        assert_protocol(&host.command);
     }
 }
 
@@ -144,7 +146,7 @@ fn node_agent_passes_scenarios() {
 /// `.ci/runtimes` installs all of these runtimes.
 #[test]
 #[ignore = "a step of its own: .ci/runtimes"]
-fn all_other_agents_pass_the_scenarios() {
+fn all_other_agents_pass_scenarios() {
     let others = RUNTIMES.iter().map(|runtime| runtime.name);
     others
         .filter(|name| !["java", "dotnet", "python", "node"].contains(name))

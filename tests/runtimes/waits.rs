@@ -9,10 +9,10 @@ use super::{start, timers};
 
 /// Checks that every sleep primitive and periodic timer answers the questions that it offers, with
 /// the requested number of waits, none of which ends before it begins.
-pub fn check_waits(ready: &PreparedHost) {
+pub fn check_waits(host: &PreparedHost) {
     const LENGTHS: [u64; 3] = [0, 50_000, 1_200_000];
-    let name = |waiter: &HostedWaiter| format!("{}:{}", ready.prefix, waiter.id);
-    let all = start(ready, None);
+    let name = |waiter: &HostedWaiter| format!("{}:{}", host.prefix, waiter.id);
+    let all = start(host, None);
     let (reference, _) = timers(&all);
     let hosted = all.borrow().hello().waiters.clone();
     let count_waiters = |op: &str| {
@@ -24,13 +24,13 @@ pub fn check_waits(ready: &PreparedHost) {
     assert!(
         count_waiters("waits") > 1 && count_waiters("periods") > 0,
         "{}: {hosted:?}",
-        ready.prefix
+        host.prefix
     );
     for hosted in &hosted {
         let offers = |op: &str| hosted.ops.iter().any(|offered| offered == op);
         // In a process that serves this timer only, as in a probe, and in a process with all
         // timers.
-        for connection in [&start(ready, Some(&hosted.id)), &all] {
+        for connection in [&start(host, Some(&hosted.id)), &all] {
             let mut timer = waiter(connection, &hosted.id);
             let request = WaitRequest {
                 lengths_ns: &LENGTHS,
@@ -87,8 +87,8 @@ pub fn check_waits(ready: &PreparedHost) {
 }
 
 /// Checks that a wait later than `break_ns` is the last of an answer.
-pub fn check_break(ready: &PreparedHost) {
-    let connection = start(ready, None);
+pub fn check_break(host: &PreparedHost) {
+    let connection = start(host, None);
     let (reference, _) = timers(&connection);
     let hosted = connection.borrow().hello().waiters.clone();
     for HostedWaiter { id, .. } in &hosted {
@@ -107,6 +107,6 @@ pub fn check_break(ready: &PreparedHost) {
             .iter()
             .position(is_late)
             .map_or(3, |first| first + 1);
-        assert_eq!(rows[0].len(), expected, "{}:{id}: {rows:?}", ready.prefix);
+        assert_eq!(rows[0].len(), expected, "{}:{id}: {rows:?}", host.prefix);
     }
 }

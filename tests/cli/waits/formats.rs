@@ -148,7 +148,7 @@ fn all_verbs_read_kept_run() {
     for words in [
         "nanosleep()",
         "How late waits were",
-        "Observed over asked",
+        "Observed over requested time",
         "floor",
     ] {
         assert!(inspected.contains(words), "{words}: {inspected}");
