@@ -162,7 +162,7 @@ fn compares_across_clock_source_change() {
     timermeter(&["compare", &old, &new, "--fail-if", "lost>0"])
         .code(3)
         .stdout(predicate::str::starts_with(
-            "clock source: tsc → hpet (it fell",
+            "clock source: tsc → hpet (reads through the kernel",
         ))
         .stdout(contains("condition holds: lost>0 (").and(contains("lost figures")));
 }

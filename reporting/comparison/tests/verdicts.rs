@@ -117,7 +117,7 @@ fn single_process_claims_nothing() {
             let why = open(condition, &comparison).unwrap_or_default();
             assert!(why.starts_with("a without intervals"), "{condition}: {why}");
         }
-        assert!(comparison.sentences[0].contains("unknown, as a report rests on a single process"));
+        assert!(comparison.sentences[0].contains("unknown, because a report used a single process"));
     }
 }
 
