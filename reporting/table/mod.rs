@@ -55,8 +55,8 @@ pub struct TableColumn {
     pub max_chars: Option<usize>,
     /// Whether a cell becomes several lines on a narrow terminal.
     pub folds: bool,
-    /// On a narrow terminal, columns with the largest priority are omitted first; 0 stands for
-    /// columns that are always shown.
+    /// On a narrow terminal, columns with the largest priority are omitted first; columns
+    /// with priority 0 are omitted only if folding the others does not suffice.
     pub omission_priority: u8,
     /// The index of the column group in [`Table::groups`]; `None` for a column without a group.
     pub group: Option<usize>,

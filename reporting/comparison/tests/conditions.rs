@@ -5,7 +5,8 @@ use proptest::prelude::*;
 use super::{compared, decide, met, open, report, sample, timer};
 use crate::comparison::{Condition, Decision};
 
-fn holds(condition: &str) -> Option<String> {
+/// The timers for which a condition holds in the sample; `None` if it does not hold.
+fn timers_of(condition: &str) -> Option<String> {
     match decide(condition, &sample()) {
         Decision::Holds(why) => Some(why),
         _ => None,
@@ -30,20 +31,20 @@ fn condition_holds_beyond_noise() {
         ("lost>0", Some("c, gone")),
         ("lost>=3", None),
     ] {
-        assert_eq!(holds(condition).as_deref(), timers, "{condition}");
+        assert_eq!(timers_of(condition).as_deref(), timers, "{condition}");
     }
 }
 
 #[test]
-fn open_where_change_may_hide() {
-    let of = |new: f64| {
+fn open_if_change_may_be_hidden() {
+    let compare = |new: f64| {
         compared(
             &report(vec![timer("a", 45.0, 20.0)]),
             &report(vec![timer("a", 45.0, new)]),
         )
         .unwrap()
     };
-    let unchanged = of(20.0);
+    let unchanged = compare(20.0);
     for (condition, decided) in [
         ("cost>50%", true),
         ("cost>5%", false),
@@ -78,7 +79,7 @@ fn open_where_change_may_hide() {
 }
 
 #[test]
-fn bad_condition_names_grammar() {
+fn invalid_condition_shows_grammar() {
     for (text, words) in [
         ("", "no operator"),
         ("quality", "no operator"),

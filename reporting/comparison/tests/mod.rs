@@ -75,10 +75,12 @@ fn compared(old: &Report, new: &Report) -> Result<Comparison, NothingInCommon> {
 
 fn failed(id: &str) -> TimerRow {
     let mut row = TimerRow::unmeasured(id, id, "native", Status::Failed);
-    row.reason = Some("it crashed".into());
+    row.reason = Some("the process crashed".into());
     row
 }
 
+/// A comparison in which `a` is unchanged, `b` is worse, `c` fails, `gone` is missing and `new` is
+/// added.
 fn sample() -> Comparison {
     let old = report(vec![
         timer("a", 45.0, 20.0),
@@ -102,14 +104,16 @@ fn spread(mut row: TimerRow, spread: f64, half: Option<f64>) -> TimerRow {
     row
 }
 
+/// The verdict on a quantity of the first timer that has it.
 fn verdict_of(comparison: &Comparison, quantity: Quantity) -> Verdict {
     let found = comparison
         .figures
         .iter()
         .find(|compared| compared.quantity == quantity);
-    found.expect("both have it").verdict
+    found.expect("both reports have the quantity").verdict
 }
 
+/// Whether a condition holds.
 fn met(condition: &str, comparison: &Comparison) -> bool {
     matches!(decide(condition, comparison), Decision::Holds(_))
 }
@@ -127,7 +131,7 @@ fn open(condition: &str, comparison: &Comparison) -> Option<String> {
     }
 }
 
-fn written(comparison: &Comparison, format: Format, style: Style) -> String {
+fn render(comparison: &Comparison, format: Format, style: Style) -> String {
     let mut text = Vec::new();
     let document = comparison.add_to(Document::new(()), false);
     document.write(format, style, &mut text).unwrap();
@@ -135,9 +139,9 @@ fn written(comparison: &Comparison, format: Format, style: Style) -> String {
 }
 
 fn table(comparison: &Comparison) -> String {
-    written(comparison, Format::Table, Style::default())
+    render(comparison, Format::Table, Style::default())
 }
 
 fn markdown(comparison: &Comparison) -> String {
-    written(comparison, Format::Markdown, Style::default())
+    render(comparison, Format::Markdown, Style::default())
 }

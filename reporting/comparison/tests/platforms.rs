@@ -1,11 +1,11 @@
 //! Tests differences between platforms, and timers with results on one side only.
 
-use super::{compared, decide, failed, markdown, report, table, timer, written};
+use super::{compared, decide, failed, markdown, render, report, table, timer};
 use crate::comparison::Decision;
 use crate::table::{Format, Style};
 
 #[test]
-fn fallen_clock_source_comes_first() {
+fn slower_clock_source_comes_first() {
     let old = report(vec![timer("a", 45.0, 20.0)]);
     let mut new = old.clone();
     new.platform.clocksource.current = Some("hpet".into());
@@ -21,12 +21,13 @@ fn fallen_clock_source_comes_first() {
     for text in [table(&comparison), markdown(&comparison)] {
         let first = text.lines().next().unwrap();
         assert!(
-            first.contains("clock source") && first.contains("tsc → hpet (reads through the kernel"),
+            first.contains("clock source")
+                && first.contains("tsc → hpet (reads through the kernel"),
             "{text}"
         );
     }
-    let back = compared(&new, &old).unwrap();
-    assert!(back.platform[0].remark.is_none() && back.platform[0].is_loud());
+    let reverse = compared(&new, &old).unwrap();
+    assert!(reverse.platform[0].remark.is_none() && reverse.platform[0].is_loud());
 }
 
 #[test]
@@ -49,14 +50,18 @@ fn reports_clock_source_without_figures() {
 
 #[test]
 fn reports_other_cpu_once() {
-    let named = |model: &str, family: u32| {
+    let report_of_cpu = |model: &str, family: u32| {
         let mut report = report(vec![timer("a", 45.0, 20.0)]);
         (report.platform.cpu.model, report.platform.cpu.family) =
             (Some(model.into()), Some(family));
         report
     };
-    let comparison = compared(&named("AMD EPYC", 25), &named("Intel Xeon", 6)).unwrap();
-    let text = written(
+    let comparison = compared(
+        &report_of_cpu("AMD EPYC", 25),
+        &report_of_cpu("Intel Xeon", 6),
+    )
+    .unwrap();
+    let text = render(
         &comparison,
         Format::Table,
         Style {
@@ -70,16 +75,20 @@ fn reports_other_cpu_once() {
     );
     assert_eq!(text.matches("another CPU").count(), 1, "{text}");
     assert!(markdown(&comparison).starts_with("**CPU: AMD EPYC → Intel Xeon"));
-    let family = compared(&named("AMD EPYC", 25), &named("AMD EPYC", 26)).unwrap();
+    let family = compared(
+        &report_of_cpu("AMD EPYC", 25),
+        &report_of_cpu("AMD EPYC", 26),
+    )
+    .unwrap();
     let text = table(&family);
     assert!(
         text.starts_with("cpu family: 25 → 26 (another CPU"),
         "{text}"
     );
-    let mut unnamed = named("AMD EPYC", 25);
-    unnamed.platform.cpu.model = None;
-    let silent = compared(&named("AMD EPYC", 25), &unnamed).unwrap();
-    assert!(!table(&silent).contains("another CPU"));
+    let mut without_model = report_of_cpu("AMD EPYC", 25);
+    without_model.platform.cpu.model = None;
+    let unknown = compared(&report_of_cpu("AMD EPYC", 25), &without_model).unwrap();
+    assert!(!table(&unknown).contains("another CPU"));
 }
 
 #[test]

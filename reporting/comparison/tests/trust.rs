@@ -20,7 +20,7 @@ fn trusted(mut row: TimerRow, failing: &[&str]) -> TimerRow {
         ),
     ] {
         if failing.contains(&name) {
-            (*outcome, *evidence) = (Outcome::Fail, format!("what {name} found"));
+            (*outcome, *evidence) = (Outcome::Fail, format!("evidence on {name}"));
         }
     }
     row.verdicts = Some(verdicts);
@@ -62,7 +62,7 @@ fn compares_answers_about_trust() {
     );
     for text in [table(&comparison), markdown(&comparison)] {
         assert!(
-            text.contains("pass → fail") && text.contains("what read path found"),
+            text.contains("pass → fail") && text.contains("evidence on read path"),
             "{text}"
         );
     }
@@ -80,29 +80,34 @@ fn compares_answers_about_trust() {
     let unasked = compared(&older, &new).unwrap();
     assert!(
         open("trust<0", &unasked).is_some(),
-        "it could not hold, whatever happened"
+        "the condition is open, because the old report did not ask"
     );
     assert!(
         compared(&older, &new).unwrap().answers.is_empty(),
-        "who did not ask says nothing"
+        "a question that was not asked has no answer"
     );
 }
 
 #[test]
 fn untested_answer_is_no_change() {
-    let with = |outcome: Outcome| {
+    let report_with = |outcome: Outcome| {
         let mut row = trusted(timer("a", 45.0, 20.0), &[]);
         if let Some(verdicts) = &mut row.verdicts {
             verdicts.stable.outcome = outcome;
         }
         report(vec![row])
     };
-    let changed = |old, new| compared(&with(old), &with(new)).unwrap().answers.len();
+    let changed = |old, new| {
+        compared(&report_with(old), &report_with(new))
+            .unwrap()
+            .answers
+            .len()
+    };
     assert_eq!(changed(Outcome::Pass, Outcome::NotTested), 0);
     assert_eq!(changed(Outcome::NotTested, Outcome::Pass), 0);
     assert_eq!(changed(Outcome::NotTested, Outcome::Fail), 1);
     assert_eq!(changed(Outcome::Fail, Outcome::NotTested), 1);
-    let runs = |outcomes: [Outcome; 3]| outcomes.map(with);
+    let runs = |outcomes: [Outcome; 3]| outcomes.map(report_with);
     let (old, new) = (
         runs([Outcome::Pass; 3]),
         runs([Outcome::Fail, Outcome::Pass, Outcome::NotTested]),
@@ -112,6 +117,6 @@ fn untested_answer_is_no_change() {
     assert_eq!(
         comparison.answers.len(),
         1,
-        "of two that are as many, the graver one"
+        "of equally frequent answers, the more severe one counts"
     );
 }

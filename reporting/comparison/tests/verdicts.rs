@@ -46,19 +46,23 @@ fn distinguishes_noise_from_change() {
         "{table}"
     );
     assert!(
-        table.contains("same platform") && table.contains("lost figures            c (it crashed)"),
+        table.contains("same platform")
+            && table.contains("lost figures            c (the process crashed)"),
         "{table}"
     );
     assert!(
         table.contains("-5.00 points [-") && table.contains("+50.0 % [+"),
         "{table}"
     );
-    assert!(!table.contains("20.00 ns"), "noise is not shown: {table}");
+    assert!(
+        !table.contains("20.00 ns"),
+        "differences within noise are omitted: {table}"
+    );
 }
 
 #[test]
 fn spreads_with_intervals_are_judged() {
-    let of = |new: f64, half: Option<f64>| {
+    let compare = |new: f64, half: Option<f64>| {
         let old = report(vec![spread(timer("a", 45.0, 20.0), 0.9, half)]);
         compared(
             &old,
@@ -72,7 +76,7 @@ fn spreads_with_intervals_are_judged() {
         (0.2, Some(0.4), Verdict::Noise, false),
         (0.8, None, Verdict::Unjudged, true),
     ] {
-        let comparison = of(new, half);
+        let comparison = compare(new, half);
         assert_eq!(
             verdict_of(&comparison, Quantity::SPREAD),
             verdict,
@@ -80,7 +84,7 @@ fn spreads_with_intervals_are_judged() {
         );
         assert_eq!(met("spread<-0.05", &comparison), holds, "{new} {half:?}");
     }
-    let table = table(&of(0.2, Some(0.01)));
+    let table = table(&compare(0.2, Some(0.01)));
     assert!(table.contains("-0.700 [-"), "{table}");
 }
 
@@ -117,27 +121,29 @@ fn single_process_claims_nothing() {
             let why = open(condition, &comparison).unwrap_or_default();
             assert!(why.starts_with("a without intervals"), "{condition}: {why}");
         }
-        assert!(comparison.sentences[0].contains("unknown, because a report used a single process"));
+        assert!(
+            comparison.sentences[0].contains("unknown, because a report used a single process")
+        );
     }
 }
 
 /// Two CPUs declare slightly different rates.
 #[test]
 fn ignores_differences_too_small_to_matter() {
-    let surely = |ns: f64| {
+    let narrow = |ns: f64| {
         let mut row = timer("a", 45.0, 20.0);
         row.resolution_ns = Some(Interval::with_ends(ns, Some((ns * 0.9999, ns * 1.0001))));
         row
     };
-    let of = |old: f64, new: f64| {
-        compared(&report(vec![surely(old)]), &report(vec![surely(new)])).unwrap()
+    let compare = |old: f64, new: f64| {
+        compared(&report(vec![narrow(old)]), &report(vec![narrow(new)])).unwrap()
     };
     for (new, verdict) in [
         (10.02, Verdict::Noise),
         (9.98, Verdict::Noise),
         (10.2, Verdict::Worse),
     ] {
-        let comparison = of(10.0, new);
+        let comparison = compare(10.0, new);
         assert_eq!(
             verdict_of(&comparison, Quantity::RESOLUTION),
             verdict,
@@ -149,7 +155,7 @@ fn ignores_differences_too_small_to_matter() {
             "{new}"
         );
     }
-    let comparison = of(10.0, 10.02);
+    let comparison = compare(10.0, 10.02);
     for text in [table(&comparison), markdown(&comparison)] {
         let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
         assert!(
@@ -177,7 +183,7 @@ fn cost_of(comparison: &Comparison) -> &Compared {
         .figures
         .iter()
         .find(|compared| compared.quantity == Quantity::COST)
-        .expect("both have it")
+        .expect("both reports have a cost")
 }
 
 /// A core that runs twice as fast halves the cost although no clock changed. If it is unknown what
@@ -212,16 +218,16 @@ fn compares_cycles_where_cost_follows_core() {
     }
     // Half as many cycles at twice the frequency is a change in both units; twice as many cycles is
     // no change in the same direction in both units.
-    let of = |cycles| {
+    let compare = |cycles| {
         compared(
             &at_frequency(2.0, 60.0, None),
             &at_frequency(4.0, cycles, None),
         )
         .unwrap()
     };
-    assert_eq!(cost_of(&of(30.0)).verdict, Verdict::Better);
-    assert!((cost_of(&of(30.0)).change.percent.unwrap().value + 50.0).abs() < 1e-9);
-    assert_eq!(cost_of(&of(90.0)).verdict, Verdict::Noise);
+    assert_eq!(cost_of(&compare(30.0)).verdict, Verdict::Better);
+    assert!((cost_of(&compare(30.0)).change.percent.unwrap().value + 50.0).abs() < 1e-9);
+    assert_eq!(cost_of(&compare(90.0)).verdict, Verdict::Noise);
 }
 
 #[test]
