@@ -7,7 +7,7 @@ mod stored;
 use std::collections::BTreeMap;
 
 pub use evidence::{
-    Claims, CounterEvidence, Evidence, Handed, Meanwhile, Moved, Order, OtherPath, Pair,
+    Claims, CounterEvidence, Evidence, HandoffPair, Meanwhile, Moved, Order, OtherPath, Pair,
     PairedReading, Reads, Threads,
 };
 use serde::de::{Deserialize, Deserializer, Error};
@@ -20,39 +20,39 @@ use crate::model::{Context, Family};
 #[apply(recorded)]
 #[derive(Default)]
 pub struct Trace<R = Run> {
-    /// Nanoseconds in a tick of the timer, declared or measured; unknown for a counter that stands
+    /// Nanoseconds in a tick of the timer, declared or measured; `None` for a counter that stands
     /// still.
     pub ns_per_tick: Option<f64>,
-    /// Relative uncertainty of a measured tick; half the width of its 95 % interval.
+    /// Relative uncertainty of a measured tick: half the width of its 95 % interval.
     #[serde(default)]
     #[serde(rename = "ns_per_tick_doubt")]
     pub ns_per_tick_uncertainty: f64,
     /// Whether `ns_per_tick` was declared by the timer.
     pub declared: bool,
-    /// The timer that measured the invocations.
+    /// The clock that timed the calls of the timer.
     pub reference: Reference,
     /// The core frequency to which all costs are scaled, in hertz: the median over the campaign.
     pub core_hz: Option<f64>,
-    /// One entry for each fresh process that measured without disturbance.
+    /// The observations of each fresh process that was not disturbed.
     pub runs: Vec<R>,
     /// The number of processes that were disturbed.
     #[serde(rename = "spoilt")]
     pub discarded: u32,
-    /// Observations of disturbed processes: no result is computed from them, but a later version
-    /// may analyse them again.
+    /// Observations of the disturbed processes. No result is computed from them; they are kept so
+    /// that a later version of the program may use them.
     #[serde(default)]
     pub set_aside: Vec<R>,
-    /// The number of processes among the runs that were disturbed throughout; they count if there
-    /// are too few undisturbed processes.
+    /// The number of `runs` that were disturbed throughout; they are used only if there are too few
+    /// undisturbed processes.
     #[serde(default, skip_serializing_if = "none")]
     pub shared: u32,
-    /// The number of windows that were dropped and repeated, by disturbance.
+    /// The number of windows of measurement that were dropped and repeated, by kind of disturbance.
     pub dropped: BTreeMap<String, u32>,
-    /// The duration of code around a read, without and with a read: a list for each process that
-    /// measured it.
+    /// The durations of pieces of work without and with a read in them: a list for each process
+    /// that measured them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub adds: Vec<Vec<InContext>>,
-    /// Long observations of a timer whose steps are too long for the other runs.
+    /// Long observations of a timer whose steps are too long for `runs`.
     pub slow: Vec<Intervals>,
     /// Evidence for the verdicts on the timer.
     pub evidence: Evidence,
@@ -62,14 +62,14 @@ fn none(count: &u32) -> bool {
     *count == 0
 }
 
-/// Rejects a count that would take a host longer than any campaign; sums of accepted counts do not
-/// overflow.
+/// Reads a count. Rejects one that would take a host longer than any campaign, so that sums of
+/// counts do not overflow.
 fn plausible<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u64, D::Error> {
-    /// Some minutes of the fastest host, in calls.
-    const MOST: u64 = 1_000_000_000_000;
+    /// The largest accepted count: the calls that the fastest host makes in some minutes.
+    const MAX_COUNT: u64 = 1_000_000_000_000;
     let count = u64::deserialize(deserializer)?;
-    if count > MOST {
-        let problem = format!("a count of {count}, where {MOST} is more than is ever asked for");
+    if count > MAX_COUNT {
+        let problem = format!("a count of {count}; no measurement exceeds {MAX_COUNT}");
         return Err(D::Error::custom(problem));
     }
     Ok(count)
@@ -86,7 +86,7 @@ impl<R> Trace<R> {
     }
 }
 
-/// Properties of the reference.
+/// The clock that other timers are compared with, and its properties.
 #[apply(recorded)]
 #[derive(Default)]
 pub struct Reference {
@@ -97,8 +97,7 @@ pub struct Reference {
     pub family: Option<Family>,
     /// Nanoseconds in a tick of the reference.
     pub ns_per_tick: f64,
-    /// Whether the reference advances with the kernel's clock between requests, as a clock does and
-    /// simulated time does not.
+    /// Whether the reference advances with real time, as clocks do; simulated time does not.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub keeps_time: bool,
     /// Resolution of the reference, in its ticks; one tick if unknown.
@@ -112,20 +111,22 @@ pub struct Reference {
     #[serde(default)]
     #[serde(rename = "rate_doubt")]
     pub rate_uncertainty: f64,
-    /// The largest deviation of a raw counter from the clock of the kernel during the campaign, in
-    /// nanoseconds, in excess of all uncertainties.
+    /// The largest deviation of the reference, if it is a raw counter, from the kernel's clock
+    /// during the campaign, in nanoseconds, minus all uncertainties; 0 if they explain it.
     #[serde(default)]
-    pub strayed_ns: f64,
+    #[serde(rename = "strayed_ns")]
+    pub unexplained_deviation_ns: f64,
 }
 
 impl Reference {
-    /// Uncertainty of a reading: the longest possible step of the reference, in nanoseconds.
+    /// Returns the uncertainty of a reading: the longest possible step of the reference, in
+    /// nanoseconds.
     pub fn uncertainty_ns(&self) -> f64 {
         self.step_at_most.unwrap_or(self.step) * self.ns_per_tick
     }
 
-    /// The interval between two readings of the reference, in nanoseconds. The subtraction wraps,
-    /// because counters may wrap.
+    /// Returns the interval between two readings of the reference, in nanoseconds. The subtraction
+    /// wraps, because counters may wrap.
     pub fn ns(&self, from: i64, to: i64) -> f64 {
         to.wrapping_sub(from) as f64 * self.ns_per_tick
     }
@@ -137,8 +138,8 @@ impl Reference {
 pub struct Intervals {
     /// Units of work.
     pub work: u64,
-    /// Second reading minus first. Most amounts of work occur once, in hundreds of thousands of
-    /// groups, so single values are stored inline, not on the heap.
+    /// Second reading minus first. Most amounts of work occur only once, and there are hundreds of
+    /// thousands of groups, so that a single value is stored inline, not on the heap.
     pub deltas: SmallVec<[i64; 2]>,
 }
 
@@ -185,7 +186,7 @@ pub struct Readings {
 }
 
 impl Run {
-    /// Whether costs were measured on a dedicated core at one frequency.
+    /// Returns whether costs were measured on a core without other threads and at one frequency.
     pub fn is_calm(&self) -> bool {
         !(self.bracket.unstable
             || self.singles.unstable
@@ -194,7 +195,7 @@ impl Run {
     }
 
     /// Sets the core frequency and the disturbance of all windows of the run.
-    pub fn seen(mut self, core_hz: Option<f64>, unstable: bool) -> Self {
+    pub fn with_core_state(mut self, core_hz: Option<f64>, unstable: bool) -> Self {
         let Self {
             bracket,
             singles,
@@ -220,17 +221,19 @@ pub struct Run {
     pub intervals: Vec<Intervals>,
     /// Successive readings.
     pub readings: Readings,
-    /// Batches without calls: the bracket itself.
+    /// Batches without calls: the bracket, which is two reads of the reference with nothing
+    /// between.
     pub bracket: Batches,
     /// Single calls.
     pub singles: Batches,
     /// Batches of many calls.
     pub batches: Batches,
-    /// Batches of few calls, in large number: for the skewness of the cost of a call.
+    /// Many batches of few calls, for the skewness of the cost of a call.
     pub few: Batches,
-    /// Batches of some calls: for the variance of the cost of a call.
+    /// Batches of more calls than in `few`, for the variance of the cost of a call.
     pub some: Batches,
-    /// Batches of as many calls of an empty timer; empty if the host has none.
+    /// Batches of calls of a timer that does nothing, of the size of `batches`; empty if the host
+    /// has no such timer.
     pub floor: Batches,
     /// The number of windows that were kept although they were disturbed in every repetition.
     #[serde(default)]
@@ -240,14 +243,14 @@ pub struct Run {
     pub dropped: Vec<DroppedWindow>,
 }
 
-/// A window that was disturbed.
+/// A window of measurement that was disturbed.
 #[apply(recorded)]
 #[derive(Default)]
 pub struct DroppedWindow {
     /// Calls in a batch; null for successive readings.
     pub calls: Option<u64>,
-    /// The response: lengths of batches in ticks of the reference, or readings in ticks of the
-    /// timer.
+    /// The measured values: lengths of batches in ticks of the reference, or readings in ticks of
+    /// the timer.
     pub values: Vec<i64>,
 }
 
@@ -268,14 +271,15 @@ pub struct Wait {
 }
 
 impl Wait {
-    /// The duration of the wait, in nanoseconds. The subtraction wraps, because counters may wrap.
-    pub fn took_ns(&self, ns_per_tick: f64) -> f64 {
+    /// Returns the duration of the wait, in nanoseconds. The subtraction wraps, because counters
+    /// may wrap.
+    pub fn duration_ns(&self, ns_per_tick: f64) -> f64 {
         self.after.wrapping_sub(self.before) as f64 * ns_per_tick
     }
 
-    /// The lateness: duration minus requested length, in nanoseconds.
+    /// Returns the lateness: duration minus requested length, in nanoseconds.
     pub fn late_ns(&self, ns_per_tick: f64) -> f64 {
-        self.took_ns(ns_per_tick) - self.request_ns as f64
+        self.duration_ns(ns_per_tick) - self.request_ns as f64
     }
 }
 
@@ -283,7 +287,8 @@ impl Wait {
 #[apply(recorded)]
 #[derive(Default)]
 pub struct WaitRun {
-    /// The loop around a wait with nothing in it; empty if the host has no such timer.
+    /// Executions of the loop around a wait without a wait in it; empty if the host has no such
+    /// timer.
     pub empty: Vec<Wait>,
     /// Waits of chosen lengths, including 0 and 1 ns, in the order of execution.
     pub lengths: Vec<Wait>,
@@ -291,11 +296,11 @@ pub struct WaitRun {
     pub scans: Vec<Vec<Wait>>,
     /// Long waits, made while other sleep primitives waited too.
     pub long: Vec<Wait>,
-    /// Durations of pairs of arming and cancelling, in ticks of the reference.
+    /// Durations of arming a timer and cancelling it again, in ticks of the reference.
     pub arms: Vec<i64>,
 }
 
-/// All observations of a sleep primitive.
+/// All observations of a sleep primitive: a function that waits for a given time.
 #[apply(recorded)]
 #[derive(Default)]
 pub struct WaitTrace {

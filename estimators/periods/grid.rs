@@ -8,22 +8,24 @@ use std::ops::Range;
 use crate::statistics::{median, quantile, sorted};
 use crate::trace::PeriodRun;
 
-/// The number of wake-ups that are ignored after a stall: those of a burst as long as the stall, and
-/// one more. As many are needed to find out whether the wake-up before them was late or missed an
-/// expiration; therefore missed expirations are not counted for the last wake-ups of a process.
+/// The number of wake-ups that are ignored after a stall: those of a burst as long as the stall,
+/// and one more. As many are needed to find out whether the wake-up before them was late or missed
+/// an expiration; therefore missed expirations are not counted for the last wake-ups of a process.
 /// *Computed*: a stall of 3.5 periods is made up for by three wake-ups.
 pub const SETTLING_WAKEUPS: usize = 5;
-/// The number of wake-ups on either side of a gap that show whether points of the grid were missed. *Default*: moves no figure.
+/// The number of wake-ups on either side of a gap that show whether points of the grid were missed.
+/// *Default*: moves no figure.
 const NEIGHBOUR_WAKEUPS: usize = 20;
-/// The share of wake-ups, the earliest ones, that come before the grid: lateness is measured from the
-/// grid. *Judgement*.
+/// The share of wake-ups, the earliest ones, that come before the grid: lateness is measured from
+/// the grid. *Judgement*.
 const EARLIEST_SHARE: f64 = 0.01;
-/// The smallest ratio of the median interval to the requested period at which the median interval is
-/// used as the period. If it is smaller, most wake-ups follow late ones. *Default*: moves no figure.
+/// The smallest ratio of the median interval to the requested period at which the median interval
+/// is used as the period. If it is smaller, most wake-ups follow late ones. *Default*: moves no
+/// figure.
 const MIN_INTERVAL_RATIO: f64 = 0.8;
-/// The relative difference of the median interval from the requested period below which the requested
-/// period is used: a timer with a grid is more exact than that, the median of few intervals is not.
-/// *Judgement*.
+/// The relative difference of the median interval from the requested period below which the
+/// requested period is used: a timer with a grid is more exact than that, the median of few
+/// intervals is not. *Judgement*.
 const MAX_EQUAL_DIFFERENCE: f64 = 0.01;
 
 /// The wake-ups of one process, in ticks of the reference.
@@ -55,8 +57,8 @@ pub struct ProcessFigures {
 }
 
 impl WakeupSeries {
-    /// `requested` is the requested period in ticks of the reference. `None` if the reference stands
-    /// still or runs backwards.
+    /// `requested` is the requested period in ticks of the reference. `None` if the reference
+    /// stands still or runs backwards.
     pub fn from_run(run: &PeriodRun, requested: f64) -> Option<Self> {
         let (first, wakeups) = (run.wakeups.first()?.0, run.wakeups.iter());
         let stalls = run.stalls.iter().map(|&stall| stall as usize);
@@ -113,8 +115,8 @@ impl WakeupSeries {
     }
 
     /// Returns by how many ticks the wake-ups after a gap are later than `number`, the point of the
-    /// grid of each wake-up, predicts. It compares the earliest of the `neighbours` nearest wake-ups
-    /// on either side. `None` if there are no wake-ups on one side.
+    /// grid of each wake-up, predicts. It compares the earliest of the `neighbours` nearest
+    /// wake-ups on either side. `None` if there are no wake-ups on one side.
     pub fn grid_shift(
         &self,
         number: &[f64],
@@ -129,8 +131,8 @@ impl WakeupSeries {
         Some(earliest(after.start..end)? - earliest(start..before.end)?)
     }
 
-    /// Returns the number of the grid point of each wake-up, and how many points were missed that the
-    /// timer does not report.
+    /// Returns the number of the grid point of each wake-up, and how many points were missed that
+    /// the timer does not report.
     fn grid_numbers(&self) -> (Vec<f64>, u64) {
         let add_up = |sum: &mut f64, count: &f64| {
             *sum += count;
@@ -161,7 +163,8 @@ impl WakeupSeries {
                 // intervals; the grid is compared behind them.
                 let from = next.saturating_add(excess as usize);
                 let last = segment.end == self.at.len();
-                // Points missed shortly before a stall are found by the comparison across the stall.
+                // Points missed shortly before a stall are found by the comparison across the
+                // stall.
                 if !last && from.saturating_add(SETTLING_WAKEUPS) > segment.end {
                     continue;
                 }
@@ -197,7 +200,8 @@ impl WakeupSeries {
         (number, missed as u64)
     }
 
-    /// Returns the results for a timer with a grid: lateness is measured from the points of the grid.
+    /// Returns the results for a timer with a grid: lateness is measured from the points of the
+    /// grid.
     pub fn figures_on_grid(&self) -> ProcessFigures {
         let (number, missed_silently) = self.grid_numbers();
         let undisturbed: Vec<usize> = self.undisturbed().collect();

@@ -2,9 +2,9 @@
 //! program missed.
 //!
 //! Processes that wait for the timer are held up on purpose now and then, by a *stall*. The first
-//! wake-ups after a stall show the policy of the timer. After a *burst* of wake-ups that make up for
-//! all missed expirations, wake-ups are on time again. After a *skip* they are late by whole periods;
-//! after a *delay*, by the length of the stall.
+//! wake-ups after a stall show the policy of the timer. After a *burst* of wake-ups that make up
+//! for all missed expirations, wake-ups are on time again. After a *skip* they are late by whole
+//! periods; after a *delay*, by the length of the stall.
 
 mod grid;
 
@@ -16,12 +16,14 @@ use crate::statistics::quantiles::{median_over_processes, quantile_over_processe
 use crate::statistics::{mean_over_processes, median, quantile, sorted};
 use crate::trace::{PeriodRun, PeriodTrace};
 
-/// The smallest number of wake-ups of a process that results are computed from. *Default*: moves no figure.
+/// The smallest number of wake-ups of a process that results are computed from. *Default*: moves no
+/// figure.
 const MIN_WAKEUPS: usize = 8;
 /// Wake-ups at the end of a process whose missed expirations are not counted; they are needed to
 /// classify the preceding wake-ups. *Computed*.
 pub const SKIPPED_AT_END: usize = grid::SETTLING_WAKEUPS;
-/// The smallest number of intervals, or wake-ups, for a 99th percentile. *Chance*: five lie beyond it.
+/// The smallest number of intervals, or wake-ups, for a 99th percentile. *Chance*: five lie beyond
+/// it.
 const MIN_INTERVALS_P99: usize = 500;
 
 /// Computes all results for a periodic timer.
@@ -96,32 +98,34 @@ pub fn figures(trace: &PeriodTrace) -> PeriodFigures {
 
 /// The length of a stall, in requested periods. *Definition*: as the campaign makes them.
 const STALL_PERIODS: f64 = 3.5;
-/// Half of the largest delay, in typical periods, that counts as none, which means a burst. *Default*: moves no figure.
-const MAX_DEVIATION_PERIODS: f64 = 0.25;
-/// The quantile of the delays measured at places without a stall that is used as the tolerance for a
-/// delay of whole periods.
+/// Half of the largest delay, in typical periods, that counts as none, which means a burst.
 /// *Default*: moves no figure.
+const MAX_DEVIATION_PERIODS: f64 = 0.25;
+/// The quantile of the delays measured at places without a stall that is used as the tolerance for
+/// a delay of whole periods. *Default*: moves no figure.
 const NOISE_QUANTILE: f64 = 0.95;
-/// The smallest and the largest such tolerance, as a share of the difference between the delays that
-/// a skip and a delay would cause. *Default*: moves no figure.
+/// The smallest and the largest such tolerance, as a share of the difference between the delays
+/// that a skip and a delay would cause. *Default*: moves no figure.
 const TOLERANCE_LIMITS: [f64; 2] = [0.1, 0.5];
 /// The smallest share of stalls that must agree on a policy. *Judgement*.
 const MIN_AGREEING_SHARE: f64 = 0.6;
-/// The smallest ratio of the difference between the delays that a skip and a delay would cause to the
-/// error of a delay at which the delays decide. The difference is then at least two standard errors
-/// of a few stalls. *Computed*.
+/// The smallest ratio of the difference between the delays that a skip and a delay would cause to
+/// the error of a delay at which the delays decide. The difference is then at least two standard
+/// errors of a few stalls. *Computed*.
 const MIN_SEPARATION: f64 = 4.0;
-/// The number of wake-ups on either side of a stall that its delay is computed from. *Default*: moves no figure.
+/// The number of wake-ups on either side of a stall that its delay is computed from. *Default*:
+/// moves no figure.
 const NEIGHBOUR_WAKEUPS: usize = 5;
-/// The number of wake-ups from those used before a stall to those used after it. Their deviations add
-/// up if each wake-up starts a new period. *Judgement*.
+/// The number of wake-ups from those used before a stall to those used after it. Their deviations
+/// add up if each wake-up starts a new period. *Judgement*.
 const WAKEUPS_ACROSS_STALL: f64 = 10.0;
 /// The ratio of the standard deviation of a normal distribution to its median absolute deviation.
 /// *Computed*.
 const DEVIATION_PER_MEDIAN: f64 = 1.4826;
 /// The smallest excess of opposite signs over equal signs in the deviations of two consecutive
-/// intervals, as a share, at which wake-ups keep to a grid. On a grid the excess is 1/3, because a late wake-up lengthens one
-/// interval and shortens the next; without a grid it is 0. *Default*: moves no figure.
+/// intervals, as a share, at which wake-ups keep to a grid. On a grid the excess is 1/3, because a
+/// late wake-up lengthens one interval and shortens the next; without a grid it is 0. *Default*:
+/// moves no figure.
 const MIN_SIGN_EXCESS: f64 = 1.0 / 6.0;
 
 /// Returns the policy that most stalls agree on. `None` without stalls, or if they disagree.

@@ -15,8 +15,8 @@ fn reference() -> Reference {
     }
 }
 
-/// Returns the results for a simulated timer in three processes of 400 wake-ups, and the true numbers
-/// of missed expirations: those that it reports, and all.
+/// Returns the results for a simulated timer in three processes of 400 wake-ups, and the true
+/// numbers of missed expirations: those that it reports, and all.
 fn found(model: &TickModel, period_ns: u64, seed: u64) -> (PeriodFigures, [u64; 2]) {
     let mut trace = PeriodTrace {
         reference: reference(),
@@ -89,8 +89,8 @@ fn policies_and_missed_expirations_are_exact() {
     }
 }
 
-/// A loop that waits for multiples of 1 ms but gets the CPU only in a part of each time slice makes up
-/// for missed points in bursts, and keeps its rate.
+/// A loop that waits for multiples of 1 ms but gets the CPU only in a part of each time slice makes
+/// up for missed points in bursts, and keeps its rate.
 #[test]
 fn burst_keeps_its_rate_under_load() {
     for (slice, phase) in [(3_300_000, 0), (6_000_000, 700_000), (6_000_000, 2_900_000)] {

@@ -17,7 +17,7 @@ pub struct Rate {
     pub uncertainty: f64,
     /// The largest deviation of a paired reading from the fitted line, in nanoseconds, in excess of
     /// the uncertainty of the reading and of the rate.
-    pub strayed_ns: f64,
+    pub unexplained_deviation_ns: f64,
 }
 
 /// Returns the comparison `[before, timer, after]` with the shortest distance between its outer
@@ -67,7 +67,7 @@ pub fn rate_from_paired_readings(readings: &[[i64; 3]], clock_ns: f64) -> Option
     Some(Rate {
         ns_per_tick,
         uncertainty,
-        strayed_ns: strayed.fold(0.0, f64::max),
+        unexplained_deviation_ns: strayed.fold(0.0, f64::max),
     })
 }
 
@@ -84,8 +84,8 @@ pub fn tick(trace: &Trace) -> Option<(f64, f64)> {
         // Ticks of the timer in a tick of the reference.
         let rate = rate_from_paired_readings(&trace.evidence.sparse_comparisons, 1.0)?;
         let ns = trace.reference.ns_per_tick / rate.ns_per_tick;
-        let steady =
-            rate.strayed_ns == 0.0 && (ns / process_rate - 1.0).abs() < MAX_RATE_DIFFERENCE;
+        let steady = rate.unexplained_deviation_ns == 0.0
+            && (ns / process_rate - 1.0).abs() < MAX_RATE_DIFFERENCE;
         steady.then_some((ns, rate.uncertainty + trace.reference.rate_uncertainty))
     };
     let known = if trace.declared {
@@ -242,7 +242,7 @@ mod tests {
             "{rate:?}"
         );
         assert!(
-            rate.uncertainty < 1e-7 && rate.strayed_ns == 0.0,
+            rate.uncertainty < 1e-7 && rate.unexplained_deviation_ns == 0.0,
             "{rate:?}"
         );
         let of_coarser_ticks = rate_from_paired_readings(&readings(), 10.0).unwrap();
@@ -255,7 +255,7 @@ mod tests {
         all[3][2] += 6_000_000;
         let rate = rate_from_paired_readings(&all, 1.0).unwrap();
         assert!(
-            (rate.ns_per_tick / 0.5 - 1.0).abs() < 1e-6 && rate.strayed_ns == 0.0,
+            (rate.ns_per_tick / 0.5 - 1.0).abs() < 1e-6 && rate.unexplained_deviation_ns == 0.0,
             "{rate:?}"
         );
     }
@@ -267,7 +267,12 @@ mod tests {
             reading[0] -= 40_000_000;
             reading[2] -= 40_000_000;
         }
-        assert!(rate_from_paired_readings(&all, 1.0).unwrap().strayed_ns > 1e6);
+        assert!(
+            rate_from_paired_readings(&all, 1.0)
+                .unwrap()
+                .unexplained_deviation_ns
+                > 1e6
+        );
     }
 
     #[test]

@@ -1,6 +1,8 @@
-//! Evidence for the verdicts on a timer, and for the findings about a counter that programs can
-//! read without the kernel. Counts and extremes if there are too many readings to store, otherwise
-//! integers as they were read.
+//! Defines the evidence for the verdicts on a timer, and for the findings about a counter that
+//! programs can read without the kernel. Readings are stored as they were read; if there are too
+//! many, their counts and extreme values are stored.
+//!
+//! A *comparison* is three readings: of the reference, of the timer, and of the reference again.
 
 use std::collections::BTreeMap;
 
@@ -19,12 +21,12 @@ pub struct Evidence {
     /// Comparisons with the reference, one in each round of the campaign.
     #[serde(rename = "glances")]
     pub sparse_comparisons: Vec<[i64; 3]>,
-    /// The time between the first and the last sparse comparison by the clock of the runner, in
-    /// nanoseconds: least and greatest possible value. None if the runner did not measure it, or if
-    /// the reference is not known to follow real time.
+    /// The time between the first and the last sparse comparison by the clock of this program, in
+    /// nanoseconds: least and greatest possible value. `None` if it was not measured, or if the
+    /// reference is not known to follow real time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub passed_ns: Option<[u64; 2]>,
-    /// Comparisons after each process of two rounds.
+    /// Comparisons after each process in two rounds of the campaign.
     #[serde(default)]
     #[serde(rename = "close_glances")]
     pub close_comparisons: Vec<[i64; 3]>,
@@ -34,8 +36,8 @@ pub struct Evidence {
     pub process_comparisons: Vec<[[i64; 3]; 2]>,
     /// Consecutive comparisons, about a millisecond apart.
     pub series: Vec<[i64; 3]>,
-    /// The number of reads between successive edges of a clock whose steps are far longer than a
-    /// read: edges one step apart, in runs without a gap.
+    /// For a clock whose steps are far longer than a read: the number of reads between successive
+    /// changes of its value, in lists without a gap.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub edges: Vec<Vec<u32>>,
     /// The advance of the timer during various activities of the thread.
@@ -43,7 +45,7 @@ pub struct Evidence {
     /// Readings of the timer between two readings of the same clock on another path.
     #[serde(default, rename = "beside", skip_serializing_if = "Vec::is_empty")]
     pub other_paths: Vec<OtherPath>,
-    /// The reason why a question was not answered, by question.
+    /// The reasons why questions were not answered, by question of the protocol.
     pub refusals: BTreeMap<String, String>,
 }
 
@@ -53,7 +55,7 @@ pub struct Evidence {
 pub struct Claims {
     /// The quantity that the timer counts.
     pub counts: Option<Counted>,
-    /// The resolution that its platform declares, in nanoseconds.
+    /// The resolution that the operating system or the runtime declares, in nanoseconds.
     pub resolution_ns: Option<f64>,
 }
 
@@ -79,7 +81,7 @@ pub struct Order {
 #[apply(recorded)]
 #[derive(Default)]
 pub struct Threads {
-    /// Rounds of pairs that ran at the same time.
+    /// The number of rounds; the pairs of one round ran at the same time.
     pub rounds: u32,
     /// The number of all possible pairs of CPUs.
     pub possible: u32,
@@ -87,15 +89,16 @@ pub struct Threads {
     pub pairs: Vec<Pair>,
 }
 
-/// Two threads that alternate.
+/// Two threads that take readings in turn: each thread reads the timer after it has received the
+/// reading of the other.
 #[apply(recorded)]
 #[derive(Default)]
 pub struct Pair {
     /// The CPUs of the threads, if they were pinned.
     pub cpus: Option<[u32; 2]>,
-    /// Handoffs, in both directions together.
+    /// The number of handoffs, in both directions together.
     pub handoffs: u32,
-    /// Handoffs in which the later reading was smaller.
+    /// The number of handoffs in which the later reading was smaller.
     pub backward: u32,
     /// The largest backward step, in ticks.
     pub largest: u64,
@@ -113,13 +116,13 @@ impl Pair {
             ..Self::default()
         };
         for (number, [first, second]) in handoffs.iter().enumerate() {
-            let ahead = second.wrapping_sub(*first);
-            if ahead < 0 {
+            let difference = second.wrapping_sub(*first);
+            if difference < 0 {
                 pair.backward += 1;
-                pair.largest = pair.largest.max(ahead.unsigned_abs());
+                pair.largest = pair.largest.max(difference.unsigned_abs());
             }
             let least = &mut pair.least[number % 2];
-            *least = Some(least.map_or(ahead, |least| least.min(ahead)));
+            *least = Some(least.map_or(difference, |least| least.min(difference)));
         }
         pair
     }
@@ -129,11 +132,11 @@ impl Pair {
 #[apply(recorded)]
 #[derive(Default)]
 pub struct OtherPath {
-    /// The id of the timer on the other path.
+    /// The id of the timer on the other path, whose two readings enclose each reading.
     pub within: String,
     /// Nanoseconds in a unit of the reading: upper limit of the truncation.
     pub unit_ns: i64,
-    /// The additional declared lag of the clock, in nanoseconds.
+    /// The time by which the clock may lag according to its declaration, in nanoseconds.
     pub lag_ns: i64,
     /// Whether another CPU was busy at the same time.
     pub busy: bool,
@@ -156,16 +159,16 @@ impl OtherPath {
         busy: bool,
         readings: &[[i64; 3]],
     ) -> Self {
-        let most = |of: fn(&[i64; 3]) -> i64| readings.iter().map(of).max().unwrap_or(0);
+        let largest = |value: fn(&[i64; 3]) -> i64| readings.iter().map(value).max().unwrap_or(0);
         Self {
             within: within.to_owned(),
             unit_ns,
             lag_ns,
             busy,
             readings: readings.len() as u32,
-            ahead_ns: most(|[_, own, after]| own.saturating_sub(*after)),
-            behind_ns: most(|[before, own, _]| before.saturating_sub(*own)),
-            narrowest_ns: -most(|[before, _, after]| before.saturating_sub(*after)),
+            ahead_ns: largest(|[_, own, after]| own.saturating_sub(*after)),
+            behind_ns: largest(|[before, own, _]| before.saturating_sub(*own)),
+            narrowest_ns: -largest(|[before, _, after]| before.saturating_sub(*after)),
         }
     }
 }
@@ -196,7 +199,7 @@ pub struct Moved {
 }
 
 impl Moved {
-    /// Ticks of the timer per tick of the reference.
+    /// Returns the ticks of the timer per tick of the reference.
     pub fn rate(&self) -> f64 {
         self.timer as f64 / (self.reference as f64).max(1.0)
     }
@@ -209,11 +212,13 @@ pub struct CounterEvidence {
     /// Successive readings of one thread that was moved between CPUs.
     pub order: Order,
     /// Readings passed from CPU to CPU.
-    pub handed: Vec<Handed>,
+    #[serde(rename = "handed")]
+    pub handoffs: Vec<HandoffPair>,
     /// Readings without fences, from the first round of pairs.
-    pub unfenced: Vec<Handed>,
+    pub unfenced: Vec<HandoffPair>,
     /// Paired readings of the counter and a clock of the kernel, in the order of execution.
-    pub looks: Vec<PairedReading>,
+    #[serde(rename = "looks")]
+    pub paired_readings: Vec<PairedReading>,
     /// The declared frequency, in hertz.
     pub declared_hz: Option<f64>,
     /// The least duration of a number of consecutive reads of the counter and of the kernel's
@@ -223,29 +228,29 @@ pub struct CounterEvidence {
     pub refusals: Vec<String>,
 }
 
-/// Two CPUs that alternate.
+/// Two CPUs that read the counter in turn.
 #[apply(recorded)]
 #[derive(Default)]
-pub struct Handed {
-    /// Counts and extremes.
+pub struct HandoffPair {
+    /// Counts of handoffs, and extreme differences.
     pub pair: Pair,
     /// The median difference between the second and the first reading, in ticks: from the first CPU
     /// to the second, and back.
     pub usual: [Option<i64>; 2],
 }
 
-impl Handed {
+impl HandoffPair {
     /// Summarises handoffs; they alternate in direction, starting from the first CPU.
     pub fn from_handoffs(cpus: [u32; 2], handoffs: &[[i64; 2]]) -> Self {
-        let usual = [0, 1].map(|way| {
-            let ahead = handoffs
+        let usual = [0, 1].map(|direction| {
+            let differences = handoffs
                 .iter()
-                .skip(way)
+                .skip(direction)
                 .step_by(2)
                 .map(|[first, second]| second.wrapping_sub(*first));
-            let mut ahead: Vec<i64> = ahead.collect();
-            ahead.sort_unstable();
-            ahead.get(ahead.len() / 2).copied()
+            let mut differences: Vec<i64> = differences.collect();
+            differences.sort_unstable();
+            differences.get(differences.len() / 2).copied()
         });
         Self {
             pair: Pair::from_handoffs(Some(cpus), handoffs),
@@ -292,12 +297,12 @@ mod tests {
 
     #[test]
     fn usual_handoffs_have_a_direction() {
-        let handed = Handed::from_handoffs(
+        let handed = HandoffPair::from_handoffs(
             [0, 3],
             &[[10, 15], [20, 28], [30, 33], [40, 49], [50, 57], [60, 66]],
         );
         assert_eq!(handed.usual, [Some(5), Some(8)]);
         assert_eq!(handed.pair.least, [Some(3), Some(6)]);
-        assert_eq!(Handed::from_handoffs([0, 1], &[]).usual, [None, None]);
+        assert_eq!(HandoffPair::from_handoffs([0, 1], &[]).usual, [None, None]);
     }
 }

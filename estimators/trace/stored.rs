@@ -1,5 +1,5 @@
-//! A trace with packed runs, because hundreds of runs are kept in memory until the end of a
-//! campaign.
+//! Keeps the runs of a trace in compact form, because hundreds of runs stay in memory until the end
+//! of a campaign.
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
@@ -40,13 +40,13 @@ impl Stored {
         }
     }
 
-    /// Returns the trace with only the last run unpacked.
+    /// Returns the trace with only the last run, unpacked.
     pub fn open_last(&self) -> Trace {
         let last = self.runs.last().map(PackedRun::open);
         self.with_runs(last.into_iter().collect(), Vec::new())
     }
 
-    /// Returns the complete trace.
+    /// Returns the trace with all runs unpacked.
     pub fn open(&self) -> Trace {
         let open = |runs: &[PackedRun]| runs.iter().map(PackedRun::open).collect();
         self.with_runs(open(&self.runs), open(&self.set_aside))
@@ -74,7 +74,7 @@ impl<R> Trace<R> {
     }
 }
 
-/// A run as bytes: most numbers are small, because readings are stored as differences.
+/// A run as bytes. Readings are stored as differences, which are small and take few bytes.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PackedRun(Box<[u8]>);
 
@@ -101,8 +101,8 @@ impl<'de> Deserialize<'de> for PackedRun {
 }
 
 impl Run {
-    /// Returns the run in a third of the size of its decimal numbers; only this version of the
-    /// program can read it.
+    /// Returns the run as bytes that only this version of the program can read. They take a third
+    /// of the size of the numbers in decimal.
     pub fn into_bytes(mut self) -> Vec<u8> {
         let mut last = 0_i64;
         for value in &mut self.readings.values {

@@ -1,5 +1,5 @@
-//! Computes lateness and CPU time of waits of one length, and how both increase with the length: the
-//! Theil–Sen slope, which is the median of the slopes of all pairs of waits of a process.
+//! Computes lateness and CPU time of waits of one length, and how both increase with the length:
+//! the Theil–Sen slope, which is the median of the slopes of all pairs of waits of a process.
 
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
@@ -112,8 +112,8 @@ impl LengthRow<'_> {
         self.waits.iter().map(of_process).collect()
     }
 
-    /// Returns the largest error of an observed length, in nanoseconds, due to the step, the read cost
-    /// and the rate of the reference.
+    /// Returns the largest error of an observed length, in nanoseconds, due to the step, the read
+    /// cost and the rate of the reference.
     fn uncertainty(&self, request_ns: u64) -> f64 {
         let reference = &self.trace.reference;
         let empty = self.trace.runs.iter().flat_map(|run| &run.empty);
@@ -123,8 +123,9 @@ impl LengthRow<'_> {
             .max(0.0)
     }
 
-    /// Returns the median of lateness minus the time in which the thread was ready to run but had no
-    /// CPU. `None` if the thread spins, because that time may then have ended long before the deadline.
+    /// Returns the median of lateness minus the time in which the thread was ready to run but had
+    /// no CPU. `None` if the thread spins, because that time may then have ended long before the
+    /// deadline.
     fn timers_part(&self) -> Option<Interval> {
         let reference = &self.trace.reference;
         let part = |wait: &Wait| Some(late_ns(wait, reference) - wait.run_delay_ns? as f64);
@@ -154,18 +155,17 @@ fn histogram(late: &[f64]) -> LatenessHistogram {
     histogram
 }
 
-/// The lengths of waits that the slope of lateness is computed from, in nanoseconds. In shorter waits
-/// the constant part of lateness dominates.
+/// The lengths of waits that the slope of lateness is computed from, in nanoseconds. In shorter
+/// waits the constant part of lateness dominates.
 const SLOPE_LENGTHS_NS: RangeInclusive<u64> = 10_000_000..=1_000_000_000;
 /// The shortest length of waits that the slope of CPU time is computed from, in nanoseconds.
 /// *Judgement*: a hybrid timer, which sleeps first and computes at the end, computes for less.
 const MIN_CPU_SLOPE_NS: u64 = 100_000;
-/// The largest number of waits of a process that a slope is computed from; the number of pairs grows
-/// with its square. *Default*:
-/// moves no figure.
+/// The largest number of waits of a process that a slope is computed from; the number of pairs
+/// grows with its square. *Default*: moves no figure.
 const MAX_POINTS: usize = 400;
-/// The smallest ratio of the longest wait of a process to the longest wait of all processes at which
-/// the slope of the process is used. *Judgement*.
+/// The smallest ratio of the longest wait of a process to the longest wait of all processes at
+/// which the slope of the process is used. *Judgement*.
 const MIN_LONGEST_RATIO: f64 = 0.5;
 
 /// Returns the slope of lateness over length, a share.

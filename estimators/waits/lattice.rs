@@ -15,9 +15,11 @@ use crate::statistics::{CONFIDENCE, median, quantile, sorted, student_quantile};
 /// deviation of a tenth of a step. *Computed*:
 /// 0.82.
 pub const MIN_CONCENTRATION: f64 = 0.8;
-/// The smallest range of values in which a step is sought, in steps: three multiples span two steps. *Computed*.
+/// The smallest range of values in which a step is sought, in steps: three multiples span two
+/// steps. *Computed*.
 const MIN_RANGE_STEPS: f64 = 1.8;
-/// The share of the smallest values, and of the largest ones, that is left out of this range. *Default*: moves no figure.
+/// The share of the smallest values, and of the largest ones, that is left out of this range.
+/// *Default*: moves no figure.
 pub const IGNORED_END_SHARE: f64 = 0.05;
 /// The largest accepted probability that uniformly distributed phases have the found concentration
 /// at any of the tested frequencies. *Chance*.
@@ -39,8 +41,8 @@ const OVERSAMPLING: f64 = 8.0;
 const MIN_PEAK_RATIO: f64 = 0.95;
 /// The largest number of tested frequencies; steps too short for these are not found. *Numerical*.
 const MAX_FREQUENCIES: usize = 20_000;
-/// The largest residual that is used in the fit, in standard deviations, which are estimated from the
-/// median residual. *Chance*: 0.3 % of a normal distribution lie beyond.
+/// The largest residual that is used in the fit, in standard deviations, which are estimated from
+/// the median residual. *Chance*: 0.3 % of a normal distribution lie beyond.
 const MAX_RESIDUAL_DEVIATIONS: f64 = 3.0;
 /// The ratio of the standard deviation of a normal distribution to its median absolute deviation.
 /// *Computed*.
@@ -128,9 +130,9 @@ pub fn longest_testable_range(shortest: f64) -> f64 {
     MAX_FREQUENCIES as f64 / OVERSAMPLING * shortest
 }
 
-/// Returns the largest step in `steps` at which the concentration has a peak that is at least `least`
-/// and is no coincidence, given the number of tested frequencies. `None` if there is no such peak,
-/// or if twice or three times the found step suits the values as well.
+/// Returns the largest step in `steps` at which the concentration has a peak that is at least
+/// `least` and is no coincidence, given the number of tested frequencies. `None` if there is no
+/// such peak, or if twice or three times the found step suits the values as well.
 pub fn find_largest_step(
     clusters: &[Vec<f64>],
     steps: RangeInclusive<f64>,
@@ -226,7 +228,8 @@ pub fn fit_lattice(clusters: &[Vec<f64>], near: f64) -> Option<Lattice> {
             .flatten()
             .map(|point| residual(step, point).abs())
             .collect();
-        // The tolerance of 1e-5 steps keeps values without noise, whose residuals are rounding errors.
+        // The tolerance of 1e-5 steps keeps values without noise, whose residuals are rounding
+        // errors.
         let largest_residual =
             MAX_RESIDUAL_DEVIATIONS * DEVIATION_PER_MEDIAN * median(&deviations)? + 1e-5 * step;
         let (mut squares, mut products, mut values, mut count) = (0.0, 0.0, 0.0, 0.0);

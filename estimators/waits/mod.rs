@@ -10,10 +10,11 @@ use crate::statistics::quantiles::median_over_processes;
 use crate::statistics::{mean_over_processes, median};
 use crate::trace::{Reference, Wait, WaitRun, WaitTrace};
 
-/// The shortest positive request, in nanoseconds; the duration of such a wait is the floor, which no
-/// wait is shorter than. *Definition*.
+/// The shortest positive request, in nanoseconds; the duration of such a wait is the floor, which
+/// no wait is shorter than. *Definition*.
 const MIN_REQUEST_NS: u64 = 1;
-/// The largest number of points of the staircase, the plot of observed over requested lengths. *Default*: moves no figure.
+/// The largest number of points of the staircase, the plot of observed over requested lengths.
+/// *Default*: moves no figure.
 const MAX_STAIRCASE_POINTS: usize = 400;
 
 /// Computes the results for a sleep primitive, except Formula (1). `hertz` converts CPU time to
@@ -58,8 +59,8 @@ pub fn grid_ns(run: &WaitRun, reference: &Reference) -> Option<f64> {
     grids.next().map(|step| step.value)
 }
 
-/// Returns the longest step, of the rounding of requests or of a grid of wake-ups, in nanoseconds, if
-/// there is one.
+/// Returns the longest step, of the rounding of requests or of a grid of wake-ups, in nanoseconds,
+/// if there is one.
 pub fn longest_step_ns(runs: &[WaitRun], reference: &Reference) -> Option<f64> {
     let scales = steps::granularity_by_scale(runs, reference);
     let known = scales
@@ -69,7 +70,8 @@ pub fn longest_step_ns(runs: &[WaitRun], reference: &Reference) -> Option<f64> {
     known.map(|step| step.value).max_by(f64::total_cmp)
 }
 
-/// Returns the duration of a wait, in nanoseconds. The subtraction wraps, because counters may wrap.
+/// Returns the duration of a wait, in nanoseconds. The subtraction wraps, because counters may
+/// wrap.
 fn observed_ns(wait: &Wait, reference: &Reference) -> f64 {
     zero_if_not_finite(reference.ns(wait.before, wait.after))
 }

@@ -1,8 +1,8 @@
-//! Estimates the granularity of waits, of which there are two kinds. If a timer rounds requests, the
-//! observed lengths of waits are multiples of a step, a lattice. If wake-ups happen only at certain
-//! points of absolute time, they lie on a grid. In both cases lateness is uniformly distributed over
-//! a step, so that the width of its distribution shows about how long the step is. The lattice or
-//! grid must then be found near this length.
+//! Estimates the granularity of waits, of which there are two kinds. If a timer rounds requests,
+//! the observed lengths of waits are multiples of a step, a lattice. If wake-ups happen only at
+//! certain points of absolute time, they lie on a grid. In both cases lateness is uniformly
+//! distributed over a step, so that the width of its distribution shows about how long the step is.
+//! The lattice or grid must then be found near this length.
 //!
 //! Lateness may grow with the length of a wait, as on a loaded machine, which stretches the lattice
 //! of observed lengths. Observed lengths alone do not distinguish that from a longer step, but
@@ -24,14 +24,16 @@ use crate::trace::{Reference, Wait, WaitRun};
 
 /// The largest ratio of the longest requests of two scans of one scale. *Judgement*.
 const MAX_SCALE_RATIO: f64 = 2.0;
-/// The smallest ratio of the steps of two scales at which the longer scale has a longer step. *Default*: moves no figure.
+/// The smallest ratio of the steps of two scales at which the longer scale has a longer step.
+/// *Default*: moves no figure.
 const MIN_STEP_GROWTH: f64 = 1.5;
 /// The largest relative difference between steps of two scales that count as equal. *Default*:
 /// moves no figure.
 const MAX_EQUAL_DIFFERENCE: f64 = 0.01;
 /// The smallest number of waits of a scale that a step is determined from. *Judgement*.
 const MIN_WAITS: usize = 16;
-/// The smallest number of waits of a scale that an upper limit of the step is determined from. *Default*: moves no figure.
+/// The smallest number of waits of a scale that an upper limit of the step is determined from.
+/// *Default*: moves no figure.
 const MIN_WAITS_FOR_LIMIT: usize = 30;
 /// The share of waits, those with the largest lateness, that is left out, because outliers hide a
 /// lattice.
@@ -42,7 +44,8 @@ const LATEST_SHARE: f64 = 0.15;
 /// steps. *Computed*.
 const MAX_STEP_WIDTHS: f64 = 4.0;
 /// The number of standard errors that are added to the width of lateness for an upper limit of the
-/// step. The relative standard error of the width of `n` uniformly distributed values is 1/√n. *Default*: moves no figure.
+/// step. The relative standard error of the width of `n` uniformly distributed values is 1/√n.
+/// *Default*: moves no figure.
 const LIMIT_STANDARD_ERRORS: f64 = 2.0;
 /// The smallest ratio of a step to the width of lateness, which noise and outliers increase.
 /// *Computed*.
@@ -50,7 +53,8 @@ const MIN_STEP_WIDTHS: f64 = 1.0;
 /// The smallest step of waits that is sought, in steps of the reference, because readings of the
 /// reference lie on a lattice too. *Default*: moves no figure.
 const MIN_REFERENCE_STEPS: f64 = 4.0;
-/// The largest concentration of phases that count as uniformly distributed (see `lattice.rs`). *Judgement*.
+/// The largest concentration of phases that count as uniformly distributed (see `lattice.rs`).
+/// *Judgement*.
 const MAX_UNIFORM_CONCENTRATION: f64 = 0.5;
 /// The smallest ratio between the misfits of the two kinds of granularity (1 minus the
 /// concentration) at which the better fit is chosen. It decides if waits did not begin at uniformly
@@ -63,11 +67,11 @@ const FIRST_CHUNK_WAKEUPS: usize = 4;
 /// The smallest ratio of a step to the accumulated error over a chunk of wake-ups (the error of the
 /// step times the number of steps in the chunk) at which the steps can be counted. *Chance*.
 const MIN_COUNTING_RATIO: f64 = 3.0;
-/// The largest share by which a wait can seem too short because the clock is slewed (adjtimex(2)). *Definition*.
+/// The largest share by which a wait can seem too short because the clock is slewed (adjtimex(2)).
+/// *Definition*.
 const MAX_SLEW: f64 = 500e-6;
-/// The share of intervals between wake-ups, the shortest ones, that is used; the longest lie between
-/// two scans.
-/// *Judgement*.
+/// The share of intervals between wake-ups, the shortest ones, that is used; the longest lie
+/// between two scans. *Judgement*.
 const USED_INTERVAL_SHARE: f64 = 0.9;
 
 /// Returns the granularity at each scale of lengths, from short to long.
@@ -110,9 +114,9 @@ pub fn granularity_by_scale(runs: &[WaitRun], reference: &Reference) -> Vec<Step
     all
 }
 
-/// Removes the steps that contradict the most precisely known step: a longer scale must have an equal
-/// or a longer step. A contradicting step comes from a scale with too few waits; it is a fraction of
-/// the true step, or chance.
+/// Removes the steps that contradict the most precisely known step: a longer scale must have an
+/// equal or a longer step. A contradicting step comes from a scale with too few waits; it is a
+/// fraction of the true step, or chance.
 fn remove_contradictions(scales: &mut [Steps], kind: fn(&mut Steps) -> &mut Option<Granularity>) {
     let step = |steps: &mut Steps| match kind(steps) {
         Some(Granularity::Step(step)) => {
@@ -331,8 +335,9 @@ impl<'a> Scale<'a> {
         has_uniform_phases(&self.requests, found.step).then_some(found)
     }
 
-    /// Returns the grid of absolute time that wake-ups lie on, if there is one. A first estimate comes
-    /// from intervals between wake-ups, better ones from longer and longer sequences of wake-ups.
+    /// Returns the grid of absolute time that wake-ups lie on, if there is one. A first estimate
+    /// comes from intervals between wake-ups, better ones from longer and longer sequences of
+    /// wake-ups.
     fn find_grid(&self, width: f64) -> Option<Lattice> {
         let candidates = self.candidates(width);
         // Longer intervals would require too many tested frequencies.
@@ -381,14 +386,15 @@ impl<'a> Scale<'a> {
 }
 
 /// Returns whether the phases of values (requests, for example) are uniformly distributed over a
-/// step. Otherwise the phases of the observed values may be concentrated without a step of the timer.
+/// step. Otherwise the phases of the observed values may be concentrated without a step of the
+/// timer.
 fn has_uniform_phases(values: &[f64], step: f64) -> bool {
     concentration(&[values.to_vec()], step) <= MAX_UNIFORM_CONCENTRATION
 }
 
-/// Returns the shortest and the longest step that explain which request was rounded to which multiple
-/// of about `step`; `requests` and `observed` have a list of lengths for each scan. `None` if no step
-/// explains it, or if the requests contain fewer than two boundaries between multiples.
+/// Returns the shortest and the longest step that explain which request was rounded to which
+/// multiple of about `step`; `requests` and `observed` have a list of lengths for each scan. `None`
+/// if no step explains it, or if the requests contain fewer than two boundaries between multiples.
 pub fn steps_explaining_requests(
     requests: &[Vec<f64>],
     observed: &[Vec<f64>],
@@ -403,8 +409,8 @@ pub fn steps_explaining_requests(
         else {
             continue;
         };
-        // If all waits of a scan are late by more than half a step, their multiples are too large by
-        // the same number, compared with those of the first scan.
+        // If all waits of a scan are late by more than half a step, their multiples are too large
+        // by the same number, compared with those of the first scan.
         let shift = (excess - *first.get_or_insert(excess)).round();
         waits.extend(numbered().map(|(request, number)| (*request, (number + shift) as i64)));
     }
@@ -429,9 +435,9 @@ pub fn steps_explaining_requests(
 }
 
 /// Returns two requests between which the rounded length changes from the multiple `number` to the
-/// next one. `waits` are pairs of request and multiple, sorted by request. The boundary is where the
-/// fewest waits contradict it. If some do, because they were late by a whole step, the range is wider
-/// by the requests next to it, because they may be among these waits.
+/// next one. `waits` are pairs of request and multiple, sorted by request. The boundary is where
+/// the fewest waits contradict it. If some do, because they were late by a whole step, the range is
+/// wider by the requests next to it, because they may be among these waits.
 fn boundary(waits: &[(f64, i64)], number: i64) -> Option<[f64; 2]> {
     let is_above = |wait: &(f64, i64)| wait.1 > number;
     // A boundary below all requests is contradicted by each wait that is not above it.

@@ -8,7 +8,7 @@ use timers::raw::Machine;
 use timers::{During, Ordered};
 
 use super::examination::{as_order, schedule_rounds};
-use crate::trace::{CounterEvidence, Handed, Order, PairedReading, Reads};
+use crate::trace::{CounterEvidence, HandoffPair, Order, PairedReading, Reads};
 
 /// The numbers of reads, handoffs and rounds of such an observation.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -61,17 +61,17 @@ pub fn observe(machine: &mut dyn Machine, plan: &CounterPlan) -> CounterEvidence
         Ok(order) => evidence.order = order,
         Err(why) => evidence.refusals.push(why),
     }
-    let summarise = |round: &[[u32; 2]], lists: &[Vec<[i64; 2]>]| -> Vec<Handed> {
+    let summarise = |round: &[[u32; 2]], lists: &[Vec<[i64; 2]>]| -> Vec<HandoffPair> {
         let pairs = round.iter().zip(lists);
         pairs
-            .map(|(&pair, list)| Handed::from_handoffs(pair, list))
+            .map(|(&pair, list)| HandoffPair::from_handoffs(pair, list))
             .collect()
     };
     let mut rounds = schedule_rounds(&cpus, MAX_ROUNDS);
     rounds.retain(|round| !round.is_empty());
     for round in &rounds {
         match machine.handoffs_between(round, plan.handoffs) {
-            Ok(lists) => evidence.handed.extend(summarise(round, &lists)),
+            Ok(lists) => evidence.handoffs.extend(summarise(round, &lists)),
             Err(fault) => {
                 evidence.refusals.push(fault.to_string());
                 break;
@@ -91,7 +91,9 @@ pub fn observe(machine: &mut dyn Machine, plan: &CounterPlan) -> CounterEvidence
         for &cpu in &chosen {
             if machine.move_to(cpu) {
                 let values = machine.bracket_untrimmed(plan.comparisons_per_sample);
-                evidence.looks.push(PairedReading { cpu, slept, values });
+                evidence
+                    .paired_readings
+                    .push(PairedReading { cpu, slept, values });
             }
         }
     }

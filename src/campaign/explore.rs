@@ -67,7 +67,7 @@ pub fn explore(
         None => None,
     };
     let mut run = match answered {
-        Some((run, core)) => run.seen(core.core_hz, core.unstable),
+        Some((run, core)) => run.with_core_state(core.core_hz, core.unstable),
         None => {
             let mut run = Run::default();
             time_calls(

@@ -11,7 +11,7 @@ use crate::model::{Interval, Platform, Settings, TimerRow, Tool};
 use crate::platform;
 use crate::platform::frequency::{self, CyclesFrom, KnownFrequencies, TscWatch};
 use crate::recording::{self, Observation, Recording};
-use crate::trust::Yardsticks;
+use crate::trust::ReadPathBaselines;
 
 /// A run in progress, with the values recorded at its start.
 pub struct Frame {
@@ -82,7 +82,7 @@ impl Frame {
                 tsc: self.tsc.and_then(TscWatch::end),
                 ..self.parts
             },
-            yardsticks: reference_costs(&platform, entry),
+            baselines: reference_costs(&platform, entry),
             platform,
             cycles_from: self.cycles,
             settings,
@@ -108,8 +108,8 @@ pub fn choose_cpu(asked: Option<u32>) -> Result<Option<u32>, CommandError> {
 
 /// Costs of calls into the kernel and the hypervisor, with which read costs are compared to find
 /// the read path.
-fn reference_costs(platform: &Platform, entry: Option<KernelEntry>) -> Yardsticks {
-    Yardsticks {
+fn reference_costs(platform: &Platform, entry: Option<KernelEntry>) -> ReadPathBaselines {
+    ReadPathBaselines {
         system_call_ns: entry.map(|entry| entry.system_call_ns),
         clock_call_ns: entry.and_then(|entry| entry.clock_call_ns),
         clock_call: Some(timers::RATE_SOURCES[0].into()),

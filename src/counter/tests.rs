@@ -16,7 +16,7 @@ fn sound() -> CounterFindings {
         rate: Some(Rate {
             ns_per_tick: 0.4,
             uncertainty: 3e-8,
-            strayed_ns: 0.0,
+            unexplained_deviation_ns: 0.0,
         }),
         observed_ns: 3e9,
         backward: (0, 1_000_000, 0.0),
@@ -162,7 +162,7 @@ fn arm_counter_is_invariant() {
         rate: Some(Rate {
             ns_per_tick: 1.0,
             uncertainty: 1e-8,
-            strayed_ns: 0.0,
+            unexplained_deviation_ns: 0.0,
         }),
         ..sound()
     };

@@ -67,7 +67,7 @@ pub fn time_calls_briefly(
         None => (calls()?, CoreState::default()),
     };
     bench.watch = watch;
-    Ok(run.seen(core.core_hz, core.unstable))
+    Ok(run.with_core_state(core.core_hz, core.unstable))
 }
 
 /// Measures single calls, batches and successive readings.

@@ -19,7 +19,7 @@ use crate::profile::{Profile, profile};
 use crate::scoring::scatter;
 use crate::text::by_text;
 use crate::trace::{PeriodTrace, Stored, WaitTrace};
-use crate::trust::{self, Case, SyscallVariant, Yardsticks};
+use crate::trust::{self, Case, ReadPathBaselines, SyscallVariant};
 
 use row::{disqualify, fill, warn_if_imprecise};
 
@@ -52,7 +52,8 @@ pub struct Recording {
     #[serde(deserialize_with = "by_text")]
     pub settings: Settings,
     /// The baselines for the read paths of this machine.
-    pub yardsticks: Yardsticks,
+    #[serde(rename = "yardsticks")]
+    pub baselines: ReadPathBaselines,
     /// The timers that were measured, in that order.
     pub timers: Vec<Observation>,
     /// Rows of timers, or of whole agents, that could not be measured.
@@ -121,7 +122,7 @@ impl Recording {
                 warn_if_imprecise(row, points / 100.0, scatter(profile, frequency.value));
             }
             let syscall_variant = self.syscall_variant(observed, &profiles);
-            observed.judge(row, profile, &self.yardsticks, syscall_variant);
+            observed.judge(row, profile, &self.baselines, syscall_variant);
         }
         rows
     }
@@ -147,10 +148,10 @@ impl Observation {
     /// Returns the complete row with verdicts, for a timer without a syscall variant. `frequency`
     /// in hertz converts time to cycles.
     #[must_use]
-    pub fn judged(&self, frequency: Option<Interval>, yardsticks: &Yardsticks) -> TimerRow {
+    pub fn judged(&self, frequency: Option<Interval>, baselines: &ReadPathBaselines) -> TimerRow {
         let (mut row, profile) = self.row(frequency);
         if let Some(profile) = &profile {
-            self.judge(&mut row, profile, yardsticks, None);
+            self.judge(&mut row, profile, baselines, None);
         }
         row
     }
@@ -160,7 +161,7 @@ impl Observation {
         &self,
         row: &mut TimerRow,
         profile: &Profile,
-        yardsticks: &Yardsticks,
+        baselines: &ReadPathBaselines,
         syscall_variant: Option<SyscallVariant>,
     ) {
         let Ok(stored) = &self.outcome else { return };
@@ -168,7 +169,7 @@ impl Observation {
             properties: &self.timer.properties,
             trace: &stored.open(),
             profile,
-            yardsticks,
+            baselines,
             syscall_variant,
         };
         disqualify(row, trust::judge(&case));

@@ -7,7 +7,7 @@ mod reference;
 mod stability;
 mod threads;
 
-pub use path::{SyscallVariant, Yardsticks};
+pub use path::{ReadPathBaselines, SyscallVariant};
 
 use crate::model::{Counted, Properties, Verdicts};
 use crate::profile::Profile;
@@ -24,7 +24,7 @@ pub struct Case<'a> {
     /// The results computed from the observations.
     pub profile: &'a Profile,
     /// The cost of leaving user mode on this machine, and the clock source in use.
-    pub yardsticks: &'a Yardsticks,
+    pub baselines: &'a ReadPathBaselines,
     /// The variant of the timer that is read through the system call, if it was measured.
     pub syscall_variant: Option<SyscallVariant<'a>>,
 }

@@ -17,7 +17,7 @@ use crate::trace::OtherPath;
 
 /// The cost of leaving user mode on this machine.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Yardsticks {
+pub struct ReadPathBaselines {
     /// Cost of an empty system call, in nanoseconds.
     pub system_call_ns: Option<f64>,
     /// Cost of reading the system's clock by its system call, in nanoseconds.
@@ -66,14 +66,14 @@ pub(super) fn judge(case: &Case) -> ReadPath {
         outcome,
         evidence,
         path,
-        system_call_ns: case.yardsticks.system_call_ns,
-        trap_ns: case.yardsticks.trap_ns,
+        system_call_ns: case.baselines.system_call_ns,
+        trap_ns: case.baselines.trap_ns,
     }
 }
 
 fn classify(case: &Case) -> (Outcome, Option<Path>, String) {
     use Outcome::{Fail, NotTested, Pass};
-    let yard = case.yardsticks;
+    let yard = case.baselines;
     let (Some(cost), Some(call)) = (case.profile.cost, yard.system_call_ns) else {
         let evidence = "its cost, or that of a system call, is not known";
         return (NotTested, None, evidence.into());
@@ -131,12 +131,12 @@ fn classify(case: &Case) -> (Outcome, Option<Path>, String) {
 fn syscall_variant<'a>(case: &Case<'a>) -> Option<SyscallVariant<'a>> {
     let by_vdso = case.properties.reads_by == Some(ReadsBy::Vdso);
     let id = case
-        .yardsticks
+        .baselines
         .clock_call
         .as_deref()
         .unwrap_or("monotonic-syscall");
     let usual = case
-        .yardsticks
+        .baselines
         .clock_call_ns
         .map(|cost_ns| SyscallVariant { id, cost_ns });
     case.syscall_variant.or(usual).filter(|_| by_vdso)
@@ -145,7 +145,7 @@ fn syscall_variant<'a>(case: &Case<'a>) -> Option<SyscallVariant<'a>> {
 /// Returns what traps to the hypervisor, if anything: the instruction or counter that the timer
 /// reads directly, or the counter that the kernel reads for its clocks.
 fn trapped(case: &Case, cost: f64) -> Option<&'static str> {
-    let yard = case.yardsticks;
+    let yard = case.baselines;
     let trap = yard.trap_ns.filter(|trap| cost >= TRAP_SHARE * trap)?;
     // A read by a system call costs as much as that call for another event, plus the trap. The cost
     // of the call may be unknown, and so may the overhead of a runtime.

@@ -1,7 +1,6 @@
-//! Checks whether timers can be compared with the reference: it must never go back from one
-//! comparison to the next, and must count as much time from the first to the last as passed on the
-//! clock of the caller. A reference that wraps violates at least one condition; otherwise all
-//! windows across a wrap would be lost unnoticed.
+//! Checks whether timers can be compared with the reference. It must not go back from one
+//! comparison to the next, and from the first to the last it must count as much time as the clock
+//! of this program. A reference that wraps violates at least one of these conditions.
 
 use super::{Case, nanoseconds, ns, times};
 use crate::model::{Counted, Outcome};
@@ -10,15 +9,16 @@ use crate::model::{Counted, Outcome};
 /// ppm at most (adjtimex(2)), so each of two clocks may be off by that. *Computed*.
 const HARDWARE_TOLERANCE: f64 = 1e-3;
 
-/// The number of steps backwards between two comparisons, and the largest one in ticks.
+/// The number of steps backwards from one comparison to the next, and the largest one in ticks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Back {
+pub(super) struct BackwardSteps {
     pub(super) steps: u64,
     pub(super) largest: u64,
 }
 
-impl Back {
-    fn and(self, gap: i64, allowed: f64) -> Self {
+impl BackwardSteps {
+    /// Counts a gap if it is negative by more than `allowed` ticks.
+    fn with_gap(self, gap: i64, allowed: f64) -> Self {
         if gap as f64 >= -allowed {
             return self;
         }
@@ -29,17 +29,19 @@ impl Back {
     }
 }
 
-/// Returns the reason why nothing can be compared with the reference, and the verdict on the timer,
-/// which may be the same clock.
-pub(super) fn objection(case: &Case) -> Option<(Outcome, String)> {
+/// Returns the verdict on the timer and the reason, if the reference is unfit for comparisons. The
+/// timer itself fails if it has the same fault, as it does if it is the same clock.
+pub(super) fn reference_fault(case: &Case) -> Option<(Outcome, String)> {
     let reference = &case.trace.reference;
     let (ns, step) = (reference.ns_per_tick, reference.uncertainty_ns());
     let advances = case.evidence().advances.iter();
     let back = gaps(case, |[_, _, end], [begin, ..]| begin.wrapping_sub(*end))
         .chain(advances.map(|moved| moved.reference))
-        .fold(Back::default(), |back, gap| back.and(gap, step / ns));
+        .fold(BackwardSteps::default(), |back, gap| {
+            back.with_gap(gap, step / ns)
+        });
     let why = went_back(back, Some(ns)).or_else(|| {
-        let (first, last) = ends(case)?;
+        let (first, last) = first_and_last(case)?;
         let counted = [
             last[0].wrapping_sub(first[2]),
             last[2].wrapping_sub(first[0]),
@@ -51,10 +53,10 @@ pub(super) fn objection(case: &Case) -> Option<(Outcome, String)> {
             reference.rate_uncertainty,
         )
     })?;
-    let own = went_back(timer_backward_steps(case), case.profile.ns_per_tick)
+    let own_fault = went_back(timer_backward_steps(case), case.profile.ns_per_tick)
         .or_else(|| own_miscount(case));
-    Some(match own {
-        Some(own) => (Outcome::Fail, format!("it {own}")),
+    Some(match own_fault {
+        Some(fault) => (Outcome::Fail, format!("it {fault}")),
         None => {
             let (id, only) = (&reference.id, "it could be compared with");
             let evidence = format!("{only} `{id}` only, which itself {why}");
@@ -63,17 +65,19 @@ pub(super) fn objection(case: &Case) -> Option<(Outcome, String)> {
     })
 }
 
-/// Returns the steps backwards of the timer itself between two comparisons.
-pub(super) fn timer_backward_steps(case: &Case) -> Back {
+/// Returns the steps backwards of the timer itself from one comparison to the next.
+pub(super) fn timer_backward_steps(case: &Case) -> BackwardSteps {
     let advances = case.evidence().advances.iter();
     gaps(case, |[_, timer, _], [_, next, _]| {
         next.wrapping_sub(*timer)
     })
     .chain(advances.map(|moved| moved.timer))
-    .fold(Back::default(), |back, gap| back.and(gap, 0.0))
+    .fold(BackwardSteps::default(), |back, gap| {
+        back.with_gap(gap, 0.0)
+    })
 }
 
-/// Returns the gaps between successive comparisons, in ticks.
+/// Returns the gaps between successive comparisons, in ticks; `gap` computes one.
 fn gaps<'a>(
     case: &'a Case,
     gap: fn(&[i64; 3], &[i64; 3]) -> i64,
@@ -89,20 +93,22 @@ fn gaps<'a>(
         .flat_map(move |list| list.windows(2).map(move |pair| gap(&pair[0], &pair[1])))
 }
 
-fn went_back(back: Back, ns_per_tick: Option<f64>) -> Option<String> {
+fn went_back(back: BackwardSteps, ns_per_tick: Option<f64>) -> Option<String> {
     let by = nanoseconds(ns_per_tick.map(|ns| back.largest as f64 * ns), back.largest);
     let often = times(back.steps);
     (back.steps > 0).then(|| format!("went back between two comparisons, {often}, by up to {by}"))
 }
 
-fn ends<'a>(case: &'a Case) -> Option<(&'a [i64; 3], &'a [i64; 3])> {
+/// Returns the first and the last sparse comparison.
+fn first_and_last<'a>(case: &'a Case) -> Option<(&'a [i64; 3], &'a [i64; 3])> {
     let all = &case.evidence().sparse_comparisons;
     (all.len() > 1).then_some((all.first()?, all.last()?))
 }
 
+/// Describes how far the time that the timer counted differs from the time that passed, if it does.
 fn own_miscount(case: &Case) -> Option<String> {
     let wall = case.claimed().is_none_or(|counts| counts == Counted::Wall);
-    let (first, last) = ends(case).filter(|_| wall && case.trace.declared)?;
+    let (first, last) = first_and_last(case).filter(|_| wall && case.trace.declared)?;
     let counted = case.ns(last[1].wrapping_sub(first[1]) as f64)?;
     miscounted(
         case,
@@ -118,8 +124,9 @@ fn own_miscount(case: &Case) -> Option<String> {
 fn miscounted(case: &Case, [least, most]: [f64; 2], step: f64, rate: f64) -> Option<String> {
     let [low, high] = case.evidence().passed_ns?.map(|ns| ns as f64);
     let rate = HARDWARE_TOLERANCE + rate;
-    let off = most < low * (1.0 - rate) - 2.0 * step || least > high * (1.0 + rate) + 2.0 * step;
-    off.then(|| {
+    let differs =
+        most < low * (1.0 - rate) - 2.0 * step || least > high * (1.0 + rate) + 2.0 * step;
+    differs.then(|| {
         let counted = ns(f64::midpoint(least, most).max(0.0));
         let passed = ns(f64::midpoint(low, high));
         format!("counted {counted} while {passed} passed by the kernel's clock")

@@ -1,4 +1,5 @@
-//! Stable: does a timer keep its rate relative to the reference, without jumps and freezes?
+//! Judges whether a timer is stable: whether it keeps its rate relative to the reference, without
+//! jumps and freezes.
 //!
 //! A comparison reads the reference, the timer, and the reference again. The timer was therefore
 //! read at the midpoint of both reference readings, with an error of at most half their distance.
@@ -30,12 +31,12 @@ const MAX_SLEW: f64 = 500e-6;
 const STILL_PPM: f64 = -900_000.0;
 
 /// Uncertainty in ppm above which a rate counts as unknown.
-/// *Judgement*: a step of a fifth of the time watched.
+/// *Judgement*: that of a timer whose step is a fifth of the time watched.
 const MAX_UNCERTAINTY_PPM: f64 = 200_000.0;
 
-/// Steps by which the update of a clock may be late. If the kernel moves a clock by its tick, it
-/// updates the clock when the CPU that keeps the tick runs again, and no time is lost. *Judgement*:
-/// ten ticks of 4 ms are as long as hypervisors that share CPUs keep one of them from running.
+/// The number of steps by which the update of a clock may be late. A clock that the timer interrupt
+/// updates is late if the CPU that handles the interrupt does not run, but no time is lost.
+/// *Judgement*: ten ticks of 4 ms are as long as hypervisors that share CPUs keep one from running.
 const MAX_LATE_STEPS: f64 = 10.0;
 
 pub(super) fn judge(case: &Case) -> Stable {
@@ -45,60 +46,62 @@ pub(super) fn judge(case: &Case) -> Stable {
     let uncertainty = 2.0 * case.trace.reference.uncertainty_ns() + case.step_ns().unwrap_or(0.0);
     let runs = [&series, &close, &sparse_comparisons];
     let mut found = FoundInWindows::default();
-    // Values of the run that was watched for longest.
+    // Both values are those of the run that was watched for longest.
     let (mut watched_ns, mut smallest_jump_ns) = (0.0, None);
     if knows_steps(case) {
         for run in runs {
             let rate =
-                most_rate(case).map_or_else(|| usual_rate(run, uncertainty), |rate| (rate, 0.0));
-            let uncertainty = uncertainty + late_ns(case);
+                max_rate(case).map_or_else(|| usual_rate(run, uncertainty), |rate| (rate, 0.0));
+            let uncertainty = uncertainty + max_late_charge_ns(case);
             let expected = Expected {
                 rate,
                 uncertainty,
-                latest: MAX_LATE_STEPS * case.step_ns().unwrap_or(0.0),
+                max_late_ns: MAX_LATE_STEPS * case.step_ns().unwrap_or(0.0),
             };
-            let most_ns = found.check(run, &expected);
-            if let Some(over_ns) = length(run).filter(|over_ns| *over_ns >= watched_ns) {
-                (watched_ns, smallest_jump_ns) = (over_ns, Some(most_ns));
+            let undetected_ns = found.check_windows(run, &expected);
+            if let Some(length_ns) = length(run).filter(|length_ns| *length_ns >= watched_ns) {
+                (watched_ns, smallest_jump_ns) = (length_ns, Some(undetected_ns));
             }
         }
         found.check_work(case);
     }
-    let known = rates::known(case, &runs, uncertainty);
+    let known = rates::known_rate(case, &runs, uncertainty);
     let stable = Stable {
         outcome: Outcome::Pass,
         evidence: String::new(),
-        offset_ppm: known.map(|known| 1e6 * known.usual),
-        offset_uncertainty_ppm: known.map(|known| 1e6 * known.half),
+        offset_ppm: known.map(|known| 1e6 * known.typical),
+        offset_uncertainty_ppm: known.map(|known| 1e6 * known.half_width),
         longest_window_s: longest(&runs).and_then(|run| Some(1e-9 * length(run)?)),
-        allan: allan(&runs),
+        allan: allan_points(&runs),
         jumps: found.jumps,
         freezes: found.freezes,
-        largest_ns: Some(found.largest()).filter(|&largest| largest > 0.0),
+        largest_ns: Some(found.largest_ns()).filter(|&largest| largest > 0.0),
         smallest_jump_ns,
         rate_processes: known
             .map(|known| known.processes)
             .filter(|&processes| processes > 0),
         shares_oscillator: shares_oscillator(case),
     };
-    if let Some((outcome, evidence)) = reference::objection(case) {
-        let unwatched = Stable {
+    if let Some((outcome, evidence)) = reference::reference_fault(case) {
+        let not_compared = Stable {
             longest_window_s: None,
             shares_oscillator: None,
             ..without_rate(stable)
         };
-        return answered(unwatched, outcome, evidence);
+        return with_verdict(not_compared, outcome, evidence);
     }
     match (case.claimed(), known) {
         (Some(Counted::ThreadCycles), _) => judge_cycles(case, stable, &runs),
         (Some(Counted::ProcessCpu | Counted::ThreadCpu), _) => judge_cpu_time(stable),
-        _ if case.trace.reference.strayed_ns > 0.0 => blame_reference(case, stable),
+        _ if case.trace.reference.unexplained_deviation_ns > 0.0 => {
+            judge_by_deviating_reference(case, stable)
+        }
         (_, None) => advances::judge(case, stable),
         (_, Some(known)) => judge_wall_time(case, stable, &known, &found),
     }
 }
 
-fn answered(stable: Stable, outcome: Outcome, evidence: impl Into<String>) -> Stable {
+fn with_verdict(stable: Stable, outcome: Outcome, evidence: impl Into<String>) -> Stable {
     Stable {
         outcome,
         evidence: evidence.into(),
@@ -126,23 +129,24 @@ fn judge_cpu_time(stable: Stable) -> Stable {
     if stable.jumps > 0 {
         let ahead = time(stable.largest_ns);
         let evidence = format!("it counts CPU time but ran ahead of wall time by {ahead}");
-        return answered(stable, Outcome::Fail, evidence);
+        return with_verdict(stable, Outcome::Fail, evidence);
     }
     let evidence = "it counts CPU time, which stands still when something else runs";
-    answered(without_rate(stable), Outcome::NotApplicable, evidence)
+    with_verdict(without_rate(stable), Outcome::NotApplicable, evidence)
 }
 
 /// Judges a cycle counter: it follows the frequency of the core and claims no rate, but must
 /// neither exceed the speed of any core nor stand still during work.
 fn judge_cycles(case: &Case, stable: Stable, runs: &[&Vec<Comparison>]) -> Stable {
-    /// Most cycles in a nanosecond.
+    /// The largest number of cycles in a nanosecond.
     /// *Definition*: no core is that fast.
-    const FASTEST: f64 = 20.0;
+    const MAX_CYCLES_PER_NS: f64 = 20.0;
     let tick = case.profile.ns_per_tick.unwrap_or(1.0);
     let ahead = |pair: &[Comparison]| {
         let passed =
             pair[1].reference - pair[0].reference + pair[0].uncertainty + pair[1].uncertainty;
-        Some(pair[1].timer - pair[0].timer).filter(|moved| moved / tick > FASTEST * passed.max(0.0))
+        Some(pair[1].timer - pair[0].timer)
+            .filter(|moved| moved / tick > MAX_CYCLES_PER_NS * passed.max(0.0))
     };
     let leaps = runs.iter().flat_map(|run| run.windows(2).filter_map(ahead));
     let leap = leaps.max_by(f64::total_cmp);
@@ -158,24 +162,24 @@ fn judge_cycles(case: &Case, stable: Stable, runs: &[&Vec<Comparison>]) -> Stabl
             largest_ns: Some(leap),
             ..stable
         };
-        return answered(stable, Outcome::Fail, evidence);
+        return with_verdict(stable, Outcome::Fail, evidence);
     }
     if at_work.freezes > 0 {
         let often = times(at_work.freezes.into());
         let stable = Stable {
             freezes: at_work.freezes,
-            largest_ns: Some(at_work.largest_freeze),
+            largest_ns: Some(at_work.largest_freeze_ns),
             ..stable
         };
         let evidence = format!("it stood still while work was done, {often}");
-        return answered(stable, Outcome::Fail, evidence);
+        return with_verdict(stable, Outcome::Fail, evidence);
     }
     let stable = Stable {
         shares_oscillator: None,
         ..stable
     };
     let evidence = "it counts core cycles, whose rate is the frequency of the core";
-    answered(stable, Outcome::NotApplicable, evidence)
+    with_verdict(stable, Outcome::NotApplicable, evidence)
 }
 
 fn judge_wall_time(
@@ -185,13 +189,19 @@ fn judge_wall_time(
     found: &FoundInWindows,
 ) -> Stable {
     use Outcome::{Fail, NotTested, Pass};
-    // The endpoints alone decide, because they are certain even if the rate varied in between.
-    let (offset, uncertainty) = (1e6 * known.long.offset, 1e6 * known.long.uncertainty);
+    // Only the two ends of the longest window decide, because their rate is certain even if the
+    // rate varied in between.
+    let (offset, uncertainty) = (
+        1e6 * known.longest_window.offset,
+        1e6 * known.longest_window.uncertainty,
+    );
     let is_off = offset.abs() - uncertainty > MAX_SLEW * 1e6;
     let declared = case.trace.declared;
-    // A process with a failed calibration occurs now and then in any run, so only a majority of
-    // processes counts.
-    let other = known.farthest.filter(|_| 2 * known.off > known.processes);
+    // In any run, a few processes may calibrate their clock wrongly, so that only a majority
+    // counts.
+    let other = known
+        .farthest
+        .filter(|_| 2 * known.proven_off > known.processes);
     let window = time(stable.longest_window_s.map(|s| s * 1e9));
     let most = time(stable.largest_ns);
     let often = |count: u32| times(count.into());
@@ -232,7 +242,7 @@ fn judge_wall_time(
         )
     } else if let Some(rate) = other {
         let rate = ppm(1e6 * rate.offset, 1e6 * rate.uncertainty);
-        let (off, processes) = (known.off, known.processes);
+        let (off, processes) = (known.proven_off, known.processes);
         (
             Fail,
             format!(
@@ -240,30 +250,34 @@ fn judge_wall_time(
             ),
         )
     } else {
-        (Pass, steady(case, &stable, known, found))
+        (Pass, describe_steady_rate(case, &stable, known, found))
     };
-    answered(stable, outcome, evidence)
+    with_verdict(stable, outcome, evidence)
 }
 
-fn steady(case: &Case, stable: &Stable, known: &KnownRate, found: &FoundInWindows) -> String {
+fn describe_steady_rate(
+    case: &Case,
+    stable: &Stable,
+    known: &KnownRate,
+    found: &FoundInWindows,
+) -> String {
     let figure = |share: f64, digits| significant(1e6 * share, digits);
     let mut evidence = if case.trace.declared {
-        // An offset that does not differ from 0 is reported as 0, unless the processes show a
-        // range.
-        let is_none = known.usual.abs() < known.half && known.between.is_none();
-        let usual = if is_none { 0.0 } else { known.usual };
-        let (usual, half) = (figure(usual, 2), figure(known.half, 2));
+        // An offset within its uncertainty is reported as 0, unless the processes differ.
+        let is_none = known.typical.abs() < known.half_width && known.range.is_none();
+        let usual = if is_none { 0.0 } else { known.typical };
+        let (usual, half) = (figure(usual, 2), figure(known.half_width, 2));
         format!("it keeps the rate of its reference to {usual} ± {half} ppm")
     } else {
         "it keeps its rate against its reference".to_owned()
     };
     evidence += &format!(" over {}", time(stable.longest_window_s.map(|s| s * 1e9)));
-    // Jumps of this size would have been found anywhere in the watched time.
+    // Larger jumps would have been found anywhere in the watched time.
     if let Some(most_ns) = stable.smallest_jump_ns {
         evidence += &format!(", without jumps of more than {}", ns(most_ns));
     }
     let processes = known.processes;
-    if let Some([low, high]) = known.between {
+    if let Some([low, high]) = known.range {
         let (low, high) = (figure(low, 3), figure(high, 3));
         evidence += &format!("; {processes} fresh processes ran at {low} to {high} ppm");
     } else if processes > 0 {
@@ -272,9 +286,9 @@ fn steady(case: &Case, stable: &Stable, known: &KnownRate, found: &FoundInWindow
     if stable.shares_oscillator == Some(true) {
         evidence += "; both run on one oscillator, whose true frequency is unknown";
     }
-    // A clock that the kernel moves by its tick is late if the machine was kept from running.
+    // A clock that the timer interrupt updates is late if the CPU was kept from running.
     if found.late > 0 {
-        let (often, latest) = (times(found.late.into()), ns(found.latest));
+        let (often, latest) = (times(found.late.into()), ns(found.latest_ns));
         evidence += &format!("; it was updated late {often}, by up to {latest}, and caught up");
     }
     evidence
@@ -285,10 +299,11 @@ fn knows_steps(case: &Case) -> bool {
     matches!(case.profile.resolution, Resolution::Resolved { .. })
 }
 
-/// Returns the highest rate relative to wall time: 1 for the CPU time of a thread, the number of
-/// CPUs for a process; `None` for other clocks. The usual rate is no limit for CPU time: a thread
-/// that is often interrupted runs for half of most windows, and for all of some.
-fn most_rate(case: &Case) -> Option<f64> {
+/// Returns the highest rate of a clock of CPU time relative to wall time: 1 for that of a thread,
+/// the number of CPUs for that of a process; `None` for other clocks. The usual rate of CPU time is
+/// no limit, because a thread that is often interrupted runs for half of most windows, and for all
+/// of some.
+fn max_rate(case: &Case) -> Option<f64> {
     match case.claimed()? {
         Counted::ProcessCpu => Some(
             case.evidence()
@@ -300,26 +315,27 @@ fn most_rate(case: &Case) -> Option<f64> {
     }
 }
 
-/// Returns the time that may be counted late, in nanoseconds: each other CPU adds the time of a
-/// thread to its process only once a tick (of 10 ms at most).
-fn late_ns(case: &Case) -> f64 {
-    /// Latest time at which another CPU charges a process, in nanoseconds.
+/// Returns the CPU time of a process that its clock may not yet include, in nanoseconds: each other
+/// CPU adds the time of a thread to its process only once a tick.
+fn max_late_charge_ns(case: &Case) -> f64 {
+    /// The longest time until another CPU adds the time of a thread, in nanoseconds.
     /// *Definition*: the longest tick (CONFIG_HZ=100).
-    const TICK_NS: f64 = 1e7;
+    const LONGEST_TICK_NS: f64 = 1e7;
     if case.claimed() == Some(Counted::ProcessCpu) {
-        most_rate(case).map_or(0.0, |cpus| TICK_NS * (cpus - 1.0))
+        max_rate(case).map_or(0.0, |cpus| LONGEST_TICK_NS * (cpus - 1.0))
     } else {
         0.0
     }
 }
 
-/// Judges a timer whose reference deviated from the clock of the kernel, which only slewing moves:
-/// nothing can be compared with that reference, and raw counters, like the reference, fail.
-fn blame_reference(case: &Case, stable: Stable) -> Stable {
+/// Judges a timer whose reference, a raw counter, deviated from the kernel's clock by more than
+/// slewing explains. Such a reference proves nothing about a clock; a raw counter fails, because it
+/// is a counter like the reference.
+fn judge_by_deviating_reference(case: &Case, stable: Stable) -> Stable {
     let reference = &case.trace.reference;
-    let strayed = format!(
-        "strayed from the clock of the kernel by {}",
-        ns(reference.strayed_ns)
+    let deviated = format!(
+        "deviated from the kernel's clock by {}",
+        ns(reference.unexplained_deviation_ns)
     );
     let stable = Stable {
         offset_ppm: None,
@@ -329,18 +345,19 @@ fn blame_reference(case: &Case, stable: Stable) -> Stable {
     };
     if case.trace.declared {
         let evidence = format!(
-            "it could be compared with `{}` only, which itself {strayed}",
+            "it could be compared with `{}` only, which itself {deviated}",
             reference.id
         );
-        return answered(stable, Outcome::NotTested, evidence);
+        return with_verdict(stable, Outcome::NotTested, evidence);
     }
-    let evidence = format!("counters of its kind {strayed} during the campaign");
-    answered(stable, Outcome::Fail, evidence)
+    let evidence = format!("counters of its kind {deviated} during the campaign");
+    with_verdict(stable, Outcome::Fail, evidence)
 }
 
-/// Returns the Allan deviations. The shortest windows come from the first run; the comparisons of
-/// each next run are farther apart and add longer windows only.
-fn allan(runs: &[&Vec<Comparison>]) -> Vec<AllanPoint> {
+/// Returns the Allan deviations: how much the rate differs between two successive windows, for each
+/// length of windows. The shortest windows come from the first run; the comparisons of each next
+/// run are farther apart and add only longer windows.
+fn allan_points(runs: &[&Vec<Comparison>]) -> Vec<AllanPoint> {
     let deviations = |run: &Vec<Comparison>| {
         let samples: Vec<(f64, f64)> = run
             .iter()
@@ -365,12 +382,11 @@ fn allan(runs: &[&Vec<Comparison>]) -> Vec<AllanPoint> {
 /// Returns whether timer and reference share an oscillator: `Some(true)` if the kernel builds its
 /// clocks on the counter that the reference reads, or if both are raw counters; otherwise `None`.
 fn shares_oscillator(case: &Case) -> Option<bool> {
-    let by_tsc = case.trace.reference.family == Some(Family::CpuCounter);
-    match case.yardsticks.clock_source.as_deref() {
-        // The kernel's clocks are built on the counter. For other clock sources (hpet, acpi_pm),
-        // the oscillator is unknown.
-        Some(source) if by_tsc && clock_sources::reads_counter(source) => Some(true),
-        _ if by_tsc && !case.trace.declared => Some(true),
+    let reads_counter = case.trace.reference.family == Some(Family::CpuCounter);
+    match case.baselines.clock_source.as_deref() {
+        // The oscillator of other clock sources (hpet, acpi_pm) is unknown.
+        Some(source) if reads_counter && clock_sources::reads_counter(source) => Some(true),
+        _ if reads_counter && !case.trace.declared => Some(true),
         _ => None,
     }
 }

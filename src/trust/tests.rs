@@ -42,12 +42,12 @@ fn trace(evidence: Evidence) -> Trace {
 }
 
 fn verdicts(evidence: Evidence) -> Verdicts {
-    verdicts_with(evidence, &Yardsticks::default(), None)
+    verdicts_with(evidence, &ReadPathBaselines::default(), None)
 }
 
 fn verdicts_with(
     evidence: Evidence,
-    yardsticks: &Yardsticks,
+    baselines: &ReadPathBaselines,
     syscall_variant: Option<SyscallVariant>,
 ) -> Verdicts {
     let trace = trace(evidence);
@@ -66,7 +66,7 @@ fn verdicts_with(
         properties: &Properties::default(),
         trace: &trace,
         profile: &profile,
-        yardsticks,
+        baselines,
         syscall_variant,
     })
 }
@@ -197,7 +197,7 @@ fn one_step_back_is_enough() {
 
 /// The read path of a clock, or of a raw counter, that costs 30 ns.
 fn path(
-    yardsticks: &Yardsticks,
+    baselines: &ReadPathBaselines,
     syscall_variant: Option<SyscallVariant>,
     declared: bool,
 ) -> crate::model::ReadPath {
@@ -222,7 +222,7 @@ fn path(
         properties: &properties,
         trace: &trace,
         profile: &profile,
-        yardsticks,
+        baselines,
         syscall_variant,
     })
     .read_path
@@ -231,7 +231,7 @@ fn path(
 #[test]
 fn cost_decides_read_path() {
     use crate::model::Path;
-    let yard = |source: &str, call: f64, clock_call: f64, trap: f64| Yardsticks {
+    let yard = |source: &str, call: f64, clock_call: f64, trap: f64| ReadPathBaselines {
         system_call_ns: Some(call),
         clock_call_ns: Some(clock_call),
         clock_call: None,
@@ -246,7 +246,7 @@ fn cost_decides_read_path() {
         })
     };
     let quick = yard("tsc", 90.0, 170.0, 1_500.0);
-    for (yardsticks, syscall_variant, declared, outcome, path_found) in [
+    for (baselines, syscall_variant, declared, outcome, path_found) in [
         (
             &quick,
             syscall_variant(170.0),
@@ -299,12 +299,12 @@ fn cost_decides_read_path() {
             Path::UserMode,
         ),
     ] {
-        let found = path(yardsticks, syscall_variant, declared);
+        let found = path(baselines, syscall_variant, declared);
         let judged = (found.outcome, found.path);
         assert_eq!(
             judged,
             (outcome, Some(path_found)),
-            "{yardsticks:?}: {}",
+            "{baselines:?}: {}",
             found.evidence
         );
     }
@@ -329,7 +329,7 @@ fn cost_decides_read_path() {
         found.evidence
     );
     // An emulator, on which all instructions cost about the same: 35 ns are no trap.
-    let without = Yardsticks {
+    let without = ReadPathBaselines {
         vdso: Some(false),
         ..yard("tsc", 2.0, 31.0, 35.0)
     };
@@ -340,7 +340,7 @@ fn cost_decides_read_path() {
         "{}",
         found.evidence
     );
-    let without = Yardsticks {
+    let without = ReadPathBaselines {
         vdso: Some(false),
         ..yard("tsc", 12.0, 90.0, 1_500.0)
     };

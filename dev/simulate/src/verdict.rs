@@ -7,7 +7,7 @@ use timermeter::model::{Cycles, Hertz, Interval, Nanos, Timer, TimerRow, value_o
 use timermeter::quality::quality;
 use timermeter::recording::Observation;
 use timermeter::trace::Trace;
-use timermeter::trust::Yardsticks;
+use timermeter::trust::ReadPathBaselines;
 
 /// The smallest relevant error of a cost, as a share of the cost.
 /// *Definition*: the aim that was set.
@@ -49,7 +49,7 @@ impl Verdict {
             },
             outcome: Ok(stored),
         };
-        let row = observed.judged(Some(hertz), &Yardsticks::default());
+        let row = observed.judged(Some(hertz), &ReadPathBaselines::default());
         Self::judge(&truth, case, hertz.value, row)
     }
 

@@ -2,7 +2,7 @@
 //! backward steps.
 
 use crate::rate::order::{Offset, offsets};
-use crate::trace::{Handed, Pair};
+use crate::trace::{HandoffPair, Pair};
 
 /// The offset of the counter of a CPU from that of the first CPU.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -40,7 +40,7 @@ const MIN_OFFSET_SHARE: f64 = 0.5;
 /// Returns the offsets, and the backward steps without an offset; `ns` is the length of a tick in
 /// nanoseconds.
 pub fn offsets_and_backward_steps(
-    handed: &[Handed],
+    handed: &[HandoffPair],
     ns: f64,
 ) -> (Vec<CpuOffset>, Option<CrossCpuBackward>) {
     // If single readings of a pair step backwards, its least difference does not show the offset.
@@ -63,15 +63,15 @@ pub fn offsets_and_backward_steps(
 }
 
 /// Returns the backward steps without fences, whatever their cause.
-pub fn unfenced(handed: &[Handed], ns: f64) -> Option<CrossCpuBackward> {
+pub fn unfenced(handed: &[HandoffPair], ns: f64) -> Option<CrossCpuBackward> {
     count_backward_steps(handed, ns, |_| true)
 }
 
 /// Returns the backward steps in the pairs for which `counts` holds. `None` without handoffs.
 fn count_backward_steps(
-    handed: &[Handed],
+    handed: &[HandoffPair],
     ns: f64,
-    counts: fn(&Handed) -> bool,
+    counts: fn(&HandoffPair) -> bool,
 ) -> Option<CrossCpuBackward> {
     let counted = || handed.iter().filter(|handed| counts(handed));
     let handoffs = handed
@@ -96,7 +96,7 @@ fn count_backward_steps(
 
 /// Returns whether the backward steps, if any, are due to an offset, which shifts all handoffs of a
 /// direction equally.
-fn has_no_unexplained_step(handed: &Handed) -> bool {
+fn has_no_unexplained_step(handed: &HandoffPair) -> bool {
     let half = |values: [Option<i64>; 2]| Some((values[0]? as f64 - values[1]? as f64) / 2.0);
     let (Some(least), Some(usual)) = (half(handed.pair.least), half(handed.usual)) else {
         return true;

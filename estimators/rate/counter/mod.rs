@@ -53,7 +53,7 @@ pub const EXPECTED_FOR_DETECTION: f64 = 3.0;
 /// Computes all results from the observations.
 pub fn findings(observed: &CounterEvidence) -> CounterFindings {
     let readings: Vec<[i64; 3]> = observed
-        .looks
+        .paired_readings
         .iter()
         .map(|reading| reading.values)
         .collect();
@@ -82,10 +82,10 @@ pub fn findings(observed: &CounterEvidence) -> CounterFindings {
         ..CounterFindings::default()
     };
     let Some(rate) = rate else { return found };
-    (found.offsets, found.across_cpus) = handed::offsets_and_backward_steps(&observed.handed, ns);
+    (found.offsets, found.across_cpus) = handed::offsets_and_backward_steps(&observed.handoffs, ns);
     found.unfenced = handed::unfenced(&observed.unfenced, ns);
-    let series = watched::advances(&observed.looks, ns);
-    found.cpu_rates = watched::cpu_rates(&observed.looks);
+    let series = watched::advances(&observed.paired_readings, ns);
+    found.cpu_rates = watched::cpu_rates(&observed.paired_readings);
     found.asleep = watched::sleep_rate_loss(&series);
     (found.leap, found.freeze) = watched::sudden_changes(&series, rate.uncertainty);
     found.change = watched::lasting_change(&series);

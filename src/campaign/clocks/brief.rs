@@ -161,5 +161,5 @@ fn time_calls(
         }
         Ok(run)
     })?;
-    Ok(run.seen(core.core_hz, core.unstable))
+    Ok(run.with_core_state(core.core_hz, core.unstable))
 }

@@ -76,7 +76,7 @@ impl Subject {
         reference.ns_per_tick = rate.ns_per_tick;
         reference.ns_per_work *= factor;
         reference.rate_uncertainty = rate.uncertainty;
-        reference.strayed_ns = rate.strayed_ns;
+        reference.unexplained_deviation_ns = rate.unexplained_deviation_ns;
         if self.timer.ns_per_tick.is_none() {
             self.ticks_ns
                 .iter_mut()

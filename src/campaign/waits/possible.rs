@@ -167,7 +167,7 @@ mod tests {
         step_at_most: None,
         ns_per_work: 1.0,
         rate_uncertainty: 0.0,
-        strayed_ns: 0.0,
+        unexplained_deviation_ns: 0.0,
     };
 
     /// Checks waits of 1 ms, given as duration, CPU time and run delay in nanoseconds. Returns the error

@@ -7,7 +7,7 @@ use crate::model::{Hertz, Platform, Settings, Status, Timer, TimerRow, Tool};
 use crate::platform::frequency::{Chains, CyclesFrom, KnownFrequencies};
 use crate::recording::{Observation, SCHEMA};
 use crate::trace::{Batches, Intervals, Reference, Run, Stored};
-use crate::trust::Yardsticks;
+use crate::trust::ReadPathBaselines;
 
 fn recording(deltas: Vec<i64>, figure: f64) -> Recording {
     let batches = |calls| Batches {
@@ -79,9 +79,9 @@ fn recording(deltas: Vec<i64>, figure: f64) -> Recording {
             budget_seconds: None,
             timeout_seconds: 5,
         },
-        yardsticks: Yardsticks {
+        baselines: ReadPathBaselines {
             system_call_ns: Some(figure),
-            ..Yardsticks::default()
+            ..ReadPathBaselines::default()
         },
         timers: vec![
             observed("a", Ok(trace)),

@@ -1,34 +1,34 @@
-//! Judges the rate of timers on hosts that cannot compare clocks, but that report how far both
-//! clocks moved while the thread computed or slept: each answer gives a rate.
+//! Judges the rate of timers on hosts that cannot compare clocks. Such hosts only answer how far
+//! the timer and the reference moved while the thread computed or slept; each answer gives a rate.
 //!
-//! Such an answer is less reliable than a comparison. No second reading of the reference shows the
-//! delay between the two clocks, and a thread that loses its CPU in between makes both windows
-//! differ by milliseconds. A single answer therefore disqualifies no timer, and several answers
-//! count only if their result holds whichever answer is left out.
+//! An answer is less reliable than a comparison. It has no second reading of the reference, which
+//! would show the delay between the reads of the two clocks; if the thread loses its CPU between
+//! them, the answer is wrong by milliseconds. A single answer therefore disqualifies no timer, and
+//! several do so only if they still agree when any one of them is left out.
 
-use super::{MAX_SLEW, answered};
+use super::{MAX_SLEW, with_verdict};
 use crate::model::{Outcome, Stable};
 use crate::text::numbers::significant;
 use crate::trace::{Meanwhile, Moved};
 use crate::trust::{Case, ns, ppm};
 
-/// Largest difference between both ends of a window in the delay between the two reads, in
-/// nanoseconds: at the first read, the code may be cold. Node compiles the reads again for each
-/// answer, which took up to 54 µs on a busy machine; Python took up to 6 µs. The value is twice the
-/// largest observed. *Seen*.
-const COLD_NS: f64 = 1e5;
+/// The largest difference between the delays from the read of one clock to the read of the other,
+/// at the beginning and at the end of a window, in nanoseconds. At the first read the code may not
+/// be in the caches. Node compiles the reads again for each answer, which took up to 54 µs on a
+/// busy machine; Python took up to 6 µs. The value is twice the largest observed. *Seen*.
+const MAX_COLD_DELAY_NS: f64 = 1e5;
 
-/// Largest useful uncertainty of a rate, as a share: a larger one does not exclude the rates that a
-/// clock may be slewed by. *Definition*.
+/// The largest uncertainty of a rate, as a share, at which the rate is judged: a more uncertain
+/// rate may be the effect of slewing. *Definition*.
 const MAX_RATE_UNCERTAINTY: f64 = MAX_SLEW;
 
-/// Share by which answers may differ beyond their uncertainties: in one window the clock was slewed
-/// one way, in the next the other. *Computed*.
+/// The share by which two answers may differ in addition to their uncertainties: the clock may have
+/// been slewed in one direction in one window, and in the other direction in the other. *Computed*.
 const MAX_SLEW_CHANGE: f64 = 2.0 * MAX_SLEW;
 
-/// Share of the elapsed time below which a clock stood still. If it stood still only while the
-/// thread slept, that shows what the clock counts, and nothing about its rate. *Judgement*: as
-/// `STILL_ASLEEP`.
+/// The share of the elapsed time that a clock advanced, below which it stood still. If it stood
+/// still only while the thread slept, that shows what the clock counts, and nothing about its rate.
+/// *Judgement*: as `STILL_ASLEEP`.
 const STILL_SHARE: f64 = 0.3;
 
 /// The rate that one answer shows.
@@ -51,20 +51,20 @@ pub(super) fn judge(case: &Case, stable: Stable) -> Stable {
         let why = case.refusal("advance").or(case.refusal("comparisons"));
         let why = why.unwrap_or("it moves too slowly for the time that it was watched");
         let evidence = format!("its rate could not be watched: {why}");
-        return answered(stable, Outcome::NotTested, evidence);
+        return with_verdict(stable, Outcome::NotTested, evidence);
     };
     if !agree(&answers) {
         let listed: Vec<String> = answers.iter().map(RateAnswer::in_words).collect();
         let listed = listed.join(", ");
         if agree_but_one(&answers) {
             let evidence = format!(
-                "answers of its host differ, of which one may have been interrupted: {listed}"
+                "answers of its host differ, but one of them may have been interrupted: {listed}"
             );
-            return answered(stable, Outcome::NotTested, evidence);
+            return with_verdict(stable, Outcome::NotTested, evidence);
         }
         let evidence =
             format!("its rate changes from one answer of its host to the next: {listed}");
-        return answered(stable, Outcome::Fail, evidence);
+        return with_verdict(stable, Outcome::Fail, evidence);
     }
     let known = RateAnswer {
         uncertainty: best.uncertainty + case.trace.reference.rate_uncertainty,
@@ -77,11 +77,11 @@ pub(super) fn judge(case: &Case, stable: Stable) -> Stable {
         ..stable
     };
     let rate = known.in_words();
-    let off = match case.trace.declared {
-        true => off(&answers, case.trace.reference.rate_uncertainty),
+    let proven_off = match case.trace.declared {
+        true => count_proven(&answers, case.trace.reference.rate_uncertainty),
         false => 0,
     };
-    let (outcome, evidence) = match off {
+    let (outcome, evidence) = match proven_off {
         0 if known.uncertainty > MAX_RATE_UNCERTAINTY => {
             let evidence = format!(
                 "its rate is known to ± {} ppm only, as its host cannot compare it with its reference",
@@ -104,7 +104,7 @@ pub(super) fn judge(case: &Case, stable: Stable) -> Stable {
             format!("it is faster than its reference by {rate}"),
         ),
     };
-    answered(stable, outcome, evidence)
+    with_verdict(stable, outcome, evidence)
 }
 
 impl RateAnswer {
@@ -125,7 +125,8 @@ fn answers(case: &Case) -> Vec<RateAnswer> {
     let answer = |moved: &Moved| {
         let window = moved.reference as f64 * reference.ns_per_tick;
         let offset = case.ns(moved.timer as f64)? / window - 1.0;
-        let uncertainty = (step + reference.uncertainty_ns() + 2.0 * cost + COLD_NS) / window;
+        let uncertainty =
+            (step + reference.uncertainty_ns() + 2.0 * cost + MAX_COLD_DELAY_NS) / window;
         let spun = moved.meanwhile == Meanwhile::Spin;
         (window > 0.0 && uncertainty < super::MAX_UNCERTAINTY_PPM * 1e-6).then_some(RateAnswer {
             offset,
@@ -156,7 +157,7 @@ fn agree(answers: &[RateAnswer]) -> bool {
 
 /// Returns the number of agreeing answers that prove the clock too fast, or too slow, whichever is
 /// larger. The other answers may be too short to prove it.
-fn off(answers: &[RateAnswer], rate_uncertainty: f64) -> usize {
+fn count_proven(answers: &[RateAnswer], rate_uncertainty: f64) -> usize {
     let least = |answer: &RateAnswer| answer.uncertainty + rate_uncertainty + MAX_SLEW;
     let off = |sign: f64| {
         let says = |answer: &&RateAnswer| sign * answer.offset > least(answer);

@@ -6,12 +6,12 @@ use crate::model::Counted;
 use crate::statistics::{median, student_quantile};
 use crate::trust::Case;
 
-/// Parts of the longest window, whose rates show how steady the clock was. More parts would be
-/// shorter, and show less of slow changes. *Judgement*.
-const PARTS: usize = 8;
+/// The number of parts of the longest window whose rates are compared. More parts would be shorter
+/// and would show less of slow changes of the rate. *Judgement*.
+const WINDOW_PARTS: usize = 8;
 
-/// A rate relative to the reference, as a share above it, and the largest error from the reads, as
-/// a share.
+/// By which share a clock runs faster than the reference, and the largest error of that share from
+/// the reads.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Rate {
     pub offset: f64,
@@ -22,25 +22,29 @@ pub(super) struct Rate {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct KnownRate {
     /// The rate over the longest window.
-    pub long: Rate,
-    /// The typical rate of all processes.
-    pub usual: f64,
-    /// Half of the interval around `usual`: the uncertainty of the reads, the scatter between parts
-    /// of the window, and the differences between processes.
-    pub half: f64,
-    /// The number of other processes, and the range of their rates; `None` if they show no
-    /// difference.
+    pub longest_window: Rate,
+    /// The typical rate: that of the longest window, or the median of the processes if it differs.
+    pub typical: f64,
+    /// Half the width of the interval around `typical`. It includes the uncertainty of the reads,
+    /// the scatter between parts of the window, and the differences between processes.
+    pub half_width: f64,
+    /// The number of fresh processes, besides the one that was watched for longest.
     pub processes: u32,
-    pub between: Option<[f64; 2]>,
-    /// Processes whose rate is certainly off by more than a clock is ever corrected.
-    pub off: u32,
-    /// The rate that is certainly farthest off.
+    /// The lowest and the highest rate of all processes; `None` if they do not differ.
+    pub range: Option<[f64; 2]>,
+    /// The number of fresh processes whose rate is certainly wrong by more than a clock is slewed.
+    pub proven_off: u32,
+    /// The rate of the process whose rate is certainly wrong by most.
     pub farthest: Option<Rate>,
 }
 
 /// Returns the rate between two comparisons; `uncertainty`, in nanoseconds, is that of the steps of
 /// both clocks.
-pub(super) fn between(first: &Comparison, last: &Comparison, uncertainty: f64) -> Option<Rate> {
+pub(super) fn rate_between(
+    first: &Comparison,
+    last: &Comparison,
+    uncertainty: f64,
+) -> Option<Rate> {
     let passed = last.reference - first.reference;
     (passed > 0.0).then(|| Rate {
         offset: (last.timer - first.timer) / passed - 1.0,
@@ -48,76 +52,89 @@ pub(super) fn between(first: &Comparison, last: &Comparison, uncertainty: f64) -
     })
 }
 
-/// Returns the rate from the longest of these runs and from the separate processes.
-pub(super) fn known(case: &Case, runs: &[&Vec<Comparison>], uncertainty: f64) -> Option<KnownRate> {
+/// Returns the rate from the longest of these runs and from the fresh processes. `uncertainty`, in
+/// nanoseconds, is that of the steps of both clocks.
+pub(super) fn known_rate(
+    case: &Case,
+    runs: &[&Vec<Comparison>],
+    uncertainty: f64,
+) -> Option<KnownRate> {
     let run = longest(runs)?;
-    let mut long = between(run.first()?, run.last()?, uncertainty)?;
-    let scatter = scatter(run, long, uncertainty);
-    long.uncertainty += case.trace.reference.rate_uncertainty;
+    let mut longest_window = rate_between(run.first()?, run.last()?, uncertainty)?;
+    let scatter = scatter(run, longest_window, uncertainty);
+    longest_window.uncertainty += case.trace.reference.rate_uncertainty;
     let others = process_rates(case, uncertainty);
-    let middle = |value: fn(&Rate) -> f64| median(others.iter().map(value).collect::<Vec<_>>());
-    let (typical, resolved) = (
-        middle(|rate| rate.offset),
-        middle(|rate| rate.uncertainty).unwrap_or(0.0),
+    let median_of = |part: fn(&Rate) -> f64| median(others.iter().map(part).collect::<Vec<_>>());
+    let (median_offset, median_uncertainty) = (
+        median_of(|rate| rate.offset),
+        median_of(|rate| rate.uncertainty).unwrap_or(0.0),
     );
-    // The long window is from one process, which may be an outlier.
-    let is_outlier = |typical: &f64| (typical - long.offset).abs() > long.uncertainty + resolved;
-    let usual = typical.filter(is_outlier).unwrap_or(long.offset);
-    let own = long.uncertainty + scatter + resolved;
-    let apart = |rate: &&Rate| (rate.offset - usual).abs() > rate.uncertainty + own;
-    let proven: Vec<Rate> = others
+    // The longest window is from one process, which may be an outlier.
+    let differs = |median_offset: &f64| {
+        (median_offset - longest_window.offset).abs()
+            > longest_window.uncertainty + median_uncertainty
+    };
+    let typical = median_offset
+        .filter(differs)
+        .unwrap_or(longest_window.offset);
+    let smallest_half = longest_window.uncertainty + scatter + median_uncertainty;
+    let is_different =
+        |rate: &&Rate| (rate.offset - typical).abs() > rate.uncertainty + smallest_half;
+    let differing: Vec<Rate> = others
         .iter()
-        .chain([&long])
-        .filter(apart)
+        .chain([&longest_window])
+        .filter(is_different)
         .copied()
         .collect();
-    let half = proven
+    let half_width = differing
         .iter()
-        .map(|rate| (rate.offset - usual).abs() + rate.uncertainty)
-        .fold(own, f64::max);
-    let ends = proven.iter().map(|rate| rate.offset).chain([usual]);
+        .map(|rate| (rate.offset - typical).abs() + rate.uncertainty)
+        .fold(smallest_half, f64::max);
+    let ends = differing.iter().map(|rate| rate.offset).chain([typical]);
     Some(KnownRate {
-        long,
-        usual,
-        half,
+        longest_window,
+        typical,
+        half_width,
         processes: others.len() as u32,
-        between: (!proven.is_empty()).then(|| {
+        range: (!differing.is_empty()).then(|| {
             [
-                ends.clone().fold(usual, f64::min),
-                ends.fold(usual, f64::max),
+                ends.clone().fold(typical, f64::min),
+                ends.fold(typical, f64::max),
             ]
         }),
-        off: others
+        proven_off: others
             .iter()
-            .filter(|rate| proven_off(rate) > super::MAX_SLEW)
+            .filter(|rate| certain_offset(rate) > super::MAX_SLEW)
             .count() as u32,
         farthest: others
             .into_iter()
-            .max_by(|a, b| proven_off(a).total_cmp(&proven_off(b))),
+            .max_by(|a, b| certain_offset(a).total_cmp(&certain_offset(b))),
     })
 }
 
-/// Returns the certain part of the offset of a rate.
-fn proven_off(rate: &Rate) -> f64 {
+/// Returns the smallest amount, as a share, by which a rate is certainly wrong; negative if it may
+/// be right.
+fn certain_offset(rate: &Rate) -> f64 {
     rate.offset.abs() - rate.uncertainty
 }
 
-/// Returns half of the 95 % interval of the rate over a run, from the differences between its parts
-/// beyond the uncertainty of their reads: the rate of a clock that jumps to and fro, or once, is
-/// less certain than its endpoints are.
-fn scatter(run: &[Comparison], whole: Rate, uncertainty: f64) -> f64 {
-    let count = PARTS.min(run.len() - 1);
+/// Returns half the width of the 95 % interval of the rate over a run, from the differences between
+/// the rates of its parts that the uncertainty of their reads does not explain. The rate of a clock
+/// that jumps, once or to and fro, is less certain than the first and the last comparison alone
+/// suggest.
+fn scatter(run: &[Comparison], whole_run: Rate, uncertainty: f64) -> f64 {
+    let count = WINDOW_PARTS.min(run.len() - 1);
     if count < 2 {
         return 0.0;
     }
-    // The tightest comparison near the end of a part is used, because others may have been
-    // interrupted.
+    // The comparison with the smallest uncertainty near the end of a part is used, because others
+    // may have been interrupted.
     let end = |part: usize| match part {
         0 => run.first(),
         part if part == count => run.last(),
         part => {
-            let place = |part: f64| (part * (run.len() - 1) as f64 / count as f64).round() as usize;
-            let [from, to] = [place(part as f64 - 0.25), place(part as f64 + 0.25)];
+            let index = |part: f64| (part * (run.len() - 1) as f64 / count as f64).round() as usize;
+            let [from, to] = [index(part as f64 - 0.25), index(part as f64 + 0.25)];
             run[from..=to]
                 .iter()
                 .min_by(|a, b| a.uncertainty.total_cmp(&b.uncertainty))
@@ -128,27 +145,27 @@ fn scatter(run: &[Comparison], whole: Rate, uncertainty: f64) -> f64 {
     let squares: f64 = ends
         .windows(2)
         .filter_map(|two| {
-            let part = between(two[0], two[1], uncertainty)?;
-            let beyond = ((part.offset - whole.offset).abs() - part.uncertainty).max(0.0);
-            Some(((two[1].reference - two[0].reference) / length * beyond).powi(2))
+            let part = rate_between(two[0], two[1], uncertainty)?;
+            let unexplained = ((part.offset - whole_run.offset).abs() - part.uncertainty).max(0.0);
+            Some(((two[1].reference - two[0].reference) / length * unexplained).powi(2))
         })
         .sum();
     let count = count as f64;
     student_quantile(0.95, count as usize - 1) * (squares * count / (count - 1.0)).sqrt()
 }
 
-/// Returns the rates of fresh processes, each from its beginning to its end, if a process may
-/// determine the rate itself.
+/// Returns the rates of the fresh processes, each from its beginning to its end. Empty for clocks
+/// whose rate a process cannot determine: raw counters and CPU time.
 fn process_rates(case: &Case, uncertainty: f64) -> Vec<Rate> {
     if !case.trace.declared || !matches!(case.claimed(), None | Some(Counted::Wall)) {
         return Vec::new();
     }
-    let compared = &case.evidence().process_comparisons;
-    compared
+    case.evidence()
+        .process_comparisons
         .iter()
         .filter_map(|ends| {
             let ends = comparisons(case, ends);
-            let mut rate = between(ends.first()?, ends.last()?, uncertainty)?;
+            let mut rate = rate_between(ends.first()?, ends.last()?, uncertainty)?;
             rate.uncertainty += case.trace.reference.rate_uncertainty;
             Some(rate)
         })

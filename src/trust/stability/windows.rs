@@ -1,5 +1,5 @@
-//! Comparisons of a timer with its reference, and the jumps and freezes in the windows between
-//! them.
+//! Finds jumps and freezes of a timer in its comparisons with the reference. A *run* is a list of
+//! successive comparisons; a *window* is the time between two of them.
 
 use super::MAX_SLEW;
 use crate::statistics::median;
@@ -14,36 +14,37 @@ pub(super) struct Comparison {
     pub uncertainty: f64,
 }
 
-/// Windows whose movements differ by more than can be explained. Sizes are in nanoseconds.
+/// The windows in which a timer moved by more, or by less, than can be explained.
 #[derive(Default)]
 pub(super) struct FoundInWindows {
     pub jumps: u32,
     pub freezes: u32,
-    pub largest_jump: f64,
-    pub largest_freeze: f64,
-    /// Windows at whose end the timer was behind but caught up soon after.
+    pub largest_jump_ns: f64,
+    pub largest_freeze_ns: f64,
+    /// The number of windows at whose end the timer was behind but caught up soon after.
     pub late: u32,
-    pub latest: f64,
+    /// The largest time by which it was behind, in nanoseconds.
+    pub latest_ns: f64,
 }
 
 impl FoundInWindows {
-    /// Returns the largest jump, or the largest freeze if there are no jumps.
-    pub fn largest(&self) -> f64 {
+    /// Returns the largest jump, or the largest freeze if there are no jumps, in nanoseconds.
+    pub fn largest_ns(&self) -> f64 {
         if self.jumps > 0 {
-            self.largest_jump
+            self.largest_jump_ns
         } else {
-            self.largest_freeze
+            self.largest_freeze_ns
         }
     }
 
-    /// Finds intervals with much work in which the timer hardly moved: interruptions only make
-    /// intervals longer, so the clock stood still. Some runtimes recompile the work and run it
-    /// several times as fast, but not a hundred times.
+    /// Counts as freezes the intervals with much work in which the timer hardly moved.
+    /// Interruptions only make intervals longer, so that the timer stood still. Some runtimes
+    /// recompile the work and run it several times as fast, but not a hundred times.
     pub fn check_work(&mut self, case: &Case) {
-        /// Shortest work that is checked, in steps of the timer.
+        /// The smallest duration of work that is checked, in steps of the timer.
         /// *Judgement*: runtimes do work several times as fast, not a hundred times.
         const MIN_WORK_STEPS: f64 = 200.0;
-        /// Steps that a clock that stands still may nevertheless show.
+        /// The number of steps that a timer may move and still count as standing still.
         /// *Judgement*.
         const MAX_STILL_STEPS: f64 = 2.0;
         let (Some(step), Some(ns)) = (case.step_ns(), case.profile.ns_per_tick) else {
@@ -56,49 +57,51 @@ impl FoundInWindows {
                 let missing = expected - delta as f64 * ns;
                 if expected >= shortest && delta as f64 * ns <= MAX_STILL_STEPS * step {
                     self.freezes += 1;
-                    self.largest_freeze = self.largest_freeze.max(missing);
+                    self.largest_freeze_ns = self.largest_freeze_ns.max(missing);
                 }
             }
         }
     }
 
-    /// Checks all windows of a run. Returns the largest jump, in nanoseconds, that the worst window
-    /// may contain within the explained difference, even if another error moved the other way.
-    pub fn check(&mut self, run: &[Comparison], expected: &Expected) -> f64 {
-        let (mut at, mut hidden) = (0, 0.0_f64);
+    /// Checks all windows of a run. Returns the size, in nanoseconds, up to which a jump may have
+    /// remained undetected in some window, even if an error in the other direction hid it.
+    pub fn check_windows(&mut self, run: &[Comparison], expected: &Expected) -> f64 {
+        let (mut at, mut undetected_ns) = (0, 0.0_f64);
         while let Some(window) = run.get(at..at + 2) {
-            let (off, explained) = expected.off(window[0], window[1]);
-            // The timer was late by this amount if later (or earlier) comparisons show that nothing
-            // was lost.
+            let (excess, explained) = expected.excess(window[0], window[1]);
+            // A timer that is behind may only be late: later comparisons then show that it caught
+            // up. If it is ahead, earlier comparisons may show that it was late before. `late` is
+            // the lateness in nanoseconds and the number of windows until the timer has caught up.
             let late = match () {
-                () if off.abs() <= explained || off.abs() > expected.latest => None,
-                () if off < 0.0 => expected.caught_up(&run[at..]).map(|ends| (-off, ends)),
-                () => expected.was_behind(&run[..at + 2]).then_some((off, 1)),
+                () if excess.abs() <= explained || excess.abs() > expected.max_late_ns => None,
+                () if excess < 0.0 => expected.caught_up(&run[at..]).map(|ends| (-excess, ends)),
+                () => expected.was_behind(&run[..at + 2]).then_some((excess, 1)),
             };
             at += late.map_or(1, |(_, ends)| ends);
-            hidden = hidden.max(match late {
-                Some((late, _)) => self.find_late(late) + explained,
-                None if off.abs() <= explained => explained + off.abs(),
-                None => self.find(off) + explained,
+            undetected_ns = undetected_ns.max(match late {
+                Some((late, _)) => self.count_late(late) + explained,
+                None if excess.abs() <= explained => explained + excess.abs(),
+                None => self.count_jump_or_freeze(excess) + explained,
             });
         }
-        hidden
+        undetected_ns
     }
 
-    fn find_late(&mut self, late: f64) -> f64 {
+    /// Returns the lateness, within which a jump may be hidden.
+    fn count_late(&mut self, late_ns: f64) -> f64 {
         self.late += 1;
-        self.latest = self.latest.max(late);
-        late
+        self.latest_ns = self.latest_ns.max(late_ns);
+        late_ns
     }
 
-    /// A reported jump or freeze hides nothing.
-    fn find(&mut self, off: f64) -> f64 {
-        if off > 0.0 {
+    /// Returns 0, because a jump that is reported hides no other.
+    fn count_jump_or_freeze(&mut self, excess_ns: f64) -> f64 {
+        if excess_ns > 0.0 {
             self.jumps += 1;
-            self.largest_jump = self.largest_jump.max(off);
+            self.largest_jump_ns = self.largest_jump_ns.max(excess_ns);
         } else {
             self.freezes += 1;
-            self.largest_freeze = self.largest_freeze.max(-off);
+            self.largest_freeze_ns = self.largest_freeze_ns.max(-excess_ns);
         }
         0.0
     }
@@ -108,27 +111,27 @@ impl FoundInWindows {
 /// nanoseconds.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Expected {
-    /// The usual rate, and its uncertainty. A wrong rate is reported separately; windows are
-    /// compared with the usual rate.
+    /// The usual rate of the timer relative to the reference, and its uncertainty. Whether the
+    /// usual rate is wrong is judged separately.
     pub rate: (f64, f64),
-    /// Truncation by the steps of both clocks.
+    /// The largest error from the steps of both clocks.
     pub uncertainty: f64,
-    /// Longest lateness of an update, if the timer catches up.
-    pub latest: f64,
+    /// The largest lateness after which the timer may catch up.
+    pub max_late_ns: f64,
 }
 
 impl Expected {
-    /// Returns how much more the timer moved than at its usual rate, and how much of that is
-    /// explained.
-    fn off(&self, first: Comparison, last: Comparison) -> (f64, f64) {
+    /// Returns how much more the timer moved between two comparisons than at its usual rate, and
+    /// how large a difference errors and slewing explain.
+    fn excess(&self, first: Comparison, last: Comparison) -> (f64, f64) {
         let (passed, moved) = (last.reference - first.reference, last.timer - first.timer);
         let explained = 2.0 * (first.uncertainty + last.uncertainty + self.uncertainty)
             + (2.0 * MAX_SLEW + self.rate.1) * passed.abs();
         (moved - self.rate.0 * passed, explained)
     }
 
-    /// Returns whether a jump at the end of a run catches up with time lost before, when each
-    /// window lost less than is explained.
+    /// Returns whether a jump in the last window of a run only makes up for time that the timer
+    /// lost in the windows before, by little in each of them.
     fn was_behind(&self, run: &[Comparison]) -> bool {
         let [earlier @ .., before, after] = run else {
             return false;
@@ -136,33 +139,33 @@ impl Expected {
         let near = earlier
             .iter()
             .rev()
-            .take_while(|first| before.reference - first.reference <= self.latest);
+            .take_while(|first| before.reference - first.reference <= self.max_late_ns);
         near.into_iter().any(|first| {
-            let ((behind, explained), (off, whole)) =
-                (self.off(*first, *before), self.off(*first, *after));
-            behind < -explained / 2.0 && off.abs() <= whole
+            let (lost, explained_before) = self.excess(*first, *before);
+            let (excess, explained) = self.excess(*first, *after);
+            lost < -explained_before / 2.0 && excess.abs() <= explained
         })
     }
 
-    /// Returns the number of comparisons after which a timer that is behind has lost nothing, if
-    /// that happens within the allowed lateness.
+    /// Returns the number of windows after which a timer that is behind in the first window has
+    /// caught up. `None` if that takes longer than the allowed lateness.
     fn caught_up(&self, run: &[Comparison]) -> Option<usize> {
         let (first, behind) = (*run.first()?, run.get(1)?.reference);
         let later = run.iter().enumerate().skip(2);
-        // The comparison after the delay may come at any distance.
-        let mut soon = later
-            .enumerate()
-            .take_while(|(nth, (_, last))| *nth == 0 || last.reference - behind <= self.latest);
+        // The first comparison after the delay is used whenever it was made.
+        let mut soon = later.enumerate().take_while(|(nth, (_, last))| {
+            *nth == 0 || last.reference - behind <= self.max_late_ns
+        });
         soon.find_map(|(_, (at, last))| {
-            let (off, explained) = self.off(first, *last);
-            (off.abs() <= explained).then_some(at)
+            let (excess, explained) = self.excess(first, *last);
+            (excess.abs() <= explained).then_some(at)
         })
     }
 }
 
-/// Returns the usual rate and its uncertainty: the rate from the first comparison to the last, or
-/// that of the middle window if they differ, because the clock jumped in between. The uncertainty
-/// of a window is that of its reads divided by its length.
+/// Returns the usual rate of a run and its uncertainty: the rate from the first comparison to the
+/// last, or the median rate of all windows if that differs, because the clock then jumped.
+/// `uncertainty`, in nanoseconds, is that of the steps of both clocks.
 pub(super) fn usual_rate(run: &[Comparison], uncertainty: f64) -> (f64, f64) {
     let rate = |first: &Comparison, last: &Comparison| {
         let passed = last.reference - first.reference;
@@ -173,20 +176,21 @@ pub(super) fn usual_rate(run: &[Comparison], uncertainty: f64) -> (f64, f64) {
         .windows(2)
         .filter_map(|pair| rate(&pair[0], &pair[1]))
         .collect();
-    let middle =
-        |figure: fn(&(f64, f64)) -> f64| median(windows.iter().map(figure).collect::<Vec<_>>());
-    let Some(usual) = middle(|window| window.0).zip(middle(|window| window.1)) else {
+    let median_of =
+        |part: fn(&(f64, f64)) -> f64| median(windows.iter().map(part).collect::<Vec<_>>());
+    let Some(usual) = median_of(|window| window.0).zip(median_of(|window| window.1)) else {
         return (1.0, 0.0);
     };
-    let whole = run
+    let whole_run = run
         .first()
         .zip(run.last())
         .and_then(|(first, last)| rate(first, last));
-    whole
-        .filter(|whole| (whole.0 - usual.0).abs() <= usual.1)
+    whole_run
+        .filter(|whole_run| (whole_run.0 - usual.0).abs() <= usual.1)
         .unwrap_or(usual)
 }
 
+/// Converts raw comparisons to nanoseconds. Empty if the tick of the timer is unknown.
 pub(super) fn comparisons(case: &Case, raw: &[[i64; 3]]) -> Vec<Comparison> {
     let (Some(ns), reference_ns) = (case.profile.ns_per_tick, case.trace.reference.ns_per_tick)
     else {

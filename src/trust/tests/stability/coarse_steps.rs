@@ -23,12 +23,12 @@ fn verdict_4_ms(close_comparisons: Vec<[i64; 3]>) -> crate::model::Stable {
         step,
         rule: crate::resolution::Rule::Jump,
     };
-    let yardsticks = Yardsticks::default();
+    let baselines = ReadPathBaselines::default();
     judge(&Case {
         properties: &Properties::default(),
         trace: &trace,
         profile: &profile,
-        yardsticks: &yardsticks,
+        baselines: &baselines,
         syscall_variant: None,
     })
     .stable

@@ -68,11 +68,11 @@ fn cycles_are_not_compared_with_time() {
             low: cost,
             high: cost,
         });
-        let yardsticks = Yardsticks {
+        let baselines = ReadPathBaselines {
             system_call_ns: Some(50.0),
             trap_ns: Some(trap_ns),
             clock_source: Some("tsc".into()),
-            ..Yardsticks::default()
+            ..ReadPathBaselines::default()
         };
         let syscall_variant = syscall_variant.map(|cost_ns| SyscallVariant {
             id: "perf-task-clock",
@@ -85,7 +85,7 @@ fn cycles_are_not_compared_with_time() {
             properties: &properties,
             trace: &trace,
             profile: &profile,
-            yardsticks: &yardsticks,
+            baselines: &baselines,
             syscall_variant,
         })
     };

@@ -123,14 +123,14 @@ fn inconsistent_reference_disqualifies_similar_counters() {
             declared,
             ..trace(evidence)
         };
-        trace.reference.strayed_ns = 5e6;
+        trace.reference.unexplained_deviation_ns = 5e6;
         let profile = profile(&trace);
-        let yardsticks = Yardsticks::default();
+        let baselines = ReadPathBaselines::default();
         let case = Case {
             properties: &Properties::default(),
             trace: &trace,
             profile: &profile,
-            yardsticks: &yardsticks,
+            baselines: &baselines,
             syscall_variant: None,
         };
         let found = judge(&case).stable;
@@ -158,12 +158,12 @@ fn reference_rate_error_is_uncertainty() {
             step,
             rule: crate::resolution::Rule::Unit,
         };
-        let yardsticks = Yardsticks::default();
+        let baselines = ReadPathBaselines::default();
         judge(&Case {
             properties: &Properties::default(),
             trace: &trace,
             profile: &profile,
-            yardsticks: &yardsticks,
+            baselines: &baselines,
             syscall_variant: None,
         })
     };
