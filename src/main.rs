@@ -137,7 +137,7 @@ fn listen(command: &Command) -> Result<(), CommandError> {
     let has_children = has_children(command);
     if has_children {
         children::own_descendants();
-        if let Some(why) = children::hidden() {
+        if let Some(why) = children::why_descendants_unknown() {
             tell(&format_args!(
                 "{why}: what leaves its process group is not ended with this program, and what disturbs a worker is not seen; \
                  mount the /proc of this namespace (unshare --mount-proc, bwrap --proc /proc)"

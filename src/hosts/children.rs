@@ -117,7 +117,7 @@ pub fn own_descendants() {
 
 /// The reason why the descendants of this process cannot be listed, so that those that left their
 /// group survive this program; `None` if they can be listed.
-pub use timers::os::process::hidden;
+pub use timers::os::process::why_descendants_unknown;
 
 /// Scheduling settings of a process from its first instruction; `None` keeps the setting of this
 /// process.
@@ -182,7 +182,7 @@ pub fn stay_with_starter() -> bool {
     let starter = std::env::var(STARTER)
         .ok()
         .and_then(|starter| starter.parse().ok());
-    starter.is_none_or(process::ends_with)
+    starter.is_none_or(process::kill_with_parent)
 }
 
 /// Like [`start`], but from the calling thread and as fast as the system can, for a run that is
@@ -428,7 +428,7 @@ const CHECK_INTERVAL: Duration = Duration::from_millis(2);
 /// Ends those former descendants of a process that became orphans when it ended. If no other child
 /// is left whose descendants they could be, ends all orphans.
 fn end_orphans(descendants: &[Pid]) {
-    let has_no_orphans = process::listed(Pid::own()).is_some_and(|children| {
+    let has_no_orphans = process::listed_children(Pid::own()).is_some_and(|children| {
         let own_children = lock_own_children();
         children
             .into_iter()
@@ -438,7 +438,7 @@ fn end_orphans(descendants: &[Pid]) {
         return;
     }
     for _ in 0..MAX_CHECKS {
-        let all = process::all();
+        let all = process::all_with_parents();
         let own_children = lock_own_children();
         let has_no_children = own_children.groups.is_empty();
         let orphans = descendants::children_of(&all, Pid::own());
@@ -468,7 +468,7 @@ fn end_orphans(descendants: &[Pid]) {
 /// parents are gone.
 fn end_all_descendants() {
     for _ in 0..MAX_CHECKS {
-        let all = process::all();
+        let all = process::all_with_parents();
         let own_children = try_lock_own_children();
         let mut any_left = false;
         for &group in own_children

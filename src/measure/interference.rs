@@ -26,7 +26,7 @@ impl Watch {
             .and_then(|counters| counters.cpus.first().copied());
         Self {
             counters,
-            steal_ticks: cpu.and_then(|cpu| Some((cpu, counts.stolen(cpu)?))),
+            steal_ticks: cpu.and_then(|cpu| Some((cpu, counts.steal_ticks(cpu)?))),
         }
     }
 
@@ -38,7 +38,7 @@ impl Watch {
         let after = Counts::of_this_thread()?;
         let lost_time = self
             .steal_ticks
-            .and_then(|(cpu, before)| Some(counts.stolen(cpu)? > before));
+            .and_then(|(cpu, before)| Some(counts.steal_ticks(cpu)? > before));
         let disturbance = counted_disturbance(&self.counters?, &after, 0).or_else(|| {
             lost_time
                 .filter(|&lost_time| lost_time)

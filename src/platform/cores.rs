@@ -141,7 +141,7 @@ pub(super) fn kinds(
 ) -> Option<Vec<CoreKind>> {
     x86_kinds(root)
         .or_else(|| kinds_by_identity(root, &online.and_then(parse_cpus)?))
-        .or_else(|| Some(facts.kinds.as_ref()?.iter().map(kind_from_facts).collect()))
+        .or_else(|| Some(facts.core_classes.as_ref()?.iter().map(kind_from_facts).collect()))
 }
 
 /// The kind of core to which `cpu` belongs.

@@ -1,4 +1,4 @@
-//! 64-bit Arm.
+//! The implementation for 64-bit Arm.
 
 use std::arch::asm;
 
@@ -10,12 +10,12 @@ pub use super::arm_counters::Cntvct as Bare;
 pub use super::arm_counters::wide::CntvctIsb as Fenced;
 pub(crate) use super::hidden::*;
 
-/// Lets nothing that stands behind it begin before everything that stands before it has completed:
+/// Keeps all later instructions from beginning before all earlier ones have completed:
 /// `isb` after a barrier for loads.
 #[inline(always)]
 pub fn fence() {
-    // SAFETY: barriers change no register, no flag and no memory. `nomem` is not given, so that
-    // loads and stores stay on their side.
+    // SAFETY: barriers change no register, flag or memory. `nomem` is not given, so that the
+    // compiler does not move loads and stores across the barrier.
     unsafe { asm!("dsb ld", "isb", options(nostack, preserves_flags)) };
 }
 

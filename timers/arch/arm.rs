@@ -1,4 +1,4 @@
-//! 32-bit Arm.
+//! The implementation for 32-bit Arm.
 
 use std::sync::atomic::{Ordering, fence as memory_fence};
 
@@ -10,8 +10,7 @@ pub use super::absent_counters::Fenced;
 pub use super::arm_counters::Cntvct as Bare;
 pub(crate) use super::hidden::*;
 
-/// Keeps the compiler and the memory from reordering. Not `isb`, which Armv6 lacks: instructions
-/// may still begin before it.
+/// Orders loads and stores only. Other instructions may still cross it, because Armv6 lacks `isb`.
 #[inline(always)]
 pub fn fence() {
     memory_fence(Ordering::SeqCst);

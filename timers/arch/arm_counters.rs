@@ -1,29 +1,28 @@
-//! The counters of Arm that user mode may be let read: the generic timer's virtual counter, and
-//! the cycle counter.
+//! The counters of Arm that user mode may be permitted to read: the virtual counter of the generic
+//! timer, and the cycle counter.
 //!
-//! What ticks: CNTVCT, a counter of 56 bits or more that all CPUs share, less an offset that a
-//! hypervisor sets. At what rate: a constant one, 1 to 100 MHz on most, 1 GHz from Armv8.6 on.
-//! CNTFRQ says which, but that is a register that the firmware writes, or forgets to: it is
-//! believed where the kernel's clock agrees. PMCCNTR counts cycles of the core, at whatever
-//! frequency that has.
+//! What ticks: CNTVCT is a counter of 56 bits or more that all CPUs share, less an offset set by the
+//! hypervisor. At what rate: a constant one, 1 to 100 MHz on most machines, 1 GHz since Armv8.6. The
+//! register CNTFRQ declares the rate, but some firmware does not set it correctly; the value is used
+//! only if the kernel's clock confirms it. PMCCNTR counts cycles of the core, whose frequency varies.
 //!
 //! Who may read them: CNTVCT any process, as the vDSO does, unless the kernel traps it to work
 //! around an erratum of the counter, or `prctl(PR_SET_TSC)` forbade it (64-bit, since Linux
-//! 6.12); in 32-bit programs on some kernels none. CNTVCTSS is there with FEAT_ECV (Armv8.6).
-//! PMCCNTR where a kernel module or a debugger switched it on for user mode (PMUSERENR), which
-//! Linux by itself does not. Only an attempt tells.
+//! 6.12); on some kernels no 32-bit program. CNTVCTSS exists with FEAT_ECV (Armv8.6). PMCCNTR is
+//! readable only if a kernel module or a debugger enabled it for user mode (PMUSERENR), which Linux
+//! itself does not. Only an attempt shows whether a read is permitted.
 //!
-//! How they lie: a read of CNTVCT waits for nothing before it and may be done early (Arm ARM,
-//! D12.1); `isb` before it, or CNTVCTSS, holds it back. The counter moves in steps of the
-//! timer's clock, or of a slower one by more than one tick. A CPU that sleeps may stop PMCCNTR,
-//! and each CPU has its own. Sources: *Arm Architecture Reference Manual for A-profile*, D12
+//! How they lie: a read of CNTVCT does not wait for earlier instructions and may be executed early
+//! (Arm ARM, D12.1); `isb` before it, or CNTVCTSS, prevents this. The counter is incremented with the
+//! timer's clock, on some machines with a slower clock by several ticks. PMCCNTR is per CPU and may
+//! stop while the CPU sleeps. Sources: *Arm Architecture Reference Manual for A-profile*, D12
 //! (Generic Timer) and D13 (PMU); Linux Documentation/arch/arm64/cpu-feature-registers.rst and
 //! perf.rst.
 
 use crate::entry::clocks;
 use crate::{Counted, Family, Properties};
 
-/// Cycles of one core, which are no time.
+/// A counter of the cycles of one core.
 pub(crate) const CYCLES: Properties = Properties {
     family: Some(Family::PerfEvent),
     counts: Some(Counted::ThreadCycles),
@@ -41,7 +40,7 @@ pub use narrow::Cntvct;
 #[cfg(target_arch = "aarch64")]
 pub use wide::Cntvct;
 
-/// What 32-bit Arm has: the counter came with Armv7's virtualization extensions.
+/// The counter of 32-bit Arm, which Armv7's virtualization extensions introduced.
 #[cfg(target_arch = "arm")]
 mod narrow {
     use std::arch::asm;
@@ -56,7 +55,8 @@ mod narrow {
 
         fn declared_hz() -> Option<f64> {
             let hertz: u32;
-            // SAFETY: who may read the counter may read its frequency (CNTKCTL.PL0VCTEN).
+            // SAFETY: this function is called only if the counter is readable, and the same bit
+            // (CNTKCTL.PL0VCTEN) permits both reads.
             unsafe {
                 asm!("mrc p15, 0, {hertz}, c14, c0, 0", hertz = out(reg) hertz, options(nomem, nostack, preserves_flags))
             };
@@ -66,8 +66,8 @@ mod narrow {
         #[inline(always)]
         fn read() -> u64 {
             let (low, high): (u32, u32);
-            // SAFETY: the timer is opened only once the instruction has succeeded; it writes these
-            // two registers.
+            // SAFETY: the timer is open, so that the instruction succeeded before; it writes these
+            // two registers only.
             unsafe {
                 asm!("mrrc p15, 1, {low}, {high}, c14", low = out(reg) low, high = out(reg) high, options(nostack, preserves_flags));
             }
@@ -76,7 +76,7 @@ mod narrow {
     }
 }
 
-/// What 64-bit Arm alone has, and the virtual counter there.
+/// The counters of 64-bit Arm.
 pub(crate) mod wide {
     use super::CYCLES;
     use crate::Properties;
@@ -105,20 +105,20 @@ pub(crate) mod wide {
         counters! {
             /// The virtual counter.
             Cntvct, cntfrq(), ["mrs {count}, cntvct_el0"];
-            /// Held back until everything before it has completed.
+            /// The virtual counter, read after all earlier instructions have completed.
             CntvctIsb, cntfrq(), ["isb", "mrs {count}, cntvct_el0"];
-            /// The form that waits by itself, by its number: assemblers know it by name from Armv8.6
-            /// on.
+            /// The self-synchronising form of the virtual counter. The register is given by its
+            /// number, because assemblers know the name only with Armv8.6 enabled.
             Cntvctss, cntfrq(), ["mrs {count}, s3_3_c14_c0_6"];
-            /// Cycles of the core.
+            /// The cycles of the core.
             Pmccntr, None, ["mrs {count}, pmccntr_el0"];
         }
 
-        /// What the firmware says to be the rate of the virtual counter.
+        /// The rate of the virtual counter in hertz, as declared by the firmware.
         fn cntfrq() -> Option<f64> {
             let hertz: u64;
-            // SAFETY: who may read the counter may read its frequency: one bit permits both
-            // (CNTKCTL_EL1.EL0VCTEN, or EL0PCTEN).
+            // SAFETY: this function is called only if the counter is readable, and the same bit
+            // (CNTKCTL_EL1.EL0VCTEN or EL0PCTEN) permits both reads.
             unsafe {
                 asm!("mrs {hertz}, cntfrq_el0", hertz = out(reg) hertz, options(nomem, nostack, preserves_flags))
             };

@@ -1,22 +1,22 @@
-//! Chains of additions, alike on all instruction sets but for how an addition and the end of a loop
-//! are written.
+//! Chains of additions for all instruction sets, which differ only in the instructions for an addition
+//! and for the end of the loop.
 
-/// Defines the chains. `$add` makes an instruction that adds a register to itself of the register's
-/// name, `$end` are those that count `{left}` down and jump back to label 2 until it is zero. Of
-/// twenty-four additions at a time as many stand side by side as registers are named, `$times` in a
-/// row.
+/// Defines the chains. `$add` is a macro that returns the instruction which adds the named register to
+/// itself; `$end` are the instructions that decrement `{left}` and jump back to label 2 unless it is
+/// zero. The loop of independent additions repeats an addition to each named register `$times` times,
+/// 24 additions in total.
 macro_rules! chains {
     ($add:ident, [$($end:literal),*], $times:literal of [$($register:ident $name:literal),*]) => {
-        /// Whether the additions below take a cycle each.
+        /// Whether each dependent addition takes one cycle.
         pub(crate) const COUNTS_CYCLES: bool = true;
 
-        /// Sixteen additions at a time, each of which waits for the one before. The loop is part of
-        /// the block, so that not even an unoptimised build keeps the sum in memory.
+        /// Does `sixteens` times 16 additions, each of which needs the previous result. The loop is
+        /// part of the block, so that an unoptimised build does not keep the sum in memory either.
         #[inline(always)]
         pub(crate) fn dependent_additions(sixteens: usize) {
-            // SAFETY: register additions and a jump back; nothing else is touched. `nomem` and
-            // `nostack` hold, flags are clobbered where there are some (so `preserves_flags` is not
-            // given), and without `pure` the block is not removed.
+            // SAFETY: the block only adds registers that are declared as operands and jumps back, so
+            // that `nomem` and `nostack` hold. `preserves_flags` is not given, because some
+            // instruction sets set flags; `pure` is not given, so that the block is not removed.
             unsafe {
                 std::arch::asm!(
                     "2:",
@@ -31,11 +31,11 @@ macro_rules! chains {
             }
         }
 
-        /// Twenty-four additions at a time, of which so many in a row do not wait for each other as
-        /// there are registers for.
+        /// Does `twenty_fours` times 24 additions, to all registers in turn, which do not depend on
+        /// each other.
         #[inline(always)]
         pub(crate) fn independent_additions(twenty_fours: usize) {
-            // SAFETY: as above.
+            // SAFETY: as in `dependent_additions`.
             unsafe {
                 std::arch::asm!(
                     "2:",

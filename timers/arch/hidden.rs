@@ -1,36 +1,38 @@
-//! Values hidden from the compiler in the registers where they are, by a block of no instructions.
+//! Hides values from the compiler by empty `asm!` blocks, which leave the values in their registers.
 
 use std::arch::asm;
 
-/// The same value, of which the compiler knows nothing any more; computed even if it is not used.
-/// Unlike `black_box` it leaves the value in its register, so that no loop waits for memory.
+/// Returns the same value, about which the compiler knows nothing any more; the value is computed
+/// even if the result is unused. Unlike `black_box`, it leaves the value in its register, so that a
+/// loop does not wait for memory.
 #[inline(always)]
 pub(crate) fn opaque(value: usize) -> usize {
     let mut value = value;
-    // SAFETY: no instruction at all. Hence `nomem`, `nostack` and `preserves_flags` hold; `pure` is
-    // not given, so that it stays where it is and happens each time.
+    // SAFETY: the block has no instructions, so that `nomem`, `nostack` and `preserves_flags` hold.
+    // `pure` is not given, so that the compiler keeps each block.
     unsafe { asm!("/* {0} */", inout(reg) value, options(nomem, nostack, preserves_flags)) };
     value
 }
 
-/// The same reference, of which the compiler does not know that it is the same: what is found
-/// through it has to be fetched again, as by a caller that reads a timer once in a while.
+/// Returns the same reference, which the compiler treats as a new one: data behind it must be loaded
+/// again, as in a program that reads a timer occasionally.
 #[inline(always)]
 pub(crate) fn afresh<T>(value: &T) -> &T {
     let mut pointer: *const T = value;
-    // SAFETY: no instruction at all. `nomem` is not given: what lies behind the pointer counts as
-    // touched.
+    // SAFETY: the block has no instructions. `nomem` is not given, so that the compiler assumes that
+    // the data behind the pointer may have changed.
     unsafe { asm!("/* {0} */", inout(reg) pointer, options(nostack, preserves_flags)) };
-    // SAFETY: the pointer is still that of the reference.
+    // SAFETY: the block left the pointer unchanged, so that it is valid as long as `value`.
     unsafe { &*pointer }
 }
 
-/// Has a value written to memory as if it were read. Unlike `black_box` it does not move the value,
-/// which for one that was just written by halves would be a wait of a dozen cycles (the failed
-/// forwarding of a store).
+/// Makes the compiler write a value to memory, as if it were used there. Unlike `black_box`, it does
+/// not copy the value: copying a value that was just written in two halves would wait a dozen cycles
+/// (a failed store forwarding).
 #[inline(always)]
 pub(crate) fn keep<T>(value: &T) {
     let pointer: *const T = value;
-    // SAFETY: no instruction at all. `nomem` is not given: that is the purpose.
+    // SAFETY: the block has no instructions. `nomem` is not given, because the value must be in
+    // memory.
     unsafe { asm!("/* {0} */", in(reg) pointer, options(nostack, preserves_flags, readonly)) };
 }

@@ -140,16 +140,16 @@ pub struct Identity {
     pub model_number: Option<u32>,
     /// Stepping.
     pub stepping: Option<u32>,
-    /// Whether it multiplies matrices (Intel AMX).
+    /// Whether the processor multiplies matrices (Intel AMX).
     pub amx: Option<bool>,
     /// Base frequency in hertz.
     pub base_hz: Option<f64>,
-    /// Whether the time-stamp counter has one rate whatever the core does, and never stops.
+    /// Whether the time-stamp counter has a constant rate and never stops.
     pub invariant_tsc: Option<bool>,
     /// Whether the time-stamp counter can be adjusted (IA32_TSC_ADJUST).
     pub tsc_adjust: Option<bool>,
-    /// Whether a hypervisor can scale the time-stamp counter of its guests, where that is known to
-    /// be so.
+    /// `Some(true)` if a hypervisor can scale the time-stamp counter of its guests; `None` if not
+    /// known.
     pub tsc_scaling: Option<bool>,
 }
 
@@ -160,7 +160,7 @@ pub struct Hypervisor {
     pub name: Option<String>,
     /// The clocks offered to guests, by their names in Linux.
     pub clocks: Vec<&'static str>,
-    /// Whether it says that the counter keeps its rate when the machine is moved, and by what;
-    /// `None` where it says nothing.
+    /// Whether the counter keeps its rate when the virtual machine is moved to another host, and the
+    /// reason; `None` if the hypervisor does not report it.
     pub keeps_rate: Option<(bool, &'static str)>,
 }

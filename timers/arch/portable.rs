@@ -1,5 +1,5 @@
-//! Instruction sets without a file of their own: the clocks can be read, and the frequency of the
-//! core is not known.
+//! The implementation for instruction sets without their own file. The system's clocks are readable;
+//! the frequency of the core cannot be measured.
 
 use std::hint::black_box;
 use std::sync::atomic::{Ordering, fence as memory_fence};
@@ -11,7 +11,7 @@ pub use super::absent_counters::{CounterOfX86, Fenced};
 /// Placeholder for `rdtsc`.
 pub type Bare = CounterOfX86<0>;
 
-/// Keeps the compiler and the memory from reordering, and no more.
+/// Orders loads and stores only.
 #[inline(always)]
 pub fn fence() {
     memory_fence(Ordering::SeqCst);
@@ -32,8 +32,8 @@ pub(crate) fn keep<T>(value: &T) {
     black_box(value);
 }
 
-/// An addition that goes through memory takes several cycles, so that such a chain would tell a
-/// wrong frequency.
+/// `false`, because `black_box` keeps the sum in memory: an addition then takes several cycles, and
+/// the chain would show a wrong frequency.
 pub(crate) const COUNTS_CYCLES: bool = false;
 
 pub(crate) fn dependent_additions(sixteens: usize) {

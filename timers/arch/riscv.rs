@@ -1,4 +1,4 @@
-//! RISC-V.
+//! The implementation for RISC-V.
 
 use std::arch::asm;
 
@@ -9,14 +9,13 @@ pub use super::absent::{hypervisor, identity};
 pub(crate) use super::hidden::*;
 pub use super::riscv_counters::{Rdtime as Bare, RdtimeFence as Fenced};
 
-/// Lets no load, store or read of a counter that stands behind it begin before all loads and stores
-/// that stand before it have completed: reads of counters are ordered as input from a device
-/// (manual, vol. I, "CSR Access Ordering"). Nothing holds back what touches neither memory nor
-/// counters.
+/// Keeps later loads, stores and reads of counters from beginning before all earlier loads and stores
+/// have completed: reads of counters are ordered as device input (manual, vol. I, "CSR Access
+/// Ordering"). Other instructions are not ordered.
 #[inline(always)]
 pub fn fence() {
-    // SAFETY: a barrier changes no register and no memory. `nomem` is not given, so that loads and
-    // stores stay on their side.
+    // SAFETY: a barrier changes no register and no memory. `nomem` is not given, so that the
+    // compiler does not move loads and stores across the barrier.
     unsafe { asm!("fence iorw, iorw", options(nostack, preserves_flags)) };
 }
 

@@ -1,15 +1,15 @@
 //! The counters of RISC-V (Zicntr): time, cycles, instructions.
 //!
-//! What ticks: `time` is a clock that all harts share, at the constant rate that the device
-//! tree declares (`timebase-frequency`), 1 to 25 MHz on most boards; `cycle` the cycles of the
-//! hart and `instret` the instructions that it completed. Who may read them: `time` any
-//! process, by an instruction that some CPUs hand to their firmware, which takes as long as a
-//! system call; `cycle` and `instret` where the kernel permits it (mcounteren, scounteren),
-//! which Linux has not done by itself since 6.6 (`kernel.perf_user_access`). Only an attempt
-//! tells.
+//! What ticks: `time` is a clock that all harts (hardware threads) share, at the constant rate that
+//! the device tree declares (`timebase-frequency`), 1 to 25 MHz on most boards; `cycle` counts the
+//! cycles of the hart and `instret` the completed instructions. Who may read them: `time` any
+//! process, by an instruction that on some CPUs traps to the firmware, which takes as long as a
+//! system call; `cycle` and `instret` only if the kernel permits it (mcounteren, scounteren), which
+//! Linux does not by default since 6.6 (`kernel.perf_user_access`). Only an attempt shows whether a
+//! read is permitted.
 //!
-//! How they lie: none of them waits for what stands before it, and `fence` makes it wait for
-//! loads and stores only. Instructions are no time. Sources: *The RISC-V Instruction Set
+//! How they lie: a read does not wait for earlier instructions; `fence` before it makes it wait for
+//! loads and stores only. Sources: *The RISC-V Instruction Set
 //! Manual*, vol. I, "Zicntr"; Linux Documentation/admin-guide/sysctl/kernel.rst.
 
 use super::arm_counters::CYCLES;
@@ -38,13 +38,13 @@ mod here {
     pub(super) use crate::counters::Counter;
 
     counters! {
-        /// The wall clock of all harts.
+        /// The clock that all harts share.
         Rdtime, timebase(), ["csrr {count}, time"];
-        /// Held back until the loads and stores before it have completed.
+        /// The clock, read after all earlier loads and stores have completed.
         RdtimeFence, timebase(), ["fence iorw, iorw", "csrr {count}, time"];
-        /// Cycles of the hart.
+        /// The cycles of the hart.
         Rdcycle, None, ["csrr {count}, cycle"];
-        /// Instructions that the hart has retired.
+        /// The completed instructions of the hart.
         Rdinstret, None, ["csrr {count}, instret"];
     }
 

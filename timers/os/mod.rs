@@ -1,26 +1,26 @@
-//! What differs from one operating system to another: a folder or a file each, behind the same
-//! names. Nothing outside this folder and `arch` asks which one it is compiled for, or calls a
-//! system by other means than the standard library.
+//! Code specific to an operating system: one folder per system, with the same modules and functions.
+//! Code outside this folder and `arch` does not depend on the target, and calls the system only
+//! through the standard library.
 //!
-//! What a system cannot tell is `None`, what it cannot do is an error that says so, and what it
-//! need not do is not done.
+//! On a system without a feature, a function that reads it returns `None`, a function that uses it
+//! returns an error, and a function that is unnecessary does nothing.
 //!
 //! | module | holds |
 //! |---|---|
-//! | `affinity` | which CPUs a thread may run on |
-//! | `attempt` | instructions that may fault |
-//! | `clocks` | calls that read clocks, and whether they may be made |
+//! | `affinity` | the CPUs on which a thread may run |
+//! | `attempt` | execution of an instruction that may fault |
+//! | `clocks` | calls that read clocks, and their permissions |
 //! | `perf_event` | counters of the CPU that the kernel manages |
-//! | `counters` | what disturbed a thread: switches, faults, moves, stolen time |
-//! | `emulator` | who carries out this program, where the processor does not |
-//! | `discipline` | how the kernel's clocks are steered |
-//! | `machine` | the kernel, and where it shows its files |
-//! | `process` | children, and all below them: started so that they end with this program, looked at, ended |
-//! | `scheduling` | the policy of a thread, its timer slack, how long it waited for a CPU; marks in the kernel's trace |
-//! | `signals` | requests to end |
-//! | `waits` | calls that wait |
-//! | `limits` | what a process may have of the system |
-//! | `files` | what the standard library does not know of files: locks, kinds, permissions |
+//! | `counters` | counts of disturbances of a thread: switches, page faults, CPU changes, steal time |
+//! | `emulator` | the emulator that runs this program |
+//! | `discipline` | the rate correction of the kernel's clocks (by NTP) |
+//! | `machine` | the kernel, facts about the machine, and the root of the kernel's files |
+//! | `process` | child processes and their descendants: starting, listing and killing them |
+//! | `scheduling` | scheduling policy, timer slack and run delay of a thread; marks in the kernel's trace |
+//! | `signals` | signals that request the end of the program |
+//! | `waits` | sleep primitives and periodic timers |
+//! | `limits` | limits of open files, processes and memory |
+//! | `files` | file operations that the standard library lacks: locks, kinds, permissions |
 
 #[cfg(target_os = "macos")]
 mod apple;
@@ -40,9 +40,11 @@ mod windows;
     target_os = "freebsd",
     windows
 )))]
-compile_error!("timermeter knows no system like this; CONTRIBUTING.md says how to add one");
+compile_error!(
+    "timermeter does not support this operating system; CONTRIBUTING.md explains how to add one"
+);
 
-// Tables, which are known on all systems; what they hold is compiled on their own.
+// Tables of clocks and waits: the rows exist on all systems, their code only on the system itself.
 #[path = "apple/timers.rs"]
 pub(crate) mod apple_timers;
 #[path = "linux/ptp.rs"]
@@ -73,39 +75,40 @@ use std::process::Child;
 use std::time::Duration;
 
 pub use system::emulator::{emulator, runner};
-/// The clock that others are timed by; the one that no library in between distorts; and the one
-/// that is not steered. `OWN` are the clocks that this system alone has.
+/// Three clocks: `Common`, the usual monotonic clock; `Undistorted`, the same clock by a call that a
+/// preloaded library cannot intercept, if there is one; and `Unsteered`, a clock whose rate no time
+/// service trims, if there is one.
 pub(crate) use system::{Common, Undistorted, Unsteered, attempt};
 pub(crate) use system::{affinity, clocks, perf_event};
 pub use system::{counters, discipline, files, limits, machine, process, scheduling, signals};
 
-/// Why a thread could not be bound to a CPU.
+/// The reason why a thread could not be bound to a CPU.
 #[derive(Debug, thiserror::Error)]
 pub enum AffinityError {
     /// The machine has no such CPU.
     #[error("this machine has no CPU {0}")]
     Absent(u32),
-    /// The CPU is there but switched off.
+    /// The CPU exists but is offline.
     #[error(
         "CPU {0} is offline; `echo 1 > /sys/devices/system/cpu/cpu{0}/online` as root brings it up"
     )]
     Offline(u32),
-    /// The CPU is there and runs, but not for this process.
+    /// The CPU is online, but this process may not use it.
     #[error(
         "CPU {cpu} is not among those this process may use ({allowed:?}); its cpuset (container, cgroup) forbids it"
     )]
     NotAllowed {
-        /// The CPU that was asked for.
+        /// The requested CPU.
         cpu: u32,
-        /// Those that may be used, separated by commas.
+        /// The CPUs that this process may use.
         allowed: Vec<u32>,
     },
-    /// The system refused for another reason.
+    /// Another error of the system.
     #[error("{call}: {source}")]
     System {
         /// The call that failed.
         call: &'static str,
-        /// What the system said.
+        /// The error of the system.
         source: io::Error,
     },
 }
@@ -113,13 +116,13 @@ pub enum AffinityError {
 /// The scheduling policy of the thread (sched(7)).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Policy {
-    /// In turn, as fair shares want it: what threads have by default.
+    /// The default policy: all threads get fair shares of the CPU.
     #[default]
     Other,
-    /// The thread of the highest priority, from 1 to 99, until it waits: before all of
-    /// [`Other`](Policy::Other).
+    /// A thread with a real-time priority from 1 to 99 runs until it waits, before threads with a
+    /// lower priority and all threads with the policy [`Other`](Policy::Other).
     Fifo(u32),
-    /// The same, in turn among those of one priority.
+    /// As [`Fifo`](Policy::Fifo), but threads of the same priority run in turn.
     RoundRobin(u32),
 }
 
@@ -133,152 +136,152 @@ impl fmt::Display for Policy {
     }
 }
 
-/// What the kernel counts of a process: counts that only grow; what grew during a window disturbed
-/// it.
+/// Counters of a process. They only grow: an increase during a measurement shows a disturbance.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Counters {
-    /// Times that a thread had to give way to another one though it could have gone on.
+    /// Involuntary context switches: the number of times that another thread preempted a thread.
     pub switches: u64,
-    /// Page faults that waited for a disk.
+    /// Page faults that had to wait for a disk.
     pub major_faults: u64,
-    /// The CPU of each thread.
+    /// The current CPU of each thread.
     pub cpus: Vec<u32>,
 }
 
-/// How the kernel steers CLOCK_REALTIME and CLOCK_MONOTONIC, as adjtimex(2) tells it.
+/// The state of the kernel's clock discipline, which corrects CLOCK_REALTIME and CLOCK_MONOTONIC
+/// (adjtimex(2)).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Discipline {
-    /// Whether the clock is kept synchronised (STA_UNSYNC is not set).
+    /// Whether a time service keeps the clock synchronised (STA_UNSYNC is not set).
     pub synchronised: bool,
-    /// What of an offset is still to be slewed in, in nanoseconds.
+    /// The remaining offset that the kernel still has to correct by slewing, in nanoseconds.
     pub offset_ns: i64,
-    /// The time constant of the loop that slews that offset in: each second takes 1/2^(2 +
-    /// constant) of the rest.
+    /// The time constant of the loop that corrects the offset: each second corrects 1/2^(2 +
+    /// constant) of the remaining offset.
     pub time_constant: i64,
-    /// What of an adjtime(3) is still to be slewed in, in microseconds; `None` where that is not
-    /// reported.
+    /// The remaining correction requested by adjtime(3), in microseconds; `None` if not reported.
     pub adjtime_us: Option<i64>,
-    /// The trim of the rate.
+    /// The correction of the rate.
     pub trim: Trim,
-    /// Estimated error of CLOCK_REALTIME, in microseconds.
+    /// The estimated error of CLOCK_REALTIME in microseconds.
     pub estimated_error_us: i64,
 }
 
-/// How the kernel trims the rate of CLOCK_REALTIME and CLOCK_MONOTONIC, and what it adds for TAI.
+/// The rate correction of CLOCK_REALTIME and CLOCK_MONOTONIC, and the offset of TAI.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Trim {
-    /// The trim of the frequency, in parts per million times 2^16.
+    /// The frequency correction in parts per million, times 2^16.
     pub scaled_ppm: i64,
-    /// Microseconds between ticks of USER_HZ; 10 000 when the rate is not trimmed by it.
+    /// The microseconds per tick of USER_HZ (100 Hz); a value other than 10 000 corrects the rate.
     pub tick_us: i64,
-    /// Seconds by which TAI is ahead of CLOCK_REALTIME; 0 where the kernel was not told.
+    /// The seconds by which TAI is ahead of CLOCK_REALTIME; 0 if no program has set the offset.
     pub tai_offset_s: i64,
 }
 
 impl Trim {
-    /// Microseconds between ticks of USER_HZ, which is 100 wherever this program runs, where the
-    /// rate is not trimmed by them.
+    /// The value of [`tick_us`](Self::tick_us) without correction: USER_HZ is 100 on all supported
+    /// systems.
     pub const UNTRIMMED_TICK_US: i64 = 10_000;
 
-    /// The trim of the frequency, in ppm.
+    /// The frequency correction in ppm.
     #[must_use]
     pub fn frequency_ppm(&self) -> f64 {
         self.scaled_ppm as f64 / 65_536.0
     }
 
-    /// What the tick trims besides, in ppm.
+    /// The additional correction by the length of the tick, in ppm.
     #[must_use]
     pub fn tick_ppm(&self) -> f64 {
-        let off = self.tick_us.saturating_sub(Self::UNTRIMMED_TICK_US);
-        off as f64 / Self::UNTRIMMED_TICK_US as f64 * 1e6
+        let difference_us = self.tick_us.saturating_sub(Self::UNTRIMMED_TICK_US);
+        difference_us as f64 / Self::UNTRIMMED_TICK_US as f64 * 1e6
     }
 }
 
-/// What the kernel calls itself; `None` where it does not.
+/// Name, release and version of the kernel; a field is `None` if not reported.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct KernelName {
     /// As in `Linux`.
     pub name: Option<String>,
     /// As in `6.18.5`.
     pub release: Option<String>,
-    /// When and how it was built.
+    /// The version text, which names the build.
     pub version: Option<String>,
 }
 
-/// What a system tells of the machine by calls; `None` where it tells it by files, or not at all.
+/// Facts about the machine that the system reports by calls. A field is `None` if the system reports
+/// it in files or not at all.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct MachineFacts {
-    /// What the system calls itself, as in `Windows 11 Pro`.
+    /// The name of the system, as in `Windows 11 Pro`.
     pub os_name: Option<String>,
-    /// What only plays this system, or this processor, as in `Wine 8.0`.
+    /// The program that emulates this system or this processor, as in `Wine 8.0`.
     pub emulator: Option<String>,
-    /// What answers the system's clocks, by the names that Linux has for it.
+    /// The clock source of the system's clocks, by its name in Linux.
     pub clock_source: Option<String>,
-    /// Whether the kernel maps code into programs that reads clocks without it (vdso(7)).
+    /// Whether the kernel maps code into processes that reads clocks in user mode (vdso(7)).
     pub vdso: Option<bool>,
-    /// Its declared frequency in hertz, and who says so.
+    /// The declared frequency of the processor in hertz, and the source of the value.
     pub nominal: Option<(f64, &'static str)>,
-    /// CPUs that are online.
+    /// The number of online CPUs.
     pub online: Option<u32>,
-    /// The CPUs that share a core with the one that was asked for, itself included.
+    /// The CPUs that share a core with the requested CPU, itself included.
     pub core: Option<Vec<u32>>,
     /// The kinds of cores, the most capable first.
-    pub kinds: Option<Vec<CoreClass>>,
-    /// What the kernel was started with, where files do not tell.
+    pub core_classes: Option<Vec<CoreClass>>,
+    /// The boot options of the kernel.
     pub start_options: Option<String>,
-    /// The plan by which the system trades power for speed, as in `Balanced`.
+    /// The power plan, as in `Balanced`.
     pub power_plan: Option<String>,
 }
 
-/// Cores that are alike.
+/// Cores of the same kind.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CoreClass {
-    /// What the system calls them.
+    /// The name of the kind.
     pub name: String,
-    /// Which CPUs they are.
+    /// The CPUs of these cores.
     pub cpus: Vec<u32>,
 }
 
-/// What there is too little of, each with the most that is allowed where that is limited and known.
+/// A resource that is exhausted, with its limit if there is a known one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shortage {
-    /// Files that this process may have open.
+    /// Open files of this process.
     Files(Option<u64>),
-    /// Files that the whole system may have open.
+    /// Open files of the whole system.
     FilesOfAll,
-    /// Processes and threads of this user.
+    /// Processes and threads of the user.
     Processes(Option<u64>),
     /// Memory.
     Memory,
 }
 
-/// CPU time that a child took, with all below it that was waited for.
+/// The CPU time of a child process and those of its descendants that were waited for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CpuTime {
-    /// In programs.
+    /// Time in user mode.
     pub user: Duration,
-    /// In the kernel, for them.
+    /// Time in the kernel.
     pub system: Duration,
 }
 
-/// The number of a process, or of the group that it leads.
+/// The id of a process, or of the process group that it leads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pid(u32);
 
 impl Pid {
-    /// That of a child.
+    /// The id of a child.
     #[must_use]
     pub fn from_child(child: &Child) -> Self {
         Self(child.id())
     }
 
-    /// That of this process.
+    /// The id of this process.
     #[must_use]
     pub fn own() -> Self {
         Self(std::process::id())
     }
 
-    /// From digits: it is positive and has 31 bits.
+    /// Parses an id: a positive number of at most 31 bits.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         text.parse()
@@ -313,9 +316,9 @@ mod tests {
     use super::Pid;
 
     #[test]
-    fn numbers_of_processes() {
+    fn parses_process_ids() {
         assert_eq!(Pid::parse(&Pid::own().to_string()), Some(Pid::own()));
-        // 0 and negative numbers would mean groups, this one's own among them.
+        // For kill(2), 0 and negative numbers are process groups.
         for wrong in ["0", "-1", "2147483648", "4294967296", "", "self"] {
             assert_eq!(Pid::parse(wrong), None, "{wrong}");
         }

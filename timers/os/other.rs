@@ -1,42 +1,43 @@
-//! What a system takes from here that it lacks: a fact is `None`, a deed is an error that says so.
+//! Replacements for features that several systems lack: readers return `None`, actions return an
+//! error.
 
 #![allow(
     missing_docs,
     clippy::missing_errors_doc,
-    reason = "as in the folders of the other systems"
+    reason = "the items are documented in the folders of the other systems"
 )]
 
 use std::io;
 
 use crate::Unavailable;
 
-const WHY: &str = "this build does not know how to do that on this system";
+const REASON: &str = "timermeter does not support this operation on this operating system";
 
 pub(super) fn unsupported<T>() -> io::Result<T> {
-    Err(io::Error::new(io::ErrorKind::Unsupported, WHY))
+    Err(io::Error::new(io::ErrorKind::Unsupported, REASON))
 }
 
 pub(super) fn unavailable<T>(call: &str) -> Result<T, Unavailable> {
     Err(Unavailable::elsewhere(format!(
-        "{call}: not on this system, or not known to this build"
+        "{call}: not available on this operating system, or not supported by timermeter on it"
     )))
 }
 
 pub mod clocks {
     use crate::Unavailable;
 
-    /// Nothing forbids reading the counter of the CPU.
+    /// Always permitted: no process can be forbidden to read the counter.
     pub fn tsc_permitted() -> Result<(), Unavailable> {
         Ok(())
     }
 
-    /// Nor reading the clocks.
+    /// Always permitted, as [`tsc_permitted`].
     pub fn vdso_permitted() -> Result<(), Unavailable> {
         Ok(())
     }
 }
 
-/// Instructions that fault are known on Linux only.
+/// Always succeeds without executing the instruction: faults are caught on Linux only.
 pub(crate) fn attempt(_label: &str, _instruction: fn() -> u64) -> Result<(), Unavailable> {
     Ok(())
 }
@@ -44,13 +45,13 @@ pub(crate) fn attempt(_label: &str, _instruction: fn() -> u64) -> Result<(), Una
 pub mod emulator {
     use std::ffi::OsString;
 
-    /// No emulator is known.
+    /// Always `None`: emulators are detected on Linux only.
     #[must_use]
     pub fn emulator() -> Option<String> {
         None
     }
 
-    /// Nothing starts programs but the system.
+    /// The command that starts programs under the emulator; empty without an emulator.
     #[must_use]
     pub fn runner() -> Vec<OsString> {
         Vec::new()
@@ -82,7 +83,7 @@ pub mod counters {
             None
         }
 
-        pub fn stolen(&self, _cpu: u32) -> Option<u64> {
+        pub fn steal_ticks(&self, _cpu: u32) -> Option<u64> {
             None
         }
     }
@@ -117,7 +118,6 @@ pub mod machine {
     }
 }
 
-/// Threads are scheduled as the system likes.
 pub mod scheduling {
     use std::fs::File;
 
@@ -163,27 +163,27 @@ pub mod process {
 
     use crate::os::Pid;
 
-    pub fn ends_with_its_starter(_command: &mut Command) {}
+    pub fn kill_with_starter(_command: &mut Command) {}
 
-    pub fn ends_with(_parent: u32) -> bool {
+    pub fn kill_with_parent(_parent: u32) -> bool {
         true
     }
 
     pub fn adopt_descendants() {}
 
-    pub fn all() -> Vec<(Pid, Pid)> {
+    pub fn all_with_parents() -> Vec<(Pid, Pid)> {
         Vec::new()
     }
 
-    pub fn listed(_process: Pid) -> Option<Vec<Pid>> {
+    pub fn listed_children(_process: Pid) -> Option<Vec<Pid>> {
         None
     }
 
-    pub fn hidden() -> Option<&'static str> {
+    pub fn why_descendants_unknown() -> Option<&'static str> {
         None
     }
 
-    pub fn end_all_with(_variable: &str) -> usize {
+    pub fn kill_by_environment(_variable: &str) -> usize {
         0
     }
 }

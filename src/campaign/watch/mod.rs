@@ -128,7 +128,7 @@ impl Watch {
     /// Returns the time that the hypervisor has taken from the CPU so far, in ticks of USER_HZ (10
     /// ms). `None` if unknown.
     fn steal_ticks(&self) -> Option<u64> {
-        self.counts.stolen(self.cpu?)
+        self.counts.steal_ticks(self.cpu?)
     }
 
     /// Returns whether a window may be repeated for a bearable cause, and if so counts the

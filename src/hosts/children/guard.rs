@@ -12,7 +12,7 @@ use std::process::{Child, ChildStdin, Command, Stdio};
 use std::thread;
 
 use timers::os::Pid;
-use timers::os::process::{end_all_with, kill_group, lead_group};
+use timers::os::process::{kill_by_environment, kill_group, lead_group};
 
 use super::{CHECK_INTERVAL, MAX_CHECKS, StartError, spawner, this_program};
 use crate::scratch;
@@ -151,7 +151,7 @@ pub fn serve(input: &mut dyn BufRead) {
 /// may start another one during it.
 fn end_marked(variable: &str) {
     for _ in 0..MAX_CHECKS {
-        let marked = end_all_with(variable);
+        let marked = kill_by_environment(variable);
         if marked == 0 {
             return;
         }

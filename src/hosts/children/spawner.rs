@@ -98,7 +98,7 @@ fn spawn(
     let previous_policy = placement.policy.and_then(|_| scheduling::policy());
     let policy_set = placement.policy.map_or(Ok(()), scheduling::set_policy);
     if ends_with_program {
-        process::ends_with_its_starter(&mut command);
+        process::kill_with_starter(&mut command);
     }
     let child = policy_set.map(|()| process::spawn(&mut command));
     let _ = placement

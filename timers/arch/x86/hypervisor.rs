@@ -1,18 +1,20 @@
-//! The hypervisor under this system, and the clocks that it offers its guests, by CPUID.
+//! The hypervisor of this system and the clocks that it offers its guests, as reported by CPUID.
 //!
 //! Sources: [KVM CPUID bits], [Hyper-V reference counter], Linux arch/x86/include/asm/hypervisor.h.
 //!
-//! [KVM CPUID bits]: https://docs.kernel.org/virt/kvm/x86/cpuid.html [Hyper-V reference counter]:
+//! [KVM CPUID bits]: https://docs.kernel.org/virt/kvm/x86/cpuid.html
+//! [Hyper-V reference counter]:
 //! https://learn.microsoft.com/en-us/virtualization/hyper-v-on-windows/tlfs/timers
 
 use crate::arch::Hypervisor;
 use crate::clock_sources::{HYPER_V_PAGE, HYPER_V_REGISTER, KVM, XEN};
 
+/// The first CPUID leaf of a hypervisor.
 const FIRST_LEAF: u32 = 0x4000_0000;
-/// KVM that plays Hyper-V first has its own leaves here.
+/// The first leaf of KVM if it emulates Hyper-V, whose leaves then begin at [`FIRST_LEAF`].
 const SECOND_LEAF: u32 = 0x4000_0100;
 
-/// What hypervisors call themselves in CPUID leaf 0x40000000, and what people call them.
+/// The signatures of hypervisors in CPUID leaf 0x40000000, and their common names.
 const HYPERVISORS: &[(&[u8], &str)] = &[
     (b"KVMKVMKVM", "KVM"),
     (b"Linux KVM Hv", "KVM"),
@@ -25,10 +27,11 @@ const HYPERVISORS: &[(&[u8], &str)] = &[
     (b"BHyVE BHyVE", "bhyve"),
 ];
 
-/// What the processor says of a hypervisor; `None` where it cannot be asked.
+/// The hypervisor reported by CPUID; on bare metal all fields are empty.
 #[must_use]
 pub fn hypervisor() -> Option<Hypervisor> {
-    // Asked before its leaves are: without a hypervisor, they answer as the last basic leaf does.
+    // The flag is checked first, because without a hypervisor its leaves return the values of the
+    // last basic leaf.
     let present = raw_cpuid::CpuId::new()
         .get_feature_info()
         .is_some_and(|info| info.has_hypervisor());
@@ -44,6 +47,7 @@ pub fn hypervisor() -> Option<Hypervisor> {
     })
 }
 
+/// The clocks offered to guests, by their names in Linux.
 fn clocks() -> Vec<&'static str> {
     let mut clocks = Vec::new();
     for base in [FIRST_LEAF, SECOND_LEAF] {
@@ -64,17 +68,17 @@ fn clocks() -> Vec<&'static str> {
     clocks
 }
 
-/// What hypervisors say of the counter of a machine that is moved. Sources: Xen,
-/// `xen/include/public/arch-x86/cpuid.h`; Hyper-V TLFS, *Partition Privilege Flag*; VMware,
-/// *Timekeeping in VMware Virtual Machines*. KVM says nothing.
+/// Whether the counter keeps its rate when the virtual machine is moved, and the reason. `None` if
+/// the hypervisor does not report it, as KVM. Sources: Xen, `xen/include/public/arch-x86/cpuid.h`;
+/// Hyper-V TLFS, *Partition Privilege Flag*; VMware, *Timekeeping in VMware Virtual Machines*.
 fn keeps_rate() -> Option<(bool, &'static str)> {
     for base in [FIRST_LEAF, SECOND_LEAF] {
         let signature = signature(base);
         if signature.starts_with(b"XenVMMXenVMM") {
-            return Some(by_xen(raw_cpuid::cpuid!(base + 3).ebx));
+            return Some(keeps_rate_on_xen(raw_cpuid::cpuid!(base + 3).ebx));
         }
         if base == FIRST_LEAF && &signature == b"Microsoft Hv" {
-            return Some(by_hyper_v(raw_cpuid::cpuid!(base + 3).eax));
+            return Some(keeps_rate_on_hyper_v(raw_cpuid::cpuid!(base + 3).eax));
         }
         if &signature == b"VMwareVMware" {
             return Some((
@@ -86,7 +90,7 @@ fn keeps_rate() -> Option<(bool, &'static str)> {
     None
 }
 
-fn by_xen(mode: u32) -> (bool, &'static str) {
+fn keeps_rate_on_xen(mode: u32) -> (bool, &'static str) {
     match mode {
         0 => (
             true,
@@ -100,7 +104,7 @@ fn by_xen(mode: u32) -> (bool, &'static str) {
     }
 }
 
-fn by_hyper_v(privileges: u32) -> (bool, &'static str) {
+fn keeps_rate_on_hyper_v(privileges: u32) -> (bool, &'static str) {
     // AccessTscInvariantControls
     match privileges & 1 << 15 {
         0 => (
@@ -114,7 +118,7 @@ fn by_hyper_v(privileges: u32) -> (bool, &'static str) {
     }
 }
 
-/// A readable name for a signature: unknown ones as they are, as far as they can be printed.
+/// The common name for a signature; for an unknown signature its printable characters.
 fn hypervisor_name(signature: &[u8; 12]) -> String {
     if let Some((_, name)) = HYPERVISORS
         .iter()
@@ -133,6 +137,7 @@ fn hypervisor_name(signature: &[u8; 12]) -> String {
     }
 }
 
+/// The signature in a leaf: 12 bytes in EBX, ECX and EDX.
 fn signature(base: u32) -> [u8; 12] {
     let leaf = raw_cpuid::cpuid!(base);
     let mut signature = [0; 12];
@@ -150,19 +155,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn knows_rates_of_moved_machines() {
+    fn reports_rate_after_migration() {
         assert_eq!(
-            [0, 1, 2, 3].map(|mode| by_xen(mode).0),
+            [0, 1, 2, 3].map(|mode| keeps_rate_on_xen(mode).0),
             [true, true, false, false]
         );
         assert_eq!(
-            [0, 1 << 9, 1 << 15].map(|flags| by_hyper_v(flags).0),
+            [0, 1 << 9, 1 << 15].map(|flags| keeps_rate_on_hyper_v(flags).0),
             [false, false, true]
         );
     }
 
     #[test]
-    fn names_of_hypervisors() {
+    fn names_hypervisors() {
         assert_eq!(hypervisor_name(b"KVMKVMKVM\0\0\0"), "KVM");
         assert_eq!(hypervisor_name(b"Microsoft Hv"), "Hyper-V");
         assert_eq!(hypervisor_name(b"bhyve bhyve "), "bhyve");

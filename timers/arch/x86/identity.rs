@@ -1,8 +1,8 @@
-//! What CPUID says of the processor.
+//! The identity and the declared counter rate of the processor, as reported by CPUID.
 
 use crate::arch::Identity;
 
-/// What the processor says of itself.
+/// The identity that the processor reports.
 #[must_use]
 pub fn identity() -> Identity {
     let cpuid = raw_cpuid::CpuId::new();
@@ -15,7 +15,7 @@ pub fn identity() -> Identity {
         )
     });
     let readable = |text: &str| Some(text.trim().to_owned()).filter(|text| !text.is_empty());
-    // Processors without leaf 0x16 or the figure say 0.
+    // 0 if the processor does not report its base frequency.
     let megahertz = cpuid
         .get_processor_frequency_info()
         .map(|info| info.processor_base_frequency());
@@ -48,7 +48,8 @@ pub fn identity() -> Identity {
     }
 }
 
-/// The rate of the time-stamp counter as hypervisor or processor declare it, and where.
+/// The rate of the time-stamp counter in hertz declared by hypervisor or processor, and the source;
+/// `None` if not declared.
 #[must_use]
 pub(crate) fn declared_rate() -> Option<(f64, &'static str)> {
     const TIMING: u32 = 0x4000_0010;
@@ -56,7 +57,8 @@ pub(crate) fn declared_rate() -> Option<(f64, &'static str)> {
     let guest = cpuid
         .get_feature_info()
         .is_some_and(|info| info.has_hypervisor());
-    // VMware began with that leaf; KVM has it from user space, Hyper-V not at all.
+    // VMware introduced this leaf; under KVM it exists if the virtual machine monitor sets it; Hyper-V
+    // does not have it.
     let khz = (guest && (TIMING..TIMING + 0x100).contains(&raw_cpuid::cpuid!(0x4000_0000).eax))
         .then(|| raw_cpuid::cpuid!(TIMING).eax)
         .filter(|&khz| khz > 0);
@@ -67,7 +69,7 @@ pub(crate) fn declared_rate() -> Option<(f64, &'static str)> {
     if let Some(hz) = info.tsc_frequency() {
         return Some((hz as f64, "CPUID leaf 0x15"));
     }
-    // Without the rate of the crystal, leaf 0x16 has the same rate in whole MHz.
+    // If leaf 0x15 lacks the frequency of the crystal, leaf 0x16 has the rate in whole MHz.
     let megahertz = cpuid
         .get_processor_frequency_info()
         .map_or(0, |info| info.processor_base_frequency());
@@ -75,12 +77,12 @@ pub(crate) fn declared_rate() -> Option<(f64, &'static str)> {
     known.then(|| (f64::from(megahertz) * 1e6, "CPUID leaf 0x16"))
 }
 
-/// The family and the model that base and extended fields of CPUID leaf 1 make together, by the
-/// rule that holds for all vendors (Linux, arch/x86/lib/cpu.c): the extended family counts from
-/// family 15, the extended model from 6.
+/// Family and model from the base and extended fields of CPUID leaf 1, by the rule for all vendors
+/// (Linux, arch/x86/lib/cpu.c): the extended family is used only with family 15, the extended model
+/// only from family 6 on.
 fn effective_family_and_model(
     [family, extended_family]: [u32; 2],
-    [model, extended]: [u32; 2],
+    [model, extended_model]: [u32; 2],
 ) -> (u32, u32) {
     let family = if family == 0xf {
         family + extended_family
@@ -88,7 +90,7 @@ fn effective_family_and_model(
         family
     };
     let model = if family >= 6 {
-        model | extended << 4
+        model | extended_model << 4
     } else {
         model
     };
@@ -100,7 +102,7 @@ mod tests {
     use super::effective_family_and_model;
 
     #[test]
-    fn signatures_give_family_and_model() {
+    fn computes_family_and_model() {
         // 0x000a0f11 is AMD family 25 model 1, 0x000306c3 Intel family 6 model 60, 0x00000543 a
         // Pentium.
         assert_eq!(effective_family_and_model([0xf, 0xa], [0x1, 0x0]), (25, 1));

@@ -1,4 +1,4 @@
-//! macOS. Nothing here ever ran on one: it is type-checked only.
+//! The implementation for macOS. It is only type-checked and was never run on a Mac.
 
 pub(crate) use super::apple_timers::{
     Absolute as Undistorted, UptimeRaw as Common, UptimeRaw as Unsteered,
@@ -11,7 +11,7 @@ pub use super::unix::portable::{discipline, machine, process};
 pub use super::unix::{files, limits, signals};
 
 pub mod clocks {
-    //! The clocks of POSIX, as macOS has them.
+    //! The POSIX clocks of macOS.
 
     use libc::clockid_t;
     pub use libc::{
@@ -23,21 +23,22 @@ pub mod clocks {
     use crate::os::posix::Route;
     pub use crate::os::unix::portable::clocks::*;
 
-    /// Clocks that macOS has not.
+    /// Clocks that macOS lacks.
     pub const CLOCK_BOOTTIME: clockid_t = absent(0);
     pub const CLOCK_MONOTONIC_COARSE: clockid_t = absent(1);
     pub const CLOCK_REALTIME_COARSE: clockid_t = absent(2);
     pub const CLOCK_TAI: clockid_t = absent(3);
-    /// `thread_info` tells what others ask `getrusage` for.
+    /// Not available: macOS reports the CPU time of a thread by `thread_info`.
     pub const RUSAGE_THREAD: i32 = i32::MIN;
 
-    /// There is no system call that reads a clock: nothing opens by it.
+    /// The route by the system call, which always fails: macOS has no documented system call that reads
+    /// a clock.
     pub struct Kernel;
 
     impl Route for Kernel {
         fn permitted(_clock: clockid_t) -> Result<(), Unavailable> {
             Err(Unavailable::elsewhere(
-                "this system has no system call that programs may read clocks by",
+                "macOS has no system call by which programs may read clocks",
             ))
         }
     }

@@ -1,13 +1,12 @@
-//! The clocks of macOS that all else is timed by there. Their calls stand in `os/apple/`.
+//! The clocks that only macOS has; they are the references there.
 //!
-//! What ticks: `mach_absolute_time` the counter of the CPU (CNTVCT on Arm at 24 MHz, the TSC on
-//! x86-64 scaled to nanoseconds), in units that `mach_timebase_info` tells while the system
-//! runs; it stands still while the machine sleeps. CLOCK_UPTIME_RAW is the same in nanoseconds.
+//! What ticks: `mach_absolute_time` returns the counter of the CPU (CNTVCT on Arm at 24 MHz, the TSC
+//! on x86-64 scaled to nanoseconds), in a unit that `mach_timebase_info` reports at run time; it
+//! stops while the machine is suspended. CLOCK_UPTIME_RAW is the same clock in nanoseconds.
 //!
 //! At what rate: that of the hardware. Who may read them: any process, in user mode.
 //!
-//! How they lie: none of them was ever read by this program on a Mac: they are type-checked
-//! only. Sources: clock_gettime(3) of macOS, [Mach absolute time units].
+//! How they lie: unknown, because this code is only type-checked and was never run on a Mac. Sources: clock_gettime(3) of macOS, [Mach absolute time units].
 //!
 //! [Mach absolute time units]:
 //! https://developer.apple.com/documentation/kernel/1462446-mach_absolute_time
@@ -36,7 +35,7 @@ mod here {
     /// `clock_gettime(CLOCK_UPTIME_RAW)`.
     pub(crate) type UptimeRaw = PosixClock<Libc, { libc::CLOCK_UPTIME_RAW }>;
 
-    /// What `mach_timebase_info` tells: a tick is `numerator` / `denominator` nanoseconds.
+    /// The result of `mach_timebase_info`: a tick is `numerator` / `denominator` nanoseconds.
     #[repr(C)]
     struct Timebase {
         numerator: u32,
@@ -44,7 +43,7 @@ mod here {
     }
 
     unsafe extern "C" {
-        // No arguments, no preconditions.
+        // The function has no arguments and no preconditions.
         safe fn mach_absolute_time() -> u64;
         fn mach_timebase_info(info: *mut Timebase) -> i32;
     }
@@ -60,7 +59,7 @@ mod here {
                 numerator: 0,
                 denominator: 0,
             };
-            // SAFETY: the pointer is valid.
+            // SAFETY: the pointer is valid for one `Timebase`, which has the layout of the C structure.
             let status = unsafe { mach_timebase_info(&raw mut info) };
             (status == 0 && info.numerator > 0 && info.denominator > 0)
                 .then(|| f64::from(info.numerator) / f64::from(info.denominator))

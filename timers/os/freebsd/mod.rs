@@ -1,4 +1,4 @@
-//! FreeBSD. Nothing here ever ran on one: it is type-checked only.
+//! The implementation for FreeBSD. It is only type-checked and was never run on FreeBSD.
 
 pub(crate) use super::no_perf_event as perf_event;
 pub(crate) use super::other::attempt;
@@ -11,7 +11,7 @@ pub use super::unix::{files, limits, signals};
 pub(crate) type Undistorted = super::posix::PosixClock<clocks::Kernel, { clocks::CLOCK_MONOTONIC }>;
 
 pub mod clocks {
-    //! The clocks of POSIX, as FreeBSD has them. It calls some of its own by Linux' names too.
+    //! The POSIX clocks of FreeBSD, which also defines some names of Linux.
 
     use std::mem::MaybeUninit;
 
@@ -25,21 +25,21 @@ pub mod clocks {
     use crate::os::posix::Route;
     pub use crate::os::unix::portable::clocks::*;
 
-    /// Every clock is trimmed.
+    /// Not available: all clocks of FreeBSD are trimmed.
     pub const CLOCK_MONOTONIC_RAW: clockid_t = absent(0);
-    /// Of sys/_clock_id.h, since FreeBSD 15.
+    /// From sys/_clock_id.h, since FreeBSD 15.
     pub const CLOCK_TAI: clockid_t = 16;
 
-    /// Of sys/syscall.h.
+    /// From sys/syscall.h.
     const SYS_CLOCK_GETTIME: i32 = 232;
 
-    /// The system call past the page that the kernel shares.
+    /// Reads clocks by the system call, without the page that the kernel shares with processes.
     pub struct Kernel;
 
     impl Route for Kernel {
         #[inline(always)]
         fn clock_gettime(clock: clockid_t, time: &mut MaybeUninit<timespec>) -> c_long {
-            // SAFETY: the pointer is valid for a timespec.
+            // SAFETY: the pointer is valid for one timespec.
             c_long::from(unsafe { libc::syscall(SYS_CLOCK_GETTIME, clock, time.as_mut_ptr()) })
         }
 

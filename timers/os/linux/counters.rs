@@ -20,7 +20,7 @@ impl Counts {
     #[must_use]
     pub fn of_system() -> Self {
         Self {
-            same_pid_namespace: process::is_ours(),
+            same_pid_namespace: process::proc_is_own_namespace(),
             ..Self::at(Path::new("/proc"))
         }
     }
@@ -80,7 +80,7 @@ impl Counts {
     /// The steal time of a CPU in ticks of USER_HZ (10 ms): the time that a hypervisor withheld the
     /// CPU while a task was runnable; `None` if unreadable.
     #[must_use]
-    pub fn stolen(&self, cpu: u32) -> Option<u64> {
+    pub fn steal_ticks(&self, cpu: u32) -> Option<u64> {
         let stat = fs::read_to_string(self.folder.join("stat")).ok()?;
         let prefix = format!("cpu{cpu} ");
         let line = stat.lines().find_map(|line| line.strip_prefix(&prefix))?;
@@ -140,7 +140,7 @@ mod tests {
 
     #[test]
     fn counts_this_process() {
-        if process::is_ours() {
+        if process::proc_is_own_namespace() {
             let counts = Counts::of_system();
             let counters = counts
                 .of_process(std::process::id())
@@ -155,6 +155,9 @@ mod tests {
             1
         );
         let nowhere = Counts::at(Path::new("/nowhere"));
-        assert_eq!((nowhere.of_process(1), nowhere.stolen(0)), (None, None));
+        assert_eq!(
+            (nowhere.of_process(1), nowhere.steal_ticks(0)),
+            (None, None)
+        );
     }
 }

@@ -28,11 +28,11 @@ pub use crate::os::unix::process::*;
 
 /// Makes the kernel kill the process of `command` when the *thread* that starts it ends; start it
 /// from a thread that outlives it. No effect on systems without this feature.
-pub fn ends_with_its_starter(command: &mut Command) {
+pub fn kill_with_starter(command: &mut Command) {
     let starter = std::process::id();
     let requirement = move || {
         let refused = || io::Error::from_raw_os_error(libc::ESRCH);
-        ends_with(starter).then_some(()).ok_or_else(refused)
+        kill_with_parent(starter).then_some(()).ok_or_else(refused)
     };
     // SAFETY: between fork and exec the closure only makes async-signal-safe calls (prctl and
     // getppid) and allocates nothing: an `io::Error` from an error number needs no memory.
@@ -43,7 +43,7 @@ pub fn ends_with_its_starter(command: &mut Command) {
 /// `parent`. Because the child makes this request itself, the parent can start it by
 /// posix_spawn(3), the fastest way. Returns `true` if `parent` is still the parent process.
 #[must_use]
-pub fn ends_with(parent: u32) -> bool {
+pub fn kill_with_parent(parent: u32) -> bool {
     // Best effort: if the call fails, nothing has changed.
     let _ = set_parent_process_death_signal(Some(Signal::KILL));
     // If the parent ended before the request, the kernel would never send the signal.
@@ -58,8 +58,8 @@ pub fn adopt_descendants() {
 
 /// All processes, as pairs of process and parent.
 #[must_use]
-pub fn all() -> Vec<(Pid, Pid)> {
-    numbers()
+pub fn all_with_parents() -> Vec<(Pid, Pid)> {
+    process_ids()
         .filter_map(|process| Some((process, parent(process)?)))
         .collect()
 }
@@ -67,7 +67,7 @@ pub fn all() -> Vec<(Pid, Pid)> {
 /// The children of a process from its `children` files, about 100 times faster than reading all
 /// processes. `None` if the kernel has no such files (CONFIG_PROC_CHILDREN).
 #[must_use]
-pub fn listed(process: Pid) -> Option<Vec<Pid>> {
+pub fn listed_children(process: Pid) -> Option<Vec<Pid>> {
     let tasks = fs::read_dir(proc_folder(process.0)?.join("task")).ok()?;
     let mut children = Vec::new();
     for task in tasks.flatten() {
@@ -85,8 +85,8 @@ pub fn listed(process: Pid) -> Option<Vec<Pid>> {
 /// their number. Always 0 before Linux 5.3, which has no pidfd: without it, the kill could hit a
 /// process that reused the id.
 #[must_use]
-pub fn end_all_with(variable: &str) -> usize {
-    let all = numbers().filter(|&process| process != Pid::own());
+pub fn kill_by_environment(variable: &str) -> usize {
+    let all = process_ids().filter(|&process| process != Pid::own());
     all.filter(|&process| kill_if_environment_has(process, variable).is_some())
         .count()
 }
@@ -104,8 +104,11 @@ fn kill_if_environment_has(process: Pid, variable: &str) -> Option<()> {
     Some(())
 }
 
-fn numbers() -> impl Iterator<Item = Pid> {
-    let entries = is_ours().then(|| fs::read_dir("/proc").ok()).flatten();
+/// The ids of all processes; none if `/proc` shows another PID namespace.
+fn process_ids() -> impl Iterator<Item = Pid> {
+    let entries = proc_is_own_namespace()
+        .then(|| fs::read_dir("/proc").ok())
+        .flatten();
     entries
         .into_iter()
         .flatten()
@@ -123,13 +126,13 @@ fn parent(process: Pid) -> Option<Pid> {
 
 /// The folder of a process in `/proc`; `None` if `/proc` shows another PID namespace.
 pub fn proc_folder(process: u32) -> Option<PathBuf> {
-    is_ours().then(|| format!("/proc/{process}").into())
+    proc_is_own_namespace().then(|| format!("/proc/{process}").into())
 }
 
 /// The reason why descendants of this process cannot be listed; `None` if they can.
 #[must_use]
-pub fn hidden() -> Option<&'static str> {
-    match shown_here() {
+pub fn why_descendants_unknown() -> Option<&'static str> {
+    match proc_shows_namespace() {
         Some(true) => None,
         Some(false) => Some("/proc shows the processes of another PID namespace"),
         None => Some("/proc is not mounted"),
@@ -137,14 +140,15 @@ pub fn hidden() -> Option<&'static str> {
 }
 
 /// Returns `true` if `/proc` shows the PID namespace of this process.
-pub fn is_ours() -> bool {
-    shown_here() == Some(true)
+pub fn proc_is_own_namespace() -> bool {
+    proc_shows_namespace() == Some(true)
 }
 
-fn shown_here() -> Option<bool> {
-    static SHOWN_HERE: OnceLock<Option<bool>> = OnceLock::new();
-    *SHOWN_HERE.get_or_init(|| match fs::read_to_string("/proc/self/status") {
-        Ok(status) => Some(counts(&status, std::process::id())),
+/// Whether `/proc` shows the PID namespace of this process; `None` if `/proc` is not mounted.
+fn proc_shows_namespace() -> Option<bool> {
+    static SHOWS_NAMESPACE: OnceLock<Option<bool>> = OnceLock::new();
+    *SHOWS_NAMESPACE.get_or_init(|| match fs::read_to_string("/proc/self/status") {
+        Ok(status) => Some(shows_namespace_of(&status, std::process::id())),
         // A procfs of a child namespace does not contain this process.
         Err(_) => fs::exists("/proc/version")
             .unwrap_or(false)
@@ -155,7 +159,7 @@ fn shown_here() -> Option<bool> {
 /// Checks that a procfs status file shows the PID namespace of the process with id `own`. `NSpid`
 /// lists the process id in each namespace from that of the mount down to that of the process: a
 /// single id if both are the same. Kernels before Linux 4.1 only have `Pid`.
-fn counts(status: &str, own: u32) -> bool {
+fn shows_namespace_of(status: &str, own: u32) -> bool {
     let line = |name| status.lines().find_map(|line| line.strip_prefix(name));
     let numbers = line("NSpid:").or_else(|| line("Pid:")).unwrap_or_default();
     numbers.split_whitespace().map(str::parse).eq([Ok(own)])
@@ -167,21 +171,22 @@ mod tests {
 
     #[test]
     fn recognises_foreign_pid_namespaces() {
-        assert!(counts("Name:\tx\nPid:\t2\nNSpid:\t2\n", 2));
+        assert!(shows_namespace_of("Name:\tx\nPid:\t2\nNSpid:\t2\n", 2));
         assert!(
-            !counts("Name:\tx\nPid:\t4711\nNSpid:\t4711\t2\n", 2),
+            !shows_namespace_of("Name:\tx\nPid:\t4711\nNSpid:\t4711\t2\n", 2),
             "seen from the host"
         );
         assert!(
-            !counts("Name:\tx\nPid:\t2\nNSpid:\t2\t2\n", 2),
-            "alike in both by chance"
+            !shows_namespace_of("Name:\tx\nPid:\t2\nNSpid:\t2\t2\n", 2),
+            "the same id in both namespaces"
         );
         assert!(
-            counts("Name:\tx\nPid:\t7\n", 7) && !counts("Name:\tx\nPid:\t8\n", 7),
+            shows_namespace_of("Name:\tx\nPid:\t7\n", 7)
+                && !shows_namespace_of("Name:\tx\nPid:\t8\n", 7),
             "an old kernel"
         );
         for malformed in ["", "NSpid:\n", "NSpid:\tx\n", "Pid:\t7 7\n"] {
-            assert!(!counts(malformed, 7), "{malformed:?}");
+            assert!(!shows_namespace_of(malformed, 7), "{malformed:?}");
         }
     }
 }

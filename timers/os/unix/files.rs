@@ -1,4 +1,4 @@
-//! What the standard library does not know of files.
+//! File operations that the standard library lacks.
 
 use std::fs::{File, OpenOptions, Permissions};
 use std::io;
@@ -7,18 +7,18 @@ use std::path::Path;
 
 use rustix::fs::{FlockOperation, OFlags, flock};
 
-/// Opens a file to be read without waiting for who writes to it, as for a pipe.
+/// Opens a file for reading. Unlike the standard library, does not wait for a writer of a named pipe.
 ///
 /// # Errors
-/// What the system said.
+/// When the file cannot be opened.
 pub fn open_at_once(path: &Path) -> io::Result<File> {
     open(path, OFlags::NONBLOCK)
 }
 
-/// The same, but not through a link.
+/// As [`open_at_once`], but fails for a symbolic link.
 ///
 /// # Errors
-/// What the system said.
+/// When the file cannot be opened.
 pub fn open_itself(path: &Path) -> io::Result<File> {
     open(path, OFlags::NONBLOCK | OFlags::NOFOLLOW)
 }
@@ -30,37 +30,37 @@ fn open(path: &Path, flags: OFlags) -> io::Result<File> {
         .open(path)
 }
 
-/// Reads an open file from its beginning.
+/// Reads an open file from its beginning. Returns the number of bytes read.
 ///
 /// # Errors
-/// What the system said.
+/// When the file cannot be read.
 pub fn read_again(file: &File, bytes: &mut [u8]) -> io::Result<usize> {
     file.read_at(bytes, 0)
 }
 
-/// Locks a file or a folder for this process alone, as long as it is open (flock(2)).
+/// Locks a file or a folder exclusively until it is closed (flock(2)).
 ///
 /// # Errors
-/// When another process holds it, or the file system has no locks.
+/// When another process holds the lock, or the file system does not support locks.
 pub fn lock(file: &File) -> io::Result<()> {
     Ok(flock(file, FlockOperation::NonBlockingLockExclusive)?)
 }
 
-/// Whether an open file still has a name.
+/// Whether an open file still has a name, which means that it was not deleted.
 ///
 /// # Errors
-/// What the system said.
+/// When the file's metadata cannot be read.
 pub fn has_name(file: &File) -> io::Result<bool> {
     Ok(file.metadata()?.nlink() > 0)
 }
 
-/// The permissions of a new file, before the umask; `None` where the system decides them.
+/// The permissions for a new file, to which the umask still applies; `None` if the system has none.
 #[must_use]
 pub fn permissions(mode: u32) -> Option<Permissions> {
     Some(Permissions::from_mode(mode))
 }
 
-/// Whether it is a file that can be run.
+/// Whether a path is a file with an execute permission.
 #[must_use]
 pub fn is_program(path: &Path) -> bool {
     path.metadata()

@@ -1,18 +1,18 @@
-//! What systems in the manner of Unix have in common.
+//! The parts that Linux, macOS and FreeBSD have in common.
 
 pub mod files;
 pub mod process;
 pub mod signals;
 
-/// `time`, by its result alone.
+/// `time(2)`: whole seconds since 1970.
 #[inline(always)]
 pub fn time() -> i64 {
-    // SAFETY: a null pointer asks for the result alone.
+    // SAFETY: the pointer may be null; the function then only returns the time.
     crate::os::posix::wide(unsafe { libc::time(std::ptr::null_mut()) })
 }
 
 pub mod limits {
-    //! What a process may have of the system (getrlimit(2)).
+    //! Resource limits of a process (getrlimit(2)).
 
     use std::io;
 
@@ -21,25 +21,25 @@ pub mod limits {
 
     use crate::os::Shortage;
 
-    /// How many files this process may have open; `None` where that is not limited.
+    /// The number of files that this process may have open; `None` if not limited.
     #[must_use]
     pub fn open_files() -> Option<u64> {
         getrlimit(Resource::Nofile).current
     }
 
-    /// Raises the limit of open files of this process, as far as it may.
+    /// Raises the limit of open files of this process to `files`, or as far as permitted.
     pub fn allow_files(files: u64) {
         let now = getrlimit(Resource::Nofile);
         let wanted = Rlimit {
             current: now
                 .maximum
-                .map_or(Some(files), |most| Some(most.min(files))),
+                .map_or(Some(files), |maximum| Some(maximum.min(files))),
             ..now
         };
         let _ = setrlimit(Resource::Nofile, wanted);
     }
 
-    /// What there is too little of, where an error says that there is.
+    /// The exhausted resource that an error reports; `None` for other errors.
     #[must_use]
     pub fn shortage(error: &io::Error) -> Option<Shortage> {
         match Errno::from_io_error(error)? {
@@ -51,14 +51,14 @@ pub mod limits {
         }
     }
 
-    /// Where address space is limited (`ulimit -v`), has all threads that begin after this share
-    /// one reserve of the allocator. glibc reserves 64 MB of address space for nearly each thread
-    /// that allocates ([mallopt(3)](https://man7.org/linux/man-pages/man3/mallopt.3.html),
-    /// `M_ARENA_MAX`), which is missing for others then.
+    /// If the address space is limited (`ulimit -v`), makes all threads share one arena of the
+    /// allocator. Otherwise glibc reserves 64 MB of address space for nearly each thread that
+    /// allocates ([mallopt(3)](https://man7.org/linux/man-pages/man3/mallopt.3.html),
+    /// `M_ARENA_MAX`), so that the limit is reached early.
     pub fn share_reserves() {
         #[cfg(target_env = "gnu")]
         if getrlimit(Resource::As).current.is_some() {
-            // SAFETY: two plain numbers; the function takes its own lock.
+            // SAFETY: the arguments are integers, and the function is thread-safe.
             unsafe {
                 libc::mallopt(libc::M_ARENA_MAX, 1);
             }
@@ -67,13 +67,13 @@ pub mod limits {
 }
 
 pub mod machine {
-    //! What POSIX tells of the machine.
+    //! Facts about the machine that POSIX provides.
 
     use std::ffi::CStr;
 
     use crate::os::KernelName;
 
-    /// What the kernel calls itself (uname(2)).
+    /// Name, release and version of the kernel (uname(2)).
     #[must_use]
     pub fn kernel() -> KernelName {
         let uname = rustix::system::uname();
@@ -90,7 +90,7 @@ pub mod machine {
 
 #[cfg(not(target_os = "linux"))]
 pub mod portable {
-    //! What macOS and FreeBSD have in common.
+    //! The parts that macOS and FreeBSD have in common.
 
     pub(crate) mod affinity {
         //! Threads cannot be bound to CPUs by this program.
@@ -154,7 +154,8 @@ pub mod portable {
     /// Children have process groups, as on Linux; all else about processes is not known here.
     pub mod process {
         pub use crate::os::other::process::{
-            adopt_descendants, all, end_all_with, ends_with, ends_with_its_starter, hidden, listed,
+            adopt_descendants, all_with_parents, kill_by_environment, kill_with_parent,
+            kill_with_starter, listed_children, why_descendants_unknown,
         };
         pub use crate::os::unix::process::*;
     }
@@ -174,7 +175,7 @@ pub mod portable {
     }
 
     pub mod clocks {
-        //! The clocks of systems that are not Linux: by libc, which fails where there is none.
+        //! The route to POSIX clocks through libc, which fails for clocks that the system lacks.
 
         use std::io;
 
@@ -185,33 +186,35 @@ pub mod portable {
         use crate::os::posix::Route;
         pub use crate::os::unix::time;
 
-        /// The numbers of clocks that a system has not.
+        /// An id for a clock that the system lacks, which no real clock has.
         pub const fn absent(number: clockid_t) -> clockid_t {
             clockid_t::MAX - number
         }
 
-        /// The function of libc.
+        /// Reads clocks by the function of libc.
         pub struct Libc;
 
         impl Route for Libc {
             fn permitted(clock: clockid_t) -> Result<(), Unavailable> {
                 if clock > absent(10) {
-                    Err(Unavailable::elsewhere("this system has no such clock"))
+                    Err(Unavailable::elsewhere(
+                        "this operating system does not have the clock",
+                    ))
                 } else {
                     Ok(())
                 }
             }
         }
 
-        /// A call that the system refused, in its own words.
+        /// Describes a failed call by the system's error message.
         pub fn refused(call: &str, error: &io::Error) -> Unavailable {
             Unavailable::because(format!("{call}: {error}"))
         }
 
-        /// The cheapest system call there is: it looks at one word.
+        /// Makes the cheapest system call, getppid, which reads one word.
         #[inline(always)]
         pub fn cheapest_call() -> u64 {
-            // SAFETY: no arguments, no preconditions.
+            // SAFETY: the call has no arguments and no preconditions.
             unsafe { libc::getppid() as u64 }
         }
     }

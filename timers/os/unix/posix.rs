@@ -1,28 +1,28 @@
-//! The clocks of POSIX and Linux, through libc and, for the same clocks, through the bare system
-//! call. Other systems but Windows have those of POSIX.
+//! The clocks of POSIX and Linux, each read through libc and, where the system has one, by the system
+//! call. macOS and FreeBSD have the clocks of POSIX.
 //!
 //! What ticks: the kernel's timekeeping. It scales a counter of the hardware (the *clock source*:
-//! TSC, CNTVCT, HPET, or what a hypervisor offers) to nanoseconds. At what rate: MONOTONIC and
-//! REALTIME run at a rate that NTP trims, MONOTONIC_RAW at that of the hardware; the COARSE clocks
-//! give the time of the last timer interrupt (1/CONFIG_HZ, 1 to 10 ms); the CPU-time clocks count
-//! what the scheduler charged. `clock_getres` says 1 ns for most of them, which is their unit and
-//! not their step. REALTIME, `gettimeofday` and `time` follow the clock when it is set.
+//! TSC, CNTVCT, HPET, or what a hypervisor offers) to nanoseconds. At what rate: NTP trims the rate
+//! of MONOTONIC and REALTIME; MONOTONIC_RAW runs at the rate of the hardware; the COARSE clocks
+//! return the time of the last timer interrupt (every 1/CONFIG_HZ, 1 to 10 ms); the CPU-time clocks
+//! return the time that the scheduler charged. `clock_getres` reports 1 ns for most clocks, which is
+//! their unit and not their resolution. REALTIME, `gettimeofday` and `time` step when the clock is set.
 //!
-//! Who may read them: any process, unless a seccomp filter forbids the call. libc goes through the
-//! vDSO, which reads the clock source in user mode, where the kernel and the clock source allow it
-//! (`vdso(7)`); otherwise, and always for the CPU-time clocks, it makes the system call.
+//! Who may read them: any process, unless a seccomp filter forbids the call. libc uses the vDSO,
+//! which reads the clock source in user mode, if the kernel and the clock source allow it
+//! (`vdso(7)`); otherwise, and always for the CPU-time clocks, libc makes the system call.
 //!
 //! How they lie: the vDSO reads the TSC (since Linux 5.3 on x86 after `lfence` or by `rdtscp`), so
-//! it faults where the TSC does. MONOTONIC stands still while the machine sleeps, BOOTTIME does
-//! not. `clock()` is CPU time of the whole process. `times()` counts in 1/100 s whatever CONFIG_HZ
-//! is. `getrusage` gives user and system time cut to microseconds one by one, and that of a thread
-//! only grows at timer interrupts and switches of task. Sources: `clock_gettime(2)`,
+//! it faults if reading the TSC faults. MONOTONIC stops while the machine is suspended, BOOTTIME does
+//! not. `clock()` is the CPU time of the whole process. `times()` counts in 1/100 s, independent of
+//! CONFIG_HZ. `getrusage` rounds user and system time down to microseconds separately; for a thread
+//! both grow only at timer interrupts and context switches. Sources: `clock_gettime(2)`,
 //! `gettimeofday(2)`, `time(2)`, `clock(3)`, `times(2)`, `getrusage(2)`.
 
 use crate::Properties;
 
 const MONOTONIC: Properties = Properties {
-    // Elsewhere CLOCK_BOOTTIME does, and on macOS CLOCK_UPTIME_RAW does not (clock_gettime(3)).
+    // On macOS CLOCK_MONOTONIC includes the time in suspend (clock_gettime(3)).
     runs_in_suspend: Some(cfg!(target_os = "macos")),
     ..Properties::MONOTONIC
 };
@@ -37,7 +37,8 @@ const BOOTTIME: Properties = Properties {
 const CALENDAR: Properties = Properties::CALENDAR;
 const PROCESS: Properties = Properties::PROCESS;
 const THREAD: Properties = Properties::THREAD;
-/// A microsecond where CLOCKS_PER_SEC is the million that POSIX demands; FreeBSD has 128.
+/// The nanoseconds per tick of `clock()`: 1/CLOCKS_PER_SEC, which is 1 000 000 in POSIX and 128 on
+/// FreeBSD.
 const CLOCK_UNIT_NS: f64 = if cfg!(target_os = "freebsd") {
     1e9 / 128.0
 } else {
@@ -81,7 +82,7 @@ pub(crate) mod seconds {
         Time, "time", "time()", Some(1e9), CALENDAR.unfenced();
     }
 
-    /// `time`: whole seconds; of CLOCK_REALTIME_COARSE, through the vDSO, on Linux.
+    /// `time`: whole seconds. On Linux the vDSO returns those of CLOCK_REALTIME_COARSE.
     pub(crate) struct Time;
 
     impl Timer for Time {
@@ -89,7 +90,9 @@ pub(crate) mod seconds {
 
         fn open() -> Result<Self, Unavailable> {
             match Self.read() {
-                -1 => Err(Unavailable::because("time(): the system has no calendar")),
+                -1 => Err(Unavailable::because(
+                    "time(): the system does not know the date",
+                )),
                 _ => Ok(Self),
             }
         }
@@ -111,8 +114,8 @@ pub(crate) mod accounts {
     #[cfg(not(windows))]
     use crate::os::clocks::RUSAGE_THREAD;
 
-    // `times` returns elapsed time; Linux counts it from boot without the sleep, and no vDSO answers
-    // it.
+    // `times` returns elapsed time; on Linux that is the time since boot without suspend, read by a
+    // system call.
     clocks! { "POSIX", not(windows);
         Clock, "clock", "clock()", Some(CLOCK_UNIT_NS), PROCESS;
         Times, "times", "times()", None, MONOTONIC.by_syscall();
@@ -121,7 +124,7 @@ pub(crate) mod accounts {
     }
 }
 
-/// Timers that are known by their types.
+/// The types of some clocks, for measurements compiled for one of them.
 pub mod by_type {
     #[cfg(not(windows))]
     pub use super::here::{
@@ -129,7 +132,7 @@ pub mod by_type {
     };
 }
 
-/// Reads those of these clocks that are to be had in another way too, each within that one.
+/// Returns nothing: Windows has none of these clocks.
 #[cfg(windows)]
 pub(crate) fn paired_reads(_: &[&str], _: u32, _: bool) -> Vec<crate::PairedReads> {
     Vec::new()
@@ -164,11 +167,12 @@ mod here {
     type Realtime = PosixClock<Libc, CLOCK_REALTIME>;
     type RealtimeCoarse = PosixClock<Libc, CLOCK_REALTIME_COARSE>;
 
-    /// Reads those of these clocks that are to be had in another way too, each within that one.
+    /// See [`paired_reads`](crate::paired_reads): the readings of each given timer whose clock has
+    /// another way. `busy` is passed on to the result.
     pub(crate) fn paired_reads(ids: &[&str], count: u32, busy: bool) -> Vec<PairedReads> {
         macro_rules! each {
             ($($clock:ty, $within:ty;)*) => {
-                [$(ids.contains(&<$clock>::INFO.id).then(|| paired::<$within, $clock>(count, busy)).flatten()),*]
+                [$(ids.contains(&<$clock>::INFO.id).then(|| read_pair::<$within, $clock>(count, busy)).flatten()),*]
             };
         }
         let all = each! {
@@ -186,16 +190,17 @@ mod here {
         all.into_iter().flatten().collect()
     }
 
-    /// `None` where either cannot be read, or has another unit than nanoseconds that are whole.
-    fn paired<R: Timer, T: Timer>(count: u32, busy: bool) -> Option<PairedReads> {
+    /// Reads clock `T` between readings of clock `R`. `None` if one of them is unreadable or its unit is
+    /// not a whole number of nanoseconds.
+    fn read_pair<R: Timer, T: Timer>(count: u32, busy: bool) -> Option<PairedReads> {
         let (within, clock) = (R::open().ok()?, T::open().ok()?);
-        let unit = |ns: Option<f64>| {
+        let whole_ns = |ns: Option<f64>| {
             let whole = ns.filter(|ns| *ns >= 1.0 && ns.fract() == 0.0);
             whole.map(|ns| ns as i64)
         };
-        let (unit_within, unit_ns) = (unit(R::ns_per_tick())?, unit(T::ns_per_tick())?);
+        let (unit_within, unit_ns) = (whole_ns(R::ns_per_tick())?, whole_ns(T::ns_per_tick())?);
         let lag_ns = if T::INFO.id == "time" {
-            // No resolution of it is declared: it is the coarse clock, in seconds.
+            // `time` declares no resolution; it returns the seconds of the coarse clock.
             (find("realtime-coarse")?.declared_resolution)().unwrap_or(0.0) as i64
         } else {
             let declared = T::declared_resolution().filter(|ns| *ns > unit_ns as f64);
@@ -224,6 +229,7 @@ mod here {
         })
     }
 
+    /// Reads `within`, `clock`, `within`, `count` times.
     #[inline(never)]
     fn read_between<R: Timer, T: Timer>(
         within: &R,
@@ -241,35 +247,34 @@ mod here {
         all
     }
 
-    /// A number of a structure of the kernel, most of which are as wide as a register.
+    /// Widens a number of a kernel structure, whose width depends on the target.
     #[inline(always)]
     pub(crate) fn wide(number: impl Into<i64>) -> i64 {
         number.into()
     }
 
-    /// A way to the kernel's clocks.
+    /// A way to read the kernel's clocks: through libc or by the system call.
     pub trait Route: Send + Sync + 'static {
-        /// Makes the call, by libc unless there is another way. The status is 0, or tells
-        /// [`error`](Route::error) what went wrong.
+        /// Reads a clock, by default through libc. Returns 0 or a status for [`error`](Route::error).
         #[inline(always)]
         fn clock_gettime(clock: clockid_t, time: &mut MaybeUninit<timespec>) -> c_long {
-            // SAFETY: the pointer is valid for a timespec.
+            // SAFETY: the pointer is valid for one timespec.
             c_long::from(unsafe { libc::clock_gettime(clock, time.as_mut_ptr()) })
         }
 
-        /// What a status other than 0 means, right after the call.
+        /// The error for a status other than 0; must be called right after the failed call.
         fn error(_status: c_long) -> io::Error {
             io::Error::last_os_error()
         }
 
-        /// Whether the call can be made without crashing.
+        /// Checks that the call does not crash the program.
         ///
         /// # Errors
-        /// Says why not.
+        /// When this process may not read the clock.
         fn permitted(clock: clockid_t) -> Result<(), Unavailable>;
     }
 
-    /// A clock of `clock_gettime`, by a way to it.
+    /// A clock of `clock_gettime`, read by the route `R`.
     pub struct PosixClock<R, const CLOCK: clockid_t>(PhantomData<R>);
 
     impl<R: Route, const CLOCK: clockid_t> Timer for PosixClock<R, CLOCK>
@@ -280,9 +285,9 @@ mod here {
 
         fn declared_resolution() -> Option<f64> {
             let mut time = MaybeUninit::<timespec>::uninit();
-            // SAFETY: the pointer is valid for a timespec.
+            // SAFETY: the pointer is valid for one timespec.
             let status = unsafe { libc::clock_getres(CLOCK, time.as_mut_ptr()) };
-            // SAFETY: the call succeeded, so both fields are written.
+            // SAFETY: the call succeeded, so that both fields are written.
             let time = (status == 0).then(|| unsafe { time.assume_init() })?;
             Some(nanoseconds(time).0 as f64).filter(|ns| *ns > 0.0)
         }
@@ -297,11 +302,11 @@ mod here {
 
         #[inline(always)]
         fn read(&self) -> timespec {
-            // Not set to zero first: that would be two stores more than the call.
+            // Not initialised, because two more stores would add to the cost of the call.
             let mut time = MaybeUninit::uninit();
             R::clock_gettime(CLOCK, &mut time);
-            // SAFETY: `open` made the same call and it succeeded. For a known clock and a valid
-            // pointer it then has no way to fail, and the kernel has written both fields.
+            // SAFETY: the same call succeeded in `open`. For a known clock and a valid pointer it
+            // cannot fail, so that both fields are written.
             word_by_word(unsafe { time.assume_init() })
         }
 
@@ -310,9 +315,9 @@ mod here {
         }
     }
 
-    /// Fetches seconds and nanoseconds each by itself, as its users do. Left alone, the compiler
-    /// copies both by one instruction, and a load that is wider than the stores before it waits
-    /// until these have reached the cache: a dozen cycles that are not the clock's.
+    /// Loads seconds and nanoseconds separately, as most programs do. Otherwise the compiler loads both
+    /// by one instruction. A load that is wider than the preceding stores waits until these have
+    /// reached the cache: a dozen cycles that do not belong to the clock.
     #[inline(always)]
     pub(crate) fn word_by_word(time: timespec) -> timespec {
         timespec {
@@ -321,7 +326,7 @@ mod here {
         }
     }
 
-    /// The time as a number.
+    /// The time in nanoseconds.
     pub(crate) fn nanoseconds(time: timespec) -> Ticks {
         Ticks(
             wide(time.tv_sec)
@@ -330,10 +335,10 @@ mod here {
         )
     }
 
-    /// Whether the first try of a call succeeded.
-    fn tried(label: &str, succeeded: bool) -> Result<(), Unavailable> {
-        let why = || refused(label, &io::Error::last_os_error());
-        succeeded.then_some(()).ok_or_else(why)
+    /// Returns the last error of the system unless the call `label` succeeded.
+    fn check_call(label: &str, succeeded: bool) -> Result<(), Unavailable> {
+        let failed = || refused(label, &io::Error::last_os_error());
+        succeeded.then_some(()).ok_or_else(failed)
     }
 
     /// `gettimeofday`: CLOCK_REALTIME in microseconds, through the vDSO.
@@ -342,7 +347,7 @@ mod here {
     impl Gettimeofday {
         #[inline(always)]
         fn call(time: &mut MaybeUninit<timeval>) -> c_int {
-            // SAFETY: the pointer is valid for a timeval; the time zone is optional.
+            // SAFETY: the pointer is valid for one timeval; the pointer for the time zone may be null.
             unsafe { libc::gettimeofday(time.as_mut_ptr(), std::ptr::null_mut()) }
         }
     }
@@ -353,14 +358,15 @@ mod here {
         fn open() -> Result<Self, Unavailable> {
             vdso_permitted()?;
             let status = Self::call(&mut MaybeUninit::uninit());
-            tried(Self::INFO.label, status == 0).map(|()| Self)
+            check_call(Self::INFO.label, status == 0).map(|()| Self)
         }
 
         #[inline(always)]
         fn read(&self) -> timeval {
             let mut time = MaybeUninit::uninit();
             Self::call(&mut time);
-            // SAFETY: `open` saw the call succeed, and with a valid pointer it has no way to fail.
+            // SAFETY: the call succeeded in `open`, and with a valid pointer it cannot fail, so that
+            // the structure is written.
             let time = unsafe { time.assume_init() };
             timeval {
                 tv_sec: opaque(time.tv_sec as usize) as _,
@@ -374,19 +380,19 @@ mod here {
     }
 
     unsafe extern "C" {
-        // The libc crate does not declare it. No arguments, no preconditions.
+        // Missing in the libc crate. The function has no arguments and no preconditions.
         safe fn clock() -> clock_t;
     }
 
-    /// `clock`: CPU time of the process.
+    /// `clock`: the CPU time of the process.
     pub(crate) struct Clock;
 
     impl Timer for Clock {
         type Reading = clock_t;
 
         fn open() -> Result<Self, Unavailable> {
-            // -1 of whatever type it is.
-            tried(Self::INFO.label, clock() != !0).map(|()| Self)
+            // `!0` is -1 in any integer type, the result on failure.
+            check_call(Self::INFO.label, clock() != !0).map(|()| Self)
         }
 
         #[inline(always)]
@@ -399,27 +405,27 @@ mod here {
         }
     }
 
-    /// `times`: the real time that the call returns, in clock ticks: 1/100 s on Linux.
+    /// `times`: its return value, the elapsed time in clock ticks of 1/100 s (Linux).
     pub(crate) struct Times;
 
     impl Timer for Times {
         type Reading = clock_t;
 
         fn ns_per_tick() -> Option<f64> {
-            // SAFETY: sysconf has no preconditions.
+            // SAFETY: sysconf takes an integer and has no preconditions.
             let rate = unsafe { libc::sysconf(libc::_SC_CLK_TCK) };
             (rate > 0).then(|| 1e9 / rate as f64)
         }
 
         fn open() -> Result<Self, Unavailable> {
-            tried(Self::INFO.label, Self::ns_per_tick().is_some()).map(|()| Self)
+            check_call(Self::INFO.label, Self::ns_per_tick().is_some()).map(|()| Self)
         }
 
-        /// With the structure, as programs call it: Linux skips the accounting for a null pointer.
+        /// Passes a structure, as programs do: for a null pointer Linux skips a part of the work.
         #[inline(always)]
         fn read(&self) -> clock_t {
             let mut spent = MaybeUninit::uninit();
-            // SAFETY: the pointer is valid for a tms.
+            // SAFETY: the pointer is valid for one tms.
             unsafe { libc::times(spent.as_mut_ptr()) }
         }
 
@@ -428,19 +434,19 @@ mod here {
         }
     }
 
-    /// Counted modulo the width of the type, which on 32 bits is soon over: Linux lets `times` wrap
-    /// five minutes after boot.
+    /// The reading as an unsigned number. With 32 bits it wraps around: on Linux `times` does so five
+    /// minutes after boot.
     fn unsigned(reading: clock_t) -> Ticks {
         Ticks(reading as usize as u64)
     }
 
-    /// `getrusage`: user and system time together.
+    /// `getrusage`: the sum of user and system time.
     pub(crate) struct Getrusage<const WHO: c_int>;
 
     impl<const WHO: c_int> Getrusage<WHO> {
         #[inline(always)]
         fn call(usage: &mut MaybeUninit<libc::rusage>) -> c_int {
-            // SAFETY: the pointer is valid for a rusage.
+            // SAFETY: the pointer is valid for one rusage.
             unsafe { libc::getrusage(WHO, usage.as_mut_ptr()) }
         }
     }
@@ -449,19 +455,20 @@ mod here {
     where
         Self: Described,
     {
-        /// User and system time; the other 112 bytes need not be carried through the timed region.
+        /// User and system time only, so that the timed region does not copy the other 112 bytes.
         type Reading = [timeval; 2];
 
         fn open() -> Result<Self, Unavailable> {
             let status = Self::call(&mut MaybeUninit::uninit());
-            tried(Self::INFO.label, status == 0).map(|()| Self)
+            check_call(Self::INFO.label, status == 0).map(|()| Self)
         }
 
         #[inline(always)]
         fn read(&self) -> [timeval; 2] {
             let mut usage = MaybeUninit::uninit();
             Self::call(&mut usage);
-            // SAFETY: `open` saw the call succeed, and with a valid pointer it has no way to fail.
+            // SAFETY: the call succeeded in `open`, and with a valid pointer it cannot fail, so that
+            // the structure is written.
             let usage = unsafe { usage.assume_init_ref() };
             [usage.ru_utime, usage.ru_stime]
         }
@@ -471,6 +478,7 @@ mod here {
         }
     }
 
+    /// The sum of times in microseconds.
     fn microseconds(times: &[timeval]) -> Ticks {
         let each = times.iter().map(|time| {
             wide(time.tv_sec)

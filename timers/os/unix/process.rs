@@ -1,4 +1,4 @@
-//! Children and their groups (waitid(2), [wait4(2)], kill(2)).
+//! Child processes and their process groups (waitid(2), [wait4(2)], kill(2)).
 //!
 //! [wait4(2)]: https://man7.org/linux/man-pages/man2/wait4.2.html
 
@@ -14,67 +14,68 @@ use rustix::process::{
 
 use crate::os::{CpuTime, Pid};
 
-/// Has the process of `command` lead a group of its own, which can be ended as a whole.
+/// Makes the process of `command` the leader of a new process group, which can be killed as a whole.
 ///
 /// # Errors
-/// Where the system has no such thing, so that what it starts could not be ended.
+/// Never.
 pub fn lead_group(command: &mut Command) -> io::Result<()> {
     command.process_group(0);
     Ok(())
 }
 
-/// Whether another process has to end the groups when this one is killed.
+/// Whether another process has to kill the process groups if this process is killed.
 pub const NEEDS_GUARD: bool = true;
 
-/// Starts what [`lead_group`] prepared, where the calling thread may run.
+/// Starts a command prepared by [`lead_group`], with the affinity of the calling thread.
 ///
 /// # Errors
-/// What the system said.
+/// When the process cannot be started.
 pub fn spawn(command: &mut Command) -> io::Result<Child> {
     command.spawn()
 }
 
-/// Ends a group. Nothing happens when it is empty.
+/// Kills a process group; has no effect if the group is empty.
 pub fn kill_group(group: Pid) {
     let _ = raw(group).map(|group| kill_process_group(group, Signal::KILL));
 }
 
-/// Ends a child that no other thread waits for, and waits for it. Nothing happens where the kernel
-/// knows no child of that number: until a child is waited for, its number means no other process.
+/// Kills a child for which no other thread waits, and reaps it. Has no effect if there is no child
+/// with this id. No other process can have the id, because it is not reused before the child is
+/// reaped.
 pub fn end_child(process: Pid) {
     let Some(number) = raw(process) else { return };
-    let look = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
-    if waitid(WaitId::Pid(number), look).is_ok() {
+    let only_check = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
+    if waitid(WaitId::Pid(number), only_check).is_ok() {
         let _ = kill_process(number, Signal::KILL);
-        waits(process, WaitIdOptions::EXITED | WaitIdOptions::NOHANG);
+        has_changed(process, WaitIdOptions::EXITED | WaitIdOptions::NOHANG);
     }
 }
 
-/// Whether a child is over. It is not waited for, so that its number and its group stay its own.
+/// Whether a child has exited. Does not reap the child, so that its id and its group id are not
+/// reused.
 #[must_use]
 pub fn has_exited(child: Pid) -> bool {
-    waits(
+    has_changed(
         child,
         WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT,
     )
 }
 
-/// Returns once a child is over, as above.
+/// Waits until a child has exited, without reaping it.
 pub fn until_it_exits(child: Pid) {
-    waits(child, WaitIdOptions::EXITED | WaitIdOptions::NOWAIT);
+    has_changed(child, WaitIdOptions::EXITED | WaitIdOptions::NOWAIT);
 }
 
-/// Waits for a child, once. Returns how it ended, and the CPU time that it took, where the system
-/// counts that.
+/// Waits for a child and reaps it. Returns its exit status and its CPU time.
 ///
 /// # Errors
-/// When it is no child any more.
+/// When the child was already reaped.
 pub fn wait(child: &mut Child) -> io::Result<(ExitStatus, Option<CpuTime>)> {
-    // As the standard library does: a reader is not to wait for what is not written any more.
+    // Closed as in the standard library, because the child may wait for the end of its input.
     drop(child.stdin.take());
     let (mut status, mut usage) = (0, MaybeUninit::<libc::rusage>::zeroed());
-    // SAFETY: both are places that are written to, and the number is that of a child that was not
-    // waited for.
+    // SAFETY: the pointers are valid for one int and one rusage; the id is that of a child that was
+    // not reaped.
     while unsafe {
         libc::wait4(
             child.id().cast_signed(),
@@ -89,7 +90,7 @@ pub fn wait(child: &mut Child) -> io::Result<(ExitStatus, Option<CpuTime>)> {
             return Err(error);
         }
     }
-    // SAFETY: plain numbers, for which zero bytes are as good as what the kernel wrote.
+    // SAFETY: a rusage consists of integers, so that it is valid even if the kernel wrote only a part.
     let usage = unsafe { usage.assume_init() };
     let time = |time: libc::timeval| Duration::new(time.tv_sec as u64, time.tv_usec as u32 * 1_000);
     let cpu = CpuTime {
@@ -99,22 +100,24 @@ pub fn wait(child: &mut Child) -> io::Result<(ExitStatus, Option<CpuTime>)> {
     Ok((ExitStatus::from_raw(status), Some(cpu)))
 }
 
-/// The signal that ended a process.
+/// The signal that ended a process; `None` if it exited by itself.
 #[must_use]
 pub fn signal(status: ExitStatus) -> Option<i32> {
     status.signal()
 }
 
-/// As `signal.h` calls it: `SIGKILL`.
+/// The name of a signal in `signal.h`, as in `SIGKILL`; `None` if unknown.
 #[must_use]
 pub fn signal_name(signal: i32) -> Option<&'static str> {
     signal_hook::low_level::signal_name(signal)
 }
 
-fn waits(child: Pid, options: WaitIdOptions) -> bool {
+/// Calls waitid(2) and returns whether a child with a matching state was found.
+fn has_changed(child: Pid, options: WaitIdOptions) -> bool {
     raw(child).is_some_and(|child| matches!(waitid(WaitId::Pid(child), options), Ok(Some(_))))
 }
 
+/// The id in the type of rustix; `None` for 0.
 pub(in crate::os) fn raw(process: Pid) -> Option<Raw> {
     Raw::from_raw(process.0.cast_signed())
 }

@@ -1,4 +1,4 @@
-//! Requests to end (signal(7)).
+//! Signals that ask this program to end (signal(7)), and SIGCONT.
 
 use std::mem::MaybeUninit;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -14,42 +14,43 @@ use signal_hook::low_level::emulate_default_handler;
 pub struct Request(i32);
 
 impl Request {
-    /// With what a shell reports a program that the signal ended: 130 for SIGINT, 143 for SIGTERM,
-    /// 129 for SIGHUP.
+    /// The exit status by which a shell reports that the signal ended a program: 130 for SIGINT, 143
+    /// for SIGTERM, 129 for SIGHUP.
     #[must_use]
     pub fn exit_status(self) -> u8 {
         128 + self.0 as u8
     }
 
-    /// Ends this process as the signal does by itself.
+    /// Ends this process as the default action of the signal does.
     pub fn obey(self) {
         let _ = emulate_default_handler(self.0);
     }
 }
 
-static ASKED: OnceLock<Arc<AtomicUsize>> = OnceLock::new();
+/// The last signal that asked this program to end; 0 if there was none.
+static END_SIGNAL: OnceLock<Arc<AtomicUsize>> = OnceLock::new();
 
-/// Such a signal that came, from the moment on at which it did: a call that it cut short fails
-/// before the thread that listens has heard of it.
+/// The signal that asked this program to end; `None` if there was none. Known as soon as the signal
+/// arrives: a system call that the signal interrupts can fail before the thread of [`listen`] runs.
 #[must_use]
 pub fn asked() -> Option<Request> {
-    let signal = ASKED.get()?.load(Ordering::SeqCst);
+    let signal = END_SIGNAL.get()?.load(Ordering::SeqCst);
     (signal != 0).then_some(Request(signal as i32))
 }
 
-/// Has `asked` called, in a thread of its own, when a signal asks this program to end. A file that
-/// grows beyond its limit is an error from then on, and no end without a word.
+/// Calls `asked` on a new thread when a signal asks this program to end. In addition, exceeding the
+/// limit of file sizes (SIGXFSZ) becomes an error of the write instead of ending the program.
 ///
 /// # Errors
-/// When signals cannot be heard: signals do then what they do by themselves.
+/// When the handlers cannot be installed; signals then have their default action.
 pub fn listen(asked: impl FnOnce(Request) + Send + 'static) -> io::Result<()> {
     let ended = [SIGINT, SIGTERM, SIGQUIT]
         .into_iter()
         .chain((!is_ignored(SIGHUP)).then_some(SIGHUP));
-    // First of all: from the first handler on a signal does nothing by itself, and one that came
-    // before this would not be heard.
+    // This is the first handler, because once any handler is installed the default action is off, and
+    // a signal before the creation of `signals` would be lost.
     let mut signals = Signals::new(ended.clone())?;
-    let flag = ASKED.get_or_init(Arc::default);
+    let flag = END_SIGNAL.get_or_init(Arc::default);
     for signal in ended {
         signal_hook::flag::register_usize(signal, Arc::clone(flag), signal as usize)?;
     }
@@ -65,18 +66,19 @@ pub fn listen(asked: impl FnOnce(Request) + Send + 'static) -> io::Result<()> {
         .map(drop)
 }
 
+/// Whether SIGCONT arrived since the last check.
 static CONTINUED: OnceLock<Arc<AtomicBool>> = OnceLock::new();
 
-/// Hears from now on when this process is told to go on (SIGCONT), as after each stop by a signal.
+/// Records from now on when this process is continued by SIGCONT, which follows each stop by a signal.
 ///
 /// # Errors
-/// When signals cannot be heard.
+/// When the handler cannot be installed.
 pub fn hear_continuations() -> io::Result<()> {
     let flag = CONTINUED.get_or_init(Arc::default);
     signal_hook::flag::register(SIGCONT, Arc::clone(flag)).map(drop)
 }
 
-/// Whether this process was told to go on since the last time that this was asked.
+/// Whether this process was continued since the previous call.
 #[must_use]
 pub fn continued() -> bool {
     CONTINUED
@@ -84,11 +86,12 @@ pub fn continued() -> bool {
         .is_some_and(|flag| flag.swap(false, Ordering::SeqCst))
 }
 
-/// Whether the parent process wants it to go on when a signal comes, as `nohup` does.
+/// Whether this process ignores a signal, because the program that started it said so, as `nohup`.
 fn is_ignored(signal: i32) -> bool {
     let mut now = MaybeUninit::<libc::sigaction>::uninit();
-    // SAFETY: nothing is changed by a null pointer; the other one is valid.
+    // SAFETY: a null pointer as the new action changes nothing; the other pointer is valid for one
+    // sigaction.
     let status = unsafe { libc::sigaction(signal, ptr::null(), now.as_mut_ptr()) };
-    // SAFETY: the call succeeded, so it is written.
+    // SAFETY: the call succeeded, so that the kernel filled the structure.
     status == 0 && unsafe { now.assume_init() }.sa_sigaction == libc::SIG_IGN
 }

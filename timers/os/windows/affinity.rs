@@ -1,6 +1,6 @@
-//! Affinity of threads and processes ([processor groups]). A CPU is numbered by its group times 64,
-//! plus its place in that: a thread is bound to CPUs of one group, and a process is moved within
-//! its own.
+//! The affinity of threads and processes ([processor groups]). The number of a CPU is its group times
+//! the size of a group (64 on 64-bit Windows) plus its number in the group. A thread can be bound only
+//! to CPUs of one group, a process only to CPUs of its own group.
 //!
 //! [processor groups]: https://learn.microsoft.com/windows/win32/procthread/processor-groups
 
@@ -18,45 +18,47 @@ use windows_sys::Win32::System::Threading::{
 use super::handle::{Handle, checked};
 use crate::os::AffinityError;
 
-const GROUP: u32 = usize::BITS;
-/// Far beyond any Windows, which has at most 32 groups.
+/// The CPUs per processor group.
+const GROUP_SIZE: u32 = usize::BITS;
+/// A bound above all CPU numbers: Windows has at most 32 groups.
 pub const MOST_CPUS: u32 = 1 << 12;
 
 /// The CPUs the calling thread may run on, in ascending order.
 pub fn allowed() -> Result<Vec<u32>, AffinityError> {
-    let affinity = of_this_thread().map_err(|source| AffinityError::System {
+    let affinity = thread_affinity().map_err(|source| AffinityError::System {
         call: "GetThreadGroupAffinity",
         source,
     })?;
     Ok(cpus(affinity.Group, affinity.Mask))
 }
 
-fn of_this_thread() -> io::Result<GROUP_AFFINITY> {
+fn thread_affinity() -> io::Result<GROUP_AFFINITY> {
     let mut affinity = GROUP_AFFINITY::default();
-    // SAFETY: the handle is the constant of the calling thread, the pointer is valid.
+    // SAFETY: the handle is the constant for the calling thread; the pointer is valid for one
+    // GROUP_AFFINITY.
     checked(unsafe { GetThreadGroupAffinity(GetCurrentThread(), &raw mut affinity) })?;
     Ok(affinity)
 }
 
-/// Has the calling thread, or all threads of a process, run on these CPUs only.
+/// Binds the calling thread, or all threads of a process, to these CPUs.
 pub fn allow(process: Option<u32>, cpus: &[u32]) -> io::Result<()> {
     let Some((group, mask)) = mask(cpus) else {
         return Err(io::Error::new(
             io::ErrorKind::InvalidInput,
-            "they belong to different processor groups",
+            "the CPUs belong to different processor groups, or none is given",
         ));
     };
     if let Some(process) = process {
         let process = Handle::open(process, PROCESS_SET_INFORMATION | PROCESS_QUERY_INFORMATION)?;
-        return restrict(process.raw(), mask);
+        return bind_process(process.raw(), mask);
     }
     let affinity = GROUP_AFFINITY {
         Mask: mask,
         Group: group,
         ..GROUP_AFFINITY::default()
     };
-    // SAFETY: the handle is the constant of the calling thread, the pointers are valid or null,
-    // which is allowed.
+    // SAFETY: the handle is the constant for the calling thread; the pointer to the new affinity is
+    // valid; the pointer for the old one may be null.
     checked(unsafe {
         SetThreadGroupAffinity(
             GetCurrentThread(),
@@ -66,44 +68,44 @@ pub fn allow(process: Option<u32>, cpus: &[u32]) -> io::Result<()> {
     })
 }
 
-/// Has a process run where the calling thread may: Windows lets it begin where the process of its
-/// starter may.
+/// Binds a process to the CPUs of the calling thread, because a new process inherits the affinity of
+/// its parent process and not that of the thread.
 pub(super) fn inherit(child: HANDLE) -> io::Result<()> {
-    let wanted = of_this_thread()?.Mask;
+    let wanted = thread_affinity()?.Mask;
     let (mut own, mut all) = (0, 0);
-    // SAFETY: the handle is that of a process that was just started, the pointers are valid.
+    // SAFETY: the handle of the new process is open; the pointers are valid for one usize each.
     checked(unsafe { GetProcessAffinityMask(child, &raw mut own, &raw mut all) })?;
     if own == wanted {
         Ok(())
     } else {
-        restrict(child, wanted)
+        bind_process(child, wanted)
     }
 }
 
-fn restrict(process: HANDLE, mask: usize) -> io::Result<()> {
-    // SAFETY: the handle is open and permits it.
+fn bind_process(process: HANDLE, mask: usize) -> io::Result<()> {
+    // SAFETY: the handle is open and has the right PROCESS_SET_INFORMATION.
     checked(unsafe { SetProcessAffinityMask(process, mask) })
 }
 
-/// The CPU the calling thread is on at this moment.
+/// The CPU that currently runs the calling thread.
 pub fn current() -> Option<u32> {
     let mut cpu = PROCESSOR_NUMBER::default();
-    // SAFETY: the pointer is valid.
+    // SAFETY: the pointer is valid for one PROCESSOR_NUMBER.
     unsafe { GetCurrentProcessorNumberEx(&raw mut cpu) };
-    Some(u32::from(cpu.Group) * GROUP + u32::from(cpu.Number))
+    Some(u32::from(cpu.Group) * GROUP_SIZE + u32::from(cpu.Number))
 }
 
-/// Threads are not told from their process: it is moved as a whole.
+/// `None`, because all threads of a process are bound together by [`allow`].
 pub fn threads(_process: u32) -> Option<Vec<u32>> {
     None
 }
 
-/// Why the calling thread, which may run on `allowed`, could not be bound to `cpu`.
+/// The reason why the calling thread, which may run on `allowed`, could not be bound to `cpu`.
 pub fn explain(cpu: u32, allowed: &[u32], source: io::Error) -> AffinityError {
-    let (group, number) = (cpu / GROUP, cpu % GROUP);
-    // SAFETY: no arguments, no preconditions.
+    let (group, number) = (cpu / GROUP_SIZE, cpu % GROUP_SIZE);
+    // SAFETY: the function has no arguments and no preconditions.
     let groups = u32::from(unsafe { GetActiveProcessorGroupCount() });
-    // SAFETY: a plain number.
+    // SAFETY: the function takes an integer and has no preconditions.
     if group >= groups || number >= unsafe { GetActiveProcessorCount(group as u16) } {
         AffinityError::Absent(cpu)
     } else if !allowed.contains(&cpu) {
@@ -117,19 +119,22 @@ pub fn explain(cpu: u32, allowed: &[u32], source: io::Error) -> AffinityError {
     }
 }
 
+/// The CPUs in the mask of a group.
 pub(super) fn cpus(group: u16, mask: usize) -> Vec<u32> {
-    (0..GROUP)
+    (0..GROUP_SIZE)
         .filter(|bit| mask >> bit & 1 == 1)
-        .map(|bit| u32::from(group) * GROUP + bit)
+        .map(|bit| u32::from(group) * GROUP_SIZE + bit)
         .collect()
 }
 
-/// `None` where they belong to several groups, or there are none.
+/// The group and the mask of CPUs; `None` if there are no CPUs or they belong to several groups.
 fn mask(cpus: &[u32]) -> Option<(u16, usize)> {
-    let group = cpus.first()? / GROUP;
-    let same = cpus.iter().all(|cpu| cpu / GROUP == group);
-    let mask = cpus.iter().fold(0, |mask, cpu| mask | 1 << (cpu % GROUP));
-    same.then_some((u16::try_from(group).ok()?, mask))
+    let group = cpus.first()? / GROUP_SIZE;
+    let same_group = cpus.iter().all(|cpu| cpu / GROUP_SIZE == group);
+    let mask = cpus
+        .iter()
+        .fold(0, |mask, cpu| mask | 1 << (cpu % GROUP_SIZE));
+    same_group.then_some((u16::try_from(group).ok()?, mask))
 }
 
 #[cfg(test)]
@@ -137,10 +142,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn masks_hold_cpus() {
+    fn converts_cpus_to_masks() {
         assert_eq!(mask(&[0, 3]), Some((0, 0b1001)));
-        assert_eq!(mask(&[GROUP + 1]), Some((1, 0b10)));
-        assert_eq!((mask(&[0, GROUP]), mask(&[])), (None, None));
-        assert_eq!(cpus(1, 0b101), [GROUP, GROUP + 2]);
+        assert_eq!(mask(&[GROUP_SIZE + 1]), Some((1, 0b10)));
+        assert_eq!((mask(&[0, GROUP_SIZE]), mask(&[])), (None, None));
+        assert_eq!(cpus(1, 0b101), [GROUP_SIZE, GROUP_SIZE + 2]);
     }
 }

@@ -1,5 +1,5 @@
-//! How the system steers its clocks. The time service trims the system time, which is not what
-//! adjtimex(2) would tell; the timer interrupt is declared.
+//! The period of the timer interrupt. The rate correction of the system time by the time service is
+//! not read.
 
 use std::io;
 
@@ -8,16 +8,16 @@ use windows_sys::Win32::System::SystemInformation::GetSystemTimeAdjustment;
 use super::handle::checked;
 pub use crate::os::other::discipline::{discipline, trim};
 
-/// Where the tick is declared.
+/// The call that declares the period.
 pub const DECLARED_TICK: &str = "GetSystemTimeAdjustment()";
 
-/// The time between two timer interrupts.
+/// The time between two timer interrupts in nanoseconds.
 ///
 /// # Errors
-/// What the system said.
+/// When the system call fails.
 pub fn declared_tick_ns() -> io::Result<i64> {
     let (mut adjustment, mut increment, mut disabled) = (0, 0, 0);
-    // SAFETY: the pointers are valid.
+    // SAFETY: the pointers are valid for one integer each.
     checked(unsafe {
         GetSystemTimeAdjustment(&raw mut adjustment, &raw mut increment, &raw mut disabled)
     })?;

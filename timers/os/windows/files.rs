@@ -1,4 +1,4 @@
-//! What the standard library does not know of files.
+//! File operations that the standard library lacks.
 
 use std::fs::{File, OpenOptions, Permissions};
 use std::io;
@@ -15,26 +15,26 @@ use windows_sys::Win32::System::IO::OVERLAPPED;
 
 use super::handle::checked;
 
-/// Opens a file to be read.
+/// Opens a file or a folder for reading.
 ///
 /// # Errors
-/// What the system said.
+/// When the file cannot be opened.
 pub fn open_at_once(path: &Path) -> io::Result<File> {
     open(path, FILE_FLAG_BACKUP_SEMANTICS)
 }
 
-/// Reads an open file from its beginning.
+/// Reads an open file from its beginning. Returns the number of bytes read.
 ///
 /// # Errors
-/// What the system said.
+/// When the file cannot be read.
 pub fn read_again(file: &File, bytes: &mut [u8]) -> io::Result<usize> {
     file.seek_read(bytes, 0)
 }
 
-/// Opens a file or a folder, but not through a link.
+/// As [`open_at_once`], but opens a symbolic link itself and not its target.
 ///
 /// # Errors
-/// What the system said.
+/// When the file cannot be opened.
 pub fn open_itself(path: &Path) -> io::Result<File> {
     open(
         path,
@@ -42,34 +42,34 @@ pub fn open_itself(path: &Path) -> io::Result<File> {
     )
 }
 
-/// Without the flag for backups no folder can be opened.
+/// Opens a path with the given flags; folders need FILE_FLAG_BACKUP_SEMANTICS.
 fn open(path: &Path, flags: u32) -> io::Result<File> {
     OpenOptions::new().read(true).custom_flags(flags).open(path)
 }
 
-/// Locks a file for this process alone, as long as it is open (LockFileEx). Locks of Windows keep
-/// others from the bytes that are locked: here it is one far beyond the end. Folders have no locks.
+/// Locks a file exclusively until it is closed (LockFileEx). The lock covers one byte far beyond the
+/// end of the file, because other processes cannot read locked bytes.
 ///
 /// # Errors
-/// When another process holds it, or it is a folder.
+/// When another process holds the lock, or the path is a folder, which Windows cannot lock.
 pub fn lock(file: &File) -> io::Result<()> {
-    let mut place = OVERLAPPED::default();
-    place.Anonymous.Anonymous.OffsetHigh = i32::MAX as u32;
+    let mut position = OVERLAPPED::default();
+    position.Anonymous.Anonymous.OffsetHigh = i32::MAX as u32;
     let flags = LOCKFILE_EXCLUSIVE_LOCK | LOCKFILE_FAIL_IMMEDIATELY;
-    // SAFETY: the handle is open, and the file was not opened for overlapped requests, so that the
-    // structure is read at once.
-    checked(unsafe { LockFileEx(raw(file), flags, 0, 1, 0, &raw mut place) })
+    // SAFETY: the handle is open. The file was not opened for overlapped requests, so that the system
+    // uses the structure only during the call.
+    checked(unsafe { LockFileEx(raw(file), flags, 0, 1, 0, &raw mut position) })
 }
 
-/// Whether an open file still has a name.
+/// Whether an open file still has a name, which means that it was not deleted.
 ///
 /// # Errors
-/// What the system said.
+/// When the file's metadata cannot be read.
 pub fn has_name(file: &File) -> io::Result<bool> {
     let mut info = FILE_STANDARD_INFO::default();
     let size = size_of::<FILE_STANDARD_INFO>() as u32;
-    // SAFETY: the handle is open, and the pointer is valid for what that class of information
-    // takes.
+    // SAFETY: the handle is open, and the pointer is valid for `size` bytes of the structure that this
+    // class of information requires.
     checked(unsafe {
         GetFileInformationByHandleEx(raw(file), FileStandardInfo, (&raw mut info).cast(), size)
     })?;
@@ -80,21 +80,21 @@ fn raw(file: &File) -> HANDLE {
     file.as_raw_handle()
 }
 
-/// The system decides them.
+/// `None`, because Windows has no permission bits.
 #[must_use]
 pub fn permissions(_mode: u32) -> Option<Permissions> {
     None
 }
 
-/// Whether it is a file that can be run, by the ending of its name.
+/// Whether a path is an executable file, according to the extension of its name.
 #[must_use]
 pub fn is_program(path: &Path) -> bool {
-    let ending = path
+    let extension = path
         .extension()
-        .and_then(|ending| ending.to_str())
+        .and_then(|extension| extension.to_str())
         .unwrap_or_default();
     path.is_file()
         && ["exe", "com", "bat", "cmd"]
             .iter()
-            .any(|known| ending.eq_ignore_ascii_case(known))
+            .any(|known| extension.eq_ignore_ascii_case(known))
 }

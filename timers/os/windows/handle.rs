@@ -1,7 +1,5 @@
-//! What calls return: whether they succeeded, and handles, which are closed when they are dropped.
-//!
-//! Functions that not every Windows has, nor every Wine: looked for while the program runs, as one
-//! that is imported and missing keeps the program from starting.
+//! Results and handles of calls, and functions that some versions of Windows or Wine lack. These are
+//! looked up at run time, because a missing imported function keeps the program from starting.
 
 use std::io;
 use std::os::windows::io::{AsRawHandle, FromRawHandle, OwnedHandle};
@@ -12,7 +10,7 @@ use windows_sys::Win32::System::Threading::OpenProcess;
 
 use crate::Unavailable;
 
-/// Zero is a failure.
+/// Converts the result of a call: 0 means failure.
 pub(in crate::os) fn checked(succeeded: i32) -> io::Result<()> {
     if succeeded == 0 {
         Err(io::Error::last_os_error())
@@ -21,44 +19,46 @@ pub(in crate::os) fn checked(succeeded: i32) -> io::Result<()> {
     }
 }
 
-/// A process by its number.
+/// A handle of a process; closed when dropped.
 pub(in crate::os) struct Handle(OwnedHandle);
 
 impl Handle {
+    /// Opens a process by its id, with the given access rights.
     pub(in crate::os) fn open(process: u32, access: u32) -> io::Result<Self> {
-        // SAFETY: plain numbers.
+        // SAFETY: the arguments are integers.
         owned(unsafe { OpenProcess(access, 0, process) }).map(Self)
     }
 
+    /// The handle for calls; valid as long as `self`.
     pub(in crate::os) fn raw(&self) -> HANDLE {
         self.0.as_raw_handle()
     }
 }
 
-/// A handle that was just made for the caller; null is a failure.
+/// Takes ownership of a new handle; null means failure.
 pub(in crate::os) fn owned(handle: HANDLE) -> io::Result<OwnedHandle> {
     if handle.is_null() {
         return Err(io::Error::last_os_error());
     }
-    // SAFETY: it was just made for the caller, and has no other owner.
+    // SAFETY: callers pass a handle that a call just returned, so that it has no other owner.
     Ok(unsafe { OwnedHandle::from_raw_handle(handle) })
 }
 
-/// A function of a library that is named as it is exported, NUL at the end of both names. `F` has
-/// to be its type.
+/// Looks up a function by its exported name in one of the system's libraries. Both names end with NUL.
 ///
 /// # Errors
-/// When the system has none of that name.
+/// When the library has no function of this name.
 ///
 /// # Safety
-/// `F` is a function pointer of the signature that the function is documented to have.
+/// `F` must be a function pointer type with the documented signature of the function.
 pub(in crate::os) unsafe fn find_function<F: Copy>(
     library: &'static str,
     name: &'static str,
 ) -> Result<F, Unavailable> {
     const { assert!(size_of::<F>() == size_of::<usize>(), "a function pointer") };
     debug_assert!(library.ends_with('\0') && name.ends_with('\0'));
-    // SAFETY: both names end with NUL. The library is one of the system's own and stays loaded.
+    // SAFETY: both names end with NUL. Loading a library of the system runs no unknown code, and the
+    // library is never unloaded.
     let found = unsafe {
         let library = LoadLibraryA(library.as_ptr());
         (!library.is_null())
@@ -66,7 +66,8 @@ pub(in crate::os) unsafe fn find_function<F: Copy>(
             .flatten()
     };
     match found {
-        // SAFETY: both are function pointers, and the caller vouches for the signature.
+        // SAFETY: both types are function pointers of the same size, and the caller guarantees the
+        // signature.
         Some(function) => Ok(unsafe { std::mem::transmute_copy(&function) }),
         None => {
             let [library, name] = [library, name].map(|name| name.trim_end_matches('\0'));

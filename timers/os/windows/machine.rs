@@ -1,4 +1,4 @@
-//! What Windows tells of the machine, and whether it is Wine.
+//! Facts about the machine that Windows reports, and the detection of Wine.
 
 use std::ffi::{CStr, c_char};
 use std::ptr;
@@ -14,7 +14,7 @@ use windows_sys::Win32::System::Threading::{ALL_PROCESSOR_GROUPS, GetActiveProce
 use super::{affinity, handle, settings};
 use crate::os::{KernelName, MachineFacts};
 
-/// What the kernel calls itself.
+/// Name and release of the kernel.
 #[must_use]
 pub fn kernel() -> KernelName {
     let release = version().map(|[major, minor, build]| format!("{major}.{minor}.{build}"));
@@ -27,23 +27,23 @@ pub fn kernel() -> KernelName {
 
 pub use crate::os::other::machine::{files, kernel_log, regain_counter};
 
-/// What the system tells by its calls; `cpu` is the one whose core is told, without it the first
-/// one allowed.
+/// Facts available by system calls. [`MachineFacts::core`] is the core of `cpu`, or of the first
+/// allowed CPU if `cpu` is `None`.
 #[must_use]
 pub fn facts(cpu: Option<u32>) -> MachineFacts {
-    // SAFETY: a plain number.
+    // SAFETY: the function takes an integer and has no preconditions.
     let online = unsafe { GetActiveProcessorCount(ALL_PROCESSOR_GROUPS) };
     let cpu = cpu.or_else(|| affinity::allowed().ok()?.first().copied());
     let cores = cores();
     MachineFacts {
-        os_name: name(),
-        emulator: wine(),
+        os_name: product_name(),
+        emulator: wine_version(),
         clock_source: clock_source().map(str::to_owned),
         online: (online > 0).then_some(online),
         core: cpu
             .and_then(|cpu| cores.iter().find(|(_, cpus)| cpus.contains(&cpu)))
             .map(|(_, cpus)| cpus.clone()),
-        kinds: settings::kinds(&cores),
+        core_classes: settings::core_classes(&cores),
         power_plan: settings::power_plan(),
         start_options: settings::start_options(),
         nominal: declared_megahertz()
@@ -57,20 +57,21 @@ unsafe extern "system" {
     fn RtlGetVersion(info: *mut OSVERSIONINFOW) -> i32;
 }
 
+/// Major version, minor version and build.
 fn version() -> Option<[u32; 3]> {
     let mut info = OSVERSIONINFOW {
         dwOSVersionInfoSize: size_of::<OSVERSIONINFOW>() as u32,
         ..OSVERSIONINFOW::default()
     };
-    // SAFETY: the structure says its size. GetVersionEx tells programs without a manifest an older
-    // version.
+    // GetVersionEx would report an older version to programs without a manifest. SAFETY: the pointer
+    // is valid for one structure, which contains its size.
     let status = unsafe { RtlGetVersion(&raw mut info) };
     (status == 0).then_some([info.dwMajorVersion, info.dwMinorVersion, info.dwBuildNumber])
 }
 
-/// As in `Windows 11 Pro`, which the registry still calls 10.
-fn name() -> Option<String> {
-    let name = settings::registered(
+/// The name of the product, as in `Windows 11 Pro`; in the registry it begins with `Windows 10`.
+fn product_name() -> Option<String> {
+    let name = settings::registry_text(
         "SOFTWARE\\Microsoft\\Windows NT\\CurrentVersion",
         "ProductName",
     )?;
@@ -82,78 +83,80 @@ fn name() -> Option<String> {
     })
 }
 
-/// Wine, which is told from Windows by a function that it has more.
-fn wine() -> Option<String> {
-    type Ask = unsafe extern "C" fn() -> *const c_char;
+/// Name and version of Wine; `None` on Windows, whose ntdll lacks the function.
+fn wine_version() -> Option<String> {
+    type GetVersion = unsafe extern "C" fn() -> *const c_char;
     // SAFETY: the signature is that of Wine's ntdll.
-    let ask = unsafe { handle::find_function::<Ask>("ntdll.dll\0", "wine_get_version\0") }.ok()?;
-    // SAFETY: it returns a constant text.
-    let version = unsafe { CStr::from_ptr(ask()) };
+    let get_version =
+        unsafe { handle::find_function::<GetVersion>("ntdll.dll\0", "wine_get_version\0") }.ok()?;
+    // SAFETY: the function returns a constant text that ends with NUL.
+    let version = unsafe { CStr::from_ptr(get_version()) };
     Some(format!("Wine {}", version.to_string_lossy()))
 }
 
-/// What answers the performance counter, by the rate that it has then. Windows does not say it in
-/// other words.
+/// The clock source of the performance counter, inferred from its rate, because Windows does not
+/// report it otherwise. `None` if unknown, and under Wine.
 fn clock_source() -> Option<&'static str> {
-    if wine().is_some() {
+    if wine_version().is_some() {
         return None;
     }
     let mut hertz = 0;
-    // SAFETY: the pointer is valid.
+    // SAFETY: the pointer is valid for one i64.
     unsafe { QueryPerformanceFrequency(&raw mut hertz) };
     crate::clock_sources::windows_source(hertz)
 }
 
-/// Each core: its efficiency class, and the CPUs that share it. None where the system does not
-/// tell.
+/// The efficiency class and the CPUs of each core; empty if the system does not report them.
 fn cores() -> Vec<(u8, Vec<u32>)> {
     let mut bytes = 0;
-    // SAFETY: without a buffer it says how long one has to be.
+    // SAFETY: a null pointer with a length of 0 bytes requests the necessary length.
     unsafe {
         GetLogicalProcessorInformationEx(RelationProcessorCore, ptr::null_mut(), &raw mut bytes)
     };
-    // Of 64-bit words, so that it lies as the structures want it; a record of a core is shorter
-    // than the structure, which has room for records of other things, so that the last one needs
-    // some more behind it.
-    const RECORD: usize = size_of::<SYSTEM_LOGICAL_PROCESSOR_INFORMATION_EX>();
-    let mut buffer = vec![0_u64; (bytes as usize + RECORD).div_ceil(8)];
-    let begin = buffer
+    // The buffer consists of 64-bit words, for the alignment of the structures. It has a whole
+    // structure more than necessary, because a record of a core is shorter than the structure, and a
+    // reference to the last record must not exceed the buffer.
+    const RECORD_BYTES: usize = size_of::<SYSTEM_LOGICAL_PROCESSOR_INFORMATION_EX>();
+    let mut buffer = vec![0_u64; (bytes as usize + RECORD_BYTES).div_ceil(8)];
+    let first_record = buffer
         .as_mut_ptr()
         .cast::<SYSTEM_LOGICAL_PROCESSOR_INFORMATION_EX>();
     let mut cores = Vec::new();
-    // SAFETY: the buffer is as long as it says.
-    if unsafe { GetLogicalProcessorInformationEx(RelationProcessorCore, begin, &raw mut bytes) }
-        == 0
+    // SAFETY: the buffer has at least the length `bytes`.
+    if unsafe {
+        GetLogicalProcessorInformationEx(RelationProcessorCore, first_record, &raw mut bytes)
+    } == 0
     {
         return cores;
     }
-    let mut at = 0;
-    while at < bytes as usize {
-        // SAFETY: a record begins here, and a whole structure lies in the buffer; cores have one
-        // group each.
+    let mut offset = 0;
+    while offset < bytes as usize {
+        // SAFETY: a record begins at this offset, and the buffer extends at least a whole structure
+        // beyond it. A record of a core uses this member of the union and has one group.
         let (size, class, group) = unsafe {
-            let record = &*begin.byte_add(at);
+            let record = &*first_record.byte_add(offset);
             let core = record.Anonymous.Processor;
             (record.Size, core.EfficiencyClass, core.GroupMask[0])
         };
         cores.push((class, affinity::cpus(group.Group, group.Mask)));
-        at += (size as usize).max(8);
+        offset += (size as usize).max(8);
     }
     cores
 }
 
-/// The highest frequency that the firmware declares for the first CPU, without turbo.
+/// The maximum frequency of the first CPU in MHz as declared by the firmware, without turbo.
 fn declared_megahertz() -> Option<u32> {
-    /// As ntpoapi.h has it: number, most, current and limit in MHz, and idle states.
-    type Information = [u32; 6];
-    // It wants room for all CPUs of the system.
-    // SAFETY: a plain number.
+    /// PROCESSOR_POWER_INFORMATION of ntpoapi.h: number, maximum, current and limit in MHz, maximum and
+    /// current idle state.
+    type PowerInformation = [u32; 6];
+    // The buffer must have room for all CPUs of the system.
+    // SAFETY: the function takes an integer and has no preconditions.
     let cpus = unsafe { GetActiveProcessorCount(ALL_PROCESSOR_GROUPS) } as usize;
-    let mut all: Vec<Information> = vec![[0; 6]; cpus];
+    let mut all: Vec<PowerInformation> = vec![[0; 6]; cpus];
     let (output, bytes) = (all.as_mut_ptr().cast(), size_of_val(all.as_slice()) as u32);
-    // SAFETY: no input, and the output is as long as it says.
+    // SAFETY: there is no input, and the output is valid for `bytes` bytes.
     let status =
         unsafe { CallNtPowerInformation(ProcessorInformation, ptr::null(), 0, output, bytes) };
-    let [_, most, ..] = *all.first()?;
-    (status == 0 && most > 0).then_some(most)
+    let [_, maximum, ..] = *all.first()?;
+    (status == 0 && maximum > 0).then_some(maximum)
 }

@@ -1,4 +1,4 @@
-//! Windows, and Wine, which is one of the things that `machine` finds out.
+//! The implementation for Windows, also used under Wine.
 
 pub mod affinity;
 pub mod discipline;
@@ -17,7 +17,7 @@ pub(crate) use super::windows_timers::here::{
 };
 
 pub mod clocks {
-    //! The calls of POSIX, of which the C runtime has `time`.
+    //! The calls that read clocks: `time` of the C runtime, and the cheapest system call.
 
     use super::super::windows_timers::here::NtQpc;
     use crate::Timer;
@@ -27,22 +27,21 @@ pub mod clocks {
         fn _time64(time: *mut i64) -> i64;
     }
 
-    /// `time`, by its result alone.
+    /// `time`: whole seconds since 1970.
     #[inline(always)]
     pub fn time() -> i64 {
-        // SAFETY: a null pointer asks for the result alone.
+        // SAFETY: the pointer may be null; the function then only returns the time.
         unsafe { _time64(std::ptr::null_mut()) }
     }
 
-    /// The cheapest system call that is known to be one.
+    /// Makes the cheapest documented system call, NtQueryPerformanceCounter.
     pub fn cheapest_call() -> u64 {
         NtQpc::open().map_or(0, |clock| clock.read() as u64)
     }
 }
 
 pub mod limits {
-    //! What a process may have of the system. Windows limits neither open files nor processes by
-    //! itself.
+    //! Resource limits of a process. Windows itself limits neither open files nor processes.
 
     use std::io;
 
@@ -65,12 +64,12 @@ pub mod limits {
     /// Does nothing, because address space is not limited.
     pub fn share_reserves() {}
 
-    /// What there is too little of, where an error says that there is.
+    /// The exhausted resource that an error reports; `None` for other errors.
     #[must_use]
     pub fn shortage(error: &io::Error) -> Option<Shortage> {
         match error.raw_os_error()?.cast_unsigned() {
             ERROR_TOO_MANY_OPEN_FILES => Some(Shortage::Files(None)),
-            // A job object made by another process may limit the number of processes.
+            // A job object created by another process may limit the number of processes.
             ERROR_NOT_ENOUGH_QUOTA => Some(Shortage::Processes(None)),
             ERROR_NOT_ENOUGH_MEMORY
             | ERROR_OUTOFMEMORY

@@ -1,6 +1,7 @@
-//! Children, and all below them ([job objects]). Each child is started suspended, put into a job of
-//! its own and let go, so that nothing it starts can be outside. The jobs end with the last handle
-//! to them, which this process holds: however it ends, they end too.
+//! Child processes and their descendants ([job objects]). Each child is started suspended, assigned to
+//! its own job and then resumed, so that all its descendants belong to the job. The system kills the
+//! processes of a job when its last handle is closed. This process holds these handles, so that the
+//! jobs end with this process, however it ends.
 //!
 //! [job objects]: https://learn.microsoft.com/windows/win32/procthread/job-objects
 
@@ -26,11 +27,12 @@ use windows_sys::Win32::System::Threading::{
 use super::affinity::inherit;
 use super::handle::{Handle, checked, owned};
 pub use crate::os::other::process::{
-    adopt_descendants, all, end_all_with, ends_with, ends_with_its_starter, hidden, listed,
+    adopt_descendants, all_with_parents, kill_by_environment, kill_with_parent, kill_with_starter,
+    listed_children, why_descendants_unknown,
 };
 use crate::os::{CpuTime, Pid};
 
-/// Nothing has to: what is in a job ends with this process.
+/// Whether another process has to kill the jobs if this process is killed: no, the system does.
 pub const NEEDS_GUARD: bool = false;
 
 #[link(name = "ntdll")]
@@ -38,74 +40,75 @@ unsafe extern "system" {
     fn NtResumeProcess(process: HANDLE) -> i32;
 }
 
-/// What a process that is ended returns.
-const ENDED: u32 = 1;
+/// The exit code of a process that was killed.
+const KILLED: u32 = 1;
 
+/// The job of each child, by the id of the child.
 static JOBS: Mutex<BTreeMap<u32, OwnedHandle>> = Mutex::new(BTreeMap::new());
 
-/// Has the process of `command` be one that [`spawn`] can put into a job of its own, which can be
-/// ended as a whole.
+/// Prepares `command` for [`spawn`], which assigns the process to its own job.
 ///
 /// # Errors
-/// None.
+/// Never.
 pub fn lead_group(command: &mut Command) -> io::Result<()> {
-    // Ctrl-C is for this program, which ends the others.
+    // In a new console group, so that Ctrl-C reaches only this program, which then kills the others.
     command.creation_flags(CREATE_SUSPENDED | CREATE_NEW_PROCESS_GROUP);
     Ok(())
 }
 
-/// Starts what [`lead_group`] prepared, where the calling thread may run.
+/// Starts a command prepared by [`lead_group`], with the affinity of the calling thread.
 ///
 /// # Errors
-/// What the system said.
+/// When the process cannot be started, assigned to a job or resumed.
 pub fn spawn(command: &mut Command) -> io::Result<Child> {
     let mut child = command.spawn()?;
-    match release(child.as_raw_handle()) {
+    match resume_in_job(child.as_raw_handle()) {
         Ok(job) => {
             jobs().insert(child.id(), job);
             Ok(child)
         }
         Err(error) => {
-            // It did nothing yet.
+            // The child is still suspended.
             let _ = child.kill().and_then(|()| child.wait());
             Err(error)
         }
     }
 }
 
-fn release(child: HANDLE) -> io::Result<OwnedHandle> {
-    // SAFETY: both are optional.
+/// Assigns a suspended process to a new job, and resumes it. Returns the job.
+fn resume_in_job(child: HANDLE) -> io::Result<OwnedHandle> {
+    // SAFETY: both pointers may be null.
     let job = owned(unsafe { CreateJobObjectW(ptr::null(), ptr::null()) })?;
     let mut limits = JOBOBJECT_EXTENDED_LIMIT_INFORMATION::default();
     limits.BasicLimitInformation.LimitFlags = JOB_OBJECT_LIMIT_KILL_ON_JOB_CLOSE;
     let size = size_of_val(&limits) as u32;
-    // SAFETY: the handles are open, and the pointer is valid for what that class of information
-    // takes.
+    // SAFETY: the handles are open, and the pointer is valid for `size` bytes of the structure that
+    // this class of information requires.
     unsafe {
-        let kind = JobObjectExtendedLimitInformation;
+        let class = JobObjectExtendedLimitInformation;
         checked(SetInformationJobObject(
             job.as_raw_handle(),
-            kind,
+            class,
             (&raw const limits).cast(),
             size,
         ))?;
         checked(AssignProcessToJobObject(job.as_raw_handle(), child))?;
     }
     inherit(child)?;
-    // SAFETY: the handle is valid, and the process was started so that it waits for this.
+    // SAFETY: the handle is open, and the process was started suspended.
     match unsafe { NtResumeProcess(child) } {
         0 => Ok(job),
         status => Err(io::Error::other(format!(
-            "NtResumeProcess: status {status:#x}"
+            "NtResumeProcess() failed with status {status:#x}"
         ))),
     }
 }
 
-/// Ends a job. Nothing happens when it is empty.
+/// Kills all processes of a job; has no effect if the job is empty.
 pub fn kill_group(group: Pid) {
     if let Some(job) = jobs().remove(&group.0) {
-        // SAFETY: the handle is open.
-        unsafe { TerminateJobObject(job.as_raw_handle(), ENDED) };
+        // SAFETY: the handle is open, because `job` owns it.
+        unsafe { TerminateJobObject(job.as_raw_handle(), KILLED) };
     }
 }
 
@@ -124,27 +127,28 @@ pub fn signal_name(_signal: i32) -> Option<&'static str> {
     None
 }
 
-/// Whether a child is over. Its number stays its own as long as the child is held.
+/// Whether a child has exited. Its id is not reused as long as its [`Child`] exists.
 #[must_use]
 pub fn has_exited(child: Pid) -> bool {
-    is_over(child, 0)
+    ends_within(child, 0)
 }
 
-/// Returns once a child is over, as above.
+/// Waits until a child has exited.
 pub fn until_it_exits(child: Pid) {
-    is_over(child, INFINITE);
+    ends_within(child, INFINITE);
 }
 
-/// Waits for a child, once. Returns how it ended, and the CPU time that it took, where the system
-/// counts that.
+/// Waits for a child. Returns its exit status and its CPU time; the latter is `None` if the system
+/// does not report it.
 ///
 /// # Errors
-/// What the system said.
+/// When the system call fails.
 pub fn wait(child: &mut Child) -> io::Result<(ExitStatus, Option<CpuTime>)> {
     let status = child.wait()?;
     let [mut created, mut exited, mut kernel, mut user] = [FILETIME::default(); 4];
-    // SAFETY: the handle is open as long as the child is held, and the pointers are valid.
-    let known = unsafe {
+    // SAFETY: the handle is open, because `child` owns it, and the pointers are valid for one FILETIME
+    // each.
+    let succeeded = unsafe {
         GetProcessTimes(
             child.as_raw_handle(),
             &raw mut created,
@@ -154,22 +158,22 @@ pub fn wait(child: &mut Child) -> io::Result<(ExitStatus, Option<CpuTime>)> {
         )
     };
     let time = |time: FILETIME| {
-        let hundreds = u64::from(time.dwHighDateTime) << 32 | u64::from(time.dwLowDateTime);
-        Duration::from_nanos(hundreds.saturating_mul(100))
+        let hundreds_of_ns = u64::from(time.dwHighDateTime) << 32 | u64::from(time.dwLowDateTime);
+        Duration::from_nanos(hundreds_of_ns.saturating_mul(100))
     };
     Ok((
         status,
-        (known != 0).then(|| CpuTime {
+        (succeeded != 0).then(|| CpuTime {
             user: time(user),
             system: time(kernel),
         }),
     ))
 }
 
-/// Whether a process ends within a number of milliseconds. One that no longer exists has ended.
-fn is_over(process: Pid, milliseconds: u32) -> bool {
+/// Whether a process ends within a number of milliseconds; `true` if it no longer exists.
+fn ends_within(process: Pid, milliseconds: u32) -> bool {
     let process = Handle::open(process.0, PROCESS_SYNCHRONIZE);
-    // SAFETY: the handle is open and permits it.
+    // SAFETY: the handle is open and has the right PROCESS_SYNCHRONIZE.
     process.map_or(
         true,
         |process| unsafe { WaitForSingleObject(process.raw(), milliseconds) } == WAIT_OBJECT_0,

@@ -1,4 +1,4 @@
-//! How Windows is set: its power plan, the options that it was started with, its kinds of cores.
+//! Settings of Windows: power plan, boot options, and kinds of cores.
 
 use std::collections::BTreeMap;
 use std::ptr;
@@ -10,8 +10,8 @@ use windows_sys::core::GUID;
 
 use crate::os::CoreClass;
 
-/// The plans that Windows brings, by the first part of their number (winnt.h): their names are
-/// those of the language it speaks.
+/// The predefined power plans, by the first part of their GUID (winnt.h). The GUID is used because
+/// the names are translated to the language of the system.
 const PLANS: [(u32, &str); 4] = [
     (0x381b_4222, "Balanced"),
     (0x8c5e_7fda, "High performance"),
@@ -19,19 +19,20 @@ const PLANS: [(u32, &str); 4] = [
     (0xe9a4_2b02, "Ultimate Performance"),
 ];
 
-/// What a core of a class is called: the higher the class, the more it does and takes.
+/// The names of the highest and the lowest efficiency class: cores of a higher class are faster and
+/// consume more power.
 const MOST_CAPABLE: &str = "P-core";
 const LEAST_CAPABLE: &str = "E-core";
 
-/// The plan by which the system trades power for speed now; of a plan made by hand the number.
+/// The active power plan; for a plan created by the user, the first parts of its GUID.
 pub(super) fn power_plan() -> Option<String> {
     let mut scheme: *mut GUID = ptr::null_mut();
-    // SAFETY: no key, and the pointer is valid.
+    // SAFETY: the key may be null; the pointer is valid for one pointer.
     let status = unsafe { PowerGetActiveScheme(ptr::null_mut(), &raw mut scheme) };
     if status != ERROR_SUCCESS || scheme.is_null() {
         return None;
     }
-    // SAFETY: it was filled in, and is ours to free, once.
+    // SAFETY: the call succeeded, so that the pointer is valid; the caller must free it once.
     let plan = unsafe {
         let plan = *scheme;
         LocalFree(scheme.cast());
@@ -48,20 +49,20 @@ fn plan_name(plan: &GUID) -> String {
     )
 }
 
-/// What the boot loader told the kernel, as in ` NOEXECUTE=OPTIN USEPLATFORMCLOCK`: the flags of
-/// `bcdedit`, which itself only an administrator may ask.
+/// The boot options of the kernel, as in ` NOEXECUTE=OPTIN USEPLATFORMCLOCK`: the settings of
+/// `bcdedit`, read from the registry because only an administrator may run that program.
 pub(super) fn start_options() -> Option<String> {
-    registered("SYSTEM\\CurrentControlSet\\Control", "SystemStartOptions")
+    registry_text("SYSTEM\\CurrentControlSet\\Control", "SystemStartOptions")
 }
 
-/// A text of the registry, of the machine.
-pub(super) fn registered(key: &str, value: &str) -> Option<String> {
+/// A text in the machine's part of the registry; `None` if missing.
+pub(super) fn registry_text(key: &str, value: &str) -> Option<String> {
     let wide = |text: &str| text.encode_utf16().chain([0]).collect::<Vec<u16>>();
     let (key, value) = (wide(key), wide(value));
     let mut text = [0_u16; 512];
     let mut bytes = size_of_val(&text) as u32;
     let (kind, to) = (ptr::null_mut(), text.as_mut_ptr().cast());
-    // SAFETY: both names end with NUL, and the buffer has the size that is told.
+    // SAFETY: both names end with NUL, and the buffer has `bytes` bytes.
     let status = unsafe {
         RegGetValueW(
             HKEY_LOCAL_MACHINE,
@@ -77,16 +78,17 @@ pub(super) fn registered(key: &str, value: &str) -> Option<String> {
     (status == ERROR_SUCCESS && length > 0).then(|| String::from_utf16_lossy(&text[..length]))
 }
 
-/// The kinds of cores, the most capable first, of the efficiency class and the CPUs of each core.
-pub(super) fn kinds(cores: &[(u8, Vec<u32>)]) -> Option<Vec<CoreClass>> {
+/// The kinds of cores, the most capable first, from the efficiency class and the CPUs of each core;
+/// `None` without cores.
+pub(super) fn core_classes(cores: &[(u8, Vec<u32>)]) -> Option<Vec<CoreClass>> {
     let mut classes = BTreeMap::<u8, Vec<u32>>::new();
     for (class, cpus) in cores {
         classes.entry(*class).or_default().extend(cpus);
     }
     let count = classes.len();
-    let kind = |(place, (class, mut cpus)): (usize, (u8, Vec<u32>))| {
+    let core_class = |(rank, (class, mut cpus)): (usize, (u8, Vec<u32>))| {
         cpus.sort_unstable();
-        let name = match (place, count) {
+        let name = match (rank, count) {
             (_, 1) => "core".to_owned(),
             (0, _) => MOST_CAPABLE.to_owned(),
             (_, 2) => LEAST_CAPABLE.to_owned(),
@@ -94,7 +96,12 @@ pub(super) fn kinds(cores: &[(u8, Vec<u32>)]) -> Option<Vec<CoreClass>> {
         };
         CoreClass { name, cpus }
     };
-    let kinds: Vec<_> = classes.into_iter().rev().enumerate().map(kind).collect();
+    let kinds: Vec<_> = classes
+        .into_iter()
+        .rev()
+        .enumerate()
+        .map(core_class)
+        .collect();
     (count > 0).then_some(kinds)
 }
 
@@ -103,7 +110,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn plans_by_their_number() {
+    fn names_power_plans() {
         let plan = |data1| {
             plan_name(&GUID {
                 data1,
@@ -117,9 +124,9 @@ mod tests {
     }
 
     #[test]
-    fn cores_by_their_class() {
+    fn groups_cores_by_class() {
         let names = |cores: &[(u8, Vec<u32>)]| -> Vec<(String, Vec<u32>)> {
-            kinds(cores)
+            core_classes(cores)
                 .unwrap_or_default()
                 .into_iter()
                 .map(|kind| (kind.name, kind.cpus))

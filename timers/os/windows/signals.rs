@@ -1,5 +1,5 @@
-//! Requests to end ([console control handlers]): Ctrl-C, Ctrl-Break, and the closing of the
-//! console.
+//! Console events that ask this program to end ([console control handlers]): Ctrl-C, Ctrl-Break, and
+//! closing the console.
 //!
 //! [console control handlers]: https://learn.microsoft.com/windows/console/setconsolectrlhandler
 
@@ -19,31 +19,33 @@ use super::handle::checked;
 pub struct Request(());
 
 impl Request {
-    /// With what the program ends: what a shell of Unix reports where a user interrupted it.
+    /// The exit status, as a Unix shell reports it for a program that the user interrupted.
     #[must_use]
     pub fn exit_status(self) -> u8 {
         130
     }
 
-    /// Ends this process as the event does by itself.
+    /// Ends this process as the default action of the event does.
     pub fn obey(self) {
         process::exit(STATUS_CONTROL_C_EXIT);
     }
 }
 
+/// Whether an event asked this program to end.
 static ASKED: AtomicBool = AtomicBool::new(false);
-static ASKED_ONCE: OnceLock<SyncSender<()>> = OnceLock::new();
-/// Windows ends the process as soon as the handler of a console that closes returns, or after five
-/// seconds.
-const TO_END: Duration = Duration::from_secs(10);
+/// Wakes the thread of [`listen`].
+static WAKE_LISTENER: OnceLock<SyncSender<()>> = OnceLock::new();
+/// The time for the program to end when the console is closed. The handler waits this long, because
+/// Windows ends the process when the handler returns, at the latest after five seconds.
+const SHUTDOWN_TIME: Duration = Duration::from_secs(10);
 
-/// Such an event that came, from the moment on at which it did.
+/// The event that asked this program to end; `None` if there was none.
 #[must_use]
 pub fn asked() -> Option<Request> {
     ASKED.load(Ordering::SeqCst).then_some(Request(()))
 }
 
-/// No signal tells a process here that it goes on.
+/// Does nothing: Windows does not inform a process that it was continued.
 ///
 /// # Errors
 /// Never.
@@ -51,16 +53,16 @@ pub fn hear_continuations() -> io::Result<()> {
     Ok(())
 }
 
-/// Whether this process was receiver to go on; that is not receiver here.
+/// Always `false`, because Windows does not report it.
 #[must_use]
 pub fn continued() -> bool {
     false
 }
 
-/// Has `asked` called, in a thread of its own, when an event asks this program to end.
+/// Calls `asked` on a new thread when an event asks this program to end.
 ///
 /// # Errors
-/// When signals cannot be heard: events do then what they do by themselves.
+/// When the handler cannot be installed; events then have their default action.
 pub fn listen(asked: impl FnOnce(Request) + Send + 'static) -> io::Result<()> {
     let (sender, receiver) = mpsc::sync_channel(1);
     let work = move || {
@@ -69,18 +71,18 @@ pub fn listen(asked: impl FnOnce(Request) + Send + 'static) -> io::Result<()> {
         }
     };
     thread::Builder::new().name("signals".into()).spawn(work)?;
-    let _ = ASKED_ONCE.set(sender);
-    // SAFETY: the handler is a function that lives as long as the program.
+    let _ = WAKE_LISTENER.set(sender);
+    // SAFETY: the handler has the documented signature and exists as long as the program.
     checked(unsafe { SetConsoleCtrlHandler(Some(handle), 1) })
 }
 
-/// Windows calls it in a thread of its own.
+/// The handler of console events, which Windows calls on a new thread.
 unsafe extern "system" fn handle(event: u32) -> i32 {
     ASKED.store(true, Ordering::SeqCst);
-    // Of several events one is enough.
-    let _ = ASKED_ONCE.get().map(|receiver| receiver.try_send(()));
+    // If the channel is full, an earlier event has already woken the listener.
+    let _ = WAKE_LISTENER.get().map(|sender| sender.try_send(()));
     if event != CTRL_C_EVENT && event != CTRL_BREAK_EVENT {
-        thread::sleep(TO_END);
+        thread::sleep(SHUTDOWN_TIME);
     }
     1
 }

@@ -1,37 +1,36 @@
 //! The clocks of Windows.
 //!
-//! What ticks: `QueryPerformanceCounter` the TSC where Windows trusts it, else HPET or the ACPI
-//! timer, scaled to a rate that `QueryPerformanceFrequency` tells while the system runs (10 MHz
-//! since Windows 10 1809); `NtQueryPerformanceCounter` is the same by its system call. The
-//! *interrupt time* and the *system time* are what the timer interrupt left in a page that all
-//! processes share, every 15.625 ms, or more often while a process asks for it
-//! (`timeBeginPeriod`); their *precise* forms add what the performance counter moved since.
-//! `GetTickCount`, `GetTickCount64` and `timeGetTime` give milliseconds of the interrupt time.
-//! Thread and process times are charged at the timer interrupt, cycle times at each switch of
-//! threads, in cycles of the TSC.
+//! What ticks: `QueryPerformanceCounter` reads the TSC if Windows considers it reliable, else the HPET
+//! or the ACPI timer, scaled to a rate that `QueryPerformanceFrequency` reports at run time (10 MHz
+//! since Windows 10 1809); `NtQueryPerformanceCounter` reads the same clock by a system call. The
+//! *interrupt time* and the *system time* are stored by the timer interrupt in a page that all
+//! processes share, every 15.625 ms, or more often if a process requests it (`timeBeginPeriod`);
+//! their *precise* forms add the progress of the performance counter since then. `GetTickCount`,
+//! `GetTickCount64` and `timeGetTime` return the interrupt time in milliseconds. Thread and process
+//! times are charged at the timer interrupt, cycle times at each context switch, in cycles of the TSC.
 //!
-//! At what rate: the performance counter and the interrupt time run at that of the hardware;
-//! the system time is trimmed and set by the time service. *Unbiased* time stands still while
-//! the machine sleeps, the interrupt time does not.
+//! At what rate: the performance counter and the interrupt time run at the rate of the hardware; the
+//! time service trims and sets the system time. The *unbiased* time stops while the machine is
+//! suspended, the interrupt time does not.
 //!
-//! Who may read them: any process. `QueryInterruptTime` and the precise forms came with Windows
-//! 10; where a function is missing, as some are in Wine, the timer is listed with that reason.
+//! Who may read them: any process. `QueryInterruptTime` and the precise forms exist since Windows 10;
+//! if a function is missing, as some are in Wine, the timer is listed as unavailable.
 //!
-//! How they lie: `GetTickCount` wraps after 49.7 days. Thread times miss whatever runs between
-//! two interrupts. Under Wine all of them are made from clocks of the host, and cycle times may
-//! stand still: then they are not offered. `clock()` of the C runtime is no CPU time here: it
-//! counts real time since the process began. Sources: [Acquiring high-resolution time stamps],
+//! How they lie: `GetTickCount` wraps around after 49.7 days. Thread times miss threads that run only
+//! between two interrupts. Wine emulates all these clocks with clocks of the host, and the cycle
+//! times may not advance; they are then listed as unavailable. `clock()` of the C runtime is not CPU
+//! time: it returns the elapsed time since the process started. Sources: [Acquiring high-resolution time stamps],
 //! [Interrupt time], [System time], `_ftime64` and `clock` of the CRT.
 //!
 //! [Acquiring high-resolution time stamps]:
 //! https://learn.microsoft.com/windows/win32/sysinfo/acquiring-high-resolution-time-stamps
-//! [Interrupt time]: https://learn.microsoft.com/windows/win32/sysinfo/interrupt-time [System
-//! time]: https://learn.microsoft.com/windows/win32/sysinfo/system-time
+//! [Interrupt time]: https://learn.microsoft.com/windows/win32/sysinfo/interrupt-time
+//! [System time]: https://learn.microsoft.com/windows/win32/sysinfo/system-time
 
 use crate::entry::clocks;
 use crate::{Counted, Properties};
 
-/// At the rate of the hardware. What it does in a sleep is not documented.
+/// A clock at the rate of the hardware. Its behaviour in suspend is not documented.
 const COUNTER: Properties = Properties {
     slewed: Some(false),
     runs_in_suspend: None,
@@ -53,7 +52,9 @@ const CYCLES: Properties = Properties {
     ..THREAD
 };
 
+/// The unit of a FILETIME, in nanoseconds.
 const FILETIME: Option<f64> = Some(100.0);
+/// A millisecond in nanoseconds.
 const MILLISECOND: Option<f64> = Some(1e6);
 
 clocks! { "Windows", windows;
@@ -100,17 +101,18 @@ pub(super) mod here {
     use crate::os::windows::handle::find_function;
     use crate::{Ticks, Timer, Unavailable, work};
 
-    /// Timers by what they keep, how that is opened, what a reading is and how it is made, and its
-    /// ticks. Each reading is made by the block, which calls that function and nothing else.
+    /// Defines timers. A row has the type of the timer's state and the expression that opens it, the
+    /// type of a reading and the expression that reads it, the conversion of a reading to ticks, the
+    /// nanoseconds per tick if not constant, and the declared resolution.
     macro_rules! timers {
-        ($($name:ident: $kept:ty = $open:expr, $reading:ty = |$pattern:pat_param| $read:expr, $ticks:expr, [$($unit:expr)?], [$($resolution:expr)?];)*) => {$(
-            pub(crate) struct $name($kept);
+        ($($name:ident: $state:ty = $open:expr, $reading:ty = |$pattern:pat_param| $read:expr, $ticks:expr, [$($ns_per_tick:expr)?], [$($resolution:expr)?];)*) => {$(
+            pub(crate) struct $name($state);
 
             impl Timer for $name {
                 type Reading = $reading;
 
                 $(fn ns_per_tick() -> Option<f64> {
-                    $unit
+                    $ns_per_tick
                 })?
 
                 $(fn declared_resolution() -> Option<f64> {
@@ -118,16 +120,16 @@ pub(super) mod here {
                 })?
 
                 fn open() -> Result<Self, Unavailable> {
-                    // SAFETY: the signatures are the documented ones.
-                    #[allow(unused_unsafe, reason = "some have nothing to open")]
+                    // SAFETY: the types of the function pointers are the documented signatures.
+                    #[allow(unused_unsafe, reason = "some timers have no state to open")]
                     unsafe { $open }.map(Self)
                 }
 
                 #[inline(always)]
                 fn read(&self) -> $reading {
                     let $pattern = &self.0;
-                    // SAFETY: the functions have no preconditions but that pointers are valid.
-                    #[allow(unused_unsafe, reason = "clocks of the C runtime are declared safe")]
+                    // SAFETY: the functions only require valid pointers, which `written` passes.
+                    #[allow(unused_unsafe, reason = "functions of the C runtime are declared safe")]
                     unsafe { $read }
                 }
 
@@ -139,53 +141,58 @@ pub(super) mod here {
     }
 
     timers! {
-        Qpc: () = Ok(()), i64 = |()| written(|to| { QueryPerformanceCounter(to); }), |count| count as u64, [qpc_unit()], [qpc_unit()];
-        NtQpc: NtWrites = find_function("ntdll.dll\0", "NtQueryPerformanceCounter\0"), i64 = |call| written(|to| { call(to, std::ptr::null_mut()); }), |count| count as u64, [qpc_unit()], [];
-        FileTime: () = Ok(()), FILETIME = |()| written(|to| GetSystemTimeAsFileTime(to)), hundreds, [], [tick()];
-        FileTimePrecise: () = Ok(()), FILETIME = |()| written(|to| GetSystemTimePreciseAsFileTime(to)), hundreds, [], [];
+        Qpc: () = Ok(()), i64 = |()| written(|to| { QueryPerformanceCounter(to); }), |count| count as u64, [qpc_ns_per_tick()], [qpc_ns_per_tick()];
+        NtQpc: NtWrites = find_function("ntdll.dll\0", "NtQueryPerformanceCounter\0"), i64 = |call| written(|to| { call(to, std::ptr::null_mut()); }), |count| count as u64, [qpc_ns_per_tick()], [];
+        FileTime: () = Ok(()), FILETIME = |()| written(|to| GetSystemTimeAsFileTime(to)), filetime_ticks, [], [tick_ns()];
+        FileTimePrecise: () = Ok(()), FILETIME = |()| written(|to| GetSystemTimePreciseAsFileTime(to)), filetime_ticks, [], [];
         InterruptTime: Writes = find_function("kernelbase.dll\0", "QueryInterruptTime\0"), u64 = |call| written(|to| call(to)), |time| time, [], [];
         InterruptTimePrecise: Writes = find_function("kernelbase.dll\0", "QueryInterruptTimePrecise\0"), u64 = |call| written(|to| call(to)), |time| time, [], [];
-        UnbiasedTime: () = Ok(()), u64 = |()| written(|to| { QueryUnbiasedInterruptTime(to); }), |time| time, [], [tick()];
+        UnbiasedTime: () = Ok(()), u64 = |()| written(|to| { QueryUnbiasedInterruptTime(to); }), |time| time, [], [tick_ns()];
         UnbiasedTimePrecise: Writes = find_function("kernelbase.dll\0", "QueryUnbiasedInterruptTimePrecise\0"), u64 = |call| written(|to| call(to)), |time| time, [], [];
-        TickCount: () = Ok(()), u32 = |()| GetTickCount(), u64::from, [], [tick()];
-        TickCount64: () = Ok(()), u64 = |()| GetTickCount64(), |count| count, [], [tick()];
+        TickCount: () = Ok(()), u32 = |()| GetTickCount(), u64::from, [], [tick_ns()];
+        TickCount64: () = Ok(()), u64 = |()| GetTickCount64(), |count| count, [], [tick_ns()];
         TimeGetTime: Returns = find_function("winmm.dll\0", "timeGetTime\0"), u32 = |call| call(), u64::from, [], [];
         TimeGetTime1Ms: FastInterrupt = FastInterrupt::begin(), u32 = |fast| (fast.time)(), u64::from, [], [];
-        ThreadTimes: () = accepted(thread_times), [FILETIME; 2] = |()| charged(thread_times), sum, [], [tick()];
-        ProcessTimes: () = accepted(process_times), [FILETIME; 2] = |()| charged(process_times), sum, [], [tick()];
-        ThreadCycles: () = moving(|to| QueryThreadCycleTime(GetCurrentThread(), to)), u64 = |()| written(|to| { QueryThreadCycleTime(GetCurrentThread(), to); }), |cycles| cycles, [], [];
-        ProcessCycles: () = moving(|to| QueryProcessCycleTime(GetCurrentProcess(), to)), u64 = |()| written(|to| { QueryProcessCycleTime(GetCurrentProcess(), to); }), |cycles| cycles, [], [];
+        ThreadTimes: () = check_times(thread_times), [FILETIME; 2] = |()| cpu_times(thread_times), sum, [], [tick_ns()];
+        ProcessTimes: () = check_times(process_times), [FILETIME; 2] = |()| cpu_times(process_times), sum, [], [tick_ns()];
+        ThreadCycles: () = check_cycles(|to| QueryThreadCycleTime(GetCurrentThread(), to)), u64 = |()| written(|to| { QueryThreadCycleTime(GetCurrentThread(), to); }), |cycles| cycles, [], [];
+        ProcessCycles: () = check_cycles(|to| QueryProcessCycleTime(GetCurrentProcess(), to)), u64 = |()| written(|to| { QueryProcessCycleTime(GetCurrentProcess(), to); }), |cycles| cycles, [], [];
         CrtClock: () = Ok(()), i32 = |()| crt_clock(), |clock: i32| clock as u64, [], [];
-        Ftime64: () = Ok(()), (i64, u16) = |()| ftime64(), |(seconds, milliseconds): (i64, u16)| seconds.wrapping_mul(1000).wrapping_add(milliseconds.into()) as u64, [], [tick()];
+        Ftime64: () = Ok(()), (i64, u16) = |()| ftime64(), |(seconds, milliseconds): (i64, u16)| seconds.wrapping_mul(1000).wrapping_add(milliseconds.into()) as u64, [], [tick_ns()];
     }
 
+    /// A function that writes its result to a pointer.
     type Writes = unsafe extern "system" fn(*mut u64);
+    /// NtQueryPerformanceCounter: writes the counter and, if the pointer is not null, its rate.
     type NtWrites = unsafe extern "system" fn(*mut i64, *mut i64) -> i32;
+    /// A function that returns its result.
     type Returns = unsafe extern "system" fn() -> u32;
+    /// timeBeginPeriod and timeEndPeriod; the argument is in milliseconds.
     type Period = unsafe extern "system" fn(u32) -> u32;
 
-    /// What a call wrote that returns nothing, or cannot fail.
+    /// Returns the value that `call` writes to the given pointer.
     #[inline(always)]
     fn written<T>(call: impl FnOnce(*mut T)) -> T {
         let mut value = MaybeUninit::uninit();
         call(value.as_mut_ptr());
-        // SAFETY: the calls above are documented to write their result, given a valid pointer, and
-        // `open` tried those that may refuse.
+        // SAFETY: the functions in the table are documented to write their result to a valid pointer.
+        // Those that can fail succeeded in `open`.
         unsafe { value.assume_init() }
     }
 
-    fn hundreds(time: FILETIME) -> u64 {
+    /// The time in units of 100 ns.
+    fn filetime_ticks(time: FILETIME) -> u64 {
         u64::from(time.dwHighDateTime) << 32 | u64::from(time.dwLowDateTime)
     }
 
-    /// How often the timer interrupt moves the coarse clocks, as the system declares it.
-    fn tick() -> Option<f64> {
+    /// The nanoseconds between two updates of the coarse clocks by the timer interrupt, as declared.
+    fn tick_ns() -> Option<f64> {
         discipline::declared_tick_ns().ok().map(|ns| ns as f64)
     }
 
-    /// Nanoseconds in a tick of the performance counter.
-    fn qpc_unit() -> Option<f64> {
-        // SAFETY: the pointer is valid.
+    /// The nanoseconds per tick of the performance counter.
+    fn qpc_ns_per_tick() -> Option<f64> {
+        // SAFETY: `written` passes a pointer that is valid for one i64.
         let hertz = written(|to| unsafe {
             QueryPerformanceFrequency(to);
         });
@@ -194,12 +201,14 @@ pub(super) mod here {
 
     unsafe extern "C" {
         fn _ftime64(time: *mut Timeb);
-        // No arguments, no preconditions.
-        /// Milliseconds of real time since the process began: what POSIX calls so is another one.
+        // The function has no arguments and no preconditions.
+        /// `clock()` of the C runtime: the elapsed milliseconds since the process started, unlike in
+        /// POSIX.
         #[link_name = "clock"]
         safe fn crt_clock() -> i32;
     }
 
+    /// `__timeb64` of the C runtime.
     #[repr(C)]
     struct Timeb {
         time: i64,
@@ -208,15 +217,15 @@ pub(super) mod here {
         dstflag: i16,
     }
 
-    /// Seconds and milliseconds of the time of the day.
+    /// The date and time: seconds since 1970, and milliseconds.
     #[inline(always)]
     fn ftime64() -> (i64, u16) {
-        // SAFETY: the pointer is valid.
+        // SAFETY: `written` passes a pointer that is valid for one structure.
         let time: Timeb = written(|to| unsafe { _ftime64(to) });
         (time.time, time.millitm)
     }
 
-    /// `timeGetTime` while this asks for a timer interrupt each millisecond.
+    /// `timeGetTime`, with a request for a timer interrupt every millisecond as long as this value lives.
     struct FastInterrupt {
         time: Returns,
         end: Period,
@@ -224,7 +233,8 @@ pub(super) mod here {
 
     impl FastInterrupt {
         fn begin() -> Result<Self, Unavailable> {
-            // SAFETY: the signatures are the documented ones, and the period is a plain number.
+            // SAFETY: the types of the function pointers are the documented signatures; the period is an
+            // integer.
             unsafe {
                 let begin: Period = find_function("winmm.dll\0", "timeBeginPeriod\0")?;
                 let fast = Self {
@@ -234,7 +244,7 @@ pub(super) mod here {
                 match begin(1) {
                     0 => Ok(fast),
                     _ => Err(Unavailable::because(
-                        "timeBeginPeriod(1): the system grants no period of 1 ms",
+                        "timeBeginPeriod(1): the system does not support a period of 1 ms",
                     )),
                 }
             }
@@ -243,67 +253,69 @@ pub(super) mod here {
 
     impl Drop for FastInterrupt {
         fn drop(&mut self) {
-            // SAFETY: a plain number, that of the period that `begin` asked for.
+            // SAFETY: the argument is the period that `begin` requested.
             unsafe { (self.end)(1) };
         }
     }
 
-    /// When it began, when it ended, the kernel's time, the user's time.
+    /// The times of a thread or process: creation, exit, time in the kernel, time in user mode.
     type Times = [FILETIME; 4];
 
     #[inline(always)]
     fn thread_times(to: *mut Times) -> i32 {
-        let at = |place| to.cast::<FILETIME>().wrapping_add(place);
-        // SAFETY: all pointers are valid; the handle is a constant of the caller.
+        let at = |index| to.cast::<FILETIME>().wrapping_add(index);
+        // SAFETY: the pointers point to the four elements of `Times`; the handle is the constant for the
+        // caller.
         unsafe { GetThreadTimes(GetCurrentThread(), at(0), at(1), at(2), at(3)) }
     }
 
     #[inline(always)]
     fn process_times(to: *mut Times) -> i32 {
-        let at = |place| to.cast::<FILETIME>().wrapping_add(place);
-        // SAFETY: all pointers are valid; the handle is a constant of the caller.
+        let at = |index| to.cast::<FILETIME>().wrapping_add(index);
+        // SAFETY: the pointers point to the four elements of `Times`; the handle is the constant for the
+        // caller.
         unsafe { GetProcessTimes(GetCurrentProcess(), at(0), at(1), at(2), at(3)) }
     }
 
-    fn accepted(ask: fn(*mut Times) -> i32) -> Result<(), Unavailable> {
+    /// Checks that the call succeeds.
+    fn check_times(call: fn(*mut Times) -> i32) -> Result<(), Unavailable> {
         let mut times = [FILETIME::default(); 4];
-        match ask(&raw mut times) {
+        match call(&raw mut times) {
             0 => Err(refused()),
             _ => Ok(()),
         }
     }
 
-    /// Times that were charged: kernel's and user's.
+    /// The time in the kernel and the time in user mode.
     #[inline(always)]
-    fn charged(ask: impl FnOnce(*mut Times) -> i32) -> [FILETIME; 2] {
+    fn cpu_times(call: impl FnOnce(*mut Times) -> i32) -> [FILETIME; 2] {
         let [_, _, kernel, user] = written(|to| {
-            ask(to);
+            call(to);
         });
         [kernel, user]
     }
 
     fn sum([kernel, user]: [FILETIME; 2]) -> u64 {
-        hundreds(kernel).wrapping_add(hundreds(user))
+        filetime_ticks(kernel).wrapping_add(filetime_ticks(user))
     }
 
-    /// Cycles that were charged; some emulations answer with a count that stands still.
-    fn moving(ask: impl Fn(*mut u64) -> i32) -> Result<(), Unavailable> {
+    /// Checks that a count of cycles succeeds and increases: some emulators return a constant.
+    fn check_cycles(call: impl Fn(*mut u64) -> i32) -> Result<(), Unavailable> {
         let (mut before, mut after) = (0, 0);
-        if ask(&raw mut before) == 0 {
+        if call(&raw mut before) == 0 {
             return Err(refused());
         }
         work::dependent_additions(100_000);
-        ask(&raw mut after);
+        call(&raw mut after);
         if after == before {
-            return Err(Unavailable::because("it can be asked but stands still"));
+            return Err(Unavailable::because(
+                "the call succeeds, but the count of cycles does not increase",
+            ));
         }
         Ok(())
     }
 
     fn refused() -> Unavailable {
-        Unavailable::because(format!(
-            "the call is refused: {}",
-            io::Error::last_os_error()
-        ))
+        Unavailable::because(format!("the call failed: {}", io::Error::last_os_error()))
     }
 }

@@ -1,12 +1,11 @@
-//! The sleep primitives and periodic timers of Windows. Their rows are known on all systems, their
-//! calls are compiled on Windows only.
+//! The sleep primitives and periodic timers of Windows.
 //!
-//! What ticks: the timer interrupt, every 15.625 ms unless some program asks for more by
-//! `timeBeginPeriod`, since Windows 10 2004 for itself alone; a high-resolution waitable timer
-//! has an interrupt of its own. At what granularity: milliseconds for `Sleep`, 100 ns for
-//! waitable timers. Who may use them: any process; high-resolution timers came with Windows 10
-//! 1803; Wine 8.0 takes the flag and makes a timer as any other. Caveats: a wait ends with a
-//! tick, and may so be shorter than what was asked for by a part of one (`Sleep`). Sources:
+//! What ticks: the timer interrupt, every 15.625 ms, or more often if a program requests it by
+//! `timeBeginPeriod` (since Windows 10 2004 only for that program). A high-resolution waitable timer
+//! has its own interrupt. At what granularity: milliseconds for `Sleep`, 100 ns for waitable timers.
+//! Who may use them: any process. High-resolution timers exist since Windows 10 1803; Wine 8.0
+//! accepts the flag and creates an ordinary timer. Caveats: a wait ends at a timer interrupt; a
+//! `Sleep` can therefore be shorter than requested, by less than one interrupt period. Sources:
 //! [Sleep], [CreateWaitableTimerExW].
 //!
 //! [Sleep]: https://learn.microsoft.com/windows/win32/api/synchapi/nf-synchapi-sleep
@@ -39,15 +38,15 @@ mod here {
     use crate::subject::{Answer, Fault};
     use crate::waits::method::Method;
 
-    /// In milliseconds, rounded up; the most that is not for ever.
+    /// The wait in milliseconds, rounded up; at most the longest finite wait.
     fn milliseconds(nanoseconds: u64) -> u32 {
-        let most = u64::from(INFINITE - 1);
-        nanoseconds.div_ceil(1_000_000).min(most) as u32
+        let longest = u64::from(INFINITE - 1);
+        nanoseconds.div_ceil(1_000_000).min(longest) as u32
     }
 
-    /// From now on in units of 100 ns, rounded up: negative, as an instant would be positive.
-    /// Nothing would be one.
-    fn from_now(nanoseconds: u64) -> i64 {
+    /// The due time of a waitable timer in units of 100 ns, rounded up. Negative, because positive
+    /// values and 0 are absolute times.
+    fn relative_due_time(nanoseconds: u64) -> i64 {
         -(nanoseconds.div_ceil(100).max(1) as i64)
     }
 
@@ -59,29 +58,28 @@ mod here {
         }
 
         fn wait(&mut self, nanoseconds: u64) {
-            // SAFETY: a plain number.
+            // SAFETY: the function takes an integer and has no preconditions.
             unsafe { Threading::Sleep(milliseconds(nanoseconds)) };
         }
     }
 
-    /// A waitable timer, which goes by the tick, or has an interrupt of its own. Who waited for it
-    /// resets it.
+    /// A waitable timer, ordinary or with high resolution. The end of a wait resets it.
     pub(super) struct WaitableTimer<const HIGH_RESOLUTION: bool>(OwnedHandle);
 
     impl<const HIGH_RESOLUTION: bool> WaitableTimer<HIGH_RESOLUTION> {
-        /// Arms it: once, or periodically after the first expiration; in milliseconds.
+        /// Arms the timer; it then expires every `period_ms` milliseconds, or only once if that is 0.
         #[inline(always)]
         fn set(&self, first_ns: u64, period_ms: i32) -> std::io::Result<()> {
-            let (timer, due) = (self.0.as_raw_handle(), from_now(first_ns));
-            // SAFETY: the time is read, nothing is called, and the timer is open as long as it is
-            // borrowed.
+            let (timer, due) = (self.0.as_raw_handle(), relative_due_time(first_ns));
+            // SAFETY: the pointer to the due time is valid during the call, there is no callback, and
+            // `self` keeps the handle open.
             checked(unsafe {
                 SetWaitableTimer(timer, &raw const due, period_ms, None, ptr::null(), 0)
             })
         }
 
         fn cancel(&self) {
-            // SAFETY: the timer is open as long as it is borrowed.
+            // SAFETY: `self` keeps the handle open.
             unsafe { CancelWaitableTimer(self.0.as_raw_handle()) };
         }
     }
@@ -91,12 +89,12 @@ mod here {
             let (flags, since) = if HIGH_RESOLUTION {
                 (
                     CREATE_WAITABLE_TIMER_HIGH_RESOLUTION,
-                    "; high-resolution timers came with Windows 10 1803",
+                    "; high-resolution timers need Windows 10 1803 or later",
                 )
             } else {
                 (0, "")
             };
-            // SAFETY: no name, no attributes, plain numbers; the handle has no other owner.
+            // SAFETY: the pointers to attributes and name may be null; the handle has no other owner.
             let timer = owned(unsafe {
                 CreateWaitableTimerExW(ptr::null(), ptr::null(), flags, TIMER_ALL_ACCESS)
             });
@@ -118,7 +116,9 @@ mod here {
         fn start(&mut self, period_ns: u64) -> Answer<()> {
             let whole = period_ns.is_multiple_of(1_000_000);
             let period_ms = i32::try_from(period_ns / 1_000_000).ok().filter(|_| whole);
-            let refused = || "its periods are whole milliseconds".to_owned();
+            let refused = || {
+                "the period of a waitable timer must be a whole number of milliseconds".to_owned()
+            };
             let started = period_ms.ok_or_else(refused).and_then(|period_ms| {
                 let started = self.set(period_ns, period_ms);
                 started.map_err(|error| format!("SetWaitableTimer(): {error}"))
@@ -127,7 +127,7 @@ mod here {
         }
 
         fn tick(&mut self, _period_ns: u64) {
-            // SAFETY: the timer is open as long as it is borrowed.
+            // SAFETY: `self` keeps the handle open.
             unsafe { WaitForSingleObject(self.0.as_raw_handle(), INFINITE) };
         }
 
@@ -144,7 +144,7 @@ mod here {
         fn requests_round_up_and_stay_finite() {
             assert_eq!([0, 1, 1_000_000, 1_000_001].map(milliseconds), [0, 1, 1, 2]);
             assert_eq!(milliseconds(u64::MAX), u32::MAX - 1);
-            assert_eq!([0, 1, 100, 101].map(from_now), [-1, -1, -1, -2]);
+            assert_eq!([0, 1, 100, 101].map(relative_due_time), [-1, -1, -1, -2]);
         }
     }
 }

@@ -21,9 +21,8 @@ pub struct Page {
     event: Event,
 }
 
-// SAFETY: the mapping is read-only, belongs to the process and not to a thread, and is read by
-// volatile loads alone. A reading by another thread means nothing (see `COUNTS`) but touches no
-// memory it should not.
+// SAFETY: the mapping is read-only, belongs to the process and is read only by volatile loads. A
+// reading by another thread has no meaning, but accesses only the mapping.
 unsafe impl Send for Page {}
 // SAFETY: as for `Send`; nothing is written through a shared reference.
 unsafe impl Sync for Page {}
@@ -35,16 +34,16 @@ impl Page {
         }
         let page = Self::map(Event::open(CYCLES)?)?;
         page.permitted()?;
-        // Not before: of an event that is read and mapped afterwards Linux 6.18 tells an offset
+        // The event is mapped before it is read: if it is read first, Linux 6.18 publishes an offset
         // that does not fit the sign-extended counter, so that readings are 2⁴⁸ too low until the
-        // thread is scheduled anew (seen on AMD).
+        // thread is scheduled again (observed on AMD).
         page.event.moves()?;
         Ok(page)
     }
 
     fn map(event: Event) -> Result<Self, Unavailable> {
-        // SAFETY: a new mapping at an address of the kernel's choice, of the event's first page, to
-        // be read.
+        // SAFETY: the kernel chooses the address of the new mapping, so that it overlaps no other
+        // memory; the descriptor is open.
         let address = unsafe {
             libc::mmap(
                 ptr::null_mut(),
@@ -65,10 +64,9 @@ impl Page {
     }
 
     fn permitted(&self) -> Result<(), Unavailable> {
-        // SAFETY: the mapping is longer than the structure, and every pattern of bits is a valid
-        // one of it.
+        // SAFETY: the mapping is longer than the structure, for which every bit pattern is valid.
         let page = unsafe { ptr::read_volatile(self.page) };
-        // SAFETY: both members of the union are plain 64 bits.
+        // SAFETY: both members of the union are 64-bit integers, for which every bit pattern is valid.
         let capabilities = unsafe { page.__bindgen_anon_1.__bindgen_anon_1 };
         if capabilities.cap_user_rdpmc() == 0 {
             return Err(Unavailable::because(format!(
@@ -113,7 +111,7 @@ impl Page {
                 sign_extended(rdpmc(index - 1), width)
             };
             compiler_fence(Ordering::SeqCst);
-            // SAFETY: as above.
+            // SAFETY: as for the loads above.
             if unsafe { ptr::read_volatile(&raw const (*page).lock) } == lock {
                 return offset.wrapping_add(counted) as u64;
             }
@@ -123,8 +121,7 @@ impl Page {
 
 impl Drop for Page {
     fn drop(&mut self) {
-        // SAFETY: the mapping was made by `open` with this length, and nothing refers to it any
-        // more.
+        // SAFETY: `map` created the mapping with this length, and no reference to it remains.
         unsafe { libc::munmap(self.page.cast_mut().cast(), LENGTH) };
     }
 }
@@ -153,10 +150,9 @@ fn rdpmc(_counter: u32) -> u64 {
 /// (perf_event_open(2), `time_mult` and `time_shift`); `None` if not published.
 pub fn counter_scale() -> Option<f64> {
     let page = Page::map(Event::open(TASK_CLOCK).ok()?).ok()?;
-    // SAFETY: the mapping is longer than the structure, and every pattern of bits is a valid one of
-    // it.
+    // SAFETY: the mapping is longer than the structure, for which every bit pattern is valid.
     let page = unsafe { ptr::read_volatile(page.page) };
-    // SAFETY: both members of the union are plain 64 bits.
+    // SAFETY: both members of the union are 64-bit integers, for which every bit pattern is valid.
     let capabilities = unsafe { page.__bindgen_anon_1.__bindgen_anon_1 };
     let known = capabilities.cap_user_time() != 0 && page.time_mult != 0;
     known.then(|| f64::from(page.time_mult) / 2.0_f64.powi(page.time_shift.into()))
