@@ -141,7 +141,16 @@ pub(super) fn kinds(
 ) -> Option<Vec<CoreKind>> {
     x86_kinds(root)
         .or_else(|| kinds_by_identity(root, &online.and_then(parse_cpus)?))
-        .or_else(|| Some(facts.core_classes.as_ref()?.iter().map(kind_from_facts).collect()))
+        .or_else(|| {
+            Some(
+                facts
+                    .core_classes
+                    .as_ref()?
+                    .iter()
+                    .map(kind_from_facts)
+                    .collect(),
+            )
+        })
 }
 
 /// The kind of core to which `cpu` belongs.
@@ -459,7 +468,7 @@ mod tests {
     #[test]
     fn system_facts_report_kinds() {
         let facts = MachineFacts {
-            kinds: Some(vec![
+            core_classes: Some(vec![
                 CoreClass {
                     name: "Performance".into(),
                     cpus: vec![0, 1, 2, 3],
