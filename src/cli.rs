@@ -1,4 +1,5 @@
-//! Defines the command line. The commands themselves are in `commands`.
+//! Defines the command line: the commands and their flags. The commands themselves are in
+//! `commands`.
 
 mod analyse;
 mod check;
@@ -37,8 +38,9 @@ pub use watch::WatchArgs;
 
 /// Measures how good the clocks of this machine are
 ///
-/// Measures resolution, invocation cost, spread and Quality of every timer method, with intervals and
-/// caveats. Without a command: which clock to use here, in two seconds and a few lines.
+/// Measures the resolution, the cost, the spread and the Quality of each timer, with confidence
+/// intervals and warnings. Without a command it measures for two seconds and prints in a few lines
+/// which clock to use on this machine.
 #[derive(Clone, Debug, Parser)]
 #[command(
     name = "timermeter",
@@ -47,22 +49,23 @@ pub use watch::WatchArgs;
     max_term_width = 100
 )]
 pub struct Cli {
-    /// When to colour what is printed
+    /// When to colour the output
     #[arg(long, global = true, value_name = "WHEN", value_enum, default_value_t)]
     pub color: Colour,
-    /// The arguments of the short answer.
+    /// The arguments of the program without a command.
     #[command(flatten)]
     pub answer: AnswerArgs,
-    /// The command; `None` for the short answer.
+    /// The command; `None` prints the short answer.
     #[command(subcommand)]
     pub command: Option<Command>,
 }
 
-/// Arguments of the short answer, which is printed without a command.
+/// Arguments of the short answer: which clock to use on this machine.
 #[derive(Clone, Debug, Default, Args)]
 pub struct AnswerArgs {
-    /// Without a command: the answer by this report (JSON) of clocks, of waits or of both, instead
-    /// of measuring (repeatable)
+    /// Answer from this report (JSON) instead of measuring (repeatable)
+    ///
+    /// The report may be of clocks, of waits, or of both. Only without a command.
     #[arg(long, value_name = "REPORT")]
     pub from: Vec<PathBuf>,
     /// The output format and files.
@@ -89,9 +92,9 @@ impl Cli {
     }
 }
 
-/// Parses the arguments of `agent` without building the other commands, which would take half of
-/// the start-up time of a worker. `None` for other commands, and for invalid arguments, whose error
-/// message needs all commands.
+/// Parses the arguments of `agent`. Returns `None` for other commands, and for invalid arguments,
+/// because the error message needs the definition of all commands. Building that definition takes
+/// half of the start-up time of a worker, so `agent` avoids it.
 fn agent_args() -> Option<AgentArgs> {
     let mut args = std::env::args_os();
     let _program = args.next();
@@ -103,35 +106,36 @@ fn agent_args() -> Option<AgentArgs> {
     AgentArgs::from_arg_matches(&matches).ok()
 }
 
-/// When to colour what is printed.
+/// When to colour the output.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum Colour {
-    /// On a terminal, unless NO_COLOR is set; anywhere with CLICOLOR_FORCE
+    /// On a terminal unless NO_COLOR is set, and everywhere if CLICOLOR_FORCE is set
     #[default]
     Auto,
-    /// Anywhere
+    /// Always
     Always,
-    /// Nowhere
+    /// Never
     Never,
 }
 
 /// The commands.
 #[derive(Clone, Debug, Subcommand)]
 pub enum Command {
-    /// Print which clock to use here, in two seconds and a few lines: what is done without a command
+    /// Print which clock to use on this machine, like the program without a command
     #[command(hide = true)]
     Answer(AnswerArgs),
     /// Characterise the clocks of this machine, best Quality first
     ///
-    /// Measures step, cost of a read, spread and Quality, and judges whether each can be trusted.
+    /// Measures the resolution, the cost of a read, its spread and the Quality of each clock, and
+    /// judges whether the clock can be trusted.
     ///
-    /// Exit status 3: done, but a timer that was asked for by name could not be characterised.
+    /// Exit status 3: done, but a timer given by name could not be characterised.
     ///
     /// Examples:
     ///   timermeter probe                              all timers of this machine
-    ///   timermeter probe --quick 'monotonic*' rdtsc   a first look at some of them
+    ///   timermeter probe --quick 'monotonic*' rdtsc   some of them, less precisely
     ///   timermeter probe --output all.json --output all.md
-    ///   timermeter probe --baseline before            kept, for `timermeter compare before`
+    ///   timermeter probe --baseline before            stored for `timermeter compare before`
     ///   timermeter probe --runtime java,python        with the clocks of Java and Python
     ///   timermeter probe --agent 'java -jar agent.jar' 'java:*'
     ///   timermeter probe --agent py='python3 agent.py' --cycles nominal
@@ -141,13 +145,13 @@ pub enum Command {
     ///
     /// Measures how finely waits can be requested, how late they return, and what they cost.
     ///
-    /// Exit status 3: done, but a timer that was asked for by name could not be characterised, or a
-    /// wait was later than --break.
+    /// Exit status 3: done, but a timer given by name could not be characterised, or a wait was
+    /// later than --break.
     ///
     /// Examples:
-    ///   timermeter wait --quick                           a first look at all of them
+    ///   timermeter wait --quick                           all of them, less precisely
     ///   timermeter wait nanosleep 'timerfd*' --durations 50us,1ms..10ms
-    ///   timermeter wait nanosleep --slack default,1ns     the slack as it is, and 1 ns
+    ///   timermeter wait nanosleep --slack default,1ns     the default slack, and 1 ns
     ///   timermeter wait --policy other,fifo:80 --load none,same-cpu
     ///   timermeter wait nanosleep --durations 1ms --for 60s --cpu all -o waits.json
     ///   timermeter wait nanosleep --durations 1ms --for 1h --policy fifo:80 --break 500us
@@ -156,9 +160,9 @@ pub enum Command {
     Wait(Box<WaitArgs>),
     /// Characterise periodic timers: rate, jitter, missed expirations
     ///
-    /// Also finds what happens to missed expirations.
+    /// Also finds how each timer handles missed expirations.
     ///
-    /// Exit status 3: done, but a timer that was asked for by name could not be characterised.
+    /// Exit status 3: done, but a timer given by name could not be characterised.
     ///
     /// Examples:
     ///   timermeter period --every 1ms
@@ -166,109 +170,112 @@ pub enum Command {
     ///   timermeter period --runtime java,node --every 10ms
     #[command(verbatim_doc_comment)]
     Period(PeriodArgs),
-    /// Compute a report again from the trace that `--trace` kept
+    /// Compute a report from a trace that --trace wrote
     Analyse(AnalyseArgs),
-    /// Show one timer: its figures, verdicts and caveats
+    /// Show timers in detail: figures, verdicts and warnings
     ///
-    /// The main figures on one screen; with -v everything, and the observations as plots.
+    /// Prints the main figures of each timer; with -v all figures, and plots of the observations.
     ///
-    /// Exit status 3: done, but a timer that was asked for by name could not be characterised.
+    /// Exit status 3: done, but a timer given by name could not be characterised.
     #[command(verbatim_doc_comment)]
     Inspect(InspectArgs),
-    /// Print a report, or make one page of some
+    /// Print a report, or make one web page of several
     ///
-    /// The page needs no network and no other file.
+    /// The page is a single file that needs no network.
     ///
     /// Exit status 3: done, but some of the reports could not be read.
     #[command(verbatim_doc_comment)]
     Report(ReportArgs),
-    /// Make a static site over a folder of reports
+    /// Make a static web site from a folder of reports
     ///
-    /// Up to forty reports stand side by side on the index; it lists more.
+    /// The index page compares the machines side by side if there are at most forty.
     ///
     /// Exit status 3: done, but some of the reports could not be read.
     #[command(verbatim_doc_comment)]
     Publish(PublishArgs),
-    /// Print reports side by side: text, Markdown, CSV, LaTeX, HTML …
+    /// Print reports as a table: text, Markdown, CSV, LaTeX, HTML …
     ///
-    /// JSON and Parquet too; with `--columns all` the whole of any number of reports, for SQL.
+    /// Also as JSON and Parquet; with `--columns all` all columns of any number of reports, for
+    /// SQL.
     ///
     /// Exit status 3: done, but some of the reports could not be read.
     #[command(verbatim_doc_comment)]
     Table(TableArgs),
     /// Print what changed between reports, beyond noise
     ///
-    /// Between two reports, or several runs per side.
+    /// Compares two reports, or several runs per side.
     ///
-    /// Exit status 3: done, and a condition of --fail-if holds. Exit status 4: that could not be
-    /// decided: a report could not be read, nothing is in both, or what may have changed could not
-    /// have been detected.
+    /// Exit status 3: done, and a condition of --fail-if holds. Exit status 4: undecided, because a
+    /// report could not be read, no timer is in both sides, or the figures are too imprecise to
+    /// decide a condition.
     ///
     /// Examples:
     ///   timermeter compare old.json new.json
     ///   timermeter compare old1.json old2.json old3.json -- new1.json new2.json new3.json
     ///   timermeter compare before/ -- after/  folders of runs of one machine
-    ///   timermeter compare old.json new.json --history kept/  and what its other runs differ by
+    ///   timermeter compare old.json new.json --history kept/  with the noise between other runs
     ///   timermeter compare old.json new.json --fail-if 'cost[monotonic*]>10%'
-    ///   timermeter compare last.json new.json --same-cpu --fail-if 'cost>5%'  as a gate
-    ///   timermeter compare before             a baseline, with this machine as it is now
+    ///   timermeter compare last.json new.json --same-cpu --fail-if 'cost>5%'  in a CI job
+    ///   timermeter compare before             a baseline with this machine now
     ///   timermeter compare before after       two baselines
     #[command(verbatim_doc_comment)]
     Compare(CompareArgs),
-    /// List the timers of this system, and why one cannot be used
+    /// List the timers of this system, and why some cannot be used
     ///
-    /// Lists clocks and timers that wait; with --all also those of other systems and processors.
+    /// Lists clocks, sleep primitives and periodic timers; with --all also those of other systems
+    /// and processors.
     ///
-    /// Exit status 3: done, but what was named could not be asked for its timers.
+    /// Exit status 3: done, but an agent or runtime given by name did not list its timers.
     #[command(verbatim_doc_comment)]
     List(ListArgs),
     /// Identify the machine: CPU, kernel, clock source, NTP
     ///
-    /// CPU, frequencies, hypervisor, kernel, clock source, OS, and how the clock is steered.
+    /// Prints the CPU and its frequencies, the hypervisor, the operating system, the kernel, its
+    /// clock source, and whether the clock is synchronised (NTP).
     Platform(PlatformArgs),
-    /// Judge whether the machine is fit to be measured
+    /// Check whether the machine is fit for measurements
     ///
     /// Prints each finding with its cause and remedy. Changes nothing.
     ///
-    /// Exit status 3: done, and something is a problem; with --counter, a program may not read the
-    /// counter, or that cannot be decided.
+    /// Exit status 3: done, and a finding is a problem; with --counter, programs must not read the
+    /// counter, or this could not be decided.
     ///
     /// Examples:
-    ///   timermeter check                       what makes figures worse here
+    ///   timermeter check                       what disturbs measurements on this machine
     ///   timermeter check --counter             whether a program may read the raw counter
-    ///   timermeter check --from report.json    what made them worse on another machine, or then
-    ///   timermeter check --sources             which clock sources there are
+    ///   timermeter check --from report.json    the same for the machine of a report
+    ///   timermeter check --sources             the available clock sources
     ///   sudo timermeter check --sources --yes  measures each of them
     #[command(verbatim_doc_comment)]
     Check(CheckArgs),
     /// Watch the clocks for hours: pauses, steps, slews, suspends
     ///
-    /// Prints each event with its size, its interval and its cause, and at the end the stability
-    /// of the clocks. Takes about 0.1 % of a CPU.
+    /// Prints each event with its size and its cause, and at the end the stability of the clocks.
+    /// Takes about 0.1 % of a CPU.
     ///
     /// Examples:
-    ///   timermeter watch 8h                       a line an event; Ctrl-C ends it early
-    ///   timermeter watch 8h --save                kept as well, for `check`
-    ///   timermeter watch 30s --pause 1ms          shorter pauses, too
+    ///   timermeter watch 8h                       one line per event; Ctrl-C ends it early
+    ///   timermeter watch 8h --save                also stored for `check`
+    ///   timermeter watch 30s --pause 1ms          also shorter pauses
     #[command(verbatim_doc_comment)]
     Watch(WatchArgs),
     /// Serve the native timers over the agent protocol
     ///
-    /// That is what probe starts as its worker.
+    /// `probe` starts this command as its worker.
     Agent(AgentArgs),
     /// Test whether an agent speaks the protocol
     ///
-    /// Checks each request of the protocol, for authors of agents.
+    /// Sends each request of the protocol to the agent and checks the reply. For authors of agents.
     ///
-    /// Exit status 3: done, and the agent does not keep to the protocol.
+    /// Exit status 3: done, and the agent violates the protocol.
     #[command(verbatim_doc_comment)]
     AgentCheck(AgentCheckArgs),
     /// Pick a clock, or a way to wait, for a purpose
     ///
-    /// The cheapest clock that keeps the wanted error, and how to measure with it; with --every,
-    /// the method to wait with.
+    /// Picks the cheapest clock whose error is small enough, and prints how to measure with it;
+    /// with --every, picks the sleep primitive or periodic timer to wait with.
     ///
-    /// Exit status 3: no clock, or no method to wait with, suffices; the nearest is shown.
+    /// Exit status 3: no timer meets the requirement; the one that comes nearest is printed.
     ///
     /// Examples:
     ///   timermeter pick 250ns
@@ -277,18 +284,18 @@ pub enum Command {
     ///   timermeter pick 2ms --counts thread
     ///   timermeter pick 5us --runtime java
     ///   timermeter pick 1ms --needs threads,no-slew --from report.json
-    ///   timermeter pick --every 1ms                        how exactly 1 ms can be waited for
+    ///   timermeter pick --every 1ms                        the timer with the least lateness
     ///   timermeter pick --every 1ms --within 50us --share 99% --overhead 2%
     #[command(verbatim_doc_comment)]
     Pick(PickArgs),
     /// Measure operations or a command with any clock
     ///
-    /// Each operation in a fresh process.
+    /// Each operation runs in a fresh process.
     ///
-    /// Exit status 3: done, but something that was asked for could not be measured.
+    /// Exit status 3: done, but an operation could not be measured.
     ///
     /// Examples:
-    ///   timermeter measure                                  what can be measured
+    ///   timermeter measure                                  lists the operations
     ///   timermeter measure log-chain multiply --clock monotonic
     ///   timermeter measure search-same search-random --sizes 100,10000,1000000 --format csv
     ///   timermeter measure clone new-and-copy --instrument throughput --time 100ms
@@ -296,19 +303,19 @@ pub enum Command {
     ///   timermeter measure --samples 20 -- sleep 0.01
     #[command(verbatim_doc_comment)]
     Measure(MeasureArgs),
-    /// Print what a shell needs to complete commands and flags
+    /// Print a script for shell completion of commands and flags
     Completions(CompletionsArgs),
-    /// Pass questions on to a page of a browser (what --runtime chromium and its like start)
+    /// Relay the agent protocol to a page in a browser (started by --runtime chromium and firefox)
     #[command(hide = true)]
     Browser(BrowserArgs),
-    /// Measure one operation in this process (what measure starts)
+    /// Measure one operation in this process (started by measure)
     #[command(hide = true)]
     MeasureWorker(MeasureWorkerArgs),
-    /// Find the rate of the counter as a program does when it starts (what check --counter starts)
+    /// Find the rate of the counter with a common calibration method (started by check --counter)
     #[command(hide = true)]
     CounterRecipe(RecipeArgs),
-    /// Wait for the process that started this to end, and end what it left behind (what commands
-    /// with workers start)
+    /// Wait until the process that started this ends, and end the processes that it left behind
+    /// (started by commands with workers)
     #[command(hide = true)]
     Guard,
 }
@@ -319,21 +326,26 @@ pub struct ProbeArgs {
     /// The flags of all runs.
     #[command(flatten)]
     pub run: RunArgs,
-    /// Measure all that a read adds to the code around it, as --thorough does: cold, and while all
-    /// other CPUs read the same timer, 12 ms more per process and timer; --quick measures none of
-    /// it otherwise
+    /// Measure reads in other contexts too: with cold caches, and while other CPUs read
+    ///
+    /// Measures the time that a read adds to the code around it, with cold caches and while all
+    /// other CPUs read the same timer. Takes 12 ms more per process and timer. --thorough includes
+    /// it; --quick measures nothing of it without this flag.
     #[arg(long)]
     pub context: bool,
     /// Measure on this CPU
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = values::cpu)]
     pub cpu: Option<u32>,
-    /// Start further processes for the timers with the widest intervals until the Quality of each
-    /// is known to ± this many points, as far as that can be reached [default: 0.5; with --thorough
-    /// 0.1]
+    /// Wanted precision of the Quality, in ± points [default: 0.5; with --thorough 0.1]
+    ///
+    /// Further processes are started for the timers with the widest intervals until the Quality of
+    /// each timer is this precise or the time budget is spent.
     #[arg(long, value_name = "POINTS", allow_negative_numbers = true, value_parser = values::points)]
     pub precision: Option<f64>,
-    /// Longest time of the run, as in 30s or 2m (seconds without a unit); only the first rounds and
-    /// the verdicts can exceed it [default: 20s; with --quick 10s, with --thorough 2m]
+    /// Time budget of the run, as in 30s or 2m [default: 20s; --quick: 10s; --thorough: 2m]
+    ///
+    /// A number without a unit is in seconds. Only the first rounds and the verdicts can exceed the
+    /// budget.
     #[arg(long, value_name = "TIME", allow_negative_numbers = true, value_parser = values::seconds)]
     pub budget: Option<f64>,
 }
@@ -341,13 +353,13 @@ pub struct ProbeArgs {
 /// Arguments of `list`.
 #[derive(Clone, Debug, Args)]
 pub struct ListArgs {
-    /// Ids or globs of timers; all of them when none is given
+    /// Ids or globs of timers [default: all]
     #[arg(value_name = "TIMER")]
     pub timers: Vec<String>,
     /// The hosts of the timers.
     #[command(flatten)]
     pub hosts: HostArgs,
-    /// List those of other systems and processors, too; JSON always holds them
+    /// Also list the timers of other systems and processors; JSON always includes them
     #[arg(long)]
     pub all: bool,
     /// The output format and files.
@@ -366,7 +378,7 @@ pub struct PlatformArgs {
 /// Arguments of `agent`.
 #[derive(Clone, Debug, Args)]
 pub struct AgentArgs {
-    /// Ids of the timers to open; all of them when none is given
+    /// Ids of the timers to open [default: all]
     #[arg(value_name = "TIMER")]
     pub timers: Vec<String>,
     /// Run on this CPU

@@ -6,9 +6,9 @@ use std::thread;
 
 use timermeter::cli::{Cli, Command};
 use timermeter::commands::{
-    CommandError, agent, agent_check, analyse, answer, browser, check, colour, compare,
-    completions, counter, inspect, list, measure, period, pick, platform, probe, publish, report,
-    sources, table, tell, trial, wait, watch,
+    CommandError, agent, agent_check, analyse, answer, browser, check, compare, completions,
+    counter, inspect, list, measure, period, pick, platform, print_message, probe, publish, report,
+    set_colour, sources, table, trial, wait, watch,
 };
 use timermeter::hosts::children::{self, guard};
 use timermeter::text::shortened;
@@ -31,7 +31,7 @@ fn main() -> ExitCode {
         answer,
         command,
     } = limits::run_on_large_stack(parse_arguments);
-    colour(color);
+    set_colour(color);
     let command = command.unwrap_or(Command::Answer(answer));
     match command {
         // These commands run on the first thread, because the parent process binds the first thread
@@ -44,7 +44,7 @@ fn main() -> ExitCode {
             let code = exit_code(listen(&command).and_then(|()| run(&command)));
             if interrupted() && !ends_itself(&command) {
                 // The signal thread ends the process.
-                thread::sleep(timermeter::commands::ENDING);
+                thread::sleep(timermeter::commands::SHUTDOWN_LIMIT);
             }
             children::finish();
             code
@@ -79,7 +79,7 @@ fn exit_code(ended: Result<bool, CommandError>) -> ExitCode {
             Request::exit_status,
         )),
         Err(error) => {
-            tell(&error);
+            print_message(&error);
             ExitCode::from(error.exit_status())
         }
     }
@@ -138,7 +138,7 @@ fn listen(command: &Command) -> Result<(), CommandError> {
     if has_children {
         children::own_descendants();
         if let Some(why) = children::why_descendants_unknown() {
-            tell(&format_args!(
+            print_message(&format_args!(
                 "{why}: what leaves its process group is not ended with this program, and what disturbs a worker is not seen; \
                  mount the /proc of this namespace (unshare --mount-proc, bwrap --proc /proc)"
             ));
@@ -167,7 +167,7 @@ fn end(request: Request, has_children: bool) {
     scratch::abandon();
     children::finish();
     if has_children {
-        tell(&CommandError::Interrupted);
+        print_message(&CommandError::Interrupted);
         std::process::exit(request.exit_status().into());
     }
     request.obey();
@@ -197,7 +197,7 @@ fn run(command: &Command) -> Result<bool, CommandError> {
         Command::Measure(args) => measure::run(args, &mut output)?,
         Command::Completions(args) => completions::run(args, &mut output).map(|()| true)?,
         Command::MeasureWorker(args) => trial::serve(&args.request, &mut output).map(|()| true)?,
-        Command::CounterRecipe(args) => counter::recipe(args, &mut output).map(|()| true)?,
+        Command::CounterRecipe(args) => counter::run_recipe(args, &mut output).map(|()| true)?,
         Command::Agent(args) => {
             drop(output);
             return agent::run(args).map(|()| true);

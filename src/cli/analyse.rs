@@ -9,7 +9,7 @@ use super::{DetailArgs, OutputArgs};
 /// Arguments of `analyse`.
 #[derive(Clone, Debug, Args)]
 pub struct AnalyseArgs {
-    /// The trace
+    /// The trace file
     #[arg(value_name = "FILE")]
     pub trace: PathBuf,
     /// The output format and files.
@@ -18,8 +18,9 @@ pub struct AnalyseArgs {
     /// The length of the notes below the table.
     #[command(flatten)]
     pub detail: DetailArgs,
-    /// Keep the report in DIR/<platform>/<date>/ by what the trace tells, with a page to read; DIR
-    /// is reports where none is given
+    /// Store the report in DIR/<platform>/<date>/, with a README.md [default DIR: reports]
+    ///
+    /// Platform and date are those of the trace.
     #[arg(long, value_name = "DIR", num_args = 0..=1, require_equals = true, default_missing_value = "reports")]
     pub save: Option<PathBuf>,
 }

@@ -10,31 +10,37 @@ use crate::comparison::Condition;
 /// Arguments of `compare`.
 #[derive(Clone, Debug, Args)]
 pub struct CompareArgs {
-    /// The old report and the new one: files, or names that `probe --baseline` kept them under.
-    /// Without a new one this machine is probed now, the native timers of the old one in its
-    /// profile. Before `--`: all the old reports of one machine. A word without a dot and a slash
-    /// is a name unless there is a file called so; where there are both, it is refused
+    /// The old report and the new one: files, or names of baselines
+    ///
+    /// `probe --baseline NAME` stores a baseline. Without a new report this machine is probed now,
+    /// with the native timers and the profile of the old report. Before `--`: all old reports of
+    /// one machine. A word without a dot and a slash is the name of a baseline or of a file; if
+    /// both exist, it is rejected as ambiguous.
     #[arg(value_name = "OLD", required = true)]
     pub reports: Vec<PathBuf>,
-    /// After `--`: the new reports of the same machine, files, names or folders. The variation
-    /// between the runs of a side is then measured, and smaller changes are found: five runs per
-    /// side are good
+    /// After `--`: the new reports of the same machine; files, names or folders
+    ///
+    /// With several runs per side the variation between runs is measured, so that smaller changes
+    /// are found. Five runs per side are recommended.
     #[arg(value_name = "NEW", last = true)]
     pub new: Vec<PathBuf>,
-    /// Other runs of the same machine, files, names or folders, between which nothing changed: a
-    /// change is compared with the variation between them. With ten of them, one run per side finds
-    /// what otherwise takes five runs per side. Runs that are on a side count there
+    /// Earlier runs of the same machine, between which nothing changed
+    ///
+    /// Files, names or folders. A change is compared with the variation between these runs. With
+    /// ten of them, one run per side detects the changes that otherwise take five runs per side. A
+    /// run that is also on a side counts only there.
     #[arg(long, value_name = "REPORT", num_args = 1..)]
     pub history: Vec<PathBuf>,
-    /// End with status 3 when this holds of a difference that is more than noise and large enough
-    /// to matter (0.5 % of a cost or a resolution, 0.1 % of a Quality), and with 4 when it cannot be
-    /// told, as in 'quality<-1' (points), 'cost>10%', 'cost[monotonic*]>5ns', 'resolution>0ns',
-    /// 'spread<-0.05', or when 'lost>0' (timers without figures now) or 'trust<0' (a timer fails a
-    /// question of trust that it did not fail; 'trust[monotonic*]<0' for some) (repeatable)
+    /// Exit with status 3 if this condition on a change holds, as in 'cost>10%' (repeatable)
+    ///
+    /// Only changes beyond noise count, and only if they are at least 0.5 % of a cost or a
+    /// resolution, or 0.1 % of a Quality. Exits with status 4 if a condition cannot be decided.
+    /// Examples: 'quality<-1' (points), 'cost>10%', 'cost[monotonic*]>5ns', 'resolution>0ns',
+    /// 'spread<-0.05', 'lost>0' (timers that have no figures any more), 'trust<0' (a timer fails a
+    /// trust question that it did not fail before), 'trust[monotonic*]<0'.
     #[arg(long, value_name = "CONDITION", allow_hyphen_values = true)]
     pub fail_if: Vec<Condition>,
-    /// Compare with a baseline of the same model of CPU only: with one of another, or of a CPU that
-    /// it does not tell, end with status 4
+    /// Exit with status 4 if the CPU models differ or are unknown
     #[arg(long)]
     pub same_cpu: bool,
     /// Also show differences within noise

@@ -1,5 +1,5 @@
-//! The parts of the help that cover all commands: the groups of commands and the exit statuses.
-//! Also the arguments of `completions`.
+//! Builds the command line with its help: the list of commands in groups, and the exit statuses.
+//! Also defines the arguments of `completions`.
 
 use std::fmt::Write as _;
 
@@ -65,22 +65,23 @@ pub fn command() -> Command {
     }
     let template = format!(
         "{{about-with-newline}}\n{{usage-heading}} {{usage}}\n{}\nOptions:\n{{options}}{{after-help}}",
-        listed(&command)
+        command_list(&command)
     );
     command.help_template(template).after_help(EXIT_STATUS)
 }
 
-fn listed(command: &Command) -> String {
-    let mut listed = String::new();
+/// The list of the commands by group, each with its short description.
+fn command_list(command: &Command) -> String {
+    let mut list = String::new();
     for (group, verbs) in GROUPS {
-        write!(listed, "\n{group}:\n").expect("a string takes all");
+        write!(list, "\n{group}:\n").expect("writing to a string cannot fail");
         for (name, _) in verbs {
             let about = command.find_subcommand(name).and_then(Command::get_about);
             let about = about.map(ToString::to_string).unwrap_or_default();
-            writeln!(listed, "  {name:<13}{about}").expect("a string takes all");
+            writeln!(list, "  {name:<13}{about}").expect("writing to a string cannot fail");
         }
     }
-    listed
+    list
 }
 
 /// The text at the end of the help of every command.
@@ -90,7 +91,7 @@ const EXIT_STATUS: &str = "Exit status:
   2  wrong usage
   3  done, but not all of it, or a condition holds
   4  a condition could not be decided
-  130, 143, 129  SIGINT, SIGTERM or SIGHUP ended it";
+  130, 143, 129  ended by SIGINT, SIGTERM or SIGHUP";
 
 /// Arguments of `completions`.
 #[derive(Clone, Debug, Args)]

@@ -12,15 +12,18 @@ pub struct InspectArgs {
     /// Ids or globs of timers
     #[arg(value_name = "TIMER", required = true)]
     pub timers: Vec<String>,
-    /// Show them as they are in this report (`-` is standard input) instead of measuring them,
-    /// quickly; of a trace `analyse` makes a report
+    /// Show the timers of this report (JSON) instead of measuring them
+    ///
+    /// `-` is standard input. `analyse` computes a report from a trace.
     #[arg(long, value_name = "REPORT", conflicts_with_all = ["agents", "runtimes", "cpu"])]
     pub from: Option<PathBuf>,
-    /// Print everything: all verdicts and evidence, each length of waits, plots, causes and
-    /// remedies, and the whole machine
+    /// Print all details
+    ///
+    /// All verdicts with their evidence, all lengths of waits, plots, causes and remedies, and the
+    /// description of the machine.
     #[arg(long, short)]
     pub verbose: bool,
-    /// Write the figures to this folder as well, as SVG fit for a paper
+    /// Also write the plots to this folder, as SVG
     #[arg(long, value_name = "DIR")]
     pub svg: Option<PathBuf>,
     /// The hosts of the timers.

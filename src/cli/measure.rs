@@ -13,50 +13,51 @@ use crate::quantity;
 /// Arguments of `measure`.
 #[derive(Clone, Debug, Args)]
 pub struct MeasureArgs {
-    /// Built-in operations; without any, and without a command, they are listed
+    /// Built-in operations; without an operation and a command, all are listed
     #[arg(value_name = "OPERATION")]
     pub operations: Vec<String>,
-    /// The clock to measure with [default: the one that `pick` picks, here of rdtsc-lfence and
-    /// monotonic, or of the report after --from]
+    /// The clock to measure with [default: chosen like `pick`]
+    ///
+    /// By default it is the clock that `pick` would pick: from the report of --from, or else from
+    /// rdtsc-lfence and monotonic on this machine.
     #[arg(long, value_name = "TIMER")]
     pub clock: Option<String>,
-    /// How to measure
+    /// The method of measurement
     #[arg(long, value_enum, default_value_t)]
     pub instrument: Instrument,
-    /// Largest error of the clock
+    /// Largest error that the clock may cause, as a share of the result
     #[arg(long, value_name = "SHARE", default_value = "1%", value_parser = share, allow_hyphen_values = true)]
     pub error: f64,
-    /// Confidence of the interval
+    /// Confidence level of the intervals
     #[arg(long, value_name = "SHARE", default_value = "95%", value_parser = share, allow_hyphen_values = true)]
     pub confidence: f64,
-    /// Sizes of the problem, as in 100,10k,1M
+    /// Sizes of the input of the operations, as in 100,10k,1M
     #[arg(long, value_name = "N", value_delimiter = ',', allow_negative_numbers = true, value_parser = values::whole::<u64>(1..=100_000_000))]
     pub sizes: Vec<u64>,
-    /// Number of valid samples [default: 10; for a command as many runs as fit into 3 s, at least
-    /// 10]
+    /// Number of valid samples [default: 10; for a command the runs in 3 s, at least 10]
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = values::whole::<u32>(2..=100_000))]
     pub samples: Option<u32>,
-    /// Length of a run of the throughput instrument
+    /// Duration of a run with --instrument throughput
     #[arg(long, value_name = "TIME", default_value = "100ms", value_parser = quantity::time, allow_hyphen_values = true)]
     pub time: Nanos,
-    /// Time after which a trial, or a single run of a command, has failed, as in 30s or 2m (seconds
-    /// without a unit; rounded up)
+    /// Time limit of an operation, or of one run of a command, as in 30s or 2m
+    ///
+    /// A number without a unit is in seconds; the limit is rounded up to whole seconds.
     #[arg(long, value_name = "TIME", default_value_t = 20, allow_negative_numbers = true, value_parser = values::whole_seconds)]
     pub limit: u64,
-    /// Take the figures of the clock from this report (JSON) instead of probing
+    /// Take the figures of the clock from this report (JSON) instead of measuring them
     #[arg(long, value_name = "REPORT")]
     pub from: Option<PathBuf>,
-    /// Measure on this CPU; without it operations run on the quietest one, a command wherever the
-    /// system lets it
+    /// Measure on this CPU [default: the quietest for operations, any for a command]
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = values::cpu)]
     pub cpu: Option<u32>,
     /// Seed of all random choices
     #[arg(long, value_name = "N", default_value_t = 1, allow_negative_numbers = true, value_parser = values::seed)]
     pub seed: u64,
-    /// Runs of the command before the first that is timed [default: 1]
+    /// Runs of the command before the first timed run [default: 1]
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = values::whole::<u32>(0..=100_000))]
     pub warmup: Option<u32>,
-    /// A command to measure instead, each run a sample
+    /// A command to measure instead of operations; each run is a sample
     #[arg(last = true, value_name = "COMMAND")]
     pub command: Vec<String>,
     /// The output format and files.
@@ -67,7 +68,7 @@ pub struct MeasureArgs {
 /// Arguments of the process that measures one operation.
 #[derive(Clone, Debug, Args)]
 pub struct MeasureWorkerArgs {
-    /// What to measure, as JSON
+    /// The request, as JSON
     #[arg(value_name = "REQUEST")]
     pub request: String,
 }

@@ -14,13 +14,14 @@ pub struct OutputArgs {
     /// Format on standard output
     #[arg(long, short, value_parser = formats(Format::REPORT), default_value = "table")]
     pub format: Format,
-    /// Write it to this file as well, whole or not at all; its ending determines the format
-    /// (repeatable)
+    /// Also write the output to this file; its extension determines the format (repeatable)
+    ///
+    /// The file is written completely or not at all.
     #[arg(short = 'o', long = "output", value_name = "FILE", value_parser = outputs(Format::REPORT))]
     pub outputs: Vec<Output>,
 }
 
-/// An output file with the format that its file name extension stands for.
+/// An output file with the format of its extension.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Output {
     /// Path of the file.

@@ -20,28 +20,28 @@ pub struct PickArgs {
     /// The requirements on the clock.
     #[command(flatten)]
     pub requirement: Requirement,
-    /// Write the code in this language, for the clock of its standard library [default: c]
+    /// Pick a clock of this language, and print code in it [default: c]
     #[arg(long = "for", value_name = "LANGUAGE", value_enum, conflicts_with_all = ["every", "runtime", "agents"])]
     pub language: Option<Language>,
-    /// Print all clocks with the reason why each was not picked, and the
-    /// parts of the error
+    /// Print all other clocks with the reasons against them, and the parts of the error
     #[arg(long)]
     pub all: bool,
-    /// Pick a method to wait with instead of a clock, for wake-ups at this period, as in 1ms;
-    /// without --within the one that is least late
+    /// Pick a timer for waking up at this period, as in 1ms, instead of a clock
+    ///
+    /// Without --within, the timer with the least lateness is picked.
     #[arg(long, value_name = "TIME", value_parser = super::values::period, allow_hyphen_values = true,
           conflicts_with_all = ["rate", "needs", "settable"])]
     pub every: Option<u64>,
     /// Largest lateness or earliness of a wait, as in 50us
     #[arg(long, value_name = "TIME", value_parser = quantity::time, allow_hyphen_values = true, requires = "every")]
     pub within: Option<Nanos>,
-    /// Share of waits that must meet --within, as in 99.9%
+    /// Smallest share of waits that meet --within, as in 99.9%
     #[arg(long, value_name = "SHARE", default_value = "99%", value_parser = share, allow_hyphen_values = true, requires = "within")]
     pub share: f64,
-    /// Take the figures from this report (JSON) instead of measuring
+    /// Take the figures from this report (JSON) instead of measuring them
     #[arg(long, value_name = "REPORT")]
     pub from: Option<PathBuf>,
-    /// Measure the timers of another runtime, started by this command, where there is no report
+    /// Measure the timers of the agent that this command starts instead of the native ones
     #[arg(long = "agent", value_name = "[NAME=]COMMAND ARG…", value_parser = AgentSpec::parse, conflicts_with = "from")]
     pub agents: Vec<AgentSpec>,
     /// The output format and files.

@@ -18,8 +18,9 @@ pub struct ReportArgs {
     /// The length of the notes below the table.
     #[command(flatten)]
     pub detail: DetailArgs,
-    /// Write the plot of all timers of one report, cost over step (`-`: standard output), and print
-    /// no table
+    /// Write a plot of the timers of one report, cost over resolution, and print no table
+    ///
+    /// `-` is standard output.
     #[arg(long, value_name = "FILE", conflicts_with = "format")]
     pub svg: Option<PathBuf>,
 }
@@ -30,7 +31,9 @@ pub struct PublishArgs {
     /// The folder of reports
     #[arg(value_name = "DIR")]
     pub reports: PathBuf,
-    /// The folder of the site; files that `publish` wrote there before are replaced, others stay
+    /// The folder of the site
+    ///
+    /// Files that `publish` wrote there before are replaced; others are kept.
     #[arg(short, long, value_name = "SITE")]
     pub output: PathBuf,
 }

@@ -12,10 +12,10 @@ use crate::report::Detail;
 /// The flags that `probe`, `wait` and `period` share.
 #[derive(Clone, Debug, Default, Args)]
 pub struct RunArgs {
-    /// Ids or globs of timers, as in 'monotonic*' or 'java:*'; all of them when none is given
+    /// Ids or globs of timers, as in 'monotonic*' or 'java:*' [default: all]
     #[arg(value_name = "TIMER")]
     pub timers: Vec<String>,
-    /// Measure less: a first look
+    /// Measure less: faster, with wider intervals
     #[arg(long, conflicts_with = "thorough")]
     pub quick: bool,
     /// Measure more: narrower intervals, rarer quantiles
@@ -24,7 +24,7 @@ pub struct RunArgs {
     /// The hosts of the timers.
     #[command(flatten)]
     pub hosts: HostArgs,
-    /// Frequency that turns time into cycles: effective, nominal, or a figure as in 2.8GHz
+    /// Frequency for converting times to cycles: effective, nominal, or a value as in 2.8GHz
     #[arg(
         long,
         value_name = "FREQUENCY",
@@ -38,29 +38,32 @@ pub struct RunArgs {
     /// The length of the notes below the table.
     #[command(flatten)]
     pub detail: DetailArgs,
-    /// Name of this machine in the report, which identifies it in tables and comparisons
+    /// Name of this machine in the report, for tables and comparisons of many machines
     #[arg(long, value_name = "NAME", value_parser = values::node, overrides_with = "node")]
     pub node: Option<String>,
-    /// Write the raw observations to this file (`-`: to standard output, and nothing else), from
-    /// which `analyse` computes the report again
+    /// Write the raw observations to this file, for `analyse`
+    ///
+    /// `analyse` computes the report from them. `-` is standard output; the report is then not
+    /// printed.
     #[arg(long, value_name = "FILE")]
     pub trace: Option<PathBuf>,
-    /// Keep the run in DIR/<platform>/<date>/, with a page to read; DIR is reports where none is
-    /// given
+    /// Store the report in DIR/<platform>/<date>/, with a README.md [default DIR: reports]
     #[arg(long, value_name = "DIR", num_args = 0..=1, require_equals = true, default_missing_value = "reports")]
     pub save: Option<PathBuf>,
-    /// Keep the report under this name and replace an older one; `compare NAME` prints what changed
-    /// since
+    /// Store the report under this name, for `compare NAME`
+    ///
+    /// Replaces an older report of this name. `compare NAME` prints what changed since.
     #[arg(long, value_name = "NAME", value_parser = values::baseline)]
     pub baseline: Option<String>,
-    /// Seed of all random choices
+    /// Seed of all random choices [default: 1]
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = values::seed)]
     pub seed: Option<u64>,
-    /// Time that the answers of one process of a timer may take together, as in 30s or 2m (seconds
-    /// without a unit; rounded up) [default: 30s]
+    /// Time limit of one process of a timer, as in 30s or 2m [default: 30s]
+    ///
+    /// A number without a unit is in seconds; the limit is rounded up to whole seconds.
     #[arg(long, value_name = "TIME", allow_negative_numbers = true, value_parser = values::whole_seconds)]
     pub timeout: Option<u64>,
-    /// No progress, no hints
+    /// Print no progress and no hints
     #[arg(long, short)]
     pub quiet: bool,
 }
@@ -68,7 +71,7 @@ pub struct RunArgs {
 /// The length of the notes below the table.
 #[derive(Clone, Copy, Debug, Default, Args)]
 pub struct DetailArgs {
-    /// Length of the notes and of the description of the machine below the table
+    /// Length of the notes and of the machine description next to the table
     #[arg(long, value_enum, default_value_t)]
     pub notes: Detail,
     /// The same as --notes full

@@ -12,14 +12,17 @@ use crate::hosts::browser::{BrowserKind, Page};
 /// Flags that add hosts of timers.
 #[derive(Clone, Debug, Default, Args)]
 pub struct HostArgs {
-    /// Measure the timers of another runtime too, started by this command; its ids are NAME:ID
+    /// Also measure the timers of the agent that this command starts; their ids are NAME:ID
     #[arg(long = "agent", value_name = "[NAME=]COMMAND ARG…", value_parser = AgentSpec::parse)]
     pub agents: Vec<AgentSpec>,
-    /// Measure the timers of these runtimes too; their ids are java:ID and so on (repeatable, or with
-    /// commas)
+    /// Also measure the timers of these runtimes; their ids are RUNTIME:ID
+    ///
+    /// Repeatable, or with commas.
     #[arg(long = "runtime", value_name = "RUNTIME", value_delimiter = ',', value_parser = names())]
     pub runtimes: Vec<RuntimeName>,
-    /// Set this in Firefox, the value in JSON, as in privacy.resistFingerprinting=true (repeatable)
+    /// Setting of Firefox, as in privacy.resistFingerprinting=true (repeatable)
+    ///
+    /// The value is in JSON.
     #[arg(long = "firefox-setting", value_name = "NAME=VALUE", value_parser = setting)]
     pub settings: Vec<Setting>,
 }
@@ -36,8 +39,9 @@ pub enum RuntimeName {
     All,
 }
 
+/// A parser for the names of runtimes.
 fn names() -> impl TypedValueParser<Value = RuntimeName> {
-    let all = PossibleValue::new("all").help("All of them that are installed");
+    let all = PossibleValue::new("all").help("All installed runtimes");
     let each = RUNTIMES
         .iter()
         .map(|runtime| PossibleValue::new(runtime.name).help(runtime.about));
@@ -46,9 +50,10 @@ fn names() -> impl TypedValueParser<Value = RuntimeName> {
 }
 
 impl HostArgs {
-    /// Each requested runtime once, and whether the user named it explicitly.
+    /// The requested runtimes without repetitions, and whether the user named each explicitly
+    /// rather than by `all`.
     #[must_use]
-    pub fn wanted(&self) -> Vec<(&'static Runtime, bool)> {
+    pub fn requested(&self) -> Vec<(&'static Runtime, bool)> {
         let all = self
             .runtimes
             .iter()
@@ -58,8 +63,8 @@ impl HostArgs {
                 .iter()
                 .any(|name| matches!(name, RuntimeName::One(named) if named.name == wanted.name))
         };
-        let meant = RUNTIMES.iter().filter(|runtime| all || is_named(runtime));
-        meant.map(|runtime| (runtime, is_named(runtime))).collect()
+        let wanted = RUNTIMES.iter().filter(|runtime| all || is_named(runtime));
+        wanted.map(|runtime| (runtime, is_named(runtime))).collect()
     }
 }
 
@@ -69,32 +74,35 @@ pub struct BrowserArgs {
     /// The kind of browser
     #[arg(value_enum)]
     pub kind: BrowserKind,
-    /// Where in it clocks are read
+    /// The part of the browser in which clocks are read
     #[arg(value_enum)]
     pub page: Page,
-    /// The browser
+    /// The program of the browser
     pub program: PathBuf,
-    /// Where its page is and its profile will be
+    /// The folder of its page and of its profile
     pub folder: PathBuf,
-    /// A setting of Firefox, the value in JSON (repeatable)
+    /// A setting of Firefox, with its value in JSON (repeatable)
     #[arg(long = "setting", value_name = "NAME=VALUE", value_parser = setting)]
     pub settings: Vec<Setting>,
 }
 
+/// Parses `NAME=VALUE`, where the value is a number, a boolean or a string in JSON.
 fn setting(text: &str) -> Result<Setting, String> {
-    let (name, value) = text.split_once('=').ok_or("there is no `=` in it")?;
+    let (name, value) = text
+        .split_once('=')
+        .ok_or("there is no `=`; give NAME=VALUE")?;
     if name.is_empty()
         || !name
             .chars()
             .all(|c| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-'))
     {
-        return Err("its name has to be of letters, digits, dots, and - and _".into());
+        return Err("the name must consist of letters, digits, `.`, `-` and `_`".into());
     }
     let value: serde_json::Value = serde_json::from_str(value).map_err(|error| {
-        format!("its value is no JSON: {error}; text needs quotes, as in '\"text\"'")
+        format!("the value is not JSON: {error}; text needs quotes, as in '\"text\"'")
     })?;
     if value.is_array() || value.is_object() || value.is_null() {
-        return Err("its value has to be a number, true, false, or text in quotes".into());
+        return Err("the value must be a number, true, false, or text in quotes".into());
     }
     Ok((name.into(), value.to_string()))
 }
@@ -102,10 +110,10 @@ fn setting(text: &str) -> Result<Setting, String> {
 /// Arguments of `agent-check`.
 #[derive(Clone, Debug, Args)]
 pub struct AgentCheckArgs {
-    /// How the agent is started, quoted as in a shell
+    /// The command that starts the agent, quoted as in a shell
     #[arg(value_name = "COMMAND", value_parser = AgentSpec::parse)]
     pub agent: AgentSpec,
-    /// Longest time of an answer, in seconds
+    /// Time limit of an answer, in seconds without a unit
     #[arg(long, value_name = "TIME", default_value_t = 10, value_parser = values::whole_seconds)]
     pub timeout: u64,
     /// The output format and files.

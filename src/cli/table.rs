@@ -47,19 +47,21 @@ pub struct TableArgs {
     /// Reports (.json) and folders of them
     #[arg(value_name = "REPORT", required = true)]
     pub reports: Vec<PathBuf>,
-    /// Content of the rows: clocks, timers that wait or periodic ones [default: the first of these
-    /// that the reports have]
+    /// Content of the rows: clocks, sleep primitives or periodic timers
+    ///
+    /// The default is the first of these that the reports have.
     #[arg(long, value_enum)]
     pub kind: Option<Kind>,
     /// The output format and files.
     #[command(flatten)]
     pub output: OutputArgs,
-    /// How several platforms stand to each other
+    /// Arrangement of several platforms
     #[arg(long, value_enum, default_value_t)]
     pub layout: Layout,
-    /// Columns in this order, separated by commas; `NAME-low` and `NAME-high` are the ends of an
-    /// interval; `all`: every column, named for SQL, with a row
-    /// for each timer, as CSV or Parquet
+    /// Columns in this order, separated by commas, or all
+    ///
+    /// `NAME-low` and `NAME-high` are the ends of an interval. `all` writes one row per timer with
+    /// all columns, whose names suit SQL, as CSV or Parquet.
     #[arg(
         long,
         value_enum,
@@ -68,22 +70,24 @@ pub struct TableArgs {
         hide_possible_values = false
     )]
     pub columns: Vec<Columns>,
-    /// Sort by this column, the best or smallest first; the default is the order of the reports
+    /// Sort by this column, the best or smallest first [default: the order of the reports]
     #[arg(long, value_enum, value_name = "COLUMN", hide_possible_values = true)]
     pub sort: Option<ColumnName>,
-    /// Reverse the order; without `--sort`, that by Quality or median lateness
+    /// Reverse the order; without --sort, the order by Quality or median lateness
     #[arg(long)]
     pub reverse: bool,
-    /// The first N rows: of each report, or of all where they are sorted together
+    /// Only the first N rows
+    ///
+    /// Of each report, or of all reports if their rows are sorted together.
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = super::values::whole::<usize>(1..=1_000_000))]
     pub top: Option<usize>,
-    /// Show timers without figures too
+    /// Also show timers without figures
     #[arg(long)]
     pub all: bool,
 }
 
 impl TableArgs {
-    /// The names of the columns, without `all`.
+    /// The columns of `--columns` without `all`.
     fn column_names(&self) -> Vec<ColumnName> {
         let named = |column: &Columns| {
             if let Columns::One(name) = column {
@@ -95,8 +99,9 @@ impl TableArgs {
         self.columns.iter().filter_map(named).collect()
     }
 
-    /// The tables that may be shown: of the requested kind, or else of the kinds that have all
-    /// named columns; of all kinds if none has.
+    /// The tables that may be shown, the preferred one first: the table of the requested kind, or
+    /// else of each kind that has all named columns, or else of all kinds. `narrow` says that the
+    /// terminal does not fit all default columns.
     #[must_use]
     pub fn choices(&self, narrow: bool) -> Vec<TableChoice> {
         let named: Vec<ColumnName> = self.column_names().into_iter().chain(self.sort).collect();
@@ -116,23 +121,23 @@ impl TableArgs {
             .collect()
     }
 
-    /// The columns of a table of this kind. Without `--columns`, those that fit the layout and, in
-    /// a table for people, a `narrow` terminal. The platform is included if there may be several.
+    /// The table of this kind. Without `--columns` it has the default columns for the layout and
+    /// for a `narrow` terminal, and the platform if there may be several.
     fn choice(&self, kind: Kind, narrow: bool) -> TableChoice {
-        let many = self.reports.len() > 1 || self.reports.iter().any(|path| path.is_dir());
-        let best = if kind == Kind::Clocks {
+        let has_platforms = self.reports.len() > 1 || self.reports.iter().any(|path| path.is_dir());
+        let main_column = if kind == Kind::Clocks {
             ColumnName::QUALITY
         } else {
             ColumnName::LATENESS
         };
         let columns = match self.layout {
             _ if !self.columns.is_empty() => self.column_names(),
-            Layout::SideBySide => vec![ColumnName::TIMER, best],
+            Layout::SideBySide => vec![ColumnName::TIMER, main_column],
             Layout::Stacked => {
-                let platform = many.then_some(ColumnName::PLATFORM);
+                let platform = has_platforms.then_some(ColumnName::PLATFORM);
                 platform
                     .into_iter()
-                    .chain(ColumnName::by_default(kind, many, narrow))
+                    .chain(ColumnName::by_default(kind, has_platforms, narrow))
                     .collect()
             }
         };
@@ -146,7 +151,7 @@ impl TableArgs {
             layout: self.layout,
             sort: self
                 .sort
-                .or(self.reverse.then_some(best))
+                .or(self.reverse.then_some(main_column))
                 .map(|column| (column, self.reverse)),
             all: self.all,
             top: self.top,

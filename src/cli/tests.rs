@@ -18,7 +18,7 @@ fn probe(words: &[&str]) -> ProbeArgs {
     }
 }
 
-fn refused(words: &[&str]) -> String {
+fn usage_error(words: &[&str]) -> String {
     let error = parse(words).expect_err("it should be refused");
     assert_eq!(error.exit_code(), 2);
     error.to_string()
@@ -85,7 +85,7 @@ fn all_flags_of_probe() {
 }
 
 #[test]
-fn timer_after_save_is_no_folder() {
+fn save_takes_no_separate_value() {
     let args = probe(&["--save", "monotonic"]);
     assert_eq!(args.run.timers, ["monotonic"]);
     assert_eq!(args.run.save.as_deref(), Some("reports".as_ref()));
@@ -94,7 +94,7 @@ fn timer_after_save_is_no_folder() {
 }
 
 #[test]
-fn probe_needs_nothing() {
+fn probe_has_defaults() {
     let args = probe(&[]);
     assert!(args.run.timers.is_empty() && !args.run.quick && !args.run.thorough);
     assert_eq!(
@@ -104,7 +104,7 @@ fn probe_needs_nothing() {
 }
 
 #[test]
-fn equals_sign_makes_no_name() {
+fn equals_in_command_is_no_name() {
     let args = probe(&["--agent", "./run --mode=fast", "--agent", "/opt/a=b/run"]);
     assert!(
         args.run
@@ -117,7 +117,7 @@ fn equals_sign_makes_no_name() {
 }
 
 #[test]
-fn usage_errors_name_their_remedy() {
+fn usage_errors_name_remedy() {
     for (words, remedy) in [
         (
             &["probe", "--quick", "--thorough"][..],
@@ -139,7 +139,7 @@ fn usage_errors_name_their_remedy() {
         (&["probe", "--cpu", "x"], "number of a CPU"),
         (&["--formt"], "--format"),
     ] {
-        let text = refused(words);
+        let text = usage_error(words);
         assert!(text.contains(remedy), "{words:?}: {text}");
     }
 }

@@ -5,22 +5,23 @@ use std::ops::RangeInclusive;
 use crate::quantity;
 use crate::report::is_name;
 
-/// Parses a whole number in a range, such as 20000, 20k or 1M.
+/// Returns a parser for whole numbers in a range, such as 20000, 20k or 1M.
 pub(super) fn whole<T: TryFrom<u64>>(
     range: RangeInclusive<u64>,
 ) -> impl Fn(&str) -> Result<T, String> + Clone + Send + Sync + 'static {
     move |text| {
-        let number = counted(text).filter(|number| range.contains(number));
+        let number = parse_count(text).filter(|number| range.contains(number));
         number
             .and_then(|number| T::try_from(number).ok())
             .ok_or_else(|| match (range.start(), range.end()) {
-                (least, &u64::MAX) => format!("give a whole number, {least} or more"),
-                (least, most) => format!("give a whole number from {least} to {most}"),
+                (min, &u64::MAX) => format!("give a whole number, {min} or more"),
+                (min, max) => format!("give a whole number from {min} to {max}"),
             })
     }
 }
 
-fn counted(text: &str) -> Option<u64> {
+/// Parses a whole number with an optional unit k, M or G. `None` if it is invalid or too large.
+fn parse_count(text: &str) -> Option<u64> {
     const UNITS: [(&str, u64); 3] = [("k", 1_000), ("M", 1_000_000), ("G", 1_000_000_000)];
     let text = text.trim();
     let (digits, unit) = UNITS
@@ -38,18 +39,19 @@ pub(super) fn seed(text: &str) -> Result<u64, String> {
 /// Parses the name of a baseline.
 pub(super) fn baseline(text: &str) -> Result<String, String> {
     is_name(text).then(|| text.to_owned()).ok_or_else(|| {
-        "give a name of letters, digits, `-` and `_`, 64 at most, that begins with a letter or a digit".into()
+        "give a name of letters, digits, `-` and `_`, 64 at max, that begins with a letter or a digit".into()
     })
 }
 
-/// Parses the name of a node.
+/// Parses the name of a machine in a fleet (`--node`).
 pub(super) fn node(text: &str) -> Result<String, String> {
-    const LONGEST: usize = 200;
+    const MAX_CHARACTERS: usize = 200;
     let name = text.trim();
-    let fits =
-        !name.is_empty() && name.chars().count() <= LONGEST && !name.chars().any(char::is_control);
+    let fits = !name.is_empty()
+        && name.chars().count() <= MAX_CHARACTERS
+        && !name.chars().any(char::is_control);
     fits.then(|| name.to_owned()).ok_or_else(|| {
-        format!("give a name of 1 to {LONGEST} characters, none of which controls a terminal")
+        format!("give a name of 1 to {MAX_CHARACTERS} characters, without control characters")
     })
 }
 
@@ -60,19 +62,23 @@ pub(super) fn cpu(text: &str) -> Result<u32, String> {
         .map_err(|_| "give the number of a CPU, as in 0".to_owned())
 }
 
-/// Parses half the width of an interval of Quality, in points.
+/// Parses a precision of the Quality: half the width of its interval, in points of 0 to 100.
 pub(super) fn points(text: &str) -> Result<f64, String> {
     positive(text, 100.0)
         .ok_or_else(|| "give points of Quality, more than 0 and up to 100, as in 0.5".into())
 }
 
-/// Parses a time, in seconds if it has no unit.
+/// Parses a time, which is in seconds if it has no unit. Returns seconds.
 pub(super) fn seconds(text: &str) -> Result<f64, String> {
-    const MOST: f64 = 1e6;
-    let with_unit = || Some(quantity::time(text).ok()?.0 / 1e9).filter(|seconds| *seconds <= MOST);
-    positive(text, MOST).or_else(with_unit).ok_or_else(|| {
-        "give a time as in 500ms, 30s, 5m or 1h, or seconds, more than 0 and up to 1000000 s".into()
-    })
+    const MAX_SECONDS: f64 = 1e6;
+    let with_unit =
+        || Some(quantity::time(text).ok()?.0 / 1e9).filter(|seconds| *seconds <= MAX_SECONDS);
+    positive(text, MAX_SECONDS)
+        .or_else(with_unit)
+        .ok_or_else(|| {
+            "give a time as in 500ms, 30s, 5m or 1h, or seconds, more than 0 and up to 1000000 s"
+                .into()
+        })
 }
 
 /// Parses a time like [`seconds`] and rounds it up to whole seconds.
@@ -80,7 +86,7 @@ pub(super) fn whole_seconds(text: &str) -> Result<u64, String> {
     seconds(text).map(|seconds| seconds.ceil() as u64)
 }
 
-/// Parses a period. Returns nanoseconds.
+/// Parses a period from 1 µs to 60 s. Returns nanoseconds.
 pub(super) fn period(text: &str) -> Result<u64, String> {
     let ns = quantity::time(text).map_err(|error| error.to_string())?.0;
     match ns {
@@ -89,11 +95,12 @@ pub(super) fn period(text: &str) -> Result<u64, String> {
     }
 }
 
-fn positive(text: &str, most: f64) -> Option<f64> {
+/// Parses a number above zero, up to `max`.
+fn positive(text: &str, max: f64) -> Option<f64> {
     text.trim()
         .parse()
         .ok()
-        .filter(|value| *value > 0.0 && *value <= most)
+        .filter(|value| *value > 0.0 && *value <= max)
 }
 
 #[cfg(test)]
@@ -101,7 +108,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_out_of_range_are_refused() {
+    fn refuses_numbers_out_of_range() {
         assert_eq!(whole::<u32>(1..=9)("3"), Ok(3));
         assert_eq!(
             whole::<u32>(1..=9)("0"),
@@ -129,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn times_are_seconds_or_have_units() {
+    fn reads_times_with_or_without_unit() {
         assert_eq!(seconds("2.5"), Ok(2.5));
         assert_eq!(seconds("500ms"), Ok(0.5));
         assert_eq!(

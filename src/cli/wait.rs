@@ -12,24 +12,28 @@ use crate::quantity;
 /// Arguments of `wait`.
 #[derive(Clone, Debug, Default, Args)]
 pub struct WaitArgs {
-    /// Lengths of waits: times and ranges by decades, as in 50us,1ms..100ms, from 2ns to 60s
-    /// (repeatable, or with commas). Single lengths are only waited; for a range the granularity is
-    /// measured too, by random lengths [default: 1us..50ms, and rounds of 30 ms to 1 s; with
-    /// --quick 1us, 100us, 1ms, 10ms, and 30 ms to 300 ms]
+    /// Lengths of the waits, as in 50us,1ms..100ms [default: 1us..50ms and 30 ms to 1 s]
+    ///
+    /// Times from 2ns to 60s, and ranges, which stand for their ends and the powers of ten between
+    /// (repeatable, or with commas). For a range the granularity is also measured, with waits of
+    /// random lengths. With --quick the default is 1us, 100us, 1ms, 10ms, and 30 ms to 300 ms.
     #[arg(long, value_name = "TIMES", value_delimiter = ',', value_parser = lengths, allow_hyphen_values = true)]
     pub durations: Vec<Lengths>,
-    /// Measure granularity and shortest wait for single lengths too, by waits of random lengths
+    /// Also measure granularity and shortest wait if --durations has only single lengths
     #[arg(long, requires = "durations")]
     pub granularity: bool,
-    /// Start rounds for this long (30s, 5m, 1h; seconds without a unit), instead of a fixed number
-    /// of them, and leave out waits of 30 ms to 1 s that were not asked for
+    /// Measure for this time, as in 30s, 5m or 1h, instead of a fixed number of rounds
+    ///
+    /// A number without a unit is in seconds. Waits of 30 ms to 1 s are left out unless --durations
+    /// has them.
     #[arg(long = "for", value_name = "TIME", value_parser = values::seconds, allow_hyphen_values = true)]
     pub span: Option<f64>,
-    /// Stop at the first wait that is later than this, with exit status 3, and write a mark into
-    /// the kernel's trace (trace_marker) where that is permitted
+    /// Stop at the first wait that is later than this, with exit status 3
+    ///
+    /// Also writes a mark into the trace of the kernel (trace_marker) if this is permitted.
     #[arg(long = "break", value_name = "TIME", value_parser = quantity::time, allow_hyphen_values = true)]
     pub break_at: Option<Nanos>,
-    /// A plan that overrides the flags; set by other commands.
+    /// A plan that overrides the flags; other commands set it.
     #[arg(skip)]
     pub plan: Option<WaitPlan>,
     /// The flags that `wait` and `period` share.
@@ -54,18 +58,22 @@ pub struct WaitingArgs {
     /// The flags of all runs.
     #[command(flatten)]
     pub run: RunArgs,
-    /// The kernel's timer slack of the thread that waits: default, or a time up to 4s as in 1ns
-    /// (repeatable, or with commas)
+    /// Timer slack of the waiting thread: default, or a time up to 4s as in 1ns
+    ///
+    /// The kernel may delay a wait by the timer slack (repeatable, or with commas).
     #[arg(long, value_name = "TIME", value_delimiter = ',', value_parser = slack, allow_hyphen_values = true)]
     pub slack: Vec<Slack>,
-    /// Scheduling policy of the thread that waits: other, fifo:PRIORITY or rr:PRIORITY, priority 80
-    /// where none is given (repeatable, or with commas)
+    /// Scheduling policy of the waiting thread: other, fifo:PRIORITY or rr:PRIORITY
+    ///
+    /// The default priority is 80 (repeatable, or with commas).
     #[arg(long, value_name = "POLICY", value_delimiter = ',', value_parser = policy)]
     pub policy: Vec<Policy>,
-    /// Load that runs meanwhile: none, or a thread that computes on the same or on another CPU (repeatable, or with commas)
+    /// Background load: none, or a computing thread on the same or on another CPU
+    ///
+    /// Repeatable, or with commas.
     #[arg(long, value_name = "LOAD", value_parser = loads(), value_delimiter = ',')]
     pub load: Vec<BackgroundLoad>,
-    /// Wait on this CPU, or on each in turn (all) [default: the quietest]
+    /// Wait on this CPU, or on each CPU in turn (all) [default: the quietest]
     #[arg(long, value_name = "N|all", value_parser = cpus, allow_negative_numbers = true)]
     pub cpu: Option<Cpus>,
 }
@@ -74,7 +82,7 @@ pub struct WaitingArgs {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Lengths(pub Vec<u64>);
 
-/// Timer slack of a thread in nanoseconds; `None` keeps that of the system.
+/// The timer slack of a thread in nanoseconds; `None` keeps the default of the system.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Slack(pub Option<u64>);
 
@@ -88,7 +96,7 @@ pub enum Cpus {
 }
 
 impl WaitArgs {
-    /// Whether only the named lengths are waited.
+    /// Whether only the lengths of `--durations` are measured, without waits of random lengths.
     #[must_use]
     pub fn only_lengths(&self) -> bool {
         let single = |lengths: &Lengths| lengths.0.len() == 1;
@@ -96,6 +104,7 @@ impl WaitArgs {
     }
 }
 
+/// A parser for background loads.
 fn loads() -> impl TypedValueParser<Value = BackgroundLoad> {
     PossibleValuesParser::new(["none", "same-cpu", "other-cpu"]).map(|name| match name.as_str() {
         "same-cpu" => BackgroundLoad::SameCpu,
@@ -104,14 +113,15 @@ fn loads() -> impl TypedValueParser<Value = BackgroundLoad> {
     })
 }
 
-/// The longest accepted wait and period in nanoseconds: one minute.
-const LONGEST_NS: f64 = 6e10;
+/// The longest accepted wait in nanoseconds: one minute.
+const MAX_WAIT_NS: f64 = 6e10;
 
-/// Parses one length, or a range, which stands for its decades and both its ends.
+/// Parses one length, or a range `FROM..TO`, which stands for `FROM`, ten times `FROM` and so on,
+/// and `TO`.
 fn lengths(text: &str) -> Result<Lengths, String> {
-    let one = |text: &str| {
+    let length = |text: &str| {
         let Nanos(ns) = quantity::time(text).map_err(|error| error.to_string())?;
-        if ns > LONGEST_NS {
+        if ns > MAX_WAIT_NS {
             return Err(format!(
                 "'{}' is longer than a minute; give a shorter time",
                 text.trim()
@@ -119,13 +129,13 @@ fn lengths(text: &str) -> Result<Lengths, String> {
         }
         match ns.ceil() as u64 {
             ns @ 2.. => Ok(ns),
-            _ => Err("waits of 1 ns are measured anyway, as the floor; give 2ns or more".into()),
+            _ => Err("waits of 1 ns are always measured, as the floor; give 2ns or more".into()),
         }
     };
     let Some((from, to)) = text.split_once("..") else {
-        return Ok(Lengths(vec![one(text)?]));
+        return Ok(Lengths(vec![length(text)?]));
     };
-    let (from, to) = (one(from)?, one(to)?);
+    let (from, to) = (length(from)?, length(to)?);
     if from > to {
         return Err("the range ends before it begins; give it as in 1us..50ms".into());
     }
@@ -136,6 +146,7 @@ fn lengths(text: &str) -> Result<Lengths, String> {
     Ok(Lengths(all))
 }
 
+/// Parses a timer slack: `default`, or a time up to 4 s.
 fn slack(text: &str) -> Result<Slack, String> {
     if text.trim() == "default" {
         return Ok(Slack(None));
@@ -145,9 +156,10 @@ fn slack(text: &str) -> Result<Slack, String> {
         .ok_or_else(|| "give default, or a time up to 4s, as in 1ns or 50us".into())
 }
 
+/// Parses a scheduling policy with its priority.
 fn policy(text: &str) -> Result<Policy, String> {
-    /// Default priority: above most threads of the kernel, below its watchdogs.
-    const PRIORITY: u32 = 80;
+    /// Default priority: higher than that of most kernel threads, lower than that of its watchdogs.
+    const DEFAULT_PRIORITY: u32 = 80;
     let (name, priority) = match text.trim().split_once(':') {
         Some((name, priority)) => (
             name,
@@ -156,7 +168,7 @@ fn policy(text: &str) -> Result<Policy, String> {
                 .ok()
                 .filter(|given| (1..=99).contains(given)),
         ),
-        None => (text.trim(), Some(PRIORITY)),
+        None => (text.trim(), Some(DEFAULT_PRIORITY)),
     };
     match (name, priority) {
         ("other", _) if !text.contains(':') => Ok(Policy::Other),
@@ -169,6 +181,7 @@ fn policy(text: &str) -> Result<Policy, String> {
     }
 }
 
+/// Parses the number of a CPU, or `all`.
 fn cpus(text: &str) -> Result<Cpus, String> {
     if text.trim() == "all" {
         return Ok(Cpus::All);
@@ -183,7 +196,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lengths_are_times_or_ranges() {
+    fn reads_times_and_ranges() {
         assert_eq!(lengths("50us").unwrap().0, [50_000]);
         assert_eq!(
             lengths("1us..50ms").unwrap().0,
@@ -198,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn slack_policy_and_cpu_are_read() {
+    fn reads_slack_policy_and_cpu() {
         assert_eq!(
             (slack("default"), slack("1ns")),
             (Ok(Slack(None)), Ok(Slack(Some(1))))

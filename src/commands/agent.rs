@@ -1,5 +1,4 @@
-//! `timermeter agent`: serves the native timers over the agent protocol, on standard input and
-//! output.
+//! `agent`: serves the native timers over the agent protocol, on standard input and output.
 
 use std::io::{self, BufReader, ErrorKind};
 
@@ -12,11 +11,12 @@ use crate::selection::select;
 /// Serves requests until the input ends or the output is closed.
 ///
 /// # Errors
-/// When a timer is unknown, the CPU cannot be used, or a pipe fails.
+/// When a timer is unknown, the CPU cannot be used, standard input or output fails, or the program
+/// that started this agent has already ended.
 pub fn run(args: &AgentArgs) -> Result<(), CommandError> {
     if !children::stay_with_starter() {
         return Err(CommandError::Failed(
-            "the program that started it has ended".into(),
+            "the program that started this agent has ended".into(),
         ));
     }
     let all: Vec<_> = timers::catalogue()
@@ -49,7 +49,7 @@ pub fn run(args: &AgentArgs) -> Result<(), CommandError> {
     match serve(&mut input, &mut io::stdout().lock(), &entries, &waiters) {
         Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
         Err(error) => Err(CommandError::Failed(format!(
-            "cannot talk to the runner any more: {error}"
+            "the connection to the measuring program failed: {error}"
         ))),
         Ok(()) => Ok(()),
     }

@@ -1,10 +1,10 @@
-//! `agent-check`: tests whether an agent speaks the agent protocol, and reports each request with
+//! `agent-check`: tests whether an agent follows the agent protocol, and prints each request with
 //! its result.
 
 use std::io::Write;
 use std::time::Duration;
 
-use super::{CommandError, emit, hosts, prepare};
+use super::{CommandError, emit, hosts, prepare_outputs};
 use crate::cli::AgentCheckArgs;
 use crate::document::Document;
 use crate::hosts::children;
@@ -13,11 +13,11 @@ use crate::hosts::conformance::{Finding, Verdict, check};
 /// Runs the command. Returns whether the agent passed.
 ///
 /// # Errors
-/// When the output cannot be written, or the user asked to stop.
+/// When the output cannot be written, or the user interrupts the program.
 pub fn run(args: &AgentCheckArgs, output: &mut dyn Write) -> Result<bool, CommandError> {
-    let outputs = prepare(&args.output)?;
+    let outputs = prepare_outputs(&args.output)?;
     let findings = check(
-        &hosts::command(&args.agent),
+        &hosts::agent_command(&args.agent),
         Duration::from_secs(args.timeout),
     );
     if children::interrupted() {

@@ -1,8 +1,8 @@
-//! `analyse`: computes a report from a trace again.
+//! `analyse`: computes a report from a trace, the raw observations of a run.
 
 use std::io::Write;
 
-use super::{CommandError, emit, failed, prepare, tell, view};
+use super::{CommandError, emit, failed, prepare_outputs, print_message, printed_report};
 use crate::cli::AnalyseArgs;
 use crate::recording::Recording;
 use crate::report::{Archive, find_invalid};
@@ -12,7 +12,7 @@ use crate::report::{Archive, find_invalid};
 /// # Errors
 /// When the file is not a trace or is damaged, or a file cannot be written.
 pub fn run(args: &AnalyseArgs, output: &mut dyn Write) -> Result<(), CommandError> {
-    let outputs = prepare(&args.output)?;
+    let outputs = prepare_outputs(&args.output)?;
     let archive = args
         .save
         .as_deref()
@@ -24,14 +24,18 @@ pub fn run(args: &AnalyseArgs, output: &mut dyn Write) -> Result<(), CommandErro
     if let Some(what) = find_invalid(&report) {
         let trace = args.trace.display();
         return Err(failed(format!(
-            "'{trace}' is a damaged trace: its report is impossible: {what}"
+            "'{trace}' is a damaged trace, because its report would be impossible: {what}"
         )));
     }
     if let Some(archive) = archive {
-        tell(&format!(
+        print_message(&format!(
             "kept in {}",
             archive.commit(&report).map_err(failed)?.display()
         ));
     }
-    emit(&view(&report, args.detail.wanted()), outputs, output)
+    emit(
+        &printed_report(&report, args.detail.wanted()),
+        outputs,
+        output,
+    )
 }

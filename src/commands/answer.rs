@@ -1,11 +1,11 @@
-//! `timermeter` without a command: prints in a few lines which clock to use on this machine.
+//! The program without a command: prints in a few lines which clock to use on this machine.
 
 use std::io::Write;
 use std::path::PathBuf;
 
-use super::first_look::{first_look, first_waits};
-use super::hosts::is_here;
-use super::{CommandError, emit, failed, prepare};
+use super::hosts::is_available;
+use super::quick_probe::{quick_probe, quick_waits};
+use super::{CommandError, emit, failed, prepare_outputs};
 use crate::cli::{AnswerArgs, HostArgs};
 use crate::document::Document;
 use crate::findings::machine;
@@ -14,17 +14,16 @@ use crate::method::answer::WAIT_NS;
 use crate::model::{Platform, Report, Severity, WaitRow};
 use crate::report::read;
 
-/// Ids of the measured clocks. Of each list, the first clock that this system has is measured: a
-/// portable clock, the counter of the CPU with ordered reads, and the counter without ordering.
+/// The ids of the measured clocks: a portable clock, the CPU counter with a fence, and the CPU
+/// counter without a fence. Of each list, the first clock that this system has is measured.
 const CLOCKS: [&[&str]; 3] = [
     &["monotonic", "instant"],
     &["rdtsc-lfence", "cntvct-isb", "rdtime-fence"],
     &["rdtsc", "cntvct", "rdtime"],
 ];
-/// Ids of the measured sleep primitives. The timer slack applies to the first but not to the
-/// second.
+/// The ids of the measured sleep primitives. Timer slack delays the first but not the second.
 const WAITS: [&str; 2] = ["nanosleep", "timerfd"];
-/// Smallest relative change of the core's frequency during the measurement that is reported.
+/// Smallest range of the core frequency during the measurement that is reported, as a share.
 /// *Judgement*.
 const MIN_FREQUENCY_CHANGE: f64 = 0.03;
 
@@ -33,39 +32,42 @@ const MIN_FREQUENCY_CHANGE: f64 = 0.03;
 /// # Errors
 /// When no clock can be measured, a report cannot be read, or the output cannot be written.
 pub fn run(args: &AnswerArgs, output: &mut dyn Write) -> Result<(), CommandError> {
-    let outputs = prepare(&args.output)?;
-    let (report, waits, waited) = if args.from.is_empty() {
+    let outputs = prepare_outputs(&args.output)?;
+    let (report, waits, has_waits) = if args.from.is_empty() {
         measure_clocks()?
     } else {
         read_reports(&args.from)?
     };
     let answer = ClockAnswer::from_reports(&report, &waits, disturbances(&report));
-    let lines = answer.lines(report.platform.os.family == "linux", waited);
+    let lines = answer.lines(report.platform.os.family == "linux", has_waits);
     emit(&Document::new(&answer).facts(lines), outputs, output)
 }
 
-/// The report of the clocks, the rows of the waits, and whether any waits were measured.
+/// The report of the clocks, the rows of the sleep primitives, and whether sleep primitives were
+/// measured now.
 type Measured = (Report, Vec<WaitRow>, bool);
 
+/// Measures the clocks and the sleep primitives of this machine.
 fn measure_clocks() -> Result<Measured, CommandError> {
     let clocks: Vec<String> = CLOCKS
         .iter()
-        .filter_map(|any| any.iter().find(|id| is_here(id)))
+        .filter_map(|ids| ids.iter().find(|id| is_available(id)))
         .map(|id| (*id).to_owned())
         .collect();
-    let report = first_look(&clocks, &HostArgs::default())?;
+    let report = quick_probe(&clocks, &HostArgs::default())?;
     let waits_here =
         |id: &&str| timers::waits::find(id).is_some_and(|entry| entry.availability().is_ok());
     let waits: Vec<&str> = WAITS.into_iter().filter(waits_here).collect();
-    let waited = if waits.is_empty() {
+    let has_waits = if waits.is_empty() {
         Vec::new()
     } else {
-        first_waits(&waits, WAIT_NS)?.waits
+        quick_waits(&waits, WAIT_NS)?.waits
     };
-    Ok((report, waited, !waits.is_empty()))
+    Ok((report, has_waits, !waits.is_empty()))
 }
 
-/// Reads the answer's input from files: the first report with clocks, and the waits of all reports.
+/// Reads reports from files. Returns the first report with clocks, and the sleep primitives of all
+/// reports.
 fn read_reports(files: &[PathBuf]) -> Result<Measured, CommandError> {
     let reports = files.iter().map(|file| read(file));
     let reports = reports.collect::<Result<Vec<_>, _>>().map_err(failed)?;
@@ -78,16 +80,16 @@ fn read_reports(files: &[PathBuf]) -> Result<Measured, CommandError> {
         .collect();
     let clocks = reports.into_iter().find(|report| !report.timers.is_empty());
     let clocks = clocks.ok_or_else(|| {
-        failed("no report has clocks: `timermeter probe -o report.json` writes one that does")
+        failed("no report has clocks: `timermeter probe -o report.json` writes one")
     })?;
     Ok((clocks, waits, false))
 }
 
-/// The causes of worse results on this machine at present, with their size if it is known.
+/// What disturbs measurements on this machine at the time of the report, with its size if known.
 fn disturbances(report: &Report) -> Vec<String> {
     let platform: &Platform = &report.platform;
     let findings = machine::judge(platform);
-    // The clock source has a line of its own in the answer.
+    // The answer has a separate line about the clock source.
     let problems = findings.iter().filter(|finding| {
         finding.severity == Severity::Problem
             && !["clock-source", "tsc"].contains(&finding.code.as_str())
@@ -103,9 +105,9 @@ fn disturbances(report: &Report) -> Vec<String> {
         })
         .collect();
     if let Some(hertz) = report.frequency.cycles() {
-        let moved = (hertz.high - hertz.low) / hertz.value;
-        if moved > MIN_FREQUENCY_CHANGE {
-            disturbances.push(format!("frequency moves by {:.0} %", 100.0 * moved));
+        let change = (hertz.high - hertz.low) / hertz.value;
+        if change > MIN_FREQUENCY_CHANGE {
+            disturbances.push(format!("frequency moves by {:.0} %", 100.0 * change));
         }
     }
     disturbances

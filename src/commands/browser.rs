@@ -1,5 +1,5 @@
-//! `timermeter browser`: relays the agent protocol between the program that measures (on standard
-//! input and output) and a page in a browser.
+//! `browser`: relays the agent protocol between the measuring program, which is connected to
+//! standard input and output, and a page in a browser.
 
 use std::io::{self, BufReader};
 
@@ -10,7 +10,7 @@ use crate::hosts::browser::{BrowserHost, serve};
 /// Relays messages until the input ends.
 ///
 /// # Errors
-/// When the browser cannot be used.
+/// When the browser cannot be started or does not answer.
 pub fn run(args: &BrowserArgs) -> Result<(), CommandError> {
     let BrowserArgs {
         kind,

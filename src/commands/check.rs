@@ -1,12 +1,12 @@
-//! `check`: judges whether the machine is fit for measurements. It changes nothing.
+//! `check`: judges whether the machine is fit for measurements. It does not change the machine.
 
 use std::io::Write;
 use std::time::Duration;
 
 use serde::Serialize;
 
-use super::frame::choose_cpu;
-use super::{CommandError, emit, failed, prepare};
+use super::run_context::choose_cpu;
+use super::{CommandError, emit, failed, prepare_outputs};
 use crate::cli::CheckArgs;
 use crate::document::{Document, FindingText};
 use crate::findings::machine;
@@ -18,7 +18,7 @@ use crate::report::read;
 use crate::text::{counted, first_part};
 use crate::watching::{log, tally};
 
-/// Largest size of a watch journal that is read, in bytes. A journal of years fits, unless events
+/// Largest size of a log of `watch` that is read, in bytes. The log of years fits, unless events
 /// occur each second.
 const MAX_WATCH_BYTES: u64 = 64 << 20;
 
@@ -35,7 +35,7 @@ struct Checked {
 /// # Errors
 /// When the CPU cannot be used, the report cannot be read, or the output cannot be written.
 pub fn run(args: &CheckArgs, output: &mut dyn Write) -> Result<bool, CommandError> {
-    let outputs = prepare(&args.output)?;
+    let outputs = prepare_outputs(&args.output)?;
     let (platform, date) = match &args.from {
         Some(file) => read(file)
             .map(|report| (report.platform, report.created))
@@ -57,7 +57,7 @@ pub fn run(args: &CheckArgs, output: &mut dyn Write) -> Result<bool, CommandErro
         platform,
     };
     let mut document = Document::new(&checked);
-    if let Some(sentence) = clock_sentence(&checked.findings) {
+    if let Some(sentence) = clock_verdict(&checked.findings) {
         document = document.paragraph(sentence);
     }
     let document = document
@@ -67,7 +67,7 @@ pub fn run(args: &CheckArgs, output: &mut dyn Write) -> Result<bool, CommandErro
     Ok(checked.fit)
 }
 
-/// The finding from the last saved watch; `None` if no watch was saved.
+/// The finding about the last saved watch; `None` if no watch was saved.
 fn watch_finding() -> Option<Finding> {
     let mut bytes = Vec::new();
     input::read(
@@ -87,16 +87,17 @@ fn watch_finding() -> Option<Finding> {
     ))
 }
 
-/// Codes of the findings about the clocks themselves; the rest is about their surroundings.
+/// The codes of the findings about the clocks themselves; the other findings are about the rest of
+/// the machine.
 const CLOCK_FINDINGS: [&str; 2] = ["clock-source", "tsc"];
 
-/// A sentence that says whether the clocks are good.
-fn clock_sentence(findings: &[Finding]) -> Option<String> {
-    let of_clocks = findings
+/// A sentence that says whether the clock is good; `None` without findings about it.
+fn clock_verdict(findings: &[Finding]) -> Option<String> {
+    let clock_findings = findings
         .iter()
         .filter(|finding| CLOCK_FINDINGS.contains(&finding.code.as_str()));
-    let worst =
-        of_clocks.min_by_key(|finding| (finding.severity != Severity::Problem, &finding.code))?;
+    let worst = clock_findings
+        .min_by_key(|finding| (finding.severity != Severity::Problem, &finding.code))?;
     let word = match worst.severity {
         Severity::Problem => "not good",
         Severity::Unknown => "unknown",
@@ -105,14 +106,14 @@ fn clock_sentence(findings: &[Finding]) -> Option<String> {
     Some(format!("The clock is {word} — {}.", worst.message()))
 }
 
-/// The findings to print. With `whole`, all of them; otherwise problems and notes only.
-fn selected_findings(findings: &[Finding], whole: bool) -> impl Iterator<Item = FindingText> {
-    let shown = findings
+/// The findings to print: all if `verbose`, otherwise problems and notes, the notes in short form.
+fn selected_findings(findings: &[Finding], verbose: bool) -> impl Iterator<Item = FindingText> {
+    let selected = findings
         .iter()
-        .filter(move |finding| whole || finding.severity <= Severity::Note);
-    shown.map(move |finding| {
+        .filter(move |finding| verbose || finding.severity <= Severity::Note);
+    selected.map(move |finding| {
         let mut text = FindingText::from(finding);
-        if !whole && finding.severity == Severity::Note {
+        if !verbose && finding.severity == Severity::Note {
             text.message = first_part(&text.message).to_owned();
             text.advice = None;
         }
@@ -120,6 +121,7 @@ fn selected_findings(findings: &[Finding], whole: bool) -> impl Iterator<Item = 
     })
 }
 
+/// A sentence with the number of findings of each severity.
 fn summary(findings: &[Finding]) -> String {
     let count = |severity| {
         let same = findings

@@ -1,12 +1,13 @@
-//! `compare`: compares two reports, or several runs on each side.
+//! `compare`: compares two reports, or several reports of one machine on each side, and evaluates
+//! the conditions of `--fail-if`.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
-use super::first_look::probe_again;
-use super::{CommandError, emit, prepare, report_unreadable};
+use super::quick_probe::probe_again;
+use super::{CommandError, emit, prepare_outputs, report_unreadable};
 use crate::cli::CompareArgs;
 use crate::comparison::{
     Comparison, Condition, Decision, PlatformChange, platform_changes, unlike_cpu,
@@ -19,12 +20,12 @@ use crate::table::Format;
 
 /// A comparison with the results of its conditions.
 #[derive(Serialize)]
-struct Judged {
+struct Judgement {
     #[serde(flatten)]
     comparison: Option<Comparison>,
-    /// Conditions that hold, each with the cause.
+    /// The conditions that hold, each with the change that fulfils it.
     conditions: Vec<String>,
-    /// Conditions that could not be decided, with the reasons.
+    /// The conditions that could not be decided, with the reasons.
     open: Vec<String>,
     exit_status: u8,
 }
@@ -35,30 +36,33 @@ type Run = Kept<Report>;
 /// Runs the command. Returns `true` if no condition holds.
 ///
 /// # Errors
-/// When nothing can be compared, a condition could not be decided, or the output cannot be written.
+/// When the reports cannot be compared, a condition could not be decided, or the output cannot be
+/// written.
 pub fn run(args: &CompareArgs, output: &mut dyn Write) -> Result<bool, CommandError> {
-    let outputs = prepare(&args.output)?;
-    let judged = match judge(args) {
-        Err(CommandError::Undecided(why)) if args.output.format == Format::Json => Judged {
+    let outputs = prepare_outputs(&args.output)?;
+    let judgement = match judge(args) {
+        Err(CommandError::Undecided(why)) if args.output.format == Format::Json => Judgement {
             comparison: None,
             conditions: Vec::new(),
             open: vec![why],
             exit_status: 4,
         },
-        judged => judged?,
+        judgement => judgement?,
     };
-    let mut document = Document::new(&judged);
-    if let Some(comparison) = &judged.comparison {
+    let mut document = Document::new(&judgement);
+    if let Some(comparison) = &judgement.comparison {
         document = comparison.add_to(document, args.all);
     }
-    for line in judged.conditions.iter().chain(&judged.open) {
+    for line in judgement.conditions.iter().chain(&judgement.open) {
         document = document.paragraph(line);
     }
     emit(&document, outputs, output)?;
-    match judged.exit_status {
+    match judgement.exit_status {
         0 => Ok(true),
         3 => Ok(false),
-        _ if judged.comparison.is_none() => Err(CommandError::Undecided(judged.open.concat())),
+        _ if judgement.comparison.is_none() => {
+            Err(CommandError::Undecided(judgement.open.concat()))
+        }
         _ => Err(CommandError::Undecided(
             "not everything could be decided".to_owned(),
         )),
@@ -66,30 +70,30 @@ pub fn run(args: &CompareArgs, output: &mut dyn Write) -> Result<bool, CommandEr
 }
 
 /// Reads the reports, compares them, and evaluates the conditions.
-fn judge(args: &CompareArgs) -> Result<Judged, CommandError> {
-    let kept = Baselines::of_user();
-    let resolve = |words: &[PathBuf]| {
-        let resolve = |word: &PathBuf| {
-            Baselines::resolve(kept.as_ref(), word).map_err(|error| match error {
+fn judge(args: &CompareArgs) -> Result<Judgement, CommandError> {
+    let baselines = Baselines::of_user();
+    let resolve = |arguments: &[PathBuf]| {
+        let resolve = |argument: &PathBuf| {
+            Baselines::resolve(baselines.as_ref(), argument).map_err(|error| match error {
                 Unresolved::Both { .. } => CommandError::Usage(error.to_string()),
                 Unresolved::Neither { .. } => CommandError::Undecided(error.to_string()),
             })
         };
-        words.iter().map(resolve).collect::<Result<Vec<_>, _>>()
+        arguments.iter().map(resolve).collect::<Result<Vec<_>, _>>()
     };
     let (mut old, mut new) = (resolve(&args.reports)?, resolve(&args.new)?);
     if new.is_empty() {
         if let Some(folder) = old.iter().find(|path| path.is_dir()) {
             return Err(CommandError::Usage(format!(
-                "'{}' is a folder: put `--` between the old and the new runs of one machine (compare OLD... -- NEW...); many \
-                 machines are compared by SQL over `timermeter table FOLDER --columns all`",
+                "'{}' is a folder: put `--` between the old and the new runs of one machine (compare OLD... -- NEW...); to compare many \
+                 machines, use SQL on the output of `timermeter table FOLDER --columns all`",
                 folder.display()
             )));
         }
         new = old.split_off(1);
         if new.len() > 1 {
             return Err(CommandError::Usage(
-                "which of these reports are the new ones? Put `--` before them: compare OLD... -- NEW...".to_owned(),
+                "it is unclear which reports are the new ones: put `--` before them (compare OLD... -- NEW...)".to_owned(),
             ));
         }
     }
@@ -125,15 +129,15 @@ fn judge(args: &CompareArgs) -> Result<Judged, CommandError> {
     }
     let (first_old, first_new) = (&old[0], &new[0]);
     let names = [first_old, first_new].map(|run| format!("'{}'", run.path.display()));
-    let incomparable = |why| CommandError::Undecided(format!("{}: {why}", names.join(" and ")));
+    let undecided = |why| CommandError::Undecided(format!("{}: {why}", names.join(" and ")));
     let other_cpu = unlike_cpu(&first_old.content, &first_new.content);
     if let Some(why) = other_cpu.filter(|_| args.same_cpu) {
-        return Err(incomparable(why));
+        return Err(undecided(why));
     }
     let [old, new, history]: [Vec<&Report>; 3] =
         [&old, &new, &history].map(|side| side.iter().map(|run| &run.content).collect());
-    let comparison = Comparison::between(&old, &new, &history)
-        .map_err(|error| incomparable(error.to_string()))?;
+    let comparison =
+        Comparison::between(&old, &new, &history).map_err(|error| undecided(error.to_string()))?;
     let mut conditions = Vec::new();
     for condition in &args.fail_if {
         check_timers(condition, &comparison)?;
@@ -144,7 +148,7 @@ fn judge(args: &CompareArgs) -> Result<Judged, CommandError> {
             Decision::Fails => {}
         }
     }
-    Ok(Judged {
+    Ok(Judgement {
         exit_status: match (conditions.as_slice(), open.as_slice()) {
             ([], []) => 0,
             ([], _) => 4,
@@ -156,7 +160,7 @@ fn judge(args: &CompareArgs) -> Result<Judged, CommandError> {
     })
 }
 
-/// Rejects a condition for timers that no report has, because it could never hold.
+/// Rejects a condition for timers that are in no report, because it could never hold.
 fn check_timers(condition: &Condition, comparison: &Comparison) -> Result<(), CommandError> {
     let names = || {
         let figures = comparison.figures.iter().map(|figure| &figure.timer);
@@ -174,28 +178,29 @@ fn check_timers(condition: &Condition, comparison: &Comparison) -> Result<(), Co
     Err(CommandError::Usage(format!("--fail-if '{text}': {why}")))
 }
 
-/// Rejects runs of several machines on one side, and a run that is given twice. The variation
-/// between runs can only be computed from different runs of one machine.
+/// Rejects runs of several machines on one side, and a run that is given twice, because the
+/// variation between runs can only be computed from different runs of one machine.
 fn check_one_machine(side: &[Run]) -> Result<(), CommandError> {
-    for (at, run) in side.iter().enumerate() {
+    for (index, run) in side.iter().enumerate() {
         let (first, report) = (&side[0], &run.content);
-        let refused = |other: &Path, what: String| {
+        let usage_error = |other: &Path, problem: String| {
             let paths = format!("'{}' and '{}'", other.display(), run.path.display());
-            Err(CommandError::Usage(format!("{paths} are {what}")))
+            Err(CommandError::Usage(format!("{paths} are {problem}")))
         };
-        let mut before = side[..at].iter();
-        if let Some(other) = before.find(|other| other.content.created == report.created) {
-            let what = format!("of one run ({}): each run counts once", report.created);
-            return refused(&other.path, what);
+        let mut earlier = side[..index].iter();
+        if let Some(other) = earlier.find(|other| other.content.created == report.created) {
+            let problem = format!("the same run ({}): each run counts once", report.created);
+            return usage_error(&other.path, problem);
         }
         let changes = platform_changes(&first.content, report);
         if let Some(change) = changes
             .iter()
             .find(|change: &&PlatformChange| change.is_loud())
         {
-            let what =
-                format!("not of one machine as it is ({change}): `--` stands between its runs");
-            return refused(&first.path, what);
+            let problem = format!(
+                "not of the same machine in the same state ({change}): put `--` between the old and the new runs"
+            );
+            return usage_error(&first.path, problem);
         }
     }
     Ok(())

@@ -21,17 +21,17 @@ pub fn run(args: &CompletionsArgs, output: &mut dyn Write) -> Result<(), Command
 /// The completion script for a shell.
 #[must_use]
 pub fn script(shell: Shell) -> Vec<u8> {
-    let all = groups::command();
-    // Hidden commands, which the program starts itself, are not completed.
-    let shown = all
+    let command = groups::command();
+    // Hidden commands are started by the program itself, so they are not completed.
+    let visible = command
         .get_subcommands()
         .filter(|verb| !verb.is_hide_set())
         .cloned();
-    let mut command = clap::Command::new("timermeter")
+    let mut completed = clap::Command::new("timermeter")
         .version(env!("CARGO_PKG_VERSION"))
-        .args(all.get_arguments().cloned())
-        .subcommands(shown);
+        .args(command.get_arguments().cloned())
+        .subcommands(visible);
     let mut text = Vec::new();
-    clap_complete::generate(shell, &mut command, "timermeter", &mut text);
+    clap_complete::generate(shell, &mut completed, "timermeter", &mut text);
     text
 }

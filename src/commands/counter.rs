@@ -1,14 +1,14 @@
-//! `check --counter`: judges whether programs may read the raw CPU counter on this machine.
+//! `check --counter`: judges whether programs may read the CPU counter directly on this machine.
 
 use std::io::Write;
 use std::time::Duration;
 
 use timers::raw::{Here, Machine, Recipe};
 
-use super::first_look::first_look_in_context;
-use super::frame::choose_cpu;
-use super::hosts::is_here;
-use super::{CommandError, emit, failed, prepare};
+use super::hosts::is_available;
+use super::quick_probe::probe_with_context;
+use super::run_context::choose_cpu;
+use super::{CommandError, emit, failed, prepare_outputs};
 use crate::campaign::counter::{CounterPlan, observe};
 use crate::cli::{CheckArgs, RecipeArgs};
 use crate::counter::{Case, Counter, CounterVerdict, RecipeOutcome, RecipeRow, judge};
@@ -22,27 +22,29 @@ use crate::rate::counter::findings;
 use crate::rate::rate_from_paired_readings;
 use crate::table::{Notation, Table, TableColumn};
 
-/// Number of fresh processes that try each recipe.
-/// *Judgement*: the worst of 20 processes stands for one start in twenty.
+/// Number of fresh processes that try each recipe, a common method to find the rate of the counter.
+/// *Judgement*: the worst of 20 processes represents one start of a program in twenty.
 const PROCESSES: usize = 20;
 /// Time limit of a process that tries a recipe.
 const RECIPE_TIMEOUT: Duration = Duration::from_secs(10);
-/// Number of clock samples before and after each round of recipes; the tightest one is used.
+/// Number of samples of the counter and a clock before and after each round of recipes; the
+/// shortest one is used.
 const CLOCK_SAMPLES: u32 = 25;
 
-/// Runs the command. Returns `true` if programs may read the counter.
+/// Runs the command. Returns `true` if programs may read the counter, at least until the machine is
+/// migrated.
 ///
 /// # Errors
 /// When the counter cannot be read at all, or the output cannot be written.
 pub fn run(args: &CheckArgs, output: &mut dyn Write) -> Result<bool, CommandError> {
-    let outputs = prepare(&args.output)?;
+    let outputs = prepare_outputs(&args.output)?;
     let ids = Here::ids();
     let mut here = Here::open().map_err(|why| {
         let remedy = why
             .remedy
             .map_or(String::new(), |remedy| format!("; {remedy}"));
         failed(format!(
-            "the counter cannot be read here, so that no program may: {}{remedy}",
+            "the counter cannot be read here, also not by other programs: {}{remedy}",
             why.reason
         ))
     })?;
@@ -73,7 +75,9 @@ pub fn run(args: &CheckArgs, output: &mut dyn Write) -> Result<bool, CommandErro
     document = document.findings(&counter.findings);
     if !counter.recipes.is_empty() {
         document = document
-            .heading("rates that programs find in fresh processes (ppm longer than true)")
+            .heading(
+                "rates that programs find in fresh processes (ppm above the true length of a tick)",
+            )
             .table(recipe_table(&counter));
     }
     if let Some(snippets) = &counter.snippets {
@@ -87,30 +91,30 @@ pub fn run(args: &CheckArgs, output: &mut dyn Write) -> Result<bool, CommandErro
     ))
 }
 
-/// Measures the counter, and the clock to read instead, with a quick probe.
+/// Probes the counter, and CLOCK_MONOTONIC as its alternative.
 fn probe_counter(ids: &[&str; 2]) -> Result<Vec<TimerRow>, CommandError> {
-    let wanted: Vec<String> = ids
+    let timers: Vec<String> = ids
         .iter()
         .copied()
         .chain(["monotonic"])
-        .filter(|id| is_here(id))
+        .filter(|id| is_available(id))
         .map(str::to_owned)
         .collect();
-    Ok(first_look_in_context(&wanted)?.timers)
+    Ok(probe_with_context(&timers)?.timers)
 }
 
-/// Tries each recipe in fresh processes, in turn. The true rate is measured from before the first
-/// process until after the last.
+/// Tries each recipe in fresh processes. The true rate is measured meanwhile, from before the first
+/// process until after the last. Returns no rows if the true rate could not be measured.
 fn try_recipes(here: &mut Here) -> Result<Vec<RecipeRow>, CommandError> {
     let mut outcomes: Vec<Vec<RecipeOutcome>> = vec![Vec::new(); Recipe::ALL.len()];
-    let mut looks = vec![here.bracket_clock(CLOCK_SAMPLES)];
+    let mut clock_samples = vec![here.bracket_clock(CLOCK_SAMPLES)];
     for _ in 0..PROCESSES {
         for (recipe, outcomes) in Recipe::ALL.into_iter().zip(&mut outcomes) {
             outcomes.push(try_recipe(recipe)?);
         }
-        looks.push(here.bracket_clock(CLOCK_SAMPLES));
+        clock_samples.push(here.bracket_clock(CLOCK_SAMPLES));
     }
-    let Some(rate) = rate_from_paired_readings(&looks, 1.0) else {
+    let Some(rate) = rate_from_paired_readings(&clock_samples, 1.0) else {
         return Ok(Vec::new());
     };
     let truth = (rate.ns_per_tick, rate.uncertainty);
@@ -122,26 +126,29 @@ fn try_recipes(here: &mut Here) -> Result<Vec<RecipeRow>, CommandError> {
         .collect())
 }
 
-/// Tries a recipe in a fresh process.
+/// Tries a recipe in a fresh process. Returns the nanoseconds per tick that it finds, or the reason
+/// why it finds none.
 fn try_recipe(recipe: Recipe) -> Result<RecipeOutcome, CommandError> {
-    let (program, mut words) = children::this_program().map_err(failed)?;
-    words.extend(["counter-recipe".into(), recipe.id.into()]);
-    let said = run_within(RECIPE_TIMEOUT, program.as_ref(), &words);
+    let (program, mut args) = children::this_program().map_err(failed)?;
+    args.extend(["counter-recipe".into(), recipe.id.into()]);
+    let output = run_within(RECIPE_TIMEOUT, program.as_ref(), &args);
     if children::interrupted() {
         return Err(CommandError::Interrupted);
     }
-    Ok(said.and_then(|said| {
-        said.trim()
+    Ok(output.and_then(|output| {
+        output
+            .trim()
             .parse()
-            .map_err(|_| "what it found cannot be read".to_owned())
+            .map_err(|_| "the output of the process is not a number".to_owned())
     }))
 }
 
-/// Runs in the fresh process: prints the nanoseconds per tick that the recipe finds.
+/// Runs a recipe in the fresh process (`counter-recipe`) and prints the nanoseconds per tick that
+/// it finds.
 ///
 /// # Errors
 /// When there is no such recipe, or it finds no rate.
-pub fn recipe(args: &RecipeArgs, output: &mut dyn Write) -> Result<(), CommandError> {
+pub fn run_recipe(args: &RecipeArgs, output: &mut dyn Write) -> Result<(), CommandError> {
     let recipe = Recipe::ALL
         .into_iter()
         .find(|recipe| recipe.id == args.recipe);
@@ -152,6 +159,7 @@ pub fn recipe(args: &RecipeArgs, output: &mut dyn Write) -> Result<(), CommandEr
     Ok(writeln!(output, "{ns:e}")?)
 }
 
+/// The table of the recipes with their errors.
 fn recipe_table(counter: &Counter) -> Table<'static> {
     let mut table = Table::new(vec![
         TableColumn::left("recipe"),

@@ -1,41 +1,42 @@
-//! Writes the output files of a run, and its report to standard output.
+//! Writes the output files of a run (`--output`, `--trace`, `--save`, `--baseline`), and prints its
+//! report.
 
 use std::io::Write;
 
-use super::{CommandError, Outputs, emit, failed, prepare, view, write_files};
+use super::{CommandError, Outputs, emit, failed, prepare_outputs, printed_report, write_files};
 use crate::cli::RunArgs;
 use crate::model::Report;
 use crate::recording::Recording;
 use crate::report::{Archive, Baselines, WholeFile, is_stdout, json};
 use crate::text::{plain, shortened};
 
-/// The output files of a run. All are checked to be writable before anything is measured. They are
-/// written before the report is printed, so that no result is lost if standard output is closed.
+/// The output files of a run. They are checked before anything is measured, and written before the
+/// report is printed, so that no result is lost if standard output is closed.
 pub struct Files {
     outputs: Outputs,
     trace: Option<WholeFile>,
     archive: Option<Archive>,
-    /// The file of the baseline, with the name of the baseline.
+    /// The name of the baseline, and its file.
     baseline: Option<(String, WholeFile)>,
-    /// Whether the trace goes to standard output; then the report is not printed.
-    is_trace_shown: bool,
+    /// Whether the trace is printed on standard output instead of the report.
+    prints_trace: bool,
 }
 
 impl Files {
     /// Checks that all files are writable.
     ///
     /// # Errors
-    /// A message that names the file that is not writable.
+    /// When a file cannot be written; the message names it.
     pub fn prepare(args: &RunArgs) -> Result<Self, CommandError> {
         let trace = args.trace.as_deref().map(WholeFile::prepare).transpose();
         let archive = args.save.as_deref().map(Archive::prepare).transpose();
-        let baseline = args.baseline.as_deref().map(keep_as).transpose()?;
+        let baseline = args.baseline.as_deref().map(prepare_baseline).transpose()?;
         Ok(Self {
-            outputs: prepare(&args.output)?,
+            outputs: prepare_outputs(&args.output)?,
             trace: trace.map_err(failed)?,
             archive: archive.map_err(failed)?,
             baseline,
-            is_trace_shown: args.trace.as_deref().is_some_and(is_stdout),
+            prints_trace: args.trace.as_deref().is_some_and(is_stdout),
         })
     }
 
@@ -56,11 +57,11 @@ impl Files {
         }
         let report = recording.report().map_err(failed)?;
         if let Some(archive) = self.archive {
-            let place = archive.commit(&report).map_err(failed)?;
+            let folder = archive.commit(&report).map_err(failed)?;
             if !args.quiet {
                 eprintln!(
                     "kept in {}",
-                    shortened(&plain(&place.display().to_string()))
+                    shortened(&plain(&folder.display().to_string()))
                 );
             }
         }
@@ -70,23 +71,24 @@ impl Files {
             if !args.quiet {
                 let name = plain(&name);
                 eprintln!(
-                    "kept as baseline {name}: `timermeter compare {name}` tells what changed since"
+                    "kept as baseline {name}: `timermeter compare {name}` prints what changed since"
                 );
             }
         }
-        let view = view(&report, args.detail.wanted());
-        if self.is_trace_shown {
-            write_files(&view, self.outputs.files)?;
+        let document = printed_report(&report, args.detail.wanted());
+        if self.prints_trace {
+            write_files(&document, self.outputs.files)?;
         } else {
-            emit(&view, self.outputs, output)?;
+            emit(&document, self.outputs, output)?;
         }
         Ok(report)
     }
 }
 
-fn keep_as(name: &str) -> Result<(String, WholeFile), CommandError> {
-    let kept = Baselines::of_user().ok_or_else(|| {
-        failed("--baseline: none of TIMERMETER_HOME, XDG_DATA_HOME and HOME says where to keep it; set one of them")
+/// Checks that the baseline of this name can be written. Returns the name and the file.
+fn prepare_baseline(name: &str) -> Result<(String, WholeFile), CommandError> {
+    let baselines = Baselines::of_user().ok_or_else(|| {
+        failed("--baseline: there is no folder for baselines; set TIMERMETER_HOME, XDG_DATA_HOME or HOME")
     })?;
-    Ok((name.to_owned(), kept.prepare(name).map_err(failed)?))
+    Ok((name.to_owned(), baselines.prepare(name).map_err(failed)?))
 }

@@ -1,5 +1,5 @@
-//! Finds the hosts of the timers of a run (this program for native timers, agents for the rest),
-//! and selects the requested timers.
+//! Finds the hosts of the timers of a run, which are this program for native timers and agents for
+//! the timers of other runtimes, and selects the requested timers.
 
 mod gather;
 mod offers;
@@ -14,9 +14,9 @@ use crate::model::{Means, Properties, Status, Timer, TimerRow};
 use crate::recording::NotUsable;
 use crate::scratch::ScratchFolder;
 
-pub(super) use offers::{Offers, command};
+pub(super) use offers::{Offers, agent_command};
 
-/// The selected timers of one kind.
+/// The selected timers of type `T`: clocks, or sleep primitives and periodic timers.
 pub struct Selection<T> {
     /// The hosts of the usable timers.
     pub hosts: Vec<Host>,
@@ -24,24 +24,24 @@ pub struct Selection<T> {
     pub names: Vec<HostName>,
     /// Timers that can be measured, each with the index of its host.
     pub usable: Vec<(usize, T)>,
-    /// Timers that cannot be measured; an unreachable agent is one entry.
+    /// The timers that cannot be measured; an unreachable agent is one entry.
     pub missing: Vec<MissingTimer>,
     /// Whether a runtime that the user named is not installed.
-    pub missing_by_name: bool,
-    /// A line that lists which runtimes are installed, if all were requested; those that are not
-    /// installed are then left out of `missing`.
-    pub of_runtimes: Option<String>,
+    pub named_runtime_missing: bool,
+    /// With `--runtime all`, a line that lists which runtimes are installed; `missing` then has no
+    /// entries for the others. `None` without `--runtime all`.
+    pub runtimes_line: Option<String>,
     /// Keeps the files of the hosts of other runtimes while they are needed.
     _folder: Option<Rc<ScratchFolder>>,
 }
 
-/// Whether a native clock can be read on this machine.
-pub fn is_here(id: &str) -> bool {
+/// Whether the native clock with this id can be read on this machine.
+pub fn is_available(id: &str) -> bool {
     timers::find(id).is_some_and(|entry| (entry.availability)().is_ok())
 }
 
-/// Whether a native timer exists only on other systems or processors.
-pub fn is_elsewhere(id: &str) -> bool {
+/// Whether the native timer with this id exists only on other systems or processors.
+pub fn is_for_other_systems(id: &str) -> bool {
     let clock = || (timers::find(id)?.availability)().err();
     let waiter = || timers::waits::find(id)?.availability().err();
     clock().or_else(waiter).is_some_and(|why| why.elsewhere)
@@ -49,16 +49,16 @@ pub fn is_elsewhere(id: &str) -> bool {
 
 impl<T> Selection<T> {
     /// Removes timers that exist only on other systems or processors.
-    pub fn leave_out_elsewhere(&mut self) {
+    pub fn remove_timers_of_other_systems(&mut self) {
         self.missing
-            .retain(|missing| !is_elsewhere(&missing.timer.id));
+            .retain(|missing| !is_for_other_systems(&missing.timer.id));
     }
 
     /// Whether a runtime that the user named is not installed, or an agent is unreachable.
     #[must_use]
     pub fn failed_by_name(&self) -> bool {
         let failed = |missing: &MissingTimer| missing.why.status == Status::Failed;
-        self.missing_by_name || self.missing.iter().any(failed)
+        self.named_runtime_missing || self.missing.iter().any(failed)
     }
 }
 
@@ -67,10 +67,10 @@ impl<T> Selection<T> {
 pub struct MissingTimer {
     /// The timer.
     pub timer: Timer,
-    /// The way in which the timer waits.
+    /// The way in which the timer waits: by blocking or by spinning.
     pub means: Means,
-    /// The operations that the timer would support as a sleep primitive or periodic timer; empty
-    /// for a clock.
+    /// The protocol operations that the timer would support as a sleep primitive or periodic timer;
+    /// empty for a clock.
     pub ops: Vec<String>,
     /// The reason why the timer cannot be measured.
     pub why: NotUsable,
@@ -104,7 +104,7 @@ impl MissingTimer {
     }
 
     /// An entry with the id `prefix:*` that stands for all timers of an unreachable host.
-    fn of_host(prefix: &str, label: String, why: NotUsable) -> Self {
+    fn for_host(prefix: &str, label: String, why: NotUsable) -> Self {
         let timer = Timer {
             id: format!("{prefix}:*"),
             label,
@@ -135,7 +135,7 @@ impl MissingTimer {
     }
 }
 
-/// A timer as its host declares it.
+/// The type of a host's timers: clocks, or sleep primitives and periodic timers.
 pub trait Hosted: Clone + 'static {
     /// `true` for sleep primitives and periodic timers, `false` for clocks.
     const WAITS: bool;
@@ -146,8 +146,8 @@ pub trait Hosted: Clone + 'static {
     /// The id that the host uses for the timer.
     fn id(&self) -> &str;
 
-    /// The operations that the timer supports as a sleep primitive or periodic timer; empty for a
-    /// clock.
+    /// The protocol operations that the timer supports as a sleep primitive or periodic timer;
+    /// empty for a clock.
     fn ops(&self) -> &[String];
 }
 
@@ -229,9 +229,8 @@ impl HostName {
     }
 }
 
-/// Collects the timers of all hosts and selects those that match `patterns`, or all if there are
-/// none. Of sleep primitives and periodic timers, only those that support the operation `op` are
-/// selected.
+/// Collects the timers of all hosts and selects those that match `patterns`, or all if there are no
+/// patterns. With `op`, only timers that support this protocol operation are selected.
 ///
 /// # Errors
 /// When a pattern matches no timer, or this program cannot start itself.
@@ -243,10 +242,10 @@ pub fn gather<T: Hosted>(
 ) -> Result<Selection<T>, CommandError> {
     let offers = Offers::gather(hosts, T::WAITS, settings)?;
     let mut selection = offers.pick(patterns, op)?;
-    let unnamed = &offers.unnamed;
+    let all_runtimes = &offers.all_runtimes;
     selection
         .missing
-        .retain(|missing| !unnamed.stands_for(&missing.timer.id));
-    selection.of_runtimes = unnamed.line();
+        .retain(|missing| !all_runtimes.stands_for(&missing.timer.id));
+    selection.runtimes_line = all_runtimes.summary();
     Ok(selection)
 }

@@ -1,11 +1,11 @@
-//! `inspect`: prints everything about a timer, with its plots.
+//! `inspect`: prints the figures, verdicts and warnings of timers, and with -v their plots.
 
 use std::fs;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io::Write;
 use std::path::Path;
 
-use super::{CommandError, emit, failed, prepare, probe, wait};
+use super::{CommandError, emit, failed, prepare_outputs, probe, wait};
 use crate::cli::{Cpus, InspectArgs, ProbeArgs, RunArgs, WaitArgs, WaitingArgs};
 use crate::document::{Document, FindingText};
 use crate::fields::{Row, all_rows};
@@ -16,37 +16,37 @@ use crate::report::{Detail, WholeFile, facts, read};
 use crate::selection::select;
 use crate::text::first_part;
 
-/// Runs the command. Returns `true` if all timers that were requested by name could be measured.
+/// Runs the command. Returns `true` if all timers given by name have figures.
 ///
 /// # Errors
 /// When no timer has the name, the report cannot be read, or a plot cannot be written.
 pub fn run(args: &InspectArgs, output: &mut dyn Write) -> Result<bool, CommandError> {
-    let outputs = prepare(&args.output)?;
+    let outputs = prepare_outputs(&args.output)?;
     if let Some(folder) = &args.svg {
         fs::create_dir_all(folder).map_err(|error| {
             let folder = folder.display();
             failed(format!(
-                "cannot make the folder '{folder}': {error}; choose another place"
+                "cannot create the folder '{folder}': {error}; choose another folder"
             ))
         })?;
     }
     let mut report = match &args.from {
         Some(path) => read(path).map_err(failed)?,
-        None => characterise(args)?,
+        None => measure_timers(args)?,
     };
     keep_selected(&mut report, args)?;
     let rows = all_rows(&report);
     if let Some(folder) = &args.svg {
         for row in &rows {
-            write_figures(*row, &name(&report), folder)?;
+            write_plots(*row, &name(&report), folder)?;
         }
     }
-    let complete = rows
+    let is_complete = rows
         .iter()
         .all(|row| row.status() == Status::Ok || !args.timers.contains(row.id()));
     let mut document = Document::new(&report);
     for row in rows {
-        document = section(document, row, args.verbose);
+        document = add_section(document, row, args.verbose);
     }
     let machine = if args.verbose {
         report_facts(&report)
@@ -55,10 +55,10 @@ pub fn run(args: &InspectArgs, output: &mut dyn Write) -> Result<bool, CommandEr
     };
     let document = document.conditions(machine);
     emit(&document, outputs, output)?;
-    Ok(complete)
+    Ok(is_complete)
 }
 
-/// Drops the rows that were not requested.
+/// Removes the rows that were not requested.
 fn keep_selected(report: &mut Report, args: &InspectArgs) -> Result<(), CommandError> {
     let rows = all_rows(report);
     let ids: Vec<&str> = rows.iter().map(|row| row.id().as_str()).collect();
@@ -75,16 +75,17 @@ fn keep_selected(report: &mut Report, args: &InspectArgs) -> Result<(), CommandE
     Ok(())
 }
 
-/// Measures the timers with a quick run.
-fn characterise(args: &InspectArgs) -> Result<Report, CommandError> {
+/// Measures the timers quickly: with `wait` if one is a sleep primitive or periodic timer, else
+/// with `probe`.
+fn measure_timers(args: &InspectArgs) -> Result<Report, CommandError> {
     let run = RunArgs {
         timers: args.timers.clone(),
         quick: true,
         hosts: args.hosts.clone(),
         ..RunArgs::default()
     };
-    let waits = |name: &String| timers::waits::find(name).is_some();
-    let (recording, _) = if args.timers.iter().any(waits) {
+    let is_waiter = |name: &String| timers::waits::find(name).is_some();
+    let (recording, _) = if args.timers.iter().any(is_waiter) {
         wait::record(&WaitArgs {
             common: WaitingArgs {
                 run,
@@ -104,7 +105,8 @@ fn characterise(args: &InspectArgs) -> Result<Report, CommandError> {
     recording.report().map_err(failed)
 }
 
-fn write_figures(row: Row, machine: &str, folder: &Path) -> Result<(), CommandError> {
+/// Writes the plots of a timer to a folder, each as an SVG file.
+fn write_plots(row: Row, machine: &str, folder: &Path) -> Result<(), CommandError> {
     for plot in Plot::for_row(row) {
         let path = folder.join(format!("{}-{}.svg", file_name(&row.name()), plot.name));
         let text = plot.svg(&format!("{} of {} on {machine}", plot.title, row.name()));
@@ -114,26 +116,27 @@ fn write_figures(row: Row, machine: &str, folder: &Path) -> Result<(), CommandEr
     Ok(())
 }
 
-/// Adds the section of a timer: all values, or the main ones and possible problems.
-fn section<'a>(
+/// Adds the section of a timer: its main figures and its findings or, if `verbose`, all figures,
+/// findings and plots.
+fn add_section<'a>(
     document: Document<'a, &'a Report>,
     row: Row<'a>,
-    whole: bool,
+    verbose: bool,
 ) -> Document<'a, &'a Report> {
     let findings = row.findings().iter().map(|finding| {
         let mut text = FindingText::from(finding);
-        if !whole && text.severity != Severity::Problem {
+        if !verbose && text.severity != Severity::Problem {
             text.message = first_part(&text.message).to_owned();
             text.advice = None;
         }
         text
     });
-    let detail = if whole { Detail::Full } else { Detail::Short };
+    let detail = if verbose { Detail::Full } else { Detail::Short };
     let mut document = document
         .heading(format!("{} {}", row.name(), row.label()))
         .facts(facts(row, detail))
         .findings(findings);
-    if whole {
+    if verbose {
         for plot in Plot::for_row(row) {
             document = document.plot(plot);
         }
@@ -142,15 +145,14 @@ fn section<'a>(
 }
 
 /// Converts an id into part of a file name that is valid on any system. A colon becomes a plus
-/// sign. If other characters must be replaced, a number computed from the id is appended to keep
-/// names unique.
+/// sign. If other characters are replaced, a hash of the id is appended to keep the names unique.
 fn file_name(id: &str) -> String {
-    let fit = |c: char| match c {
+    let replace = |c: char| match c {
         ':' => '+',
         c if c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.') => c,
         _ => '-',
     };
-    let name: String = id.chars().take(80).map(fit).collect();
+    let name: String = id.chars().take(80).map(replace).collect();
     let name = name.trim_start_matches('.');
     if name.replace('+', ":") == id {
         return name.to_owned();
@@ -165,7 +167,7 @@ mod tests {
     use super::file_name;
 
     #[test]
-    fn ids_are_file_names() {
+    fn file_names_are_valid_and_unique() {
         assert_eq!(file_name("java:nanoTime"), "java+nanoTime");
         assert_eq!(file_name("monotonic-raw"), "monotonic-raw");
         let ids = [
@@ -180,9 +182,9 @@ mod tests {
             "",
         ];
         let names = ids.map(file_name);
-        for (at, name) in names.iter().enumerate() {
+        for (index, name) in names.iter().enumerate() {
             assert!(
-                !names[..at].contains(name) && !name.starts_with('.'),
+                !names[..index].contains(name) && !name.starts_with('.'),
                 "{names:?}"
             );
             assert!(

@@ -6,8 +6,8 @@ use std::time::Duration;
 use indexmap::IndexMap;
 use serde::Serialize;
 
-use super::hosts::{MissingTimer, Offers, Selection, is_elsewhere};
-use super::{CommandError, emit, prepare};
+use super::hosts::{MissingTimer, Offers, Selection, is_for_other_systems};
+use super::{CommandError, emit, prepare_outputs};
 use crate::campaign::clocks::Settings;
 use crate::campaign::sampling::Plan;
 use crate::cli::ListArgs;
@@ -18,8 +18,8 @@ use crate::table::{Table, TableColumn};
 use crate::text::merge_numbered;
 use crate::text::numbers::short_time;
 
-/// Seconds that an agent may take to list its timers.
-const AGENT_SECONDS: u64 = 30;
+/// Time limit, in seconds, for an agent to list its timers.
+const AGENT_TIMEOUT_SECONDS: u64 = 30;
 
 /// The purpose of a timer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -36,6 +36,7 @@ enum TimerKind {
 }
 
 impl TimerKind {
+    /// The kind of a timer that supports these protocol operations.
     fn from_ops(ops: &[String]) -> Self {
         let has = |op: &str| ops.iter().any(|offered| offered == op);
         match (has("waits"), has("periods")) {
@@ -56,6 +57,7 @@ impl TimerKind {
     }
 }
 
+/// A timer of the list.
 #[derive(Clone, Serialize)]
 struct Listed {
     #[serde(flatten)]
@@ -87,13 +89,14 @@ impl Listed {
     }
 }
 
-/// Runs the command. Returns `true` if everything that was named could be listed.
+/// Runs the command. Returns `true` if all agents and runtimes given by name could list their
+/// timers.
 ///
 /// # Errors
 /// When a name matches no timer.
 pub fn run(args: &ListArgs, output: &mut dyn Write) -> Result<bool, CommandError> {
-    let outputs = prepare(&args.output)?;
-    let timeout = Duration::from_secs(AGENT_SECONDS);
+    let outputs = prepare_outputs(&args.output)?;
+    let timeout = Duration::from_secs(AGENT_TIMEOUT_SECONDS);
     let settings = Settings {
         plan: Plan::QUICK,
         seed: 0,
@@ -101,29 +104,30 @@ pub fn run(args: &ListArgs, output: &mut dyn Write) -> Result<bool, CommandError
         timeout,
     };
     let offers = Offers::gather(&args.hosts, true, &settings)?;
-    // A name may belong to a clock or to a timer that waits. If it belongs to neither, the error
-    // about clocks is reported.
-    let (listed, lost) = match (
+    // A name may be that of a clock or of another timer. If it is neither, the error about clocks
+    // is reported.
+    let (listed, is_incomplete) = match (
         offers.pick::<HostedTimer>(&args.timers, None),
         offers.pick::<HostedWaiter>(&args.timers, None),
     ) {
         (Ok(clocks), waiters) => {
-            let of_waiters = waiters.as_ref().map(listed_waiters).unwrap_or_default();
+            let listed_waiters = waiters.as_ref().map(list_waiters).unwrap_or_default();
             (
-                [list_clocks(&clocks), of_waiters].concat(),
+                [list_clocks(&clocks), listed_waiters].concat(),
                 clocks.failed_by_name(),
             )
         }
         (Err(CommandError::Usage(_)), Ok(waiters)) => {
-            (listed_waiters(&waiters), waiters.missing_by_name)
+            (list_waiters(&waiters), waiters.named_runtime_missing)
         }
         (Err(error), _) => return Err(error),
     };
-    let listed_here = document(&listed, args.all || !args.timers.is_empty());
-    emit(&listed_here, outputs, output)?;
-    Ok(!lost)
+    let timers_document = document(&listed, args.all || !args.timers.is_empty());
+    emit(&timers_document, outputs, output)?;
+    Ok(!is_incomplete)
 }
 
+/// The clocks of a selection.
 fn list_clocks(clocks: &Selection<HostedTimer>) -> Vec<Listed> {
     let hosted = clocks.usable.iter().map(|(host, timer)| {
         let timer = clocks.names[*host].timer(timer.clone());
@@ -134,7 +138,8 @@ fn list_clocks(clocks: &Selection<HostedTimer>) -> Vec<Listed> {
     hosted.chain(others).collect()
 }
 
-fn listed_waiters(waiters: &Selection<HostedWaiter>) -> Vec<Listed> {
+/// The sleep primitives and periodic timers of a selection.
+fn list_waiters(waiters: &Selection<HostedWaiter>) -> Vec<Listed> {
     let usable = waiters.usable.iter().map(|(host, waiter)| {
         let timer = waiters.names[*host].waiter(waiter);
         Listed::usable(timer, TimerKind::from_ops(&waiter.ops))
@@ -148,9 +153,9 @@ fn listed_waiters(waiters: &Selection<HostedWaiter>) -> Vec<Listed> {
     usable.chain(missing).collect()
 }
 
-/// The document with the usable timers first, then the rest with the reasons. Without `whole`,
-/// timers of other systems are only counted.
-fn document(listed: &[Listed], whole: bool) -> Document<'_, &[Listed]> {
+/// The document with a table of the usable timers, and the other timers with the reasons why they
+/// are not usable. Unless `all` is set, timers that exist only on other systems are only counted.
+fn document(listed: &[Listed], all: bool) -> Document<'_, &[Listed]> {
     let mut table = Table::new(vec![
         TableColumn {
             folds: true,
@@ -167,7 +172,7 @@ fn document(listed: &[Listed], whole: bool) -> Document<'_, &[Listed]> {
         },
     ]);
     let mut missing: IndexMap<String, Vec<String>> = IndexMap::new();
-    let mut elsewhere = 0;
+    let mut other_systems = 0;
     for row in listed {
         let timer = &row.timer;
         if row.available {
@@ -180,13 +185,13 @@ fn document(listed: &[Listed], whole: bool) -> Document<'_, &[Listed]> {
                     None => timer.label.as_str().into(),
                 },
             ]);
-        } else if whole || !is_elsewhere(&timer.id) {
+        } else if all || !is_for_other_systems(&timer.id) {
             missing
                 .entry(reason(row))
                 .or_default()
                 .push(timer.id.clone());
         } else {
-            elsewhere += 1;
+            other_systems += 1;
         }
     }
     let mut document = Document::new(listed).table(table);
@@ -196,9 +201,9 @@ fn document(listed: &[Listed], whole: bool) -> Document<'_, &[Listed]> {
     for (reason, ids) in missing {
         document = document.paragraph(format!("{}: {reason}", merge_numbered(&ids).join(", ")));
     }
-    if elsewhere > 0 {
+    if other_systems > 0 {
         document = document.note(format!(
-            "--all lists {elsewhere} more, of other systems or processors"
+            "--all lists {other_systems} more, of other systems or processors"
         ));
     }
     document
@@ -216,6 +221,8 @@ fn reason(row: &Listed) -> String {
     }
 }
 
+/// The unit of the readings of a timer: a time, or raw counts; empty for other timers without a
+/// unit.
 fn unit(row: &Listed) -> String {
     match row.timer.ns_per_tick {
         Some(ns) => short_time(ns),

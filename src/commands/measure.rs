@@ -7,11 +7,11 @@ use std::io::Write;
 
 use serde::Serialize;
 
-use super::first_look::first_look;
-use super::frame::choose_cpu;
-use super::hosts::is_here;
+use super::hosts::is_available;
 use super::progress::Progress;
-use super::{CommandError, emit, failed, prepare, tell, trial};
+use super::quick_probe::quick_probe;
+use super::run_context::choose_cpu;
+use super::{CommandError, emit, failed, prepare_outputs, print_message, trial};
 use crate::cli::{HostArgs, MeasureArgs};
 use crate::document::Document;
 use crate::measure::operations::{self, Entry};
@@ -27,27 +27,27 @@ use crate::table::{Notation, Table, TableColumn, Value};
 use crate::text::clipped;
 use crate::text::numbers::{percent, time};
 
-/// Runs the command. Returns `true` if everything was measured.
+/// Runs the command. Returns `true` if every operation or the command could be measured.
 ///
 /// # Errors
-/// When the arguments are invalid, or the clock cannot be used.
+/// When the arguments are invalid, the clock cannot be used, or the command fails.
 pub fn run(args: &MeasureArgs, output: &mut dyn Write) -> Result<bool, CommandError> {
     let is_command = !args.command.is_empty();
     if args.operations.is_empty() && !is_command {
-        return list(args, output).map(|()| true);
+        return list_operations(args, output).map(|()| true);
     }
     check_arguments(args)?;
     let entries: Vec<Entry> = args
         .operations
         .iter()
-        .map(|name| entry(name))
+        .map(|name| find_operation(name))
         .collect::<Result<_, _>>()?;
     if !args.sizes.is_empty() && entries.iter().all(|entry| entry.sizes.is_empty()) {
         return Err(CommandError::Usage(
-            "--sizes: none of these operations has a size".into(),
+            "--sizes: none of these operations has a size; leave the flag out".into(),
         ));
     }
-    let outputs = prepare(&args.output)?;
+    let outputs = prepare_outputs(&args.output)?;
     // A command is not bound to a CPU by default, because it may use threads on all CPUs.
     let cpu = match (is_command, args.cpu) {
         (true, None) => None,
@@ -67,28 +67,30 @@ pub fn run(args: &MeasureArgs, output: &mut dyn Write) -> Result<bool, CommandEr
     )?;
     Ok(!measurements
         .iter()
-        .any(|one| matches!(one.outcome, Outcome::Failed { .. })))
+        .any(|row| matches!(row.outcome, Outcome::Failed { .. })))
 }
 
-/// Rejects arguments that exclude each other.
+/// Rejects invalid combinations of arguments.
 fn check_arguments(args: &MeasureArgs) -> Result<(), CommandError> {
-    let refused = |why: String| Err(CommandError::Usage(why));
+    let usage_error = |why: String| Err(CommandError::Usage(why));
     let is_command = !args.command.is_empty();
     Requirement::new(Nanos(1.0), args.error, args.confidence).map_err(CommandError::Usage)?;
     if args.error <= DRIFT {
         let least = DRIFT * 100.0;
-        return refused(format!(
-            "--error: the rate of no clock is known better than {least} %; allow more"
+        return usage_error(format!(
+            "--error: the rate of a clock is known to {least} % at best; allow a larger error"
         ));
     }
     if is_command && !args.operations.is_empty() {
-        return refused("measure either built-in operations or a command, not both".into());
+        return usage_error("measure either built-in operations or a command, not both".into());
     }
     if args.warmup.is_some() && !is_command {
-        return refused("--warmup is about commands; give one behind `--`".into());
+        return usage_error("--warmup is for commands; give a command after `--`".into());
     }
     if is_command && !matches!(args.instrument, Instrument::Adaptive | Instrument::Macro) {
-        return refused("--instrument: runs of a command are single calls; use macro".into());
+        return usage_error(
+            "--instrument: each run of a command is a single call; use macro".into(),
+        );
     }
     if args.instrument == Instrument::Allocations && !cfg!(feature = "allocations") {
         return Err(failed(
@@ -106,40 +108,41 @@ fn check_arguments(args: &MeasureArgs) -> Result<(), CommandError> {
         .iter()
         .map(|entry| entry.info.id)
         .collect();
-    refused(match select(&[name.to_owned()], &ids) {
+    usage_error(match select(&[name.to_owned()], &ids) {
         Err(unknown) if !name.contains(':') => format!("--clock: {unknown}"),
         _ => format!(
-            "--clock {}: name one native clock (timermeter list), not a pattern and none of another runtime",
+            "--clock {}: give the id of one native clock (timermeter list), not a pattern or a clock of another runtime",
             clipped(name, 40)
         ),
     })
 }
 
-/// Rejects clocks whose readings are not times, and clocks that do not count the time of a command.
+/// Rejects clocks whose readings are not times and, for commands, clocks that count only the CPU
+/// time of this process.
 fn check_counted_time(id: &str, counts: Option<Counted>, is_command: bool) -> Result<(), String> {
     match counts {
         Some(Counted::ProcessCpu | Counted::ThreadCpu) if is_command => Err(format!(
-            "--clock {id} counts CPU time of this process: it does not see what another process spends"
+            "--clock {id} counts the CPU time of this process, not that of the command: use a clock that counts wall time"
         )),
         Some(Counted::Wall | Counted::ProcessCpu | Counted::ThreadCpu) => Ok(()),
         _ => Err(format!("--clock {id} does not count time")),
     }
 }
 
-/// The clock to measure with, and the report it is taken from: the named clock, or else the one
-/// that `pick` picks.
+/// The clock to measure with, and the report that its figures are from: the clock of `--clock`, or
+/// else the one that `pick` would pick.
 fn choose_clock(args: &MeasureArgs) -> Result<(Report, ClockFigures), CommandError> {
     let report = match (&args.from, &args.clock) {
         (Some(path), _) => read(path).map_err(failed)?,
-        (None, Some(id)) => first_look(std::slice::from_ref(id), &HostArgs::default())?,
+        (None, Some(id)) => quick_probe(std::slice::from_ref(id), &HostArgs::default())?,
         (None, None) => {
-            tell(
-                &"probing the clocks that may be measured with; --clock names one, --from takes a report",
+            print_message(
+                &"probing the clocks to choose one; --clock gives a clock, --from a report",
             );
-            let usual = ["rdtsc-lfence", "monotonic"].into_iter();
-            let usual = usual.filter(|id| is_here(id));
-            first_look(
-                &usual.map(str::to_owned).collect::<Vec<_>>(),
+            let candidates = ["rdtsc-lfence", "monotonic"].into_iter();
+            let candidates = candidates.filter(|id| is_available(id));
+            quick_probe(
+                &candidates.map(str::to_owned).collect::<Vec<_>>(),
                 &HostArgs::default(),
             )?
         }
@@ -148,8 +151,11 @@ fn choose_clock(args: &MeasureArgs) -> Result<(Report, ClockFigures), CommandErr
         Some(id) => id.clone(),
         None => {
             let picked = usual_choice(&report, None).map_err(failed)?.picked;
-            let none =
-                || failed("no clock suffices for an operation of 250 ns: name one with --clock");
+            let none = || {
+                failed(
+                    "no clock is precise enough for an operation of 250 ns: choose a clock with --clock",
+                )
+            };
             picked.ok_or_else(none)?.id
         }
     };
@@ -160,8 +166,9 @@ fn choose_clock(args: &MeasureArgs) -> Result<(Report, ClockFigures), CommandErr
     Ok((report, clock))
 }
 
-fn list(args: &MeasureArgs, output: &mut dyn Write) -> Result<(), CommandError> {
-    let about = operations::ALL.iter().map(|Entry { name, about, sizes }| {
+/// Prints the built-in operations.
+fn list_operations(args: &MeasureArgs, output: &mut dyn Write) -> Result<(), CommandError> {
+    let descriptions = operations::ALL.iter().map(|Entry { name, about, sizes }| {
         let sizes: Vec<String> = sizes.iter().map(u64::to_string).collect();
         let sizes = match sizes.as_slice() {
             [] => String::new(),
@@ -169,20 +176,21 @@ fn list(args: &MeasureArgs, output: &mut dyn Write) -> Result<(), CommandError> 
         };
         (*name, format!("{about}{sizes}"))
     });
-    let about: Vec<(&str, String)> = about.collect();
+    let descriptions: Vec<(&str, String)> = descriptions.collect();
     emit(
-        &Document::new(&about).facts(about.clone()),
-        prepare(&args.output)?,
+        &Document::new(&descriptions).facts(descriptions.clone()),
+        prepare_outputs(&args.output)?,
         output,
     )
 }
 
-fn entry(name: &str) -> Result<Entry, CommandError> {
+/// The operation of this name; the error suggests a similar name.
+fn find_operation(name: &str) -> Result<Entry, CommandError> {
     operations::find(name).ok_or_else(|| {
         let names: Vec<&str> = operations::ALL.iter().map(|entry| entry.name).collect();
         let near = nearest(name, &names).into_iter().next();
         CommandError::Usage(format!(
-            "there is no operation `{}`; {}`timermeter measure` lists them, and a command goes behind `--`",
+            "there is no operation `{}`; {}`timermeter measure` lists all, and a command must follow `--`",
             clipped(name, 40),
             near.map(|near| format!("did you mean `{near}`? ")).unwrap_or_default()
         ))
@@ -200,14 +208,14 @@ fn measure_operations(
     for entry in entries {
         match (entry.sizes, args.sizes.as_slice()) {
             ([], _) => tasks.push((entry, None)),
-            (own, []) => tasks.extend(own.iter().map(|size| (entry, Some(*size)))),
-            (_, asked) => tasks.extend(asked.iter().map(|size| (entry, Some(*size)))),
+            (defaults, []) => tasks.extend(defaults.iter().map(|size| (entry, Some(*size)))),
+            (_, requested) => tasks.extend(requested.iter().map(|size| (entry, Some(*size)))),
         }
     }
     let progress = Progress::new(tasks.len(), false);
     let mut measurements = Vec::new();
     for (entry, size) in tasks {
-        progress.at(&name(entry.name, size));
+        progress.show_step(&task_name(entry.name, size));
         let outcome = trial::run(&Request {
             clock: clock.clone(),
             operation: entry.name.into(),
@@ -223,11 +231,12 @@ fn measure_operations(
             user_ns: None,
             system_ns: None,
         });
-        progress.step();
+        progress.finish_step();
     }
     Ok(measurements)
 }
 
+/// The goal of the measurement by the arguments.
 fn goal(args: &MeasureArgs) -> Goal {
     let default = Goal::default();
     Goal {
@@ -241,8 +250,8 @@ fn goal(args: &MeasureArgs) -> Goal {
     }
 }
 
-/// The name of an operation with its size, for people.
-fn name(operation: &str, size: Option<u64>) -> String {
+/// The name of an operation with its size, for messages.
+fn task_name(operation: &str, size: Option<u64>) -> String {
     size.map_or_else(
         || operation.to_owned(),
         |size| format!("{operation} {size}"),
@@ -252,7 +261,7 @@ fn name(operation: &str, size: Option<u64>) -> String {
 /// An operation or command with its result.
 #[derive(Clone, Debug, Serialize)]
 struct Measurement {
-    /// Name of the operation, or the words of the command.
+    /// The name of the operation, or the command line.
     operation: String,
     size: Option<u64>,
     #[serde(flatten)]
@@ -265,15 +274,15 @@ struct Measurement {
 
 impl Measurement {
     /// A cell with a value of the result; empty if nothing was measured.
-    fn cell<V: Into<Value>>(&self, figure: impl FnOnce(&Measured) -> V) -> Value {
+    fn cell<V: Into<Value>>(&self, value: impl FnOnce(&Measured) -> V) -> Value {
         match &self.outcome {
-            Outcome::Measured(measured) => figure(measured).into(),
+            Outcome::Measured(measured) => value(measured).into(),
             _ => Value::Nothing,
         }
     }
 }
 
-/// A column: its key, its heading and notation for people, and the function that computes a cell.
+/// A column: its key in CSV, its heading, its notation, and the function that computes a cell.
 type Column = (
     &'static str,
     &'static str,
@@ -281,75 +290,76 @@ type Column = (
     fn(&Measurement) -> Value,
 );
 
-/// The columns. Columns without a heading are left out of the table for people.
+/// The columns of the table. Columns without a heading are only in CSV and JSON.
 const COLUMNS: [Column; 18] = [
-    ("operation", "operation", Notation::Significant, |one| {
-        one.operation.as_str().into()
+    ("operation", "operation", Notation::Significant, |row| {
+        row.operation.as_str().into()
     }),
-    ("size", "size", Notation::Significant, |one| {
-        one.size.map_or(Value::Nothing, Value::from)
+    ("size", "size", Notation::Significant, |row| {
+        row.size.map_or(Value::Nothing, Value::from)
     }),
-    ("calls", "calls", Notation::Significant, |one| {
-        one.cell(|found| found.calls)
+    ("calls", "calls", Notation::Significant, |row| {
+        row.cell(|figures| figures.calls)
     }),
-    ("mean_ns", "mean", Notation::Time, |one| {
-        one.cell(|found| found.mean_ns.value)
+    ("mean_ns", "mean", Notation::Time, |row| {
+        row.cell(|figures| figures.mean_ns.value)
     }),
-    ("mean_low_ns", "", Notation::Time, |one| {
-        one.cell(|found| found.mean_ns.low())
+    ("mean_low_ns", "", Notation::Time, |row| {
+        row.cell(|figures| figures.mean_ns.low())
     }),
-    ("mean_high_ns", "", Notation::Time, |one| {
-        one.cell(|found| found.mean_ns.high())
+    ("mean_high_ns", "", Notation::Time, |row| {
+        row.cell(|figures| figures.mean_ns.high())
     }),
-    ("error_percent", "±%", Notation::Fixed(2), |one| {
-        one.cell(|found| 100.0 * found.error)
+    ("error_percent", "±%", Notation::Fixed(2), |row| {
+        row.cell(|figures| 100.0 * figures.error)
     }),
-    ("deviation_ns", "SD", Notation::Time, |one| {
-        one.cell(|found| found.deviation_ns)
+    ("deviation_ns", "SD", Notation::Time, |row| {
+        row.cell(|figures| figures.deviation_ns)
     }),
-    ("min_ns", "min", Notation::Time, |one| {
-        one.cell(|found| found.min_ns)
+    ("min_ns", "min", Notation::Time, |row| {
+        row.cell(|figures| figures.min_ns)
     }),
-    ("median_ns", "median", Notation::Time, |one| {
-        one.cell(|found| found.median_ns.value)
+    ("median_ns", "median", Notation::Time, |row| {
+        row.cell(|figures| figures.median_ns.value)
     }),
-    ("max_ns", "max", Notation::Time, |one| {
-        one.cell(|found| found.max_ns)
+    ("max_ns", "max", Notation::Time, |row| {
+        row.cell(|figures| figures.max_ns)
     }),
-    ("per_second", "a second", Notation::Count, |one| {
-        one.cell(|found| 1e9 / found.mean_ns.value)
+    ("per_second", "a second", Notation::Count, |row| {
+        row.cell(|figures| 1e9 / figures.mean_ns.value)
     }),
-    ("user_ns", "user", Notation::Time, |one| one.user_ns.into()),
-    ("system_ns", "system", Notation::Time, |one| {
-        one.system_ns.into()
+    ("user_ns", "user", Notation::Time, |row| row.user_ns.into()),
+    ("system_ns", "system", Notation::Time, |row| {
+        row.system_ns.into()
     }),
-    ("samples", "", Notation::Significant, |one| {
-        one.cell(|found| found.valid as u64)
+    ("samples", "", Notation::Significant, |row| {
+        row.cell(|figures| figures.valid as u64)
     }),
     (
         "allocations",
         "allocations",
         Notation::Significant,
-        |one| match one.outcome {
+        |row| match row.outcome {
             Outcome::Allocated { instances, .. } => instances.into(),
             _ => Value::Nothing,
         },
     ),
-    ("bytes", "bytes", Notation::Significant, |one| {
-        match one.outcome {
+    ("bytes", "bytes", Notation::Significant, |row| {
+        match row.outcome {
             Outcome::Allocated { bytes, .. } => bytes.into(),
             _ => Value::Nothing,
         }
     }),
-    ("failed", "", Notation::Significant, |one| {
-        match &one.outcome {
+    ("failed", "", Notation::Significant, |row| {
+        match &row.outcome {
             Outcome::Failed { reason } => reason.as_str().into(),
             _ => Value::Nothing,
         }
     }),
 ];
 
-/// The table for people, without empty columns, or the one for programs.
+/// The table. For people it has headings and no empty columns, for programs all columns with their
+/// keys.
 fn table(measurements: &[Measurement], for_people: bool) -> Table<'static> {
     let is_known = |column: &&Column| {
         let mut cells = measurements.iter().map(column.3);
@@ -367,13 +377,13 @@ fn table(measurements: &[Measurement], for_people: bool) -> Table<'static> {
             (true, _) => TableColumn::right(heading, notation),
         });
     let mut table = Table::new(headings.collect());
-    for one in measurements {
-        table.push(columns.iter().map(|column| (column.3)(one)).collect());
+    for row in measurements {
+        table.push(columns.iter().map(|column| (column.3)(row)).collect());
     }
     table
 }
 
-/// All measurements with the conditions they were made under.
+/// The JSON document: all measurements with their conditions.
 #[derive(Serialize)]
 struct Measurements<'a> {
     schema: &'static str,
@@ -386,6 +396,7 @@ struct Measurements<'a> {
     measurements: &'a [Measurement],
 }
 
+/// The document with the table and the conditions of the measurements.
 fn document<'a>(
     args: &MeasureArgs,
     report: &'a Report,
@@ -410,18 +421,18 @@ fn document<'a>(
         ("clock", format!("{}: {at_most}{step} steps, {read} a read", clock.id)),
         (
             "goal",
-            format!("{error} % at {confidence} % confidence; intervals are of this campaign, not of another run"),
+            format!("{error} % at {confidence} % confidence; intervals are of this campaign, another run may differ by more"),
         ),
     ])
     .table(table(measurements, true))
     .data_table(table(measurements, false));
-    for one in measurements {
-        let name = name(&one.operation, one.size);
-        document = match &one.outcome {
+    for row in measurements {
+        let name = task_name(&row.operation, row.size);
+        document = match &row.outcome {
             Outcome::Failed { reason } => document.note(format!("{name}: {reason}")),
-            Outcome::Measured(found) if found.error > args.error => document.note(format!(
-                "{name}: known to ±{} % only; more --samples make it less",
-                percent(Some(found.error))
+            Outcome::Measured(figures) if figures.error > args.error => document.note(format!(
+                "{name}: known to ±{} % only; more --samples reduce this",
+                percent(Some(figures.error))
             )),
             _ => document,
         };

@@ -10,8 +10,6 @@ pub mod compare;
 pub mod completions;
 pub mod counter;
 mod files;
-mod first_look;
-mod frame;
 mod hosts;
 pub mod inspect;
 pub mod list;
@@ -22,7 +20,9 @@ pub mod platform;
 pub mod probe;
 mod progress;
 pub mod publish;
+mod quick_probe;
 pub mod report;
+mod run_context;
 pub mod sources;
 pub mod table;
 pub mod trial;
@@ -46,37 +46,37 @@ use crate::report::{OutputError, ReadError, WholeFile};
 use crate::table::{Format, Style};
 use crate::text::{plain, shortened};
 
-/// Upper bound of the time that it takes to end all child processes.
-pub const ENDING: Duration = Duration::from_secs(10);
+/// Longest time that ending all child processes takes.
+pub const SHUTDOWN_LIMIT: Duration = Duration::from_secs(10);
 
-/// Prints a message on standard error. All messages go through this function, which removes control
-/// sequences for the terminal from texts of other origin. Write errors are ignored; the exit status
-/// then reports the failure.
-pub fn tell(what: &dyn std::fmt::Display) {
+/// Prints a message on standard error. All messages go through this function, because it removes
+/// control sequences for the terminal that files or agents may have put into the text. Write errors
+/// are ignored, because the exit status also reports a failure.
+pub fn print_message(message: &dyn std::fmt::Display) {
     let _ = writeln!(
         std::io::stderr(),
         "timermeter: {}",
-        shortened(&plain(&what.to_string()))
+        shortened(&plain(&message.to_string()))
     );
 }
 
-/// The reason why a command did not do its task.
+/// The reason why a command failed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CommandError {
     /// The arguments are invalid.
     #[error("{0}")]
     Usage(String),
-    /// The task failed.
+    /// The command could not do its task.
     #[error("{0}")]
     Failed(String),
-    /// The task was done, but the result does not answer the question.
+    /// The command ran, but its question could not be decided.
     #[error("{0}")]
     Undecided(String),
     /// The user interrupted the program.
     #[error("interrupted")]
     Interrupted,
     /// The output was closed by its reader, as in `timermeter list | head -1`.
-    #[error("the reader of the output went away")]
+    #[error("the output was closed by its reader")]
     Closed,
 }
 
@@ -88,7 +88,7 @@ impl CommandError {
             Self::Closed => 0,
             Self::Failed(_) => 1,
             Self::Usage(_) => 2,
-            // Status 3 is returned by `main` for incomplete success.
+            // `main` returns status 3 for incomplete success.
             Self::Undecided(_) => 4,
             // The status with which shells report a program ended by SIGINT; other signals have
             // their own.
@@ -102,7 +102,7 @@ impl From<std::io::Error> for CommandError {
         match error.kind() {
             ErrorKind::BrokenPipe => Self::Closed,
             ErrorKind::Unsupported => {
-                Self::Usage("what was asked for does not exist in this format".into())
+                Self::Usage("this output does not exist in this format".into())
             }
             _ => Self::Failed(format!("cannot write the output: {error}")),
         }
@@ -122,7 +122,7 @@ impl From<timers::Fault> for CommandError {
 static COLOUR: OnceLock<Colour> = OnceLock::new();
 
 /// Sets the `--color` option for all later output.
-pub fn colour(when: Colour) {
+pub fn set_colour(when: Colour) {
     let _ = COLOUR.set(when);
 }
 
@@ -155,21 +155,22 @@ pub fn terminal_style() -> Style {
     }
 }
 
-/// Checks that this process can run on a CPU. A separate thread tries, so that this one is not
-/// bound to the CPU.
+/// Checks that this process can run on a CPU. A separate thread tries it, so that the calling
+/// thread is not bound to the CPU.
 fn check_cpu(cpu: u32) -> Result<(), CommandError> {
-    let tried = std::thread::Builder::new()
+    let result = std::thread::Builder::new()
         .spawn(move || timers::pin_to(cpu))
         .map(|thread| thread.join());
-    match tried {
+    match result {
         Ok(Ok(Ok(()))) => Ok(()),
         Ok(Ok(Err(error))) => Err(CommandError::Usage(format!("--cpu {cpu}: {error}"))),
         _ => Err(CommandError::Failed(format!(
-            "--cpu {cpu}: it could not be tried, as no thread can be started"
+            "--cpu {cpu}: the CPU could not be tested, because no thread can be started"
         ))),
     }
 }
 
+/// The error for a command that could not do its task, with the message of `error`.
 fn failed(error: impl std::fmt::Display) -> CommandError {
     CommandError::Failed(error.to_string())
 }
@@ -182,7 +183,7 @@ struct Outputs {
 }
 
 /// Checks that the output files on the command line can be written.
-fn prepare(args: &OutputArgs) -> Result<Outputs, CommandError> {
+fn prepare_outputs(args: &OutputArgs) -> Result<Outputs, CommandError> {
     let files = args.outputs.iter();
     let files = files.map(|Output { path, format }| Ok((WholeFile::prepare(path)?, *format)));
     let files: Result<Vec<_>, OutputError> = files.collect();
@@ -192,7 +193,7 @@ fn prepare(args: &OutputArgs) -> Result<Outputs, CommandError> {
     })
 }
 
-/// Writes a document to its files, then to standard output.
+/// Writes a document to the output files, then to standard output.
 fn emit(
     document: &dyn Render,
     outputs: Outputs,
@@ -203,6 +204,7 @@ fn emit(
     Ok(stdout.flush()?)
 }
 
+/// Writes a document to the output files, each in its format.
 fn write_files(document: &dyn Render, files: Vec<(WholeFile, Format)>) -> Result<(), CommandError> {
     for (mut file, format) in files {
         document
@@ -216,28 +218,30 @@ fn write_files(document: &dyn Render, files: Vec<(WholeFile, Format)>) -> Result
     Ok(())
 }
 
-/// Sums up a report in a sentence: which clock to use, or which timer to wait with.
-fn sentence(report: &Report) -> Option<String> {
+/// Recommends in a sentence which clock of a report to use, or which timer to wait with. `None` if
+/// no timer of the report is suitable.
+fn recommendation(report: &Report) -> Option<String> {
     in_a_sentence(report).or_else(|| waiting_in_a_sentence(report))
 }
 
-/// A report in the form in which commands print it.
-fn view(report: &Report, detail: Detail) -> PrintedReport<'_> {
+/// Prepares a report for printing, with its recommendation.
+fn printed_report(report: &Report, detail: Detail) -> PrintedReport<'_> {
     PrintedReport {
         report,
         detail,
-        summarize: sentence,
+        summarize: recommendation,
     }
 }
 
-/// Reports the unreadable files on standard error. Returns `true` if there were none.
+/// Prints the errors of the `refused` files, which could not be read; `read` is the number of files
+/// that could. Returns `true` if all files could be read.
 ///
 /// # Errors
 /// When no file could be read.
 fn report_unreadable(refused: &[ReadError], read: usize) -> Result<bool, CommandError> {
     match refused {
         [only] if read == 0 => return Err(failed(only)),
-        refused => refused.iter().for_each(|error| tell(error)),
+        refused => refused.iter().for_each(|error| print_message(error)),
     }
     if read == 0 {
         return Err(failed("no report could be read"));

@@ -1,4 +1,4 @@
-//! `period`: characterises periodic timers and loops of waits.
+//! `period`: characterises periodic timers, and sleep primitives that are called in a loop.
 
 use std::io::Write;
 
@@ -11,7 +11,7 @@ use crate::model::Status;
 use crate::recording::Recording;
 use crate::trace::PeriodTrace;
 
-/// Runs the command. Returns `true` if all timers that were requested by name could be measured.
+/// Runs the command. Returns `true` if all timers given by name could be measured.
 ///
 /// # Errors
 /// When the arguments are invalid, which is reported before anything is measured, or when a file or
@@ -19,17 +19,17 @@ use crate::trace::PeriodTrace;
 pub fn run(args: &PeriodArgs, output: &mut dyn Write) -> Result<bool, CommandError> {
     let common = &args.common;
     let files = Files::prepare(&common.run)?;
-    let (recording, settled) = record(args)?;
+    let (recording, is_complete) = record(args)?;
     let report = files.finish(&recording, &common.run, output)?;
-    let unsettled = report
+    let is_named_missing = report
         .periods
         .iter()
         .any(|row| row.status != Status::Ok && common.run.timers.contains(&row.id));
-    Ok(settled && !unsettled)
+    Ok(is_complete && !is_named_missing)
 }
 
-/// Measures the timers. Returns the recording, and whether all timers that were requested by name
-/// were measured.
+/// Measures the timers. Returns the recording, and whether all timers, agents and runtimes given by
+/// name were usable.
 ///
 /// # Errors
 /// The errors of [`run`].
@@ -37,11 +37,11 @@ pub(super) fn record(args: &PeriodArgs) -> Result<(Recording, bool), CommandErro
     let common = &args.common;
     let mut campaign = Campaign::<PeriodTrace>::begin(common, "periods")?;
     let process_ns = campaign.settings.plan.ticking_process_ns(args.every);
-    campaign.expect(common.run.timeout, process_ns);
+    campaign.extend_timeout(common.run.timeout, process_ns);
     let bar = campaign.progress(common.run.quiet);
     let progress = |what: &str| {
-        bar.at(what);
-        bar.step();
+        bar.show_step(what);
+        bar.finish_step();
     };
     let hosts = std::mem::take(&mut campaign.waiters.hosts);
     campaign::measure_periods(
@@ -52,12 +52,12 @@ pub(super) fn record(args: &PeriodArgs) -> Result<(Recording, bool), CommandErro
         &progress,
     )?;
     drop(bar);
-    let settled = !campaign.failed_by_name(&common.run.timers);
-    let settings = campaign.described(common.cpu);
+    let is_complete = !campaign.failed_by_name(&common.run.timers);
+    let settings = campaign.report_settings(common.cpu);
     let periods = campaign.observations(Some(args.every));
     let recording = Recording {
         periods,
-        ..campaign.frame.end(None, settings, Vec::new(), Vec::new())
+        ..campaign.context.end(None, settings, Vec::new(), Vec::new())
     };
-    Ok((recording, settled))
+    Ok((recording, is_complete))
 }

@@ -1,4 +1,4 @@
-//! `pick`: picks the clock to measure with, or the timer to wait with.
+//! `pick`: picks the clock to measure with, or the sleep primitive or periodic timer to wait with.
 
 mod wait;
 
@@ -6,8 +6,8 @@ use std::io::Write;
 
 use serde::Serialize;
 
-use super::first_look::first_look;
-use super::{CommandError, emit, failed, prepare};
+use super::quick_probe::quick_probe;
+use super::{CommandError, emit, failed, prepare_outputs};
 use crate::cli::{HostArgs, PickArgs, RuntimeName};
 use crate::document::Document;
 use crate::method::plan::{Method, percent};
@@ -19,7 +19,7 @@ use crate::model::{Nanos, Report};
 use crate::report::read;
 use crate::text::numbers::time;
 
-/// Number of timers listed besides the picked one, unless all are requested.
+/// Number of other timers that are listed after the picked one without --all.
 const LISTED_OTHERS: usize = 3;
 
 /// Runs the command. Returns `true` if a clock, or a timer to wait with, suffices.
@@ -29,12 +29,13 @@ const LISTED_OTHERS: usize = 3;
 pub fn run(args: &PickArgs, output: &mut dyn Write) -> Result<bool, CommandError> {
     if let Some(every) = args.every {
         let choice = wait::choose_wait(args, every as f64)?;
-        let facts = |one: &Candidate<WaitRecord>| wait_facts(one, args.within.is_some());
-        return answer(args, "wait with", &choice, facts, "", output);
+        let facts =
+            |candidate: &Candidate<WaitRecord>| wait_facts(candidate, args.within.is_some());
+        return write_choice(args, "wait with", &choice, facts, "", output);
     }
     let Some(duration) = args.operation else {
         return Err(CommandError::Usage(
-            "say how long the operation takes, or --every".into(),
+            "give the duration of the operation, or --every".into(),
         ));
     };
     let requirement = requirement(args, duration).map_err(CommandError::Usage)?;
@@ -44,30 +45,32 @@ pub fn run(args: &PickArgs, output: &mut dyn Write) -> Result<bool, CommandError
     };
     let choice = choose(&report, &requirement).map_err(failed)?;
     let code = code(&report, choice.picked.as_ref(), args.language);
-    let facts = |one: &Candidate<ClockPlan>| clock_facts(one, args.all);
-    answer(args, "measure with", &choice, facts, &code, output)
+    let facts = |candidate: &Candidate<ClockPlan>| clock_facts(candidate, args.all);
+    write_choice(args, "measure with", &choice, facts, &code, output)
 }
 
+/// The requirement of the command line on a clock.
 fn requirement(args: &PickArgs, duration: Nanos) -> Result<Requirement, String> {
-    let asked = args.requirement.clone();
+    let requested = args.requirement.clone();
     let runtime = args.language.and_then(Language::runtime);
     Requirement {
         duration_ns: duration.0,
-        runtime: asked.runtime.or(runtime.map(str::to_owned)),
+        runtime: requested.runtime.or(runtime.map(str::to_owned)),
         clocks: args.language.map_or_else(Vec::new, Language::clocks),
-        ..asked
+        ..requested
     }
     .checked()
 }
 
-/// Measures the candidate clocks: those of the named runtime, or else the native ones.
+/// Measures the clocks of the named runtime or agents, or else the native clocks.
 fn probe_candidates(args: &PickArgs, runtime: Option<&str>) -> Result<Report, CommandError> {
-    let (timers, hosts) = targets(args, runtime)?;
-    first_look(&timers, &hosts)
+    let (timers, hosts) = candidate_hosts(args, runtime)?;
+    quick_probe(&timers, &hosts)
 }
 
-/// The timers to measure: all native ones, or those of the named agents and runtime.
-fn targets(
+/// The patterns and hosts of the timers to measure: all native timers, or all timers of the named
+/// agents and runtime.
+fn candidate_hosts(
     args: &PickArgs,
     runtime: Option<&str>,
 ) -> Result<(Vec<String>, HostArgs), CommandError> {
@@ -83,19 +86,20 @@ fn targets(
     Ok((timers, hosts))
 }
 
-/// The error for a runtime without a host in this program.
+/// The error for a runtime for which this program has no agent.
 fn unknown_runtime() -> CommandError {
     let known: Vec<&str> = timers::agents::RUNTIMES
         .iter()
         .map(|runtime| runtime.name)
         .collect();
     CommandError::Usage(format!(
-        "--runtime: this program brings a host along only for {}; give one with --agent, or a report with --from",
+        "--runtime: this program has agents only for {}; give an agent with --agent, or a report with --from",
         known.join(", ")
     ))
 }
 
-/// Code for the picked clock in the requested language, or else in C if C code can read that clock.
+/// Code that reads the picked clock, in the requested language or else in C; empty if there is
+/// none.
 fn code(
     report: &Report,
     picked: Option<&Candidate<ClockPlan>>,
@@ -108,12 +112,13 @@ fn code(
     code.unwrap_or_default()
 }
 
-/// Labels and values that describe the picked timer.
+/// Labels and values that describe a timer.
 type Facts = Vec<(&'static str, String)>;
 
-/// Writes the result: the picked timer with its figures, `code`, and the remaining timers with the
-/// reasons against them. Returns `true` if a timer was picked.
-fn answer<R: Serialize, F: Serialize>(
+/// Prints the choice: the picked timer with its figures, or else the one that comes nearest;
+/// `code`; and the other timers with the reasons against them. Returns `true` if a timer was
+/// picked.
+fn write_choice<R: Serialize, F: Serialize>(
     args: &PickArgs,
     title: &str,
     choice: &Choice<R, F>,
@@ -142,29 +147,29 @@ fn answer<R: Serialize, F: Serialize>(
         document = document.code(code);
     }
     let count = choice.others.len();
-    let most = if args.all { count } else { LISTED_OTHERS };
+    let listed = if args.all { count } else { LISTED_OTHERS };
     if count > 0 {
-        let all = if most < count {
+        let all = if listed < count {
             " (all of them: --all)"
         } else {
             ""
         };
-        let others = choice.others.iter().take(most);
+        let others = choice.others.iter().take(listed);
         document = document
             .heading(format!("next, of {count}{all}"))
             .facts(others.map(|other| (&other.id, &other.reason)));
     }
-    emit(&document, prepare(&args.output)?, output)?;
+    emit(&document, prepare_outputs(&args.output)?, output)?;
     Ok(choice.picked.is_some())
 }
 
-/// The plan for measuring with a clock, and the costs of the plan.
+/// The plan for measuring with a clock and its costs; with `all`, also the parts of the error.
 fn clock_facts(clock: &Candidate<ClockPlan>, all: bool) -> Facts {
     let Some(plan) = clock.figures.plan else {
         return Vec::new();
     };
     let reading = time(Some(plan.campaign_ns * plan.overhead));
-    let each = match plan.method {
+    let batch_cost = match plan.method {
         Method::Batch { .. } => format!("{reading} a batch, "),
         _ => String::new(),
     };
@@ -174,7 +179,7 @@ fn clock_facts(clock: &Candidate<ClockPlan>, all: bool) -> Facts {
         ("a campaign takes", time(Some(plan.campaign_ns))),
         (
             "measuring costs",
-            format!("{each}{} of the time", percent(plan.overhead)),
+            format!("{batch_cost}{} of the time", percent(plan.overhead)),
         ),
     ];
     if all {
@@ -184,7 +189,8 @@ fn clock_facts(clock: &Candidate<ClockPlan>, all: bool) -> Facts {
     facts
 }
 
-/// The lateness of a timer, and the CPU time that waiting with it takes.
+/// The lateness of a timer and the CPU time of waiting with it; if `bounded`, also the share of
+/// waits within the bound.
 fn wait_facts(timer: &Candidate<WaitRecord>, bounded: bool) -> Facts {
     let figures = &timer.figures;
     let mut facts = vec![("lateness", figures.lateness())];

@@ -1,10 +1,10 @@
-//! `platform`: identifies the machine.
+//! `platform`: prints the facts about this machine that reports contain.
 
 use std::io::Write;
 
 use serde::Serialize;
 
-use super::{CommandError, emit, failed, prepare};
+use super::{CommandError, emit, failed, prepare_outputs};
 use crate::cli::PlatformArgs;
 use crate::document::Document;
 use crate::model::{Frequency, Platform};
@@ -24,7 +24,7 @@ struct Identified {
 /// # Errors
 /// When the output cannot be written.
 pub fn run(args: &PlatformArgs, output: &mut dyn Write) -> Result<(), CommandError> {
-    let outputs = prepare(&args.output)?;
+    let outputs = prepare_outputs(&args.output)?;
     let allowed = timers::allowed_cpus().unwrap_or_default();
     let cpu = platform::quietest_cpu(&allowed);
     let tsc = TscWatch::begin(timers::RATE_SOURCES[0]);

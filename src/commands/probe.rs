@@ -4,10 +4,10 @@ use std::io::Write;
 use std::time::Duration;
 
 use super::files::Files;
-use super::frame::{Frame, choose_cpu};
 use super::hosts::{HostName, MissingTimer, Selection, gather};
 use super::progress::Progress;
-use super::{CommandError, tell};
+use super::run_context::{RunContext, choose_cpu};
+use super::{CommandError, print_message};
 use crate::campaign::clocks::{self, Host, Settings, Subject};
 use crate::campaign::other_paths::other_paths;
 use crate::campaign::sampling::Plan;
@@ -23,20 +23,21 @@ const TIMEOUT_SECONDS: u64 = 30;
 /// *Judgement*.
 const MAX_PROCESSES: u32 = 200;
 
-/// Runs the command. Returns `true` if all timers that were requested by name could be measured.
+/// Runs the command. Returns `true` if all timers, agents and runtimes given by name could be
+/// measured.
 ///
 /// # Errors
 /// When the arguments are invalid, which is reported before anything is measured, or when a file or
 /// the machine causes an error.
 pub fn run(args: &ProbeArgs, output: &mut dyn Write) -> Result<bool, CommandError> {
     let files = Files::prepare(&args.run)?;
-    let (recording, by_name_failed) = record(args)?;
+    let (recording, has_failed_host) = record(args)?;
     let report = files.finish(&recording, &args.run, output)?;
-    Ok(!by_name_failed && !named_unsettled(&args.run.timers, &report.timers))
+    Ok(!has_failed_host && !has_named_failure(&args.run.timers, &report.timers))
 }
 
-/// Measures the timers. Returns the recording, and whether an agent that the user named was
-/// unreachable.
+/// Measures the timers. Returns the recording, and whether an agent was unreachable or a runtime
+/// given by name is not installed.
 ///
 /// # Errors
 /// When the arguments are invalid, which is reported before anything is measured, or when the
@@ -44,56 +45,57 @@ pub fn run(args: &ProbeArgs, output: &mut dyn Write) -> Result<bool, CommandErro
 pub(super) fn record(args: &ProbeArgs) -> Result<(Recording, bool), CommandError> {
     let cpu = choose_cpu(args.cpu)?;
     let settings = Settings {
-        plan: plan(args),
+        plan: choose_plan(args),
         seed: args.run.seed.unwrap_or(1),
         cpu,
         timeout: Duration::from_secs(args.run.timeout.unwrap_or(TIMEOUT_SECONDS)),
     };
-    let mut population: Selection<HostedTimer> =
+    let mut selection: Selection<HostedTimer> =
         gather(&args.run.timers, &args.run.hosts, None, &settings)?;
     if args.run.timers.is_empty() {
-        population.leave_out_elsewhere();
+        selection.remove_timers_of_other_systems();
     }
-    population
-        .of_runtimes
+    selection
+        .runtimes_line
         .iter()
         .filter(|_| !args.run.quiet)
-        .for_each(|line| tell(line));
-    let frame = Frame::begin(cpu, &args.run)?;
-    let subjects = population.usable.drain(..);
+        .for_each(|line| print_message(line));
+    let context = RunContext::begin(cpu, &args.run)?;
+    let subjects = selection.usable.drain(..);
     let mut subjects: Vec<Subject> = subjects
         .map(|(host, timer)| Subject::new(host, timer))
         .collect();
-    let during = measure(&population.hosts, &mut subjects, &settings, args.run.quiet)?;
-    read_side_by_side(&population.names, &mut subjects, &settings.plan);
-    let by_name_failed = population.failed_by_name();
-    let described = describe_settings(&settings, &population.hosts);
-    let observed = take_observations(&population.names, subjects);
-    let missing = population.missing.into_iter().map(MissingTimer::row);
-    let recording = frame.end(during, described, observed, missing.collect());
-    Ok((recording, by_name_failed))
+    let during = measure(&selection.hosts, &mut subjects, &settings, args.run.quiet)?;
+    read_side_by_side(&selection.names, &mut subjects, &settings.plan);
+    let has_failed_host = selection.failed_by_name();
+    let described = describe_settings(&settings, &selection.hosts);
+    let observed = take_observations(&selection.names, subjects);
+    let missing = selection.missing.into_iter().map(MissingTimer::row);
+    let recording = context.end(during, described, observed, missing.collect());
+    Ok((recording, has_failed_host))
 }
 
-fn plan(args: &ProbeArgs) -> Plan {
+/// The plan for the flags.
+fn choose_plan(args: &ProbeArgs) -> Plan {
     let plan = match (args.run.quick, args.run.thorough) {
         (true, _) => Plan::QUICK,
         (_, true) => Plan::THOROUGH,
         _ => Plan::DEFAULT,
     };
-    // A requested precision or time budget is used up to its limit.
-    let asked = args.precision.is_some() || args.budget.is_some();
+    // With a requested precision or time budget, processes are added up to its limit.
+    let is_limited = args.precision.is_some() || args.budget.is_some();
     Plan {
         precision: args
             .precision
             .map_or(plan.precision, |points| points / 100.0),
-        insists: asked || plan.insists,
+        insists: is_limited || plan.insists,
         budget_s: args.budget.unwrap_or(plan.budget_s),
         contexts: if args.context {
             &Context::ALL
         } else {
             plan.contexts
         },
-        max_processes: if asked {
+        max_processes: if is_limited {
             MAX_PROCESSES.max(plan.max_processes)
         } else {
             plan.max_processes
@@ -102,6 +104,7 @@ fn plan(args: &ProbeArgs) -> Plan {
     }
 }
 
+/// The settings of the campaign for its report.
 fn describe_settings(settings: &Settings, hosts: &[Host]) -> model::Settings {
     let first_processes = |host: &Host| settings.plan.first_processes(host.takes_ids);
     model::Settings {
@@ -119,6 +122,8 @@ fn describe_settings(settings: &Settings, hosts: &[Host]) -> model::Settings {
     }
 }
 
+/// Measures the timers. Returns the frequency of the core during the run in hertz; `None` if it is
+/// unknown.
 fn measure(
     hosts: &[Host],
     subjects: &mut [Subject],
@@ -129,34 +134,38 @@ fn measure(
     let steps = subjects.len() * plan.processes as usize + plan.brief as usize;
     let bar = Progress::new(steps, quiet);
     let progress = |what: &str| {
-        bar.at(what);
-        // The number of processes that narrow the intervals enough is unknown.
-        if !bar.step() {
-            bar.until(settings.plan.budget_s);
+        bar.show_step(what);
+        // After the planned processes, further ones are started until the intervals are narrow
+        // enough; their number is unknown.
+        if !bar.finish_step() {
+            bar.show_limit(settings.plan.budget_s);
         }
     };
     Ok(clocks::run(hosts, subjects, settings, &progress)?)
 }
 
-/// Measures clocks of this program that can be read on several paths together, for comparison.
+/// Reads the native clocks that can be read in several ways (for example with and without the vDSO)
+/// next to each other, and adds the comparisons to their evidence.
 fn read_side_by_side(names: &[HostName], subjects: &mut [Subject], plan: &Plan) {
-    let own = |subject: &Subject| names[subject.host].prefix.is_none() && subject.outcome.is_ok();
+    let is_native =
+        |subject: &Subject| names[subject.host].prefix.is_none() && subject.outcome.is_ok();
     let ids: Vec<String> = subjects
         .iter()
-        .filter(|subject| own(subject))
+        .filter(|subject| is_native(subject))
         .map(|subject| subject.timer.id.clone())
         .collect();
     let ids: Vec<&str> = ids.iter().map(String::as_str).collect();
-    for (id, seen) in other_paths(&ids, plan) {
-        let of = subjects
+    for (id, comparison) in other_paths(&ids, plan) {
+        let subject = subjects
             .iter_mut()
-            .find(|subject| own(subject) && subject.timer.id == id);
-        if let Some(Ok(stored)) = of.map(|subject| &mut subject.outcome) {
-            stored.evidence.other_paths.push(seen);
+            .find(|subject| is_native(subject) && subject.timer.id == id);
+        if let Some(Ok(stored)) = subject.map(|subject| &mut subject.outcome) {
+            stored.evidence.other_paths.push(comparison);
         }
     }
 }
 
+/// The observations of the timers, with their ids in reports.
 fn take_observations(names: &[HostName], subjects: Vec<Subject>) -> Vec<Observation> {
     let observed = |subject: Subject| Observation {
         timer: names[subject.host].timer(subject.timer),
@@ -165,7 +174,8 @@ fn take_observations(names: &[HostName], subjects: Vec<Subject>) -> Vec<Observat
     subjects.into_iter().map(observed).collect()
 }
 
-fn named_unsettled(names: &[String], rows: &[TimerRow]) -> bool {
+/// Whether a timer given by name has no complete figures.
+fn has_named_failure(names: &[String], rows: &[TimerRow]) -> bool {
     rows.iter()
         .any(|row| row.status != Status::Ok && names.contains(&row.id))
 }

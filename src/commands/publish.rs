@@ -3,7 +3,7 @@
 use std::io::Write;
 
 use super::progress::Progress;
-use super::{CommandError, failed, tell};
+use super::{CommandError, failed, print_message};
 use crate::cli::PublishArgs;
 use crate::page::Plots;
 use crate::page::site;
@@ -15,15 +15,20 @@ use crate::text::counted;
 /// When no report could be read, or the site cannot be written.
 pub fn run(args: &PublishArgs, output: &mut dyn Write) -> Result<bool, CommandError> {
     let progress = Progress::new(site::count_json_files(&args.reports), false);
-    progress.at("reports");
-    let read = || {
-        progress.step();
+    progress.show_step("reports");
+    let on_read = || {
+        progress.finish_step();
     };
-    let site =
-        site::publish(&args.reports, &args.output, Some(super::sentence), &read).map_err(failed)?;
+    let site = site::publish(
+        &args.reports,
+        &args.output,
+        Some(super::recommendation),
+        &on_read,
+    )
+    .map_err(failed)?;
     drop(progress);
     for reason in &site.left_out {
-        tell(&format!("left out: {reason}"));
+        print_message(&format!("left out: {reason}"));
     }
     let reports = counted(site.reports, "report");
     writeln!(

@@ -2,7 +2,10 @@
 
 use std::io::{self, Write};
 
-use super::{CommandError, emit, failed, prepare, sentence, tell, view, write_files};
+use super::{
+    CommandError, emit, failed, prepare_outputs, print_message, printed_report, recommendation,
+    write_files,
+};
 use crate::cli::ReportArgs;
 use crate::document::{Document, Render};
 use crate::model::Report;
@@ -12,11 +15,11 @@ use crate::report::machine::name;
 use crate::report::{Collection, WholeFile};
 use crate::table::{Format, Style};
 
-/// Largest total size of the reports of a page in bytes, because all are in memory together. About
-/// eighty typical reports fit.
+/// Largest total size of the reports of a page in bytes. It is limited because all reports are in
+/// memory at the same time; about eighty typical reports fit.
 const MAX_TOTAL_BYTES: u64 = 24 << 20;
 
-/// Several reports: a page that compares them, or a sentence about each.
+/// Several reports: an HTML page that compares them, or the recommendation of each as text.
 struct Reports<'a> {
     reports: &'a [Report],
     left_out: &'a [String],
@@ -25,12 +28,12 @@ struct Reports<'a> {
 impl Render for Reports<'_> {
     fn write(&self, format: Format, style: Style, output: &mut dyn Write) -> io::Result<()> {
         if format == Format::Html {
-            let page = page::render(self.reports, self.left_out, Some(sentence));
+            let page = page::render(self.reports, self.left_out, Some(recommendation));
             return output.write_all(page.map_err(io::Error::other)?.as_bytes());
         }
         let mut document = Document::new(self.reports);
         for report in self.reports {
-            let sentence = sentence(report).unwrap_or_default();
+            let sentence = recommendation(report).unwrap_or_default();
             document = document.heading(name(report)).paragraph(sentence);
         }
         document.write(format, style, output)
@@ -42,24 +45,24 @@ impl Render for Reports<'_> {
 /// # Errors
 /// When no report could be read, or the requested format cannot be written.
 pub fn run(args: &ReportArgs, output: &mut dyn Write) -> Result<bool, CommandError> {
-    let outputs = prepare(&args.output)?;
+    let outputs = prepare_outputs(&args.output)?;
     let svg = args.svg.as_deref().map(WholeFile::prepare).transpose();
     let svg = svg.map_err(failed)?;
     let Some(read) = Collection::read_whole(&args.reports, MAX_TOTAL_BYTES) else {
         return Err(CommandError::Failed(format!(
-            "the reports are longer than {} MiB together, too much for one page: make a site of them with `timermeter publish`",
+            "the reports have more than {} MiB together, too much for one page: make a site of them with `timermeter publish`",
             MAX_TOTAL_BYTES >> 20
         )));
     };
     let left_out: Vec<String> = read.refused.iter().map(ToString::to_string).collect();
     for reason in &left_out {
-        tell(&format!("left out: {reason}"));
+        print_message(&format!("left out: {reason}"));
     }
     let reports: Vec<_> = read.reports.into_iter().map(|kept| kept.content).collect();
     match reports.as_slice() {
-        [] => return Err(failed("there is no report to show")),
+        [] => return Err(failed("there is no readable report")),
         [report] => {
-            let document = view(report, args.detail.wanted());
+            let document = printed_report(report, args.detail.wanted());
             match svg {
                 Some(file) => {
                     file.commit(draw_timers(report)?.as_bytes())
@@ -69,7 +72,11 @@ pub fn run(args: &ReportArgs, output: &mut dyn Write) -> Result<bool, CommandErr
                 None => emit(&document, outputs, output)?,
             }
         }
-        _ if svg.is_some() => return Err(failed("--svg draws one report; name one")),
+        _ if svg.is_some() => {
+            return Err(failed(
+                "--svg draws a single report, but several were given",
+            ));
+        }
         reports => {
             let left_out = &left_out;
             emit(&Reports { reports, left_out }, outputs, output)?;
@@ -78,8 +85,10 @@ pub fn run(args: &ReportArgs, output: &mut dyn Write) -> Result<bool, CommandErr
     Ok(left_out.is_empty())
 }
 
-/// The plot of all timers.
+/// The plot of all timers of a report as SVG, cost over resolution.
 fn draw_timers(report: &Report) -> Result<String, CommandError> {
     let figure = ranking(report).map(|plot| plot.svg(&format!("Timers of {}", name(report))));
-    figure.ok_or_else(|| failed("no timer of the report has both a step and a cost in cycles"))
+    figure.ok_or_else(|| {
+        failed("nothing to draw: no timer of the report has both a resolution and a cost in cycles")
+    })
 }

@@ -1,5 +1,5 @@
-//! `check --sources`: measures every clock source that the kernel offers, in turn, and always
-//! restores the current one.
+//! `check --sources`: lists the clock sources of the kernel or, with `--yes`, measures each in turn
+//! and then restores the current one.
 
 use std::fs::OpenOptions;
 use std::io::{self, Write};
@@ -8,8 +8,8 @@ use std::time::Duration;
 
 use serde::Serialize;
 
-use super::first_look::first_look;
-use super::{CommandError, emit, failed, prepare, tell};
+use super::quick_probe::quick_probe;
+use super::{CommandError, emit, failed, prepare_outputs, print_message};
 use crate::cli::{CheckArgs, HostArgs};
 use crate::document::Document;
 use crate::hosts::{children, tool};
@@ -18,9 +18,11 @@ use crate::platform::sources::{SourceFigures, advice, describe_source, log_of_so
 use crate::platform::{Root, clock_source};
 use crate::table::{Notation, Table, TableColumn};
 
-/// The schema of the document.
+/// The name of the schema of the document.
 const SCHEMA: &str = "timermeter.sources.v1";
-const CURRENT: &str = "/sys/devices/system/clocksource/clocksource0/current_clocksource";
+/// The file of the kernel with the name of the current clock source.
+const CURRENT_SOURCE_PATH: &str =
+    "/sys/devices/system/clocksource/clocksource0/current_clocksource";
 /// Ids of the clocks measured with each source: the most common clock, with and without the vDSO.
 const TIMERS: [&str; 2] = ["monotonic", "monotonic-syscall"];
 /// Time limit for reading the log of the kernel.
@@ -31,9 +33,9 @@ struct SourcesDocument {
     schema: &'static str,
     current: String,
     sources: Vec<MeasuredSource>,
-    /// Kernel parameters about clocks on the boot command line.
+    /// The parameters about clocks on the command line of the kernel.
     parameters: Vec<String>,
-    /// Lines about clock sources in the log of the kernel; null if it may not be read.
+    /// The lines about clock sources in the kernel log; null if the log cannot be read.
     log: Option<Vec<String>>,
     advice: String,
 }
@@ -42,22 +44,22 @@ struct SourcesDocument {
 struct MeasuredSource {
     name: String,
     known: String,
-    /// Resolution in nanoseconds; null if it was not or could not be measured.
+    /// The resolution in nanoseconds; null if it is unknown.
     resolution_ns: Option<Interval>,
     cost_ns: Option<Interval>,
-    /// Largest difference between the clocks of two CPUs in nanoseconds.
+    /// The largest difference between the readings on two CPUs, in nanoseconds.
     offset_ns: Option<f64>,
-    /// The reason why the source could not be measured.
+    /// The reason why the source could not be measured; null if it was, or was not to be measured.
     reason: Option<String>,
 }
 
-/// Runs the command. Returns `true` if each source could be measured, or no measurement was
-/// requested.
+/// Runs the command. Returns `true` unless a source could not be measured.
 ///
 /// # Errors
-/// When the kernel offers no sources, or may not change them although it was requested.
+/// When the kernel shows no clock sources, or the current one cannot be changed although `--yes`
+/// requests it.
 pub fn run(args: &CheckArgs, output: &mut dyn Write) -> Result<bool, CommandError> {
-    let outputs = prepare(&args.output)?;
+    let outputs = prepare_outputs(&args.output)?;
     let root = args.root.as_ref().map_or_else(Root::system, Root::at);
     let offered = clock_source(&root);
     let current = offered
@@ -65,7 +67,7 @@ pub fn run(args: &CheckArgs, output: &mut dyn Write) -> Result<bool, CommandErro
         .filter(|_| !offered.available.is_empty())
         .ok_or_else(|| {
             failed(format!(
-                "the clock sources of this kernel are not shown ({CURRENT})"
+                "this system shows no clock sources ({CURRENT_SOURCE_PATH})"
             ))
         })?;
     let sources = if args.yes {
@@ -82,14 +84,14 @@ pub fn run(args: &CheckArgs, output: &mut dyn Write) -> Result<bool, CommandErro
     let advice = if args.yes {
         advice(&current, &figures.collect::<Vec<_>>())
     } else {
-        "as root, `timermeter check --sources --yes` measures each of them, some five seconds each, and sets the present one back".into()
+        "as root, `timermeter check --sources --yes` measures each of them for about five seconds and restores the current one".into()
     };
     let found = SourcesDocument {
         schema: SCHEMA,
         current,
         sources,
         parameters: offered.parameters.unwrap_or_default(),
-        log: log(),
+        log: kernel_log(),
         advice,
     };
     emit(&document(&found), outputs, output)?;
@@ -99,35 +101,37 @@ pub fn run(args: &CheckArgs, output: &mut dyn Write) -> Result<bool, CommandErro
 /// Restores the clock source when it is dropped.
 struct SourceGuard<'a> {
     root: &'a Root,
-    to: &'a str,
+    /// The name of the clock source to restore.
+    source: &'a str,
 }
 
 impl Drop for SourceGuard<'_> {
     fn drop(&mut self) {
-        match set(self.root, self.to) {
+        match set_source(self.root, self.source) {
             Ok(()) => children::cancel_setting_restoration(),
-            Err(error) => tell(&format_args!(
-                "the clock source could not be set back to {}: {error}; as root, `echo {} > {CURRENT}`",
-                self.to, self.to
+            Err(error) => print_message(&format_args!(
+                "the clock source could not be restored to {}: {error}; run as root: `echo {} > {CURRENT_SOURCE_PATH}`",
+                self.source, self.source
             )),
         }
     }
 }
 
-fn file(root: &Root) -> io::Result<PathBuf> {
-    root.file(CURRENT)
+/// The path of [`CURRENT_SOURCE_PATH`] below `root`.
+fn source_file(root: &Root) -> io::Result<PathBuf> {
+    root.file(CURRENT_SOURCE_PATH)
         .ok_or_else(|| io::Error::other("this system has no such file"))
 }
 
 /// Sets the clock source, and checks that the kernel accepted it.
-fn set(root: &Root, to: &str) -> io::Result<()> {
+fn set_source(root: &Root, to: &str) -> io::Result<()> {
     let mut file = OpenOptions::new()
         .write(true)
         .truncate(true)
-        .open(file(root)?)?;
+        .open(source_file(root)?)?;
     file.write_all(format!("{to}\n").as_bytes())?;
     drop(file);
-    match root.read_name(CURRENT) {
+    match root.read_name(CURRENT_SOURCE_PATH) {
         Some(now) if now == to => Ok(()),
         now => {
             let now = now.unwrap_or_default();
@@ -136,22 +140,26 @@ fn set(root: &Root, to: &str) -> io::Result<()> {
     }
 }
 
+/// Measures the clocks with each source in turn, and restores `current`.
 fn measure_sources(
     root: &Root,
     current: &str,
     all: &[String],
 ) -> Result<Vec<MeasuredSource>, CommandError> {
-    let place = file(root).map_err(failed)?;
-    if let Err(error) = OpenOptions::new().write(true).open(&place) {
+    let path = source_file(root).map_err(failed)?;
+    if let Err(error) = OpenOptions::new().write(true).open(&path) {
         return Err(failed(format!(
-            "nothing was changed: '{CURRENT}': {error}; run it as root, on the machine itself, where containers may not"
+            "nothing was changed, because '{CURRENT_SOURCE_PATH}' cannot be written: {error}; run as root, and not in a container"
         )));
     }
-    let set_back = SourceGuard { root, to: current };
-    // The guard process restores the source if this process is killed.
-    children::restore_setting_at_end(&place, current).map_err(|error| {
+    let guard = SourceGuard {
+        root,
+        source: current,
+    };
+    // A guard process restores the source if this process is killed.
+    children::restore_setting_at_end(&path, current).map_err(|error| {
         failed(format!(
-            "nothing was changed, as it could not be set back: {error}"
+            "nothing was changed, because restoring the clock source could not be prepared: {error}"
         ))
     })?;
     let mut found = Vec::new();
@@ -159,9 +167,9 @@ fn measure_sources(
         if children::interrupted() {
             return Err(CommandError::Interrupted);
         }
-        let row = match set(root, name) {
+        let row = match set_source(root, name) {
             Ok(()) => measure_clock(root, name),
-            Err(error) => Err(failed(format!("the kernel does not accept it: {error}"))),
+            Err(error) => Err(failed(format!("the kernel rejects it: {error}"))),
         };
         found.push(match row {
             Err(CommandError::Interrupted) => return Err(CommandError::Interrupted),
@@ -169,14 +177,14 @@ fn measure_sources(
             Ok(row) => from_row(name, row),
         });
     }
-    drop(set_back);
+    drop(guard);
     Ok(found)
 }
 
 /// Measures the clock while the kernel uses the named source.
 fn measure_clock(root: &Root, name: &str) -> Result<TimerRow, CommandError> {
-    let report = first_look(&TIMERS.map(str::to_owned), &HostArgs::default())?;
-    let now = root.read_name(CURRENT).unwrap_or_default();
+    let report = quick_probe(&TIMERS.map(str::to_owned), &HostArgs::default())?;
+    let now = root.read_name(CURRENT_SOURCE_PATH).unwrap_or_default();
     if now != name {
         return Err(failed(format!(
             "the kernel replaced it with '{now}' while it was measured"
@@ -186,6 +194,7 @@ fn measure_clock(root: &Root, name: &str) -> Result<TimerRow, CommandError> {
     row.ok_or_else(|| failed("it was not measured"))
 }
 
+/// The figures of a clock source from the row of the clock.
 fn from_row(name: &str, row: TimerRow) -> MeasuredSource {
     let offsets = row.verdicts.iter();
     let offsets = offsets.flat_map(|verdicts| &verdicts.thread_safe.offsets);
@@ -203,6 +212,7 @@ fn from_row(name: &str, row: TimerRow) -> MeasuredSource {
     }
 }
 
+/// A clock source without figures.
 fn unmeasured(name: &str, reason: Option<String>) -> MeasuredSource {
     MeasuredSource {
         name: name.to_owned(),
@@ -214,14 +224,15 @@ fn unmeasured(name: &str, reason: Option<String>) -> MeasuredSource {
     }
 }
 
-/// Lines about clock sources in the log of the kernel; `None` if it may not be read.
-fn log() -> Option<Vec<String>> {
+/// The lines about clock sources in the kernel log; `None` if the log cannot be read.
+fn kernel_log() -> Option<Vec<String>> {
     let program = tool::find(&["dmesg"])?;
     tool::run_within(LOG_TIMEOUT, &program, &["--notime"])
         .ok()
         .map(|log| log_of_sources(&log))
 }
 
+/// The document with a table of the sources.
 fn document(found: &SourcesDocument) -> Document<'_, &SourcesDocument> {
     let mut table = Table::new(vec![
         TableColumn::left("source"),
@@ -234,7 +245,7 @@ fn document(found: &SourcesDocument) -> Document<'_, &SourcesDocument> {
         },
     ]);
     for source in &found.sources {
-        let what = match &source.reason {
+        let description = match &source.reason {
             Some(reason) => format!("{}; not measured: {reason}", source.known),
             None => source.known.clone(),
         };
@@ -243,21 +254,20 @@ fn document(found: &SourcesDocument) -> Document<'_, &SourcesDocument> {
             value_of(source.resolution_ns).into(),
             value_of(source.cost_ns).into(),
             source.offset_ns.into(),
-            what.into(),
+            description.into(),
         ]);
     }
-    let mut facts = vec![("present", found.current.clone())];
+    let mut facts = vec![("current", found.current.clone())];
     if !found.parameters.is_empty() {
-        facts.push(("started with", found.parameters.join(" ")));
+        facts.push(("kernel parameters", found.parameters.join(" ")));
     }
     match found.log.as_deref() {
         None => facts.push((
-            "kernel's log",
-            "may not be read here; as root, `dmesg | grep -i -e tsc -e clocksource` prints it"
-                .into(),
+            "kernel log",
+            "cannot be read; as root, `dmesg | grep -i -e tsc -e clocksource` prints it".into(),
         )),
-        Some([]) => facts.push(("kernel's log", "no line about it".into())),
-        Some(lines) => facts.extend(lines.iter().map(|line| ("kernel's log", line.clone()))),
+        Some([]) => facts.push(("kernel log", "no lines about clock sources".into())),
+        Some(lines) => facts.extend(lines.iter().map(|line| ("kernel log", line.clone()))),
     }
     Document::new(found)
         .table(table)

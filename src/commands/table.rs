@@ -1,17 +1,19 @@
-//! `table`: prints one or many reports as a table.
+//! `table`: prints one or more reports as a table.
 
 use std::io::{ErrorKind, IsTerminal, Write};
 use std::path::PathBuf;
 
 use clap::ValueEnum;
 
-use super::{CommandError, emit, failed, prepare, report_unreadable, tell, terminal_style};
+use super::{
+    CommandError, emit, failed, prepare_outputs, print_message, report_unreadable, terminal_style,
+};
 use crate::cli::{Columns, Output, TableArgs};
 use crate::report::{WholeFile, is_stdout};
 use crate::table::Format;
 use crate::tabulation::{Layout, Tabulation, all_columns};
 
-/// Smallest width of a terminal, in columns of text, that fits all columns of the table.
+/// Smallest width of a terminal, in characters, that fits all default columns of the table.
 const MIN_WIDE_COLUMNS: usize = 110;
 
 /// Runs the command. Returns `true` if all files could be read.
@@ -22,20 +24,20 @@ pub fn run(args: &TableArgs, output: &mut dyn Write) -> Result<bool, CommandErro
     let formats = args.output.outputs.iter().map(|output| output.format);
     let has_parquet = formats
         .chain([args.output.format])
-        .any(|it| it == Format::Parquet);
+        .any(|format| format == Format::Parquet);
     if args.columns.contains(&Columns::All) || has_parquet {
-        return write_whole(args);
+        return write_all_columns(args);
     }
-    let outputs = prepare(&args.output)?;
+    let outputs = prepare_outputs(&args.output)?;
     let style = terminal_style();
     let for_people = outputs.format == Format::Table && style.width.is_some();
-    let narrow = for_people && style.columns() < MIN_WIDE_COLUMNS;
-    let tabulation = Tabulation::read(&args.reports, args.choices(narrow));
-    let complete = report_unreadable(&tabulation.refused, tabulation.reports())?;
+    let is_narrow = for_people && style.columns() < MIN_WIDE_COLUMNS;
+    let tabulation = Tabulation::read(&args.reports, args.choices(is_narrow));
+    let is_complete = report_unreadable(&tabulation.refused, tabulation.reports())?;
     emit(&tabulation, outputs, output)?;
     if let (kind, 0) = tabulation.rows() {
-        tell(&format!(
-            "these reports have no {} with figures; --all shows those without",
+        print_message(&format!(
+            "these reports have no {} with figures; --all shows those without figures",
             kind.in_words()
         ));
     }
@@ -44,22 +46,24 @@ pub fn run(args: &TableArgs, output: &mut dyn Write) -> Result<bool, CommandErro
             .to_possible_value()
             .map(|value| value.get_name().to_owned())
             .unwrap_or_default();
-        tell(&format!(
-            "these reports have {rows} rows of {} too: --kind {flag} shows them",
+        print_message(&format!(
+            "these reports also have {rows} rows of {}: --kind {flag} shows them",
             kind.in_words()
         ));
     }
-    Ok(complete)
+    Ok(is_complete)
 }
 
-/// Writes all columns of all rows of any number of reports: to the named files, and to standard
-/// output if no file is named or `--format` is given.
-fn write_whole(args: &TableArgs) -> Result<bool, CommandError> {
-    let usage = |why: &str| CommandError::Usage(why.to_owned());
-    let chosen = args.columns.iter().any(|column| *column != Columns::All) || args.top.is_some();
-    if chosen || args.sort.is_some() || args.reverse || args.layout != Layout::Stacked {
-        return Err(usage(
-            "`--columns all` and Parquet hold all columns and rows, in the order of the reports: choose and sort where they are read",
+/// Writes all columns and rows of any number of reports to the files of `--output`; also to
+/// standard output if there are no files or `--format` is given.
+fn write_all_columns(args: &TableArgs) -> Result<bool, CommandError> {
+    let usage_error = |why: &str| CommandError::Usage(why.to_owned());
+    let has_choice =
+        args.columns.iter().any(|column| *column != Columns::All) || args.top.is_some();
+    if has_choice || args.sort.is_some() || args.reverse || args.layout != Layout::Stacked {
+        return Err(usage_error(
+            "`--columns all` and Parquet have all columns and rows, in the order of the reports: leave the other flags out, and \
+             select and sort in the program that reads them",
         ));
     }
     let mut outputs = args.output.outputs.clone();
@@ -74,20 +78,20 @@ fn write_whole(args: &TableArgs) -> Result<bool, CommandError> {
             match format {
             Format::Csv => Ok(all_columns::write_csv),
             Format::Table if is_stdout(path) => Ok(all_columns::write_csv),
-            Format::Parquet if is_stdout(path) && std::io::stdout().is_terminal() => Err(usage(
-                "Parquet is not written to a terminal: name a file (--output)",
+            Format::Parquet if is_stdout(path) && std::io::stdout().is_terminal() => Err(usage_error(
+                "Parquet is not written to a terminal: give a file with --output",
             )),
             Format::Parquet => all_columns::PARQUET.ok_or_else(|| {
                 failed(
-                    "this program was built without the feature `parquet`; build it with that, from a clone: \
+                    "this program was built without the feature `parquet`; build it from a clone of the repository: \
                      cargo install --locked --path . --features parquet",
                 )
             }),
-            _ => Err(usage("`--columns all` is written as CSV or Parquet")),
+            _ => Err(usage_error("`--columns all` is only written as CSV or Parquet")),
         }
         };
     let writers: Vec<_> = outputs.iter().map(writer).collect::<Result<_, _>>()?;
-    let mut complete = true;
+    let mut is_complete = true;
     for (Output { path, .. }, write) in outputs.iter().zip(writers) {
         let mut file = WholeFile::prepare(path).map_err(failed)?;
         let written =
@@ -95,14 +99,14 @@ fn write_whole(args: &TableArgs) -> Result<bool, CommandError> {
                 ErrorKind::BrokenPipe => CommandError::Closed,
                 _ => failed(file.explain(error)),
             })?;
-        complete = report_unreadable(&written.refused, written.reports)?;
+        is_complete = report_unreadable(&written.refused, written.reports)?;
         file.finish().map_err(failed)?;
         if written.rows == 0 {
             let kind = kind.in_words();
-            tell(&format!(
-                "these reports have no {kind}: --kind names others"
+            print_message(&format!(
+                "these reports have no {kind}: choose others with --kind"
             ));
         }
     }
-    Ok(complete)
+    Ok(is_complete)
 }

@@ -14,21 +14,22 @@ const GRACE: Duration = Duration::from_secs(10);
 /// Maximum length of an answer, in bytes; the rest of a longer answer is not read.
 const MAX_ANSWER_BYTES: u64 = 64 << 20;
 
-/// Measures one operation in a fresh process. The process is ended if it takes much longer than its
-/// limit.
+/// Measures one operation in a fresh process. The process is killed if it takes more than three
+/// times its limit and [`GRACE`].
 ///
 /// # Errors
 /// When the process cannot be started or its answer cannot be read. Errors of the measurement are
 /// part of the outcome.
 pub fn run(request: &Request) -> Result<Outcome, CommandError> {
-    let without_answer = |reason: String| Ok(Outcome::Failed { reason });
-    let failed = |why: String| CommandError::Failed(format!("the process that measures: {why}"));
+    let failed_outcome = |reason: String| Ok(Outcome::Failed { reason });
+    let failed =
+        |why: String| CommandError::Failed(format!("the process that measures failed: {why}"));
     let text = serde_json::to_string(request).map_err(|error| failed(error.to_string()))?;
-    let (program, words) = children::this_program().map_err(|error| failed(error.to_string()))?;
+    let (program, args) = children::this_program().map_err(|error| failed(error.to_string()))?;
     let mut command = Command::new(program);
     // The process exits when its input is closed, so its input is a pipe, which stays open.
     command
-        .args(words)
+        .args(args)
         .args(["measure-worker", &text])
         .stdin(Stdio::piped())
         .stdout(Stdio::piped());
@@ -41,27 +42,27 @@ pub fn run(request: &Request) -> Result<Outcome, CommandError> {
     match ended {
         Ok(ended) if ended.status.success() => serde_json::from_slice(&ended.stdout)
             .map_err(|error| failed(format!("its answer cannot be read: {error}"))),
-        Ok(ended) => without_answer(format!("its process ended with {}", ended.status)),
-        Err(RunError::TookTooLong(_)) => without_answer(format!(
-            "it was ended, as it went on for long after its limit of {} s",
+        Ok(ended) => failed_outcome(format!("its process ended with {}", ended.status)),
+        Err(RunError::TookTooLong(_)) => failed_outcome(format!(
+            "it was killed, because it ran for much longer than its limit of {} s: allow more time with --limit",
             limit.as_secs()
         )),
         Err(error) => Err(failed(error.to_string())),
     }
 }
 
-/// Answers one request; runs in the fresh process.
+/// Answers one request, in the fresh process.
 ///
 /// # Errors
 /// When the request cannot be read or the answer cannot be written.
 pub fn serve(request: &str, output: &mut dyn std::io::Write) -> Result<(), CommandError> {
     let request: Request = serde_json::from_str(request).map_err(|error| {
-        CommandError::Usage(format!("this is no request of `measure`: {error}"))
+        CommandError::Usage(format!("this is not a request of `measure`: {error}"))
     })?;
-    // If the parent process ends, it closes this input, and the answer is no longer needed.
+    // The input is closed when the parent process ends; the answer is then no longer needed.
     std::thread::spawn(|| {
-        let mut nothing = [0_u8; 1];
-        if matches!(std::io::stdin().read(&mut nothing), Ok(0)) {
+        let mut buffer = [0_u8; 1];
+        if matches!(std::io::stdin().read(&mut buffer), Ok(0)) {
             std::process::exit(1);
         }
     });

@@ -1,11 +1,11 @@
-//! `wait`: characterises sleep primitives and prints them, the preferable ones first.
+//! `wait`: characterises sleep primitives: how late they return, their granularity and their cost.
 
 use std::io::Write;
 use std::time::Duration;
 
 use super::files::Files;
 use super::waiting::Campaign;
-use super::{CommandError, tell};
+use super::{CommandError, print_message};
 use crate::campaign::waits::campaign::{self, LateWait};
 use crate::cli::WaitArgs;
 use crate::model::Status;
@@ -13,8 +13,8 @@ use crate::recording::Recording;
 use crate::text::numbers::time;
 use crate::trace::WaitTrace;
 
-/// Runs the command. Returns `true` if all timers that were requested by name could be measured,
-/// and none was too late.
+/// Runs the command. Returns `true` if all timers given by name could be measured, and no wait was
+/// later than `--break`.
 ///
 /// # Errors
 /// When the arguments are invalid, which is reported before anything is measured, or when a file or
@@ -22,17 +22,17 @@ use crate::trace::WaitTrace;
 pub fn run(args: &WaitArgs, output: &mut dyn Write) -> Result<bool, CommandError> {
     let common = &args.common;
     let files = Files::prepare(&common.run)?;
-    let (recording, settled) = record(args)?;
+    let (recording, is_complete) = record(args)?;
     let report = files.finish(&recording, &common.run, output)?;
-    let unsettled = report
+    let is_named_missing = report
         .waits
         .iter()
         .any(|row| row.status != Status::Ok && common.run.timers.contains(&row.id));
-    Ok(settled && !unsettled)
+    Ok(is_complete && !is_named_missing)
 }
 
-/// Measures the timers. Returns the recording, and whether all named timers were measured to the
-/// end.
+/// Measures the timers. Returns the recording, and whether no wait was later than `--break` and
+/// all timers, agents and runtimes given by name were usable.
 ///
 /// # Errors
 /// The errors of [`run`].
@@ -52,7 +52,7 @@ pub(super) fn record(args: &WaitArgs) -> Result<(Recording, bool), CommandError>
     settings.plan = args.plan.unwrap_or(settings.plan);
     settings.span = args.span.map(Duration::from_secs_f64);
     settings.break_ns = args.break_at.map(|at| at.0 as u64);
-    // Only the named lengths are measured, without additional long waits.
+    // With `--durations`, only the given lengths are measured, without the default long waits.
     if !args.durations.is_empty() {
         settings.plan.long_rounds = 0;
     }
@@ -66,14 +66,14 @@ pub(super) fn record(args: &WaitArgs) -> Result<(Recording, bool), CommandError>
         .settings
         .plan
         .process_ns(&campaign.settings.lengths_ns);
-    campaign.expect(common.run.timeout, process_ns);
+    campaign.extend_timeout(common.run.timeout, process_ns);
     let bar = campaign.progress(common.run.quiet);
     let progress = |what: &str| {
-        bar.at(what);
-        if !bar.step()
+        bar.show_step(what);
+        if !bar.finish_step()
             && let Some(span) = args.span
         {
-            bar.until(span);
+            bar.show_limit(span);
         }
     };
     let hosts = std::mem::take(&mut campaign.waiters.hosts);
@@ -85,16 +85,17 @@ pub(super) fn record(args: &WaitArgs) -> Result<(Recording, bool), CommandError>
     )?;
     drop(bar);
     if let Some(broken) = broken {
-        tell(&too_late(&campaign, &broken));
+        print_message(&late_wait_message(&campaign, &broken));
     }
-    let settled = broken.is_none() && !campaign.failed_by_name(&common.run.timers);
-    let settings = campaign.described(common.cpu);
+    let is_complete = broken.is_none() && !campaign.failed_by_name(&common.run.timers);
+    let settings = campaign.report_settings(common.cpu);
     let waits = campaign.observations(None);
-    let recording = campaign.frame.end(None, settings, Vec::new(), Vec::new());
-    Ok((Recording { waits, ..recording }, settled))
+    let recording = campaign.context.end(None, settings, Vec::new(), Vec::new());
+    Ok((Recording { waits, ..recording }, is_complete))
 }
 
-fn too_late(
+/// The message about a wait that was later than `--break`.
+fn late_wait_message(
     campaign: &Campaign<WaitTrace>,
     LateWait {
         subject,

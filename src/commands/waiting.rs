@@ -1,5 +1,5 @@
-//! The common part of `wait` and `period`: selects timers and conditions, and describes the
-//! campaign in the report.
+//! The common part of `wait` and `period`: selects the timers and the conditions (CPU, timer slack,
+//! scheduling policy, background load), and fills the report.
 
 use std::collections::HashSet;
 use std::thread;
@@ -8,10 +8,10 @@ use std::time::Duration;
 use timers::Unavailable;
 use timers::os::{Policy, scheduling};
 
-use super::frame::{Frame, choose_cpu};
 use super::hosts::{MissingTimer, Selection, gather};
 use super::progress::Progress;
-use super::{CommandError, tell};
+use super::run_context::{RunContext, choose_cpu};
+use super::{CommandError, print_message};
 use crate::campaign::clocks;
 use crate::campaign::sampling::Plan;
 use crate::campaign::waits::campaign::{Conditions, Subject, WaitSettings};
@@ -25,23 +25,22 @@ use crate::recording::{NotUsable, WaitObservation};
 /// Default time limit for the answers of a process of a timer, in seconds.
 const TIMEOUT_SECONDS: u64 = 30;
 
-/// The timers to measure with their conditions.
+/// The timers to measure, each under all requested conditions.
 pub(super) struct Campaign<T> {
     pub waiters: Selection<HostedWaiter>,
     pub subjects: Vec<Subject<T>>,
     pub settings: WaitSettings,
-    pub frame: Frame,
+    pub context: RunContext,
 }
 
 impl<T> Campaign<T> {
-    /// Selects the timers that support the operation `op`, and combines them with all requested
-    /// conditions.
+    /// Selects the timers that support the operation `op` of the agent protocol, and combines them
+    /// with all requested conditions.
     ///
     /// # Errors
-    /// When the arguments are invalid, which is reported before anything is measured, or when the
-    /// machine causes an error.
+    /// When the arguments are invalid, or the timers cannot be started.
     pub fn begin(args: &WaitingArgs, op: &str) -> Result<Self, CommandError> {
-        let cpus = cpus(args.cpu)?;
+        let cpus = usable_cpus(args.cpu)?;
         let plan = match (args.run.quick, args.run.thorough) {
             (true, _) => WaitPlan::QUICK,
             (_, true) => WaitPlan::THOROUGH,
@@ -55,22 +54,22 @@ impl<T> Campaign<T> {
             span: None,
             break_ns: None,
         };
-        let asked = clocks::Settings {
+        let clock_settings = clocks::Settings {
             plan: Plan::QUICK,
             seed: settings.seed,
             cpu: cpus[0],
             timeout: settings.timeout,
         };
         let mut waiters: Selection<HostedWaiter> =
-            gather(&args.run.timers, &args.run.hosts, Some(op), &asked)?;
+            gather(&args.run.timers, &args.run.hosts, Some(op), &clock_settings)?;
         if args.run.timers.is_empty() {
-            waiters.leave_out_elsewhere();
+            waiters.remove_timers_of_other_systems();
         }
         waiters
-            .of_runtimes
+            .runtimes_line
             .iter()
             .filter(|_| !args.run.quiet)
-            .for_each(|line| tell(line));
+            .for_each(|line| print_message(line));
         let conditions = combine_conditions(args, &cpus);
         let subjects = waiters.usable.iter().flat_map(|(host, waiter)| {
             conditions
@@ -80,24 +79,24 @@ impl<T> Campaign<T> {
         let subjects: Vec<_> = subjects.collect();
         if subjects.len() > MAX_TIMERS {
             return Err(CommandError::Usage(format!(
-                "{} timers under {} conditions each are more rows than a report holds: name fewer timers, CPUs or conditions",
+                "{} timers under {} conditions each give more rows than a report can have: give fewer timers, CPUs or conditions",
                 waiters.usable.len(),
                 conditions.len()
             )));
         }
-        let frame = Frame::begin(cpus[0], &args.run)?;
+        let context = RunContext::begin(cpus[0], &args.run)?;
         Ok(Self {
             waiters,
             subjects,
             settings,
-            frame,
+            context,
         })
     }
 
-    /// Raises the time limit of a process to twice the expected duration of its answers,
-    /// `process_ns` nanoseconds, unless the user specified a limit.
-    pub fn expect(&mut self, asked: Option<u64>, process_ns: f64) {
-        if asked.is_none() {
+    /// Raises the time limit of a process to at least twice `process_ns`, the expected duration of
+    /// its answers in nanoseconds, unless the user `requested` a limit.
+    pub fn extend_timeout(&mut self, requested: Option<u64>, process_ns: f64) {
+        if requested.is_none() {
             self.settings.timeout = self
                 .settings
                 .timeout
@@ -105,7 +104,7 @@ impl<T> Campaign<T> {
         }
     }
 
-    /// Starts a progress line for the smallest number of processes that will run.
+    /// Starts a progress line for the planned number of processes, which later rounds may exceed.
     pub fn progress(&self, quiet: bool) -> Progress {
         Progress::new(
             self.subjects.len() * self.settings.plan.processes as usize,
@@ -113,8 +112,8 @@ impl<T> Campaign<T> {
         )
     }
 
-    /// The settings of this campaign as reports describe them.
-    pub fn described(&self, cpu: Option<Cpus>) -> Settings {
+    /// The settings of this campaign for its report. The CPU is `None` if several are measured.
+    pub fn report_settings(&self, cpu: Option<Cpus>) -> Settings {
         Settings {
             profile: self.settings.plan.name.into(),
             cpu: self
@@ -135,17 +134,18 @@ impl<T> Campaign<T> {
         self.waiters.names[subject.host].waiter(&subject.waiter)
     }
 
-    /// The observations of all subjects, and the reasons for timers that cannot be used.
+    /// The observations of all timers, and the reasons for the timers that cannot be used.
+    /// `period_ns` is the requested period; `None` for `wait`.
     pub fn observations(&mut self, period_ns: Option<u64>) -> Vec<WaitObservation<T>> {
         let subjects = std::mem::take(&mut self.subjects);
-        let asked = subjects.into_iter().map(|subject| WaitObservation {
+        let measured = subjects.into_iter().map(|subject| WaitObservation {
             timer: self.timer(&subject),
             means: subject.waiter.means,
             conditions: report_conditions(&subject.conditions),
             period_ns,
             outcome: subject
                 .outcome
-                .map_err(|reason| failed(&reason, &subject.conditions)),
+                .map_err(|reason| not_usable(&reason, &subject.conditions)),
             lost: subject.lost,
         });
         let missing = self.waiters.missing.iter().map(|missing| WaitObservation {
@@ -156,34 +156,35 @@ impl<T> Campaign<T> {
             outcome: Err(missing.why.clone()),
             lost: None,
         });
-        asked.chain(missing).collect()
+        measured.chain(missing).collect()
     }
 
-    /// Whether a timer that was requested by name, or all of an agent, could not be measured.
+    /// Whether a timer given by name is not usable, an agent failed, or a runtime given by name is
+    /// not installed.
     pub fn failed_by_name(&self, names: &[String]) -> bool {
         let failed = |missing: &MissingTimer| {
             missing.why.status == Status::Failed || names.contains(&missing.timer.id)
         };
-        self.waiters.missing_by_name || self.waiters.missing.iter().any(failed)
+        self.waiters.named_runtime_missing || self.waiters.missing.iter().any(failed)
     }
 }
 
-/// The reason why a timer has no figures. If the system rejects the conditions, the reason is the
-/// error about them.
-fn failed(reason: &str, conditions: &Conditions) -> NotUsable {
+/// The reason why a timer could not be measured. The conditions are set once more: if the system
+/// rejects them, its error is the reason; otherwise it is `reason`.
+fn not_usable(reason: &str, conditions: &Conditions) -> NotUsable {
     let Conditions {
         slack_ns, policy, ..
     } = *conditions;
-    let set = move || {
+    let set_conditions = move || {
         slack_ns.map_or(Ok(()), scheduling::set_timer_slack)?;
         policy.map_or(Ok(()), scheduling::set_policy)
     };
-    // The conditions are tried in a separate thread, because they affect the thread that sets them.
-    let tried = thread::Builder::new()
-        .spawn(set)
+    // The conditions are set in a separate thread, because they affect the thread that sets them.
+    let result = thread::Builder::new()
+        .spawn(set_conditions)
         .ok()
         .and_then(|thread| thread.join().ok());
-    match tried {
+    match result {
         Some(Err(Unavailable { reason, remedy, .. })) => NotUsable {
             status: Status::Unavailable,
             reason,
@@ -197,9 +198,9 @@ fn failed(reason: &str, conditions: &Conditions) -> NotUsable {
     }
 }
 
-/// The CPUs to wait on: at least one, all usable.
-fn cpus(asked: Option<Cpus>) -> Result<Vec<Option<u32>>, CommandError> {
-    match asked {
+/// The CPUs to wait on: at least one. `None` in the list is a thread that is not bound to a CPU.
+fn usable_cpus(requested: Option<Cpus>) -> Result<Vec<Option<u32>>, CommandError> {
+    match requested {
         None => choose_cpu(None).map(|cpu| vec![cpu]),
         Some(Cpus::One(cpu)) => choose_cpu(Some(cpu)).map(|cpu| vec![cpu]),
         Some(Cpus::All) => {
@@ -210,20 +211,20 @@ fn cpus(asked: Option<Cpus>) -> Result<Vec<Option<u32>>, CommandError> {
     }
 }
 
-/// All combinations of slack, policy, load and CPU; combinations that a report would not
-/// distinguish occur once.
+/// All combinations of slack, policy, load and CPU. Combinations that are the same in a report
+/// occur only once.
 fn combine_conditions(args: &WaitingArgs, cpus: &[Option<u32>]) -> Vec<Conditions> {
     let slacks: Vec<Option<u64>> = match args.slack.as_slice() {
         [] => vec![None],
-        asked => asked.iter().map(|slack| slack.0).collect(),
+        requested => requested.iter().map(|slack| slack.0).collect(),
     };
     let policies: Vec<Option<Policy>> = match args.policy.as_slice() {
         [] => vec![None],
-        asked => asked.iter().copied().map(Some).collect(),
+        requested => requested.iter().copied().map(Some).collect(),
     };
     let loads: Vec<BackgroundLoad> = match args.load.as_slice() {
         [] => vec![BackgroundLoad::None],
-        asked => asked.to_vec(),
+        requested => requested.to_vec(),
     };
     let mut all = Vec::new();
     for &cpu in cpus {
@@ -245,8 +246,7 @@ fn combine_conditions(args: &WaitingArgs, cpus: &[Option<u32>]) -> Vec<Condition
     all
 }
 
-/// The conditions as the report describes them; values that were not requested are read from the
-/// system.
+/// The conditions for the report; values that were not requested are read from the system.
 fn report_conditions(conditions: &Conditions) -> WaitConditions {
     let policy = conditions.policy.or_else(scheduling::policy);
     let real_time = matches!(policy, Some(Policy::Fifo(_) | Policy::RoundRobin(_)));

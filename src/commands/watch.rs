@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use timers::os::signals;
 
-use super::{CommandError, failed, tell};
+use super::{CommandError, failed, print_message};
 use crate::cli::WatchArgs;
 use crate::platform::{Root, quietest_cpu};
 use crate::watching::Judge;
@@ -37,7 +37,7 @@ pub fn run(args: &WatchArgs, output: &mut dyn Write) -> Result<bool, CommandErro
         ));
     }
     if let Err(error) = signals::hear_continuations() {
-        tell(&format_args!(
+        print_message(&format_args!(
             "pauses of this process cannot be distinguished from pauses of the machine, because SIGCONT cannot be handled: {error}"
         ));
     }

@@ -81,7 +81,8 @@ impl Judge {
         sample.monotonic.saturating_sub(sample.planned) >= self.shortest_pause_ns
     }
 
-    /// Returns the Allan deviation of MONOTONIC relative to RAW, and of the counter relative to RAW.
+    /// Returns the Allan deviation of MONOTONIC relative to RAW, and of the counter relative to
+    /// RAW.
     #[must_use]
     pub fn stability(&self) -> [Vec<Stability>; 2] {
         [
@@ -226,8 +227,8 @@ impl Judge {
         true
     }
 
-    /// Adds events for changed rates of MONOTONIC and of the counter relative to RAW, and for a jump
-    /// of the counter.
+    /// Adds events for changed rates of MONOTONIC and of the counter relative to RAW, and for a
+    /// jump of the counter.
     fn detect_rate_changes(
         &mut self,
         context: &EventContext<'_>,
@@ -284,8 +285,8 @@ impl Judge {
         }
     }
 
-    /// Returns the event for a changed rate of MONOTONIC. Its cause is a program if the correction that
-    /// the kernel reports changed by the same amount, within the error and half of the change.
+    /// Returns the event for a changed rate of MONOTONIC. Its cause is a program if the correction
+    /// that the kernel reports changed by the same amount, within the error and half of the change.
     fn slew_event(&mut self, context: &EventContext<'_>, change: Change) -> Event {
         let trim_ppm = context.sample.trim_ppm;
         let trim_change_ppm = trim_ppm
@@ -303,8 +304,8 @@ impl Judge {
         context.rate_event(EventKind::Slew, cause, change)
     }
 
-    /// Returns by how many nanoseconds the counter jumped relative to RAW since the last sample, with
-    /// the lower and upper bound. `None` if it did not jump, or its rate is unknown.
+    /// Returns by how many nanoseconds the counter jumped relative to RAW since the last sample,
+    /// with the lower and upper bound. `None` if it did not jump, or its rate is unknown.
     fn counter_jump(&self, sample: &ClockSample, last: &ClockSample) -> Option<(i64, [i64; 2])> {
         let (rate, error) = self.counter_rate.rate()?;
         let passed = (sample.raw? - last.raw?) as f64;
@@ -353,8 +354,8 @@ fn detect_suspend(context: &EventContext<'_>, last: &ClockSample, events: &mut V
     true
 }
 
-/// Adds an event if the time of day moved relative to BOOTTIME. A leap second moves it in the opposite
-/// direction of the offset of TAI.
+/// Adds an event if the time of day moved relative to BOOTTIME. A leap second moves it in the
+/// opposite direction of the offset of TAI.
 fn detect_step(context: &EventContext<'_>, last: &ClockSample, events: &mut Vec<Event>) {
     let sample = context.sample;
     let offset =

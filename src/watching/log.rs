@@ -1,5 +1,5 @@
-//! Reads and writes the log of `watch`: one JSON document per line, so that a line stays readable if
-//! the program is killed later. Several watches may be appended to one log.
+//! Reads and writes the log of `watch`: one JSON document per line, so that a line stays readable
+//! if the program is killed later. Several watches may be appended to one log.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,5 +1,6 @@
-//! Measures how stable the rate of one clock relative to another is over a whole watch, as the Allan
-//! deviation: the typical change of the rate from one window to the next, by length of the windows.
+//! Measures how stable the rate of one clock relative to another is over a whole watch, as the
+//! Allan deviation: the typical change of the rate from one window to the next, by length of the
+//! windows.
 
 use serde::{Deserialize, Serialize};
 

@@ -7,8 +7,8 @@ use super::{Cause, ClockSample, MachineState};
 const MIN_CAUSE_SHARE: f64 = 0.5;
 
 /// Fewest expected interrupts in a pause for a decision based on them.
-/// *Judgement*: five standard deviations of a count of 100 are half of it, so chance does not make a
-/// machine that ran look like one that stood still.
+/// *Judgement*: five standard deviations of a count of 100 are half of it, so chance does not make
+/// a machine that ran look like one that stood still.
 const MIN_INTERRUPTS: f64 = 100.0;
 
 /// The interrupt rate and steal time of a machine: they distinguish a machine that stood still, or
@@ -38,9 +38,9 @@ impl MachineRates {
         self.steal_ns = machine.stolen_ns;
     }
 
-    /// Returns the cause of a `sample` that is `late_ns` nanoseconds late. `run_queue_ns` is the time
-    /// for which its thread was ready to run but had no CPU since the last sample; `None` if the
-    /// system does not report it.
+    /// Returns the cause of a `sample` that is `late_ns` nanoseconds late. `run_queue_ns` is the
+    /// time for which its thread was ready to run but had no CPU since the last sample; `None` if
+    /// the system does not report it.
     pub fn cause(&self, sample: &ClockSample, late_ns: i64, run_queue_ns: Option<u64>) -> Cause {
         let least = late_ns as f64 * MIN_CAUSE_SHARE;
         if sample.continued {
@@ -61,9 +61,9 @@ impl MachineRates {
         }
     }
 
-    /// Returns whether the machine ran during a pause of `late_ns` nanoseconds that ended at `now`: the
-    /// number of interrupts is then nearer to the usual number with the pause than to that without
-    /// it. `None` if the usual rate is unknown, or too low for the length of the pause.
+    /// Returns whether the machine ran during a pause of `late_ns` nanoseconds that ended at `now`:
+    /// the number of interrupts is then nearer to the usual number with the pause than to that
+    /// without it. `None` if the usual rate is unknown, or too low for the length of the pause.
     fn had_interrupts(&self, now: i64, machine: &MachineState, late_ns: i64) -> Option<bool> {
         let (then, interrupts_then) = self.last_interrupts?;
         let rate = self.interrupts_per_ns?;

@@ -1,12 +1,13 @@
-//! Measures the rate of one clock relative to another (its reference) in windows of ten seconds, and
-//! detects when the rate changes.
+//! Measures the rate of one clock relative to another (its reference) in windows of ten seconds,
+//! and detects when the rate changes.
 
 /// Shortest window, in nanoseconds of the reference.
 /// *Judgement*: if the offset is known to 1 µs at both ends of the window, its rate is known to
 /// 0.2 ppm.
 const WINDOW_NS: f64 = 10e9;
 
-/// Smallest change of rate that is an event, in ppm, in addition to the uncertainty of both windows.
+/// Smallest change of rate that is an event, in ppm, in addition to the uncertainty of both
+/// windows.
 /// *Judgement*: a time service that is synchronised changes the rate by less from one minute to the
 /// next.
 const MIN_RATE_CHANGE_PPM: f64 = 5.0;
@@ -41,8 +42,8 @@ pub struct RateWindows {
     /// The rate in the window before the settled one. Changes are measured from this rate, because
     /// the settled window may contain the beginning of a change that is too short to be detected.
     before_settled: Option<Rate>,
-    /// The rate in the last window, if it differs from the settled rate. That window may contain the
-    /// change itself, so the window after it shows the size of the change.
+    /// The rate in the last window, if it differs from the settled rate. That window may contain
+    /// the change itself, so the window after it shows the size of the change.
     unconfirmed: Option<Rate>,
 }
 

@@ -45,7 +45,8 @@ fn simulate(seed: u64, seconds: u64, plans: &[(u64, Plan)]) -> Vec<Event> {
     events
 }
 
-/// Whether the event of a plan was detected with its cause, and with an interval that contains its size.
+/// Whether the event of a plan was detected with its cause, and with an interval that contains its
+/// size.
 fn is_found(events: &[Event], plan: Plan) -> bool {
     let (kind, cause, size) = expected_event(plan);
     events.iter().any(|event| {

@@ -106,7 +106,7 @@ fn flags_that_do_not_fit() {
     refused(
         &["--warmup", "3", "multiply"],
         2,
-        "--warmup is about commands",
+        "--warmup is for commands",
     );
-    refused(&["multiply and more"], 2, "behind `--`");
+    refused(&["multiply and more"], 2, "must follow `--`");
 }

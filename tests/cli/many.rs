@@ -341,7 +341,7 @@ fn compares_several_runs_per_side() {
         .stderr(contains("each run counts once"));
     timermeter(&["compare", KEPT, OTHER, "--", &new])
         .code(2)
-        .stderr(contains("not of one machine"));
+        .stderr(contains("not of the same machine"));
     timermeter(&["compare", KEPT, OTHER, &one])
         .code(2)
         .stderr(contains("compare OLD... -- NEW..."));

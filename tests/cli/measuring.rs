@@ -110,7 +110,7 @@ fn measurements_that_make_no_sense() {
     refused(
         &["measure", "--clock", "thread-cputime", "--", "true"],
         2,
-        "does not see",
+        "not that of the command",
     );
     refused(
         &["measure", "--instrument", "discrete", "--", "true"],
@@ -138,7 +138,7 @@ fn measurements_that_make_no_sense() {
         2,
         "does not count time",
     );
-    refused(&["measure-worker", "{}"], 2, "no request");
+    refused(&["measure-worker", "{}"], 2, "not a request");
 }
 
 #[test]

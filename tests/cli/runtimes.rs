@@ -69,7 +69,7 @@ fn missing_runtimes_share_one_line() {
     let said = String::from_utf8_lossy(&probed.get_output().stderr);
     let reported = said
         .lines()
-        .filter(|line| line.contains("runtimes: none; not here: "));
+        .filter(|line| line.contains("runtimes: none; not installed: "));
     assert_eq!(reported.count(), 1, "{said}");
     let report: Value = serde_json::from_slice(&probed.get_output().stdout).expect("JSON");
     let ids: Vec<&str> = rows(&report)

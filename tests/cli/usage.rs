@@ -101,7 +101,7 @@ fn help_and_version() {
     );
     let help = printed(&timermeter(&["check", "--help"]).success());
     assert!(
-        help.contains("Exit status 3: done, and something is a problem"),
+        help.contains("Exit status 3: done, and a finding is a problem"),
         "{help}"
     );
     timermeter(&["--version"])

@@ -1,11 +1,15 @@
-//! Collects the timers of all hosts of a run, after preparing the hosts of other runtimes.
+//! Collects the timers of all hosts of a run: prepares the agents of other runtimes, and asks each
+//! agent for its timers.
 
 use std::rc::Rc;
 
 use timers::Fault;
 
 use super::MissingTimer;
-use super::offers::{Offer, Offers, Unnamed, as_prefix, ask, command, native, unreachable};
+use super::offers::{
+    AllRuntimes, Offer, Offers, agent_command, native_offer, prefix_from_name, query_agent,
+    unreachable_host,
+};
 use crate::campaign::clocks::Settings;
 use crate::cli::{AgentSpec, HostArgs};
 use crate::commands::CommandError;
@@ -17,8 +21,13 @@ use crate::recording::NotUsable;
 use crate::scratch::ScratchFolder;
 
 impl Offers {
-    /// Collects the timers of every host. `with_waiters` includes the sleep primitives of this
-    /// program; each must be opened to test it, so commands that only read clocks leave them out.
+    /// Collects the timers of every host. `with_waiters` includes the sleep primitives and periodic
+    /// timers of this program; commands that only read clocks leave them out, because testing
+    /// whether each is available takes time.
+    ///
+    /// # Errors
+    /// When the user interrupts the program, a flag is invalid, or no folder for the agents can be
+    /// made.
     pub fn gather(
         hosts: &HostArgs,
         with_waiters: bool,
@@ -26,22 +35,30 @@ impl Offers {
     ) -> Result<Self, CommandError> {
         raise_file_limit().map_err(CommandError::Failed)?;
         let mut offers = Self {
-            all: vec![native(with_waiters)?],
-            lost: Vec::new(),
-            missing_by_name: false,
-            unnamed: Unnamed::default(),
+            all: vec![native_offer(with_waiters)?],
+            unreachable: Vec::new(),
+            named_runtime_missing: false,
+            all_runtimes: AllRuntimes::default(),
             folder: None,
         };
         offers.add_runtimes(hosts, settings)?;
         for spec in &hosts.agents {
-            match ask(command(spec), spec.name.as_deref(), false, None, settings) {
+            match query_agent(
+                agent_command(spec),
+                spec.name.as_deref(),
+                false,
+                None,
+                settings,
+            ) {
                 Ok(offer) => offers.all.push(offer),
                 Err(Fault::Interrupted) => return Err(CommandError::Interrupted),
                 Err(fault) => {
                     let label = spec.command.join(" ");
-                    offers
-                        .lost
-                        .push(unreachable(&prefix_of(spec), label, &fault));
+                    offers.unreachable.push(unreachable_host(
+                        &fallback_prefix(spec),
+                        label,
+                        &fault,
+                    ));
                 }
             }
         }
@@ -49,19 +66,21 @@ impl Offers {
         Ok(offers)
     }
 
-    /// Adds the timers of the hosts of the requested runtimes. The hosts are prepared in parallel,
-    /// because nothing is being measured yet.
+    /// Adds the timers of the requested runtimes. Their agents are prepared (for example compiled)
+    /// in parallel, because nothing is being measured yet.
     pub(super) fn add_runtimes(
         &mut self,
         hosts: &HostArgs,
         settings: &Settings,
     ) -> Result<(), CommandError> {
-        let wanted = hosts.wanted();
-        let of_browsers = hosts.settings.iter();
-        let of_browsers: Vec<String> = of_browsers
+        let wanted = hosts.requested();
+        let browser_settings = hosts.settings.iter();
+        let browser_settings: Vec<String> = browser_settings
             .map(|(name, value)| format!("{name}={value}"))
             .collect();
-        if !of_browsers.is_empty() && !wanted.iter().any(|(runtime, _)| takes_settings(runtime)) {
+        if !browser_settings.is_empty()
+            && !wanted.iter().any(|(runtime, _)| takes_settings(runtime))
+        {
             return Err(CommandError::Usage(
                 "--firefox-setting needs --runtime firefox".into(),
             ));
@@ -71,14 +90,15 @@ impl Offers {
         }
         let folder = ScratchFolder::within(&std::env::temp_dir(), 0o700).map_err(|error| {
             CommandError::Failed(format!(
-                "cannot make a folder for the hosts of other runtimes: {error}; set TMPDIR to one that can be written"
+                "cannot create a folder for the agents of other runtimes: {error}; set TMPDIR to a writable folder"
             ))
         })?;
-        let (place, of_browsers) = (folder.path(), &of_browsers);
+        let (folder_path, browser_settings) = (folder.path(), &browser_settings);
         let prepared: Vec<Result<Vec<PreparedHost>, RuntimeMissing>> =
             std::thread::scope(|scope| {
-                let start =
-                    |&(runtime, _)| scope.spawn(move || prepare(runtime, place, of_browsers));
+                let start = |&(runtime, _)| {
+                    scope.spawn(move || prepare(runtime, folder_path, browser_settings))
+                };
                 let threads: Vec<_> = wanted.iter().map(start).collect();
                 let join = |thread: std::thread::ScopedJoinHandle<'_, _>| {
                     thread
@@ -92,31 +112,32 @@ impl Offers {
         }
         self.folder = Some(Rc::new(folder));
         for ((runtime, is_named), prepared) in wanted.into_iter().zip(prepared) {
-            let kind = if prepared.is_ok() {
-                &mut self.unnamed.here
+            let names = if prepared.is_ok() {
+                &mut self.all_runtimes.installed
             } else {
-                &mut self.unnamed.missing
+                &mut self.all_runtimes.missing
             };
-            kind.extend((!is_named).then_some(runtime.name));
+            names.extend((!is_named).then_some(runtime.name));
             match prepared {
-                Ok(ready) => self.add_ready(ready, settings)?,
+                Ok(ready) => self.add_prepared(ready, settings)?,
                 Err(why) => {
-                    self.missing_by_name |= is_named;
+                    self.named_runtime_missing |= is_named;
                     let label = format!("all timers of {}", runtime.name);
                     let why = NotUsable {
                         status: Status::Unavailable,
                         reason: why.reason,
                         remedy: Some(why.remedy),
                     };
-                    self.lost
-                        .push(MissingTimer::of_host(runtime.name, label, why));
+                    self.unreachable
+                        .push(MissingTimer::for_host(runtime.name, label, why));
                 }
             }
         }
         Ok(())
     }
 
-    fn add_ready(
+    /// Adds the timers of the prepared agents of a runtime.
+    fn add_prepared(
         &mut self,
         ready: Vec<PreparedHost>,
         settings: &Settings,
@@ -128,21 +149,26 @@ impl Offers {
         } in ready
         {
             let label = command.name.clone();
-            match ask(command, Some(prefix), true, log, settings) {
+            match query_agent(command, Some(prefix), true, log, settings) {
                 Ok(offer) => self.all.push(offer),
                 Err(Fault::Interrupted) => return Err(CommandError::Interrupted),
-                Err(fault) => self.lost.push(unreachable(prefix, label, &fault)),
+                Err(fault) => self
+                    .unreachable
+                    .push(unreachable_host(prefix, label, &fault)),
             }
         }
         Ok(())
     }
 }
 
-/// The prefix of the ids of an agent that did not report its name.
-fn prefix_of(spec: &AgentSpec) -> String {
+/// The prefix of the ids of an agent that did not report its name: the given name, or that of the
+/// program.
+fn fallback_prefix(spec: &AgentSpec) -> String {
     let program = spec.command.first().map_or("", String::as_str);
     let program = program.rsplit('/').next().unwrap_or(program);
-    spec.name.clone().unwrap_or_else(|| as_prefix(program))
+    spec.name
+        .clone()
+        .unwrap_or_else(|| prefix_from_name(program))
 }
 
 /// Gives the second agent of the same runtime the prefix `name-2`, and so on.

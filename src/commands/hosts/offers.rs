@@ -1,4 +1,4 @@
-//! Collects the timers of one host, and selects timers of all hosts.
+//! The timers that one host offers, and the selection of timers from all hosts.
 
 use std::rc::Rc;
 
@@ -31,46 +31,47 @@ impl Offer {
     fn usable<'a, T: Hosted>(&'a self, op: Option<&str>) -> impl Iterator<Item = &'a T> {
         T::all(&self.host)
             .iter()
-            .filter(move |one| answers::<T>(one.ops(), op))
+            .filter(move |timer| supports::<T>(timer.ops(), op))
     }
 
     /// The timers of type `T` that this host lacks.
     fn missing<T: Hosted>(&self, op: Option<&str>) -> impl Iterator<Item = MissingTimer> {
         self.missing
             .iter()
-            .filter(move |missing| answers::<T>(&missing.ops, op))
+            .filter(move |missing| supports::<T>(&missing.ops, op))
             .map(|missing| MissingTimer::unavailable(missing, &self.name))
     }
 }
 
-fn answers<T: Hosted>(ops: &[String], op: Option<&str>) -> bool {
+/// Whether a timer with these operations is of type `T` and supports `op`.
+fn supports<T: Hosted>(ops: &[String], op: Option<&str>) -> bool {
     ops.is_empty() != T::WAITS && op.is_none_or(|op| ops.iter().any(|offered| offered == op))
 }
 
-/// The runtimes included in `--runtime all`: those that are installed, and those that are not.
+/// The runtimes that `--runtime all` stands for: those that are installed, and those that are not.
 #[derive(Clone, Debug, Default)]
-pub struct Unnamed {
-    pub(super) here: Vec<&'static str>,
+pub struct AllRuntimes {
+    pub(super) installed: Vec<&'static str>,
     pub(super) missing: Vec<&'static str>,
 }
 
-impl Unnamed {
-    /// Whether an id stands for a runtime that is not installed.
+impl AllRuntimes {
+    /// Whether an id `NAME:*` stands for a runtime that is not installed.
     pub fn stands_for(&self, id: &str) -> bool {
         id.strip_suffix(":*")
             .is_some_and(|name| self.missing.contains(&name))
     }
 
-    /// A line that lists both groups; `None` unless `all` was requested.
-    pub fn line(&self) -> Option<String> {
+    /// A line that lists both groups; `None` without `--runtime all`.
+    pub fn summary(&self) -> Option<String> {
         let list = |names: &[&str]| match names {
             [] => "none".into(),
             names => names.join(", "),
         };
-        (self.here.len() + self.missing.len() > 0).then(|| {
+        (self.installed.len() + self.missing.len() > 0).then(|| {
             format!(
-                "runtimes: {}; not here: {} (`timermeter list --runtime all` says which package brings them)",
-                list(&self.here),
+                "runtimes: {}; not installed: {} (`timermeter list --runtime all` names their packages)",
+                list(&self.installed),
                 list(&self.missing)
             )
         })
@@ -80,19 +81,19 @@ impl Unnamed {
 /// All hosts of a run with their timers.
 pub struct Offers {
     pub(super) all: Vec<Offer>,
-    /// Unreachable hosts.
-    pub(super) lost: Vec<MissingTimer>,
+    /// The unreachable hosts and the runtimes that are not installed.
+    pub(super) unreachable: Vec<MissingTimer>,
     /// Whether a runtime that the user named is not installed.
-    pub(super) missing_by_name: bool,
-    /// The runtimes that were requested by `all`.
-    pub unnamed: Unnamed,
+    pub(super) named_runtime_missing: bool,
+    /// The runtimes that `--runtime all` stands for.
+    pub all_runtimes: AllRuntimes,
     /// Keeps the files of the hosts of other runtimes while they are needed.
     pub(super) folder: Option<Rc<ScratchFolder>>,
 }
 
 impl Offers {
-    /// Selects the timers that match `patterns`, or all if there are none. Of sleep primitives and
-    /// periodic timers, only those that support the operation `op` are selected.
+    /// Selects the timers that match `patterns`, or all if there are no patterns. With `op`, only
+    /// timers that support this protocol operation are selected.
     ///
     /// # Errors
     /// When a pattern matches no timer.
@@ -105,27 +106,27 @@ impl Offers {
             hosts: Vec::new(),
             names: Vec::new(),
             usable: Vec::new(),
-            missing: self.lost.clone(),
-            missing_by_name: self.missing_by_name,
-            of_runtimes: None,
+            missing: self.unreachable.clone(),
+            named_runtime_missing: self.named_runtime_missing,
+            runtimes_line: None,
             _folder: self.folder.clone(),
         };
         let ids = self.all.iter().flat_map(|offer| {
-            let usable = offer.usable::<T>(op).map(|one| offer.name.id(one.id()));
-            usable.chain(offer.missing::<T>(op).map(|one| one.timer.id))
+            let usable = offer.usable::<T>(op).map(|timer| offer.name.id(timer.id()));
+            usable.chain(offer.missing::<T>(op).map(|timer| timer.timer.id))
         });
         let wanted = self.select(patterns, ids.collect())?;
         for offer in &self.all {
             let (host, before) = (selection.hosts.len(), selection.usable.len());
-            let is_wanted = |one: &&T| wanted.contains(&offer.name.id(one.id()));
+            let is_wanted = |timer: &&T| wanted.contains(&offer.name.id(timer.id()));
             let usable = offer.usable::<T>(op).filter(is_wanted);
             selection
                 .usable
-                .extend(usable.map(|one| (host, one.clone())));
+                .extend(usable.map(|timer| (host, timer.clone())));
             let missing = offer.missing::<T>(op);
             selection
                 .missing
-                .extend(missing.filter(|one| wanted.contains(&one.timer.id)));
+                .extend(missing.filter(|timer| wanted.contains(&timer.timer.id)));
             // Hosts without selected timers are not started.
             if selection.usable.len() > before {
                 selection.hosts.push(offer.host.clone());
@@ -135,38 +136,41 @@ impl Offers {
         Ok(selection)
     }
 
-    /// The ids that match `patterns`, among `ids` and those of unreachable hosts; all if there are
-    /// no patterns.
+    /// The ids that match `patterns`, among `ids` and the ids of unreachable hosts; all if there
+    /// are no patterns.
     fn select(
         &self,
         patterns: &[String],
         mut ids: Vec<String>,
     ) -> Result<Vec<String>, CommandError> {
-        ids.extend(self.lost.iter().map(|host| host.timer.id.clone()));
-        // The timers of an unreachable agent are unknown, so patterns with its prefix are accepted.
-        let of_lost = |pattern: &String| {
-            self.lost.iter().any(|host| {
+        ids.extend(self.unreachable.iter().map(|host| host.timer.id.clone()));
+        // The timers of an unreachable agent are unknown, so any pattern with its prefix is
+        // accepted.
+        let is_of_unreachable = |pattern: &String| {
+            self.unreachable.iter().any(|host| {
                 let prefix = host.timer.id.trim_end_matches('*');
                 pattern.starts_with(prefix)
             })
         };
         let known: Vec<String> = patterns
             .iter()
-            .filter(|pattern| !of_lost(pattern))
+            .filter(|pattern| !is_of_unreachable(pattern))
             .cloned()
             .collect();
         if !patterns.is_empty() && known.is_empty() {
             return Ok(Vec::new());
         }
         let all: Vec<&str> = ids.iter().map(String::as_str).collect();
-        let wanted =
-            select(&known, &all).map_err(|error| CommandError::Usage(elsewhere(&error)))?;
+        let wanted = select(&known, &all)
+            .map_err(|error| CommandError::Usage(unknown_timer_message(&error)))?;
         Ok(wanted.into_iter().map(str::to_owned).collect())
     }
 }
 
-/// Starts an agent once to get the list of its timers.
-pub(super) fn ask(
+/// Starts an agent to get the list of its timers, and ends it again. `prefix` is the prefix of
+/// their ids in reports; by default it is the name that the agent reports. `takes_ids`: see
+/// [`Host`].
+pub(super) fn query_agent(
     command: Command,
     prefix: Option<&str>,
     takes_ids: bool,
@@ -176,16 +180,16 @@ pub(super) fn ask(
     let connection = Connection::start(&command, settings.cpu, settings.timeout)?;
     let hello = connection.hello().clone();
     let name = HostName {
-        prefix: Some(prefix.map_or_else(|| as_prefix(&hello.runtime.name), str::to_owned)),
+        prefix: Some(prefix.map_or_else(|| prefix_from_name(&hello.runtime.name), str::to_owned)),
         runtime: format!("{} {}", hello.runtime.name, hello.runtime.version)
             .trim()
             .to_owned(),
     };
-    Ok(offer(command, takes_ids, log, name, hello))
+    Ok(offer_from_hello(command, takes_ids, log, name, hello))
 }
 
-/// The timers of this program, each served by a worker process.
-pub(super) fn native(with_waiters: bool) -> Result<Offer, CommandError> {
+/// The timers of this program, which worker processes serve.
+pub(super) fn native_offer(with_waiters: bool) -> Result<Offer, CommandError> {
     let (program, mut args) = children::this_program().map_err(failed)?;
     args.push("agent".into());
     let command = Command::new("timermeter agent", program, args);
@@ -199,10 +203,12 @@ pub(super) fn native(with_waiters: bool) -> Result<Offer, CommandError> {
         runtime: "native".into(),
     };
     let hello = serve::introduction(timers::catalogue(), waiters);
-    Ok(offer(command, true, None, name, hello))
+    Ok(offer_from_hello(command, true, None, name, hello))
 }
 
-fn offer(
+/// The timers of a host by its introduction, without the timers that it offers only for the
+/// measurement of the floor.
+fn offer_from_hello(
     command: Command,
     takes_ids: bool,
     log: Option<LogSpec>,
@@ -236,26 +242,26 @@ fn offer(
 }
 
 /// The command that starts an agent named on the command line.
-pub(in crate::commands) fn command(spec: &AgentSpec) -> Command {
+pub(in crate::commands) fn agent_command(spec: &AgentSpec) -> Command {
     let (program, args) = spec
         .command
         .split_first()
-        .expect("the command line refuses an empty command");
+        .expect("the command line rejects an empty command");
     Command::new(program, program, args.iter().map(Into::into).collect())
 }
 
-/// The entry of a host that did not introduce itself.
-pub(super) fn unreachable(prefix: &str, label: String, fault: &Fault) -> MissingTimer {
+/// The entry of a host that could not be started or did not introduce itself.
+pub(super) fn unreachable_host(prefix: &str, label: String, fault: &Fault) -> MissingTimer {
     let why = NotUsable {
         status: Status::Failed,
         reason: fault.to_string(),
         remedy: None,
     };
-    MissingTimer::of_host(prefix, label, why)
+    MissingTimer::for_host(prefix, label, why)
 }
 
 /// The prefix of ids for a runtime name: lower case, with other characters replaced by `-`.
-pub(super) fn as_prefix(name: &str) -> String {
+pub(super) fn prefix_from_name(name: &str) -> String {
     let joined: String = name
         .to_lowercase()
         .chars()
@@ -275,15 +281,16 @@ pub(super) fn as_prefix(name: &str) -> String {
     }
 }
 
-/// The message for an unknown timer. If the timer belongs to another command, it names that
-/// command.
-fn elsewhere(error: &UnknownTimer) -> String {
+/// The message for an unknown timer; it names the right command if the timer is of another type.
+fn unknown_timer_message(error: &UnknownTimer) -> String {
     match error {
         UnknownTimer::Id { id, .. } if timers::find(id).is_some() => {
             format!("`{id}` is a clock: `timermeter probe {id}` characterises it")
         }
         UnknownTimer::Id { id, .. } if timers::waits::find(id).is_some() => {
-            format!("`{id}` is a timer that waits: `timermeter wait {id}` characterises it")
+            format!(
+                "`{id}` is a sleep primitive or periodic timer: `timermeter wait {id}` characterises it"
+            )
         }
         _ => error.to_string(),
     }

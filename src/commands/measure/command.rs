@@ -18,11 +18,11 @@ use crate::method::ClockFigures;
 use crate::statistics::mean;
 use crate::text::clipped;
 
-/// Smallest and largest number of runs of a command if the number is not specified.
+/// Smallest and largest number of runs of a command without --samples.
 /// *Definition*: the convention of hyperfine.
-const RUNS: (f64, f64) = (10.0, 10_000.0);
+const RUNS_LIMITS: (f64, f64) = (10.0, 10_000.0);
 
-/// Total duration of the runs that determines their number, in nanoseconds.
+/// Total duration of the runs, in nanoseconds, that determines their number without --samples.
 /// *Definition*: the convention of hyperfine.
 const SPAN_NS: f64 = 3e9;
 
@@ -42,24 +42,25 @@ pub(super) fn measure(
     // After a failed run no further run is started.
     let mut run = || {
         if runs.borrow().last().is_none_or(Result::is_ok) {
-            let ended = runner.once(&args.command);
-            runs.borrow_mut().push(ended);
+            let result = runner.run_once(&args.command);
+            runs.borrow_mut().push(result);
             if let Some(progress) = &*progress.borrow() {
-                progress.step();
+                progress.finish_step();
             }
         }
     };
     let mut timed = timed_by(&clock.id, &mut run)
-        .ok_or_else(|| CommandError::Failed(format!("this program hosts no timer `{}`", clock.id)))?
+        .ok_or_else(|| CommandError::Failed(format!("this program has no timer `{}`", clock.id)))?
         .map_err(|why| CommandError::Failed(why.to_string()))?;
     let warmup = args.warmup.unwrap_or(1);
-    let first = (0..warmup).map(|_| timed.window(1)).last();
-    let runs_in_span = (SPAN_NS / first.unwrap_or(SPAN_NS).max(1.0)).clamp(RUNS.0, RUNS.1);
+    let warmup_ns = (0..warmup).map(|_| timed.window(1)).last();
+    let runs_in_span =
+        (SPAN_NS / warmup_ns.unwrap_or(SPAN_NS).max(1.0)).clamp(RUNS_LIMITS.0, RUNS_LIMITS.1);
     let goal = Goal {
         samples: args.samples.unwrap_or(runs_in_span as u32),
         limit: Duration::MAX,
-        // Every long run is interrupted at some point, so dropping disturbed runs would bias the
-        // result towards short runs.
+        // Disturbed runs are not dropped, because every long run is interrupted at some point, so
+        // that dropping would favour short runs.
         watched: false,
         ..super::goal(args)
     };

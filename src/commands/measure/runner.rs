@@ -1,4 +1,4 @@
-//! Runs the measured commands: on a CPU, in a process group of their own, with a time limit.
+//! Runs the measured command on a CPU, in its own process group, with a time limit.
 
 use std::process::{Command, Stdio};
 use std::sync::mpsc::{self, RecvTimeoutError};
@@ -16,6 +16,8 @@ use crate::text::clipped;
 /// Time between two checks of the time limit.
 const LIMIT_CHECK_PERIOD: Duration = Duration::from_millis(50);
 
+/// The process group of the current run with its deadline; `None` if there is no run, or if its
+/// time limit has ended it.
 type Running = Arc<Mutex<Option<(Pid, Deadline)>>>;
 
 /// Runs commands with a time limit.
@@ -23,35 +25,38 @@ pub(super) struct Runner {
     limit: Duration,
     running: Running,
     /// Closed when the runner is dropped; this ends the thread that checks the limit.
-    _watched: mpsc::Sender<()>,
+    _stop_limit_thread: mpsc::Sender<()>,
 }
 
 impl Runner {
-    /// Creates a runner on `cpu`, or on any CPU, with the time limit of each run.
+    /// Creates a runner with a time limit for each run. The calling thread, and so the command, is
+    /// bound to `cpu` if it is given.
     ///
     /// # Errors
     /// When the CPU cannot be used, or no thread can be started.
     pub(super) fn new(cpu: Option<u32>, limit: Duration) -> Result<Self, String> {
         let running = Running::default();
-        let (_watched, over) = mpsc::channel::<()>();
-        let watched = Arc::clone(&running);
+        let (_stop_limit_thread, stopped) = mpsc::channel::<()>();
+        let shared = Arc::clone(&running);
         // The thread is started before this one is bound to a CPU, because threads inherit the
         // binding.
         thread::Builder::new()
             .name("limit".into())
             .spawn(move || {
-                while over.recv_timeout(LIMIT_CHECK_PERIOD) == Err(RecvTimeoutError::Timeout) {
-                    end_if_late(&watched);
+                while stopped.recv_timeout(LIMIT_CHECK_PERIOD) == Err(RecvTimeoutError::Timeout) {
+                    end_if_late(&shared);
                 }
             })
-            .map_err(|error| format!("no thread to watch the limit: {error}"))?;
+            .map_err(|error| {
+                format!("cannot start the thread that checks the time limit: {error}")
+            })?;
         if let Some(cpu) = cpu {
             timers::pin_to(cpu).map_err(|error| format!("--cpu {cpu}: {error}"))?;
         }
         Ok(Self {
             limit,
             running,
-            _watched,
+            _stop_limit_thread,
         })
     }
 
@@ -59,10 +64,10 @@ impl Runner {
     ///
     /// # Errors
     /// When the command cannot be started, fails, or exceeds the time limit.
-    pub(super) fn once(&self, command: &[String]) -> Result<Option<CpuTime>, String> {
+    pub(super) fn run_once(&self, command: &[String]) -> Result<Option<CpuTime>, String> {
         let (program, arguments) = command
             .split_first()
-            .ok_or("there is no command behind `--`")?;
+            .ok_or("there is no command after `--`")?;
         let mut process = Command::new(program);
         process
             .args(arguments)
@@ -74,8 +79,8 @@ impl Runner {
         let deadline = Deadline::after(self.limit);
         *self.running.lock().unwrap_or_else(PoisonError::into_inner) =
             Some((run.group(), deadline));
-        // The process is not reaped yet, so its process group id cannot be reused while the limit
-        // thread may still kill the group.
+        // This waits without reaping the process, so that its process group id cannot be reused
+        // while the limit thread may still kill the group.
         run.until_it_exits();
         let was_late = self
             .running
@@ -83,7 +88,7 @@ impl Runner {
             .unwrap_or_else(PoisonError::into_inner)
             .take()
             .is_none();
-        let status = run.end_group().ok_or("how it ended is not known")?;
+        let status = run.end_group().ok_or("its exit status is unknown")?;
         let failed = |why: String| {
             Err(format!(
                 "`{}` {why}",
@@ -93,16 +98,19 @@ impl Runner {
         if was_late {
             let limit = self.limit.as_secs();
             return failed(format!(
-                "went on for longer than the limit of {limit} s: allow more with --limit"
+                "ran for longer than the limit of {limit} s: allow more time with --limit"
             ));
         }
         if !status.success() {
-            return failed(format!("failed ({status}): run it by hand to see why"));
+            return failed(format!(
+                "failed ({status}): run it without timermeter to see why"
+            ));
         }
         Ok(run.cpu_time())
     }
 }
 
+/// Kills the process group of the current run if its deadline has passed.
 fn end_if_late(running: &Running) {
     let mut running = running.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some((group, _)) = running.take_if(|(_, deadline)| deadline.remaining().is_none()) {

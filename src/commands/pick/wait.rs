@@ -1,6 +1,7 @@
-//! Measures for `pick --every`: first all timers that wait, briefly, and then the promising ones.
+//! Measures for `pick --every`: first all sleep primitives and periodic timers briefly, then the
+//! promising ones for longer.
 
-use super::targets;
+use super::candidate_hosts;
 use crate::campaign::waits::plan::WaitPlan;
 use crate::cli::{Lengths, PickArgs, RunArgs, WaitArgs, WaitingArgs};
 use crate::commands::{CommandError, failed, wait};
@@ -9,45 +10,46 @@ use crate::model::Report;
 use crate::report::read;
 use crate::text::numbers::short_time;
 
-/// Picks a timer by the waits of a report, or of this machine.
+/// Picks a timer to wait with from a report, or else from measurements on this machine.
 ///
 /// # Errors
 /// When the requirement is invalid, the report cannot be read, or nothing could be measured.
 pub(super) fn choose_wait(args: &PickArgs, every_ns: f64) -> Result<WaitChoice, CommandError> {
-    let asked = Punctuality {
+    let requested = Punctuality {
         every_ns,
         within_ns: args.within.map(|within| within.0),
         share: args.share,
         overhead: args.requirement.overhead,
     };
-    let asked = asked.checked().map_err(CommandError::Usage)?;
+    let requested = requested.checked().map_err(CommandError::Usage)?;
     match &args.from {
-        Some(path) => choose(&read(path).map_err(failed)?, &asked).map_err(failed),
-        None => measure_promising(args, &asked),
+        Some(path) => choose(&read(path).map_err(failed)?, &requested).map_err(failed),
+        None => measure_promising(args, &requested),
     }
 }
 
 /// Measures a few waits with all timers, and then enough waits with each promising timer until one
 /// suffices.
-fn measure_promising(args: &PickArgs, asked: &Punctuality) -> Result<WaitChoice, CommandError> {
-    /// Total length of the waits per timer in nanoseconds if the least late timer is wanted.
-    /// `WAITS` limits their number; a 90th percentile needs 50 waits.
+fn measure_promising(args: &PickArgs, requested: &Punctuality) -> Result<WaitChoice, CommandError> {
+    /// Total length of the waits per timer, in nanoseconds, if the timer with the least lateness is
+    /// wanted.
     const TIMER_NS: f64 = 5e8;
-    const WAITS: (f64, f64) = (6.0, 100.0);
-    let every_ns = asked.every_ns;
-    let (waits, glanced) = match asked.within_ns {
+    /// Smallest and largest number of these waits.
+    const WAITS_LIMITS: (f64, f64) = (6.0, 100.0);
+    let every_ns = requested.every_ns;
+    let (waits, first_plan) = match requested.within_ns {
         Some(_) => (
-            waits_to_prove(asked.share).clamp(200.0, 1e6),
+            waits_to_prove(requested.share).clamp(200.0, 1e6),
             WaitPlan::GLANCE,
         ),
         None => (
-            (TIMER_NS / every_ns).clamp(WAITS.0, WAITS.1),
+            (TIMER_NS / every_ns).clamp(WAITS_LIMITS.0, WAITS_LIMITS.1),
             // A median needs eight waits.
             WaitPlan::GLANCE.with_waits(8),
         ),
     };
     check_duration(waits * every_ns / 1e9, every_ns)?;
-    let (timers, hosts) = targets(args, args.requirement.runtime.as_deref())?;
+    let (timers, hosts) = candidate_hosts(args, args.requirement.runtime.as_deref())?;
     let record = |timers: &[String], plan| {
         let run = RunArgs {
             timers: timers.to_vec(),
@@ -59,14 +61,14 @@ fn measure_promising(args: &PickArgs, asked: &Punctuality) -> Result<WaitChoice,
             run,
             ..WaitingArgs::default()
         };
-        measure_waits(asked, plan, common)
+        measure_waits(requested, plan, common)
     };
-    let mut report = record(&timers, glanced)?;
+    let mut report = record(&timers, first_plan)?;
     let mut measured: Vec<String> = Vec::new();
     loop {
-        let choice = choose(&report, asked).map_err(failed)?;
+        let choice = choose(&report, requested).map_err(failed)?;
         let is_measured = |id: &str| measured.iter().any(|other| other == id);
-        let proven = asked.within_ns.is_some()
+        let proven = requested.within_ns.is_some()
             && choice
                 .picked
                 .as_ref()
@@ -75,7 +77,7 @@ fn measure_promising(args: &PickArgs, asked: &Punctuality) -> Result<WaitChoice,
         let Some(next) = next.filter(|_| !proven).map(str::to_owned) else {
             return Ok(choice);
         };
-        let plan = match asked.within_ns {
+        let plan = match requested.within_ns {
             Some(_) => WaitPlan::QUICK.with_min_waits(waits as u32),
             None => WaitPlan::QUICK.with_waits(waits as u32),
         };
@@ -90,29 +92,29 @@ fn measure_promising(args: &PickArgs, asked: &Punctuality) -> Result<WaitChoice,
 
 /// Measures waits of the requested length according to a plan.
 fn measure_waits(
-    asked: &Punctuality,
+    requested: &Punctuality,
     plan: WaitPlan,
     common: WaitingArgs,
 ) -> Result<Report, CommandError> {
     let recorded = wait::record(&WaitArgs {
-        durations: vec![Lengths(vec![asked.every_ns as u64])],
+        durations: vec![Lengths(vec![requested.every_ns as u64])],
         plan: Some(plan),
         // A timer that rounds the requested length cannot keep a period.
-        granularity: asked.within_ns.is_some(),
+        granularity: requested.within_ns.is_some(),
         common,
         ..WaitArgs::default()
     })?;
     recorded.0.report().map_err(failed)
 }
 
-/// Rejects waits that would take too long to measure with all timers.
+/// Rejects waits that would take more than 15 s for each timer.
 fn check_duration(seconds: f64, every_ns: f64) -> Result<(), CommandError> {
     const MAX_SECONDS: f64 = 15.0;
     if seconds <= MAX_SECONDS {
         return Ok(());
     }
     Err(CommandError::Usage(format!(
-        "that takes {seconds:.0} s for each timer, which is not done for all: measure those that matter with \
+        "these waits take {seconds:.0} s for each timer, too long to measure all timers: measure a few timers with \
          `timermeter wait TIMER… --durations {} --for {seconds:.0}s -o report.json`, and give --from report.json",
         short_time(every_ns).replace(' ', "").replace('µ', "u"),
     )))

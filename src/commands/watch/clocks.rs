@@ -97,7 +97,8 @@ impl Clocks {
         (self.monotonic)() as i64
     }
 
-    /// Takes a sample of all clocks. `planned` is its planned time in nanoseconds of CLOCK_MONOTONIC.
+    /// Takes a sample of all clocks. `planned` is its planned time in nanoseconds of
+    /// CLOCK_MONOTONIC.
     pub(super) fn sample(&self, planned: i64) -> ClockSample {
         let mut best = self.single_sample(planned);
         for _ in 1..MAX_SAMPLES {
@@ -109,8 +110,8 @@ impl Clocks {
                 best = again;
             }
         }
-        // If the process was stopped, SIGCONT may be delivered to another thread, which a busy machine
-        // may run later than this one.
+        // If the process was stopped, SIGCONT may be delivered to another thread, which a busy
+        // machine may run later than this one.
         if best.monotonic - planned > MIN_LATE_NS {
             thread::sleep(SIGNAL_DELAY);
         }

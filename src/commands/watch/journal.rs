@@ -14,8 +14,8 @@ use crate::text::plain;
 use crate::watching::log::{self, Line};
 use crate::watching::{Event, Stability, describe, tally};
 
-/// The log in the user's data folder, from which `check` reads the last watch. `None` if there is no
-/// such folder.
+/// The log in the user's data folder, from which `check` reads the last watch. `None` if there is
+/// no such folder.
 pub(crate) fn saved_log_path() -> Option<PathBuf> {
     home().map(|home| home.join("watched.jsonl"))
 }

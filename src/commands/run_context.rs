@@ -1,5 +1,5 @@
-//! Records the circumstances of a run: its start time, the CPU frequency before and after it, and
-//! the machine.
+//! Records the circumstances of a run of measurements for its report: the start time, the CPU
+//! frequency before and after it, and the machine.
 
 use std::time::SystemTime;
 
@@ -13,8 +13,8 @@ use crate::platform::frequency::{self, CyclesFrom, KnownFrequencies, TscWatch};
 use crate::recording::{self, Observation, Recording};
 use crate::trust::ReadPathBaselines;
 
-/// A run in progress, with the values recorded at its start.
-pub struct Frame {
+/// The circumstances of a run in progress, recorded at its start.
+pub struct RunContext {
     created: SystemTime,
     node: Option<String>,
     cpu: Option<u32>,
@@ -24,11 +24,11 @@ pub struct Frame {
     kernel_entry: Option<KernelEntry>,
 }
 
-impl Frame {
-    /// Begins a run on this CPU.
+impl RunContext {
+    /// Begins a run on `cpu`; `None` if it is not bound to a CPU.
     ///
     /// # Errors
-    /// When cycles are requested at a frequency that is unknown.
+    /// When times should be converted to cycles at a frequency that is unknown.
     pub fn begin(cpu: Option<u32>, args: &RunArgs) -> Result<Self, CommandError> {
         let created = timers::date();
         let (node, cycles) = (args.node.clone(), args.cycles);
@@ -54,7 +54,7 @@ impl Frame {
     }
 
     /// Ends the run and returns its recording. `during` is the frequency of the core during the run
-    /// in hertz.
+    /// in hertz; `unasked` are the rows of timers that could not be measured.
     #[must_use]
     pub fn end(
         self,
@@ -94,10 +94,11 @@ impl Frame {
     }
 }
 
-/// The CPU to measure on: the requested one, or the quietest.
+/// The CPU to measure on: the requested one, or the quietest. `None` if the system does not
+/// report the usable CPUs.
 ///
 /// # Errors
-/// When the requested CPU is not usable.
+/// When the requested CPU cannot be used.
 pub fn choose_cpu(asked: Option<u32>) -> Result<Option<u32>, CommandError> {
     let allowed = timers::allowed_cpus().unwrap_or_default();
     let Some(cpu) = asked else {

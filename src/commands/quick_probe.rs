@@ -1,18 +1,17 @@
-//! Measures timers for commands that need figures and have no report, in the way of `probe
-//! --quick`.
+//! Measures timers briefly for commands that need figures but got no report.
 
-use super::{CommandError, failed, probe, tell, wait};
+use super::{CommandError, failed, print_message, probe, wait};
 use crate::campaign::sampling::Plan;
 use crate::cli::{HostArgs, Lengths, ProbeArgs, RunArgs, WaitArgs, WaitingArgs};
 use crate::model::{ProvenanceKind, Report, TimerRow};
 use crate::report::{json, parse};
 
-/// Probes the named timers, or all of them, including those of other hosts. The timers run in
-/// worker processes, so this process keeps no state of them.
+/// Probes the named timers of this program and of `hosts` like `probe --quick`; all timers if none
+/// is named.
 ///
 /// # Errors
 /// The errors of `probe`.
-pub fn first_look(timers: &[String], hosts: &HostArgs) -> Result<Report, CommandError> {
+pub fn quick_probe(timers: &[String], hosts: &HostArgs) -> Result<Report, CommandError> {
     probe_report(&ProbeArgs {
         run: RunArgs {
             timers: timers.to_vec(),
@@ -24,11 +23,12 @@ pub fn first_look(timers: &[String], hosts: &HostArgs) -> Result<Report, Command
     })
 }
 
-/// Probes the named timers, including the time that a read adds to the surrounding code.
+/// Probes the named timers within six seconds, including the time that a read adds to the
+/// surrounding code.
 ///
 /// # Errors
 /// The errors of `probe`.
-pub fn first_look_in_context(timers: &[String]) -> Result<Report, CommandError> {
+pub fn probe_with_context(timers: &[String]) -> Result<Report, CommandError> {
     const BUDGET_S: f64 = 6.0;
     probe_report(&ProbeArgs {
         run: RunArgs {
@@ -40,11 +40,11 @@ pub fn first_look_in_context(timers: &[String]) -> Result<Report, CommandError> 
     })
 }
 
-/// Measures waits of `request_ns` nanoseconds with the named native timers.
+/// Measures waits of `request_ns` nanoseconds with the named native timers for 0.3 s.
 ///
 /// # Errors
 /// The errors of `wait`.
-pub fn first_waits(timers: &[&str], request_ns: u64) -> Result<Report, CommandError> {
+pub fn quick_waits(timers: &[&str], request_ns: u64) -> Result<Report, CommandError> {
     const SPAN_S: f64 = 0.3;
     let run = RunArgs {
         timers: timers.iter().map(|id| (*id).to_owned()).collect(),
@@ -64,38 +64,41 @@ pub fn first_waits(timers: &[&str], request_ns: u64) -> Result<Report, CommandEr
     wait::record(&args)?.0.report().map_err(failed)
 }
 
-/// Probes the native clocks of `report` on this machine with the same profile. The result does not
-/// contain the data for plots.
+/// Probes the native clocks of `report` on this machine again, with the same settings. The result
+/// does not contain the data for plots.
 ///
 /// # Errors
-/// The errors of `probe`, and if the report has timers that cannot be measured again.
+/// The errors of `probe`; or when the report is of published figures or has other timers than
+/// native clocks, which cannot be measured again.
 pub fn probe_again(report: &Report) -> Result<Report, CommandError> {
     if report.provenance.kind == ProvenanceKind::Published {
         return Err(failed(
-            "a report of published figures cannot be probed again: name the new report",
+            "a report of published figures cannot be measured again: give the new report too",
         ));
     }
     let is_native = |row: &TimerRow| row.runtime == "native";
     if report.timers.is_empty() || !report.timers.iter().all(is_native) {
         return Err(failed(
-            "only the native clocks of a report are measured again: measure its other timers as you did then, with --output \
-             new.json or --baseline, and name that as the new report",
+            "only the native clocks of a report can be measured again: measure its other timers as before, with --output \
+             new.json or --baseline, and give the result as the new report",
         ));
     }
-    tell(&"probing this machine, to compare it with that report; name a new report to compare two");
+    print_message(
+        &"probing this machine to compare it with the report; give a second report to compare two",
+    );
     // Clocks that this build lacks are left out; `compare` reports them as missing.
-    let known = report.timers.iter().map(|row| row.id.clone());
+    let ids = report.timers.iter().map(|row| row.id.clone());
     let settings = &report.settings;
     let plans = [Plan::QUICK, Plan::DEFAULT, Plan::THOROUGH];
-    let is_usual = |budget: &f64| plans.iter().any(|plan| plan.budget_s == *budget);
+    let is_default = |budget: &f64| plans.iter().any(|plan| plan.budget_s == *budget);
     let report = probe_report(&ProbeArgs {
         run: RunArgs {
-            timers: known.filter(|id| timers::find(id).is_some()).collect(),
+            timers: ids.filter(|id| timers::find(id).is_some()).collect(),
             quick: settings.profile == "quick",
             thorough: settings.profile == "thorough",
             ..RunArgs::default()
         },
-        budget: settings.budget_seconds.filter(|budget| !is_usual(budget)),
+        budget: settings.budget_seconds.filter(|budget| !is_default(budget)),
         ..ProbeArgs::default()
     })?;
     parse(&json::dense(&report), "this machine now").map_err(failed)
