@@ -1,18 +1,18 @@
-//! Cost of an invocation: isolated, amortised, its distribution, and the time that a read adds to
-//! the code around it.
+//! The cost of an invocation in a report: percentiles, the modes of its distribution, and the time
+//! that a read adds to the code around it.
 
 use timers::Context;
 
 use super::Interval;
 
-/// Whether a cost follows the core frequency.
+/// The quantity that stays the same when the core frequency changes: cycles or time.
 #[apply(wire)]
 #[derive(Copy, Eq)]
 #[serde(rename_all = "lowercase")]
 pub enum Following {
-    /// The cost is a number of core cycles.
+    /// The cost is a number of core cycles, so its time follows the core frequency.
     Core,
-    /// The cost is a time that depends on another component (a device, another machine).
+    /// The cost is a time that another component determines (a device, another machine).
     Device,
     /// Unknown, for example because the core frequency was constant.
     #[serde(other)]
@@ -28,19 +28,19 @@ pub struct Cost {
     pub single_median_ns: Option<f64>,
     /// 99th percentile of single invocations as measured by the reference, in nanoseconds.
     pub p99_ns: Option<f64>,
-    /// Whether the cost follows the core frequency, as far as the processes of the run show it;
-    /// absent if not tested.
+    /// Whether the cost follows the core frequency, as found from the processes of the run; absent
+    /// if not tested.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub follows: Option<Following>,
-    /// The timer that measured the invocations.
+    /// The id of the timer that measured the invocations.
     pub reference: String,
 }
 
 /// The distribution of the cost of single invocations, except its median.
 #[apply(wire)]
 pub struct Distribution {
-    /// The modes of the cost with their shares, in ascending order; empty if the distribution has
-    /// no separate modes.
+    /// The modes (values around which costs cluster) with their shares, in ascending order; empty
+    /// if the distribution has no separate modes.
     pub modes: Vec<Mode>,
     /// Standard deviation within a process around the mode that contains the median, in
     /// nanoseconds; without modes, of all invocations except the tail.
@@ -53,7 +53,7 @@ pub struct Distribution {
     pub tail_share: f64,
 }
 
-/// A mode of the cost.
+/// A value around which costs cluster.
 #[apply(wire)]
 #[derive(Copy)]
 pub struct Mode {
@@ -65,7 +65,7 @@ pub struct Mode {
 }
 
 impl Distribution {
-    /// Returns whether its values are finite.
+    /// Returns whether the modes, `within_ns` and `tail_share` are finite.
     pub fn is_finite(&self) -> bool {
         let modes = self
             .modes
@@ -79,8 +79,8 @@ impl Distribution {
 #[apply(wire)]
 #[derive(Copy)]
 pub struct AddedTime {
-    /// The additional duration of a piece of work with a read in its middle, in nanoseconds; may be
-    /// slightly negative if the read overlaps with the work.
+    /// The duration of a piece of work with a read in its middle minus its duration without a read,
+    /// in nanoseconds; may be slightly negative if the read overlaps with the work.
     #[serde(flatten)]
     pub ns: Interval,
     /// The duration of the piece of work without a read, in nanoseconds; for a cold read, the
@@ -136,7 +136,8 @@ contexts! {
 }
 
 impl AddedTimes {
-    /// The least and the greatest time that it adds to the [usual](Context::USUAL) kinds of work.
+    /// The least and the greatest time that a read adds to the [usual](Context::USUAL) kinds of
+    /// work, in nanoseconds; `None` if none was measured.
     pub fn range(&self) -> Option<[f64; 2]> {
         let found = Context::USUAL
             .into_iter()
@@ -147,8 +148,9 @@ impl AddedTimes {
         })
     }
 
-    /// The greatest upper end of the intervals of these times, in nanoseconds.
-    pub fn most_ns(&self) -> Option<f64> {
+    /// The greatest upper end of the intervals of the times that a read adds to the usual kinds of
+    /// work, in nanoseconds.
+    pub fn max_upper_ns(&self) -> Option<f64> {
         let found = Context::USUAL
             .into_iter()
             .filter_map(|context| self.get(context));
@@ -164,7 +166,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_range_is_of_usual_work() {
+    fn range_covers_usual_work_only() {
         let added = |ns: f64| {
             Some(AddedTime {
                 ns: Interval::with_ends(ns, Some((ns - 1.0, ns + 1.0))),
@@ -172,7 +174,7 @@ mod tests {
             })
         };
         let mut adds = AddedTimes::default();
-        assert_eq!((adds.range(), adds.most_ns()), (None, None));
+        assert_eq!((adds.range(), adds.max_upper_ns()), (None, None));
         for (context, ns) in Context::ALL
             .into_iter()
             .zip([0.1, 0.7, 3.5, 4.0, 700.0, 90.0])
@@ -181,7 +183,7 @@ mod tests {
             assert_eq!(adds.get(context), added(ns));
         }
         assert_eq!(
-            (adds.range(), adds.most_ns()),
+            (adds.range(), adds.max_upper_ns()),
             (Some([0.1, 4.0]), Some(5.0))
         );
         let text = serde_json::to_string(&Context::ALL).unwrap();

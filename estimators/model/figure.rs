@@ -51,7 +51,7 @@ fn highest() -> f64 {
 }
 
 impl Interval {
-    /// A value without uncertainty.
+    /// A value without uncertainty: both ends equal the value.
     pub fn exact(value: f64) -> Self {
         Self {
             value,
@@ -78,9 +78,9 @@ impl Interval {
         })
     }
 
-    /// Keeps both ends or none, and extends the interval to include the value; `None` if the value
-    /// is not a number.
-    pub fn sound(self) -> Option<Self> {
+    /// Drops an interval of which only one end is known, and extends a known interval to include
+    /// the value. `None` if the value is not finite.
+    pub fn normalised(self) -> Option<Self> {
         let ends = self.ends();
         let ends = ends.map(|(low, high)| (low.min(self.value), high.max(self.value)));
         self.value
@@ -108,7 +108,8 @@ impl Interval {
         self.low.is_finite() && self.high.is_finite()
     }
 
-    /// Converts to another unit; `factor` is positive.
+    /// Multiplies the value and the ends by `factor`, which must be positive, to convert to another
+    /// unit.
     pub fn scaled(self, factor: f64) -> Self {
         self.map(|figure| figure * factor)
     }

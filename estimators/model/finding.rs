@@ -1,18 +1,18 @@
-//! A finding: a code with the values it is based on. Its message is defined in the tables of
-//! `findings`.
+//! A finding in a report: a code with the values that it is based on. The tables of `findings`
+//! define its message.
 
 use std::collections::BTreeMap;
 
-/// The severity of a finding, the most severe first.
+/// The severity of a finding; the most severe variant comes first.
 #[apply(names)]
 #[derive(Default, PartialOrd, Ord, Hash)]
 pub enum Severity {
-    /// Results are worse, or do not repeat.
+    /// Results get worse or do not repeat because of it.
     Problem = "problem",
     /// Information; results are not affected.
     #[default]
     Note = "note",
-    /// The machine does not report it.
+    /// The condition could not be checked, because the machine does not report it.
     Unknown = "unknown",
     /// No problem.
     Ok = "ok",

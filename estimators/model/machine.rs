@@ -46,8 +46,8 @@ pub struct CounterFacts {
     pub log: KernelLog,
     /// Uptime of this system, in seconds.
     pub uptime_s: Option<f64>,
-    /// The value of the counter, in seconds at its own rate: the uptime of the machine that it
-    /// counts for.
+    /// The value of the counter divided by its rate, in seconds: the uptime of the machine that the
+    /// counter belongs to.
     pub age_s: Option<f64>,
     /// The hypervisor's statement about the rate after a move; null if there is none.
     pub promise: Option<CounterPromise>,
@@ -61,7 +61,7 @@ pub struct CounterFacts {
 pub enum KernelLog {
     /// The log is not readable, with the reason.
     Unreadable(String),
-    /// The remaining part of the log.
+    /// The log could be read. The kernel overwrites old lines, so its start may be missing.
     Read {
         /// Whether the log reaches back to the start of the system.
         from_the_start: bool,
@@ -78,11 +78,11 @@ impl Default for KernelLog {
     }
 }
 
-/// A statement of a hypervisor about the rate.
+/// The statement of a hypervisor about the rate of the counter.
 #[apply(recorded)]
 #[derive(Default)]
 pub struct CounterPromise {
-    /// Whether the rate stays the same after a move.
+    /// Whether the rate stays the same after the virtual machine moves to another host.
     pub keeps_rate: bool,
     /// The interface that makes the statement.
     pub by: String,

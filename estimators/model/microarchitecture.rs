@@ -19,8 +19,8 @@ impl Cpu {
         }
     }
 
-    /// Distinguishes it from others of the same brand: the name of its core, or else family and
-    /// model; `None` if neither is reported.
+    /// The name of the core, or else family and model, which distinguishes processors of one brand;
+    /// `None` if neither is reported.
     pub fn generation(&self) -> Option<String> {
         let numbers = || {
             Some(format!(
@@ -36,17 +36,19 @@ impl Cpu {
     pub fn name(&self) -> Option<String> {
         let brand = self.model.as_deref().or(self.vendor.as_deref())?;
         // Some hypervisors include the core in the brand: `Intel Core Processor (Skylake)`.
-        let unnamed = self
+        let added = self
             .generation()
             .filter(|generation| !brand.contains(generation.as_str()));
-        Some(unnamed.map_or_else(
+        Some(added.map_or_else(
             || brand.to_owned(),
             |generation| format!("{brand} ({generation})"),
         ))
     }
 }
 
-/// From Linux, arch/x86/kernel/cpu/amd.c (`bsp_init_amd`), which follows AMD's *Processor
+/// The core of an AMD processor by family and model.
+///
+/// Source: Linux, arch/x86/kernel/cpu/amd.c (`bsp_init_amd`), which follows AMD's *Processor
 /// Programming References*; older families from AMD's *BIOS and Kernel Developer's Guides*.
 fn amd(numbers: (u32, u32)) -> Option<&'static str> {
     Some(match numbers {
@@ -67,7 +69,9 @@ fn amd(numbers: (u32, u32)) -> Option<&'static str> {
     })
 }
 
-/// From Linux, arch/x86/include/asm/intel-family.h, which follows the table of signatures in
+/// The core of an Intel processor by family, model and stepping.
+///
+/// Source: Linux, arch/x86/include/asm/intel-family.h, which follows the table of signatures in
 /// Intel's *Software Developer's Manual*, volume 4, chapter 2. Servers of three generations share a
 /// model and differ by stepping.
 fn intel((family, model): (u32, u32), stepping: Option<u32>) -> Option<&'static str> {
@@ -135,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn cores_by_their_numbers() {
+    fn finds_cores_by_numbers() {
         for (vendor, family, model, stepping, core) in [
             ("AuthenticAMD", 23, 1, 2, Some("Zen")), // EPYC 7601, Naples
             ("AuthenticAMD", 23, 49, 0, Some("Zen 2")), // EPYC 7742, Rome
@@ -161,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn contradicting_features_give_no_name() {
+    fn contradicting_features_name_no_core() {
         let with_amx = |model| Cpu {
             amx: Some(true),
             ..cpu("GenuineIntel", 6, model, 1)
@@ -175,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn names_hold_the_generation() {
+    fn names_include_the_generation() {
         let name = |family, model| cpu("AuthenticAMD", family, model, 1).name();
         assert_eq!(name(25, 17).as_deref(), Some("AMD EPYC (Zen 4)"));
         assert_eq!(name(26, 2).as_deref(), Some("AMD EPYC (Zen 5)"));
@@ -183,12 +187,12 @@ mod tests {
             name(26, 255).as_deref(),
             Some("AMD EPYC (family 26 model 255)")
         );
-        let silent = Cpu {
+        let without_numbers = Cpu {
             model: Some("Neoverse-N1".into()),
             vendor: Some("Arm".into()),
             ..Cpu::default()
         };
-        assert_eq!(silent.name().as_deref(), Some("Neoverse-N1"));
+        assert_eq!(without_numbers.name().as_deref(), Some("Neoverse-N1"));
         assert_eq!(Cpu::default().name(), None);
     }
 }

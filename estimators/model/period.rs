@@ -6,7 +6,8 @@ use super::{Interval, RowHead, WaitConditions};
 /// The policy of a periodic timer for expirations that its thread was too busy for.
 #[apply(names)]
 pub enum MissedPolicy {
-    /// It makes up for the expirations immediately, one after the other, and returns to its grid.
+    /// It delivers the missed expirations immediately, one after the other, and returns to its
+    /// grid.
     Burst = "burst",
     /// It drops the expirations and continues with the next point of its grid.
     Skip = "skip",
@@ -68,7 +69,7 @@ mod tests {
     use crate::model::BackgroundLoad;
 
     #[test]
-    fn names_are_those_of_reports() {
+    fn names_equal_serialised_names() {
         for policy in [MissedPolicy::Burst, MissedPolicy::Skip, MissedPolicy::Delay] {
             assert_eq!(serde_json::to_value(policy).unwrap(), policy.name());
         }

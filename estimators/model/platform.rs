@@ -1,5 +1,5 @@
-//! The machine in a report. A value that the machine does not report is `null`, which differs from
-//! "no".
+//! The machine in a report: its processor, kernel, clock source and limits. A value that the
+//! machine does not report is `null`, never `false` or 0.
 
 /// Identity of the machine. Values that the machine does not report are null.
 #[apply(wire)]
@@ -201,17 +201,18 @@ pub struct ClockSource {
 #[apply(wire)]
 #[derive(Default)]
 pub struct Tsc {
-    /// Its rate does not depend on the core frequency.
+    /// Whether its rate does not depend on the core frequency.
     pub constant: Option<bool>,
-    /// It continues in deep idle states.
+    /// Whether it continues in deep idle states.
     pub nonstop: Option<bool>,
-    /// Writes to it can be detected and undone (IA32_TSC_ADJUST).
+    /// Whether writes to it can be detected and undone (IA32_TSC_ADJUST).
     pub adjust: Option<bool>,
-    /// The processor can scale it for virtual machines.
+    /// Whether the processor can scale it for virtual machines.
     pub scaling: Option<bool>,
-    /// Its frequency is declared, so the kernel does not measure it.
+    /// Whether its frequency is declared, so that the kernel does not measure it.
     pub known_frequency: Option<bool>,
-    /// A hypervisor guarantees it, so the kernel does not watch it.
+    /// Whether a hypervisor guarantees it, so that the kernel does not check it against other
+    /// clocks.
     pub reliable: Option<bool>,
 }
 
@@ -226,8 +227,9 @@ pub struct InvariantCounter {
 }
 
 impl Platform {
-    /// Applies one rule: the kernel's flags have priority over CPUID, because the kernel knows
-    /// models of processors. The counters of other architectures are invariant by design.
+    /// Decides whether the counter is invariant. On x86 the kernel's flags have priority over
+    /// CPUID, because the kernel corrects the flags of known models. On other architectures the
+    /// counter is invariant by design.
     pub fn invariant_counter(&self) -> InvariantCounter {
         let architecture = self.cpu.architecture.as_str();
         if !(architecture.is_empty() || architecture.starts_with("x86")) {

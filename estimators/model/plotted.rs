@@ -7,7 +7,7 @@ use serde_json::value::RawValue;
 #[apply(wire)]
 #[derive(Default)]
 pub struct PlotData {
-    /// Intervals as a function of work.
+    /// Intervals between two reads as a function of the work between them.
     pub staircase: Option<Staircase>,
     /// Histogram of intervals with random work between the reads.
     pub intervals: Option<IntervalHistogram>,
@@ -16,23 +16,24 @@ pub struct PlotData {
 }
 
 impl PlotData {
-    /// Removes values that cannot be plotted or stored: JSON has no NaN and no infinity.
-    pub fn sound(self) -> Self {
-        let costs =
+    /// Removes the staircase and the histogram of costs if their scale is not finite, because JSON
+    /// has no NaN and no infinity.
+    pub fn without_non_finite(self) -> Self {
+        let is_finite =
             |costs: &CostHistogram| costs.first_ns.is_finite() && costs.width_ns.is_finite();
         Self {
             staircase: self
                 .staircase
                 .filter(|stairs| stairs.ns_per_work.is_finite()),
-            singles: self.singles.filter(costs),
+            singles: self.singles.filter(is_finite),
             ..self
         }
     }
 }
 
-/// A sample of the intervals between two reads: the same number from each of twenty sections of
-/// work, evenly distributed by length. If most intervals are zero, intervals that moved are
-/// overrepresented.
+/// A sample of the intervals between two reads, with the same number of points from each of twenty
+/// ranges of work. If most intervals are zero, the sample holds more of the other intervals than
+/// their share.
 #[apply(wire)]
 pub struct Staircase {
     /// Nanoseconds in a unit of work.
@@ -49,7 +50,7 @@ pub struct Staircase {
     pub intervals: u64,
 }
 
-/// Histogram of intervals.
+/// Histogram of the intervals between two reads.
 #[apply(wire)]
 pub struct IntervalHistogram {
     /// The lower end of the first bin, in ticks of the timer.
@@ -82,8 +83,8 @@ pub struct CostHistogram {
     pub below: u64,
     /// Invocations above the last bin.
     pub above: u64,
-    /// Whether the timer measured its own invocations by successive readings; otherwise the
-    /// reference measured them.
+    /// Whether the costs are differences between successive readings of the timer itself; otherwise
+    /// the reference measured them.
     pub own_readings: bool,
 }
 

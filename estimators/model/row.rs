@@ -8,12 +8,12 @@ use super::Finding;
 pub enum Status {
     /// All results were determined.
     Ok = "ok",
-    /// It could be read, but its resolution could not be determined.
+    /// The timer could be read, but its resolution or its cost could not be determined.
     Unresolved = "unresolved",
     /// The machine does not allow reads of the timer.
     #[default]
     Unavailable = "unavailable",
-    /// It crashed, hung or sent a malformed reply.
+    /// Its host crashed, hung or sent a malformed reply.
     Failed = "failed",
 }
 
@@ -34,12 +34,12 @@ pub struct RowHead {
     pub reason: Option<String>,
     /// The remedy, if the status is not `ok` and there is one.
     pub remedy: Option<String>,
-    /// Findings about the row.
+    /// Findings about the timer.
     #[serde(default)]
     pub findings: Vec<Finding>,
 }
 
-/// Exposes the fields of the head as fields of the row.
+/// Implements `Deref` from a row to its head, so that `row.id` reads `row.head.id`.
 macro_rules! deref_to_head {
     ($row:ident) => {
         impl std::ops::Deref for $row {

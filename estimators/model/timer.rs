@@ -46,7 +46,7 @@ pub struct TimerRow {
     pub resolution_ns: Option<Interval>,
     /// The upper limit of the step, in nanoseconds; null if the step is known.
     pub resolution_at_most_ns: Option<Interval>,
-    /// The step or its upper limit in ticks and cycles.
+    /// The step, or its upper limit, in ticks and cycles.
     pub resolution: Option<Resolution>,
     /// Cost of an isolated call: the median of single invocations, in nanoseconds. Used for
     /// Quality.
@@ -58,7 +58,7 @@ pub struct TimerRow {
     pub amortised_ns: Option<f64>,
     /// The time that a read adds to the code around it, in nanoseconds; null if not measured.
     pub adds_ns: Option<AddedTimes>,
-    /// Other values of the cost.
+    /// Percentiles of the cost, and how it was measured.
     pub cost: Option<Cost>,
     /// Share of single invocations within ±1 resolution of the median cost, in (0, 1].
     pub spread: Option<Interval>,
@@ -67,7 +67,7 @@ pub struct TimerRow {
     /// Formula (1), in [0, 1]; exactly 0 for timers that are not monotonic, not stable or not
     /// thread-safe.
     pub quality: Option<Interval>,
-    /// Whether it can be trusted, with the evidence.
+    /// Verdicts on whether it can be trusted, with the evidence.
     pub verdicts: Option<Verdicts>,
     /// Quality as printed in the source of a published report, in [0, 1]; null if it was measured.
     #[cfg_attr(feature = "schema", schemars(range(min = 0, max = 1)))]
@@ -75,7 +75,7 @@ pub struct TimerRow {
     /// Properties according to its documentation; null if not declared.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub properties: Option<Properties>,
-    /// The number and kind of observations.
+    /// The number of observations of each kind.
     pub observations: Option<Observations>,
     /// Data for its plots; null if nothing was observed.
     pub figures: Option<PlotData>,
@@ -122,8 +122,8 @@ impl TimerRow {
         self.id.split_once(':').map(|(agent, _)| agent)
     }
 
-    /// Compares rows in the order of a report: first by Quality, then rows without a step, failed
-    /// rows, and unavailable timers.
+    /// Compares rows in the order of a report: rows with status `ok` by descending Quality, then
+    /// unresolved, failed and unavailable timers.
     pub fn best_first(&self, other: &Self) -> Ordering {
         let class = |row: &Self| match row.status {
             Status::Ok => 0,
@@ -138,10 +138,10 @@ impl TimerRow {
     }
 }
 
-/// The number and kind of observations.
+/// The number of observations of each kind, and what was left out.
 #[apply(wire)]
 pub struct Observations {
-    /// Fresh processes that could measure.
+    /// The number of fresh processes that measured.
     pub processes: u32,
     /// Processes that were left out because their cost was clearly higher: they were disturbed
     /// throughout.
@@ -149,7 +149,8 @@ pub struct Observations {
     /// Additional processes that were left out because they found no undisturbed window.
     #[serde(default)]
     pub discarded_processes: u32,
-    /// Windows of measurement that were dropped and repeated, by disturbance.
+    /// The number of measurement windows that were dropped and repeated, by the disturbance that
+    /// was found.
     #[serde(default)]
     pub dropped_windows: BTreeMap<String, u32>,
     /// Intervals (two reads with work between them).
@@ -162,11 +163,11 @@ pub struct Observations {
     pub backward_steps: u64,
     /// Resolution of the reference, in nanoseconds.
     pub reference_resolution_ns: Option<f64>,
-    /// The rule that found the resolution.
+    /// The name of the rule that found the resolution.
     pub resolution_rule: Option<String>,
 }
 
-/// Whether a resolution is a value or an upper limit.
+/// Whether the resolution is the step itself or an upper limit of it.
 #[apply(names)]
 pub enum ResolutionKind {
     /// The step was determined.
@@ -175,7 +176,7 @@ pub enum ResolutionKind {
     AtMost = "at_most",
 }
 
-/// The resolution of the counter as seen through the method (the paper calls it accuracy).
+/// The resolution: the step in which returned values move (the paper calls it accuracy).
 #[apply(wire)]
 #[derive(Copy)]
 pub struct Resolution {
@@ -183,6 +184,6 @@ pub struct Resolution {
     pub ticks: f64,
     /// The step, or its upper limit, in CPU cycles.
     pub cycles: Option<f64>,
-    /// Value or upper limit.
+    /// Whether these values are the step or its upper limit.
     pub kind: ResolutionKind,
 }

@@ -18,7 +18,7 @@ pub enum Outcome {
 /// All verdicts on a timer. A timer that fails one of the first three has Quality 0.
 #[apply(wire)]
 pub struct Verdicts {
-    /// Does it ever step backwards within a thread, also while that is moved over the CPUs?
+    /// Does it ever step backwards within a thread, even if the thread moves between CPUs?
     pub monotonic: Monotonic,
     /// Does it ever step backwards from one thread to another?
     pub thread_safe: ThreadSafe,
@@ -26,9 +26,9 @@ pub struct Verdicts {
     pub stable: Stable,
     /// What does it count, found by experiment?
     pub counts: Nature,
-    /// Does it do what its platform declares of it?
+    /// Do its unit and its resolution match the declarations of its platform?
     pub declared: Declared,
-    /// Which path answers a read?
+    /// Does a read take the expected path?
     pub read_path: ReadPath,
     /// Does it agree with the same clock read on another path? Absent if there is no other path, or
     /// if this was not tested.
@@ -91,7 +91,7 @@ impl Verdicts {
                     return Answer {
                         question,
                         outcome: Outcome::NotApplicable,
-                        evidence: ONE_WAY,
+                        evidence: NO_OTHER_PATH,
                     };
                 }
             },
@@ -103,7 +103,7 @@ impl Verdicts {
         }
     }
 
-    /// Returns the answer to a question, if it was asked.
+    /// Returns the answer to a question; `None` if the question was not asked.
     pub fn asked(&self, question: Question) -> Option<Answer<'_>> {
         let asked = question != Question::Paths || self.paths.is_some();
         asked.then(|| self.answer(question))
@@ -137,10 +137,10 @@ impl Verdicts {
     }
 }
 
-/// The evidence if there is only one path to a clock.
-const ONE_WAY: &str = "it was not read next to another way to the same clock";
+/// The evidence if the clock was not compared with the same clock on another path.
+const NO_OTHER_PATH: &str = "there is no other path to the same clock, or none was compared";
 
-/// Order of readings between several paths to one clock.
+/// Verdict on the order of readings of one clock on several paths.
 #[apply(wire)]
 pub struct Paths {
     /// The outcome.
@@ -152,7 +152,8 @@ pub struct Paths {
     pub compared: Vec<ComparedPath>,
 }
 
-/// Readings between two readings of the same clock on another path.
+/// A comparison of two paths: readings on one path between two readings of the same clock on
+/// another path.
 #[apply(wire)]
 pub struct ComparedPath {
     /// The id of the timer on the other path.
@@ -166,11 +167,11 @@ pub struct ComparedPath {
     /// The largest lag of a reading behind the preceding one, in excess of its unit and its tick,
     /// in nanoseconds; 0 if there is none.
     pub behind_ns: f64,
-    /// The smallest detectable difference in either direction, in nanoseconds.
+    /// The smallest lead or lag that this comparison detects, in nanoseconds.
     pub sees_ns: f64,
 }
 
-/// Order within one thread.
+/// Verdict on the order of readings within one thread.
 #[apply(wire)]
 pub struct Monotonic {
     /// The outcome.
@@ -187,7 +188,7 @@ pub struct Monotonic {
     pub moves: u32,
 }
 
-/// Order between threads.
+/// Verdict on the order of readings between threads.
 #[apply(wire)]
 pub struct ThreadSafe {
     /// The outcome.
@@ -231,7 +232,7 @@ pub struct CpuOffset {
     pub uncertainty_ns: f64,
 }
 
-/// Rate against the reference.
+/// Verdict on the rate of the timer relative to the reference.
 #[apply(wire)]
 pub struct Stable {
     /// The outcome.
@@ -252,9 +253,9 @@ pub struct Stable {
     pub longest_window_s: Option<f64>,
     /// Allan deviation by window length.
     pub allan: Vec<AllanPoint>,
-    /// Windows in which it gained more than its resolution and the reads explain.
+    /// Windows in which it gained more time than its resolution and the cost of reads explain.
     pub jumps: u32,
-    /// Windows in which it lost more than its resolution and the reads explain.
+    /// Windows in which it lost more time than its resolution and the cost of reads explain.
     pub freezes: u32,
     /// The largest jump, or the largest freeze if there is no jump, in nanoseconds.
     pub largest_ns: Option<f64>,
@@ -277,7 +278,7 @@ pub struct AllanPoint {
     pub deviation: f64,
 }
 
-/// The quantity that a timer counts.
+/// Verdict on the quantity that a timer counts, for example wall time or CPU time.
 #[apply(wire)]
 pub struct Nature {
     /// The outcome.
@@ -298,7 +299,7 @@ pub struct Nature {
     pub next_to_busy_thread: Option<f64>,
 }
 
-/// Declared properties compared with measured ones.
+/// Verdict on whether the unit and the resolution match the declarations of the platform.
 #[apply(wire)]
 pub struct Declared {
     /// The outcome.
@@ -322,7 +323,7 @@ pub enum Path {
     Trapped = "trapped",
 }
 
-/// The path of a read.
+/// Verdict on the path of a read.
 #[apply(wire)]
 pub struct ReadPath {
     /// The outcome.

@@ -35,14 +35,15 @@ pub struct WaitConditions {
     pub cpu: Option<u32>,
 }
 
-/// The result for a granularity.
+/// A granularity: the step in which the lengths of waits or the wake-ups move.
 #[apply(wire)]
 #[derive(Copy)]
 #[serde(rename_all = "kebab-case")]
 pub enum Granularity {
     /// The length of the step, in nanoseconds.
     Step(Interval),
-    /// An upper limit of the step, in nanoseconds: the variation of waits hides shorter steps.
+    /// An upper limit of the step, in nanoseconds, because the variation of waits hides shorter
+    /// steps.
     AtMost(f64),
 }
 
@@ -60,7 +61,7 @@ impl Granularity {
 #[apply(wire)]
 #[derive(Copy)]
 pub struct Steps {
-    /// The longest request of this scale, in nanoseconds; requests were random up to this length.
+    /// The longest request, in nanoseconds; requests were drawn at random up to this length.
     pub up_to_ns: u64,
     /// The unit to which requests are rounded; null if unknown.
     pub rounding: Option<Granularity>,
@@ -83,7 +84,7 @@ pub struct Lateness {
     pub request_ns: u64,
     /// The number of waits.
     pub waits: u64,
-    /// Whether they ran concurrently with waits of other primitives, on any CPU, as long waits do.
+    /// Whether other primitives waited at the same time, on any CPU; long waits are measured so.
     #[serde(default, rename = "beside_others")]
     pub with_others: bool,
     /// Median.
@@ -132,20 +133,20 @@ pub struct LatenessHistogram {
 
 impl LatenessHistogram {
     /// The number of bins per decade.
-    pub const BINS: f64 = 20.0;
+    pub const BINS_PER_DECADE: f64 = 20.0;
 
-    /// The bin of a lateness in nanoseconds.
+    /// The index of the bin that holds a lateness in nanoseconds.
     pub fn bin(late_ns: f64) -> u32 {
         if late_ns < 1.0 {
             0
         } else {
-            (Self::BINS * late_ns.log10()).floor() as u32 + 1
+            (Self::BINS_PER_DECADE * late_ns.log10()).floor() as u32 + 1
         }
     }
 
     /// The upper end of a bin, as the decimal logarithm of nanoseconds.
     pub fn end(bin: u32) -> f64 {
-        f64::from(bin) / Self::BINS
+        f64::from(bin) / Self::BINS_PER_DECADE
     }
 }
 
@@ -153,7 +154,7 @@ impl LatenessHistogram {
 pub const USUAL_WAIT_NS: f64 = 1e6;
 
 impl Lateness {
-    /// The distance of its length from `ns`, as the logarithm of their ratio.
+    /// The distance of the requested length from `ns`: the absolute logarithm of their ratio.
     pub fn distance(&self, ns: f64) -> f64 {
         (self.request_ns.max(1) as f64 / ns).ln().abs()
     }
@@ -164,16 +165,16 @@ impl Lateness {
     }
 }
 
-/// Returns whether one sleep primitive is better than the other, given lateness and cost: clearly
-/// better in one value and not clearly worse in the other.
+/// Returns whether one sleep primitive is better than another, given the lateness and the CPU time
+/// of each: clearly better in one value and not clearly worse in the other.
 pub fn beats(one: [f64; 2], other: [f64; 2]) -> bool {
-    /// The least relative difference that is clear; smaller differences do not repeat in the next
+    /// The least relative difference that counts; smaller differences do not repeat in the next
     /// run.
-    const CLEAR: f64 = 0.1;
-    let clearly_better = |a: f64, b: f64| a < (1.0 - CLEAR) * b;
-    let better = |at: usize| clearly_better(one[at], other[at]);
-    let worse = |at: usize| clearly_better(other[at], one[at]);
-    (better(0) || better(1)) && !worse(0) && !worse(1)
+    const MIN_RELATIVE_DIFFERENCE: f64 = 0.1;
+    let clearly_better = |a: f64, b: f64| a < (1.0 - MIN_RELATIVE_DIFFERENCE) * b;
+    let is_better = |at: usize| clearly_better(one[at], other[at]);
+    let is_worse = |at: usize| clearly_better(other[at], one[at]);
+    (is_better(0) || is_better(1)) && !is_worse(0) && !is_worse(1)
 }
 
 /// All results for a sleep primitive.
@@ -224,7 +225,7 @@ pub struct WaitRow {
     pub head: RowHead,
     /// The conditions.
     pub conditions: WaitConditions,
-    /// The activity of the thread during the wait.
+    /// Whether the thread blocks during the wait, runs a loop, or does both in turn.
     pub means: Means,
     /// The results; null if the status is not `ok`.
     pub figures: Option<WaitFigures>,

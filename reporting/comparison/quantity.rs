@@ -111,7 +111,7 @@ impl Quantity {
         } else {
             1.0
         };
-        figure.scaled(scale).sound()
+        figure.scaled(scale).normalised()
     }
 
     /// Formats a value for people.

@@ -20,7 +20,7 @@ pub(super) fn plots(row: &WaitRow) -> Vec<Plot> {
 
 /// The histogram of lateness, whose bins divide each decade of nanoseconds.
 fn lateness(late: &Lateness) -> Option<Plot> {
-    const BINS_PER_DECADE: f64 = LatenessHistogram::BINS;
+    const BINS_PER_DECADE: f64 = LatenessHistogram::BINS_PER_DECADE;
     /// The last bin that is drawn, at 10^18 ns, because waits are shorter.
     const LAST_BIN: u32 = 18 * BINS_PER_DECADE as u32;
     let bins = &late.histogram.bins;

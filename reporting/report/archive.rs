@@ -1,5 +1,5 @@
-//! Stores runs in `DIR/<platform>/<date>/`, each with a report and a readable page, and baselines in
-//! `<home>/baselines/<name>.json`.
+//! Stores runs in `DIR/<platform>/<date>/`, each with a report and a readable page, and baselines
+//! in `<home>/baselines/<name>.json`.
 //!
 //! The destination is checked before the measurement starts. A run is written completely or not at
 //! all, and never overwrites an older run.

@@ -46,7 +46,8 @@ pub const MAX_TIMERS: usize = 2 * crate::limits::MAX_TIMERS;
 /// program writes, with nine bytes for each value.
 pub const MAX_VALUES: usize = 1 << 20;
 
-/// Describes the limit that a text exceeds, before it is parsed; `None` if it exceeds none. The rows of a text that exceeds a limit would take a hundred times its size in memory.
+/// Describes the limit that a text exceeds, before it is parsed; `None` if it exceeds none. The
+/// rows of a text that exceeds a limit would take a hundred times its size in memory.
 pub(super) fn find_exceeded_limit(text: &str) -> Option<String> {
     if text.bytes().filter(|&byte| byte == b',').count() >= MAX_VALUES {
         return Some(format!(

@@ -76,8 +76,8 @@ impl<R: BufRead> CleanStrings<R> {
             return Ok(());
         }
         self.in_string = false;
-        // The quotation mark at the start was already returned; it is put before the string so that the
-        // string can be parsed, and skipped below.
+        // The quotation mark at the start was already returned; it is put before the string so that
+        // the string can be parsed, and skipped below.
         self.ready.push(b'"');
         loop {
             let free_bytes = MAX_STRING_BYTES.saturating_sub(self.ready.len() as u64);

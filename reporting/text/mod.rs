@@ -1,5 +1,5 @@
-//! Formats text for all outputs: writes numbers with a suitable unit, removes control characters from
-//! text of agents and other programs, and folds text to the width of a terminal.
+//! Formats text for all outputs: writes numbers with a suitable unit, removes control characters
+//! from text of agents and other programs, and folds text to the width of a terminal.
 
 pub mod json;
 pub use estimators::numbers;

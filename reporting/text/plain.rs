@@ -61,8 +61,8 @@ pub fn clipped(text: &str, limit: usize) -> String {
     short
 }
 
-/// Shortens a message: replaces the middle of words longer than a usual path, and of messages longer
-/// than a screen, with `…`.
+/// Shortens a message: replaces the middle of words longer than a usual path, and of messages
+/// longer than a screen, with `…`.
 #[must_use]
 pub fn shortened(message: &str) -> String {
     const MAX_WORD_CHARS: usize = 200;

@@ -95,7 +95,7 @@ impl ClockFigures {
                 .unwrap_or(COST_UNCERTAINTY * cost_ns),
             adds_ns: row
                 .adds_ns
-                .and_then(|adds| adds.most_ns())
+                .and_then(|adds| adds.max_upper_ns())
                 .filter(not_negative),
             cost_p99_ns: p99.map(|p99| p99 + reference_step),
             spread: value_of(row.spread).filter(|spread| spread.is_finite()),

@@ -34,7 +34,7 @@ pub fn fill(row: &mut TimerRow, trace: &Trace, profile: &Profile, frequency: Opt
     row.spread = profile.spread;
     row.distribution.clone_from(&profile.distribution);
     row.observations = Some(observations(trace, profile));
-    row.figures = Some(figures(trace, profile.step()).sound());
+    row.figures = Some(figures(trace, profile.step()).without_non_finite());
     judge(row, profile);
     if let (Status::Ok, Some(frequency)) = (row.status, frequency) {
         row.quality = scored(profile, frequency);
