@@ -89,13 +89,13 @@ fn check_introduction(hello: &Hello) -> Violation {
     let references = hello.timers.iter().filter(|timer| timer.reference).count();
     if references != 1 {
         return Some(format!(
-            "{references} timers are marked with \"reference\":true, not the finest one"
+            "{references} timers are marked with \"reference\":true, but exactly one has to be: the finest"
         ));
     }
     let wait_ops = hello.waiters.iter().flat_map(|waiter| &waiter.ops);
     let known = WAIT_OPS.map(Op::name);
     if let Some(op) = wait_ops.clone().find(|op| !known.contains(&op.as_str())) {
-        return Some(format!("a sleep primitive cannot be asked {op}"));
+        return Some(format!("`{op}` is not a question for sleep primitives"));
     }
     let mandatory = MANDATORY.map(Op::name);
     let mut needed = mandatory.into_iter().chain(wait_ops.map(String::as_str));
@@ -107,17 +107,23 @@ fn check_introduction(hello: &Hello) -> Violation {
 /// Returns a violation if time goes backwards in an answer.
 fn find_violation(op: Op, values: &[i64]) -> Violation {
     let mut pairs: Box<dyn Iterator<Item = [i64; 2]>> = match op {
-        Op::Comparisons => Box::new(values.chunks(3).map(|one| [one[0], one[2]])),
-        Op::Waits => Box::new(values.chunks(5).map(|one| [one[1], one[2]])),
+        Op::Comparisons => Box::new(values.chunks(3).map(|readings| [readings[0], readings[2]])),
+        Op::Waits => Box::new(values.chunks(5).map(|wait| [wait[1], wait[2]])),
         Op::Arms => Box::new(values.iter().map(|&took| [0, took])),
-        Op::Periods => Box::new(values.windows(3).step_by(2).map(|one| [one[0], one[2]])),
+        Op::Periods => Box::new(
+            values
+                .windows(3)
+                .step_by(2)
+                .map(|readings| [readings[0], readings[2]]),
+        ),
         _ => return None,
     };
     pairs
         .find(|[first, second]| second < first)
-        .map(|[first, second]| format!("{second} comes after {first}, and is less"))
+        .map(|[first, second]| format!("time goes backwards: {second} follows {first}"))
 }
 
+/// An agent that is checked, and the findings so far.
 struct Examination<'a> {
     command: &'a Command,
     timeout: Duration,
@@ -127,21 +133,22 @@ struct Examination<'a> {
 }
 
 impl Examination<'_> {
+    /// Sends the example of each question that the agent offers.
     fn check_questions(&mut self, hello: &Hello, reference: &str) {
         let timers = hello.timers.iter().map(|timer| timer.id.as_str());
         for (op, example) in EXAMPLES {
             let waiters = hello.waiters.iter();
-            let answering =
+            let answering_waiters =
                 waiters.filter(|waiter| waiter.ops.iter().any(|offered| offered == op.name()));
-            let asked: Vec<&str> = if MANDATORY.contains(&op) {
+            let checked_timers: Vec<&str> = if MANDATORY.contains(&op) {
                 timers.clone().collect()
             } else if WAIT_OPS.contains(&op) {
-                answering.map(|waiter| waiter.id.as_str()).collect()
+                answering_waiters.map(|waiter| waiter.id.as_str()).collect()
             } else {
                 vec![reference]
             };
             if hello.offers(op) {
-                for timer in asked {
+                for timer in checked_timers {
                     self.check_question((op, example), timer, reference);
                 }
             } else {
@@ -167,6 +174,7 @@ impl Examination<'_> {
         });
     }
 
+    /// Sends invalid lines, a valid question after each, and at last the end of the input.
     fn check_invalid_lines(&mut self, reference: &str) {
         for (what, line) in INVALID_LINES {
             self.run_check(what, &mut |agent| {
@@ -179,6 +187,7 @@ impl Examination<'_> {
         });
     }
 
+    /// Runs a check with the agent, which is started if necessary, and records its result.
     fn run_check(&mut self, question: &str, ask: &mut dyn FnMut(&Agent) -> Answer<Violation>) {
         let answer = self.start_agent().and_then(|agent| ask(&agent));
         let verdict = match answer {
@@ -193,6 +202,7 @@ impl Examination<'_> {
         self.record(question, verdict);
     }
 
+    /// Returns the running agent, with its whole timeout, or starts it.
     fn start_agent(&mut self) -> Answer<Agent> {
         if let Some(agent) = &self.agent {
             agent.borrow_mut().reset_timeout();

@@ -263,7 +263,7 @@ impl Connection {
     fn malformed(&mut self, question: &Question, why: &str, line: &[u8]) -> Fault {
         let why = printable(why.as_bytes(), MAX_ERROR_CHARS);
         let (op, excerpt) = (question.op().name(), printable(line, MAX_EXCERPT_CHARS));
-        let expected = question.expected();
+        let expected = question.expected_form();
         self.lose(format!(
             "malformed reply to `{op}`: {why}; expected {expected}, got `{excerpt}`"
         ))
@@ -322,7 +322,7 @@ impl Connection {
     fn exchange(&mut self, question: &Question) -> Answer<Vec<u8>> {
         let line = serde_json::to_string(question)
             .map_err(|error| Fault::Refused(format!("the request cannot be written: {error}")))?;
-        self.send(question.op().name(), line, question.longest_answer())
+        self.send(question.op().name(), line, question.max_answer_bytes())
     }
 
     /// Sends a line and returns the line of the answer. `op` names the question in messages.

@@ -13,6 +13,7 @@ const EACH_CLOCK: &str = "each clock:";
 /// Marks the start of source lines that are repeated for each sleep primitive or periodic timer, up
 /// to [`END`].
 const EACH_WAITER: &str = "each waiter:";
+/// Marks the end of these lines.
 const END: &str = "end each";
 
 /// Pieces of code by name; `«name»` in a source is replaced by the piece.
@@ -59,13 +60,13 @@ pub(super) struct Waiter {
     code: Code,
 }
 
-/// Kinds of clocks by their documentation.
+/// The kind of a clock according to its documentation.
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 enum ClockKind {
-    /// Counts from an arbitrary origin and is never set.
+    /// A clock that counts from an arbitrary origin and is never set.
     Steady,
-    /// Returns the date and time of day.
+    /// A clock of the date and time of day.
     Calendar,
     /// The CPU time of the process.
     Process,

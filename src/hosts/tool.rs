@@ -2,7 +2,7 @@
 //! or this program again.
 
 use std::ffi::OsStr;
-use std::io::Read;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Stdio};
 use std::sync::mpsc::{self, Receiver};
@@ -93,9 +93,12 @@ pub enum RunError {
     /// The program was ended because it took longer than this limit.
     #[error("it did not end within {} s", .0.as_secs())]
     TookTooLong(Duration),
+    /// No thread could be started that waits for the program.
+    #[error("no thread to wait for it: {0}")]
+    NoThread(#[from] io::Error),
     /// The exit status or the output of the program is unknown.
     #[error("{0}")]
-    ResultUnknown(String),
+    ResultUnknown(&'static str),
 }
 
 /// Starts a program and waits until it exits. A standard input that is a pipe stays open until
@@ -116,14 +119,13 @@ pub fn run_to_end(command: Command, limit: Duration, max_bytes: u64) -> Result<E
     // Ending the program also ends the processes that it left behind.
     let status = running
         .end()
-        .ok_or_else(|| RunError::ResultUnknown("how it ended is not known".into()))?;
+        .ok_or(RunError::ResultUnknown("how it ended is not known"))?;
     if took_too_long {
         return Err(RunError::TookTooLong(limit));
     }
     let output_of = |reader: Receiver<Vec<u8>>| {
-        reader.recv_timeout(OUTPUT_GRACE).map_err(|_| {
-            RunError::ResultUnknown("a process that it started holds its output open".into())
-        })
+        let held_open = RunError::ResultUnknown("a process that it started holds its output open");
+        reader.recv_timeout(OUTPUT_GRACE).map_err(|_| held_open)
     };
     Ok(Ended {
         status,
@@ -142,14 +144,9 @@ fn read_to_end(pipe: Option<impl Read>, max_bytes: u64) -> Vec<u8> {
 /// Starts `work` in a new thread and returns the receiver of its result.
 fn in_thread<T: Send + 'static>(
     work: impl FnOnce() -> T + Send + 'static,
-) -> Result<Receiver<T>, RunError> {
+) -> io::Result<Receiver<T>> {
     let (sender, result) = mpsc::sync_channel(1);
     // The receiver is gone if the caller no longer waits.
-    let run = move || drop(sender.send(work()));
-    match thread::Builder::new().spawn(run) {
-        Ok(_) => Ok(result),
-        Err(error) => Err(RunError::ResultUnknown(format!(
-            "no thread to wait for it: {error}"
-        ))),
-    }
+    thread::Builder::new().spawn(move || drop(sender.send(work())))?;
+    Ok(result)
 }

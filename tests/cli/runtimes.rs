@@ -232,7 +232,9 @@ esac; done"#;
     checked.stdout(
         contains("FAIL hello: `ops` lacks arms")
             .and(contains("pass waits of early"))
-            .and(contains("FAIL waits of back: 6 comes after 7, and is less"))
+            .and(contains(
+                "FAIL waits of back: time goes backwards: 6 follows 7",
+            ))
             .and(contains("skip arms: not offered"))
             .and(contains("FAIL periods of few:").and(contains("its values contradict each other")))
             .and(contains("pass a timer it does not have")),

@@ -269,7 +269,7 @@ impl Question {
 
     /// Maximum length of an answer, in bytes.
     #[must_use]
-    pub fn longest_answer(&self) -> u64 {
+    pub fn max_answer_bytes(&self) -> u64 {
         let values = match self {
             Self::Hello { .. } => return MAX_HELLO_BYTES,
             Self::Calls { .. } | Self::Steps { .. } => MAX_PACKED_VALUES,
@@ -282,7 +282,7 @@ impl Question {
 
     /// The expected form of the answer, for messages.
     #[must_use]
-    pub fn expected(&self) -> String {
+    pub fn expected_form(&self) -> String {
         match self {
             Self::Hello { .. } => {
                 r#"{"protocol":1,"runtime":{"name":…,"version":…},"timers":[…],"ops":[…]}"#.into()
