@@ -15,8 +15,8 @@ use timers::os::process;
 use crate::hosts::children::{self, StartError};
 use crate::hosts::lines::printable;
 
-/// Maximum run time, longer than any compiler takes on a slow machine.
-const MAX_RUN_TIME: Duration = Duration::from_secs(60);
+/// Maximum run time of a compiler on a slow machine.
+pub(super) const MAX_COMPILE_TIME: Duration = Duration::from_secs(60);
 /// Maximum length of the error message of an external program, in characters.
 const MAX_ERROR_CHARS: usize = 200;
 /// Maximum length of the output of an external program, in bytes.
@@ -34,11 +34,6 @@ pub fn find(names: &[&str]) -> Option<PathBuf> {
             .map(|folder| folder.join(name))
             .find(|program| is_program(program))
     })
-}
-
-/// Runs an external program for at most [`MAX_RUN_TIME`]; see [`run_within`].
-pub(super) fn run<S: AsRef<OsStr>>(program: &Path, args: &[S]) -> Result<String, String> {
-    run_within(MAX_RUN_TIME, program, args)
 }
 
 /// Runs an external program, without input and for at most `limit`, and returns its standard

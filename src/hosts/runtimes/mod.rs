@@ -149,10 +149,11 @@ fn follow_recipe(
         let [program, args @ ..] = line.as_slice() else {
             continue;
         };
-        let output = tool::run(Path::new(program), args).map_err(|why| {
-            let name = placeholders.programs[0].display();
-            format!("`{name}` cannot be used: {why}")
-        })?;
+        let output =
+            tool::run_within(tool::MAX_COMPILE_TIME, Path::new(program), args).map_err(|why| {
+                let name = placeholders.programs[0].display();
+                format!("`{name}` cannot be used: {why}")
+            })?;
         placeholders.output = output.trim().into();
     }
     let mut line = placeholders.fill_line(recipe.run)?;
