@@ -1,34 +1,35 @@
-//! The one table of clock sources: what each reads, and who may read it. Names are those of Linux.
+//! The table of clock sources: the hardware counters from which a kernel computes its clocks. Names
+//! are those of Linux.
 //!
 //! Sources: Linux, `drivers/clocksource/` and `arch/*/kernel/`, where each is registered with its
 //! rating and its vDSO mode; `Documentation/virt/kvm/x86/msr.rst` (kvm-clock), `Documentation/virt/
 //! hyperv/clocks.rst`, `Documentation/arch/arm/` (generic timer).
 
-/// Who reads a clock source.
+/// The code that reads a clock source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reader {
     /// The vDSO, by an instruction.
     Instruction,
     /// The vDSO, by an instruction and a page that the hypervisor shares.
     SharedPage,
-    /// The vDSO where the hypervisor promises that its counter is stable.
+    /// The vDSO if the hypervisor declares that its counter is stable, else the kernel.
     Conditional,
-    /// The kernel alone: a register outside of the processor, or the tick. The text says what.
+    /// The kernel only; the text names the register or event that it reads.
     Kernel(&'static str),
 }
 
-/// What is known of a clock source.
+/// A clock source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ClockSource {
-    /// Its name in Linux.
+    /// The name in Linux.
     pub name: &'static str,
-    /// Who reads it.
+    /// The code that reads the clock source.
     pub reader: Reader,
-    /// Whether its time comes from the counter of the processor.
+    /// Whether the time is computed from the processor's counter.
     pub reads_counter: bool,
     /// Whether a hypervisor provides it.
     pub is_guest: bool,
-    /// Class of cost: 0 is an instruction, and each next class takes longer or has longer steps.
+    /// The class of cost: 0 for an instruction; higher classes take longer or have longer steps.
     pub cost_class: u8,
 }
 
@@ -44,11 +45,12 @@ pub const TIME_STAMP_COUNTER: &str = TSC;
 pub const KVM: &str = "kvm-clock";
 /// The clock of Xen.
 pub const XEN: &str = "xen";
-/// The page of Hyper-V with scale and offset of the time stamp counter.
+/// The clock of Hyper-V based on a shared page with scale and offset of the time stamp counter.
 pub const HYPER_V_PAGE: &str = "hyperv_clocksource_tsc_page";
-/// The register of Hyper-V, to which each read traps.
+/// The clock of Hyper-V based on a register; each read traps to the hypervisor.
 pub const HYPER_V_REGISTER: &str = "hyperv_clocksource_msr";
 
+/// A counter of the processor that the vDSO reads by an instruction.
 const fn counter(name: &'static str) -> ClockSource {
     ClockSource {
         name,
@@ -59,6 +61,7 @@ const fn counter(name: &'static str) -> ClockSource {
     }
 }
 
+/// A clock that a hypervisor offers, based on the counter of the processor.
 const fn guest(name: &'static str, reader: Reader) -> ClockSource {
     ClockSource {
         reader,
@@ -68,10 +71,11 @@ const fn guest(name: &'static str, reader: Reader) -> ClockSource {
     }
 }
 
-const fn device(name: &'static str, cost_class: u8, what: &'static str) -> ClockSource {
+/// A clock that only the kernel reads.
+const fn device(name: &'static str, cost_class: u8, register: &'static str) -> ClockSource {
     ClockSource {
         name,
-        reader: Reader::Kernel(what),
+        reader: Reader::Kernel(register),
         reads_counter: false,
         is_guest: false,
         cost_class,
@@ -82,7 +86,7 @@ const REGISTER: &str = "a register outside of the processor, far slower than an 
 const TICK: &str =
     "nothing but the timer interrupt, so that all clocks move in steps of milliseconds";
 
-/// All that are known.
+/// All known clock sources.
 pub const CLOCK_SOURCES: [ClockSource; 18] = [
     counter(TSC),
     counter("tsc-early"),
@@ -123,26 +127,26 @@ pub const CLOCK_SOURCES: [ClockSource; 18] = [
     device("jiffies", 5, TICK),
 ];
 
-/// The clock source of that name.
+/// The clock source with the given name; `None` if unknown.
 #[must_use]
 pub fn find(name: &str) -> Option<&'static ClockSource> {
     CLOCK_SOURCES.iter().find(|source| source.name == name)
 }
 
-/// Whether the clock source of that name takes its time from the counter of the processor.
+/// Whether the time of the named clock source is computed from the processor's counter.
 #[must_use]
 pub fn reads_counter(name: &str) -> bool {
     find(name).is_some_and(|source| source.reads_counter)
 }
 
-/// Whether the clock source of that name is the counter itself, read by an instruction.
+/// Whether the named clock source is a counter read by an instruction alone.
 #[must_use]
 pub fn is_counter(name: &str) -> bool {
     find(name).is_some_and(|source| source.reader == Reader::Instruction)
 }
 
-/// Whether a line of the kernel's log, in lower case, names a counter as a clock source. Names that
-/// are common words of a log are left out.
+/// Whether a line of the kernel's log, in lower case, contains the name of a counter. Names that are
+/// common words, such as `timebase`, are not searched.
 #[must_use]
 pub fn line_names_counter(line: &str) -> bool {
     [TSC, ARM_COUNTER, RISCV_COUNTER]
@@ -150,21 +154,22 @@ pub fn line_names_counter(line: &str) -> bool {
         .any(|name| line.contains(name))
 }
 
-/// What answers the performance counter of Windows, by its rate in hertz.
+/// The clock source of the performance counter of Windows, inferred from its rate in hertz; `None` if
+/// unknown.
 #[must_use]
 pub fn windows_source(hertz: i64) -> Option<&'static str> {
     match hertz {
         14_318_180 => Some(HPET),
         3_579_545 => Some(ACPI_PM),
-        // Scaled to this rate since Windows 10 1809, on a hypervisor's page too; before that the
-        // counter by 1024.
+        // Since Windows 10 1809 the counter is scaled to 10 MHz, also with a hypervisor's page; earlier
+        // versions divide it by 1024.
         10_000_000 | 1_000_000..=3_579_544 | 3_579_546..=6_000_000 => Some(TSC),
         _ => None,
     }
 }
 
-/// Parameters that decide which clock source a kernel uses: of Linux, and of Windows as `bcdedit`
-/// sets them.
+/// The boot parameters that influence the choice of the clock source: those of Linux, and in capitals
+/// those that `bcdedit` sets in Windows.
 pub const PARAMETERS: [&str; 13] = [
     "clocksource",
     TSC,
@@ -193,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn windows_sources_by_rate() {
+    fn infers_windows_source_from_rate() {
         let all = [10_000_000, 3_000_000, 14_318_180, 3_579_545, 24_000_000].map(windows_source);
         assert_eq!(all, [Some(TSC), Some(TSC), Some(HPET), Some(ACPI_PM), None]);
     }

@@ -6,7 +6,7 @@ use super::instruments::{Instrument, measure};
 use super::operations;
 use super::summary::Measured;
 use super::trial::Goal;
-use super::window::timed_by;
+use super::window::open_timed;
 use crate::method::ClockFigures;
 
 /// A measurement to be made.
@@ -68,10 +68,10 @@ fn measure_request(request: &Request) -> Result<Outcome, String> {
     if let Some(cpu) = request.cpu {
         timers::pin_to(cpu).map_err(|error| error.to_string())?;
     }
-    let mut operation = operations::of_name(&request.operation, request.size)
+    let mut operation = operations::create(&request.operation, request.size)
         .ok_or_else(|| format!("there is no operation `{}`", request.operation))?;
     let id = &request.clock.id;
-    let mut timed = timed_by(id, &mut *operation)
+    let mut timed = open_timed(id, &mut *operation)
         .ok_or_else(|| format!("this program hosts no timer `{id}`"))?
         .map_err(|why| why.to_string())?;
     #[cfg(feature = "allocations")]

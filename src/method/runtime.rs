@@ -16,7 +16,7 @@ pub fn host(name: &str) -> Option<&'static Runtime> {
 /// The name that this program uses for a runtime.
 fn common_name(name: &str) -> String {
     let name = name.to_lowercase();
-    let called = |runtime: &&Runtime| runtime.called.contains(&name.as_str());
+    let called = |runtime: &&Runtime| runtime.aliases.contains(&name.as_str());
     RUNTIMES
         .iter()
         .find(called)

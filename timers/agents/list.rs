@@ -111,7 +111,7 @@ const FIREFOX: &[&str] = &["firefox-esr|firefox"];
 pub const RUNTIMES: &[Runtime] = &[
     Runtime {
         name: "java",
-        called: &["openjdk"],
+        aliases: &["openjdk"],
         about: "The Java platform",
         remedy: "install a JDK, 11 or later, as in `apt install openjdk-17-jdk-headless`",
         hosts: &[host!(
@@ -135,7 +135,7 @@ pub const RUNTIMES: &[Runtime] = &[
     },
     Runtime {
         name: "dotnet",
-        called: &[".net"],
+        aliases: &[".net"],
         about: ".NET, or Mono",
         remedy: "install Mono, as in `apt install mono-mcs mono-runtime`, or the .NET SDK",
         hosts: &[
@@ -167,7 +167,7 @@ pub const RUNTIMES: &[Runtime] = &[
     },
     Runtime {
         name: "python",
-        called: &["cpython"],
+        aliases: &["cpython"],
         about: "Python",
         remedy: "install Python 3.8 or later, as in `apt install python3`",
         hosts: &[
@@ -175,14 +175,14 @@ pub const RUNTIMES: &[Runtime] = &[
                 &["python3|python"],
                 // The command on the path may be a script that searches for the interpreter at each
                 // start.
-                &["$0 -I -S -c \"import sys; assert sys.version_info >= (3, 8), 'it is ' + sys.version.split()[0]; print(sys.executable)\""],
+                &["$0 -I -S -c \"import sys; assert sys.version_info >= (3, 8), 'this is ' + sys.version.split()[0]; print(sys.executable)\""],
                 "$said -I -S -B $here/agent.py"
             )]),
         ],
     },
     Runtime {
         name: "node",
-        called: &["node.js", "nodejs"],
+        aliases: &["node.js", "nodejs"],
         about: "Node",
         remedy: "install Node 16.9 or later, as in `apt install nodejs`",
         hosts: &[host!("node", "node": ["agent.js", "waits.js"], None, [
@@ -192,8 +192,8 @@ pub const RUNTIMES: &[Runtime] = &[
     },
     Runtime {
         name: "cpp",
-        called: &["c++", "gcc", "clang", "libstdc++", "libc++"],
-        about: "C and C++, by the compiler that is there",
+        aliases: &["c++", "gcc", "clang", "libstdc++", "libc++"],
+        about: "C and C++, with the installed compiler",
         remedy: "install a compiler, as in `apt install g++`; `libopenmpi-dev` brings MPI_Wtime",
         hosts: &[host!("cpp", "cpp": ["agent.cpp"], [
             cpp!("mpicxx", "-fopenmp -DWITH_MPI"),
@@ -203,7 +203,7 @@ pub const RUNTIMES: &[Runtime] = &[
     },
     Runtime {
         name: "go",
-        called: &["golang"],
+        aliases: &["golang"],
         about: "Go",
         remedy: "install Go, as in `apt install golang-go`",
         // Go builds a folder that contains a file in another language only from within that folder.
@@ -215,7 +215,7 @@ pub const RUNTIMES: &[Runtime] = &[
     },
     Runtime {
         name: "ruby",
-        called: &[],
+        aliases: &[],
         about: "Ruby",
         remedy: "install Ruby 3.0 or later, as in `apt install ruby`",
         hosts: &[host!("ruby", "ruby": ["agent.rb"], [recipe(
@@ -226,7 +226,7 @@ pub const RUNTIMES: &[Runtime] = &[
     },
     Runtime {
         name: "php",
-        called: &[],
+        aliases: &[],
         about: "PHP",
         remedy: "install PHP 8.0 or later, as in `apt install php-cli`",
         hosts: &[host!("php", "php": ["agent.php"], [recipe(
@@ -237,7 +237,7 @@ pub const RUNTIMES: &[Runtime] = &[
     },
     Runtime {
         name: "perl",
-        called: &[],
+        aliases: &[],
         about: "Perl",
         remedy: "install Perl with Time::HiRes, as in `apt install perl`",
         hosts: &[host!("perl", "perl": ["agent.pl"], [recipe(
@@ -248,7 +248,7 @@ pub const RUNTIMES: &[Runtime] = &[
     },
     Runtime {
         name: "luajit",
-        called: &["lua"],
+        aliases: &["lua"],
         about: "LuaJIT",
         remedy: "install LuaJIT, as in `apt install luajit`",
         hosts: &[
@@ -257,8 +257,8 @@ pub const RUNTIMES: &[Runtime] = &[
     },
     Runtime {
         name: "r",
-        called: &["gnu r"],
-        about: "R, with the packages microbenchmark and bench where these are there",
+        aliases: &["gnu r"],
+        about: "R, with the packages microbenchmark and bench if installed",
         remedy: "install R, as in `apt install r-base-core`",
         hosts: &[
             host!("r", "r": ["agent.R"], [recipe(&["Rscript"], &[], "$0 --vanilla $here/agent.R")]),
@@ -266,8 +266,8 @@ pub const RUNTIMES: &[Runtime] = &[
     },
     Runtime {
         name: "erlang",
-        called: &["beam", "otp"],
-        about: "Erlang, with the time that it smooths and with the one that it warps",
+        aliases: &["beam", "otp"],
+        about: "Erlang, in the default time warp mode and with multi-time warp",
         remedy: "install Erlang, as in `apt install erlang-base`",
         hosts: &[
             host!("erlang", "erlang": ["agent.erl"], [erlang!("")]),
@@ -276,7 +276,7 @@ pub const RUNTIMES: &[Runtime] = &[
     },
     Runtime {
         name: "ocaml",
-        called: &[],
+        aliases: &[],
         about: "OCaml",
         remedy: "install OCaml 4.12 or later, as in `apt install ocaml-nox`",
         hosts: &[host!("ocaml", "ocaml": ["agent.ml"], [recipe(
@@ -287,7 +287,7 @@ pub const RUNTIMES: &[Runtime] = &[
     },
     Runtime {
         name: "haskell",
-        called: &["ghc"],
+        aliases: &["ghc"],
         about: "Haskell, by GHC",
         remedy: "install GHC, as in `apt install ghc`",
         // The young generation is larger than the memory for an answer.
@@ -299,7 +299,7 @@ pub const RUNTIMES: &[Runtime] = &[
     },
     Runtime {
         name: "sbcl",
-        called: &["common lisp", "lisp"],
+        aliases: &["common lisp", "lisp"],
         about: "Common Lisp, by SBCL",
         remedy: "install SBCL, as in `apt install sbcl`",
         hosts: &[host!("sbcl", "sbcl": ["agent.lisp"], [recipe(
@@ -310,7 +310,7 @@ pub const RUNTIMES: &[Runtime] = &[
     },
     Runtime {
         name: "deno",
-        called: &[],
+        aliases: &[],
         about: "Deno",
         remedy: "install Deno 2 or later, as in `npm install -g deno`",
         hosts: &[
@@ -323,7 +323,7 @@ pub const RUNTIMES: &[Runtime] = &[
     },
     Runtime {
         name: "bun",
-        called: &[],
+        aliases: &[],
         about: "Bun",
         remedy: "install Bun, as in `npm install -g bun`",
         hosts: &[
@@ -336,7 +336,7 @@ pub const RUNTIMES: &[Runtime] = &[
     },
     Runtime {
         name: "wasi",
-        called: &[
+        aliases: &[
             "webassembly",
             "wasm",
             "wasmtime",
@@ -360,7 +360,7 @@ pub const RUNTIMES: &[Runtime] = &[
     },
     Runtime {
         name: "chromium",
-        called: &["chrome"],
+        aliases: &["chrome"],
         about: "Chromium: a page, one that is isolated from other origins, and a worker",
         remedy: "install Chromium, as in `apt install chromium`",
         hosts: &[
@@ -371,7 +371,7 @@ pub const RUNTIMES: &[Runtime] = &[
     },
     Runtime {
         name: "firefox",
-        called: &["mozilla firefox"],
+        aliases: &["mozilla firefox"],
         about: "Firefox: a page, one that is isolated from other origins, and a worker",
         remedy: "install Firefox, as in `apt install firefox-esr`",
         hosts: &[

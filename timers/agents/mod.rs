@@ -1,66 +1,66 @@
-//! Hosts for the clocks of other runtimes: programs in the languages of these, built into this one
-//! as text and compiled or interpreted by the runtime that is found. [`RUNTIMES`] is the list of
-//! them.
+//! Hosts for the clocks of other runtimes (Java, Python, …). A host is a program in the language of
+//! the runtime that answers the questions of timermeter. Its source text is embedded in this program
+//! and compiled or interpreted by the installed runtime. [`RUNTIMES`] lists all runtimes.
 //!
-//! Most hosts have the loops and `clocks.json`: their clocks, the code of the calls, and what they
-//! declare. docs/agents.md describes both.
+//! Most hosts consist of the loops and of `clocks.json`, which lists their clocks, the code of the
+//! calls, and the declared properties. docs/agents.md describes both.
 
 mod list;
 
 pub use list::RUNTIMES;
 
-/// A file of a host.
+/// A source file of a host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Source {
-    /// Its name.
+    /// The file name.
     pub name: &'static str,
-    /// What it holds.
+    /// The content.
     pub text: &'static str,
 }
 
-/// A runtime whose clocks can be asked.
+/// A runtime whose clocks can be measured.
 #[derive(Debug)]
 pub struct Runtime {
-    /// What the command line calls it, and what leads the ids of its timers.
+    /// The name on the command line.
     pub name: &'static str,
-    /// What else it is called, in lower case, among it how its host introduces itself.
-    pub called: &'static [&'static str],
-    /// What it is, for who asks which there are.
+    /// Other names in lower case, including the name that its host reports.
+    pub aliases: &'static [&'static str],
+    /// The description in the list of runtimes.
     pub about: &'static str,
-    /// How to get it.
+    /// How to install the runtime.
     pub remedy: &'static str,
-    /// Its hosts, of which one has to work.
+    /// The hosts; at least one has to work.
     pub hosts: &'static [Host],
 }
 
 /// A program that hosts timers.
 #[derive(Debug)]
 pub struct Host {
-    /// What leads the ids of its timers.
+    /// The prefix of the ids of its timers.
     pub prefix: &'static str,
-    /// Its files.
+    /// The source files.
     pub sources: &'static [Source],
-    /// The list of its clocks, where it does not know them itself.
+    /// The list of clocks to pass to the host; `None` if the host defines its clocks itself.
     pub clocks: Option<&'static str>,
-    /// Ways to make it ready, of which the first that works is taken.
+    /// Ways to build and start the host; the first one that works is used.
     pub recipes: &'static [Recipe],
 }
 
-/// How a host is made ready and started, by lines of words as a shell has them. In these, `$0`, `$1`
-/// and so on stand for the programs, `$here` for the folder with the sources, `$self` as the first
-/// for this program, `$said` for what the last step printed, `$log` for a file in which the runtime
-/// logs what may disturb a measurement, `$settings` for what the user wants to be set otherwise.
+/// The commands that build and start a host, split into words as by a shell. `$0`, `$1`, … stand for
+/// the programs, `$here` for the folder with the sources, `$self` (first word only) for this program,
+/// `$said` for the output of the previous step, `$log` for a file in which the runtime logs events
+/// that disturb a measurement, and `$settings` for settings of the user.
 #[derive(Debug)]
 pub struct Recipe {
-    /// The programs it needs, each by all of its names, with `|` between them.
+    /// The necessary programs; alternative names of a program are separated by `|`.
     pub programs: &'static [&'static str],
-    /// What is run before, each to its end.
+    /// The commands that are run before the start, one after the other.
     pub steps: &'static [&'static str],
-    /// How it is started.
+    /// The command that starts the host.
     pub run: &'static str,
 }
 
-/// The runtime that is called so, if this program brings a host for it along.
+/// The runtime with the given name; `None` if unknown.
 #[must_use]
 pub fn runtime(name: &str) -> Option<&'static Runtime> {
     RUNTIMES.iter().find(|runtime| runtime.name == name)

@@ -1,4 +1,4 @@
-//! What real clocks may be asked for: invariants, never magnitudes.
+//! Invariants of the real clocks of this machine; no test checks a magnitude.
 
 use std::collections::HashSet;
 use std::thread;
@@ -8,7 +8,7 @@ use timers::{
     catalogue, find, floor, pin_to,
 };
 
-/// Every id that the command line promises.
+/// All documented ids, in the order of the catalogue.
 const PROMISED: &str = "
     rdtsc rdtsc-lfence rdtscp cntvct cntvct-isb cntvctss pmccntr rdtime rdtime-fence rdcycle rdinstret monotonic monotonic-raw monotonic-coarse realtime realtime-coarse boottime tai
     process-cputime thread-cputime monotonic-syscall monotonic-raw-syscall monotonic-coarse-syscall
@@ -20,7 +20,7 @@ const PROMISED: &str = "
     process-cycle-time crt-clock ftime64
     mach-absolute uptime-raw";
 
-/// Those that follow the clock when it is set, so that even a step backwards would be right.
+/// The timers that can step backwards because somebody sets the clock, and the timer that reads nothing.
 const SETTABLE: [&str; 17] = [
     "realtime",
     "realtime-coarse",
@@ -41,7 +41,7 @@ const SETTABLE: [&str; 17] = [
     "ptp3",
 ];
 
-/// Those that move with real time and in steps well below the spans used here.
+/// The timers of elapsed time whose steps are much shorter than the time spans in these tests.
 const FAST_WALL: [&str; 15] = [
     "rdtsc",
     "rdtsc-lfence",
@@ -60,7 +60,7 @@ const FAST_WALL: [&str; 15] = [
     "uptime-raw",
 ];
 
-/// Those that count for one thread and refuse to be compared between two.
+/// The timers that count for one thread and therefore refuse handoffs.
 const PER_THREAD: [&str; 8] = [
     "thread-cputime",
     "thread-cputime-syscall",
@@ -72,8 +72,9 @@ const PER_THREAD: [&str; 8] = [
     "thread-cycle-time",
 ];
 
-/// Counters of Arm and RISC-V: of all cores, in steps well below those spans; and of one core each.
+/// The counters of Arm and RISC-V that all cores share, with short steps as in [`FAST_WALL`].
 const FAST_COUNTERS: [&str; 4] = ["cntvct", "cntvct-isb", "rdtime", "rdtime-fence"];
+/// The counters of Arm and RISC-V that each core has.
 const PER_CORE: [&str; 3] = ["pmccntr", "rdcycle", "rdinstret"];
 
 fn readable() -> Vec<(Entry, Box<dyn Subject>)> {
@@ -145,11 +146,10 @@ fn timers_open_or_explain() {
 
 #[test]
 fn monotonic_timers_never_decrease() {
-    // On one CPU: counters of different CPUs may disagree, which is for the prober to find and not
-    // for this test.
-    let _ = pin_to(allowed_cpus().expect("the kernel tells")[0]);
+    // On one CPU, because counters of different CPUs may disagree.
+    let _ = pin_to(allowed_cpus().expect("readable affinity")[0]);
     for (entry, mut subject) in readable() {
-        let readings = subject.readings(10_000).expect("readings are given");
+        let readings = subject.readings(10_000).expect("the timer answers");
         assert_eq!(readings.len(), 10_000, "{}", entry.info.id);
         if !SETTABLE.contains(&entry.info.id) {
             let step = readings.windows(2).position(|pair| pair[1] < pair[0]);
@@ -163,7 +163,7 @@ fn more_work_takes_longer() {
     for (entry, mut subject) in readable() {
         let rows = subject
             .intervals(&[0, 100_000], 51)
-            .expect("intervals are given");
+            .expect("the timer answers");
         assert_eq!(
             rows.iter().map(Vec::len).collect::<Vec<_>>(),
             [51, 51],
@@ -174,12 +174,11 @@ fn more_work_takes_longer() {
             .concat()
             .contains(&entry.info.id)
         {
-            // Medians: a few of the intervals may hold a moment in which the machine did something
-            // else.
-            let [little, much] = [0, 1].map(|row| median(rows[row].clone()));
+            // Medians, because a few intervals may contain an interruption.
+            let [without_work, with_work] = [0, 1].map(|row| median(rows[row].clone()));
             assert!(
-                much > little,
-                "{}: {much} for much work, {little} for none",
+                with_work > without_work,
+                "{}: {with_work} ticks with work, {without_work} without",
                 entry.info.id
             );
         }
@@ -193,7 +192,7 @@ fn batches_have_requested_number() {
             for calls in [0, 1, 10] {
                 let batches = subject
                     .batches(reference, calls, 7)
-                    .expect("batches are given");
+                    .expect("the timer answers");
                 assert_eq!(batches.len(), 7, "{} by {reference}", entry.info.id);
             }
         }
@@ -207,11 +206,11 @@ fn more_calls_take_longer() {
         let [few, many] = [1, 10_000].map(|calls| {
             subject
                 .batches(RATE_SOURCES[1], calls, 21)
-                .expect("batches are given")
+                .expect("the timer answers")
         });
         assert!(
             median(many) > median(few),
-            "the loop of {} was removed",
+            "{}: the compiler removed the loop",
             entry.info.id
         );
     }
@@ -242,7 +241,7 @@ fn wall_clocks_always_advance() {
         for during in [During::Spin, During::Sleep, During::OtherSpin] {
             let Advance { timer, reference } = subject
                 .advance(RATE_SOURCES[1], during, 5)
-                .expect("it can be watched");
+                .expect("the timer answers");
             assert!(reference > 0, "{}", entry.info.id);
             if [&FAST_WALL[..], &FAST_COUNTERS]
                 .concat()
@@ -256,7 +255,7 @@ fn wall_clocks_always_advance() {
 
 #[test]
 fn handoffs_keep_affinity() {
-    let before = allowed_cpus().expect("the kernel tells");
+    let before = allowed_cpus().expect("readable affinity");
     for (entry, mut subject) in readable() {
         for count in [0, 1, 2, 101] {
             match subject.handoffs(count) {
@@ -272,26 +271,27 @@ fn handoffs_keep_affinity() {
             }
         }
     }
-    assert_eq!(allowed_cpus().expect("the kernel tells"), before);
+    assert_eq!(allowed_cpus().expect("readable affinity"), before);
 }
 
 #[test]
 fn ordered_handoffs_never_step_back() {
-    let mut subject = (find(RATE_SOURCES[1]).expect("known").open)().expect("it times all else");
+    let mut subject =
+        (find(RATE_SOURCES[1]).expect("known").open)().expect("the reference is readable");
     let pairs = subject.handoffs(1_000).expect("two threads");
     assert!(pairs.iter().all(|[a, b]| a <= b));
-    // The order of the pairs is that of the handing-over, whichever of the two threads read first.
+    // Pairs are in the order of the handoffs, whichever thread read first.
     assert!(pairs.is_sorted());
 }
 
 #[test]
 fn threads_bind_to_allowed_cpus() {
     thread::spawn(|| {
-        let cpus = allowed_cpus().expect("the kernel tells");
+        let cpus = allowed_cpus().expect("readable affinity");
         assert!(!cpus.is_empty() && cpus.is_sorted());
         for cpu in cpus {
             pin_to(cpu).expect("allowed");
-            assert_eq!(allowed_cpus().expect("the kernel tells"), [cpu]);
+            assert_eq!(allowed_cpus().expect("readable affinity"), [cpu]);
         }
     })
     .join()
@@ -300,7 +300,7 @@ fn threads_bind_to_allowed_cpus() {
 
 #[test]
 fn absent_cpu_is_refused() {
-    let before = allowed_cpus().expect("the kernel tells");
+    let before = allowed_cpus().expect("readable affinity");
     for absent in [100_000, u32::MAX] {
         let error = pin_to(absent).expect_err("no machine has that many");
         assert!(
@@ -309,7 +309,7 @@ fn absent_cpu_is_refused() {
         );
         assert!(error.to_string().contains(&absent.to_string()));
     }
-    assert_eq!(allowed_cpus().expect("the kernel tells"), before);
+    assert_eq!(allowed_cpus().expect("readable affinity"), before);
 }
 
 #[test]
@@ -320,25 +320,23 @@ fn opening_leaks_no_descriptors() {
     for _ in 0..100 {
         drop((entry.open)());
     }
-    // Other tests of this process open a few meanwhile.
+    // Other tests of this process may open some files at the same time.
     assert!(open_files() < before + 50);
 }
 
-/// Where the TSC faults, the vDSO faults too; a catalogue that found out by trying would take the
-/// program down.
+/// If the TSC faults, the vDSO faults too: trying to read a clock would end the program.
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 #[test]
 fn forbidden_tsc_is_reported() {
     let rdtsc = thread::spawn(|| {
-        // SAFETY: this call takes plain integers and concerns the calling thread alone, which ends
-        // soon.
+        // SAFETY: the call takes integers and affects only the calling thread, which ends soon.
         let status = unsafe { libc::prctl(libc::PR_SET_TSC, libc::PR_TSC_SIGSEGV) };
         assert_eq!(status, 0);
         for entry in catalogue() {
             let _ = ((entry.availability)(), (entry.open)());
         }
         let rdtsc = (find("rdtsc").expect("known").open)().map(drop);
-        // SAFETY: as above.
+        // SAFETY: as for the call above.
         unsafe { libc::prctl(libc::PR_SET_TSC, libc::PR_TSC_ENABLE) };
         rdtsc
     });

@@ -1,5 +1,5 @@
-//! A process that may not read the counter of the CPU, by itself: what it takes back is of the
-//! whole process.
+//! A process that may not read the counter of the CPU regains the permission. The test has its own
+//! program, because the permission affects the whole process.
 
 #![cfg(all(target_os = "linux", any(target_arch = "x86", target_arch = "x86_64")))]
 
@@ -11,16 +11,16 @@ use timers::os::machine::regain_counter;
 #[test]
 #[allow(
     clippy::disallowed_methods,
-    reason = "whether it can be read at all is the question"
+    reason = "the test checks that the clock is readable"
 )]
 fn regains_counter_after_refusal() {
-    // SAFETY: plain integers; nothing reads the counter before it is given back.
+    // SAFETY: the call takes integers; no code reads the counter before `regain_counter`.
     let refused = unsafe { libc::prctl(libc::PR_SET_TSC, libc::PR_TSC_SIGSEGV) } == 0;
     regain_counter();
-    // Without the permission this would be the end.
+    // Without the permission this call would end the process.
     let _ = Instant::now();
     if !refused {
-        // An emulator, which knows no such thing.
+        // An emulator that does not support the call.
         return;
     }
     for id in ["rdtsc", "rdtscp", "rdtsc-lfence", "quanta"] {

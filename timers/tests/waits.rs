@@ -1,4 +1,4 @@
-//! What timers that wait may be asked for: invariants, never magnitudes.
+//! Invariants of the sleep primitives and periodic timers of this machine; no test checks a magnitude.
 
 use std::collections::HashSet;
 use std::sync::{Mutex, MutexGuard, PoisonError, mpsc};
@@ -10,7 +10,7 @@ use timers::waits::{
     find, floor,
 };
 
-/// Every id that the command line promises.
+/// All documented ids, in the order of the catalogue.
 const PROMISED: &str = "
     nanosleep clock-nanosleep-monotonic clock-nanosleep-realtime clock-nanosleep-boottime
     clock-nanosleep-monotonic-absolute clock-nanosleep-realtime-absolute clock-nanosleep-boottime-absolute usleep
@@ -20,9 +20,9 @@ const PROMISED: &str = "
     std-sleep std-park-timeout std-condvar-wait-timeout std-recv-timeout spin yield hybrid spin-sleep
     tokio-sleep tokio-interval";
 
-/// Those that may return before their time: because the clock that they wait for was set, for no
-/// reason, or because they go by a tick that is under way.
-const UNPROMISED: [&str; 6] = [
+/// The waits that may return early: because their clock was set, spuriously, or because they end at a
+/// timer interrupt.
+const MAY_END_EARLY: [&str; 6] = [
     "clock-nanosleep-realtime-absolute",
     "sem-timedwait",
     "std-park-timeout",
@@ -31,22 +31,23 @@ const UNPROMISED: [&str; 6] = [
     "waitable-timer",
 ];
 
-/// The reference, which all systems have: the clock by which the others are programmed.
+/// The reference of all measurements, which all systems have.
 const REFERENCE: &str = REFERENCE_ID;
 
-/// `setitimer` has one timer a process, and tests run side by side.
-fn alone() -> MutexGuard<'static, ()> {
-    static ALONE: Mutex<()> = Mutex::new(());
-    ALONE.lock().unwrap_or_else(PoisonError::into_inner)
+/// Keeps tests from using `setitimer` at the same time, because a process has only one such timer.
+fn lock_process_timer() -> MutexGuard<'static, ()> {
+    static LOCK: Mutex<()> = Mutex::new(());
+    LOCK.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-fn usable(
-    question: fn(Answers) -> bool,
+/// The available methods that support a measurement.
+fn available(
+    supports: fn(Answers) -> bool,
 ) -> impl Iterator<Item = (WaitEntry, Box<dyn WaitSubject>)> {
-    let asked = catalogue()
+    let supporting = catalogue()
         .iter()
-        .filter(move |entry| question(entry.answers));
-    asked.filter_map(|entry| Some((*entry, entry.open().ok()?)))
+        .filter(move |entry| supports(entry.answers));
+    supporting.filter_map(|entry| Some((*entry, entry.open().ok()?)))
 }
 
 fn request(lengths_ns: &[u64], repeat: u32) -> WaitRequest<'_> {
@@ -58,7 +59,8 @@ fn request(lengths_ns: &[u64], repeat: u32) -> WaitRequest<'_> {
     }
 }
 
-fn took(wait: &Wait) -> i64 {
+/// The length of a wait in ticks of the reference.
+fn ticks(wait: &Wait) -> i64 {
     wait.after - wait.before
 }
 
@@ -83,7 +85,11 @@ fn ids_are_unique_and_kebab_case() {
             !entry.info.label.is_empty() && entry.info.unit_ns > 0,
             "{id}"
         );
-        assert_ne!(entry.answers, Answers::default(), "{id} answers nothing");
+        assert_ne!(
+            entry.answers,
+            Answers::default(),
+            "{id} supports no measurement"
+        );
         assert_eq!(find(id).map(|found| found.info), Some(entry.info));
     }
     assert_eq!(floor().info.id, FLOOR_ID);
@@ -92,7 +98,7 @@ fn ids_are_unique_and_kebab_case() {
 
 #[test]
 fn timers_open_or_explain() {
-    let _alone = alone();
+    let _lock = lock_process_timer();
     for entry in catalogue().iter().chain([&floor()]) {
         let (id, availability) = (entry.info.id, entry.availability());
         match entry.open() {
@@ -107,9 +113,9 @@ fn timers_open_or_explain() {
 }
 
 #[test]
-fn unanswered_questions_are_refused() {
-    let _alone = alone();
-    for (entry, mut subject) in usable(|_| true) {
+fn refuses_unsupported_measurements() {
+    let _lock = lock_process_timer();
+    for (entry, mut subject) in available(|_| true) {
         let Answers {
             waits,
             arms,
@@ -132,12 +138,12 @@ fn unanswered_questions_are_refused() {
 #[test]
 fn waits_are_never_too_short() {
     const LENGTHS: [u64; 4] = [0, 1, 300_000, 1_000_001];
-    let _alone = alone();
+    let _lock = lock_process_timer();
     let unit = find_unit(REFERENCE);
-    for (entry, mut subject) in usable(|answers| answers.waits) {
+    for (entry, mut subject) in available(|answers| answers.waits) {
         let rows = subject
             .waits(REFERENCE, request(&LENGTHS, 4))
-            .expect("waits are given");
+            .expect("the method answers");
         assert_eq!(
             rows.iter().map(Vec::len).collect::<Vec<_>>(),
             [4; 4],
@@ -146,15 +152,15 @@ fn waits_are_never_too_short() {
         );
         for (row, asked) in rows.iter().zip(LENGTHS) {
             for wait in row {
-                let least = if UNPROMISED.contains(&entry.info.id) {
+                let minimum = if MAY_END_EARLY.contains(&entry.info.id) {
                     0.0
                 } else {
                     asked as f64
                 };
-                // As much as a step of the reference may be missing.
-                let observed = (took(wait) + 1) as f64 * unit;
+                // One tick more, because the reference may have ticked just before the first read.
+                let observed = (ticks(wait) + 1) as f64 * unit;
                 assert!(
-                    observed >= least,
+                    observed >= minimum,
                     "{}: asked for {asked}, took {observed}",
                     entry.info.id
                 );
@@ -183,18 +189,18 @@ fn waits_take_time() {
         values[values.len() / 2]
     };
     let asked = [1_000, 500_000];
-    let mut nothing = floor().open().expect("everybody has it");
+    let mut nothing = floor().open().expect("available on all systems");
     let floor = nothing
         .waits(REFERENCE, request(&asked, 21))
-        .expect("waits are given");
+        .expect("the method answers");
     let mut spin = find("spin")
         .expect("known")
         .open()
-        .expect("everybody has it");
+        .expect("available on all systems");
     let spun = spin
         .waits(REFERENCE, request(&asked, 21))
-        .expect("waits are given");
-    let lengths = |row: &[Wait]| median(row.iter().map(took).collect());
+        .expect("the method answers");
+    let lengths = |row: &[Wait]| median(row.iter().map(ticks).collect());
     assert!(lengths(&floor[1]) < lengths(&spun[0]) && lengths(&spun[0]) < lengths(&spun[1]));
     let cpu = |row: &[Wait]| {
         row.iter()
@@ -209,18 +215,18 @@ fn waits_take_time() {
 
 #[test]
 fn arming_takes_time() {
-    let _alone = alone();
-    for (entry, mut subject) in usable(|answers| answers.arms) {
-        let pairs = subject.arms(REFERENCE, 50).expect("pairs are given");
+    let _lock = lock_process_timer();
+    for (entry, mut subject) in available(|answers| answers.arms) {
+        let pairs = subject.arms(REFERENCE, 50).expect("the method answers");
         assert!(
             pairs.len() == 50 && pairs.iter().all(|&ticks| ticks > 0),
             "{}: {pairs:?}",
             entry.info.id
         );
-        // What was cancelled does not come in between.
+        // A cancelled timer does not disturb the next wait.
         let rows = subject
             .waits(REFERENCE, request(&[1_000], 2))
-            .expect("waits are given");
+            .expect("the method answers");
         assert_eq!(rows[0].len(), 2, "{}", entry.info.id);
     }
 }
@@ -229,30 +235,32 @@ fn arming_takes_time() {
 fn periods_report_missed_expirations() {
     const PERIOD_NS: u64 = 400_000;
     const COUNTING: [&str; 2] = ["timerfd", "timer-create"];
-    let _alone = alone();
-    for (entry, mut subject) in usable(|answers| answers.periods) {
+    let _lock = lock_process_timer();
+    for (entry, mut subject) in available(|answers| answers.periods) {
         let id = entry.info.id;
-        let ticks = subject
+        let expirations = subject
             .periods(REFERENCE, PERIOD_NS, 12, &[4, 8])
-            .expect("it ticks");
-        assert_eq!(ticks.len(), 12, "{id}");
+            .expect("the method answers");
+        assert_eq!(expirations.len(), 12, "{id}");
         assert!(
-            ticks.is_sorted_by(|earlier, later| earlier.at < later.at),
-            "{id}: {ticks:?}"
+            expirations.is_sorted_by(|earlier, later| earlier.at < later.at),
+            "{id}: {expirations:?}"
         );
         if COUNTING.contains(&id) {
-            // A stall takes 3.5 periods.
+            // A stall takes 3.5 periods, so that three expirations are missed.
             assert!(
-                [5, 9].iter().all(|&after| ticks[after].expirations >= 3),
-                "{id}: {ticks:?}"
+                [5, 9]
+                    .iter()
+                    .all(|&after| expirations[after].expirations >= 3),
+                "{id}: {expirations:?}"
             );
         } else {
             assert!(
-                ticks.iter().all(|tick| tick.expirations == 1),
-                "{id}: {ticks:?}"
+                expirations.iter().all(|wake_up| wake_up.expirations == 1),
+                "{id}: {expirations:?}"
             );
         }
-        // It begins anew.
+        // The timer can be started again.
         assert_eq!(
             subject.periods(REFERENCE, PERIOD_NS, 0, &[]),
             Ok(vec![]),
@@ -261,7 +269,7 @@ fn periods_report_missed_expirations() {
         assert_eq!(
             subject
                 .periods(REFERENCE, PERIOD_NS, 1, &[])
-                .expect("it ticks")
+                .expect("the method answers")
                 .len(),
             1,
             "{id}"
@@ -275,17 +283,17 @@ fn periods_report_missed_expirations() {
 }
 
 #[test]
-fn late_wait_ends_question() {
+fn late_wait_ends_measurement() {
     let mut sleep = find("std-sleep")
         .expect("known")
         .open()
-        .expect("everybody has it");
+        .expect("available on all systems");
     let mut waited = |break_ns| {
         let request = WaitRequest {
             break_ns,
             ..request(&[1_000, 2_000], 3)
         };
-        let rows = sleep.waits(REFERENCE, request).expect("waits are given");
+        let rows = sleep.waits(REFERENCE, request).expect("the method answers");
         rows.iter().map(Vec::len).sum::<usize>()
     };
     assert_eq!(
@@ -296,8 +304,10 @@ fn late_wait_ends_question() {
 
 #[test]
 fn unknown_references_are_refused_by_name() {
-    let _alone = alone();
-    for (entry, mut subject) in usable(|answers| answers.waits && answers.arms && answers.periods) {
+    let _lock = lock_process_timer();
+    for (entry, mut subject) in
+        available(|answers| answers.waits && answers.arms && answers.periods)
+    {
         let faults = [
             subject.waits("sundial", request(&[0], 1)).map(drop),
             subject.arms("sundial", 1).map(drop),
@@ -314,21 +324,21 @@ fn unknown_references_are_refused_by_name() {
 
 #[test]
 fn process_timer_has_one_holder() {
-    let _alone = alone();
+    let _lock = lock_process_timer();
     let setitimer = find("setitimer").expect("known");
     if let Ok(held) = setitimer.open() {
-        let why = setitimer.open().map(drop).expect_err("there is one");
+        let why = setitimer.open().map(drop).expect_err("the timer is held");
         assert!(why.reason.contains("in use"), "{why}");
         drop(held);
         assert!(setitimer.open().is_ok());
     }
 }
 
-/// Its signal goes to the process: to a thread that would be ended by it, unless something is done
-/// about that.
+/// The signal of `setitimer` goes to any thread of the process, which would end the process if the
+/// thread did not handle it.
 #[test]
 fn process_timer_serves_waiting_thread() {
-    let _alone = alone();
+    let _lock = lock_process_timer();
     let (done, wait_for_it) = mpsc::channel::<()>();
     let wait_for_it = Mutex::new(wait_for_it);
     let linger = || drop(wait_for_it.lock().map(|end| end.recv()));
@@ -337,13 +347,13 @@ fn process_timer_serves_waiting_thread() {
             scope.spawn(linger);
         }
         if let Ok(mut timer) = find("setitimer").expect("known").open() {
-            // One more, which knows nothing of it yet.
+            // A thread that starts after the timer was opened.
             scope.spawn(linger);
             let rows = timer
                 .waits(REFERENCE, request(&[100_000], 10))
-                .expect("waits are given");
+                .expect("the method answers");
             assert!(
-                rows[0].len() == 10 && rows[0].iter().all(|wait| took(wait) >= 100_000),
+                rows[0].len() == 10 && rows[0].iter().all(|wait| ticks(wait) >= 100_000),
                 "{rows:?}"
             );
         }

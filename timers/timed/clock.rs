@@ -1,51 +1,54 @@
-//! Clocks to measure with: those of the registry, and any that a user writes.
+//! The trait of clocks that time an operation, and its implementation for the timers of the
+//! catalogue.
 
 use timers::{Timer, Unavailable};
 
-/// A clock as a measurement reads it. All calls are static: a measurement is compiled for its
-/// clock.
+/// A clock that times an operation. Measurements are compiled for the type of their clock, so that no
+/// call is dynamic.
 pub trait Clock {
-    /// What a read returns, as it comes.
+    /// The unchanged result of a read.
     type Reading: Copy;
 
-    /// Reads the clock, and nothing else. It is the only call in a timed region; implementations
-    /// are `#[inline(always)]`.
+    /// Reads the clock and does nothing else. Called in the timed region; implementations are
+    /// `#[inline(always)]`.
     fn read(&self) -> Self::Reading;
 
-    /// Nanoseconds from `first` to `second`, negative when the clock went backwards. Never called
-    /// in a timed region.
+    /// The nanoseconds from `first` to `second`; negative if the clock went backwards. Never called in
+    /// a timed region.
     fn elapsed_ns(&self, first: Self::Reading, second: Self::Reading) -> f64;
 }
 
-/// A timer of the registry, opened, with its rate.
+/// An open timer of the catalogue with its rate.
 #[derive(Debug)]
 pub struct Registered<T> {
     timer: T,
     ns_per_tick: f64,
 }
 
-/// Why a timer of the registry cannot be measured with.
+/// The reason why an operation cannot be timed with a timer.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ClockError {
-    /// The machine does not let it be read.
+    /// The timer cannot be read on this machine.
     #[error("{id} cannot be read: {why}")]
     Unavailable {
-        /// The timer.
+        /// The id of the timer.
         id: &'static str,
         /// The reason.
         why: Unavailable,
     },
-    /// It does not run at a rate.
-    #[error("{0} does not move at a rate that could be found against CLOCK_MONOTONIC")]
+    /// The timer does not move at a constant rate.
+    #[error(
+        "the rate of {0} cannot be found: it does not advance together with the system's clock"
+    )]
     NoRate(&'static str),
 }
 
 impl<T: Timer> Registered<T> {
-    /// Opens the timer for the calling thread. One that declares no unit is watched for 40 ms to
-    /// find its rate.
+    /// Opens the timer for the calling thread. If its rate is not declared, it is measured, which
+    /// takes 40 ms.
     ///
     /// # Errors
-    /// When it cannot be read, or has no rate.
+    /// When the timer cannot be read or its rate cannot be found.
     pub fn open() -> Result<Self, ClockError> {
         let timer = T::open().map_err(|why| ClockError::Unavailable {
             id: T::INFO.id,
@@ -54,10 +57,10 @@ impl<T: Timer> Registered<T> {
         Self::from_timer(timer)
     }
 
-    /// The same of a timer that is open.
+    /// As [`open`](Self::open), for a timer that is already open.
     ///
     /// # Errors
-    /// When it has no rate.
+    /// When the rate of the timer cannot be found.
     pub fn from_timer(timer: T) -> Result<Self, ClockError> {
         let ns_per_tick = timers::find_ns_per_tick(&timer).ok_or(ClockError::NoRate(T::INFO.id))?;
         Ok(Self { timer, ns_per_tick })

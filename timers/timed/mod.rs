@@ -1,6 +1,6 @@
-//! Timing something with a timer of the registry. It stands here, and not where what is asked of it
-//! does, so that the timed region and the operations that come with this program are optimised as
-//! the other hot loops are, whatever the rest is optimised for.
+//! Times an operation with a timer of the catalogue. This code is part of the crate `timers`, so that
+//! the timed region and the built-in operations are compiled with the same optimisation as the other
+//! hot loops; the rest of the program may be compiled differently.
 
 pub mod clock;
 pub mod operations;

@@ -1,4 +1,4 @@
-//! The timed region: a clock, an operation, and nothing between them.
+//! The timed region: the calls of an operation between two reads of a clock.
 
 use std::hint::black_box;
 
@@ -6,18 +6,18 @@ use timers::Timer;
 
 use super::clock::{Clock, ClockError, Registered};
 
-/// Something whose duration is measured. Any closure is one.
+/// An operation whose duration is measured, such as a closure.
 pub trait Operation {
-    /// What it returns; kept from being optimised away.
+    /// The result, which the compiler is kept from optimising away.
     type Output;
 
     /// Whether each call needs [`set_up`](Self::set_up) before it.
     const SET_UP: bool = false;
 
-    /// Puts things back before a call. Never timed.
+    /// Prepares the data for the next call. Never timed.
     fn set_up(&mut self) {}
 
-    /// The operation.
+    /// Runs the operation once.
     fn call(&mut self) -> Self::Output;
 }
 
@@ -30,15 +30,14 @@ impl<F: FnMut() -> T, T> Operation for F {
     }
 }
 
-/// An operation that needs something put back before each call, as a sort needs an array that is
-/// not sorted.
+/// An operation whose data must be prepared before each call: a sort needs an unsorted array.
 #[derive(Debug)]
 pub struct WithSetUp<S, F, D> {
-    /// What both work on.
+    /// The data.
     pub data: D,
-    /// Puts it back.
+    /// Prepares the data.
     pub set_up: S,
-    /// Works on it.
+    /// The timed function.
     pub call: F,
 }
 
@@ -56,29 +55,30 @@ impl<S: FnMut(&mut D), F: FnMut(&mut D) -> T, D, T> Operation for WithSetUp<S, F
     }
 }
 
-/// Calls of an operation, as a clock sees them. A batch of calls is one call of this, so that what
-/// is compiled for a clock need not be compiled for each operation too (`dyn Calls`); it is in the
-/// floor as well.
+/// An operation that is called in batches. A batch costs one dynamic call (`dyn Calls`), so that the
+/// code compiled for each clock is not compiled for each operation too. An empty batch costs the same
+/// dynamic call, so that its cost can be subtracted.
 pub trait Calls {
-    /// A number of calls.
-    fn in_a_row(&mut self, calls: u64);
+    /// Calls the operation `calls` times.
+    fn call_repeatedly(&mut self, calls: u64);
 
-    /// A number of calls, with fences that keep each apart from what stands around it.
-    fn apart(&mut self, calls: u64);
+    /// Calls the operation `calls` times, with a fence before and after each call, so that the calls do
+    /// not overlap.
+    fn call_fenced(&mut self, calls: u64);
 
-    /// The fences of as many calls that are kept apart, without the calls.
-    fn fences(&self, calls: u64);
+    /// Executes only the fences of [`call_fenced`](Self::call_fenced).
+    fn run_fences(&self, calls: u64);
 
-    /// Whether each call needs a set-up, so that no two calls fit between two reads.
+    /// Whether each call needs a set-up, so that only one call fits between two reads.
     fn needs_set_up(&self) -> bool;
 
-    /// Puts things back.
-    fn put_back(&mut self);
+    /// Prepares the data for the next call.
+    fn prepare(&mut self);
 }
 
 impl<O: Operation> Calls for O {
     #[inline(always)]
-    fn in_a_row(&mut self, calls: u64) {
+    fn call_repeatedly(&mut self, calls: u64) {
         let mut left = calls;
         while left != 0 {
             black_box(self.call());
@@ -87,7 +87,7 @@ impl<O: Operation> Calls for O {
     }
 
     #[inline(always)]
-    fn apart(&mut self, calls: u64) {
+    fn call_fenced(&mut self, calls: u64) {
         let mut left = calls;
         while left != 0 {
             timers::fence();
@@ -98,7 +98,7 @@ impl<O: Operation> Calls for O {
     }
 
     #[inline(always)]
-    fn fences(&self, calls: u64) {
+    fn run_fences(&self, calls: u64) {
         let mut left = calls;
         while left != 0 {
             timers::fence();
@@ -111,45 +111,44 @@ impl<O: Operation> Calls for O {
         O::SET_UP
     }
 
-    fn put_back(&mut self) {
+    fn prepare(&mut self) {
         self.set_up();
     }
 }
 
-/// A clock and an operation that were put together. What instruments ask; each question is compiled
-/// for the clock, and the one dynamic call that asks it lies outside the timed region.
+/// A clock and an operation to measure. The methods are compiled for each clock; the dynamic call that
+/// reaches them is outside the timed region.
 pub trait Timed {
-    /// Nanoseconds between two reads around that many calls. With none it is the floor: the same
-    /// path without a call.
+    /// The nanoseconds between two reads around `calls` calls. With 0 calls this is the cost of the
+    /// same code without a call.
     fn window(&mut self, calls: u64) -> f64;
 
-    /// Nanoseconds that a number of calls takes when fences keep each apart from what stands around
-    /// it, as two reads keep a single one; the fences themselves are taken off.
-    fn apart(&mut self, calls: u64) -> f64;
+    /// The nanoseconds of `calls` calls that fences keep from overlapping, as two reads do with a
+    /// single call. The cost of the fences is subtracted.
+    fn fenced_window(&mut self, calls: u64) -> f64;
 
-    /// Whether each call needs a set-up, so that no two calls fit between two reads.
+    /// Whether each call needs a set-up, so that only one call fits between two reads.
     fn needs_set_up(&self) -> bool;
 
-    /// Puts things back.
+    /// Prepares the data for the next call.
     fn set_up(&mut self);
 
-    /// Walks the path of the next window, unmeasured: what ran before left it cold, and the first
-    /// reads through the kernel then take up to a microsecond longer than those whose cost is
-    /// known, until its branches are predicted again. An operation that needs a set-up is left
-    /// alone, as is one of which no `calls` are wanted.
+    /// Runs the code of the next window without measuring it. Otherwise caches and branch prediction
+    /// are cold, and the first reads through the kernel take up to 1 µs longer than usual. The
+    /// operation itself is called at most `calls` times, and not at all if it needs a set-up.
     fn warm_up(&mut self, calls: u64) {
-        const FEW: u64 = 8;
-        const EMPTY: u32 = 16;
+        const MAX_CALLS: u64 = 8;
+        const EMPTY_WINDOWS: u32 = 16;
         if !self.needs_set_up() && calls > 0 {
-            self.window(calls.min(FEW));
+            self.window(calls.min(MAX_CALLS));
         }
-        for _ in 0..EMPTY {
+        for _ in 0..EMPTY_WINDOWS {
             self.window(0);
         }
     }
 }
 
-/// The pair.
+/// A clock and an operation.
 pub struct Pair<'a, C, O: ?Sized> {
     /// The clock.
     pub clock: C,
@@ -159,12 +158,16 @@ pub struct Pair<'a, C, O: ?Sized> {
 
 impl<C: Clock, O: Calls + ?Sized> Timed for Pair<'_, C, O> {
     fn window(&mut self, calls: u64) -> f64 {
-        timed_region(&self.clock, calls, |calls| self.operation.in_a_row(calls))
+        timed_region(&self.clock, calls, |calls| {
+            self.operation.call_repeatedly(calls)
+        })
     }
 
-    fn apart(&mut self, calls: u64) -> f64 {
-        let with_calls = timed_region(&self.clock, calls, |calls| self.operation.apart(calls));
-        with_calls - timed_region(&self.clock, calls, |calls| self.operation.fences(calls))
+    fn fenced_window(&mut self, calls: u64) -> f64 {
+        let with_calls = timed_region(&self.clock, calls, |calls| {
+            self.operation.call_fenced(calls)
+        });
+        with_calls - timed_region(&self.clock, calls, |calls| self.operation.run_fences(calls))
     }
 
     fn needs_set_up(&self) -> bool {
@@ -172,16 +175,16 @@ impl<C: Clock, O: Calls + ?Sized> Timed for Pair<'_, C, O> {
     }
 
     fn set_up(&mut self) {
-        self.operation.put_back();
+        self.operation.prepare();
     }
 }
 
-/// The timer of that id, opened and put together with an operation; `None` when no timer is called
-/// so. What is done with them is compiled once, and not for each timer and operation.
+/// Opens the timer with the given id to time an operation; `None` if there is no such timer. The
+/// callers of the result are compiled once and not for each timer and operation.
 ///
 /// # Errors
-/// When the timer cannot be read, or has no rate.
-pub fn timed_by<'a>(
+/// When the timer cannot be read or its rate cannot be found.
+pub fn open_timed<'a>(
     id: &str,
     operation: &'a mut dyn Calls,
 ) -> Option<Result<Box<dyn Timed + 'a>, ClockError>> {
@@ -192,12 +195,12 @@ pub fn timed_by<'a>(
             why,
         })
     };
-    Some(timers::visit(id, Together(operation))?.unwrap_or_else(unavailable))
+    Some(timers::visit(id, MakePair(operation))?.unwrap_or_else(unavailable))
 }
 
-struct Together<'a>(&'a mut dyn Calls);
+struct MakePair<'a>(&'a mut dyn Calls);
 
-impl<'a> timers::Visitor for Together<'a> {
+impl<'a> timers::Visitor for MakePair<'a> {
     type Output = Result<Box<dyn Timed + 'a>, ClockError>;
 
     fn visit<T: Timer>(self, timer: T) -> Self::Output {
@@ -208,8 +211,9 @@ impl<'a> timers::Visitor for Together<'a> {
     }
 }
 
-/// Read, call, read. Fences keep the operation from beginning before the first read and from ending
-/// after the second, whatever the clock waits for; they are in the floor as well.
+/// Reads the clock, runs the calls, reads the clock; returns the difference in nanoseconds. Fences
+/// keep the operation from beginning before the first read and from ending after the second. With 0
+/// calls the fences cost the same.
 #[inline(never)]
 fn timed_region<C: Clock>(clock: &C, calls: u64, run: impl FnOnce(u64)) -> f64 {
     let calls = black_box(calls);

@@ -11,7 +11,7 @@ use crate::cli::MeasureArgs;
 use crate::commands::CommandError;
 use crate::commands::progress::Progress;
 use crate::measure::instruments::measure as measure_with;
-use crate::measure::window::timed_by;
+use crate::measure::window::open_timed;
 use crate::measure::worker::Outcome;
 use crate::measure::{Goal, Instrument};
 use crate::method::ClockFigures;
@@ -49,7 +49,7 @@ pub(super) fn measure(
             }
         }
     };
-    let mut timed = timed_by(&clock.id, &mut run)
+    let mut timed = open_timed(&clock.id, &mut run)
         .ok_or_else(|| CommandError::Failed(format!("this program has no timer `{}`", clock.id)))?
         .map_err(|why| CommandError::Failed(why.to_string()))?;
     let warmup = args.warmup.unwrap_or(1);

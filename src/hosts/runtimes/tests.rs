@@ -66,7 +66,7 @@ fn built_in_declarations_match_sources() {
 fn names_of_runtimes_are_unambiguous() {
     let mut names: Vec<&str> = RUNTIMES
         .iter()
-        .flat_map(|runtime| runtime.called.iter().chain([&runtime.name]))
+        .flat_map(|runtime| runtime.aliases.iter().chain([&runtime.name]))
         .copied()
         .collect();
     names.sort_unstable();

@@ -1,22 +1,21 @@
 //! Counters of the kernel's perf events, for the thread that opens them.
 //!
-//! What ticks: `perf-task-clock` the nanoseconds the thread ran, as the scheduler counts them;
-//! `perf-cycles` and `rdpmc-cycles` the clock cycles of the core while the thread ran on it, so at
-//! whatever frequency it has at the moment and not at all while the thread sleeps. A cycle's length
-//! is not declared, hence no `ns_per_tick`. The first two are fetched by `read(2)`, a system call;
-//! the third by the instruction `rdpmc` in user mode, with the recipe that the kernel publishes for
-//! it ([perf_event_open(2)], "The mmap layout").
+//! What ticks: `perf-task-clock` counts the nanoseconds that the thread ran, according to the
+//! scheduler; `perf-cycles` and `rdpmc-cycles` count the clock cycles of the core while the thread ran
+//! on it. The frequency of the core varies, so that no `ns_per_tick` is declared. The first two are
+//! read by the system call `read(2)`, the third by the instruction `rdpmc` in user mode, by the method
+//! that the kernel documents ([perf_event_open(2)], "The mmap layout").
 //!
-//! Who may read them: the value of kernel.perf_event_paranoid decides. At 2, the default, an
-//! unprivileged thread may count itself in user mode only, above that nothing (where a distribution
-//! has patched that in). Virtual machines and containers often offer no hardware counters at all.
-//! `rdpmc` is for x86 and for the thread that opened it.
+//! Who may read them: kernel.perf_event_paranoid decides. At 2, the default, an unprivileged thread
+//! may count itself in user mode only; at higher values, which some distributions add, not at all.
+//! Many virtual machines and containers offer no hardware counters. `rdpmc` exists on x86 only and
+//! works only in the thread that opened the event.
 //!
-//! How they lie: where the kernel's own cycles may not be counted, those spent inside `read(2)` are
-//! missing, so the timer moves by less than its own cost. Out-of-order execution blurs `rdpmc` as
-//! it does `rdtsc`. On CPUs of two kinds of cores the counter belongs to one kind. The events are
-//! pinned: a counter that were lent out in turns would stand still unnoticed. Another thread that
-//! used `rdpmc` would read the counter of whatever CPU it is on.
+//! How they lie: if cycles in the kernel may not be counted, those of `read(2)` are missing, so that
+//! the timer advances by less than its own cost. `rdpmc` is subject to out-of-order execution as
+//! `rdtsc` is. On CPUs with two kinds of cores the counter belongs to one kind. The events are pinned
+//! to a hardware counter, because an event that shares a counter with others would stop at times. In
+//! another thread, `rdpmc` would read the counter of the CPU that runs this thread.
 //!
 //! [perf_event_open(2)]: https://man7.org/linux/man-pages/man2/perf_event_open.2.html
 
@@ -27,7 +26,7 @@ const TASK: Properties = Properties {
     family: Some(Family::PerfEvent),
     ..Properties::THREAD
 };
-/// Cycles of the thread, which are no time: their length changes with the frequency of the core.
+/// A counter of the cycles of the thread.
 const CYCLES: Properties = Properties {
     counts: Some(Counted::ThreadCycles),
     ..TASK
@@ -37,7 +36,8 @@ const RDPMC: Properties = Properties {
     ..CYCLES.unfenced()
 };
 
-// The other event is read by the same system call as cycles, and needs no counter of the hardware.
+// `perf-task-clock` is the variant of `perf-cycles`, because the same system call reads it and it needs
+// no hardware counter.
 clocks! { "Linux", all(target_os = "linux", any(target_pointer_width = "64", target_arch = "x86"));
     CountedEvent<false>, "perf-task-clock", "read(PERF_COUNT_SW_TASK_CLOCK)", Some(1.0), TASK;
     CountedEvent<true>, "perf-cycles", "read(PERF_COUNT_HW_CPU_CYCLES)", None, CYCLES.with_variant("perf-task-clock");
@@ -57,7 +57,7 @@ mod here {
     use crate::os::perf_event::{Event, Page};
     use crate::{Ticks, Timer, Unavailable};
 
-    /// Cycles of the core, or the time that the thread ran, by `read(2)`.
+    /// The cycles of the core, or the time that the thread ran, read by `read(2)`.
     pub(super) struct CountedEvent<const CYCLES: bool>(Event);
 
     impl<const CYCLES: bool> Timer for CountedEvent<CYCLES>
@@ -80,7 +80,7 @@ mod here {
         }
     }
 
-    /// Cycles of the core, by `rdpmc`.
+    /// The cycles of the core, read by `rdpmc`.
     pub(super) struct RdpmcCycles(Page);
 
     impl Timer for RdpmcCycles {

@@ -1,18 +1,17 @@
-//! Clocks on devices of their own, which Linux offers as `/dev/ptp0`, `/dev/ptp1`, … (dynamic
-//! POSIX clocks). The calls that read them stand in `os/linux/`.
+//! Clocks on devices, which Linux offers as `/dev/ptp0`, `/dev/ptp1`, … (dynamic POSIX clocks).
 //!
-//! What ticks: an oscillator on a network card (IEEE 1588, hence the name), on a card with a
-//! GPS receiver, or the clock of the host of a virtual machine (`ptp_kvm`, Hyper-V).
-//! `/sys/class/ptp/ptp0/clock_name` says which. At what rate: nanoseconds, by an oscillator
-//! other than that of the system clock, which `ptp4l`, `phc2sys` or the host trims.
+//! What ticks: an oscillator on a network card (IEEE 1588, the Precision Time Protocol) or on a card
+//! with a GPS receiver, or the clock of the host of a virtual machine (`ptp_kvm`, Hyper-V).
+//! `/sys/class/ptp/ptp0/clock_name` names it. At what rate: nanoseconds of this oscillator, which
+//! `ptp4l`, `phc2sys` or the host trims.
 //!
-//! Who may read them: a process that may open the device, mostly root alone. A read is a system
-//! call that asks the device: a register behind PCI Express, a microsecond and more, or a call
-//! of the hypervisor.
+//! Who may read them: a process that may open the device, in most cases only root. A read is a system
+//! call that reads the device: a register behind PCI Express, which takes 1 µs or more, or a call to
+//! the hypervisor.
 //!
-//! How they lie: the device may be gone while it is open; the reading is 0 then. Most cards
-//! count TAI once `ptp4l` runs, and from any epoch before. A process that writes to the device
-//! may set it. Only the first four are timers. Sources: [Documentation/driver-api/ptp.rst] of
+//! How they lie: the device may be removed while it is open; the reading is then 0. Most cards count
+//! TAI once `ptp4l` runs, and from an arbitrary epoch before. A process with write access to the
+//! device may set the clock. Only the first four devices are listed as timers. Sources: [Documentation/driver-api/ptp.rst] of
 //! Linux, clock_getres(2) ("Dynamic clocks").
 //!
 //! [Documentation/driver-api/ptp.rst]: https://docs.kernel.org/driver-api/ptp.html
@@ -25,7 +24,7 @@ const DEVICE: Properties = Properties {
     counts: Some(Counted::Wall),
     settable: Some(true),
     slewed: Some(true),
-    // Unknown: the device may have a power supply of its own.
+    // Unknown, because the device may have its own power supply.
     runs_in_suspend: None,
     needs_fence: Some(false),
     reads_by: Some(ReadsBy::SystemCall),
@@ -71,14 +70,14 @@ mod here {
         fn open() -> Result<Self, Unavailable> {
             let path = format!("/dev/ptp{N}");
             let device = open_at_once(Path::new(&path)).map_err(|error| refused(&path, &error))?;
-            let clock = dynamic(device.as_raw_fd());
+            let clock = clock_id(device.as_raw_fd());
             match Libc::clock_gettime(clock, &mut MaybeUninit::zeroed()) {
                 0 => Ok(Self {
                     clock,
                     _device: device,
                 }),
                 status => Err(Unavailable::because(format!(
-                    "clock_gettime of {path}: {}; it is no clock, or gone",
+                    "clock_gettime of {path}: {}; the device is not a clock, or was removed",
                     Libc::error(status)
                 ))),
             }
@@ -86,10 +85,10 @@ mod here {
 
         #[inline(always)]
         fn read(&self) -> timespec {
-            // Set to zero, unlike other clocks: this call fails when the device is taken away.
+            // Initialised, unlike other clocks, because the call fails if the device was removed.
             let mut time = MaybeUninit::zeroed();
             Libc::clock_gettime(self.clock, &mut time);
-            // SAFETY: all zeros are a timespec, over which the kernel has written.
+            // SAFETY: a timespec of zeros is valid, and the kernel writes a valid one over it.
             word_by_word(unsafe { time.assume_init() })
         }
 
@@ -98,8 +97,8 @@ mod here {
         }
     }
 
-    /// FD_TO_CLOCKID of clock_getres(2): the clock that an open device is.
-    fn dynamic(descriptor: RawFd) -> clockid_t {
+    /// The clock id of an open device: FD_TO_CLOCKID of clock_getres(2).
+    fn clock_id(descriptor: RawFd) -> clockid_t {
         const CLOCKFD: clockid_t = 3;
         (!descriptor << 3) | CLOCKFD
     }
@@ -125,7 +124,7 @@ mod here {
         fn descriptors_give_clock_ids() {
             // clock_getres(2): ((~(clockid_t) (fd) << 3) | CLOCKFD)
             for (descriptor, clock) in [(0, -5), (3, -29), (1023, -8189)] {
-                assert_eq!(dynamic(descriptor), clock);
+                assert_eq!(clock_id(descriptor), clock);
             }
         }
 

@@ -1,5 +1,5 @@
-//! The operations: arithmetic; copies of arrays of bytes; binary search; and three sorts, of which
-//! each call sorts an array that was shuffled before it, outside the timed region.
+//! The code of the built-in operations: arithmetic, copies of byte arrays, binary search, and three
+//! sorting algorithms. Before each call of a sort the array is shuffled outside the timed region.
 
 use std::hint::black_box;
 
@@ -8,8 +8,7 @@ use rand::{RngExt, SeedableRng};
 
 use crate::timed::window::{Operation, WithSetUp};
 
-/// `length` multiplications, each of which waits for the one before: twice as many take twice as
-/// long.
+/// A chain of `length` dependent multiplications; its time is proportional to the length.
 pub(super) fn chain(length: u64) -> impl Operation {
     let mut state = 1_u64;
     move || {
@@ -18,29 +17,28 @@ pub(super) fn chain(length: u64) -> impl Operation {
     }
 }
 
-/// A hundred logarithms; the result of a call is where the next one starts.
+/// A hundred logarithms; each call begins with the result of the previous call.
 pub(super) fn log_chain() -> impl Operation {
     let mut value = 123.456_f64;
     move || {
         for _ in 0..100 {
-            // The logarithm of what is not positive is none; the chain goes on with the absolute
-            // value.
+            // The absolute value, because negative numbers have no logarithm.
             value = value.abs().max(f64::MIN_POSITIVE).ln();
         }
         value
     }
 }
 
-/// Twenty multiplications in a chain, of a number that changes from call to call.
+/// A chain of twenty multiplications with another number in each call.
 pub(super) fn multiply() -> impl Operation {
-    each_of(|x| {
+    of_next_number(|x| {
         let first = 1.1 * x;
         (0..19).fold(first, |product, _| product * first)
     })
 }
 
-/// A function of the numbers from 0 to 255, one after the other.
-pub(super) fn each_of(function: impl Fn(f64) -> f64) -> impl Operation {
+/// A function of one number per call: 0 to 255 in turn.
+pub(super) fn of_next_number(function: impl Fn(f64) -> f64) -> impl Operation {
     let mut next = 0_u8;
     move || {
         next = next.wrapping_add(1);
@@ -48,33 +46,36 @@ pub(super) fn each_of(function: impl Fn(f64) -> f64) -> impl Operation {
     }
 }
 
+/// An array of varying bytes.
 fn bytes(size: u64) -> Vec<u8> {
     (0..size)
         .map(|at| (at.wrapping_mul(0x9e37_79b9) >> 7) as u8)
         .collect()
 }
 
-/// The array is cloned.
+/// Clones an array.
 pub(super) fn clone(size: u64) -> impl Operation {
     let original = bytes(size);
     move || black_box(&original).clone()
 }
 
-/// A new array of zeros, and the bytes copied into it.
+/// Creates an array of zeros and copies bytes into it.
 pub(super) fn new_and_copy(size: u64) -> impl Operation {
     let original = bytes(size);
     move || {
         let original = black_box(&original);
-        // Opaque, or the zeros would be left out, as they are not read.
+        // `black_box` keeps the compiler from omitting the zeros, which are never read.
         let mut copy = black_box(vec![0_u8; original.len()]);
         copy.copy_from_slice(original);
         copy
     }
 }
 
-/// Random items are made beforehand, as making one takes about as long as finding it.
+/// The number of random items to search for. They are drawn beforehand, because drawing an item takes
+/// about as long as finding it.
 const ITEMS: usize = 1 << 14;
 
+/// Binary search.
 #[inline(never)]
 fn search(wanted: u32, items: &[u32]) -> Option<usize> {
     let (mut low, mut high) = (0, items.len());
@@ -93,14 +94,14 @@ fn sorted(size: u64) -> Vec<u32> {
     (0..size.min(u64::from(u32::MAX)) as u32).collect()
 }
 
-/// The same item each time, just before the middle: the CPU learns the way.
+/// Searches for the same item in each call, so that the CPU learns to predict the branches.
 pub(super) fn search_same(size: u64) -> impl Operation {
     let items = sorted(size);
     let wanted = (items.len() as u32).saturating_sub(1) * 2 / 5;
     move || search(black_box(wanted), black_box(&items))
 }
 
-/// Another item each time, in random order; all are there.
+/// Searches for another random item of the array in each call.
 pub(super) fn search_random(size: u64) -> impl Operation {
     let items = sorted(size);
     let mut random = StdRng::seed_from_u64(1);
@@ -129,9 +130,9 @@ pub(super) fn selection_sort(size: u64) -> impl Operation {
     })
 }
 
-/// Quicksort around the middle item.
+/// Quicksort with the middle item as pivot.
 pub(super) fn quicksort(size: u64) -> impl Operation {
-    shuffled(size, partition)
+    shuffled(size, quicksort_items)
 }
 
 /// Heap sort.
@@ -147,13 +148,14 @@ pub(super) fn heapsort(size: u64) -> impl Operation {
     })
 }
 
+/// An operation that sorts an array, which is shuffled before each call.
 fn shuffled(size: u64, sort: fn(&mut [u32])) -> impl Operation {
     let mut random = StdRng::seed_from_u64(1);
     let data: Vec<u32> = (0..size.min(u64::from(u32::MAX)) as u32).collect();
     WithSetUp {
         data,
         set_up: move |items: &mut Vec<u32>| {
-            // Fisher and Yates.
+            // Fisher–Yates shuffle.
             for at in (1..items.len()).rev() {
                 items.swap(at, random.random_range(0..=at));
             }
@@ -162,10 +164,11 @@ fn shuffled(size: u64, sort: fn(&mut [u32])) -> impl Operation {
     }
 }
 
-fn partition(items: &mut [u32]) {
+/// Sorts by quicksort.
+fn quicksort_items(items: &mut [u32]) {
     let mut items = items;
     while items.len() > 1 {
-        // Never the last item: the left part would then be all there is.
+        // Not the last item as pivot, because then the left part could contain all items.
         let pivot = items[(items.len() - 1) / 2];
         let (mut low, mut high) = (0, items.len() - 1);
         loop {
@@ -182,13 +185,13 @@ fn partition(items: &mut [u32]) {
             low += 1;
             high -= 1;
         }
-        // The smaller part by recursion, the larger by the loop: the stack stays shallow.
+        // Recursion only for the smaller part, so that the stack stays shallow.
         let (left, right) = items.split_at_mut(high + 1);
         if left.len() < right.len() {
-            partition(left);
+            quicksort_items(left);
             items = right;
         } else {
-            partition(right);
+            quicksort_items(right);
             items = left;
         }
     }
@@ -217,7 +220,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn all_three_sort() {
+    fn sorts_arrays_of_any_size() {
         fn sorts(mut operation: impl Operation) {
             for _ in 0..50 {
                 operation.set_up();
@@ -231,13 +234,13 @@ mod tests {
         }
         let mut random = StdRng::seed_from_u64(7);
         for size in 0..60_usize {
-            // Few values, so that some are equal.
+            // Only nine different values, so that some items are equal.
             let items: Vec<u32> = (0..size).map(|_| random.random_range(0..9)).collect();
             let mut expected = items.clone();
             expected.sort_unstable();
-            let mut mine = items.clone();
-            partition(&mut mine);
-            assert_eq!(mine, expected);
+            let mut sorted = items.clone();
+            quicksort_items(&mut sorted);
+            assert_eq!(sorted, expected);
         }
     }
 }

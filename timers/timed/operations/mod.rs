@@ -1,8 +1,8 @@
-//! Operations to measure, built in: those of the articles that this project grew from.
+//! The built-in operations that can be measured.
 //!
-//! Arithmetic and the searches follow P. Sestoft, *Microbenchmarks in Java and C#*, the copies H.
-//! Kabutz, *The Java Specialists' Newsletter* 124, the chain of logarithms an article on measuring
-//! by crossing clock edges.
+//! Sources: P. Sestoft, *Microbenchmarks in Java and C#* (arithmetic and searches); H. Kabutz, *The
+//! Java Specialists' Newsletter* 124 (copies); an article on measuring between clock edges (chain of
+//! logarithms).
 
 mod built_in;
 
@@ -11,11 +11,11 @@ use super::window::Calls;
 /// A built-in operation.
 #[derive(Clone, Copy, Debug)]
 pub struct Entry {
-    /// Its name.
+    /// The name.
     pub name: &'static str,
-    /// What it does.
+    /// A description.
     pub about: &'static str,
-    /// The sizes it is measured at unless specified otherwise; empty where it has no size.
+    /// The sizes that are measured by default; empty for an operation without a size.
     pub sizes: &'static [u64],
 }
 
@@ -26,13 +26,13 @@ const SORTS: &[u64] = &[100, 1_000, 10_000];
 
 macro_rules! operations {
     ($($name:literal, $about:literal, $sizes:expr, |$size:ident| $operation:expr;)*) => {
-        /// All of them.
+        /// All built-in operations.
         pub const ALL: &[Entry] = &[$(Entry { name: $name, about: $about, sizes: $sizes }),*];
 
-        /// The operation of that name; `None` when there is none. Operations without a size do not
-        /// look at it.
+        /// Creates the operation with the given name; `None` if there is none. `size` is ignored by
+        /// operations without a size.
         #[must_use]
-        pub fn of_name(name: &str, size: u64) -> Option<Box<dyn Calls>> {
+        pub fn create(name: &str, size: u64) -> Option<Box<dyn Calls>> {
             match name {
                 $($name => {
                     let $size = size;
@@ -45,19 +45,19 @@ macro_rules! operations {
 }
 
 operations! {
-    "chain", "multiplications that wait for each other; the size says how many", &[64, 128, 256, 1_024, 4_096],
+    "chain", "a chain of dependent multiplications; the size is their number", &[64, 128, 256, 1_024, 4_096],
         |size| built_in::chain(size);
-    "log-chain", "a hundred logarithms, each of the one before", &[], |_size| built_in::log_chain();
+    "log-chain", "a hundred logarithms, each of the previous result", &[], |_size| built_in::log_chain();
     "multiply", "twenty multiplications of small numbers", &[], |_size| built_in::multiply();
-    "pow", "10 to the power of 0 to 25.5", &[], |_size| built_in::each_of(|x| 10_f64.powf(0.1 * x));
-    "exp", "e to the power of 0 to 25.5", &[], |_size| built_in::each_of(|x| (0.1 * x).exp());
-    "log", "natural logarithm of 0.1 to 25.6", &[], |_size| built_in::each_of(|x| (0.1 + 0.1 * x).ln());
-    "sin", "sine of 0 to 25.5", &[], |_size| built_in::each_of(|x| (0.1 * x).sin());
-    "cos", "cosine of 0 to 25.5", &[], |_size| built_in::each_of(|x| (0.1 * x).cos());
-    "tan", "tangent of 0 to 25.5", &[], |_size| built_in::each_of(|x| (0.1 * x).tan());
-    "asin", "arc sine of 0 to 1", &[], |_size| built_in::each_of(|x| (x / 256.0).asin());
-    "acos", "arc cosine of 0 to 1", &[], |_size| built_in::each_of(|x| (x / 256.0).acos());
-    "atan", "arc tangent of 0 to 1", &[], |_size| built_in::each_of(|x| (x / 256.0).atan());
+    "pow", "10 to the power of 0 to 25.5", &[], |_size| built_in::of_next_number(|x| 10_f64.powf(0.1 * x));
+    "exp", "e to the power of 0 to 25.5", &[], |_size| built_in::of_next_number(|x| (0.1 * x).exp());
+    "log", "natural logarithm of 0.1 to 25.6", &[], |_size| built_in::of_next_number(|x| (0.1 + 0.1 * x).ln());
+    "sin", "sine of 0 to 25.5", &[], |_size| built_in::of_next_number(|x| (0.1 * x).sin());
+    "cos", "cosine of 0 to 25.5", &[], |_size| built_in::of_next_number(|x| (0.1 * x).cos());
+    "tan", "tangent of 0 to 25.5", &[], |_size| built_in::of_next_number(|x| (0.1 * x).tan());
+    "asin", "arc sine of 0 to 1", &[], |_size| built_in::of_next_number(|x| (x / 256.0).asin());
+    "acos", "arc cosine of 0 to 1", &[], |_size| built_in::of_next_number(|x| (x / 256.0).acos());
+    "atan", "arc tangent of 0 to 1", &[], |_size| built_in::of_next_number(|x| (x / 256.0).atan());
     "clone", "an array of bytes is cloned", COPIES, |size| built_in::clone(size);
     "new-and-copy", "a new array of zeros, into which the bytes are copied", COPIES, |size| built_in::new_and_copy(size);
     "search-same", "binary search for the same item each time", SEARCHES, |size| built_in::search_same(size);
@@ -67,7 +67,7 @@ operations! {
     "heapsort", "heap sort of shuffled numbers", SORTS, |size| built_in::heapsort(size);
 }
 
-/// The entry of that name.
+/// The entry with the given name; `None` if there is none.
 #[must_use]
 pub fn find(name: &str) -> Option<Entry> {
     ALL.iter().copied().find(|entry| entry.name == name)
@@ -81,13 +81,13 @@ mod tests {
     fn operations_run_at_any_size() {
         for entry in ALL {
             for size in [0, 1, 2, 3, 100] {
-                let mut operation = of_name(entry.name, size).expect(entry.name);
+                let mut operation = create(entry.name, size).expect(entry.name);
                 for _ in 0..20 {
-                    operation.put_back();
-                    operation.in_a_row(1);
+                    operation.prepare();
+                    operation.call_repeatedly(1);
                 }
             }
         }
-        assert!(of_name("nothing", 1).is_none());
+        assert!(create("nothing", 1).is_none());
     }
 }

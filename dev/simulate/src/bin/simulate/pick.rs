@@ -14,7 +14,7 @@ use std::time::Duration;
 use timermeter::commands::CommandError;
 use timermeter::measure::interference::Watch;
 use timermeter::measure::operations;
-use timermeter::measure::window::{Timed, timed_by};
+use timermeter::measure::window::{Timed, open_timed};
 use timermeter::method::{ClockFigures, Method, Plan, Requirement, plan};
 use timermeter::model::{Nanos, TimerRow};
 use timermeter::statistics::{mean_without_highest, median, quantile, sorted, student_quantile};
@@ -175,10 +175,10 @@ fn measure_promise(
     kind: Kind,
 ) -> Result<Promise, String> {
     let links = chain_links(clock, kind);
-    let mut chains = [0; 2].map(|_| operations::of_name("chain", links).expect("it is built in"));
+    let mut chains = [0; 2].map(|_| operations::create("chain", links).expect("it is built in"));
     let [chain, same] = &mut chains;
     let open = |id, chain| {
-        let timed = timed_by(id, chain).ok_or("this program does not host it")?;
+        let timed = open_timed(id, chain).ok_or("this program does not host it")?;
         timed.map_err(|why| why.to_string())
     };
     let mut timed = open(&clock.id, &mut **chain)?;
@@ -269,7 +269,7 @@ impl Truth<'_> {
     fn ns_per_call(&mut self, calls: u64) -> f64 {
         let ns = match self.kind {
             Kind::Batch => self.timed.window(calls) - self.timed.window(0),
-            Kind::Single | Kind::EdgeCrossing => self.timed.apart(calls),
+            Kind::Single | Kind::EdgeCrossing => self.timed.fenced_window(calls),
         };
         ns / calls as f64
     }
