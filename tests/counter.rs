@@ -138,28 +138,28 @@ const KINDS: [(&str, Plant); 11] = [
     }),
     ("asleep", |model, sound, _| {
         model.faults.push(CounterFault::Asleep {
-            ppm: 3.0 * sees(sound.asleep),
+            ppm: 3.0 * sees(sound.sleep_rate_loss),
         })
     }),
     ("leap", |model, sound, random| {
         let at_ns = moment(random, sound.observed_ns);
         model.faults.push(CounterFault::Leap {
             at_ns,
-            ns: 3.0 * sees(sound.leap),
+            ns: 3.0 * sees(sound.sudden_gain),
         });
     }),
     ("freeze", |model, sound, random| {
         let at_ns = moment(random, sound.observed_ns);
         model.faults.push(CounterFault::Freeze {
             at_ns,
-            ns: 3.0 * sees(sound.freeze),
+            ns: 3.0 * sees(sound.sudden_loss),
         });
     }),
     ("change", |model, sound, random| {
         let at_ns = moment(random, sound.observed_ns);
         model.faults.push(CounterFault::Change {
             at_ns,
-            ppm: either(3.0 * sees(sound.change), random),
+            ppm: either(3.0 * sees(sound.lasting_change), random),
         });
     }),
     ("declared", |model, sound, random| {

@@ -43,12 +43,18 @@ type Test = (
 );
 
 const TESTS: [Test; 5] = [
-    ("asleep", Problem, Unit::Ppm, false, |found| found.asleep),
-    ("leap", Problem, Unit::Nanoseconds, true, |found| found.leap),
-    ("freeze", Problem, Unit::Nanoseconds, true, |found| {
-        found.freeze
+    ("asleep", Problem, Unit::Ppm, false, |found| {
+        found.sleep_rate_loss
     }),
-    ("change", Problem, Unit::Ppm, false, |found| found.change),
+    ("leap", Problem, Unit::Nanoseconds, true, |found| {
+        found.sudden_gain
+    }),
+    ("freeze", Problem, Unit::Nanoseconds, true, |found| {
+        found.sudden_loss
+    }),
+    ("change", Problem, Unit::Ppm, false, |found| {
+        found.lasting_change
+    }),
     ("declared", Note, Unit::Ppm, false, |found| found.declared),
 ];
 

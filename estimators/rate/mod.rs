@@ -60,14 +60,14 @@ pub fn rate_from_paired_readings(readings: &[[i64; 3]], clock_ns: f64) -> Option
         .map(|reading| reading.1 - reading.0 * ns_per_tick)
         .collect();
     let typical = median(&offsets)?;
-    let strayed = readings.iter().zip(&offsets).map(|(reading, offset)| {
+    let excess_deviations = readings.iter().zip(&offsets).map(|(reading, offset)| {
         let uncertainties = reading.2 * ns_per_tick + uncertainty * reading.1.abs();
         (offset - typical).abs() - 2.0 * uncertainties
     });
     Some(Rate {
         ns_per_tick,
         uncertainty,
-        unexplained_deviation_ns: strayed.fold(0.0, f64::max),
+        unexplained_deviation_ns: excess_deviations.fold(0.0, f64::max),
     })
 }
 

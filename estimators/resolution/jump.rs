@@ -1,5 +1,5 @@
-//! Finds the step from jumps: with so little work that most intervals are zero, each other interval
-//! is one step.
+//! Finds the step from *jumps*: with so little work that many intervals are zero, each other
+//! interval is one step.
 
 use std::collections::BTreeMap;
 
@@ -18,7 +18,12 @@ pub enum Jump {
         longest: f64,
     },
     /// Steps of equal length.
-    Step(Interval, usize),
+    Step(
+        /// The length of the step, in ticks.
+        Interval,
+        /// The number of observed steps.
+        usize,
+    ),
     /// Steps of different lengths.
     Uneven {
         /// Steps up to this length cover nearly all of the time.
@@ -27,8 +32,9 @@ pub enum Jump {
 }
 
 impl Jump {
-    /// Analyses intervals with so little work that many of them are at most `zero`; `found` is the
-    /// lattice of all intervals, if there is one.
+    /// Analyses intervals with so little work that many of them are zero. `zero` is the longest
+    /// interval that counts as zero, 1 for clocks that make readings unique; `found` is the lattice
+    /// of all intervals, if there is one.
     pub fn from_groups(groups: &[Intervals], zero: i64, found: Option<Lattice>) -> Self {
         /// The least number of intervals in a pool. *Judgement*.
         const MIN_POOL_INTERVALS: usize = 16;
@@ -69,10 +75,11 @@ impl Jump {
         }
     }
 
+    /// Decides between one tick, equal steps and different steps; `typical` is the median jump.
     fn classify(steps: &[f64], typical: f64) -> Self {
         /// The least number of jumps of one tick, and their least share. *Computed* and
-        /// *judgement*: one is enough, as a step of two ticks or more never shows one; 5 % may be
-        /// anything.
+        /// *judgement*: one jump is sufficient, because a step of two ticks or more never shows it;
+        /// interruptions may lengthen the others.
         const MIN_ONE_TICK_JUMPS: (f64, f64) = (1.0, 0.5);
         /// The largest share of jumps of two ticks among jumps of one and two. *Default*: moves no
         /// figure.

@@ -1,5 +1,6 @@
 //! Finds the lattice of intervals: a counter that moves in equal steps has only intervals that are
-//! multiples of its step, except for truncation to whole ticks.
+//! multiples of its step, except for truncation to whole ticks. The *level* of an interval is its
+//! number of steps.
 
 use std::collections::BTreeMap;
 use std::f64::consts::TAU;
@@ -48,8 +49,8 @@ pub fn tolerance(step: f64) -> f64 {
 }
 
 impl Lattice {
-    /// Returns whether some of the sorted intervals are nearly zero: the counter stood still, but
-    /// the second reading was made unique.
+    /// Returns whether some of the sorted intervals are positive but much shorter than a step: the
+    /// counter did not move, but the second reading was made unique.
     pub fn shows_unique_readings(&self, intervals: &[i64]) -> bool {
         let reach = tolerance(self.step).min(MAX_UNIQUE_SHARE * self.step);
         let mut moved = intervals.iter().filter(|interval| **interval > 0);
@@ -67,9 +68,10 @@ impl Lattice {
         /// The largest number of steps in an interval; longer intervals are interruptions.
         /// *Default*: moves no figure.
         const MAX_INTERVAL_STEPS: f64 = 8.0;
-        let (mut length, mut levels, mut on, mut off) = (0.0, 0.0, 0.0, 0.0);
+        let (mut length, mut levels, mut on_lattice, mut off_lattice) = (0.0, 0.0, 0.0, 0.0);
         for differences in series {
-            // The advance since the last first reading of a step; unknown at the beginning.
+            // The advance since the last reading that was the first of its step; unknown at the
+            // beginning.
             let mut advance = None;
             for &difference in differences {
                 if (0..=1).contains(&difference) {
@@ -82,17 +84,19 @@ impl Lattice {
                     let is_on_lattice =
                         level >= 1.0 && (moved - level * self.step).abs() <= tolerance(self.step);
                     if is_on_lattice {
-                        (length, levels, on) = (length + moved, levels + level, on + 1.0);
+                        (length, levels, on_lattice) =
+                            (length + moved, levels + level, on_lattice + 1.0);
                     } else {
-                        off += 1.0;
+                        off_lattice += 1.0;
                     }
                 }
                 advance = (difference > 0).then_some(0.0);
             }
         }
         // Truncation, assumed independent for each reading.
-        let error = (on / 6.0 + 1.0_f64).sqrt() / levels;
-        let resolved = levels >= MIN_COUNTED_STEPS && on >= MIN_LATTICE_SHARE * (on + off);
+        let error = (on_lattice / 6.0 + 1.0_f64).sqrt() / levels;
+        let resolved = levels >= MIN_COUNTED_STEPS
+            && on_lattice >= MIN_LATTICE_SHARE * (on_lattice + off_lattice);
         resolved.then(|| Self {
             step: length / levels,
             error,
@@ -106,11 +110,11 @@ impl Lattice {
         let (mut product, mut short, mut square) = (0.0, 0.0, 0.0);
         for (value, count) in count_values(intervals) {
             let level = (value / self.step).round();
-            let off = value - level * self.step;
-            if level > 0.0 && off.abs() <= tolerance(self.step) {
+            let difference = value - level * self.step;
+            if level > 0.0 && difference.abs() <= tolerance(self.step) {
                 product += count * level * value;
-                if off < -0.5 {
-                    short -= count * level * off;
+                if difference < -0.5 {
+                    short -= count * level * difference;
                 }
                 square += count * level * level;
             }
@@ -196,7 +200,7 @@ fn refine_candidate(counted: &[(f64, f64)], candidate: f64) -> Option<Lattice> {
     if !uncertain && offset.abs() > (0.5 * tolerance(step)).max(MAX_ORIGIN_DISTANCE * step) {
         return None;
     }
-    let (mut on, mut all) = (0.0, 0.0);
+    let (mut on_lattice, mut all) = (0.0, 0.0);
     let mut levels = BTreeMap::<i64, f64>::new();
     let (mut product, mut square, mut squares) = (0.0, 0.0, 0.0);
     // If the longest intervals were left out, only the shorter intervals of their level remain and
@@ -209,7 +213,7 @@ fn refine_candidate(counted: &[(f64, f64)], candidate: f64) -> Option<Lattice> {
         let level = ((value - base) / step).round();
         all += count;
         if (value - base - level * step).abs() <= tolerance(step) {
-            on += count;
+            on_lattice += count;
             *levels.entry(level as i64).or_default() += count;
             if level < cut {
                 product += count * level * value;
@@ -225,13 +229,13 @@ fn refine_candidate(counted: &[(f64, f64)], candidate: f64) -> Option<Lattice> {
     };
     // The residual variance of the regression through zero; truncation causes at least 1/6 of a
     // squared tick.
-    let residual = ((squares - through_zero * product) / on.max(1.0)).max(1.0 / 6.0);
+    let residual = ((squares - through_zero * product) / on_lattice.max(1.0)).max(1.0 / 6.0);
     let error = if square > 0.0 {
         (residual / square).sqrt()
     } else {
         line.error
     };
-    (on >= MIN_LATTICE_SHARE * all && occupied(&levels, step) && through_zero.is_finite())
+    (on_lattice >= MIN_LATTICE_SHARE * all && occupied(&levels, step) && through_zero.is_finite())
         .then_some(Lattice {
             step: through_zero,
             error: if uncertain { line.error } else { error },
@@ -330,7 +334,7 @@ fn fit(
     /// The least variance of levels for a slope. *Judgement*.
     const MIN_LEVEL_VARIANCE: f64 = 0.05;
     let reach = tolerance(before.step);
-    let (mut all, mut on) = (0.0, 0.0);
+    let (mut all, mut on_lattice) = (0.0, 0.0);
     let mut sums = [0.0; 5];
     for &(value, count) in counted
         .iter()
@@ -339,7 +343,7 @@ fn fit(
         let level = ((value - before.at_anchor) / before.step).round();
         all += count;
         if (value - before.at_anchor - level * before.step).abs() <= reach {
-            on += count;
+            on_lattice += count;
             sums[0] += count * level;
             sums[1] += count * value;
             sums[2] += count * level * level;
@@ -347,10 +351,10 @@ fn fit(
             sums[4] += count * value * value;
         }
     }
-    if on < MIN_WINDOW_SHARE * all || on < MIN_LINE_INTERVALS {
+    if on_lattice < MIN_WINDOW_SHARE * all || on_lattice < MIN_LINE_INTERVALS {
         return None;
     }
-    let [level, value, level_level, level_value, value_value] = sums.map(|sum| sum / on);
+    let [level, value, level_level, level_value, value_value] = sums.map(|sum| sum / on_lattice);
     let spread = level_level - level * level;
     if spread < MIN_LEVEL_VARIANCE {
         return None;
@@ -360,6 +364,6 @@ fn fit(
     Some(FittedLine {
         step,
         at_anchor: value - step * level,
-        error: (residual / (on * spread)).sqrt(),
+        error: (residual / (on_lattice * spread)).sqrt(),
     })
 }

@@ -3,9 +3,9 @@ use rand::{RngExt, SeedableRng};
 
 use super::*;
 
-/// A counter that moves by 26 ticks at once and returns one more when it did not move since the
-/// last read, as that of AMD's CPUs does; a read takes 23 ticks, the way from one interval to the
-/// next 3.
+/// Intervals of a counter, such as that of AMD's CPUs, that moves in steps of 26 ticks and returns
+/// one tick more if it did not move since the last read. A read takes 23 ticks; the next interval
+/// starts 3 ticks later.
 fn unique(seed: u64) -> Vec<Intervals> {
     let mut random = StdRng::seed_from_u64(seed);
     let (mut now, mut last) = (random.random_range(0..26_i64), 0);
@@ -28,13 +28,13 @@ fn unique(seed: u64) -> Vec<Intervals> {
             }
         })
         .collect();
-    let again = (0..2_000).map(|_| {
+    let without_work = (0..2_000).map(|_| {
         let first = read(4);
         read(23) - first
     });
     groups.push(Intervals {
         work: 0,
-        deltas: again.collect::<Vec<_>>().into(),
+        deltas: without_work.collect::<Vec<_>>().into(),
     });
     groups
 }
@@ -52,8 +52,9 @@ fn unique_readings_keep_the_step() {
     }
 }
 
-/// Successive readings of a counter that moves by `step` and makes readings unique; a read takes
-/// `cost` and a random rest, three in a thousand are interrupted for 20 µs and more.
+/// Differences of successive readings of a counter that moves by `step` ticks and makes readings
+/// unique. A read takes `cost` ticks and up to two more at random; three in a thousand are
+/// interrupted for 20 000 ticks or more.
 fn successive(step: f64, cost: f64, seed: u64) -> Vec<i64> {
     let mut random = StdRng::seed_from_u64(seed);
     let (mut now, mut last) = (0.0, -1);
@@ -85,12 +86,12 @@ fn successive_readings_resolve_unique_steps() {
         (1_000.0, 38.0),
     ] {
         let series: Vec<Vec<i64>> = (0..10).map(|seed| successive(step, cost, seed)).collect();
-        // Known to two digits.
-        let roughly = lattice::Lattice {
+        // An estimate from other intervals, known to 0.3 %.
+        let estimate = lattice::Lattice {
             step: 0.997 * step,
             error: 0.003 * step,
         };
-        let found = roughly
+        let found = estimate
             .from_reading_differences(&series)
             .expect("there are many steps");
         let off = (found.step - step).abs();
@@ -102,9 +103,9 @@ fn successive_readings_resolve_unique_steps() {
 }
 
 #[test]
-fn long_steps_bound_uneven_ones() {
-    // Time of a thread that the kernel adds up once in 4 ms, and whenever it is asked to; one
-    // interval is interrupted.
+fn longest_step_bounds_irregular_clock() {
+    // A clock that the kernel updates every 4000 ticks and sometimes in between; one interval is
+    // interrupted.
     let lengths = [4_000, 60, 3_900, 250, 1_100, 90, 4_000, 630, 2_200, 3_000];
     let mut groups: Vec<Intervals> = (0..4_000)
         .map(|at| Intervals {
@@ -118,7 +119,7 @@ fn long_steps_bound_uneven_ones() {
         })
         .collect();
     groups[77].deltas[0] = 250_000;
-    // Much work crosses many steps.
+    // Intervals with much work cross many steps.
     groups.extend((0..900).map(|at| Intervals {
         work: 9_000 + at,
         deltas: vec![20_000 + 60 * at as i64].into(),
@@ -129,8 +130,8 @@ fn long_steps_bound_uneven_ones() {
     }
 }
 
-/// A machine in which an instruction takes two ticks: a read takes 8, a unit of work 8, and what is
-/// before it 12. Nothing tells that the counter does not move by 4.
+/// A machine on which all durations are multiples of 4 ticks: a read takes 8, a unit of work 8, and
+/// the start of the work 12. A counter with steps of 4 ticks would show the same intervals.
 #[test]
 fn common_divisor_within_the_bound() {
     let mut random = StdRng::seed_from_u64(1);
@@ -157,8 +158,8 @@ fn common_divisor_within_the_bound() {
 }
 
 #[test]
-fn single_tick_step_is_enough() {
-    let seen = |step: i64| {
+fn one_jump_of_a_tick_is_sufficient() {
+    let resolve_with_jump = |step: i64| {
         let mut groups: Vec<Intervals> = (0..400)
             .map(|at| Intervals {
                 work: at % 40,
@@ -171,16 +172,16 @@ fn single_tick_step_is_enough() {
     let Resolution::Resolved {
         step,
         rule: Rule::Unit,
-    } = seen(1)
+    } = resolve_with_jump(1)
     else {
-        panic!("{:?}", seen(1))
+        panic!("{:?}", resolve_with_jump(1))
     };
     assert_eq!((step.value, step.low), (1.0, 1.0));
     // A step of 1.5 ticks shows one tick half of the time.
     assert!(step.high > 1.5 && step.high < 2.0, "{step:?}");
     assert!(
-        matches!(seen(2), Resolution::AtMost { .. }),
+        matches!(resolve_with_jump(2), Resolution::AtMost { .. }),
         "{:?}",
-        seen(2)
+        resolve_with_jump(2)
     );
 }

@@ -43,7 +43,7 @@ pub fn median(values: impl Numbers) -> Option<f64> {
     quantile(&sorted(values), 0.5)
 }
 
-/// The median with the 5th and the 95th percentile.
+/// The median with the 5th and the 95th percentile; `None` without values.
 pub fn median_with_percentiles(values: &[f64]) -> Option<Interval> {
     let sorted = sorted(values);
     let at = |share| quantile(&sorted, share);

@@ -33,10 +33,10 @@ fn sound() -> CounterFindings {
             cpu: 1,
             tested: nothing,
         }],
-        leap: tested,
-        freeze: tested,
-        asleep: tested,
-        change: tested,
+        sudden_gain: tested,
+        sudden_loss: tested,
+        sleep_rate_loss: tested,
+        lasting_change: tested,
         declared: tested,
         ..CounterFindings::default()
     }

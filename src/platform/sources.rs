@@ -95,7 +95,7 @@ pub fn advice(current: &str, all: &[SourceFigures]) -> String {
         ),
         Some(SourceFigures { name, .. }) => format!(
             "{name} is cheaper to read: as root, `echo {name} > /sys/devices/system/clocksource/clocksource0/current_clocksource`, if the \
-             log has no reason against it; for good by clocksource={name} on the kernel's command line"
+             kernel's log gives no reason against it; permanently with clocksource={name} on the kernel's command line"
         ),
     }
 }

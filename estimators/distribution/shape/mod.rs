@@ -57,7 +57,7 @@ const MAX_MISFIT_EXCESS: f64 = 6.0;
 /// exact.
 const MAX_EVIDENCE_PROCESSES: f64 = 5.0;
 /// The variance, in squared steps, above which interpolation is as good as a model. *Computed*:
-/// steps add a sixth, which is a twelfth of it.
+/// quantisation adds a sixth of a squared step, which is a twelfth of this.
 pub const MIN_INTERPOLATED_VARIANCE: f64 = 2.0;
 /// The least number of samples within a range for which their share is counted; with fewer samples
 /// the share is computed from the density. *Chance*: known to 13 %.
@@ -81,9 +81,12 @@ const INTERPOLATION_ERROR_STEPS: f64 = 0.1;
 /// The models fitted to the samples of one process.
 #[derive(Clone, Debug)]
 pub struct Fits {
+    /// The step of the measuring timer, in its ticks.
     step: f64,
     cells: Rc<Cells>,
+    /// Moments of the cost from batches, in steps.
     moments: Moments,
+    /// A fit for each of [`MODEL_KINDS`]; `None` if the samples are too scattered for a model.
     models: Option<[Fit; MODEL_COUNT]>,
 }
 
@@ -97,9 +100,9 @@ pub struct ModelChoice {
 }
 
 impl Fits {
-    /// Fits all models to samples in ticks of a timer that moves in steps of `step` ticks.
-    /// `moments` are the moments of the cost of an invocation, in steps; `fitted` are the moments
-    /// that the models are fitted to. `None` without samples.
+    /// Fits all models to samples in ticks of a timer that moves in steps of `step` ticks, and to
+    /// the moments `fitted`. `moments` are the moments of the cost of an invocation from batches,
+    /// used for the feasible range. Both are in steps. `None` without samples.
     pub fn from_samples(
         samples: &[i64],
         step: f64,
@@ -111,8 +114,9 @@ impl Fits {
             if let Some(constant) = data.fit_constant_cost() {
                 return [constant; MODEL_COUNT];
             }
-            let [two, blurred] = data.fit_two_costs();
-            [data.fit_one_cost(), two, blurred].map(|fit| data.without_skewness_prior(fit))
+            let [constant_costs, variable_costs] = data.fit_two_costs();
+            [data.fit_one_cost(), constant_costs, variable_costs]
+                .map(|fit| data.without_skewness_prior(fit))
         });
         Some(Self {
             step,

@@ -2,15 +2,15 @@
 //! CPUs and at all times. Each result comes with the smallest detectable effect, so that a negative
 //! result is meaningful.
 
-mod handed;
-mod watched;
+mod handoffs;
+mod paired_readings;
 
 use crate::trace::CounterEvidence;
 
 use crate::rate::{Rate, rate_from_paired_readings};
 
-pub use handed::{CpuOffset, CrossCpuBackward};
-pub use watched::{Advance, CpuRate, TestedEffect};
+pub use handoffs::{CpuOffset, CrossCpuBackward};
+pub use paired_readings::{Advance, CpuRate, TestedEffect};
 
 /// The results for a counter.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -33,13 +33,13 @@ pub struct CounterFindings {
     /// The rate of the counter of each further CPU relative to that of the first CPU.
     pub cpu_rates: Vec<CpuRate>,
     /// The largest sudden gain, in nanoseconds.
-    pub leap: Option<TestedEffect>,
+    pub sudden_gain: Option<TestedEffect>,
     /// The largest sudden loss, in nanoseconds.
-    pub freeze: Option<TestedEffect>,
+    pub sudden_loss: Option<TestedEffect>,
     /// The decrease of its rate while the thread sleeps, compared with computing, in ppm.
-    pub asleep: Option<TestedEffect>,
+    pub sleep_rate_loss: Option<TestedEffect>,
     /// The largest lasting change of its rate, in ppm.
-    pub change: Option<TestedEffect>,
+    pub lasting_change: Option<TestedEffect>,
     /// Relative difference of its rate from the declared rate, in ppm.
     pub declared: Option<TestedEffect>,
     /// The cost of a read of the counter and of the kernel's clock, in nanoseconds.
@@ -82,13 +82,15 @@ pub fn findings(observed: &CounterEvidence) -> CounterFindings {
         ..CounterFindings::default()
     };
     let Some(rate) = rate else { return found };
-    (found.offsets, found.across_cpus) = handed::offsets_and_backward_steps(&observed.handoffs, ns);
-    found.unfenced = handed::unfenced(&observed.unfenced, ns);
-    let series = watched::advances(&observed.paired_readings, ns);
-    found.cpu_rates = watched::cpu_rates(&observed.paired_readings);
-    found.asleep = watched::sleep_rate_loss(&series);
-    (found.leap, found.freeze) = watched::sudden_changes(&series, rate.uncertainty);
-    found.change = watched::lasting_change(&series);
+    (found.offsets, found.across_cpus) =
+        handoffs::offsets_and_backward_steps(&observed.handoffs, ns);
+    found.unfenced = handoffs::unfenced(&observed.unfenced, ns);
+    let series = paired_readings::advances(&observed.paired_readings, ns);
+    found.cpu_rates = paired_readings::cpu_rates(&observed.paired_readings);
+    found.sleep_rate_loss = paired_readings::sleep_rate_loss(&series);
+    (found.sudden_gain, found.sudden_loss) =
+        paired_readings::sudden_changes(&series, rate.uncertainty);
+    found.lasting_change = paired_readings::lasting_change(&series);
     let declared = observed.declared_hz.filter(|hz| *hz > 0.0);
     let faster =
         |hz: f64| TestedEffect::from_share(1e9 / rate.ns_per_tick / hz - 1.0, rate.uncertainty);
