@@ -1,4 +1,5 @@
-//! Findings about a clock that was measured, for its row of a report.
+//! Defines the findings about a measured clock, for its row of a report: the text of each and the
+//! condition under which it is reported.
 
 use super::{Rule, Subject, count, ns, number, text, values};
 use crate::cost::edges;
@@ -13,7 +14,7 @@ pub struct ClockCase<'a> {
     pub trace: &'a Trace,
     /// The results.
     pub profile: &'a Profile,
-    /// The frequency that converts time to cycles.
+    /// The core frequency that converts time to cycles.
     pub frequency: Option<Hertz>,
 }
 
@@ -171,12 +172,12 @@ impl ClockCase<'_> {
 }
 
 fn unsteady_cost(case: &ClockCase<'_>) -> Option<Values> {
-    /// The largest width of an interval that is not reported, as a share of the cost; the other
-    /// limit is 0.5 ns.
-    const WIDE: f64 = 0.05;
+    /// The largest half-width of the interval of the cost that is not reported, as a share of the
+    /// cost. A half-width of up to 0.5 ns is not reported either.
+    const MAX_WIDTH_SHARE: f64 = 0.05;
     let cost = case.profile.cost.filter(Interval::is_bounded)?;
     let half = (cost.high - cost.low) / 2.0;
-    (half > (WIDE * cost.value).max(0.5))
+    (half > (MAX_WIDTH_SHARE * cost.value).max(0.5))
         .then(|| values([("low", ns(cost.low.max(0.0))), ("high", ns(cost.high))]))
 }
 
@@ -191,16 +192,17 @@ fn shared_core(case: &ClockCase<'_>) -> Option<Values> {
     })
 }
 
+/// Detects that the cost of a call contradicts the intervals between reads, or its amortised cost.
 fn contradiction(case: &ClockCase<'_>) -> Option<Values> {
     let profile = case.profile;
     let cost = profile.cost?.value;
     if let Some(shortest) = profile.contradicted {
         return Some(values([("batches", ns(cost)), ("shortest", ns(shortest))]));
     }
-    let row = profile.amortised?;
-    let least = profile.single_median?.max(1.0);
-    (row <= 0.0 && cost >= least || cost <= 0.0 && row >= least)
-        .then(|| values([("alone", ns(cost)), ("row", ns(row))]))
+    let amortised = profile.amortised?;
+    let noticeable = profile.single_median?.max(1.0);
+    (amortised <= 0.0 && cost >= noticeable || cost <= 0.0 && amortised >= noticeable)
+        .then(|| values([("alone", ns(cost)), ("row", ns(amortised))]))
 }
 
 impl Subject for Verdicts {
@@ -209,23 +211,31 @@ impl Subject for Verdicts {
 
 /// Verdicts that set the Quality to 0; they precede all other findings of a row.
 pub static DISQUALIFYING: &[Rule<Verdicts>] = &[
-    Rule::new("not-monotonic", Problem, QUALITY_0, TAKE_NONE, |verdicts| {
-        failed(verdicts, Question::Monotonic)
-    }),
+    Rule::new(
+        "not-monotonic",
+        Problem,
+        QUALITY_0_MESSAGE,
+        UNUSABLE_ADVICE,
+        |verdicts| failed(verdicts, Question::Monotonic),
+    ),
     Rule::new(
         "not-thread-safe",
         Problem,
-        QUALITY_0,
-        TAKE_NONE,
+        QUALITY_0_MESSAGE,
+        UNUSABLE_ADVICE,
         |verdicts| failed(verdicts, Question::ThreadSafe),
     ),
-    Rule::new("not-stable", Problem, QUALITY_0, TAKE_NONE, |verdicts| {
-        failed(verdicts, Question::Stable)
-    }),
+    Rule::new(
+        "not-stable",
+        Problem,
+        QUALITY_0_MESSAGE,
+        UNUSABLE_ADVICE,
+        |verdicts| failed(verdicts, Question::Stable),
+    ),
 ];
 
-const QUALITY_0: &str = "{evidence}, so its Quality is 0";
-const TAKE_NONE: &str = "take no durations with it";
+const QUALITY_0_MESSAGE: &str = "{evidence}, so its Quality is 0";
+const UNUSABLE_ADVICE: &str = "take no durations with it";
 
 /// Other failed verdicts that matter to users of the clock; they follow all other findings of a
 /// row.
@@ -261,6 +271,7 @@ pub static FAILED: &[Rule<Verdicts>] = &[
     ),
 ];
 
+/// Returns the evidence of a failed verdict; `None` if it did not fail.
 fn failed(verdicts: &Verdicts, question: Question) -> Option<Values> {
     let mut answers = verdicts.answers();
     let failed =
@@ -274,9 +285,9 @@ pub struct PrecisionCase {
     pub half: f64,
     /// The requested half-width.
     pub precision: f64,
-    /// Processes that measured.
+    /// The number of processes that measured.
     pub processes: u32,
-    /// The part of the half-width that more processes reduce.
+    /// The part of the half-width that more processes reduce; `None` if it is unknown.
     pub scatter: Option<f64>,
 }
 

@@ -1,5 +1,5 @@
-//! Findings about the counter of the processor, which a program can read without the kernel: what
-//! was measured, and what the processor, the kernel and the hypervisor declare.
+//! Makes the findings about the counter of the processor, which a program can read without the
+//! kernel, from measurements and from what the processor, the kernel and the hypervisor declare.
 
 mod wordings;
 
@@ -21,16 +21,17 @@ pub struct CounterCase<'a> {
     pub platform: &'a Platform,
     /// What the machine declares about the counter.
     pub facts: &'a CounterFacts,
-    /// What was measured.
+    /// The results of the measurements.
     pub found: &'a CounterFindings,
 }
 
-/// The largest difference, in seconds, between the age of the counter and the uptime of the system
-/// if the counter starts with the machine: firmware and boot loader take time. *Judgement*.
-const BEFORE_THE_SYSTEM_S: f64 = 600.0;
-/// The frequency of the Arm counter, in Hz, from version 8.6 on. All hosts share this frequency.
+/// The largest time, in seconds, from the start of the machine to the start of the system: firmware
+/// and boot loader. A counter that is older than the uptime by more did not start with the machine.
+/// *Judgement*.
+const MAX_BOOT_S: f64 = 600.0;
+/// The frequency of the Arm counter, in hertz, from version 8.6 of the architecture on.
 /// *Definition*: Arm Architecture Reference Manual, D12.1.
-const OF_ALL_HOSTS_HZ: f64 = 1e9;
+const ARM_FREQUENCY_HZ: f64 = 1e9;
 
 /// A statistical test of the measurements: the code, the severity if a difference was found, the
 /// unit, and whether only a positive difference counts.
@@ -42,7 +43,7 @@ type Test = (
     fn(&CounterFindings) -> Option<TestedEffect>,
 );
 
-const TESTS: [Test; 5] = [
+const STATISTICAL_TESTS: [Test; 5] = [
     ("asleep", Problem, Unit::Ppm, false, |found| {
         found.sleep_rate_loss
     }),
@@ -80,10 +81,10 @@ pub fn judge(case: &CounterCase) -> Vec<Finding> {
         add("one-rate", one_rate(found));
         add("cpus", Some(offsets(found)));
         add("between-cpus", between(found));
-        for (code, severity, unit, positive, tested) in TESTS {
+        for (code, severity, unit, positive, tested) in STATISTICAL_TESTS {
             add(
                 code,
-                tested(found).map(|it| judged_test(it, severity, unit, positive)),
+                tested(found).map(|it| test_judgement(it, severity, unit, positive)),
             );
         }
         add("unfenced", unfenced(found));
@@ -92,13 +93,13 @@ pub fn judge(case: &CounterCase) -> Vec<Finding> {
     add("invariant", Some(invariant(platform)));
     add("kernel", Some(kernel(platform)));
     add("log", Some(log(case.facts)));
-    add("witness", witness(platform));
+    add("witness", derived_clock(platform));
     let emulator = platform.emulator();
     add(
         "emulated",
         emulator.map(|name| judgement(Note, [("emulator", text(name))])),
     );
-    add("moved", Some(after_a_move(case)));
+    add("moved", Some(after_migration(case)));
     findings.extend(conflict(platform));
     findings.sort_by_key(|finding| finding.severity);
     findings
@@ -111,8 +112,10 @@ pub fn is_built_on(platform: &Platform) -> bool {
     current.is_some_and(clock_sources::is_counter)
 }
 
-fn share(shows: f64, of: u64) -> Value {
-    text(format!("{:.0e}", shows / of as f64))
+/// Returns the smallest share of readings whose error would have been detected: `detectable` errors
+/// in `readings`.
+fn detectable_share(detectable: f64, readings: u64) -> Value {
+    text(format!("{:.0e}", detectable / readings as f64))
 }
 
 fn rate(found: &CounterFindings) -> Judgement {
@@ -135,7 +138,7 @@ fn order(found: &CounterFindings) -> Judgement {
     }
     let readings = (
         ("readings", count(readings)),
-        share(EXPECTED_FOR_DETECTION, readings),
+        detectable_share(EXPECTED_FOR_DETECTION, readings),
     );
     match backward {
         0 => judgement(Ok, [readings.0, ("shows", readings.1)]),
@@ -152,7 +155,12 @@ fn order(found: &CounterFindings) -> Judgement {
 
 /// Returns the tested value with its uncertainty, or the smallest difference that the test would
 /// have detected.
-fn judged_test(tested: TestedEffect, severity: Severity, unit: Unit, positive: bool) -> Judgement {
+fn test_judgement(
+    tested: TestedEffect,
+    severity: Severity,
+    unit: Unit,
+    positive: bool,
+) -> Judgement {
     if tested.is_found() && (!positive || tested.value > 0.0) {
         let number = |value| number(value, unit);
         judgement(
@@ -168,32 +176,32 @@ fn judged_test(tested: TestedEffect, severity: Severity, unit: Unit, positive: b
 }
 
 fn one_rate(found: &CounterFindings) -> Option<Judgement> {
-    let beyond = |tested: &TestedEffect| tested.value.abs() - tested.uncertainty;
+    let certain_part = |tested: &TestedEffect| tested.value.abs() - tested.uncertainty;
     let worst = found.cpu_rates.iter();
-    let worst = worst.max_by(|a, b| beyond(&a.tested).total_cmp(&beyond(&b.tested)))?;
-    let sees = found.cpu_rates.iter().map(|rate| rate.tested.detectable);
+    let worst = worst.max_by(|a, b| certain_part(&a.tested).total_cmp(&certain_part(&b.tested)))?;
+    let detectable = found.cpu_rates.iter().map(|rate| rate.tested.detectable);
     let tested = TestedEffect {
-        detectable: sees.fold(0.0, f64::max),
+        detectable: detectable.fold(0.0, f64::max),
         ..worst.tested
     };
-    let (severity, mut all) = judged_test(tested, Problem, Unit::Ppm, false);
+    let (severity, mut all) = test_judgement(tested, Problem, Unit::Ppm, false);
     all.insert("cpu".into(), count(worst.cpu));
     Some((severity, all))
 }
 
 fn offsets(found: &CounterFindings) -> Judgement {
-    let beyond = |offset: &&CpuOffset| offset.ns.abs() - offset.uncertainty_ns;
+    let certain_part = |offset: &&CpuOffset| offset.ns.abs() - offset.uncertainty_ns;
     let offsets = &found.offsets;
     let Some(worst) = offsets
         .iter()
-        .max_by(|a, b| beyond(a).total_cmp(&beyond(b)))
+        .max_by(|a, b| certain_part(a).total_cmp(&certain_part(b)))
     else {
         return match found.across_cpus {
             Some(_) => judgement(Unknown, [reason("backward")]),
             None => unknown(),
         };
     };
-    let largest = |of: fn(&CpuOffset) -> f64| ns(offsets.iter().map(of).fold(0.0, f64::max));
+    let largest = |value: fn(&CpuOffset) -> f64| ns(offsets.iter().map(value).fold(0.0, f64::max));
     if worst.is_significant {
         judgement(
             if worst.exceeds_handoff { Problem } else { Note },
@@ -226,7 +234,10 @@ fn between(found: &CounterFindings) -> Option<Judgement> {
             Ok,
             [
                 handoffs,
-                ("shows", share(EXPECTED_FOR_DETECTION, between.handoffs)),
+                (
+                    "shows",
+                    detectable_share(EXPECTED_FOR_DETECTION, between.handoffs),
+                ),
                 ("usual", ns(between.usual_ns)),
             ],
         ),
@@ -309,16 +320,16 @@ fn log(facts: &CounterFacts) -> Judgement {
     }
 }
 
-/// Reports which properties of the counter cannot be tested because the reference clock is derived
-/// from the counter.
-fn witness(platform: &Platform) -> Option<Judgement> {
+/// Notes that the kernel's clock, with which the counter is compared, is derived from the counter,
+/// so that some faults cannot be detected.
+fn derived_clock(platform: &Platform) -> Option<Judgement> {
     let current = platform.clocksource.current.as_deref().unwrap_or_default();
     is_built_on(platform).then(|| judgement(Note, [("current", text(current))]))
 }
 
-/// Returns whether the counter keeps its frequency and value after a virtual machine moves to
-/// another host: `Ok` if it does.
-fn after_a_move(case: &CounterCase) -> Judgement {
+/// Judges whether the counter keeps its frequency and value when the virtual machine is migrated to
+/// another host; the severity is `Ok` if it does.
+fn after_migration(case: &CounterCase) -> Judgement {
     let CounterCase {
         platform, facts, ..
     } = *case;
@@ -330,18 +341,18 @@ fn after_a_move(case: &CounterCase) -> Judgement {
         return judgement(severity, [reason("promise"), ("by", text(&promise.by))]);
     }
     let hz = case.found.rate.map(|rate| 1e9 / rate.ns_per_tick);
-    let of_all_hosts = platform.cpu.architecture == "aarch64"
-        && hz.is_some_and(|hz| (hz / OF_ALL_HOSTS_HZ - 1.0).abs() < 1e-3);
-    let promised = name.contains("KVM")
+    let is_arm_standard = platform.cpu.architecture == "aarch64"
+        && hz.is_some_and(|hz| (hz / ARM_FREQUENCY_HZ - 1.0).abs() < 1e-3);
+    let kvm_invariant = name.contains("KVM")
         && is_x86(platform)
         && platform.invariant_counter().value == Some(true);
-    // The hypervisor adds an offset to a counter that starts with the virtual machine.
+    // If the counter starts with the virtual machine, the hypervisor adds an offset to it.
     let ages = facts.age_s.zip(facts.uptime_s);
-    let offset = ages.map(|(age, uptime)| age <= uptime + BEFORE_THE_SYSTEM_S);
-    let (severity, reason) = match offset {
+    let has_offset = ages.map(|(age, uptime)| age <= uptime + MAX_BOOT_S);
+    let (severity, reason) = match has_offset {
         Some(false) => (Note, Some("no-offset")),
-        _ if of_all_hosts => (Ok, Some("arm")),
-        Some(true) if promised => (Ok, Some("kvm")),
+        _ if is_arm_standard => (Ok, Some("arm")),
+        Some(true) if kvm_invariant => (Ok, Some("kvm")),
         Some(true) => (Note, Some("offset")),
         None => (Note, None),
     };

@@ -1,7 +1,5 @@
-//! Findings about the machine before a measurement: the checks that `check` makes on an identified
-//! platform.
-//!
-//! Each threshold is defined next to its check; docs/check.md gives the reasons.
+//! Checks whether a machine is fit for measurements: makes the findings of `timermeter check` from
+//! the facts about a platform. docs/check.md gives the reasons for the thresholds.
 
 mod clock_source;
 mod wordings;
@@ -18,10 +16,10 @@ use crate::model::{CoreKind, Finding, Platform, Tickless, Unit};
 /// (adjtimex(2)). A larger value means that a correction of the time is in progress; results in
 /// nanoseconds are then wrong by more than 0.05 %.
 const MAX_TRIM_PPM: f64 = 500.0;
-/// The largest harmless share of CPU time stolen by the hypervisor. Above this share, stolen time
-/// affects the 99th percentile.
+/// The largest harmless share of time in which the hypervisor runs other guests although a CPU has
+/// work. A larger share affects the 99th percentile.
 const MAX_STEAL_SHARE: f64 = 0.01;
-/// The largest harmless load of a machine with one CPU, in threads besides the measurement.
+/// The largest harmless load of a machine with one CPU, in threads other than the measurement.
 const MAX_LOAD_ONE_CPU: f64 = 0.5;
 /// The highest `perf_event_paranoid` level at which unprivileged programs may count their own
 /// cycles (Documentation/admin-guide/sysctl/kernel.rst); Debian and Android define higher levels.
@@ -32,9 +30,8 @@ const MAX_SLACK_NS: u64 = 1_000;
 /// lateness that the kernel itself causes.
 const MAX_EXIT_LATENCY_US: u64 = 20;
 
-/// A check of every machine: the code of the finding, whether only Linux supports the check, and
-/// the function that performs it. The severity is `Unknown` if the machine does not report the
-/// value.
+/// A check of every machine: the code of its finding, whether only Linux reports the value, and the
+/// function that judges the value. The severity is `Unknown` if the machine does not report it.
 type Check = (&'static str, bool, fn(&Platform) -> Judgement);
 
 const CHECKS: [Check; 18] = [
@@ -81,8 +78,8 @@ pub fn is_fit(findings: &[Finding]) -> bool {
     findings.iter().all(|finding| finding.severity != Problem)
 }
 
-/// Reports the last run of `watch`: when it began, how long it lasted if it ended by itself, and
-/// how many events of each kind it saw.
+/// Reports the last run of `timermeter watch`: when it began, how long it lasted (`None` if it was
+/// ended from outside), and how many events of each kind it recorded (`None` if none).
 #[must_use]
 pub fn watched(date: &str, lasted: Option<String>, events: Option<String>) -> Finding {
     let severity = if events.is_some() { Note } else { Ok };
@@ -262,11 +259,13 @@ fn hypervisor(platform: &Platform) -> Judgement {
 }
 
 fn tick(platform: &Platform) -> Judgement {
-    let (kernel, alone) = (&platform.kernel, platform.cpu.nohz_full.as_deref());
-    if let Some(list) = alone.filter(|list| !is_empty(list)) {
+    let (kernel, tickless_cpus) = (&platform.kernel, platform.cpu.nohz_full.as_deref());
+    if let Some(list) = tickless_cpus.filter(|list| !is_empty(list)) {
         return judgement(Ok, [("list", text(list))]);
     }
-    if alone.is_none() && !matches!(kernel.tickless, Some(Tickless::Never | Tickless::WhenIdle)) {
+    if tickless_cpus.is_none()
+        && !matches!(kernel.tickless, Some(Tickless::Never | Tickless::WhenIdle))
+    {
         return unknown();
     }
     let rate = kernel

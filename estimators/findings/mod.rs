@@ -1,4 +1,6 @@
-//! All findings: tables of code, severity, message and advice, next to the rules that apply them.
+//! All findings: remarks about a clock, a machine or a report, each with a code, a severity, a
+//! message and advice. This file defines them and fills their texts; the other files hold the
+//! tables and the conditions.
 //!
 //! Messages and advice are templates: `{name}` is replaced by the value of that name,
 //! `{name:short}` by the value without trailing zeros, and a part in `<…>` is omitted if one of its
@@ -21,14 +23,15 @@ pub use waits::{WAITS, WaitCase, Waits};
 use crate::model::{Finding, Severity, Unit, Value, Values};
 use crate::numbers::{rate, short_time, significant, time, trimmed};
 
-/// The wording of findings with one code, one severity and one reason.
+/// The texts of findings with one code, one severity and one reason.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Wording {
-    /// Stable name.
+    /// The name of the finding, which does not change between versions.
     pub code: &'static str,
     /// The severity.
     pub severity: Severity,
-    /// The required value of `reason`; empty if it applies to all reasons.
+    /// The value `reason` of the finding, which selects between texts of one code and severity;
+    /// empty if the finding has no such value.
     pub reason: &'static str,
     /// The message: what was found and its consequences.
     pub message: &'static str,
@@ -67,13 +70,14 @@ impl Wording {
     }
 }
 
-/// The subject of a table of rules.
+/// The kind of thing that a table of rules is about.
 pub trait Subject: 'static {
-    /// The input of its rules.
+    /// The input of the rules.
     type Case<'a>;
 }
 
-/// A rule: the wording of a finding and its condition, which returns the values of the finding.
+/// A rule: the texts of a finding, and the function that decides whether it is reported and returns
+/// its values.
 pub struct Rule<S: Subject> {
     wording: Wording,
     judge: for<'a> fn(&S::Case<'a>) -> Option<Values>,
@@ -94,13 +98,13 @@ impl<S: Subject> Rule<S> {
     }
 }
 
-/// Returns all findings of a case, in the order of the table.
-pub fn judged<S: Subject>(rules: &[Rule<S>], case: &S::Case<'_>) -> Vec<Finding> {
-    let judged = |rule: &Rule<S>| Some(rule.wording.finding((rule.judge)(case)?));
-    rules.iter().filter_map(judged).collect()
+/// Returns the findings whose rules apply to a case, in the order of the table.
+pub fn apply_rules<S: Subject>(rules: &[Rule<S>], case: &S::Case<'_>) -> Vec<Finding> {
+    let finding = |rule: &Rule<S>| Some(rule.wording.finding((rule.judge)(case)?));
+    rules.iter().filter_map(finding).collect()
 }
 
-/// Returns all wordings, table by table.
+/// Returns the texts of all findings, table by table.
 pub fn wordings() -> impl Iterator<Item = &'static Wording> {
     wordings_in(CLOCKS)
         .chain(wordings_in(DISQUALIFYING))
@@ -118,18 +122,18 @@ fn wordings_in<S: Subject>(rules: &'static [Rule<S>]) -> impl Iterator<Item = &'
 }
 
 impl Finding {
-    /// Returns the message. If an older program wrote the text, or if the code is unknown, it is
-    /// the value `message`.
+    /// Returns the message. It is the value `message` if an older program wrote that; a finding
+    /// with an unknown code lists its values.
     pub fn message(&self) -> String {
         if let Some(Value::Text(text)) = self.values.get("message") {
             return text.clone();
         }
         match self.wording() {
-            Some(wording) => rendered(wording.message, &self.values),
+            Some(wording) => fill_template(wording.message, &self.values),
             None => {
                 let all = self.values.iter();
                 let all: Vec<String> = all
-                    .map(|(name, value)| format!("{name} {}", written(value, "")))
+                    .map(|(name, value)| format!("{name} {}", format_value(value, "")))
                     .collect();
                 all.join(", ")
             }
@@ -142,7 +146,7 @@ impl Finding {
             return text.clone();
         }
         self.wording()
-            .map(|wording| rendered(wording.advice, &self.values))
+            .map(|wording| fill_template(wording.advice, &self.values))
             .unwrap_or_default()
     }
 
@@ -190,7 +194,7 @@ pub fn text(value: impl Into<String>) -> Value {
 }
 
 /// Fills the values into the template.
-pub fn rendered(template: &str, values: &Values) -> String {
+pub fn fill_template(template: &str, values: &Values) -> String {
     let mut out = String::new();
     let mut rest = template;
     while let Some(begin) = rest.find('<') {
@@ -198,29 +202,29 @@ pub fn rendered(template: &str, values: &Values) -> String {
         let (inner, after) = optional[1..]
             .split_once('>')
             .unwrap_or((&optional[1..], ""));
-        out += &filled(before, values).unwrap_or_default();
-        out += &filled(inner, values).unwrap_or_default();
+        out += &fill_part(before, values).unwrap_or_default();
+        out += &fill_part(inner, values).unwrap_or_default();
         rest = after;
     }
-    out + &filled(rest, values).unwrap_or_default()
+    out + &fill_part(rest, values).unwrap_or_default()
 }
 
 /// Fills the values into a part of a template; `None` if one of them is missing.
-fn filled(part: &str, values: &Values) -> Option<String> {
+fn fill_part(part: &str, values: &Values) -> Option<String> {
     let mut out = String::new();
     let mut rest = part;
     while let Some((before, after)) = rest.split_once('{') {
         let (name, after) = after.split_once('}')?;
         let (name, style) = name.split_once(':').unwrap_or((name, ""));
         out += before;
-        out += &written(values.get(name)?, style);
+        out += &format_value(values.get(name)?, style);
         rest = after;
     }
     Some(out + rest)
 }
 
 /// Formats a value with its unit.
-fn written(value: &Value, style: &str) -> String {
+fn format_value(value: &Value, style: &str) -> String {
     let (value, unit) = match value {
         Value::Text(text) => return text.clone(),
         Value::Number { value, unit } => (*value, *unit),
@@ -248,10 +252,10 @@ mod tests {
     fn optional_parts_need_values() {
         let template = "a step of {step}<, and of {grown:short} later>";
         let mut found = values([("step", ns(4e6))]);
-        assert_eq!(rendered(template, &found), "a step of 4.000 ms");
+        assert_eq!(fill_template(template, &found), "a step of 4.000 ms");
         found.insert("grown".into(), ns(8e6));
         assert_eq!(
-            rendered(template, &found),
+            fill_template(template, &found),
             "a step of 4.000 ms, and of 8 ms later"
         );
     }

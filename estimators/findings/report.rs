@@ -1,4 +1,4 @@
-//! Findings about a whole report: the state of the machine that affects all results.
+//! Defines the findings about a whole report: conditions of the machine that affect all results.
 
 use super::clocks::SHARED_CORE;
 use super::{Rule, Subject, Wording, count, ns, text, values};

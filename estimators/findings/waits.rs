@@ -1,4 +1,5 @@
-//! Findings about a sleep primitive, for its row of a report.
+//! Defines the findings about a sleep primitive, which is a function that waits for a given time:
+//! the text of each and the condition under which it is reported.
 
 use super::{Rule, Subject, count, ns, number, text, values};
 use crate::model::Severity::Note;
@@ -106,10 +107,10 @@ pub static WAITS: &[Rule<Waits>] = &[
                 .map(|step| step.value)
                 .collect();
             let (first, rest) = grids.split_first()?;
-            let grown = rest.iter().copied().fold(*first, f64::max);
+            let longest = rest.iter().copied().fold(*first, f64::max);
             let mut values = values([("step", ns(*first))]);
-            if grown > 1.5 * first {
-                values.insert("grown".to_owned(), ns(grown));
+            if longest > 1.5 * first {
+                values.insert("grown".to_owned(), ns(longest));
             }
             Some(values)
         },
@@ -121,7 +122,7 @@ pub static WAITS: &[Rule<Waits>] = &[
         "wait in parts, or to a point in absolute time",
         |case| {
             let ppm = case.figures?.proportional_ppm?;
-            (ppm.low()? > LARGE_PPM).then(|| values([("excess", number(ppm.value, Unit::Ppm))]))
+            (ppm.low()? > MAX_USUAL_PPM).then(|| values([("excess", number(ppm.value, Unit::Ppm))]))
         },
     ),
     Rule::<Waits>::new(
@@ -134,8 +135,8 @@ pub static WAITS: &[Rule<Waits>] = &[
     ),
 ];
 
-/// The largest usual rate difference between clocks, in ppm.
-const LARGE_PPM: f64 = 200.0;
+/// The largest usual difference between the rates of two clocks, in ppm.
+const MAX_USUAL_PPM: f64 = 200.0;
 
 fn no_interval(case: &WaitCase<'_>) -> Option<Values> {
     let figures = case.figures?;
@@ -163,15 +164,15 @@ fn no_interval(case: &WaitCase<'_>) -> Option<Values> {
     ]))
 }
 
-/// The length from which lateness depends on the idle state of the CPU and not on the thread, in
-/// nanoseconds. *Judgement*: idle states are entered for less.
-const SLEEPS_NS: u64 = 1_000_000;
-/// The least duration of a run, in seconds, whose intervals include the variation between minutes:
-/// several minutes. *Judgement*.
-const MINUTES_S: f64 = 180.0;
+/// The length of a wait, in nanoseconds, from which the CPU enters idle states, on which lateness
+/// then depends. *Judgement*: CPUs enter idle states in shorter waits too.
+const MIN_IDLE_STATE_NS: u64 = 1_000_000;
+/// The smallest duration of a run, in seconds, whose intervals include the variation from minute to
+/// minute: several minutes. *Judgement*.
+const MIN_RUN_S: f64 = 180.0;
 
-/// Detects waits with possible idle states that were all made within so short a time that other
-/// minutes may differ.
+/// Reports that all waits long enough for idle states were made within so short a time that waits
+/// at another time may differ.
 fn one_moment(case: &WaitCase<'_>) -> Option<Values> {
     let trace = case.trace?;
     let waits = trace
@@ -179,15 +180,15 @@ fn one_moment(case: &WaitCase<'_>) -> Option<Values> {
         .iter()
         .flat_map(|run| run.lengths.iter().chain(&run.long));
     let begun = waits
-        .filter(|wait| wait.request_ns >= SLEEPS_NS)
+        .filter(|wait| wait.request_ns >= MIN_IDLE_STATE_NS)
         .map(|wait| wait.before);
     let (first, last) = (begun.clone().min()?, begun.max()?);
-    let watched_s = last.wrapping_sub(first) as f64 * trace.reference.ns_per_tick * 1e-9;
+    let duration_s = last.wrapping_sub(first) as f64 * trace.reference.ns_per_tick * 1e-9;
     // Processes with separate time origins do not show the duration of the run.
-    (trace.blocks && (0.0..MINUTES_S).contains(&watched_s)).then(|| {
+    (trace.blocks && (0.0..MIN_RUN_S).contains(&duration_s)).then(|| {
         values([
-            ("length", ns(SLEEPS_NS as f64)),
-            ("watched", ns(1e9 * watched_s)),
+            ("length", ns(MIN_IDLE_STATE_NS as f64)),
+            ("watched", ns(1e9 * duration_s)),
         ])
     })
 }
@@ -195,13 +196,13 @@ fn one_moment(case: &WaitCase<'_>) -> Option<Values> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::findings::judged;
+    use crate::findings::apply_rules;
     use crate::model::Finding;
     use crate::scoring;
     use crate::trace::{Reference, Wait, WaitRun};
 
-    /// Waits of 10 ms; processes are `apart` seconds apart.
-    fn waited(apart: i64) -> WaitTrace {
+    /// Five processes that each wait once for 10 ms; they start `interval_s` seconds apart.
+    fn wait_trace(interval_s: i64) -> WaitTrace {
         let wait = |before: i64| Wait {
             request_ns: 10_000_000,
             before,
@@ -210,7 +211,7 @@ mod tests {
             run_delay_ns: None,
         };
         let run = |process: i64| WaitRun {
-            lengths: vec![wait(process * apart * 1_000_000_000)],
+            lengths: vec![wait(process * interval_s * 1_000_000_000)],
             ..WaitRun::default()
         };
         let reference = Reference {
@@ -231,22 +232,24 @@ mod tests {
             figures: Some(&figures),
             trace: Some(trace),
         };
-        judged(WAITS, &case).into_iter().find(|it| it.code == code)
+        apply_rules(WAITS, &case)
+            .into_iter()
+            .find(|it| it.code == code)
     }
 
     #[test]
     fn short_runs_are_one_moment() {
         let code = "one-moment";
-        let short = found(&waited(2), code).expect("eight seconds are no minutes");
+        let short = found(&wait_trace(2), code).expect("eight seconds are no minutes");
         assert!(
             short.message().contains("within 8 s"),
             "{}",
             short.message()
         );
-        assert_eq!(found(&waited(60), code), None);
+        assert_eq!(found(&wait_trace(60), code), None);
         let spinning = WaitTrace {
             blocks: false,
-            ..waited(2)
+            ..wait_trace(2)
         };
         assert_eq!(found(&spinning, code), None);
         assert_eq!(found(&WaitTrace::default(), code), None);
@@ -255,14 +258,14 @@ mod tests {
     #[test]
     fn missing_interval_has_a_cause() {
         let code = "no-interval";
-        let few = found(&waited(2), code).expect("five waits have no interval");
+        let few = found(&wait_trace(2), code).expect("five waits have no interval");
         let message = few.message();
         assert!(
             message.contains("waits of 10 ms") && message.contains("they are 5"),
             "{message}"
         );
-        let mut twice = waited(2);
-        for (run, again) in twice.runs.iter_mut().zip(waited(3).runs) {
+        let mut twice = wait_trace(2);
+        for (run, again) in twice.runs.iter_mut().zip(wait_trace(3).runs) {
             run.lengths.extend(again.lengths);
         }
         assert_eq!(found(&twice, code), None);

@@ -93,7 +93,7 @@ pub struct CpuRow {
 pub struct Gain {
     /// The id of the timer.
     pub id: String,
-    /// Amortised cost of a read in a long row of reads, in nanoseconds.
+    /// Amortised cost of a read among many successive reads, in nanoseconds.
     pub in_a_row_ns: Option<f64>,
     /// Minimum and maximum time that a read adds to the code around it, in nanoseconds.
     pub adds_ns: Option<[f64; 2]>,
@@ -148,8 +148,7 @@ fn verdict(findings: &[Finding], case: &Case) -> Option<CounterVerdict> {
     if has("", Severity::Problem) {
         return Some(CounterVerdict::Unsafe);
     }
-    // A platform that builds its own clock on the counter vouches for what one process could not
-    // find out.
+    // A kernel that derives its own clock from the counter has checked what one process cannot.
     let unknown = ESSENTIAL.iter().any(|code| has(code, Severity::Unknown));
     if unknown && !is_built_on(case.evidence.platform) {
         return None;
@@ -189,19 +188,20 @@ fn gain(row: &TimerRow) -> Gain {
 
 fn summary(counter: &Counter, case: &Case) -> Vec<String> {
     vec![
-        answer(counter),
-        seen(counter, case),
-        trusted(counter),
-        describe_gain(counter, case),
-        how(counter),
+        verdict_line(counter),
+        measurement_line(counter, case),
+        trust_line(counter),
+        gain_line(counter, case),
+        instruction_line(counter),
     ]
 }
 
+/// Returns the finding with this code, if there is one.
 fn finding<'a>(counter: &'a Counter, code: &str) -> Option<&'a Finding> {
     counter.findings.iter().find(|finding| finding.code == code)
 }
 
-fn answer(counter: &Counter) -> String {
+fn verdict_line(counter: &Counter) -> String {
     let id = &counter.counter;
     let first = |severity| {
         counter
@@ -223,7 +223,7 @@ fn answer(counter: &Counter) -> String {
     }
 }
 
-fn seen(counter: &Counter, case: &Case) -> String {
+fn measurement_line(counter: &Counter, case: &Case) -> String {
     let rate = match (counter.hz, counter.hz_uncertainty) {
         (Some(hz), Some(share)) => {
             format!(
@@ -256,33 +256,33 @@ fn seen(counter: &Counter, case: &Case) -> String {
     )
 }
 
-fn trusted(counter: &Counter) -> String {
-    let said = |code: &str| finding(counter, code).map(Finding::message);
-    let all: Vec<String> = ["kernel", "log"].into_iter().filter_map(said).collect();
+fn trust_line(counter: &Counter) -> String {
+    let message = |code: &str| finding(counter, code).map(Finding::message);
+    let all: Vec<String> = ["kernel", "log"].into_iter().filter_map(message).collect();
     format!("trust: {}", all.join("; "))
 }
 
-/// Compares the counter with its alternative, the first row that is not the counter.
-fn describe_gain(counter: &Counter, case: &Case) -> String {
-    let of = |id: &str| counter.gains.iter().find(|gain| gain.id == id);
+/// Compares the cost of reading the counter with that of the kernel's clock.
+fn gain_line(counter: &Counter, case: &Case) -> String {
+    let gain_of = |id: &str| counter.gains.iter().find(|gain| gain.id == id);
     let clock = counter.gains.iter().find(|gain| gain.id == "monotonic");
-    let said = |gain: &Gain| {
-        let row = time(gain.in_a_row_ns);
+    let in_words = |gain: &Gain| {
+        let amortised = time(gain.in_a_row_ns);
         let adds = gain.adds_ns.map_or(String::new(), |range| {
             format!(" (adds {})", range_ns(range))
         });
-        format!("{} {row}{adds}", gain.id)
+        format!("{} {amortised}{adds}", gain.id)
     };
-    let rows: Vec<String> = [of(case.ids[0]), of(case.ids[1]), clock]
+    let rows: Vec<String> = [gain_of(case.ids[0]), gain_of(case.ids[1]), clock]
         .into_iter()
         .flatten()
-        .map(said)
+        .map(in_words)
         .collect();
     let million = |gain: Option<&Gain>| {
         gain.and_then(|gain| gain.million_reads_ms)
             .map(|ms| time(Some(1e6 * ms)))
     };
-    match (million(of(case.ids[0])), million(clock)) {
+    match (million(gain_of(case.ids[0])), million(clock)) {
         (Some(counter), Some(clock)) => {
             format!(
                 "gain: a read in a row takes {}; a million {counter} of CPU time, instead of {clock}",
@@ -305,22 +305,22 @@ fn describe_gain(counter: &Counter, case: &Case) -> String {
     }
 }
 
-fn how(counter: &Counter) -> String {
+fn instruction_line(counter: &Counter) -> String {
     let worst = |row: &&RecipeRow| row.worst_ppm.map_or(0.0, f64::abs);
-    let tried: Vec<&RecipeRow> = counter
+    let with_rate: Vec<&RecipeRow> = counter
         .recipes
         .iter()
         .filter(|row| row.worst_ppm.is_some())
         .collect();
-    let by = |best: bool| {
+    let extreme = |best: bool| {
         let order = |a: &&&RecipeRow, b: &&&RecipeRow| worst(a).total_cmp(&worst(b));
         if best {
-            tried.iter().min_by(order)
+            with_rate.iter().min_by(order)
         } else {
-            tried.iter().max_by(order)
+            with_rate.iter().max_by(order)
         }
     };
-    let errors = match (by(false), by(true)) {
+    let errors = match (extreme(false), extreme(true)) {
         (Some(most), Some(least)) => format!(
             "recipes are off by up to {} ppm ({}) and by {} ppm at best ({})",
             significant(worst(most), 3),

@@ -77,7 +77,7 @@ pub struct Snippets {
 
 /// Counters that can be read: the id, then the prerequisite in C, the expression in C and the
 /// expression in Rust.
-const READS: [(&str, [&str; 3]); 3] = [
+const COUNTER_READS: [(&str, [&str; 3]); 3] = [
     (
         "rdtsc",
         [
@@ -113,10 +113,10 @@ impl Snippets {
     /// of that rate.
     #[must_use]
     pub fn for_counter(id: &str, hz: f64, uncertainty: f64) -> Self {
-        let (_, [include, in_c, in_rust]) = READS
+        let (_, [include, in_c, in_rust]) = COUNTER_READS
             .iter()
-            .find(|(known, _)| *known == id)
-            .unwrap_or(&READS[0]);
+            .find(|(counter, _)| *counter == id)
+            .unwrap_or(&COUNTER_READS[0]);
         let scale = (1e9 / hz * 2.0_f64.powi(SHIFT as i32)).round();
         let rate = format!("{hz:.0} Hz ± {:.3} ppm", 1e6 * uncertainty);
         let fill = |text: &str| {
@@ -131,31 +131,31 @@ impl Snippets {
                 .replace("SHIFT", &SHIFT.to_string())
         };
         Self {
-            c: fill(C),
-            rust: fill(RUST),
+            c: fill(C_TEMPLATE),
+            rust: fill(RUST_TEMPLATE),
         }
     }
 }
 
-const C: &str = "\
+const C_TEMPLATE: &str = "\
 #include <stdint.h>
 INCLUDE
-/* of this machine: RATE; measure it anew on each start */
-static const uint64_t ns_a_tick = SCALEull; /* times 2^SHIFT */
+/* the rate on this machine: RATE; measure it at each start */
+static const uint64_t ns_per_tick = SCALEull; /* times 2^SHIFT */
 static inline uint64_t ticks(void) { return IN_C; }
 static inline int64_t ns_since(uint64_t begin) {
-    int64_t d = (int64_t)(ticks() - begin); /* never taken for 2^64 where it goes back */
-    return d < 0 ? 0 : (int64_t)(((unsigned __int128)d * ns_a_tick) >> SHIFT);
+    int64_t d = (int64_t)(ticks() - begin); /* signed: the counter may go back */
+    return d < 0 ? 0 : (int64_t)(((unsigned __int128)d * ns_per_tick) >> SHIFT);
 }
 ";
 
-const RUST: &str = "\
-/// Of this machine: RATE; measure it anew on each start. Times 2^SHIFT.
-const NS_A_TICK: u64 = SCALE;
+const RUST_TEMPLATE: &str = "\
+/// The rate on this machine: RATE; measure it at each start. Times 2^SHIFT.
+const NS_PER_TICK: u64 = SCALE;
 fn ticks() -> u64 { IN_RUST }
 fn ns_since(begin: u64) -> u64 {
-    let ticks = (ticks().wrapping_sub(begin) as i64).max(0) as u128; // never taken for 2^64 where it goes back
-    (ticks * u128::from(NS_A_TICK) >> SHIFT) as u64
+    let ticks = (ticks().wrapping_sub(begin) as i64).max(0) as u128; // signed: the counter may go back
+    (ticks * u128::from(NS_PER_TICK) >> SHIFT) as u64
 }
 ";
 
@@ -164,7 +164,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_middle_and_the_worst() {
+    fn summarises_median_and_worst() {
         let outcomes = [Ok(0.5), Ok(0.500_01), Err("no".to_owned()), Ok(0.499_95)];
         let row = RecipeRow::from_outcomes("quanta", "", &outcomes, (0.5, 1e-8));
         assert_eq!(
@@ -178,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn the_rate_stands_in_it() {
+    fn snippets_contain_the_rate() {
         let code = Snippets::for_counter("rdtsc", 2_599_998_000.0, 3e-8);
         for text in [&code.c, &code.rust] {
             assert!(

@@ -1,11 +1,11 @@
-//! Checks the judgements of simulated machines.
+//! Tests the verdicts on the counters of simulated machines.
 
 use super::*;
 use crate::model::{CounterFacts, CounterPromise, KernelLog, Platform};
 use crate::rate::Rate;
 use crate::rate::counter::{CpuOffset, CpuRate, TestedEffect};
 
-fn sound() -> CounterFindings {
+fn sound_findings() -> CounterFindings {
     let nothing = TestedEffect {
         value: 0.1,
         uncertainty: 1.0,
@@ -83,12 +83,12 @@ fn judged(platform: &Platform, facts: &CounterFacts, found: &CounterFindings) ->
 }
 
 fn verdict(platform: &Platform, facts: &CounterFacts) -> Option<CounterVerdict> {
-    judged(platform, facts, &sound()).verdict
+    judged(platform, facts, &sound_findings()).verdict
 }
 
 #[test]
 fn bare_metal_is_safe() {
-    let counter = judged(&machine(None), &facts(), &sound());
+    let counter = judged(&machine(None), &facts(), &sound_findings());
     assert_eq!(
         counter.verdict,
         Some(CounterVerdict::Safe),
@@ -158,22 +158,22 @@ fn arm_counter_is_invariant() {
     assert_eq!(verdict(&arm, &facts()), Some(CounterVerdict::Safe));
     arm.hypervisor = Some("KVM".into());
     assert_eq!(verdict(&arm, &facts()), Some(CounterVerdict::UntilMoved));
-    let of_all_hosts = CounterFindings {
+    let standard_rate = CounterFindings {
         rate: Some(Rate {
             ns_per_tick: 1.0,
             uncertainty: 1e-8,
             unexplained_deviation_ns: 0.0,
         }),
-        ..sound()
+        ..sound_findings()
     };
     assert_eq!(
-        judged(&arm, &facts(), &of_all_hosts).verdict,
+        judged(&arm, &facts(), &standard_rate).verdict,
         Some(CounterVerdict::Safe)
     );
 }
 
 #[test]
-fn who_gave_it_up_is_believed() {
+fn distrust_of_kernel_makes_unsafe() {
     let mut follows = machine(None);
     follows.tsc.constant = Some(false);
     let mut stops = machine(None);
@@ -182,7 +182,7 @@ fn who_gave_it_up_is_believed() {
     not_offered.clocksource.current = Some("hpet".into());
     not_offered.clocksource.available = vec!["hpet".into(), "acpi_pm".into()];
     for platform in [follows, stops, not_offered] {
-        let counter = judged(&platform, &facts(), &sound());
+        let counter = judged(&platform, &facts(), &sound_findings());
         assert_eq!(
             counter.verdict,
             Some(CounterVerdict::Unsafe),
@@ -215,15 +215,15 @@ fn who_gave_it_up_is_believed() {
 
 #[test]
 fn uncompared_cpus_are_unknown() {
-    let alone = CounterFindings {
+    let uncompared = CounterFindings {
         offsets: Vec::new(),
         across_cpus: None,
-        ..sound()
+        ..sound_findings()
     };
     let mut platform = machine(None);
     platform.clocksource.current = Some("kvm-clock".into());
     platform.clocksource.available.push("kvm-clock".into());
-    let counter = judged(&platform, &facts(), &alone);
+    let counter = judged(&platform, &facts(), &uncompared);
     assert_eq!(counter.verdict, None, "{:?}", counter.findings);
     assert!(
         counter.summary[0].starts_with("not known: "),
@@ -232,7 +232,7 @@ fn uncompared_cpus_are_unknown() {
     );
     // The kernel vouches for the counter if its own clock is based on the counter.
     assert_eq!(
-        judged(&machine(None), &facts(), &alone).verdict,
+        judged(&machine(None), &facts(), &uncompared).verdict,
         Some(CounterVerdict::Safe)
     );
 }

@@ -8,7 +8,7 @@ mod waits;
 
 use serde::{Deserialize, Serialize};
 
-use crate::findings::{REPORTS, ReportCase, judged};
+use crate::findings::{REPORTS, ReportCase, apply_rules};
 use crate::model::{
     self, Interval, Platform, Properties, Provenance, Report, Settings, Status, Timer, TimerRow,
     Tool,
@@ -92,7 +92,7 @@ impl Recording {
             platform: &self.platform,
             timers: &timers,
         };
-        findings.extend(judged(REPORTS, &case));
+        findings.extend(apply_rules(REPORTS, &case));
         Ok(Report {
             schema: model::SCHEMA.into(),
             tool: Tool::this(),
@@ -148,7 +148,11 @@ impl Observation {
     /// Returns the complete row with verdicts, for a timer without a syscall variant. `frequency`
     /// in hertz converts time to cycles.
     #[must_use]
-    pub fn judged(&self, frequency: Option<Interval>, baselines: &ReadPathBaselines) -> TimerRow {
+    pub fn row_with_verdicts(
+        &self,
+        frequency: Option<Interval>,
+        baselines: &ReadPathBaselines,
+    ) -> TimerRow {
         let (mut row, profile) = self.row(frequency);
         if let Some(profile) = &profile {
             self.judge(&mut row, profile, baselines, None);

@@ -1,6 +1,8 @@
 //! Converts a profile to a row of the report: units, Quality and findings.
 
-use crate::findings::{CLOCKS, ClockCase, DISQUALIFYING, FAILED, PRECISION, PrecisionCase, judged};
+use crate::findings::{
+    CLOCKS, ClockCase, DISQUALIFYING, FAILED, PRECISION, PrecisionCase, apply_rules,
+};
 use crate::model::{
     Cost, Hertz, Interval, Nanos, Observations, Resolution, ResolutionKind, Status, TimerRow,
     Verdicts,
@@ -44,7 +46,7 @@ pub fn fill(row: &mut TimerRow, trace: &Trace, profile: &Profile, frequency: Opt
         profile,
         frequency: hertz,
     };
-    row.findings = judged(CLOCKS, &case);
+    row.findings = apply_rules(CLOCKS, &case);
 }
 
 /// Warns if Quality is less precise than requested, with the reason.
@@ -58,18 +60,18 @@ pub fn warn_if_imprecise(row: &mut TimerRow, precision: f64, scatter: Option<f64
         processes: row.observations.as_ref().map_or(0, |seen| seen.processes),
         scatter,
     };
-    row.findings.extend(judged(PRECISION, &case));
+    row.findings.extend(apply_rules(PRECISION, &case));
 }
 
 /// Adds the verdicts. A timer that is not monotonic, not thread-safe or not stable has Quality 0
 /// regardless of its other results: that value is reserved for such timers (ICPE 2011, section 3).
 pub fn disqualify(row: &mut TimerRow, verdicts: Verdicts) {
-    let disqualified = judged(DISQUALIFYING, &verdicts);
+    let disqualified = apply_rules(DISQUALIFYING, &verdicts);
     if !disqualified.is_empty() {
         row.quality = Some(Interval::exact(0.0));
     }
     row.findings.splice(0..0, disqualified);
-    row.findings.extend(judged(FAILED, &verdicts));
+    row.findings.extend(apply_rules(FAILED, &verdicts));
     row.verdicts = Some(verdicts);
 }
 

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::findings::{WAITS, WaitCase, judged};
+use crate::findings::{WAITS, WaitCase, apply_rules};
 use crate::model::{Means, PeriodRow, RowHead, Status, Timer, WaitConditions, WaitRow};
 use crate::periods;
 use crate::scoring;
@@ -83,7 +83,7 @@ impl<T> WaitObservation<T> {
             status: why.map_or(Status::Ok, |why| why.status),
             reason: why.map(|why| why.reason.clone()),
             remedy: why.and_then(|why| why.remedy.clone()),
-            findings: judged(WAITS, &case),
+            findings: apply_rules(WAITS, &case),
         }
     }
 }

@@ -49,7 +49,7 @@ impl Verdict {
             },
             outcome: Ok(stored),
         };
-        let row = observed.judged(Some(hertz), &ReadPathBaselines::default());
+        let row = observed.row_with_verdicts(Some(hertz), &ReadPathBaselines::default());
         Self::judge(&truth, case, hertz.value, row)
     }
 

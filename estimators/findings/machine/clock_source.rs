@@ -69,6 +69,7 @@ fn cause(source: &ClockSource) -> Option<String> {
 
 const READ_LOG: &str = "`dmesg | grep -i -e tsc -e clocksource` gives the reason";
 
+/// Returns how to get a clock source that needs no system call.
 fn remedy(source: &ClockSource, platform: &Platform) -> String {
     if platform.os.family == "windows" {
         "as administrator, `bcdedit /deletevalue useplatformclock`, and restart, if it was set; else the counters of the CPUs \
@@ -89,16 +90,17 @@ fn remedy(source: &ClockSource, platform: &Platform) -> String {
     }
 }
 
+/// Returns how to make the time stamp counter the clock source.
 fn switch(source: &ClockSource) -> String {
     let mut parameters = source.parameters.iter().flatten();
     let chosen = parameters.any(|word| word.starts_with("clocksource="));
-    let for_good = if chosen {
+    let permanent_fix = if chosen {
         ", and remove clocksource= from the kernel's command line"
     } else {
         ""
     };
     format!(
-        "as root, `echo tsc > /sys/devices/system/clocksource/clocksource0/current_clocksource`{for_good}"
+        "as root, `echo tsc > /sys/devices/system/clocksource/clocksource0/current_clocksource`{permanent_fix}"
     )
 }
 
@@ -114,18 +116,19 @@ pub(super) fn tsc(platform: &Platform) -> Judgement {
     let mut parameters = source.parameters.iter().flatten();
     let distrusted = parameters.any(|word| word == "tsc=unstable" || word == "notsc");
     // The kernel removes an unstable counter from the list, unless it is the only clock source.
-    let refused = !source.available.is_empty() && !lists_tsc(source);
+    let not_offered = !source.available.is_empty() && !lists_tsc(source);
     match platform.invariant_counter().value {
         None => unknown(),
         Some(false) if platform.tsc.constant == Some(true) => judgement(Problem, [reason("stops")]),
         Some(false) => judgement(Problem, [reason("varies")]),
         Some(true) if distrusted => judgement(Problem, [reason("distrusted")]),
-        Some(true) if refused => judgement(Problem, [reason("refused")]),
+        Some(true) if not_offered => judgement(Problem, [reason("refused")]),
         Some(true) => judgement(Ok, []),
     }
 }
 
-/// Reports a contradiction between the kernel and CPUID about the counter.
+/// Reports that the kernel and CPUID contradict each other about the counter; `None` if they do
+/// not.
 #[must_use]
 pub fn conflict(platform: &Platform) -> Option<Finding> {
     let invariant = platform.invariant_counter();
