@@ -1,6 +1,7 @@
-//! The same operations by three clocks: `cargo bench --bench clocks --features criterion`. The bare
-//! counter, CPU time of the thread, and the clock that is picked for them on this machine, by the
-//! report that `TIMERMETER_REPORT` names or, without it, by a quick probe.
+//! Measures the same operations with three clocks: the time stamp counter, the CPU time of the thread,
+//! and the clock that `timermeter pick` would choose for operations of 20 ns. The choice uses the
+//! report whose path is in `TIMERMETER_REPORT`, or a quick probe if that is not set.
+//! Run it with `cargo bench --bench clocks --features criterion`.
 
 use std::error::Error;
 use std::hint::black_box;
@@ -15,7 +16,8 @@ use timermeter::model::{Nanos, Report};
 use timermeter::report::{parse, read};
 use timers::{Timer, Visitor};
 
-fn operations<C: Clock + 'static>(criterion: &mut Criterion<ClockTime<C>>, clock: &str) {
+/// Measures the operations with the clock of `criterion`, as a group named `clock`.
+fn measure_operations<C: Clock + 'static>(criterion: &mut Criterion<ClockTime<C>>, clock: &str) {
     let mut group = criterion.benchmark_group(clock);
     group.bench_function("logarithm", |bencher| {
         bencher.iter(|| black_box(123.456_f64).ln())
@@ -27,12 +29,12 @@ fn operations<C: Clock + 'static>(criterion: &mut Criterion<ClockTime<C>>, clock
     group.finish();
 }
 
-/// Runs the operations by whichever timer it is handed.
-struct By {
-    title: String,
+/// Measures the operations with the timer that it visits.
+struct Benchmarks {
+    group: String,
 }
 
-impl Visitor for By {
+impl Visitor for Benchmarks {
     type Output = Result<(), Box<dyn Error>>;
 
     fn visit<T: Timer>(self, timer: T) -> Self::Output {
@@ -40,19 +42,20 @@ impl Visitor for By {
         let mut criterion = Criterion::default()
             .with_measurement(clock)
             .configure_from_args();
-        operations(&mut criterion, &self.title);
+        measure_operations(&mut criterion, &self.group);
         criterion.final_summary();
         Ok(())
     }
 }
 
-/// By a timer of the registry.
-fn by(id: &str, title: String) -> Result<(), Box<dyn Error>> {
-    timers::visit(id, By { title }).ok_or_else(|| format!("there is no timer `{id}`"))??
+/// Measures the operations with the timer `id`.
+fn measure_with(id: &str, group: String) -> Result<(), Box<dyn Error>> {
+    timers::visit(id, Benchmarks { group }).ok_or_else(|| format!("there is no timer `{id}`"))??
 }
 
-/// The clock for operations of some 20 ns, where 1 % off is good enough.
-fn picked() -> Result<String, Box<dyn Error>> {
+/// Returns the id of the best clock for operations of 20 ns and an error of 1 %; if no clock reaches
+/// that error, the id of the clock that comes nearest.
+fn pick_clock() -> Result<String, Box<dyn Error>> {
     let report = match std::env::var_os("TIMERMETER_REPORT") {
         Some(path) => read(Path::new(&path))?,
         None => probe()?,
@@ -61,23 +64,24 @@ fn picked() -> Result<String, Box<dyn Error>> {
     Ok(choice
         .picked
         .or(choice.nearest)
-        .ok_or("no clock can be measured with")?
+        .ok_or("no clock is suitable")?
         .id)
 }
 
+/// Runs a quick probe and returns its report.
 fn probe() -> Result<Report, Box<dyn Error>> {
     let mut probe = Command::new(env!("CARGO_BIN_EXE_timermeter"));
-    let done = probe
+    let output = probe
         .args(["probe", "--quick", "--format", "json"])
         .stderr(Stdio::inherit())
         .output()?;
-    Ok(parse(&String::from_utf8(done.stdout)?, "probe")?)
+    Ok(parse(&String::from_utf8(output.stdout)?, "probe")?)
 }
 
 fn main() {
     for id in ["rdtsc", "thread-cputime"] {
-        by(id, id.into()).unwrap_or_else(|error| eprintln!("skipped: {id}: {error}"));
+        measure_with(id, id.into()).unwrap_or_else(|error| eprintln!("skipped: {id}: {error}"));
     }
-    let found = picked().and_then(|id| by(&id, format!("picked ({id})")));
-    found.unwrap_or_else(|error| eprintln!("skipped: the picked clock: {error}"));
+    let result = pick_clock().and_then(|id| measure_with(&id, format!("picked ({id})")));
+    result.unwrap_or_else(|error| eprintln!("skipped: the picked clock: {error}"));
 }

@@ -1,6 +1,6 @@
-//! What ten thousand reports of forty timers take: `table`, all of it as CSV and Parquet, and
-//! `publish`. Each runs in a process of its own, whose greatest memory is printed as well. The
-//! targets are 2 s and 300 MB for `table`, 8 s and 200 MB for all of it, 20 s for `publish`.
+//! Measures the time and the peak memory of `table` and `publish` for ten thousand reports of forty
+//! timers. Each command runs in a separate process. The targets are 2 s and 300 MB for `table`, 8 s and
+//! 200 MB for `table` of all columns as CSV or Parquet, and 20 s for `publish`.
 
 use std::fs;
 use std::hint::black_box;
@@ -14,23 +14,23 @@ use timermeter::report::{json, read};
 const REPORTS: u32 = 10_000;
 const TIMERS: usize = 40;
 
-/// A kept run of this program: with all that a report holds.
-const KEPT: &str = "tests/data/xeon-2026-11-21.json";
+/// A complete report of a real machine, from which the reports of the fleet are made.
+const TEMPLATE: &str = "tests/data/xeon-2026-11-21.json";
 
-/// Report `number` of a fleet: platforms differ in a few ways, figures a little. It is as large as
-/// that of a real run of forty timers.
-fn report(kept: &Report, number: u32) -> Report {
-    let mut report = kept.clone();
-    let sound: Vec<_> = kept
+/// Returns report `number` of the fleet. It is as large as a real report of forty timers. The reports
+/// differ in their kernel release and slightly in their costs.
+fn make_report(template: &Report, number: u32) -> Report {
+    let mut report = template.clone();
+    let rated: Vec<_> = template
         .timers
         .iter()
         .filter(|row| row.quality.is_some())
         .collect();
     report.timers = (0..TIMERS)
-        .map(|at| {
-            let mut row = sound[at % sound.len()].clone();
-            row.id = format!("{}-{at}", row.id);
-            let change = 1.0 + f64::from((number * 7 + at as u32) % 100) * 1e-3;
+        .map(|index| {
+            let mut row = rated[index % rated.len()].clone();
+            row.id = format!("{}-{index}", row.id);
+            let change = 1.0 + f64::from((number * 7 + index as u32) % 100) * 1e-3;
             row.cost_ns = row.cost_ns.map(|cost| cost.scaled(change));
             row
         })
@@ -44,10 +44,12 @@ fn report(kept: &Report, number: u32) -> Report {
     report
 }
 
-fn fleet(base: &Path) -> PathBuf {
+/// Writes the reports of the fleet below `base` and returns their folder.
+fn write_fleet(base: &Path) -> PathBuf {
     let folder = base.join("fleet");
-    let kept = read(&Path::new(env!("CARGO_MANIFEST_DIR")).join(KEPT)).expect("a kept run");
-    let size = json::dense(&report(&kept, 0)).len();
+    let template = read(&Path::new(env!("CARGO_MANIFEST_DIR")).join(TEMPLATE));
+    let template = template.expect("a valid report");
+    let size = json::dense(&make_report(&template, 0)).len();
     println!(
         "{REPORTS} reports of {TIMERS} timers, {} kB each",
         size / 1000
@@ -57,13 +59,14 @@ fn fleet(base: &Path) -> PathBuf {
             .join(format!("machine-{:03}", number % 500))
             .join(format!("run-{number:05}"));
         fs::create_dir_all(&run).expect("a folder");
-        // As `probe --save` writes them.
-        let text = json::dense(&report(&kept, number));
+        // `probe --save` writes reports in this form, too.
+        let text = json::dense(&make_report(&template, number));
         fs::write(run.join("report.json"), text).expect("a file");
     }
     folder
 }
 
+/// Runs the program to its end, without printing its output.
 fn run(args: &[&str]) {
     let mut command = Command::new(env!("CARGO_BIN_EXE_timermeter"));
     let status = command
@@ -74,8 +77,9 @@ fn run(args: &[&str]) {
     assert!(status.success(), "{args:?}: {status}");
 }
 
-/// The greatest memory of a run in megabytes, as GNU time tells it; nothing where there is none.
-fn greatest_memory(args: &[&str]) -> Option<u64> {
+/// Runs the program and returns its peak memory in megabytes, as GNU time reports it; `None` if GNU
+/// time is not installed.
+fn peak_memory_mb(args: &[&str]) -> Option<u64> {
     let mut command = Command::new("/usr/bin/time");
     command
         .args(["-f", "%M", env!("CARGO_BIN_EXE_timermeter")])
@@ -92,9 +96,9 @@ fn greatest_memory(args: &[&str]) -> Option<u64> {
         .map(|kib| kib / 1024)
 }
 
-fn many(criterion: &mut Criterion) {
+fn measure_commands(criterion: &mut Criterion) {
     let base = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a folder");
-    let folder = fleet(base.path());
+    let folder = write_fleet(base.path());
     let folder = folder.display().to_string();
     let site = base.path().join("site").display().to_string();
     let csv = base.path().join("clocks.csv").display().to_string();
@@ -116,14 +120,14 @@ fn many(criterion: &mut Criterion) {
         #[cfg(feature = "parquet")]
         ("table as Parquet", vec!["table", &folder, "-o", &parquet]),
     ] {
-        match greatest_memory(&args) {
-            Some(megabytes) => println!("{name}: at most {megabytes} MB"),
-            None => println!("{name}: memory not reported, /usr/bin/time is missing"),
+        match peak_memory_mb(&args) {
+            Some(megabytes) => println!("{name}: peak memory {megabytes} MB"),
+            None => println!("{name}: peak memory unknown, because /usr/bin/time is missing"),
         }
         group.bench_function(name, |bencher| bencher.iter(|| run(black_box(&args))));
     }
     group.finish();
 }
 
-criterion_group!(benches, many);
+criterion_group!(benches, measure_commands);
 criterion_main!(benches);

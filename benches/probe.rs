@@ -1,6 +1,7 @@
-//! What whole runs of the program take: a quick probe of all native timers, and what should be over
-//! at once; and beside those of another program, that of before a change, whose path the variable
-//! `TIMERMETER_BENCH_BEFORE` holds. Nothing else may run on the machine.
+//! Measures the duration of whole runs of the program: a quick probe of all native timers, and commands
+//! that should end immediately. Also compares runs with those of an older version of the program,
+//! whose path is in the environment variable `TIMERMETER_BENCH_BEFORE`. No other programs should run
+//! meanwhile.
 
 use std::ffi::OsStr;
 use std::process::{Command, Stdio};
@@ -10,14 +11,15 @@ use criterion::measurement::{Measurement, WallTime};
 use criterion::{Criterion, criterion_group, criterion_main};
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_timermeter");
-/// Runs of this program, of which the middle one counts; that of before runs once.
+/// Runs of this program per command, of which the median counts. The older version runs once.
 const RUNS: usize = 3;
 
-/// Runs the program to its end.
+/// Runs this program to its end.
 fn run(args: &[&str]) {
     run_program(PROGRAM.as_ref(), args);
 }
 
+/// Runs a program to its end, without printing its output.
 fn run_program(program: &OsStr, args: &[&str]) {
     let status = Command::new(program)
         .args(args)
@@ -27,18 +29,19 @@ fn run_program(program: &OsStr, args: &[&str]) {
     assert!(status.success(), "{args:?}: {status}");
 }
 
-/// The same commands by both programs, and how long one takes of the time of the other.
-fn against_before(_: &mut Criterion) {
+/// Runs the same commands with this program and the older version, and prints the ratio of their
+/// durations.
+fn compare_with_before(_: &mut Criterion) {
     let Some(before) = std::env::var_os("TIMERMETER_BENCH_BEFORE") else {
         println!(
-            "against a program of before: skipped, as TIMERMETER_BENCH_BEFORE does not name any"
+            "comparison with an older version: skipped, because TIMERMETER_BENCH_BEFORE is not set"
         );
         return;
     };
     let seconds = |program: &OsStr, args: &[&str]| {
-        let begun = WallTime.start();
+        let start = WallTime.start();
         run_program(program, args);
-        WallTime.end(begun).as_secs_f64()
+        WallTime.end(start).as_secs_f64()
     };
     let commands: [&[&str]; 6] = [
         &["probe", "--quiet"],
@@ -52,16 +55,16 @@ fn against_before(_: &mut Criterion) {
         let old = seconds(&before, args);
         let mut new = [(); RUNS].map(|()| seconds(PROGRAM.as_ref(), args));
         new.sort_unstable_by(f64::total_cmp);
-        let middle = new[RUNS / 2];
+        let median = new[RUNS / 2];
         println!(
-            "{}: {new:.2?} s, {:.2} of the {old:.2} s of before",
+            "{}: {new:.2?} s; older version {old:.2} s; ratio {:.2}",
             args.join(" "),
-            middle / old
+            median / old
         );
     }
 }
 
-fn a_probe(criterion: &mut Criterion) {
+fn measure_probe(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("probe");
     group.sample_size(10).warm_up_time(Duration::from_secs(1));
     group.bench_function("quick", |bencher| {
@@ -70,8 +73,8 @@ fn a_probe(criterion: &mut Criterion) {
     group.finish();
 }
 
-fn at_once(criterion: &mut Criterion) {
-    // `pick --from` answers within 20 ms.
+fn measure_short_commands(criterion: &mut Criterion) {
+    // The target for `pick --from` is 20 ms.
     let report = concat!(
         env!("CARGO_MANIFEST_DIR"),
         "/tests/data/xeon-2026-11-21.json"
@@ -89,5 +92,10 @@ fn at_once(criterion: &mut Criterion) {
     criterion.bench_function("list", |bencher| bencher.iter(|| run(&["list"])));
 }
 
-criterion_group!(benches, a_probe, at_once, against_before);
+criterion_group!(
+    benches,
+    measure_probe,
+    measure_short_commands,
+    compare_with_before
+);
 criterion_main!(benches);

@@ -1,4 +1,4 @@
-//! What the agent protocol carries: integers a second from a native agent to the prober.
+//! Measures the throughput of the agent protocol: readings per second from a native agent.
 
 use std::cell::RefCell;
 use std::hint::black_box;
@@ -10,29 +10,28 @@ use timermeter::hosts::connection::Connection;
 use timermeter::hosts::hosted::subject;
 use timermeter::hosts::process::Command;
 
-/// Readings in a question.
-const COUNT: u32 = 10_000;
-/// All questions of the benchmark go over one connection, and all together within this time.
-const PATIENCE: Duration = Duration::from_secs(3600);
+/// Readings in the answer to one question.
+const READINGS_PER_ANSWER: u32 = 10_000;
+/// The time that all answers of the connection together may take, longer than the benchmark.
+const TIMEOUT: Duration = Duration::from_secs(3600);
 
-fn readings(criterion: &mut Criterion) {
+fn measure_readings(criterion: &mut Criterion) {
     let args = vec!["agent".into(), timers::FLOOR_ID.into(), "monotonic".into()];
     let program = env!("CARGO_BIN_EXE_timermeter");
     let command = Command::new("native", program, args);
-    let connection =
-        Connection::start(&command, None, PATIENCE).expect("the agent introduces itself");
+    let connection = Connection::start(&command, None, TIMEOUT).expect("the agent starts");
     let connection = Rc::new(RefCell::new(connection));
     let mut group = criterion.benchmark_group("readings");
-    group.throughput(Throughput::Elements(u64::from(COUNT)));
-    // The first takes next to no time to read: what is left is the protocol.
+    group.throughput(Throughput::Elements(u64::from(READINGS_PER_ANSWER)));
+    // The floor takes almost no time to read, so its benchmark shows the time of the protocol alone.
     for id in [timers::FLOOR_ID, "monotonic"] {
         let mut timer = subject(&connection, id);
         group.bench_function(id, |bencher| {
-            bencher.iter(|| black_box(timer.readings(COUNT).expect("it answers")));
+            bencher.iter(|| black_box(timer.readings(READINGS_PER_ANSWER).expect("it answers")));
         });
     }
     group.finish();
 }
 
-criterion_group!(benches, readings);
+criterion_group!(benches, measure_readings);
 criterion_main!(benches);

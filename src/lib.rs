@@ -1,9 +1,9 @@
-//! timermeter measures the quality of the clocks of a machine.
+//! timermeter measures how good the clocks of a machine are.
 //!
-//! Timers are black boxes: a [`campaign`] measures them and records their answers in a [`trace`];
-//! pure functions ([`profile`], [`trust`]) turn the trace into a profile and verdicts; a [`report`]
-//! presents them. Data flows only in that direction. The [`model`] defines the types that all these
-//! modules share.
+//! Timers are black boxes. A [`campaign`] measures them and stores its observations in a [`trace`].
+//! Pure functions compute a [`profile`] (the figures of a clock) and verdicts ([`trust`]) from the
+//! trace, and a [`report`] presents them. Data flows only in that direction. The [`model`] defines the
+//! types that these modules share.
 
 #![forbid(unsafe_code)]
 

@@ -1,4 +1,4 @@
-//! The command line program.
+//! The entry point of the program: parses the command line, handles signals, and runs the command.
 
 use std::io::{BufReader, BufWriter, Write};
 use std::process::ExitCode;
@@ -19,8 +19,8 @@ use timers::os::signals::{self, Request};
 #[global_allocator]
 static ALLOCATOR: timers::allocations::Counting = timers::allocations::Counting;
 
-/// Exit status if the result is incomplete, a condition of `compare` holds, or the machine is not
-/// fit for measurements. The help describes all exit statuses.
+/// Exit status if the result is incomplete, a condition of `compare` holds, or `check` finds the
+/// machine unfit for measurements. The help texts describe all exit statuses.
 const INCOMPLETE_STATUS: u8 = 3;
 
 fn main() -> ExitCode {
@@ -42,8 +42,8 @@ fn main() -> ExitCode {
         | Command::Guard => exit_code(run(&command)),
         command => limits::run_on_large_stack(move || {
             let code = exit_code(listen(&command).and_then(|()| run(&command)));
-            if interrupted() && !ends_itself(&command) {
-                // The signal thread ends the process.
+            if interrupted() && !handles_signals(&command) {
+                // Another thread is ending the process because of the signal.
                 thread::sleep(timermeter::commands::SHUTDOWN_LIMIT);
             }
             children::finish();
@@ -52,27 +52,29 @@ fn main() -> ExitCode {
     }
 }
 
-/// Parses the command line. Error messages are printed with very long words shortened.
+/// Parses the command line. If that fails, prints the error message, with very long words shortened,
+/// and ends the process.
 fn parse_arguments() -> Cli {
     Cli::read().unwrap_or_else(|error| {
-        let whole = error.render().to_string();
-        let short: Vec<String> = whole.split('\n').map(shortened).collect();
+        let message = error.render().to_string();
+        let short: Vec<String> = message.split('\n').map(shortened).collect();
         let short = short.join("\n");
-        if short == whole {
+        if short == message {
             error.exit();
         }
-        // Only errors contain such words: help texts never reach this line.
+        // This message is an error, because help texts contain no such words.
         let _ = write!(std::io::stderr(), "{short}");
         std::process::exit(error.exit_code());
     })
 }
 
-fn exit_code(ended: Result<bool, CommandError>) -> ExitCode {
-    match ended {
+/// Returns the exit status for the result of a command, and prints its error.
+fn exit_code(result: Result<bool, CommandError>) -> ExitCode {
+    match result {
         Ok(true) => ExitCode::SUCCESS,
         Ok(false) => ExitCode::from(INCOMPLETE_STATUS),
         Err(CommandError::Closed) => ExitCode::SUCCESS,
-        // The signal thread reports the interrupt. The error is a consequence of it and is not
+        // The signal thread reports the interrupt. The error is only its consequence, so it is not
         // printed.
         Err(_) if interrupted() => ExitCode::from(signals::asked().map_or(
             CommandError::Interrupted.exit_status(),
@@ -85,13 +87,13 @@ fn exit_code(ended: Result<bool, CommandError>) -> ExitCode {
     }
 }
 
-/// Whether a signal asked this program to end. The signal is checked too, because the thread that
-/// handles it may not have run yet.
+/// Returns whether a signal asked this program to end, even if the thread that handles signals has not
+/// run yet.
 fn interrupted() -> bool {
     children::interrupted() || signals::asked().is_some()
 }
 
-/// Whether a command starts child processes.
+/// Returns whether a command starts child processes.
 fn has_children(command: &Command) -> bool {
     matches!(
         command,
@@ -110,13 +112,13 @@ fn has_children(command: &Command) -> bool {
     ) || matches!(command, Command::Compare(args) if args.probes())
 }
 
-/// Whether a command handles the signal itself and prints its results.
-fn ends_itself(command: &Command) -> bool {
+/// Returns whether a command handles signals itself, to print its results before it ends.
+fn handles_signals(command: &Command) -> bool {
     matches!(command, Command::Watch(_))
 }
 
-/// Whether a command waits, or reports or stores the current time. The standard library panics if
-/// there is no clock.
+/// Returns whether a command waits, or reports or stores the current time. The standard library panics
+/// in such a command if the process may read no clock.
 fn needs_clock(command: &Command) -> bool {
     has_children(command)
         || matches!(
@@ -125,8 +127,8 @@ fn needs_clock(command: &Command) -> bool {
         )
 }
 
-/// Installs the handling of signals that end the program: its child processes are ended and
-/// unfinished files removed, then the program exits.
+/// Prepares a command: checks that it can read a clock if it needs one, and starts the handling of the
+/// signals that end the program ([`end`]).
 fn listen(command: &Command) -> Result<(), CommandError> {
     if needs_clock(command) && timers::kernel_time().is_none() {
         return Err(CommandError::Failed(
@@ -139,13 +141,14 @@ fn listen(command: &Command) -> Result<(), CommandError> {
         children::own_descendants();
         if let Some(why) = children::why_descendants_unknown() {
             print_message(&format_args!(
-                "{why}: what leaves its process group is not ended with this program, and what disturbs a worker is not seen; \
+                "{why}: child processes that leave their process group are not ended with this program, and disturbances of workers are not detected; \
                  mount the /proc of this namespace (unshare --mount-proc, bwrap --proc /proc)"
             ));
         }
     }
-    if ends_itself(command) {
-        // `watch` polls for the first signal itself; a second signal ends the program by default.
+    if handles_signals(command) {
+        // `watch` checks for the first signal itself. A second signal has its default action, which
+        // ends the program.
         return signals::listen(|_| ()).map_err(|error| {
             CommandError::Failed(format!("cannot listen for interrupts: {error}"))
         });
@@ -162,6 +165,7 @@ fn listen(command: &Command) -> Result<(), CommandError> {
     }
 }
 
+/// Ends the program after a signal: ends its child processes and removes unfinished files.
 fn end(request: Request, has_children: bool) {
     children::interrupt();
     scratch::abandon();
@@ -173,9 +177,11 @@ fn end(request: Request, has_children: bool) {
     request.obey();
 }
 
+/// Runs a command. Returns whether its result is complete; otherwise the exit status is
+/// `INCOMPLETE_STATUS`.
 fn run(command: &Command) -> Result<bool, CommandError> {
     let mut output = BufWriter::new(std::io::stdout().lock());
-    let settled = match command {
+    let is_complete = match command {
         Command::Answer(args) => answer::run(args, &mut output).map(|()| true)?,
         Command::Probe(args) => probe::run(args, &mut output)?,
         Command::Wait(args) => wait::run(args, &mut output)?,
@@ -212,5 +218,5 @@ fn run(command: &Command) -> Result<bool, CommandError> {
         }
     };
     output.flush()?;
-    Ok(settled)
+    Ok(is_complete)
 }

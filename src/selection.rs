@@ -1,9 +1,9 @@
-//! Selects timers by ids and globs.
+//! Selects timers by ids and globs (patterns such as `monotonic*`).
 
 use crate::glob::Glob;
 use crate::text::in_short;
 
-/// The reason why a word on the command line matches no timer.
+/// The reason why a pattern on the command line selects no timer.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum UnknownTimer {
     /// No timer has this id or matches this glob.
@@ -14,10 +14,10 @@ pub enum UnknownTimer {
         /// Similar ids, the nearest first.
         nearest: Vec<String>,
     },
-    /// The word is neither an id nor a valid glob.
-    #[error("`{glob}` is no glob: {reason}")]
-    NoGlob {
-        /// The word.
+    /// The pattern is neither an id nor a valid glob.
+    #[error("`{glob}` is no valid glob: {reason}")]
+    InvalidGlob {
+        /// The pattern.
         glob: String,
         /// The syntax error.
         reason: String,
@@ -25,8 +25,8 @@ pub enum UnknownTimer {
 }
 
 impl UnknownTimer {
-    /// The error message. If there are no similar ids, the message lists some of `ids`, which are
-    /// all existing ones.
+    /// Returns the error message for a timer of a report. `ids` are all timers of that report; the message
+    /// lists some of them if none is similar.
     #[must_use]
     pub fn among(&self, ids: &[&str]) -> String {
         match self {
@@ -39,34 +39,38 @@ impl UnknownTimer {
     }
 }
 
-/// The ids among `ids` that match the patterns, each once, in the order of `ids`; all of them if
-/// there is no pattern.
+/// Returns those of the `ids` that match a pattern, each once, in the order of `ids`; all of them if
+/// there are no patterns.
 ///
 /// # Errors
 /// When a pattern matches no id.
 pub fn select<'a>(patterns: &[String], ids: &[&'a str]) -> Result<Vec<&'a str>, UnknownTimer> {
-    let wanted = patterns
+    let parsed = patterns
         .iter()
-        .map(|pattern| Pattern::read(pattern, ids))
+        .map(|pattern| Pattern::parse(pattern, ids))
         .collect::<Result<Vec<_>, _>>()?;
     let mut chosen: Vec<&str> = Vec::new();
     for &id in ids {
-        let meant = wanted.is_empty() || wanted.iter().any(|pattern| pattern.matches(id));
-        if meant && !chosen.contains(&id) {
+        let is_selected = parsed.is_empty() || parsed.iter().any(|pattern| pattern.matches(id));
+        if is_selected && !chosen.contains(&id) {
             chosen.push(id);
         }
     }
     Ok(chosen)
 }
 
+/// A pattern on the command line.
 enum Pattern<'p> {
     Id(&'p str),
     Glob(Glob),
 }
 
 impl<'p> Pattern<'p> {
-    /// Parses a pattern, which must match at least one id.
-    fn read(text: &'p str, ids: &[&str]) -> Result<Self, UnknownTimer> {
+    /// Parses a pattern.
+    ///
+    /// # Errors
+    /// When it matches none of the `ids`.
+    fn parse(text: &'p str, ids: &[&str]) -> Result<Self, UnknownTimer> {
         if ids.contains(&text) {
             return Ok(Self::Id(text));
         }
@@ -76,12 +80,13 @@ impl<'p> Pattern<'p> {
                 nearest: nearest(text, ids),
             });
         }
-        let pattern = Glob::parse(text)
-            .map(Self::Glob)
-            .map_err(|why| UnknownTimer::NoGlob {
-                glob: text.into(),
-                reason: why,
-            })?;
+        let pattern =
+            Glob::parse(text)
+                .map(Self::Glob)
+                .map_err(|why| UnknownTimer::InvalidGlob {
+                    glob: text.into(),
+                    reason: why,
+                })?;
         if ids.iter().any(|id| pattern.matches(id)) {
             Ok(pattern)
         } else {
@@ -100,15 +105,16 @@ impl<'p> Pattern<'p> {
     }
 }
 
-/// The ids most similar to `text`, with or without the prefix of their runtime.
+/// Returns the ids that are most similar to `text`, the nearest first. Compares it with each id with
+/// and without the prefix of its runtime (`java:`).
 #[must_use]
 pub fn nearest(text: &str, ids: &[&str]) -> Vec<String> {
-    /// Largest number of similar ids that are returned.
+    /// Largest number of ids that are returned.
     const MAX_NEAREST: usize = 3;
-    /// Smallest similarity of two words that count as similar.
+    /// Smallest Jaro-Winkler similarity of an id that is returned, from 0 to 1.
     const MIN_SIMILARITY: f64 = 0.8;
     let text = text.to_lowercase();
-    let likeness = |id: &str| {
+    let similarity = |id: &str| {
         let bare = id.split_once(':').map_or(id, |(_, bare)| bare);
         [id, bare]
             .map(|name| strsim::jaro_winkler(&text, &name.to_lowercase()))
@@ -117,8 +123,8 @@ pub fn nearest(text: &str, ids: &[&str]) -> Vec<String> {
     };
     let mut similar: Vec<(f64, &str)> = ids
         .iter()
-        .map(|&id| (likeness(id), id))
-        .filter(|&(likeness, _)| likeness >= MIN_SIMILARITY)
+        .map(|&id| (similarity(id), id))
+        .filter(|&(similarity, _)| similarity >= MIN_SIMILARITY)
         .collect();
     similar.sort_by(|a, b| b.0.total_cmp(&a.0));
     similar.dedup_by_key(|(_, id)| *id);
@@ -133,9 +139,10 @@ fn is_glob(text: &str) -> bool {
     text.contains(['*', '?', '[', '{'])
 }
 
+/// Returns what the user can do about an unknown id with these similar ids.
 fn advice(nearest: &[String]) -> String {
     if nearest.is_empty() {
-        return "`timermeter list` shows all there are".into();
+        return "`timermeter list` shows all timers".into();
     }
     let quoted: Vec<String> = nearest.iter().map(|id| format!("`{id}`")).collect();
     format!("did you mean {}?", quoted.join(", "))
@@ -165,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn patterns_pick_each_timer_once() {
+    fn selects_each_timer_once() {
         assert_eq!(selected(&[]).as_deref(), Ok(IDS.as_slice()));
         assert_eq!(
             selected(&["monotonic*", "monotonic", "rdtscp"]),
@@ -176,12 +183,12 @@ mod tests {
         assert_eq!(
             selected(&["py:x[1]"]),
             Ok(vec!["py:x[1]"]),
-            "an id is an id, whatever it looks like"
+            "an id may look like a glob"
         );
     }
 
     #[test]
-    fn unknown_ids_name_what_exists() {
+    fn errors_suggest_existing_ids() {
         let message = |pattern| {
             selected(&[pattern])
                 .expect_err("there is no such timer")
@@ -199,11 +206,11 @@ mod tests {
         );
         assert_eq!(
             message("zzz"),
-            "no timer is called `zzz`; `timermeter list` shows all there are"
+            "no timer is called `zzz`; `timermeter list` shows all timers"
         );
         assert_eq!(
             message("zzz*"),
-            "no timer matches `zzz*`; `timermeter list` shows all there are"
+            "no timer matches `zzz*`; `timermeter list` shows all timers"
         );
         let unknown = select(&["zzz".to_owned()], &IDS).expect_err("there is no such timer");
         let text = unknown.among(&IDS);
@@ -218,13 +225,13 @@ mod tests {
             unknown.among(&IDS)
         );
         assert!(
-            message("[").starts_with("`[` is no glob: "),
+            message("[").starts_with("`[` is no valid glob: "),
             "{}",
             message("[")
         );
         assert!(
             selected(&["rdtsc", "zzz"]).is_err(),
-            "one good pattern does not excuse a bad one"
+            "a valid pattern does not excuse an unknown one"
         );
     }
 }

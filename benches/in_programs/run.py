@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
-"""What a read of a clock costs inside real programs, beside what `timermeter probe` says that it adds.
+"""Compares the cost of reading a clock in real programs with the cost in context that `timermeter probe` predicts.
 
     benches/in_programs/run.py [--timermeter PATH] [--pairs 13] [--rows 5000000] [--json FILE] [PROGRAM...]
 
-PostgreSQL: EXPLAIN (ANALYZE, TIMING ON) less TIMING OFF, two reads a row. SQLite: a progress handler at every instruction of its
-machine. CPython: the profiling function of each call and return, in C. Each with the clock replaced by one that reads nothing, and
-by the counter in three ways; what the clock that reads nothing takes is taken off. All by the CPU time that they use. All are tried in turn, in rounds; told are the
-median and the range of the middle half. What is not installed is skipped, aloud. Needs Linux on x86-64, a C compiler, and to be quiet.
+PostgreSQL reads a clock twice per row: EXPLAIN (ANALYZE, TIMING ON) minus TIMING OFF. SQLite reads it in a progress handler at every
+instruction of its virtual machine, CPython in a profiling function in C at each call and return. Each program runs with the clocks in
+MODES: the time stamp counter read in three ways, CLOCK_MONOTONIC, and clocks that read nothing, whose CPU time is subtracted. Each round
+runs all clocks in random order; the results are the median over the rounds and the range of the middle half. A program that is not
+installed is skipped with a message. Needs Linux on x86-64 and a C compiler; no other programs should run meanwhile.
 """
 import argparse
 import ctypes
@@ -23,17 +24,19 @@ from pathlib import Path
 
 HERE = Path(__file__).parent
 MODES = ["nothing", "nothing-converted", "rdtsc", "rdtsc-lfence", "rdtscp", "monotonic"]
-# What is taken off each: the same without a read.
-BASE = {"rdtsc": "nothing-converted", "rdtsc-lfence": "nothing-converted", "rdtscp": "nothing-converted",
+# The clock whose time is subtracted from that of each clock: the same code without the read.
+BASELINE = {"rdtsc": "nothing-converted", "rdtsc-lfence": "nothing-converted", "rdtscp": "nothing-converted",
         "monotonic": "nothing"}
+# The user id and group id of nobody.
 NOBODY = 65534
 
 
 class Skipped(Exception):
-    """Why a program is not tried."""
+    """The reason why a program is skipped."""
 
 
-def built(folder):
+def build_libraries(folder):
+    """Compiles a library for each mode and returns their paths by mode."""
     compiler = shutil.which("cc") or shutil.which("gcc")
     if not compiler:
         raise Skipped("there is no C compiler (Debian: gcc)")
@@ -46,22 +49,22 @@ def built(folder):
     return libraries
 
 
-def used(clock, what):
-    """CPU time that it takes by that clock, in nanoseconds: who waits for a CPU uses none."""
-    begin = clock()
-    what()
-    return clock() - begin
+def cpu_time(clock, work):
+    """The CPU time of the work by that clock, in nanoseconds; waiting for a CPU does not count."""
+    start = clock()
+    work()
+    return clock() - start
 
 
 class PostgreSQL:
-    """A cluster of its own, whose server is started anew with each clock."""
+    """A new database cluster, whose server is started again with each clock."""
 
     def __init__(self, folder, libraries, arguments):
         found = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"), key=lambda path: int(path.parts[-3]))
-        named = shutil.which("initdb")
-        if not found and not named:
+        on_path = shutil.which("initdb")
+        if not found and not on_path:
             raise Skipped("PostgreSQL is not installed (Debian: postgresql)")
-        self.bin = (found[-1] if found else Path(named)).parent
+        self.bin = (found[-1] if found else Path(on_path)).parent
         self.name = "PostgreSQL " + subprocess.run([self.bin / "postgres", "--version"], check=True, text=True,
                                                    stdout=subprocess.PIPE).stdout.split()[2]
         self.folder, self.libraries, self.rows = folder / "cluster", libraries, arguments.rows
@@ -75,10 +78,10 @@ class PostgreSQL:
             session.ask("vacuum analyze t;")
 
     def run(self, command):
-        subprocess.run([*self.user(), *map(str, command)], check=True, stdout=subprocess.DEVNULL)
+        subprocess.run([*self.as_nobody(), *map(str, command)], check=True, stdout=subprocess.DEVNULL)
 
-    def user(self):
-        # The server refuses to be root.
+    def as_nobody(self):
+        """The start of a command that runs as nobody if this user is root, because the server does not run as root."""
         if os.getuid() != 0:
             return []
         return ["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups"]
@@ -87,7 +90,7 @@ class PostgreSQL:
         return Server(self, mode)
 
     def measure(self, mode, pairs):
-        """Nanoseconds a read, of each pair."""
+        """The nanoseconds per read that each pair of queries shows."""
         query = "explain (analyze, timing {}) select count(*) from t;"
         found = []
         with self.server(mode) as session:
@@ -95,13 +98,13 @@ class PostgreSQL:
                 session.ask(query.format("on"))
             for pair in range(pairs):
                 order = ["on", "off"] if pair % 2 else ["off", "on"]
-                took = {timing: used(session.cpu, lambda: session.ask(query.format(timing))) for timing in order}
+                took = {timing: cpu_time(session.cpu, lambda: session.ask(query.format(timing))) for timing in order}
                 found.append((took["on"] - took["off"]) / (2 * self.rows))
         return found
 
 
 class Server:
-    """A server and one session of it."""
+    """A running server with one session."""
 
     def __init__(self, cluster, mode):
         self.cluster = cluster
@@ -112,8 +115,8 @@ class Server:
         settings = ["-c", f"unix_socket_directories={c.folder}", "-c", "listen_addresses=", "-c", "shared_buffers=512MB",
                     "-c", "jit=off", "-c", "max_parallel_workers_per_gather=0", "-c", "fsync=off", "-c", "autovacuum=off",
                     "-c", "track_io_timing=off"]
-        words = [*c.user(), "env", *[f"{key}={value}" for key, value in self.preload.items()]]
-        self.server = subprocess.Popen([*words, c.bin / "postgres", "-D", c.folder, *settings],
+        prefix = [*c.as_nobody(), "env", *[f"{key}={value}" for key, value in self.preload.items()]]
+        self.server = subprocess.Popen([*prefix, c.bin / "postgres", "-D", c.folder, *settings],
                                        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         ready = [c.bin / "pg_isready", "-q", "-h", c.folder]
         for _ in range(600):
@@ -128,16 +131,17 @@ class Server:
         return self
 
     def cpu(self):
+        """The CPU time of the session so far, in nanoseconds."""
         return int(self.statistics.read_text().split()[0])
 
     def ask(self, query):
         self.psql.stdin.write(query + "\n\\echo done\n")
         self.psql.stdin.flush()
-        said = []
+        lines = []
         for line in self.psql.stdout:
             if line == "done\n":
-                return said
-            said.append(line)
+                return lines
+            lines.append(line)
         raise Skipped("its session ended")
 
     def __exit__(self, *_):
@@ -148,7 +152,7 @@ class Server:
 
 
 class Hooked:
-    """A program that calls a hook, in this process."""
+    """A program that runs in this process and calls a hook."""
 
     def __init__(self, libraries):
         self.hooks = {mode: ctypes.PyDLL(str(path)) for mode, path in libraries.items()}
@@ -156,16 +160,16 @@ class Hooked:
             hook.calls_so_far.restype = ctypes.c_uint64
 
     def measure(self, mode, pairs):
-        """Nanoseconds a call of the hook, beside the same without one."""
+        """The nanoseconds per call of the hook that each pair of runs, with and without the hook, shows."""
         found = []
         for pair in range(pairs):
-            both = {}
-            for which in [mode, None] if pair % 2 else [None, mode]:
+            took = {}
+            for hook in [mode, None] if pair % 2 else [None, mode]:
                 before = self.hooks[mode].calls_so_far()
-                both[which] = used(time.thread_time_ns, lambda: self.work(which))
-                if which:
+                took[hook] = cpu_time(time.thread_time_ns, lambda: self.work(hook))
+                if hook:
                     calls = self.hooks[mode].calls_so_far() - before
-            found.append((both[mode] - both[None]) / max(calls, 1))
+            found.append((took[mode] - took[None]) / max(calls, 1))
         return found
 
 
@@ -207,61 +211,61 @@ class CPython(Hooked):
 PROGRAMS = {"postgresql": PostgreSQL, "sqlite": SQLite, "cpython": CPython}
 
 
-def tried(program, arguments):
-    """For each clock its figures less those of the clock that reads nothing, round by round."""
+def measure_clocks(program, arguments):
+    """For each clock the nanoseconds per read, minus those of its baseline in the same round: quartiles over the rounds."""
     found = {mode: [] for mode in MODES}
     for turn in range(arguments.rounds):
         order = random.Random(turn).sample(MODES, len(MODES))
         for mode in order:
             found[mode].append(statistics.median(program.measure(mode, arguments.pairs)))
-    less = {mode: [a - b for a, b in zip(found[mode], found[base])] for mode, base in BASE.items()}
-    quarter = lambda values: statistics.quantiles(values, n=4) if len(values) > 1 else [values[0]] * 3
-    return {mode: dict(zip(["low", "median", "high"], quarter(values))) for mode, values in less.items()}
+    costs = {mode: [a - b for a, b in zip(found[mode], found[base])] for mode, base in BASELINE.items()}
+    quartiles = lambda values: statistics.quantiles(values, n=4) if len(values) > 1 else [values[0]] * 3
+    return {mode: dict(zip(["low", "median", "high"], quartiles(values))) for mode, values in costs.items()}
 
 
-def predicted(timermeter):
-    """What a read adds to code that the core runs far ahead in."""
+def predict(timermeter):
+    """The cost of a read in each context that `timermeter probe` measures, in nanoseconds, by clock."""
     if not timermeter:
         return {}
-    command = [timermeter, "probe", "--quiet", "--format", "json", *BASE]
+    command = [timermeter, "probe", "--quiet", "--format", "json", *BASELINE]
     report = json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout)
     adds = {row["id"]: row.get("adds_ns") or {} for row in report["timers"]}
-    return {mode: {kind: value["value"] for kind, value in adds.get(mode, {}).items()} for mode in BASE}
+    return {mode: {context: value["value"] for context, value in adds.get(mode, {}).items()} for mode in BASELINE}
 
 
-def table(name, found, adds):
-    print(f"\n{name}: ns that a read takes there, median of rounds (middle half)")
+def print_table(name, found, adds):
+    print(f"\n{name}: cost of a read in ns, median over the rounds (middle half)")
     print(f"{'':14} {'measured':>22} {'predicted (ahead)':>18} {'ratio':>6}")
     for mode, figures in found.items():
-        says = adds.get(mode, {}).get("ahead")
-        ratio = f"{says / figures['median']:.2f}" if says and figures["median"] > 0 else "–"
-        middle = f"{figures['median']:.1f} ({figures['low']:.1f} to {figures['high']:.1f})"
-        print(f"{mode:14} {middle:>22} {f'{says:.1f}' if says else '–':>18} {ratio:>6}")
+        predicted = adds.get(mode, {}).get("ahead")
+        ratio = f"{predicted / figures['median']:.2f}" if predicted and figures["median"] > 0 else "–"
+        measured = f"{figures['median']:.1f} ({figures['low']:.1f} to {figures['high']:.1f})"
+        print(f"{mode:14} {measured:>22} {f'{predicted:.1f}' if predicted else '–':>18} {ratio:>6}")
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("programs", nargs="*", metavar="PROGRAM", help=", ".join(PROGRAMS))
-    parser.add_argument("--timermeter", help="the program whose prediction is tried")
-    parser.add_argument("--pairs", type=int, default=13, help="pairs a clock and round")
+    parser.add_argument("--timermeter", help="the program that predicts the costs")
+    parser.add_argument("--pairs", type=int, default=13, help="pairs of measurements per clock and round")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--rows", type=int, default=5_000_000, help="rows of PostgreSQL's table")
     parser.add_argument("--json", type=Path)
     arguments = parser.parse_args()
     unknown = set(arguments.programs) - set(PROGRAMS)
     if unknown:
-        parser.error(f"there is no program {', '.join(sorted(unknown))}; there are {', '.join(PROGRAMS)}")
+        parser.error(f"unknown program: {', '.join(sorted(unknown))}; known are {', '.join(PROGRAMS)}")
     if sys.platform != "linux" or os.uname().machine != "x86_64":
         print("skipped: this needs Linux on x86-64")
         return
-    adds, results = predicted(arguments.timermeter), {}
+    adds, results = predict(arguments.timermeter), {}
     with tempfile.TemporaryDirectory() as folder:
         folder = Path(folder)
         for id in arguments.programs or PROGRAMS:
             try:
-                program = PROGRAMS[id](folder, built(folder), arguments)
-                results[program.name] = tried(program, arguments)
-                table(program.name, results[program.name], adds)
+                program = PROGRAMS[id](folder, build_libraries(folder), arguments)
+                results[program.name] = measure_clocks(program, arguments)
+                print_table(program.name, results[program.name], adds)
             except Skipped as why:
                 print(f"skipped: {id}: {why}")
     if arguments.json:

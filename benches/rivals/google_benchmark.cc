@@ -1,4 +1,4 @@
-// A read of the monotonic clock as google/benchmark times it: in a row, in a loop of its own.
+// Times a read of the monotonic clock with google/benchmark: successive reads in its loop.
 #include <benchmark/benchmark.h>
 
 #include <ctime>

@@ -1,5 +1,5 @@
 #!/usr/bin/env perl
-# A whole agent: two clocks of Perl, shown to timermeter over version 1 of the agent protocol.
+# A complete agent: offers two clocks of Perl to timermeter over version 1 of the agent protocol.
 #
 # timermeter probe --agent 'perl examples/agents/clocks.pl' 'perl:*'
 use strict;
@@ -10,7 +10,8 @@ use Time::HiRes ();
 $| = 1;
 my $json = JSON::PP->new->canonical;
 
-# Floats become whole microseconds: both clocks are structures of the system that count them.
+# Each clock has a function that reads it, a label, the nanoseconds per tick, and a function that converts a reading to
+# ticks. Readings are converted to the unit in which the system counts: microseconds or nanoseconds.
 my %clocks = (
     'time' => [\&Time::HiRes::time, 'Time::HiRes::time()', 1e3, sub { sprintf('%.0f', $_[0] * 1e6) + 0 }],
     'clock_gettime' => [
@@ -20,7 +21,7 @@ my %clocks = (
     'null' => [sub { 0 }, 'reads nothing', undef, sub { $_[0] }],
 );
 
-sub intervals {
+sub interval {
     my ($read, $ticks, $work) = @_;
     my $state = 1;
     my $first = $read->();
@@ -37,10 +38,10 @@ sub batch {
     return $ticks->($second) - $ticks->($first);
 }
 
-sub clock_called {
+sub find_clock {
     my ($id) = @_;
     die "the request names no timer\n" unless defined $id;
-    return $clocks{$id} // die "there is no timer `$id` here\n";
+    return $clocks{$id} // die "unknown timer `$id`\n";
 }
 
 sub hello {
@@ -58,15 +59,15 @@ sub answer {
     die "a request is an object\n" unless ref $request eq 'HASH';
     my $op = $request->{op} // '';
     return hello() if $op eq 'hello';
-    die "this agent does not know `$op`\n" unless $op =~ /^(intervals|batches|readings)$/;
-    my ($read, undef, undef, $ticks) = @{ clock_called($request->{timer}) };
+    die "unknown request `$op`\n" unless $op =~ /^(intervals|batches|readings)$/;
+    my ($read, undef, undef, $ticks) = @{ find_clock($request->{timer}) };
     return { values => [map { $ticks->($read->()) } 1 .. $request->{count}] } if $op eq 'readings';
     my @turns = 1 .. $request->{repeat};
     if ($op eq 'batches') {
-        my ($reference, undef, undef, $reference_ticks) = @{ clock_called($request->{reference}) };
+        my ($reference, undef, undef, $reference_ticks) = @{ find_clock($request->{reference}) };
         return { values => [map { batch($read, $reference, $reference_ticks, $request->{calls}) } @turns] };
     }
-    return { values => [map { my $work = $_; map { intervals($read, $ticks, $work) } @turns } @{ $request->{work} }] };
+    return { values => [map { my $work = $_; map { interval($read, $ticks, $work) } @turns } @{ $request->{work} }] };
 }
 
 while (my $line = <STDIN>) {

@@ -1,4 +1,4 @@
-"""A whole agent: two clocks of Python and a timer that waits, shown to timermeter over version 1 of the agent protocol.
+"""A complete agent: offers two clocks and a sleep primitive of Python to timermeter over version 1 of the agent protocol.
 
 timermeter probe --agent 'python3 examples/agents/minimal.py' 'cpython:*'
 """
@@ -20,11 +20,12 @@ def batch(read, reference, calls):
         read()
     return reference() - first
 
-def wait(sleep, reference, at, length):
+def wait(sleep, reference, index, length_ns):
     cpu = time.thread_time_ns()
     first = reference()
-    sleep(length / 1e9)
-    return [at, first, reference(), time.thread_time_ns() - cpu, -1]
+    sleep(length_ns / 1e9)
+    # -1: the time that the thread was ready to run but did not is unknown.
+    return [index, first, reference(), time.thread_time_ns() - cpu, -1]
 
 def hello():
     runtime = {"name": platform.python_implementation(), "version": platform.python_version()}
@@ -39,8 +40,9 @@ def answer(request):
         return hello()
     if request["op"] == "waits":
         sleep, reference = WAITERS[request["timer"]], CLOCKS[request["reference"]]
-        waits = [wait(sleep, reference, at, length) for _ in range(request["repeat"]) for at, length in enumerate(request["request_ns"])]
-        return {"values": [value for one in waits for value in one]}
+        waits = [wait(sleep, reference, index, length_ns)
+                 for _ in range(request["repeat"]) for index, length_ns in enumerate(request["request_ns"])]
+        return {"values": [value for values in waits for value in values]}
     read = CLOCKS[request["timer"]]
     if request["op"] == "readings":
         return {"values": [read() for _ in range(request["count"])]}
@@ -49,7 +51,7 @@ def answer(request):
         return {"values": [interval(read, work) for work in request["work"] for _ in repeat]}
     if request["op"] == "batches":
         return {"values": [batch(read, CLOCKS[request["reference"]], request["calls"]) for _ in repeat]}
-    raise ValueError("this agent does not know " + request["op"])
+    raise ValueError("unknown request: " + request["op"])
 
 for line in sys.stdin:
     try:

@@ -1,7 +1,5 @@
-//! Measures the memory that an operation allocates, from the difference of two repetition counts
-//! (Caliper).
-//!
-//! The counters belong to [`timers::allocations`], which must be the allocator of the program.
+//! Measures the memory that an operation allocates: the difference between many and few calls, as
+//! Caliper does. [`timers::allocations`] must be the allocator of the program, because it counts.
 
 use timers::allocations::{Allocated, allocated};
 
@@ -16,9 +14,9 @@ pub struct PerCall {
     pub bytes: f64,
 }
 
-/// Counts the allocations of one call. After a first call, which may initialise data, it counts a
-/// few calls and then many more. Allocations outside the calls occur in both counts, so they cancel
-/// out in the difference.
+/// Counts the allocations of a call. Makes a first call, which may initialise data, then counts the
+/// allocations of few calls and of many calls. Allocations that do not depend on the number of calls
+/// cancel out in the difference.
 pub fn per_call(timed: &mut dyn Timed) -> PerCall {
     const FEW_CALLS: u64 = 3;
     const MANY_CALLS: u64 = 100;
@@ -27,13 +25,14 @@ pub fn per_call(timed: &mut dyn Timed) -> PerCall {
         count(timed, FEW_CALLS),
         count(timed, FEW_CALLS + MANY_CALLS),
     );
-    let share = |many: u64, few: u64| (many as f64 - few as f64) / MANY_CALLS as f64;
+    let per_call = |many: u64, few: u64| (many as f64 - few as f64) / MANY_CALLS as f64;
     PerCall {
-        instances: share(many.instances, few.instances),
-        bytes: share(many.bytes, few.bytes),
+        instances: per_call(many.instances, few.instances),
+        bytes: per_call(many.bytes, few.bytes),
     }
 }
 
+/// Counts the allocations of this number of calls, without those of the set-up.
 fn count(timed: &mut dyn Timed, calls: u64) -> Allocated {
     let mut total = Allocated::default();
     let mut add = |timed: &mut dyn Timed, calls| {

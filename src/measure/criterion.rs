@@ -1,6 +1,6 @@
-//! Uses any clock as a measurement of criterion.
+//! Lets the benchmark library criterion measure with any clock.
 //!
-//! A clock that is known when the benchmark is written is opened by its type:
+//! If the clock is known at compile time, open it by its type:
 //!
 //! ```
 //! use criterion::Criterion;
@@ -16,9 +16,8 @@
 //! # }
 //! ```
 //!
-//! A clock that is chosen at run time is visited by its id ([`timers::visit`]). The visitor is
-//! compiled for each timer, so that no read is a dynamic call. `benches/clocks.rs` is a complete
-//! benchmark.
+//! If the clock is chosen at run time, pass a visitor to [`timers::visit`]. The visitor is compiled for
+//! each timer, so that no read is a dynamic call. `benches/clocks.rs` is a complete benchmark.
 //!
 //! ```
 //! use criterion::Criterion;
@@ -39,7 +38,7 @@
 //!     }
 //! }
 //!
-//! let outcome = timers::visit("monotonic", Benchmarks).expect("a timer is called so").expect("it can be read");
+//! let outcome = timers::visit("monotonic", Benchmarks).expect("the id exists").expect("it can be read");
 //! assert_eq!(outcome, Ok(()));
 //! ```
 
@@ -88,9 +87,10 @@ impl<C: Clock> Measurement for ClockTime<C> {
     }
 }
 
-/// Formats times with a suitable unit.
+/// Formats times in nanoseconds with a suitable unit.
 struct Nanoseconds;
 
+/// Returns the unit for times of about `typical` nanoseconds: its size in nanoseconds, and its name.
 fn unit(typical: f64) -> (f64, &'static str) {
     match typical {
         ns if ns < 1.0 => (1e-3, "ps"),

@@ -22,20 +22,20 @@ pub enum Instrument {
     /// Batches that double until they are long enough for the clock (Sestoft)
     #[default]
     Adaptive,
-    /// How often in a given time (Kabutz)
+    /// Number of calls in a given time (Kabutz)
     Throughput,
-    /// Edge-crossing: single calls under a coarse clock, averaged
+    /// Mean of single calls that are shorter than a step of the clock (edge-crossing)
     Discrete,
     /// Memory that a call allocates (Caliper)
     Allocations,
-    /// Weighted samples, whose length varies about the same (Caliper)
+    /// Batches of varied length, weighted by their number of calls (Caliper)
     Micro,
     /// Single calls, each a sample (Caliper)
     Macro,
 }
 
-/// Measures with an instrument. `Adaptive` and `Micro` measure an operation that needs a set-up
-/// before each call like `Discrete`: call by call, in groups.
+/// Measures an operation with an instrument. If the operation needs a set-up before each call,
+/// `Adaptive` and `Micro` cannot form batches and measure it as `Discrete` does.
 ///
 /// # Errors
 /// When the time limit passes, the clock does not move during the operation, or the clock is too
@@ -48,91 +48,93 @@ pub fn measure(
 ) -> Result<Measured, TrialError> {
     let mut trial = Trial::new(timed, clock, goal)?;
     match instrument {
-        Instrument::Macro => macro_trial(&mut trial),
-        Instrument::Throughput => throughput(&mut trial),
-        Instrument::Discrete => discrete(&mut trial),
-        _ if trial.timed.needs_set_up() => discrete(&mut trial),
-        Instrument::Micro => micro(&mut trial),
-        Instrument::Adaptive => adaptive(&mut trial),
-        Instrument::Allocations => Err(TrialError("allocations are not timed".into())),
+        Instrument::Macro => measure_single_calls(&mut trial),
+        Instrument::Throughput => measure_throughput(&mut trial),
+        Instrument::Discrete => measure_edge_crossing(&mut trial),
+        _ if trial.timed.needs_set_up() => measure_edge_crossing(&mut trial),
+        Instrument::Micro => measure_varied_batches(&mut trial),
+        Instrument::Adaptive => measure_adaptive_batches(&mut trial),
+        Instrument::Allocations => Err(TrialError("allocations are counted, not timed".into())),
     }
 }
 
 /// Measures with adaptive batches (Sestoft). The number of calls between two reads doubles until a
 /// batch is long enough for the error budget of the clock; then samples are taken.
-fn adaptive(trial: &mut Trial) -> Result<Measured, TrialError> {
+fn measure_adaptive_batches(trial: &mut Trial) -> Result<Measured, TrialError> {
     let target_ns = trial.shortest_ns();
     let (mut calls, _) = trial.calibrate(target_ns)?;
     loop {
         let samples = trial.collect(|trial| trial.take(calls))?;
-        // The samples may be shorter than the batches of the calibration were.
+        // The calls may take less time now than during the calibration, so that the windows are too
+        // short.
         let window_ns = valid_mean(&samples) * calls as f64;
         if window_ns >= 0.9 * target_ns || trial.is_over() {
             let budget = trial.budget(window_ns.max(f64::MIN_POSITIVE), calls == 1);
-            return trial.sum_up(calls, samples, &budget);
+            return trial.summarise(calls, samples, &budget);
         }
         calls = (calls as f64 * (1.1 * target_ns / window_ns.max(1e-3)).clamp(1.1, 1e6)) as u64 + 1;
     }
 }
 
-/// Measures how many calls fit into a given time (Kabutz). Each run has the number of calls that
-/// should fill the span of the goal. A run is repeated if its length differs from the span by more
-/// than 2 %, one step and one call. Only three runs are repeated; later runs count whatever their
-/// length is, and the deviation shows the difference.
-fn throughput(trial: &mut Trial) -> Result<Measured, TrialError> {
+/// Measures how many calls fit into a given time, the span of the goal (Kabutz). Each run makes the
+/// number of calls that should fill the span. A run is repeated if its length differs from the span by
+/// more than the sum of 2 %, one step of the clock and one call. Only three runs are repeated; later
+/// runs count whatever their length is, and their variation shows in the standard deviation.
+fn measure_throughput(trial: &mut Trial) -> Result<Measured, TrialError> {
     const MAX_REPEATS: u32 = 3;
-    const MAX_MISS: f64 = 0.02;
+    const MAX_LENGTH_ERROR: f64 = 0.02;
     let span_ns = trial.goal.span.as_nanos() as f64;
     if trial.timed.needs_set_up() {
         return Err(TrialError(
-            "the operation needs a set-up before each call: it cannot be repeated for a given time"
+            "the operation needs a set-up before each call, so its throughput cannot be measured; use another instrument"
                 .into(),
         ));
     }
     let budget = trial.budget(span_ns, false);
     let step_ns = trial.clock.step_ns;
     if budget.total() > trial.goal.error {
-        let [step, run, least] = [step_ns, span_ns, trial.shortest_ns()].map(|ns| time(Some(ns)));
+        let [step, run, min_run] = [step_ns, span_ns, trial.shortest_ns()].map(|ns| time(Some(ns)));
         return Err(TrialError(format!(
-            "the clock moves in steps of {step}: runs of {run} are too short for it; give --time {least} or more"
+            "the clock moves in steps of {step}, so runs of {run} are too short for it; give --time {min_run} or more"
         )));
     }
     let (calls, one_ns) = trial.calibrate((span_ns / 4.0).max(step_ns))?;
     let mut calls = (span_ns / one_ns).max(calls as f64).max(1.0) as u64;
-    let near_ns = MAX_MISS * span_ns + step_ns + one_ns;
+    let tolerance_ns = MAX_LENGTH_ERROR * span_ns + step_ns + one_ns;
     let mut missed = 0;
     let samples = trial.collect(|trial| {
         let mut sample = trial.take(calls);
         let run_ns = sample.ns_per_call * sample.weight as f64;
-        if (run_ns - span_ns).abs() > near_ns && sample.disturbed.is_none() {
+        if (run_ns - span_ns).abs() > tolerance_ns && sample.disturbed.is_none() {
             missed += 1;
-            // The duration of the operation has changed: adapt the next run.
+            // The duration of a call has changed, so the next run gets another number of calls.
             if sample.ns_per_call > 0.0 {
                 calls = (span_ns / sample.ns_per_call).max(1.0) as u64;
             }
-            // After three misses, runs count with their actual length; otherwise the loop might not
-            // end.
+            // The number of repeated runs is limited because the loop might not end otherwise.
             if missed <= MAX_REPEATS {
                 sample.disturbed = Some(format!("the run took {}", time(Some(run_ns))));
             }
         }
         sample
     })?;
-    trial.sum_up(calls, samples, &budget)
+    trial.summarise(calls, samples, &budget)
 }
 
-/// Measures averaged single calls in groups (edge-crossing) and subtracts the mean of empty
-/// intervals. Takes the number of samples that the error needs, or the largest number that fits
-/// into the time limit. The reported error is computed for the samples that were taken.
-fn discrete(trial: &mut Trial) -> Result<Measured, TrialError> {
-    /// Groups that take longer, in nanoseconds, contain interruptions in any case, so they are not
-    /// rejected.
+/// Measures operations that are shorter than a step of the clock (edge-crossing). A single call shows 0
+/// or one step, but the mean of many calls shows their duration, because the probability of crossing
+/// an edge of the clock is proportional to it. Subtracts the mean of empty intervals. Makes as many
+/// calls as the goal needs, or as fit into the time limit; the reported error is that of the calls
+/// that were made. The calls are divided into groups, each of which is a sample.
+fn measure_edge_crossing(trial: &mut Trial) -> Result<Measured, TrialError> {
+    /// Length of a group, in nanoseconds, above which disturbed groups are not rejected, because every
+    /// such group contains interruptions.
     /// *Judgement*: some ticks of the scheduler.
-    const MAX_QUIET_GROUP_NS: f64 = 1e7;
+    const MAX_WATCHED_GROUP_NS: f64 = 1e7;
     let mut random = StdRng::seed_from_u64(trial.goal.seed);
     let one_ns = estimate_call_ns(trial, &mut random)?;
     let groups = u64::from(trial.goal.samples.max(2));
-    let plan = discrete_plan(trial, one_ns)?;
+    let plan = plan_edge_crossing(trial, one_ns)?;
     let Method::EdgeCrossing {
         samples,
         floor_samples,
@@ -141,48 +143,54 @@ fn discrete(trial: &mut Trial) -> Result<Measured, TrialError> {
     else {
         return Err(TrialError::clock_did_not_move());
     };
-    let [each, floor_each] = [samples, floor_samples].map(|count| count.div_ceil(groups));
-    let watched = trial.goal.watched && plan.campaign_ns / groups as f64 <= MAX_QUIET_GROUP_NS;
-    let mut group = |trial: &mut Trial| {
-        let mut mean_of = |count: u64, calls: u64| {
+    let [calls_per_group, empty_per_group] =
+        [samples, floor_samples].map(|count| count.div_ceil(groups));
+    let watched = trial.goal.watched && plan.campaign_ns / groups as f64 <= MAX_WATCHED_GROUP_NS;
+    let mut measure_group = |trial: &mut Trial| {
+        // The mean of `count` windows that contain `calls` calls each: 1 or 0.
+        let mut mean_window_ns = |count: u64, calls: u64| {
             trial.timed.warm_up(calls);
-            let total: f64 = (0..count).map(|_| single(trial, &mut random, calls)).sum();
+            let total: f64 = (0..count)
+                .map(|_| measure_window(trial, &mut random, calls))
+                .sum();
             total / count as f64
         };
         let watch = watched.then(Watch::begin);
         Sample {
-            weight: each,
-            ns_per_call: mean_of(each, 1) - mean_of(floor_each, 0),
+            weight: calls_per_group,
+            ns_per_call: mean_window_ns(calls_per_group, 1) - mean_window_ns(empty_per_group, 0),
             disturbed: watch.and_then(Watch::end),
         }
     };
     let samples = if watched {
-        trial.collect(group)?
+        trial.collect(measure_group)?
     } else {
-        (0..groups).map(|_| group(trial)).collect()
+        (0..groups).map(|_| measure_group(trial)).collect()
     };
-    // The plan states its error relative to the shortest duration that it was made for.
+    // The plan states its error relative to `planned_ns`; the result needs it relative to the mean.
     let found_ns = valid_mean(&samples).max(f64::MIN_POSITIVE);
-    let scaled = |share: f64| share * planned_ns(one_ns) / found_ns;
+    let relative_to_mean = |share: f64| share * planned_ns(one_ns) / found_ns;
     let budget = Budget {
-        quantisation: scaled(plan.budget.quantisation),
-        invocation_cost: scaled(plan.budget.invocation_cost),
-        pipeline: scaled(plan.budget.pipeline),
+        quantisation: relative_to_mean(plan.budget.quantisation),
+        invocation_cost: relative_to_mean(plan.budget.invocation_cost),
+        pipeline: relative_to_mean(plan.budget.pipeline),
         drift: DRIFT,
     };
-    trial.sum_up(each, samples, &budget)
+    trial.summarise(calls_per_group, samples, &budget)
 }
 
-/// The duration in nanoseconds for which the plan for an operation of `one_ns` nanoseconds states
-/// its error.
+/// Returns the duration of a call in nanoseconds for which a plan states its error; `one_ns` is the
+/// duration that the plan was requested for.
 fn planned_ns(one_ns: f64) -> f64 {
     0.9 * one_ns
 }
 
-fn discrete_plan(trial: &Trial, one_ns: f64) -> Result<Plan, TrialError> {
+/// Plans how many calls and empty intervals edge-crossing needs for a call of about `one_ns`
+/// nanoseconds.
+fn plan_edge_crossing(trial: &Trial, one_ns: f64) -> Result<Plan, TrialError> {
     let goal = &trial.goal;
-    // Operations with a set-up cannot be measured in batches, so an upper bound of the step is
-    // accepted for them: it overestimates the variance.
+    // If only an upper bound of the step is known, edge-crossing overestimates its variance. This is
+    // accepted for operations with a set-up, because these cannot be measured in batches instead.
     let clock = &ClockFigures {
         resolved: trial.clock.resolved || trial.timed.needs_set_up(),
         ..trial.clock.clone()
@@ -196,19 +204,21 @@ fn discrete_plan(trial: &Trial, one_ns: f64) -> Result<Plan, TrialError> {
     }
     within(clock, &requirement, plan.method, limit_ns).ok_or_else(|| {
         TrialError(format!(
-            "edge-crossing under this clock takes {} for {} %, and not even a rough figure comes out of {}",
-            time(Some(plan.campaign_ns)),
+            "with this clock, an error of {} % needs single calls for {}, and not even a rough result is possible in {}; \
+             allow more time or use another clock",
             goal.error * 100.0,
+            time(Some(plan.campaign_ns)),
             time(Some(limit_ns))
         ))
     })
 }
 
-/// Measures one window of 0 or 1 calls, after the set-up and a random delay of up to one step of
-/// the clock (at least 1 ns, at most 0.1 ms), so that windows do not synchronise with the clock.
-fn single(trial: &mut Trial, random: &mut StdRng, calls: u64) -> f64 {
-    let ns = random.random_range(0.0..trial.clock.step_ns.clamp(1.0, 1e5));
-    std::hint::black_box(timers::links(1, ns as u64));
+/// Measures a window of 0 or 1 calls and returns its length in nanoseconds. Before it, delays for a
+/// random time of up to one step of the clock (at most 0.1 ms), so that windows begin at random points
+/// of a step, and makes the set-up.
+fn measure_window(trial: &mut Trial, random: &mut StdRng, calls: u64) -> f64 {
+    let delay_ns = random.random_range(0.0..trial.clock.step_ns.clamp(1.0, 1e5));
+    std::hint::black_box(timers::links(1, delay_ns as u64));
     if trial.timed.needs_set_up() {
         trial.timed.set_up();
         trial.timed.warm_up(0);
@@ -216,15 +226,15 @@ fn single(trial: &mut Trial, random: &mut StdRng, calls: u64) -> f64 {
     trial.timed.window(calls)
 }
 
-/// Estimates the duration of a call in nanoseconds. The number of single calls doubles until they
-/// add up to `MIN_STEPS` steps of the clock.
+/// Estimates the duration of a call in nanoseconds. Doubles the number of single calls until they take
+/// `MIN_STEPS` steps of the clock together.
 fn estimate_call_ns(trial: &mut Trial, random: &mut StdRng) -> Result<f64, TrialError> {
     /// Total length of the calls, in steps of the clock, at which the estimate is rarely off by a
     /// third.
     const MIN_STEPS: f64 = 32.0;
     let mut calls = 4_u32;
     loop {
-        let singles = (0..calls).map(|_| single(trial, random, 1) - trial.floor_ns);
+        let singles = (0..calls).map(|_| measure_window(trial, random, 1) - trial.floor_ns);
         let total: f64 = singles.sum();
         if total >= MIN_STEPS * trial.clock.step_ns {
             return Ok(total / f64::from(calls));
@@ -236,42 +246,43 @@ fn estimate_call_ns(trial: &mut Trial, random: &mut StdRng) -> Result<f64, Trial
     }
 }
 
-/// Measures batches of varied length; each sample is weighted by its number of calls (micro trials
-/// of Caliper).
-fn micro(trial: &mut Trial) -> Result<Measured, TrialError> {
+/// Measures batches whose number of calls varies at random; each sample is weighted by its number of
+/// calls (micro trials of Caliper).
+fn measure_varied_batches(trial: &mut Trial) -> Result<Measured, TrialError> {
+    /// Standard deviation of the number of calls, relative to its mean.
     const LENGTH_DEVIATION: f64 = 0.2;
     // The shortest batches, half as long as the target, must still be long enough for the clock.
     let target_ns = 2.0 * trial.shortest_ns();
     let (_, mut one_ns) = trial.calibrate(target_ns)?;
     let mut random = StdRng::seed_from_u64(trial.goal.seed);
-    let mut fewest = u64::MAX;
+    let mut fewest_calls = u64::MAX;
     let samples = trial.collect(|trial| {
-        let varied = (1.0 + LENGTH_DEVIATION * gaussian(&mut random)).clamp(0.5, 2.0);
-        let calls = (varied * target_ns / one_ns).ceil().max(1.0) as u64;
+        let factor = (1.0 + LENGTH_DEVIATION * draw_gaussian(&mut random)).clamp(0.5, 2.0);
+        let calls = (factor * target_ns / one_ns).ceil().max(1.0) as u64;
         let mut sample = trial.take(calls);
         if sample.disturbed.is_none() && sample.ns_per_call > 0.0 {
             one_ns = f64::midpoint(one_ns, sample.ns_per_call);
-            // The operation has become faster, so the batch was too short: the next one gets more
-            // calls.
+            // If the operation has become faster, the batch is too short and does not count.
             let is_short = sample.ns_per_call * (calls as f64) < trial.shortest_ns();
-            sample.disturbed = is_short.then(|| "too short for the clock".into());
+            sample.disturbed = is_short.then(|| "the batch was too short for the clock".into());
         }
         if sample.disturbed.is_none() {
-            fewest = fewest.min(calls);
+            fewest_calls = fewest_calls.min(calls);
         }
         sample
     })?;
-    let budget = trial.budget(fewest as f64 * one_ns, fewest == 1);
-    trial.sum_up((target_ns / one_ns).ceil() as u64, samples, &budget)
+    let budget = trial.budget(fewest_calls as f64 * one_ns, fewest_calls == 1);
+    trial.summarise((target_ns / one_ns).ceil() as u64, samples, &budget)
 }
 
-/// A normal deviate, approximated by the sum of twelve uniform deviates.
-fn gaussian(random: &mut StdRng) -> f64 {
+/// Returns a random number with approximately the standard normal distribution: the sum of twelve
+/// uniform random numbers.
+fn draw_gaussian(random: &mut StdRng) -> f64 {
     (0..12).map(|_| random.random_range(0.0..1.0)).sum::<f64>() - 6.0
 }
 
 /// Measures single calls, each after its set-up; each call is a sample (macro trials of Caliper).
-fn macro_trial(trial: &mut Trial) -> Result<Measured, TrialError> {
+fn measure_single_calls(trial: &mut Trial) -> Result<Measured, TrialError> {
     let samples = trial.collect(|trial| {
         trial.timed.set_up();
         trial.take(1)
@@ -281,10 +292,10 @@ fn macro_trial(trial: &mut Trial) -> Result<Measured, TrialError> {
     let error = trial.goal.error;
     if !(one_ns > 0.0 && budget.total() <= error) {
         return Err(TrialError(format!(
-            "one call takes {}, too short for single measurements with this clock within {} %: use micro, or adaptive",
+            "one call takes {}, which is too short to be measured alone with this clock within {} %; use the instrument micro or adaptive",
             time(Some(one_ns.max(0.0))),
             error * 100.0
         )));
     }
-    trial.sum_up(1, samples, &budget)
+    trial.summarise(1, samples, &budget)
 }

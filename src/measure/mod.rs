@@ -1,11 +1,12 @@
 //! Measures operations with an error bound.
 //!
-//! A [`Stopwatch`] is a clock whose figures are known. It measures closures with calls between two
-//! reads. The timed region is compiled for the clock and the closure and contains no dynamic calls.
-//! Results pass through [`black_box`](std::hint::black_box); inputs should too. The number of calls
-//! depends on the clock: a coarse clock needs longer batches for the same error. The interval of the
-//! result includes the error of the clock ([`Budget`](crate::method::Budget)) and the variation of
-//! the samples.
+//! A [`Stopwatch`] is a clock whose step and cost are known. It reads the clock before and after a
+//! batch of calls of a closure. The timed region is compiled for the clock and the closure and
+//! contains no dynamic calls. The result of the closure passes through
+//! [`black_box`](std::hint::black_box), so that the compiler does not remove the calls; its inputs
+//! should do so too. The number of calls in a batch depends on the clock: a coarse clock needs longer
+//! batches for the same error. The interval of the result includes the error of the clock
+//! ([`Budget`](crate::method::Budget)) and the variation of the samples.
 //!
 //! ```
 //! use std::hint::black_box;
@@ -61,7 +62,7 @@ pub use window::{Operation, Timed, WithSetUp};
 use crate::method::{ClockFigures, Facts};
 use window::Pair;
 
-/// A clock with its figures, which measures operations.
+/// A clock with its known step and cost, which measures operations.
 #[derive(Clone, Debug)]
 pub struct Stopwatch<C> {
     clock: C,
@@ -69,13 +70,13 @@ pub struct Stopwatch<C> {
 }
 
 impl<C: Clock> Stopwatch<C> {
-    /// Creates a stopwatch with figures from a report ([`ClockFigures::from_row`]).
+    /// Creates a stopwatch with the figures of the clock in a report ([`ClockFigures::from_row`]).
     pub fn new(clock: C, figures: ClockFigures) -> Self {
         Self { clock, figures }
     }
 
     /// Creates a stopwatch without a report, from upper bounds of the step of the clock and of the
-    /// cost of a read, in nanoseconds. Larger bounds make measurements longer.
+    /// cost of a read, in nanoseconds. Larger bounds make measurements take longer.
     pub fn bounded(clock: C, step_ns: f64, cost_ns: f64) -> Self {
         let figures = ClockFigures {
             id: "given".into(),

@@ -1,4 +1,4 @@
-//! Computes the result of a measurement with its intervals from the samples.
+//! Computes the result of a measurement from its samples: mean, median, and their intervals.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,19 +9,18 @@ use crate::statistics::{mean, quantile, sorted, standard_deviation, student_quan
 /// The result of one window, or of a group of windows.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Sample {
-    /// Number of calls that the sample is the mean of.
+    /// Number of calls in the window or group.
     pub weight: u64,
-    /// Duration of a call in nanoseconds, without the cost of the reads.
+    /// Mean duration of a call in nanoseconds, without the cost of the reads.
     pub ns_per_call: f64,
-    /// The cause of a disturbance; such a sample does not count. `None` if nothing disturbed it.
+    /// The reason why the sample does not count; `None` if it counts.
     pub disturbed: Option<String>,
 }
 
 /// The duration of an operation.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Measured {
-    /// Number of calls between two reads, or in a group of single calls; the target number if
-    /// batches vary in length.
+    /// Number of calls in a sample; their intended number if it varies.
     pub calls: u64,
     /// Mean duration of a call in nanoseconds. Its interval includes the error of the clock and the
     /// variation of the samples.
@@ -34,7 +33,7 @@ pub struct Measured {
     pub min_ns: f64,
     /// Largest sample in nanoseconds.
     pub max_ns: f64,
-    /// Half the interval of the mean, as a share of the mean.
+    /// Half the width of the interval of the mean, as a share of the mean.
     pub error: f64,
     /// The part of `error` that the clock causes.
     pub clock_error: f64,
@@ -47,7 +46,8 @@ pub struct Measured {
 }
 
 impl Measured {
-    /// Summarises samples. `None` if the mean is not above zero, so the clock did not move.
+    /// Computes the result from the samples, each of which contains `calls` calls. `None` if the mean is
+    /// not above zero, which means that the clock did not move.
     #[must_use]
     pub fn from_samples(
         calls: u64,
@@ -64,13 +64,13 @@ impl Measured {
         if !(mean_ns.is_finite() && mean_ns > 0.0) {
             return None;
         }
-        let each = valid_ns(&samples);
-        let ranked = sorted(&each);
-        let deviation_ns = standard_deviation(&each);
-        let t = student_quantile(confidence, each.len() - 1);
+        let valid_ns = valid_ns(&samples);
+        let ranked = sorted(&valid_ns);
+        let deviation_ns = standard_deviation(&valid_ns);
+        let t = student_quantile(confidence, valid_ns.len() - 1);
         // The variation cannot be estimated from a single sample.
         let variation = deviation_ns.map_or(0.0, |deviation| {
-            t * deviation / (each.len() as f64).sqrt() / mean_ns
+            t * deviation / (valid_ns.len() as f64).sqrt() / mean_ns
         });
         let clock_error = budget.total();
         let error = clock_error + variation;
@@ -86,30 +86,32 @@ impl Measured {
             error,
             clock_error,
             variation,
-            valid: each.len(),
+            valid: valid_ns.len(),
             samples,
         })
     }
 }
 
-/// The undisturbed samples, in nanoseconds per call.
+/// Returns the undisturbed samples, in nanoseconds per call.
 fn valid_ns(samples: &[Sample]) -> Vec<f64> {
     let valid = samples.iter().filter(|sample| sample.disturbed.is_none());
     valid.map(|sample| sample.ns_per_call).collect()
 }
 
-/// The mean of the undisturbed samples, in nanoseconds per call; 0 if there are none.
+/// Returns the mean of the undisturbed samples, in nanoseconds per call; 0 if there are none.
 pub(super) fn valid_mean(samples: &[Sample]) -> f64 {
     mean(valid_ns(samples)).unwrap_or(0.0)
 }
 
-/// The interval of the median of sorted samples with this confidence. The number of samples below
-/// the true median has a binomial distribution, whatever the distribution of the samples is. `None`
-/// if there are too few samples for this confidence.
+/// Returns the interval of the median with this confidence. `ranked` are the sorted samples. The ends
+/// are the samples of two ranks, found from a binomial distribution: each sample is below the true
+/// median with probability 1/2, whatever the distribution of the samples is. `None` if there are too
+/// few samples for this confidence.
 fn median_interval(ranked: &[f64], confidence: f64) -> Option<(f64, f64)> {
     let count = ranked.len();
-    // The probabilities that exactly `rank`, and at most `rank`, samples are below the median. The
-    // first is kept as a logarithm because 2^-2000 is not representable.
+    // The probability that exactly `rank` samples are below the median, as a logarithm because it may
+    // be too small for a float; the probability that at most `rank` samples are; and the last rank for
+    // which the latter is small enough.
     let (mut log_exactly, mut at_most, mut outside) =
         (-(count as f64) * std::f64::consts::LN_2, 0.0_f64, None);
     for rank in 0..count / 2 {
@@ -149,18 +151,22 @@ mod tests {
 
     #[test]
     fn disturbed_samples_do_not_count() {
-        let lost = Sample {
+        let disturbed = Sample {
             disturbed: Some("interrupted".into()),
             ..sample(1, 1e9)
         };
-        let sum_up = |samples| Measured::from_samples(1, samples, &Budget::default(), 0.95);
-        let found = sum_up(vec![sample(1, 10.0), lost.clone()]).unwrap();
+        let summarise = |samples| Measured::from_samples(1, samples, &Budget::default(), 0.95);
+        let found = summarise(vec![sample(1, 10.0), disturbed.clone()]).unwrap();
         assert_eq!(
             (found.mean_ns.value, found.valid, found.deviation_ns),
             (10.0, 1, None)
         );
-        assert_eq!(sum_up(vec![lost]), None);
-        assert_eq!(sum_up(vec![sample(5, 0.0)]), None, "the clock did not move");
+        assert_eq!(summarise(vec![disturbed]), None);
+        assert_eq!(
+            summarise(vec![sample(5, 0.0)]),
+            None,
+            "the clock did not move"
+        );
     }
 
     #[test]

@@ -1,5 +1,6 @@
-//! The parts that all instruments share: windows of the necessary length, the cost of an empty
-//! window, collection of samples, and the time limit.
+//! Provides what all instruments share: the floor (the time that an empty window shows), the error
+//! budget, the shortest sufficient window, collection of samples, and the time limit. A window is the
+//! time between two reads of the clock, with the calls in it.
 
 use std::time::Duration;
 
@@ -19,18 +20,18 @@ use crate::text::numbers::time;
 pub struct Goal {
     /// Largest accepted error of the clock, as a share in (0, 1).
     pub error: f64,
-    /// Confidence that the error is kept, as a share in (0, 1).
+    /// Confidence with which the error has to hold, as a share in (0, 1).
     pub confidence: f64,
     /// Number of undisturbed samples to take.
     pub samples: u32,
-    /// Duration after which the measurement fails.
+    /// Time after which the measurement fails if samples are missing.
     pub limit: Duration,
     /// Seed of all random choices.
     pub seed: u64,
-    /// Whether disturbed samples are dropped. Set to `false` only for a clock that does not depend
-    /// on the running machine, such as a simulated one.
+    /// Whether disturbed samples are dropped. `false` is meant for clocks that this machine cannot
+    /// disturb, such as simulated ones.
     pub watched: bool,
-    /// Length of a run of [`Throughput`](super::Instrument::Throughput).
+    /// Length of a run with [`Throughput`](super::Instrument::Throughput).
     pub span: Duration,
 }
 
@@ -54,27 +55,32 @@ impl Default for Goal {
 pub struct TrialError(pub(super) String);
 
 impl TrialError {
-    /// The error for a clock that did not move during the operation.
+    /// Returns the error for a clock that did not move during the operation.
     pub(super) fn clock_did_not_move() -> Self {
-        Self("the clock did not see the operation: the mean is not above what an empty interval shows".into())
+        Self("the operation is too short for the clock: its mean duration is not above that of an empty interval; measure a longer operation or use a finer clock".into())
     }
 }
 
 /// Largest number of calls in a batch.
-const MOST_CALLS: u64 = 1 << 40;
+const MAX_CALLS: u64 = 1 << 40;
 
-/// A measurement in progress, with the state that all instruments share.
+/// A measurement of an operation in progress.
 pub(super) struct Trial<'a> {
     pub(super) timed: &'a mut dyn Timed,
     pub(super) clock: &'a ClockFigures,
     pub(super) goal: Goal,
     deadline: Deadline,
+    /// The time that an empty window shows, in nanoseconds.
     pub(super) floor_ns: f64,
-    /// Upper bound of the error of `floor_ns` in nanoseconds.
+    /// Upper bound of the error of `floor_ns`, in nanoseconds.
     pub(super) floor_error_ns: f64,
 }
 
 impl<'a> Trial<'a> {
+    /// Prepares a measurement: finds the floor, and starts the time limit.
+    ///
+    /// # Errors
+    /// When the goal asks for a smaller error than the rate of any clock allows.
     pub(super) fn new(
         timed: &'a mut dyn Timed,
         clock: &'a ClockFigures,
@@ -96,7 +102,8 @@ impl<'a> Trial<'a> {
         if goal.error <= DRIFT {
             let percent = DRIFT * 100.0;
             return Err(TrialError(format!(
-                "the rate of no clock is known better than {percent} %: allow more error"
+                "an error of {} % is too small, because no clock has a rate that is known better than {percent} %; allow a larger error",
+                goal.error * 100.0
             )));
         }
         Ok(Self {
@@ -109,7 +116,8 @@ impl<'a> Trial<'a> {
         })
     }
 
-    /// The error budget of one window of `window_ns` nanoseconds, around a single call or a batch.
+    /// Returns the error budget of a window of `window_ns` nanoseconds. `single` says whether it contains
+    /// a single call.
     pub(super) fn budget(&self, window_ns: f64, single: bool) -> Budget {
         Budget {
             quantisation: self.clock.step_ns / window_ns,
@@ -119,13 +127,14 @@ impl<'a> Trial<'a> {
         }
     }
 
-    /// The shortest window, in nanoseconds, that keeps the error of the goal.
+    /// Returns the length in nanoseconds of the shortest window with a batch that keeps the error of the
+    /// goal.
     pub(super) fn shortest_ns(&self) -> f64 {
         (self.clock.step_ns + self.floor_error_ns + self.clock.pipeline_ns(false))
             / (self.goal.error - DRIFT)
     }
 
-    /// Whether the time limit has passed.
+    /// Returns whether the time limit has passed.
     pub(super) fn is_over(&self) -> bool {
         self.deadline.remaining().is_none()
     }
@@ -135,9 +144,10 @@ impl<'a> Trial<'a> {
         self.goal.watched.then(Watch::begin)
     }
 
+    /// Takes a sample: one window with this number of calls.
     pub(super) fn take(&mut self, calls: u64) -> Sample {
         let watch = self.watch();
-        // A single call is not warmed up: the first call after the set-up may be the one to
+        // Single calls are not warmed up, because the first call after a set-up may be the one to
         // measure.
         self.timed.warm_up(if calls == 1 { 0 } else { calls });
         let ns = self.timed.window(calls) - self.floor_ns;
@@ -163,23 +173,27 @@ impl<'a> Trial<'a> {
                 return Ok(samples);
             }
             if self.is_over() {
-                let last = samples
+                let last_cause = samples
                     .iter()
                     .rev()
                     .find_map(|sample| sample.disturbed.as_ref());
-                let why = last.map(|why| format!("; the last of the others: {why}"));
+                let last_cause = last_cause.map(|cause| format!(" (last disturbance: {cause})"));
                 return Err(TrialError(format!(
-                    "{valid} of {} samples were valid when the limit of {:?} was over{}; allow more time",
+                    "only {valid} of {} samples were undisturbed within the time limit of {:?}{}; allow more time",
                     self.goal.samples,
                     self.goal.limit,
-                    why.unwrap_or_default()
+                    last_cause.unwrap_or_default()
                 )));
             }
             samples.push(next(self));
         }
     }
 
-    pub(super) fn sum_up(
+    /// Computes the result from the samples.
+    ///
+    /// # Errors
+    /// When the clock did not move during the operation.
+    pub(super) fn summarise(
         &self,
         calls: u64,
         samples: Vec<Sample>,
@@ -189,26 +203,26 @@ impl<'a> Trial<'a> {
             .ok_or_else(TrialError::clock_did_not_move)
     }
 
-    /// Doubles the number of calls until a window is at least `target_ns` nanoseconds long. Returns
-    /// the number of calls, and the approximate duration of a call in nanoseconds. The shorter of
-    /// two windows counts, because caches are cold in the first window and interruptions may
-    /// lengthen either window.
+    /// Doubles the number of calls until a window is at least `target_ns` nanoseconds long. Returns the
+    /// number of calls, and the approximate duration of a call in nanoseconds. Measures the last window
+    /// twice and uses the shorter one, because caches are cold in the first and interruptions may
+    /// lengthen either.
     pub(super) fn calibrate(&mut self, target_ns: f64) -> Result<(u64, f64), TrialError> {
-        /// Windows of at least this length, in nanoseconds, are not repeated: they are longer than
-        /// interruptions.
-        const MAX_INTERRUPTION_NS: f64 = 5e7;
+        /// Length of a window, in nanoseconds, from which it is not measured twice, because it is much
+        /// longer than an interruption.
+        const MIN_SINGLE_WINDOW_NS: f64 = 5e7;
         let mut calls = 1_u64;
         loop {
             let mut window_ns = self.timed.window(calls) - self.floor_ns;
-            if window_ns >= target_ns && window_ns < MAX_INTERRUPTION_NS {
+            if window_ns >= target_ns && window_ns < MIN_SINGLE_WINDOW_NS {
                 window_ns = window_ns.min(self.timed.window(calls) - self.floor_ns);
             }
             if window_ns >= target_ns {
                 return Ok((calls, window_ns / calls as f64));
             }
-            if self.is_over() || calls >= MOST_CALLS {
+            if self.is_over() || calls >= MAX_CALLS {
                 return Err(TrialError(format!(
-                    "{calls} calls are not long enough for this clock yet ({} needed), and the limit of {} s is over",
+                    "{calls} calls take less than {}, which this clock needs, and the time limit of {} s is over; use a finer clock or allow a larger error or more time",
                     time(Some(target_ns)),
                     self.goal.limit.as_secs()
                 )));

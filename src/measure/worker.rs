@@ -1,4 +1,4 @@
-//! The request to a process that measures one operation, and its answer.
+//! Defines the request to a process that measures one operation, and carries it out.
 
 use serde::{Deserialize, Serialize};
 
@@ -20,7 +20,7 @@ pub struct Request {
     pub size: u64,
     /// The instrument to measure with.
     pub instrument: Instrument,
-    /// The goal of the measurement: its error, number of samples and time limit.
+    /// The allowed error, the number of samples and the time limit.
     pub goal: Goal,
     /// The CPU to measure on; `None` for any.
     pub cpu: Option<u32>,
@@ -47,8 +47,8 @@ pub enum Outcome {
 }
 
 impl Outcome {
-    /// Turns the result of a trial into an outcome.
-    pub fn of_trial(measured: Result<Measured, impl ToString>) -> Self {
+    /// Turns the result of a measurement into an outcome.
+    pub fn from_result(measured: Result<Measured, impl ToString>) -> Self {
         match measured {
             Ok(measured) => Self::Measured(Box::new(measured)),
             Err(error) => Self::Failed {
@@ -72,7 +72,7 @@ fn measure_request(request: &Request) -> Result<Outcome, String> {
         .ok_or_else(|| format!("there is no operation `{}`", request.operation))?;
     let id = &request.clock.id;
     let mut timed = open_timed(id, &mut *operation)
-        .ok_or_else(|| format!("this program hosts no timer `{id}`"))?
+        .ok_or_else(|| format!("this program has no timer `{id}`"))?
         .map_err(|why| why.to_string())?;
     #[cfg(feature = "allocations")]
     if request.instrument == Instrument::Allocations {
@@ -80,7 +80,7 @@ fn measure_request(request: &Request) -> Result<Outcome, String> {
             super::allocations::per_call(&mut *timed);
         return Ok(Outcome::Allocated { instances, bytes });
     }
-    Ok(Outcome::of_trial(measure(
+    Ok(Outcome::from_result(measure(
         request.instrument,
         &mut *timed,
         &request.clock,

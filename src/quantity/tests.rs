@@ -3,7 +3,7 @@ use crate::model::{Hertz, Nanos};
 use proptest::prelude::*;
 
 #[test]
-fn numbers_with_units_are_accepted() {
+fn accepts_numbers_with_units() {
     for (text, ns) in [
         ("1000ns", 1000.0),
         ("1ms", 1e6),
@@ -67,12 +67,12 @@ fn errors_name_the_problem() {
 
 proptest! {
     #[test]
-    fn no_string_panics(text in any::<String>()) {
+    fn any_text_never_panics(text in any::<String>()) {
         let _ = (frequency(&text), time(&text));
     }
 
     #[test]
-    fn no_near_miss_panics(text in "[-+0-9.eE µnmsGHz]{0,12}") {
+    fn almost_valid_text_never_panics(text in "[-+0-9.eE µnmsGHz]{0,12}") {
         for number in [time(&text).ok().map(|ns| ns.0), frequency(&text).ok().map(|hz| hz.0)].into_iter().flatten() {
             prop_assert!(number.is_finite() && number > 0.0);
         }

@@ -76,7 +76,7 @@ pub(super) fn measure(
     };
     Ok(Measurement {
         operation,
-        outcome: Outcome::of_trial(measured),
+        outcome: Outcome::from_result(measured),
         user_ns: mean_of(|time| time.user),
         system_ns: mean_of(|time| time.system),
         size: None,
