@@ -76,7 +76,7 @@ pub(crate) trait Pieces: Sync {
     fn once(&self);
 }
 
-/// Answers [`Subject::adds`](crate::Subject::adds) for one context.
+/// Supported [`Subject::adds`](crate::Subject::adds) for one context.
 pub(crate) fn time_pairs(
     timer: &(impl Pieces + ?Sized),
     now: &dyn Fn() -> Ticks,

@@ -6,7 +6,7 @@ use crate::Context;
 /// The answer to one question.
 pub type Answer<T> = Result<T, Fault>;
 
-/// Why a question was not answered.
+/// The reason why a question was not answered.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Fault {
     /// The subject cannot answer this request, but can still answer others.

@@ -275,9 +275,9 @@ impl Running {
     }
 
     /// Waits until the process has exited, without reaping it.
-    pub fn until_it_exits(&self) {
+    pub fn wait_for_exit(&self) {
         if self.status.is_none() {
-            process::until_it_exits(self.group);
+            process::wait_for_exit(self.group);
         }
     }
 

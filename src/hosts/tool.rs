@@ -109,7 +109,7 @@ pub fn run_to_end(command: Command, limit: Duration, max_bytes: u64) -> Result<E
     let stderr = in_thread(move || read_to_end(stderr, max_bytes))?;
     // A thread waits, because a program that is measured must not share the CPU with a loop that
     // polls.
-    let exit = in_thread(move || process::until_it_exits(group))?;
+    let exit = in_thread(move || process::wait_for_exit(group))?;
     let took_too_long = exit.recv_timeout(limit).is_err();
     // Ending the program also ends the processes that it left behind.
     let status = running

@@ -84,7 +84,7 @@ macro_rules! counters {
             fn read() -> u64 {
                 let count: u64;
                 // SAFETY: the timer is opened only once the instructions have succeeded; they write
-                // this register alone.
+                // only this register.
                 unsafe { std::arch::asm!($($instruction,)* count = out(reg) count, options(nostack, preserves_flags)) };
                 count
             }

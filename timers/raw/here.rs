@@ -27,7 +27,9 @@ impl Here {
     /// When the counter or a clock cannot be read.
     pub fn open() -> Result<Self, Unavailable> {
         let unit = |ns: Option<f64>| {
-            ns.ok_or_else(|| Unavailable::because("the unit of the system's clock is not known"))
+            ns.ok_or_else(|| {
+                Unavailable::because("the system does not report the unit of its clock")
+            })
         };
         Ok(Self {
             counter: Timer::open()?,

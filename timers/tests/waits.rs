@@ -6,7 +6,7 @@ use std::thread;
 
 use timers::Fault;
 use timers::waits::{
-    Answers, FLOOR_ID, Means, REFERENCE_ID, Wait, WaitEntry, WaitRequest, WaitSubject, catalogue,
+    FLOOR_ID, Means, REFERENCE_ID, Supported, Wait, WaitEntry, WaitRequest, WaitSubject, catalogue,
     find, floor,
 };
 
@@ -42,11 +42,11 @@ fn lock_process_timer() -> MutexGuard<'static, ()> {
 
 /// The available methods that support a measurement.
 fn available(
-    supports: fn(Answers) -> bool,
+    supports: fn(Supported) -> bool,
 ) -> impl Iterator<Item = (WaitEntry, Box<dyn WaitSubject>)> {
     let supporting = catalogue()
         .iter()
-        .filter(move |entry| supports(entry.answers));
+        .filter(move |entry| supports(entry.supports));
     supporting.filter_map(|entry| Some((*entry, entry.open().ok()?)))
 }
 
@@ -86,8 +86,8 @@ fn ids_are_unique_and_kebab_case() {
             "{id}"
         );
         assert_ne!(
-            entry.answers,
-            Answers::default(),
+            entry.supports,
+            Supported::default(),
             "{id} supports no measurement"
         );
         assert_eq!(find(id).map(|found| found.info), Some(entry.info));
@@ -116,11 +116,11 @@ fn timers_open_or_explain() {
 fn refuses_unsupported_measurements() {
     let _lock = lock_process_timer();
     for (entry, mut subject) in available(|_| true) {
-        let Answers {
+        let Supported {
             waits,
             arms,
             periods,
-        } = entry.answers;
+        } = entry.supports;
         let given = [
             subject.waits(REFERENCE, request(&[0], 1)).map(drop),
             subject.arms(REFERENCE, 1).map(drop),
@@ -140,7 +140,7 @@ fn waits_are_never_too_short() {
     const LENGTHS: [u64; 4] = [0, 1, 300_000, 1_000_001];
     let _lock = lock_process_timer();
     let unit = find_unit(REFERENCE);
-    for (entry, mut subject) in available(|answers| answers.waits) {
+    for (entry, mut subject) in available(|supported| supported.waits) {
         let rows = subject
             .waits(REFERENCE, request(&LENGTHS, 4))
             .expect("the method answers");
@@ -216,7 +216,7 @@ fn waits_take_time() {
 #[test]
 fn arming_takes_time() {
     let _lock = lock_process_timer();
-    for (entry, mut subject) in available(|answers| answers.arms) {
+    for (entry, mut subject) in available(|supported| supported.arms) {
         let pairs = subject.arms(REFERENCE, 50).expect("the method answers");
         assert!(
             pairs.len() == 50 && pairs.iter().all(|&ticks| ticks > 0),
@@ -236,7 +236,7 @@ fn periods_report_missed_expirations() {
     const PERIOD_NS: u64 = 400_000;
     const COUNTING: [&str; 2] = ["timerfd", "timer-create"];
     let _lock = lock_process_timer();
-    for (entry, mut subject) in available(|answers| answers.periods) {
+    for (entry, mut subject) in available(|supported| supported.periods) {
         let id = entry.info.id;
         let expirations = subject
             .periods(REFERENCE, PERIOD_NS, 12, &[4, 8])
@@ -306,7 +306,7 @@ fn late_wait_ends_measurement() {
 fn unknown_references_are_refused_by_name() {
     let _lock = lock_process_timer();
     for (entry, mut subject) in
-        available(|answers| answers.waits && answers.arms && answers.periods)
+        available(|supported| supported.waits && supported.arms && supported.periods)
     {
         let faults = [
             subject.waits("sundial", request(&[0], 1)).map(drop),

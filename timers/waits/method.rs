@@ -1,6 +1,6 @@
 //! The interface that a sleep primitive or periodic timer implements, and its row in a list.
 
-use super::{Answers, Means, WaitEntry, WaitInfo};
+use super::{Means, Supported, WaitEntry, WaitInfo};
 use crate::Unavailable;
 use crate::subject::Answer;
 
@@ -54,7 +54,7 @@ pub(crate) fn open<T: Method>(label: &'static str) -> Result<Box<dyn Method>, Un
 pub(crate) const fn row<T: Method>(
     id: &'static str,
     label: &'static str,
-    answers: Answers,
+    supports: Supported,
 ) -> WaitEntry {
     WaitEntry {
         info: WaitInfo {
@@ -64,7 +64,7 @@ pub(crate) const fn row<T: Method>(
             unit_ns: 1,
             slack: true,
         },
-        answers,
+        supports,
         method: open::<T>,
     }
 }
@@ -73,7 +73,7 @@ pub(crate) const fn row<T: Method>(
 /// label, unit in nanoseconds, timer slack, supported measurements. The types exist only if `$here`
 /// holds.
 macro_rules! methods {
-    ($where:literal, $here:meta; $($method:ty, $id:literal, $label:literal, $unit_ns:literal, $slack:literal, $answers:ident;)*) => {
+    ($where:literal, $here:meta; $($method:ty, $id:literal, $label:literal, $unit_ns:literal, $slack:literal, $supports:ident;)*) => {
         pub(crate) const ALL: &[$crate::waits::WaitEntry] = &[$($crate::waits::WaitEntry {
             info: $crate::waits::WaitInfo {
                 id: $id,
@@ -82,7 +82,7 @@ macro_rules! methods {
                 unit_ns: $unit_ns,
                 slack: $slack,
             },
-            answers: $crate::waits::Answers::$answers,
+            supports: $crate::waits::Supported::$supports,
             #[cfg($here)]
             method: $crate::waits::method::open::<$method>,
             #[cfg(not($here))]

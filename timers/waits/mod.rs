@@ -63,7 +63,7 @@ pub struct WaitEntry {
     /// Id, label and declared properties.
     pub info: WaitInfo,
     /// The supported measurements.
-    pub answers: Answers,
+    pub supports: Supported,
     /// Opens the method; the argument is the label used in error messages.
     pub(crate) method: fn(&'static str) -> Result<Box<dyn Method>, Unavailable>,
 }
@@ -89,7 +89,7 @@ impl WaitEntry {
 
 /// The measurements that a wait method supports.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Answers {
+pub struct Supported {
     /// Supports [`WaitSubject::waits`].
     pub waits: bool,
     /// Supports [`WaitSubject::arms`].
@@ -98,7 +98,7 @@ pub struct Answers {
     pub periods: bool,
 }
 
-impl Answers {
+impl Supported {
     pub(crate) const PERIODS: Self = Self {
         waits: false,
         arms: false,

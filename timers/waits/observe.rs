@@ -25,15 +25,15 @@ pub(crate) struct Observed {
 
 impl Observed {
     /// Returns an error if the method does not support a measurement.
-    fn answer(&self, answers: bool, refusal: &str) -> Answer<()> {
-        let refusal = || Fault::Refused(format!("{} {refusal}", self.entry.info.id));
-        answers.then_some(()).ok_or_else(refusal)
+    fn require(&self, supported: bool, reason: &str) -> Answer<()> {
+        let refusal = || Fault::Refused(format!("{} {reason}", self.entry.info.id));
+        supported.then_some(()).ok_or_else(refusal)
     }
 }
 
 impl WaitSubject for Observed {
     fn waits(&mut self, reference: &str, request: WaitRequest) -> Answer<Vec<Vec<Wait>>> {
-        self.answer(self.entry.answers.waits, "is periodic only")?;
+        self.require(self.entry.supports.waits, "is periodic only")?;
         let waits = Waits {
             entry: &self.entry,
             method: &mut *self.method,
@@ -43,8 +43,8 @@ impl WaitSubject for Observed {
     }
 
     fn arms(&mut self, reference: &str, repeat: u32) -> Answer<Vec<i64>> {
-        let refusal = "cannot be armed and cancelled without waiting";
-        self.answer(self.entry.answers.arms, refusal)?;
+        let reason = "cannot be armed and cancelled without waiting";
+        self.require(self.entry.supports.arms, reason)?;
         let method = &mut *self.method;
         visit_reference(reference, Arms { method, repeat })
     }
@@ -57,9 +57,11 @@ impl WaitSubject for Observed {
         stalls: &[u32],
     ) -> Answer<Vec<Expiration>> {
         if period_ns == 0 {
-            return Err(Fault::Refused("a period is at least 1 ns".into()));
+            return Err(Fault::Refused(
+                "a period of 0 ns is not possible; use at least 1 ns".into(),
+            ));
         }
-        self.answer(self.entry.answers.periods, "is not periodic")?;
+        self.require(self.entry.supports.periods, "is not periodic")?;
         let periods = Periods {
             method: &mut *self.method,
             period_ns,
@@ -102,13 +104,13 @@ impl Visitor for Waits<'_> {
                 order.shuffle(&mut random);
             }
             for &row in &order {
-                let asked = request.lengths_ns[row];
+                let requested_ns = request.lengths_ns[row];
                 pause(random.random_range(0..=request.pause_ns));
-                let wait = watch(method, &reference, &meters, asked);
+                let wait = measure_wait(method, &reference, &meters, requested_ns);
                 rows[row].push(wait);
                 if limit
                     .as_mut()
-                    .is_some_and(|limit| limit.exceeded(info.id, &wait, asked))
+                    .is_some_and(|limit| limit.exceeded(info.id, &wait, requested_ns))
                 {
                     return rows;
                 }
@@ -120,21 +122,26 @@ impl Visitor for Waits<'_> {
 
 /// Measures one wait between two reads of the reference clock.
 #[inline(never)]
-fn watch<R: Timer>(method: &mut dyn Method, reference: &R, meters: &Meters, asked: u64) -> Wait {
+fn measure_wait<R: Timer>(
+    method: &mut dyn Method,
+    reference: &R,
+    meters: &Meters,
+    requested_ns: u64,
+) -> Wait {
     let (delay, cpu) = (meters.run_delay_ns(), meters.cpu_ns());
     let before = reference.read();
-    method.wait(asked);
+    method.wait(requested_ns);
     let after = reference.read();
     let (cpu_later, delay_later) = (meters.cpu_ns(), meters.run_delay_ns());
     Wait {
         before: reference.ticks(before).0 as i64,
         after: reference.ticks(after).0 as i64,
-        cpu_ns: passed(cpu, cpu_later),
-        run_delay_ns: passed(delay, delay_later),
+        cpu_ns: difference(cpu, cpu_later),
+        run_delay_ns: difference(delay, delay_later),
     }
 }
 
-fn passed(before: Option<u64>, after: Option<u64>) -> Option<i64> {
+fn difference(before: Option<u64>, after: Option<u64>) -> Option<i64> {
     Some(after?.wrapping_sub(before?) as i64)
 }
 
@@ -175,13 +182,13 @@ struct Limit {
 
 impl Limit {
     /// Returns `true` if a wait exceeded the limit, and writes a mark into the kernel's trace.
-    fn exceeded(&mut self, id: &str, wait: &Wait, asked: u64) -> bool {
+    fn exceeded(&mut self, id: &str, wait: &Wait, requested_ns: u64) -> bool {
         let waited = (wait.after.wrapping_sub(wait.before) as f64 * self.ns_per_tick) as u64;
-        let exceeded = waited > asked.saturating_add(self.late_ns);
+        let exceeded = waited > requested_ns.saturating_add(self.late_ns);
         if exceeded && let Some(marks) = &mut self.marks {
             // A failed write is ignored: the measurement ends in any case.
             let _ = marks.write_all(
-                format!("timermeter: {id} waited {waited} ns, asked for {asked}").as_bytes(),
+                format!("timermeter: {id} waited {waited} ns, asked for {requested_ns}").as_bytes(),
             );
         }
         exceeded
@@ -191,13 +198,13 @@ impl Limit {
 /// Pauses for the given time. The last 200 µs are a busy loop, so that the end of the pause is
 /// independent of the phase of the timer that wakes threads.
 fn pause(nanoseconds: u64) {
-    const SPUN: Duration = Duration::from_micros(200);
+    const BUSY_LOOP: Duration = Duration::from_micros(200);
     let span = Duration::from_nanos(nanoseconds);
-    let over = crate::Deadline::after(span);
-    if let Some(slept) = span.checked_sub(SPUN).filter(|slept| !slept.is_zero()) {
+    let deadline = crate::Deadline::after(span);
+    if let Some(slept) = span.checked_sub(BUSY_LOOP).filter(|slept| !slept.is_zero()) {
         thread::sleep(slept);
     }
-    while over.remaining().is_some() {
+    while deadline.remaining().is_some() {
         std::hint::spin_loop();
     }
 }
@@ -236,8 +243,8 @@ impl Visitor for Periods<'_> {
     fn visit<R: Timer>(self, reference: R) -> Self::Output {
         /// The length of a stall in half periods. 3.5 periods make the thread miss three
         /// expirations and end between two, which shows when the next expiration occurs.
-        const STALL_HALVES: u64 = 7;
-        let stall = Duration::from_nanos((self.period_ns / 2).saturating_mul(STALL_HALVES));
+        const STALL_HALF_PERIODS: u64 = 7;
+        let stall = Duration::from_nanos((self.period_ns / 2).saturating_mul(STALL_HALF_PERIODS));
         let mut expirations = Vec::new();
         self.method.start(self.period_ns)?;
         for number in 0..self.count {

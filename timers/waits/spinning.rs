@@ -15,7 +15,7 @@ use std::time::Duration;
 
 use super::method::{Method, row};
 use super::standard::spans;
-use super::{Answers, Means, WaitEntry};
+use super::{Means, Supported, WaitEntry};
 use crate::os::Common;
 use crate::subject::Answer;
 use crate::{Ticks, Timer, Unavailable};
@@ -26,39 +26,40 @@ use crate::{Ticks, Timer, Unavailable};
 const MARGIN_NS: u64 = 120_000;
 
 pub(crate) const ALL: &[WaitEntry] = &[
-    computing::<Spinning<NEVER_SLEEP, false>>(
+    busy_row::<Spinning<NEVER_SLEEP, false>>(
         "spin",
         "a loop that reads the clock",
         Means::Spins,
-        Answers::LOOP,
+        Supported::LOOP,
     ),
-    computing::<Spinning<NEVER_SLEEP, true>>(
+    busy_row::<Spinning<NEVER_SLEEP, true>>(
         "yield",
         "a loop of std::thread::yield_now()",
         Means::Spins,
-        Answers::WAITS,
+        Supported::WAITS,
     ),
-    computing::<Spinning<MARGIN_NS, false>>(
+    busy_row::<Spinning<MARGIN_NS, false>>(
         "hybrid",
         "std::thread::sleep(), the last 120 µs a loop that reads the clock",
         Means::Hybrid,
-        Answers::LOOP,
+        Supported::LOOP,
     ),
-    computing::<SpinSleep>(
+    busy_row::<SpinSleep>(
         "spin-sleep",
         "spin_sleep::sleep()",
         Means::Hybrid,
-        Answers::WAITS,
+        Supported::WAITS,
     ),
 ];
 
-const fn computing<T: Method>(
+/// A row for a method that ends in a busy loop.
+const fn busy_row<T: Method>(
     id: &'static str,
     label: &'static str,
     means: Means,
-    answers: Answers,
+    supports: Supported,
 ) -> WaitEntry {
-    let mut row = row::<T>(id, label, answers);
+    let mut row = row::<T>(id, label, supports);
     row.info.means = means;
     row.info.slack = matches!(means, Means::Hybrid);
     row
@@ -82,18 +83,20 @@ impl<const MARGIN_NS: u64, const YIELDS: bool> Spinning<MARGIN_NS, YIELDS> {
         self.clock.ticks(self.clock.read())
     }
 
-    fn after(&self, begin: Ticks, nanoseconds: u64) -> Ticks {
+    /// The time `nanoseconds` after `begin`.
+    fn end_after(&self, begin: Ticks, nanoseconds: u64) -> Ticks {
         let ticks = (nanoseconds as f64 / self.ns_per_tick).ceil() as u64;
         Ticks(begin.0.saturating_add(ticks))
     }
 
+    /// Waits until `end`.
     #[inline(always)]
-    fn until(&self, end: Ticks) {
+    fn wait_until(&self, end: Ticks) {
         if MARGIN_NS != NEVER_SLEEP {
             let left_ns = end.since(self.now()).max(0) as f64 * self.ns_per_tick;
-            let slept = (left_ns as u64).saturating_sub(MARGIN_NS);
-            if slept > 0 {
-                thread::sleep(Duration::from_nanos(slept));
+            let sleep_ns = (left_ns as u64).saturating_sub(MARGIN_NS);
+            if sleep_ns > 0 {
+                thread::sleep(Duration::from_nanos(sleep_ns));
             }
         }
         while self.now() < end {
@@ -106,7 +109,7 @@ impl<const MARGIN_NS: u64, const YIELDS: bool> Spinning<MARGIN_NS, YIELDS> {
 
 impl<const MARGIN_NS: u64, const YIELDS: bool> Method for Spinning<MARGIN_NS, YIELDS> {
     fn open(_label: &'static str) -> Result<Self, Unavailable> {
-        let unknown = || Unavailable::because("the unit of the system's clock is not known");
+        let unknown = || Unavailable::because("the system does not report the unit of its clock");
         Ok(Self {
             clock: Common::open()?,
             ns_per_tick: Common::ns_per_tick().ok_or_else(unknown)?,
@@ -115,7 +118,7 @@ impl<const MARGIN_NS: u64, const YIELDS: bool> Method for Spinning<MARGIN_NS, YI
     }
 
     fn wait(&mut self, nanoseconds: u64) {
-        self.until(self.after(self.now(), nanoseconds));
+        self.wait_until(self.end_after(self.now(), nanoseconds));
     }
 
     fn start(&mut self, _period_ns: u64) -> Answer<()> {
@@ -126,8 +129,8 @@ impl<const MARGIN_NS: u64, const YIELDS: bool> Method for Spinning<MARGIN_NS, YI
     /// Waits for the end of the next period, counted from the scheduled end of the last one, even
     /// if that time has already passed.
     fn tick(&mut self, period_ns: u64) {
-        self.last = self.after(self.last, period_ns);
-        self.until(self.last);
+        self.last = self.end_after(self.last, period_ns);
+        self.wait_until(self.last);
     }
 }
 

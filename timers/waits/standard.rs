@@ -6,25 +6,25 @@ use std::thread;
 use std::time::Duration;
 
 use super::method::{Method, row};
-use super::{Answers, FLOOR_ID, WaitEntry};
+use super::{FLOOR_ID, Supported, WaitEntry};
 use crate::Unavailable;
 
 pub(crate) const ALL: &[WaitEntry] = &[
-    row::<Sleep>("std-sleep", "std::thread::sleep()", Answers::LOOP),
+    row::<Sleep>("std-sleep", "std::thread::sleep()", Supported::LOOP),
     row::<ParkTimeout>(
         "std-park-timeout",
         "std::thread::park_timeout()",
-        Answers::WAITS,
+        Supported::WAITS,
     ),
     row::<CondvarWaitTimeout>(
         "std-condvar-wait-timeout",
         "std::sync::Condvar::wait_timeout()",
-        Answers::WAITS,
+        Supported::WAITS,
     ),
     row::<RecvTimeout>(
         "std-recv-timeout",
         "std::sync::mpsc::Receiver::recv_timeout()",
-        Answers::WAITS,
+        Supported::WAITS,
     ),
 ];
 
@@ -34,7 +34,7 @@ pub(crate) const FLOOR: WaitEntry = {
     let mut floor = row::<Nothing>(
         FLOOR_ID,
         "does not wait (floor of the loop)",
-        Answers::WAITS,
+        Supported::WAITS,
     );
     floor.info.slack = false;
     floor

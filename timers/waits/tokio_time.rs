@@ -8,14 +8,14 @@
 //! [tokio]: https://docs.rs/tokio/latest/tokio/time/
 
 use super::method::row;
-use super::{Answers, WaitEntry};
+use super::{Supported, WaitEntry};
 
 pub(crate) const ALL: &[WaitEntry] = &[
-    row::<this_build::Tokio>("tokio-sleep", "tokio::time::sleep()", Answers::ARMED),
+    row::<this_build::Tokio>("tokio-sleep", "tokio::time::sleep()", Supported::ARMED),
     row::<this_build::Tokio>(
         "tokio-interval",
         "tokio::time::interval()",
-        Answers::PERIODS,
+        Supported::PERIODS,
     ),
 ];
 

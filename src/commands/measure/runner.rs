@@ -81,7 +81,7 @@ impl Runner {
             Some((run.group(), deadline));
         // This waits without reaping the process, so that its process group id cannot be reused
         // while the limit thread may still kill the group.
-        run.until_it_exits();
+        run.wait_for_exit();
         let was_late = self
             .running
             .lock()

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
-use timers::waits::{Answers, WaitEntry};
+use timers::waits::{Supported, WaitEntry};
 use timers::{Entry, Unavailable};
 
 use super::{Op, VERSION};
@@ -105,11 +105,11 @@ impl HostedWaiter {
     /// Describes a sleep primitive or periodic timer of this program.
     #[must_use]
     pub fn native(entry: &WaitEntry) -> Self {
-        let Answers {
+        let Supported {
             waits,
             arms,
             periods,
-        } = entry.answers;
+        } = entry.supports;
         let ops = [(Op::Waits, waits), (Op::Arms, arms), (Op::Periods, periods)];
         Self {
             id: entry.info.id.into(),

@@ -21,16 +21,16 @@ pub fn attempt(label: &str, instruction: fn() -> u64) -> Result<(), Unavailable>
     let status = (0..ATTEMPTS)
         .find_map(|_| execute_in_child(instruction).transpose())
         .transpose()
-        .map_err(|error| Unavailable::because(format!("{label} cannot be tried: {error}")))?;
+        .map_err(|error| Unavailable::because(format!("{label} cannot be tested: {error}")))?;
     let signal = match status {
         None => {
             return Err(Unavailable::because(format!(
-                "{label} cannot be tried: no process that tried it ended"
+                "{label} cannot be tested: none of {ATTEMPTS} child processes that executed it ended in time"
             )));
         }
         Some(0) => return Ok(()),
-        Some(met) => crate::os::process::signal_name(met)
-            .map_or_else(|| format!("status {met}"), str::to_owned),
+        Some(signal) => crate::os::process::signal_name(signal)
+            .map_or_else(|| format!("signal {signal}"), str::to_owned),
     };
     Err(Unavailable::because(format!(
         "{label} faults ({signal}): this processor does not have it, or the kernel does not permit it"
@@ -40,7 +40,7 @@ pub fn attempt(label: &str, instruction: fn() -> u64) -> Result<(), Unavailable>
 /// Executes an instruction in a child process. Returns the signal it raised (0 if none), `None` if
 /// the child exceeded [`CHILD_TIMEOUT`] and was killed.
 fn execute_in_child(instruction: fn() -> u64) -> io::Result<Option<libc::c_int>> {
-    extern "C" fn refused(signal: libc::c_int) {
+    extern "C" fn exit_with_signal(signal: libc::c_int) {
         // SAFETY: `_exit` does not return and is async-signal-safe.
         unsafe { libc::_exit(signal) }
     }
@@ -57,7 +57,7 @@ fn execute_in_child(instruction: fn() -> u64) -> io::Result<Option<libc::c_int>>
             unsafe {
                 libc::signal(
                     signal,
-                    refused as extern "C" fn(libc::c_int) as libc::sighandler_t,
+                    exit_with_signal as extern "C" fn(libc::c_int) as libc::sighandler_t,
                 )
             };
         }
@@ -75,10 +75,10 @@ fn execute_in_child(instruction: fn() -> u64) -> io::Result<Option<libc::c_int>>
 }
 
 /// Waits for a child process and returns its wait status; kills it and returns `None` if it does
-/// not end within `patience`.
-fn wait_or_kill(child: libc::pid_t, patience: Duration) -> io::Result<Option<libc::c_int>> {
+/// not end within `timeout`.
+fn wait_or_kill(child: libc::pid_t, timeout: Duration) -> io::Result<Option<libc::c_int>> {
     const PAUSE: Duration = Duration::from_micros(100);
-    let over = Deadline::after(patience);
+    let deadline = Deadline::after(timeout);
     let mut killed = false;
     loop {
         let mut status = 0;
@@ -87,7 +87,7 @@ fn wait_or_kill(child: libc::pid_t, patience: Duration) -> io::Result<Option<lib
         match unsafe { libc::waitpid(child, &raw mut status, flags) } {
             -1 if io::Error::last_os_error().kind() == io::ErrorKind::Interrupted => {}
             -1 => return Err(io::Error::last_os_error()),
-            0 if over.remaining().is_some() => thread::sleep(PAUSE),
+            0 if deadline.remaining().is_some() => thread::sleep(PAUSE),
             0 => {
                 // SAFETY: the call takes no pointers. The child was not reaped yet, so its process
                 // id cannot have been reused.
@@ -110,7 +110,7 @@ mod tests {
             unsafe { std::ptr::read_volatile(std::ptr::without_provenance::<u64>(8)) }
         }
         assert_eq!(attempt("nothing", || 1), Ok(()));
-        let why = attempt("a load", load_unmapped).expect_err("it faults");
+        let why = attempt("a load", load_unmapped).expect_err("the load faults");
         assert!(why.reason.contains("a load faults (SIGSEGV)"), "{why}");
     }
 
@@ -126,11 +126,11 @@ mod tests {
             }
         }
         assert_eq!(
-            wait_or_kill(child, Duration::ZERO).expect("it is our own"),
+            wait_or_kill(child, Duration::ZERO).expect("the child exists"),
             None
         );
         // SAFETY: a null pointer for the status is allowed.
         let again = unsafe { libc::waitpid(child, std::ptr::null_mut(), libc::WNOHANG) };
-        assert_eq!(again, -1, "it was waited for");
+        assert_eq!(again, -1, "the child is already reaped");
     }
 }

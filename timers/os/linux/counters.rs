@@ -124,7 +124,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn fields_of_the_kernel() {
+    fn parses_procfs_fields() {
         assert_eq!(
             switches("Name:\tx\nvoluntary_ctxt_switches:\t9\nnonvoluntary_ctxt_switches:\t7\n"),
             Some(7)
@@ -135,7 +135,7 @@ mod tests {
         let stat = format!("1 (a ) b) {}", fields.join(" "));
         assert_eq!(faults_and_cpu(&stat), Some((12, 39)));
         assert_eq!(faults_and_cpu("1 (x) S 1 2"), None);
-        assert_eq!(faults_and_cpu("rubbish"), None);
+        assert_eq!(faults_and_cpu("malformed"), None);
     }
 
     #[test]
@@ -144,7 +144,7 @@ mod tests {
             let counts = Counts::of_system();
             let counters = counts
                 .of_process(std::process::id())
-                .expect("procfs is there");
+                .expect("procfs is mounted");
             assert!(!counters.cpus.is_empty());
         }
         assert_eq!(

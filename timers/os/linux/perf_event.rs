@@ -29,7 +29,7 @@ impl Event {
     /// counts.
     pub fn counting(cycles: bool) -> Result<Self, Unavailable> {
         let event = Self::open(if cycles { CYCLES } else { TASK_CLOCK })?;
-        event.moves().map(|()| event)
+        event.check_increase().map(|()| event)
     }
 
     /// Opens an event that counts in kernel and user mode if permitted, else in user mode only.
@@ -75,7 +75,7 @@ impl Event {
 
     /// Checks that the count increases: under some hypervisors it never does, and a pinned event
     /// without a hardware counter reads as end of file.
-    fn moves(&self) -> Result<(), Unavailable> {
+    fn check_increase(&self) -> Result<(), Unavailable> {
         let count = || -> io::Result<u64> {
             let mut bytes = [0; 8];
             (&self.0).read_exact(&mut bytes)?;
@@ -86,13 +86,13 @@ impl Event {
         match (before, count()) {
             (Ok(before), Ok(after)) if after > before => Ok(()),
             (Ok(_), Ok(_)) => Err(Unavailable::because(
-                "the counter can be opened but stands still",
+                "the event can be opened, but its count does not increase",
             )
             .remedy(
-                "the hypervisor emulates the counter badly; expose the host's PMU to the guest",
+                "the hypervisor does not emulate the counter correctly; expose the host's PMU to the guest",
             )),
             _ => Err(Unavailable::because(
-                "the event can be opened but got no counter; others hold all of them",
+                "the event can be opened, but has no hardware counter: other events use all of them",
             )
             .remedy("stop other profilers, or free a counter with `sysctl kernel.nmi_watchdog=0`")),
         }
@@ -134,14 +134,15 @@ fn refused(error: &io::Error) -> Unavailable {
         Some(libc::ENOSYS) => Unavailable::because(format!(
             "{why}; the kernel was built without CONFIG_PERF_EVENTS, or seccomp hides it"
         ))
-        .remedy("in a container, a seccomp profile that allows perf_event_open"),
+        .remedy("in a container, use a seccomp profile that allows perf_event_open"),
         _ => Unavailable::because(why),
     }
 }
 
+/// The value of a kernel setting, as in "is 2".
 fn setting(path: &str) -> String {
     match fs::read_to_string(path) {
         Ok(value) => format!("is {}", value.trim()),
-        Err(_) => "is not there".into(),
+        Err(_) => "does not exist".into(),
     }
 }

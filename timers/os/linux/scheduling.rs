@@ -143,18 +143,18 @@ mod tests {
 
     use super::*;
 
-    /// Runs `look` on a new thread, so that its settings do not affect other tests.
-    fn aside<T: Send + 'static>(look: impl FnOnce() -> T + Send + 'static) -> T {
-        thread::spawn(look).join().expect("no panic")
+    /// Runs `check` on a new thread, so that its settings do not affect other tests.
+    fn on_new_thread<T: Send + 'static>(check: impl FnOnce() -> T + Send + 'static) -> T {
+        thread::spawn(check).join().expect("no panic")
     }
 
     #[test]
     fn slack_is_set_and_inherited() {
-        let (before, set, inherited, after) = aside(|| {
-            let before = timer_slack().expect("the kernel tells");
-            set_timer_slack(1).expect("everybody may");
-            let seen = (timer_slack(), aside(timer_slack));
-            set_timer_slack(0).expect("everybody may");
+        let (before, set, inherited, after) = on_new_thread(|| {
+            let before = timer_slack().expect("readable slack");
+            set_timer_slack(1).expect("permitted to all threads");
+            let seen = (timer_slack(), on_new_thread(timer_slack));
+            set_timer_slack(0).expect("permitted to all threads");
             (before, seen.0, seen.1, timer_slack())
         });
         assert_eq!((set, inherited, after), (Ok(1), Ok(1), Ok(before)));
@@ -162,7 +162,7 @@ mod tests {
 
     #[test]
     fn policies_set_or_explained() {
-        aside(|| {
+        on_new_thread(|| {
             assert_eq!(policy(), Some(Policy::Other));
             for wanted in [Policy::Fifo(1), Policy::RoundRobin(2), Policy::Other] {
                 match set_policy(wanted) {

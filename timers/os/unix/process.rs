@@ -62,7 +62,7 @@ pub fn has_exited(child: Pid) -> bool {
 }
 
 /// Waits until a child has exited, without reaping it.
-pub fn until_it_exits(child: Pid) {
+pub fn wait_for_exit(child: Pid) {
     has_changed(child, WaitIdOptions::EXITED | WaitIdOptions::NOWAIT);
 }
 

@@ -134,7 +134,7 @@ pub fn has_exited(child: Pid) -> bool {
 }
 
 /// Waits until a child has exited.
-pub fn until_it_exits(child: Pid) {
+pub fn wait_for_exit(child: Pid) {
     ends_within(child, INFINITE);
 }
 

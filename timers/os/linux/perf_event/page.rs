@@ -1,4 +1,4 @@
-//! Counters that a program reads by itself, with the recipe that the kernel publishes
+//! Counters that a program reads in user mode, by the method that the kernel documents
 //! (perf_event_open(2), "The mmap layout").
 
 use std::io;
@@ -11,7 +11,9 @@ use perf_event_open_sys::bindings::perf_event_mmap_page;
 use super::{CYCLES, Event, TASK_CLOCK, refused, setting};
 use crate::Unavailable;
 
+/// The length of the mapping in bytes.
 const LENGTH: usize = 4096;
+/// The kernel setting that permits `rdpmc`.
 const PERMISSION: &str = "/sys/bus/event_source/devices/cpu/rdpmc";
 
 /// The mapped page in which the kernel publishes the state of an event; unmapped when dropped.
@@ -33,14 +35,15 @@ impl Page {
             return Err(Unavailable::because("rdpmc is an instruction of x86"));
         }
         let page = Self::map(Event::open(CYCLES)?)?;
-        page.permitted()?;
+        page.check_permission()?;
         // The event is mapped before it is read: if it is read first, Linux 6.18 publishes an offset
         // that does not fit the sign-extended counter, so that readings are 2⁴⁸ too low until the
         // thread is scheduled again (observed on AMD).
-        page.event.moves()?;
+        page.event.check_increase()?;
         Ok(page)
     }
 
+    /// Maps the page of an event.
     fn map(event: Event) -> Result<Self, Unavailable> {
         // SAFETY: the kernel chooses the address of the new mapping, so that it overlaps no other
         // memory; the descriptor is open.
@@ -63,7 +66,8 @@ impl Page {
         })
     }
 
-    fn permitted(&self) -> Result<(), Unavailable> {
+    /// Checks that the kernel permits `rdpmc` and that the event has a hardware counter.
+    fn check_permission(&self) -> Result<(), Unavailable> {
         // SAFETY: the mapping is longer than the structure, for which every bit pattern is valid.
         let page = unsafe { ptr::read_volatile(self.page) };
         // SAFETY: both members of the union are 64-bit integers, for which every bit pattern is valid.
@@ -77,9 +81,9 @@ impl Page {
         }
         if page.index == 0 {
             return Err(Unavailable::because(
-                "the event has no counter that rdpmc could read (its index is 0)",
+                "the event has no hardware counter that rdpmc could read (its index is 0)",
             )
-            .remedy("stop other profilers, which hold the counters"));
+            .remedy("stop other profilers, which use the counters"));
         }
         Ok(())
     }

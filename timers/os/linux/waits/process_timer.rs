@@ -91,7 +91,9 @@ mod here {
             let signals = AwaitedSignals::block(SIGALRM)?;
             let held = HOLDER.compare_exchange(0, thread, Ordering::SeqCst, Ordering::SeqCst);
             held.map_err(|_| {
-                Unavailable::because("the timer of this process is in use: there is one")
+                Unavailable::because(
+                    "the timer of this process is in use; each process has only one",
+                )
             })?;
             let mut timer = Self { signals };
             // SAFETY: a sigaction consists of integers, nullable pointers and a signal set;
@@ -134,8 +136,8 @@ mod here {
         /// Fires the timer until no signal reaches another thread. Each other thread receives at
         /// most one signal, because it blocks the signal then; new threads may add to that.
         fn block_in_other_threads(&mut self) {
-            const MOST_THREADS: u32 = 1 << 10;
-            for _ in 0..MOST_THREADS {
+            const MAX_THREADS: u32 = 1 << 10;
+            for _ in 0..MAX_THREADS {
                 let before = MISDIRECTED.load(Ordering::SeqCst);
                 self.set(1, 0);
                 self.expire();

@@ -79,19 +79,20 @@ mod here {
     }
 
     impl<const CLOCK: clockid_t> Absolute<CLOCK> {
+        /// Waits until the given time of the clock.
         #[inline(always)]
-        fn until(end_ns: u64) -> c_int {
+        fn wait_until(end_ns: u64) -> c_int {
             through_signals(|| clock_nanosleep(CLOCK, libc::TIMER_ABSTIME, end_ns))
         }
     }
 
     impl<const CLOCK: clockid_t> Method for Absolute<CLOCK> {
         fn open(label: &'static str) -> Result<Self, Unavailable> {
-            opened(label, Self::until(0)).map(|()| Self { last_ns: 0 })
+            opened(label, Self::wait_until(0)).map(|()| Self { last_ns: 0 })
         }
 
         fn wait(&mut self, nanoseconds: u64) {
-            Self::until(now(CLOCK).saturating_add(nanoseconds));
+            Self::wait_until(now(CLOCK).saturating_add(nanoseconds));
         }
 
         fn start(&mut self, _period_ns: u64) -> Answer<()> {
@@ -101,7 +102,7 @@ mod here {
 
         fn tick(&mut self, period_ns: u64) {
             self.last_ns = self.last_ns.saturating_add(period_ns);
-            Self::until(self.last_ns);
+            Self::wait_until(self.last_ns);
         }
     }
 }
