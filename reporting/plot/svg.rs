@@ -58,20 +58,21 @@ impl Plot {
     /// Draws the elements of the plot, to be embedded in an `svg` element of the same size.
     #[must_use]
     pub fn marks(&self) -> String {
-        let [left, right, top, bottom] = MARGINS;
-        let (width, height) = (
-            f64::from(self.size.0) - right,
-            f64::from(self.size.1) - bottom,
+        let [left, right_margin, top, bottom_margin] = MARGINS;
+        // The right and the lower end of the area within the axes.
+        let (right, bottom) = (
+            f64::from(self.size.0) - right_margin,
+            f64::from(self.size.1) - bottom_margin,
         );
-        let x = |at: f64| Some(left + self.across.position(at)? * (width - left));
-        let y = |at: f64| Some(height - self.up.position(at)? * (height - top));
+        let x = |at: f64| Some(left + self.across.position(at)? * (right - left));
+        let y = |at: f64| Some(bottom - self.up.position(at)? * (bottom - top));
         let position = |(across, up): (f64, f64)| Some((x(across)?, y(up)?));
         let mut drawing = Drawing::default();
         for shape in &self.shapes {
             // Shapes outside the plot are not drawn.
             let _ = match shape {
                 Shape::Band(from, to) => x(*from).zip(x(*to)).map(|(from, to)| {
-                    drawing.rectangle((from, top), (to, height), BAND);
+                    drawing.rectangle((from, top), (to, bottom), BAND);
                 }),
                 Shape::Level(from, to) => position(*from).zip(position(*to)).map(|(from, to)| {
                     drawing.line(from, to, LEVEL, 1);
@@ -81,39 +82,39 @@ impl Plot {
                         .zip(x(*to))
                         .zip(y(*count))
                         .map(|((from, to), above)| {
-                            drawing.rectangle((from, above), (to, height), DATA);
+                            drawing.rectangle((from, above), (to, bottom), DATA);
                         })
                 }
                 Shape::Point(across, up) => position((*across, *up)).map(|at| drawing.point(at)),
                 Shape::Median(at) => x(*at).map(|at| {
-                    drawing.line((at, top), (at, height), MEDIAN, 2);
+                    drawing.line((at, top), (at, bottom), MEDIAN, 2);
                 }),
-                Shape::Label(at, text) => position(*at).map(|at| drawing.label(at, text, width)),
+                Shape::Label(at, text) => position(*at).map(|at| drawing.label(at, text, right)),
             };
         }
-        drawing.line((left, height), (width, height), INK, 1);
-        drawing.line((left, top), (left, height), INK, 1);
+        drawing.line((left, bottom), (right, bottom), INK, 1);
+        drawing.line((left, top), (left, bottom), INK, 1);
         for (at, text) in self.across.ticks(6) {
             let x = x(at).unwrap_or(left);
-            drawing.line((x, height), (x, height + 5.0), INK, 1);
-            drawing.text((x, height + LINE_HEIGHT), "middle", &text);
+            drawing.line((x, bottom), (x, bottom + 5.0), INK, 1);
+            drawing.text((x, bottom + LINE_HEIGHT), "middle", &text);
         }
         for (at, text) in self.up.ticks(5) {
             let y = y(at).unwrap_or(top);
             drawing.line((left - 5.0, y), (left, y), INK, 1);
             drawing.text((left - LETTER_WIDTH, y + 5.0), "end", &text);
         }
-        let middle = (left + width) / 2.0;
+        let middle = (left + right) / 2.0;
         drawing.text(
-            (middle, height + 2.0 * LINE_HEIGHT + 4.0),
+            (middle, bottom + 2.0 * LINE_HEIGHT + 4.0),
             "middle",
             &self.across.label,
         );
         let _ = write!(
             drawing.out,
-            "<g transform=\"rotate(-90) translate(-{height:.1},{LINE_HEIGHT})\">"
+            "<g transform=\"rotate(-90) translate(-{bottom:.1},{LINE_HEIGHT})\">"
         );
-        drawing.text(((height - top) / 2.0, 0.0), "middle", &self.up.label);
+        drawing.text(((bottom - top) / 2.0, 0.0), "middle", &self.up.label);
         drawing.out + "</g>"
     }
 }

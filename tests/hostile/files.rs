@@ -41,11 +41,11 @@ fn pipes_and_devices_are_rejected() {
         let reported = stderr(&output);
         assert_eq!(status.code(), Some(3), "{reported}");
         assert!(
-            reported.contains("pipe.json': only regular files"),
+            reported.contains("pipe.json': it is not a regular file"),
             "{reported}"
         );
         assert!(
-            reported.contains("zero.json': only regular files"),
+            reported.contains("zero.json': it is not a regular file"),
             "{reported}"
         );
     }
@@ -88,7 +88,7 @@ fn rejects_oversized_report() {
     let (status, output) = Run::start(&["table", &folder.arg("large.json")]).end();
     assert_eq!(status.code(), Some(1));
     assert!(
-        stderr(&output).contains("longer than 10 MiB"),
+        stderr(&output).contains("larger than 10 MiB"),
         "{}",
         stderr(&output)
     );
