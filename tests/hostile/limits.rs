@@ -30,7 +30,7 @@ fn checks_open_file_limit_first() {
     let reported = String::from_utf8_lossy(&ended.stderr);
     assert_eq!(ended.status.code(), Some(1), "{reported}");
     assert!(
-        reported.contains("16 files may be open") && reported.contains("ulimit -n"),
+        reported.contains("may open only 16 files") && reported.contains("ulimit -n"),
         "{reported}"
     );
     // What may be allowed is allowed.
