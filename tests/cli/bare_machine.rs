@@ -1,6 +1,5 @@
-//! Machines that show nothing of themselves, and machines without room: real ones, where the kernel
-//! lets a test have one. What the files hold when they are there but wrong is tested over made-up
-//! ones (tests/suitability).
+//! The program without `/proc` and `/sys`, and with little memory, if the kernel lets a test set
+//! this up. Wrong contents of these files are tested in tests/suitability.
 
 use std::process::{Command, Output, Stdio};
 
@@ -9,11 +8,11 @@ use serde_json::Value;
 use super::program;
 use crate::skipping::{emulated, skipped};
 
-/// What lets an ordinary user hide files from a program, and limit it.
-const NAMESPACES: &str = "it takes util-linux, and a kernel that lets users make namespaces";
+/// What the tests need to hide files from a program and to limit its memory.
+const REQUIREMENTS: &str = "it takes util-linux, and a kernel that lets users make namespaces";
 
-/// What has to work on any machine, and the exit statuses it may have there. Nothing can be a
-/// problem, where nothing is shown, but the clock may be steered hard.
+/// Commands that work on any machine, with their possible exit statuses. `check` may find a problem
+/// even without these files: a large correction of the clock.
 const COMMANDS: [(&[&str], &[i32]); 5] = [
     (&["platform", "--format", "json"], &[0]),
     (&["check", "--format", "json"], &[0, 3]),
@@ -28,9 +27,9 @@ const COMMANDS: [(&[&str], &[i32]); 5] = [
     ),
 ];
 
-/// Runs the program behind `wrapper`; what it says is JSON, and it did not panic.
+/// Runs the program with the command `wrapper` in front. It must print JSON and must not panic.
 #[track_caller]
-fn answer(wrapper: &[&str], args: &[&str], statuses: &[i32]) -> Value {
+fn run_wrapped(wrapper: &[&str], args: &[&str], statuses: &[i32]) -> Value {
     let (first, rest) = wrapper.split_first().expect("a wrapper");
     let ended = Command::new(first)
         .args(rest)
@@ -51,7 +50,7 @@ fn answer(wrapper: &[&str], args: &[&str], statuses: &[i32]) -> Value {
         .unwrap_or_else(|error| panic!("{args:?}: {error}: {ended:?}"))
 }
 
-/// Whether a wrapper can be had here; says aloud where not.
+/// Whether a wrapper works on this machine; if not, the test is reported as skipped.
 fn works(wrapper: &[&str]) -> bool {
     let (first, rest) = wrapper.split_first().expect("a wrapper");
     let tried: std::io::Result<Output> = Command::new(first)
@@ -63,19 +62,22 @@ fn works(wrapper: &[&str]) -> bool {
         Ok(ended) if ended.status.success() => true,
         Ok(ended) => {
             let reported = String::from_utf8_lossy(&ended.stderr);
-            skipped(format!("{wrapper:?} does not work: {reported}"), NAMESPACES);
+            skipped(
+                format!("{wrapper:?} does not work: {reported}"),
+                REQUIREMENTS,
+            );
             false
         }
         Err(error) => {
-            skipped(format!("{first} cannot be started: {error}"), NAMESPACES);
+            skipped(format!("{first} cannot be started: {error}"), REQUIREMENTS);
             false
         }
     }
 }
 
-/// The timer could be asked. Whether a step was found depends on who else was busy.
+/// Checks that the timer was measured. On a busy machine its resolution may be unknown.
 #[track_caller]
-fn characterised(report: &Value) {
+fn assert_measured(report: &Value) {
     let row = &report["timers"][0];
     assert!(
         row["status"] == "ok" || row["status"] == "unresolved",
@@ -84,9 +86,9 @@ fn characterised(report: &Value) {
     assert!(row["cost_ns"]["value"].is_number(), "{row}");
 }
 
-/// A namespace in which nothing lies under `/proc` and `/sys`: a file system without files is put
-/// over them.
-fn hidden(script: &'static str) -> [&'static str; 7] {
+/// A wrapper that runs `script` in a namespace, in which it can cover `/proc` and `/sys` with an
+/// empty file system.
+fn namespace_wrapper(script: &'static str) -> [&'static str; 7] {
     [
         "unshare",
         "--user",
@@ -103,11 +105,11 @@ const WITHOUT_BOTH: &str =
 const WITHOUT_PROC: &str = "mount -t tmpfs none /proc && exec \"$0\" \"$@\"";
 const WITHOUT_SYS: &str = "mount -t tmpfs none /sys && exec \"$0\" \"$@\"";
 
-/// Without privileges the kernel does not let `/proc` be covered in some containers; as root it
-/// needs no user namespace.
+/// The wrappers that hide both folders, `/proc` only, and `/sys` only. Root needs no user
+/// namespace; in some containers the kernel lets other users cover nothing.
 fn namespaces() -> [Vec<&'static str>; 3] {
     [WITHOUT_BOTH, WITHOUT_PROC, WITHOUT_SYS].map(|script| {
-        let wrapper = hidden(script);
+        let wrapper = namespace_wrapper(script);
         if rustix::process::geteuid().is_root() {
             wrapper
                 .iter()
@@ -121,16 +123,17 @@ fn namespaces() -> [Vec<&'static str>; 3] {
 }
 
 #[test]
-fn without_proc_and_sys() {
+fn runs_without_proc_and_sys() {
     for wrapper in namespaces() {
         let script = *wrapper.last().expect("a script");
-        // Nothing else tells that there is one.
-        let unseen = script != WITHOUT_SYS && emulated("no worker can be started without /proc");
-        if unseen || !works(&wrapper) {
+        // Emulated programs find themselves only through /proc.
+        let is_unsupported =
+            script != WITHOUT_SYS && emulated("no worker can be started without /proc");
+        if is_unsupported || !works(&wrapper) {
             continue;
         }
         for (args, statuses) in COMMANDS {
-            let reported = answer(&wrapper, args, statuses);
+            let reported = run_wrapped(&wrapper, args, statuses);
             if args[0] == "list" {
                 let shown = reported
                     .as_array()
@@ -140,10 +143,10 @@ fn without_proc_and_sys() {
                 assert!(shown, "{reported}");
             }
             if args[0] == "probe" {
-                characterised(&reported);
+                assert_measured(&reported);
             }
         }
-        let checked = answer(&wrapper, COMMANDS[1].0, COMMANDS[1].1);
+        let checked = run_wrapped(&wrapper, COMMANDS[1].0, COMMANDS[1].1);
         let severity = |code: &str| {
             let findings = checked["findings"].as_array().expect("findings");
             let found = findings
@@ -167,23 +170,23 @@ fn without_proc_and_sys() {
 }
 
 #[test]
-fn with_128_megabytes() {
+fn runs_in_128_megabytes() {
     if emulated("the emulator alone takes more than 128 MiB") {
         return;
     }
-    // Of address space, which is more than what the program may touch.
+    // The limit is on address space, of which a program needs more than of memory.
     let wrapper = ["prlimit", "--as=134217728"];
     if !works(&wrapper) {
         return;
     }
     for (args, statuses) in COMMANDS {
-        let reported = answer(&wrapper, args, statuses);
+        let reported = run_wrapped(&wrapper, args, statuses);
         if args[0] == "probe" {
-            characterised(&reported);
+            assert_measured(&reported);
         }
     }
-    // All timers, whose processes all live until the end.
-    let reported = answer(&wrapper, &["probe", "--quick", "--format", "json"], &[0]);
+    // All timers; their processes run until the end.
+    let reported = run_wrapped(&wrapper, &["probe", "--quick", "--format", "json"], &[0]);
     let failed = reported["timers"]
         .as_array()
         .expect("timers")
@@ -198,9 +201,9 @@ fn with_128_megabytes() {
     );
 }
 
-/// The invariants of any machine: problems come first, and the exit status follows from them.
+/// On any machine, problems come first, and the exit status follows from them.
 #[test]
-fn check_of_this_machine() {
+fn check_status_follows_findings() {
     let ended = Command::new(program())
         .args(["check", "--format", "json"])
         .output()

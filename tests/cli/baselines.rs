@@ -1,4 +1,4 @@
-//! Reports that are kept under a name.
+//! Baselines: reports that `--baseline` stores under a name.
 
 use std::fs;
 
@@ -7,7 +7,7 @@ use predicates::prelude::*;
 use predicates::str::contains;
 
 use super::folder::Folder;
-use super::{patience, program};
+use super::{program, run_timeout};
 
 const KEPT: &str = concat!(
     env!("CARGO_MANIFEST_DIR"),
@@ -18,14 +18,14 @@ const PUBLISHED: &str = concat!(
     "/reports/icpe2011-mbp53/2011-03-14/report.json"
 );
 
-/// The program, in a folder of its own with its baselines below `home`.
+/// Runs the program in the folder, with its baselines below `home` in it.
 fn run(folder: &Folder, args: &[&str]) -> Assert {
     let mut command = assert_cmd::Command::new(program());
     command
         .args(args)
         .current_dir(folder.file("."))
         .env("TIMERMETER_HOME", folder.file("home"))
-        .timeout(patience());
+        .timeout(run_timeout());
     command.assert().stderr(contains("panicked").not())
 }
 
@@ -37,7 +37,8 @@ fn keep(folder: &Folder, name: &str) {
 #[test]
 fn compares_machine_with_its_baseline() {
     let folder = Folder::new();
-    // Globs, because what a busy machine leaves unresolved is no failure of this test.
+    // A glob, because the program fails for a timer given by name whose resolution a busy machine
+    // does not reveal.
     let probe = [
         "probe",
         "--quick",
@@ -53,7 +54,7 @@ fn compares_machine_with_its_baseline() {
         fs::read_dir(folder.file("home/baselines")).unwrap().count(),
         1
     );
-    // Whether a figure changed is a matter of the machine; what is compared is not.
+    // Whether a figure changed depends on the machine, so only the compared timer is tested.
     let now = run(&folder, &["compare", "before", "--format", "json"])
         .success()
         .stderr(contains("probing this machine"));
@@ -64,7 +65,7 @@ fn compares_machine_with_its_baseline() {
 }
 
 #[test]
-fn names_and_files_are_never_confused() {
+fn distinguishes_baseline_names_from_files() {
     let folder = Folder::new();
     run(&folder, &["compare", "before", "after"])
         .code(4)
@@ -75,14 +76,14 @@ fn names_and_files_are_never_confused() {
     run(&folder, &["compare", "befor", "after"])
         .code(4)
         .stderr(contains("baselines: after, before"));
-    // A folder that was there first, as `probe --save before` makes it, goes on to be a folder ...
+    // A word that names only a folder is that folder ...
     fs::create_dir(folder.file("reports")).unwrap();
     fs::copy(KEPT, folder.file("reports/report.json")).unwrap();
     run(&folder, &["compare", "reports", "--", "after"]).success();
     run(&folder, &["compare", "reports"])
         .code(2)
         .stderr(contains("is a folder"));
-    // ... until a baseline is called so, too.
+    // ... but it is ambiguous if a baseline has the same name.
     keep(&folder, "reports");
     run(&folder, &["compare", "reports", "--", "after"])
         .code(2)
@@ -119,7 +120,7 @@ fn refuses_unusable_baseline_before_probing() {
     let mut homeless = assert_cmd::Command::new(program());
     homeless
         .args(["probe", "--thorough", "--baseline", "before"])
-        .timeout(patience());
+        .timeout(run_timeout());
     for name in ["TIMERMETER_HOME", "XDG_DATA_HOME", "LOCALAPPDATA", "HOME"] {
         homeless.env_remove(name);
     }
@@ -133,7 +134,7 @@ fn refuses_unusable_baseline_before_probing() {
 fn interrupted_probe_keeps_old_report() {
     let folder = Folder::new();
     keep(&folder, "before");
-    // The file was prepared by then.
+    // The program ends after it has prepared the file of the baseline.
     run(
         &folder,
         &["probe", "--quick", "no-such-timer", "--baseline", "before"],

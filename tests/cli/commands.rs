@@ -1,4 +1,4 @@
-//! Commands that are measured.
+//! `measure -- COMMAND`: measures commands.
 
 use std::fs;
 
@@ -8,8 +8,8 @@ use serde_json::Value;
 use super::folder::Folder;
 use super::{json, printed, timermeter};
 
-/// A report that was kept: nothing is probed.
-const KEPT: &str = concat!(
+/// A stored report, so that no clock is probed.
+const STORED: &str = concat!(
     env!("CARGO_MANIFEST_DIR"),
     "/tests/data/xeon-2026-11-21.json"
 );
@@ -22,7 +22,7 @@ fn measure(more: &[&str]) -> assert_cmd::assert::Assert {
                 "--clock",
                 "monotonic",
                 "--from",
-                KEPT,
+                STORED,
                 "--error",
                 "50%",
             ],
@@ -88,10 +88,10 @@ fn warmup_runs_are_not_timed() {
 }
 
 #[test]
-fn failing_commands_end_measurement() {
+fn failing_command_ends_measurement() {
     let failing = ["--", "sh", "-c", "exit 7"];
     refused(&failing, 1, "exit status: 7");
-    // What the first run leaves behind is in the way of the next.
+    // The second run fails, because the folder of the first run exists.
     let folder = Folder::new();
     let made = folder.arg("made");
     refused(
@@ -102,7 +102,7 @@ fn failing_commands_end_measurement() {
 }
 
 #[test]
-fn flags_that_do_not_fit() {
+fn rejects_unsuitable_flags() {
     refused(
         &["--warmup", "3", "multiply"],
         2,

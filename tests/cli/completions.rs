@@ -1,4 +1,5 @@
-//! Completions, in the shells that they are for: what each offers for a line that was begun.
+//! Shell completions, tested in the shells: which words each shell offers for an incomplete command
+//! line.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -10,8 +11,9 @@ use crate::skipping::not_installed;
 
 const SCRIPTS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/cli/completions");
 
-/// What a help text explains: verbs, or flags, as `--format` in `-f, --format <FORMAT>`.
-/// Explanations stand further to the right.
+/// The commands or flags that a help text lists, such as `--format` from `-f, --format <FORMAT>`:
+/// the words that start with `begins` in lines with little indentation. Descriptions are indented
+/// further.
 fn listed_in(help: &str, begins: impl Fn(char) -> bool) -> BTreeSet<String> {
     let lines = help
         .lines()
@@ -27,9 +29,9 @@ fn listed_in(help: &str, begins: impl Fn(char) -> bool) -> BTreeSet<String> {
     words.filter(|word| word.starts_with(&begins)).collect()
 }
 
-/// Has a shell complete lines: `offers` makes the command of a line, of the folder with its
-/// completions.
-fn completes(shell: &str, file: &str, offers: impl Fn(&str, &Folder) -> Command) {
+/// Tests the completions in a shell. `offers` returns the command that prints the completions of a
+/// line, with the scripts in a folder.
+fn test_completions(shell: &str, file: &str, offers: impl Fn(&str, &Folder) -> Command) {
     if Command::new(shell).arg("--version").output().is_err() {
         return not_installed(
             format!("{shell} is not installed"),
@@ -50,7 +52,7 @@ fn completes(shell: &str, file: &str, offers: impl Fn(&str, &Folder) -> Command)
             String::from_utf8_lossy(&output.stderr)
         );
         let text = String::from_utf8(output.stdout).unwrap();
-        // fish says what each is behind a tab.
+        // fish prints a description of each word after a tab.
         let words = text
             .lines()
             .map(|line| line.split('\t').next().unwrap().trim().to_owned());
@@ -93,7 +95,7 @@ fn completes(shell: &str, file: &str, offers: impl Fn(&str, &Folder) -> Command)
     );
     assert_eq!(offered("timermeter probe --th"), words(&["--thorough"]));
     assert_eq!(offered("timermeter probe --format m"), words(&["markdown"]));
-    // The generator leaves words without a flag out for fish.
+    // For fish, the generator leaves out the values of arguments without a flag.
     if shell != "fish" {
         assert_eq!(offered("timermeter completions po"), words(&["powershell"]));
     }
@@ -102,7 +104,7 @@ fn completes(shell: &str, file: &str, offers: impl Fn(&str, &Folder) -> Command)
 
 #[test]
 fn completes_words_in_bash() {
-    completes("bash", "timermeter.bash", |line, scripts| {
+    test_completions("bash", "timermeter.bash", |line, scripts| {
         let mut shell = Command::new("bash");
         shell
             .args(["--norc", &format!("{SCRIPTS}/candidates.bash"), line])
@@ -113,7 +115,7 @@ fn completes_words_in_bash() {
 
 #[test]
 fn completes_words_in_zsh() {
-    completes("zsh", "_timermeter", |line, scripts| {
+    test_completions("zsh", "_timermeter", |line, scripts| {
         let mut shell = Command::new("zsh");
         shell
             .args(["-f", &format!("{SCRIPTS}/candidates.zsh"), line])
@@ -124,7 +126,7 @@ fn completes_words_in_zsh() {
 
 #[test]
 fn completes_words_in_fish() {
-    completes("fish", "timermeter.fish", |line, scripts| {
+    test_completions("fish", "timermeter.fish", |line, scripts| {
         let mut shell = Command::new("fish");
         shell.args([
             "--no-config",

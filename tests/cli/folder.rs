@@ -1,4 +1,5 @@
-//! A folder for a test, on the file system of the program.
+//! A temporary folder for a test, in the target folder and so on the same file system as the
+//! program.
 
 use std::ffi::OsString;
 use std::fs;
@@ -11,12 +12,12 @@ impl Folder {
         Self(tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a folder"))
     }
 
-    /// The path of a file in it.
+    /// The path of a file in the folder.
     pub fn file(&self, name: &str) -> PathBuf {
         self.0.path().join(name)
     }
 
-    /// The path of a file in it, as an argument.
+    /// The path of a file in the folder, as an argument.
     pub fn arg(&self, name: &str) -> String {
         self.file(name)
             .into_os_string()
@@ -24,7 +25,7 @@ impl Folder {
             .expect("test folders have plain names")
     }
 
-    /// The names of all that lies in it, hidden files too.
+    /// The sorted names of all files in the folder, including hidden ones.
     pub fn names(&self) -> Vec<OsString> {
         let entries = fs::read_dir(self.0.path()).expect("it can be read");
         let mut names: Vec<OsString> = entries

@@ -1,4 +1,4 @@
-//! Ctrl-C: the program and all that it started end soon, and no file stays.
+//! Interrupts (Ctrl-C): the program and all processes that it started end, and no files are left.
 
 use std::collections::BTreeSet;
 use std::os::unix::process::ExitStatusExt;
@@ -10,24 +10,24 @@ use std::{fs, thread};
 use rustix::process::{Pid, Signal, kill_process};
 
 use super::folder::Folder;
-use super::patience;
+use super::run_timeout;
 
 const STEP: Duration = Duration::from_millis(20);
 
-/// What `look` finds, should it find something before the patience of the test ends.
-fn waited_for<T>(mut look: impl FnMut() -> Option<T>) -> Option<T> {
-    let steps = patience().as_millis() / STEP.as_millis();
+/// Calls `poll` until it returns a value, and returns that value; `None` after [`run_timeout`].
+fn wait_for<T>(mut poll: impl FnMut() -> Option<T>) -> Option<T> {
+    let steps = run_timeout().as_millis() / STEP.as_millis();
     (0..steps).find_map(|_| {
-        look().or_else(|| {
+        poll().or_else(|| {
             thread::sleep(STEP);
             None
         })
     })
 }
 
-/// Processes that run `program` as `timermeter agent`.
-fn agents_of(program: &Path) -> BTreeSet<PathBuf> {
-    // An emulator stands in front of the two words.
+/// The processes that run `program` with the argument `agent`.
+fn find_agents(program: &Path) -> BTreeSet<PathBuf> {
+    // If the program runs in an emulator, the emulator is the first word of the command line.
     let is_agent = |process: &PathBuf| {
         let line = fs::read_to_string(process.join("cmdline")).unwrap_or_default();
         let words: Vec<&str> = line.split('\0').collect();
@@ -44,9 +44,9 @@ fn agents_of(program: &Path) -> BTreeSet<PathBuf> {
 
 #[test]
 #[cfg(target_os = "linux")]
-fn nothing_is_left_behind() {
+fn interrupt_ends_agents_and_removes_files() {
     let folder = Folder::new();
-    // Under a name of its own, so that its agents are told from those of other tests.
+    // The program has a name of its own, so that its agents differ from those of other tests.
     let (programs, name) = (Folder::new(), "interrupted");
     let program = programs.file(name);
     fs::hard_link(crate::program::BUILT, &program).expect("a link to the program");
@@ -63,10 +63,10 @@ fn nothing_is_left_behind() {
         .stderr(Stdio::piped())
         .spawn()
         .expect("it starts");
-    // One after the other, so that it is in the midst of its work when a few were seen.
+    // Agents are started one after the other, so the program is still measuring after the third.
     let mut seen = BTreeSet::new();
-    waited_for(|| {
-        seen.append(&mut agents_of(&program));
+    wait_for(|| {
+        seen.append(&mut find_agents(&program));
         (seen.len() > 2).then_some(())
     })
     .expect("it starts agents");
@@ -76,7 +76,7 @@ fn nothing_is_left_behind() {
         "it still measures"
     );
     kill_process(Pid::from_child(&probe), Signal::INT).expect("it is there");
-    let ended: Option<ExitStatus> = waited_for(|| probe.try_wait().expect("it can be asked"));
+    let ended: Option<ExitStatus> = wait_for(|| probe.try_wait().expect("it can be asked"));
     assert_eq!(
         ended.and_then(|status| status.code()),
         Some(130),
@@ -88,8 +88,8 @@ fn nothing_is_left_behind() {
         String::from_utf8_lossy(&output.stderr),
         "timermeter: interrupted\n"
     );
-    let alone = waited_for(|| agents_of(&program).is_empty().then_some(()));
-    assert!(alone.is_some(), "left: {:?}", agents_of(&program));
+    let alone = wait_for(|| find_agents(&program).is_empty().then_some(()));
+    assert!(alone.is_some(), "left: {:?}", find_agents(&program));
     assert!(folder.names().is_empty(), "left: {:?}", folder.names());
 }
 
@@ -105,18 +105,18 @@ fn catches_interrupts(process: u32) -> bool {
 #[test]
 #[cfg(target_os = "linux")]
 fn command_without_children_ends_immediately() {
-    // It waits for a report.
+    // The command waits for a report on standard input.
     let mut table = Command::new(super::program());
     let table = table
         .args(["table", "-"])
         .stdin(Stdio::piped())
         .stdout(Stdio::null());
     let mut table = table.spawn().expect("it starts");
-    // Where the parent of the test ignores the signal, it does nothing until a handler is
-    // installed.
-    waited_for(|| catches_interrupts(table.id()).then_some(())).expect("it listens");
+    // If the parent of the test ignores the signal, the program ignores it too until it has
+    // installed a handler.
+    wait_for(|| catches_interrupts(table.id()).then_some(())).expect("it listens");
     kill_process(Pid::from_child(&table), Signal::INT).expect("it is there");
-    let ended = waited_for(|| table.try_wait().expect("it can be asked"));
+    let ended = wait_for(|| table.try_wait().expect("it can be asked"));
     if ended.is_none() {
         table.kill().expect("it is there");
     }

@@ -1,4 +1,4 @@
-//! Runs that are kept: traces and what is computed from them, and folders of reports.
+//! Stored runs: traces, the reports computed from them, and folders of reports.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,8 +9,8 @@ use predicates::str::contains;
 use super::folder::Folder;
 use super::{json, printed, timermeter};
 
-/// A probe of two timers, one of which any machine has. Globs, because what a busy machine leaves
-/// unresolved is no failure of these tests.
+/// Probes two timers, one of which every machine has. They are globs, because the program fails for
+/// a timer given by name whose resolution a busy machine does not reveal.
 fn probe(more: &[&str]) -> assert_cmd::assert::Assert {
     let args: Vec<&str> = ["probe", "--quick", "rdts?", "monotoni?"]
         .iter()
@@ -38,7 +38,7 @@ fn trace_reproduces_report_bit_for_bit() {
     timermeter(&["analyse", &trace, "-v"])
         .success()
         .stdout(contains("monotonic").and(contains("seed 5")));
-    // Kept as the run itself would have been.
+    // `--save` stores the report like that of a run.
     let kept = folder.arg("kept");
     timermeter(&["analyse", &trace, &format!("--save={kept}")])
         .success()
@@ -47,10 +47,10 @@ fn trace_reproduces_report_bit_for_bit() {
     assert!(printed(&read).contains("monotonic"), "{}", printed(&read));
 }
 
-/// The runs in `reports/` that have their trace.
+/// Tests the runs in `reports/` that have a trace.
 #[test]
 #[ignore = "long"]
-fn kept_traces_give_the_kept_reports() {
+fn stored_traces_reproduce_stored_reports() {
     let runs = fs::read_dir("reports")
         .unwrap()
         .flatten()
@@ -103,12 +103,12 @@ fn refuses_unwritable_output_before_measuring() {
         folder.arg("missing/reports"),
     );
     for (flag, place) in [("--trace", &trace), ("--save", &save)] {
-        // All timers, thoroughly: should it measure first, the patience of the test ends before.
+        // A thorough run of all timers: if the program measured first, the test would time out.
         timermeter(&["probe", "--thorough", &format!("{flag}={place}")])
             .code(1)
             .stderr(contains("there is no folder").and(contains("missing")));
     }
-    // A file in its place.
+    // A file has the name of the folder.
     let file = folder.arg("file");
     fs::write(&file, "").unwrap();
     timermeter(&["probe", "--thorough", &format!("--save={file}")])
@@ -152,7 +152,7 @@ fn saved_run_keeps_older_runs() {
     );
 }
 
-/// What lies in a folder, sorted.
+/// The sorted paths of the files in a folder.
 fn listed(folder: &Path) -> Vec<PathBuf> {
     let mut paths: Vec<PathBuf> = fs::read_dir(folder)
         .unwrap()

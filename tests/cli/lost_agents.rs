@@ -1,17 +1,17 @@
-//! Agents that are not there, die, hang or send malformed replies: reported in a row, while all
-//! other timers are measured.
+//! Agents that are missing, exit, hang or send malformed replies: each is reported in a row, and
+//! all other timers are measured.
 
 use predicates::prelude::*;
 use serde_json::Value;
 
 use super::{json, row, slowdown, timermeter};
 
-/// A good introduction with one timer.
+/// A valid introduction (reply to `hello`) of an agent with one timer.
 const HELLO: &str = r#"{"protocol":1,"runtime":{"name":"sh","version":"1"},"timers":[{"id":"a","label":"A","ns_per_tick":1,"reference":true}],"ops":["intervals","batches","readings"]}"#;
 
-/// The row of a timer that failed, with all of `words` in its reason.
+/// Checks that the row of a timer has failed, with all of `words` in its reason.
 #[track_caller]
-fn failed(report: &Value, id: &str, words: &[&str]) {
+fn assert_failed(report: &Value, id: &str, words: &[&str]) {
     let row = row(report, id);
     assert_eq!(row["status"], "failed", "{row}");
     let reason = row["reason"].as_str().unwrap_or_default();
@@ -22,34 +22,34 @@ fn failed(report: &Value, id: &str, words: &[&str]) {
     assert!(row["quality"].is_null() && row["cost"].is_null(), "{row}");
 }
 
-/// The native timer beside the agents: a busy machine may leave it without a step or without a
-/// quiet moment, but nothing of what the agents did reached it.
+/// Checks that the agents did not affect the native timer. On a busy machine its resolution may be
+/// unknown, or there may be too much interference.
 #[track_caller]
-fn untouched(report: &Value) {
+fn assert_native_measured(report: &Value) {
     let row = row(report, "monotonic");
-    let crowded = row["reason"]
+    let was_disturbed = row["reason"]
         .as_str()
         .is_some_and(|reason| reason.contains("too much interference"));
     assert!(
-        row["status"] == "ok" || row["status"] == "unresolved" || crowded,
+        row["status"] == "ok" || row["status"] == "unresolved" || was_disturbed,
         "{row}"
     );
 }
 
-/// `NAME=sh -c '…'`; the script holds no single quote.
-fn shell(name: &str, script: &str) -> String {
+/// The value `NAME=sh -c 'SCRIPT'` of `--agent`; the script must have no single quote.
+fn shell_agent(name: &str, script: &str) -> String {
     format!("{name}=sh -c '{script}'")
 }
 
-/// Seconds in which the native timer answers.
-fn patient(seconds: u32) -> String {
+/// A time limit in seconds in which the native timer answers, prolonged on a slow machine.
+fn timeout_seconds(seconds: u32) -> String {
     (seconds * slowdown()).to_string()
 }
 
 #[test]
-fn agents_that_do_not_introduce_themselves() {
-    let prose = shell("prose", "read -r line; echo good morning; sleep 1000");
-    let dead = shell("dead", "echo no licence >&2; exit 7");
+fn reports_agents_without_introduction() {
+    let prose = shell_agent("prose", "read -r line; echo good morning; sleep 1000");
+    let dead = shell_agent("dead", "echo no licence >&2; exit 7");
     let args = [
         "probe",
         "--quick",
@@ -69,16 +69,16 @@ fn agents_that_do_not_introduce_themselves() {
     ];
     let args: Vec<&str> = args.into_iter().chain(agents).collect();
     let report = json(&timermeter(&args).code(3).stderr(predicate::str::is_empty()));
-    failed(&report, "gone:*", &["cannot start", "/no/such/program"]);
-    failed(&report, "prose:*", &["good morning"]);
-    failed(&report, "dead:*", &["status 7", "no licence"]);
-    untouched(&report);
+    assert_failed(&report, "gone:*", &["cannot start", "/no/such/program"]);
+    assert_failed(&report, "prose:*", &["good morning"]);
+    assert_failed(&report, "dead:*", &["status 7", "no licence"]);
+    assert_native_measured(&report);
 }
 
 #[test]
-fn an_agent_that_hangs_at_once() {
-    let hangs = shell("hangs", "sleep 1000");
-    let seconds = patient(1);
+fn reports_agent_that_hangs_at_start() {
+    let hangs = shell_agent("hangs", "sleep 1000");
+    let seconds = timeout_seconds(1);
     let args = [
         "probe",
         "--quick",
@@ -91,17 +91,17 @@ fn an_agent_that_hangs_at_once() {
         &hangs,
     ];
     let report = json(&timermeter(&args).code(3));
-    failed(&report, "hangs:*", &[&format!("in time ({seconds} s")]);
-    untouched(&report);
+    assert_failed(&report, "hangs:*", &[&format!("in time ({seconds} s")]);
+    assert_native_measured(&report);
 }
 
 #[test]
 fn agent_fails_after_valid_introduction() {
     let hello = HELLO.replace('"', "\\\"");
     let greets = format!("read -r line; echo \"{hello}\"; read -r line");
-    let dies = shell("dies", &format!("{greets}; exit 4"));
-    let hangs = shell("hangs", &format!("{greets}; sleep 1000"));
-    let seconds = patient(2);
+    let dies = shell_agent("dies", &format!("{greets}; exit 4"));
+    let hangs = shell_agent("hangs", &format!("{greets}; sleep 1000"));
+    let seconds = timeout_seconds(2);
     let args = [
         "probe",
         "--quick",
@@ -118,9 +118,9 @@ fn agent_fails_after_valid_introduction() {
         .chain(["--agent", &dies, "--agent", &hangs])
         .collect();
     let report = json(&timermeter(&args).code(3));
-    failed(&report, "dies:a", &["status 4"]);
-    failed(&report, "hangs:a", &[&format!("in time ({seconds} s")]);
-    untouched(&report);
+    assert_failed(&report, "dies:a", &["status 4"]);
+    assert_failed(&report, "hangs:a", &[&format!("in time ({seconds} s")]);
+    assert_native_measured(&report);
 }
 
 #[test]
@@ -135,7 +135,7 @@ fn missing_agents_timers_are_accepted() {
         "gone:clock",
     ];
     let report = json(&timermeter(&args).code(3));
-    failed(&report, "gone:*", &["cannot start"]);
+    assert_failed(&report, "gone:*", &["cannot start"]);
     assert_eq!(super::rows(&report).len(), 1);
     timermeter(&["list", "--agent", "gone=/no/such/program"]).code(3);
 }
@@ -144,7 +144,7 @@ fn missing_agents_timers_are_accepted() {
 fn unreadable_agent_timers_keep_rows() {
     let missing = r#","unavailable":[{"id":"b","label":"B","reason":"no such clock","remedy":"buy one"},{"id":"a","label":"A again","reason":"x"}],"ops""#;
     let hello = HELLO.replace(",\"ops\"", missing).replace('"', "\\\"");
-    let agent = shell(
+    let agent = shell_agent(
         "other",
         &format!("read -r line; echo \"{hello}\"; read -r line"),
     );

@@ -1,4 +1,4 @@
-//! Tables and comparisons of reports as scripts meet them.
+//! `table` and `compare` with files of reports.
 
 use std::fs;
 
@@ -17,7 +17,7 @@ const MBP62: &str = concat!(
     "/reports/icpe2011-mbp62/2011-03-14/report.json"
 );
 
-/// A report like that of the paper, after some replacements.
+/// Writes a copy of the report MBP53 with some replacements, and returns its path.
 fn changed(folder: &Folder, name: &str, changes: &[(&str, &str)]) -> String {
     let mut text = fs::read_to_string(MBP53).unwrap();
     for (from, to) in changes {
@@ -88,7 +88,7 @@ fn platforms_side_by_side() {
 }
 
 #[test]
-fn a_comparison_names_what_changed() {
+fn comparison_names_changes() {
     let folder = Folder::new();
     let lost = changed(
         &folder,
@@ -118,7 +118,7 @@ fn a_comparison_names_what_changed() {
 }
 
 #[test]
-fn a_fallen_clock_source_comes_first() {
+fn changed_clock_source_comes_first() {
     let folder = Folder::new();
     let with = |name: &str, source: &str| {
         changed(
@@ -183,7 +183,7 @@ fn refuses_reports_without_common_timer() {
 }
 
 #[test]
-fn a_folder_needs_two_sides() {
+fn folder_needs_two_sides() {
     let folder = Folder::new();
     changed(&folder, "a.json", &[]);
     let runs = folder.arg(".");
@@ -201,7 +201,7 @@ fn a_folder_needs_two_sides() {
 }
 
 #[test]
-fn a_bad_condition_is_wrong_usage() {
+fn rejects_invalid_condition() {
     for condition in ["speed<1", "cost>10", "quality", "-1"] {
         timermeter(&["compare", MBP53, MBP62, "--fail-if", condition])
             .code(2)
@@ -223,14 +223,14 @@ fn condition_on_unknown_timer_is_refused() {
 }
 
 #[test]
-fn undetermined_comparison_has_own_status() {
+fn undecided_comparison_has_own_status() {
     let folder = Folder::new();
     fs::write(folder.file("cut.json"), &fs::read(MBP53).unwrap()[..900]).unwrap();
     timermeter(&["compare", MBP53, &folder.arg("cut.json")])
         .code(4)
         .stderr(contains("line "));
     timermeter(&["compare", &folder.arg("none.json"), MBP53]).code(4);
-    // Clocks do not wait.
+    // Reports of clocks have no lateness, so the condition cannot be decided.
     let result = timermeter(&[
         "compare",
         MBP53,
@@ -256,7 +256,7 @@ fn undetermined_comparison_has_own_status() {
             .is_some_and(|reason| reason.starts_with("Clock reads: ")),
         "{value}"
     );
-    // An unreadable report is told in JSON as well.
+    // An unreadable report is reported in JSON, too.
     let cut = timermeter(&[
         "compare",
         MBP53,
@@ -273,7 +273,7 @@ fn undetermined_comparison_has_own_status() {
             .is_some_and(|why| why.contains("cut.json")),
         "{value}"
     );
-    // A condition that holds is told, whatever else is not.
+    // A condition that holds determines the status, even if another one is undecided.
     timermeter(&[
         "compare",
         MBP53,
@@ -288,7 +288,7 @@ fn undetermined_comparison_has_own_status() {
 }
 
 #[test]
-fn strict_gate_refuses_other_cpu() {
+fn same_cpu_rejects_other_cpu() {
     let refused = "the baseline is of another CPU: Intel Core 2 Duo T9600";
     timermeter(&["compare", MBP53, MBP62]).success();
     timermeter(&["compare", MBP53, MBP53, "--same-cpu"]).success();

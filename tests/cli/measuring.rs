@@ -1,25 +1,25 @@
-//! `pick` and `measure` as scripts meet them.
+//! `pick` and `measure`.
 
 use predicates::prelude::*;
 use predicates::str::contains;
 
 use super::folder::Folder;
-use super::{json, patience, printed, program, timermeter};
+use super::{json, printed, program, run_timeout, timermeter};
 use crate::skipping::not_installed;
 
-/// A report of some timers of this machine, as a file.
-fn report(folder: &Folder) -> String {
+/// Measures some timers of this machine, and returns the path of the report.
+fn fresh_report(folder: &Folder) -> String {
     let path = folder.arg("report.json");
     let timers = ["instant", "monotonic", "monotonic-coarse", "thread-cputime"];
-    // 0, or 3 where the machine is so unstable that a step could not be found.
+    // The status is 3 if the machine is so busy that a resolution could not be found.
     let report = timermeter(&[&["probe", "--quick", "--format", "json"], &timers[..]].concat())
         .code(predicate::in_iter([0, 3]));
     std::fs::write(&path, printed(&report)).expect("the folder can be written to");
     path
 }
 
-/// A report that was kept, of a machine whose clocks are all as they should be.
-fn kept() -> &'static str {
+/// A stored report of a machine without clock problems.
+fn stored_report() -> &'static str {
     concat!(
         env!("CARGO_MANIFEST_DIR"),
         "/tests/data/xeon-2026-11-21.json"
@@ -35,7 +35,7 @@ fn refused(args: &[&str], status: i32, word: &str) {
 }
 
 #[test]
-fn requirements_that_make_no_sense() {
+fn rejects_impossible_requirements() {
     refused(&["pick", "--error", "1%"], 2, "<TIME>");
     refused(&["pick", "5ns", "--error", "1"], 2, "less than 100 %");
     refused(&["pick", "0ns", "--error", "1%"], 2, "zero");
@@ -77,7 +77,7 @@ fn requirements_that_make_no_sense() {
 }
 
 #[test]
-fn measurements_that_make_no_sense() {
+fn rejects_impossible_measurements() {
     refused(&["measure", "multiplyy"], 2, "did you mean `multiply`");
     refused(&["measure", "multiply", "--", "true"], 2, "not both");
     refused(&["measure", "multiply", "--sizes", "10"], 2, "--sizes");
@@ -144,7 +144,7 @@ fn measurements_that_make_no_sense() {
 #[test]
 fn picks_clock_from_report() {
     let folder = Folder::new();
-    let (fresh, kept) = (report(&folder), kept());
+    let (fresh, kept) = (fresh_report(&folder), stored_report());
     let picked = |report: &str, more: &[&str]| {
         let args = [
             "pick", "250ns", "--error", "5%", "--format", "json", "--from", report,
@@ -176,7 +176,7 @@ fn picks_clock_from_report() {
         "{thread}"
     );
     let none = picked(kept, &["--counts", "thread", "--needs", "threads"]);
-    // No clock does both; whichever is nearest, it is named.
+    // No clock meets both requirements, so the nearest one is named.
     assert!(
         none["picked"].is_null() && none["nearest"]["id"].is_string(),
         "{none}"
@@ -224,7 +224,7 @@ fn picks_clock_of_other_runtime() {
     let nothing = without_java
         .env("PATH", "/nowhere")
         .env_remove("JAVA_HOME")
-        .timeout(patience())
+        .timeout(run_timeout())
         .assert();
     nothing
         .code(3)
@@ -232,7 +232,7 @@ fn picks_clock_of_other_runtime() {
 }
 
 #[test]
-fn published_reports_are_picked_from() {
+fn picks_clock_from_published_report() {
     let report = concat!(
         env!("CARGO_MANIFEST_DIR"),
         "/reports/icpe2011-mbp53/2011-03-14/report.json"
@@ -260,7 +260,7 @@ fn published_reports_are_picked_from() {
 #[test]
 fn operations_are_measured_in_all_formats() {
     let folder = Folder::new();
-    let report = report(&folder);
+    let report = fresh_report(&folder);
     let args = [
         "measure",
         "clone",
@@ -304,7 +304,7 @@ fn operations_are_measured_in_all_formats() {
 #[test]
 fn commands_are_measured() {
     let folder = Folder::new();
-    let report = report(&folder);
+    let report = fresh_report(&folder);
     let args = [
         "measure",
         "--clock",
@@ -325,7 +325,7 @@ fn commands_are_measured() {
 }
 
 #[test]
-fn what_can_be_measured_is_listed() {
+fn lists_operations() {
     let list = printed(&timermeter(&["measure"]).success());
     for name in [
         "log-chain",
@@ -354,7 +354,7 @@ fn counts_allocations_where_supported() {
         return;
     }
     let folder = Folder::new();
-    let report = report(&folder);
+    let report = fresh_report(&folder);
     let args = [
         "measure",
         "clone",

@@ -1,5 +1,4 @@
-//! The built program as scripts meet it: what it prints, what it leaves behind, and its exit
-//! status.
+//! Tests of the built program: its output, its files and its exit status.
 
 #[cfg(unix)]
 mod bare_machine;
@@ -39,26 +38,26 @@ use serde_json::Value;
 
 use crate::program::{program, slowdown};
 
-/// Far more than a loaded machine needs for a quick probe, far less than an agent that hangs would
-/// take.
-fn patience() -> Duration {
+/// Time limit for a run of the program: much longer than a quick probe on a loaded machine, much
+/// shorter than an agent that hangs.
+fn run_timeout() -> Duration {
     Duration::from_secs(120) * slowdown()
 }
 
-/// What a run of the program came to; it never panicked.
+/// Runs the program with these arguments. It must not panic.
 #[track_caller]
 fn timermeter(args: &[&str]) -> Assert {
     let mut command = Command::new(program());
-    let assert = command.args(args).timeout(patience()).assert();
+    let assert = command.args(args).timeout(run_timeout()).assert();
     assert.stderr(predicate::str::contains("panicked").not())
 }
 
-/// Standard output of a run, as text.
+/// The standard output of a run as text.
 fn printed(assert: &Assert) -> String {
     String::from_utf8(assert.get_output().stdout.clone()).expect("it prints UTF-8")
 }
 
-/// Standard output of a run, as JSON.
+/// The standard output of a run as JSON.
 #[track_caller]
 fn json(assert: &Assert) -> Value {
     serde_json::from_slice(&assert.get_output().stdout).expect("it prints JSON")
@@ -69,7 +68,7 @@ fn rows(report: &Value) -> &[Value] {
     report["timers"].as_array().expect("a report has timers")
 }
 
-/// The row of a timer.
+/// The row of the timer with this id in a report.
 #[track_caller]
 fn row<'a>(report: &'a Value, id: &str) -> &'a Value {
     rows(report)
@@ -78,7 +77,7 @@ fn row<'a>(report: &'a Value, id: &str) -> &'a Value {
         .unwrap_or_else(|| panic!("no row `{id}`: {report}"))
 }
 
-/// The timers that `list` names.
+/// The timers in the JSON of `list`.
 fn listed() -> Vec<Value> {
     let list = timermeter(&["list", "--format", "json"]).success();
     json(&list).as_array().expect("a list of timers").clone()

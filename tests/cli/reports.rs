@@ -1,4 +1,4 @@
-//! What is printed and written when all goes well, or when a timer cannot be had.
+//! Output and files of `probe`, `list`, `platform` and `report`, also if a timer is unavailable.
 
 use std::io::{BufRead, BufReader};
 use std::process::{Command, Stdio};
@@ -12,27 +12,26 @@ use super::folder::Folder;
 use super::{json, listed, printed, program, row, rows, timermeter};
 use crate::skipping::skipped;
 
-/// All ids that are promised for Linux.
-const PROMISED: &str = "rdtsc rdtsc-lfence rdtscp monotonic monotonic-raw monotonic-coarse realtime \
+/// The ids of all clocks that the program lists on Linux.
+const LINUX_IDS: &str = "rdtsc rdtsc-lfence rdtscp monotonic monotonic-raw monotonic-coarse realtime \
     realtime-coarse boottime tai process-cputime thread-cputime monotonic-syscall monotonic-raw-syscall \
     monotonic-coarse-syscall realtime-syscall realtime-coarse-syscall boottime-syscall process-cputime-syscall \
     thread-cputime-syscall gettimeofday time clock times getrusage-self getrusage-thread instant system-time \
     quanta quanta-raw perf-task-clock perf-cycles rdpmc-cycles";
 
-/// The options of a probe of two timers that is soon over; a timer that this kind of processor
-/// lacks gives status 3.
-const TWO: [&str; 4] = ["probe", "--quick", "rdtsc", "monotonic"];
+/// A quick probe of two timers.
+const PROBE_TWO: [&str; 4] = ["probe", "--quick", "rdtsc", "monotonic"];
 
 /// Runs a probe of two timers.
 #[track_caller]
 fn probe(more: &[&str]) -> assert_cmd::assert::Assert {
-    let args: Vec<&str> = TWO.iter().chain(more).copied().collect();
-    timermeter(&args).code(predicate::in_iter(DONE))
+    let args: Vec<&str> = PROBE_TWO.iter().chain(more).copied().collect();
+    timermeter(&args).code(predicate::in_iter(STATUSES))
 }
 
-/// Done; 3 where one of the two is not there, or could not be characterised on a machine that does
-/// something else as well.
-const DONE: [i32; 2] = [0, 3];
+/// The possible exit statuses of that probe: 3 if the processor lacks one of the timers, or a busy
+/// machine does not reveal its resolution.
+const STATUSES: [i32; 2] = [0, 3];
 
 #[test]
 fn list_names_every_promised_id() {
@@ -42,7 +41,7 @@ fn list_names_every_promised_id() {
             .success()
             .stderr(predicate::str::is_empty()),
     );
-    for id in PROMISED.split_whitespace() {
+    for id in LINUX_IDS.split_whitespace() {
         let timer = listed
             .iter()
             .find(|timer| timer["id"] == id)
@@ -59,7 +58,7 @@ fn list_names_every_promised_id() {
 }
 
 #[test]
-fn list_of_some() {
+fn lists_matching_timers() {
     let list = json(&timermeter(&["list", "--format", "json", "monotonic*", "realtime"]).success());
     let ids: Vec<&str> = list
         .as_array()
@@ -94,7 +93,7 @@ fn platform_in_both_formats() {
 }
 
 #[test]
-fn json_fits_the_schema() {
+fn json_follows_schema() {
     let report =
         json(&probe(&["--format", "json", "--seed", "7"]).stderr(predicate::str::is_empty()));
     let schema = include_str!("../../docs/report.v2.schema.json");
@@ -132,7 +131,7 @@ fn json_fits_the_schema() {
 }
 
 #[test]
-fn csv_has_a_line_a_timer() {
+fn csv_has_one_line_per_timer() {
     let text = printed(&probe(&["--format", "csv"]));
     let mut reader = csv::Reader::from_reader(text.as_bytes());
     let header = reader.headers().expect("a header").clone();
@@ -188,8 +187,8 @@ fn markdown_has_a_table() {
 }
 
 #[test]
-fn a_reader_that_goes_away() {
-    // One that takes a line, as `head -1`.
+fn accepts_closed_output() {
+    // A reader that takes one line, like `head -1`.
     let mut list = Command::new(program());
     let mut list = list
         .arg("list")
@@ -207,12 +206,12 @@ fn a_reader_that_goes_away() {
         ended.status.success() && ended.stderr.is_empty(),
         "{ended:?}"
     );
-    // One that was never there.
+    // An output that is closed from the beginning.
     for args in [
         &["list"][..],
         &["list", "--format", "json"],
         &["platform"],
-        &TWO,
+        &PROBE_TWO,
     ] {
         let (reader, writer) = io::pipe().expect("a pipe");
         drop(reader);
@@ -222,7 +221,10 @@ fn a_reader_that_goes_away() {
             .stderr(Stdio::piped())
             .output();
         let ended = ended.expect("it starts");
-        let done = ended.status.code().is_some_and(|code| DONE.contains(&code));
+        let done = ended
+            .status
+            .code()
+            .is_some_and(|code| STATUSES.contains(&code));
         assert!(done && ended.stderr.is_empty(), "{args:?}: {ended:?}");
     }
 }
@@ -233,7 +235,7 @@ fn files_complete_despite_closed_pipe() {
     let file = folder.arg("x.json");
     let (reader, writer) = io::pipe().expect("a pipe");
     drop(reader);
-    let args = TWO
+    let args = PROBE_TWO
         .iter()
         .chain(&["--output", &file])
         .copied()
@@ -244,7 +246,10 @@ fn files_complete_despite_closed_pipe() {
         .output()
         .expect("it starts");
     assert!(
-        ended.status.code().is_some_and(|code| DONE.contains(&code)),
+        ended
+            .status
+            .code()
+            .is_some_and(|code| STATUSES.contains(&code)),
         "{ended:?}"
     );
     let report: Value =
@@ -253,7 +258,7 @@ fn files_complete_despite_closed_pipe() {
 }
 
 #[test]
-fn a_timer_that_is_not_available() {
+fn reports_unavailable_timer() {
     let listed = listed();
     let Some(timer) = listed.iter().find(|timer| timer["available"] == false) else {
         skipped(
@@ -277,15 +282,15 @@ fn a_timer_that_is_not_available() {
         unavailable["quality"].is_null() && unavailable["resolution"].is_null(),
         "{unavailable}"
     );
-    // Who did not ask for it by its name is not notified that it failed.
+    // For a timer that was selected by a glob, the status is 0.
     let glob = format!("{}[{}]", &id[..id.len() - 1], &id[id.len() - 1..]);
     let matched = json(&timermeter(&["probe", "--quick", "--format", "json", &glob]).success());
     assert_eq!(row(&matched, id)["status"], "unavailable");
 }
 
-/// As a run would have written it: in the formats of one, and metrics with the name of its folder.
+/// `report` prints a stored report in the formats of `probe`.
 #[test]
-fn kept_report_prints_in_all_formats() {
+fn stored_report_prints_in_all_formats() {
     let kept = concat!(
         env!("CARGO_MANIFEST_DIR"),
         "/reports/amd-epyc-zen-5-kvm-debian-12/2026-11-23/report.json"
@@ -305,7 +310,7 @@ fn kept_report_prints_in_all_formats() {
     );
     let header = print_as("csv").lines().next().map(str::to_owned);
     assert!(header.is_some_and(|header| header.contains(",timer,label,runtime,")));
-    // The ending of a file says the format of the file; standard output keeps its own.
+    // The extension determines the format of the file, --format that of standard output.
     let folder = Folder::new();
     let page = folder.arg("page.html");
     let both = ["report", kept, "--format", "csv", "--output", &page];

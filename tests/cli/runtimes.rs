@@ -1,27 +1,26 @@
-//! `--runtime` where runtimes are installed, as far as they are, and where they are not; and
-//! `agent-check`.
+//! `--runtime` with installed and missing runtimes, and `agent-check`.
 
 use assert_cmd::Command;
 use predicates::prelude::*;
 use serde_json::Value;
 
-use super::{json, patience, program, row, rows, timermeter};
+use super::{json, program, row, rows, run_timeout, timermeter};
 use crate::skipping::skipped;
 
-/// A run that finds no program at all.
-fn without_programs(args: &[&str]) -> assert_cmd::assert::Assert {
+/// Runs the program with a PATH that has no programs.
+fn run_without_path(args: &[&str]) -> assert_cmd::assert::Assert {
     let mut command = Command::new(program());
     command
         .args(args)
         .env("PATH", "/nowhere")
         .env_remove("JAVA_HOME")
-        .timeout(patience())
+        .timeout(run_timeout())
         .assert()
 }
 
 #[test]
 fn missing_runtime_message_names_package() {
-    let list = without_programs(&["list", "--format", "json", "--runtime", "all"]).code(0);
+    let list = run_without_path(&["list", "--format", "json", "--runtime", "all"]).code(0);
     let listed: Vec<Value> = serde_json::from_slice(&list.get_output().stdout).expect("JSON");
     for id in ["java:*", "dotnet:*", "python:*", "node:*"] {
         let row = listed
@@ -36,7 +35,7 @@ fn missing_runtime_message_names_package() {
             "{row}"
         );
     }
-    // Asked for by name, it is missed.
+    // A missing runtime that was given by name sets status 3.
     let probe = [
         "probe",
         "--quick",
@@ -46,7 +45,7 @@ fn missing_runtime_message_names_package() {
         "java,node",
         "java:nanoTime",
     ];
-    let report = without_programs(&probe).code(3);
+    let report = run_without_path(&probe).code(3);
     let report: Value = serde_json::from_slice(&report.get_output().stdout).expect("JSON");
     assert_eq!(row(&report, "java:*")["status"], "unavailable");
     assert_eq!(rows(&report).len(), 2, "{report}");
@@ -65,12 +64,12 @@ fn missing_runtimes_share_one_line() {
         "all,node",
         "instant",
     ];
-    let probed = without_programs(&probe).code(predicate::in_iter([0, 3]));
-    let said = String::from_utf8_lossy(&probed.get_output().stderr);
-    let reported = said
+    let probed = run_without_path(&probe).code(predicate::in_iter([0, 3]));
+    let text = String::from_utf8_lossy(&probed.get_output().stderr);
+    let reported = text
         .lines()
         .filter(|line| line.contains("runtimes: none; not installed: "));
-    assert_eq!(reported.count(), 1, "{said}");
+    assert_eq!(reported.count(), 1, "{text}");
     let report: Value = serde_json::from_slice(&probed.get_output().stdout).expect("JSON");
     let ids: Vec<&str> = rows(&report)
         .iter()
@@ -82,37 +81,37 @@ fn missing_runtimes_share_one_line() {
     );
 }
 
-/// The report of a quick probe of these timers, by id and legend. `None` where the runtime is not
-/// installed.
+/// Probes the timers of a runtime, given by id and legend. Returns the report; `None` if the
+/// runtime is not installed.
 #[track_caller]
 fn probed(runtime: &str, timers: &[(&str, Option<&str>)]) -> Option<Value> {
     let mut args = vec!["probe", "--quick", "--format", "json", "--runtime", runtime];
     args.extend(timers.iter().map(|(id, _)| *id));
-    // 3: the machine is too unstable, or the runtime is not there.
+    // The status is 3 if the machine is too busy, or the runtime is not installed.
     let report = json(&timermeter(&args).code(predicate::in_iter([0, 3])));
     let all = format!("{runtime}:*");
     if let Some(missing) = rows(&report).iter().find(|row| row["id"] == *all) {
-        let said = |key: &str| {
+        let text = |key: &str| {
             missing[key]
                 .as_str()
                 .unwrap_or_else(|| panic!("no {key}: {missing}"))
         };
-        skipped(format!("{runtime}: {}", said("reason")), said("remedy"));
+        skipped(format!("{runtime}: {}", text("reason")), text("remedy"));
         return None;
     }
     assert_eq!(rows(&report).len(), timers.len(), "{report}");
     for (id, legend) in timers {
         let row = row(&report, id);
         assert_eq!(row["legend"].as_str(), *legend, "{row}");
-        holds_together(row);
+        assert_consistent(row);
     }
     Some(report)
 }
 
-/// What is true of a hosted timer on any machine: it was asked, and its row says by whom and what
-/// came of it.
+/// Checks that the row of a timer of a runtime is consistent: it names the runtime with its
+/// version, and has figures or a reason.
 #[track_caller]
-fn holds_together(row: &Value) {
+fn assert_consistent(row: &Value) {
     let (name, version) = row["runtime"]
         .as_str()
         .and_then(|runtime| runtime.rsplit_once(' '))
@@ -165,7 +164,8 @@ fn python_is_probed() {
         return;
     };
     let time = row(&report, "python:time");
-    // Seconds since 1970 as a double, until 2038: it moves by steps of the mantissa, one or more.
+    // `time` returns seconds since 1970 as a double. Until 2038 its resolution is a multiple of the
+    // mantissa step.
     const MANTISSA_NS: f64 = 1e9 / (1 << 22) as f64;
     assert_eq!(time["ns_per_tick"], MANTISSA_NS, "{time}");
     if time["status"] == "ok" {
@@ -186,7 +186,7 @@ fn node_is_probed() {
 }
 
 #[test]
-fn agent_check_tells_what_is_wrong() {
+fn agent_check_reports_violations() {
     let good = format!("{} agent monotonic", program());
     timermeter(&["agent-check", &good])
         .code(0)
@@ -211,7 +211,7 @@ fn agent_check_tells_what_is_wrong() {
 }
 
 #[test]
-fn agent_check_tells_what_waits_wrongly() {
+fn agent_check_reports_wrong_waits() {
     let agent = tempfile::NamedTempFile::new().expect("a file");
     let script = r#"
 hello() { echo '{"protocol":1,"runtime":{"name":"sh","version":"1"},"timers":[{"id":"a","label":"A","ns_per_tick":1,"reference":true}],

@@ -1,4 +1,4 @@
-//! What people read fits their terminal.
+//! Output for people fits the width and height of a terminal.
 
 use std::fs;
 use std::path::PathBuf;
@@ -13,7 +13,7 @@ fn output_fits_terminal_width() {
     const OLD: &str = "tests/data/xeon-2026-11-21.json";
     const NEW: &str = "tests/data/epyc-2026-11-21.json";
     const WAITS: &str = "tests/fuzz/corpus/report/waits.json";
-    // What measures takes seconds, so it runs at one width.
+    // Commands that measure take seconds, so they run at one width only.
     let measuring: [&[&str]; 3] = [
         &["check"],
         &[
@@ -52,7 +52,7 @@ fn output_fits_terminal_width() {
         .into_iter()
         .flat_map(|columns| reading.map(|screen| (columns, screen)));
     for (columns, screen) in at_all_widths.chain(measuring.map(|screen| (80, screen))) {
-        // Code is not folded; what is put side by side takes more than a telephone has.
+        // Code is not folded, and comparisons are wider than 40 columns.
         let is_wide = screen[0] == "compare" || screen.contains(&"250ns");
         if columns < 80 && is_wide {
             continue;
@@ -77,10 +77,11 @@ fn output_fits_terminal_width() {
     }
 }
 
-/// Kept reports of many clocks, and how many lines these take.
+/// The reports in `reports/` with more than 20 lines of clocks, each with the number of these
+/// lines.
 fn many_clocks() -> Vec<(String, usize)> {
-    /// What there is for names at 80 columns.
-    const COLUMN: usize = 22;
+    /// The width of the column of names at 80 columns.
+    const NAME_COLUMNS: usize = 22;
     let within = |folder: PathBuf| {
         fs::read_dir(folder)
             .into_iter()
@@ -102,8 +103,8 @@ fn many_clocks() -> Vec<(String, usize)> {
             .iter()
             .filter(listed)
             .filter_map(|row| row["id"].as_str());
-        // A name that is longer than its column, as those of runtimes are, has a second line.
-        let lines = ids.map(|id| 1 + usize::from(id.len() > COLUMN)).sum();
+        // A name that is longer than its column, such as those of runtimes, takes a second line.
+        let lines = ids.map(|id| 1 + usize::from(id.len() > NAME_COLUMNS)).sum();
         (lines > 20).then(|| (file.display().to_string(), lines))
     };
     reports.filter_map(clocks).collect()
@@ -141,7 +142,7 @@ fn default_probe_prints_few_lines() {
             .filter(|line| line.starts_with(' ') && line[1..].starts_with(['1', '2', '3', '4']));
         let footnotes = footnotes.filter(|line| line.contains(": ")).count();
         assert!(footnotes <= 3, "{text}");
-        // All of it is there where it is asked for.
+        // -v prints everything.
         let all = shown("80", &["-v"]);
         assert!(
             all.contains("# CPU  ") && all.contains("# run  ") && all.contains("unavailable"),
@@ -152,7 +153,7 @@ fn default_probe_prints_few_lines() {
 }
 
 #[test]
-fn open_verdicts_stand_in_the_table() {
+fn table_marks_open_verdicts() {
     let report = "reports/intel-xeon-family-6-model-167-kvm-debian-12/2026-11-25/report.json";
     let text = printed(
         &Command::new(program())

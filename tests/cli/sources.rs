@@ -1,5 +1,5 @@
-//! `check --sources` on a machine whose `/sys` was made up: its clocks are those of this machine,
-//! its settings are files.
+//! `check --sources` with a simulated `/sys`: the clocks are those of this machine, but the
+//! settings of the clock source are files in a temporary folder.
 
 use std::fs;
 use std::process::{Command, Stdio};
@@ -16,7 +16,8 @@ use crate::program::program;
 const CURRENT: &str = "sys/devices/system/clocksource/clocksource0/current_clocksource";
 const AVAILABLE: &str = "sys/devices/system/clocksource/clocksource0/available_clocksource";
 
-fn machine(current: &str, available: &str) -> Folder {
+/// A folder with the files of the clock source.
+fn simulated_sys(current: &str, available: &str) -> Folder {
     let folder = Folder::new();
     for (path, text) in [(CURRENT, current), (AVAILABLE, available)] {
         let file = folder.file(path);
@@ -26,7 +27,8 @@ fn machine(current: &str, available: &str) -> Folder {
     folder
 }
 
-fn now(folder: &Folder) -> String {
+/// The name of the current clock source in the folder.
+fn current_source(folder: &Folder) -> String {
     fs::read_to_string(folder.file(CURRENT))
         .unwrap()
         .trim()
@@ -35,12 +37,12 @@ fn now(folder: &Folder) -> String {
 
 #[test]
 fn measures_each_source_and_restores() {
-    let folder = machine("hpet\n", "tsc hpet\n");
+    let folder = simulated_sys("hpet\n", "tsc hpet\n");
     let root = folder.arg(".");
     timermeter(&["check", "--sources", "--root", &root])
         .success()
         .stdout(contains("--sources --yes"));
-    assert_eq!(now(&folder), "hpet");
+    assert_eq!(current_source(&folder), "hpet");
     let done = timermeter(&[
         "check",
         "--sources",
@@ -61,25 +63,25 @@ fn measures_each_source_and_restores() {
         .filter_map(|source| source["name"].as_str())
         .collect();
     assert_eq!(names, ["tsc", "hpet"], "{document}");
-    // On a machine that is busy enough there is a reason instead.
+    // A busy machine may give a reason instead of a cost.
     assert!(
         sources
             .iter()
             .all(|source| source["cost_ns"].is_object() != source["reason"].is_string()),
         "{document}"
     );
-    assert_eq!(now(&folder), "hpet");
+    assert_eq!(current_source(&folder), "hpet");
 }
 
 #[test]
 fn restores_source_after_sigkill() {
-    let folder = machine("hpet\n", "tsc hpet\n");
+    let folder = simulated_sys("hpet\n", "tsc hpet\n");
     let mut command = Command::new(program());
     command
         .args(["check", "--sources", "--yes", "--root", &folder.arg(".")])
         .stdout(Stdio::null());
     let mut child = command.spawn().unwrap();
-    while now(&folder) != "tsc" {
+    while current_source(&folder) != "tsc" {
         assert!(
             child.try_wait().unwrap().is_none(),
             "it ended before it changed anything"
@@ -88,8 +90,8 @@ fn restores_source_after_sigkill() {
     }
     child.kill().unwrap();
     child.wait().unwrap();
-    // Its guard does it, as soon as it hears.
-    while now(&folder) != "hpet" {
+    // The guard process restores it when the program is gone.
+    while current_source(&folder) != "hpet" {
         thread::sleep(Duration::from_millis(2));
     }
 }

@@ -1,4 +1,4 @@
-//! `-` for files, and colour where it is asked for.
+//! Standard input and output (`-`), and colours.
 
 use std::process::Stdio;
 
@@ -60,7 +60,7 @@ fn format_prints_report_to_stdout() {
 }
 
 #[test]
-fn a_closed_pipe_is_no_error() {
+fn closed_pipe_is_no_error() {
     for more in [&[][..], &["--columns", "all"]] {
         let mut child = std::process::Command::new(program())
             .args(["table", "reports", "-f", "csv"])

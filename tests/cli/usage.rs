@@ -1,4 +1,4 @@
-//! Wrong usage: told on standard error, with what would be right, before anything is measured.
+//! Wrong usage: reported on standard error with a remedy, before anything is measured.
 
 use predicates::prelude::*;
 use predicates::str::contains;
@@ -7,7 +7,8 @@ use super::folder::Folder;
 use super::{json, printed, timermeter};
 use crate::skipping::skipped;
 
-/// The run ends with status 2, prints nothing on standard output and says all of `words`.
+/// Checks that a run ends with status 2, prints nothing on standard output, and prints all of
+/// `words` on standard error.
 #[track_caller]
 fn refused(args: &[&str], words: &[&str]) {
     let mut assert = timermeter(args).code(2).stdout(predicate::str::is_empty());
@@ -17,7 +18,7 @@ fn refused(args: &[&str], words: &[&str]) {
 }
 
 #[test]
-fn a_timer_that_nobody_knows() {
+fn suggests_similar_timer() {
     refused(
         &["probe", "monotonc"],
         &["`monotonc`", "did you mean `monotonic`"],
@@ -30,14 +31,14 @@ fn a_timer_that_nobody_knows() {
 }
 
 #[test]
-fn a_glob_that_fits_nothing() {
+fn rejects_unmatched_glob() {
     refused(&["probe", "nothing*"], &["no timer matches `nothing*`"]);
     refused(&["probe", "java:*"], &["no timer matches `java:*`"]);
     refused(&["probe", "mono[tonic"], &["`mono[tonic`"]);
 }
 
 #[test]
-fn values_that_mean_nothing() {
+fn rejects_invalid_values() {
     refused(
         &["probe", "--cycles", "fast"],
         &["`fast` is no frequency", "2.8GHz"],
@@ -54,7 +55,7 @@ fn values_that_mean_nothing() {
 }
 
 #[test]
-fn both_quick_and_thorough() {
+fn rejects_quick_with_thorough() {
     refused(
         &["probe", "--quick", "--thorough"],
         &["--quick", "--thorough"],
@@ -62,7 +63,7 @@ fn both_quick_and_thorough() {
 }
 
 #[test]
-fn a_cpu_that_is_not_there() {
+fn rejects_missing_cpu() {
     refused(
         &["probe", "--quick", "--cpu", "4096", "monotonic"],
         &["--cpu 4096"],
@@ -88,12 +89,12 @@ fn nominal_cycles_need_declared_frequency() {
 }
 
 #[test]
-fn runs_without_a_command() {
+fn rejects_unknown_flag() {
     timermeter(&["--jsn"]).code(2).stderr(contains("Usage:"));
 }
 
 #[test]
-fn help_and_version() {
+fn prints_help_and_version() {
     let help = printed(&timermeter(&["probe", "--help"]).success());
     assert!(
         help.contains("Examples:") && help.contains("Exit status:"),
@@ -114,7 +115,7 @@ fn refuses_output_in_missing_folder() {
     let folder = Folder::new();
     let good = folder.arg("good.json");
     let bad = folder.arg("missing/report.json");
-    // All timers, thoroughly: should it measure first, the patience of the test ends before.
+    // A thorough run of all timers: if the program measured first, the test would time out.
     timermeter(&["probe", "--thorough", "--output", &good, "--output", &bad])
         .code(1)
         .stdout(predicate::str::is_empty())

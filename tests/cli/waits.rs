@@ -1,5 +1,5 @@
-//! `wait`, `period` and what else knows timers that wait. How late anything is, no test says: that
-//! is a matter of the machine.
+//! `wait`, `period`, and other commands with sleep primitives and periodic timers. No test checks a
+//! lateness, because it depends on the machine.
 
 mod agents;
 mod formats;
@@ -17,12 +17,12 @@ use super::{json, printed, program, timermeter};
 use crate::skipping::skipped;
 
 const SCHEMA: &str = include_str!("../../docs/report.v2.schema.json");
-/// Two processes at most for each timer, and no long waits.
+/// Flags of a short run: at most two processes per timer, and no long waits.
 const SHORT: [&str; 5] = ["--quick", "--durations", "100us", "--for", "10ms"];
 
-/// A report in its own words that keeps to the schema.
+/// Parses a report and checks it against the schema.
 #[track_caller]
-fn sound(text: &str) -> Value {
+fn parse_valid_report(text: &str) -> Value {
     let schema = serde_json::from_str(SCHEMA).expect("the schema is JSON");
     let validator = jsonschema::validator_for(&schema).expect("the schema is one");
     let report = serde_json::from_str(text).expect("a report is JSON");
@@ -34,25 +34,26 @@ fn sound(text: &str) -> Value {
     report
 }
 
-/// Waits of 100 µs, with `args`; what comes of it as JSON.
+/// Runs `wait` with waits of 100 µs and `args`. Returns the report and the result of the run.
 #[track_caller]
-fn waits(args: &[&str], status: impl IntoCode) -> (Value, Assert) {
+fn waits(args: &[&str], status: impl ExpectedStatus) -> (Value, Assert) {
     let assert = timermeter(&[&["wait", "--format", "json"], &SHORT[..], args].concat());
     let assert = status.check(assert);
-    (sound(&printed(&assert)), assert)
+    (parse_valid_report(&printed(&assert)), assert)
 }
 
-trait IntoCode {
+/// One exit status, or two possible ones.
+trait ExpectedStatus {
     fn check(self, assert: Assert) -> Assert;
 }
 
-impl IntoCode for i32 {
+impl ExpectedStatus for i32 {
     fn check(self, assert: Assert) -> Assert {
         assert.code(self)
     }
 }
 
-impl IntoCode for [i32; 2] {
+impl ExpectedStatus for [i32; 2] {
     fn check(self, assert: Assert) -> Assert {
         assert.code(predicate::in_iter(self))
     }
@@ -68,7 +69,7 @@ fn row<'a>(report: &'a Value, id: &str) -> &'a Value {
     found.unwrap_or_else(|| panic!("no row `{id}`: {report}"))
 }
 
-/// The lengths that a row tells of, but for those by which the floor is found.
+/// The lengths of the waits in a row, without those of 1 ns for the floor.
 fn lengths(row: &Value) -> Vec<u64> {
     let all = list(&row["figures"], "lateness")
         .iter()
@@ -76,7 +77,7 @@ fn lengths(row: &Value) -> Vec<u64> {
     all.filter(|ns| *ns > 1).collect()
 }
 
-/// The records of a CSV file under the names of its columns.
+/// The records of a CSV file, each cell with the name of its column.
 #[track_caller]
 fn records(text: &str) -> Vec<Vec<(String, String)>> {
     let mut reader = csv::Reader::from_reader(text.as_bytes());
@@ -105,7 +106,7 @@ fn cell<'a>(record: &'a [(String, String)], name: &str) -> &'a str {
 }
 
 #[test]
-fn periodic_timers_and_loops_of_waits() {
+fn measures_periods_and_loops() {
     let folder = Folder::new();
     let [report, csv, page] = ["p.json", "p.csv", "p.md"].map(|name| folder.arg(name));
     let args = [
@@ -128,7 +129,7 @@ fn periodic_timers_and_loops_of_waits() {
         "{}",
         printed(&shown)
     );
-    let found = sound(&fs::read_to_string(&report).unwrap());
+    let found = parse_valid_report(&fs::read_to_string(&report).unwrap());
     let rows = list(&found, "periods");
     assert!(
         rows.len() == 2 && list(&found, "waits").is_empty(),
@@ -154,7 +155,7 @@ fn periodic_timers_and_loops_of_waits() {
             .as_u64()
             .expect("a number")
     };
-    // Each stall takes longer than three periods. A loop of waits knows of no periods.
+    // Each stall takes longer than three periods. A loop of waits cannot report missed periods.
     assert!(
         reported("timerfd") > 0 && reported("nanosleep") == 0,
         "{found}"
@@ -184,7 +185,7 @@ fn periodic_timers_and_loops_of_waits() {
 
 #[test]
 fn each_condition_set_has_row() {
-    // What is asked for twice, or comes to the same, is asked once.
+    // Conditions that are given twice, or are equal, are measured once.
     let same = [
         "nanosleep",
         "--slack",
@@ -223,7 +224,7 @@ fn each_condition_set_has_row() {
 }
 
 #[test]
-fn a_late_wait_ends_the_run() {
+fn late_wait_ends_run() {
     let (found, run) = waits(&["nanosleep", "--break", "1ns"], 3);
     run.stderr(contains("stopped: nanosleep was").and(contains("late when it was asked for")));
     assert_eq!(row(&found, "nanosleep")["status"], "ok");
@@ -286,7 +287,7 @@ fn forbidden_policy_row_names_remedy() {
         .args(args)
         .args(SHORT)
         .assert();
-    let found = sound(&printed(&run.code(3).stderr(is_empty())));
+    let found = parse_valid_report(&printed(&run.code(3).stderr(is_empty())));
     let reported: Vec<[&Value; 2]> = list(&found, "waits")
         .iter()
         .map(|row| [&row["conditions"]["policy"], &row["status"]])
@@ -306,7 +307,7 @@ fn forbidden_policy_row_names_remedy() {
     says("reason", "SCHED_FIFO");
     says("reason", "not permitted");
     says("remedy", "CAP_SYS_NICE");
-    // A user who asked for all of them did not ask for this one.
+    // The timer was selected by a glob, so the status is 0.
     let table = ["wait", "nano*", "--policy", "fifo:80"];
     let run = assert_cmd::Command::new(without[0])
         .args(&without[1..])
@@ -319,7 +320,7 @@ fn forbidden_policy_row_names_remedy() {
 }
 
 #[test]
-fn refuses_nonsense_before_measuring() {
+fn rejects_invalid_arguments() {
     let refused = |args: &[&str], words: &[&str]| {
         let mut assert = timermeter(args).code(2).stdout(is_empty());
         for word in words {
@@ -415,7 +416,7 @@ fn lists_and_checks_sleep_primitives() {
             Some("waits-and-ticks".into())
         ]
     );
-    // Those of other systems are listed with the reason.
+    // Timers of other systems are listed with the reason.
     let lacking = all
         .iter()
         .filter(|timer| timer["kind"] != "clock" && timer["available"] == false);

@@ -1,4 +1,4 @@
-//! `watch` on this machine: what happens to the process itself is found, whatever ends it.
+//! `watch` on this machine: it detects that its process was stopped, and it appends its log.
 
 use std::fs;
 use std::io::{BufRead, BufReader};
@@ -11,8 +11,8 @@ use super::folder::Folder;
 use super::timermeter;
 use crate::program::program;
 
-/// A watch that tells by a line when it has begun.
-fn begun(more: &[&str]) -> (Child, BufReader<std::process::ChildStdout>) {
+/// Starts a watch and waits for its first line. Returns the process and its output.
+fn start_watch(more: &[&str]) -> (Child, BufReader<std::process::ChildStdout>) {
     let mut command = Command::new(program());
     command
         .args(["watch", "1h", "--format", "json"])
@@ -20,7 +20,7 @@ fn begun(more: &[&str]) -> (Child, BufReader<std::process::ChildStdout>) {
         .stdout(Stdio::piped());
     let mut child = command.spawn().unwrap();
     let mut lines = BufReader::new(child.stdout.take().unwrap());
-    let begin = line(&mut lines);
+    let begin = next_line(&mut lines);
     assert_eq!(
         (begin["line"].as_str(), begin["schema"].as_str()),
         (Some("begin"), Some("timermeter.watch.v1"))
@@ -28,13 +28,15 @@ fn begun(more: &[&str]) -> (Child, BufReader<std::process::ChildStdout>) {
     (child, lines)
 }
 
-fn line(lines: &mut impl BufRead) -> Value {
+/// The next line as JSON.
+fn next_line(lines: &mut impl BufRead) -> Value {
     let mut text = String::new();
     lines.read_line(&mut text).unwrap();
     serde_json::from_str(&text).unwrap_or_else(|error| panic!("{error}: {text}"))
 }
 
-fn signal(child: &Child, which: &str) {
+/// Sends a signal to a process.
+fn send_signal(child: &Child, which: &str) {
     let status = Command::new("kill")
         .args([which, &child.id().to_string()])
         .status()
@@ -44,13 +46,13 @@ fn signal(child: &Child, which: &str) {
 
 #[test]
 fn watch_reports_stops_and_interruption() {
-    let (mut child, mut lines) = begun(&[]);
-    signal(&child, "-STOP");
+    let (mut child, mut lines) = start_watch(&[]);
+    send_signal(&child, "-STOP");
     std::thread::sleep(std::time::Duration::from_millis(400));
-    signal(&child, "-CONT");
-    // On a busy machine other pauses may come before it.
+    send_signal(&child, "-CONT");
+    // On a busy machine there may be other pauses before.
     let event = loop {
-        let event = line(&mut lines);
+        let event = next_line(&mut lines);
         assert_eq!(event["line"], "event", "{event}");
         if event["cause"] == "process" {
             break event;
@@ -69,10 +71,10 @@ fn watch_reports_stops_and_interruption() {
         event["size"]["low"].as_f64() <= event["size"]["high"].as_f64(),
         "{event}"
     );
-    signal(&child, "-INT");
-    let mut end = line(&mut lines);
+    send_signal(&child, "-INT");
+    let mut end = next_line(&mut lines);
     while end["line"] == "event" {
-        end = line(&mut lines);
+        end = next_line(&mut lines);
     }
     assert!(
         end["line"] == "end" && end["events"].as_u64() >= Some(1),
@@ -92,7 +94,7 @@ fn appends_history_that_check_reads() {
             .assert()
     };
     for _ in 0..2 {
-        // Pauses of this busy machine are none of this test's.
+        // --pause 100s hides the pauses of a busy machine.
         run(&[
             "watch", "300ms", "--period", "50ms", "--pause", "100s", "--save",
         ])

@@ -1,4 +1,4 @@
-//! Agents whose timers wait, and lie.
+//! Agents whose sleep primitives give invalid replies.
 
 use std::fs;
 use std::process::{Command, Stdio};
@@ -10,9 +10,10 @@ use super::super::{json, timermeter};
 use super::{row, waits};
 use crate::skipping::not_installed;
 
-/// The example agent with timers that lie: one never comes back, two answer what is no answer, one
-/// tells of centuries.
-fn liars(folder: &Folder) -> Option<String> {
+/// Writes the example agent with invalid timers: one hangs, two send replies of the wrong length,
+/// one reports waits of centuries. Returns the value of `--agent`; `None` if Python is not
+/// installed.
+fn invalid_agent(folder: &Folder) -> Option<String> {
     let python = Command::new("python3")
         .arg("--version")
         .stdout(Stdio::null())
@@ -49,9 +50,11 @@ fn liars(folder: &Folder) -> Option<String> {
 }
 
 #[test]
-fn hostile_agents_leave_others_intact() {
+fn invalid_agents_leave_others_intact() {
     let folder = Folder::new();
-    let Some(agent) = liars(&folder) else { return };
+    let Some(agent) = invalid_agent(&folder) else {
+        return;
+    };
     let args = [
         "nanosleep",
         "py:*",

@@ -1,4 +1,4 @@
-//! A run in all formats.
+//! One run of `wait` in all formats, and all commands that read its report.
 
 use std::fs;
 
@@ -6,11 +6,11 @@ use predicates::prelude::*;
 use predicates::str::contains;
 
 use super::super::folder::Folder;
-use super::super::{json, patience, printed, program, timermeter};
-use super::{cell, lengths, list, records, row, sound};
+use super::super::{json, printed, program, run_timeout, timermeter};
+use super::{cell, lengths, list, parse_valid_report, records, row};
 
 #[test]
-fn all_verbs_read_kept_run() {
+fn all_commands_read_stored_run() {
     let folder = Folder::new();
     let [report, csv, page, text, trace, saved] =
         ["r.json", "r.csv", "r.md", "r.txt", "r.trace", "saved"].map(|name| folder.arg(name));
@@ -32,11 +32,11 @@ fn all_verbs_read_kept_run() {
     let home = folder.file("home");
     let run = command
         .env("TIMERMETER_HOME", &home)
-        .timeout(patience())
+        .timeout(run_timeout())
         .assert()
         .success();
-    // What it says beside the report is where that was kept: no progress without a terminal, and
-    // nothing that steers one.
+    // Standard error has only the two places where the report was stored: without a terminal there
+    // is no progress line, and there are no control sequences.
     let reported = String::from_utf8(run.get_output().stderr.clone()).expect("text");
     assert!(
         reported.lines().all(|line| line.starts_with("kept ")) && reported.lines().count() == 2,
@@ -53,7 +53,7 @@ fn all_verbs_read_kept_run() {
             .contains("Lateness by length")
     );
 
-    let found = sound(&fs::read_to_string(&report).unwrap());
+    let found = parse_valid_report(&fs::read_to_string(&report).unwrap());
     assert!(
         list(&found, "timers").is_empty() && list(&found, "waits").len() == 2,
         "{found}"
@@ -118,7 +118,7 @@ fn all_verbs_read_kept_run() {
         "{markdown}"
     );
 
-    // The report follows from the trace, bit for bit.
+    // `analyse` computes the same report from the trace.
     let again = json(&timermeter(&["analyse", &trace, "--format", "json"]).success());
     assert_eq!(again["waits"], found["waits"]);
 
