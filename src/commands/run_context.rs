@@ -54,14 +54,14 @@ impl RunContext {
     }
 
     /// Ends the run and returns its recording. `during` is the frequency of the core during the run
-    /// in hertz; `unasked` are the rows of timers that could not be measured.
+    /// in hertz; `unmeasured` are the rows of timers that could not be measured.
     #[must_use]
     pub fn end(
         self,
         during: Option<Interval>,
         settings: Settings,
         timers: Vec<Observation>,
-        unasked: Vec<TimerRow>,
+        unmeasured: Vec<TimerRow>,
     ) -> Recording {
         let platform = platform::identify(self.cpu);
         // The cost of a kernel entry is measured twice and the smaller value counts, because the
@@ -87,7 +87,7 @@ impl RunContext {
             cycles_from: self.cycles,
             settings,
             timers,
-            unasked,
+            unmeasured,
             waits: Vec::new(),
             periods: Vec::new(),
         }

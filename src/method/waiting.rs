@@ -13,11 +13,11 @@ use crate::model::{
 use crate::statistics::bisect;
 use crate::text::numbers::{short_time, time};
 
-/// Largest ratio between the requested length and the length of measured waits that are used
-/// instead.
+/// The largest ratio of the requested length of waits to the measured length that is used in its
+/// place, or the reverse.
 const MAX_LENGTH_RATIO: f64 = 1.25;
 
-/// Smallest relative drift of a periodic loop that is reported.
+/// The smallest relative error of the period of a loop of waits that is reported.
 /// *Judgement*: a second a day.
 const REPORTED_DRIFT: f64 = 1e-5;
 
@@ -26,7 +26,7 @@ const REPORTED_DRIFT: f64 = 1e-5;
 /// *Judgement*.
 const MAX_LATENESS_RATIO: f64 = 0.2;
 
-/// Smallest granularity of a wait, in nanoseconds, that the sentence about a report mentions.
+/// The smallest granularity of waits, in nanoseconds, that the summary of a report mentions.
 const MIN_COARSE_STEP_NS: f64 = 5e5;
 
 /// The required punctuality of wake-ups.
@@ -141,7 +141,7 @@ fn choose_at(report: &Report, asked: &Punctuality, length_ns: u64) -> WaitChoice
             continue;
         };
         // A timer that waited on several CPUs or under several loads counts with its worst result.
-        let same = |other: &&mut Candidate<WaitRecord>| {
+        let has_same_key = |other: &&mut Candidate<WaitRecord>| {
             let key = |one: &Candidate<WaitRecord>| {
                 (
                     one.id.clone(),
@@ -151,8 +151,11 @@ fn choose_at(report: &Report, asked: &Punctuality, length_ns: u64) -> WaitChoice
             };
             key(other) == key(&waited)
         };
-        match all.iter_mut().find(same) {
-            Some(other) if other.figures.lack(asked) < waited.figures.lack(asked) => {
+        match all.iter_mut().find(has_same_key) {
+            Some(other)
+                if other.figures.shortfall_factor(asked)
+                    < waited.figures.shortfall_factor(asked) =>
+            {
                 *other = waited
             }
             Some(_) => {}
@@ -164,7 +167,7 @@ fn choose_at(report: &Report, asked: &Punctuality, length_ns: u64) -> WaitChoice
         // miss the requirement.
         let rank = |one: &Candidate<WaitRecord>| match one.suffices {
             true => one.figures.overhead.unwrap_or(f64::INFINITY),
-            false => one.figures.lack(asked),
+            false => one.figures.shortfall_factor(asked),
         };
         all.sort_by(|a, b| {
             b.suffices
@@ -172,16 +175,16 @@ fn choose_at(report: &Report, asked: &Punctuality, length_ns: u64) -> WaitChoice
                 .then(rank(a).total_cmp(&rank(b)))
         });
     } else {
-        all.sort_by(|a, b| a.figures.off_ns().total_cmp(&b.figures.off_ns()));
+        all.sort_by(|a, b| a.figures.distance_ns().total_cmp(&b.figures.distance_ns()));
         move_leaders_to_front(&mut all);
     }
-    let of_same_id: Vec<bool> = all
+    let has_other_conditions: Vec<bool> = all
         .iter()
         .map(|one| all.iter().filter(|other| other.id == one.id).count() > 1)
         .collect();
     for (one, _) in all
         .iter_mut()
-        .zip(of_same_id)
+        .zip(has_other_conditions)
         .filter(|(_, several)| *several)
     {
         one.reason += &format!(" ({})", one.figures.conditions());
@@ -247,20 +250,20 @@ fn move_leaders_to_front(all: &mut Vec<Candidate<WaitRecord>>) {
     let blocks = |one: &Candidate<WaitRecord>| one.figures.means == Means::Blocks;
     let blocking = all.iter().position(blocks).map(|at| all.remove(at));
     let most = blocking.as_ref().map_or(f64::INFINITY, |one| {
-        MAX_LATENESS_RATIO * one.figures.off_ns()
+        MAX_LATENESS_RATIO * one.figures.distance_ns()
     });
     let cpu = |one: &Candidate<WaitRecord>| one.figures.cpu_ns.unwrap_or(f64::INFINITY);
-    let punctual = all
+    let most_punctual = all
         .iter()
         .enumerate()
-        .filter(|(_, one)| !blocks(one) && one.figures.off_ns() <= most)
+        .filter(|(_, one)| !blocks(one) && one.figures.distance_ns() <= most)
         .min_by(|(_, a), (_, b)| cpu(a).total_cmp(&cpu(b)))
         .map(|(at, _)| at);
-    let punctual = punctual.map(|at| all.remove(at)).map(|mut one| {
+    let most_punctual = most_punctual.map(|at| all.remove(at)).map(|mut one| {
         one.reason = format!("where it must not be late: {}", one.reason);
         one
     });
-    let leaders = blocking.into_iter().chain(punctual).map(|mut one| {
+    let leaders = blocking.into_iter().chain(most_punctual).map(|mut one| {
         one.figures.leads = true;
         one
     });
@@ -293,15 +296,15 @@ impl WaitRecord {
     }
 
     /// Distance of the median wait from the requested length in nanoseconds, whether early or late.
-    fn off_ns(&self) -> f64 {
+    fn distance_ns(&self) -> f64 {
         self.p50_ns.map_or(f64::INFINITY, f64::abs)
     }
 
     /// Factor by which these waits miss the requirement (share or overhead, whichever is worse); at
     /// most 1 if they meet it. Without a bound, the distance of the median in nanoseconds.
-    fn lack(&self, asked: &Punctuality) -> f64 {
+    fn shortfall_factor(&self, asked: &Punctuality) -> f64 {
         if asked.within_ns.is_none() {
-            return self.off_ns();
+            return self.distance_ns();
         }
         let overhead = asked
             .overhead
@@ -354,8 +357,8 @@ impl WaitRecord {
         let cpu = self
             .cpu_ns
             .map(|cpu| format!(", {} of CPU", time(Some(cpu))));
-        let off = time(self.p50_ns.map(f64::abs));
-        format!("{off} {when}{}", cpu.unwrap_or_default())
+        let distance = time(self.p50_ns.map(f64::abs));
+        format!("{distance} {when}{}", cpu.unwrap_or_default())
     }
 
     /// The conditions of these waits, for people.
@@ -384,8 +387,11 @@ fn notes(means: Means, late: &Lateness, asked: &Punctuality) -> Vec<String> {
     }
     let drift = value_of(late.p50_ns).map_or(0.0, |late| late / asked.every_ns);
     let drift_note = if drift.abs() >= REPORTED_DRIFT {
-        let way = if drift > 0.0 { "slow" } else { "fast" };
-        format!(": a fixed length comes out {} {way}", percent(drift.abs()))
+        let direction = if drift > 0.0 { "slow" } else { "fast" };
+        format!(
+            ": a fixed length comes out {} {direction}",
+            percent(drift.abs())
+        )
     } else {
         String::new()
     };
@@ -434,8 +440,9 @@ fn lower_limit(share: f64, waits: u64) -> f64 {
     bisect((0.0, 1.0), HALVINGS, |share| beta.cdf(share) < 0.05).0
 }
 
-/// Number of waits that prove a share at 95 % even if as many miss the bound as expected by chance.
-/// If none missed it, a quarter of this number would be enough.
+/// The number of waits that proves at 95 % confidence that a share of waits is within the bound,
+/// even if as many miss it as that share allows. If none missed it, a quarter of this number would
+/// be enough.
 #[must_use]
 pub fn waits_to_prove(share: f64) -> f64 {
     12.0 / (1.0 - share)
@@ -458,11 +465,11 @@ pub fn in_a_sentence(report: &Report) -> Option<String> {
     let parts: Vec<String> = leaders
         .filter(|one| one.figures.leads)
         .map(|one| {
-            let lead = match one.figures.means {
+            let condition = match one.figures.means {
                 Means::Blocks => "",
                 Means::Spins | Means::Hybrid => "where it must not be late: ",
             };
-            format!("{lead}{} ({})", one.id, one.figures.in_words())
+            format!("{condition}{} ({})", one.id, one.figures.in_words())
         })
         .collect();
     if parts.is_empty() {

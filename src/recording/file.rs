@@ -20,8 +20,8 @@ use crate::text::{CleanStrings, json_error};
 #[error("{0}")]
 pub struct RecordingError(String);
 
-/// Longest compressed trace, in bytes; most traces have some million.
-const LONGEST_TRACE: u64 = 64 << 20;
+/// The largest compressed trace that is read, in bytes; most traces have some million.
+const MAX_PACKED_BYTES: u64 = 64 << 20;
 /// Bytes that are compressed at a time.
 const CHUNK_BYTES: usize = 64 << 10;
 
@@ -35,7 +35,7 @@ impl Recording {
     pub fn pack(&self) -> io::Result<Vec<u8>> {
         // The JSON consists of millions of short writes, and each write to the compressor clears
         // one of its buffers.
-        let mut packer = BufWriter::with_capacity(CHUNK_BYTES, packer());
+        let mut packer = BufWriter::with_capacity(CHUNK_BYTES, new_packer());
         serde_json::to_writer(&mut packer, self)?;
         packer
             .into_inner()
@@ -49,7 +49,7 @@ impl Recording {
     /// When the file cannot be read or contains no recording of this version.
     pub fn read(path: &Path) -> Result<Self, RecordingError> {
         let (mut bytes, name) = (Vec::new(), path.display().to_string());
-        crate::input::read(path, LONGEST_TRACE, &mut bytes)
+        crate::input::read(path, MAX_PACKED_BYTES, &mut bytes)
             .map_err(|error| RecordingError(format!("cannot read '{name}': {error}")))?;
         Self::unpack(&bytes, &name)
     }
@@ -69,11 +69,11 @@ impl Recording {
             } else {
                 let message = json_error(&error);
                 format!(
-                    "'{name}' holds no trace: {message} (line {line}, column {column} of what it unpacks to)"
+                    "'{name}' holds no trace: {message} (line {line}, column {column} of the unpacked JSON)"
                 )
             })
         };
-        let read = serde_json::from_reader::<_, Self>(unpacked(bytes));
+        let read = serde_json::from_reader::<_, Self>(unpacking_reader(bytes));
         let is_ours = match &read {
             Ok(recording) => recording.schema == SCHEMA,
             Err(error) => error.is_io(),
@@ -81,7 +81,8 @@ impl Recording {
         if !is_ours {
             // The version is checked first, because a recording of another version causes
             // misleading errors.
-            let any: AnySchema = serde_json::from_reader(unpacked(bytes)).map_err(broken)?;
+            let any: AnySchema =
+                serde_json::from_reader(unpacking_reader(bytes)).map_err(broken)?;
             let found = any.schema.unwrap_or_else(|| "none".into());
             if found != SCHEMA {
                 return Err(RecordingError(format!(
@@ -103,7 +104,7 @@ impl Recording {
     fn inconsistency(&self) -> Option<String> {
         let asked = self.timers.iter().map(|observed| &observed.timer.id);
         let mut ids: Vec<&String> = asked
-            .chain(self.unasked.iter().map(|row| &row.id))
+            .chain(self.unmeasured.iter().map(|row| &row.id))
             .collect();
         ids.sort_unstable();
         if let Some(pair) = ids.windows(2).find(|pair| pair[0] == pair[1]) {
@@ -120,59 +121,62 @@ impl Recording {
                 return Some(format!("ns_per_tick of '{id}' is {ns}"));
             }
             let reference = &trace?.reference;
-            let figures = [
+            let values = [
                 ("ns_per_tick", reference.ns_per_tick),
                 ("step", reference.step),
                 ("ns_per_work", reference.ns_per_work),
             ];
-            let mut figures = figures.into_iter();
-            let (figure, value) = figures.find(|(_, value)| !value.is_finite() || *value < 0.0)?;
-            Some(format!("reference.{figure} of '{id}' is {value}"))
+            let mut values = values.into_iter();
+            let (name, value) = values.find(|(_, value)| !value.is_finite() || *value < 0.0)?;
+            Some(format!("reference.{name} of '{id}' is {value}"))
         })
     }
 }
 
 /// Returns a reader that decompresses a recording.
-fn unpacked(bytes: &[u8]) -> impl Read + '_ {
-    let unpacked = Gauge::new(MultiGzDecoder::new(bytes), bytes.len());
+fn unpacking_reader(bytes: &[u8]) -> impl Read + '_ {
+    let unpacked = SizeLimit::new(MultiGzDecoder::new(bytes), bytes.len());
     CleanStrings::new(BufReader::with_capacity(1 << 16, unpacked))
 }
 
 /// Returns a compressor.
-fn packer() -> GzEncoder<Vec<u8>> {
+fn new_packer() -> GzEncoder<Vec<u8>> {
     GzEncoder::new(Vec::new(), Compression::default())
 }
 
-/// Most decompressed bytes. A thorough run of all timers has some hundred million.
-const MOST_BYTES: u64 = 1 << 30;
-/// Highest compression ratio: measured values never compress better, a trace of zeros does.
+/// The largest number of decompressed bytes. A thorough run of all timers has some hundred million.
+const MAX_UNPACKED_BYTES: u64 = 1 << 30;
+/// The highest accepted compression ratio: measured values never compress better, a trace of zeros
+/// does.
 const MAX_RATIO: u64 = 100;
 /// Decompressed bytes that are always allowed.
 const ALWAYS_ALLOWED_BYTES: u64 = 4 << 20;
-/// Most values of a trace, each object counting as `VALUES_PER_OBJECT` values: a thorough run of
-/// all timers has some thirty million.
-const MOST_VALUES: u64 = 48 << 20;
-/// Values that need as much memory as an object.
+/// The largest number of values of a trace; each object counts as `VALUES_PER_OBJECT` values. A
+/// thorough run of all timers has some thirty million.
+const MAX_VALUES: u64 = 48 << 20;
+/// The number of values that need as much memory as an object.
 const VALUES_PER_OBJECT: u64 = 6;
-/// Most values of a single list; no process is asked for more.
-const LONGEST_LIST: u64 = 1 << 20;
+/// The largest number of values of a list; no process measures more at a time.
+const MAX_LIST_VALUES: u64 = 1 << 20;
 
 /// A reader that passes on the bytes of `inner` and fails beyond the limits.
-pub(super) struct Gauge<R> {
+pub(super) struct SizeLimit<R> {
     inner: R,
     /// Bytes that are still allowed.
-    room: u64,
+    remaining_bytes: u64,
+    /// The number of values so far; an object counts as several.
     values: u64,
+    /// The number of values so far of the current list.
     list: u64,
 }
 
-impl<R: Read> Gauge<R> {
+impl<R: Read> SizeLimit<R> {
     /// Creates a reader for a source of `packed` compressed bytes.
     pub(super) fn new(inner: R, packed: usize) -> Self {
-        let room = max_bytes(packed);
+        let remaining_bytes = max_unpacked_bytes(packed);
         Self {
             inner,
-            room,
+            remaining_bytes,
             values: 0,
             list: 0,
         }
@@ -193,24 +197,26 @@ impl<R: Read> Gauge<R> {
                 _ => {}
             }
         }
-        if self.values > MOST_VALUES {
-            return Err(too_much(format!("it holds more than {MOST_VALUES} values")));
+        if self.values > MAX_VALUES {
+            return Err(limit_error(format!(
+                "it holds more than {MAX_VALUES} values"
+            )));
         }
-        if self.list > LONGEST_LIST {
-            return Err(too_much(format!(
-                "it holds a list of more than {LONGEST_LIST} values"
+        if self.list > MAX_LIST_VALUES {
+            return Err(limit_error(format!(
+                "it holds a list of more than {MAX_LIST_VALUES} values"
             )));
         }
         Ok(())
     }
 }
 
-impl<R: Read> Read for Gauge<R> {
+impl<R: Read> Read for SizeLimit<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let read = self.inner.read(buffer)?;
-        self.room = self.room.checked_sub(read as u64).ok_or_else(|| {
-            too_much(format!(
-                "it unpacks to more than {MAX_RATIO} times its size, or more than {MOST_BYTES} bytes"
+        self.remaining_bytes = self.remaining_bytes.checked_sub(read as u64).ok_or_else(|| {
+            limit_error(format!(
+                "it unpacks to more than {MAX_RATIO} times its size, or more than {MAX_UNPACKED_BYTES} bytes"
             ))
         })?;
         self.count(&buffer[..read])?;
@@ -218,14 +224,14 @@ impl<R: Read> Read for Gauge<R> {
     }
 }
 
-fn max_bytes(packed: usize) -> u64 {
+fn max_unpacked_bytes(packed: usize) -> u64 {
     (packed as u64)
         .saturating_mul(MAX_RATIO)
-        .clamp(ALWAYS_ALLOWED_BYTES, MOST_BYTES)
+        .clamp(ALWAYS_ALLOWED_BYTES, MAX_UNPACKED_BYTES)
 }
 
-fn too_much(why: String) -> io::Error {
-    io::Error::other(format!("{why}, as no run of this program does"))
+fn limit_error(why: String) -> io::Error {
+    io::Error::other(format!("{why}; no recording by this program does"))
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
-//! A recording: all observations that a report is computed from, of the timers, the machine and its
-//! frequency, and the settings. The report is a pure function of the recording, so that a stored
-//! recording gives the same report again.
+//! Defines the recording: the settings and all observations that a report is computed from, of the
+//! timers, the machine and its frequency. The report is a pure function of the recording, so that a
+//! stored recording gives the same report again.
 
 mod file;
 mod row;
@@ -58,7 +58,8 @@ pub struct Recording {
     pub timers: Vec<Observation>,
     /// Rows of timers, or of whole agents, that could not be measured.
     #[serde(deserialize_with = "by_text")]
-    pub unasked: Vec<TimerRow>,
+    #[serde(rename = "unasked")]
+    pub unmeasured: Vec<TimerRow>,
     /// The sleep primitives, each under each set of conditions.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub waits: Vec<WaitObservation<WaitTrace>>,
@@ -84,9 +85,9 @@ impl Recording {
     /// When cycles use the nominal frequency and it is unknown.
     pub fn report(&self) -> Result<Report, NominalUnknown> {
         let (frequency, mut findings) = summarise(&self.frequency, self.cycles_from)?;
-        let asked = self.rows(frequency.cycles());
+        let measured = self.rows(frequency.cycles());
         let hertz = frequency.cycles().map(|hertz| hertz.value);
-        let mut timers: Vec<TimerRow> = self.unasked.iter().cloned().chain(asked).collect();
+        let mut timers: Vec<TimerRow> = self.unmeasured.iter().cloned().chain(measured).collect();
         timers.sort_by(TimerRow::best_first);
         let case = ReportCase {
             platform: &self.platform,
@@ -135,10 +136,10 @@ impl Recording {
         profiles: &[Option<Profile>],
     ) -> Option<SyscallVariant<'_>> {
         let id = observation.timer.properties.syscall_variant.as_ref()?;
-        let place = self.timers.iter().position(|other| other.timer.id == *id)?;
-        let cost_ns = profiles[place].as_ref()?.cost?.value;
+        let index = self.timers.iter().position(|other| other.timer.id == *id)?;
+        let cost_ns = profiles[index].as_ref()?.cost?.value;
         Some(SyscallVariant {
-            id: &self.timers[place].timer.id,
+            id: &self.timers[index].timer.id,
             cost_ns,
         })
     }

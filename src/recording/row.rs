@@ -37,7 +37,7 @@ pub fn fill(row: &mut TimerRow, trace: &Trace, profile: &Profile, frequency: Opt
     row.distribution.clone_from(&profile.distribution);
     row.observations = Some(observations(trace, profile));
     row.figures = Some(figures(trace, profile.step()).without_non_finite());
-    judge(row, profile);
+    set_status(row, profile);
     if let (Status::Ok, Some(frequency)) = (row.status, frequency) {
         row.quality = scored(profile, frequency);
     }
@@ -57,7 +57,10 @@ pub fn warn_if_imprecise(row: &mut TimerRow, precision: f64, scatter: Option<f64
     let case = PrecisionCase {
         half: (quality.value - quality.low).max(quality.high - quality.value),
         precision,
-        processes: row.observations.as_ref().map_or(0, |seen| seen.processes),
+        processes: row
+            .observations
+            .as_ref()
+            .map_or(0, |observations| observations.processes),
         scatter,
     };
     row.findings.extend(apply_rules(PRECISION, &case));
@@ -75,7 +78,8 @@ pub fn disqualify(row: &mut TimerRow, verdicts: Verdicts) {
     row.verdicts = Some(verdicts);
 }
 
-fn judge(row: &mut TimerRow, profile: &Profile) {
+/// Sets the status of the row, and the reason and remedy if the timer is unresolved.
+fn set_status(row: &mut TimerRow, profile: &Profile) {
     let (status, reason, remedy) = match &profile.resolution {
         Step::Resolved { .. } if profile.ns_per_tick.is_none() => (
             Status::Unresolved,

@@ -34,10 +34,10 @@ pub struct Case<'a> {
 pub fn judge(case: &Case) -> Verdicts {
     let stable = stability::judge(case);
     Verdicts {
-        monotonic: threads::within_a_thread(case),
-        thread_safe: threads::between_threads(case),
+        monotonic: threads::judge_one_thread(case),
+        thread_safe: threads::judge_between_threads(case),
         counts: nature::what_it_counts(case),
-        declared: nature::against_the_declared(case, &stable),
+        declared: nature::compare_with_declared(case, &stable),
         read_path: path::judge(case),
         paths: path::compare_paths(case),
         stable,

@@ -1,5 +1,5 @@
-//! Determines what a timer counts by experiment, not by its name, and compares its declared with
-//! its measured properties.
+//! Determines by experiment what a timer counts, and compares its declared resolution and tick with
+//! the measured ones.
 
 use super::{Case, ns};
 use crate::model::{Counted, Declared, Nature, Outcome, Stable};
@@ -7,9 +7,10 @@ use crate::resolution::Resolution;
 use crate::text::numbers::significant;
 use crate::trace::Meanwhile;
 
+/// Determines what the timer counts, and compares that with what it declares.
 pub(super) fn what_it_counts(case: &Case) -> Nature {
-    let [spinning, sleeping, busy] =
-        [Meanwhile::Spin, Meanwhile::Sleep, Meanwhile::OtherSpin].map(|during| share(case, during));
+    let [spinning, sleeping, busy] = [Meanwhile::Spin, Meanwhile::Sleep, Meanwhile::OtherSpin]
+        .map(|during| advanced_share(case, during));
     let claimed = case.claimed();
     let found = identify_counted(spinning, sleeping, busy, claimed);
     let percent = |share: Option<f64>| {
@@ -59,9 +60,9 @@ pub(super) fn what_it_counts(case: &Case) -> Nature {
     }
 }
 
-/// Returns the movement of the timer as a share of the time that passed on the reference. `None` if
-/// its steps are too long for this.
-fn share(case: &Case, meanwhile: Meanwhile) -> Option<f64> {
+/// Returns how far the timer advanced, as a share of the time that passed on the reference. `None`
+/// if its steps are too long for this.
+fn advanced_share(case: &Case, meanwhile: Meanwhile) -> Option<f64> {
     /// Largest step as a share of the time watched.
     /// *Judgement*.
     const MAX_STEP_SHARE: f64 = 0.35;
@@ -91,7 +92,7 @@ const STILL_ASLEEP: f64 = 0.3;
 
 /// Returns whether a clock with this share moves (`true`) or stands still (`false`). `None` in
 /// between.
-fn moved(share: f64, still: f64) -> Option<bool> {
+fn is_moving(share: f64, still: f64) -> Option<bool> {
     if share > MOVING_SHARE {
         Some(true)
     } else if share < still {
@@ -114,14 +115,18 @@ fn identify_counted(
     with_busy: Option<f64>,
     claimed: Option<Counted>,
 ) -> Option<Counted> {
-    let at_work = spinning.map(|share| moved(share, STILL_SHARE));
-    let with_busy = with_busy.map(|share| moved(share, STILL_SHARE));
+    let while_computing = spinning.map(|share| is_moving(share, STILL_SHARE));
+    let with_busy = with_busy.map(|share| is_moving(share, STILL_SHARE));
     let still_asleep = if claimed == Some(Counted::Wall) {
         STILL_SHARE
     } else {
         STILL_ASLEEP
     };
-    match (at_work, moved(sleeping?, still_asleep)?, with_busy) {
+    match (
+        while_computing,
+        is_moving(sleeping?, still_asleep)?,
+        with_busy,
+    ) {
         (Some(Some(true)) | None, true, Some(Some(true)) | None) => Some(Counted::Wall),
         // No clock of thread CPU time behaves like this. A clock of process CPU time may move
         // during sleep because of the threads of its runtime.
@@ -149,8 +154,8 @@ fn explain_starvation(
     sleeping: Option<f64>,
     busy: Option<f64>,
 ) -> &'static str {
-    let short = |share: Option<f64>| share.is_some_and(|share| share <= MOVING_SHARE);
-    if short(sleeping) && (short(spinning) || short(busy)) {
+    let may_stand_still = |share: Option<f64>| share.is_some_and(|share| share <= MOVING_SHARE);
+    if may_stand_still(sleeping) && (may_stand_still(spinning) || may_stand_still(busy)) {
         "; a thread may have been kept from its CPU while it should have computed"
     } else {
         ""
@@ -165,7 +170,8 @@ const MAX_STEP_RATIO: f64 = 1.5;
 /// that the kernel slews a clock. *Definition*.
 const MAX_TICK_ERROR_PPM: f64 = 500.0;
 
-pub(super) fn against_the_declared(case: &Case, stable: &Stable) -> Declared {
+/// Compares the declared resolution and tick with the measured ones.
+pub(super) fn compare_with_declared(case: &Case, stable: &Stable) -> Declared {
     let unit = case
         .trace
         .declared

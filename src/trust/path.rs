@@ -1,11 +1,11 @@
-//! Read path: determines whether user mode, the kernel or the hypervisor answers a read, by
-//! comparing its cost with that of a variant through the system call.
+//! Judges the read path of a timer, and compares the paths to one clock.
 //!
-//! Paths: checks whether different ways to read one clock agree.
+//! The *read path* is where a read is answered: in user mode, by the kernel or by the hypervisor.
+//! The cost of a read shows it, compared with that of the variant through the system call.
 //!
-//! A reading by another path that is taken between two readings by the usual path must not be below
-//! the first or above the last, except for the truncation to its unit and for the lag of a clock
-//! that only the timer interrupt updates.
+//! Several timers may read one clock on different paths. A reading on one path that is taken
+//! between two readings on another must lie between them, except for the truncation to its unit and
+//! for the lag of a clock that only the timer interrupt updates.
 
 use serde::{Deserialize, Serialize};
 use timers::clock_sources::{self, TIME_STAMP_COUNTER};
@@ -73,19 +73,20 @@ pub(super) fn judge(case: &Case) -> ReadPath {
 
 fn classify(case: &Case) -> (Outcome, Option<Path>, String) {
     use Outcome::{Fail, NotTested, Pass};
-    let yard = case.baselines;
-    let (Some(cost), Some(call)) = (case.profile.cost, yard.system_call_ns) else {
+    let baselines = case.baselines;
+    let (Some(cost), Some(call)) = (case.profile.cost, baselines.system_call_ns) else {
         let evidence = "its cost, or that of a system call, is not known";
         return (NotTested, None, evidence.into());
     };
     let cost = cost.value;
     let costs = ns(cost.max(0.0));
     // Without a vDSO only the kernel reads the counter, at any cost.
-    let by_kernel = yard.vdso == Some(false) && case.properties.reads_by == Some(ReadsBy::Vdso);
-    if let Some(what) = trapped(case, cost).filter(|_| !by_kernel) {
+    let must_enter_kernel =
+        baselines.vdso == Some(false) && case.properties.reads_by == Some(ReadsBy::Vdso);
+    if let Some(what) = trapped(case, cost).filter(|_| !must_enter_kernel) {
         let evidence = format!(
             "{what} traps to the hypervisor: a read takes {costs}, an instruction that is known to trap {}",
-            time(yard.trap_ns)
+            time(baselines.trap_ns)
         );
         return (Fail, Some(Path::Trapped), evidence);
     }
@@ -95,8 +96,10 @@ fn classify(case: &Case) -> (Outcome, Option<Path>, String) {
     let takes = takes.unwrap_or_default();
     match variant.map(|variant| cost / variant.cost_ns) {
         Some(share) if share >= SYSCALL_SHARE => {
-            let because = match yard.clock_source.as_deref() {
-                _ if yard.vdso == Some(false) => ", because the kernel maps no vDSO".to_owned(),
+            let because = match baselines.clock_source.as_deref() {
+                _ if baselines.vdso == Some(false) => {
+                    ", because the kernel maps no vDSO".to_owned()
+                }
                 Some(TIME_STAMP_COUNTER) | None => String::new(),
                 Some(source) => format!(", because the clock source is {source}"),
             };
@@ -145,15 +148,15 @@ fn syscall_variant<'a>(case: &Case<'a>) -> Option<SyscallVariant<'a>> {
 /// Returns what traps to the hypervisor, if anything: the instruction or counter that the timer
 /// reads directly, or the counter that the kernel reads for its clocks.
 fn trapped(case: &Case, cost: f64) -> Option<&'static str> {
-    let yard = case.baselines;
-    let trap = yard.trap_ns.filter(|trap| cost >= TRAP_SHARE * trap)?;
+    let baselines = case.baselines;
+    let trap = baselines.trap_ns.filter(|trap| cost >= TRAP_SHARE * trap)?;
     // A read by a system call costs as much as that call for another event, plus the trap. The cost
     // of the call may be unknown, and so may the overhead of a runtime.
     let beneath_ns = match case.properties.reads_by {
         Some(ReadsBy::Instruction) => Some(0.0),
         _ => case.syscall_variant.map(|variant| variant.cost_ns),
     };
-    let source = yard.clock_source.as_deref();
+    let source = baselines.clock_source.as_deref();
     let reads_counter = source.is_some_and(clock_sources::reads_counter);
     match (case.trace.declared, case.claimed()) {
         (false, Some(Counted::ThreadCycles)) => {
@@ -164,7 +167,7 @@ fn trapped(case: &Case, cost: f64) -> Option<&'static str> {
         (true, Some(Counted::Wall))
             if reads_counter
                 && case.properties.reads_by.is_some()
-                && cost - yard.system_call_ns.unwrap_or(0.0) >= TRAP_SHARE * trap =>
+                && cost - baselines.system_call_ns.unwrap_or(0.0) >= TRAP_SHARE * trap =>
         {
             Some("the counter that it is made of")
         }
@@ -178,7 +181,7 @@ const MAX_LATE_STEPS: i64 = 10;
 
 pub(super) fn compare_paths(case: &Case) -> Option<Paths> {
     let others = &case.evidence().other_paths;
-    let rows: Vec<ComparedPath> = others.iter().map(row).collect();
+    let rows: Vec<ComparedPath> = others.iter().map(compared_path).collect();
     let worst = rows
         .iter()
         .zip(others)
@@ -190,13 +193,13 @@ pub(super) fn compare_paths(case: &Case) -> Option<Paths> {
     });
     let within = &others.first()?.within;
     let (outcome, evidence) = match worst {
-        Some((row, seen)) => {
+        Some((row, compared)) => {
             let (by, side) = if row.ahead_ns >= row.behind_ns {
                 (ns(row.ahead_ns), "after the next one")
             } else {
                 (ns(row.behind_ns), "before the last one")
             };
-            let within = &seen.within;
+            let within = &compared.within;
             let evidence = format!("a reading of it lay {side} of {within}, by up to {by}");
             (Outcome::Fail, evidence)
         }
@@ -216,16 +219,17 @@ pub(super) fn compare_paths(case: &Case) -> Option<Paths> {
     })
 }
 
-fn row(seen: &OtherPath) -> ComparedPath {
-    // Difference that truncation and late updates explain, in nanoseconds.
-    let allowed = seen.unit_ns + MAX_LATE_STEPS * seen.lag_ns;
-    let behind = seen.behind_ns - allowed + 1;
+/// Returns by how much the readings contradict those on another path, beyond what is allowed.
+fn compared_path(other: &OtherPath) -> ComparedPath {
+    // The difference that truncation and late updates explain, in nanoseconds.
+    let allowed = other.unit_ns + MAX_LATE_STEPS * other.lag_ns;
+    let behind = other.behind_ns - allowed + 1;
     ComparedPath {
-        within: seen.within.clone(),
-        busy: seen.busy,
-        readings: seen.readings,
-        ahead_ns: seen.ahead_ns.max(0) as f64,
+        within: other.within.clone(),
+        busy: other.busy,
+        readings: other.readings,
+        ahead_ns: other.ahead_ns.max(0) as f64,
         behind_ns: behind.max(0) as f64,
-        sees_ns: (seen.narrowest_ns + allowed) as f64,
+        sees_ns: (other.narrowest_ns + allowed) as f64,
     }
 }

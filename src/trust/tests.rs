@@ -118,7 +118,7 @@ fn experiment_finds_what_is_counted() {
     }
 }
 
-fn met(backward: u32, largest: u64, least: [i64; 2]) -> Evidence {
+fn handoff_evidence(backward: u32, largest: u64, least: [i64; 2]) -> Evidence {
     let pair = Pair {
         cpus: Some([0, 1]),
         handoffs: 4_000,
@@ -140,7 +140,7 @@ fn met(backward: u32, largest: u64, least: [i64; 2]) -> Evidence {
 
 #[test]
 fn step_back_between_threads_disqualifies() {
-    let found = verdicts(met(0, 0, [40, 160]));
+    let found = verdicts(handoff_evidence(0, 0, [40, 160]));
     assert_eq!(
         found.thread_safe.outcome,
         Outcome::Pass,
@@ -149,7 +149,7 @@ fn step_back_between_threads_disqualifies() {
     );
     let offset = found.thread_safe.offsets[1];
     assert_eq!((offset.ns, offset.uncertainty_ns), (-60.0, 101.0));
-    let found = verdicts(met(3, 420, [-420, 580]));
+    let found = verdicts(handoff_evidence(3, 420, [-420, 580]));
     assert_eq!(found.thread_safe.outcome, Outcome::Fail);
     assert!(
         found
@@ -157,7 +157,7 @@ fn step_back_between_threads_disqualifies() {
             .any(|answer| answer.question == Question::ThreadSafe)
     );
     assert_eq!(found.in_short(), "no");
-    let mut evidence = met(3, 420, [-420, 580]);
+    let mut evidence = handoff_evidence(3, 420, [-420, 580]);
     evidence.claims = claiming(Counted::ThreadCpu);
     assert_eq!(
         verdicts(evidence).thread_safe.outcome,
@@ -231,7 +231,7 @@ fn path(
 #[test]
 fn cost_decides_read_path() {
     use crate::model::Path;
-    let yard = |source: &str, call: f64, clock_call: f64, trap: f64| ReadPathBaselines {
+    let baselines = |source: &str, call: f64, clock_call: f64, trap: f64| ReadPathBaselines {
         system_call_ns: Some(call),
         clock_call_ns: Some(clock_call),
         clock_call: None,
@@ -245,54 +245,54 @@ fn cost_decides_read_path() {
             cost_ns,
         })
     };
-    let quick = yard("tsc", 90.0, 170.0, 1_500.0);
+    let fast_calls = baselines("tsc", 90.0, 170.0, 1_500.0);
     for (baselines, syscall_variant, declared, outcome, path_found) in [
         (
-            &quick,
+            &fast_calls,
             syscall_variant(170.0),
             true,
             Outcome::Pass,
             Path::UserMode,
         ),
-        (&quick, None, true, Outcome::Pass, Path::UserMode),
-        (&quick, None, false, Outcome::Pass, Path::UserMode),
+        (&fast_calls, None, true, Outcome::Pass, Path::UserMode),
+        (&fast_calls, None, false, Outcome::Pass, Path::UserMode),
         (
-            &yard("hpet", 12.0, 31.0, 1_500.0),
+            &baselines("hpet", 12.0, 31.0, 1_500.0),
             None,
             true,
             Outcome::Fail,
             Path::SystemCall,
         ),
         (
-            &yard("hpet", 12.0, 90.0, 1_500.0),
+            &baselines("hpet", 12.0, 90.0, 1_500.0),
             syscall_variant(31.0),
             true,
             Outcome::Fail,
             Path::SystemCall,
         ),
         (
-            &yard("tsc", 2.0, 31.0, 35.0),
+            &baselines("tsc", 2.0, 31.0, 35.0),
             None,
             true,
             Outcome::Fail,
             Path::Trapped,
         ),
         (
-            &yard("tsc", 2.0, 31.0, 35.0),
+            &baselines("tsc", 2.0, 31.0, 35.0),
             None,
             false,
             Outcome::Fail,
             Path::Trapped,
         ),
         (
-            &yard("tsc", 2.0, 90.0, 65.0),
+            &baselines("tsc", 2.0, 90.0, 65.0),
             None,
             false,
             Outcome::Pass,
             Path::SystemCall,
         ),
         (
-            &yard("tsc", 40.0, 90.0, 1_500.0),
+            &baselines("tsc", 40.0, 90.0, 1_500.0),
             None,
             true,
             Outcome::Pass,
@@ -309,7 +309,7 @@ fn cost_decides_read_path() {
         );
     }
     let found = path(
-        &yard("hpet", 12.0, 90.0, 1_500.0),
+        &baselines("hpet", 12.0, 90.0, 1_500.0),
         syscall_variant(31.0),
         true,
     );
@@ -321,7 +321,7 @@ fn cost_decides_read_path() {
     );
     // Too little for the clock's call, too much for user mode: one of the baselines was timed at a
     // slow moment.
-    let found = path(&yard("hpet", 40.0, 55.0, 1_500.0), None, true);
+    let found = path(&baselines("hpet", 40.0, 55.0, 1_500.0), None, true);
     assert_eq!(
         (found.outcome, found.path),
         (Outcome::NotTested, None),
@@ -329,22 +329,22 @@ fn cost_decides_read_path() {
         found.evidence
     );
     // An emulator, on which all instructions cost about the same: 35 ns are no trap.
-    let without = ReadPathBaselines {
+    let no_vdso = ReadPathBaselines {
         vdso: Some(false),
         ..yard("tsc", 2.0, 31.0, 35.0)
     };
-    let found = path(&without, None, true);
+    let found = path(&no_vdso, None, true);
     assert_eq!(
         (found.outcome, found.path),
         (Outcome::Fail, Some(Path::SystemCall)),
         "{}",
         found.evidence
     );
-    let without = ReadPathBaselines {
+    let no_vdso = ReadPathBaselines {
         vdso: Some(false),
         ..yard("tsc", 12.0, 90.0, 1_500.0)
     };
-    let found = path(&without, syscall_variant(31.0), true);
+    let found = path(&no_vdso, syscall_variant(31.0), true);
     assert_eq!(
         (found.outcome, found.path),
         (Outcome::Fail, Some(Path::SystemCall))
@@ -460,7 +460,7 @@ fn unexplained_clock_counts_something_else() {
 }
 
 #[test]
-fn nothing_observed_is_nothing_found() {
+fn missing_evidence_gives_no_verdict() {
     let found = verdicts(Evidence::default());
     for answer in found.answers() {
         assert!(

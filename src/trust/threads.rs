@@ -6,7 +6,7 @@ use crate::model::{Counted, CpuOffset, Monotonic, Outcome, ThreadSafe};
 use crate::rate::order::offsets;
 use crate::trace::Threads;
 
-pub(super) fn between_threads(case: &Case) -> ThreadSafe {
+pub(super) fn judge_between_threads(case: &Case) -> ThreadSafe {
     let none = Threads::default();
     let threads = case.evidence().threads.as_ref().unwrap_or(&none);
     let pairs = || threads.pairs.iter();
@@ -50,12 +50,12 @@ pub(super) fn between_threads(case: &Case) -> ThreadSafe {
                 _ => format!("on {chosen} of {} pairs of CPUs", threads.possible),
             };
             let mut evidence = format!("{handoffs} handoffs between threads went forward, {on}");
-            let apart = offsets
+            let largest = offsets
                 .iter()
                 .map(|offset| offset.ns.abs() + offset.uncertainty_ns);
-            let apart = apart.fold(0.0, f64::max);
-            if apart > 0.0 {
-                evidence += &format!("; the clocks of all CPUs agree within {}", ns(apart));
+            let largest = largest.fold(0.0, f64::max);
+            if largest > 0.0 {
+                evidence += &format!("; the clocks of all CPUs agree within {}", ns(largest));
             }
             (Outcome::Pass, evidence)
         }
@@ -87,13 +87,13 @@ fn cpu_offsets(case: &Case, threads: &Threads) -> Vec<CpuOffset> {
         .collect()
 }
 
-pub(super) fn within_a_thread(case: &Case) -> Monotonic {
+pub(super) fn judge_one_thread(case: &Case) -> Monotonic {
     let order = case.evidence().order.unwrap_or_default();
-    let seen = case.profile.backward;
+    let in_readings = case.profile.backward;
     // A clock that wraps may do so only between two answers.
     let between = reference::timer_backward_steps(case);
-    let backward = order.backward + seen.steps + between.steps;
-    let largest = order.largest.max(seen.largest).max(between.largest);
+    let backward = order.backward + in_readings.steps + between.steps;
+    let largest = order.largest.max(in_readings.largest).max(between.largest);
     let largest_ns = (backward > 0).then(|| case.ns(largest as f64)).flatten();
     let own = (case.trace.runs.iter()).map(|run| run.readings.values.len() as u64);
     let readings = order.readings + own.sum::<u64>();

@@ -2,7 +2,7 @@ use std::io::Write;
 
 use proptest::prelude::*;
 
-use super::{Recording, RecordingError, packer};
+use super::{Recording, RecordingError, new_packer};
 use crate::model::{Hertz, Platform, Settings, Status, Timer, TimerRow, Tool};
 use crate::platform::frequency::{Chains, CyclesFrom, KnownFrequencies};
 use crate::recording::{Observation, SCHEMA};
@@ -87,7 +87,7 @@ fn recording(deltas: Vec<i64>, figure: f64) -> Recording {
             observed("a", Ok(trace)),
             observed("b", Err("it crashed".into())),
         ],
-        unasked: vec![TimerRow::unmeasured("c", "", "native", Status::Unavailable)],
+        unmeasured: vec![TimerRow::unmeasured("c", "", "native", Status::Unavailable)],
         waits: Vec::new(),
         periods: Vec::new(),
     }
@@ -101,7 +101,7 @@ fn packed() -> Vec<u8> {
 
 fn json_as(change: impl Fn(String) -> String) -> RecordingError {
     let json = serde_json::to_string(&recording(vec![1], 1.0)).unwrap();
-    let mut packing = packer();
+    let mut packing = new_packer();
     packing.write_all(change(json).as_bytes()).unwrap();
     let bytes = packing.finish().unwrap();
     Recording::unpack(&bytes, "a.trace").expect_err("it should be refused")

@@ -8,7 +8,12 @@ use super::*;
 
 /// Returns comparisons of a clock at a distance of `apart` nanoseconds ± 10 %, each 60 ns wide;
 /// `ahead` gives its offset from the reference at a time, in nanoseconds.
-fn looked_at(apart: i64, count: usize, seed: u64, ahead: impl Fn(f64) -> f64) -> Vec<[i64; 3]> {
+fn jittered_comparisons(
+    apart: i64,
+    count: usize,
+    seed: u64,
+    ahead: impl Fn(f64) -> f64,
+) -> Vec<[i64; 3]> {
     let mut random = StdRng::seed_from_u64(seed);
     let mut now = 0;
     (0..count)
@@ -20,7 +25,7 @@ fn looked_at(apart: i64, count: usize, seed: u64, ahead: impl Fn(f64) -> f64) ->
         .collect()
 }
 
-fn seldom(sparse_comparisons: Vec<[i64; 3]>) -> crate::model::Stable {
+fn stable_from_sparse(sparse_comparisons: Vec<[i64; 3]>) -> crate::model::Stable {
     verdicts(Evidence {
         claims: claiming(Counted::Wall),
         sparse_comparisons,
@@ -29,8 +34,8 @@ fn seldom(sparse_comparisons: Vec<[i64; 3]>) -> crate::model::Stable {
     .stable
 }
 
-/// Returns whether a jump was found, or could have been too small to be found.
-fn found_or_not_claimed(found: &crate::model::Stable, jump_ns: f64) -> bool {
+/// Returns whether a jump was found, or is not larger than the verdict says could be overlooked.
+fn found_or_below_limit(found: &crate::model::Stable, jump_ns: f64) -> bool {
     found.jumps + found.freezes > 0 || found.smallest_jump_ns.is_some_and(|seen| seen >= jump_ns)
 }
 
@@ -44,14 +49,11 @@ fn jumps_of_any_length_are_found() {
     ] {
         for seed in 0..50 {
             let at = apart as f64 * (1.5 + seed as f64 / 10.0);
-            let found = seldom(looked_at(
-                apart,
-                9,
-                seed,
-                |now| if now > at { jump } else { 0.0 },
-            ));
+            let found = stable_from_sparse(jittered_comparisons(apart, 9, seed, |now| {
+                if now > at { jump } else { 0.0 }
+            }));
             assert!(
-                found_or_not_claimed(&found, jump),
+                found_or_below_limit(&found, jump),
                 "{apart} {jump}: {}",
                 found.evidence
             );
@@ -70,7 +72,7 @@ fn jumps_of_any_length_are_found() {
             );
         }
     }
-    let found = seldom(looked_at(500_000_000, 9, 1, |now| {
+    let found = stable_from_sparse(jittered_comparisons(500_000_000, 9, 1, |now| {
         if now > 2e9 { 30e6 } else { 0.0 }
     }));
     assert_eq!(
@@ -89,8 +91,8 @@ fn jumps_make_rate_uncertain() {
     let (mut held, mut all) = (0, 0);
     for seed in 0..200 {
         for (apart, count) in [(150_000_000, 12), (400_000_000, 30), (1_500_000_000, 9)] {
-            let found = seldom(looked_at(apart, count, seed, ahead));
-            assert!(found_or_not_claimed(&found, 1e5), "{}", found.evidence);
+            let found = stable_from_sparse(jittered_comparisons(apart, count, seed, ahead));
+            assert!(found_or_below_limit(&found, 1e5), "{}", found.evidence);
             let (offset, half) = (
                 found.offset_ppm.unwrap(),
                 found.offset_uncertainty_ppm.unwrap(),
@@ -99,7 +101,7 @@ fn jumps_make_rate_uncertain() {
             all += 1;
         }
         // Closely spaced comparisons find the jumps.
-        let close_comparisons = looked_at(14_000_000, 60, seed, ahead);
+        let close_comparisons = jittered_comparisons(14_000_000, 60, seed, ahead);
         let claims = claiming(Counted::Wall);
         let close = verdicts(Evidence {
             claims,
@@ -118,7 +120,9 @@ fn jumps_make_rate_uncertain() {
 #[test]
 fn steady_clock_has_narrow_interval() {
     for seed in 0..50 {
-        let found = seldom(looked_at(500_000_000, 25, seed, |now| 3e-6 * now));
+        let found = stable_from_sparse(jittered_comparisons(500_000_000, 25, seed, |now| {
+            3e-6 * now
+        }));
         let (offset, half) = (
             found.offset_ppm.unwrap(),
             found.offset_uncertainty_ppm.unwrap(),
@@ -137,11 +141,11 @@ fn verdict_for_processes(ppm: &[f64]) -> crate::model::Stable {
         .iter()
         .enumerate()
         .map(|(seed, ppm)| {
-            let ends = looked_at(40_000_000, 2, seed as u64, |now| 1e-6 * ppm * now);
+            let ends = jittered_comparisons(40_000_000, 2, seed as u64, |now| 1e-6 * ppm * now);
             [ends[0], ends[1]]
         })
         .collect();
-    let sparse_comparisons = looked_at(500_000_000, 25, 7, |now| -0.47e-6 * now);
+    let sparse_comparisons = jittered_comparisons(500_000_000, 25, 7, |now| -0.47e-6 * now);
     let claims = claiming(Counted::Wall);
     verdicts(Evidence {
         claims,
@@ -153,7 +157,7 @@ fn verdict_for_processes(ppm: &[f64]) -> crate::model::Stable {
 }
 
 #[test]
-fn processes_rates_bound_the_uncertainty() {
+fn process_rates_widen_the_uncertainty() {
     // Thirteen runs of a clock that calibrates itself.
     let mut found_by = vec![-0.47; 9];
     let agreeing = verdict_for_processes(&found_by);
@@ -191,7 +195,7 @@ fn processes_rates_bound_the_uncertainty() {
     );
     assert!(
         found.evidence.contains("reference to -0.47 ± "),
-        "what is told holds what they ran at: {}",
+        "the reported range holds all rates: {}",
         found.evidence
     );
     // The process of the long window may be the outlier.

@@ -4,7 +4,7 @@
 use super::*;
 
 #[test]
-fn a_steady_clock_is_stable() {
+fn steady_clock_is_stable() {
     let found = stable(series(1.0, |_, timer| timer));
     assert_eq!(found.outcome, Outcome::Pass, "{}", found.evidence);
     assert_eq!((found.jumps, found.freezes), (0, 0));
@@ -74,7 +74,7 @@ fn jumps_and_freezes_differ() {
 }
 
 #[test]
-fn an_interrupted_comparison_proves_nothing() {
+fn interrupted_comparison_proves_nothing() {
     let mut all = series(1.0, |_, timer| timer);
     // The reference was read, then the thread lost the CPU for 3 ms, then the timer was read.
     all[7] = [7_000_000, 10_000_030, 10_000_060];
