@@ -1,4 +1,4 @@
-//! Files that are none, or not what they seem.
+//! Input files that are pipes or devices, too large, malicious, or other than their names suggest.
 
 use std::fs;
 use std::io::Write;
@@ -24,7 +24,7 @@ fn stderr(output: &std::process::Output) -> String {
 #[test]
 fn pipes_and_devices_are_rejected() {
     let folder = Folder::new();
-    fs::create_dir(folder.file("reports")).expect("a folder");
+    fs::create_dir(folder.file("reports")).expect("the folder can be created");
     fs::copy(REPORT, folder.file("reports/good.json")).expect("a report");
     let made = Command::new("mkfifo")
         .arg(folder.file("reports/pipe.json"))
@@ -38,15 +38,15 @@ fn pipes_and_devices_are_rejected() {
         &["publish", &reports, "-o", &site],
     ] {
         let (status, output) = Run::start(args).end();
-        let reported = stderr(&output);
-        assert_eq!(status.code(), Some(3), "{reported}");
+        let errors = stderr(&output);
+        assert_eq!(status.code(), Some(3), "{errors}");
         assert!(
-            reported.contains("pipe.json': it is not a regular file"),
-            "{reported}"
+            errors.contains("pipe.json': it is not a regular file"),
+            "{errors}"
         );
         assert!(
-            reported.contains("zero.json': it is not a regular file"),
-            "{reported}"
+            errors.contains("zero.json': it is not a regular file"),
+            "{errors}"
         );
     }
     for file in ["reports/pipe.json", "reports/zero.json"] {
@@ -67,15 +67,15 @@ fn reads_standard_input_on_request() {
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .spawn()
-        .expect("it starts");
-    let report = fs::read(REPORT).expect("it is kept");
+        .expect("the program starts");
+    let report = fs::read(REPORT).expect("the report can be read");
     table
         .stdin
         .take()
         .expect("a pipe")
         .write_all(&report)
-        .expect("it is read");
-    let output = table.wait_with_output().expect("it ends");
+        .expect("the program reads its input");
+    let output = table.wait_with_output().expect("the program ends");
     assert!(output.status.success());
     assert!(String::from_utf8_lossy(&output.stdout).contains("NANO"));
 }
@@ -94,11 +94,11 @@ fn rejects_oversized_report() {
     );
 }
 
-/// What steers a terminal, in places that end up in messages.
+/// Control characters for terminals in values and in paths that messages quote.
 #[test]
-fn no_message_steers_the_terminal() {
+fn messages_cannot_control_terminal() {
     let folder = Folder::new();
-    let report = fs::read_to_string(REPORT).expect("it is kept");
+    let report = fs::read_to_string(REPORT).expect("the report can be read");
     for escape in ["\\u001b]0;PWNED\\u0007", "\\u202egnp.exe", "\\u009b31m"] {
         let text = report.replacen(
             "\"status\": \"ok\"",
@@ -107,7 +107,7 @@ fn no_message_steers_the_terminal() {
         );
         assert_ne!(text, report);
         let path = folder.arg("evil\u{1b}[31m.json");
-        fs::write(&path, text).expect("it can be written");
+        fs::write(&path, text).expect("the file can be written");
         let (site, page) = (folder.arg("site"), folder.arg("page.html"));
         for args in [
             &["table", &path][..],
@@ -120,16 +120,16 @@ fn no_message_steers_the_terminal() {
             &["measure", "chain", "--from", &path],
         ] {
             let (_, output) = Run::start(args).end();
-            let reported = stderr(&output);
-            assert!(!reported.is_empty(), "{args:?}");
-            let steers =
+            let errors = stderr(&output);
+            assert!(!errors.is_empty(), "{args:?}");
+            let is_control =
                 |c: char| (c.is_control() && c != '\n') || matches!(c, '\u{202a}'..='\u{202e}');
-            assert!(!reported.contains(steers), "{args:?}: {reported:?}");
+            assert!(!errors.contains(is_control), "{args:?}: {errors:?}");
         }
     }
 }
 
-/// With gzip: what comes first, then that many times 8 MiB of a piece.
+/// A gzip file that unpacks to `first` and `blocks` blocks of 8 MiB, which consist of `piece`.
 fn gzip(first: &str, piece: &str, blocks: usize) -> Vec<u8> {
     let member = |text: &str| {
         let mut packer = GzEncoder::new(Vec::new(), Compression::best());
@@ -142,19 +142,20 @@ fn gzip(first: &str, piece: &str, blocks: usize) -> Vec<u8> {
 
 #[test]
 fn rejects_oversized_unpacked_trace() {
-    refuses_what_unpacks_to(40);
+    rejects_unpacked_blocks(40);
 }
 
-/// As much as is read of one: gigabytes.
+/// Unpacks to about 2 GB.
 #[test]
 #[ignore = "long"]
 fn rejects_endless_packed_trace() {
-    refuses_what_unpacks_to(250);
+    rejects_unpacked_blocks(250);
 }
 
-/// Little that unpacks to that many times 8 MiB, well formed as far as one reads.
+/// Checks that small files which unpack to `blocks` blocks of 8 MiB are rejected, although their
+/// beginning is well formed.
 #[track_caller]
-fn refuses_what_unpacks_to(blocks: usize) {
+fn rejects_unpacked_blocks(blocks: usize) {
     let folder = Folder::new();
     let head = r#"{"schema":"timermeter.trace.v1","tool":{"name":"timermeter","version":"0.1.0"},"created":"","timers":[{"id":"a","label":"","runtime":"native","ns_per_tick":1.0,"outcome":{"Ok":{"ns_per_tick":1.0,"declared":true,"reference":{"id":"r","ns_per_tick":1.0,"step":1.0,"ns_per_work":1.0},"core_hz":null,"spoilt":0,"dropped":{},"slow":["#;
     for (name, bytes) in [
@@ -166,7 +167,7 @@ fn refuses_what_unpacks_to(blocks: usize) {
         ("spaces.trace", gzip(head, "        ", blocks)),
     ] {
         assert!(bytes.len() < 8 << 20, "{}", bytes.len());
-        fs::write(folder.file(name), bytes).expect("it can be written");
+        fs::write(folder.file(name), bytes).expect("the file can be written");
         let mut run = Run::start(&["analyse", &folder.arg(name)]);
         let peak = run.peak();
         let (status, output) = run.end();

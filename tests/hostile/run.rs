@@ -1,5 +1,5 @@
-//! A run of the program, all of whose descendants can be found, whatever they do to get out of
-//! sight.
+//! A run of the program whose descendants can all be found, also those that leave its session or
+//! lose their parent: all inherit an environment variable.
 
 use std::io::Read;
 use std::path::Path;
@@ -12,20 +12,23 @@ use rustix::process::{Pid, Signal, kill_process};
 
 use super::program::program;
 
+/// The time between two attempts to observe an event.
 const STEP: Duration = Duration::from_millis(20);
-/// For what a loaded machine takes long for.
+/// The time within which an awaited event has to happen, long enough for a loaded machine.
 const PATIENCE: Duration = Duration::from_secs(60);
-/// What all descendants inherit.
+/// The environment variable that all descendants inherit.
 const MARK: &str = "TIMERMETER_TEST_RUN";
 
 static RUNS: AtomicU32 = AtomicU32::new(0);
 
+/// A run of the program.
 pub struct Run {
     child: Child,
+    /// The value of the environment variable in this run.
     mark: String,
 }
 
-/// What `look` finds, should it find something before the patience of the test ends.
+/// Calls `look` until it returns a value; `None` if it returns none within [`PATIENCE`].
 pub fn waited_for<T>(mut look: impl FnMut() -> Option<T>) -> Option<T> {
     (0..PATIENCE.as_millis() / STEP.as_millis()).find_map(|_| {
         look().or_else(|| {
@@ -54,12 +57,12 @@ impl Run {
             .stdout(Stdio::piped())
             .stderr(Stdio::piped());
         Self {
-            child: command.spawn().expect("it starts"),
+            child: command.spawn().expect("the program starts"),
             mark,
         }
     }
 
-    /// The command lines of all that it started and that still run.
+    /// The command lines of all descendants that still run.
     pub fn alive(&self) -> Vec<String> {
         let mark = format!("{MARK}={}", self.mark);
         let marked = |process: &Path| {
@@ -81,7 +84,7 @@ impl Run {
             .collect()
     }
 
-    /// Waits for one whose command line holds `words`.
+    /// Waits until a descendant runs whose command line contains `words`.
     #[track_caller]
     pub fn until_it_runs(&self, words: &str) {
         let found = waited_for(|| {
@@ -93,11 +96,16 @@ impl Run {
         assert!(found.is_some(), "`{words}` never ran: {:?}", self.alive());
     }
 
-    /// The most memory, in kilobytes, that the program took until it ended: the largest value that
-    /// was seen.
+    /// Waits until the program ends. Returns the largest amount of memory that it used, in
+    /// kilobytes, as far as samples show it.
     pub fn peak(&mut self) -> u64 {
         let mut most = 0;
-        while self.child.try_wait().expect("it can be asked").is_none() {
+        while self
+            .child
+            .try_wait()
+            .expect("the system knows the child process")
+            .is_none()
+        {
             let status =
                 fs::read_to_string(format!("/proc/{}/status", self.child.id())).unwrap_or_default();
             let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
@@ -111,30 +119,42 @@ impl Run {
     }
 
     pub fn signal(&self, signal: Signal) {
-        kill_process(Pid::from_child(&self.child), signal).expect("it is there");
+        kill_process(Pid::from_child(&self.child), signal).expect("the program runs");
     }
 
-    /// Waits until the first of what it shows can be read.
+    /// Waits until the program has written its first byte to standard output.
     pub fn until_it_shows(&mut self) {
-        let output = self.child.stdout.as_mut().expect("it is piped");
-        output.read_exact(&mut [0]).expect("it shows something");
+        let output = self
+            .child
+            .stdout
+            .as_mut()
+            .expect("standard output is a pipe");
+        output
+            .read_exact(&mut [0])
+            .expect("the program writes to standard output");
     }
 
-    /// Its end, after which no process is left: both long before it, or what it started, would end
-    /// by itself.
+    /// Waits for the end of the program and of all descendants. Returns the status and the output of
+    /// the program, and panics if a process remains after [`PATIENCE`].
     #[track_caller]
     pub fn end(mut self) -> (ExitStatus, Output) {
-        let ended = waited_for(|| self.child.try_wait().expect("it can be asked"));
+        let ended = waited_for(|| {
+            self.child
+                .try_wait()
+                .expect("the system knows the child process")
+        });
         let left = waited_for(|| self.alive().is_empty().then_some(()));
         let alive = self.alive();
         let Some(status) = ended else {
-            self.child.kill().expect("it is there");
-            panic!("it goes on: {alive:?}");
+            self.child.kill().expect("the program runs");
+            panic!("the program does not end: {alive:?}");
         };
-        assert!(left.is_some(), "left: {alive:?}");
+        assert!(left.is_some(), "descendants remain: {alive:?}");
         (
             status,
-            self.child.wait_with_output().expect("its output is over"),
+            self.child
+                .wait_with_output()
+                .expect("the output can be read"),
         )
     }
 }
