@@ -5,8 +5,10 @@ use crate::model::{Context, Finding, Interval, ResolutionKind, TimerRow, Verdict
 use crate::table::Value;
 use crate::text::numbers::{plus_minus, range_ns};
 
+/// The fields in this file apply to clocks only, except the identity and the findings.
 const CLOCKS: &[Kind] = &[Kind::Clocks];
 
+/// All fields of clocks, in column order.
 pub(super) fn fields() -> Vec<Field> {
     let findings = field_table! { Read::Row, &Kind::ALL, |row| row;
         findings: Text = codes(row.findings()), "Codes of the findings";
@@ -25,6 +27,7 @@ pub(super) fn fields() -> Vec<Field> {
     .collect()
 }
 
+/// Names, status and reason, which rows of all kinds have.
 fn identity_fields() -> Vec<Field> {
     field_table! { Read::Row, &Kind::ALL, |row| row;
         timer: Text = row.id(), "Id of the timer", in_tables(Visibility::Always);
@@ -36,6 +39,7 @@ fn identity_fields() -> Vec<Field> {
     }
 }
 
+/// Properties according to the documentation of the clock.
 fn property_fields() -> Vec<Field> {
     field_table! { Read::Row, CLOCKS, |row| row.clock()?;
         legend: Text = &row.legend, "Its name in the paper (ICPE 2011)";
@@ -49,6 +53,7 @@ fn property_fields() -> Vec<Field> {
     }
 }
 
+/// Resolution, cost and spread.
 fn cost_fields() -> Vec<Field> {
     field_table! { Read::Row, CLOCKS, |row| row.clock()?;
         resolution: Nanoseconds = match row.resolution_at_most_ns {
@@ -89,6 +94,7 @@ fn cost_fields() -> Vec<Field> {
     }
 }
 
+/// Quality and the number of observations.
 fn quality_fields() -> Vec<Field> {
     field_table! { Read::Row, CLOCKS, |row| row.clock()?;
         quality: Percent = row.quality, "Quality (ICPE 2011)",
@@ -107,6 +113,7 @@ fn quality_fields() -> Vec<Field> {
     }
 }
 
+/// Verdicts on whether the clock can be trusted, with their numbers.
 fn trust_fields() -> Vec<Field> {
     field_table! { Read::Row, CLOCKS, |verdicts| verdicts.clock()?.verdicts.as_ref()?;
         trust: Text = verdicts.in_short(), "Whether it is monotonic, thread-safe and stable",

@@ -228,6 +228,7 @@ impl Field {
         self.cell(self.read_value(row))
     }
 
+    /// Reads the value of a row; `None` if it is unknown or the field belongs to the report.
     fn read_value(&self, row: Row) -> Option<FieldValue> {
         match self.read {
             Read::Row(read) => read(row),
@@ -251,6 +252,7 @@ impl Field {
         }
     }
 
+    /// Describes why a value is invalid; `None` if it is valid.
     fn describe_invalid(&self, value: FieldValue) -> Option<String> {
         let (figure, range) = match value {
             _ if self.is_end() => return None,
@@ -262,11 +264,11 @@ impl Field {
             .into_iter()
             .flatten()
             .map(|end| (end, self.range.for_ends()));
-        let wrong = [(figure.value, range)]
+        let out_of_range = [(figure.value, range)]
             .into_iter()
             .chain(ends)
             .find(|(number, range)| !range.holds(*number));
-        let outside =
+        let describe =
             |(number, range): (f64, Range)| format!("{} is {number:?}, outside {range}", self.key);
         let (low, high) = (figure.low, figure.high);
         let reversed = || {
@@ -275,9 +277,12 @@ impl Field {
                 self.key
             )
         };
-        wrong.map(outside).or_else(|| (low > high).then(reversed))
+        out_of_range
+            .map(describe)
+            .or_else(|| (low > high).then(reversed))
     }
 
+    /// The table cell for a value: the value itself, or an end of its interval.
     fn cell(&self, value: Option<FieldValue>) -> Value {
         match (value, self.part) {
             (Some(FieldValue::Value(value)), Part::Whole) => value,
@@ -371,6 +376,7 @@ impl Field {
     }
 }
 
+/// A value as a number with its interval; `None` for text and for upper bounds.
 fn interval_of(value: FieldValue) -> Option<Interval> {
     match value {
         FieldValue::Figure(figure) => Some(figure),

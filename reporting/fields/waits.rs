@@ -3,8 +3,11 @@
 use super::{Field, FieldValue, Kind, Range, Read, Scatter, Visibility, field_table};
 use crate::model::{Granularity, MissedPolicy};
 
+/// The fields of sleep primitives only.
 const WAITS: &[Kind] = &[Kind::Waits];
+/// The fields of periodic timers only.
 const PERIODS: &[Kind] = &[Kind::Periods];
+/// The fields of sleep primitives and of periodic timers.
 const BOTH: &[Kind] = &[Kind::Waits, Kind::Periods];
 
 pub(super) fn fields() -> Vec<Field> {
@@ -127,8 +130,9 @@ fn expiration_fields() -> Vec<Field> {
     }
 }
 
-fn granularity(known: Granularity) -> FieldValue {
-    match known {
+/// The step with its interval, or its upper limit.
+fn granularity(granularity: Granularity) -> FieldValue {
+    match granularity {
         Granularity::Step(step) => FieldValue::Figure(step),
         Granularity::AtMost(ns) => FieldValue::AtMost(ns),
     }

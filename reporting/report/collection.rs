@@ -51,6 +51,7 @@ impl<T: Send> Collection<T> {
         })
     }
 
+    /// Reads the text of each file and passes it to `keep`, with the files divided among threads.
     fn read_texts<P: AsRef<Path> + Sync>(
         paths: &[P],
         keep: impl Fn(&Path, &str) -> Result<T, ReadError> + Sync,

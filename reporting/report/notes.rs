@@ -14,6 +14,7 @@ struct Note {
     text: FindingText,
     /// The distinct messages, each with the names of its timers.
     causes: Vec<(String, Vec<String>)>,
+    /// Whether the note is about the whole run, not only about single timers.
     concerns_run: bool,
 }
 
@@ -37,6 +38,7 @@ impl Notes {
         Self(Vec::new())
     }
 
+    /// Adds a finding about a row, or about the whole run if `row` is `None`.
     fn add(&mut self, finding: &Finding, row: Option<Row>) {
         let at = self.position(finding).unwrap_or_else(|| {
             self.0.push(Note {
@@ -61,7 +63,7 @@ impl Notes {
         );
     }
 
-    /// The position of the note with the code and the advice of a finding.
+    /// The index of the note with the code and the advice of a finding.
     fn position(&self, finding: &Finding) -> Option<usize> {
         let advice = finding.advice();
         self.0.iter().position(|note| {
@@ -91,7 +93,7 @@ impl Notes {
             message: if in_full {
                 note.message()
             } else {
-                note.concerns()
+                note.subjects()
             },
             advice: note.text.advice.clone().filter(|_| in_full),
         };
@@ -100,8 +102,8 @@ impl Notes {
 }
 
 impl Note {
-    /// The timers of the note, shortened if there are many.
-    fn concerns(&self) -> String {
+    /// The names of the timers of the note, shortened if there are many.
+    fn subjects(&self) -> String {
         if self.concerns_run {
             return "the whole run".to_owned();
         }
