@@ -171,8 +171,8 @@ mod tests {
         assert_eq!(one.memory, None);
     }
 
-    /// Cores with four frequencies: the cycles are known as well as with one frequency, and the
-    /// interval includes the durations at the other frequencies.
+    /// Cores with four frequencies: the cycles are known as precisely as with one frequency, and
+    /// the interval includes the durations at the other frequencies.
     #[test]
     fn cycles_use_the_usual_frequency() {
         let at = |slowness: i64| [[slowness * 100, slowness * 140]];

@@ -5,8 +5,8 @@
 //! edges.
 
 /// The least number of intervals between edges. *Judgement*: with this many intervals in random
-/// order, neighbours correlate by less than −0.2 in one of six clocks, but those of unmoved edges
-/// are not irregular.
+/// order, neighbours correlate by less than −0.2 in one of six clocks, but intervals between
+/// unmoved edges are not irregular.
 pub const MIN_INTERVALS: usize = 24;
 
 /// The relative difference from the median from which an interval between two edges is irregular.
@@ -32,8 +32,8 @@ const MIN_SOME_MOVED_SHARE: f64 = 0.1;
 /// intervals between moved edges, 29 of 30 clocks pass.
 const SUMMED_INTERVALS: usize = 4;
 
-/// The least distance of the variance ratio below 1, in its standard errors. *Chance*: one in a
-/// thousand.
+/// The least distance of the variance ratio below 1, in its standard errors. *Chance*: one clock
+/// in a thousand with unmoved edges.
 const MIN_RATIO_ERRORS: f64 = 3.1;
 
 /// Returns the numbers of reads between successive edges that are one step apart, in runs without

@@ -7,7 +7,8 @@ use crate::statistics::{mean, quantile, sorted};
 /// The largest number of levels of a cluster to which a model is fitted; for more levels,
 /// interpolation is more precise than a model. *Judgement*.
 const MAX_CLUSTER_LEVELS: f64 = 24.0;
-/// A level with a smaller share is empty. *Chance*: 10 of 5 000 samples.
+/// A level with a smaller share is empty. *Chance*: fewer than 10 of 5 000
+/// samples.
 const MIN_LEVEL_SHARE: f64 = 0.002;
 /// The largest distance between non-empty levels of one cluster. *Computed*: a single cost shows at
 /// two levels.

@@ -43,7 +43,7 @@ const BLOCK_BATCHES: usize = 20;
 const MAX_SHARE_DIFFERENCE: f64 = 0.15;
 /// The least share of batches in a cluster that is used. *Judgement*.
 const MIN_CLUSTER_SHARE: f64 = 0.4;
-/// The least number of batches. *Chance*: a variance known to 22 %.
+/// The least number of batches. *Chance*: the variance is then known to 22 %.
 const MIN_BATCHES: usize = 40;
 
 /// Estimates the moments of an invocation in one process, in steps of the reference, from batches
@@ -89,8 +89,8 @@ fn combine_estimates(each: impl Iterator<Item = (f64, f64)> + Clone) -> Option<(
 
 /// The skewness and its standard error. `None` if it is unknown.
 fn skewness((third, third_error): (f64, f64), (variance, error): (f64, f64)) -> Option<(f64, f64)> {
-    /// A skewness with a larger standard error counts as unknown. *Judgement*: it lies between 0
-    /// and 2.
+    /// A skewness with a larger standard error counts as unknown. *Judgement*: the skewness
+    /// itself lies between 0 and 2.
     const MAX_SKEWNESS_ERROR: f64 = 1.0;
     /// The least standard error of the skewness. *Default*: moves no figure.
     const MIN_SKEWNESS_ERROR: f64 = 0.1;

@@ -76,8 +76,8 @@ pub fn rate_from_paired_readings(readings: &[[i64; 3]], clock_ns: f64) -> Option
 /// from a few milliseconds of one process is sensitive to a late reading.
 pub fn tick(trace: &Trace) -> Option<(f64, f64)> {
     /// The largest relative difference from the rate that processes find. A larger difference means
-    /// that the timer stopped or jumped between paired readings. *Judgement*: a late reading
-    /// is off by some thousand ppm, a counter that stops with its thread by half.
+    /// that the timer stopped or jumped between paired readings. *Judgement*: the rate from a late
+    /// reading is off by some thousand ppm, that of a counter that stops with its thread by half.
     const MAX_RATE_DIFFERENCE: f64 = 0.02;
     let process_rate = trace.ns_per_tick?;
     let over_campaign = || {
@@ -88,12 +88,12 @@ pub fn tick(trace: &Trace) -> Option<(f64, f64)> {
             && (ns / process_rate - 1.0).abs() < MAX_RATE_DIFFERENCE;
         steady.then_some((ns, rate.uncertainty + trace.reference.rate_uncertainty))
     };
-    let known = if trace.declared {
+    let tick_and_uncertainty = if trace.declared {
         None
     } else {
         over_campaign()
     };
-    Some(known.unwrap_or((process_rate, trace.ns_per_tick_uncertainty)))
+    Some(tick_and_uncertainty.unwrap_or((process_rate, trace.ns_per_tick_uncertainty)))
 }
 
 /// Ticks in a unit of work: the slope between the groups with the least and the most work. `None`
@@ -135,7 +135,9 @@ pub fn tick_over_processes(rates: &[f64]) -> Option<(f64, f64)> {
     let interval = mean_over_processes(rates).filter(Interval::is_bounded);
     Some((
         ns,
-        interval.map_or(0.0, |known| (known.high - ns).max(ns - known.low) / ns),
+        interval.map_or(0.0, |interval| {
+            (interval.high - ns).max(ns - interval.low) / ns
+        }),
     ))
 }
 

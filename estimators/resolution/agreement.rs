@@ -329,9 +329,9 @@ fn with_process_differences(
                 .filter_map(|half| fit_step(half, step.value)),
         );
     }
-    let middle = median(steps.iter().map(|steps| steps.0)).unwrap_or(step.value);
+    let median_step = median(steps.iter().map(|steps| steps.0)).unwrap_or(step.value);
     for (half_step, error) in steps {
-        let off = half_step - middle;
+        let off = half_step - median_step;
         if off.abs() > MAX_DIFFERENCE_ERRORS * error {
             step.low = step.low.min(step.value + off);
             step.high = step.high.max(step.value + off);

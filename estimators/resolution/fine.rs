@@ -60,7 +60,8 @@ fn by_spectrum(
     /// *Judgement*.
     const MIN_CERTAIN_HEIGHT: f64 = 0.5;
     /// A line of this height cannot be due to one process in three, so the step is repeated in all
-    /// processes. *Computed*: one process of three makes a third of a line.
+    /// processes. *Computed*: a line of one process in three has at most a third of
+    /// the full height.
     const MIN_COMMON_HEIGHT: f64 = 0.4;
     let at_most = |bound: f64, reason: &'static str| Resolution::AtMost {
         bound,
@@ -129,7 +130,7 @@ fn repeats_throughout(groups: &[Intervals], step: f64) -> bool {
     /// The number of parts of the intervals, in the order of measurement. *Judgement*.
     const PART_COUNT: usize = 4;
     /// The largest difference between parts, in standard deviations of chance, and the additional
-    /// error of lines. *Chance*: and as `UNEVEN`.
+    /// error of lines. *Chance*: four standard deviations; and as `PHASE_SAMPLING_ERROR`.
     const MAX_PART_DIFFERENCE: (f64, f64) = (4.0, 0.04);
     let random = groups
         .iter()
@@ -147,11 +148,11 @@ fn repeats_throughout(groups: &[Intervals], step: f64) -> bool {
         .chunks_exact(part.max(1))
         .map(|part| part.iter().sum::<f64>() / part.len() as f64)
         .collect();
-    let (least, most) = heights.iter().fold(
+    let (lowest, highest) = heights.iter().fold(
         (f64::INFINITY, f64::NEG_INFINITY),
-        |(least, most), &height| (least.min(height), most.max(height)),
+        |(lowest, highest), &height| (lowest.min(height), highest.max(height)),
     );
-    most - least
+    highest - lowest
         <= MAX_PART_DIFFERENCE.0 * (0.5 / part.max(1) as f64).sqrt() + MAX_PART_DIFFERENCE.1
 }
 

@@ -173,17 +173,17 @@ fn lattice_explains(step: f64, steps: &[f64]) -> bool {
     /// figure.
     const MAX_COVERED_SHARE: f64 = 0.5;
     let reach = lattice::tolerance(step);
-    let (mut on, mut single) = (0.0, 0.0);
+    let (mut multiples, mut single) = (0.0, 0.0);
     for length in steps {
         let multiple = (length / step).round();
         if multiple >= 1.0 && (length - multiple * step).abs() <= reach {
-            on += 1.0;
+            multiples += 1.0;
             single += f64::from(u8::from(multiple == 1.0));
         }
     }
     let count = steps.len() as f64;
     2.0 * reach + 1.0 < MAX_COVERED_SHARE * step
-        && on >= MIN_CONSISTENT_SHARE * count
+        && multiples >= MIN_CONSISTENT_SHARE * count
         && single >= (MIN_SINGLE_SHARE * count).max(1.0)
 }
 

@@ -8,11 +8,11 @@ use std::f64::consts::TAU;
 use crate::statistics::sorted;
 
 /// The shortest step with a visible lattice, in ticks; the spectrum is used for shorter steps.
-/// *Computed*: truncation fills the gaps.
+/// *Computed*: truncation fills the gaps between the multiples of shorter steps.
 pub const MIN_STEP_TICKS: f64 = 4.0;
 
 /// The share of intervals that must lie on the lattice.
-/// *Default*: moves no figure; 5 % may be interrupted.
+/// *Default*: moves no figure; 5 % of the intervals may be interrupted.
 const MIN_LATTICE_SHARE: f64 = 0.95;
 
 /// Steps of at least this many ticks are long compared with truncation, so truncation is
@@ -141,7 +141,8 @@ pub fn find(intervals: &[i64]) -> Option<Lattice> {
 
 /// Returns distinct values with their counts, without outliers.
 fn count_values(intervals: &[i64]) -> Vec<(f64, f64)> {
-    /// One in this many intervals may be an outlier. *Judgement*: 5 % may be interrupted.
+    /// One in this many intervals may be an outlier. *Judgement*: 5 % of the intervals
+    /// may be interrupted.
     const INTERVALS_PER_OUTLIER: usize = 20;
     let kept = intervals.len() - intervals.len() / INTERVALS_PER_OUTLIER;
     intervals[..kept]

@@ -22,7 +22,7 @@ use crate::resolution::jump::{Jump, group_by_work};
 use crate::statistics::{Z, quantile, sorted};
 use crate::trace::Intervals;
 
-/// Information besides the intervals.
+/// What is known about the cost of a read and about the work, used with the intervals.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Context {
     /// Standard deviation of single invocations, in ticks of the timer: the part of the variation

@@ -234,11 +234,11 @@ impl Spectrum {
             .filter(|(_, step)| *step <= MAX_STEP_TICKS);
         let found = steps.find(|&(at, step)| {
             let reach = LINE_DEVIATIONS.1 * self.noise + self.phase_error - PHASE_SAMPLING_ERROR;
-            let least = (1.0 - INTERRUPTED_SHARE) * squared_sinc(1.0 / step) - reach;
-            let around = || self.most_real(frequency(at), 0.5 * self.stride);
+            let min_height = (1.0 - INTERRUPTED_SHARE) * squared_sinc(1.0 / step) - reach;
+            let highest_line = || self.most_real(frequency(at), 0.5 * self.stride);
             // Between two sampled frequencies a line may be higher by a tenth.
-            1.1 * self.lines[at].length() >= least
-                && self.line_misfit(around(), step, self.stride * step * step) <= reach
+            1.1 * self.lines[at].length() >= min_height
+                && self.line_misfit(highest_line(), step, self.stride * step * step) <= reach
                 && !is_due_to_work(frequency(at), step)
         });
         found.map_or(1.0, |(_, step)| step)
@@ -248,8 +248,8 @@ impl Spectrum {
     /// `step`, whose standard error is `error`.
     fn line_misfit(&self, line: Complex, step: f64, error: f64) -> f64 {
         let (lowest, highest) = heights(step, error);
-        let beyond = line.real - line.real.clamp((1.0 - INTERRUPTED_SHARE) * lowest, highest);
-        beyond.hypot(line.imaginary)
+        let deviation = line.real - line.real.clamp((1.0 - INTERRUPTED_SHARE) * lowest, highest);
+        deviation.hypot(line.imaginary)
     }
 
     /// Returns frequencies with significant lines, the highest first; among lines of equal height
@@ -258,10 +258,10 @@ impl Spectrum {
         let length = |at: usize| self.lines.get(at).map_or(0.0, |line| line.length());
         let first = (1.0 / MAX_STEP_TICKS / self.stride) as usize;
         let is_significant = |at: &usize| {
-            let here = length(*at);
-            here > MIN_LINE_DEVIATIONS * self.noise * 2.0_f64.sqrt()
-                && here >= length(at - 1)
-                && here >= length(at + 1)
+            let height = length(*at);
+            height > MIN_LINE_DEVIATIONS * self.noise * 2.0_f64.sqrt()
+                && height >= length(at - 1)
+                && height >= length(at + 1)
         };
         let mut peaks: Vec<(usize, f64)> = (first.max(1)..self.lines.len())
             .filter(is_significant)

@@ -9,7 +9,7 @@ use statrs::function::gamma::digamma;
 use super::{bisect, mean};
 
 /// Degrees of freedom from which Student's t distribution equals the normal one to all relevant
-/// digits. *Numerical*: five digits.
+/// digits. *Numerical*: five digits agree.
 const MIN_NORMAL_DEGREES: f64 = 1e5;
 
 /// The two-sided p-value of `deviations` under Student's t distribution with `degrees` degrees of
@@ -210,8 +210,10 @@ fn inverse_trigamma(value: f64, most: f64) -> f64 {
     if value.is_nan() || value <= trigamma(most) {
         return most;
     }
-    let least: f64 = 1e-3;
-    let (low, high) = bisect((least.ln(), most.ln()), 60, |at| trigamma(at.exp()) > value);
+    let lowest: f64 = 1e-3;
+    let (low, high) = bisect((lowest.ln(), most.ln()), 60, |at| {
+        trigamma(at.exp()) > value
+    });
     f64::midpoint(low, high).exp()
 }
 
@@ -286,7 +288,7 @@ mod tests {
     /// Estimates of variances with four degrees of freedom; `truth` holds the true standard
     /// deviations.
     fn estimated(truth: &[f64], random: &mut StdRng) -> Vec<VarianceEstimate> {
-        let of = |deviation: &f64| {
+        let estimate = |deviation: &f64| {
             let value = (0..4)
                 .map(|_| (deviation * normal(random)).powi(2))
                 .sum::<f64>()
@@ -298,7 +300,7 @@ mod tests {
                 covariate: 0.0,
             }
         };
-        truth.iter().map(of).collect()
+        truth.iter().map(estimate).collect()
     }
 
     /// The median prior degrees of freedom over all draws.
@@ -314,8 +316,8 @@ mod tests {
         let similar = degrees(|random| estimated(&[2.0; 40], random));
         assert!(similar > 15.0, "{similar}");
         let truth: Vec<f64> = (0..40).map(|at| 10_f64.powi(at % 5)).collect();
-        let apart = degrees(|random| estimated(&truth, random));
-        assert!(apart < 6.0, "{apart}");
+        let dissimilar = degrees(|random| estimated(&truth, random));
+        assert!(dissimilar < 6.0, "{dissimilar}");
         let hinted = degrees(|random| {
             let with_hint = |(variance, truth): (VarianceEstimate, &f64)| VarianceEstimate {
                 covariate: 2.0 * truth.ln(),

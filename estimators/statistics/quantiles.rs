@@ -50,8 +50,8 @@ pub fn quantile_over_processes(
         share_between_processes(&processes, &medians),
     );
     for (values, median) in processes.iter_mut().zip(&medians) {
-        let off = between_share * (median - centre);
-        values.iter_mut().for_each(|value| *value -= off);
+        let shift = between_share * (median - centre);
+        values.iter_mut().for_each(|value| *value -= shift);
     }
     let pooled = pooled_quantile(&processes, probability, dependent_values)?;
     let Some(medians_interval) = mean_over_processes(&medians).filter(Interval::is_bounded) else {

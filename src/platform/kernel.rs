@@ -237,10 +237,10 @@ mod tests {
 
     #[test]
     fn rejects_broken_configuration() {
-        let whole = packed(CONFIGURATION);
+        let complete = packed(CONFIGURATION);
         for broken in [
-            &whole[..whole.len() / 2],
-            &whole[..whole.len() - 4],
+            &complete[..complete.len() / 2],
+            &complete[..complete.len() - 4],
             b"\x1f\x8b rubbish",
             b"",
         ] {

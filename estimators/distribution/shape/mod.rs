@@ -45,7 +45,7 @@ const MODEL_KINDS: [ModelKind; MODEL_COUNT] = [
 /// The number of kinds with a model distribution.
 const MODEL_COUNT: usize = 3;
 /// The number of parameters of each kind: location, normal blur and tail; two locations and a
-/// weight; all five. *Computed*: counted.
+/// weight; all five. *Computed*: their number.
 const PARAMETERS: [f64; MODEL_COUNT] = [3.0, 3.0, 5.0];
 /// The decrease of the misfit that a superfluous parameter causes on average (Akaike information
 /// criterion), used when models are compared. *Chance*.
@@ -60,13 +60,14 @@ const MAX_EVIDENCE_PROCESSES: f64 = 5.0;
 /// quantisation adds a sixth of a squared step, which is a twelfth of this.
 pub const MIN_INTERPOLATED_VARIANCE: f64 = 2.0;
 /// The least number of samples within a range for which their share is counted; with fewer samples
-/// the share is computed from the density. *Chance*: known to 13 %.
+/// the share is computed from the density. *Chance*: 60 samples determine a share to
+/// 13 %.
 const MIN_COUNTED_SAMPLES: f64 = 60.0;
 /// The penalty for each parameter in each process when the model is chosen: 1.5 times the Akaike
 /// penalty. Models with two costs pay for one more parameter than they have. *Judgement*.
 const SELECTION_PENALTY: f64 = 3.0;
 /// The additional decrease of the misfit, over all processes, that is required of two costs.
-/// *Default*: moves no figure; a factor of 150 in likelihood.
+/// *Default*: moves no figure; a likelihood ratio of 150.
 const MIN_TWO_COST_GAIN: f64 = 10.0;
 /// A model explains the samples if its misfit is at most this many times the expected misfit.
 /// *Default*: moves no figure.

@@ -34,7 +34,7 @@ pub struct CrossCpuBackward {
 }
 
 /// Backward steps from CPU to CPU are due to an offset if the median handoff shows at least this
-/// share of them. *Judgement*: half of it; occasional steps do not move a median.
+/// share of them. *Judgement*: occasional steps do not change a median.
 const MIN_OFFSET_SHARE: f64 = 0.5;
 
 /// Returns the offsets, and the backward steps without an offset; `ns` is the length of a tick in

@@ -77,10 +77,11 @@ pub struct KnownFrequencies {
 }
 
 /// Summarises the frequencies for the report, with warnings; cycles are counted at the frequency
-/// that `source` selects. The effective frequency is the frequency during the measurement, or the mean of the frequencies before and after; its range
-/// covers all of these.
+/// that `source` selects. The effective frequency is the frequency during the measurement, or the
+/// mean of the frequencies before and after; its range covers all of these.
 ///
 /// # Errors
+///
 /// When `source` is the nominal frequency and it is unknown. To find that out before a measurement,
 /// pass parts that only hold the nominal frequency.
 pub fn summarise(
