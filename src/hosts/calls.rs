@@ -80,8 +80,8 @@ pub fn time_calls(
     plan: &CallsPlan,
     run: &mut Run,
 ) -> Answer<()> {
-    /// Number of batches without calls: their time is subtracted from single calls, so it has to be as
-    /// precise. *Judgement*.
+    /// Number of batches without calls: their time is subtracted from single calls, so it has to be
+    /// as precise. *Judgement*.
     const BRACKETS: u32 = 1_500;
     // The first calls are discarded, because their code and data are not in a cache yet.
     bench.timer.batches(&bench.reference_id, 8, 3)?;
@@ -126,8 +126,8 @@ pub fn time_calls(
 /// compared with the time between interruptions. *Judgement*.
 const BATCH_NS: f64 = 20_000.0;
 
-/// Length of a batch in steps of a coarse reference. *Judgement*: each end of a batch has an error of
-/// up to one step.
+/// Length of a batch in steps of a coarse reference. *Judgement*: each end of a batch has an error
+/// of up to one step.
 const COARSE_STEPS: f64 = 8.0;
 
 /// Whether the known step of a reference is too long for batches of the default length, as in
@@ -137,8 +137,8 @@ pub fn is_coarse(reference: &Reference) -> bool {
     reference.step_at_most.is_none() && COARSE_STEPS * reference.uncertainty_ns() > 2.0 * BATCH_NS
 }
 
-/// Like [`time_calls`], for a reference with long steps: uses longer batches. Single calls only show
-/// that no call takes long.
+/// Like [`time_calls`], for a reference with long steps: uses longer batches. Single calls only
+/// show that no call takes long.
 fn time_calls_coarsely(
     bench: &mut Bench,
     reference: &Reference,

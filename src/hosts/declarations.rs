@@ -1,5 +1,5 @@
-//! Reads the declarations of a built-in agent (`clocks.json` in its folder): its clocks, the code of
-//! their calls, and their documented properties.
+//! Reads the declarations of a built-in agent (`clocks.json` in its folder): its clocks, the code
+//! of their calls, and their documented properties.
 
 use std::collections::BTreeMap;
 
@@ -120,8 +120,8 @@ impl Declarations {
         Ok(declarations)
     }
 
-    /// Adds the declarations to an introduction. The agent itself introduces only what it finds out at
-    /// run time: units, resolutions, and the timers that cannot be used.
+    /// Adds the declarations to an introduction. The agent itself introduces only what it finds out
+    /// at run time: units, resolutions, and the timers that cannot be used.
     pub fn complete(&self, hello: &mut Hello) {
         let reported = std::mem::take(&mut hello.timers);
         for missing in &mut hello.unavailable {

@@ -1,5 +1,5 @@
-//! Describes a host of timers: starts its processes, builds its bench, and selects the reference
-//! among its timers.
+//! Describes a host of timers, which is a program that can read them; starts its processes and
+//! builds the bench for a measurement in a process.
 
 use std::cell::RefCell;
 use std::rc::Rc;

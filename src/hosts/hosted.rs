@@ -113,8 +113,8 @@ pub fn measure_steps(
     Ok((run.intervals, reply.values == [1]))
 }
 
-/// Compares several timers in turn, in `count` rounds. Returns for each round and timer the tightest of
-/// `repeat` comparisons, or `None` if the timer refused.
+/// Compares several timers in turn with the reference, in `count` rounds. Returns for each round
+/// and timer the tightest of `repeat` comparisons, or `None` if the timer refused.
 ///
 /// # Errors
 /// When the host refuses or is lost.
@@ -320,8 +320,8 @@ impl WaitSubject for Hosted {
     }
 }
 
-/// Groups the integers into tuples of `N`. Their number is a multiple of `N`, because the connection
-/// has checked it.
+/// Groups the integers into tuples of `N`. Their number is a multiple of `N`, because the
+/// connection has checked it.
 fn tuples<const N: usize>(values: &[i64]) -> &[[i64; N]] {
     values.as_chunks().0
 }

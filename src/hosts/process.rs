@@ -146,8 +146,8 @@ impl Process {
         self.running.id()
     }
 
-    /// Queues a line for the agent; the answer is a line of at most `max_line_bytes` bytes. An error
-    /// of writing is not reported, because the output then ends too.
+    /// Queues a line for the agent; the answer is a line of at most `max_line_bytes` bytes. An
+    /// error of writing is not reported, because the output then ends too.
     pub fn send(&self, line: Vec<u8>, max_line_bytes: u64) {
         self.max_line_bytes.store(max_line_bytes, Ordering::SeqCst);
         if let Some(input) = &self.input {
@@ -187,7 +187,8 @@ impl Process {
 
     /// Returns the last non-blank line of standard error, if any.
     pub fn last_error_output(&self) -> Option<String> {
-        // Returns when the thread that reads standard error ends, because that thread sends nothing.
+        // Returns when the thread that reads standard error ends, because that thread sends
+        // nothing.
         let _ = self.error_output_end.recv_timeout(MAX_ERROR_OUTPUT_DELAY);
         Some(
             self.last_error_line

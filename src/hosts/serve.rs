@@ -1,4 +1,5 @@
-//! The agent of native timers: reads requests line by line and writes the answers in the same order.
+//! The agent of native timers: reads requests line by line and writes the answers in the same
+//! order.
 
 mod observer;
 
@@ -335,8 +336,8 @@ impl Host {
         Ok(subject.as_mut())
     }
 
-    /// Asks a question of a timer. If `watched`, the reply also contains the state of this thread and
-    /// its core before and after.
+    /// Asks a question of a timer. If `watched`, the reply also contains the state of this thread
+    /// and its core before and after.
     fn ask_observed(
         &mut self,
         watched: bool,
@@ -415,8 +416,8 @@ impl Host {
         Ok(values)
     }
 
-    /// Measures how far each timer and the reference advance: reads all of them before and after the
-    /// span, in the same order.
+    /// Measures how far each timer and the reference advance: reads all of them before and after
+    /// the span, in the same order.
     fn advance(
         &mut self,
         ids: &[String],

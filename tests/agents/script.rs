@@ -67,8 +67,8 @@ impl Script {
         fault
     }
 
-    /// Asserts that no process of the agent's process group runs any more. Processes that have ended
-    /// but are not reaped yet do not count.
+    /// Asserts that no process of the agent's process group runs any more. Processes that have
+    /// ended but are not reaped yet do not count.
     pub fn assert_group_ended(&self) {
         let pid = fs::read_to_string(self.folder.path().join("pid"))
             .expect("the process id of the agent");
@@ -87,8 +87,8 @@ impl Script {
         );
     }
 
-    /// Calls `test` with growing timeouts, in seconds, until it returns a value. It returns `None` if
-    /// the timeout was too short, as on a loaded machine.
+    /// Calls `test` with growing timeouts, in seconds, until it returns a value. It returns `None`
+    /// if the timeout was too short, as on a loaded machine.
     #[track_caller]
     pub fn with_growing_timeout<T>(test: impl Fn(u64) -> Option<T>) -> T {
         [1, 4, 16, 64]

@@ -40,8 +40,8 @@ fn probe_clock_without(question: &str, fault: &str) -> Option<Value> {
     Some(row)
 }
 
-/// Asserts that the clock with this fault fails this verdict, that the evidence contains `reported`,
-/// and that the Quality is 0 or unknown.
+/// Asserts that the clock with this fault fails this verdict, that the evidence contains
+/// `reported`, and that the Quality is 0 or unknown.
 fn assert_fails_verdict(fault: &str, verdict: &str, reported: &str) {
     let Some(row) = probe_clock(fault) else {
         return;

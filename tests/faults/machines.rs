@@ -34,8 +34,8 @@ fn assert_consistent(report: &Value) {
     }
 }
 
-/// Where reading the counter is forbidden, `list` reports the counter as unavailable. A program that
-/// glibc loads ends with `SIGSEGV`, because the dynamic loader itself reads the counter.
+/// Where reading the counter is forbidden, `list` reports the counter as unavailable. A program
+/// that glibc loads ends with `SIGSEGV`, because the dynamic loader itself reads the counter.
 /// `timers/tests/permission.rs` tests a process that loses the permission while it runs.
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 #[test]
@@ -278,7 +278,8 @@ fn detects_libc_clock_stepping_back() {
     std::fs::remove_dir_all(&folder).expect("the folder removed");
     assert_consistent(&report);
     let distorted = row(&report, "realtime");
-    // Whether a step every 20 ms falls within a series of readings decides which verdict detects it.
+    // Whether a step every 20 ms falls within a series of readings decides which verdict detects
+    // it.
     let is_detected = ["monotonic", "stable"]
         .iter()
         .any(|verdict| outcome(distorted, verdict) == "fail");

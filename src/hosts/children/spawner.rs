@@ -80,8 +80,8 @@ fn spawner() -> Result<Sender<Request>, StartError> {
     Ok(sender)
 }
 
-/// Starts a process with a placement. The calling thread takes the placement itself, because a child
-/// inherits affinity, timer slack and policy from the thread that starts it.
+/// Starts a process with a placement. The calling thread takes the placement itself, because a
+/// child inherits affinity, timer slack and policy from the thread that starts it.
 fn spawn(
     mut command: Command,
     placement: Placement,

@@ -1,6 +1,6 @@
 //! Finds the runtimes of other languages on this machine and prepares their hosts: writes the files
-//! of a host, which are part of this program, to a folder, and compiles them if the runtime does not
-//! read source.
+//! of a host, which are part of this program, to a folder, and compiles them if the runtime does
+//! not read source.
 
 use std::ffi::OsString;
 use std::fs;
