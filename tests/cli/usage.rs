@@ -41,7 +41,7 @@ fn rejects_unmatched_glob() {
 fn rejects_invalid_values() {
     refused(
         &["probe", "--cycles", "fast"],
-        &["`fast` is no frequency", "2.8GHz"],
+        &["`fast` is not a frequency", "2.8GHz"],
     );
     refused(&["probe", "--cycles", "2.8"], &["--cycles"]);
     refused(&["probe", "--cycles", "-1GHz"], &["-1GHz"]);
