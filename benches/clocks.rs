@@ -1,7 +1,7 @@
-//! Measures the same operations with three clocks: the time stamp counter, the CPU time of the thread,
-//! and the clock that `timermeter pick` would choose for operations of 20 ns. The choice uses the
-//! report whose path is in `TIMERMETER_REPORT`, or a quick probe if that is not set.
-//! Run it with `cargo bench --bench clocks --features criterion`.
+//! Measures the same operations with three clocks: the time stamp counter, the CPU time of the
+//! thread, and the clock that `timermeter pick` would choose for operations of 20 ns. The choice
+//! uses the report whose path is in `TIMERMETER_REPORT`, or a quick probe if that is not set. Run
+//! it with `cargo bench --bench clocks --features criterion`.
 
 use std::error::Error;
 use std::hint::black_box;
@@ -53,8 +53,8 @@ fn measure_with(id: &str, group: String) -> Result<(), Box<dyn Error>> {
     timers::visit(id, Benchmarks { group }).ok_or_else(|| format!("there is no timer `{id}`"))??
 }
 
-/// Returns the id of the best clock for operations of 20 ns and an error of 1 %; if no clock reaches
-/// that error, the id of the clock that comes nearest.
+/// Returns the id of the best clock for operations of 20 ns and an error of 1 %; if no clock
+/// reaches that error, the id of the clock that comes nearest.
 fn pick_clock() -> Result<String, Box<dyn Error>> {
     let report = match std::env::var_os("TIMERMETER_REPORT") {
         Some(path) => read(Path::new(&path))?,

@@ -1,6 +1,6 @@
 //! Measures the time and the peak memory of `table` and `publish` for ten thousand reports of forty
-//! timers. Each command runs in a separate process. The targets are 2 s and 300 MB for `table`, 8 s and
-//! 200 MB for `table` of all columns as CSV or Parquet, and 20 s for `publish`.
+//! timers. Each command runs in a separate process. The targets are 2 s and 300 MB for `table`, 8 s
+//! and 200 MB for `table` of all columns as CSV or Parquet, and 20 s for `publish`.
 
 use std::fs;
 use std::hint::black_box;
@@ -17,8 +17,8 @@ const TIMERS: usize = 40;
 /// A complete report of a real machine, from which the reports of the fleet are made.
 const TEMPLATE: &str = "tests/data/xeon-2026-11-21.json";
 
-/// Returns report `number` of the fleet. It is as large as a real report of forty timers. The reports
-/// differ in their kernel release and slightly in their costs.
+/// Returns report `number` of the fleet. It is as large as a real report of forty timers. The
+/// reports differ in their kernel release and slightly in their costs.
 fn make_report(template: &Report, number: u32) -> Report {
     let mut report = template.clone();
     let rated: Vec<_> = template

@@ -1,7 +1,7 @@
-//! Measures the duration of whole runs of the program: a quick probe of all native timers, and commands
-//! that should end immediately. Also compares runs with those of an older version of the program,
-//! whose path is in the environment variable `TIMERMETER_BENCH_BEFORE`. No other programs should run
-//! meanwhile.
+//! Measures the duration of whole runs of the program: a quick probe of all native timers, and
+//! commands that should end immediately. Also compares runs with those of an older version of the
+//! program, whose path is in the environment variable `TIMERMETER_BENCH_BEFORE`. No other programs
+//! should run meanwhile.
 
 use std::ffi::OsStr;
 use std::process::{Command, Stdio};

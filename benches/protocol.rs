@@ -23,7 +23,8 @@ fn measure_readings(criterion: &mut Criterion) {
     let connection = Rc::new(RefCell::new(connection));
     let mut group = criterion.benchmark_group("readings");
     group.throughput(Throughput::Elements(u64::from(READINGS_PER_ANSWER)));
-    // The floor takes almost no time to read, so its benchmark shows the time of the protocol alone.
+    // The floor takes almost no time to read, so its benchmark shows the time of the protocol
+    // alone.
     for id in [timers::FLOOR_ID, "monotonic"] {
         let mut timer = subject(&connection, id);
         group.bench_function(id, |bencher| {

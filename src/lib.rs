@@ -2,8 +2,8 @@
 //!
 //! Timers are black boxes. A [`campaign`] measures them and stores its observations in a [`trace`].
 //! Pure functions compute a [`profile`] (the figures of a clock) and verdicts ([`trust`]) from the
-//! trace, and a [`report`] presents them. Data flows only in that direction. The [`model`] defines the
-//! types that these modules share.
+//! trace, and a [`report`] presents them. Data flows only in that direction. The [`model`] defines
+//! the types that these modules share.
 
 #![forbid(unsafe_code)]
 

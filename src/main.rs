@@ -52,8 +52,8 @@ fn main() -> ExitCode {
     }
 }
 
-/// Parses the command line. If that fails, prints the error message, with very long words shortened,
-/// and ends the process.
+/// Parses the command line. If that fails, prints the error message, with very long words
+/// shortened, and ends the process.
 fn parse_arguments() -> Cli {
     Cli::read().unwrap_or_else(|error| {
         let message = error.render().to_string();
@@ -87,8 +87,8 @@ fn exit_code(result: Result<bool, CommandError>) -> ExitCode {
     }
 }
 
-/// Returns whether a signal asked this program to end, even if the thread that handles signals has not
-/// run yet.
+/// Returns whether a signal asked this program to end, even if the thread that handles signals has
+/// not run yet.
 fn interrupted() -> bool {
     children::interrupted() || signals::asked().is_some()
 }
@@ -117,8 +117,8 @@ fn handles_signals(command: &Command) -> bool {
     matches!(command, Command::Watch(_))
 }
 
-/// Returns whether a command waits, or reports or stores the current time. The standard library panics
-/// in such a command if the process may read no clock.
+/// Returns whether a command waits, or reports or stores the current time. The standard library
+/// panics in such a command if the process may read no clock.
 fn needs_clock(command: &Command) -> bool {
     has_children(command)
         || matches!(
@@ -127,8 +127,8 @@ fn needs_clock(command: &Command) -> bool {
         )
 }
 
-/// Prepares a command: checks that it can read a clock if it needs one, and starts the handling of the
-/// signals that end the program ([`end`]).
+/// Prepares a command: checks that it can read a clock if it needs one, and starts the handling of
+/// the signals that end the program ([`end`]).
 fn listen(command: &Command) -> Result<(), CommandError> {
     if needs_clock(command) && timers::kernel_time().is_none() {
         return Err(CommandError::Failed(

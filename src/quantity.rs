@@ -47,8 +47,8 @@ pub fn frequency(text: &str) -> Result<Hertz, QuantityError> {
     positive(&text.to_lowercase(), FREQUENCIES, accepted).map(Hertz)
 }
 
-/// Parses a number above zero with one of these units, and returns it in the base unit. `accepted` says
-/// in the error message what is accepted.
+/// Parses a number above zero with one of these units, and returns it in the base unit. `accepted`
+/// says in the error message what is accepted.
 fn positive(text: &str, units: Units, accepted: &'static str) -> Result<f64, QuantityError> {
     let trimmed = text.trim();
     let number = trimmed.trim_end_matches(char::is_alphabetic);

@@ -25,8 +25,8 @@ pub enum UnknownTimer {
 }
 
 impl UnknownTimer {
-    /// Returns the error message for a timer of a report. `ids` are all timers of that report; the message
-    /// lists some of them if none is similar.
+    /// Returns the error message for a timer of a report. `ids` are all timers of that report; the
+    /// message lists some of them if none is similar.
     #[must_use]
     pub fn among(&self, ids: &[&str]) -> String {
         match self {
@@ -39,8 +39,8 @@ impl UnknownTimer {
     }
 }
 
-/// Returns those of the `ids` that match a pattern, each once, in the order of `ids`; all of them if
-/// there are no patterns.
+/// Returns those of the `ids` that match a pattern, each once, in the order of `ids`; all of them
+/// if there are no patterns.
 ///
 /// # Errors
 /// When a pattern matches no id.
@@ -105,8 +105,8 @@ impl<'p> Pattern<'p> {
     }
 }
 
-/// Returns the ids that are most similar to `text`, the nearest first. Compares it with each id with
-/// and without the prefix of its runtime (`java:`).
+/// Returns the ids that are most similar to `text`, the nearest first. Compares it with each id
+/// with and without the prefix of its runtime (`java:`).
 #[must_use]
 pub fn nearest(text: &str, ids: &[&str]) -> Vec<String> {
     /// Largest number of ids that are returned.

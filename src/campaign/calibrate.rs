@@ -1,5 +1,5 @@
-//! Calibrates a reference, the timer that times the others: finds its rate, its step, and how long a
-//! unit of work takes by it. A unit of work is one turn of the loop that an interval contains.
+//! Calibrates a reference, the timer that times the others: finds its rate, its step, and how long
+//! a unit of work takes by it. A unit of work is one turn of the loop that an interval contains.
 
 use rand::RngExt;
 use rand::rngs::StdRng;
@@ -94,10 +94,10 @@ const MIN_MULTIPLES: usize = 20;
 /// Attempts to collect `MIN_MULTIPLES` intervals.
 const MAX_ATTEMPTS: u32 = 6;
 
-/// Returns the step of a reference with long steps, in ticks: the shortest interval, if all intervals
-/// are whole multiples of it. `groups` are the intervals so far; further ones are measured around
-/// work of at most about twice `shortest` ticks. `None` if the intervals have no such step or are too
-/// few.
+/// Returns the step of a reference with long steps, in ticks: the shortest interval, if all
+/// intervals are whole multiples of it. `groups` are the intervals so far; further ones are
+/// measured around work of at most about twice `shortest` ticks. `None` if the intervals have no
+/// such step or are too few.
 fn common_step(
     subject: &mut dyn Subject,
     groups: &[Intervals],
@@ -150,8 +150,8 @@ fn random_intervals(
 }
 
 /// Returns the smallest positive movement of a reference, in ticks, if it is longer than
-/// `LONGEST_ORDINARY_STEP_NS`, as in browsers. `None` if it is shorter, or if the reference moved in
-/// every interval: the smallest movement then shows the cost of a read, not a step.
+/// `LONGEST_ORDINARY_STEP_NS`, as in browsers. `None` if it is shorter, or if the reference moved
+/// in every interval: the smallest movement then shows the cost of a read, not a step.
 fn long_step(groups: &[Intervals], ns_per_tick: f64) -> Option<i64> {
     let all = || groups.iter().flat_map(|group| &group.deltas).copied();
     let shortest = all()
@@ -181,8 +181,8 @@ fn search_step(
             random,
         )?);
     }
-    // Reading a reference takes a fixed number of instructions, so its cost is assumed to vary by no
-    // more than one nanosecond.
+    // Reading a reference takes a fixed number of instructions, so its cost is assumed to vary by
+    // no more than one nanosecond.
     let cost_variation = 1.0 / ns_per_tick;
     let context = Context {
         cost_deviation: cost_variation,
@@ -195,8 +195,8 @@ fn search_step(
     Ok(resolve(&all, &[successive_deltas], &context))
 }
 
-/// Measures intervals around increasing work until the reference clearly advances: by at least 20 µs
-/// and 64 ticks, and by `STEPS_IN_LONGEST_WORK` steps if steps are long.
+/// Measures intervals around increasing work until the reference clearly advances: by at least 20
+/// µs and 64 ticks, and by `STEPS_IN_LONGEST_WORK` steps if steps are long.
 fn increase_work(subject: &mut dyn Subject, ns_per_tick: f64) -> Answer<Vec<Intervals>> {
     let min_advance = (20_000.0 / ns_per_tick).max(64.0) as i64;
     let mut groups = vec![Intervals {
@@ -222,8 +222,8 @@ fn increase_work(subject: &mut dyn Subject, ns_per_tick: f64) -> Answer<Vec<Inte
     }
 }
 
-/// Measures `repeat` intervals around each of these amounts of work; returns how far the subject moved
-/// in each, in ticks.
+/// Measures `repeat` intervals around each of these amounts of work; returns how far the subject
+/// moved in each, in ticks.
 fn measure_deltas(subject: &mut dyn Subject, work: &[u64], repeat: u32) -> Answer<Vec<i64>> {
     Ok(subject
         .intervals(work, repeat)?

@@ -1,5 +1,5 @@
-//! Measures the rate of a reference that declares no unit, such as the time stamp counter: compares it
-//! with a kernel clock over the whole campaign.
+//! Measures the rate of a reference that declares no unit, such as the time stamp counter: compares
+//! it with a kernel clock over the whole campaign.
 
 use std::cell::RefCell;
 use std::rc::Rc;

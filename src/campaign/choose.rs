@@ -31,8 +31,8 @@ pub struct Settings {
     pub timeout: Duration,
 }
 
-/// Chooses the reference from the timers of a host and calibrates it. Tries the timers that the host
-/// recommends, then those with a declared unit, and takes the first that can be calibrated.
+/// Chooses the reference from the timers of a host and calibrates it. Tries the timers that the
+/// host recommends, then those with a declared unit, and takes the first that can be calibrated.
 ///
 /// # Errors
 /// The reason why the last candidate failed.

@@ -1,5 +1,6 @@
-//! Characterises clocks: measures all timers of all hosts in rounds of fresh processes, starts further
-//! processes for the timers with the widest intervals, and gathers the evidence for verdicts.
+//! Characterises clocks: measures all timers of all hosts in rounds of fresh processes, starts
+//! further processes for the timers with the widest intervals, and gathers the evidence for
+//! verdicts.
 
 mod adds;
 mod brief;
@@ -44,17 +45,18 @@ pub use subject::Subject;
 /// Share of the time budget that is reserved for the verdicts and the analysis. *Seen*: 5 to 6 s of
 /// a run next to a busy program.
 const VERDICTS_SHARE: f64 = 0.3;
-/// Rounds in which all timers, not only the timer of the process, are compared with their references
-/// after each process. *Judgement*: this gives times between comparisons from 14 ms to a round.
+/// Rounds in which all timers, not only the timer of the process, are compared with their
+/// references after each process. *Judgement*: this gives times between comparisons from 14 ms to a
+/// round.
 const CLOSE_COMPARISON_ROUNDS: Range<u32> = 1..2;
-/// Declared tick or resolution, in nanoseconds, from which a clock is watched as a slow timer from the
-/// beginning, because no process works long enough to find its step. *Computed*: twice the longest
-/// work of the default plan.
+/// Declared tick or resolution, in nanoseconds, from which a clock is watched as a slow timer from
+/// the beginning, because no process works long enough to find its step. *Computed*: twice the
+/// longest work of the default plan.
 const DECLARED_SLOW_NS: f64 = 1e6;
 
-/// Measures all subjects. Calls `progress` with a description of the next step, always when nothing is
-/// being measured. Returns the frequency of the core during the campaign, in hertz: the median of all
-/// windows, with the range of nine tenths of them. `None` if it was not observed.
+/// Measures all subjects. Calls `progress` with a description of the next step, always when nothing
+/// is being measured. Returns the frequency of the core during the campaign, in hertz: the median
+/// of all windows, with the range of nine tenths of them. `None` if it was not observed.
 ///
 /// # Errors
 /// Only [`Fault::Interrupted`]: the failure of a timer is recorded in its outcome.
@@ -94,16 +96,16 @@ struct Campaign<'a> {
     cpus: Vec<u32>,
     /// After this deadline, no further processes are started except for the verdicts.
     deadline: Deadline,
-    /// While it exists, the runner and its threads avoid the CPU that measures. `None` if there is no
-    /// other CPU.
+    /// While it exists, the runner and its threads avoid the CPU that measures. `None` if there is
+    /// no other CPU.
     runner_pin: Option<Pinned>,
     watch: Rc<RefCell<Watch>>,
     /// The measurement of the reference rate of each host, in the order of the hosts.
     calibrations: Vec<Option<Calibration>>,
     /// The processes that compare and examine the timers of a host, or a single timer.
     sessions: BTreeMap<Group, Session>,
-    /// The time of the runner before and after the first comparison of each timer, by the index of the
-    /// timer.
+    /// The time of the runner before and after the first comparison of each timer, by the index of
+    /// the timer.
     first_comparisons: BTreeMap<usize, [Moment; 2]>,
     background_watcher: BackgroundWatcher,
 }
@@ -118,8 +120,8 @@ impl<'a> Campaign<'a> {
         let sampling = Duration::from_secs_f64(settings.plan.budget_s * (1.0 - VERDICTS_SHARE));
         let deadline = Deadline::after(sampling);
         let cpus = timers::allowed_cpus().unwrap_or_default();
-        // Starts the threads of the later analysis before this process is pinned, so that they may use
-        // all CPUs.
+        // Starts the threads of the later analysis before this process is pinned, so that they may
+        // use all CPUs.
         parallel::start_workers();
         let runner_pin = settings.cpu.and_then(Pinned::off);
         let patience = Duration::from_nanos(settings.plan.patience_ns as u64);
@@ -262,8 +264,8 @@ impl<'a> Campaign<'a> {
         Ok(())
     }
 
-    /// Runs further processes for the timers with the widest intervals, until all intervals are narrow
-    /// enough or the time is used up.
+    /// Runs further processes for the timers with the widest intervals, until all intervals are
+    /// narrow enough or the time is used up.
     fn narrow_intervals(&mut self) -> Result<(), Fault> {
         let plan = self.settings.plan;
         if plan.max_processes <= plan.processes + plan.brief {

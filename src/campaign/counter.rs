@@ -1,6 +1,6 @@
-//! Observes a counter that programs read without the kernel, such as the time stamp counter: whether
-//! its readings are in order, also between CPUs, and its rate relative to a kernel clock on all CPUs,
-//! while the thread computes and while it sleeps.
+//! Observes a counter that programs read without the kernel, such as the time stamp counter:
+//! whether its readings are in order, also between CPUs, and its rate relative to a kernel clock on
+//! all CPUs, while the thread computes and while it sleeps.
 
 use std::time::Duration;
 

@@ -38,8 +38,8 @@ pub struct Shortcuts<'a> {
     /// Whether brief processes also time the calls of this timer; this process then times them as
     /// briefly.
     pub brief: bool,
-    /// The connection to a host that answers many questions in one request, and the id of the timer;
-    /// `None` if the host does not support that.
+    /// The connection to a host that answers many questions in one request, and the id of the
+    /// timer; `None` if the host does not support that.
     pub host: Option<(&'a Rc<RefCell<Connection>>, &'a str)>,
     /// Whether earlier processes found the steps of the timer too long; the search is then skipped.
     pub slow: bool,
@@ -96,9 +96,9 @@ pub fn explore(
     })
 }
 
-/// Searches for the step of the timer on the bench after its calls were timed, and adds the intervals
-/// to `run`. Returns the nanoseconds per tick of the timer if known, and whether its steps are too
-/// long to be found.
+/// Searches for the step of the timer on the bench after its calls were timed, and adds the
+/// intervals to `run`. Returns the nanoseconds per tick of the timer if known, and whether its
+/// steps are too long to be found.
 ///
 /// # Errors
 /// The errors of the subjects on the bench.

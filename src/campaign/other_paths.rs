@@ -1,4 +1,5 @@
-//! Compares two ways to read the same clock of this program, such as with and without a system call.
+//! Compares two ways to read the same clock of this program, such as with and without a system
+//! call.
 
 use crate::campaign::sampling::Plan;
 use crate::trace::OtherPath;
@@ -8,8 +9,8 @@ use crate::trace::OtherPath;
 /// *Judgement*: some ten milliseconds of a default run.
 const READINGS_DIVISOR: u32 = 10;
 
-/// Reads each of the given clocks that can be read in two ways by both of them; returns the id of the
-/// clock and the comparison.
+/// Reads each of the given clocks that can be read in two ways by both of them; returns the id of
+/// the clock and the comparison.
 #[must_use]
 pub fn other_paths(ids: &[&str], plan: &Plan) -> Vec<(&'static str, OtherPath)> {
     let compare = |read: timers::PairedReads| {

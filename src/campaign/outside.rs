@@ -120,8 +120,8 @@ impl Moment {
         })
     }
 
-    /// Returns the nanoseconds since an earlier moment by each of the two clocks: the smaller value,
-    /// then the larger one.
+    /// Returns the nanoseconds since an earlier moment by each of the two clocks: the smaller
+    /// value, then the larger one.
     pub(super) fn since(self, earlier: Self) -> (f64, f64) {
         let steered = self.steered.saturating_sub(earlier.steered) as f64;
         let raw = self.raw.saturating_sub(earlier.raw) as f64;
@@ -129,8 +129,8 @@ impl Moment {
     }
 }
 
-/// Returns whether the timer moved no further across the pause than between two reads: it then moves
-/// with each read, not with time. The arguments are the samples before and after the pause.
+/// Returns whether the timer moved no further across the pause than between two reads: it then
+/// moves with each read, not with time. The arguments are the samples before and after the pause.
 fn stands_still(begin: &[Sample], end: &[Sample]) -> bool {
     let between =
         |first: &Sample, last: &Sample| last.reading.wrapping_sub(first.reading).unsigned_abs();

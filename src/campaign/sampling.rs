@@ -13,21 +13,23 @@ pub struct Plan {
     pub name: &'static str,
     /// Processes that measure only one timer, for each timer.
     pub processes: u32,
-    /// Brief processes. A brief process measures many timers and, for most of them, only times their
-    /// calls.
+    /// Brief processes. A brief process measures many timers and, for most of them, only times
+    /// their calls.
     pub brief: u32,
     /// Number of the first brief processes, which also search for steps.
     pub searching: u32,
-    /// Brief processes after which the timers whose intervals are still too wide are selected again.
+    /// Brief processes after which the timers whose intervals are still too wide are selected
+    /// again.
     pub block: u32,
     /// Processes for each timer of a host that does not support brief processes.
     pub without_brief: u32,
     /// Largest number of processes for a timer whose interval is still too wide.
     pub max_processes: u32,
-    /// Target for half the width of the interval of the Quality of a timer, relative to that Quality.
+    /// Target for half the width of the interval of the Quality of a timer, relative to that
+    /// Quality.
     pub precision: f64,
-    /// Whether timers get further processes even if `max_processes` of them would not reach the target
-    /// precision.
+    /// Whether timers get further processes even if `max_processes` of them would not reach the
+    /// target precision.
     pub insists: bool,
     /// Seconds that a run should take at most. After most of them, no further processes are started
     /// except for the verdicts.
@@ -43,21 +45,21 @@ pub struct Plan {
     pub order_readings: u32,
     /// Longest time of these readings, in nanoseconds.
     pub order_ns: f64,
-    /// Handoffs between two threads, for each pair of CPUs: one thread reads the timer, then the other
-    /// one does.
+    /// Handoffs between two threads, for each pair of CPUs: one thread reads the timer, then the
+    /// other one does.
     pub handoffs: u32,
     /// Comparisons with the reference in a series, about a millisecond apart.
     pub comparisons: u32,
-    /// Milliseconds for which a timer is observed under each of three conditions: its thread computes,
-    /// sleeps, or sleeps next to a busy thread.
+    /// Milliseconds for which a timer is observed under each of three conditions: its thread
+    /// computes, sleeps, or sleeps next to a busy thread.
     pub nature_ms: u32,
     /// The code contexts in which the cost of a read is measured.
     pub contexts: &'static [Context],
 }
 
 impl Plan {
-    /// Returns the number of rounds. In each round, a timer gets one process that measures only this
-    /// timer, until it has had `own_processes` of them.
+    /// Returns the number of rounds. In each round, a timer gets one process that measures only
+    /// this timer, until it has had `own_processes` of them.
     #[must_use]
     pub fn rounds(&self) -> u32 {
         self.processes.max(self.without_brief)
@@ -74,8 +76,8 @@ impl Plan {
         }
     }
 
-    /// Returns the number of processes that measure only this timer. `has_brief` says whether its host
-    /// supports brief processes.
+    /// Returns the number of processes that measure only this timer. `has_brief` says whether its
+    /// host supports brief processes.
     #[must_use]
     pub fn own_processes(&self, has_brief: bool) -> u32 {
         if has_brief {

@@ -15,8 +15,8 @@ pub struct PerCall {
 }
 
 /// Counts the allocations of a call. Makes a first call, which may initialise data, then counts the
-/// allocations of few calls and of many calls. Allocations that do not depend on the number of calls
-/// cancel out in the difference.
+/// allocations of few calls and of many calls. Allocations that do not depend on the number of
+/// calls cancel out in the difference.
 pub fn per_call(timed: &mut dyn Timed) -> PerCall {
     const FEW_CALLS: u64 = 3;
     const MANY_CALLS: u64 = 100;

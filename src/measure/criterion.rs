@@ -16,8 +16,8 @@
 //! # }
 //! ```
 //!
-//! If the clock is chosen at run time, pass a visitor to [`timers::visit`]. The visitor is compiled for
-//! each timer, so that no read is a dynamic call. `benches/clocks.rs` is a complete benchmark.
+//! If the clock is chosen at run time, pass a visitor to [`timers::visit`]. The visitor is compiled
+//! for each timer, so that no read is a dynamic call. `benches/clocks.rs` is a complete benchmark.
 //!
 //! ```
 //! use criterion::Criterion;
@@ -90,7 +90,8 @@ impl<C: Clock> Measurement for ClockTime<C> {
 /// Formats times in nanoseconds with a suitable unit.
 struct Nanoseconds;
 
-/// Returns the unit for times of about `typical` nanoseconds: its size in nanoseconds, and its name.
+/// Returns the unit for times of about `typical` nanoseconds: its size in nanoseconds, and its
+/// name.
 fn unit(typical: f64) -> (f64, &'static str) {
     match typical {
         ns if ns < 1.0 => (1e-3, "ps"),

@@ -77,9 +77,9 @@ fn measure_adaptive_batches(trial: &mut Trial) -> Result<Measured, TrialError> {
 }
 
 /// Measures how many calls fit into a given time, the span of the goal (Kabutz). Each run makes the
-/// number of calls that should fill the span. A run is repeated if its length differs from the span by
-/// more than the sum of 2 %, one step of the clock and one call. Only three runs are repeated; later
-/// runs count whatever their length is, and their variation shows in the standard deviation.
+/// number of calls that should fill the span. A run is repeated if its length differs from the span
+/// by more than the sum of 2 %, one step of the clock and one call. Only three runs are repeated;
+/// later runs count whatever their length is, and their variation shows in the standard deviation.
 fn measure_throughput(trial: &mut Trial) -> Result<Measured, TrialError> {
     const MAX_REPEATS: u32 = 3;
     const MAX_LENGTH_ERROR: f64 = 0.02;
@@ -121,14 +121,14 @@ fn measure_throughput(trial: &mut Trial) -> Result<Measured, TrialError> {
     trial.summarise(calls, samples, &budget)
 }
 
-/// Measures operations that are shorter than a step of the clock (edge-crossing). A single call shows 0
-/// or one step, but the mean of many calls shows their duration, because the probability of crossing
-/// an edge of the clock is proportional to it. Subtracts the mean of empty intervals. Makes as many
-/// calls as the goal needs, or as fit into the time limit; the reported error is that of the calls
-/// that were made. The calls are divided into groups, each of which is a sample.
+/// Measures operations that are shorter than a step of the clock (edge-crossing). A single call
+/// shows 0 or one step, but the mean of many calls shows their duration, because the probability of
+/// crossing an edge of the clock is proportional to it. Subtracts the mean of empty intervals.
+/// Makes as many calls as the goal needs, or as fit into the time limit; the reported error is that
+/// of the calls that were made. The calls are divided into groups, each of which is a sample.
 fn measure_edge_crossing(trial: &mut Trial) -> Result<Measured, TrialError> {
-    /// Length of a group, in nanoseconds, above which disturbed groups are not rejected, because every
-    /// such group contains interruptions.
+    /// Length of a group, in nanoseconds, above which disturbed groups are not rejected, because
+    /// every such group contains interruptions.
     /// *Judgement*: some ticks of the scheduler.
     const MAX_WATCHED_GROUP_NS: f64 = 1e7;
     let mut random = StdRng::seed_from_u64(trial.goal.seed);
@@ -189,8 +189,9 @@ fn planned_ns(one_ns: f64) -> f64 {
 /// nanoseconds.
 fn plan_edge_crossing(trial: &Trial, one_ns: f64) -> Result<Plan, TrialError> {
     let goal = &trial.goal;
-    // If only an upper bound of the step is known, edge-crossing overestimates its variance. This is
-    // accepted for operations with a set-up, because these cannot be measured in batches instead.
+    // If only an upper bound of the step is known, edge-crossing overestimates its variance. This
+    // is accepted for operations with a set-up, because these cannot be measured in batches
+    // instead.
     let clock = &ClockFigures {
         resolved: trial.clock.resolved || trial.timed.needs_set_up(),
         ..trial.clock.clone()
@@ -214,8 +215,8 @@ fn plan_edge_crossing(trial: &Trial, one_ns: f64) -> Result<Plan, TrialError> {
 }
 
 /// Measures a window of 0 or 1 calls and returns its length in nanoseconds. Before it, delays for a
-/// random time of up to one step of the clock (at most 0.1 ms), so that windows begin at random points
-/// of a step, and makes the set-up.
+/// random time of up to one step of the clock (at most 0.1 ms), so that windows begin at random
+/// points of a step, and makes the set-up.
 fn measure_window(trial: &mut Trial, random: &mut StdRng, calls: u64) -> f64 {
     let delay_ns = random.random_range(0.0..trial.clock.step_ns.clamp(1.0, 1e5));
     std::hint::black_box(timers::links(1, delay_ns as u64));
@@ -226,8 +227,8 @@ fn measure_window(trial: &mut Trial, random: &mut StdRng, calls: u64) -> f64 {
     trial.timed.window(calls)
 }
 
-/// Estimates the duration of a call in nanoseconds. Doubles the number of single calls until they take
-/// `MIN_STEPS` steps of the clock together.
+/// Estimates the duration of a call in nanoseconds. Doubles the number of single calls until they
+/// take `MIN_STEPS` steps of the clock together.
 fn estimate_call_ns(trial: &mut Trial, random: &mut StdRng) -> Result<f64, TrialError> {
     /// Total length of the calls, in steps of the clock, at which the estimate is rarely off by a
     /// third.
@@ -246,8 +247,8 @@ fn estimate_call_ns(trial: &mut Trial, random: &mut StdRng) -> Result<f64, Trial
     }
 }
 
-/// Measures batches whose number of calls varies at random; each sample is weighted by its number of
-/// calls (micro trials of Caliper).
+/// Measures batches whose number of calls varies at random; each sample is weighted by its number
+/// of calls (micro trials of Caliper).
 fn measure_varied_batches(trial: &mut Trial) -> Result<Measured, TrialError> {
     /// Standard deviation of the number of calls, relative to its mean.
     const LENGTH_DEVIATION: f64 = 0.2;

@@ -4,8 +4,8 @@
 //! batch of calls of a closure. The timed region is compiled for the clock and the closure and
 //! contains no dynamic calls. The result of the closure passes through
 //! [`black_box`](std::hint::black_box), so that the compiler does not remove the calls; its inputs
-//! should do so too. The number of calls in a batch depends on the clock: a coarse clock needs longer
-//! batches for the same error. The interval of the result includes the error of the clock
+//! should do so too. The number of calls in a batch depends on the clock: a coarse clock needs
+//! longer batches for the same error. The interval of the result includes the error of the clock
 //! ([`Budget`](crate::method::Budget)) and the variation of the samples.
 //!
 //! ```

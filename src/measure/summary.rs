@@ -46,8 +46,8 @@ pub struct Measured {
 }
 
 impl Measured {
-    /// Computes the result from the samples, each of which contains `calls` calls. `None` if the mean is
-    /// not above zero, which means that the clock did not move.
+    /// Computes the result from the samples, each of which contains `calls` calls. `None` if the
+    /// mean is not above zero, which means that the clock did not move.
     #[must_use]
     pub fn from_samples(
         calls: u64,
@@ -103,15 +103,15 @@ pub(super) fn valid_mean(samples: &[Sample]) -> f64 {
     mean(valid_ns(samples)).unwrap_or(0.0)
 }
 
-/// Returns the interval of the median with this confidence. `ranked` are the sorted samples. The ends
-/// are the samples of two ranks, found from a binomial distribution: each sample is below the true
-/// median with probability 1/2, whatever the distribution of the samples is. `None` if there are too
-/// few samples for this confidence.
+/// Returns the interval of the median with this confidence. `ranked` are the sorted samples. The
+/// ends are the samples of two ranks, found from a binomial distribution: each sample is below the
+/// true median with probability 1/2, whatever the distribution of the samples is. `None` if there
+/// are too few samples for this confidence.
 fn median_interval(ranked: &[f64], confidence: f64) -> Option<(f64, f64)> {
     let count = ranked.len();
-    // The probability that exactly `rank` samples are below the median, as a logarithm because it may
-    // be too small for a float; the probability that at most `rank` samples are; and the last rank for
-    // which the latter is small enough.
+    // The probability that exactly `rank` samples are below the median, as a logarithm because it
+    // may be too small for a float; the probability that at most `rank` samples are; and the last
+    // rank for which the latter is small enough.
     let (mut log_exactly, mut at_most, mut outside) =
         (-(count as f64) * std::f64::consts::LN_2, 0.0_f64, None);
     for rank in 0..count / 2 {

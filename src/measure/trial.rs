@@ -1,6 +1,6 @@
 //! Provides what all instruments share: the floor (the time that an empty window shows), the error
-//! budget, the shortest sufficient window, collection of samples, and the time limit. A window is the
-//! time between two reads of the clock, with the calls in it.
+//! budget, the shortest sufficient window, collection of samples, and the time limit. A window is
+//! the time between two reads of the clock, with the calls in it.
 
 use std::time::Duration;
 
@@ -116,8 +116,8 @@ impl<'a> Trial<'a> {
         })
     }
 
-    /// Returns the error budget of a window of `window_ns` nanoseconds. `single` says whether it contains
-    /// a single call.
+    /// Returns the error budget of a window of `window_ns` nanoseconds. `single` says whether it
+    /// contains a single call.
     pub(super) fn budget(&self, window_ns: f64, single: bool) -> Budget {
         Budget {
             quantisation: self.clock.step_ns / window_ns,
@@ -127,8 +127,8 @@ impl<'a> Trial<'a> {
         }
     }
 
-    /// Returns the length in nanoseconds of the shortest window with a batch that keeps the error of the
-    /// goal.
+    /// Returns the length in nanoseconds of the shortest window with a batch that keeps the error
+    /// of the goal.
     pub(super) fn shortest_ns(&self) -> f64 {
         (self.clock.step_ns + self.floor_error_ns + self.clock.pipeline_ns(false))
             / (self.goal.error - DRIFT)
@@ -203,13 +203,13 @@ impl<'a> Trial<'a> {
             .ok_or_else(TrialError::clock_did_not_move)
     }
 
-    /// Doubles the number of calls until a window is at least `target_ns` nanoseconds long. Returns the
-    /// number of calls, and the approximate duration of a call in nanoseconds. Measures the last window
-    /// twice and uses the shorter one, because caches are cold in the first and interruptions may
-    /// lengthen either.
+    /// Doubles the number of calls until a window is at least `target_ns` nanoseconds long. Returns
+    /// the number of calls, and the approximate duration of a call in nanoseconds. Measures the
+    /// last window twice and uses the shorter one, because caches are cold in the first and
+    /// interruptions may lengthen either.
     pub(super) fn calibrate(&mut self, target_ns: f64) -> Result<(u64, f64), TrialError> {
-        /// Length of a window, in nanoseconds, from which it is not measured twice, because it is much
-        /// longer than an interruption.
+        /// Length of a window, in nanoseconds, from which it is not measured twice, because it is
+        /// much longer than an interruption.
         const MIN_SINGLE_WINDOW_NS: f64 = 5e7;
         let mut calls = 1_u64;
         loop {

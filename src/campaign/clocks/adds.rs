@@ -1,6 +1,6 @@
-//! Measures the time that a read adds to the code around it, its cost in context. A row is a sequence
-//! of pieces of work that is timed with and without a read after each piece. The contexts are kinds
-//! of work, such as cache misses.
+//! Measures the time that a read adds to the code around it, its cost in context. A row is a
+//! sequence of pieces of work that is timed with and without a read after each piece. The contexts
+//! are kinds of work, such as cache misses.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -29,17 +29,17 @@ const PIECES_PER_ROW: [f64; 2] = [16.0, 512.0];
 /// *Judgement*: the middle half of nine pairs excludes the rows that were interrupted.
 const PAIRS: u32 = 9;
 /// Largest number of short rows that a row of cache misses is divided into. Some misses take many
-/// times as long as the others: the middle half of many short rows excludes these misses, while every
-/// long row contains some. *Seen*: with 64 short rows, ten runs of one machine differed by a third
-/// less than with 16, in the same time.
+/// times as long as the others: the middle half of many short rows excludes these misses, while
+/// every long row contains some. *Seen*: with 64 short rows, ten runs of one machine differed by a
+/// third less than with 16, in the same time.
 const MAX_SHORT_ROWS: u32 = 64;
 /// Fewest cache misses in a short row.
 /// *Judgement*: a row takes a microsecond, which any reference that is not coarse resolves.
 const MIN_MISSES: u32 = 8;
 
-/// Returns the questions for a timer whose reads cost `cost_ns` nanoseconds, if all their contexts are
-/// `wanted`: the contexts, the number of pieces in a row, and the number of pairs of rows. Contexts
-/// that some machines do not support are separate questions.
+/// Returns the questions for a timer whose reads cost `cost_ns` nanoseconds, if all their contexts
+/// are `wanted`: the contexts, the number of pieces in a row, and the number of pairs of rows.
+/// Contexts that some machines do not support are separate questions.
 pub fn context_questions(
     cost_ns: f64,
     wanted: &[Context],
@@ -62,8 +62,8 @@ pub fn context_questions(
         .filter(|(contexts, _)| contexts.iter().all(|context| wanted.contains(context)))
 }
 
-/// Measures the cost of one timer in the contexts of the plan, in a process that has timed its calls.
-/// `window` repeats disturbed windows. Questions that the host refuses are left out.
+/// Measures the cost of one timer in the contexts of the plan, in a process that has timed its
+/// calls. `window` repeats disturbed windows. Questions that the host refuses are left out.
 ///
 /// # Errors
 /// When the process is lost.

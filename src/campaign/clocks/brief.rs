@@ -1,5 +1,5 @@
-//! Runs brief processes: each measures many timers and, for most of them, only times their calls. They
-//! show how much results differ between processes.
+//! Runs brief processes: each measures many timers and, for most of them, only times their calls.
+//! They show how much results differ between processes.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -26,8 +26,8 @@ use crate::trace::{Batches, Reference, Run};
 
 impl Campaign<'_> {
     /// Runs one brief process for those of the `targets` that belong to this host. `searches` says
-    /// whether it searches for steps. Returns the timers that were measured. If the process is lost,
-    /// its timers stay valid, because each also had processes of its own.
+    /// whether it searches for steps. Returns the timers that were measured. If the process is
+    /// lost, its timers stay valid, because each also had processes of its own.
     ///
     /// # Errors
     /// Only [`Fault::Interrupted`].
@@ -40,8 +40,8 @@ impl Campaign<'_> {
         let subjects = &self.subjects;
         targets.retain(|&index| subjects[index].host == host && subjects[index].outcome.is_ok());
         targets.shuffle(&mut self.random);
-        // Perf events come last: while one is open, the kernel saves and restores its counter on every
-        // thread switch, which disturbs the timers after it.
+        // Perf events come last: while one is open, the kernel saves and restores its counter on
+        // every thread switch, which disturbs the timers after it.
         targets.sort_by_key(|&index| {
             subjects[index].timer.properties.family == Some(Family::PerfEvent)
         });
@@ -84,8 +84,8 @@ impl Campaign<'_> {
         Ok(measured)
     }
 
-    /// Times the calls of a timer, searches for its step if `searches` is set, and measures its cost in
-    /// context if fewer processes than planned have done so.
+    /// Times the calls of a timer, searches for its step if `searches` is set, and measures its
+    /// cost in context if fewer processes than planned have done so.
     fn measure_one(
         &mut self,
         connection: &Rc<RefCell<Connection>>,
@@ -138,9 +138,9 @@ impl Campaign<'_> {
     }
 }
 
-/// Times the calls of a timer in one window, with a single question if the host supports it. The floor
-/// (the time of the loop around a call) is the same for all timers of a process, so it is measured
-/// with the first timer only.
+/// Times the calls of a timer in one window, with a single question if the host supports it. The
+/// floor (the time of the loop around a call) is the same for all timers of a process, so it is
+/// measured with the first timer only.
 fn time_calls(
     connection: &Rc<RefCell<Connection>>,
     window: &mut ProcessWatch,

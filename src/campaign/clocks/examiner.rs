@@ -34,9 +34,9 @@ pub(super) enum Series {
 pub(super) type Group = (usize, Option<usize>);
 
 impl Campaign<'_> {
-    /// Compares the timers with these indices with their references once and adds the results to the
-    /// series. Skips hosts that do not support comparisons, timers that refused them before, and full
-    /// series.
+    /// Compares the timers with these indices with their references once and adds the results to
+    /// the series. Skips hosts that do not support comparisons, timers that refused them before,
+    /// and full series.
     ///
     /// # Errors
     /// Only [`Fault::Interrupted`].
@@ -123,8 +123,9 @@ impl Campaign<'_> {
         Ok(())
     }
 
-    /// Asks the process of a group a question, after starting the process if necessary. If that fails,
-    /// records the reason as a refusal of the question by these `members` and returns `None`.
+    /// Asks the process of a group a question, after starting the process if necessary. If that
+    /// fails, records the reason as a refusal of the question by these `members` and returns
+    /// `None`.
     ///
     /// # Errors
     /// Only [`Fault::Interrupted`].
@@ -181,8 +182,8 @@ impl Campaign<'_> {
         })
     }
 
-    /// Groups the timers with these indices by the process that examines them. Leaves out timers that
-    /// failed.
+    /// Groups the timers with these indices by the process that examines them. Leaves out timers
+    /// that failed.
     fn group_by_process(&self, indices: &[usize]) -> BTreeMap<Group, Vec<usize>> {
         let mut groups: BTreeMap<Group, Vec<usize>> = BTreeMap::new();
         for &index in indices {
@@ -197,8 +198,8 @@ impl Campaign<'_> {
     }
 }
 
-/// Estimates the lowest cost of a read in any process, and the step if the timer is slow (otherwise 0),
-/// both in nanoseconds.
+/// Estimates the lowest cost of a read in any process, and the step if the timer is slow (otherwise
+/// 0), both in nanoseconds.
 fn estimate_cost_and_step(subject: &Subject) -> [f64; 2] {
     let Ok(stored) = &subject.outcome else {
         return [ASSUMED_COST_NS, 0.0];

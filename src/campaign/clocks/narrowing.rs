@@ -1,5 +1,5 @@
-//! Selects the timers that get further processes after the rounds: those whose Quality has the widest
-//! interval, as long as more processes can make it narrow enough.
+//! Selects the timers that get further processes after the rounds: those whose Quality has the
+//! widest interval, as long as more processes can make it narrow enough.
 
 use std::time::Duration;
 

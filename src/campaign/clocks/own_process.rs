@@ -27,8 +27,8 @@ use crate::rate::tightest;
 const COMPARISONS_PER_SAMPLE: u32 = 7;
 
 impl Campaign<'_> {
-    /// Measures a timer in a process of its own, then compares it with its reference. If the process
-    /// fails, records the reason as the outcome of the timer.
+    /// Measures a timer in a process of its own, then compares it with its reference. If the
+    /// process fails, records the reason as the outcome of the timer.
     ///
     /// # Errors
     /// Only [`Fault::Interrupted`].
@@ -96,9 +96,9 @@ impl Campaign<'_> {
     }
 }
 
-/// Compares a timer with its reference once if its rate may differ between processes. That is so if it
-/// declares a unit, may count wall time, and is not kept by the kernel or a device, which are the
-/// same for all processes. `None` otherwise, and if the host refuses the question.
+/// Compares a timer with its reference once if its rate may differ between processes. That is so if
+/// it declares a unit, may count wall time, and is not kept by the kernel or a device, which are
+/// the same for all processes. `None` otherwise, and if the host refuses the question.
 ///
 /// # Errors
 /// When the process is lost.
@@ -122,8 +122,8 @@ pub(super) fn compare_in_process(
     Ok(compared.and_then(tightest))
 }
 
-/// Explores a timer. Repeats the exploration if the runtime recompiled the measuring loops during it,
-/// because its first part then measured different machine code.
+/// Explores a timer. Repeats the exploration if the runtime recompiled the measuring loops during
+/// it, because its first part then measured different machine code.
 fn explore_until_stable(
     connection: &Rc<RefCell<Connection>>,
     explore: &mut dyn FnMut() -> Answer<Exploration>,

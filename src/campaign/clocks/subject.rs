@@ -53,14 +53,14 @@ impl Subject {
         self.outcome.is_ok() && 2 * self.slow_searches > self.searches
     }
 
-    /// Returns whether all processes so far found the steps of the timer too long. Further processes
-    /// need not search, because they would give up at the same length of work.
+    /// Returns whether all processes so far found the steps of the timer too long. Further
+    /// processes need not search, because they would give up at the same length of work.
     pub(super) fn is_found_slow(&self) -> bool {
         self.slow_searches > 0 && self.slow_searches == self.searches
     }
 
-    /// Adds the result of an undisturbed process that searched for the step: the nanoseconds per tick
-    /// that it found, and whether it found the steps too long.
+    /// Adds the result of an undisturbed process that searched for the step: the nanoseconds per
+    /// tick that it found, and whether it found the steps too long.
     pub(super) fn add_search(&mut self, ns_per_tick: Option<f64>, slow: bool) {
         self.ticks_ns.extend(ns_per_tick);
         self.searches += 1;
@@ -85,14 +85,15 @@ impl Subject {
         }
     }
 
-    /// Returns the nanoseconds per tick that the processes agree on, and their relative uncertainty.
+    /// Returns the nanoseconds per tick that the processes agree on, and their relative
+    /// uncertainty.
     pub(super) fn tick(&self) -> Option<(f64, f64)> {
         rate::tick_over_processes(&self.ticks_ns)
     }
 
-    /// Stores the length of a tick that the processes agree on, and the frequency of the core in hertz.
-    /// If too few processes were undisturbed, uses the disturbed ones and marks the results; if these
-    /// cannot be used, the outcome becomes an error.
+    /// Stores the length of a tick that the processes agree on, and the frequency of the core in
+    /// hertz. If too few processes were undisturbed, uses the disturbed ones and marks the results;
+    /// if these cannot be used, the outcome becomes an error.
     pub(super) fn store_agreed_results(&mut self, core_hz: Option<f64>) {
         let Ok(stored) = &mut self.outcome else {
             return;
@@ -148,8 +149,8 @@ impl Subject {
     }
 }
 
-/// Returns the reason why a timer failed if `disturbed` of the processes that measured only this timer
-/// were disturbed.
+/// Returns the reason why a timer failed if `disturbed` of the processes that measured only this
+/// timer were disturbed.
 fn too_much_interference(trace: &Stored, disturbed: u32, processes: u32) -> String {
     format!(
         "too much interference: {disturbed} of {processes} processes could not measure undisturbed ({}); stop other programs on \

@@ -1,5 +1,5 @@
-//! Finds the edges of a clock, where its readings change, by reading it many times in each step. The
-//! number of reads from edge to edge shows whether the edges are evenly spaced.
+//! Finds the edges of a clock, where its readings change, by reading it many times in each step.
+//! The number of reads from edge to edge shows whether the edges are evenly spaced.
 
 use timers::Answer;
 
@@ -14,7 +14,8 @@ const SUFFICIENT_EDGES: usize = 64;
 /// *Judgement*: forty steps of 100 ms.
 const LONG_STEPS_NS: f64 = 4e9;
 /// Pieces of work per long step.
-/// *Judgement*: a distance between edges that is off by a quarter is irregular, which is five pieces.
+/// *Judgement*: a distance between edges that is off by a quarter is irregular, which is five
+/// pieces.
 const PIECES_PER_STEP: f64 = 20.0;
 /// Pieces of work in the first question, which shows how long a piece takes.
 const TRIAL_PIECES: f64 = 120.0;
@@ -28,9 +29,9 @@ const MIN_READS_PER_STEP: u32 = 6;
 const FIRST_READINGS: u32 = 2_000;
 
 impl Session {
-    /// Finds the edges of a clock that can be read at least `MIN_READS_PER_STEP` times in a step, within
-    /// the time that its order test may take. Skips clocks that do not step often enough in that
-    /// time, because nothing could be concluded from so few edges.
+    /// Finds the edges of a clock that can be read at least `MIN_READS_PER_STEP` times in a step,
+    /// within the time that its order test may take. Skips clocks that do not step often enough in
+    /// that time, because nothing could be concluded from so few edges.
     pub(super) fn find_edges(&self, examined: &mut Examined) -> Answer<()> {
         if is_coarse(&examined.trace.reference) && self.offers(Op::Comparisons) {
             return self.find_edges_of_long_steps(examined);
@@ -64,8 +65,8 @@ impl Session {
         Ok(())
     }
 
-    /// Finds the edges of steps that are too long for successive readings: reads the clock after each
-    /// of many equal pieces of work.
+    /// Finds the edges of steps that are too long for successive readings: reads the clock after
+    /// each of many equal pieces of work.
     fn find_edges_of_long_steps(&self, examined: &mut Examined) -> Answer<()> {
         // If the step is not known to be long, the timer is the reference itself, which is coarse.
         let step_ns = if examined.step_ns > 0.0 {
@@ -80,8 +81,8 @@ impl Session {
         }
         let mut work = step_ns / PIECES_PER_STEP / examined.trace.reference.ns_per_work;
         let mut pieces = TRIAL_PIECES;
-        // The time of a piece is found from a few pieces first. It may change while a runtime compiles
-        // its loops, so it is then found again from all pieces.
+        // The time of a piece is found from a few pieces first. It may change while a runtime
+        // compiles its loops, so it is then found again from all pieces.
         for _ in 0..MAX_LONG_STEP_QUESTIONS {
             let compared =
                 self.timer(examined.id)

@@ -1,10 +1,10 @@
-//! Gathers the evidence for the verdicts on a timer: whether its readings are in order, also between
-//! threads; its edges; its rate; and what it counts (wall time or CPU time).
+//! Gathers the evidence for the verdicts on a timer: whether its readings are in order, also
+//! between threads; its edges; its rate; and what it counts (wall time or CPU time).
 //!
 //! Processes that do nothing else answer these questions. If a host can compare a timer with its
-//! reference, its processes live as long as the campaign, so that rates are observed over times from
-//! a millisecond to the whole campaign. If one question to a host can cover many timers, one process
-//! examines all timers of that host; otherwise each timer has its own process.
+//! reference, its processes live as long as the campaign, so that rates are observed over times
+//! from a millisecond to the whole campaign. If one question to a host can cover many timers, one
+//! process examines all timers of that host; otherwise each timer has its own process.
 
 mod cpu_migrator;
 mod edges;
@@ -33,8 +33,8 @@ const CHUNK: u32 = 50_000;
 /// Time between two comparisons of a series, in nanoseconds.
 const SPACING_NS: f64 = 1e6;
 
-/// A process that examines timers: all timers of a host if one question to it can cover many timers,
-/// otherwise a single timer.
+/// A process that examines timers: all timers of a host if one question to it can cover many
+/// timers, otherwise a single timer.
 pub(super) struct Session {
     /// The process.
     pub connection: Rc<RefCell<Connection>>,
@@ -71,8 +71,8 @@ impl Session {
         subject(&self.connection, id)
     }
 
-    /// Compares each of these timers with the reference several times. Returns the comparison with the
-    /// shortest time between its outer reads for each timer; `None` if the timer refused.
+    /// Compares each of these timers with the reference several times. Returns the comparison with
+    /// the shortest time between its outer reads for each timer; `None` if the timer refused.
     ///
     /// # Errors
     /// The errors of the subjects.

@@ -1,5 +1,6 @@
-//! Finds which quantity a timer counts (wall time, CPU time of its thread or of its process): observes
-//! how far it moves while its thread computes, sleeps, and sleeps while another thread computes.
+//! Finds which quantity a timer counts (wall time, CPU time of its thread or of its process):
+//! observes how far it moves while its thread computes, sleeps, and sleeps while another thread
+//! computes.
 
 use timers::{Answer, During};
 
@@ -9,11 +10,11 @@ use crate::hosts::protocol::Op;
 use crate::model::Counted;
 use crate::trace::{Meanwhile, Moved};
 
-/// Longest time that a timer is observed here, in milliseconds. Timers whose steps need more time are
-/// observed with the slow timers (`slow_clocks`).
+/// Longest time that a timer is observed here, in milliseconds. Timers whose steps need more time
+/// are observed with the slow timers (`slow_clocks`).
 const LONGEST_OBSERVATION_MS: u32 = 64;
-/// Attempts with a busy thread, each twice as long as the one before, because the thread may not run
-/// for a while if other programs occupy all CPUs.
+/// Attempts with a busy thread, each twice as long as the one before, because the thread may not
+/// run for a while if other programs occupy all CPUs.
 const MAX_BUSY_ATTEMPTS: u32 = 3;
 /// Shortest time that a timer which stands still during sleep is observed next to a busy thread, in
 /// milliseconds: the kernel adds the time of a running thread to its process once a tick, of 10 ms
@@ -28,8 +29,8 @@ const MIN_STEPS: f64 = 6.0;
 const RATE_MS: u32 = 250;
 
 impl Session {
-    /// Observes how far the timers move while their thread computes, sleeps, and sleeps next to a busy
-    /// thread.
+    /// Observes how far the timers move while their thread computes, sleeps, and sleeps next to a
+    /// busy thread.
     pub(super) fn find_counted_quantity(&self, examined: &mut [Examined]) -> Answer<()> {
         // The time that a timer has to be observed, in milliseconds; `None` if it is too long.
         let observation_ms = |one: &Examined| {
@@ -56,7 +57,8 @@ impl Session {
             };
             for _ in 0..MAX_BUSY_ATTEMPTS {
                 self.observe(Meanwhile::OtherSpin, busy_ms, examined, &left)?;
-                // Repeat for timers that claim to count the CPU time of the process but did not move.
+                // Repeat for timers that claim to count the CPU time of the process but did not
+                // move.
                 left.retain(|&at| {
                     let one = &examined[at];
                     let claims = one.trace.evidence.claims.counts;
@@ -84,8 +86,8 @@ impl Session {
         Ok(())
     }
 
-    /// Observes the timers with the indices `which` for `ms` milliseconds and adds the movement of each
-    /// to its evidence.
+    /// Observes the timers with the indices `which` for `ms` milliseconds and adds the movement of
+    /// each to its evidence.
     fn observe(
         &self,
         meanwhile: Meanwhile,

@@ -10,8 +10,8 @@ use super::rounds::schedule_rounds;
 use super::{CHUNK, Examined, Session};
 use crate::trace::{Order, Pair, Threads};
 
-/// Largest number of rounds of handoffs. In a round, each CPU belongs to at most one pair; with up to
-/// 64 CPUs, every pair is tested.
+/// Largest number of rounds of handoffs. In a round, each CPU belongs to at most one pair; with up
+/// to 64 CPUs, every pair is tested.
 const MAX_ROUNDS: usize = 63;
 /// Fewest handoffs per pair of CPUs; also their number if all threads share one CPU, because each
 /// handoff then needs a context switch.
@@ -28,8 +28,8 @@ const HANDOFFS_GROWTH: u32 = 6;
 const MAX_EXTRA_CHUNKS: u32 = 40;
 
 impl Session {
-    /// Takes successive readings of a timer while its thread is moved from CPU to CPU, and counts the
-    /// readings that are smaller than the one before.
+    /// Takes successive readings of a timer while its thread is moved from CPU to CPU, and counts
+    /// the readings that are smaller than the one before.
     pub(super) fn test_order(&self, examined: &Examined) -> Answer<Order> {
         let affordable = (self.plan.order_ns / (examined.cost_ns + 5.0)).max(1_000.0);
         let mut left = self.plan.order_readings.min(affordable as u32);
@@ -58,8 +58,8 @@ impl Session {
         })
     }
 
-    /// Passes readings of a timer from thread to thread, between pairs of CPUs if the host can choose
-    /// them.
+    /// Passes readings of a timer from thread to thread, between pairs of CPUs if the host can
+    /// choose them.
     pub(super) fn test_threads(&self, id: &str) -> Answer<Threads> {
         let (mut timer, plan) = (self.timer(id), &self.plan);
         let cpus = self.cpus.len() as u32;
@@ -111,18 +111,18 @@ pub(in crate::campaign) fn as_order(found: Ordered, moves: u32, cpus: u32) -> Or
     }
 }
 
-/// Asks for `most` handoffs per pair, or for as many as fit into about `HANDOFFS_TIME`, with more of
-/// them from answer to answer. They may not fit because a handoff takes milliseconds if the threads
-/// have to wait for a CPU. Returns the two readings of each handoff, a list for each pair.
+/// Asks for `most` handoffs per pair, or for as many as fit into about `HANDOFFS_TIME`, with more
+/// of them from answer to answer. They may not fit because a handoff takes milliseconds if the
+/// threads have to wait for a CPU. Returns the two readings of each handoff, a list for each pair.
 fn handoffs_in_time(
     most: u32,
     mut ask: impl FnMut(u32) -> Answer<Vec<Vec<[i64; 2]>>>,
 ) -> Answer<Vec<Vec<[i64; 2]>>> {
-    let over = Deadline::after(HANDOFFS_TIME);
+    let deadline = Deadline::after(HANDOFFS_TIME);
     let mut count = FIRST_HANDOFFS.min(most);
     let mut all = ask(count)?;
     let mut left = most - count;
-    while left > 0 && over.remaining().is_some() {
+    while left > 0 && deadline.remaining().is_some() {
         // The number stays even, so that every other handoff goes in the same direction.
         count = (HANDOFFS_GROWTH * count).min(left);
         left -= count;
@@ -133,8 +133,8 @@ fn handoffs_in_time(
     Ok(all)
 }
 
-/// Returns the number of handoffs per pair. It falls with the number of CPUs, so that the total grows
-/// with the number of CPUs and not with its square.
+/// Returns the number of handoffs per pair. It falls with the number of CPUs, so that the total
+/// grows with the number of CPUs and not with its square.
 fn handoffs_per_pair(handoffs: u32, cpus: u32) -> u32 {
     (2 * handoffs / cpus.max(1)).clamp(MIN_HANDOFFS, handoffs)
 }

@@ -1,9 +1,10 @@
-//! Observes slow timers: those whose steps are so long that an ordinary process, which increases its
-//! work until the timer moves, cannot find them.
+//! Observes slow timers: those whose steps are so long that an ordinary process, which increases
+//! its work until the timer moves, cannot find them.
 //!
 //! Timers that claim to count wall time are watched during the campaign by processes that sleep
-//! between readings ([`BackgroundWatcher`]). At the end of the campaign, all timers whose resolution
-//! is still unknown are measured at the same time by processes that compute ([`measure_together`]).
+//! between readings ([`BackgroundWatcher`]). At the end of the campaign, all timers whose
+//! resolution is still unknown are measured at the same time by processes that compute
+//! ([`measure_together`]).
 
 mod watching;
 
@@ -26,7 +27,8 @@ use crate::hosts::protocol::HostedTimer;
 use crate::model::Counted;
 use crate::trace::{Intervals, Moved, Reference};
 
-/// The intervals of a slow timer, and how far it moved while its process slept, if that was observed.
+/// The intervals of a slow timer, and how far it moved while its process slept, if that was
+/// observed.
 pub type SlowResult = Result<(Vec<Intervals>, Option<Moved>), Fault>;
 
 /// A timer with long steps, and what is needed to measure it.
@@ -143,8 +145,8 @@ pub fn measure_together(
             let worked = (slow.bench(cpu, settings))
                 .and_then(|mut bench| watch_computing(&mut bench, reference, plan, &mut random));
             stop.store(true, Ordering::Relaxed);
-            // Only the movement that the sleeping process observed is used, because it may have ended
-            // before it observed enough steps.
+            // Only the movement that the sleeping process observed is used, because it may have
+            // ended before it observed enough steps.
             let moved = sleeper
                 .join()
                 .ok()

@@ -45,8 +45,8 @@ pub fn watch_computing(
             .intervals(&[work], INTERVALS_PER_QUESTION)?
             .pop()
             .unwrap_or_default();
-        // The timer may also move between the intervals. That movement is added as another interval,
-        // so that no step is missed.
+        // The timer may also move between the intervals. That movement is added as another
+        // interval, so that no step is missed.
         let reading = read_once(bench.timer.as_mut())?;
         let within_intervals = deltas
             .iter()

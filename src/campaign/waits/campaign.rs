@@ -34,8 +34,8 @@ pub struct LateWait {
     pub late_ns: f64,
 }
 
-/// The observations of a process; and the length and lateness in nanoseconds of a wait that was later
-/// than the user allowed, if any.
+/// The observations of a process; and the length and lateness in nanoseconds of a wait that was
+/// later than the user allowed, if any.
 type Observed<R> = Answer<(R, Option<(u64, f64)>)>;
 
 /// Measures sleep primitives: first all of them briefly, then in further rounds those for which no
@@ -70,8 +70,8 @@ pub fn measure_waits(
         if round >= plan.long_rounds {
             return rounds.run_round(rounds.all(), &measure_first);
         }
-        // Long waits run in parallel to the rounds, because the lateness of both depends on how deeply
-        // the CPUs sleep, which varies over time.
+        // Long waits run in parallel to the rounds, because the lateness of both depends on how
+        // deeply the CPUs sleep, which varies over time.
         let long = SideBySide::select(rounds.subjects);
         thread::scope(|scope| {
             let observe = || long.observe(hosts, settings, seed.wrapping_add(round.into()));
@@ -122,8 +122,8 @@ fn process_measurement<'a>(
     }
 }
 
-/// Measures periodic timers, all with the same period. Calls `progress` with a description of the next
-/// step.
+/// Measures periodic timers, all with the same period. Calls `progress` with a description of the
+/// next step.
 ///
 /// # Errors
 /// Only [`Fault::Interrupted`]: the failure of a timer is recorded in its outcome.
@@ -199,9 +199,9 @@ impl<'a, T, R> Rounds<'a, T, R> {
         (0..self.subjects.len()).collect()
     }
 
-    /// Calls `run_round` with the number of each round: as often as the plan says, or during the time
-    /// span of the settings. Stops after a round with a wait that was later than the user allowed, and
-    /// returns that wait.
+    /// Calls `run_round` with the number of each round: as often as the plan says, or during the
+    /// time span of the settings. Stops after a round with a wait that was later than the user
+    /// allowed, and returns that wait.
     fn repeat(
         &mut self,
         mut run_round: impl FnMut(&mut Self, u32) -> Result<Option<LateWait>, Fault>,
@@ -224,8 +224,8 @@ impl<'a, T, R> Rounds<'a, T, R> {
         }
     }
 
-    /// Runs a process for each subject with one of these indices, in random order. Stops after a wait
-    /// that was later than the user allowed, and returns that wait.
+    /// Runs a process for each subject with one of these indices, in random order. Stops after a
+    /// wait that was later than the user allowed, and returns that wait.
     fn run_round(
         &mut self,
         mut indices: Vec<usize>,
@@ -271,9 +271,9 @@ impl<'a, T, R> Rounds<'a, T, R> {
     }
 }
 
-/// Chooses and calibrates the reference of a host, the clock that times its waits. The clock must have
-/// a declared unit: lateness is the difference between its time and the requested time, so an error
-/// of a measured unit would appear as lateness.
+/// Chooses and calibrates the reference of a host, the clock that times its waits. The clock must
+/// have a declared unit: lateness is the difference between its time and the requested time, so an
+/// error of a measured unit would appear as lateness.
 fn find_reference(
     host: &Host,
     settings: &WaitSettings,

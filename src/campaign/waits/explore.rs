@@ -1,5 +1,5 @@
-//! Measures a sleep primitive in one process: the granularity of its wake-up times, its lateness, the
-//! floor (the time of a loop that does not wait), and the time of arming and cancelling it.
+//! Measures a sleep primitive in one process: the granularity of its wake-up times, its lateness,
+//! the floor (the time of a loop that does not wait), and the time of arming and cancelling it.
 
 mod scan;
 
@@ -31,15 +31,15 @@ const STEPS_PER_PAUSE: f64 = 2.0;
 const MIN_PAUSE_NS: f64 = 2e4;
 /// Upper bound of the longest pause, in nanoseconds.
 const MAX_PAUSE_NS: f64 = 2e7;
-/// Length in nanoseconds above which the waits of a length get half as much time as those of a shorter
-/// length.
+/// Length in nanoseconds above which the waits of a length get half as much time as those of a
+/// shorter length.
 const LONG_NS: u64 = 5_000_000;
 /// Calls of the loop that does not wait.
 const FLOOR_WAITS: u32 = 200;
 /// Divisor of the number of waits of a length, which gives the number of waits of 0 and of 1 ns.
 const SHORT_WAIT_DIVISOR: u32 = 4;
-/// Largest total length of the waits in one question, in nanoseconds. It is limited because the user
-/// can interrupt only between questions.
+/// Largest total length of the waits in one question, in nanoseconds. It is limited because the
+/// user can interrupt only between questions.
 const MAX_QUESTION_NS: f64 = 1e9;
 
 /// A sleep primitive with what is needed to measure it.
@@ -65,8 +65,8 @@ struct RoughLateness {
 }
 
 impl WaitBench {
-    /// Makes a wait of each requested length, in questions of limited length, with random pauses of at
-    /// most `pause_ns`. Ends early after a wait that is more than `break_ns` late.
+    /// Makes a wait of each requested length, in questions of limited length, with random pauses of
+    /// at most `pause_ns`. Ends early after a wait that is more than `break_ns` late.
     fn make_waits(
         &mut self,
         requests: &[u64],
@@ -153,8 +153,8 @@ fn request_waits(
     let rows = timer.waits(&reference.id, request)?;
     let answered = (lengths.iter().zip(&rows))
         .flat_map(|(&request_ns, row)| row.iter().map(move |wait| (request_ns, wait)));
-    // The number of CPUs that the threads of the host may use at the same time. The measuring CPU is
-    // added because it may be missing from the allowed CPUs of this thread.
+    // The number of CPUs that the threads of the host may use at the same time. The measuring CPU
+    // is added because it may be missing from the allowed CPUs of this thread.
     let cpus = 1 + timers::allowed_cpus().map_or(1, |cpus| cpus.len());
     possible::check_waits(answered.clone(), reference, cpus)?;
     let waits = answered.map(|(request_ns, wait)| Wait {
@@ -183,9 +183,9 @@ fn split_requests(requests: &[u64]) -> impl Iterator<Item = &[u64]> {
     })
 }
 
-/// Measures a primitive in one process: its floor, granularity, lateness at the given lengths, arming
-/// and cancelling. If the plan has no scan, measures no granularity and only the given lengths.
-/// `before` are the runs of earlier processes, which may have shown the step.
+/// Measures a primitive in one process: its floor, granularity, lateness at the given lengths,
+/// arming and cancelling. If the plan has no scan, measures no granularity and only the given
+/// lengths. `before` are the runs of earlier processes, which may have shown the step.
 ///
 /// # Errors
 /// The errors of the subject.
@@ -206,8 +206,8 @@ pub fn explore(
     } else {
         bench.try_lengths(lengths_ns, plan)?
     };
-    // If the longest random pause is a multiple of the distance between wake-up times, waits begin at
-    // all points between two wake-up times equally often.
+    // If the longest random pause is a multiple of the distance between wake-up times, waits begin
+    // at all points between two wake-up times equally often.
     let pause_ns = match grid_ns(&run, &bench.reference) {
         Some(grid) => grid * (longest_pause_ns(&rough) / grid).round().max(1.0),
         None => longest_pause_ns(&rough),
@@ -227,8 +227,8 @@ pub fn explore(
     if bench.break_ns.is_none() {
         unlimited.append(&mut chosen);
     }
-    // A limit of the lateness applies only to the lengths that the user chose: waits of 0 and 1 ns may
-    // be late because the primitive rounds them up.
+    // A limit of the lateness applies only to the lengths that the user chose: waits of 0 and 1 ns
+    // may be late because the primitive rounds them up.
     run.lengths = bench.make_waits(&shuffled_requests(&unlimited), pause_ns, None)?;
     let waits = bench.make_waits(&shuffled_requests(&chosen), pause_ns, bench.break_ns)?;
     run.lengths.extend(waits);
@@ -292,8 +292,8 @@ pub fn explore_long(
     let long = bench.make_waits(&requests, MAX_PAUSE_NS, None)?;
     let mut scans = Vec::new();
     for &(length, count) in plan.long_scans {
-        // If long waits have a longer step than short ones, their lateness is spread more widely, and
-        // the scan has to be longer.
+        // If long waits have a longer step than short ones, their lateness is spread more widely,
+        // and the scan has to be longer.
         let length = length as f64;
         let span = bench.rough_lateness(&long).map_or(FIRST_SCAN_NS, |rough| {
             (STEPS_PER_SCAN * rough.width_ns).clamp(FIRST_SCAN_NS, length)

@@ -1,5 +1,5 @@
-//! Measures sleep primitives and periodic timers: one in one process (`explore`, `ticking`), and all
-//! of them in rounds of processes (`campaign`).
+//! Measures sleep primitives and periodic timers: one in one process (`explore`, `ticking`), and
+//! all of them in rounds of processes (`campaign`).
 
 pub mod campaign;
 pub mod explore;

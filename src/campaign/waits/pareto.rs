@@ -1,5 +1,5 @@
-//! Selects the Pareto-optimal sleep primitives: those for which no other primitive is both less late
-//! and cheaper in CPU time.
+//! Selects the Pareto-optimal sleep primitives: those for which no other primitive is both less
+//! late and cheaper in CPU time.
 
 use super::subject::Subject;
 use crate::model::{Lateness, USUAL_WAIT_NS, beats};
@@ -7,9 +7,9 @@ use crate::parallel;
 use crate::trace::WaitTrace;
 use crate::waits::figures;
 
-/// Returns the indices of the Pareto-optimal subjects. A subject is compared with those under the same
-/// load and on the same CPU, at the length `USUAL_WAIT_NS` or the nearest measured one. Includes
-/// subjects with too few observations for the comparison; leaves out those that failed.
+/// Returns the indices of the Pareto-optimal subjects. A subject is compared with those under the
+/// same load and on the same CPU, at the length `USUAL_WAIT_NS` or the nearest measured one.
+/// Includes subjects with too few observations for the comparison; leaves out those that failed.
 pub(super) fn pareto_optimal(subjects: &[Subject<WaitTrace>]) -> Vec<usize> {
     let traces: Vec<Option<&WaitTrace>> = subjects
         .iter()

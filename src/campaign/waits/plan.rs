@@ -1,5 +1,5 @@
-//! Defines the settings and plans of a campaign that measures sleep primitives or periodic timers: the
-//! numbers of processes and of waits for each question.
+//! Defines the settings and plans of a campaign that measures sleep primitives or periodic timers:
+//! the numbers of processes and of waits for each question.
 
 use std::time::Duration;
 
@@ -28,7 +28,8 @@ pub struct WaitPlan {
     pub name: &'static str,
     /// Processes for each timer.
     pub processes: u32,
-    /// Further rounds for the primitives for which no other primitive is both less late and cheaper.
+    /// Further rounds for the primitives for which no other primitive is both less late and
+    /// cheaper.
     pub further: u32,
     /// Share of `waits` and `length_ns` that is used before the further rounds.
     pub first_share: f64,
@@ -38,8 +39,8 @@ pub struct WaitPlan {
     pub waits: u32,
     /// Nanoseconds that the waits of one length may take in a process, except the last wait.
     pub length_ns: f64,
-    /// Largest number of waits in a scan, which consists of waits of random lengths; 0 to measure only
-    /// the requested lengths.
+    /// Largest number of waits in a scan, which consists of waits of random lengths; 0 to measure
+    /// only the requested lengths.
     pub scan: u32,
     /// Nanoseconds that a scan may take, except its first eight waits.
     pub scan_ns: f64,
@@ -49,7 +50,8 @@ pub struct WaitPlan {
     pub long_rounds: u32,
     /// The lengths of the long waits of a round, in nanoseconds.
     pub long_ns: &'static [u64],
-    /// The scans of long waits of a round: the shortest length in nanoseconds, and the number of waits.
+    /// The scans of long waits of a round: the shortest length in nanoseconds, and the number of
+    /// waits.
     pub long_scans: &'static [(u64, u32)],
     /// How often a process arms and cancels the primitive.
     pub arms: u32,
@@ -110,7 +112,8 @@ impl WaitPlan {
         }
     }
 
-    /// Returns the plan that makes all waits in the first rounds, without further rounds or long waits.
+    /// Returns the plan that makes all waits in the first rounds, without further rounds or long
+    /// waits.
     #[must_use]
     pub fn without_further_rounds(&self) -> Self {
         Self {
@@ -121,8 +124,8 @@ impl WaitPlan {
         }
     }
 
-    /// Returns the plan with at least `waits` waits of each length, unless they take longer than half a
-    /// minute. There are no further rounds or long waits.
+    /// Returns the plan with at least `waits` waits of each length, unless they take longer than
+    /// half a minute. There are no further rounds or long waits.
     #[must_use]
     pub fn with_min_waits(&self, waits: u32) -> Self {
         /// Nanoseconds for the waits of a length, more than is needed to choose a primitive.
@@ -135,8 +138,8 @@ impl WaitPlan {
         }
     }
 
-    /// Returns the plan with `waits` waits of each length, unless they take longer than half a minute.
-    /// There are no further rounds or long waits.
+    /// Returns the plan with `waits` waits of each length, unless they take longer than half a
+    /// minute. There are no further rounds or long waits.
     #[must_use]
     pub fn with_waits(&self, waits: u32) -> Self {
         Self {
@@ -145,7 +148,8 @@ impl WaitPlan {
         }
     }
 
-    /// The plan to choose the primitives that are worth further waits. Its results are not reported.
+    /// The plan to choose the primitives that are worth further waits. Its results are not
+    /// reported.
     pub const GLANCE: Self = Self {
         name: "glance",
         processes: 1,

@@ -9,28 +9,28 @@ use crate::trace::Reference;
 /// Longest plausible wait, in nanoseconds: about a week.
 /// *Judgement*.
 const LONGEST_NS: f64 = 6e14;
-/// Longest pause of a machine, in nanoseconds. If the machine pauses between reading the CPU clock and
-/// reading the reference, a wait seems to use more CPU time than it took. *Judgement*.
+/// Longest pause of a machine, in nanoseconds. If the machine pauses between reading the CPU clock
+/// and reading the reference, a wait seems to use more CPU time than it took. *Judgement*.
 const MAX_MACHINE_PAUSE_NS: f64 = 1e9;
-/// Ratio of CPU time to duration, in addition to `READINGS_NS`, above which a wait is excessive. It is
-/// above 1 because CPU time is reported in ticks of up to 1/64 s.
+/// Ratio of CPU time to duration, in addition to `READINGS_NS`, above which a wait is excessive. It
+/// is above 1 because CPU time is reported in ticks of up to 1/64 s.
 /// *Judgement*.
 const MAX_CPU_TIME_RATIO: f64 = 2.0;
-/// CPU time in nanoseconds that reading the CPU clock before and after the reference may add to that
-/// of a wait.
+/// CPU time in nanoseconds that reading the CPU clock before and after the reference may add to
+/// that of a wait.
 /// *Judgement*.
 const READINGS_NS: f64 = 1e5;
 /// Fewest excessive waits that are rejected, if they are the majority.
 /// *Judgement*.
 const MIN_EXCESSIVE_WAITS: usize = 5;
-/// Largest ratio of missed periods to the number of periods in the elapsed time plus one. It is above
-/// 1 because a timer may round its period, by less than the period itself.
+/// Largest ratio of missed periods to the number of periods in the elapsed time plus one. It is
+/// above 1 because a timer may round its period, by less than the period itself.
 /// *Judgement*.
 const MAX_MISSED_RATIO: f64 = 2.0;
 
-/// Checks reported waits, each given with its requested length in nanoseconds. `cpus` is the number of
-/// CPUs that the threads of the host may use; it matters because some hosts report the CPU time of
-/// all their threads.
+/// Checks reported waits, each given with its requested length in nanoseconds. `cpus` is the number
+/// of CPUs that the threads of the host may use; it matters because some hosts report the CPU time
+/// of all their threads.
 ///
 /// # Errors
 /// Describes the first impossible value.
@@ -170,8 +170,8 @@ mod tests {
         unexplained_deviation_ns: 0.0,
     };
 
-    /// Checks waits of 1 ms, given as duration, CPU time and run delay in nanoseconds. Returns the error
-    /// message, or "fine".
+    /// Checks waits of 1 ms, given as duration, CPU time and run delay in nanoseconds. Returns the
+    /// error message, or "fine".
     fn check_result_of_waits(all: &[(i64, Option<i64>, Option<i64>)]) -> String {
         let reported: Vec<Wait> = all
             .iter()
@@ -222,8 +222,8 @@ mod tests {
 
     #[test]
     fn accepts_unusual_waits() {
-        // Ends early by the step of the reference; a CPU clock with long ticks; two threads on two CPUs
-        // while the machine paused.
+        // Ends early by the step of the reference; a CPU clock with long ticks; two threads on two
+        // CPUs while the machine paused.
         for outlier in [
             (-10, None, None),
             (1_000_000, Some(15_625_000), None),

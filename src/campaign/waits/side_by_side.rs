@@ -1,5 +1,5 @@
-//! Makes long waits with all sleep primitives that block the thread, all at the same time, each in a
-//! separate process.
+//! Makes long waits with all sleep primitives that block the thread, all at the same time, each in
+//! a separate process.
 
 use std::sync::mpsc;
 use std::thread;
@@ -16,8 +16,8 @@ use crate::hosts::host::Host;
 use crate::model::{BackgroundLoad, Means};
 use crate::trace::{WaitRun, WaitTrace};
 
-/// Number of primitives per CPU that wait at the same time. They wake so rarely that they hardly delay
-/// each other.
+/// Number of primitives per CPU that wait at the same time. They wake so rarely that they hardly
+/// delay each other.
 const PRIMITIVES_PER_CPU: usize = 16;
 
 /// Copies of the subjects that make long waits in a round, with their indices.
@@ -28,8 +28,9 @@ type LongWaits = Vec<(usize, Answer<WaitRun>)>;
 
 impl SideBySide {
     /// Selects the subjects that can wait next to others, each primitive once for each set of
-    /// conditions whatever the CPU. Leaves out primitives that spin, because they would delay others,
-    /// and subjects with a background load, because their CPU is meant to be busy only with that load.
+    /// conditions whatever the CPU. Leaves out primitives that spin, because they would delay
+    /// others, and subjects with a background load, because their CPU is meant to be busy only with
+    /// that load.
     pub(super) fn select(subjects: &[Subject<WaitTrace>]) -> Self {
         let without_cpu = |subject: &Subject<WaitTrace>| Conditions {
             cpu: None,
@@ -77,8 +78,8 @@ impl SideBySide {
             .collect()
     }
 
-    /// Adds the long waits to the run of that round of each subject. A subject whose long waits failed
-    /// keeps its earlier results.
+    /// Adds the long waits to the run of that round of each subject. A subject whose long waits
+    /// failed keeps its earlier results.
     ///
     /// # Errors
     /// Only [`Fault::Interrupted`].
@@ -108,8 +109,8 @@ impl SideBySide {
     }
 }
 
-/// Returns a CPU other than `measuring`, a different one for each `turn` if possible. `None` if there
-/// is no other CPU or none is used for measuring.
+/// Returns a CPU other than `measuring`, a different one for each `turn` if possible. `None` if
+/// there is no other CPU or none is used for measuring.
 fn other_cpu(measuring: Option<u32>, turn: usize) -> Option<u32> {
     let measuring = measuring?;
     let mut others = timers::allowed_cpus().ok()?;
@@ -135,8 +136,8 @@ fn observe_together(
             starts.push(start);
             let wait = move || {
                 let bench = subject.bench(hosts, settings);
-                // All processes have started before any of them waits, because starting a process would
-                // delay the waits of others.
+                // All processes have started before any of them waits, because starting a process
+                // would delay the waits of others.
                 drop(ready);
                 let _ = go.recv();
                 let (long, scans) = explore_long(&mut bench?, &settings.plan, &mut random)?;
@@ -149,8 +150,8 @@ fn observe_together(
             threads.push((*index, thread::Builder::new().spawn_scoped(scope, wait)));
         }
         drop(ready);
-        // `recv` returns when all threads have dropped their senders. Dropping `starts` then lets all
-        // threads continue.
+        // `recv` returns when all threads have dropped their senders. Dropping `starts` then lets
+        // all threads continue.
         let _ = all_ready.recv();
         drop(starts);
         let joined = |thread: std::io::Result<thread::ScopedJoinHandle<'_, _>>| {

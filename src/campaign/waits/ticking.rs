@@ -1,5 +1,5 @@
-//! Runs a periodic timer in one process, with stalls: at some wake-ups the thread computes for longer
-//! than a period, so that the timer misses expirations.
+//! Runs a periodic timer in one process, with stalls: at some wake-ups the thread computes for
+//! longer than a period, so that the timer misses expirations.
 
 use timers::waits::{Expiration, WaitSubject};
 use timers::{Answer, Fault};

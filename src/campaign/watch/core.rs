@@ -1,9 +1,9 @@
 //! Observes the core that measures: its frequency, and whether it is currently shared with another
 //! thread.
 //!
-//! A separate thread is pinned to that CPU. It times additions on request, while the measured process
-//! waits for its next question. Their number per second gives the frequency. Their number per cycle
-//! (the width) drops if another hardware thread uses the same core.
+//! A separate thread is pinned to that CPU. It times additions on request, while the measured
+//! process waits for its next question. Their number per second gives the frequency. Their number
+//! per cycle (the width) drops if another hardware thread uses the same core.
 
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread;

@@ -16,8 +16,8 @@ use crate::hosts::connection::Connection;
 use crate::statistics::mean;
 use crate::trace::Run;
 
-/// Watches one process of a campaign. Uses the snapshots that the process takes itself if it supports
-/// that, otherwise takes them from outside.
+/// Watches one process of a campaign. Uses the snapshots that the process takes itself if it
+/// supports that, otherwise takes them from outside.
 pub struct ProcessWatch {
     watch: Rc<RefCell<Watch>>,
     process: u32,
@@ -157,8 +157,8 @@ impl ProcessWatch {
         Ok((answer, core_hz, disturbance))
     }
 
-    /// Ends watching. Returns the number of dropped windows by cause, and whether the results of the
-    /// process can be used.
+    /// Ends watching. Returns the number of dropped windows by cause, and whether the results of
+    /// the process can be used.
     #[must_use]
     pub fn end(mut self) -> (BTreeMap<String, u32>, bool) {
         /// Steal time that is tolerated, in ticks of 10 ms: more in a process of some 50 ms means
@@ -232,7 +232,8 @@ impl ProcessWatch {
     /// Takes a snapshot of the process from outside.
     fn snapshot(&self) -> Snapshot {
         let mut watch = self.watch.borrow_mut();
-        // Reads the counters of the process first, so that the effects of sampling are not counted_disturbance.
+        // Reads the counters of the process first, so that the effects of sampling are not
+        // counted_disturbance.
         let counters = watch.counts.of_process(self.process);
         Snapshot {
             counters,

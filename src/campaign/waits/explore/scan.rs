@@ -1,5 +1,5 @@
-//! Makes waits of random lengths (a scan) until they show the step of a sleep primitive, the distance
-//! between its possible wake-up times.
+//! Makes waits of random lengths (a scan) until they show the step of a sleep primitive, the
+//! distance between its possible wake-up times.
 
 use rand::rngs::StdRng;
 use timers::Answer;
@@ -12,23 +12,25 @@ use crate::campaign::waits::plan::WaitPlan;
 use crate::trace::{Wait, WaitRun};
 use crate::waits::longest_step_ns;
 
-/// Width of the lateness, in steps, up to which a step explains it: lateness is spread over one step.
+/// Width of the lateness, in steps, up to which a step explains it: lateness is spread over one
+/// step.
 /// *Judgement*: the width of the lateness of twenty waits is off by a fifth.
 const MAX_SPREAD_STEPS: f64 = 1.5;
-/// Ratio of the lengths of successive scans. It is the same in all processes, so that their scans can
-/// be analysed together.
+/// Ratio of the lengths of successive scans. It is the same in all processes, so that their scans
+/// can be analysed together.
 const SCAN_GROWTH: f64 = 4.0;
 /// Length of a scan, in nanoseconds, after which no longer scan is made.
 const LONGEST_SCAN_NS: f64 = 3e7;
 /// Fewest waits of a scan after the first, because fewer do not show a long step.
 const MIN_LONG_SCAN_WAITS: u32 = 20;
-/// Width of the lateness, in nanoseconds, above which the first scan gets more waits to show a step.
+/// Width of the lateness, in nanoseconds, above which the first scan gets more waits to show a
+/// step.
 /// *Judgement*: a sixtieth of the scan.
 const MIN_WIDE_NS: f64 = 5e4;
 
-/// Makes a scan, and longer scans while the lateness is so wide that the step may be longer than the
-/// scan. Adds them to `scans` and returns the lateness in the last one. `before` are the runs of
-/// earlier processes.
+/// Makes a scan, and longer scans while the lateness is so wide that the step may be longer than
+/// the scan. Adds them to `scans` and returns the lateness in the last one. `before` are the runs
+/// of earlier processes.
 pub(super) fn scan(
     bench: &mut WaitBench,
     before: &[WaitRun],
@@ -54,9 +56,9 @@ pub(super) fn scan(
     let mut rough = bench.rough_lateness(&scan).unwrap_or(rough);
     let mut length_ns = FIRST_SCAN_NS;
     scans.push(scan);
-    // Lateness is spread evenly over a step, but over no more than the scan. The scan is long enough
-    // if it is several times as long as this spread. It is also long enough if the scans show a step
-    // that explains the spread, because the spread of few waits is inaccurate.
+    // Lateness is spread evenly over a step, but over no more than the scan. The scan is long
+    // enough if it is several times as long as this spread. It is also long enough if the scans
+    // show a step that explains the spread, because the spread of few waits is inaccurate.
     while length_ns < LONGEST_SCAN_NS
         && STEPS_PER_SCAN * rough.width_ns / QUANTILE_DISTANCE > length_ns
     {
