@@ -331,7 +331,7 @@ fn cost_decides_read_path() {
     // An emulator, on which all instructions cost about the same: 35 ns are no trap.
     let no_vdso = ReadPathBaselines {
         vdso: Some(false),
-        ..yard("tsc", 2.0, 31.0, 35.0)
+        ..baselines("tsc", 2.0, 31.0, 35.0)
     };
     let found = path(&no_vdso, None, true);
     assert_eq!(
@@ -342,7 +342,7 @@ fn cost_decides_read_path() {
     );
     let no_vdso = ReadPathBaselines {
         vdso: Some(false),
-        ..yard("tsc", 12.0, 90.0, 1_500.0)
+        ..baselines("tsc", 12.0, 90.0, 1_500.0)
     };
     let found = path(&no_vdso, syscall_variant(31.0), true);
     assert_eq!(
