@@ -24,8 +24,8 @@ const MIN_BUSY_MS: u32 = 30;
 const MIN_STEPS: f64 = 6.0;
 /// Time that timer and reference are observed during sleep if the host cannot compare them, in
 /// milliseconds. The host reads them one after the other, and the delay between the two reads may
-/// differ from start to end (`COLD_NS` of `trust/stability/advances.rs`). This is the shortest time
-/// in which that difference hides no error of the rate that matters. *Computed*.
+/// differ from start to end (`MAX_COLD_DELAY_NS` of `trust/stability/advances.rs`). This is the
+/// shortest time in which that difference hides no error of the rate that matters. *Computed*.
 const RATE_MS: u32 = 250;
 
 impl Session {
