@@ -76,7 +76,7 @@ impl Profile {
 
     /// The step in nanoseconds, or its upper limit.
     pub fn step_at_most_ns(&self) -> Option<f64> {
-        Some(self.resolution.at_most()? * self.ns_per_tick?)
+        Some(self.resolution.step_or_limit()? * self.ns_per_tick?)
     }
 
     /// The resolved step in nanoseconds.

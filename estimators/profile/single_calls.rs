@@ -293,7 +293,7 @@ impl<'a> SingleCalls<'a> {
         Context {
             cost_deviation: median(deviations).unwrap_or(0.0) / ns,
             cost_lower_width: width(0.02, 0.5),
-            cost_edge: width(0.01, 0.1),
+            cost_low_tail_width: width(0.01, 0.1),
             reference_step: reference.step * reference.ns_per_tick / ns,
             cost: median(costs).unwrap_or(0.0) / ns,
             work_unit: reference.ns_per_work / ns,

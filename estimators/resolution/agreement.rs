@@ -1,5 +1,5 @@
-//! Tests whether all processes have the step that was found in the intervals of all processes
-//! together, the *pooled* intervals. These do not show a step that changes: a few processes with
+//! Tests whether all processes have the step that was found in the *pooled* intervals, those of all
+//! processes together. Pooled intervals do not reveal that the step changes: a few processes with
 //! another step are a minority, and if one step divides the other, all intervals are multiples of
 //! the shorter step.
 //!
@@ -14,13 +14,13 @@ use crate::resolution::lattice;
 use crate::statistics::{median, sorted};
 use crate::trace::{Intervals, Trace};
 
-/// The number of intervals that moved in a portion. By chance, all of these are even multiples of
-/// the step only once in 2⁴⁷ portions, and a process has several portions. *Chance*.
+/// The number of positive intervals in a portion. *Chance*: all of them are even multiples of the
+/// step in only one of 2⁴⁷ portions, and a process has several portions.
 const PORTION_INTERVALS: usize = 48;
 
 /// The least share of multiples of the step among the intervals of a portion that fits the step.
-/// One in twenty intervals may have any length, mostly because of interruptions, which come in
-/// bursts. *Default*: moves no figure.
+/// *Default*: moves no figure; one in twenty intervals may have any length, mostly because of
+/// interruptions, which come in bursts.
 const MIN_MULTIPLE_SHARE: f64 = 0.8;
 
 /// A portion with a smaller share of multiples of the step is *unexplained*: interruptions are
@@ -36,8 +36,8 @@ const MIN_UNEXPLAINED_PORTIONS: usize = 4;
 pub struct Process<'a>(&'a [Intervals]);
 
 impl<'a> Process<'a> {
-    /// Returns all processes of a trace, and the long observations of a slow timer, which also come
-    /// from one process.
+    /// Returns the intervals of each process of a trace, and the additional long observations of a
+    /// slow timer, which come from one process.
     pub fn all(trace: &'a Trace) -> impl Iterator<Item = Self> {
         trace
             .runs
@@ -48,8 +48,8 @@ impl<'a> Process<'a> {
     }
 
     /// Returns the non-negative intervals with random work, in the order of measurement. Repeated
-    /// work shows only one or two multiples, whatever the step.
-    fn random(&self) -> Vec<i64> {
+    /// work shows only one or two multiples of any step.
+    fn random_intervals(&self) -> Vec<i64> {
         let groups = self
             .0
             .iter()
@@ -82,8 +82,10 @@ pub fn confirm_by_processes(
             false => ProcessPortions::by_halves(process),
         })
         .collect();
-    let mut process_steps: Vec<Vec<f64>> =
-        portions.iter().map(|all| all.steps(work_unit)).collect();
+    let mut process_steps: Vec<Vec<f64>> = portions
+        .iter()
+        .map(|portions| portions.find_steps(work_unit))
+        .collect();
     let with_steps = portions.iter().zip(&process_steps);
     let without_step = with_steps.filter(|(_, process_steps)| process_steps.is_empty());
     let unexplained: usize = without_step.map(|(portions, _)| portions.unexplained).sum();
@@ -113,12 +115,12 @@ pub fn confirm_by_processes(
         let reason = format!("it moves in steps of {value:.1} ticks at times, and not at others");
         return at_most(upper_limit(&all).max(value), reason);
     }
-    let agreeing = portions.iter().any(|portions| portions.agreeing > 0);
+    let any_agrees = portions.iter().any(|portions| portions.agreeing > 0);
     let steps = sorted(
         process_steps
             .iter()
             .flatten()
-            .chain(agreeing.then_some(&value)),
+            .chain(any_agrees.then_some(&value)),
     );
     let (shortest, longest) = (steps[0], steps[steps.len() - 1]);
     let mut with_steps = portions.iter().zip(&process_steps);
@@ -133,12 +135,12 @@ pub fn confirm_by_processes(
     )
 }
 
-/// The way in which portions of a process differ from the pooled step.
+/// The way in which a portion differs from the pooled step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum PortionKind {
     /// Too few intervals are multiples of the step.
     OffLattice,
-    /// Nearly all intervals are multiples of this number of steps.
+    /// Nearly all intervals are multiples of a longer step: of this number of pooled steps.
     Multiples(u64),
     /// The first or the second half of a process, used if the pooled step has no lattice to compare
     /// portions with.
@@ -165,7 +167,7 @@ impl<'a> ProcessPortions<'a> {
             agreeing: 0,
             unexplained: 0,
         };
-        let random = process.random();
+        let random = process.random_intervals();
         let mut rest = random.as_slice();
         while let Some(portion) = first_portion(rest, step) {
             let (kind, share) = classify_portion(portion, step);
@@ -179,9 +181,10 @@ impl<'a> ProcessPortions<'a> {
         portions
     }
 
-    /// Takes a portion from the beginning of each half of the process, without a comparison.
+    /// Takes a portion from the beginning of each half of the process, and does not compare it with
+    /// the pooled step. One portion counts as agreeing.
     fn by_halves(process: &Process<'a>) -> Self {
-        let random = process.random();
+        let random = process.random_intervals();
         let (first, second) = random.split_at(random.len() / 2);
         let halves = [(1, first), (2, second)].into_iter();
         let long_enough = halves.filter(|(_, half)| half.len() >= PORTION_INTERVALS);
@@ -199,13 +202,14 @@ impl<'a> ProcessPortions<'a> {
         }
     }
 
-    /// Searches the differing portions for their steps.
-    fn steps(&self, work_unit: f64) -> Vec<f64> {
-        /// The least length of a step that only the search supports, in units of work: few
-        /// intervals may show the lattice of the work. *Default*: moves no figure.
+    /// Returns the steps of the differing portions, in ticks; `work_unit` is the length of a unit of
+    /// work in ticks. Lattices that the work may cause are left out.
+    fn find_steps(&self, work_unit: f64) -> Vec<f64> {
+        /// The least length of a step that was found in a half, in units of work: the few intervals
+        /// of a half may show the lattice of the work. *Default*: moves no figure.
         const MIN_WORK_UNITS: f64 = 3.0;
-        /// The least number of different multiples. With almost no work, a cost of two modes shows
-        /// the three sums of two reads at equal distances. *Judgement*.
+        /// The least number of different multiples of the step. *Judgement*: with almost no work, a
+        /// read with two possible costs causes three equidistant intervals, the sums of two costs.
         const MIN_LEVELS: usize = 4;
         let steps = self.differing.iter().filter_map(|(kind, intervals)| {
             let mut sorted = intervals.clone();
@@ -230,8 +234,9 @@ impl<'a> ProcessPortions<'a> {
     }
 }
 
-/// The number of different multiples of the step among the sorted intervals. A multiple counts if
-/// at least two intervals and 1 % of them show it: interruptions seldom have equal lengths.
+/// Counts the different multiples of the step among the sorted intervals. A multiple counts if at
+/// least two intervals and 1 % of all intervals are near it; interruptions seldom have equal
+/// lengths.
 fn count_levels(intervals: &[i64], step: f64) -> usize {
     let level = |delta: &i64| (*delta as f64 / step).round();
     let min_count = (intervals.len() / 100).max(2);
@@ -256,8 +261,8 @@ fn drop_unconfirmed_steps(process_steps: &mut [Vec<f64>]) {
         .for_each(|steps| steps.retain(is_confirmed));
 }
 
-/// Returns the shortest beginning of the intervals that contains [`PORTION_INTERVALS`] intervals
-/// that moved.
+/// Returns the shortest beginning of the intervals that contains [`PORTION_INTERVALS`] intervals of
+/// at least half a step. `None` if there are fewer.
 fn first_portion(intervals: &[i64], step: f64) -> Option<&[i64]> {
     let mut moved = intervals
         .iter()
@@ -267,12 +272,12 @@ fn first_portion(intervals: &[i64], step: f64) -> Option<&[i64]> {
     Some(&intervals[..=last])
 }
 
-/// Returns the kind of difference of a portion from the step, `None` if it fits, and its share of
-/// multiples of the step.
+/// Returns the kind of difference between a portion and the step (`None` if the portion fits), and
+/// the share of multiples of the step in the portion.
 fn classify_portion(portion: &[i64], step: f64) -> (Option<PortionKind>, f64) {
-    /// The tested ratios of a longer step to the step: each other ratio is a multiple of one of
-    /// these primes, or so large that fewer than two multiples lie within the range of the work.
-    /// *Computed*.
+    /// The tested ratios of a longer step to the step. *Computed*: each other ratio is a multiple
+    /// of one of these primes, or so large that fewer than two multiples lie within the range of
+    /// the work.
     const PRIMES: [u64; 6] = [2, 3, 5, 7, 11, 13];
     /// The least share of multiples that must lie on the longer lattice, as for a separate lattice.
     /// *Default*: moves no figure.
@@ -304,8 +309,8 @@ fn with_process_differences(
     processes: &[Process],
     similar: &[f64],
 ) -> Resolution {
-    /// Standard errors of a significant difference. At least twenty halves are compared, and their
-    /// distribution is not exactly normal. *Default*: moves no figure.
+    /// Differences of more standard errors than this are significant. *Default*: moves no figure;
+    /// at least twenty halves are compared, and their distribution is not exactly normal.
     const MAX_DIFFERENCE_ERRORS: f64 = 4.0;
     let Resolution::Resolved { mut step, rule } = pooled else {
         return pooled;
@@ -313,9 +318,9 @@ fn with_process_differences(
     step.low = similar.iter().copied().fold(step.low, f64::min);
     step.high = similar.iter().copied().fold(step.high, f64::max);
     let mut steps: Vec<(f64, f64)> = Vec::new();
-    for random in processes.iter().map(Process::random) {
-        // Unique readings shorten intervals, more often with little work, so halves of a process
-        // differ.
+    for random in processes.iter().map(Process::random_intervals) {
+        // Unique readings shorten intervals, more often with little work, so the halves of a
+        // process differ without another step.
         if random
             .iter()
             .any(|&delta| delta > 0 && (delta as f64) < lattice::MAX_UNIQUE_SHARE * step.value)
@@ -329,19 +334,20 @@ fn with_process_differences(
                 .filter_map(|half| fit_step(half, step.value)),
         );
     }
-    let median_step = median(steps.iter().map(|steps| steps.0)).unwrap_or(step.value);
+    let median_step = median(steps.iter().map(|(step, _)| *step)).unwrap_or(step.value);
     for (half_step, error) in steps {
-        let off = half_step - median_step;
-        if off.abs() > MAX_DIFFERENCE_ERRORS * error {
-            step.low = step.low.min(step.value + off);
-            step.high = step.high.max(step.value + off);
+        let difference = half_step - median_step;
+        if difference.abs() > MAX_DIFFERENCE_ERRORS * error {
+            step.low = step.low.min(step.value + difference);
+            step.high = step.high.max(step.value + difference);
         }
     }
     Resolution::Resolved { step, rule }
 }
 
-/// Returns the step and its standard error by linear regression: the slope of the intervals over
-/// their number of steps. `None` if fewer than a portion are multiples of `step`.
+/// Returns the step and its standard error, in ticks, by linear regression: the slope of the
+/// intervals over their number of steps. `None` if fewer than [`PORTION_INTERVALS`] intervals are
+/// multiples of `step`.
 fn fit_step(intervals: &[i64], step: f64) -> Option<(f64, f64)> {
     /// The variance due to truncation to whole ticks, used if the intervals show none by chance.
     /// *Default*: moves no figure.

@@ -13,9 +13,9 @@ use super::{
 use crate::resolution::spectrum::{FoundLine, Spectrum};
 use crate::trace::Intervals;
 
-/// Determines the step of a counter that shows neither a lattice nor jumps from zero. The greatest
-/// common divisor of all intervals is a lower limit of the result: on a machine on which work and
-/// reads take integer multiples of a step, nothing else is known.
+/// Determines the step of a counter that shows neither a lattice nor jumps from zero. The result is
+/// at least the greatest common divisor of all intervals, because it is unknown whether a step of
+/// this length or the durations of work and reads cause the divisor.
 pub fn resolve(
     groups: &[Intervals],
     reading_differences: &[Vec<i64>],
@@ -25,7 +25,7 @@ pub fn resolve(
     /// are known to a hundredth or better.
     const STEP_UNCERTAINTY: f64 = 0.05;
     let common = common_divisor(groups) as f64;
-    match by_spectrum(groups, reading_differences, context) {
+    match resolve_by_spectrum(groups, reading_differences, context) {
         Resolution::Resolved { step, .. } if step.high + STEP_UNCERTAINTY < common => Resolution::AtMost {
             bound: common,
             reason: format!("all its intervals are multiples of {common} ticks, which a step makes, or what work and reads take").into(),
@@ -47,21 +47,21 @@ fn common_divisor(groups: &[Intervals]) -> u64 {
     })
 }
 
-fn by_spectrum(
+/// Determines the step from the spectrum of the intervals with random work.
+fn resolve_by_spectrum(
     groups: &[Intervals],
     reading_differences: &[Vec<i64>],
     context: &Context,
 ) -> Resolution {
-    /// The longest possible step, in ticks, that may be reported as one tick, in general and if all
-    /// intervals lie within a few ticks. *Judgement*: a multiple of a tick is never reported
-    /// as one tick.
+    /// The step is reported as one tick if the longest possible step, in ticks, is below this
+    /// limit: in general, and if all intervals lie within a few ticks. *Judgement*: a multiple of a
+    /// tick is never reported as one tick.
     const MAX_UNIT_STEP: (f64, f64) = (1.5, 2.0);
     /// A line of a lower height may be due to the work of one process, whatever its frequency.
     /// *Judgement*.
     const MIN_CERTAIN_HEIGHT: f64 = 0.5;
-    /// A line of this height cannot be due to one process in three, so the step is repeated in all
-    /// processes. *Computed*: a line of one process in three has at most a third of
-    /// the full height.
+    /// A line of at least this height is common to most processes. *Computed*: a line that only one
+    /// process in three shows has at most a third of the full height.
     const MIN_COMMON_HEIGHT: f64 = 0.4;
     let at_most = |bound: f64, reason: &'static str| Resolution::AtMost {
         bound,
@@ -78,13 +78,13 @@ fn by_spectrum(
             || is_due_to_work(frequency, step)
     };
     match spectrum.as_ref().map_or(FoundLine::Nothing, |spectrum| {
-        spectrum.step(may_be_due_to_work)
+        spectrum.find_step(may_be_due_to_work)
     }) {
         FoundLine::Step(found) if repeats_throughout(groups, found.step) => {
             return resolution_from_lattice(found, Rule::Spectrum);
         }
-        FoundLine::Unclear(step) => {
-            return at_most(step, "its intervals repeat as those of two steps would");
+        FoundLine::Ambiguous(step) => {
+            return at_most(step, "its intervals fit two different steps equally well");
         }
         FoundLine::Step(_) | FoundLine::Nothing => {}
     }
@@ -97,17 +97,14 @@ fn by_spectrum(
     let Some(spectrum) = spectrum else {
         return at_most(upper_limit(groups), AMBIGUOUS_STEP);
     };
-    let work = |frequency| matches_work_unit(frequency, context.work_unit);
+    let is_work_frequency = |frequency| matches_work_unit(frequency, context.work_unit);
     if let Some(longest) = spectrum
-        .unexplained(MIN_COMMON_HEIGHT, work)
+        .unexplained_step(MIN_COMMON_HEIGHT, is_work_frequency)
         .filter(|_| !spectrum.is_narrow())
     {
-        return at_most(
-            longest,
-            "its intervals repeat, though as those of no step would",
-        );
+        return at_most(longest, "its intervals repeat regularly, but fit no step");
     }
-    match spectrum.longest(is_due_to_work) {
+    match spectrum.longest_possible_step(is_due_to_work) {
         longest
             if longest
                 < if spectrum.is_narrow() {
@@ -122,20 +119,21 @@ fn by_spectrum(
     }
 }
 
+/// The reason if steps of one tick and steps of a few ticks explain the intervals equally well.
 const AMBIGUOUS_STEP: &str = "its intervals do not tell steps of one tick from those of a few";
 
-/// Returns whether intervals repeat with this step throughout: the duration of a unit of work may
-/// differ between processes, a step does not.
+/// Returns whether the intervals repeat with this step in all parts of the measurement. The duration
+/// of a unit of work may differ between processes; a step does not.
 fn repeats_throughout(groups: &[Intervals], step: f64) -> bool {
     /// The number of parts of the intervals, in the order of measurement. *Judgement*.
     const PART_COUNT: usize = 4;
-    /// The largest difference between parts, in standard deviations of chance, and the additional
-    /// error of lines. *Chance*: four standard deviations; and as `PHASE_SAMPLING_ERROR`.
+    /// The largest difference between the heights of the line in two parts: in standard deviations
+    /// due to chance, plus the additional error of lines. *Chance*: four standard deviations; and as `PHASE_SAMPLING_ERROR`.
     const MAX_PART_DIFFERENCE: (f64, f64) = (4.0, 0.04);
     let random = groups
         .iter()
         .filter(|group| group.deltas.len() < MIN_REPEATED_INTERVALS);
-    let turns: Vec<f64> = random
+    let cosines: Vec<f64> = random
         .flat_map(|group| {
             group
                 .deltas
@@ -143,9 +141,9 @@ fn repeats_throughout(groups: &[Intervals], step: f64) -> bool {
                 .map(|&delta| (TAU * (delta as f64 / step).fract()).cos())
         })
         .collect();
-    let part = turns.len() / PART_COUNT;
-    let heights: Vec<f64> = turns
-        .chunks_exact(part.max(1))
+    let part_len = cosines.len() / PART_COUNT;
+    let heights: Vec<f64> = cosines
+        .chunks_exact(part_len.max(1))
         .map(|part| part.iter().sum::<f64>() / part.len() as f64)
         .collect();
     let (lowest, highest) = heights.iter().fold(
@@ -153,14 +151,14 @@ fn repeats_throughout(groups: &[Intervals], step: f64) -> bool {
         |(lowest, highest), &height| (lowest.min(height), highest.max(height)),
     );
     highest - lowest
-        <= MAX_PART_DIFFERENCE.0 * (0.5 / part.max(1) as f64).sqrt() + MAX_PART_DIFFERENCE.1
+        <= MAX_PART_DIFFERENCE.0 * (0.5 / part_len.max(1) as f64).sqrt() + MAX_PART_DIFFERENCE.1
 }
 
-/// Returns whether durations in integer units of work cause a line of this frequency.
+/// Returns whether intervals that grow in units of work can cause a line of this frequency.
 fn matches_work_unit(frequency: f64, work_unit: f64) -> bool {
-    /// The largest deviation of a unit of work from an integer number of turns. *Judgement*.
+    /// The largest distance between the turns per unit of work and the nearest integer. *Judgement*.
     const MAX_TURN_DEVIATION: f64 = 0.03;
-    /// The lowest frequency of a line, in turns per unit. *Judgement*.
+    /// The lowest frequency of a line, in turns per unit of work. *Judgement*.
     const MIN_TURNS: f64 = 0.5;
     // Integer intervals do not distinguish these four frequencies.
     [frequency, 1.0 - frequency, 1.0 + frequency, 2.0 - frequency]
@@ -174,9 +172,8 @@ fn matches_work_unit(frequency: f64, work_unit: f64) -> bool {
 /// Returns whether intervals with a fixed amount of work jump by one step, or by so many different
 /// lengths that the work cannot cause a line.
 fn jumps_exclude_work(groups: &[Intervals], step: f64) -> bool {
-    /// The least number of different lengths: a call or a loop that sometimes takes one length
-    /// longer causes jumps of this length, and two such calls cause four different lengths.
-    /// *Computed*.
+    /// The least number of different lengths of jumps. *Computed*: a call or a loop that is
+    /// sometimes slower causes jumps of one length, and two such calls cause four lengths.
     const MIN_JUMP_LENGTHS: f64 = 12.0;
     let (mut pairs, mut single, mut moved) = (0.0, 0.0, 0.0);
     let mut lengths = BTreeMap::<u64, f64>::new();

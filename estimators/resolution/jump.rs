@@ -1,4 +1,4 @@
-//! Finds the step from *jumps*: with so little work that many intervals are zero, each other
+//! Finds the step from *jumps*: with so little work that many intervals are zero, each positive
 //! interval is one step.
 
 use std::collections::BTreeMap;
@@ -8,9 +8,9 @@ use crate::resolution::lattice::{self, Lattice};
 use crate::statistics::{Z, quantile, sorted};
 use crate::trace::Intervals;
 
-/// The result for the jumps from zero.
+/// The steps that the jumps from zero show.
 pub enum Jump {
-    /// Too few intervals are zero, because the work mostly exceeds a step.
+    /// No jumps are known, because too few intervals are zero.
     None,
     /// Steps of one tick.
     Unit {
@@ -26,23 +26,25 @@ pub enum Jump {
     ),
     /// Steps of different lengths.
     Uneven {
-        /// Steps up to this length cover nearly all of the time.
+        /// Steps up to this length, in ticks, cover nearly all of the time.
         longest: f64,
     },
 }
 
 impl Jump {
     /// Analyses intervals with so little work that many of them are zero. `zero` is the longest
-    /// interval that counts as zero, 1 for clocks that make readings unique; `found` is the lattice
-    /// of all intervals, if there is one.
+    /// interval that counts as zero: 0, or 1 for clocks that make readings unique. `found` is the
+    /// lattice of all intervals, if there is one.
     pub fn from_groups(groups: &[Intervals], zero: i64, found: Option<Lattice>) -> Self {
-        /// The least number of intervals in a pool. *Judgement*.
-        const MIN_POOL_INTERVALS: usize = 16;
-        /// The least share of zero intervals at which the other intervals show a single step.
+        /// The least number of intervals in a pool: the intervals with similar amounts of work.
         /// *Judgement*.
+        const MIN_POOL_INTERVALS: usize = 16;
+        /// The least share of zero intervals in a pool, as a fraction, at which the other intervals
+        /// of the pool are single steps. *Judgement*.
         const MIN_ZERO_SHARE: (usize, usize) = (2, 5);
-        /// The least step, in ticks, of a clock that makes every reading unique, because that alone
-        /// causes moves of one or two ticks. *Default*: moves no figure.
+        /// Steps of a clock that makes every reading unique must be longer than this, in ticks,
+        /// because unique readings alone cause intervals of one or two ticks. *Default*: moves no
+        /// figure.
         const MIN_UNIQUE_STEP: f64 = 3.0;
         let (mut steps, mut pool) = (Vec::new(), Vec::new());
         for deltas in group_by_work(groups).into_values() {
@@ -63,8 +65,9 @@ impl Jump {
         match quantile(&sorted(&steps), 0.5) {
             Some(typical) if zero == 0 || typical > MIN_UNIQUE_STEP => {
                 match (Self::classify(&steps, typical), found) {
-                    // If some reads take several steps longer, the typical jump is several steps. A
-                    // lattice that explains the jumps gives the length of one step.
+                    // If some reads take longer than others by several steps, the median jump is
+                    // several steps long. A lattice that explains the jumps gives the length of one
+                    // step.
                     (Self::Uneven { .. }, Some(found)) if lattice_explains(found.step, &steps) => {
                         Self::from_multiples(&steps, found.step)
                     }
@@ -78,20 +81,20 @@ impl Jump {
     /// Decides between one tick, equal steps and different steps; `typical` is the median jump.
     fn classify(steps: &[f64], typical: f64) -> Self {
         /// The least number of jumps of one tick, and their least share. *Computed* and
-        /// *judgement*: one jump is sufficient, because a step of two ticks or more never shows it;
-        /// interruptions may lengthen the others.
+        /// *judgement*: one jump of one tick is sufficient, because a step of two ticks or more
+        /// never causes one; interruptions may lengthen the other jumps.
         const MIN_ONE_TICK_JUMPS: (f64, f64) = (1.0, 0.5);
         /// The largest share of jumps of two ticks among jumps of one and two. *Default*: moves no
         /// figure.
         const MAX_TWO_TICK_SHARE: f64 = 0.05;
-        /// The least share of short steps that truncation of one length explains. *Default*: moves
-        /// no figure.
+        /// The least share of jumps that truncation of a single step length explains. *Default*:
+        /// moves no figure.
         const MIN_NEIGHBOUR_SHARE: f64 = 0.95;
         let count = steps.len() as f64;
         let ones = steps.iter().filter(|&&step| step == 1.0).count() as f64;
         let twos = steps.iter().filter(|&&step| step == 2.0).count() as f64;
-        // A counter with steps of one to two ticks shows one or two ticks; longer intervals are
-        // interruptions.
+        // A counter with steps of one to two ticks jumps by one or two ticks; longer jumps are due
+        // to interruptions.
         if ones >= MIN_ONE_TICK_JUMPS.0
             && ones >= MIN_ONE_TICK_JUMPS.1 * count
             && twos <= MAX_TWO_TICK_SHARE * (ones + twos)
@@ -127,13 +130,15 @@ impl Jump {
         }
     }
 
+    /// Returns the result for steps of different lengths.
     fn uneven(steps: &[f64]) -> Self {
         Self::Uneven {
             longest: longest_typical_step(steps),
         }
     }
 
-    /// Estimates the step as the mean of the jumps, including jumps of several steps.
+    /// Estimates the step as the mean of the jumps, where a jump may be several steps of about
+    /// `typical` ticks.
     fn from_multiples(steps: &[f64], typical: f64) -> Self {
         let multiple = |step: f64| (step / typical).round().max(1.0);
         let fits = |step: &&f64| {
@@ -158,15 +163,16 @@ impl Jump {
     }
 }
 
-/// The least share of the steps that must have one length; a few were interrupted. *Default*: moves
-/// no figure.
+/// The least share of jumps that must be multiples of one length; the others may be interrupted.
+/// *Default*: moves no figure.
 const MIN_CONSISTENT_SHARE: f64 = 0.9;
 
 /// Returns whether the jumps lie on the lattice of this step, and not by chance: most are multiples
 /// of the step, some are single steps, and the tolerance around multiples covers less than half of
 /// all lengths, so that jumps of an irregular clock would also fall between multiples.
 fn lattice_explains(step: f64, steps: &[f64]) -> bool {
-    /// The least share of single steps. For a divisor of the true step there would be none.
+    /// The least share of single steps among the jumps. If `step` were a divisor of the true step,
+    /// there would be none.
     /// *Default*: moves no figure.
     const MIN_SINGLE_SHARE: f64 = 0.02;
     /// The largest share of all lengths within the tolerance of multiples. *Default*: moves no
@@ -187,10 +193,10 @@ fn lattice_explains(step: f64, steps: &[f64]) -> bool {
         && single >= (MIN_SINGLE_SHARE * count).max(1.0)
 }
 
-/// Returns the length up to which steps cover nearly all of the time; a few of the longest
-/// intervals were interrupted.
+/// Returns the length, in ticks, up to which steps cover nearly all of the time. The longest 1 % of
+/// the steps are left out, because they may be interrupted.
 fn longest_typical_step(steps: &[f64]) -> f64 {
-    /// This share of the time. *Default*: moves no figure.
+    /// The share of the time that these steps cover. *Default*: moves no figure.
     const COVERED_TIME_SHARE: f64 = 0.95;
     let steps = sorted(steps);
     let kept = &steps[..steps.len() - (steps.len() / 100).max(1).min(steps.len() - 1)];

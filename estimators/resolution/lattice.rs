@@ -11,15 +11,15 @@ use crate::statistics::sorted;
 /// *Computed*: truncation fills the gaps between the multiples of shorter steps.
 pub const MIN_STEP_TICKS: f64 = 4.0;
 
-/// The share of intervals that must lie on the lattice.
+/// The least share of intervals that must lie on the lattice.
 /// *Default*: moves no figure; 5 % of the intervals may be interrupted.
 const MIN_LATTICE_SHARE: f64 = 0.95;
 
-/// Steps of at least this many ticks are long compared with truncation, so truncation is
-/// distinguishable from a neighbouring level. *Judgement*.
+/// Steps of at least this many ticks are long: a truncated interval cannot be mistaken for one of
+/// the neighbouring level. *Judgement*.
 const MIN_LONG_STEP: f64 = 12.0;
 
-/// A positive interval shorter than this share of a step shows a reading that was made unique.
+/// A positive interval shorter than this share of a step ends at a reading that was made unique.
 /// *Default*: moves no figure.
 pub const MAX_UNIQUE_SHARE: f64 = 0.3;
 
@@ -59,9 +59,9 @@ impl Lattice {
             .is_some_and(|&interval| interval as f64 <= reach)
     }
 
-    /// Determines the step from differences of successive readings, one series per process. It uses
-    /// the distance between readings that are the first of their step and so were not made unique.
-    /// `None` if such readings are rare, or off the lattice.
+    /// Determines the step from differences of successive readings, one series per process. The
+    /// first reading within a step was not made unique, so distances between such readings are
+    /// multiples of the step. `None` if they are rare, or off the lattice.
     pub fn from_reading_differences(&self, series: &[Vec<i64>]) -> Option<Self> {
         /// The least number of counted steps. *Default*: moves no figure.
         const MIN_COUNTED_STEPS: f64 = 200.0;
@@ -107,14 +107,14 @@ impl Lattice {
     /// intervals are multiples of the step. An interval may be too short because its first reading
     /// was made unique; the standard error includes this.
     pub fn refit(self, intervals: &[i64]) -> Self {
-        let (mut product, mut short, mut square) = (0.0, 0.0, 0.0);
+        let (mut product, mut shortfall, mut square) = (0.0, 0.0, 0.0);
         for (value, count) in count_values(intervals) {
             let level = (value / self.step).round();
             let difference = value - level * self.step;
             if level > 0.0 && difference.abs() <= tolerance(self.step) {
                 product += count * level * value;
                 if difference < -0.5 {
-                    short -= count * level * difference;
+                    shortfall -= count * level * difference;
                 }
                 square += count * level * level;
             }
@@ -124,7 +124,7 @@ impl Lattice {
         }
         Self {
             step: product / square,
-            error: self.error.max(short / square),
+            error: self.error.max(shortfall / square),
         }
     }
 }
@@ -133,13 +133,14 @@ impl Lattice {
 /// intervals; `intervals` are sorted and not negative.
 pub fn find(intervals: &[i64]) -> Option<Lattice> {
     let counted = count_values(intervals);
-    let candidates = sorted(candidates(&counted)).into_iter().rev();
+    let candidates = sorted(candidate_steps(&counted)).into_iter().rev();
     candidates
         .filter_map(|candidate| refine_candidate(&counted, candidate))
         .next()
 }
 
-/// Returns distinct values with their counts, without outliers.
+/// Returns the distinct values of the sorted intervals with their counts, without the longest
+/// intervals, which may be outliers.
 fn count_values(intervals: &[i64]) -> Vec<(f64, f64)> {
     /// One in this many intervals may be an outlier. *Judgement*: 5 % of the intervals
     /// may be interrupted.
@@ -152,8 +153,8 @@ fn count_values(intervals: &[i64]) -> Vec<(f64, f64)> {
 }
 
 /// Returns candidate steps: frequent differences between neighbouring values.
-fn candidates(counted: &[(f64, f64)]) -> Vec<f64> {
-    /// The number of neighbours that a value is compared with. *Default*: moves no figure.
+fn candidate_steps(counted: &[(f64, f64)]) -> Vec<f64> {
+    /// The largest number of higher values that a value is compared with. *Default*: moves no figure.
     const MAX_NEIGHBOURS: usize = 10;
     /// The largest number of candidates. *Default*: moves no figure.
     const MAX_CANDIDATES: usize = 28;
@@ -181,10 +182,10 @@ fn candidates(counted: &[(f64, f64)]) -> Vec<f64> {
     best.map(|(_, length)| length).collect()
 }
 
-/// Refines a candidate and accepts it if the intervals lie on its lattice.
+/// Refines a candidate step. `None` unless the intervals lie on its lattice.
 fn refine_candidate(counted: &[(f64, f64)], candidate: f64) -> Option<Lattice> {
-    /// The largest distance of the lattice from zero, in steps; not tested if the origin is known
-    /// less precisely. *Default*: moves no figure.
+    /// The largest distance between zero and the nearest level of the lattice, in steps; not tested
+    /// if the distance is known less precisely. *Default*: moves no figure.
     const MAX_ORIGIN_DISTANCE: f64 = 0.1;
     let anchor = counted.iter().max_by(|a, b| a.1.total_cmp(&b.1))?.0;
     let start = refine_near(counted, anchor, candidate)?;
@@ -193,8 +194,7 @@ fn refine_candidate(counted: &[(f64, f64)], candidate: f64) -> Option<Lattice> {
     if step < MIN_STEP_TICKS {
         return None;
     }
-    // The intervals of a counter are multiples of its step, so the lattice includes zero. This is
-    // not tested if the step is not known precisely enough.
+    // The intervals of a counter are multiples of its step, so its lattice includes zero.
     let origin = line.at_anchor / step;
     let uncertain = 3.0 * line.error * origin.abs() > MAX_ORIGIN_DISTANCE * step;
     let offset = line.at_anchor - origin.round() * step;
@@ -204,9 +204,9 @@ fn refine_candidate(counted: &[(f64, f64)], candidate: f64) -> Option<Lattice> {
     let (mut on_lattice, mut all) = (0.0, 0.0);
     let mut levels = BTreeMap::<i64, f64>::new();
     let (mut product, mut square, mut squares) = (0.0, 0.0, 0.0);
-    // If the longest intervals were left out, only the shorter intervals of their level remain and
-    // would bias the step.
-    let cut = counted
+    // `count_values` left out the longest intervals, so only the shorter intervals of the last
+    // level remain, which would bias the step.
+    let last_level = counted
         .last()
         .map_or(f64::INFINITY, |(value, _)| (value / step).round());
     for &(value, count) in counted {
@@ -216,7 +216,7 @@ fn refine_candidate(counted: &[(f64, f64)], candidate: f64) -> Option<Lattice> {
         if (value - base - level * step).abs() <= tolerance(step) {
             on_lattice += count;
             *levels.entry(level as i64).or_default() += count;
-            if level < cut {
+            if level < last_level {
                 product += count * level * value;
                 square += count * level * level;
                 squares += count * value * value;
@@ -228,28 +228,31 @@ fn refine_candidate(counted: &[(f64, f64)], candidate: f64) -> Option<Lattice> {
     } else {
         product / square
     };
-    // The residual variance of the regression through zero; truncation causes at least 1/6 of a
-    // squared tick.
+    // The residual variance of the regression through zero, in squared ticks; truncation of two
+    // readings causes at least 1/6.
     let residual = ((squares - through_zero * product) / on_lattice.max(1.0)).max(1.0 / 6.0);
     let error = if square > 0.0 {
         (residual / square).sqrt()
     } else {
         line.error
     };
-    (on_lattice >= MIN_LATTICE_SHARE * all && occupied(&levels, step) && through_zero.is_finite())
-        .then_some(Lattice {
-            step: through_zero,
-            error: if uncertain { line.error } else { error },
-        })
+    (on_lattice >= MIN_LATTICE_SHARE * all
+        && has_adjacent_levels(&levels, step)
+        && through_zero.is_finite())
+    .then_some(Lattice {
+        step: through_zero,
+        error: if uncertain { line.error } else { error },
+    })
 }
 
-/// Returns whether enough neighbouring levels are occupied. Coarser lattices were tested before, so
-/// a few neighbours are sufficient.
-fn occupied(levels: &BTreeMap<i64, f64>, step: f64) -> bool {
-    /// The least share of intervals of a level if two neighbouring levels are sufficient.
+/// Returns whether enough pairs of neighbouring levels hold intervals. If no pairs did, a multiple
+/// of the step would explain the intervals. Coarser lattices were tested before, so a few pairs are
+/// sufficient.
+fn has_adjacent_levels(levels: &BTreeMap<i64, f64>, step: f64) -> bool {
+    /// The least share of intervals in each of two neighbouring levels that are sufficient alone.
     /// *Default*: moves no figure.
     const MIN_RICH_SHARE: f64 = 0.05;
-    /// The least number of intervals of a level that are not interruptions. *Default*: moves no
+    /// The least number of intervals in a level that counts; fewer may be interruptions. *Default*: moves no
     /// figure.
     const MIN_LEVEL_COUNT: f64 = 2.0;
     /// The least number of pairs of neighbouring levels. *Default*: moves no figure.
@@ -262,21 +265,22 @@ fn occupied(levels: &BTreeMap<i64, f64>, step: f64) -> bool {
         let rich = levels.iter().filter(|(_, count)| **count >= least);
         rich.map(|(level, _)| *level).collect()
     };
-    let neighbours = |levels: &[i64]| {
+    let count_adjacent = |levels: &[i64]| {
         let pairs = levels.windows(2);
         pairs.filter(|pair| pair[1] == pair[0] + 1).count()
     };
     // Two neighbouring levels are sufficient if the step is long compared with truncation.
-    if step >= MIN_LONG_STEP && neighbours(&levels_with(MIN_RICH_SHARE * all)) > 0 {
+    if step >= MIN_LONG_STEP && count_adjacent(&levels_with(MIN_RICH_SHARE * all)) > 0 {
         return true;
     }
     let frequent = levels_with(MIN_LEVEL_COUNT);
-    let adjacent = neighbours(&frequent);
+    let adjacent = count_adjacent(&frequent);
     adjacent >= MIN_ADJACENT_PAIRS
         && adjacent as f64 >= MIN_ADJACENT_SHARE * (frequent.len() - 1) as f64
 }
 
-/// Returns the step near a candidate with the most intervals close to the anchor.
+/// Returns the step close to a candidate whose lattice holds the most intervals near the anchor;
+/// `None` if no such lattice holds more intervals than chance would put on it.
 fn refine_near(counted: &[(f64, f64)], anchor: f64, candidate: f64) -> Option<f64> {
     let is_near = |(value, _): &&(f64, f64)| (value - anchor).abs() <= 4.5 * candidate;
     let near: Vec<&(f64, f64)> = counted.iter().filter(is_near).collect();
@@ -284,8 +288,9 @@ fn refine_near(counted: &[(f64, f64)], anchor: f64, candidate: f64) -> Option<f6
     let (mut best, mut highest) = (None, 0.0);
     for index in -12..=12_i32 {
         let step = candidate + reach * f64::from(index) / 12.0;
-        let part = |(value, count): &&(f64, f64)| count * (TAU * (value - anchor) / step).cos();
-        let score: f64 = near.iter().map(part).sum();
+        let agreement =
+            |(value, count): &&(f64, f64)| count * (TAU * (value - anchor) / step).cos();
+        let score: f64 = near.iter().map(agreement).sum();
         if score > highest {
             (best, highest) = (Some(step), score);
         }
@@ -293,14 +298,19 @@ fn refine_near(counted: &[(f64, f64)], anchor: f64, candidate: f64) -> Option<f6
     best
 }
 
+/// A straight line fitted to intervals over their level, which is counted from the anchor, the most
+/// frequent interval.
 struct FittedLine {
+    /// The slope, in ticks per level.
     step: f64,
+    /// The fitted interval at level 0, in ticks.
     at_anchor: f64,
+    /// Standard error of `step`, in ticks.
     error: f64,
 }
 
 /// Fits `value = at_anchor + level · step` in windows that double in size around the anchor, so
-/// that no level is miscounted.
+/// that no level is miscounted. `None` if the intervals of a window do not lie on a lattice.
 fn fit_all_levels(counted: &[(f64, f64)], anchor: f64, start: f64) -> Option<FittedLine> {
     let distances = counted.iter().map(|(value, _)| (value - anchor).abs());
     let farthest = distances.fold(0.0, f64::max);
@@ -311,7 +321,7 @@ fn fit_all_levels(counted: &[(f64, f64)], anchor: f64, start: f64) -> Option<Fit
     };
     let mut window = 3.2 * start;
     loop {
-        line = fit(counted, anchor, window, &line)?;
+        line = fit_window(counted, anchor, window, &line)?;
         if window >= farthest {
             return Some(line);
         }
@@ -319,20 +329,20 @@ fn fit_all_levels(counted: &[(f64, f64)], anchor: f64, start: f64) -> Option<Fit
     }
 }
 
-/// Fits a weighted least-squares line to the intervals of the window that lie on the current
-/// lattice.
-fn fit(
+/// Fits a weighted least-squares line to the intervals within `window` ticks of the anchor that lie
+/// on the lattice of the line `before`.
+fn fit_window(
     counted: &[(f64, f64)],
     anchor: f64,
     window: f64,
     before: &FittedLine,
 ) -> Option<FittedLine> {
-    /// The least share of the window on the current lattice: less than at the end, because levels
-    /// may still be miscounted. *Default*: moves no figure.
+    /// The least share of the window on the lattice: less than `MIN_LATTICE_SHARE`, because the
+    /// step is still imprecise. *Default*: moves no figure.
     const MIN_WINDOW_SHARE: f64 = 0.7;
     /// The least number of intervals for a line. *Default*: moves no figure.
     const MIN_LINE_INTERVALS: f64 = 8.0;
-    /// The least variance of levels for a slope. *Judgement*.
+    /// The least variance of the levels that determines a slope. *Judgement*.
     const MIN_LEVEL_VARIANCE: f64 = 0.05;
     let reach = tolerance(before.step);
     let (mut all, mut on_lattice) = (0.0, 0.0);

@@ -1,11 +1,11 @@
-//! Resolution: the step of the underlying counter as seen through the method (TimerMeter; ICPE 2011
+//! Estimates the resolution of a timer: the step in which its readings move (TimerMeter; ICPE 2011
 //! section 2).
 //!
-//! An *interval* is the difference of two readings with some work between the reads. With growing
-//! work, it jumps from one multiple of the step to the next: intervals lie on a *lattice*. A
-//! reading is *made unique* if the clock returns one tick more because it did not move since the
-//! last read. Three rules search for the step. If two rules contradict each other, or if a clock
-//! moves irregularly, no step is reported.
+//! An *interval* is the difference of two readings. Between the two reads runs *work*, a loop whose
+//! length is counted in units. With growing work, the interval jumps from one multiple of the step
+//! to the next: intervals lie on a *lattice*. A clock that makes its readings *unique* adds one
+//! tick to a reading if it did not move since the last read. Three rules search for the step. If
+//! two rules contradict each other, or if a clock moves irregularly, no step is reported.
 
 mod jump;
 mod lattice;
@@ -22,18 +22,19 @@ use crate::resolution::jump::{Jump, group_by_work};
 use crate::statistics::{Z, quantile, sorted};
 use crate::trace::Intervals;
 
-/// What is known about the cost of a read and about the work, used with the intervals.
+/// The cost of a read and the length of the work, which explain a part of the intervals.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Context {
-    /// Standard deviation of single invocations, in ticks of the timer: the part of the variation
-    /// of intervals that the cost explains.
+    /// Standard deviation of single invocations, in ticks of the timer. The intervals vary by this
+    /// much without any step.
     pub cost_deviation: f64,
-    /// The distance from the cheapest invocations to the median, in ticks of the timer.
+    /// The distance from the 2nd percentile to the median of the invocations, in ticks of the
+    /// timer.
     pub cost_lower_width: f64,
     /// The distance from the 1st to the 10th percentile of the invocations, in ticks of the timer.
-    pub cost_edge: f64,
-    /// Step of the reference that measured these values, in ticks of the timer; it does not resolve
-    /// shorter variation.
+    pub cost_low_tail_width: f64,
+    /// Step of the reference that measured the invocations, in ticks of the timer; the reference
+    /// does not resolve shorter variation.
     pub reference_step: f64,
     /// Median cost of an invocation, in ticks of the timer.
     pub cost: f64,
@@ -41,7 +42,7 @@ pub struct Context {
     pub work_unit: f64,
 }
 
-/// The result about the step, in ticks of the timer.
+/// The resolution of a timer, in its ticks.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Resolution {
     /// The step is determined.
@@ -55,7 +56,7 @@ pub enum Resolution {
     AtMost {
         /// Upper limit of the step.
         bound: f64,
-        /// The reason.
+        /// The reason why the step is unknown.
         reason: Cow<'static, str>,
     },
     /// The timer returned the same value throughout.
@@ -64,7 +65,7 @@ pub enum Resolution {
 
 impl Resolution {
     /// Returns the step or its upper limit, in ticks; `None` if the timer never moved.
-    pub fn at_most(&self) -> Option<f64> {
+    pub fn step_or_limit(&self) -> Option<f64> {
         match self {
             Self::Resolved { step, .. } => Some(step.value),
             Self::AtMost { bound, .. } => Some(*bound),
@@ -76,13 +77,13 @@ impl Resolution {
 /// The rule that found the step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rule {
-    /// Intervals jump from zero to one step.
+    /// With little work, intervals are zero or one step.
     Jump,
     /// Intervals lie on multiples of the step.
     Lattice,
-    /// The intervals repeat with the step, which is a few ticks.
+    /// The step is a few ticks long, and the spectrum of the intervals shows it.
     Spectrum,
-    /// Every tick is counted: the step is the unit itself.
+    /// The intervals exclude all steps longer than one tick.
     Unit,
 }
 
@@ -99,15 +100,16 @@ impl Rule {
 }
 
 /// The largest relative difference, and the largest difference in ticks, between steps that count
-/// as equal. Two rules, or two processes, may differ by no more; the interval is then wider.
-/// *Default*: moves no figure; more than the error of either rule.
+/// as equal; the larger limit applies. The interval of the step includes the equal steps of all
+/// processes. *Default*: moves no figure; more than the error of either rule.
 const EQUAL_STEP_TOLERANCE: (f64, f64) = (0.02, 0.3);
 
 /// The least number of intervals with the same amount of work in a group of repeated work; smaller
 /// groups have random work. *Definition*: plans repeat work at least this often.
 const MIN_REPEATED_INTERVALS: usize = 4;
 
-/// The largest share of differing intervals with the same work that is attributed to interruptions.
+/// The largest share of differences between intervals with the same work that is attributed to
+/// interruptions.
 /// *Default*: moves no figure.
 const MAX_INTERRUPTED_SHARE: f64 = 0.02;
 
@@ -151,8 +153,8 @@ pub fn resolve(
     let makes_readings_unique = !all.contains(&0);
     let lattice = lattice::find(&all)
         .filter(|found| !is_due_to_work(&non_negative, found.step, context.work_unit));
-    // With repeated work, many first readings were made unique; such an interval is one tick too
-    // short.
+    // With repeated work, the first reading of many intervals was made unique; such an interval is
+    // one tick too short.
     let lattice = lattice.map(|found| match found.shows_unique_readings(&all) {
         true => found
             .from_reading_differences(reading_differences)
@@ -180,7 +182,7 @@ pub fn resolve(
             at_most("it steps backwards, which hides its step")
         }
         (Jump::Step(step, count), None) => {
-            // If only zero and one step were observed, other steps may be hidden.
+            // From few jumps, it is unknown whether all steps have the same length.
             if count < MIN_STEPS {
                 at_most("too few steps were seen")
             } else {
@@ -206,8 +208,8 @@ fn steps_differ(step: f64, other: f64) -> bool {
     (step - other).abs() > (EQUAL_STEP_TOLERANCE.0 * other).max(EQUAL_STEP_TOLERANCE.1)
 }
 
-/// Returns a step of one tick, with an interval up to `longest`: the longest step, in ticks, that
-/// the intervals do not exclude.
+/// Returns a step of one tick. Its interval ends at `longest`, the longest step, in ticks, that the
+/// measured intervals do not exclude.
 fn one_tick(longest: f64) -> Resolution {
     let step = Interval {
         value: 1.0,
@@ -231,12 +233,13 @@ fn resolution_from_lattice(found: lattice::Lattice, rule: Rule) -> Resolution {
     Resolution::Resolved { step, rule }
 }
 
-/// Returns the longest part of the sorted intervals that lies within less than `width` ticks.
+/// Returns the largest part of the sorted intervals whose greatest and least value differ by less
+/// than `width` ticks.
 pub fn densest_window(intervals: &[i64], width: i64) -> &[i64] {
     let (mut best, mut end) = (0..0, 0);
     for (start, first) in intervals.iter().enumerate() {
-        let near = |last: &i64| i128::from(*last) - i128::from(*first) < i128::from(width);
-        while intervals.get(end).is_some_and(near) {
+        let is_near = |last: &i64| i128::from(*last) - i128::from(*first) < i128::from(width);
+        while intervals.get(end).is_some_and(is_near) {
             end += 1;
         }
         if end - start > best.len() {
@@ -246,7 +249,8 @@ pub fn densest_window(intervals: &[i64], width: i64) -> &[i64] {
     &intervals[best]
 }
 
-/// Returns the intervals with random work, sorted. Repeated work shows only one multiple of a step.
+/// Returns the intervals with random work, sorted. Intervals with repeated work are left out,
+/// because they show only one or two multiples of a step.
 fn intervals_with_random_work(groups: &[Intervals]) -> Vec<i64> {
     let groups = groups
         .iter()
@@ -256,12 +260,12 @@ fn intervals_with_random_work(groups: &[Intervals]) -> Vec<i64> {
     random
 }
 
-/// Returns an upper limit of the step, in ticks: intervals that moved crossed at least one step,
-/// and those with the least work are the shortest.
+/// Returns an upper limit of the step, in ticks: a positive interval is at least one step long,
+/// and the intervals with the least work are the shortest.
 fn upper_limit(groups: &[Intervals]) -> f64 {
-    /// The least number of intervals that moved. *Default*: moves no figure.
+    /// The least number of positive intervals for the limit. *Default*: moves no figure.
     const MIN_MOVED_INTERVALS: usize = 20;
-    /// Longer intervals than this quantile were interrupted. *Default*: moves no figure.
+    /// The quantile of the intervals above which they count as interrupted. *Default*: moves no figure.
     const UNINTERRUPTED_QUANTILE: f64 = 0.95;
     let mut moved: Vec<f64> = Vec::new();
     for deltas in group_by_work(groups).into_values() {
@@ -284,11 +288,11 @@ fn upper_limit(groups: &[Intervals]) -> f64 {
 fn is_due_to_work(groups: &[Intervals], step: f64, work_unit: f64) -> bool {
     /// The largest number of units of work in the step. *Default*: moves no figure.
     const MAX_WORK_UNITS: f64 = 2.0;
-    /// The largest relative difference between the step and this number of units. *Default*: moves
-    /// no figure.
+    /// The largest relative difference between the step and the nearest number of units of work.
+    /// *Default*: moves no figure.
     const MAX_UNIT_DIFFERENCE: f64 = 0.03;
-    /// The largest relative difference between a step and a difference of two intervals that counts
-    /// as a step. *Default*: moves no figure.
+    /// The largest relative difference between the step and a difference of two intervals that
+    /// counts as one step. *Default*: moves no figure.
     const MAX_STEP_DIFFERENCE: f64 = 0.3;
     if work_unit <= 0.0 {
         return false;
@@ -310,14 +314,14 @@ fn is_due_to_work(groups: &[Intervals], step: f64, work_unit: f64) -> bool {
     pairs == 0 || (jumps as f64) < MAX_INTERRUPTED_SHARE * pairs as f64
 }
 
-/// Returns whether the timer moves nearly in every tick: it does not show zero if the read alone
-/// takes several ticks, and it grows with the work. A clock that merely makes its readings unique
-/// does not grow with the work.
+/// Returns whether the timer moves in nearly every tick: almost no interval is zero if a read takes
+/// several ticks, and the intervals grow with the work. The intervals of a clock that merely makes
+/// its readings unique do not grow with the work.
 fn moves_every_tick(groups: &[Intervals], context: &Context) -> bool {
     /// The least cost of a read, in ticks, at which a timer that moves every tick or two cannot
     /// show zero. *Default*: moves no figure.
     const MIN_COST_TICKS: f64 = 6.0;
-    /// The largest share of zeros that wrong readings explain. *Default*: moves no figure.
+    /// The largest share of zero intervals that is attributed to wrong readings. *Default*: moves no figure.
     const MAX_ZERO_SHARE: f64 = 0.005;
     /// The least share of the duration of work and reads that the timer has to show. The duration
     /// of the work is known roughly, from another timer. *Default*: moves no figure.
@@ -334,27 +338,28 @@ fn moves_every_tick(groups: &[Intervals], context: &Context) -> bool {
     !stood_still && ticks >= MIN_SHOWN_SHARE * (work * context.work_unit + all * context.cost)
 }
 
-/// Returns whether truncation and the cost of the read explain the variation of successive
-/// readings, around the median and towards the cheapest reads.
+/// Returns whether truncation and the cost of the read explain how the differences of successive
+/// readings vary, around their median and among the shortest of them.
 fn cost_explains_variation(reading_differences: &[Vec<i64>], context: &Context) -> bool {
     /// The largest ratios to the values of single invocations: for the standard deviation, the
     /// distance from the 2nd percentile to the median, and the distance from the 1st to the 10th
     /// percentile. Two reads vary more than one (by √2 if they are independent). *Judgement*.
     const MAX_WIDTH_RATIOS: [f64; 3] = [1.5, 1.2, 1.3];
-    /// The largest contribution of truncation to a standard deviation and to a width, in ticks.
+    /// The largest contribution of truncation to the standard deviation and to the distance between
+    /// two percentiles, in ticks.
     /// *Default*: moves no figure.
     const MAX_TRUNCATION_TICKS: [f64; 2] = [1.0, 2.0];
     /// The uncertainty of the cost due to the step of the reference, in steps. *Default*: moves no
     /// figure.
     const REFERENCE_ERROR_STEPS: f64 = 0.25;
-    let median_of = |figures: Vec<f64>| quantile(&sorted(&figures), 0.5);
+    let median_of = |values: Vec<f64>| quantile(&sorted(&values), 0.5);
     let deviation = median_of(
         reading_differences
             .iter()
             .filter_map(|deltas| Some(core_variance(deltas, 1.0)?.sqrt()))
             .collect(),
     );
-    let between = |low: f64, high: f64| {
+    let median_width = |low: f64, high: f64| {
         let width = |deltas: &Vec<i64>| {
             let sorted = sorted(deltas.iter().map(|&delta| delta as f64));
             Some(quantile(&sorted, high)? - quantile(&sorted, low)?)
@@ -371,12 +376,12 @@ fn cost_explains_variation(reading_differences: &[Vec<i64>], context: &Context) 
         MAX_WIDTH_RATIOS[0] * context.cost_deviation,
         MAX_TRUNCATION_TICKS[0],
     ) && explained(
-        between(0.02, 0.5),
+        median_width(0.02, 0.5),
         MAX_WIDTH_RATIOS[1] * context.cost_lower_width,
         MAX_TRUNCATION_TICKS[1],
     ) && explained(
-        between(0.01, 0.1),
-        MAX_WIDTH_RATIOS[2] * context.cost_edge,
+        median_width(0.01, 0.1),
+        MAX_WIDTH_RATIOS[2] * context.cost_low_tail_width,
         MAX_TRUNCATION_TICKS[1],
     )
 }

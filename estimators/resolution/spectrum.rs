@@ -20,16 +20,17 @@ use crate::resolution::lattice::Lattice;
 use crate::statistics::Z;
 use crate::statistics::phasors::{Complex, Sweep};
 
-/// The longest step that is sought in the spectrum, in ticks: steps of four ticks or more also show
-/// a lattice. *Computed*.
+/// The longest step that is searched for in the spectrum, in ticks. *Computed*: steps of four ticks
+/// or more also show a lattice.
 const MAX_STEP_TICKS: f64 = 5.2;
 
 /// The shortest step that can be distinguished from one tick, in ticks. *Computed*: for shorter
 /// steps sinc² is below 0.17, like the lines of the work.
 const MIN_STEP_TICKS: f64 = 1.5;
 
-/// The least height of a significant line, in standard deviations of the noise. *Chance*: the noise
-/// exceeds it at two in a billion frequencies.
+/// The least height of a significant line, in standard deviations of the noise of a line, which
+/// are √2 times those of its real part. *Chance*: the noise exceeds it at two in a billion
+/// frequencies.
 const MIN_LINE_DEVIATIONS: f64 = 4.5;
 
 /// Lines higher than this share of the highest line count as equally high; an integer step has
@@ -44,12 +45,12 @@ const INTERRUPTED_SHARE: f64 = 0.05;
 /// *Chance*: 0.03 % and 5 % of a normal distribution in the plane lie outside.
 const LINE_DEVIATIONS: (f64, f64) = (4.0, 2.45);
 
-/// Additional error of a line, because intervals that grow in equal units do not sample all phases
-/// of a step equally. *Seen*.
+/// Additional error of a line, because intervals that grow in equal units of work do not sample all
+/// phases of a step equally. *Seen*.
 const PHASE_SAMPLING_ERROR: f64 = 0.04;
 
-/// The least width of the distribution of intervals, in ticks, that samples the phases about
-/// equally. *Judgement*.
+/// The least width of the distribution of intervals, in ticks, at which all phases of a step are
+/// about equally frequent. *Judgement*.
 const MIN_SAMPLED_WIDTH: f64 = 16.0;
 
 /// The spectrum of intervals.
@@ -60,14 +61,14 @@ pub struct Spectrum {
     mean: f64,
     /// Standard deviation of the intervals, in ticks.
     deviation: f64,
-    /// Standard deviation of the real and of the imaginary part of a line, because the intervals
-    /// are a random sample.
+    /// Standard deviation of the real part of a line, and of its imaginary part, due to the random
+    /// choice of the intervals.
     noise: f64,
     /// Additional error of lines, see `PHASE_SAMPLING_ERROR`.
     phase_error: f64,
     /// Distance between two sampled frequencies, in turns per tick.
     stride: f64,
-    /// Complex means at multiples of `stride`, up to half a turn per tick.
+    /// The lines at multiples of `stride`, up to half a turn per tick.
     lines: Vec<Complex>,
 }
 
@@ -76,15 +77,15 @@ pub struct Spectrum {
 pub enum FoundLine {
     /// The step is determined.
     Step(Lattice),
-    /// Ambiguous: there may be this step, in ticks, another step, or none.
-    Unclear(f64),
+    /// A significant line that fits two steps equally well; the longer one, in ticks.
+    Ambiguous(f64),
     /// No significant line.
     Nothing,
 }
 
 impl Spectrum {
     /// Computes the spectrum of intervals with random work, which are sorted and not negative.
-    /// `None` if there are too few intervals.
+    /// `None` if there are too few intervals or if they hardly differ.
     pub fn from_intervals(intervals: &[i64]) -> Option<Self> {
         /// The least number of intervals. *Chance*: four standard deviations of the noise are
         /// then a third of the largest height.
@@ -127,20 +128,20 @@ impl Spectrum {
         })
     }
 
-    /// Returns the step of the counter if its line is significant. `is_due_to_work` returns whether
-    /// a line of this frequency, step and height may be due to the work.
-    pub fn step(&self, is_due_to_work: impl Fn(f64, f64, f64) -> bool) -> FoundLine {
+    /// Searches for the step of the counter among the significant lines. `is_due_to_work` returns
+    /// whether a line with the given frequency, step and height may be due to the work.
+    pub fn find_step(&self, is_due_to_work: impl Fn(f64, f64, f64) -> bool) -> FoundLine {
         /// Steps with a smaller relative difference are reported as one step, whose interval
         /// includes both. *Judgement*: as `EQUAL_STEP_TOLERANCE`.
         const MAX_EQUAL_DIFFERENCE: f64 = 0.02;
-        /// Standard deviations of the noise by which a line must be closer to the expectation for
-        /// one step than for another. *Chance*.
-        const MIN_DISTINCTION: f64 = 3.0;
+        /// The least difference between the misfits of two possible steps, in standard deviations
+        /// of the noise, from which the step with the smaller misfit is chosen. *Chance*.
+        const MIN_MISFIT_DIFFERENCE: f64 = 3.0;
         if self.is_narrow() {
             return FoundLine::Nothing;
         }
         for frequency in self.peaks() {
-            let fit = self.fit(frequency);
+            let fit = self.fit_frequency(frequency);
             if is_due_to_work(fit.frequency, 1.0 / fit.frequency, fit.line.length())
                 || fit.line.real < 0.0
                 || fit.line.imaginary.abs() > LINE_DEVIATIONS.0 * self.noise + PHASE_SAMPLING_ERROR
@@ -149,7 +150,7 @@ impl Spectrum {
             }
             // Integer intervals do not distinguish a frequency from 1 minus this frequency.
             let steps = [fit.frequency, 1.0 - fit.frequency]
-                .map(|turns| (1.0 / turns, fit.error / turns / turns));
+                .map(|frequency| (1.0 / frequency, fit.error / frequency / frequency));
             let misfit = |&(step, error): &(f64, f64)| self.line_misfit(fit.line, step, error);
             let allowed = |step: &(f64, f64)| {
                 step.0 >= MIN_STEP_TICKS
@@ -166,22 +167,27 @@ impl Spectrum {
                     })
                 }
                 [Some(long), Some(short)] => match misfit(&long) - misfit(&short) {
-                    closer if closer < -MIN_DISTINCTION * self.noise => {
+                    difference if difference < -MIN_MISFIT_DIFFERENCE * self.noise => {
                         FoundLine::Step(self.refine(long))
                     }
-                    closer if closer > MIN_DISTINCTION * self.noise => {
+                    difference if difference > MIN_MISFIT_DIFFERENCE * self.noise => {
                         FoundLine::Step(self.refine(short))
                     }
-                    _ => FoundLine::Unclear(long.0),
+                    _ => FoundLine::Ambiguous(long.0),
                 },
             };
         }
         FoundLine::Nothing
     }
 
-    /// Returns the step of the highest line above this height that is not due to the work, in
-    /// ticks; of the two steps that are possible for a frequency, the longer one.
-    pub fn unexplained(&self, height: f64, is_due_to_work: impl Fn(f64) -> bool) -> Option<f64> {
+    /// Returns the step, in ticks, that belongs to the highest line above `height` that is not due
+    /// to the work: the longer one of the two steps that are possible for its frequency. `None` if
+    /// the work explains all such lines.
+    pub fn unexplained_step(
+        &self,
+        height: f64,
+        is_due_to_work: impl Fn(f64) -> bool,
+    ) -> Option<f64> {
         let mut peaks = self.peaks().into_iter();
         peaks
             .find(|&peak| self.line_at(peak).length() > height && !is_due_to_work(peak))
@@ -196,7 +202,7 @@ impl Spectrum {
 
     /// Refines the step by a regression through zero over the number of steps in each interval.
     fn refine(&self, (step, error): (f64, f64)) -> Lattice {
-        /// The largest uncertainty of the longest interval, in steps. *Judgement*.
+        /// The largest uncertainty of the number of steps in the longest interval. *Judgement*.
         const MAX_COUNT_ERROR: f64 = 0.2;
         let (mut product, mut square, mut squares) = (0.0, 0.0, 0.0);
         for (value, share) in &self.counted {
@@ -210,7 +216,8 @@ impl Spectrum {
             .counted
             .last()
             .map_or(0.0, |(value, _)| (value + self.mean) / step);
-        // If the number of steps may be miscounted, the step from the frequency is used.
+        // If the number of steps in an interval may be miscounted, the step from the frequency is
+        // used.
         if LINE_DEVIATIONS.0 * error * longest > MAX_COUNT_ERROR * step {
             return Lattice { step, error };
         }
@@ -223,8 +230,9 @@ impl Spectrum {
     }
 
     /// Returns the longest step in ticks that the intervals do not exclude; 1 if they exclude all
-    /// longer steps.
-    pub fn longest(&self, is_due_to_work: impl Fn(f64, f64) -> bool) -> f64 {
+    /// longer steps. `is_due_to_work` returns whether a line with the given frequency and step is
+    /// due to the work.
+    pub fn longest_possible_step(&self, is_due_to_work: impl Fn(f64, f64) -> bool) -> f64 {
         let grid = 1..self.lines.len();
         let frequency = |at: usize| at as f64 * self.stride;
         let long = grid.clone().map(|at| (at, 1.0 / frequency(at)));
@@ -244,16 +252,16 @@ impl Spectrum {
         found.map_or(1.0, |(_, step)| step)
     }
 
-    /// Returns the distance between this line and the lines expected for a counter with step
-    /// `step`, whose standard error is `error`.
+    /// Returns the distance between `line` and the nearest line that is expected for a counter with
+    /// step `step`, whose standard error is `error`.
     fn line_misfit(&self, line: Complex, step: f64, error: f64) -> f64 {
-        let (lowest, highest) = heights(step, error);
+        let (lowest, highest) = expected_heights(step, error);
         let deviation = line.real - line.real.clamp((1.0 - INTERRUPTED_SHARE) * lowest, highest);
         deviation.hypot(line.imaginary)
     }
 
-    /// Returns frequencies with significant lines, the highest first; among lines of equal height
-    /// the lowest frequency.
+    /// Returns the frequencies of significant lines in descending order of height; lines about as
+    /// high as the highest come first, in ascending order of frequency.
     fn peaks(&self) -> Vec<f64> {
         let length = |at: usize| self.lines.get(at).map_or(0.0, |line| line.length());
         let first = (1.0 / MAX_STEP_TICKS / self.stride) as usize;
@@ -277,11 +285,11 @@ impl Spectrum {
             .collect()
     }
 
-    /// Returns the highest line near this frequency. If the number of turns up to the mean interval
-    /// is known, the frequency is corrected so that the phase is zero at an interval of zero.
-    fn fit(&self, frequency: f64) -> Fit {
-        /// Standard errors within which the number of turns at the mean interval must be known.
-        /// *Chance*.
+    /// Returns the highest line near `frequency`. If the number of turns up to the mean interval is
+    /// known, the frequency is corrected so that the phase is zero at an interval of zero.
+    fn fit_frequency(&self, frequency: f64) -> Fit {
+        /// The number of turns up to the mean interval counts as known if this many of its standard
+        /// errors are at most half a turn. *Chance*.
         const TURN_NUMBER_ERRORS: f64 = 4.0;
         let mut best = frequency;
         let mut stride = self.stride;
@@ -295,10 +303,10 @@ impl Spectrum {
             }
         }
         let line = self.line_at(best);
-        let chance = self.noise / line.length() / TAU;
+        let phase_noise = self.noise / line.length() / TAU;
         let (error_of_line, error_through_zero) = (
-            chance / self.deviation,
-            chance / self.deviation.hypot(self.mean),
+            phase_noise / self.deviation,
+            phase_noise / self.deviation.hypot(self.mean),
         );
         if TURN_NUMBER_ERRORS * error_of_line * self.mean > 0.5 {
             return Fit {
@@ -319,7 +327,7 @@ impl Spectrum {
         }
     }
 
-    /// Returns the line with the largest real part within `reach` of this frequency.
+    /// Returns the line with the largest real part among frequencies up to `reach` from `frequency`.
     fn most_real(&self, frequency: f64, reach: f64) -> Complex {
         /// Sampled frequencies per turn at the mean interval. *Numerical*.
         const FREQUENCIES_PER_TURN: f64 = 16.0;
@@ -344,23 +352,27 @@ impl Spectrum {
         self.line_around_mean(frequency).times(centre)
     }
 
-    /// Returns the line at this frequency with the phase at the mean interval.
+    /// Returns the line at this frequency, with phases counted from the mean interval instead of
+    /// zero.
     fn line_around_mean(&self, frequency: f64) -> Complex {
         let counted = self.counted.iter();
         Complex::sum(counted.map(|(value, share)| (frequency * value, *share)))
     }
 }
 
-/// A line and the standard error of its frequency.
+/// A line with its frequency, in turns per tick.
 struct Fit {
     frequency: f64,
     line: Complex,
+    /// Standard error of the frequency.
     error: f64,
 }
 
-/// The range of heights of the line of a counter with this step.
-fn heights(step: f64, error: f64) -> (f64, f64) {
-    /// The largest number of positions between ticks that changes the height. *Numerical*.
+/// Returns the least and the greatest height of the line of a counter whose step is `step` ticks
+/// with the standard error `error`; see the formulas at the top of the file.
+fn expected_heights(step: f64, error: f64) -> (f64, f64) {
+    /// The largest number of positions between two ticks (`r` in the formula) that changes the
+    /// height noticeably. *Numerical*.
     const MAX_POSITIONS: u32 = 6;
     let lowest = squared_sinc(1.0 / step);
     let is_integer = |positions: &f64| {
@@ -378,9 +390,9 @@ fn squared_sinc(frequency: f64) -> f64 {
     (angle.sin() / angle).powi(2)
 }
 
-/// Returns the densest part of the intervals: enough intervals within as few ticks as possible.
+/// Returns the narrowest window of the sorted intervals that holds enough of them.
 fn fullest_window(intervals: &[i64]) -> &[i64] {
-    /// A sufficient number of intervals. *Numerical*.
+    /// The number of intervals that is enough. *Numerical*.
     const MIN_WINDOW_INTERVALS: usize = 2_000;
     /// The narrowest window, in ticks. *Numerical*.
     const MIN_WINDOW_TICKS: i64 = 512;

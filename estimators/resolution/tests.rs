@@ -1,3 +1,5 @@
+//! Tests of the resolution on simulated counters with known steps.
+
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 
@@ -6,7 +8,7 @@ use super::*;
 /// Intervals of a counter, such as that of AMD's CPUs, that moves in steps of 26 ticks and returns
 /// one tick more if it did not move since the last read. A read takes 23 ticks; the next interval
 /// starts 3 ticks later.
-fn unique(seed: u64) -> Vec<Intervals> {
+fn intervals_of_unique_readings(seed: u64) -> Vec<Intervals> {
     let mut random = StdRng::seed_from_u64(seed);
     let (mut now, mut last) = (random.random_range(0..26_i64), 0);
     let mut read = |passed: i64| {
@@ -42,7 +44,11 @@ fn unique(seed: u64) -> Vec<Intervals> {
 #[test]
 fn unique_readings_keep_the_step() {
     for seed in 0..20 {
-        match resolve(&unique(seed), &[], &Context::default()) {
+        match resolve(
+            &intervals_of_unique_readings(seed),
+            &[],
+            &Context::default(),
+        ) {
             Resolution::Resolved { step, .. } => {
                 assert!((step.value / 26.0 - 1.0).abs() < 1e-3, "{seed}: {step:?}");
                 assert!(step.low <= 26.0 && 26.0 <= step.high, "{seed}: {step:?}");
@@ -55,7 +61,7 @@ fn unique_readings_keep_the_step() {
 /// Differences of successive readings of a counter that moves by `step` ticks and makes readings
 /// unique. A read takes `cost` ticks and up to two more at random; three in a thousand are
 /// interrupted for 20 000 ticks or more.
-fn successive(step: f64, cost: f64, seed: u64) -> Vec<i64> {
+fn differences_of_unique_readings(step: f64, cost: f64, seed: u64) -> Vec<i64> {
     let mut random = StdRng::seed_from_u64(seed);
     let (mut now, mut last) = (0.0, -1);
     let readings: Vec<i64> = (0..5_000)
@@ -85,7 +91,9 @@ fn successive_readings_resolve_unique_steps() {
         (1_000.0, 30.0),
         (1_000.0, 38.0),
     ] {
-        let series: Vec<Vec<i64>> = (0..10).map(|seed| successive(step, cost, seed)).collect();
+        let series: Vec<Vec<i64>> = (0..10)
+            .map(|seed| differences_of_unique_readings(step, cost, seed))
+            .collect();
         // An estimate from other intervals, known to 0.3 %.
         let estimate = lattice::Lattice {
             step: 0.997 * step,
@@ -97,7 +105,7 @@ fn successive_readings_resolve_unique_steps() {
         let off = (found.step - step).abs();
         assert!(
             off <= 3.0 * found.error && off < 3e-4 * step,
-            "{step} by {cost}: {found:?}"
+            "step {step}, cost {cost}: {found:?}"
         );
     }
 }
@@ -153,7 +161,7 @@ fn common_divisor_within_the_bound() {
     match resolve(&groups, &reading_differences, &context) {
         Resolution::AtMost { bound, .. } => assert!(bound >= 4.0, "{bound}"),
         Resolution::Resolved { step, .. } => assert!(step.high >= 4.0, "{step:?}"),
-        Resolution::Unmoved => panic!("it moves"),
+        Resolution::Unmoved => panic!("the counter moves"),
     }
 }
 

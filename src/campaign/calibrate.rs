@@ -187,7 +187,7 @@ fn search_step(
     let context = Context {
         cost_deviation: cost_variation,
         cost_lower_width: cost_variation,
-        cost_edge: cost_variation,
+        cost_low_tail_width: cost_variation,
         work_unit: work_ticks,
         ..Context::default()
     };

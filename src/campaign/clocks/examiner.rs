@@ -206,7 +206,7 @@ fn estimate_cost_and_step(subject: &Subject) -> [f64; 2] {
     };
     let trace = stored.open();
     // The step is only needed to decide how long a slow timer has to be observed.
-    let step = || Some(resolution(&trace).at_most()? * trace.ns_per_tick?);
+    let step = || Some(resolution(&trace).step_or_limit()? * trace.ns_per_tick?);
     let step_ns = subject.is_slow().then(step).flatten();
     let costs =
         (trace.runs.iter()).filter_map(|run| cost::approximate_cost(&run.batches, &run.bracket));
