@@ -13,7 +13,7 @@ use crate::waits;
 
 /// Returns the Quality, from 0 to 1, with its interval. `frequency`, in hertz, converts time to
 /// cycles. `None` if resolution, cost or spread is unknown.
-pub fn scored(profile: &Profile, frequency: Interval) -> Option<Interval> {
+pub fn profile_quality(profile: &Profile, frequency: Interval) -> Option<Interval> {
     let (resolution, cost, spread) = (profile.resolution_ns()?, profile.cost?, profile.spread?);
     let quality_for =
         |cost: f64, spread: f64| quality_of_ns(resolution.value, cost, spread, frequency.value);

@@ -7,8 +7,8 @@ mod stored;
 use std::collections::BTreeMap;
 
 pub use evidence::{
-    Claims, CounterEvidence, Evidence, HandoffPair, Meanwhile, Moved, Order, OtherPath, Pair,
-    PairedReading, Reads, Threads,
+    Advance, Claims, CounterEvidence, Evidence, HandoffPair, Order, OtherPath, Pair, PairedReading,
+    Reads, ThreadActivity, Threads,
 };
 use serde::de::{Deserialize, Deserializer, Error};
 use smallvec::SmallVec;
@@ -27,7 +27,7 @@ pub struct Trace<R = Run> {
     #[serde(default)]
     #[serde(rename = "ns_per_tick_doubt")]
     pub ns_per_tick_uncertainty: f64,
-    /// Whether `ns_per_tick` was declared by the timer.
+    /// Whether the timer declares `ns_per_tick`; otherwise it was measured.
     pub declared: bool,
     /// The clock that timed the calls of the timer.
     pub reference: Reference,
@@ -35,17 +35,17 @@ pub struct Trace<R = Run> {
     pub core_hz: Option<f64>,
     /// The observations of each fresh process that was not disturbed.
     pub runs: Vec<R>,
-    /// The number of processes that were disturbed.
+    /// The number of processes whose observations are not in `runs` because they were disturbed.
     #[serde(rename = "spoilt")]
     pub discarded: u32,
-    /// Observations of the disturbed processes. No result is computed from them; they are kept so
-    /// that a later version of the program may use them.
+    /// The observations of these disturbed processes. No result is computed from them; they are kept
+    /// so that a later version of the program may use them.
     #[serde(default)]
     pub set_aside: Vec<R>,
-    /// The number of `runs` that were disturbed throughout; they are used only if there are too few
-    /// undisturbed processes.
-    #[serde(default, skip_serializing_if = "none")]
-    pub shared: u32,
+    /// The number of `runs` that were disturbed throughout. They are among `runs` only if too few
+    /// processes were undisturbed.
+    #[serde(default, rename = "shared", skip_serializing_if = "is_zero")]
+    pub disturbed_runs: u32,
     /// The number of windows of measurement that were dropped and repeated, by kind of disturbance.
     pub dropped: BTreeMap<String, u32>,
     /// The durations of pieces of work without and with a read in them: a list for each process
@@ -58,13 +58,13 @@ pub struct Trace<R = Run> {
     pub evidence: Evidence,
 }
 
-fn none(count: &u32) -> bool {
+fn is_zero(count: &u32) -> bool {
     *count == 0
 }
 
-/// Reads a count. Rejects one that would take a host longer than any campaign, so that sums of
-/// counts do not overflow.
-fn plausible<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u64, D::Error> {
+/// Reads a count of calls or readings. Rejects a count that a host could not reach in any campaign,
+/// so that sums of counts do not overflow.
+fn read_count<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u64, D::Error> {
     /// The largest accepted count: the calls that the fastest host makes in some minutes.
     const MAX_COUNT: u64 = 1_000_000_000_000;
     let count = u64::deserialize(deserializer)?;
@@ -76,7 +76,8 @@ fn plausible<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u64, D::Error
 }
 
 impl<R> Trace<R> {
-    /// Lists the disturbances of windows with their counts, the most frequent first.
+    /// Returns a text that lists the kinds of disturbance and how often each occurred, the most
+    /// frequent first.
     pub fn disturbances(&self) -> String {
         let mut reasons: Vec<(&String, &u32)> = self.dropped.iter().collect();
         reasons.sort_by_key(|(_, count)| std::cmp::Reverse(**count));
@@ -100,67 +101,69 @@ pub struct Reference {
     /// Whether the reference advances with real time, as clocks do; simulated time does not.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub keeps_time: bool,
-    /// Resolution of the reference, in its ticks; one tick if unknown.
+    /// The resolution of the reference, in its ticks; 1 if it is unknown.
     pub step: f64,
-    /// Upper limit of an unknown resolution, in ticks.
+    /// The upper limit of an unknown resolution, in ticks; `None` if the resolution is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub step_at_most: Option<f64>,
     /// Nanoseconds in a unit of work.
     pub ns_per_work: f64,
-    /// Relative uncertainty of the rate of a raw counter; zero if the unit is declared.
+    /// The relative uncertainty of `ns_per_tick` of a raw counter; 0 if the tick is declared.
     #[serde(default)]
     #[serde(rename = "rate_doubt")]
     pub rate_uncertainty: f64,
-    /// The largest deviation of the reference, if it is a raw counter, from the kernel's clock
-    /// during the campaign, in nanoseconds, minus all uncertainties; 0 if they explain it.
+    /// The largest deviation of the reference from the kernel's clock during the campaign, minus
+    /// all uncertainties, in nanoseconds. 0 if the uncertainties explain the deviation, or if the
+    /// reference is no raw counter.
     #[serde(default)]
     #[serde(rename = "strayed_ns")]
     pub unexplained_deviation_ns: f64,
 }
 
 impl Reference {
-    /// Returns the uncertainty of a reading: the longest possible step of the reference, in
-    /// nanoseconds.
+    /// Returns the largest error of a reading, in nanoseconds: the resolution of the reference, or
+    /// its upper limit.
     pub fn uncertainty_ns(&self) -> f64 {
         self.step_at_most.unwrap_or(self.step) * self.ns_per_tick
     }
 
     /// Returns the interval between two readings of the reference, in nanoseconds. The subtraction
-    /// wraps, because counters may wrap.
+    /// wraps, because the reference may be a counter that has passed its largest value.
     pub fn ns(&self, from: i64, to: i64) -> f64 {
         to.wrapping_sub(from) as f64 * self.ns_per_tick
     }
 }
 
-/// Intervals with one amount of work between two reads, in ticks of the timer.
+/// Intervals between two reads of the timer with one amount of work between them.
 #[apply(recorded)]
 #[derive(Default)]
 pub struct Intervals {
     /// Units of work.
     pub work: u64,
-    /// Second reading minus first. Most amounts of work occur only once, and there are hundreds of
-    /// thousands of groups, so that a single value is stored inline, not on the heap.
+    /// Second reading minus first, in ticks of the timer. Single values are stored inline, not on
+    /// the heap, because most of the hundreds of thousands of lists in a trace have only one.
     pub deltas: SmallVec<[i64; 2]>,
 }
 
-/// Batches of calls between two reads of the reference, in ticks of the reference.
+/// Batches of calls, each timed by two reads of the reference.
 #[apply(recorded)]
 #[derive(Default)]
 pub struct Batches {
     /// Calls in a batch.
-    #[serde(deserialize_with = "plausible")]
+    #[serde(deserialize_with = "read_count")]
     pub calls: u64,
-    /// Second reading of the reference minus first.
+    /// Second reading of the reference minus first, in its ticks, for each batch.
     pub deltas: Vec<i64>,
     /// The core frequency during the batches, in hertz.
     pub core_hz: Option<f64>,
-    /// Whether the core was shared or changed its frequency during the batches, and no undisturbed
-    /// window was found.
+    /// Whether other threads used the core or its frequency changed during the batches, in every
+    /// repetition of the measurement.
     #[serde(rename = "restless")]
     pub unstable: bool,
 }
 
-/// Sequences of pieces of work, without reads and with a read in the middle of each piece.
+/// Durations of a sequence of pieces of work, without reads and with a read in the middle of each
+/// piece.
 #[apply(recorded)]
 pub struct InContext {
     /// The kind of work.
@@ -179,14 +182,15 @@ pub struct Readings {
     pub values: Vec<i64>,
     /// The core frequency during the readings, in hertz.
     pub core_hz: Option<f64>,
-    /// Whether the core was shared or changed its frequency during the readings, and no undisturbed
-    /// window was found.
+    /// Whether other threads used the core or its frequency changed during the readings, in every
+    /// repetition of the measurement.
     #[serde(rename = "restless")]
     pub unstable: bool,
 }
 
 impl Run {
-    /// Returns whether costs were measured on a core without other threads and at one frequency.
+    /// Returns whether the costs were measured while no other thread used the core and its frequency
+    /// stayed the same.
     pub fn is_calm(&self) -> bool {
         !(self.bracket.unstable
             || self.singles.unstable
@@ -194,18 +198,26 @@ impl Run {
             || self.readings.unstable)
     }
 
-    /// Sets the core frequency and the disturbance of all windows of the run.
+    /// Returns the run with this core frequency, in hertz, in all its measurements; `unstable` marks
+    /// them all as disturbed.
     pub fn with_core_state(mut self, core_hz: Option<f64>, unstable: bool) -> Self {
         let Self {
             bracket,
             singles,
             batches,
-            few,
-            some,
+            small_batches,
+            medium_batches,
             floor,
             ..
         } = &mut self;
-        for batches in [bracket, singles, batches, few, some, floor] {
+        for batches in [
+            bracket,
+            singles,
+            batches,
+            small_batches,
+            medium_batches,
+            floor,
+        ] {
             (batches.core_hz, batches.unstable) = (core_hz, unstable);
         }
         (self.readings.core_hz, self.readings.unstable) = (core_hz, unstable);
@@ -217,23 +229,25 @@ impl Run {
 #[apply(recorded)]
 #[derive(Default)]
 pub struct Run {
-    /// Intervals with growing and random work.
+    /// Intervals between two reads with growing and with random amounts of work.
     pub intervals: Vec<Intervals>,
     /// Successive readings.
     pub readings: Readings,
-    /// Batches without calls: the bracket, which is two reads of the reference with nothing
-    /// between.
+    /// The bracket: two reads of the reference with nothing between them, recorded as batches of 0
+    /// calls.
     pub bracket: Batches,
     /// Single calls.
     pub singles: Batches,
     /// Batches of many calls.
     pub batches: Batches,
     /// Many batches of few calls, for the skewness of the cost of a call.
-    pub few: Batches,
-    /// Batches of more calls than in `few`, for the variance of the cost of a call.
-    pub some: Batches,
-    /// Batches of calls of a timer that does nothing, of the size of `batches`; empty if the host
-    /// has no such timer.
+    #[serde(rename = "few")]
+    pub small_batches: Batches,
+    /// Batches of more calls than in `small_batches`, for the variance of the cost of a call.
+    #[serde(rename = "some")]
+    pub medium_batches: Batches,
+    /// Batches of calls of a function that does nothing, as many calls a batch as in `batches`;
+    /// empty if the host cannot measure such calls.
     pub floor: Batches,
     /// The number of windows that were kept although they were disturbed in every repetition.
     #[serde(default)]
@@ -254,25 +268,27 @@ pub struct DroppedWindow {
     pub values: Vec<i64>,
 }
 
-/// One wait, in ticks of the reference.
+/// One wait: one call of a sleep primitive.
 #[apply(recorded)]
 #[derive(Copy, Default)]
 pub struct Wait {
     /// The requested length, in nanoseconds.
     pub request_ns: u64,
-    /// The reading of the reference before the call.
+    /// The reading of the reference before the call, in its ticks.
     pub before: i64,
-    /// The reading of the reference after the call.
+    /// The reading of the reference after the call, in its ticks.
     pub after: i64,
-    /// CPU time of the waiting thread, in nanoseconds, including the cost of reading it.
+    /// CPU time of the thread during the call, in nanoseconds, including the cost of reading the
+    /// CPU time; `None` if the host cannot read it.
     pub cpu_ns: Option<i64>,
-    /// Time in which the thread was ready to run but had no CPU, in nanoseconds.
+    /// Time in which the thread was ready to run but had no CPU, in nanoseconds; `None` if the host
+    /// cannot read it.
     pub run_delay_ns: Option<i64>,
 }
 
 impl Wait {
-    /// Returns the duration of the wait, in nanoseconds. The subtraction wraps, because counters
-    /// may wrap.
+    /// Returns the duration of the wait, in nanoseconds. The subtraction wraps, because the
+    /// reference may be a counter that has passed its largest value.
     pub fn duration_ns(&self, ns_per_tick: f64) -> f64 {
         self.after.wrapping_sub(self.before) as f64 * ns_per_tick
     }
@@ -287,12 +303,12 @@ impl Wait {
 #[apply(recorded)]
 #[derive(Default)]
 pub struct WaitRun {
-    /// Executions of the loop around a wait without a wait in it; empty if the host has no such
-    /// timer.
+    /// Executions of the loop that measures a wait, with no wait in it; empty if the host cannot
+    /// execute that loop.
     pub empty: Vec<Wait>,
     /// Waits of chosen lengths, including 0 and 1 ns, in the order of execution.
     pub lengths: Vec<Wait>,
-    /// Waits of random lengths, a list for each scale of lengths.
+    /// Scans: lists of waits of random lengths up to a limit, which differs from scan to scan.
     pub scans: Vec<Vec<Wait>>,
     /// Long waits, made while other sleep primitives waited too.
     pub long: Vec<Wait>,
@@ -306,7 +322,8 @@ pub struct WaitRun {
 pub struct WaitTrace {
     /// The clock that measured the waits.
     pub reference: Reference,
-    /// Whether the thread blocks, at least at first; only then is run-queue delay part of lateness.
+    /// Whether the thread sleeps in the kernel for all or the first part of the wait. Only then is
+    /// the time in the run queue part of lateness.
     pub blocks: bool,
     /// One entry for each fresh process.
     pub runs: Vec<WaitRun>,
@@ -316,10 +333,11 @@ pub struct WaitTrace {
 #[apply(recorded)]
 #[derive(Default)]
 pub struct PeriodRun {
-    /// The reading of the reference at each wake-up, in its ticks, and the number of expirations
+    /// For each wake-up, the reading of the reference, in its ticks, and the number of expirations
     /// that the timer reports.
     pub wakeups: Vec<(i64, u64)>,
-    /// The indices of wake-ups, from 0, after which a stall of 3.5 periods was injected.
+    /// The indices of the wake-ups, from 0, after which the program did not wait for the timer for
+    /// 3.5 periods, on purpose (a *stall*).
     pub stalls: Vec<u32>,
 }
 

@@ -56,7 +56,7 @@ pub fn estimate(run: &Run, reference: &Reference) -> Moments {
         Some(main) => main.mass(),
         None => cells.core().len() as f64 / cells.samples(),
     });
-    let all = [&run.few, &run.some, &run.batches]
+    let all = [&run.small_batches, &run.medium_batches, &run.batches]
         .map(|batches| CallMoments::from_batches(batches, reference.step, main_share));
     let Some(variance) = combine_estimates(all.iter().flatten().map(|sum| sum.variance)) else {
         return Moments::UNKNOWN;

@@ -103,7 +103,7 @@ pub static CLOCKS: &[Rule<Clocks>] = &[
             let runs = &case.trace.runs;
             let (calm, all) = (runs.iter().filter(|run| run.is_calm()).count(), runs.len());
             // Without observations of the core, no run counts as calm.
-            (case.trace.shared == 0 && calm < MIN_PROCESSES.min(all))
+            (case.trace.disturbed_runs == 0 && calm < MIN_PROCESSES.min(all))
                 .then(|| values([("calm", count(calm)), ("all", count(all))]))
         },
     ),
@@ -182,7 +182,7 @@ fn unsteady_cost(case: &ClockCase<'_>) -> Option<Values> {
 }
 
 fn shared_core(case: &ClockCase<'_>) -> Option<Values> {
-    let (disturbed, all) = (case.trace.shared, case.trace.runs.len());
+    let (disturbed, all) = (case.trace.disturbed_runs, case.trace.runs.len());
     (disturbed > 0).then(|| {
         values([
             ("disturbed", count(disturbed)),
@@ -196,7 +196,7 @@ fn shared_core(case: &ClockCase<'_>) -> Option<Values> {
 fn contradiction(case: &ClockCase<'_>) -> Option<Values> {
     let profile = case.profile;
     let cost = profile.cost?.value;
-    if let Some(shortest) = profile.contradicted {
+    if let Some(shortest) = profile.contradicting_interval_ns {
         return Some(values([("batches", ns(cost)), ("shortest", ns(shortest))]));
     }
     let amortised = profile.amortised?;

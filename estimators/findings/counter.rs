@@ -107,7 +107,7 @@ pub fn judge(case: &CounterCase) -> Vec<Finding> {
 
 /// Returns whether the clock of the kernel is derived from this counter.
 #[must_use]
-pub fn is_built_on(platform: &Platform) -> bool {
+pub fn kernel_clock_uses_counter(platform: &Platform) -> bool {
     let current = platform.clocksource.current.as_deref();
     current.is_some_and(clock_sources::is_counter)
 }
@@ -293,7 +293,7 @@ fn kernel(platform: &Platform) -> Judgement {
     };
     let current = ("current", text(current));
     let constant = is_x86(platform) && platform.tsc.constant == Some(true);
-    if is_built_on(platform) {
+    if kernel_clock_uses_counter(platform) {
         judgement(Ok, [current])
     } else if source
         .available
@@ -324,7 +324,7 @@ fn log(facts: &CounterFacts) -> Judgement {
 /// so that some faults cannot be detected.
 fn derived_clock(platform: &Platform) -> Option<Judgement> {
     let current = platform.clocksource.current.as_deref().unwrap_or_default();
-    is_built_on(platform).then(|| judgement(Note, [("current", text(current))]))
+    kernel_clock_uses_counter(platform).then(|| judgement(Note, [("current", text(current))]))
 }
 
 /// Judges whether the counter keeps its frequency and value when the virtual machine is migrated to

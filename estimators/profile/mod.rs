@@ -33,7 +33,7 @@ pub struct Profile {
     /// The time that a read adds to the duration of the code around it.
     pub adds: Option<AddedTimes>,
     /// The reason why there is no cost although calls were timed.
-    pub no_cost: Option<&'static str>,
+    pub no_cost_reason: Option<&'static str>,
     /// Median of single calls as timed by the reference, in nanoseconds.
     pub single_median: Option<f64>,
     /// 99th percentile of single calls as timed by the reference, in nanoseconds.
@@ -52,7 +52,7 @@ pub struct Profile {
     /// only the extreme pairs.
     pub model_alternatives: Vec<(f64, f64)>,
     /// The shortest interval without work, in nanoseconds, if it contradicts the cost.
-    pub contradicted: Option<f64>,
+    pub contradicting_interval_ns: Option<f64>,
     /// The two groups that the processes form, if any.
     pub regimes: Option<Regimes>,
     /// Whether the cost follows the frequency of the core.
@@ -121,7 +121,7 @@ pub fn profile(trace: &Trace) -> Profile {
         .extend(contradicted.map(|cost| (cost, spread)));
     let spread = estimates.spread();
     let shared =
-        trace.shared > 0 && runs.iter().filter(|run| run.is_calm()).count() < MIN_PROCESSES;
+        trace.disturbed_runs > 0 && runs.iter().filter(|run| run.is_calm()).count() < MIN_PROCESSES;
     let profile = Profile {
         resolution,
         ns_per_tick,
@@ -129,14 +129,14 @@ pub fn profile(trace: &Trace) -> Profile {
         cost: estimates.cost(),
         amortised: estimates.midmean_of(|cost| cost.amortised),
         adds: adds(trace),
-        no_cost: reference_stood_still
+        no_cost_reason: reference_stood_still
             .then_some("batches of many calls took no time by their reference"),
         single_median: estimates.midmean_of(|cost| cost.single_median),
         p99: estimates.midmean_of(|cost| cost.p99),
         processes: (estimates.processes.costs.iter().copied())
             .zip(estimates.processes.spreads.iter().copied())
             .collect(),
-        contradicted,
+        contradicting_interval_ns: contradicted,
         regimes: estimates.regimes,
         following: estimates.following,
         alternatives: estimates.alternatives,

@@ -68,7 +68,10 @@ pub fn offsets(pairs: &[Pair], step: f64) -> Vec<Offset> {
         let Some([a, b]) = pair.cpus.map(|cpus| cpus.map(index)) else {
             continue;
         };
-        for (from, to, least) in [(a, b, pair.least[0]), (b, a, pair.least[1])] {
+        for (from, to, least) in [
+            (a, b, pair.min_difference[0]),
+            (b, a, pair.min_difference[1]),
+        ] {
             if let Some(least) = least {
                 upper_bounds[from][to] = upper_bounds[from][to].min(least as f64 + step);
             }
@@ -105,7 +108,7 @@ mod tests {
         Pair {
             cpus: Some(cpus),
             handoffs: 2,
-            least: [Some(there), Some(back)],
+            min_difference: [Some(there), Some(back)],
             ..Pair::default()
         }
     }

@@ -1,8 +1,10 @@
 //! Defines the evidence for the verdicts on a timer, and for the findings about a counter that
 //! programs can read without the kernel. Readings are stored as they were read; if there are too
-//! many, their counts and extreme values are stored.
+//! many of them, only their number and extreme values are stored.
 //!
 //! A *comparison* is three readings: of the reference, of the timer, and of the reference again.
+//! A *handoff* is two readings: a thread reads the timer and passes the value to another thread,
+//! which then reads the timer too.
 
 use std::collections::BTreeMap;
 
@@ -16,36 +18,36 @@ pub struct Evidence {
     pub claims: Claims,
     /// Successive readings of one thread that was moved between CPUs.
     pub order: Option<Order>,
-    /// Readings passed from thread to thread.
+    /// Handoffs between threads.
     pub threads: Option<Threads>,
     /// Comparisons with the reference, one in each round of the campaign.
     #[serde(rename = "glances")]
     pub sparse_comparisons: Vec<[i64; 3]>,
-    /// The time between the first and the last sparse comparison by the clock of this program, in
-    /// nanoseconds: least and greatest possible value. `None` if it was not measured, or if the
-    /// reference is not known to follow real time.
+    /// The time from the first to the last sparse comparison as this program's own clock measured
+    /// it, in nanoseconds: the least and the greatest possible value. `None` if it was not measured,
+    /// or if the reference is not known to follow real time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub passed_ns: Option<[u64; 2]>,
-    /// Comparisons after each process in two rounds of the campaign.
+    /// Comparisons with the reference, one after each process in two rounds of the campaign.
     #[serde(default)]
     #[serde(rename = "close_glances")]
     pub close_comparisons: Vec<[i64; 3]>,
     /// Comparisons at the start and at the end of additional fresh processes, for a clock whose
-    /// rate may be determined per process.
+    /// rate each process may determine for itself.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub process_comparisons: Vec<[[i64; 3]; 2]>,
     /// Consecutive comparisons, about a millisecond apart.
     pub series: Vec<[i64; 3]>,
     /// For a clock whose steps are far longer than a read: the number of reads between successive
-    /// changes of its value, in lists without a gap.
+    /// changes of its value, a list for each uninterrupted sequence of reads.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub edges: Vec<Vec<u32>>,
     /// The advance of the timer during various activities of the thread.
-    pub advances: Vec<Moved>,
-    /// Readings of the timer between two readings of the same clock on another path.
+    pub advances: Vec<Advance>,
+    /// Readings of the timer that two readings of the same clock by other calls enclose.
     #[serde(default, rename = "beside", skip_serializing_if = "Vec::is_empty")]
     pub other_paths: Vec<OtherPath>,
-    /// The reasons why questions were not answered, by question of the protocol.
+    /// The reasons why the host did not answer questions, by question of the protocol.
     pub refusals: BTreeMap<String, String>,
 }
 
@@ -59,15 +61,15 @@ pub struct Claims {
     pub resolution_ns: Option<f64>,
 }
 
-/// Successive readings of one thread.
+/// The order of successive readings of one thread that was moved between CPUs.
 #[apply(recorded)]
 #[derive(Copy, Default)]
 pub struct Order {
     /// The number of readings.
-    #[serde(deserialize_with = "super::plausible")]
+    #[serde(deserialize_with = "super::read_count")]
     pub readings: u64,
     /// The number of backward steps.
-    #[serde(deserialize_with = "super::plausible")]
+    #[serde(deserialize_with = "super::read_count")]
     pub backward: u64,
     /// The largest backward step, in ticks.
     pub largest: u64,
@@ -77,20 +79,21 @@ pub struct Order {
     pub cpus: u32,
 }
 
-/// Readings passed from thread to thread.
+/// Handoffs between the threads of a process.
 #[apply(recorded)]
 #[derive(Default)]
 pub struct Threads {
     /// The number of rounds; the pairs of one round ran at the same time.
     pub rounds: u32,
     /// The number of all possible pairs of CPUs.
-    pub possible: u32,
+    #[serde(rename = "possible")]
+    pub possible_pairs: u32,
     /// The pairs that were tested.
     pub pairs: Vec<Pair>,
 }
 
-/// Two threads that take readings in turn: each thread reads the timer after it has received the
-/// reading of the other.
+/// A summary of the handoffs between two threads that read the timer in turn: each reads it when it
+/// has received the reading of the other.
 #[apply(recorded)]
 #[derive(Default)]
 pub struct Pair {
@@ -102,13 +105,14 @@ pub struct Pair {
     pub backward: u32,
     /// The largest backward step, in ticks.
     pub largest: u64,
-    /// The least difference between the second and the first reading, in ticks: from the first CPU
-    /// to the second, and back.
-    pub least: [Option<i64>; 2],
+    /// The least difference between the later and the earlier reading of a handoff, in ticks: from
+    /// the first CPU to the second, and from the second to the first.
+    #[serde(rename = "least")]
+    pub min_difference: [Option<i64>; 2],
 }
 
 impl Pair {
-    /// Summarises handoffs; they alternate in direction, starting from the first CPU.
+    /// Summarises handoffs. They alternate in direction; the first one starts from the first CPU.
     pub fn from_handoffs(cpus: Option<[u32; 2]>, handoffs: &[[i64; 2]]) -> Self {
         let mut pair = Self {
             cpus,
@@ -121,54 +125,58 @@ impl Pair {
                 pair.backward += 1;
                 pair.largest = pair.largest.max(difference.unsigned_abs());
             }
-            let least = &mut pair.least[number % 2];
+            let least = &mut pair.min_difference[number % 2];
             *least = Some(least.map_or(difference, |least| least.min(difference)));
         }
         pair
     }
 }
 
-/// Readings of a timer between two readings of the same clock on another path.
+/// Readings of a timer that two readings of the same clock by another call (another *path*)
+/// enclose.
 #[apply(recorded)]
 #[derive(Default)]
 pub struct OtherPath {
-    /// The id of the timer on the other path, whose two readings enclose each reading.
-    pub within: String,
-    /// Nanoseconds in a unit of the reading: upper limit of the truncation.
+    /// The id of the timer that takes the two enclosing readings.
+    #[serde(rename = "within")]
+    pub outer_id: String,
+    /// Nanoseconds in a unit of the reading; truncation to this unit delays a reading by less.
     pub unit_ns: i64,
-    /// The time by which the clock may lag according to its declaration, in nanoseconds.
+    /// The time by which the clock declares that it may lag, in nanoseconds.
     pub lag_ns: i64,
     /// Whether another CPU was busy at the same time.
     pub busy: bool,
     /// The number of readings.
     pub readings: u32,
-    /// The largest lead of a reading over the following one, in nanoseconds; negative if there is
-    /// none.
+    /// The largest lead of a reading over the enclosing reading that follows it, in nanoseconds;
+    /// negative if no reading leads.
     pub ahead_ns: i64,
-    /// The largest lag of a reading behind the preceding one, in nanoseconds.
+    /// The largest lag of a reading behind the enclosing reading that precedes it, in nanoseconds;
+    /// negative if no reading lags.
     pub behind_ns: i64,
-    /// The least distance between the preceding and the following reading, in nanoseconds.
-    pub narrowest_ns: i64,
+    /// The least time between the two enclosing readings, in nanoseconds.
+    #[serde(rename = "narrowest_ns")]
+    pub min_width_ns: i64,
 }
 
 impl OtherPath {
     /// Summarises triples of readings in nanoseconds: other path, this timer, other path.
     pub fn from_readings(
-        within: &str,
+        outer_id: &str,
         [unit_ns, lag_ns]: [i64; 2],
         busy: bool,
         readings: &[[i64; 3]],
     ) -> Self {
         let largest = |value: fn(&[i64; 3]) -> i64| readings.iter().map(value).max().unwrap_or(0);
         Self {
-            within: within.to_owned(),
+            outer_id: outer_id.to_owned(),
             unit_ns,
             lag_ns,
             busy,
             readings: readings.len() as u32,
             ahead_ns: largest(|[_, own, after]| own.saturating_sub(*after)),
             behind_ns: largest(|[before, own, _]| before.saturating_sub(*own)),
-            narrowest_ns: -largest(|[before, _, after]| before.saturating_sub(*after)),
+            min_width_ns: -largest(|[before, _, after]| before.saturating_sub(*after)),
         }
     }
 }
@@ -177,7 +185,7 @@ impl OtherPath {
 #[apply(recorded)]
 #[derive(Copy, Eq)]
 #[serde(rename_all = "kebab-case")]
-pub enum Meanwhile {
+pub enum ThreadActivity {
     /// The thread computed.
     Spin,
     /// The thread slept.
@@ -189,17 +197,18 @@ pub enum Meanwhile {
 /// The advance of a timer and of its reference over the same time.
 #[apply(recorded)]
 #[derive(Copy)]
-pub struct Moved {
+pub struct Advance {
     /// The activity of the thread.
-    pub meanwhile: Meanwhile,
+    #[serde(rename = "meanwhile")]
+    pub activity: ThreadActivity,
     /// Ticks of the timer.
     pub timer: i64,
     /// Ticks of the reference.
     pub reference: i64,
 }
 
-impl Moved {
-    /// Returns the ticks of the timer per tick of the reference.
+impl Advance {
+    /// Returns the rate of the timer, in its ticks per tick of the reference.
     pub fn rate(&self) -> f64 {
         self.timer as f64 / (self.reference as f64).max(1.0)
     }
@@ -211,38 +220,38 @@ impl Moved {
 pub struct CounterEvidence {
     /// Successive readings of one thread that was moved between CPUs.
     pub order: Order,
-    /// Readings passed from CPU to CPU.
+    /// Handoffs between CPUs.
     #[serde(rename = "handed")]
     pub handoffs: Vec<HandoffPair>,
-    /// Readings without fences, from the first round of pairs.
+    /// Handoffs in the first round of pairs in which the counter was read without fences.
     pub unfenced: Vec<HandoffPair>,
     /// Paired readings of the counter and a clock of the kernel, in the order of execution.
     #[serde(rename = "looks")]
     pub paired_readings: Vec<PairedReading>,
     /// The declared frequency, in hertz.
     pub declared_hz: Option<f64>,
-    /// The least duration of a number of consecutive reads of the counter and of the kernel's
-    /// clock.
+    /// The shortest durations of consecutive reads of the counter and of the kernel's clock.
     pub reads: Option<Reads>,
-    /// The reasons why questions were not answered.
+    /// The reasons why the host did not answer questions.
     pub refusals: Vec<String>,
 }
 
-/// Two CPUs that read the counter in turn.
+/// A summary of the handoffs between two CPUs that read the counter in turn.
 #[apply(recorded)]
 #[derive(Default)]
 pub struct HandoffPair {
-    /// Counts of handoffs, and extreme differences.
+    /// The number of handoffs and their extreme differences.
     pub pair: Pair,
-    /// The median difference between the second and the first reading, in ticks: from the first CPU
-    /// to the second, and back.
-    pub usual: [Option<i64>; 2],
+    /// The median difference between the later and the earlier reading of a handoff, in ticks: from
+    /// the first CPU to the second, and from the second to the first.
+    #[serde(rename = "usual")]
+    pub median_difference: [Option<i64>; 2],
 }
 
 impl HandoffPair {
-    /// Summarises handoffs; they alternate in direction, starting from the first CPU.
+    /// Summarises handoffs. They alternate in direction; the first one starts from the first CPU.
     pub fn from_handoffs(cpus: [u32; 2], handoffs: &[[i64; 2]]) -> Self {
-        let usual = [0, 1].map(|direction| {
+        let median_difference = [0, 1].map(|direction| {
             let differences = handoffs
                 .iter()
                 .skip(direction)
@@ -254,12 +263,12 @@ impl HandoffPair {
         });
         Self {
             pair: Pair::from_handoffs(Some(cpus), handoffs),
-            usual,
+            median_difference,
         }
     }
 }
 
-/// A paired reading of the counter and a clock on one CPU.
+/// A paired reading on one CPU: of the counter, of the kernel's clock, and of the counter again.
 #[apply(recorded)]
 #[derive(Copy)]
 pub struct PairedReading {
@@ -267,11 +276,11 @@ pub struct PairedReading {
     pub cpu: u32,
     /// Whether the thread slept before the reading; otherwise it computed.
     pub slept: bool,
-    /// Readings of counter, clock, counter.
+    /// The readings, in this order.
     pub values: [i64; 3],
 }
 
-/// Durations of consecutive reads.
+/// Durations of a number of consecutive reads of the counter and of the kernel's clock.
 #[apply(recorded)]
 #[derive(Copy)]
 pub struct Reads {
@@ -288,21 +297,24 @@ mod tests {
     use super::*;
 
     #[test]
-    fn handoffs_are_reduced_by_direction() {
+    fn handoffs_are_summarised_by_direction() {
         let pair = Pair::from_handoffs(Some([0, 3]), &[[10, 15], [20, 28], [30, 33], [40, 38]]);
         assert_eq!((pair.handoffs, pair.backward, pair.largest), (4, 1, 2));
-        assert_eq!(pair.least, [Some(3), Some(-2)]);
-        assert_eq!(Pair::from_handoffs(None, &[]).least, [None, None]);
+        assert_eq!(pair.min_difference, [Some(3), Some(-2)]);
+        assert_eq!(Pair::from_handoffs(None, &[]).min_difference, [None, None]);
     }
 
     #[test]
-    fn usual_handoffs_have_a_direction() {
-        let handed = HandoffPair::from_handoffs(
+    fn median_difference_has_a_direction() {
+        let pair = HandoffPair::from_handoffs(
             [0, 3],
             &[[10, 15], [20, 28], [30, 33], [40, 49], [50, 57], [60, 66]],
         );
-        assert_eq!(handed.usual, [Some(5), Some(8)]);
-        assert_eq!(handed.pair.least, [Some(3), Some(6)]);
-        assert_eq!(HandoffPair::from_handoffs([0, 1], &[]).usual, [None, None]);
+        assert_eq!(pair.median_difference, [Some(5), Some(8)]);
+        assert_eq!(pair.pair.min_difference, [Some(3), Some(6)]);
+        assert_eq!(
+            HandoffPair::from_handoffs([0, 1], &[]).median_difference,
+            [None, None]
+        );
     }
 }

@@ -1,5 +1,5 @@
-//! Keeps the runs of a trace in compact form, because hundreds of runs stay in memory until the end
-//! of a campaign.
+//! Stores the runs of a trace as bytes, because hundreds of runs stay in memory until the end of a
+//! campaign.
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
@@ -14,34 +14,34 @@ impl Stored {
         self.runs.push(PackedRun::from_run(run));
     }
 
-    /// Keeps a run that was disturbed throughout.
+    /// Adds a run that was disturbed throughout, from which no result is computed.
     pub fn set_aside(&mut self, run: Run) {
         self.discarded += 1;
         self.set_aside.push(PackedRun::from_run(run));
     }
 
-    /// Adds the runs that were set aside to the other runs, marked as disturbed. Returns whether
-    /// there are any.
-    pub fn count_set_aside(&mut self) -> bool {
+    /// Moves the runs that were set aside to the runs that results are computed from, and marks
+    /// them as disturbed. Returns whether there are any disturbed runs.
+    pub fn use_set_aside_runs(&mut self) -> bool {
         for packed in std::mem::take(&mut self.set_aside) {
             let mut run = packed.open();
             run.batches.unstable = true;
             self.add(run);
-            self.shared += 1;
+            self.disturbed_runs += 1;
         }
-        self.discarded -= self.shared.min(self.discarded);
-        self.shared > 0
+        self.discarded -= self.disturbed_runs.min(self.discarded);
+        self.disturbed_runs > 0
     }
 
-    /// Counts dropped windows by disturbance.
+    /// Adds counts of dropped windows, by kind of disturbance.
     pub fn count_dropped(&mut self, dropped: impl IntoIterator<Item = (String, u32)>) {
         for (reason, count) in dropped {
             *self.dropped.entry(reason).or_default() += count;
         }
     }
 
-    /// Returns the trace with only the last run, unpacked.
-    pub fn open_last(&self) -> Trace {
+    /// Returns the trace with the last run only, unpacked, and without the runs that were set aside.
+    pub fn unpack_last(&self) -> Trace {
         let last = self.runs.last().map(PackedRun::open);
         self.with_runs(last.into_iter().collect(), Vec::new())
     }
@@ -54,7 +54,7 @@ impl Stored {
 }
 
 impl<R> Trace<R> {
-    /// Returns the trace with other runs, and other runs that are set aside.
+    /// Returns a copy of the trace with these `runs` and `set_aside` in place of its own.
     pub fn with_runs<S>(&self, runs: Vec<S>, set_aside: Vec<S>) -> Trace<S> {
         Trace {
             ns_per_tick: self.ns_per_tick,
@@ -65,7 +65,7 @@ impl<R> Trace<R> {
             runs,
             discarded: self.discarded,
             set_aside,
-            shared: self.shared,
+            disturbed_runs: self.disturbed_runs,
             dropped: self.dropped.clone(),
             adds: self.adds.clone(),
             slow: self.slow.clone(),
@@ -74,7 +74,8 @@ impl<R> Trace<R> {
     }
 }
 
-/// A run as bytes. Readings are stored as differences, which are small and take few bytes.
+/// A run as bytes. Successive readings are stored as differences, which are small and take few
+/// bytes.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PackedRun(Box<[u8]>);
 
@@ -101,8 +102,8 @@ impl<'de> Deserialize<'de> for PackedRun {
 }
 
 impl Run {
-    /// Returns the run as bytes that only this version of the program can read. They take a third
-    /// of the size of the numbers in decimal.
+    /// Returns the run as bytes, which only this version of the program can read. They take a third
+    /// of the space of the same numbers in decimal.
     pub fn into_bytes(mut self) -> Vec<u8> {
         let mut last = 0_i64;
         for value in &mut self.readings.values {
@@ -111,7 +112,7 @@ impl Run {
         postcard::to_stdvec(&self).expect("lists of numbers can be written to memory")
     }
 
-    /// Reads a run from bytes. `None` if they are not a valid run.
+    /// Reads a run from its bytes. `None` if the bytes are not those of a run.
     pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
         let mut run: Self = postcard::from_bytes(bytes).ok()?;
         let mut last = 0_i64;

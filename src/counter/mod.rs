@@ -9,7 +9,7 @@ pub mod recipes;
 pub use recipes::{RecipeOutcome, RecipeRow, Snippets};
 use serde::Serialize;
 
-use crate::findings::counter::{self, CounterCase, is_built_on};
+use crate::findings::counter::{self, CounterCase, kernel_clock_uses_counter};
 use crate::model::{Finding, Severity, TimerRow};
 use crate::rate::counter::CounterFindings;
 use crate::text::numbers::{range_ns, significant, time};
@@ -150,7 +150,7 @@ fn verdict(findings: &[Finding], case: &Case) -> Option<CounterVerdict> {
     }
     // A kernel that derives its own clock from the counter has checked what one process cannot.
     let unknown = ESSENTIAL.iter().any(|code| has(code, Severity::Unknown));
-    if unknown && !is_built_on(case.evidence.platform) {
+    if unknown && !kernel_clock_uses_counter(case.evidence.platform) {
         return None;
     }
     Some(if has("moved", Severity::Ok) {

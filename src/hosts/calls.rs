@@ -110,8 +110,8 @@ pub fn time_calls(
     let repeat = plan.batches * (64 / calls as u32).clamp(1, 4);
     run.batches = bench.batches(calls, repeat)?;
     for (calls, batches, max_repeat) in [
-        (FEW_CALLS, &mut run.few, 4_000.0),
-        (SOME_CALLS, &mut run.some, 800.0),
+        (FEW_CALLS, &mut run.small_batches, 4_000.0),
+        (SOME_CALLS, &mut run.medium_batches, 800.0),
     ] {
         let affordable = 0.15 * plan.interval_ns / (calls as f64 * cost_ns + 50.0);
         let repeat = affordable.clamp(40.0, max_repeat) as u32;
@@ -168,8 +168,8 @@ fn time_calls_coarsely(
         (batch_ns / cost_ns.max(0.1)).clamp(MAX_BATCH_CALLS, MAX_CALLS) as u64,
         repeat,
     )?;
-    run.few = bench.batches(FEW_CALLS, SHORT_BATCHES)?;
-    run.some = bench.batches(SOME_CALLS, SHORT_BATCHES)?;
+    run.small_batches = bench.batches(FEW_CALLS, SHORT_BATCHES)?;
+    run.medium_batches = bench.batches(SOME_CALLS, SHORT_BATCHES)?;
     run.readings = bench.readings(MAX_READINGS as u32)?;
     Ok(())
 }

@@ -10,7 +10,7 @@ use crate::model::{
 use crate::profile::Profile;
 use crate::profile::plot_data::figures;
 use crate::resolution::Resolution as Step;
-use crate::scoring::scored;
+use crate::scoring::profile_quality;
 use crate::trace::Trace;
 
 /// Fills the row from the observations and the profile. `frequency`, in hertz, converts time to
@@ -39,7 +39,7 @@ pub fn fill(row: &mut TimerRow, trace: &Trace, profile: &Profile, frequency: Opt
     row.figures = Some(figures(trace, profile.step()).without_non_finite());
     set_status(row, profile);
     if let (Status::Ok, Some(frequency)) = (row.status, frequency) {
-        row.quality = scored(profile, frequency);
+        row.quality = profile_quality(profile, frequency);
     }
     let case = ClockCase {
         trace,
@@ -88,7 +88,7 @@ fn set_status(row: &mut TimerRow, profile: &Profile) {
         ),
         Step::Resolved { .. } if profile.cost.is_none() || profile.spread.is_none() => {
             let why = profile
-                .no_cost
+                .no_cost_reason
                 .map_or_else(String::new, |why| format!(": {why}"));
             (
                 Status::Unresolved,

@@ -5,12 +5,16 @@ use super::{Case, ns};
 use crate::model::{Counted, Declared, Nature, Outcome, Stable};
 use crate::resolution::Resolution;
 use crate::text::numbers::significant;
-use crate::trace::Meanwhile;
+use crate::trace::ThreadActivity;
 
 /// Determines what the timer counts, and compares that with what it declares.
 pub(super) fn what_it_counts(case: &Case) -> Nature {
-    let [spinning, sleeping, busy] = [Meanwhile::Spin, Meanwhile::Sleep, Meanwhile::OtherSpin]
-        .map(|during| advanced_share(case, during));
+    let [spinning, sleeping, busy] = [
+        ThreadActivity::Spin,
+        ThreadActivity::Sleep,
+        ThreadActivity::OtherSpin,
+    ]
+    .map(|during| advanced_share(case, during));
     let claimed = case.claimed();
     let found = identify_counted(spinning, sleeping, busy, claimed);
     let percent = |share: Option<f64>| {
@@ -62,7 +66,7 @@ pub(super) fn what_it_counts(case: &Case) -> Nature {
 
 /// Returns how far the timer advanced, as a share of the time that passed on the reference. `None`
 /// if its steps are too long for this.
-fn advanced_share(case: &Case, meanwhile: Meanwhile) -> Option<f64> {
+fn advanced_share(case: &Case, activity: ThreadActivity) -> Option<f64> {
     /// Largest step as a share of the time watched.
     /// *Judgement*.
     const MAX_STEP_SHARE: f64 = 0.35;
@@ -70,7 +74,7 @@ fn advanced_share(case: &Case, meanwhile: Meanwhile) -> Option<f64> {
         .evidence()
         .advances
         .iter()
-        .filter(|moved| moved.meanwhile == meanwhile);
+        .filter(|moved| moved.activity == activity);
     let longest = all.max_by_key(|moved| moved.reference)?;
     let passed = longest.reference as f64 * case.trace.reference.ns_per_tick;
     let advanced = case.ns(longest.timer as f64)?;

@@ -191,7 +191,7 @@ pub(super) fn compare_paths(case: &Case) -> Option<Paths> {
             .max(a.0.behind_ns)
             .total_cmp(&b.0.ahead_ns.max(b.0.behind_ns))
     });
-    let within = &others.first()?.within;
+    let within = &others.first()?.outer_id;
     let (outcome, evidence) = match worst {
         Some((row, compared)) => {
             let (by, side) = if row.ahead_ns >= row.behind_ns {
@@ -199,7 +199,7 @@ pub(super) fn compare_paths(case: &Case) -> Option<Paths> {
             } else {
                 (ns(row.behind_ns), "before the last one")
             };
-            let within = &compared.within;
+            let within = &compared.outer_id;
             let evidence = format!("a reading of it lay {side} of {within}, by up to {by}");
             (Outcome::Fail, evidence)
         }
@@ -225,11 +225,11 @@ fn compared_path(other: &OtherPath) -> ComparedPath {
     let allowed = other.unit_ns + MAX_LATE_STEPS * other.lag_ns;
     let behind = other.behind_ns - allowed + 1;
     ComparedPath {
-        within: other.within.clone(),
+        within: other.outer_id.clone(),
         busy: other.busy,
         readings: other.readings,
         ahead_ns: other.ahead_ns.max(0) as f64,
         behind_ns: behind.max(0) as f64,
-        sees_ns: (other.narrowest_ns + allowed) as f64,
+        sees_ns: (other.min_width_ns + allowed) as f64,
     }
 }

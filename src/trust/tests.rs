@@ -9,7 +9,7 @@ use super::*;
 use crate::model::{Outcome, Question};
 use crate::profile::profile;
 use crate::resolution::Resolution;
-use crate::trace::{Claims, Intervals, Meanwhile, Moved, Order, Pair, Reference, Threads};
+use crate::trace::{Advance, Claims, Intervals, Order, Pair, Reference, ThreadActivity, Threads};
 
 /// A clock of 1 ns that is compared with a reference of 1 ns. Its step is resolved; the evidence is
 /// given.
@@ -78,14 +78,14 @@ fn claiming(counts: Counted) -> Claims {
     }
 }
 
-fn advances(spin: f64, sleep: f64, with_busy: f64) -> Vec<Moved> {
+fn advances(spin: f64, sleep: f64, with_busy: f64) -> Vec<Advance> {
     [
-        (Meanwhile::Spin, spin),
-        (Meanwhile::Sleep, sleep),
-        (Meanwhile::OtherSpin, with_busy),
+        (ThreadActivity::Spin, spin),
+        (ThreadActivity::Sleep, sleep),
+        (ThreadActivity::OtherSpin, with_busy),
     ]
-    .map(|(meanwhile, share)| Moved {
-        meanwhile,
+    .map(|(activity, share)| Advance {
+        activity,
         timer: (8e6 * share) as i64,
         reference: 8_000_000,
     })
@@ -124,11 +124,11 @@ fn handoff_evidence(backward: u32, largest: u64, least: [i64; 2]) -> Evidence {
         handoffs: 4_000,
         backward,
         largest,
-        least: least.map(Some),
+        min_difference: least.map(Some),
     };
     let threads = Threads {
         rounds: 1,
-        possible: 1,
+        possible_pairs: 1,
         pairs: vec![pair],
     };
     Evidence {
@@ -476,9 +476,9 @@ proptest! {
     #[test]
     fn no_evidence_panics(series in prop::collection::vec(any::<[i64; 3]>(), 0..12), sparse_comparisons in prop::collection::vec(any::<[i64; 3]>(), 0..6),
                           timer in any::<i64>(), reference in any::<i64>(), least in any::<[Option<i64>; 2]>()) {
-        let advances = vec![Moved { meanwhile: Meanwhile::Spin, timer, reference }];
-        let pair = Pair { cpus: Some([0, 1]), handoffs: 9, backward: 0, largest: 0, least };
-        let threads = Some(Threads { rounds: 1, possible: 1, pairs: vec![pair] });
+        let advances = vec![Advance { activity: ThreadActivity::Spin, timer, reference }];
+        let pair = Pair { cpus: Some([0, 1]), handoffs: 9, backward: 0, largest: 0, min_difference: least };
+        let threads = Some(Threads { rounds: 1, possible_pairs: 1, pairs: vec![pair] });
         let found = verdicts(Evidence { series, sparse_comparisons, advances, threads, ..Evidence::default() });
         prop_assert!(found.answers().all(|answer| !answer.evidence.is_empty()));
     }

@@ -40,14 +40,14 @@ pub(super) fn judge_between_threads(case: &Case) -> ThreadSafe {
             }
             (Outcome::Fail, evidence)
         }
-        _ if threads.possible == 0 => (
+        _ if threads.possible_pairs == 0 => (
             Outcome::NotTested,
             format!("there is one CPU only; {handoffs} handoffs on it went forward"),
         ),
         _ => {
             let on = match chosen {
                 0 => "on CPUs that were not chosen".to_owned(),
-                _ => format!("on {chosen} of {} pairs of CPUs", threads.possible),
+                _ => format!("on {chosen} of {} pairs of CPUs", threads.possible_pairs),
             };
             let mut evidence = format!("{handoffs} handoffs between threads went forward, {on}");
             let largest = offsets
@@ -68,7 +68,7 @@ pub(super) fn judge_between_threads(case: &Case) -> ThreadSafe {
         largest_ns,
         rounds: threads.rounds,
         pairs: chosen as u32,
-        pairs_possible: threads.possible,
+        pairs_possible: threads.possible_pairs,
         offsets,
     }
 }

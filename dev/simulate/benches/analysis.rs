@@ -33,7 +33,7 @@ fn samples(trace: &Trace) -> usize {
             &run.bracket,
             &run.singles,
             &run.batches,
-            &run.few,
+            &run.small_batches,
             &run.floor,
         ]
         .map(|batches| batches.deltas.len())

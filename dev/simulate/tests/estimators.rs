@@ -8,7 +8,7 @@ use simulated::Surroundings;
 use timermeter::campaign::sampling::Plan;
 use timermeter::model::value_of;
 use timermeter::profile::{Profile, profile};
-use timermeter::scoring::scored;
+use timermeter::scoring::profile_quality;
 
 const SEEDS: [u64; 3] = [11, 12, 13];
 const COUNT: usize = 100;
@@ -116,8 +116,8 @@ fn unmoving_batches_measure_nothing() {
                 &mut run.bracket,
                 &mut run.singles,
                 &mut run.batches,
-                &mut run.few,
-                &mut run.some,
+                &mut run.small_batches,
+                &mut run.medium_batches,
             ] {
                 batches.deltas.fill(0);
             }
@@ -126,7 +126,7 @@ fn unmoving_batches_measure_nothing() {
         assert_eq!((profile.cost, profile.spread), (None, None), "{case:?}");
         assert!(
             profile
-                .no_cost
+                .no_cost_reason
                 .is_some_and(|why| why.contains("took no time")),
             "{case:?}"
         );
@@ -176,7 +176,7 @@ fn always_shared_core_widens_figures() {
     for case in population::regular(20, 16) {
         let (mut trace, hertz) = case.probe(&Plan::QUICK).expect("a sound reference serves");
         let alone = profile(&trace);
-        trace.shared = trace.runs.len() as u32;
+        trace.disturbed_runs = trace.runs.len() as u32;
         trace
             .runs
             .iter_mut()
@@ -195,8 +195,9 @@ fn always_shared_core_widens_figures() {
             spread.high >= 1.0 && spread.low <= spread.value,
             "{spread:?}"
         );
-        let width =
-            |profile: &Profile| scored(profile, hertz).map(|quality| quality.high - quality.low);
+        let width = |profile: &Profile| {
+            profile_quality(profile, hertz).map(|quality| quality.high - quality.low)
+        };
         assert!(
             width(&shared) > width(&alone),
             "{:?} {:?}",

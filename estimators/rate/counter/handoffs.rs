@@ -48,7 +48,12 @@ pub fn offsets_and_backward_steps(
         .iter()
         .filter(|handed| has_no_unexplained_step(handed));
     let explained: Vec<Pair> = explained.map(|handed| handed.pair.clone()).collect();
-    let latency = |pair: &Pair| Some(i64::midpoint(pair.least[0]?, pair.least[1]?));
+    let latency = |pair: &Pair| {
+        Some(i64::midpoint(
+            pair.min_difference[0]?,
+            pair.min_difference[1]?,
+        ))
+    };
     let min_latency_ns = explained.iter().filter_map(latency).min().unwrap_or(0) as f64 * ns;
     let offset = |offset: Offset| CpuOffset {
         cpu: offset.cpu,
@@ -81,7 +86,7 @@ fn count_backward_steps(
     let largest = counted().map(|handed| handed.pair.largest).max();
     let usual = handed
         .iter()
-        .flat_map(|handed| handed.usual)
+        .flat_map(|handed| handed.median_difference)
         .flatten()
         .max();
     (handoffs > 0).then(|| CrossCpuBackward {
@@ -98,11 +103,14 @@ fn count_backward_steps(
 /// direction equally.
 fn has_no_unexplained_step(handed: &HandoffPair) -> bool {
     let half = |values: [Option<i64>; 2]| Some((values[0]? as f64 - values[1]? as f64) / 2.0);
-    let (Some(least), Some(usual)) = (half(handed.pair.least), half(handed.usual)) else {
+    let (Some(least), Some(usual)) = (
+        half(handed.pair.min_difference),
+        half(handed.median_difference),
+    ) else {
         return true;
     };
     // If both directions have backward steps, no offset explains them.
-    let one_way = handed.pair.least.iter().flatten().sum::<i64>() >= 0;
+    let one_way = handed.pair.min_difference.iter().flatten().sum::<i64>() >= 0;
     handed.pair.backward == 0
         || (one_way && usual * least.signum() > MIN_OFFSET_SHARE * least.abs())
 }

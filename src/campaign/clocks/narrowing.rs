@@ -84,7 +84,7 @@ impl Narrowing {
                 known.running_score.add(&Trace {
                     ns_per_tick: ns_per_tick(subject),
                     core_hz: Some(self.hertz),
-                    ..stored.open_last()
+                    ..stored.unpack_last()
                 });
             }
         }

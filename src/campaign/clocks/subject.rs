@@ -102,7 +102,7 @@ impl Subject {
         // more easily because all their questions share one window.
         if 3 * self.searches < self.own_processes {
             // Results from a core that is always shared are still useful if they are marked.
-            if !stored.count_set_aside() {
+            if !stored.use_set_aside_runs() {
                 let disturbed = self.own_processes - self.searches;
                 let reason = too_much_interference(stored, disturbed, self.own_processes);
                 self.outcome = Err(reason);
@@ -176,7 +176,10 @@ mod tests {
         subject.outcome = Ok(stored);
         subject.store_agreed_results(None);
         let trace = subject.outcome.expect("it has results").open();
-        assert_eq!((trace.shared, trace.runs.len(), trace.discarded), (3, 3, 0));
+        assert_eq!(
+            (trace.disturbed_runs, trace.runs.len(), trace.discarded),
+            (3, 3, 0)
+        );
         assert!(trace.set_aside.is_empty() && trace.runs.iter().all(|run| !run.is_calm()));
         assert_eq!(trace.ns_per_tick, Some(0.4));
     }

@@ -8,7 +8,7 @@ use super::{Examined, Session, record_refusal};
 use crate::hosts::hosted::measure_advances;
 use crate::hosts::protocol::Op;
 use crate::model::Counted;
-use crate::trace::{Meanwhile, Moved};
+use crate::trace::{Advance, ThreadActivity};
 
 /// Longest time that a timer is observed here, in milliseconds. Timers whose steps need more time
 /// are observed with the slow timers (`slow_clocks`).
@@ -42,27 +42,27 @@ impl Session {
             .filter(|&at| observation_ms(&examined[at]).is_some())
             .collect();
         if let Some(ms) = examined.iter().filter_map(observation_ms).max() {
-            self.observe(Meanwhile::Spin, ms, examined, &left)?;
+            self.observe(ThreadActivity::Spin, ms, examined, &left)?;
             // Timers that were already observed during sleep are not observed again.
             let mut unobserved = left.clone();
-            unobserved.retain(|&at| examined[at].moved(Meanwhile::Sleep).is_none());
-            self.observe(Meanwhile::Sleep, ms, examined, &unobserved)?;
+            unobserved.retain(|&at| examined[at].moved(ThreadActivity::Sleep).is_none());
+            self.observe(ThreadActivity::Sleep, ms, examined, &unobserved)?;
             let any_stood_still = left
                 .iter()
-                .any(|&at| examined[at].is_slower(Meanwhile::Sleep));
+                .any(|&at| examined[at].is_slower(ThreadActivity::Sleep));
             let mut busy_ms = if any_stood_still {
                 ms.max(MIN_BUSY_MS)
             } else {
                 ms
             };
             for _ in 0..MAX_BUSY_ATTEMPTS {
-                self.observe(Meanwhile::OtherSpin, busy_ms, examined, &left)?;
+                self.observe(ThreadActivity::OtherSpin, busy_ms, examined, &left)?;
                 // Repeat for timers that claim to count the CPU time of the process but did not
                 // move.
                 left.retain(|&at| {
                     let one = &examined[at];
                     let claims = one.trace.evidence.claims.counts;
-                    one.is_slower(Meanwhile::OtherSpin) && claims == Some(Counted::ProcessCpu)
+                    one.is_slower(ThreadActivity::OtherSpin) && claims == Some(Counted::ProcessCpu)
                 });
                 if left.is_empty() {
                     break;
@@ -81,7 +81,7 @@ impl Session {
             .collect();
         // Twice, because a single answer does not disqualify a timer.
         for _ in 0..2 {
-            self.observe(Meanwhile::Sleep, RATE_MS, examined, &wall_timers)?;
+            self.observe(ThreadActivity::Sleep, RATE_MS, examined, &wall_timers)?;
         }
         Ok(())
     }
@@ -90,15 +90,15 @@ impl Session {
     /// each to its evidence.
     fn observe(
         &self,
-        meanwhile: Meanwhile,
+        activity: ThreadActivity,
         ms: u32,
         examined: &mut [Examined],
         which: &[usize],
     ) -> Answer<()> {
-        let during = match meanwhile {
-            Meanwhile::Spin => During::Spin,
-            Meanwhile::Sleep => During::Sleep,
-            Meanwhile::OtherSpin => During::OtherSpin,
+        let during = match activity {
+            ThreadActivity::Spin => During::Spin,
+            ThreadActivity::Sleep => During::Sleep,
+            ThreadActivity::OtherSpin => During::OtherSpin,
         };
         let ids: Vec<&str> = which.iter().map(|&at| examined[at].id).collect();
         let all = if self.joint && !ids.is_empty() {
@@ -118,8 +118,8 @@ impl Session {
                         .map(|moved| [moved.timer, moved.reference])
                 }
             };
-            let moved = moved.map(|[timer, reference]| Moved {
-                meanwhile,
+            let moved = moved.map(|[timer, reference]| Advance {
+                activity,
                 timer,
                 reference,
             });
@@ -131,15 +131,15 @@ impl Session {
 
 impl Examined<'_> {
     /// Returns the last movement observed under this condition.
-    fn moved(&self, meanwhile: Meanwhile) -> Option<&Moved> {
+    fn moved(&self, activity: ThreadActivity) -> Option<&Advance> {
         let mut advances = self.trace.evidence.advances.iter().rev();
-        advances.find(|moved| moved.meanwhile == meanwhile)
+        advances.find(|moved| moved.activity == activity)
     }
 
     /// Returns whether the timer moved at less than half the rate that it had while its thread
     /// computed. `false` if that is unknown.
-    fn is_slower(&self, meanwhile: Meanwhile) -> bool {
-        let movements = self.moved(meanwhile).zip(self.moved(Meanwhile::Spin));
+    fn is_slower(&self, activity: ThreadActivity) -> bool {
+        let movements = self.moved(activity).zip(self.moved(ThreadActivity::Spin));
         movements.is_some_and(|(moved, spun)| moved.rate() < 0.5 * spun.rate())
     }
 }

@@ -64,7 +64,7 @@ impl Session {
         let (mut timer, plan) = (self.timer(id), &self.plan);
         let cpus = self.cpus.len() as u32;
         let mut threads = Threads {
-            possible: cpus * cpus.saturating_sub(1) / 2,
+            possible_pairs: cpus * cpus.saturating_sub(1) / 2,
             ..Threads::default()
         };
         for round in schedule_rounds(&self.cpus, MAX_ROUNDS)

@@ -25,11 +25,11 @@ use crate::hosts::bench::Bench;
 use crate::hosts::host::{Host, bench, connect};
 use crate::hosts::protocol::HostedTimer;
 use crate::model::Counted;
-use crate::trace::{Intervals, Moved, Reference};
+use crate::trace::{Advance, Intervals, Reference};
 
 /// The intervals of a slow timer, and how far it moved while its process slept, if that was
 /// observed.
-pub type SlowResult = Result<(Vec<Intervals>, Option<Moved>), Fault>;
+pub type SlowResult = Result<(Vec<Intervals>, Option<Advance>), Fault>;
 
 /// A timer with long steps, and what is needed to measure it.
 #[derive(Clone)]

@@ -12,7 +12,7 @@ use timers::{Answer, Fault, Subject};
 
 use crate::campaign::sampling::Plan;
 use crate::hosts::bench::Bench;
-use crate::trace::{Intervals, Meanwhile, Moved, Reference};
+use crate::trace::{Advance, Intervals, Reference, ThreadActivity};
 
 /// Mean length of an interval between two readings, in nanoseconds: far below the steps of any slow
 /// timer. Actual lengths vary by ±50 %.
@@ -83,7 +83,7 @@ pub fn watch_sleeping(
     plan: &Plan,
     random: &mut StdRng,
     stop: &AtomicBool,
-) -> Answer<(Vec<Intervals>, Moved)> {
+) -> Answer<(Vec<Intervals>, Advance)> {
     let (mut groups, mut steps) = (Vec::new(), Steps::default());
     let mut read = || {
         Ok((
@@ -112,8 +112,8 @@ pub fn watch_sleeping(
         let is_over =
             moved as f64 * reference.ns_per_tick >= plan.calls.slow_ns || groups.len() >= max_naps;
         if is_over || steps.are_enough() || stop.load(Ordering::Relaxed) {
-            let moved = Moved {
-                meanwhile: Meanwhile::Sleep,
+            let moved = Advance {
+                activity: ThreadActivity::Sleep,
                 timer: now.0.wrapping_sub(begin.0),
                 reference: moved,
             };

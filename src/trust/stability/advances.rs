@@ -9,7 +9,7 @@
 use super::{MAX_SLEW, with_verdict};
 use crate::model::{Outcome, Stable};
 use crate::text::numbers::significant;
-use crate::trace::{Meanwhile, Moved};
+use crate::trace::{Advance, ThreadActivity};
 use crate::trust::{Case, ns, ppm};
 
 /// The largest difference between the delays from the read of one clock to the read of the other,
@@ -122,12 +122,12 @@ fn answers(case: &Case) -> Vec<RateAnswer> {
     let Some(step) = case.step_ns() else {
         return Vec::new();
     };
-    let answer = |moved: &Moved| {
+    let answer = |moved: &Advance| {
         let window = moved.reference as f64 * reference.ns_per_tick;
         let offset = case.ns(moved.timer as f64)? / window - 1.0;
         let uncertainty =
             (step + reference.uncertainty_ns() + 2.0 * cost + MAX_COLD_DELAY_NS) / window;
-        let spun = moved.meanwhile == Meanwhile::Spin;
+        let spun = moved.activity == ThreadActivity::Spin;
         (window > 0.0 && uncertainty < super::MAX_UNCERTAINTY_PPM * 1e-6).then_some(RateAnswer {
             offset,
             uncertainty,

@@ -8,12 +8,16 @@ use crate::model::Stable;
 
 /// Movements during spinning, sleeping, and sleeping next to a busy thread: how much faster than
 /// the reference, in ppm, each over a number of milliseconds.
-fn answering(ppm: &[f64], milliseconds: f64) -> Vec<Moved> {
-    let kinds = [Meanwhile::Spin, Meanwhile::Sleep, Meanwhile::OtherSpin];
-    let of = |(&meanwhile, ppm): (&Meanwhile, &f64)| {
+fn answering(ppm: &[f64], milliseconds: f64) -> Vec<Advance> {
+    let kinds = [
+        ThreadActivity::Spin,
+        ThreadActivity::Sleep,
+        ThreadActivity::OtherSpin,
+    ];
+    let of = |(&activity, ppm): (&ThreadActivity, &f64)| {
         let reference = (1e6 * milliseconds) as i64;
-        Moved {
-            meanwhile,
+        Advance {
+            activity,
             timer: (reference as f64 * (1.0 + 1e-6 * ppm)) as i64,
             reference,
         }
@@ -21,7 +25,7 @@ fn answering(ppm: &[f64], milliseconds: f64) -> Vec<Moved> {
     kinds.iter().zip(ppm).map(of).collect()
 }
 
-fn stable(advances: Vec<Moved>) -> Stable {
+fn stable(advances: Vec<Advance>) -> Stable {
     verdicts(Evidence {
         claims: claiming(Counted::Wall),
         advances,
@@ -102,9 +106,13 @@ fn cold_code_disqualifies_no_clock() {
         let mut random = StdRng::seed_from_u64(seed);
         let interrupted = random.random_range(0..4);
         let milliseconds = [2, 6, 20, 250][random.random_range(0..4_usize)];
-        let kinds = [Meanwhile::Spin, Meanwhile::Sleep, Meanwhile::OtherSpin];
+        let kinds = [
+            ThreadActivity::Spin,
+            ThreadActivity::Sleep,
+            ThreadActivity::OtherSpin,
+        ];
         let count = random.random_range(1..=3);
-        let advances: Vec<Moved> = (0..count)
+        let advances: Vec<Advance> = (0..count)
             .map(|at| {
                 let reference = 1_000_000 * milliseconds;
                 let lost = if at == interrupted {
@@ -113,8 +121,8 @@ fn cold_code_disqualifies_no_clock() {
                     0
                 };
                 let timer = (reference + random.random_range(-60_000..60_000) + lost).max(0);
-                Moved {
-                    meanwhile: kinds[at],
+                Advance {
+                    activity: kinds[at],
                     timer,
                     reference,
                 }

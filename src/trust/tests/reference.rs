@@ -113,8 +113,8 @@ fn ends_are_compared_with_runner_clock() {
 /// The host reports a negative movement.
 #[test]
 fn hosts_without_comparison_report_it() {
-    let moved = |timer, reference| Moved {
-        meanwhile: Meanwhile::Sleep,
+    let moved = |timer, reference| Advance {
+        activity: ThreadActivity::Sleep,
         timer,
         reference,
     };
