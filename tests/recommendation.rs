@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use timermeter::method::answer::ClockAnswer;
-use timermeter::method::{OPERATION, Requirement, choose, in_a_sentence};
+use timermeter::method::{Requirement, USUAL_DURATION, choose, summarize_clocks};
 use timermeter::model::{ProvenanceKind, Report, value_of};
 
 use super::program::program;
@@ -30,10 +30,10 @@ fn kept() -> Vec<(PathBuf, Report)> {
 
 #[test]
 fn summary_and_pick_agree_on_clock() {
-    let usual = Requirement::new(OPERATION, 0.01, 0.95).expect("it makes sense");
+    let usual = Requirement::new(USUAL_DURATION, 0.01, 0.95).expect("it makes sense");
     let mut count = 0;
     for (file, report) in kept() {
-        let Some(sentence) = in_a_sentence(&report) else {
+        let Some(sentence) = summarize_clocks(&report) else {
             continue;
         };
         let picked = choose(&report, &usual)
@@ -75,7 +75,7 @@ fn summary_and_pick_agree_on_clock() {
 /// So it is with what waits.
 #[test]
 fn summary_and_pick_agree_on_wait() {
-    use timermeter::method::waiting::{Punctuality, choose, in_a_sentence};
+    use timermeter::method::waiting::{Punctuality, choose, summarize_waits};
     let asked = Punctuality {
         every_ns: 1e6,
         within_ns: None,
@@ -84,7 +84,7 @@ fn summary_and_pick_agree_on_wait() {
     };
     let mut count = 0;
     for (file, report) in kept() {
-        let Some(sentence) = in_a_sentence(&report) else {
+        let Some(sentence) = summarize_waits(&report) else {
             continue;
         };
         let Ok(found) = choose(&report, &asked) else {
@@ -120,7 +120,7 @@ fn summary_and_pick_agree_on_runtime() {
             if !alone.timers.iter().any(|row| row.agent().is_some()) {
                 continue;
             }
-            let usual = Requirement::new(OPERATION, 0.01, 0.95).expect("it makes sense");
+            let usual = Requirement::new(USUAL_DURATION, 0.01, 0.95).expect("it makes sense");
             let wanted = Requirement {
                 runtime: Some(runtime.into()),
                 ..usual
@@ -128,7 +128,7 @@ fn summary_and_pick_agree_on_runtime() {
             let Some(picked) = choose(&alone, &wanted).expect("it has some").picked else {
                 continue;
             };
-            let sentence = in_a_sentence(&alone).expect("it has clocks");
+            let sentence = summarize_clocks(&alone).expect("it has clocks");
             let names = sentence.contains(&format!(" In {runtime}: {} (", picked.id));
             assert!(names, "{}: {sentence}", file.display());
             count += 1;
@@ -293,7 +293,7 @@ fn snippet_of(language: &str) -> String {
     use timermeter::method::{Language, snippet::snippet};
     let report: Report =
         timermeter::report::read(Path::new("tests/data/epyc-2026-11-21.json")).expect("it reads");
-    let usual = Requirement::new(OPERATION, 0.01, 0.95).expect("it makes sense");
+    let usual = Requirement::new(USUAL_DURATION, 0.01, 0.95).expect("it makes sense");
     let picked = choose(&report, &usual)
         .expect("clocks")
         .picked

@@ -18,7 +18,7 @@ use crate::measure::operations::{self, Entry};
 use crate::measure::worker::{Outcome, Request};
 use crate::measure::{Goal, Instrument, Measured};
 use crate::method::clock_figures::DRIFT;
-use crate::method::{ClockFigures, Facts, Requirement, usual_choice};
+use crate::method::{ClockFigures, Facts, Requirement, choose_usual};
 use crate::model::{Counted, Nanos, Platform, Report};
 use crate::report::machine::in_a_line;
 use crate::report::read;
@@ -150,7 +150,7 @@ fn choose_clock(args: &MeasureArgs) -> Result<(Report, ClockFigures), CommandErr
     let id = match &args.clock {
         Some(id) => id.clone(),
         None => {
-            let picked = usual_choice(&report, None).map_err(failed)?.picked;
+            let picked = choose_usual(&report, None).map_err(failed)?.picked;
             let none = || {
                 failed(
                     "no clock is precise enough for an operation of 250 ns: choose a clock with --clock",

@@ -38,7 +38,7 @@ use anstream::{AutoStream, ColorChoice};
 
 use crate::cli::{Colour, Output, OutputArgs};
 use crate::document::Render;
-use crate::method::{in_a_sentence, waiting::in_a_sentence as waiting_in_a_sentence};
+use crate::method::{summarize_clocks, waiting::summarize_waits};
 use crate::model::Report;
 use crate::page::PrintedReport;
 use crate::report::Detail;
@@ -221,7 +221,7 @@ fn write_files(document: &dyn Render, files: Vec<(WholeFile, Format)>) -> Result
 /// Recommends in a sentence which clock of a report to use, or which timer to wait with. `None` if
 /// no timer of the report is suitable.
 fn recommendation(report: &Report) -> Option<String> {
-    in_a_sentence(report).or_else(|| waiting_in_a_sentence(report))
+    summarize_clocks(report).or_else(|| summarize_waits(report))
 }
 
 /// Prepares a report for printing, with its recommendation.

@@ -11,7 +11,7 @@ use super::{CommandError, emit, failed, prepare_outputs};
 use crate::cli::{HostArgs, PickArgs, RuntimeName};
 use crate::document::Document;
 use crate::method::plan::{Method, percent};
-use crate::method::runtime::host;
+use crate::method::runtime::find_host;
 use crate::method::snippet::snippet;
 use crate::method::waiting::WaitRecord;
 use crate::method::{Candidate, Choice, ClockPlan, Language, Requirement, choose};
@@ -75,7 +75,11 @@ fn candidate_hosts(
     runtime: Option<&str>,
 ) -> Result<(Vec<String>, HostArgs), CommandError> {
     let named = runtime.filter(|name| *name != "native" && args.agents.is_empty());
-    let named = named.map(|name| host(name).map(RuntimeName::One).ok_or_else(unknown_runtime));
+    let named = named.map(|name| {
+        find_host(name)
+            .map(RuntimeName::One)
+            .ok_or_else(unknown_runtime)
+    });
     let hosts = HostArgs {
         agents: args.agents.clone(),
         runtimes: named.transpose()?.into_iter().collect(),

@@ -1,11 +1,11 @@
-//! Builds the short answer of `timermeter` without a command: which clock to use, from a few
-//! measured clocks and waits.
+//! Builds the short answer that `timermeter` prints without a command: the clock to use, from the
+//! figures of a few clocks and waits.
 
 use serde::Serialize;
 
 use super::clock_figures::{DRIFT, PORTABLE};
 use super::plan::{Method, batch, single};
-use super::sentence::{CONFIDENCE, ERROR, usual_choice};
+use super::sentence::{USUAL_CONFIDENCE, USUAL_ERROR, choose_usual};
 use super::{ClockFigures, Requirement};
 use crate::model::{Counted, Nanos, Outcome, Path, Report, TimerRow, WaitRow};
 use crate::text::numbers::{short_time, time};
@@ -15,10 +15,11 @@ use crate::text::numbers::{short_time, time};
 const MAX_STEP_RATIO: f64 = 2.0;
 /// Length of the measured waits in nanoseconds.
 pub const WAIT_NS: u64 = 1_000_000;
-/// Printed instead of a value that a short measurement cannot determine.
-const UNKNOWN: &str = "not known after so short a look → timermeter check";
-/// Functions of common languages that read the monotonic clock of Linux.
-const ON_LINUX: &str = "steady_clock, Instant, System.nanoTime, time.perf_counter, process.hrtime";
+/// Text printed instead of a value that a short measurement cannot determine.
+const UNKNOWN: &str = "not known after so short a measurement → timermeter check";
+/// Functions of common languages that read the monotonic clock on Linux.
+const MONOTONIC_FUNCTIONS: &str =
+    "steady_clock, Instant, System.nanoTime, time.perf_counter, process.hrtime";
 
 /// The short answer: the clocks to use, and the state of the machine.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
@@ -85,7 +86,7 @@ impl ClockAnswer {
         let row = |id: &str| clocks.timers.iter().find(|row| row.id == id);
         let native = clocks.timers.iter().filter(|row| row.runtime == "native");
         let figures = |row: &TimerRow| ClockFigures::from_row(row, &clocks.platform).ok();
-        let picked = usual_choice(clocks, None)
+        let picked = choose_usual(clocks, None)
             .ok()
             .and_then(|choice| choice.picked);
         let to_time = picked.and_then(|picked| row(&picked.id));
@@ -118,8 +119,9 @@ impl ClockAnswer {
         }
     }
 
-    /// The headings and texts that are printed for people. `waited` is true if waits were measured;
-    /// then the line about sleeping is printed even if there is no result.
+    /// The headings and texts that are printed for people. If waits were measured (`waited`), the
+    /// line about sleeping is printed even if they gave no result. `linux` adds the functions that
+    /// read the monotonic clock on Linux.
     #[must_use]
     pub fn lines(&self, linux: bool, waited: bool) -> Vec<(&'static str, String)> {
         let mut lines = Vec::new();
@@ -129,7 +131,7 @@ impl ClockAnswer {
         if let Some(clock) = &self.to_time {
             let mut text = clock.in_words();
             if linux && clock.id == PORTABLE[0] {
-                text += &format!(" ({ON_LINUX})");
+                text += &format!(" ({MONOTONIC_FUNCTIONS})");
             }
             lines.push(("to time things", text));
         } else {
@@ -164,6 +166,7 @@ impl ClockAnswer {
         }
     }
 
+    /// The cost of two reads, and the durations that can be timed alone or in batches.
     fn start_and_stop(&self) -> Option<String> {
         let clock = self.to_time.as_ref()?;
         let mut text = format!("cost {}", time(Some(2.0 * clock.cost_ns)));
@@ -179,6 +182,7 @@ impl ClockAnswer {
         Some(text)
     }
 
+    /// The durations of waits of 1 ms; `None` if none were measured.
     fn sleeps(&self) -> Option<String> {
         let (first, others) = self.waits.split_first()?;
         let slack = self.slack_ns.map_or_else(String::new, |ns| {
@@ -209,14 +213,14 @@ impl AnswerClock {
     }
 
     fn in_words(&self) -> String {
-        let most = if self.resolved { "" } else { " at most" };
+        let bound = if self.resolved { "" } else { " at most" };
         let same = if self.same_on_all_cpus {
             ", the same on all CPUs"
         } else {
             ""
         };
         format!(
-            "{}: {}{most} steps, {} a read{same}",
+            "{}: {}{bound} steps, {} a read{same}",
             self.label,
             time(Some(self.step_ns)),
             time(Some(self.cost_ns))
@@ -238,27 +242,30 @@ impl AnswerWait {
     }
 }
 
-fn requirement(duration_ns: f64) -> Option<Requirement> {
-    Requirement::new(Nanos(duration_ns), ERROR, CONFIDENCE).ok()
+/// The usual requirement for an operation of this duration.
+fn usual_requirement(duration_ns: f64) -> Option<Requirement> {
+    Requirement::new(Nanos(duration_ns), USUAL_ERROR, USUAL_CONFIDENCE).ok()
 }
 
-/// The duration in nanoseconds from which a single call keeps the error. Except for the drift, all
-/// parts of the error have the same length for any duration.
+/// The shortest duration, in nanoseconds, for which a single call keeps the usual error. All parts of
+/// the error except the drift are constant in nanoseconds, so this follows from the error of one plan.
 fn min_single_ns(clock: &ClockFigures) -> Option<f64> {
+    /// A duration for which any clock keeps the error, in nanoseconds.
     const LONG_NS: f64 = 1e10;
-    let plan = single(clock, &requirement(LONG_NS)?).ok()?;
-    Some(LONG_NS * (plan.error - DRIFT) / (ERROR - DRIFT))
+    let plan = single(clock, &usual_requirement(LONG_NS)?).ok()?;
+    Some(LONG_NS * (plan.error - DRIFT) / (USUAL_ERROR - DRIFT))
 }
 
-/// The number of calls between two reads that an operation of 10 ns needs.
+/// The number of calls between two reads with which an operation of 10 ns is timed to the usual error;
+/// `None` if no number is enough.
 fn calls_of_10_ns(clock: &ClockFigures) -> Option<u64> {
-    match batch(clock, &requirement(10.0)?).ok()?.method {
+    match batch(clock, &usual_requirement(10.0)?).ok()?.method {
         Method::Batch { calls } => Some(calls),
         _ => None,
     }
 }
 
-/// A time with two significant digits.
+/// Formats a time in nanoseconds with two significant digits.
 fn two_digits(ns: f64) -> String {
     let digits = 10_f64.powf(ns.log10().floor() - 1.0);
     short_time((ns / digits).round() * digits)

@@ -1,14 +1,15 @@
-//! Compares the clocks of a report: the one to measure with, and the reasons against the rest.
+//! Compares the clocks of a report: picks the one to measure with, and says why each other clock was
+//! not picked.
 
 use std::cmp::Ordering;
 
 use serde::Serialize;
 
-use super::clock_facts::{thread_fault, unmet};
+use super::clock_facts::{list_unmet, thread_fault};
 use super::clock_figures::ClockFigures;
 use super::plan::{Method, Plan, Shortfall, fastest};
 use super::requirement::Requirement;
-use super::runtime::{missing, timers_of};
+use super::runtime::{missing_runtime, rows_of_runtime};
 use crate::model::{Report, TimerRow};
 use crate::text::numbers::{significant, time};
 
@@ -102,11 +103,11 @@ const MAX_CAMPAIGN_RATIO: f64 = 1.5;
 /// When the report has no timer of the requested runtime.
 pub fn choose(report: &Report, requirement: &Requirement) -> Result<ClockChoice, String> {
     let runtime = requirement.runtime.as_deref();
-    let mut all: Vec<Contestant> = timers_of(report, runtime)
+    let mut all: Vec<Contestant> = rows_of_runtime(report, runtime)
         .map(|row| Contestant::new(report, row, requirement))
         .collect();
     if !all.iter().any(|contestant| contestant.eligible) {
-        return Err(missing(report, runtime));
+        return Err(missing_runtime(report, runtime));
     }
     all.sort_by(|a, b| a.compared_to(b, requirement));
     move_safest_to_front(&mut all);
@@ -125,7 +126,7 @@ impl<'a> Contestant<'a> {
             Ok(clock) => Self {
                 row,
                 eligible,
-                unmet: unmet(row, &clock.facts, requirement),
+                unmet: list_unmet(row, &clock.facts, requirement),
                 plan: fastest(&clock, requirement),
                 clock: Some(clock),
             },
@@ -145,6 +146,7 @@ impl<'a> Contestant<'a> {
         Some((plan, self.clock.as_ref()?))
     }
 
+    /// The plan; for an insufficient clock the nearest possible one, if any.
     fn nearest_plan(&self) -> Option<Plan> {
         match &self.plan {
             Ok(plan) => Some(*plan),
@@ -152,12 +154,13 @@ impl<'a> Contestant<'a> {
         }
     }
 
-    /// Orders sufficient clocks first, by the duration of their campaign, and then the insufficient
-    /// ones by how far they miss the requirement.
+    /// Orders clocks by preference: eligible clocks first, then those that meet the requirement, by
+    /// the duration of their campaign, then the rest, by the expected error of the nearest plan.
+    /// Among clocks that meet the requirement, those of known resolution come first.
     fn compared_to(&self, other: &Self, requirement: &Requirement) -> Ordering {
         let rank = |one: &Self| {
             let plan = one.nearest_plan();
-            let (class, effort) = match (one.sufficient(), plan) {
+            let (class, order_in_class) = match (one.sufficient(), plan) {
                 (Some((plan, clock)), _) => (usize::from(!clock.resolved), plan.campaign_ns),
                 (None, Some(plan)) => (2, plan.error.max(requirement.error)),
                 (None, None) => (3, f64::INFINITY),
@@ -166,52 +169,53 @@ impl<'a> Contestant<'a> {
                 .clock
                 .as_ref()
                 .map_or(f64::INFINITY, ClockFigures::read_ns);
-            ((!one.eligible, class, one.unmet.len()), [effort, read])
+            (
+                (!one.eligible, class, one.unmet.len()),
+                [order_in_class, read],
+            )
         };
-        let ((a, [a_effort, a_read]), (b, [b_effort, b_read])) = (rank(self), rank(other));
+        let ((a, [a_order, a_read]), (b, [b_order, b_read])) = (rank(self), rank(other));
         a.cmp(&b)
-            .then(a_effort.total_cmp(&b_effort))
+            .then(a_order.total_cmp(&b_order))
             .then(a_read.total_cmp(&b_read))
             .then_with(|| self.row.id.cmp(&other.row.id))
     }
 
-    /// Whether both campaigns are about equally short, or differ by no more than the uncertainty of
-    /// the costs.
+    /// Whether both clocks meet the requirement, their resolutions are known, and their campaigns
+    /// are about equally short or differ by no more than the uncertainty of the costs.
     fn is_tied_with(&self, other: &Self) -> bool {
-        let known = |one: &Self| {
+        // The duration of the campaign and its uncertainty in nanoseconds.
+        let campaign = |one: &Self| {
             let (plan, clock) = one.sufficient().filter(|(_, clock)| clock.resolved)?;
-            let reading = plan.campaign_ns * plan.overhead;
+            let reading_ns = plan.campaign_ns * plan.overhead;
             let uncertainty = clock.cost_error_ns / clock.takes_ns().max(f64::MIN_POSITIVE);
-            Some((plan.campaign_ns, reading * uncertainty))
+            Some((plan.campaign_ns, reading_ns * uncertainty))
         };
-        known(self)
-            .zip(known(other))
-            .is_some_and(|((a, a_uncertainty), (b, b_uncertainty))| {
+        campaign(self).zip(campaign(other)).is_some_and(
+            |((a, a_uncertainty), (b, b_uncertainty))| {
                 a.max(b) <= MAX_CAMPAIGN_RATIO * a.min(b)
                     || (a - b).abs() <= a_uncertainty + b_uncertainty
-            })
+            },
+        )
     }
 
-    /// The properties that make a clock safer, the most important first, each with the remark for a
-    /// clock that lacks it.
+    /// Whether the clock has each of the properties that make a clock safer, the most important
+    /// first, with the remark that is printed for a clock that lacks it.
     fn safety(&self) -> [(bool, &'static str); 4] {
-        let known = |holds: fn(&ClockFigures) -> bool| self.clock.as_ref().is_some_and(holds);
+        let has = |property: fn(&ClockFigures) -> bool| self.clock.as_ref().is_some_and(property);
         [
             (
-                known(|clock| clock.facts.monotonic == Some(true)),
+                has(|clock| clock.facts.monotonic == Some(true)),
                 "can be set",
             ),
-            (known(|clock| clock.facts.ordered), "needs a fence"),
-            (known(ClockFigures::is_portable), "not on every platform"),
-            (
-                known(|clock| clock.facts.no_slew == Some(true)),
-                "is slewed",
-            ),
+            (has(|clock| clock.facts.ordered), "needs a fence"),
+            (has(ClockFigures::is_portable), "not on every platform"),
+            (has(|clock| clock.facts.no_slew == Some(true)), "is slewed"),
         ]
     }
 
-    /// The first safety property in which the two clocks differ, if this clock has it and `other`
-    /// lacks it.
+    /// The remark on the first safety property in which the two clocks differ, if this clock has the
+    /// property and `other` lacks it; otherwise `None`.
     fn safer_than(&self, other: &Self) -> Option<&'static str> {
         let ((is_safer, why), _) = self
             .safety()
@@ -234,7 +238,7 @@ impl<'a> Contestant<'a> {
         }
     }
 
-    /// The reason why this clock is not the best.
+    /// The reason why this clock is not the best one.
     fn reason(&self, best: &Self) -> String {
         let Some((plan, clock)) = self.sufficient() else {
             return match &self.plan {
@@ -242,9 +246,11 @@ impl<'a> Contestant<'a> {
                 _ => self.unmet.join("; "),
             };
         };
-        let how = plan.in_words();
+        let method = plan.in_words();
         if !clock.resolved {
-            return format!("suffices only if its step is what it is bounded by: {how}");
+            return format!(
+                "suffices, but only an upper bound of its resolution is known: {method}"
+            );
         }
         let why = match (best.safer_than(self), best.sufficient()) {
             (Some(why), _) if self.is_tied_with(best) => format!("; {why}"),
@@ -254,7 +260,7 @@ impl<'a> Contestant<'a> {
             }
             (_, None) => String::new(),
         };
-        format!("{} a read, {how}{why}", time(Some(clock.cost_ns)))
+        format!("{} a read, {method}{why}", time(Some(clock.cost_ns)))
     }
 
     fn notes(&self) -> Vec<String> {
@@ -284,16 +290,16 @@ impl<'a> Contestant<'a> {
 
 /// Moves the safest of the clocks tied with the first one to the front; the rest keep their order.
 fn move_safest_to_front(all: &mut [Contestant]) {
-    let mut winner = 0;
-    for (place, contestant) in all.iter().enumerate() {
+    let mut safest = 0;
+    for (index, contestant) in all.iter().enumerate() {
         if contestant.eligible
             && contestant.is_tied_with(&all[0])
-            && contestant.safer_than(&all[winner]).is_some()
+            && contestant.safer_than(&all[safest]).is_some()
         {
-            winner = place;
+            safest = index;
         }
     }
-    all[..=winner].rotate_right(1);
+    all[..=safest].rotate_right(1);
 }
 
 #[cfg(test)]

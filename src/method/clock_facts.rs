@@ -1,6 +1,5 @@
-//! Properties of a clock besides its figures, and the requirements that the clock does not meet.
-//!
-//! Properties found by experiment take precedence over declared ones.
+//! Derives the properties of a clock, such as whether it can be set, and lists the requirements that
+//! it does not meet. Properties found by experiment take precedence over declared ones.
 
 use serde::{Deserialize, Serialize};
 
@@ -125,7 +124,7 @@ fn declared_properties(row: &TimerRow) -> Properties {
 }
 
 /// The requirements that the clock of this row does not meet, each as one line of text.
-pub(super) fn unmet(row: &TimerRow, facts: &Facts, requirement: &Requirement) -> Vec<String> {
+pub(super) fn list_unmet(row: &TimerRow, facts: &Facts, requirement: &Requirement) -> Vec<String> {
     let mut unmet = Vec::new();
     if facts.counts != Some(requirement.counts) {
         unmet.push(format!(
@@ -134,7 +133,7 @@ pub(super) fn unmet(row: &TimerRow, facts: &Facts, requirement: &Requirement) ->
             requirement.counts.in_words()
         ));
     }
-    let counter = declared_properties(row).family == Some(Family::CpuCounter);
+    let is_cpu_counter = declared_properties(row).family == Some(Family::CpuCounter);
     for &need in &requirement.needs {
         let lack = match facts.meets(need) {
             Some(true) => continue,
@@ -142,24 +141,25 @@ pub(super) fn unmet(row: &TimerRow, facts: &Facts, requirement: &Requirement) ->
             None => format!("whether it meets `{}` is not known", need.word()),
         };
         unmet.push(match thread_fault(row) {
-            Some(found) if need == Need::Threads => found.to_owned(),
-            _ if counter && matches!(need, Need::Threads | Need::NoSlew) => {
+            Some(evidence) if need == Need::Threads => evidence.to_owned(),
+            _ if is_cpu_counter && matches!(need, Need::Threads | Need::NoSlew) => {
                 format!("{lack}: the counter is not invariant")
             }
             _ => lack,
         });
     }
-    let asked = requirement.settable || requirement.needs.contains(&Need::Monotonic);
-    if facts.monotonic == Some(false) && !asked {
+    // The loop above already reported it if `monotonic` is among the needs.
+    let may_be_settable = requirement.settable || requirement.needs.contains(&Need::Monotonic);
+    if facts.monotonic == Some(false) && !may_be_settable {
         unmet.push(format!(
-            "{} (--settable takes it anyway)",
+            "{} (--settable accepts it anyway)",
             Need::Monotonic.lack()
         ));
     }
     unmet
 }
 
-/// The finding that readings of two threads cannot be compared; `None` if there is none.
+/// The evidence that readings of two threads cannot be compared; `None` if there is none.
 pub(super) fn thread_fault(row: &TimerRow) -> Option<&str> {
     let verdict = &row.verdicts.as_ref()?.thread_safe;
     (verdict.outcome == Outcome::Fail).then_some(verdict.evidence.as_str())

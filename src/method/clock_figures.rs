@@ -29,7 +29,7 @@ pub struct ClockFigures {
     pub cost_p99_ns: Option<f64>,
     /// Share of reads whose cost is within one step of the median; `None` if unknown.
     pub spread: Option<f64>,
-    /// Properties of the clock that no timing measurement is needed for.
+    /// Properties of the clock other than its figures.
     pub facts: Facts,
 }
 
@@ -37,11 +37,12 @@ pub struct ClockFigures {
 /// interval. Costs differ by about this share between fresh processes.
 const COST_UNCERTAINTY: f64 = 0.05;
 
-/// Factor by which the share of reads whose cost is more than a step from the median may be larger
-/// in another process than in the measured ones.
+/// Largest factor by which the share of reads whose cost is more than a step from the median may be
+/// larger in another process than in the measured ones.
 const OUTSIDE_MARGIN: f64 = 2.0;
 
-/// Ids of the clocks that a standard requires: POSIX the first, Rust's standard library the second.
+/// Ids of the clocks that exist on every platform: POSIX requires the first, Rust's standard library
+/// provides the second.
 pub(super) const PORTABLE: [&str; 2] = ["monotonic", "instant"];
 
 impl ClockFigures {
@@ -66,12 +67,12 @@ impl ClockFigures {
             .and_then(|step| step.high())
             .filter(positive)
             .or(value_of(step).filter(positive))
-            .ok_or("its step could not even be bounded")?;
+            .ok_or("neither its resolution nor an upper bound of it could be determined")?;
         let cost_ns = value_of(row.cost_ns)
             .filter(not_negative)
-            .ok_or("what a read costs could not be determined")?;
+            .ok_or("the cost of a read could not be determined")?;
         let ends = row.cost_ns.and_then(|cost| cost.ends());
-        let half = ends.map(|(low, high)| (high - cost_ns).max(cost_ns - low));
+        let half_width = ends.map(|(low, high)| (high - cost_ns).max(cost_ns - low));
         // The 99th percentile was measured with the reference clock, so it is uncertain by one of
         // its steps.
         let observed = row.observations.as_ref();
@@ -90,8 +91,8 @@ impl ClockFigures {
             step_ns,
             resolved: row.resolution_ns.is_some(),
             cost_ns,
-            cost_error_ns: half
-                .filter(|half| *half > 0.0)
+            cost_error_ns: half_width
+                .filter(|half_width| *half_width > 0.0)
                 .unwrap_or(COST_UNCERTAINTY * cost_ns),
             adds_ns: row
                 .adds_ns
@@ -145,9 +146,10 @@ impl ClockFigures {
     ///
     /// Two bounds are possible, and the smaller one is returned. The first is one step, if the
     /// spread shows that enough reads are within one step of the median. The spread is an estimate,
-    /// so the share of the other reads must be at most half of 1 - confidence. The second bound is
-    /// the 99th percentile, for a confidence of up to 99 %. It also bounds the distance below the
-    /// median, because costs are skewed to the right.
+    /// so the share of reads that are farther from the median must be at most half of
+    /// 1 - confidence. The second bound is the distance of the 99th percentile from the median, for
+    /// a confidence of up to 99 %. It also holds for reads below the median, because costs are
+    /// skewed to the right.
     #[must_use]
     pub fn cost_variation_ns(&self, confidence: f64) -> Option<f64> {
         let outside = |spread: f64| OUTSIDE_MARGIN * (1.0 - spread);
@@ -167,14 +169,14 @@ impl ClockFigures {
 
 /// The reason why nothing can be measured with the timer of this row; `None` if it can be used.
 fn refusal(row: &TimerRow) -> Option<String> {
-    let because = |what: &str| {
+    let with_reason = |what: &str| {
         let reason = row.reason.as_deref().unwrap_or("no reason given");
         let remedy = row.remedy.iter().map(|remedy| format!("; {remedy}"));
         Some(format!("{what}: {reason}") + &remedy.collect::<String>())
     };
     match row.status {
-        Status::Unavailable => return because("it cannot be read here"),
-        Status::Failed => return because("it failed"),
+        Status::Unavailable => return with_reason("it cannot be read here"),
+        Status::Failed => return with_reason("it failed"),
         Status::Ok | Status::Unresolved => {}
     }
     let failed = row.verdicts.as_ref().and_then(|verdicts| {

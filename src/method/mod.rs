@@ -25,5 +25,5 @@ pub use clock_facts::Facts;
 pub use clock_figures::{Budget, ClockFigures};
 pub use plan::{Method, Plan, Shortfall};
 pub use requirement::{Need, Requirement};
-pub use sentence::{OPERATION, in_a_sentence, usual_choice};
+pub use sentence::{USUAL_DURATION, choose_usual, summarize_clocks};
 pub use snippet::Language;

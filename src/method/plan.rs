@@ -9,14 +9,14 @@
 //! one call. A batch measures the reciprocal throughput, because consecutive calls overlap in the
 //! pipeline of the core. These two durations differ.
 //!
-//! The duration of an operation is known only roughly, so plans keep their error down to 90 % of
-//! the specified duration.
+//! The duration of an operation is known only roughly. Plans therefore keep their error even if the
+//! operation takes only 90 % of the specified duration.
 
 use serde::Serialize;
 
 use super::clock_figures::{Budget, ClockFigures, DRIFT};
 use super::requirement::Requirement;
-use edges::{Spread, plan_samples, spacing};
+use edges::{Spread, plan_samples, spacing_ns};
 
 mod edges;
 
@@ -26,20 +26,21 @@ pub use edges::edge_crossing;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum Method {
-    /// One call between two reads. Each such measurement keeps the error.
+    /// One call between two reads. Each single result keeps the error.
     Single,
     /// Many calls between two reads; the result is their mean.
     Batch {
         /// Calls between two reads.
         calls: u64,
     },
-    /// Averaged single calls, each between two reads. Some cross an edge of the clock, most do not.
+    /// Averaged single calls, each between two reads. During some of them the reading of the clock
+    /// changes, during most it does not.
     EdgeCrossing {
         /// Number of measured calls.
         samples: u64,
         /// Number of measured empty intervals; their mean is subtracted from the mean of the calls.
         floor_samples: u64,
-        /// One call of this many is measured; 1 means each call.
+        /// One call in this many is measured; 1 means every call.
         every: u64,
     },
 }
@@ -101,6 +102,7 @@ pub struct Shortfall {
 }
 
 impl Shortfall {
+    /// A shortfall without a possible plan.
     pub(super) fn because(reason: impl Into<String>) -> Self {
         Self {
             reason: reason.into(),
@@ -114,8 +116,8 @@ pub const LONGEST_CAMPAIGN_NS: f64 = 3_600e9;
 /// Smallest number of samples whose mean is treated as normally distributed.
 const FEWEST_SAMPLES: f64 = 30.0;
 
-/// The first of single calls, batch and edge-crossing that keeps the requirement in at most an
-/// hour.
+/// Plans single calls, or a batch, or edge-crossing: the first of these methods that keeps the
+/// requirement in at most an hour.
 ///
 /// # Errors
 /// When no method keeps the requirement: the shortfall with the smallest error.
@@ -131,8 +133,10 @@ pub fn fastest(clock: &ClockFigures, requirement: &Requirement) -> Result<Plan, 
             nearest: within(clock, requirement, plan.method, LONGEST_CAMPAIGN_NS),
         })
     });
-    let [a, b, c] = outcomes;
-    a.or_else(|a| b.or_else(|b| c.map_err(|c| nearer(nearer(a, b), c))))
+    let [single, batch, edges] = outcomes;
+    single.or_else(|single| {
+        batch.or_else(|batch| edges.map_err(|edges| nearer(nearer(single, batch), edges)))
+    })
 }
 
 /// The shortfall with the smaller error; the first one if neither has a plan.
@@ -163,7 +167,8 @@ pub fn batch(clock: &ClockFigures, requirement: &Requirement) -> Result<Plan, Sh
             "the operation comes by itself, {rate} times a second: it cannot be repeated between two reads"
         )));
     }
-    let room = remaining_error(requirement, 0.0).map_err(|shortfall| {
+    let remaining = remaining_error(requirement, 0.0).map_err(|shortfall| {
+        // An error somewhat larger than the drift is possible.
         let possible = Requirement {
             error: 1.2 * DRIFT,
             ..requirement.clone()
@@ -173,14 +178,14 @@ pub fn batch(clock: &ClockFigures, requirement: &Requirement) -> Result<Plan, Sh
             ..shortfall
         }
     })?;
-    let variation = variation(clock, requirement)?;
+    let variation_ns = cost_variation(clock, requirement)?;
     let duration_ns = requirement.shortest_ns();
-    let cost_ns = variation + clock.cost_error_ns + clock.fence_ns();
-    let by_error = (clock.step_ns + cost_ns + clock.pipeline_ns(false)) / (duration_ns * room);
-    let reads = 2.0 * clock.takes_ns();
+    let cost_ns = variation_ns + clock.cost_error_ns + clock.fence_ns();
+    let by_error = (clock.step_ns + cost_ns + clock.pipeline_ns(false)) / (duration_ns * remaining);
+    let reads_ns = 2.0 * clock.takes_ns();
     let by_overhead = requirement
         .overhead
-        .map_or(0.0, |most| reads * (1.0 - most) / (most * duration_ns));
+        .map_or(0.0, |most| reads_ns * (1.0 - most) / (most * duration_ns));
     plan_calls(
         clock,
         requirement,
@@ -188,8 +193,8 @@ pub fn batch(clock: &ClockFigures, requirement: &Requirement) -> Result<Plan, Sh
     )
 }
 
-/// The part of the required error that remains after subtracting the drift and the systematic error
-/// of all samples.
+/// The part of the required error, as a share of the duration, that remains after subtracting the
+/// drift and a systematic error of `systematic_ns` nanoseconds that all samples have.
 fn remaining_error(requirement: &Requirement, systematic_ns: f64) -> Result<f64, Shortfall> {
     let systematic = systematic_ns / requirement.shortest_ns();
     if requirement.error > DRIFT + systematic {
@@ -197,26 +202,31 @@ fn remaining_error(requirement: &Requirement, systematic_ns: f64) -> Result<f64,
     }
     Err(Shortfall::because(if requirement.error > DRIFT {
         format!(
-            "{PIPELINE_CAUSE} {} of one, and no mean makes that less",
+            "the {PIPELINE_CAUSE} is {} of one call, and averaging does not reduce it",
             percent(systematic)
         )
     } else {
         format!(
-            "the rate of no clock is known better than {} %: it may be slewed by as much",
+            "the rate of no clock is known better than to {} %, because the kernel may slew it by as much",
             DRIFT * 100.0
         )
     }))
 }
 
-/// Names [`ClockFigures::pipeline_ns`] in messages; a share follows.
-const PIPELINE_CAUSE: &str = "what the reads do to the core takes";
+/// The name of [`ClockFigures::pipeline_ns`] in messages.
+const PIPELINE_CAUSE: &str = "effect of the reads on the core";
 
-fn variation(clock: &ClockFigures, requirement: &Requirement) -> Result<f64, Shortfall> {
+/// Upper bound of the distance of the cost of a read from its median, in nanoseconds, with the
+/// required confidence.
+///
+/// # Errors
+/// When no such bound is known.
+fn cost_variation(clock: &ClockFigures, requirement: &Requirement) -> Result<f64, Shortfall> {
     clock
         .cost_variation_ns(requirement.confidence)
         .ok_or_else(|| {
             Shortfall::because(format!(
-                "how its cost varies is not known as far out as {} %",
+                "the variation of its cost is not known with a confidence of {} %",
                 (requirement.confidence * 1e4).round() / 1e2
             ))
         })
@@ -228,18 +238,20 @@ fn plan_calls(
     requirement: &Requirement,
     calls: u64,
 ) -> Result<Plan, Shortfall> {
-    let variation = variation(clock, requirement)?;
+    let variation_ns = cost_variation(clock, requirement)?;
     let window_ns = requirement.shortest_ns() * calls as f64;
     let budget = Budget {
         quantisation: clock.step_ns / window_ns,
-        invocation_cost: (clock.cost_error_ns + variation + clock.fence_ns()) / window_ns,
+        invocation_cost: (clock.cost_error_ns + variation_ns + clock.fence_ns()) / window_ns,
         drift: DRIFT,
         pipeline: clock.pipeline_ns(calls == 1) / window_ns,
     };
-    let taken = 2.0 * clock.takes_ns();
+    let reads_ns = 2.0 * clock.takes_ns();
     let overhead = requirement
         .rate_hz
-        .map_or(taken / (taken + window_ns), |rate| taken * rate * 1e-9);
+        .map_or(reads_ns / (reads_ns + window_ns), |rate| {
+            reads_ns * rate * 1e-9
+        });
     let method = if calls == 1 {
         Method::Single
     } else {
@@ -255,11 +267,11 @@ fn plan_calls(
     };
     // The tolerance keeps rounding from rejecting a batch that has exactly the necessary length.
     if plan.error > requirement.error * (1.0 + 1e-9) {
-        let whole = if calls == 1 { "call" } else { "batch" };
+        let measured = if calls == 1 { "call" } else { "batch" };
         let causes = budget.causes().into_iter();
         let largest = causes.max_by(|a, b| a.1.total_cmp(&b.1));
         let reason = largest
-            .map(|(cause, share)| format!("the {cause} is {} of one {whole}", percent(share)));
+            .map(|(cause, share)| format!("the {cause} is {} of one {measured}", percent(share)));
         return Err(Shortfall {
             reason: reason.unwrap_or_default(),
             nearest: Some(plan),
@@ -268,6 +280,8 @@ fn plan_calls(
     too_expensive(requirement, &plan).map_or(Ok(plan), Err)
 }
 
+/// The shortfall of a plan that spends more time on reading the clock than is allowed; otherwise
+/// `None`.
 fn too_expensive(requirement: &Requirement, plan: &Plan) -> Option<Shortfall> {
     let most = requirement.overhead?;
     (plan.overhead > most * (1.0 + 1e-9)).then(|| {
@@ -310,8 +324,9 @@ pub fn within(
             let spread = Spread::for_clock(clock, requirement)
                 .ok()
                 .filter(|_| clock.resolved)?;
-            let one = spacing(clock, requirement.duration_ns) + spread.ratio * spacing(clock, 0.0);
-            let samples = (campaign_ns / one).floor();
+            let sample_ns =
+                spacing_ns(clock, requirement.duration_ns) + spread.ratio * spacing_ns(clock, 0.0);
+            let samples = (campaign_ns / sample_ns).floor();
             let edges = samples * (spread.gap_ns / clock.step_ns).min(1.0);
             let plan = plan_samples(clock, &any_error, samples.max(1.0), &spread).ok()?;
             (samples >= FEWEST_SAMPLES && edges >= FEWEST_SAMPLES && plan.error < 1.0)

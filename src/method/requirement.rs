@@ -112,10 +112,10 @@ impl Requirement {
                 percent(share)
             ));
         }
-        let most = 1e9 / duration_ns;
+        let max_rate = 1e9 / duration_ns;
         match self.rate_hz {
-            Some(rate) if !(rate > 0.0 && rate <= most) => Err(format!(
-                "an operation of {duration_ns} ns cannot happen {rate} times a second: give a rate above zero, at most {most:.0}/s"
+            Some(rate) if !(rate > 0.0 && rate <= max_rate) => Err(format!(
+                "an operation of {duration_ns} ns cannot happen {rate} times a second: give a rate above zero, at most {max_rate:.0}/s"
             )),
             _ => Ok(self),
         }
@@ -123,8 +123,8 @@ impl Requirement {
 
     /// Whether the clock with this id may be picked.
     pub(super) fn may_use(&self, id: &str) -> bool {
-        let own = id.rsplit(':').next().unwrap_or(id);
-        self.clocks.is_empty() || self.clocks.iter().any(|clock| clock == own)
+        let unprefixed = id.rsplit(':').next().unwrap_or(id);
+        self.clocks.is_empty() || self.clocks.iter().any(|clock| clock == unprefixed)
     }
 
     /// The shortest duration, in nanoseconds, for which plans keep the error: 90 % of the specified
@@ -135,11 +135,12 @@ impl Requirement {
     }
 }
 
+/// Converts a share to percent, rounded to four decimals.
 fn percent(share: f64) -> f64 {
     (share * 1e6).round() / 1e4
 }
 
-/// Parses a share: `1%`, `0.5 %` or `0.01`. Without a percent sign, 1 is the whole.
+/// Parses a share: `1%`, `0.5 %` or `0.01`. Without a percent sign, 1 means 100 %.
 ///
 /// # Errors
 /// When the text is not a number.
@@ -151,14 +152,14 @@ pub fn share(text: &str) -> Result<f64, String> {
     };
     match number.parse::<f64>() {
         Ok(value) if value.is_finite() => Ok(value * scale),
-        _ => Err("it is no share: give a percentage, as in 1%".into()),
+        _ => Err("this is not a share: give a percentage, as in 1%".into()),
     }
 }
 
 /// Parses a rate: `10000/s` or `10kHz`.
 ///
 /// # Errors
-/// When the text is not a rate.
+/// When the text is not a frequency, or has no unit.
 pub fn rate(text: &str) -> Result<f64, quantity::QuantityError> {
     quantity::frequency(&text.replace("/s", "Hz")).map(|hertz| hertz.0)
 }
@@ -220,18 +221,18 @@ mod tests {
         }
         let good = requirement(1000.0, 0.01, 0.95).unwrap();
         for (overhead, is_good) in [(0.0, false), (0.05, true), (1.0, false), (f64::NAN, false)] {
-            let asked = Requirement {
+            let requested = Requirement {
                 overhead: Some(overhead),
                 ..good.clone()
             };
-            assert_eq!(asked.checked().is_ok(), is_good, "{overhead}");
+            assert_eq!(requested.checked().is_ok(), is_good, "{overhead}");
         }
         for (rate, is_good) in [(0.0, false), (1e6, true), (2e6, false), (f64::NAN, false)] {
-            let asked = Requirement {
+            let requested = Requirement {
                 rate_hz: Some(rate),
                 ..good.clone()
             };
-            assert_eq!(asked.checked().is_ok(), is_good, "{rate}");
+            assert_eq!(requested.checked().is_ok(), is_good, "{rate}");
         }
         let often = Requirement {
             rate_hz: Some(2e6),

@@ -1,4 +1,4 @@
-//! Finds the timers of a runtime by the common names of runtimes.
+//! Finds the timers of a runtime, which users may call by any of its common names.
 
 use timers::agents::{RUNTIMES, Runtime};
 
@@ -6,7 +6,7 @@ use crate::model::{ProvenanceKind, Report, TimerRow};
 
 /// The runtime with this name, if this program provides a host for it.
 #[must_use]
-pub fn host(name: &str) -> Option<&'static Runtime> {
+pub fn find_host(name: &str) -> Option<&'static Runtime> {
     let name = common_name(name);
     // Mono uses the host of .NET.
     let name = if name == "mono" { "dotnet" } else { &name };
@@ -16,15 +16,15 @@ pub fn host(name: &str) -> Option<&'static Runtime> {
 /// The name that this program uses for a runtime.
 fn common_name(name: &str) -> String {
     let name = name.to_lowercase();
-    let called = |runtime: &&Runtime| runtime.aliases.contains(&name.as_str());
+    let has_alias = |runtime: &&Runtime| runtime.aliases.contains(&name.as_str());
     RUNTIMES
         .iter()
-        .find(called)
+        .find(has_alias)
         .map_or(name, |runtime| runtime.name.to_owned())
 }
 
-/// Names of the runtime of a row: the prefix of its id, and the runtime without its version.
-fn names(row: &TimerRow) -> impl Iterator<Item = String> {
+/// The names of the runtime of a row: the prefix of its id, and the runtime without its version.
+fn runtime_names(row: &TimerRow) -> impl Iterator<Item = String> {
     let words = row.runtime.split_whitespace();
     let words: Vec<&str> = words
         .take_while(|word| !word.starts_with(|first: char| first.is_ascii_digit()))
@@ -34,7 +34,7 @@ fn names(row: &TimerRow) -> impl Iterator<Item = String> {
 }
 
 /// The rows of a runtime, or of the native timers if `runtime` is `None`.
-pub(super) fn timers_of<'a>(
+pub(super) fn rows_of_runtime<'a>(
     report: &'a Report,
     runtime: Option<&str>,
 ) -> impl Iterator<Item = &'a TimerRow> + use<'a> {
@@ -42,21 +42,22 @@ pub(super) fn timers_of<'a>(
     let rows = report.timers.iter();
     rows.filter(move |row| match wanted.as_str() {
         "native" => row.runtime == "native" && row.agent().is_none(),
-        _ => names(row).any(|name| name == wanted),
+        _ => runtime_names(row).any(|name| name == wanted),
     })
 }
 
-/// An error message that names the runtimes in the report and how to get more.
-pub(super) fn missing(report: &Report, runtime: Option<&str>) -> String {
+/// The error message for a runtime without timers in the report: it names the runtimes that the
+/// report has, and how to measure others.
+pub(super) fn missing_runtime(report: &Report, runtime: Option<&str>) -> String {
     let mut known: Vec<String> = report
         .timers
         .iter()
-        .filter_map(|row| names(row).next())
+        .filter_map(|row| runtime_names(row).next())
         .collect();
     known.sort_unstable();
     known.dedup();
     let remedy = match report.provenance.kind {
-        ProvenanceKind::Published => "its figures are published ones, and not of this machine",
+        ProvenanceKind::Published => "its figures were published and are not of this machine",
         _ => "`timermeter probe` with --runtime or --agent measures those of other runtimes",
     };
     format!(
@@ -84,7 +85,7 @@ mod tests {
     }
 
     fn ids(report: &Report, runtime: &str) -> Vec<String> {
-        timers_of(report, Some(runtime))
+        rows_of_runtime(report, Some(runtime))
             .map(|row| row.id.clone())
             .collect()
     }
@@ -112,7 +113,7 @@ mod tests {
         for name in ["open", "jav", "no", "m", "python"] {
             assert!(ids(&report, name).is_empty(), "{name}");
         }
-        assert_eq!(timers_of(&report, None).count(), 1);
+        assert_eq!(rows_of_runtime(&report, None).count(), 1);
     }
 
     #[test]
@@ -130,7 +131,7 @@ mod tests {
     #[test]
     fn unknown_runtime_lists_known_ones() {
         let published = report(&[]);
-        let text = missing(&published, None);
+        let text = missing_runtime(&published, None);
         assert!(
             text.contains("`native`")
                 && text.contains("dotnet, java")
@@ -142,7 +143,7 @@ mod tests {
             published.timers.len()
         );
         let own = report(&[("monotonic", "native")]);
-        let text = missing(&own, Some("cobol"));
+        let text = missing_runtime(&own, Some("cobol"));
         assert!(
             text.contains("`cobol`") && text.contains("--agent") && text.contains("of: native"),
             "{text}"

@@ -8,26 +8,29 @@ use crate::text::numbers::{range_ns, time};
 
 /// Duration of the operation for which a clock is picked by default. It is so short that the cost
 /// of a read matters.
-pub const OPERATION: Nanos = Nanos(250.0);
+pub const USUAL_DURATION: Nanos = Nanos(250.0);
 /// Largest error for which a clock is picked by default, as a share.
-pub(super) const ERROR: f64 = 0.01;
-pub(super) const CONFIDENCE: f64 = 0.95;
+pub(super) const USUAL_ERROR: f64 = 0.01;
+/// Confidence that this error is kept.
+pub(super) const USUAL_CONFIDENCE: f64 = 0.95;
 
-/// Picks a clock for an operation of 250 ns, among the native clocks or those of `runtime`.
+/// Picks a clock for an operation of [`USUAL_DURATION`], among the native clocks if `runtime` is
+/// `None`, otherwise among those of the runtime.
 ///
 /// # Errors
 /// When the report has no such clocks.
-pub fn usual_choice(report: &Report, runtime: Option<&str>) -> Result<ClockChoice, String> {
-    let usual = Requirement::new(OPERATION, ERROR, CONFIDENCE)?;
+pub fn choose_usual(report: &Report, runtime: Option<&str>) -> Result<ClockChoice, String> {
+    let usual = Requirement::new(USUAL_DURATION, USUAL_ERROR, USUAL_CONFIDENCE)?;
     let runtime = runtime.map(str::to_owned);
     choose(report, &Requirement { runtime, ..usual })
 }
 
-/// Sums up a report of clocks: the clock that `pick` picks for a short operation, the reason why it
-/// is not the clock of rank 1, the clock to use in the runtime if exactly one was probed, and the
-/// clocks that are not trustworthy. `None` if no clock can be picked.
+/// Sums up a report of clocks in a few words: the native clock that `pick` picks for a short
+/// operation; the reason why it is not the clock of rank 1; the clock to use in a runtime, if clocks
+/// of exactly one were measured; and the clocks that are not trustworthy. `None` if no clock can be
+/// picked.
 #[must_use]
-pub fn in_a_sentence(report: &Report) -> Option<String> {
+pub fn summarize_clocks(report: &Report) -> Option<String> {
     let mut runtimes: Vec<&str> = report
         .timers
         .iter()
@@ -61,39 +64,43 @@ pub fn in_a_sentence(report: &Report) -> Option<String> {
     Some(text)
 }
 
-/// The picked native clock, and the reason why it is not the clock of the highest Quality.
+/// A sentence on the picked native clock, and the reason why it is not the clock of the highest
+/// Quality. `None` if none can be picked or only one clock can be used.
 fn native_in_words(report: &Report) -> Option<String> {
-    let choice = usual_choice(report, None).ok()?;
+    let choice = choose_usual(report, None).ok()?;
     // A report of a single clock offers no choice.
-    let possible = choice
+    if !choice
         .others
         .iter()
-        .filter(|other| other.figures.plan.is_some());
-    possible.count().checked_sub(1)?;
+        .any(|other| other.figures.plan.is_some())
+    {
+        return None;
+    }
     let quality = |id: &str| {
         let row = report.timers.iter().find(|row| row.id == id)?;
         value_of(row.quality)
     };
-    let picked = quality(&choice.picked.as_ref()?.id);
-    let first = choice
+    let picked_quality = quality(&choice.picked.as_ref()?.id);
+    let highest = choice
         .others
         .iter()
-        .filter(|other| quality(&other.id) > picked)
+        .filter(|other| quality(&other.id) > picked_quality)
         .max_by(|a, b| {
             quality(&a.id)
                 .partial_cmp(&quality(&b.id))
                 .unwrap_or(std::cmp::Ordering::Equal)
         });
-    let first = first.map(|first| format!("; rank 1 {}: {}", first.id, first.reason));
+    let highest = highest.map(|row| format!("; rank 1 {}: {}", row.id, row.reason));
     let clock = picked_in_words(report, None)?;
     Some(format!(
         "To time things: {clock}{}.",
-        first.unwrap_or_default()
+        highest.unwrap_or_default()
     ))
 }
 
+/// The id of the picked clock with its resolution and costs; `None` if none can be picked.
 fn picked_in_words(report: &Report, runtime: Option<&str>) -> Option<String> {
-    let picked = usual_choice(report, runtime).ok()?.picked?.id;
+    let picked = choose_usual(report, runtime).ok()?.picked?.id;
     let row = report.timers.iter().find(|row| row.id == picked)?;
     let adds = row.adds_ns.and_then(|adds| adds.range());
     let adds = adds.map_or_else(String::new, |range| {

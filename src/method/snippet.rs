@@ -1,5 +1,5 @@
-//! Generates code that measures as a plan specifies, with a clock of the language and the planned
-//! number of calls between two reads.
+//! Generates code, in several languages, that measures an operation as a plan specifies: with the
+//! planned number of calls between two reads.
 
 use serde::Serialize;
 
@@ -10,7 +10,7 @@ use super::plan::Method;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, clap::ValueEnum)]
 #[serde(rename_all = "lowercase")]
 pub enum Language {
-    /// C, by any clock that there is code for.
+    /// C, by the picked clock, if there is code for it.
     C,
     /// C++, by `steady_clock`.
     #[value(name = "cpp", alias = "c++")]
@@ -25,7 +25,8 @@ pub enum Language {
     Go,
 }
 
-/// Language, id of the clock, and code; `CALLS` and `COST` are placeholders.
+/// Language, id of the clock that the code reads, and the code. `CALLS` and `COST` (in nanoseconds) are
+/// replaced by numbers; `NS_PER_TICK` stays, and the user has to define it.
 const SNIPPETS: [(Language, &str, &str); 7] = [
     (
         Language::C,
@@ -122,18 +123,20 @@ impl Language {
         }
     }
 
-    /// Ids of the only clocks that code in this language calls; empty if it can call any clock.
+    /// Ids of the clocks that code in this language reads; empty for C, which can read any clock.
     #[must_use]
     pub fn clocks(self) -> Vec<String> {
-        let own = SNIPPETS
+        let of_language = SNIPPETS
             .iter()
             .filter(|(language, ..)| *language == self && self != Self::C);
-        own.map(|(_, clock, _)| (*clock).to_owned()).collect()
+        of_language
+            .map(|(_, clock, _)| (*clock).to_owned())
+            .collect()
     }
 }
 
-/// Code that measures with the picked clock and subtracts `cost_ns` nanoseconds for a read. `None`
-/// if there is no code for this clock or plan.
+/// Generates code that measures with the picked clock and subtracts `cost_ns` nanoseconds for a
+/// read. `None` if there is no code for this clock or plan.
 #[must_use]
 pub fn snippet(language: Language, picked: &Candidate<ClockPlan>, cost_ns: f64) -> Option<String> {
     let calls = match picked.figures.plan?.method {
@@ -141,10 +144,10 @@ pub fn snippet(language: Language, picked: &Candidate<ClockPlan>, cost_ns: f64) 
         Method::Batch { calls } => calls,
         Method::EdgeCrossing { .. } => return None,
     };
-    let fits = |(own, clock, _): &&(Language, &str, &str)| {
-        *own == language && (language != Language::C || *clock == picked.id)
+    let is_wanted = |(candidate, clock, _): &&(Language, &str, &str)| {
+        *candidate == language && (language != Language::C || *clock == picked.id)
     };
-    let (.., text) = SNIPPETS.iter().find(fits)?;
+    let (.., text) = SNIPPETS.iter().find(is_wanted)?;
     let cost = format!("{cost_ns:.1}");
     Some(
         text.replace("CALLS", &calls.to_string())

@@ -13,20 +13,20 @@ use crate::model::{
 use crate::statistics::bisect;
 use crate::text::numbers::{short_time, time};
 
-/// The largest ratio of the requested length of waits to the measured length that is used in its
-/// place, or the reverse.
+/// Largest ratio between the requested length of waits and the nearest measured length, whichever is
+/// longer, for which the measured length is used.
 const MAX_LENGTH_RATIO: f64 = 1.25;
 
-/// The smallest relative error of the period of a loop of waits that is reported.
+/// Smallest relative error of the period of a loop of fixed waits that is reported.
 /// *Judgement*: a second a day.
-const REPORTED_DRIFT: f64 = 1e-5;
+const MIN_REPORTED_DRIFT: f64 = 1e-5;
 
 /// Largest lateness of a spinning or hybrid wait, as a share of the lateness of the best blocking
 /// wait, that justifies its CPU time.
 /// *Judgement*.
 const MAX_LATENESS_RATIO: f64 = 0.2;
 
-/// The smallest granularity of waits, in nanoseconds, that the summary of a report mentions.
+/// Smallest granularity of waits, in nanoseconds, that the summary of a report mentions.
 const MIN_COARSE_STEP_NS: f64 = 5e5;
 
 /// The required punctuality of wake-ups.
@@ -96,12 +96,13 @@ pub struct WaitRecord {
     pub share: f64,
     /// Lower confidence limit of `share`, at 95 %.
     pub share_at_least: f64,
+    /// Whether the timer blocks, spins, or does both.
     #[serde(skip)]
     means: Means,
     /// Whether the granularity of requests or wake-ups is coarser than the bound.
     #[serde(skip)]
     too_coarse: bool,
-    /// Whether this is the timer to use among those that block, or among those that compute.
+    /// Whether this is the timer to use among those that block, or among those that spin.
     #[serde(skip)]
     leads: bool,
 }
@@ -129,15 +130,17 @@ pub fn choose(report: &Report, asked: &Punctuality) -> Result<WaitChoice, String
     Ok(choose_at(report, asked, length_ns))
 }
 
+/// The measured waits whose length is nearest to `ns` nanoseconds; `None` if there are no waits.
 fn nearest_length(report: &Report, ns: f64) -> Option<&Lateness> {
     let figures = report.waits.iter().filter_map(|row| row.figures.as_ref());
     Lateness::nearest(figures.flat_map(|figures| &figures.lateness), ns)
 }
 
+/// Compares the waits of `length_ns` nanoseconds of all timers.
 fn choose_at(report: &Report, asked: &Punctuality, length_ns: u64) -> WaitChoice {
     let mut all: Vec<Candidate<WaitRecord>> = Vec::new();
     for row in &report.waits {
-        let Some(waited) = candidate(row, asked, length_ns) else {
+        let Some(new) = candidate(row, asked, length_ns) else {
             continue;
         };
         // A timer that waited on several CPUs or under several loads counts with its worst result.
@@ -149,17 +152,16 @@ fn choose_at(report: &Report, asked: &Punctuality, length_ns: u64) -> WaitChoice
                     one.figures.policy.clone(),
                 )
             };
-            key(other) == key(&waited)
+            key(other) == key(&new)
         };
         match all.iter_mut().find(has_same_key) {
             Some(other)
-                if other.figures.shortfall_factor(asked)
-                    < waited.figures.shortfall_factor(asked) =>
+                if other.figures.shortfall_factor(asked) < new.figures.shortfall_factor(asked) =>
             {
-                *other = waited
+                *other = new
             }
             Some(_) => {}
-            None => all.push(waited),
+            None => all.push(new),
         }
     }
     if asked.within_ns.is_some() {
@@ -225,7 +227,7 @@ fn candidate(row: &WaitRow, asked: &Punctuality, length_ns: u64) -> Option<Candi
     };
     let shortfall = match (too_coarse, asked.within_ns) {
         (Some((step, _)), _) => Some(format!(
-            "it waits in steps of {}, and what is left of a period is no multiple of that",
+            "it waits in steps of {}, which are longer than the accepted deviation",
             short_time(step)
         )),
         (None, Some(bound)) => record.shortfall(asked, bound),
@@ -249,14 +251,14 @@ fn candidate(row: &WaitRow, asked: &Punctuality, length_ns: u64) -> Option<Candi
 fn move_leaders_to_front(all: &mut Vec<Candidate<WaitRecord>>) {
     let blocks = |one: &Candidate<WaitRecord>| one.figures.means == Means::Blocks;
     let blocking = all.iter().position(blocks).map(|at| all.remove(at));
-    let most = blocking.as_ref().map_or(f64::INFINITY, |one| {
+    let max_distance_ns = blocking.as_ref().map_or(f64::INFINITY, |one| {
         MAX_LATENESS_RATIO * one.figures.distance_ns()
     });
     let cpu = |one: &Candidate<WaitRecord>| one.figures.cpu_ns.unwrap_or(f64::INFINITY);
     let most_punctual = all
         .iter()
         .enumerate()
-        .filter(|(_, one)| !blocks(one) && one.figures.distance_ns() <= most)
+        .filter(|(_, one)| !blocks(one) && one.figures.distance_ns() <= max_distance_ns)
         .min_by(|(_, a), (_, b)| cpu(a).total_cmp(&cpu(b)))
         .map(|(at, _)| at);
     let most_punctual = most_punctual.map(|at| all.remove(at)).map(|mut one| {
@@ -274,7 +276,7 @@ fn move_leaders_to_front(all: &mut Vec<Candidate<WaitRecord>>) {
 /// Ids of the timers that may turn out to suffice when more waits are measured, in the order of
 /// their CPU time. Without a bound, these are the leading timers.
 #[must_use]
-pub fn promising(choice: &WaitChoice) -> Vec<&str> {
+pub fn list_promising(choice: &WaitChoice) -> Vec<&str> {
     let all = choice.picked.iter().chain(&choice.nearest);
     let mut promising: Vec<_> = all
         .chain(&choice.others)
@@ -286,13 +288,14 @@ pub fn promising(choice: &WaitChoice) -> Vec<&str> {
 }
 
 impl WaitRecord {
+    /// Whether more waits may show that the timer suffices; without a bound, whether it leads.
     fn is_promising(&self, asked: &Punctuality) -> bool {
         if asked.within_ns.is_none() {
             return self.leads;
         }
-        let affordable = |most: f64| self.overhead.is_none_or(|overhead| overhead <= most);
-        let at_most = 1.0 - lower_limit(1.0 - self.share, self.waits);
-        !self.too_coarse && at_most >= asked.share && asked.overhead.is_none_or(affordable)
+        let is_affordable = |most: f64| self.overhead.is_none_or(|overhead| overhead <= most);
+        let share_at_most = 1.0 - lower_limit(1.0 - self.share, self.waits);
+        !self.too_coarse && share_at_most >= asked.share && asked.overhead.is_none_or(is_affordable)
     }
 
     /// Distance of the median wait from the requested length in nanoseconds, whether early or late.
@@ -313,6 +316,7 @@ impl WaitRecord {
         late.max(overhead)
     }
 
+    /// The reason why these waits do not meet the requirement; `None` if they meet it.
     fn shortfall(&self, asked: &Punctuality, bound_ns: f64) -> Option<String> {
         let waits = format!("{} of {} waits are", percent(self.share), self.waits);
         let bound = short_time(bound_ns);
@@ -329,7 +333,7 @@ impl WaitRecord {
         match self.overhead {
             Some(overhead) if overhead <= most => None,
             Some(overhead) => Some(format!("it takes {} of a CPU", percent(overhead))),
-            None => Some("what it costs is unknown".into()),
+            None => Some("its CPU time is unknown".into()),
         }
     }
 
@@ -348,6 +352,7 @@ impl WaitRecord {
         self.in_words() + &tail.unwrap_or_default()
     }
 
+    /// The distance of the median from the requested length, and the CPU time.
     fn in_words(&self) -> String {
         let when = if self.p50_ns < Some(0.0) {
             "early"
@@ -382,11 +387,11 @@ fn notes(means: Means, late: &Lateness, asked: &Punctuality) -> Vec<String> {
         ));
     }
     if means == Means::Spins {
-        notes.push("it computes all the time: no other thread gets the CPU".into());
+        notes.push("it spins all the time: no other thread gets the CPU".into());
         return notes;
     }
     let drift = value_of(late.p50_ns).map_or(0.0, |late| late / asked.every_ns);
-    let drift_note = if drift.abs() >= REPORTED_DRIFT {
+    let drift_note = if drift.abs() >= MIN_REPORTED_DRIFT {
         let direction = if drift > 0.0 { "slow" } else { "fast" };
         format!(
             ": a fixed length comes out {} {direction}",
@@ -452,7 +457,7 @@ pub fn waits_to_prove(share: f64) -> f64 {
 /// spins and is hardly late, and timers with a coarse granularity. `None` if the report has no
 /// waits.
 #[must_use]
-pub fn in_a_sentence(report: &Report) -> Option<String> {
+pub fn summarize_waits(report: &Report) -> Option<String> {
     let length_ns = nearest_length(report, USUAL_WAIT_NS)?.request_ns;
     let asked = Punctuality {
         every_ns: length_ns as f64,

@@ -1,11 +1,11 @@
 //! Measures for `pick --every`: first all sleep primitives and periodic timers briefly, then the
-//! promising ones for longer.
+//! list_promising ones for longer.
 
 use super::candidate_hosts;
 use crate::campaign::waits::plan::WaitPlan;
 use crate::cli::{Lengths, PickArgs, RunArgs, WaitArgs, WaitingArgs};
 use crate::commands::{CommandError, failed, wait};
-use crate::method::waiting::{Punctuality, WaitChoice, choose, promising, waits_to_prove};
+use crate::method::waiting::{Punctuality, WaitChoice, choose, list_promising, waits_to_prove};
 use crate::model::Report;
 use crate::report::read;
 use crate::text::numbers::short_time;
@@ -28,7 +28,7 @@ pub(super) fn choose_wait(args: &PickArgs, every_ns: f64) -> Result<WaitChoice, 
     }
 }
 
-/// Measures a few waits with all timers, and then enough waits with each promising timer until one
+/// Measures a few waits with all timers, and then enough waits with each list_promising timer until one
 /// suffices.
 fn measure_promising(args: &PickArgs, requested: &Punctuality) -> Result<WaitChoice, CommandError> {
     /// Total length of the waits per timer, in nanoseconds, if the timer with the least lateness is
@@ -73,7 +73,9 @@ fn measure_promising(args: &PickArgs, requested: &Punctuality) -> Result<WaitCho
                 .picked
                 .as_ref()
                 .is_some_and(|picked| is_measured(&picked.id));
-        let next = promising(&choice).into_iter().find(|id| !is_measured(id));
+        let next = list_promising(&choice)
+            .into_iter()
+            .find(|id| !is_measured(id));
         let Some(next) = next.filter(|_| !proven).map(str::to_owned) else {
             return Ok(choice);
         };

@@ -148,7 +148,7 @@ fn single_call_may_be_too_short() {
     }
     let shortfall = edge_crossing(&fine, &requirement(100.0, 0.05)).unwrap_err();
     assert!(
-        shortfall.reason.contains("what the reads do to the core"),
+        shortfall.reason.contains("effect of the reads on the core"),
         "{shortfall:?}"
     );
     assert_eq!(
