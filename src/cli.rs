@@ -263,7 +263,7 @@ pub enum Command {
     ///
     /// `probe` starts this command as its worker.
     Agent(AgentArgs),
-    /// Test whether an agent speaks the protocol
+    /// Test whether an agent follows the protocol
     ///
     /// Sends each request of the protocol to the agent and checks the reply. For authors of agents.
     ///
@@ -334,19 +334,19 @@ pub struct ProbeArgs {
     #[arg(long)]
     pub context: bool,
     /// Measure on this CPU
-    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = values::cpu)]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = values::parse_cpu)]
     pub cpu: Option<u32>,
     /// Wanted precision of the Quality, in ± points [default: 0.5; with --thorough 0.1]
     ///
     /// Further processes are started for the timers with the widest intervals until the Quality of
     /// each timer is this precise or the time budget is spent.
-    #[arg(long, value_name = "POINTS", allow_negative_numbers = true, value_parser = values::points)]
+    #[arg(long, value_name = "POINTS", allow_negative_numbers = true, value_parser = values::parse_points)]
     pub precision: Option<f64>,
     /// Time budget of the run, as in 30s or 2m [default: 20s; --quick: 10s; --thorough: 2m]
     ///
-    /// A number without a unit is in seconds. Only the first rounds and the verdicts can exceed the
-    /// budget.
-    #[arg(long, value_name = "TIME", allow_negative_numbers = true, value_parser = values::seconds)]
+    /// A number without a unit is in seconds. The first processes of each timer and the checks
+    /// for its verdicts are run even if the budget is spent.
+    #[arg(long, value_name = "TIME", allow_negative_numbers = true, value_parser = values::parse_seconds)]
     pub budget: Option<f64>,
 }
 
@@ -382,7 +382,7 @@ pub struct AgentArgs {
     #[arg(value_name = "TIMER")]
     pub timers: Vec<String>,
     /// Run on this CPU
-    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = values::cpu)]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = values::parse_cpu)]
     pub cpu: Option<u32>,
 }
 

@@ -174,7 +174,7 @@ fn an_answer_is_short() {
 /// The lines of code in an answer.
 fn code(language: &str) -> String {
     let text = picked(&["--for", language]);
-    let answer = text.split("\nnext, of").next().unwrap_or_default();
+    let answer = text.split("\nother timers").next().unwrap_or_default();
     let lines = answer.lines().filter_map(|line| line.strip_prefix("    "));
     let code: Vec<&str> = lines.skip_while(|line| line.starts_with('→')).collect();
     assert!(code.len() >= 3, "no code in:\n{text}");

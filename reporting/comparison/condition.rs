@@ -4,7 +4,7 @@
 //! ```text
 //! condition = field [ "[" glob "]" ] operator number [ unit ]
 //! field     = "quality" | "cost" | "resolution" | "spread" | "drift" | "lost" | "trust"
-//!           | "granularity" | "floor" | "lateness" | "p99" | "cpu" | "rate"    (of timers that wait)
+//!           | "granularity" | "floor" | "lateness" | "p99" | "cpu" | "rate"    (not of clocks)
 //! operator  = "<" | "<=" | ">" | ">="
 //! unit      = "points" (quality) | "ppm" (drift, rate) | "%" | "ns" | "us" | "ms" | "s"
 //! ```

@@ -122,7 +122,7 @@ pub enum Fate {
 /// All differences between the reports.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Comparison {
-    /// The summary: one sentence for clocks, and one for timers that wait.
+    /// The summary: one sentence for clocks, and one for all other timers.
     pub sentences: Vec<String>,
     /// The numbers of old runs, of new runs and of other runs (the history).
     pub runs: [usize; 3],

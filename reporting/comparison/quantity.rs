@@ -46,7 +46,7 @@ impl Quantity {
     pub const SPREAD: Self = Self("spread");
     /// The shortest wait of a sleep primitive, in nanoseconds.
     pub const FLOOR: Self = Self("floor");
-    /// The median lateness of a timer that waits, in nanoseconds.
+    /// The median lateness of a sleep primitive or periodic timer, in nanoseconds.
     pub const LATENESS: Self = Self("lateness");
 
     /// All quantities, without duplicates.
@@ -98,7 +98,7 @@ impl Quantity {
         compared.map_or(Scatter::None, |(_, scatter)| scatter)
     }
 
-    /// Whether clocks have the quantity; otherwise timers that wait have it.
+    /// Whether clocks have the quantity; otherwise sleep primitives or periodic timers have it.
     pub(super) fn is_of_clocks(self) -> bool {
         self.field_of(Kind::Clocks).is_some()
     }

@@ -21,7 +21,7 @@ const WAITS: Subject = (
     ["later", "earlier"],
 );
 
-/// The sentence for clocks and the sentence for timers that wait; a kind without values has no
+/// The sentence for clocks and the sentence for all other timers; a kind without values has no
 /// sentence.
 pub(super) fn sentences(comparison: &Comparison) -> Vec<String> {
     let mut sentences = Vec::new();

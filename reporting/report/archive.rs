@@ -158,7 +158,7 @@ fn move_to_free(folder: &Path, platform: &Path, name: &str) -> io::Result<PathBu
         }
     }
     Err(io::Error::other(format!(
-        "{MAX_NUMBER} runs of {name} are kept already"
+        "{MAX_NUMBER} runs of {name} are already stored"
     )))
 }
 
@@ -196,7 +196,7 @@ pub enum Unresolved {
 
 fn list_baselines(names: &[String]) -> String {
     match names {
-        [] => "no baseline is kept yet".to_owned(),
+        [] => "no baseline is stored yet".to_owned(),
         names => format!("baselines: {}", names.join(", ")),
     }
 }
@@ -383,7 +383,7 @@ mod tests {
             resolve("before")
                 .unwrap_err()
                 .to_string()
-                .contains("no baseline is kept yet")
+                .contains("no baseline is stored yet")
         );
         kept.prepare("before").unwrap().commit(b"1").unwrap();
         kept.prepare("after").unwrap().commit(b"2").unwrap();

@@ -21,14 +21,14 @@ const MAX_FILES_PER_PART: usize = 32;
 pub struct Collection<T> {
     /// The retained content of each report, in the order of the paths; files of a folder are sorted
     /// by name.
-    pub reports: Vec<Kept<T>>,
+    pub reports: Vec<ReportFile<T>>,
     /// The errors of files that could not be read, in the same order.
     pub refused: Vec<ReadError>,
 }
 
 /// A report that was read: its path and the content that the caller retains.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Kept<T> {
+pub struct ReportFile<T> {
     /// The path of the report.
     pub path: PathBuf,
     /// The retained content.
@@ -76,7 +76,9 @@ impl<T: Send> Collection<T> {
         };
         for (path, content) in files.into_iter().zip(read.into_iter().flatten()) {
             match (path, content) {
-                (Ok(path), Some(Ok(content))) => collection.reports.push(Kept { path, content }),
+                (Ok(path), Some(Ok(content))) => {
+                    collection.reports.push(ReportFile { path, content })
+                }
                 (Err(error), _) | (_, Some(Err(error))) => collection.refused.push(error),
                 (Ok(_), None) => unreachable!("every path was read"),
             }
@@ -102,8 +104,8 @@ impl Collection<Report> {
         let reports = collection
             .reports
             .into_iter()
-            .map(|Kept { path, content }| {
-                Some(Kept {
+            .map(|ReportFile { path, content }| {
+                Some(ReportFile {
                     path,
                     content: content?,
                 })

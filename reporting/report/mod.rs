@@ -17,7 +17,7 @@ mod sections;
 mod slug;
 
 pub use archive::{Archive, Baselines, Unresolved, home, is_name};
-pub use collection::{Collection, Kept, files};
+pub use collection::{Collection, ReportFile, files};
 pub use facts::facts;
 pub use format::{cells, render};
 pub use output::{OutputError, WholeFile, is_stdout};

@@ -16,7 +16,7 @@ use indexmap::IndexMap;
 use crate::document::Render;
 use crate::fields::{Field, Kind, Row, rows};
 use crate::model::Report;
-use crate::report::{Collection, Kept, ReadError, slug};
+use crate::report::{Collection, ReadError, ReportFile, slug};
 use crate::table::{Format, Style, Table, TableColumn as Heading, Value};
 
 pub use column::ColumnName;
@@ -321,7 +321,7 @@ fn names(collection: &Collection<Sheet>) -> Vec<Arc<str>> {
     for kept in reports {
         *slugs.entry(&kept.content.slug).or_default() += 1;
     }
-    let name = |kept: &Kept<Sheet>| -> Arc<str> {
+    let name = |kept: &ReportFile<Sheet>| -> Arc<str> {
         let slug = kept.content.slug.as_str();
         if slugs[slug] == 1 {
             slug.into()

@@ -10,7 +10,7 @@ use super::{OutputArgs, values};
 #[derive(Clone, Debug, Args)]
 pub struct CheckArgs {
     /// Judge the core and the frequency of this CPU [default: the quietest]
-    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = values::cpu)]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = values::parse_cpu)]
     pub cpu: Option<u32>,
     /// Judge instead whether programs may read the CPU counter directly (rdtsc, cntvct, rdtime)
     ///

@@ -13,7 +13,7 @@ use crate::table::Format;
 /// Commands with the output formats that they support.
 type Verbs = &'static [(&'static str, &'static [Format])];
 
-/// Each command that the help lists, exactly once.
+/// The groups of commands in the help: their titles and commands.
 const GROUPS: [(&str, Verbs); 5] = [
     (
         "Clocks",

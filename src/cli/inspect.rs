@@ -30,7 +30,7 @@ pub struct InspectArgs {
     #[command(flatten)]
     pub hosts: HostArgs,
     /// Measure on this CPU
-    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = values::cpu)]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = values::parse_cpu)]
     pub cpu: Option<u32>,
     /// The output format and files.
     #[command(flatten)]

@@ -32,10 +32,10 @@ pub struct MeasureArgs {
     #[arg(long, value_name = "SHARE", default_value = "95%", value_parser = share, allow_hyphen_values = true)]
     pub confidence: f64,
     /// Sizes of the input of the operations, as in 100,10k,1M
-    #[arg(long, value_name = "N", value_delimiter = ',', allow_negative_numbers = true, value_parser = values::whole::<u64>(1..=100_000_000))]
+    #[arg(long, value_name = "N", value_delimiter = ',', allow_negative_numbers = true, value_parser = values::whole_number_parser::<u64>(1..=100_000_000))]
     pub sizes: Vec<u64>,
-    /// Number of valid samples [default: 10; for a command the runs in 3 s, at least 10]
-    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = values::whole::<u32>(2..=100_000))]
+    /// Number of valid samples [default: 10; for a command as many as run in 3 s, at least 10]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = values::whole_number_parser::<u32>(2..=100_000))]
     pub samples: Option<u32>,
     /// Duration of a run with --instrument throughput
     #[arg(long, value_name = "TIME", default_value = "100ms", value_parser = quantity::time, allow_hyphen_values = true)]
@@ -43,19 +43,19 @@ pub struct MeasureArgs {
     /// Time limit of an operation, or of one run of a command, as in 30s or 2m
     ///
     /// A number without a unit is in seconds; the limit is rounded up to whole seconds.
-    #[arg(long, value_name = "TIME", default_value_t = 20, allow_negative_numbers = true, value_parser = values::whole_seconds)]
+    #[arg(long, value_name = "TIME", default_value_t = 20, allow_negative_numbers = true, value_parser = values::parse_whole_seconds)]
     pub limit: u64,
     /// Take the figures of the clock from this report (JSON) instead of measuring them
     #[arg(long, value_name = "REPORT")]
     pub from: Option<PathBuf>,
     /// Measure on this CPU [default: the quietest for operations, any for a command]
-    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = values::cpu)]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = values::parse_cpu)]
     pub cpu: Option<u32>,
     /// Seed of all random choices
-    #[arg(long, value_name = "N", default_value_t = 1, allow_negative_numbers = true, value_parser = values::seed)]
+    #[arg(long, value_name = "N", default_value_t = 1, allow_negative_numbers = true, value_parser = values::parse_seed)]
     pub seed: u64,
     /// Runs of the command before the first timed run [default: 1]
-    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = values::whole::<u32>(0..=100_000))]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = values::whole_number_parser::<u32>(0..=100_000))]
     pub warmup: Option<u32>,
     /// A command to measure instead of operations; each run is a sample
     #[arg(last = true, value_name = "COMMAND")]

@@ -12,12 +12,12 @@ use crate::table::Format;
 #[derive(Clone, Debug, Default, Args)]
 pub struct OutputArgs {
     /// Format on standard output
-    #[arg(long, short, value_parser = formats(Format::REPORT), default_value = "table")]
+    #[arg(long, short, value_parser = format_parser(Format::REPORT), default_value = "table")]
     pub format: Format,
     /// Also write the output to this file; its extension determines the format (repeatable)
     ///
     /// The file is written completely or not at all.
-    #[arg(short = 'o', long = "output", value_name = "FILE", value_parser = outputs(Format::REPORT))]
+    #[arg(short = 'o', long = "output", value_name = "FILE", value_parser = output_parser(Format::REPORT))]
     pub outputs: Vec<Output>,
 }
 
@@ -37,22 +37,22 @@ pub(super) fn with_formats(verb: Command, formats: &'static [Format]) -> Command
         return verb;
     }
     verb.mut_arg("format", |argument| {
-        argument.value_parser(self::formats(formats))
+        argument.value_parser(format_parser(formats))
     })
     .mut_arg("outputs", |argument| {
-        argument.value_parser(outputs(formats))
+        argument.value_parser(output_parser(formats))
     })
 }
 
 /// A parser that accepts the names of these formats.
-pub(super) fn formats(formats: &[Format]) -> impl TypedValueParser<Value = Format> + use<> {
+pub(super) fn format_parser(formats: &[Format]) -> impl TypedValueParser<Value = Format> + use<> {
     PossibleValuesParser::new(formats.iter().filter_map(ValueEnum::to_possible_value)).map(|name| {
         Format::from_str(&name, false).expect("the possible values are names of formats")
     })
 }
 
 /// A parser that accepts files with the extensions of these formats.
-fn outputs(formats: &'static [Format]) -> impl TypedValueParser<Value = Output> {
+fn output_parser(formats: &'static [Format]) -> impl TypedValueParser<Value = Output> {
     PathBufValueParser::new().try_map(move |path| {
         if is_stdout(&path) {
             return Err(

@@ -26,10 +26,10 @@ pub struct PickArgs {
     /// Print all other clocks with the reasons against them, and the parts of the error
     #[arg(long)]
     pub all: bool,
-    /// Pick a timer for waking up at this period, as in 1ms, instead of a clock
+    /// Pick a timer that wakes a program at this period, as in 1ms, instead of a clock
     ///
     /// Without --within, the timer with the least lateness is picked.
-    #[arg(long, value_name = "TIME", value_parser = super::values::period, allow_hyphen_values = true,
+    #[arg(long, value_name = "TIME", value_parser = super::values::parse_period, allow_hyphen_values = true,
           conflicts_with_all = ["rate", "needs", "settable"])]
     pub every: Option<u64>,
     /// Largest lateness or earliness of a wait, as in 50us

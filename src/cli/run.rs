@@ -39,7 +39,7 @@ pub struct RunArgs {
     #[command(flatten)]
     pub detail: DetailArgs,
     /// Name of this machine in the report, for tables and comparisons of many machines
-    #[arg(long, value_name = "NAME", value_parser = values::node, overrides_with = "node")]
+    #[arg(long, value_name = "NAME", value_parser = values::parse_node, overrides_with = "node")]
     pub node: Option<String>,
     /// Write the raw observations to this file, for `analyse`
     ///
@@ -53,15 +53,15 @@ pub struct RunArgs {
     /// Store the report under this name, for `compare NAME`
     ///
     /// Replaces an older report of this name. `compare NAME` prints what changed since.
-    #[arg(long, value_name = "NAME", value_parser = values::baseline)]
+    #[arg(long, value_name = "NAME", value_parser = values::parse_baseline)]
     pub baseline: Option<String>,
     /// Seed of all random choices [default: 1]
-    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = values::seed)]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = values::parse_seed)]
     pub seed: Option<u64>,
     /// Time limit of one process of a timer, as in 30s or 2m [default: 30s]
     ///
     /// A number without a unit is in seconds; the limit is rounded up to whole seconds.
-    #[arg(long, value_name = "TIME", allow_negative_numbers = true, value_parser = values::whole_seconds)]
+    #[arg(long, value_name = "TIME", allow_negative_numbers = true, value_parser = values::parse_whole_seconds)]
     pub timeout: Option<u64>,
     /// Print no progress and no hints
     #[arg(long, short)]
@@ -82,7 +82,7 @@ pub struct DetailArgs {
 impl DetailArgs {
     /// The requested length of the notes.
     #[must_use]
-    pub fn wanted(self) -> Detail {
+    pub fn level(self) -> Detail {
         if self.verbose {
             Detail::Full
         } else {

@@ -18,12 +18,12 @@ pub struct HostArgs {
     /// Also measure the timers of these runtimes; their ids are RUNTIME:ID
     ///
     /// Repeatable, or with commas.
-    #[arg(long = "runtime", value_name = "RUNTIME", value_delimiter = ',', value_parser = names())]
+    #[arg(long = "runtime", value_name = "RUNTIME", value_delimiter = ',', value_parser = runtime_parser())]
     pub runtimes: Vec<RuntimeName>,
     /// Setting of Firefox, as in privacy.resistFingerprinting=true (repeatable)
     ///
     /// The value is in JSON.
-    #[arg(long = "firefox-setting", value_name = "NAME=VALUE", value_parser = setting)]
+    #[arg(long = "firefox-setting", value_name = "NAME=VALUE", value_parser = parse_setting)]
     pub settings: Vec<Setting>,
 }
 
@@ -40,7 +40,7 @@ pub enum RuntimeName {
 }
 
 /// A parser for the names of runtimes.
-fn names() -> impl TypedValueParser<Value = RuntimeName> {
+fn runtime_parser() -> impl TypedValueParser<Value = RuntimeName> {
     let all = PossibleValue::new("all").help("All installed runtimes");
     let each = RUNTIMES
         .iter()
@@ -53,7 +53,7 @@ impl HostArgs {
     /// The requested runtimes without repetitions, and whether the user named each explicitly
     /// rather than by `all`.
     #[must_use]
-    pub fn requested(&self) -> Vec<(&'static Runtime, bool)> {
+    pub fn requested_runtimes(&self) -> Vec<(&'static Runtime, bool)> {
         let all = self
             .runtimes
             .iter()
@@ -82,12 +82,12 @@ pub struct BrowserArgs {
     /// The folder of its page and of its profile
     pub folder: PathBuf,
     /// A setting of Firefox, with its value in JSON (repeatable)
-    #[arg(long = "setting", value_name = "NAME=VALUE", value_parser = setting)]
+    #[arg(long = "setting", value_name = "NAME=VALUE", value_parser = parse_setting)]
     pub settings: Vec<Setting>,
 }
 
 /// Parses `NAME=VALUE`, where the value is a number, a boolean or a string in JSON.
-fn setting(text: &str) -> Result<Setting, String> {
+fn parse_setting(text: &str) -> Result<Setting, String> {
     let (name, value) = text
         .split_once('=')
         .ok_or("there is no `=`; give NAME=VALUE")?;
@@ -114,7 +114,7 @@ pub struct AgentCheckArgs {
     #[arg(value_name = "COMMAND", value_parser = AgentSpec::parse)]
     pub agent: AgentSpec,
     /// Time limit of an answer, in seconds without a unit
-    #[arg(long, value_name = "TIME", default_value_t = 10, value_parser = values::whole_seconds)]
+    #[arg(long, value_name = "TIME", default_value_t = 10, value_parser = values::parse_whole_seconds)]
     pub timeout: u64,
     /// The output format and files.
     #[command(flatten)]

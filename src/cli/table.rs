@@ -10,7 +10,7 @@ use super::OutputArgs;
 use crate::fields::Kind;
 use crate::tabulation::{ColumnName, Layout, TableChoice};
 
-/// The value of `--columns`.
+/// A value of `--columns`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Columns {
     /// All columns.
@@ -79,7 +79,7 @@ pub struct TableArgs {
     /// Only the first N rows
     ///
     /// Of each report, or of all reports if their rows are sorted together.
-    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = super::values::whole::<usize>(1..=1_000_000))]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = super::values::whole_number_parser::<usize>(1..=1_000_000))]
     pub top: Option<usize>,
     /// Also show timers without figures
     #[arg(long)]
@@ -105,11 +105,9 @@ impl TableArgs {
     #[must_use]
     pub fn choices(&self, narrow: bool) -> Vec<TableChoice> {
         let named: Vec<ColumnName> = self.column_names().into_iter().chain(self.sort).collect();
-        let (mut kinds, all): (Vec<Kind>, _) = (Vec::new(), Kind::value_variants());
-        kinds.extend(
-            all.iter()
-                .filter(|&&kind| named.iter().all(|column| column.applies_to(kind))),
-        );
+        let all = Kind::value_variants();
+        let has_named = |kind: &Kind| named.iter().all(|column| column.applies_to(*kind));
+        let kinds: Vec<Kind> = all.iter().copied().filter(has_named).collect();
         let kinds = match self.kind {
             Some(kind) => vec![kind],
             None if kinds.is_empty() => all.to_vec(),

@@ -6,7 +6,7 @@ use crate::quantity;
 use crate::report::is_name;
 
 /// Returns a parser for whole numbers in a range, such as 20000, 20k or 1M.
-pub(super) fn whole<T: TryFrom<u64>>(
+pub(super) fn whole_number_parser<T: TryFrom<u64>>(
     range: RangeInclusive<u64>,
 ) -> impl Fn(&str) -> Result<T, String> + Clone + Send + Sync + 'static {
     move |text| {
@@ -32,19 +32,19 @@ fn parse_count(text: &str) -> Option<u64> {
 }
 
 /// Parses any whole number, for a seed.
-pub(super) fn seed(text: &str) -> Result<u64, String> {
-    whole(0..=u64::MAX)(text)
+pub(super) fn parse_seed(text: &str) -> Result<u64, String> {
+    whole_number_parser(0..=u64::MAX)(text)
 }
 
 /// Parses the name of a baseline.
-pub(super) fn baseline(text: &str) -> Result<String, String> {
+pub(super) fn parse_baseline(text: &str) -> Result<String, String> {
     is_name(text).then(|| text.to_owned()).ok_or_else(|| {
-        "give a name of letters, digits, `-` and `_`, 64 at max, that begins with a letter or a digit".into()
+        "give a name of letters, digits, `-` and `_`, at most 64, that begins with a letter or a digit".into()
     })
 }
 
 /// Parses the name of a machine in a fleet (`--node`).
-pub(super) fn node(text: &str) -> Result<String, String> {
+pub(super) fn parse_node(text: &str) -> Result<String, String> {
     const MAX_CHARACTERS: usize = 200;
     let name = text.trim();
     let fits = !name.is_empty()
@@ -56,24 +56,25 @@ pub(super) fn node(text: &str) -> Result<String, String> {
 }
 
 /// Parses the number of a CPU.
-pub(super) fn cpu(text: &str) -> Result<u32, String> {
+pub(super) fn parse_cpu(text: &str) -> Result<u32, String> {
     text.trim()
         .parse()
         .map_err(|_| "give the number of a CPU, as in 0".to_owned())
 }
 
-/// Parses a precision of the Quality: half the width of its interval, in points of 0 to 100.
-pub(super) fn points(text: &str) -> Result<f64, String> {
-    positive(text, 100.0)
+/// Parses a precision of the Quality: half the width of the interval of a Quality between 0 and
+/// 100, in the same points.
+pub(super) fn parse_points(text: &str) -> Result<f64, String> {
+    parse_positive(text, 100.0)
         .ok_or_else(|| "give points of Quality, more than 0 and up to 100, as in 0.5".into())
 }
 
 /// Parses a time, which is in seconds if it has no unit. Returns seconds.
-pub(super) fn seconds(text: &str) -> Result<f64, String> {
+pub(super) fn parse_seconds(text: &str) -> Result<f64, String> {
     const MAX_SECONDS: f64 = 1e6;
     let with_unit =
         || Some(quantity::time(text).ok()?.0 / 1e9).filter(|seconds| *seconds <= MAX_SECONDS);
-    positive(text, MAX_SECONDS)
+    parse_positive(text, MAX_SECONDS)
         .or_else(with_unit)
         .ok_or_else(|| {
             "give a time as in 500ms, 30s, 5m or 1h, or seconds, more than 0 and up to 1000000 s"
@@ -81,13 +82,13 @@ pub(super) fn seconds(text: &str) -> Result<f64, String> {
         })
 }
 
-/// Parses a time like [`seconds`] and rounds it up to whole seconds.
-pub(super) fn whole_seconds(text: &str) -> Result<u64, String> {
-    seconds(text).map(|seconds| seconds.ceil() as u64)
+/// Parses a time like [`parse_seconds`] and rounds it up to whole seconds.
+pub(super) fn parse_whole_seconds(text: &str) -> Result<u64, String> {
+    parse_seconds(text).map(|seconds| seconds.ceil() as u64)
 }
 
 /// Parses a period from 1 µs to 60 s. Returns nanoseconds.
-pub(super) fn period(text: &str) -> Result<u64, String> {
+pub(super) fn parse_period(text: &str) -> Result<u64, String> {
     let ns = quantity::time(text).map_err(|error| error.to_string())?.0;
     match ns {
         1e3..=6e10 => Ok(ns.round() as u64),
@@ -96,7 +97,7 @@ pub(super) fn period(text: &str) -> Result<u64, String> {
 }
 
 /// Parses a number above zero, up to `max`.
-fn positive(text: &str, max: f64) -> Option<f64> {
+fn parse_positive(text: &str, max: f64) -> Option<f64> {
     text.trim()
         .parse()
         .ok()
@@ -109,17 +110,17 @@ mod tests {
 
     #[test]
     fn refuses_numbers_out_of_range() {
-        assert_eq!(whole::<u32>(1..=9)("3"), Ok(3));
+        assert_eq!(whole_number_parser::<u32>(1..=9)("3"), Ok(3));
         assert_eq!(
-            whole::<u32>(1..=9)("0"),
+            whole_number_parser::<u32>(1..=9)("0"),
             Err("give a whole number from 1 to 9".into())
         );
         assert_eq!(
-            whole::<u64>(1..=u64::MAX)("-1"),
+            whole_number_parser::<u64>(1..=u64::MAX)("-1"),
             Err("give a whole number, 1 or more".into())
         );
-        assert!(whole::<u32>(1..=u64::MAX)("4294967296").is_err());
-        assert_eq!(whole::<u64>(1..=u64::MAX)("20k"), Ok(20_000));
+        assert!(whole_number_parser::<u32>(1..=u64::MAX)("4294967296").is_err());
+        assert_eq!(whole_number_parser::<u64>(1..=u64::MAX)("20k"), Ok(20_000));
         assert!(
             [
                 "k",
@@ -129,25 +130,33 @@ mod tests {
                 "20000000000000G"
             ]
             .iter()
-            .all(|text| whole::<u64>(1..=u64::MAX)(text).is_err())
+            .all(|text| whole_number_parser::<u64>(1..=u64::MAX)(text).is_err())
         );
-        assert!(cpu("x").unwrap_err().contains("number of a CPU"));
-        assert!(points("0").is_err() && points("101").is_err() && points("nan").is_err());
+        assert!(parse_cpu("x").unwrap_err().contains("number of a CPU"));
+        assert!(
+            parse_points("0").is_err()
+                && parse_points("101").is_err()
+                && parse_points("nan").is_err()
+        );
     }
 
     #[test]
     fn reads_times_with_or_without_unit() {
-        assert_eq!(seconds("2.5"), Ok(2.5));
-        assert_eq!(seconds("500ms"), Ok(0.5));
+        assert_eq!(parse_seconds("2.5"), Ok(2.5));
+        assert_eq!(parse_seconds("500ms"), Ok(0.5));
         assert_eq!(
-            (seconds("5m"), seconds("2min"), seconds("1h")),
+            (
+                parse_seconds("5m"),
+                parse_seconds("2min"),
+                parse_seconds("1h")
+            ),
             (Ok(300.0), Ok(120.0), Ok(3600.0))
         );
-        assert_eq!(whole_seconds("1500ms"), Ok(2));
+        assert_eq!(parse_whole_seconds("1500ms"), Ok(2));
         assert!(
             ["", "0", "-1", "1e9", "ten", "inf", "nan"]
                 .iter()
-                .all(|text| seconds(text).is_err())
+                .all(|text| parse_seconds(text).is_err())
         );
     }
 }

@@ -14,10 +14,11 @@ use crate::quantity;
 pub struct WaitArgs {
     /// Lengths of the waits, as in 50us,1ms..100ms [default: 1us..50ms and 30 ms to 1 s]
     ///
-    /// Times from 2ns to 60s, and ranges, which stand for their ends and the powers of ten between
-    /// (repeatable, or with commas). For a range the granularity is also measured, with waits of
-    /// random lengths. With --quick the default is 1us, 100us, 1ms, 10ms, and 30 ms to 300 ms.
-    #[arg(long, value_name = "TIMES", value_delimiter = ',', value_parser = lengths, allow_hyphen_values = true)]
+    /// Each is a time from 2ns to 60s, or a range FROM..TO, which stands for FROM, ten times FROM
+    /// and so on, and TO (repeatable, or with commas). For a range the granularity is also
+    /// measured, with waits of random lengths. With --quick the default is 1us, 100us, 1ms, 10ms,
+    /// and 30 ms to 300 ms.
+    #[arg(long, value_name = "TIMES", value_delimiter = ',', value_parser = parse_lengths, allow_hyphen_values = true)]
     pub durations: Vec<Lengths>,
     /// Also measure granularity and shortest wait if --durations has only single lengths
     #[arg(long, requires = "durations")]
@@ -26,7 +27,7 @@ pub struct WaitArgs {
     ///
     /// A number without a unit is in seconds. Waits of 30 ms to 1 s are left out unless --durations
     /// has them.
-    #[arg(long = "for", value_name = "TIME", value_parser = values::seconds, allow_hyphen_values = true)]
+    #[arg(long = "for", value_name = "TIME", value_parser = values::parse_seconds, allow_hyphen_values = true)]
     pub span: Option<f64>,
     /// Stop at the first wait that is later than this, with exit status 3
     ///
@@ -45,7 +46,7 @@ pub struct WaitArgs {
 #[derive(Clone, Debug, Args)]
 pub struct PeriodArgs {
     /// The period, from 1us to 60s
-    #[arg(long, value_name = "TIME", default_value = "1ms", value_parser = values::period, allow_hyphen_values = true)]
+    #[arg(long, value_name = "TIME", default_value = "1ms", value_parser = values::parse_period, allow_hyphen_values = true)]
     pub every: u64,
     /// The flags that `wait` and `period` share.
     #[command(flatten)]
@@ -61,20 +62,20 @@ pub struct WaitingArgs {
     /// Timer slack of the waiting thread: default, or a time up to 4s as in 1ns
     ///
     /// The kernel may delay a wait by the timer slack (repeatable, or with commas).
-    #[arg(long, value_name = "TIME", value_delimiter = ',', value_parser = slack, allow_hyphen_values = true)]
+    #[arg(long, value_name = "TIME", value_delimiter = ',', value_parser = parse_slack, allow_hyphen_values = true)]
     pub slack: Vec<Slack>,
     /// Scheduling policy of the waiting thread: other, fifo:PRIORITY or rr:PRIORITY
     ///
     /// The default priority is 80 (repeatable, or with commas).
-    #[arg(long, value_name = "POLICY", value_delimiter = ',', value_parser = policy)]
+    #[arg(long, value_name = "POLICY", value_delimiter = ',', value_parser = parse_policy)]
     pub policy: Vec<Policy>,
     /// Background load: none, or a computing thread on the same or on another CPU
     ///
     /// Repeatable, or with commas.
-    #[arg(long, value_name = "LOAD", value_parser = loads(), value_delimiter = ',')]
+    #[arg(long, value_name = "LOAD", value_parser = load_parser(), value_delimiter = ',')]
     pub load: Vec<BackgroundLoad>,
     /// Wait on this CPU, or on each CPU in turn (all) [default: the quietest]
-    #[arg(long, value_name = "N|all", value_parser = cpus, allow_negative_numbers = true)]
+    #[arg(long, value_name = "N|all", value_parser = parse_cpus, allow_negative_numbers = true)]
     pub cpu: Option<Cpus>,
 }
 
@@ -105,7 +106,7 @@ impl WaitArgs {
 }
 
 /// A parser for background loads.
-fn loads() -> impl TypedValueParser<Value = BackgroundLoad> {
+fn load_parser() -> impl TypedValueParser<Value = BackgroundLoad> {
     PossibleValuesParser::new(["none", "same-cpu", "other-cpu"]).map(|name| match name.as_str() {
         "same-cpu" => BackgroundLoad::SameCpu,
         "other-cpu" => BackgroundLoad::OtherCpu,
@@ -118,7 +119,7 @@ const MAX_WAIT_NS: f64 = 6e10;
 
 /// Parses one length, or a range `FROM..TO`, which stands for `FROM`, ten times `FROM` and so on,
 /// and `TO`.
-fn lengths(text: &str) -> Result<Lengths, String> {
+fn parse_lengths(text: &str) -> Result<Lengths, String> {
     let length = |text: &str| {
         let Nanos(ns) = quantity::time(text).map_err(|error| error.to_string())?;
         if ns > MAX_WAIT_NS {
@@ -147,7 +148,7 @@ fn lengths(text: &str) -> Result<Lengths, String> {
 }
 
 /// Parses a timer slack: `default`, or a time up to 4 s.
-fn slack(text: &str) -> Result<Slack, String> {
+fn parse_slack(text: &str) -> Result<Slack, String> {
     if text.trim() == "default" {
         return Ok(Slack(None));
     }
@@ -157,8 +158,9 @@ fn slack(text: &str) -> Result<Slack, String> {
 }
 
 /// Parses a scheduling policy with its priority.
-fn policy(text: &str) -> Result<Policy, String> {
-    /// Default priority: higher than that of most kernel threads, lower than that of its watchdogs.
+fn parse_policy(text: &str) -> Result<Policy, String> {
+    /// Default priority: higher than that of most threads of the kernel, lower than that of the
+    /// watchdogs of the kernel.
     const DEFAULT_PRIORITY: u32 = 80;
     let (name, priority) = match text.trim().split_once(':') {
         Some((name, priority)) => (
@@ -182,11 +184,11 @@ fn policy(text: &str) -> Result<Policy, String> {
 }
 
 /// Parses the number of a CPU, or `all`.
-fn cpus(text: &str) -> Result<Cpus, String> {
+fn parse_cpus(text: &str) -> Result<Cpus, String> {
     if text.trim() == "all" {
         return Ok(Cpus::All);
     }
-    values::cpu(text)
+    values::parse_cpu(text)
         .map(Cpus::One)
         .map_err(|_| "give the number of a CPU, as in 0, or all".to_owned())
 }
@@ -197,43 +199,50 @@ mod tests {
 
     #[test]
     fn reads_times_and_ranges() {
-        assert_eq!(lengths("50us").unwrap().0, [50_000]);
+        assert_eq!(parse_lengths("50us").unwrap().0, [50_000]);
         assert_eq!(
-            lengths("1us..50ms").unwrap().0,
+            parse_lengths("1us..50ms").unwrap().0,
             [1_000, 10_000, 100_000, 1_000_000, 10_000_000, 50_000_000]
         );
-        assert_eq!(lengths("1ms..1ms").unwrap().0, [1_000_000]);
+        assert_eq!(parse_lengths("1ms..1ms").unwrap().0, [1_000_000]);
         for wrong in [
             "-1ms", "0ms", "1", "2ms..1ms", "1ns", "61s", "1e300s", "..", "1ms..", "",
         ] {
-            assert!(lengths(wrong).is_err(), "{wrong}");
+            assert!(parse_lengths(wrong).is_err(), "{wrong}");
         }
     }
 
     #[test]
     fn reads_slack_policy_and_cpu() {
         assert_eq!(
-            (slack("default"), slack("1ns")),
+            (parse_slack("default"), parse_slack("1ns")),
             (Ok(Slack(None)), Ok(Slack(Some(1))))
         );
         assert_eq!(
-            (policy("fifo"), policy("rr:5")),
+            (parse_policy("fifo"), parse_policy("rr:5")),
             (Ok(Policy::Fifo(80)), Ok(Policy::RoundRobin(5)))
         );
-        assert_eq!((cpus("all"), cpus("3")), (Ok(Cpus::All), Ok(Cpus::One(3))));
-        assert!(["5s", "x", "-1ns"].iter().all(|text| slack(text).is_err()));
+        assert_eq!(
+            (parse_cpus("all"), parse_cpus("3")),
+            (Ok(Cpus::All), Ok(Cpus::One(3)))
+        );
+        assert!(
+            ["5s", "x", "-1ns"]
+                .iter()
+                .all(|text| parse_slack(text).is_err())
+        );
         assert!(
             [
                 "fifo:0", "fifo:100", "fifo:", "rr: ", "other:1", "other:", "idle", ""
             ]
             .iter()
-            .all(|text| policy(text).is_err())
+            .all(|text| parse_policy(text).is_err())
         );
-        assert!(["-1", "every"].iter().all(|text| cpus(text).is_err()));
+        assert!(["-1", "every"].iter().all(|text| parse_cpus(text).is_err()));
         assert!(
             ["0s", "999ns", "61s", "1"]
                 .iter()
-                .all(|text| values::period(text).is_err())
+                .all(|text| values::parse_period(text).is_err())
         );
     }
 }

@@ -11,15 +11,15 @@ use crate::table::Format;
 #[derive(Clone, Debug, Args)]
 pub struct WatchArgs {
     /// Duration, as in 30s, 15m or 8h; in seconds without a unit
-    #[arg(value_name = "DURATION", allow_negative_numbers = true, value_parser = values::seconds)]
+    #[arg(value_name = "DURATION", allow_negative_numbers = true, value_parser = values::parse_seconds)]
     pub duration: f64,
     /// Time between two samples of the clocks
     ///
     /// A shorter period detects shorter pauses and takes more CPU time.
-    #[arg(long, value_name = "TIME", default_value = "100ms", value_parser = values::seconds)]
+    #[arg(long, value_name = "TIME", default_value = "100ms", value_parser = values::parse_seconds)]
     pub period: f64,
     /// Shortest pause that is reported
-    #[arg(long, value_name = "TIME", default_value = "20ms", value_parser = values::seconds)]
+    #[arg(long, value_name = "TIME", default_value = "20ms", value_parser = values::parse_seconds)]
     pub pause: f64,
     /// Append the events to this file, or to the log that `check` reads
     ///
@@ -27,6 +27,6 @@ pub struct WatchArgs {
     #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true)]
     pub save: Option<Option<PathBuf>>,
     /// Format of the output, with one line per event
-    #[arg(long, short, value_parser = super::output::formats(Format::EVENTS), default_value = "table")]
+    #[arg(long, short, value_parser = super::output::format_parser(Format::EVENTS), default_value = "table")]
     pub format: Format,
 }

@@ -36,7 +36,7 @@ pub fn run(args: &AgentCheckArgs, output: &mut dyn Write) -> Result<bool, Comman
         };
     }
     let document = document.paragraph(match failed {
-        0 => "It speaks the protocol.".to_owned(),
+        0 => "The agent follows the protocol.".to_owned(),
         failed => format!("{failed} of {} checks failed.", findings.len()),
     });
     emit(&document, outputs, output)?;

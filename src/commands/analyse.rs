@@ -29,12 +29,12 @@ pub fn run(args: &AnalyseArgs, output: &mut dyn Write) -> Result<(), CommandErro
     }
     if let Some(archive) = archive {
         print_message(&format!(
-            "kept in {}",
+            "stored in {}",
             archive.commit(&report).map_err(failed)?.display()
         ));
     }
     emit(
-        &printed_report(&report, args.detail.wanted()),
+        &printed_report(&report, args.detail.level()),
         outputs,
         output,
     )

@@ -33,22 +33,22 @@ const MIN_FREQUENCY_CHANGE: f64 = 0.03;
 /// When no clock can be measured, a report cannot be read, or the output cannot be written.
 pub fn run(args: &AnswerArgs, output: &mut dyn Write) -> Result<(), CommandError> {
     let outputs = prepare_outputs(&args.output)?;
-    let (report, waits, has_waits) = if args.from.is_empty() {
+    let (report, waits, waits_measured) = if args.from.is_empty() {
         measure_clocks()?
     } else {
         read_reports(&args.from)?
     };
     let answer = ClockAnswer::from_reports(&report, &waits, disturbances(&report));
-    let lines = answer.lines(report.platform.os.family == "linux", has_waits);
+    let lines = answer.lines(report.platform.os.family == "linux", waits_measured);
     emit(&Document::new(&answer).facts(lines), outputs, output)
 }
 
 /// The report of the clocks, the rows of the sleep primitives, and whether sleep primitives were
 /// measured now.
-type Measured = (Report, Vec<WaitRow>, bool);
+type Measurements = (Report, Vec<WaitRow>, bool);
 
 /// Measures the clocks and the sleep primitives of this machine.
-fn measure_clocks() -> Result<Measured, CommandError> {
+fn measure_clocks() -> Result<Measurements, CommandError> {
     let clocks: Vec<String> = CLOCKS
         .iter()
         .filter_map(|ids| ids.iter().find(|id| is_available(id)))
@@ -58,17 +58,17 @@ fn measure_clocks() -> Result<Measured, CommandError> {
     let waits_here =
         |id: &&str| timers::waits::find(id).is_some_and(|entry| entry.availability().is_ok());
     let waits: Vec<&str> = WAITS.into_iter().filter(waits_here).collect();
-    let has_waits = if waits.is_empty() {
+    let rows = if waits.is_empty() {
         Vec::new()
     } else {
         quick_waits(&waits, WAIT_NS)?.waits
     };
-    Ok((report, has_waits, !waits.is_empty()))
+    Ok((report, rows, !waits.is_empty()))
 }
 
 /// Reads reports from files. Returns the first report with clocks, and the sleep primitives of all
 /// reports.
-fn read_reports(files: &[PathBuf]) -> Result<Measured, CommandError> {
+fn read_reports(files: &[PathBuf]) -> Result<Measurements, CommandError> {
     let reports = files.iter().map(|file| read(file));
     let reports = reports.collect::<Result<Vec<_>, _>>().map_err(failed)?;
     let waits: Vec<WaitRow> = WAITS

@@ -22,6 +22,7 @@ use crate::watching::{log, tally};
 /// occur each second.
 const MAX_WATCH_BYTES: u64 = 64 << 20;
 
+/// The JSON document of `check`.
 #[derive(Serialize)]
 struct Checked {
     date: String,

@@ -14,7 +14,7 @@ use crate::comparison::{
 };
 use crate::document::Document;
 use crate::model::Report;
-use crate::report::{Baselines, Collection, Kept, Unresolved};
+use crate::report::{Baselines, Collection, ReportFile, Unresolved};
 use crate::selection::select;
 use crate::table::Format;
 
@@ -31,7 +31,7 @@ struct Judgement {
 }
 
 /// A report with the file that it was read from.
-type Run = Kept<Report>;
+type Run = ReportFile<Report>;
 
 /// Runs the command. Returns `true` if no condition holds.
 ///
@@ -73,13 +73,16 @@ pub fn run(args: &CompareArgs, output: &mut dyn Write) -> Result<bool, CommandEr
 fn judge(args: &CompareArgs) -> Result<Judgement, CommandError> {
     let baselines = Baselines::of_user();
     let resolve = |arguments: &[PathBuf]| {
-        let resolve = |argument: &PathBuf| {
+        let resolve_one = |argument: &PathBuf| {
             Baselines::resolve(baselines.as_ref(), argument).map_err(|error| match error {
                 Unresolved::Both { .. } => CommandError::Usage(error.to_string()),
                 Unresolved::Neither { .. } => CommandError::Undecided(error.to_string()),
             })
         };
-        arguments.iter().map(resolve).collect::<Result<Vec<_>, _>>()
+        arguments
+            .iter()
+            .map(resolve_one)
+            .collect::<Result<Vec<_>, _>>()
     };
     let (mut old, mut new) = (resolve(&args.reports)?, resolve(&args.new)?);
     if new.is_empty() {
@@ -144,7 +147,7 @@ fn judge(args: &CompareArgs) -> Result<Judgement, CommandError> {
         let text = condition.text();
         match condition.decide(&comparison) {
             Decision::Holds(why) => conditions.push(format!("condition holds: {text} ({why})")),
-            Decision::Open(why) => open.push(format!("condition is open: {text} ({why})")),
+            Decision::Open(why) => open.push(format!("condition undecided: {text} ({why})")),
             Decision::Fails => {}
         }
     }

@@ -76,7 +76,7 @@ pub fn run(args: &CheckArgs, output: &mut dyn Write) -> Result<bool, CommandErro
     if !counter.recipes.is_empty() {
         document = document
             .heading(
-                "rates that programs find in fresh processes (ppm above the true length of a tick)",
+                "errors of the rates that programs find, in fresh processes (ppm; positive: a second is too long)",
             )
             .table(recipe_table(&counter));
     }
@@ -165,7 +165,7 @@ fn recipe_table(counter: &Counter) -> Table<'static> {
         TableColumn::left("recipe"),
         TableColumn::right("median", Notation::Fixed(2)),
         TableColumn::right("worst", Notation::Fixed(2)),
-        TableColumn::program_text("without"),
+        TableColumn::program_text("without rate"),
         TableColumn::left("what it does"),
     ]);
     for row in &counter.recipes {

@@ -60,7 +60,7 @@ impl Files {
             let folder = archive.commit(&report).map_err(failed)?;
             if !args.quiet {
                 eprintln!(
-                    "kept in {}",
+                    "stored in {}",
                     shortened(&plain(&folder.display().to_string()))
                 );
             }
@@ -71,11 +71,11 @@ impl Files {
             if !args.quiet {
                 let name = plain(&name);
                 eprintln!(
-                    "kept as baseline {name}: `timermeter compare {name}` prints what changed since"
+                    "stored as baseline {name}: `timermeter compare {name}` prints what changed since"
                 );
             }
         }
-        let document = printed_report(&report, args.detail.wanted());
+        let document = printed_report(&report, args.detail.level());
         if self.prints_trace {
             write_files(&document, self.outputs.files)?;
         } else {

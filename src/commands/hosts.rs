@@ -245,7 +245,7 @@ pub fn gather<T: Hosted>(
     let all_runtimes = &offers.all_runtimes;
     selection
         .missing
-        .retain(|missing| !all_runtimes.stands_for(&missing.timer.id));
+        .retain(|missing| !all_runtimes.is_missing(&missing.timer.id));
     selection.runtimes_line = all_runtimes.summary();
     Ok(selection)
 }

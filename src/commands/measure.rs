@@ -137,7 +137,7 @@ fn choose_clock(args: &MeasureArgs) -> Result<(Report, ClockFigures), CommandErr
         (None, Some(id)) => quick_probe(std::slice::from_ref(id), &HostArgs::default())?,
         (None, None) => {
             print_message(
-                &"probing the clocks to choose one; --clock gives a clock, --from a report",
+                &"probing clocks to choose one; --clock names a clock, --from a report with the figures of clocks",
             );
             let candidates = ["rdtsc-lfence", "monotonic"].into_iter();
             let candidates = candidates.filter(|id| is_available(id));
@@ -421,7 +421,7 @@ fn document<'a>(
         ("clock", format!("{}: {at_most}{step} steps, {read} a read", clock.id)),
         (
             "goal",
-            format!("{error} % at {confidence} % confidence; intervals are of this campaign, another run may differ by more"),
+            format!("{error} % at {confidence} % confidence; the intervals are of this campaign only; another run may differ by more"),
         ),
     ])
     .table(table(measurements, true))
@@ -431,7 +431,7 @@ fn document<'a>(
         document = match &row.outcome {
             Outcome::Failed { reason } => document.note(format!("{name}: {reason}")),
             Outcome::Measured(figures) if figures.error > args.error => document.note(format!(
-                "{name}: known to ±{} % only; more --samples reduce this",
+                "{name}: the mean is known only to ±{} %; more --samples narrow this",
                 percent(Some(figures.error))
             )),
             _ => document,

@@ -101,9 +101,9 @@ impl From<std::io::Error> for CommandError {
     fn from(error: std::io::Error) -> Self {
         match error.kind() {
             ErrorKind::BrokenPipe => Self::Closed,
-            ErrorKind::Unsupported => {
-                Self::Usage("this output does not exist in this format".into())
-            }
+            ErrorKind::Unsupported => Self::Usage(
+                "the output cannot be written in this format; choose another format".into(),
+            ),
             _ => Self::Failed(format!("cannot write the output: {error}")),
         }
     }

@@ -133,7 +133,7 @@ fn write_choice<R: Serialize, F: Serialize>(
     let mut document = Document::new(choice);
     let title = match choice.picked {
         Some(_) => title,
-        None => "nothing suffices; the nearest is",
+        None => "no timer suffices; the nearest is",
     };
     if let Some(best) = choice.picked.as_ref().or(choice.nearest.as_ref()) {
         let Candidate {
@@ -153,14 +153,14 @@ fn write_choice<R: Serialize, F: Serialize>(
     let count = choice.others.len();
     let listed = if args.all { count } else { LISTED_OTHERS };
     if count > 0 {
-        let all = if listed < count {
-            " (all of them: --all)"
+        let heading = if listed < count {
+            format!("other timers, {listed} of {count} (--all lists all)")
         } else {
-            ""
+            "other timers".to_owned()
         };
         let others = choice.others.iter().take(listed);
         document = document
-            .heading(format!("next, of {count}{all}"))
+            .heading(heading)
             .facts(others.map(|other| (&other.id, &other.reason)));
     }
     emit(&document, prepare_outputs(&args.output)?, output)?;

@@ -12,6 +12,7 @@ use crate::platform;
 use crate::platform::frequency::{self, KnownFrequencies, TscWatch};
 use crate::report::machine;
 
+/// The JSON document of `platform`.
 #[derive(Serialize)]
 struct Identified {
     date: String,

@@ -82,7 +82,8 @@ fn choose_plan(args: &ProbeArgs) -> Plan {
         (_, true) => Plan::THOROUGH,
         _ => Plan::DEFAULT,
     };
-    // With a requested precision or time budget, processes are added up to its limit.
+    // If a precision or a time budget is requested, it decides when the run ends, so more processes
+    // than the plan has are allowed.
     let is_limited = args.precision.is_some() || args.budget.is_some();
     Plan {
         precision: args

@@ -39,7 +39,7 @@ pub fn run(args: &PublishArgs, output: &mut dyn Write) -> Result<bool, CommandEr
     if site.plots == Plots::Omitted {
         writeln!(
             output,
-            "without plots, because the plots of each report take a megabyte"
+            "the pages have no plots, because those of each report take a megabyte"
         )?;
     }
     Ok(site.left_out.is_empty())

@@ -62,7 +62,7 @@ pub fn run(args: &ReportArgs, output: &mut dyn Write) -> Result<bool, CommandErr
     match reports.as_slice() {
         [] => return Err(failed("there is no readable report")),
         [report] => {
-            let document = printed_report(report, args.detail.wanted());
+            let document = printed_report(report, args.detail.level());
             match svg {
                 Some(file) => {
                     file.commit(draw_timers(report)?.as_bytes())

@@ -19,7 +19,7 @@ pub struct RunContext {
     node: Option<String>,
     cpu: Option<u32>,
     cycles: CyclesFrom,
-    parts: KnownFrequencies,
+    frequencies: KnownFrequencies,
     tsc: Option<TscWatch>,
     kernel_entry: Option<KernelEntry>,
 }
@@ -44,7 +44,7 @@ impl RunContext {
             node,
             cpu,
             cycles,
-            parts: KnownFrequencies {
+            frequencies: KnownFrequencies {
                 before: frequency::measure_effective(cpu),
                 ..known
             },
@@ -80,7 +80,7 @@ impl RunContext {
                 after: frequency::measure_effective(self.cpu),
                 during,
                 tsc: self.tsc.and_then(TscWatch::end),
-                ..self.parts
+                ..self.frequencies
             },
             baselines: reference_costs(&platform, entry),
             platform,
@@ -99,9 +99,9 @@ impl RunContext {
 ///
 /// # Errors
 /// When the requested CPU cannot be used.
-pub fn choose_cpu(asked: Option<u32>) -> Result<Option<u32>, CommandError> {
+pub fn choose_cpu(requested: Option<u32>) -> Result<Option<u32>, CommandError> {
     let allowed = timers::allowed_cpus().unwrap_or_default();
-    let Some(cpu) = asked else {
+    let Some(cpu) = requested else {
         return Ok(platform::quietest_cpu(&allowed));
     };
     super::check_cpu(cpu).map(|()| Some(cpu))

@@ -28,6 +28,7 @@ const TIMERS: [&str; 2] = ["monotonic", "monotonic-syscall"];
 /// Time limit for reading the log of the kernel.
 const LOG_TIMEOUT: Duration = Duration::from_secs(5);
 
+/// The JSON document of `check --sources`.
 #[derive(Serialize)]
 struct SourcesDocument {
     schema: &'static str,
@@ -40,9 +41,11 @@ struct SourcesDocument {
     advice: String,
 }
 
+/// A clock source with the figures of the clock that the kernel makes of it.
 #[derive(Serialize)]
 struct MeasuredSource {
     name: String,
+    /// A description of the source.
     known: String,
     /// The resolution in nanoseconds; null if it is unknown.
     resolution_ns: Option<Interval>,
@@ -98,7 +101,7 @@ pub fn run(args: &CheckArgs, output: &mut dyn Write) -> Result<bool, CommandErro
     Ok(found.sources.iter().all(|source| source.reason.is_none()))
 }
 
-/// Restores the clock source when it is dropped.
+/// A guard that restores the clock source when the guard is dropped.
 struct SourceGuard<'a> {
     root: &'a Root,
     /// The name of the clock source to restore.

@@ -14,8 +14,8 @@ const GRACE: Duration = Duration::from_secs(10);
 /// Maximum length of an answer, in bytes; the rest of a longer answer is not read.
 const MAX_ANSWER_BYTES: u64 = 64 << 20;
 
-/// Measures one operation in a fresh process. The process is killed if it takes more than three
-/// times its limit and [`GRACE`].
+/// Measures one operation in a fresh process. The process is killed if it takes longer than
+/// three times the time limit of the measurement plus [`GRACE`].
 ///
 /// # Errors
 /// When the process cannot be started or its answer cannot be read. Errors of the measurement are

@@ -77,17 +77,17 @@ pub(super) fn record(args: &WaitArgs) -> Result<(Recording, bool), CommandError>
         }
     };
     let hosts = std::mem::take(&mut campaign.waiters.hosts);
-    let broken = campaign::measure_waits(
+    let late_wait = campaign::measure_waits(
         &hosts,
         &mut campaign.subjects,
         &campaign.settings,
         &progress,
     )?;
     drop(bar);
-    if let Some(broken) = broken {
-        print_message(&late_wait_message(&campaign, &broken));
+    if let Some(late_wait) = &late_wait {
+        print_message(&late_wait_message(&campaign, late_wait));
     }
-    let is_complete = broken.is_none() && !campaign.failed_by_name(&common.run.timers);
+    let is_complete = late_wait.is_none() && !campaign.failed_by_name(&common.run.timers);
     let settings = campaign.report_settings(common.cpu);
     let waits = campaign.observations(None);
     let recording = campaign.context.end(None, settings, Vec::new(), Vec::new());
@@ -104,6 +104,6 @@ fn late_wait_message(
     }: &LateWait,
 ) -> String {
     let id = campaign.timer(&campaign.subjects[*subject]).id;
-    let [late, asked] = [*late_ns, *request_ns as f64].map(|ns| time(Some(ns)));
-    format!("stopped: {id} was {late} late when it was asked for {asked}")
+    let [late, requested] = [*late_ns, *request_ns as f64].map(|ns| time(Some(ns)));
+    format!("stopped: {id} returned {late} late from a wait of {requested}")
 }

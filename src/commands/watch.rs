@@ -116,8 +116,8 @@ fn date() -> String {
     humantime::format_rfc3339_seconds(timers::date()).to_string()
 }
 
-/// The error for an event that cannot be written: what failed, and the reason. It ends the watch,
-/// because later events could not be reported either.
+/// The error for a file of events that cannot be opened or written: what failed, and the reason. It
+/// ends the watch, because later events could not be reported either.
 fn write_error(what: &str, why: &dyn std::fmt::Display) -> CommandError {
     failed(format!("{what}: {why}"))
 }

@@ -9,7 +9,7 @@ use predicates::str::contains;
 use super::folder::Folder;
 use super::{program, run_timeout};
 
-const KEPT: &str = concat!(
+const STORED: &str = concat!(
     env!("CARGO_MANIFEST_DIR"),
     "/tests/data/xeon-2026-11-21.json"
 );
@@ -29,9 +29,10 @@ fn run(folder: &Folder, args: &[&str]) -> Assert {
     command.assert().stderr(contains("panicked").not())
 }
 
-fn keep(folder: &Folder, name: &str) {
+/// Stores a report as the baseline of this name.
+fn store_baseline(folder: &Folder, name: &str) {
     fs::create_dir_all(folder.file("home/baselines")).unwrap();
-    fs::copy(KEPT, folder.file(&format!("home/baselines/{name}.json"))).unwrap();
+    fs::copy(STORED, folder.file(&format!("home/baselines/{name}.json"))).unwrap();
 }
 
 #[test]
@@ -61,7 +62,7 @@ fn compares_machine_with_its_baseline() {
     let found: serde_json::Value = serde_json::from_slice(&now.get_output().stdout).unwrap();
     assert!(found.to_string().contains("monotonic-coarse"), "{found}");
     run(&folder, &["compare", "before", "before"]).success();
-    run(&folder, &["compare", "before", KEPT]).success();
+    run(&folder, &["compare", "before", STORED]).success();
 }
 
 #[test]
@@ -69,22 +70,22 @@ fn distinguishes_baseline_names_from_files() {
     let folder = Folder::new();
     run(&folder, &["compare", "before", "after"])
         .code(4)
-        .stderr(contains("no baseline is kept yet"));
-    keep(&folder, "before");
-    keep(&folder, "after");
+        .stderr(contains("no baseline is stored yet"));
+    store_baseline(&folder, "before");
+    store_baseline(&folder, "after");
     run(&folder, &["compare", "before", "after"]).success();
     run(&folder, &["compare", "befor", "after"])
         .code(4)
         .stderr(contains("baselines: after, before"));
     // A word that names only a folder is that folder ...
     fs::create_dir(folder.file("reports")).unwrap();
-    fs::copy(KEPT, folder.file("reports/report.json")).unwrap();
+    fs::copy(STORED, folder.file("reports/report.json")).unwrap();
     run(&folder, &["compare", "reports", "--", "after"]).success();
     run(&folder, &["compare", "reports"])
         .code(2)
         .stderr(contains("is a folder"));
     // ... but it is ambiguous if a baseline has the same name.
-    keep(&folder, "reports");
+    store_baseline(&folder, "reports");
     run(&folder, &["compare", "reports", "--", "after"])
         .code(2)
         .stderr(contains("./reports for the file"));
@@ -131,20 +132,20 @@ fn refuses_unusable_baseline_before_probing() {
 }
 
 #[test]
-fn interrupted_probe_keeps_old_report() {
+fn failed_probe_keeps_old_baseline() {
     let folder = Folder::new();
-    keep(&folder, "before");
+    store_baseline(&folder, "before");
     // The program ends after it has prepared the file of the baseline.
     run(
         &folder,
         &["probe", "--quick", "no-such-timer", "--baseline", "before"],
     )
     .code(2);
-    let kept = fs::read(folder.file("home/baselines/before.json")).unwrap();
-    assert_eq!(kept, fs::read(KEPT).unwrap());
+    let stored = fs::read(folder.file("home/baselines/before.json")).unwrap();
+    assert_eq!(stored, fs::read(STORED).unwrap());
     assert_eq!(
         fs::read_dir(folder.file("home/baselines")).unwrap().count(),
         1,
-        "nothing half done stays"
+        "no unfinished file remains"
     );
 }

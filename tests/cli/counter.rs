@@ -22,10 +22,10 @@ fn answer_is_consistent() {
     let is_readable = matches!(verdict, Some("safe" | "until-moved"));
     assert_eq!(status, Some(if is_readable { 0 } else { 3 }), "{verdict:?}");
     let findings = answer["findings"].as_array().expect("findings");
-    let problem = findings
+    let has_problem = findings
         .iter()
         .any(|finding| finding["severity"] == "problem");
-    assert_eq!(problem, verdict == Some("unsafe"), "{findings:?}");
+    assert_eq!(has_problem, verdict == Some("unsafe"), "{findings:?}");
     assert_eq!(answer.get("snippets").is_some(), is_readable);
     for recipe in answer["recipes"].as_array().expect("recipes") {
         let processes = recipe["processes"].as_u64();

@@ -12,14 +12,14 @@ use rustix::process::{Pid, Signal, kill_process};
 use super::folder::Folder;
 use super::run_timeout;
 
-const STEP: Duration = Duration::from_millis(20);
+const POLL_PERIOD: Duration = Duration::from_millis(20);
 
 /// Calls `poll` until it returns a value, and returns that value; `None` after [`run_timeout`].
 fn wait_for<T>(mut poll: impl FnMut() -> Option<T>) -> Option<T> {
-    let steps = run_timeout().as_millis() / STEP.as_millis();
+    let steps = run_timeout().as_millis() / POLL_PERIOD.as_millis();
     (0..steps).find_map(|_| {
         poll().or_else(|| {
-            thread::sleep(STEP);
+            thread::sleep(POLL_PERIOD);
             None
         })
     })
@@ -88,8 +88,8 @@ fn interrupt_ends_agents_and_removes_files() {
         String::from_utf8_lossy(&output.stderr),
         "timermeter: interrupted\n"
     );
-    let alone = wait_for(|| find_agents(&program).is_empty().then_some(()));
-    assert!(alone.is_some(), "left: {:?}", find_agents(&program));
+    let agents_ended = wait_for(|| find_agents(&program).is_empty().then_some(()));
+    assert!(agents_ended.is_some(), "left: {:?}", find_agents(&program));
     assert!(folder.names().is_empty(), "left: {:?}", folder.names());
 }
 

@@ -147,6 +147,7 @@ fn compares_across_clock_source_change() {
         "old.json",
         &[("\"current\": null", "\"current\": \"tsc\"")],
     );
+    // The keys of all figures are renamed, so the new report has none.
     let text = fs::read_to_string(MBP53)
         .unwrap()
         .replace("\"status\": \"ok\"", "\"status\": \"failed\"");

@@ -166,13 +166,13 @@ fn picks_clock_from_report() {
             .all(|other| !other["reason"].as_str().unwrap().is_empty())
     );
     let thread = picked(kept, &["--counts", "thread"]);
-    let own = [
+    let thread_clocks = [
         "thread-cputime",
         "thread-cputime-syscall",
         "perf-task-clock",
     ];
     assert!(
-        own.contains(&thread["picked"]["id"].as_str().unwrap()),
+        thread_clocks.contains(&thread["picked"]["id"].as_str().unwrap()),
         "{thread}"
     );
     let none = picked(kept, &["--counts", "thread", "--needs", "threads"]);
@@ -186,7 +186,7 @@ fn picks_clock_from_report() {
     ];
     timermeter(&args)
         .code(3)
-        .stdout(contains("nothing suffices").and(contains("stands still")));
+        .stdout(contains("no timer suffices").and(contains("stands still")));
     timermeter(&[&args[..4], &["--runtime", "java", "--from", &fresh]].concat())
         .code(1)
         .stderr(contains("`java`"));
@@ -228,7 +228,7 @@ fn picks_clock_of_other_runtime() {
         .assert();
     nothing
         .code(3)
-        .stdout(contains("nothing suffices").and(contains("install")));
+        .stdout(contains("no timer suffices").and(contains("install")));
 }
 
 #[test]

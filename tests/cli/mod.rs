@@ -11,7 +11,6 @@ mod counter;
 mod folder;
 #[cfg(target_os = "linux")]
 mod interrupt;
-mod keep;
 #[cfg(unix)]
 mod lost_agents;
 mod many;
@@ -21,6 +20,7 @@ mod runtimes;
 mod screens;
 #[cfg(target_os = "linux")]
 mod sources;
+mod stored_runs;
 mod streams;
 #[cfg(unix)]
 mod usage;

@@ -46,11 +46,11 @@ fn list_names_every_promised_id() {
             .iter()
             .find(|timer| timer["id"] == id)
             .unwrap_or_else(|| panic!("no `{id}`"));
-        let available = timer["available"].as_bool().expect("it is told");
+        let available = timer["available"].as_bool().expect("true or false");
         assert_eq!(
             available,
             timer["reason"].is_null(),
-            "a reason where it is not available: {timer}"
+            "a reason only if it is not available: {timer}"
         );
         let listed = table.split([' ', ',', ':', '\n']).any(|word| word == id);
         assert!(listed, "no `{id}`: {table}");

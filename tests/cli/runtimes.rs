@@ -77,7 +77,7 @@ fn missing_runtimes_share_one_line() {
         .collect();
     assert!(
         ids.contains(&"node:*") && ids.len() == 2,
-        "what was named has its row: {ids:?}"
+        "only the named runtime has a row: {ids:?}"
     );
 }
 
@@ -190,7 +190,7 @@ fn agent_check_reports_violations() {
     let good = format!("{} agent monotonic", program());
     timermeter(&["agent-check", &good])
         .code(0)
-        .stdout(predicate::str::contains("It speaks the protocol."));
+        .stdout(predicate::str::contains("The agent follows the protocol."));
     let gone = timermeter(&["agent-check", "/no/such/program"]).code(3);
     gone.stdout(
         predicate::str::contains("FAIL hello").and(predicate::str::contains("/no/such/program")),

@@ -101,7 +101,7 @@ fn reports_machine_without_sources() {
     let folder = Folder::new();
     timermeter(&["check", "--sources", "--root", &folder.arg(".")])
         .code(1)
-        .stderr(contains("not shown"));
+        .stderr(contains("shows no clock sources"));
     timermeter(&["check", "--yes"])
         .code(2)
         .stderr(contains("--sources").or(contains("required")));

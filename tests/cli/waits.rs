@@ -88,7 +88,7 @@ fn records(text: &str) -> Vec<Vec<(String, String)>> {
         .map(str::to_owned)
         .collect();
     let record = |record: Result<csv::StringRecord, csv::Error>| {
-        let record = record.expect("as many cells as names");
+        let record = record.expect("a cell for each name");
         names
             .iter()
             .cloned()
@@ -220,13 +220,16 @@ fn each_condition_set_has_row() {
             == cpus.len(),
         "{found}"
     );
-    assert!(found["settings"]["cpu"].is_null(), "it is not one");
+    assert!(
+        found["settings"]["cpu"].is_null(),
+        "several CPUs were measured"
+    );
 }
 
 #[test]
 fn late_wait_ends_run() {
     let (found, run) = waits(&["nanosleep", "--break", "1ns"], 3);
-    run.stderr(contains("stopped: nanosleep was").and(contains("late when it was asked for")));
+    run.stderr(contains("stopped: nanosleep returned").and(contains("late from a wait of")));
     assert_eq!(row(&found, "nanosleep")["status"], "ok");
     waits(&["nanosleep", "--break", "50s"], 0)
         .1
@@ -236,14 +239,14 @@ fn late_wait_ends_run() {
 #[test]
 fn forbidden_policy_row_names_remedy() {
     let (found, _) = waits(&["nanosleep", "--policy", "fifo:80"], [0, 3]);
-    let own = row(&found, "nanosleep");
-    match own["status"].as_str() {
-        Some("ok") => assert_eq!(own["conditions"]["policy"], "fifo:80"),
+    let row = row(&found, "nanosleep");
+    match row["status"].as_str() {
+        Some("ok") => assert_eq!(row["conditions"]["policy"], "fifo:80"),
         _ => assert!(
-            own["remedy"]
+            row["remedy"]
                 .as_str()
                 .is_some_and(|remedy| remedy.contains("CAP_SYS_NICE")),
-            "{own}"
+            "{row}"
         ),
     }
     let root = Command::new("id")
@@ -417,10 +420,10 @@ fn lists_and_checks_sleep_primitives() {
         ]
     );
     // Timers of other systems are listed with the reason.
-    let lacking = all
+    let unavailable = all
         .iter()
         .filter(|timer| timer["kind"] != "clock" && timer["available"] == false);
-    assert!(lacking.into_iter().all(|timer| {
+    assert!(unavailable.into_iter().all(|timer| {
         timer["reason"]
             .as_str()
             .is_some_and(|reason| !reason.is_empty())

@@ -1,4 +1,5 @@
-//! Reports of timers that wait whose figures cannot be, or can and are absurd.
+//! Reports of sleep primitives and periodic timers with impossible figures, and with possible but
+//! absurd ones.
 
 use std::fs;
 use std::process::Command;

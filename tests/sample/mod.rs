@@ -1,6 +1,9 @@
 //! Handmade reports.
 
-#[allow(dead_code, reason = "not each program of tests shows timers that wait")]
+#[allow(
+    dead_code,
+    reason = "not each program of tests shows sleep primitives and periodic timers"
+)]
 pub mod waits;
 
 use timermeter::findings::{text, values};

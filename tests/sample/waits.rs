@@ -1,4 +1,4 @@
-//! A handmade report of timers that wait.
+//! A handmade report of sleep primitives and periodic timers.
 
 use timermeter::model::{
     BackgroundLoad, Granularity, Interval, Lateness, LatenessHistogram, Means, MissedPolicy,

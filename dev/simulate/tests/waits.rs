@@ -1,4 +1,4 @@
-//! The estimators of timers that wait against simulated truth, over many timers, none of which the
+//! The estimators of sleep primitives and periodic timers against simulated truth, over many timers, none of which the
 //! rules were chosen on.
 
 use rayon::prelude::*;

@@ -73,7 +73,7 @@ impl Offers {
         hosts: &HostArgs,
         settings: &Settings,
     ) -> Result<(), CommandError> {
-        let wanted = hosts.requested();
+        let wanted = hosts.requested_runtimes();
         let browser_settings = hosts.settings.iter();
         let browser_settings: Vec<String> = browser_settings
             .map(|(name, value)| format!("{name}={value}"))

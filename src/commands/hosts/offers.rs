@@ -56,8 +56,8 @@ pub struct AllRuntimes {
 }
 
 impl AllRuntimes {
-    /// Whether an id `NAME:*` stands for a runtime that is not installed.
-    pub fn stands_for(&self, id: &str) -> bool {
+    /// Whether an id is `NAME:*` with a runtime of this list that is not installed.
+    pub fn is_missing(&self, id: &str) -> bool {
         id.strip_suffix(":*")
             .is_some_and(|name| self.missing.contains(&name))
     }

@@ -20,7 +20,7 @@ use crate::text::clipped;
 
 /// Smallest and largest number of runs of a command without --samples.
 /// *Definition*: the convention of hyperfine.
-const RUNS_LIMITS: (f64, f64) = (10.0, 10_000.0);
+const RUN_COUNT_LIMITS: (f64, f64) = (10.0, 10_000.0);
 
 /// Total duration of the runs, in nanoseconds, that determines their number without --samples.
 /// *Definition*: the convention of hyperfine.
@@ -54,8 +54,8 @@ pub(super) fn measure(
         .map_err(|why| CommandError::Failed(why.to_string()))?;
     let warmup = args.warmup.unwrap_or(1);
     let warmup_ns = (0..warmup).map(|_| timed.window(1)).last();
-    let runs_in_span =
-        (SPAN_NS / warmup_ns.unwrap_or(SPAN_NS).max(1.0)).clamp(RUNS_LIMITS.0, RUNS_LIMITS.1);
+    let runs_in_span = (SPAN_NS / warmup_ns.unwrap_or(SPAN_NS).max(1.0))
+        .clamp(RUN_COUNT_LIMITS.0, RUN_COUNT_LIMITS.1);
     let goal = Goal {
         samples: args.samples.unwrap_or(runs_in_span as u32),
         limit: Duration::MAX,

@@ -35,7 +35,7 @@ fn measure_promising(args: &PickArgs, requested: &Punctuality) -> Result<WaitCho
     /// wanted.
     const TIMER_NS: f64 = 5e8;
     /// Smallest and largest number of these waits.
-    const WAITS_LIMITS: (f64, f64) = (6.0, 100.0);
+    const WAIT_COUNT_LIMITS: (f64, f64) = (6.0, 100.0);
     let every_ns = requested.every_ns;
     let (waits, first_plan) = match requested.within_ns {
         Some(_) => (
@@ -43,7 +43,7 @@ fn measure_promising(args: &PickArgs, requested: &Punctuality) -> Result<WaitCho
             WaitPlan::GLANCE,
         ),
         None => (
-            (TIMER_NS / every_ns).clamp(WAITS_LIMITS.0, WAITS_LIMITS.1),
+            (TIMER_NS / every_ns).clamp(WAIT_COUNT_LIMITS.0, WAIT_COUNT_LIMITS.1),
             // A median needs eight waits.
             WaitPlan::GLANCE.with_waits(8),
         ),

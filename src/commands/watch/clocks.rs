@@ -52,7 +52,7 @@ impl Clocks {
             }
         };
         let monotonic = open("monotonic").ok_or_else(|| {
-            failed("CLOCK_MONOTONIC cannot be read here, but the times of all events are taken from it")
+            failed("CLOCK_MONOTONIC cannot be read here, so no event could be given a time")
         })?;
         let [boottime, raw, realtime] = ["boottime", "monotonic-raw", "realtime"].map(&mut open);
         // The first counter in the catalogue that the processor has.

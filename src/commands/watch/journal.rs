@@ -50,7 +50,7 @@ impl<'a> Journal<'a> {
             let file = folder
                 .map_or(Ok(()), fs::create_dir_all)
                 .and_then(|()| OpenOptions::new().create(true).append(true).open(&path));
-            file.map_err(|error| write_error(&format!("'{}'", path.display()), &error))
+            file.map_err(|error| write_error(&format!("cannot open '{}'", path.display()), &error))
                 .map(|file| (path, file))
         };
         Ok(Self {
@@ -72,8 +72,9 @@ impl<'a> Journal<'a> {
         if let Some((path, file)) = &mut self.file {
             // Each line is a single write, so that lines appended by other processes are not mixed
             // with it.
-            file.write_all(text.as_bytes())
-                .map_err(|error| write_error(&format!("'{}'", path.display()), &error))?;
+            file.write_all(text.as_bytes()).map_err(|error| {
+                write_error(&format!("cannot write '{}'", path.display()), &error)
+            })?;
         }
         let text = match self.format {
             Format::Json => text,

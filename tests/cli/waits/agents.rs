@@ -26,25 +26,25 @@ fn invalid_agent(folder: &Folder) -> Option<String> {
         );
         return None;
     }
-    let sound = include_str!("../../../examples/agents/minimal.py");
-    let liars = r#"WAITERS = {"sleep": time.sleep, "hangs": None, "few": None, "short": None, "long": None}"#;
-    let lies = r#"        if request["timer"] != "sleep":
+    let example = include_str!("../../../examples/agents/minimal.py");
+    let waiters = r#"WAITERS = {"sleep": time.sleep, "hangs": None, "few": None, "short": None, "long": None}"#;
+    let replies = r#"        if request["timer"] != "sleep":
             if request["timer"] == "hangs":
                 time.sleep(1000)
             if request["timer"] == "few":
                 return {"values": []}
-            lie = [1] if request["timer"] == "short" else [0, 9 * 10**18, 5, -1]
-            places = range(len(request["request_ns"]))
-            return {"values": [value for _ in range(request["repeat"]) for at in places for value in [at, *lie]]}
+            wrong = [1] if request["timer"] == "short" else [0, 9 * 10**18, 5, -1]
+            indices = range(len(request["request_ns"]))
+            return {"values": [value for _ in range(request["repeat"]) for at in indices for value in [at, *wrong]]}
         sleep, reference"#;
-    let text = sound
-        .replace(r#"WAITERS = {"sleep": time.sleep}"#, liars)
-        .replace("        sleep, reference", lies);
+    let text = example
+        .replace(r#"WAITERS = {"sleep": time.sleep}"#, waiters)
+        .replace("        sleep, reference", replies);
     assert!(
-        text.contains(liars) && text.contains(lies),
+        text.contains(waiters) && text.contains(replies),
         "the example changed"
     );
-    let path = folder.arg("liars.py");
+    let path = folder.arg("invalid.py");
     fs::write(&path, text).unwrap();
     Some(format!("py=python3 {path}"))
 }

@@ -39,7 +39,7 @@ fn all_commands_read_stored_run() {
     // is no progress line, and there are no control sequences.
     let reported = String::from_utf8(run.get_output().stderr.clone()).expect("text");
     assert!(
-        reported.lines().all(|line| line.starts_with("kept ")) && reported.lines().count() == 2,
+        reported.lines().all(|line| line.starts_with("stored ")) && reported.lines().count() == 2,
         "{reported}"
     );
     let shown = printed(&run);
@@ -73,7 +73,7 @@ fn all_commands_read_stored_run() {
             .unwrap();
         assert!(
             late["p50_ns"]["value"].is_number() && late["p999_ns"].is_null(),
-            "too few for that: {late}"
+            "too few waits for the 99.9th percentile: {late}"
         );
         assert!(!row["figures"]["floor_ns"].is_null(), "{row}");
     }
@@ -160,7 +160,7 @@ fn all_commands_read_stored_run() {
     assert_eq!(
         json(&picked)["picked"]["id"],
         "nanosleep",
-        "it is the cheaper: {}",
+        "nanosleep takes less CPU time: {}",
         printed(&picked)
     );
     let none = [
@@ -168,7 +168,7 @@ fn all_commands_read_stored_run() {
     ];
     timermeter(&none)
         .code(3)
-        .stdout(contains("nothing suffices; the nearest is"));
+        .stdout(contains("no timer suffices; the nearest is"));
     let other = [
         "pick", "--every", "30s", "--within", "1s", "--from", &report,
     ];

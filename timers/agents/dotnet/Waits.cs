@@ -172,7 +172,7 @@ abstract class Waiter
     }
 }
 
-/// <summary>The questions to timers that wait.</summary>
+/// <summary>Answers questions about sleep primitives and periodic timers.</summary>
 static class Waits
 {
     public const int LongestMs = 3600000;

@@ -5,7 +5,7 @@ import java.util.concurrent.Future;
 import java.util.concurrent.Semaphore;
 import java.util.stream.Collectors;
 
-/** The questions to timers that wait. */
+/** Answers questions about sleep primitives and periodic timers. */
 final class Waits {
     private static final long LONGEST_NS = 3_600_000_000_000L;
     /** The end of a pause that is computed, as sleeping ends late. */

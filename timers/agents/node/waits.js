@@ -1,4 +1,4 @@
-// The timers of Node that wait.
+// The sleep primitives and periodic timers of Node.
 'use strict';
 const { performance } = require('perf_hooks');
 const promises = require('timers/promises');

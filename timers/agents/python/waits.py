@@ -1,4 +1,4 @@
-"""The timers of Python that wait."""
+"""The sleep primitives and periodic timers of Python."""
 import sys
 import time
 

@@ -39,11 +39,11 @@ fn trace_reproduces_report_bit_for_bit() {
         .success()
         .stdout(contains("monotonic").and(contains("seed 5")));
     // `--save` stores the report like that of a run.
-    let kept = folder.arg("kept");
-    timermeter(&["analyse", &trace, &format!("--save={kept}")])
+    let stored = folder.arg("stored");
+    timermeter(&["analyse", &trace, &format!("--save={stored}")])
         .success()
-        .stderr(contains("kept in"));
-    let read = timermeter(&["table", &kept, "--format", "csv"]).success();
+        .stderr(contains("stored in"));
+    let read = timermeter(&["table", &stored, "--format", "csv"]).success();
     assert!(printed(&read).contains("monotonic"), "{}", printed(&read));
 }
 
@@ -61,12 +61,12 @@ fn stored_traces_reproduce_stored_reports() {
         .filter(|trace| trace.is_file());
     let count = traces
         .map(|trace| {
-            let kept = fs::read_to_string(trace.with_file_name("report.json")).unwrap();
-            let kept: serde_json::Value = serde_json::from_str(&kept).unwrap();
+            let stored = fs::read_to_string(trace.with_file_name("report.json")).unwrap();
+            let stored: serde_json::Value = serde_json::from_str(&stored).unwrap();
             let analysed =
                 timermeter(&["analyse", trace.to_str().unwrap(), "--format", "json"]).success();
             assert!(
-                json(&analysed) == kept,
+                json(&analysed) == stored,
                 "{} gives another report",
                 trace.display()
             );
@@ -122,13 +122,13 @@ fn saved_run_keeps_older_runs() {
     let folder = Folder::new();
     let base = folder.arg("reports");
     for _ in 0..2 {
-        probe(&[&format!("--save={base}")]).stderr(contains("kept in"));
+        probe(&[&format!("--save={base}")]).stderr(contains("stored in"));
     }
     let platforms = listed(Path::new(&base));
     assert_eq!(
         platforms.len(),
         1,
-        "one machine, nothing left behind: {platforms:?}"
+        "one machine, and no unfinished folder: {platforms:?}"
     );
     let runs = listed(&platforms[0]);
     assert_eq!(runs.len(), 2, "{runs:?}");
