@@ -1,5 +1,5 @@
-//! The estimators of sleep primitives and periodic timers against simulated truth, over many timers, none of which the
-//! rules were chosen on.
+//! Tests the estimators of sleep primitives and periodic timers against simulated truth, over many
+//! timers; no rule was chosen on these timers.
 
 use rayon::prelude::*;
 use simulate::waits::population;
