@@ -1,10 +1,11 @@
-//! Computes the results for a timer from the observations.
+//! Computes the figures of a timer from its observations.
 //!
-//! Pure functions of raw integers ([`trace`]), without access to clocks, files or the command line.
+//! All functions are pure: they take raw integers ([`trace`]) and access no clocks, files or
+//! command line.
 //! [`profile`] combines the results for one clock: its [`resolution`], its [`cost`], the
 //! [`distribution`] of single calls and its [`rate`]; [`waits`] and [`periods`] analyse sleep
 //! primitives and periodic timers. [`model`] holds the types of the report. This is a separate
-//! crate so that it is compiled for speed in tests as well.
+//! crate so that it is optimised even when tests are built.
 
 #![forbid(unsafe_code)]
 
@@ -12,12 +13,12 @@
 extern crate macro_rules_attribute;
 
 attribute_alias! {
-    // Part of the report.
+    // Derives for a type that is part of the report.
     #[apply(wire)] =
         #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
         #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
     ;
-    // Part of a trace.
+    // Derives for a type that is part of a trace.
     #[apply(recorded)] =
         #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
     ;

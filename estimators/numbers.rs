@@ -6,9 +6,12 @@ use crate::model::{Interval, TimerRow, value_of};
 /// The text for an unknown value.
 pub const NOTHING: &str = "–";
 
-const TIMES: [(f64, &str); 4] = [(1.0, " ns"), (1e3, " µs"), (1e6, " ms"), (1e9, " s")];
-const COUNTS: [(f64, &str); 4] = [(1.0, ""), (1e3, "k"), (1e6, "M"), (1e9, "G")];
-const RATES: [(f64, &str); 4] = [(1.0, " Hz"), (1e3, " kHz"), (1e6, " MHz"), (1e9, " GHz")];
+/// Units of time: their length in nanoseconds, and the text after a number.
+const TIME_UNITS: [(f64, &str); 4] = [(1.0, " ns"), (1e3, " µs"), (1e6, " ms"), (1e9, " s")];
+/// Multiples of a count, with the text after a number.
+const COUNT_UNITS: [(f64, &str); 4] = [(1.0, ""), (1e3, "k"), (1e6, "M"), (1e9, "G")];
+/// Units of frequency in hertz, with the text after a number.
+const RATE_UNITS: [(f64, &str); 4] = [(1.0, " Hz"), (1e3, " kHz"), (1e6, " MHz"), (1e9, " GHz")];
 
 /// Formats `value` with `digits` significant digits, without an exponent; digits before the decimal
 /// point are never dropped.
@@ -24,24 +27,25 @@ pub fn significant(value: f64, digits: usize) -> String {
     let text = format!("{:.*}", decimals(value), value);
     // 9.9996 rounds up to 10.000, which has one digit too many.
     let rounded = text.parse().unwrap_or(value);
-    let fits = decimals(if rounded == 0.0 { value } else { rounded });
-    if fits == decimals(value) {
+    let rounded_decimals = decimals(if rounded == 0.0 { value } else { rounded });
+    if rounded_decimals == decimals(value) {
         text
     } else {
-        format!("{value:.fits$}")
+        format!("{value:.rounded_decimals$}")
     }
 }
 
+/// Formats a value with four significant digits in the largest unit that it reaches.
 fn scaled(value: Option<f64>, units: &[(f64, &str)]) -> String {
     let Some(value) = value.filter(|value| value.is_finite()) else {
         return NOTHING.to_owned();
     };
     // 999.96 would be written as 1000, so it belongs to the next unit.
-    let fits = |size: f64| value.abs() >= 0.99995 * size;
+    let reaches = |size: f64| value.abs() >= 0.99995 * size;
     let &(size, unit) = units
         .iter()
         .rev()
-        .find(|(size, _)| fits(*size))
+        .find(|(size, _)| reaches(*size))
         .unwrap_or(&units[0]);
     let text = significant(value / size, 4);
     if value != 0.0 && value.abs() / size < 1e-4 {
@@ -53,14 +57,14 @@ fn scaled(value: Option<f64>, units: &[(f64, &str)]) -> String {
 
 /// Formats a time in nanoseconds, as in `10.01 ns`, `4.000 ms`.
 pub fn time(ns: Option<f64>) -> String {
-    scaled(ns, &TIMES)
+    scaled(ns, &TIME_UNITS)
 }
 
 /// Formats a number of cycles or ticks, as in `27.93`, `4800`, `11.17M`.
 pub fn count(number: Option<f64>) -> String {
     match number {
         Some(number) if (1000.0..9999.5).contains(&number) => format!("{number:.0}"),
-        _ => scaled(number, &COUNTS),
+        _ => scaled(number, &COUNT_UNITS),
     }
 }
 
@@ -75,8 +79,8 @@ pub fn trimmed(figure: &str) -> String {
     digits.to_owned() + unit
 }
 
-/// Formats a range of times in nanoseconds, as in `0.1–4.0 ns`, to a tenth, the repeatability of
-/// runs.
+/// Formats a range of times in nanoseconds, as in `0.1–4.0 ns`: with one decimal if both are below
+/// 100 ns, otherwise without, because repeated runs agree no better.
 pub fn range_ns(range: [f64; 2]) -> String {
     let decimals = usize::from(range.iter().all(|ns| ns.abs() < 99.95));
     // A zero has no minus sign.
@@ -91,7 +95,7 @@ pub fn short_time(ns: f64) -> String {
 
 /// Formats a frequency in hertz, as in `2.596 GHz`.
 pub fn rate(hz: Option<f64>) -> String {
-    scaled(hz, &RATES)
+    scaled(hz, &RATE_UNITS)
 }
 
 /// Formats the resolution of a timer as a time; an upper limit has a sign: `≤ 4.000 ms`.
@@ -119,11 +123,11 @@ pub fn percent(quality: Option<f64>) -> String {
 /// The distances from Quality to the ends of its interval, in hundredths of a percentage point,
 /// rounded up, so that the printed interval includes the computed one.
 fn sides(quality: Interval) -> Option<[f64; 2]> {
-    let up = |side: f64| (side * 1e4 - 1e-6).max(0.0).ceil();
+    let round_up = |side: f64| (side * 1e4 - 1e-6).max(0.0).ceil();
     let (value, (low, high)) = (quality.value, quality.ends()?);
     value
         .is_finite()
-        .then(|| [up(value - low), up(high - value)])
+        .then(|| [round_up(value - low), round_up(high - value)])
 }
 
 /// Formats the interval of Quality in points, as in `±0.05`. If this would exceed 0 to 100 %,
@@ -134,10 +138,10 @@ pub fn plus_minus(quality: Interval) -> String {
     };
     let quality = quality.value;
     // The printed value, with two decimals.
-    let shown = (quality * 1e4).round();
-    let [below, above] = [below.min(shown), above.min(1e4 - shown)];
+    let printed = (quality * 1e4).round();
+    let [below, above] = [below.min(printed), above.min(1e4 - printed)];
     let half = below.max(above);
-    if half <= shown.min(1e4 - shown) {
+    if half <= printed.min(1e4 - printed) {
         return format!("±{:.2}", half / 100.0);
     }
     // Integers are sufficient if the interval is wider than ten points.
@@ -149,8 +153,8 @@ pub fn plus_minus(quality: Interval) -> String {
     let end = |hundredths: f64| format!("{:.decimals$}", hundredths * unit / 100.0);
     format!(
         "{}–{}",
-        end(((shown - below) / unit).floor()),
-        end(((shown + above) / unit).ceil())
+        end(((printed - below) / unit).floor()),
+        end(((printed + above) / unit).ceil())
     )
 }
 
@@ -188,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn times_take_the_unit_that_fits() {
+    fn chooses_largest_reached_unit() {
         for (ns, text) in [
             (0.358, "0.3580 ns"),
             (10.0149, "10.01 ns"),
@@ -278,10 +282,10 @@ mod tests {
         }
 
         #[test]
-        fn written_figures_are_right_and_short(value in 1e-3f64..1e12) {
+        fn times_are_exact_and_short(value in 1e-3f64..1e12) {
             let text = time(Some(value));
             let (number, unit) = text.split_once(' ').unwrap();
-            let size = super::TIMES.iter().find(|(_, name)| name.trim() == unit).unwrap().0;
+            let size = super::TIME_UNITS.iter().find(|(_, name)| name.trim() == unit).unwrap().0;
             let read = number.parse::<f64>().unwrap() * size;
             prop_assert!((read - value).abs() <= value * 5.1e-4, "{} as {}", value, text);
             prop_assert!(text.chars().count() <= 9, "{}", text);

@@ -45,7 +45,7 @@ mod tests {
     }
 
     #[test]
-    fn non_figures_have_no_quality() {
+    fn invalid_inputs_have_no_quality() {
         for (resolution, cost, spread) in [
             (f64::NAN, 1.0, 1.0),
             (1.0, f64::NAN, 1.0),
@@ -66,7 +66,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn it_is_a_share(resolution in 0.0..1e12, cost in -1e3..1e12, spread in SPREAD) {
+        fn quality_is_a_share(resolution in 0.0..1e12, cost in -1e3..1e12, spread in SPREAD) {
             let quality = score(resolution, cost, spread);
             prop_assert!(quality > 0.0 && quality <= 1.0);
         }

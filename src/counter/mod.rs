@@ -1,8 +1,8 @@
 //! Judges whether a program may read the counter of the processor directly, without the kernel,
 //! from measurements and the facts that the machine reports.
 //!
-//! The answer has five lines: the verdict, the measurements, the programs that rely on the counter,
-//! the gain, and how to read the counter.
+//! The answer has five lines: the verdict, the measurements, whether the kernel relies on the
+//! counter, the time saved by reading the counter directly, and how to read it.
 
 pub mod recipes;
 
@@ -135,9 +135,11 @@ pub fn judge(case: &Case) -> Counter {
     counter
 }
 
-/// Findings without which the verdict cannot be positive.
-const ESSENTIAL: [&str; 4] = ["invariant", "cpus", "order", "rate"];
+/// Codes of the findings that must be known for a positive verdict, unless the kernel builds its
+/// own clock on the counter.
+const ESSENTIAL_FINDINGS: [&str; 4] = ["invariant", "cpus", "order", "rate"];
 
+/// The verdict from the findings; `None` if too little is known.
 fn verdict(findings: &[Finding], case: &Case) -> Option<CounterVerdict> {
     let has = |code: &str, severity| {
         let mut of_severity = findings
@@ -149,8 +151,10 @@ fn verdict(findings: &[Finding], case: &Case) -> Option<CounterVerdict> {
         return Some(CounterVerdict::Unsafe);
     }
     // A kernel that derives its own clock from the counter has checked what one process cannot.
-    let unknown = ESSENTIAL.iter().any(|code| has(code, Severity::Unknown));
-    if unknown && !kernel_clock_uses_counter(case.evidence.platform) {
+    let is_unknown = ESSENTIAL_FINDINGS
+        .iter()
+        .any(|code| has(code, Severity::Unknown));
+    if is_unknown && !kernel_clock_uses_counter(case.evidence.platform) {
         return None;
     }
     Some(if has("moved", Severity::Ok) {
@@ -160,6 +164,7 @@ fn verdict(findings: &[Finding], case: &Case) -> Option<CounterVerdict> {
     })
 }
 
+/// The offsets and rates of all CPUs.
 fn cpus(found: &CounterFindings) -> Vec<CpuRow> {
     let rate = |cpu| {
         found
@@ -177,11 +182,13 @@ fn cpus(found: &CounterFindings) -> Vec<CpuRow> {
     found.offsets.iter().map(row).collect()
 }
 
+/// The costs in the row of a timer.
 fn gain(row: &TimerRow) -> Gain {
     Gain {
         id: row.id.clone(),
         in_a_row_ns: row.amortised_ns,
         adds_ns: row.adds_ns.and_then(|adds| adds.range()),
+        // A million reads of one nanosecond each take one millisecond.
         million_reads_ms: row.amortised_ns,
     }
 }
@@ -201,6 +208,7 @@ fn finding<'a>(counter: &'a Counter, code: &str) -> Option<&'a Finding> {
     counter.findings.iter().find(|finding| finding.code == code)
 }
 
+/// The verdict with the finding that decides it.
 fn verdict_line(counter: &Counter) -> String {
     let id = &counter.counter;
     let first = |severity| {
@@ -223,6 +231,7 @@ fn verdict_line(counter: &Counter) -> String {
     }
 }
 
+/// The measured rate, the offsets between CPUs and the steps backwards.
 fn measurement_line(counter: &Counter, case: &Case) -> String {
     let rate = match (counter.hz, counter.hz_uncertainty) {
         (Some(hz), Some(share)) => {
@@ -236,13 +245,13 @@ fn measurement_line(counter: &Counter, case: &Case) -> String {
     };
     let cpus = match counter.cpus.len() {
         0 => "CPUs that could not be compared".to_owned(),
-        all => {
-            let apart = counter
+        count => {
+            let apart_ns = counter
                 .cpus
                 .iter()
                 .map(|cpu| cpu.offset_ns.abs() + cpu.uncertainty_ns)
                 .fold(0.0, f64::max);
-            format!("{all} CPUs within {}", time(Some(apart)))
+            format!("{count} CPUs within {}", time(Some(apart_ns)))
         }
     };
     let (backward, readings, _) = case.evidence.found.backward;
@@ -256,6 +265,7 @@ fn measurement_line(counter: &Counter, case: &Case) -> String {
     )
 }
 
+/// The findings about the use of the counter by the kernel.
 fn trust_line(counter: &Counter) -> String {
     let message = |code: &str| finding(counter, code).map(Finding::message);
     let all: Vec<String> = ["kernel", "log"].into_iter().filter_map(message).collect();
@@ -292,7 +302,7 @@ fn gain_line(counter: &Counter, case: &Case) -> String {
         _ => format!(
             "gain: {}",
             case.evidence.found.costs.map_or(
-                "what a read takes was not measured".to_owned(),
+                "the cost of a read was not measured".to_owned(),
                 |[counter, clock]| {
                     format!(
                         "a read in a row takes {}, one of the kernel's clock {}",
@@ -305,15 +315,16 @@ fn gain_line(counter: &Counter, case: &Case) -> String {
     }
 }
 
+/// How to read the counter, or which clock to read instead.
 fn instruction_line(counter: &Counter) -> String {
-    let worst = |row: &&RecipeRow| row.worst_ppm.map_or(0.0, f64::abs);
+    let worst_error = |row: &&RecipeRow| row.worst_ppm.map_or(0.0, f64::abs);
     let with_rate: Vec<&RecipeRow> = counter
         .recipes
         .iter()
         .filter(|row| row.worst_ppm.is_some())
         .collect();
     let extreme = |best: bool| {
-        let order = |a: &&&RecipeRow, b: &&&RecipeRow| worst(a).total_cmp(&worst(b));
+        let order = |a: &&&RecipeRow, b: &&&RecipeRow| worst_error(a).total_cmp(&worst_error(b));
         if best {
             with_rate.iter().min_by(order)
         } else {
@@ -323,9 +334,9 @@ fn instruction_line(counter: &Counter) -> String {
     let errors = match (extreme(false), extreme(true)) {
         (Some(most), Some(least)) => format!(
             "recipes are off by up to {} ppm ({}) and by {} ppm at best ({})",
-            significant(worst(most), 3),
+            significant(worst_error(most), 3),
             most.id,
-            significant(worst(least), 3),
+            significant(worst_error(least), 3),
             least.id
         ),
         _ => "no recipe found a rate".to_owned(),

@@ -104,13 +104,14 @@ const COUNTER_READS: [(&str, [&str; 3]); 3] = [
     ),
 ];
 
-/// Number of bits by which products are shifted right: it keeps a rate to 10⁻⁹, and a difference of
-/// centuries does not overflow 128 bits.
+/// Number of bits by which the generated code shifts the product of ticks and scale to the right.
+/// With 32 bits the rate is exact to 10⁻⁹, and a difference of centuries does not overflow 128
+/// bits.
 const SHIFT: u32 = 32;
 
 impl Snippets {
-    /// The code for the counter of that id, from its ticks per second and the relative uncertainty
-    /// of that rate.
+    /// Generates the code for the counter with this id; `hz` is its rate, and `uncertainty` the
+    /// relative uncertainty of that rate.
     #[must_use]
     pub fn for_counter(id: &str, hz: f64, uncertainty: f64) -> Self {
         let (_, [include, in_c, in_rust]) = COUNTER_READS
@@ -137,6 +138,7 @@ impl Snippets {
     }
 }
 
+/// The code in C; words in capitals are replaced.
 const C_TEMPLATE: &str = "\
 #include <stdint.h>
 INCLUDE
@@ -149,6 +151,7 @@ static inline int64_t ns_since(uint64_t begin) {
 }
 ";
 
+/// The code in Rust; words in capitals, except `NS_PER_TICK`, are replaced.
 const RUST_TEMPLATE: &str = "\
 /// The rate on this machine: RATE; measure it at each start. Times 2^SHIFT.
 const NS_PER_TICK: u64 = SCALE;

@@ -247,8 +247,9 @@ fn usual_requirement(duration_ns: f64) -> Option<Requirement> {
     Requirement::new(Nanos(duration_ns), USUAL_ERROR, USUAL_CONFIDENCE).ok()
 }
 
-/// The shortest duration, in nanoseconds, for which a single call keeps the usual error. All parts of
-/// the error except the drift are constant in nanoseconds, so this follows from the error of one plan.
+/// The shortest duration, in nanoseconds, for which a single call keeps the usual error. All parts
+/// of the error except the drift are constant in nanoseconds, so this follows from the error of one
+/// plan.
 fn min_single_ns(clock: &ClockFigures) -> Option<f64> {
     /// A duration for which any clock keeps the error, in nanoseconds.
     const LONG_NS: f64 = 1e10;
@@ -256,8 +257,8 @@ fn min_single_ns(clock: &ClockFigures) -> Option<f64> {
     Some(LONG_NS * (plan.error - DRIFT) / (USUAL_ERROR - DRIFT))
 }
 
-/// The number of calls between two reads with which an operation of 10 ns is timed to the usual error;
-/// `None` if no number is enough.
+/// The number of calls between two reads with which an operation of 10 ns is timed to the usual
+/// error; `None` if no number is enough.
 fn calls_of_10_ns(clock: &ClockFigures) -> Option<u64> {
     match batch(clock, &usual_requirement(10.0)?).ok()?.method {
         Method::Batch { calls } => Some(calls),

@@ -1,5 +1,5 @@
-//! Compares the clocks of a report: picks the one to measure with, and says why each other clock was
-//! not picked.
+//! Compares the clocks of a report: picks the one to measure with, and says why each other clock
+//! was not picked.
 
 use std::cmp::Ordering;
 
@@ -214,8 +214,8 @@ impl<'a> Contestant<'a> {
         ]
     }
 
-    /// The remark on the first safety property in which the two clocks differ, if this clock has the
-    /// property and `other` lacks it; otherwise `None`.
+    /// The remark on the first safety property in which the two clocks differ, if this clock has
+    /// the property and `other` lacks it; otherwise `None`.
     fn safer_than(&self, other: &Self) -> Option<&'static str> {
         let ((is_safer, why), _) = self
             .safety()

@@ -1,5 +1,5 @@
-//! Derives the properties of a clock, such as whether it can be set, and lists the requirements that
-//! it does not meet. Properties found by experiment take precedence over declared ones.
+//! Derives the properties of a clock, such as whether it can be set, and lists the requirements
+//! that it does not meet. Properties found by experiment take precedence over declared ones.
 
 use serde::{Deserialize, Serialize};
 

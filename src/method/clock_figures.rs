@@ -41,8 +41,8 @@ const COST_UNCERTAINTY: f64 = 0.05;
 /// larger in another process than in the measured ones.
 const OUTSIDE_MARGIN: f64 = 2.0;
 
-/// Ids of the clocks that exist on every platform: POSIX requires the first, Rust's standard library
-/// provides the second.
+/// Ids of the clocks that exist on every platform: POSIX requires the first, Rust's standard
+/// library provides the second.
 pub(super) const PORTABLE: [&str; 2] = ["monotonic", "instant"];
 
 impl ClockFigures {

@@ -26,9 +26,9 @@ pub fn choose_usual(report: &Report, runtime: Option<&str>) -> Result<ClockChoic
 }
 
 /// Sums up a report of clocks in a few words: the native clock that `pick` picks for a short
-/// operation; the reason why it is not the clock of rank 1; the clock to use in a runtime, if clocks
-/// of exactly one were measured; and the clocks that are not trustworthy. `None` if no clock can be
-/// picked.
+/// operation; the reason why it is not the clock of rank 1; the clock to use in a runtime, if
+/// clocks of exactly one were measured; and the clocks that are not trustworthy. `None` if no clock
+/// can be picked.
 #[must_use]
 pub fn summarize_clocks(report: &Report) -> Option<String> {
     let mut runtimes: Vec<&str> = report

@@ -25,8 +25,8 @@ pub enum Language {
     Go,
 }
 
-/// Language, id of the clock that the code reads, and the code. `CALLS` and `COST` (in nanoseconds) are
-/// replaced by numbers; `NS_PER_TICK` stays, and the user has to define it.
+/// Language, id of the clock that the code reads, and the code. `CALLS` and `COST` (in nanoseconds)
+/// are replaced by numbers; `NS_PER_TICK` stays, and the user has to define it.
 const SNIPPETS: [(Language, &str, &str); 7] = [
     (
         Language::C,

@@ -13,8 +13,8 @@ use crate::model::{
 use crate::statistics::bisect;
 use crate::text::numbers::{short_time, time};
 
-/// Largest ratio between the requested length of waits and the nearest measured length, whichever is
-/// longer, for which the measured length is used.
+/// Largest ratio between the requested length of waits and the nearest measured length, whichever
+/// is longer, for which the measured length is used.
 const MAX_LENGTH_RATIO: f64 = 1.25;
 
 /// Smallest relative error of the period of a loop of fixed waits that is reported.

@@ -10,7 +10,7 @@ use super::Root;
 use crate::model::Load;
 
 /// Maximum number of bytes read from `/proc/stat`. The file grows with the number of CPUs and of
-/// interrupt sources, but the total number of interrupts is on a line before those of the sources.
+/// interrupt sources; the total number of interrupts precedes the numbers of the sources.
 const MAX_STAT_BYTES: u64 = 1 << 17;
 
 /// The unit in which the kernel counts CPU time, in nanoseconds: USER_HZ is 100 per second.
@@ -119,6 +119,7 @@ fn parse_loadavg(text: &str) -> Option<Load> {
     words.next().map(|_| load)
 }
 
+/// Parses the share of steal time from the first line of `/proc/stat`.
 fn parse_steal(stat: &str) -> Option<f64> {
     // Without a line end the line is truncated, and its last value may be too small.
     let (line, _) = stat.split_once('\n')?;

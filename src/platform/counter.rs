@@ -1,6 +1,6 @@
-//! Reports the properties of the processor's counter: the time stamp counter as described by CPUID
-//! and the flags in `/proc/cpuinfo`, the programs that rely on it, and the kernel's log messages
-//! about it.
+//! Reports what this machine declares about the counter of its processor: the properties of the
+//! time stamp counter (CPUID, and the flags in `/proc/cpuinfo`), whether the hypervisor keeps its
+//! rate, and the kernel's log messages about it.
 
 use timers::clock_sources::{TIME_STAMP_COUNTER, line_names_counter};
 
@@ -38,6 +38,7 @@ fn parse_uptime(text: &str) -> Option<f64> {
 /// Maximum time stamp of the first line of a complete log, in seconds.
 const MAX_FIRST_STAMP_S: f64 = 1.0;
 
+/// Finds messages about the counter in the kernel's log.
 fn parse_log(text: &str) -> KernelLog {
     let first = text.lines().find_map(time_stamp_s);
     let lines = text.lines().map(|line| (line, line.to_lowercase()));

@@ -1,7 +1,7 @@
-//! Reports the kernel: its name, its clock source, the rate of its timer interrupt, and how its
-//! clocks are steered.
+//! Reports the kernel: its name, its clock source, the rate of its timer interrupt, and the trims
+//! by which it corrects the rate of its clocks.
 //!
-//! The steering is read with adjtimex(2). The sum of all trims is the amount that Linux adds to the
+//! The trims are read with adjtimex(2). The sum of all trims is the amount that Linux adds to the
 //! length of a second (kernel/time/ntp.c, `second_overflow` and `ntp_update_frequency`): the trim
 //! of the frequency, the trim of the tick, the part of the offset that is slewed in this second,
 //! and up to 500 µs of an adjtime(3).
@@ -101,16 +101,17 @@ fn parse_tick_rate(configuration: &str) -> Option<u32> {
 }
 
 fn parse_tickless(configuration: &str) -> Option<Tickless> {
-    let set = |name| option_value(configuration, name) == Some("y");
+    let is_set = |name| option_value(configuration, name) == Some("y");
     [
         ("CONFIG_NO_HZ_FULL", Tickless::WhenAlone),
         ("CONFIG_NO_HZ_IDLE", Tickless::WhenIdle),
         ("CONFIG_HZ_PERIODIC", Tickless::Never),
     ]
     .into_iter()
-    .find_map(|(name, tickless)| set(name).then_some(tickless))
+    .find_map(|(name, tickless)| is_set(name).then_some(tickless))
 }
 
+/// The tick rate from the declared resolution of the coarse clocks, with its source.
 fn declared_tick() -> Option<(u32, &'static str)> {
     let hertz = tick_rate_from_ns(timers::os::discipline::declared_tick_ns().ok()?)?;
     Some((hertz, timers::os::discipline::DECLARED_TICK))
@@ -123,6 +124,7 @@ fn tick_rate_from_ns(nanoseconds: i64) -> Option<u32> {
     TICK_RATES.contains(&hertz).then_some(hertz)
 }
 
+/// The parameters on the kernel's command line that concern clocks.
 fn clock_parameters(command_line: &str) -> Vec<String> {
     let known =
         |word: &&str| PARAMETERS.contains(&word.split_once('=').map_or(*word, |(name, _)| name));
@@ -138,7 +140,7 @@ const SHIFT_PLL: i64 = 2;
 /// Maximum slew of an adjtime(3) per second, in microseconds (MAX_TICKADJ).
 const ADJTIME_US: i64 = 500;
 
-/// The steering of the clocks; `None` if the kernel does not report it.
+/// The trims of the clocks; `None` if the kernel does not report them.
 #[must_use]
 pub fn ntp() -> Option<Ntp> {
     timers::os::discipline::discipline()
@@ -146,7 +148,7 @@ pub fn ntp() -> Option<Ntp> {
         .map(|discipline| sum_trims(&discipline))
 }
 
-/// Sums the trims of the clocks to a rate.
+/// Sums the trims of the clocks, in ppm of their rate.
 fn sum_trims(discipline: &Discipline) -> Ntp {
     let adjtime_us = discipline.adjtime_us.unwrap_or(0);
     let (trim, frequency_ppm) = (discipline.trim, discipline.trim.frequency_ppm());

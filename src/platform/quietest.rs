@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use super::{Root, cores};
 
-/// Time for which the CPUs are observed: several times the 10 ms in which the kernel counts.
+/// Time for which the CPUs are observed: several times the 10 ms in which the kernel counts CPU
+/// time.
 const OBSERVATION_TIME: Duration = Duration::from_millis(60);
 
 /// CPU time of a CPU, in ticks of USER_HZ.
@@ -74,6 +75,7 @@ fn parse_line(line: &str) -> Option<CpuTime> {
     })
 }
 
+/// The share of idle time of a CPU between two samples; `None` if the CPU has no counts.
 fn idle_share(cpu: u32, before: &[CpuTime], after: &[CpuTime]) -> Option<f64> {
     let time_of_cpu = |times: &[CpuTime]| times.iter().copied().find(|time| time.cpu == cpu);
     let (before, after) = (time_of_cpu(before)?, time_of_cpu(after)?);

@@ -1,5 +1,4 @@
-//! Describes clock sources before they are measured, and gives advice after all of them have been
-//! measured.
+//! Describes the clock sources of the kernel, and recommends one of them after all were measured.
 
 use timers::clock_sources::{self, Reader};
 
@@ -14,7 +13,8 @@ pub fn describe_source(source: &str) -> String {
             "the counter of the processor and a page of the hypervisor, by the vDSO".into()
         }
         Some(Reader::Conditional) => {
-            "the hypervisor's clock, by the vDSO where it vouches for its counter".into()
+            "the hypervisor's clock, by the vDSO if the hypervisor declares its counter stable"
+                .into()
         }
         Some(Reader::Kernel(what)) => format!("{what}; a system call per read"),
         None => "unknown to timermeter".into(),
@@ -33,7 +33,7 @@ pub fn log_of_sources(log: &str) -> Vec<String> {
         "watchdog",
         "verride clocksource",
     ];
-    let about_clocks = |line: &&str| {
+    let is_about_selection = |line: &&str| {
         let names_a_source =
             line.contains("clocksource") || line.contains("TSC") || line.contains("tsc:");
         // The message at the registration of a clock source, which states its maximum idle time,
@@ -42,7 +42,7 @@ pub fn log_of_sources(log: &str) -> Vec<String> {
             && SELECTION_WORDS.iter().any(|word| line.contains(word))
             && !line.contains("max_idle_ns")
     };
-    let lines: Vec<&str> = log.lines().filter(about_clocks).collect();
+    let lines: Vec<&str> = log.lines().filter(is_about_selection).collect();
     lines
         .iter()
         .rev()
@@ -63,8 +63,8 @@ pub struct SourceFigures {
     pub step_ns: Option<f64>,
 }
 
-/// Advice for the user: names another source than `current` if it is more than a tenth cheaper to
-/// read and no coarser.
+/// Advice for the user: to keep `current`, or to use the cheapest source that is more than a tenth
+/// cheaper to read and no coarser.
 #[must_use]
 pub fn advice(current: &str, all: &[SourceFigures]) -> String {
     /// Maximum cost of a recommended source, relative to the present source. *Judgement*: a smaller

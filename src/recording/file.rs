@@ -59,30 +59,31 @@ impl Recording {
     /// # Errors
     /// When the bytes are not a recording of this version.
     pub fn unpack(bytes: &[u8], name: &str) -> Result<Self, RecordingError> {
-        let broken = |error: serde_json::Error| {
+        let describe_error = |error: serde_json::Error| {
             let (line, column) = (error.line(), error.column());
             RecordingError(if error.is_io() {
                 let error = io::Error::from(error);
                 format!(
-                    "'{name}' is no trace, or a damaged one: {error}; write it anew with `timermeter probe --trace`"
+                    "'{name}' is not a trace, or a damaged one: {error}; write it again with `timermeter probe --trace`"
                 )
             } else {
                 let message = json_error(&error);
                 format!(
-                    "'{name}' holds no trace: {message} (line {line}, column {column} of the unpacked JSON)"
+                    "'{name}' does not hold a trace: {message} (line {line}, column {column} of the unpacked JSON)"
                 )
             })
         };
         let read = serde_json::from_reader::<_, Self>(unpacking_reader(bytes));
-        let is_ours = match &read {
+        let is_version_known = match &read {
             Ok(recording) => recording.schema == SCHEMA,
+            // Reading the version would fail in the same way.
             Err(error) => error.is_io(),
         };
-        if !is_ours {
+        if !is_version_known {
             // The version is checked first, because a recording of another version causes
             // misleading errors.
             let any: AnySchema =
-                serde_json::from_reader(unpacking_reader(bytes)).map_err(broken)?;
+                serde_json::from_reader(unpacking_reader(bytes)).map_err(describe_error)?;
             let found = any.schema.unwrap_or_else(|| "none".into());
             if found != SCHEMA {
                 return Err(RecordingError(format!(
@@ -90,7 +91,7 @@ impl Recording {
                 )));
             }
         }
-        let recording = read.map_err(broken)?;
+        let recording = read.map_err(describe_error)?;
         match recording.inconsistency() {
             Some(what) => Err(RecordingError(format!(
                 "'{name}' is a damaged trace: {what}"
@@ -102,8 +103,8 @@ impl Recording {
     /// Returns a description of the first value that no run of this program writes and that the
     /// analysis does not expect.
     fn inconsistency(&self) -> Option<String> {
-        let asked = self.timers.iter().map(|observed| &observed.timer.id);
-        let mut ids: Vec<&String> = asked
+        let measured = self.timers.iter().map(|observed| &observed.timer.id);
+        let mut ids: Vec<&String> = measured
             .chain(self.unmeasured.iter().map(|row| &row.id))
             .collect();
         ids.sort_unstable();
@@ -139,7 +140,7 @@ fn unpacking_reader(bytes: &[u8]) -> impl Read + '_ {
     CleanStrings::new(BufReader::with_capacity(1 << 16, unpacked))
 }
 
-/// Returns a compressor.
+/// Creates a compressor that writes to memory.
 fn new_packer() -> GzEncoder<Vec<u8>> {
     GzEncoder::new(Vec::new(), Compression::default())
 }
@@ -167,7 +168,7 @@ pub(super) struct SizeLimit<R> {
     /// The number of values so far; an object counts as several.
     values: u64,
     /// The number of values so far of the current list.
-    list: u64,
+    list_values: u64,
 }
 
 impl<R: Read> SizeLimit<R> {
@@ -178,22 +179,26 @@ impl<R: Read> SizeLimit<R> {
             inner,
             remaining_bytes,
             values: 0,
-            list: 0,
+            list_values: 0,
         }
     }
 
-    fn count(&mut self, bytes: &[u8]) -> io::Result<()> {
+    /// Counts the values in these bytes of JSON.
+    ///
+    /// # Errors
+    /// When there are more values than allowed, in all or in one list.
+    fn count_values(&mut self, bytes: &[u8]) -> io::Result<()> {
         for byte in bytes {
             match byte {
                 b',' => {
                     self.values += 1;
-                    self.list += 1;
+                    self.list_values += 1;
                 }
                 b'{' => {
                     self.values += VALUES_PER_OBJECT;
-                    self.list = 0;
+                    self.list_values = 0;
                 }
-                b'[' | b']' | b'}' => self.list = 0,
+                b'[' | b']' | b'}' => self.list_values = 0,
                 _ => {}
             }
         }
@@ -202,7 +207,7 @@ impl<R: Read> SizeLimit<R> {
                 "it holds more than {MAX_VALUES} values"
             )));
         }
-        if self.list > MAX_LIST_VALUES {
+        if self.list_values > MAX_LIST_VALUES {
             return Err(limit_error(format!(
                 "it holds a list of more than {MAX_LIST_VALUES} values"
             )));
@@ -219,11 +224,12 @@ impl<R: Read> Read for SizeLimit<R> {
                 "it unpacks to more than {MAX_RATIO} times its size, or more than {MAX_UNPACKED_BYTES} bytes"
             ))
         })?;
-        self.count(&buffer[..read])?;
+        self.count_values(&buffer[..read])?;
         Ok(read)
     }
 }
 
+/// The number of bytes to which a file of `packed` bytes may decompress.
 fn max_unpacked_bytes(packed: usize) -> u64 {
     (packed as u64)
         .saturating_mul(MAX_RATIO)

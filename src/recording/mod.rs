@@ -1,6 +1,6 @@
-//! Defines the recording: the settings and all observations that a report is computed from, of the
-//! timers, the machine and its frequency. The report is a pure function of the recording, so that a
-//! stored recording gives the same report again.
+//! Defines the recording: the settings of a run, and its observations of the timers, the machine
+//! and its frequency. The report is a pure function of the recording, so that a stored recording
+//! gives the same report again.
 
 mod file;
 mod row;
@@ -21,7 +21,7 @@ use crate::text::by_text;
 use crate::trace::{PeriodTrace, Stored, WaitTrace};
 use crate::trust::{self, Case, ReadPathBaselines, SyscallVariant};
 
-use row::{disqualify, fill, warn_if_imprecise};
+use row::{add_verdicts, fill_row, warn_if_imprecise};
 
 pub use file::RecordingError;
 pub use waits::{NotUsable, WaitObservation};
@@ -51,7 +51,7 @@ pub struct Recording {
     /// The settings of the measurement.
     #[serde(deserialize_with = "by_text")]
     pub settings: Settings,
-    /// The baselines for the read paths of this machine.
+    /// Costs with which the read paths of timers are compared.
     #[serde(rename = "yardsticks")]
     pub baselines: ReadPathBaselines,
     /// The timers that were measured, in that order.
@@ -112,6 +112,8 @@ impl Recording {
 }
 
 impl Recording {
+    /// Returns the rows of all measured timers, with verdicts. `frequency` in hertz converts time
+    /// to cycles.
     fn rows(&self, frequency: Option<Interval>) -> Vec<TimerRow> {
         let (mut rows, profiles): (Vec<TimerRow>, Vec<Option<Profile>>) =
             parallel::map(&self.timers, |observed| observed.row(frequency))
@@ -177,7 +179,7 @@ impl Observation {
             baselines,
             syscall_variant,
         };
-        disqualify(row, trust::judge(&case));
+        add_verdicts(row, trust::judge(&case));
     }
 
     /// Returns the row of this timer without the verdicts, and its profile.
@@ -192,7 +194,7 @@ impl Observation {
             Ok(stored) => {
                 let trace = stored.open();
                 let profile = profile(&trace);
-                fill(&mut row, &trace, &profile, frequency);
+                fill_row(&mut row, &trace, &profile, frequency);
                 (row, Some(profile))
             }
             Err(reason) => {

@@ -15,7 +15,7 @@ use crate::trace::Trace;
 
 /// Fills the row from the observations and the profile. `frequency`, in hertz, converts time to
 /// cycles; without it, cycles and Quality are left empty.
-pub fn fill(row: &mut TimerRow, trace: &Trace, profile: &Profile, frequency: Option<Interval>) {
+pub fn fill_row(row: &mut TimerRow, trace: &Trace, profile: &Profile, frequency: Option<Interval>) {
     row.ns_per_tick = profile.ns_per_tick;
     let hertz = frequency.map(|frequency| Hertz(frequency.value));
     if let Some((step_ns, step)) = resolution(profile, hertz) {
@@ -29,7 +29,7 @@ pub fn fill(row: &mut TimerRow, trace: &Trace, profile: &Profile, frequency: Opt
     row.cost_ns = profile.cost.map(|cost| cost.within(0.0, f64::INFINITY));
     if let Some(cost_ns) = row.cost_ns {
         row.cost_cycles = hertz.map(|hertz| cost_ns.map(|ns| Nanos(ns).cycles(hertz).0));
-        row.amortised_ns = profile.amortised.map(floored);
+        row.amortised_ns = profile.amortised.map(at_least_zero);
         row.adds_ns = profile.adds;
         row.cost = Some(cost(trace, profile));
     }
@@ -49,7 +49,7 @@ pub fn fill(row: &mut TimerRow, trace: &Trace, profile: &Profile, frequency: Opt
     row.findings = apply_rules(CLOCKS, &case);
 }
 
-/// Warns if Quality is less precise than requested, with the reason.
+/// Adds a finding, with the reason, if half the interval of Quality is wider than `precision`.
 pub fn warn_if_imprecise(row: &mut TimerRow, precision: f64, scatter: Option<f64>) {
     let Some(quality) = row.quality.filter(Interval::is_bounded) else {
         return;
@@ -66,9 +66,10 @@ pub fn warn_if_imprecise(row: &mut TimerRow, precision: f64, scatter: Option<f64
     row.findings.extend(apply_rules(PRECISION, &case));
 }
 
-/// Adds the verdicts. A timer that is not monotonic, not thread-safe or not stable has Quality 0
-/// regardless of its other results: that value is reserved for such timers (ICPE 2011, section 3).
-pub fn disqualify(row: &mut TimerRow, verdicts: Verdicts) {
+/// Adds the verdicts to the row. A timer that is not monotonic, not thread-safe or not stable has
+/// Quality 0 regardless of its other results: that value is reserved for such timers (ICPE 2011,
+/// section 4.4).
+pub fn add_verdicts(row: &mut TimerRow, verdicts: Verdicts) {
     let disqualified = apply_rules(DISQUALIFYING, &verdicts);
     if !disqualified.is_empty() {
         row.quality = Some(Interval::exact(0.0));
@@ -145,14 +146,14 @@ fn resolution(
     Some((time, resolution))
 }
 
-fn floored(ns: f64) -> f64 {
+fn at_least_zero(ns: f64) -> f64 {
     ns.max(0.0)
 }
 
 fn cost(trace: &Trace, profile: &Profile) -> Cost {
     Cost {
-        single_median_ns: profile.single_median.map(floored),
-        p99_ns: profile.p99.map(floored),
+        single_median_ns: profile.single_median.map(at_least_zero),
+        p99_ns: profile.p99.map(at_least_zero),
         follows: trace.core_hz.map(|_| profile.following),
         reference: trace.reference.id.clone(),
     }

@@ -35,7 +35,7 @@ pub struct WaitObservation<T> {
     pub period_ns: Option<u64>,
     /// The observations, or the reason why there are none.
     pub outcome: Result<T, NotUsable>,
-    /// The reason why it was not measured any further after these observations.
+    /// The reason why the measurement ended early after these observations, if it did.
     pub lost: Option<String>,
 }
 

@@ -36,7 +36,7 @@ pub fn judge(case: &Case) -> Verdicts {
     Verdicts {
         monotonic: threads::judge_one_thread(case),
         thread_safe: threads::judge_between_threads(case),
-        counts: nature::what_it_counts(case),
+        counts: nature::judge_counted(case),
         declared: nature::compare_with_declared(case, &stable),
         read_path: path::judge(case),
         paths: path::compare_paths(case),
@@ -59,12 +59,13 @@ impl Case<'_> {
         self.evidence().claims.counts
     }
 
-    fn ns(&self, ticks: f64) -> Option<f64> {
+    /// Converts ticks of the timer to nanoseconds; `None` if its tick is unknown.
+    fn ticks_to_ns(&self, ticks: f64) -> Option<f64> {
         Some(ticks * self.profile.ns_per_tick?)
     }
 
-    /// Returns the reason why a question was not answered: it was refused, or the process that
-    /// should have answered ended.
+    /// Returns the reason why the host did not answer a question: it refused the question, or the
+    /// process that should have answered ended. `None` if the question was answered or not asked.
     fn refusal(&self, question: &str) -> Option<&str> {
         let refusals = &self.evidence().refusals;
         refusals
@@ -84,7 +85,7 @@ fn times(count: u64) -> String {
 }
 
 /// Formats a time in nanoseconds with its unit.
-fn ns(ns: f64) -> String {
+fn format_ns(ns: f64) -> String {
     time(Some(ns))
 }
 
@@ -94,9 +95,10 @@ fn ppm(offset: f64, uncertainty: f64) -> String {
     format!("{offset} ± {uncertainty} ppm")
 }
 
-/// Formats the size of a step backwards: in nanoseconds if the tick is known, otherwise in ticks.
-fn nanoseconds(ns: Option<f64>, ticks: u64) -> String {
-    ns.map_or_else(|| format!("{ticks} ticks"), self::ns)
+/// Formats the size of a step backwards: as a time if it is known in nanoseconds, otherwise in
+/// ticks.
+fn step_size(ns: Option<f64>, ticks: u64) -> String {
+    ns.map_or_else(|| format!("{ticks} ticks"), format_ns)
 }
 
 #[cfg(test)]

@@ -1,14 +1,14 @@
 //! Determines by experiment what a timer counts, and compares its declared resolution and tick with
 //! the measured ones.
 
-use super::{Case, ns};
+use super::{Case, format_ns};
 use crate::model::{Counted, Declared, Nature, Outcome, Stable};
 use crate::resolution::Resolution;
 use crate::text::numbers::significant;
 use crate::trace::ThreadActivity;
 
 /// Determines what the timer counts, and compares that with what it declares.
-pub(super) fn what_it_counts(case: &Case) -> Nature {
+pub(super) fn judge_counted(case: &Case) -> Nature {
     let [spinning, sleeping, busy] = [
         ThreadActivity::Spin,
         ThreadActivity::Sleep,
@@ -21,8 +21,8 @@ pub(super) fn what_it_counts(case: &Case) -> Nature {
         share.map_or("?".to_owned(), |share| format!("{:.0} %", 100.0 * share))
     };
     let [computed, slept, with_busy] = [spinning, sleeping, busy].map(percent);
-    let moved = format!(
-        "it advanced by {computed} of the time while the thread computed, {slept} while it slept, {with_busy} with a busy thread"
+    let observed = format!(
+        "it advanced by {computed} of the time while the thread computed, {slept} while it slept, {with_busy} while another thread computed"
     );
     let words = Counted::in_words;
     let (outcome, evidence) = match (found, claimed) {
@@ -31,10 +31,10 @@ pub(super) fn what_it_counts(case: &Case) -> Nature {
             let why = match (case.refusal("advance"), case.step_ns()) {
                 (Some(why), _) => format!("it could not be watched: {why}"),
                 (None, Some(_)) if watched => {
-                    format!("{moved}{}", explain_starvation(spinning, sleeping, busy))
+                    format!("{observed}{}", explain_starvation(spinning, sleeping, busy))
                 }
                 (None, Some(step)) => {
-                    let step = ns(step);
+                    let step = format_ns(step);
                     format!("its step of up to {step} is too long for the time that it was watched")
                 }
                 (None, None) => "it did not move".into(),
@@ -48,7 +48,7 @@ pub(super) fn what_it_counts(case: &Case) -> Nature {
             let (found, claimed) = (words(found), words(claimed));
             (
                 Outcome::Fail,
-                format!("it counts {found}, not {claimed}: {moved}"),
+                format!("it counts {found}, not {claimed}: {observed}"),
             )
         }
         (Some(found), _) => (Outcome::Pass, format!("it counts {}", words(found))),
@@ -64,10 +64,11 @@ pub(super) fn what_it_counts(case: &Case) -> Nature {
     }
 }
 
-/// Returns how far the timer advanced, as a share of the time that passed on the reference. `None`
-/// if its steps are too long for this.
+/// Returns how far the timer advanced while the thread did `meanwhile`, as a share of the time that
+/// passed on the reference. `None` if this was not observed, or the steps of the timer are too
+/// long.
 fn advanced_share(case: &Case, activity: ThreadActivity) -> Option<f64> {
-    /// Largest step as a share of the time watched.
+    /// Largest step of the timer, as a share of the observed time, for which the share is known.
     /// *Judgement*.
     const MAX_STEP_SHARE: f64 = 0.35;
     let all = case
@@ -77,29 +78,31 @@ fn advanced_share(case: &Case, activity: ThreadActivity) -> Option<f64> {
         .filter(|moved| moved.activity == activity);
     let longest = all.max_by_key(|moved| moved.reference)?;
     let passed = longest.reference as f64 * case.trace.reference.ns_per_tick;
-    let advanced = case.ns(longest.timer as f64)?;
+    let advanced = case.ticks_to_ns(longest.timer as f64)?;
     (passed > 0.0 && case.step_ns()? <= MAX_STEP_SHARE * passed).then_some(advanced / passed)
 }
 
 /// Share of the elapsed time above which a clock counts as moving.
 /// *Judgement*.
-const MOVING_SHARE: f64 = 0.5;
+const MIN_MOVING_SHARE: f64 = 0.5;
 
-/// Share of the elapsed time below which a clock counts as standing still. For values in between,
-/// the thread may have had a part of a CPU, or lost it between the readings of both clocks, which
-/// makes one of their windows longer. *Judgement*.
-const STILL_SHARE: f64 = 0.1;
+/// Share of the elapsed time below which a clock counts as standing still. Between this share and
+/// `MIN_MOVING_SHARE` nothing is concluded: the thread may have had a part of a CPU, or lost its
+/// CPU between the readings of the two clocks, which makes one of their windows longer.
+/// *Judgement*.
+const MAX_STILL_SHARE: f64 = 0.1;
 
-/// Share below which a clock that does not claim wall time counts as standing still during sleep:
-/// it includes the time of other threads of a runtime, and time that was charged late. *Judgement*.
-const STILL_ASLEEP: f64 = 0.3;
+/// Share of the elapsed time below which a clock that does not claim wall time counts as standing
+/// still during sleep: such a clock includes the time of other threads of a runtime, and time that
+/// was charged late. *Judgement*.
+const MAX_STILL_SHARE_ASLEEP: f64 = 0.3;
 
-/// Returns whether a clock with this share moves (`true`) or stands still (`false`). `None` in
-/// between.
-fn is_moving(share: f64, still: f64) -> Option<bool> {
-    if share > MOVING_SHARE {
+/// Returns whether a clock that advanced by this share of the elapsed time moves (`true`), or
+/// stands still because the share is below `max_still` (`false`). `None` between the limits.
+fn is_moving(share: f64, max_still: f64) -> Option<bool> {
+    if share > MIN_MOVING_SHARE {
         Some(true)
-    } else if share < still {
+    } else if share < max_still {
         Some(false)
     } else {
         None
@@ -119,16 +122,16 @@ fn identify_counted(
     with_busy: Option<f64>,
     claimed: Option<Counted>,
 ) -> Option<Counted> {
-    let while_computing = spinning.map(|share| is_moving(share, STILL_SHARE));
-    let with_busy = with_busy.map(|share| is_moving(share, STILL_SHARE));
-    let still_asleep = if claimed == Some(Counted::Wall) {
-        STILL_SHARE
+    let while_computing = spinning.map(|share| is_moving(share, MAX_STILL_SHARE));
+    let with_busy = with_busy.map(|share| is_moving(share, MAX_STILL_SHARE));
+    let max_still_asleep = if claimed == Some(Counted::Wall) {
+        MAX_STILL_SHARE
     } else {
-        STILL_ASLEEP
+        MAX_STILL_SHARE_ASLEEP
     };
     match (
         while_computing,
-        is_moving(sleeping?, still_asleep)?,
+        is_moving(sleeping?, max_still_asleep)?,
         with_busy,
     ) {
         (Some(Some(true)) | None, true, Some(Some(true)) | None) => Some(Counted::Wall),
@@ -151,14 +154,14 @@ fn identify_counted(
     }
 }
 
-/// Explains the observations by a thread that was kept from its CPU, if that is possible; otherwise
-/// empty.
+/// Explains the observations by a thread that was kept from its CPU. Returns an empty text if that
+/// does not explain them.
 fn explain_starvation(
     spinning: Option<f64>,
     sleeping: Option<f64>,
     busy: Option<f64>,
 ) -> &'static str {
-    let may_stand_still = |share: Option<f64>| share.is_some_and(|share| share <= MOVING_SHARE);
+    let may_stand_still = |share: Option<f64>| share.is_some_and(|share| share <= MIN_MOVING_SHARE);
     if may_stand_still(sleeping) && (may_stand_still(spinning) || may_stand_still(busy)) {
         "; a thread may have been kept from its CPU while it should have computed"
     } else {
@@ -166,7 +169,7 @@ fn explain_starvation(
     }
 }
 
-/// Factor by which a step may be longer than declared: units are rounded.
+/// Largest ratio of the measured resolution to the declared one that passes: units are rounded.
 /// *Judgement*.
 const MAX_STEP_RATIO: f64 = 1.5;
 
@@ -181,8 +184,8 @@ pub(super) fn compare_with_declared(case: &Case, stable: &Stable) -> Declared {
         .declared
         .then_some(case.profile.ns_per_tick)
         .flatten();
-    let system = case.evidence().claims.resolution_ns;
-    let declared = system.or(unit);
+    let declared_by_system = case.evidence().claims.resolution_ns;
+    let declared = declared_by_system.or(unit);
     let found = match case.profile.resolution {
         Resolution::Resolved { .. } => case.step_ns(),
         _ => None,
@@ -190,7 +193,7 @@ pub(super) fn compare_with_declared(case: &Case, stable: &Stable) -> Declared {
     let times_coarser = declared
         .zip(found)
         .map(|(declared, found)| found / declared);
-    let by = if system.is_some() {
+    let source = if declared_by_system.is_some() {
         "the system"
     } else {
         "its unit"
@@ -203,7 +206,7 @@ pub(super) fn compare_with_declared(case: &Case, stable: &Stable) -> Declared {
         });
     let (outcome, evidence) = match (unit.zip(off_by), declared, found.zip(times_coarser)) {
         (Some((unit, (ppm, uncertainty))), ..) => {
-            let (unit, lasts) = (ns(unit), significant(1.0 / (1.0 + ppm * 1e-6), 6));
+            let (unit, lasts) = (format_ns(unit), significant(1.0 / (1.0 + ppm * 1e-6), 6));
             let uncertainty = significant(uncertainty, 2);
             let evidence = format!(
                 "its unit declares ticks of {unit}, but they last {lasts} of that (± {uncertainty} ppm)"
@@ -224,9 +227,10 @@ pub(super) fn compare_with_declared(case: &Case, stable: &Stable) -> Declared {
             } else {
                 Outcome::Pass
             };
-            let (declared, found) = (ns(declared), ns(found));
-            let evidence =
-                format!("{by} declares a resolution of {declared}; it moves in steps of {found}");
+            let (declared, found) = (format_ns(declared), format_ns(found));
+            let evidence = format!(
+                "{source} declares a resolution of {declared}; it moves in steps of {found}"
+            );
             (outcome, evidence)
         }
     };

@@ -10,7 +10,7 @@
 use serde::{Deserialize, Serialize};
 use timers::clock_sources::{self, TIME_STAMP_COUNTER};
 
-use super::{Case, ns};
+use super::{Case, format_ns};
 use crate::model::{ComparedPath, Counted, Outcome, Path, Paths, ReadPath, ReadsBy};
 use crate::text::numbers::time;
 use crate::trace::OtherPath;
@@ -79,21 +79,22 @@ fn classify(case: &Case) -> (Outcome, Option<Path>, String) {
         return (NotTested, None, evidence.into());
     };
     let cost = cost.value;
-    let costs = ns(cost.max(0.0));
-    // Without a vDSO only the kernel reads the counter, at any cost.
+    let costs = format_ns(cost.max(0.0));
+    // Without a vDSO every read of such a clock enters the kernel, whatever it costs.
     let must_enter_kernel =
         baselines.vdso == Some(false) && case.properties.reads_by == Some(ReadsBy::Vdso);
-    if let Some(what) = trapped(case, cost).filter(|_| !must_enter_kernel) {
+    if let Some(what) = find_trap(case, cost).filter(|_| !must_enter_kernel) {
         let evidence = format!(
             "{what} traps to the hypervisor: a read takes {costs}, an instruction that is known to trap {}",
             time(baselines.trap_ns)
         );
         return (Fail, Some(Path::Trapped), evidence);
     }
-    let empty = ns(call);
+    let empty_call = format_ns(call);
     let variant = syscall_variant(case);
-    let takes = variant.map(|variant| format!("{} takes {}", variant.id, ns(variant.cost_ns)));
-    let takes = takes.unwrap_or_default();
+    let variant_takes =
+        variant.map(|variant| format!("{} takes {}", variant.id, format_ns(variant.cost_ns)));
+    let variant_takes = variant_takes.unwrap_or_default();
     match variant.map(|variant| cost / variant.cost_ns) {
         Some(share) if share >= SYSCALL_SHARE => {
             let because = match baselines.clock_source.as_deref() {
@@ -104,26 +105,26 @@ fn classify(case: &Case) -> (Outcome, Option<Path>, String) {
                 Some(source) => format!(", because the clock source is {source}"),
             };
             let evidence =
-                format!("it costs as much as its system call: {costs}, {takes}{because}");
+                format!("it costs as much as its system call: {costs}, {variant_takes}{because}");
             (Fail, Some(Path::SystemCall), evidence)
         }
         _ if cost < USER_MODE_SHARE * call => {
             let evidence =
-                format!("answered in user mode: {costs}, an empty system call takes {empty}");
+                format!("answered in user mode: {costs}, an empty system call takes {empty_call}");
             (Pass, Some(Path::UserMode), evidence)
         }
         Some(share) if share < NO_SYSCALL_SHARE => {
-            let evidence = format!("answered in user mode: {costs}, {takes}");
+            let evidence = format!("answered in user mode: {costs}, {variant_takes}");
             (Pass, Some(Path::UserMode), evidence)
         }
         Some(_) => {
             let evidence = format!(
-                "its cost does not decide it: {costs}, {takes}, an empty system call {empty}"
+                "its cost does not decide it: {costs}, {variant_takes}, an empty system call {empty_call}"
             );
             (NotTested, None, evidence)
         }
         None => {
-            let evidence = format!("a system call: {costs}, an empty one takes {empty}");
+            let evidence = format!("a system call: {costs}, an empty one takes {empty_call}");
             (Pass, Some(Path::SystemCall), evidence)
         }
     }
@@ -147,12 +148,12 @@ fn syscall_variant<'a>(case: &Case<'a>) -> Option<SyscallVariant<'a>> {
 
 /// Returns what traps to the hypervisor, if anything: the instruction or counter that the timer
 /// reads directly, or the counter that the kernel reads for its clocks.
-fn trapped(case: &Case, cost: f64) -> Option<&'static str> {
+fn find_trap(case: &Case, cost: f64) -> Option<&'static str> {
     let baselines = case.baselines;
     let trap = baselines.trap_ns.filter(|trap| cost >= TRAP_SHARE * trap)?;
-    // A read by a system call costs as much as that call for another event, plus the trap. The cost
-    // of the call may be unknown, and so may the overhead of a runtime.
-    let beneath_ns = match case.properties.reads_by {
+    // A read through the kernel costs as much as its system call, plus the trap. The cost of that
+    // call may be unknown, and so may the overhead of a runtime.
+    let call_ns = match case.properties.reads_by {
         Some(ReadsBy::Instruction) => Some(0.0),
         _ => case.syscall_variant.map(|variant| variant.cost_ns),
     };
@@ -160,10 +161,10 @@ fn trapped(case: &Case, cost: f64) -> Option<&'static str> {
     let reads_counter = source.is_some_and(clock_sources::reads_counter);
     match (case.trace.declared, case.claimed()) {
         (false, Some(Counted::ThreadCycles)) => {
-            (cost - beneath_ns? >= COUNTER_TRAP_SHARE * trap).then_some("its counter")
+            (cost - call_ns? >= COUNTER_TRAP_SHARE * trap).then_some("its counter")
         }
         (false, Some(Counted::Wall)) => Some("its instruction"),
-        // The cost of entering the kernel is no trap.
+        // The cost of entering the kernel is not part of a trap.
         (true, Some(Counted::Wall))
             if reads_counter
                 && case.properties.reads_by.is_some()
@@ -175,10 +176,12 @@ fn trapped(case: &Case, cost: f64) -> Option<&'static str> {
     }
 }
 
-/// Declared steps by which a clock that the timer interrupt updates may lag, because the interrupt
-/// may come late. *Judgement*: as many as of clocks that are updated late.
+/// Largest lag, in declared steps, of a clock that the timer interrupt updates; the interrupt may
+/// come late. *Judgement*: as many as of clocks that are updated late.
 const MAX_LATE_STEPS: i64 = 10;
 
+/// Judges whether readings on the other paths to the same clock lie between the readings around
+/// them. `None` if the timer was not compared with another path.
 pub(super) fn compare_paths(case: &Case) -> Option<Paths> {
     let others = &case.evidence().other_paths;
     let rows: Vec<ComparedPath> = others.iter().map(compared_path).collect();
@@ -195,9 +198,9 @@ pub(super) fn compare_paths(case: &Case) -> Option<Paths> {
     let (outcome, evidence) = match worst {
         Some((row, compared)) => {
             let (by, side) = if row.ahead_ns >= row.behind_ns {
-                (ns(row.ahead_ns), "after the next one")
+                (format_ns(row.ahead_ns), "after the next one")
             } else {
-                (ns(row.behind_ns), "before the last one")
+                (format_ns(row.behind_ns), "before the last one")
             };
             let within = &compared.outer_id;
             let evidence = format!("a reading of it lay {side} of {within}, by up to {by}");
@@ -205,9 +208,9 @@ pub(super) fn compare_paths(case: &Case) -> Option<Paths> {
         }
         None => {
             let all: u64 = others.iter().map(|one| u64::from(one.readings)).sum();
-            let sees = ns(rows.iter().map(|row| row.sees_ns).fold(0.0, f64::max));
+            let detectable = format_ns(rows.iter().map(|row| row.sees_ns).fold(0.0, f64::max));
             let evidence = format!(
-                "{all} readings lay between those of {within} around them; a difference of {sees} would have shown"
+                "{all} readings lay between those of {within} around them; a difference of {detectable} would have been detected"
             );
             (Outcome::Pass, evidence)
         }
@@ -219,17 +222,18 @@ pub(super) fn compare_paths(case: &Case) -> Option<Paths> {
     })
 }
 
-/// Returns by how much the readings contradict those on another path, beyond what is allowed.
+/// Computes the largest differences from another path that truncation and late updates do not
+/// explain.
 fn compared_path(other: &OtherPath) -> ComparedPath {
-    // The difference that truncation and late updates explain, in nanoseconds.
-    let allowed = other.unit_ns + MAX_LATE_STEPS * other.lag_ns;
-    let behind = other.behind_ns - allowed + 1;
+    // The largest difference that truncation and late updates explain.
+    let allowed_ns = other.unit_ns + MAX_LATE_STEPS * other.lag_ns;
+    let behind_ns = other.behind_ns - allowed_ns + 1;
     ComparedPath {
         within: other.outer_id.clone(),
         busy: other.busy,
         readings: other.readings,
         ahead_ns: other.ahead_ns.max(0) as f64,
-        behind_ns: behind.max(0) as f64,
-        sees_ns: (other.min_width_ns + allowed) as f64,
+        behind_ns: behind_ns.max(0) as f64,
+        sees_ns: (other.min_width_ns + allowed_ns) as f64,
     }
 }

@@ -1,15 +1,15 @@
-//! Checks whether timers can be compared with the reference. It must not go back from one
-//! comparison to the next, and from the first to the last it must count as much time as the clock
-//! of this program. A reference that wraps violates at least one of these conditions.
+//! Checks whether the reference is fit for comparisons with timers. The reference must not go back
+//! from one comparison to the next, and from the first comparison to the last it must count as much
+//! time as the kernel's clock. A reference that wraps violates at least one of these conditions.
 
-use super::{Case, nanoseconds, ns, times};
+use super::{Case, format_ns, step_size, times};
 use crate::model::{Counted, Outcome};
 
 /// Relative deviation allowed for a clock on separate hardware: the kernel corrects a clock by 500
 /// ppm at most (adjtimex(2)), so each of two clocks may be off by that. *Computed*.
 const HARDWARE_TOLERANCE: f64 = 1e-3;
 
-/// The number of steps backwards from one comparison to the next, and the largest one in ticks.
+/// Steps backwards from one comparison to the next: their number, and the largest in ticks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct BackwardSteps {
     pub(super) steps: u64,
@@ -17,7 +17,7 @@ pub(super) struct BackwardSteps {
 }
 
 impl BackwardSteps {
-    /// Counts a gap if it is negative by more than `allowed` ticks.
+    /// Counts a gap between two comparisons if it is negative by more than `allowed` ticks.
     fn with_gap(self, gap: i64, allowed: f64) -> Self {
         if gap as f64 >= -allowed {
             return self;
@@ -93,23 +93,25 @@ fn gaps<'a>(
         .flat_map(move |list| list.windows(2).map(move |pair| gap(&pair[0], &pair[1])))
 }
 
+/// Describes the steps backwards; `None` if there are none.
 fn went_back(back: BackwardSteps, ns_per_tick: Option<f64>) -> Option<String> {
-    let by = nanoseconds(ns_per_tick.map(|ns| back.largest as f64 * ns), back.largest);
+    let by = step_size(ns_per_tick.map(|ns| back.largest as f64 * ns), back.largest);
     let often = times(back.steps);
     (back.steps > 0).then(|| format!("went back between two comparisons, {often}, by up to {by}"))
 }
 
-/// Returns the first and the last sparse comparison.
+/// Returns the first and the last sparse comparison; `None` if there are fewer than two.
 fn first_and_last<'a>(case: &'a Case) -> Option<(&'a [i64; 3], &'a [i64; 3])> {
     let all = &case.evidence().sparse_comparisons;
     (all.len() > 1).then_some((all.first()?, all.last()?))
 }
 
-/// Describes how far the time that the timer counted differs from the time that passed, if it does.
+/// Describes how far the time that a clock of wall time counted differs from the time that passed;
+/// `None` if the two agree, or cannot be compared.
 fn own_miscount(case: &Case) -> Option<String> {
     let wall = case.claimed().is_none_or(|counts| counts == Counted::Wall);
     let (first, last) = first_and_last(case).filter(|_| wall && case.trace.declared)?;
-    let counted = case.ns(last[1].wrapping_sub(first[1]) as f64)?;
+    let counted = case.ticks_to_ns(last[1].wrapping_sub(first[1]) as f64)?;
     miscounted(
         case,
         [counted, counted],
@@ -121,14 +123,19 @@ fn own_miscount(case: &Case) -> Option<String> {
 /// Compares the time that a clock counted from the first comparison to the last, as a lower and an
 /// upper bound in nanoseconds, with the time that passed. Returns the difference in words, if it is
 /// too large.
-fn miscounted(case: &Case, [least, most]: [f64; 2], step: f64, rate: f64) -> Option<String> {
+fn miscounted(
+    case: &Case,
+    [least_ns, most_ns]: [f64; 2],
+    step_ns: f64,
+    rate_uncertainty: f64,
+) -> Option<String> {
     let [low, high] = case.evidence().passed_ns?.map(|ns| ns as f64);
-    let rate = HARDWARE_TOLERANCE + rate;
-    let differs =
-        most < low * (1.0 - rate) - 2.0 * step || least > high * (1.0 + rate) + 2.0 * step;
+    let tolerance = HARDWARE_TOLERANCE + rate_uncertainty;
+    let differs = most_ns < low * (1.0 - tolerance) - 2.0 * step_ns
+        || least_ns > high * (1.0 + tolerance) + 2.0 * step_ns;
     differs.then(|| {
-        let counted = ns(f64::midpoint(least, most).max(0.0));
-        let passed = ns(f64::midpoint(low, high));
+        let counted = format_ns(f64::midpoint(least_ns, most_ns).max(0.0));
+        let passed = format_ns(f64::midpoint(low, high));
         format!("counted {counted} while {passed} passed by the kernel's clock")
     })
 }

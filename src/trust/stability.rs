@@ -3,9 +3,9 @@
 //!
 //! A comparison reads the reference, the timer, and the reference again. The timer was therefore
 //! read at the midpoint of both reference readings, with an error of at most half their distance.
-//! From one comparison to the next both clocks must move by the same time, except for the
-//! truncation by their steps and for 1000 ppm: twice the most that the kernel slews a clock
-//! (adjtimex(2)), and more than the error of any quartz.
+//! From one comparison to the next both clocks must advance by the same time. Tolerated are the
+//! truncation by their steps and a difference of 1000 ppm: twice the most that the kernel slews a
+//! clock (adjtimex(2)), and more than the error of any quartz.
 
 mod advances;
 mod rates;
@@ -13,9 +13,9 @@ mod windows;
 
 use self::rates::KnownRate;
 use self::windows::{
-    Comparison, Expected, FoundInWindows, comparisons, length, longest, usual_rate,
+    Comparison, Expected, FoundInWindows, longest_run, to_comparisons, usual_rate, watched_ns,
 };
-use super::{Case, ns, ppm, reference, times};
+use super::{Case, format_ns, ppm, reference, times};
 use crate::model::{AllanPoint, Counted, Family, Outcome, Stable};
 use crate::rate::allan_deviations;
 use crate::resolution::Resolution;
@@ -26,28 +26,30 @@ use timers::clock_sources;
 /// *Definition*: the most that the kernel slews a clock (adjtimex(2)).
 const MAX_SLEW: f64 = 500e-6;
 
-/// Offset in ppm below which a clock stood still for most of the time.
+/// Largest rate offset, in ppm, of a clock that stood still for most of the time.
 /// *Judgement*.
-const STILL_PPM: f64 = -900_000.0;
+const MAX_STILL_OFFSET_PPM: f64 = -900_000.0;
 
 /// Uncertainty in ppm above which a rate counts as unknown.
 /// *Judgement*: that of a timer whose step is a fifth of the time watched.
 const MAX_UNCERTAINTY_PPM: f64 = 200_000.0;
 
-/// The number of steps by which the update of a clock may be late. A clock that the timer interrupt
-/// updates is late if the CPU that handles the interrupt does not run, but no time is lost.
+/// Largest number of steps by which the update of a clock may be late. A clock that the timer
+/// interrupt updates is late if the CPU that handles the interrupt does not run; the clock then
+/// catches up, and no time is lost.
 /// *Judgement*: ten ticks of 4 ms are as long as hypervisors that share CPUs keep one from running.
 const MAX_LATE_STEPS: f64 = 10.0;
 
+/// Judges the stability of the timer of `case`.
 pub(super) fn judge(case: &Case) -> Stable {
-    let series = comparisons(case, &case.evidence().series);
-    let close = comparisons(case, &case.evidence().close_comparisons);
-    let sparse_comparisons = comparisons(case, &case.evidence().sparse_comparisons);
+    let series = to_comparisons(case, &case.evidence().series);
+    let close = to_comparisons(case, &case.evidence().close_comparisons);
+    let sparse_comparisons = to_comparisons(case, &case.evidence().sparse_comparisons);
     let uncertainty = 2.0 * case.trace.reference.uncertainty_ns() + case.step_ns().unwrap_or(0.0);
     let runs = [&series, &close, &sparse_comparisons];
     let mut found = FoundInWindows::default();
     // Both values are those of the run that was watched for longest.
-    let (mut watched_ns, mut smallest_jump_ns) = (0.0, None);
+    let (mut longest_ns, mut smallest_jump_ns) = (0.0, None);
     if knows_steps(case) {
         for run in runs {
             let rate =
@@ -59,8 +61,8 @@ pub(super) fn judge(case: &Case) -> Stable {
                 max_late_ns: MAX_LATE_STEPS * case.step_ns().unwrap_or(0.0),
             };
             let undetected_ns = found.check_windows(run, &expected);
-            if let Some(length_ns) = length(run).filter(|length_ns| *length_ns >= watched_ns) {
-                (watched_ns, smallest_jump_ns) = (length_ns, Some(undetected_ns));
+            if let Some(length_ns) = watched_ns(run).filter(|length_ns| *length_ns >= longest_ns) {
+                (longest_ns, smallest_jump_ns) = (length_ns, Some(undetected_ns));
             }
         }
         found.check_work(case);
@@ -71,7 +73,7 @@ pub(super) fn judge(case: &Case) -> Stable {
         evidence: String::new(),
         offset_ppm: known.map(|known| 1e6 * known.typical),
         offset_uncertainty_ppm: known.map(|known| 1e6 * known.half_width),
-        longest_window_s: longest(&runs).and_then(|run| Some(1e-9 * length(run)?)),
+        longest_window_s: longest_run(&runs).and_then(|run| Some(1e-9 * watched_ns(run)?)),
         allan: allan_points(&runs),
         jumps: found.jumps,
         freezes: found.freezes,
@@ -101,6 +103,7 @@ pub(super) fn judge(case: &Case) -> Stable {
     }
 }
 
+/// Sets the outcome and the evidence.
 fn with_verdict(stable: Stable, outcome: Outcome, evidence: impl Into<String>) -> Stable {
     Stable {
         outcome,
@@ -109,6 +112,7 @@ fn with_verdict(stable: Stable, outcome: Outcome, evidence: impl Into<String>) -
     }
 }
 
+/// Removes the rate, jumps and freezes, which say nothing about such a timer.
 fn without_rate(stable: Stable) -> Stable {
     Stable {
         offset_ppm: None,
@@ -138,17 +142,19 @@ fn judge_cpu_time(stable: Stable) -> Stable {
 /// Judges a cycle counter: it follows the frequency of the core and claims no rate, but must
 /// neither exceed the speed of any core nor stand still during work.
 fn judge_cycles(case: &Case, stable: Stable, runs: &[&Vec<Comparison>]) -> Stable {
-    /// The largest number of cycles in a nanosecond.
+    /// Largest number of cycles of a core in a nanosecond.
     /// *Definition*: no core is that fast.
     const MAX_CYCLES_PER_NS: f64 = 20.0;
     let tick = case.profile.ns_per_tick.unwrap_or(1.0);
-    let ahead = |pair: &[Comparison]| {
+    let leap_of = |pair: &[Comparison]| {
         let passed =
             pair[1].reference - pair[0].reference + pair[0].uncertainty + pair[1].uncertainty;
         Some(pair[1].timer - pair[0].timer)
             .filter(|moved| moved / tick > MAX_CYCLES_PER_NS * passed.max(0.0))
     };
-    let leaps = runs.iter().flat_map(|run| run.windows(2).filter_map(ahead));
+    let leaps = runs
+        .iter()
+        .flat_map(|run| run.windows(2).filter_map(leap_of));
     let leap = leaps.max_by(f64::total_cmp);
     let mut at_work = FoundInWindows::default();
     at_work.check_work(case);
@@ -182,6 +188,7 @@ fn judge_cycles(case: &Case, stable: Stable, runs: &[&Vec<Comparison>]) -> Stabl
     with_verdict(stable, Outcome::NotApplicable, evidence)
 }
 
+/// Judges a clock of wall time, whose rate is known, in this order: jumps, freezes, then the rate.
 fn judge_wall_time(
     case: &Case,
     stable: Stable,
@@ -197,25 +204,24 @@ fn judge_wall_time(
     );
     let is_off = offset.abs() - uncertainty > MAX_SLEW * 1e6;
     let declared = case.trace.declared;
-    // In any run, a few processes may calibrate their clock wrongly, so that only a majority
-    // counts.
-    let other = known
+    // A few processes of any run may calibrate their clock wrongly, so only a majority counts.
+    let wrong_in_most = known
         .farthest
         .filter(|_| 2 * known.proven_off > known.processes);
     let window = time(stable.longest_window_s.map(|s| s * 1e9));
-    let most = time(stable.largest_ns);
+    let largest = time(stable.largest_ns);
     let often = |count: u32| times(count.into());
     let (outcome, evidence) = if stable.jumps > 0 {
         let often = often(stable.jumps);
         (
             Fail,
-            format!("it jumped ahead of its reference {often}, by up to {most}"),
+            format!("it jumped ahead of its reference {often}, by up to {largest}"),
         )
     } else if stable.freezes > 0 {
         let often = often(stable.freezes);
         (
             Fail,
-            format!("it stood still or fell behind its reference {often}, by up to {most}"),
+            format!("it stood still or fell behind its reference {often}, by up to {largest}"),
         )
     } else if uncertainty > MAX_UNCERTAINTY_PPM {
         (
@@ -229,7 +235,7 @@ fn judge_wall_time(
             NotTested,
             format!("it keeps its rate over {window}, {unknown}"),
         )
-    } else if declared && offset < STILL_PPM {
+    } else if declared && offset < MAX_STILL_OFFSET_PPM {
         (
             Fail,
             format!("it stood still or fell behind its reference over {window}"),
@@ -240,7 +246,7 @@ fn judge_wall_time(
             Fail,
             format!("it runs {rate} faster than its reference (over {window})"),
         )
-    } else if let Some(rate) = other {
+    } else if let Some(rate) = wrong_in_most {
         let rate = ppm(1e6 * rate.offset, 1e6 * rate.uncertainty);
         let (off, processes) = (known.proven_off, known.processes);
         (
@@ -255,6 +261,7 @@ fn judge_wall_time(
     with_verdict(stable, outcome, evidence)
 }
 
+/// Describes the rate of a stable clock.
 fn describe_steady_rate(
     case: &Case,
     stable: &Stable,
@@ -274,7 +281,7 @@ fn describe_steady_rate(
     evidence += &format!(" over {}", time(stable.longest_window_s.map(|s| s * 1e9)));
     // Larger jumps would have been found anywhere in the watched time.
     if let Some(most_ns) = stable.smallest_jump_ns {
-        evidence += &format!(", without jumps of more than {}", ns(most_ns));
+        evidence += &format!(", without jumps of more than {}", format_ns(most_ns));
     }
     let processes = known.processes;
     if let Some([low, high]) = known.range {
@@ -288,13 +295,14 @@ fn describe_steady_rate(
     }
     // A clock that the timer interrupt updates is late if the CPU was kept from running.
     if found.late > 0 {
-        let (often, latest) = (times(found.late.into()), ns(found.latest_ns));
+        let (often, latest) = (times(found.late.into()), format_ns(found.latest_ns));
         evidence += &format!("; it was updated late {often}, by up to {latest}, and caught up");
     }
     evidence
 }
 
-/// Returns whether the step is known: steps of unknown length look like jumps and freezes.
+/// Returns whether the step of the timer is known. Steps of unknown length look like jumps and
+/// freezes.
 fn knows_steps(case: &Case) -> bool {
     matches!(case.profile.resolution, Resolution::Resolved { .. })
 }
@@ -335,7 +343,7 @@ fn judge_by_deviating_reference(case: &Case, stable: Stable) -> Stable {
     let reference = &case.trace.reference;
     let deviated = format!(
         "deviated from the kernel's clock by {}",
-        ns(reference.unexplained_deviation_ns)
+        format_ns(reference.unexplained_deviation_ns)
     );
     let stable = Stable {
         offset_ppm: None,

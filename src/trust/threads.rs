@@ -1,11 +1,12 @@
 //! Judges whether a timer steps backwards within a thread (monotonic) or between threads
 //! (thread-safe).
 
-use super::{Case, nanoseconds, ns, reference, times};
+use super::{Case, format_ns, reference, step_size, times};
 use crate::model::{Counted, CpuOffset, Monotonic, Outcome, ThreadSafe};
 use crate::rate::order::offsets;
 use crate::trace::Threads;
 
+/// Judges whether readings that are handed from thread to thread step backwards.
 pub(super) fn judge_between_threads(case: &Case) -> ThreadSafe {
     let none = Threads::default();
     let threads = case.evidence().threads.as_ref().unwrap_or(&none);
@@ -15,7 +16,9 @@ pub(super) fn judge_between_threads(case: &Case) -> ThreadSafe {
     let chosen = pairs().filter(|pair| pair.cpus.is_some()).count();
     let worst = pairs().max_by_key(|pair| pair.largest);
     let largest = worst.map_or(0, |pair| pair.largest);
-    let largest_ns = (backward > 0).then(|| case.ns(largest as f64)).flatten();
+    let largest_ns = (backward > 0)
+        .then(|| case.ticks_to_ns(largest as f64))
+        .flatten();
     let offsets = cpu_offsets(case, threads);
     let (outcome, evidence) = match case.claimed() {
         Some(Counted::ThreadCpu | Counted::ThreadCycles) => (
@@ -31,7 +34,7 @@ pub(super) fn judge_between_threads(case: &Case) -> ThreadSafe {
             )
         }
         _ if backward > 0 => {
-            let (by, steps) = (nanoseconds(largest_ns, largest), times(backward));
+            let (by, steps) = (step_size(largest_ns, largest), times(backward));
             let mut evidence = format!(
                 "it stepped backwards {steps} in {handoffs} handoffs between threads, by up to {by}"
             );
@@ -55,7 +58,10 @@ pub(super) fn judge_between_threads(case: &Case) -> ThreadSafe {
                 .map(|offset| offset.ns.abs() + offset.uncertainty_ns);
             let largest = largest.fold(0.0, f64::max);
             if largest > 0.0 {
-                evidence += &format!("; the clocks of all CPUs agree within {}", ns(largest));
+                evidence += &format!(
+                    "; the clocks of all CPUs agree within {}",
+                    format_ns(largest)
+                );
             }
             (Outcome::Pass, evidence)
         }
@@ -73,6 +79,7 @@ pub(super) fn judge_between_threads(case: &Case) -> ThreadSafe {
     }
 }
 
+/// Returns the offsets between the clocks of the CPUs; empty if the tick or the step is unknown.
 fn cpu_offsets(case: &Case, threads: &Threads) -> Vec<CpuOffset> {
     let (Some(ns), Some(step_ns)) = (case.profile.ns_per_tick, case.step_ns()) else {
         return Vec::new();
@@ -87,6 +94,7 @@ fn cpu_offsets(case: &Case, threads: &Threads) -> Vec<CpuOffset> {
         .collect()
 }
 
+/// Judges whether successive readings of one thread step backwards.
 pub(super) fn judge_one_thread(case: &Case) -> Monotonic {
     let order = case.evidence().order.unwrap_or_default();
     let in_readings = case.profile.backward;
@@ -94,11 +102,13 @@ pub(super) fn judge_one_thread(case: &Case) -> Monotonic {
     let between = reference::timer_backward_steps(case);
     let backward = order.backward + in_readings.steps + between.steps;
     let largest = order.largest.max(in_readings.largest).max(between.largest);
-    let largest_ns = (backward > 0).then(|| case.ns(largest as f64)).flatten();
-    let own = (case.trace.runs.iter()).map(|run| run.readings.values.len() as u64);
-    let readings = order.readings + own.sum::<u64>();
+    let largest_ns = (backward > 0)
+        .then(|| case.ticks_to_ns(largest as f64))
+        .flatten();
+    let own_readings = (case.trace.runs.iter()).map(|run| run.readings.values.len() as u64);
+    let readings = order.readings + own_readings.sum::<u64>();
     let (outcome, evidence) = if backward > 0 {
-        let (often, by) = (times(backward), nanoseconds(largest_ns, largest));
+        let (often, by) = (times(backward), step_size(largest_ns, largest));
         let evidence = format!(
             "it stepped backwards {often} in {readings} readings of one thread, by up to {by}"
         );
@@ -106,7 +116,7 @@ pub(super) fn judge_one_thread(case: &Case) -> Monotonic {
     } else if readings == 0 {
         (Outcome::NotTested, "there were no readings".into())
     } else if let (0, Some(why)) = (order.readings, case.refusal("readings")) {
-        let evidence = format!("no long series of readings could be had: {why}");
+        let evidence = format!("no long series of readings could be taken: {why}");
         (Outcome::NotTested, evidence)
     } else {
         let mut evidence = format!("{readings} readings never stepped backwards");

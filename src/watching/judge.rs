@@ -1,4 +1,4 @@
-//! Derives events from samples of the clocks.
+//! Detects events, such as a pause or a clock that was set, in successive samples of the clocks.
 
 use super::offsets::{Offsets, Stability};
 use super::pause::MachineRates;
@@ -29,9 +29,10 @@ const MAX_RATE_WANDER: f64 = 2e-6;
 /// Largest deviation of the counter, as a share of the time between two samples, that is not a
 /// jump, because it may be a changed rate, which [`RateWindows`] detects.
 /// *Judgement*: twice the largest correction of a rate that the kernel permits.
-const RATE_CHANGE_SHARE: f64 = 1e-3;
+const MAX_RATE_CHANGE: f64 = 1e-3;
 
-/// Smallest time, in seconds, by which the RTC has to advance more than the other clocks.
+/// Smallest time, in seconds, by which the RTC must advance more than the other clocks for an
+/// event.
 /// *Computed*: each of the two readings of the RTC has an error of up to one second.
 const MIN_FROZEN_S: f64 = 2.0;
 
@@ -153,16 +154,21 @@ impl Judge {
         if !self.is_late(sample) {
             return false;
         }
-        let late = sample.monotonic - sample.planned;
+        let late_ns = sample.monotonic - sample.planned;
         let waited = sample
             .run_queue_ns
             .zip(last.run_queue_ns)
             .and_then(|(now, then)| now.checked_sub(then));
-        let cause = self.machine_rates.cause(sample, late, waited);
+        let cause = self.machine_rates.find_cause(sample, late_ns, waited);
         // The pause began between the last sample and the planned time of this one, so its length
-        // is between `late` and the time since the last sample.
-        let longest = sample.monotonic - last.monotonic;
-        events.push(context.time_event(EventKind::Pause, cause, late, [late, longest.max(late)]));
+        // is between `late_ns` and the time since the last sample.
+        let longest_ns = sample.monotonic - last.monotonic;
+        events.push(context.time_event(
+            EventKind::Pause,
+            cause,
+            late_ns,
+            [late_ns, longest_ns.max(late_ns)],
+        ));
         true
     }
 
@@ -237,10 +243,10 @@ impl Judge {
         events: &mut Vec<Event>,
     ) {
         let (first, sample) = (context.first, context.sample);
-        let (Some(raw), Some(began)) = (sample.raw, first.raw) else {
+        let (Some(raw), Some(first_raw)) = (sample.raw, first.raw) else {
             return;
         };
-        let passed = (raw - began) as f64;
+        let passed = (raw - first_raw) as f64;
         let error_ns = (sample.duration_ns + OFFSET_TOLERANCE_NS) as f64;
         let ahead = (sample.monotonic - first.monotonic) as f64 - passed;
         self.monotonic_offsets
@@ -256,17 +262,17 @@ impl Judge {
                 }
             }
         }
-        let (Some(counter), Some(zero)) = (sample.counter, first.counter) else {
+        let (Some(counter), Some(first_counter)) = (sample.counter, first.counter) else {
             return;
         };
-        let ticks = counter.wrapping_sub(zero) as i64 as f64;
-        if let Some(jump) = self.counter_jump(sample, last) {
+        let ticks = counter.wrapping_sub(first_counter) as i64 as f64;
+        if let Some((jump_ns, bounds_ns)) = self.counter_jump(sample, last) {
             let cause = if paused {
                 Cause::Migration
             } else {
                 Cause::Counter
             };
-            events.push(context.time_event(EventKind::CounterJump, cause, jump.0, jump.1));
+            events.push(context.time_event(EventKind::CounterJump, cause, jump_ns, bounds_ns));
             self.counter_rate.forget();
             self.counter_offsets.forget();
             return;
@@ -314,7 +320,7 @@ impl Judge {
         let uncertainty = offset_uncertainty(sample, last) as f64
             + (passed.abs() + jump.abs()) * (error / rate.abs() + MAX_RATE_WANDER);
         let bounds = [(jump - uncertainty) as i64, (jump + uncertainty) as i64];
-        (jump.abs() > uncertainty + JUMP_TOLERANCE_NS + passed.abs() * RATE_CHANGE_SHARE)
+        (jump.abs() > uncertainty + JUMP_TOLERANCE_NS + passed.abs() * MAX_RATE_CHANGE)
             .then_some((jump as i64, bounds))
     }
 }
@@ -335,21 +341,21 @@ fn seconds_between(first: &ClockSample, sample: &ClockSample) -> f64 {
 fn detect_suspend(context: &EventContext<'_>, last: &ClockSample, events: &mut Vec<Event>) -> bool {
     let sample = context.sample;
     let offset = |sample: &ClockSample| Some(sample.boottime? - sample.monotonic);
-    let Some(slept) = offset(sample)
+    let Some(slept_ns) = offset(sample)
         .zip(offset(last))
         .map(|(now, then)| now - then)
     else {
         return false;
     };
     let uncertainty = offset_uncertainty(sample, last);
-    if slept <= MIN_SUSPEND_NS.max(uncertainty) {
+    if slept_ns <= MIN_SUSPEND_NS.max(uncertainty) {
         return false;
     }
     events.push(context.time_event(
         EventKind::Suspend,
         Cause::Suspend,
-        slept,
-        [slept - uncertainty, slept + uncertainty],
+        slept_ns,
+        [slept_ns - uncertainty, slept_ns + uncertainty],
     ));
     true
 }
@@ -360,14 +366,14 @@ fn detect_step(context: &EventContext<'_>, last: &ClockSample, events: &mut Vec<
     let sample = context.sample;
     let offset =
         |sample: &ClockSample| Some(sample.realtime? - sample.boottime.unwrap_or(sample.monotonic));
-    let Some(set) = offset(sample)
+    let Some(change_ns) = offset(sample)
         .zip(offset(last))
         .map(|(now, then)| now - then)
     else {
         return;
     };
     let uncertainty = offset_uncertainty(sample, last);
-    if set.abs() <= uncertainty {
+    if change_ns.abs() <= uncertainty {
         return;
     }
     let tai_change_s = sample
@@ -375,7 +381,7 @@ fn detect_step(context: &EventContext<'_>, last: &ClockSample, events: &mut Vec<
         .zip(last.tai_offset_s)
         .map_or(0, |(now, then)| now - then);
     let is_leap_second = tai_change_s != 0
-        && (set + tai_change_s.saturating_mul(1_000_000_000)).abs() <= uncertainty;
+        && (change_ns + tai_change_s.saturating_mul(1_000_000_000)).abs() <= uncertainty;
     let cause = if is_leap_second {
         Cause::LeapSecond
     } else {
@@ -384,8 +390,8 @@ fn detect_step(context: &EventContext<'_>, last: &ClockSample, events: &mut Vec<
     events.push(context.time_event(
         EventKind::Step,
         cause,
-        set,
-        [set - uncertainty, set + uncertainty],
+        change_ns,
+        [change_ns - uncertainty, change_ns + uncertainty],
     ));
 }
 
@@ -396,6 +402,7 @@ struct EventContext<'a> {
 }
 
 impl EventContext<'_> {
+    /// Creates an event without a size.
     fn event(&self, kind: EventKind, cause: Cause, unit: &str) -> Event {
         Event {
             kind,
@@ -408,6 +415,7 @@ impl EventContext<'_> {
         }
     }
 
+    /// Creates an event whose size and bounds are times in nanoseconds.
     fn time_event(&self, kind: EventKind, cause: Cause, size: i64, ends: [i64; 2]) -> Event {
         let [size, low, high] = [size, ends[0], ends[1]].map(|ns| ns as f64 / NS_PER_SECOND);
         Event {
@@ -416,6 +424,7 @@ impl EventContext<'_> {
         }
     }
 
+    /// Creates an event whose size is a change of rate.
     fn rate_event(&self, kind: EventKind, cause: Cause, change: Change) -> Event {
         let Change { ppm, error_ppm } = change;
         let ends = (ppm - error_ppm, ppm + error_ppm);

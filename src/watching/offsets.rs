@@ -1,12 +1,12 @@
-//! Measures how stable the rate of one clock relative to another is over a whole watch, as the
-//! Allan deviation: the typical change of the rate from one window to the next, by length of the
-//! windows.
+//! Measures how stable the rate of one clock relative to another is during a watch. The measure is
+//! the Allan deviation: the typical change of the rate from one window to the next, by length of
+//! the windows.
 
 use serde::{Deserialize, Serialize};
 
 use crate::rate;
 
-/// Most offsets that are stored; when it is reached, every second one is dropped.
+/// Number of stored offsets at which every second one is dropped.
 /// *Judgement*: the shortest window is then about 1 s for a watch of an hour, and 30 s for one of a
 /// day.
 const MAX_OFFSETS: usize = 4096;
@@ -25,8 +25,9 @@ pub struct Stability {
 pub struct Offsets {
     /// Times and offsets in seconds.
     stored: Vec<(f64, f64)>,
-    /// One of this many added offsets is stored.
+    /// One in this many added offsets is stored.
     stride: u64,
+    /// Number of offsets added since the last event.
     added: u64,
 }
 

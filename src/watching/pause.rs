@@ -1,12 +1,12 @@
-//! Finds the cause of a late sample, a pause.
+//! Finds the cause of a pause, which is detected because a sample is late.
 
 use super::{Cause, ClockSample, MachineState};
 
-/// Share of a pause that one cause has to account for.
+/// Smallest share of a pause for which a cause must account.
 /// *Judgement*: most of the pause.
 const MIN_CAUSE_SHARE: f64 = 0.5;
 
-/// Fewest expected interrupts in a pause for a decision based on them.
+/// Smallest number of interrupts usual in the time of a pause for which their count is evidence.
 /// *Judgement*: five standard deviations of a count of 100 are half of it, so chance does not make
 /// a machine that ran look like one that stood still.
 const MIN_INTERRUPTS: f64 = 100.0;
@@ -19,6 +19,7 @@ pub struct MachineRates {
     /// interrupts.
     last_interrupts: Option<(i64, u64)>,
     interrupts_per_ns: Option<f64>,
+    /// The steal time at the last state of the machine, in nanoseconds.
     steal_ns: Option<u64>,
 }
 
@@ -41,17 +42,22 @@ impl MachineRates {
     /// Returns the cause of a `sample` that is `late_ns` nanoseconds late. `run_queue_ns` is the
     /// time for which its thread was ready to run but had no CPU since the last sample; `None` if
     /// the system does not report it.
-    pub fn cause(&self, sample: &ClockSample, late_ns: i64, run_queue_ns: Option<u64>) -> Cause {
-        let least = late_ns as f64 * MIN_CAUSE_SHARE;
+    pub fn find_cause(
+        &self,
+        sample: &ClockSample,
+        late_ns: i64,
+        run_queue_ns: Option<u64>,
+    ) -> Cause {
+        let min_ns = late_ns as f64 * MIN_CAUSE_SHARE;
         if sample.continued {
             return Cause::Process;
         }
         let machine = sample.machine.as_ref();
         let steal_ns = machine.and_then(|machine| machine.stolen_ns?.checked_sub(self.steal_ns?));
-        if steal_ns.is_some_and(|steal_ns| steal_ns as f64 >= least) {
+        if steal_ns.is_some_and(|steal_ns| steal_ns as f64 >= min_ns) {
             return Cause::Host;
         }
-        if run_queue_ns.is_some_and(|run_queue_ns| run_queue_ns as f64 >= least) {
+        if run_queue_ns.is_some_and(|run_queue_ns| run_queue_ns as f64 >= min_ns) {
             return Cause::Scheduler;
         }
         match machine.and_then(|machine| self.had_interrupts(sample.monotonic, machine, late_ns)) {

@@ -47,13 +47,17 @@ pub struct RateWindows {
     unconfirmed: Option<Rate>,
 }
 
+/// A reading of both clocks, since the watch began.
 #[derive(Clone, Copy, Debug)]
 struct Reading {
+    /// The clock, in its unit.
     clock: f64,
     reference_ns: f64,
+    /// Largest error of the offset between the clocks.
     error_ns: f64,
 }
 
+/// A rate with its largest error.
 #[derive(Clone, Copy, Debug)]
 struct Rate {
     /// Units of the clock per nanosecond of the reference.

@@ -96,8 +96,8 @@ fn cause_in_words(cause: Cause) -> &'static str {
     }
 }
 
-/// Returns a text with the number of events of each kind, and the size of the largest if sizes are
-/// times. `None` if there are no events.
+/// Returns a text with the number of events of each kind, and for kinds whose sizes are times the
+/// largest size. `None` if there are no events.
 #[must_use]
 pub fn tally(events: &[Event]) -> Option<String> {
     let mut text = String::new();

@@ -28,8 +28,8 @@ pub(super) fn choose_wait(args: &PickArgs, every_ns: f64) -> Result<WaitChoice, 
     }
 }
 
-/// Measures a few waits with all timers, and then enough waits with each list_promising timer until one
-/// suffices.
+/// Measures a few waits with all timers, and then enough waits with each list_promising timer until
+/// one suffices.
 fn measure_promising(args: &PickArgs, requested: &Punctuality) -> Result<WaitChoice, CommandError> {
     /// Total length of the waits per timer, in nanoseconds, if the timer with the least lateness is
     /// wanted.

@@ -107,7 +107,8 @@ impl Spread {
 
 /// The variance, in ns², of the difference of two readings around an interval of `length_ns`, over
 /// random phases of the clock. The length of an interval is not known precisely enough to say where
-/// in a step an interval longer than half a step ends, so the largest possible variance is returned.
+/// in a step an interval longer than half a step ends, so the largest possible variance is
+/// returned.
 fn edge_variance(length_ns: f64, step_ns: f64) -> f64 {
     let fraction = length_ns / step_ns;
     if fraction < 0.5 {

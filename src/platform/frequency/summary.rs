@@ -12,13 +12,13 @@ use crate::findings::{
 };
 use crate::model::{Finding, Frequency, Hertz, Interval, Unit};
 
-/// Relative difference between the effective frequencies before and after a measurement above which
-/// the report warns. *Judgement*.
-const MAX_CHANGE: f64 = 0.01;
-/// Relative range of the frequencies during a measurement above which the report warns: times at
-/// one frequency then rely on the assumption that they scale with the frequency of the core.
+/// Largest relative difference between the effective frequencies before and after a measurement
+/// without a warning. *Judgement*.
+const MAX_RELATIVE_CHANGE: f64 = 0.01;
+/// Largest relative range of the frequencies during a measurement without a warning. Beyond it,
+/// costs rely on the assumption that they scale with the frequency of the core.
 /// *Judgement*.
-const MAX_RANGE: f64 = 0.03;
+const MAX_RELATIVE_RANGE: f64 = 0.03;
 
 /// The frequency that converts time to cycles.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -150,7 +150,7 @@ fn frequency_change_warning(parts: &KnownFrequencies) -> Option<Finding> {
         value, low, high, ..
     }) = parts.during
     {
-        return ((high - low) / value > MAX_RANGE).then(|| {
+        return ((high - low) / value > MAX_RELATIVE_RANGE).then(|| {
             FREQUENCY_CHANGED.with([
                 ("low", hertz(low)),
                 ("high", hertz(high)),
@@ -160,7 +160,7 @@ fn frequency_change_warning(parts: &KnownFrequencies) -> Option<Finding> {
     }
     let (before, after) = (parts.before?.hertz.0, parts.after?.hertz.0);
     let change = (after - before) / before;
-    (change.abs() > MAX_CHANGE).then(|| {
+    (change.abs() > MAX_RELATIVE_CHANGE).then(|| {
         FREQUENCY_CHANGED.with([
             ("before", hertz(before)),
             ("after", hertz(after)),

@@ -110,10 +110,10 @@ fn json_as(change: impl Fn(String) -> String) -> RecordingError {
 #[test]
 fn errors_state_what_is_wrong() {
     for (bytes, words) in [
-        (b"".to_vec(), "is no trace, or a damaged one"),
+        (b"".to_vec(), "is not a trace, or a damaged one"),
         (
             b"{\"schema\":\"timermeter.trace.v1\"}".to_vec(),
-            "is no trace, or a damaged one",
+            "is not a trace, or a damaged one",
         ),
         (packed()[..packed().len() - 5].to_vec(), "damaged"),
     ] {

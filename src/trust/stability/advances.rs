@@ -10,7 +10,7 @@ use super::{MAX_SLEW, with_verdict};
 use crate::model::{Outcome, Stable};
 use crate::text::numbers::significant;
 use crate::trace::{Advance, ThreadActivity};
-use crate::trust::{Case, ns, ppm};
+use crate::trust::{Case, format_ns, ppm};
 
 /// The largest difference between the delays from the read of one clock to the read of the other,
 /// at the beginning and at the end of a window, in nanoseconds. At the first read the code may not
@@ -26,10 +26,10 @@ const MAX_RATE_UNCERTAINTY: f64 = MAX_SLEW;
 /// been slewed in one direction in one window, and in the other direction in the other. *Computed*.
 const MAX_SLEW_CHANGE: f64 = 2.0 * MAX_SLEW;
 
-/// The share of the elapsed time that a clock advanced, below which it stood still. If it stood
-/// still only while the thread slept, that shows what the clock counts, and nothing about its rate.
-/// *Judgement*: as `STILL_ASLEEP`.
-const STILL_SHARE: f64 = 0.3;
+/// Share of the elapsed time below which a clock stood still. A clock that stood still only while
+/// the thread slept does not count wall time; this shows nothing about its rate.
+/// *Judgement*: as `MAX_STILL_SHARE_ASLEEP`.
+const MAX_STILL_SHARE: f64 = 0.3;
 
 /// The rate that one answer shows.
 #[derive(Clone, Copy, Debug)]
@@ -44,6 +44,7 @@ struct RateAnswer {
     spun: bool,
 }
 
+/// Judges the rate from the answers of the host.
 pub(super) fn judge(case: &Case, stable: Stable) -> Stable {
     let answers = answers(case);
     let best = (answers.iter()).min_by(|a, b| a.uncertainty.total_cmp(&b.uncertainty));
@@ -110,7 +111,7 @@ pub(super) fn judge(case: &Case, stable: Stable) -> Stable {
 impl RateAnswer {
     fn in_words(&self) -> String {
         let rate = ppm(1e6 * self.offset, 1e6 * self.uncertainty);
-        format!("{rate} over {}", ns(self.window))
+        format!("{rate} over {}", format_ns(self.window))
     }
 }
 
@@ -124,7 +125,7 @@ fn answers(case: &Case) -> Vec<RateAnswer> {
     };
     let answer = |moved: &Advance| {
         let window = moved.reference as f64 * reference.ns_per_tick;
-        let offset = case.ns(moved.timer as f64)? / window - 1.0;
+        let offset = case.ticks_to_ns(moved.timer as f64)? / window - 1.0;
         let uncertainty =
             (step + reference.uncertainty_ns() + 2.0 * cost + MAX_COLD_DELAY_NS) / window;
         let spun = moved.activity == ThreadActivity::Spin;
@@ -136,7 +137,7 @@ fn answers(case: &Case) -> Vec<RateAnswer> {
         })
     };
     let mut answers: Vec<RateAnswer> = case.evidence().advances.iter().filter_map(answer).collect();
-    let moves = |answer: &RateAnswer| 1.0 + answer.offset >= STILL_SHARE;
+    let moves = |answer: &RateAnswer| 1.0 + answer.offset >= MAX_STILL_SHARE;
     if answers.iter().any(|answer| answer.spun && moves(answer)) {
         answers.retain(|answer| answer.spun || moves(answer));
     }
@@ -158,16 +159,16 @@ fn agree(answers: &[RateAnswer]) -> bool {
 /// Returns the number of agreeing answers that prove the clock too fast, or too slow, whichever is
 /// larger. The other answers may be too short to prove it.
 fn count_proven(answers: &[RateAnswer], rate_uncertainty: f64) -> usize {
-    let least = |answer: &RateAnswer| answer.uncertainty + rate_uncertainty + MAX_SLEW;
-    let off = |sign: f64| {
-        let says = |answer: &&RateAnswer| sign * answer.offset > least(answer);
-        answers.iter().filter(says).count()
+    let largest_error = |answer: &RateAnswer| answer.uncertainty + rate_uncertainty + MAX_SLEW;
+    let count_off = |sign: f64| {
+        let proves = |answer: &&RateAnswer| sign * answer.offset > largest_error(answer);
+        answers.iter().filter(proves).count()
     };
-    off(1.0).max(off(-1.0))
+    count_off(1.0).max(count_off(-1.0))
 }
 
 /// Returns whether the answers agree if some single answer is left out.
 fn agree_but_one(answers: &[RateAnswer]) -> bool {
-    let but = |left_out: usize| [&answers[..left_out], &answers[left_out + 1..]].concat();
-    (0..answers.len()).any(|left_out| agree(&but(left_out)))
+    let without = |left_out: usize| [&answers[..left_out], &answers[left_out + 1..]].concat();
+    (0..answers.len()).any(|left_out| agree(&without(left_out)))
 }

@@ -1,7 +1,7 @@
 //! Computes how much faster than its reference a clock runs, with the uncertainty: over one long
 //! window, in parts of that window, and in separate processes.
 
-use super::windows::{Comparison, comparisons, longest};
+use super::windows::{Comparison, longest_run, to_comparisons};
 use crate::model::Counted;
 use crate::statistics::{median, student_quantile};
 use crate::trust::Case;
@@ -10,15 +10,16 @@ use crate::trust::Case;
 /// and would show less of slow changes of the rate. *Judgement*.
 const WINDOW_PARTS: usize = 8;
 
-/// By which share a clock runs faster than the reference, and the largest error of that share from
-/// the reads.
+/// The share by which a clock runs faster than its reference (negative if slower), and the largest
+/// error of that share from the reads.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Rate {
     pub offset: f64,
     pub uncertainty: f64,
 }
 
-/// The rate of a clock from all windows and processes, as shares above the reference.
+/// The rate of a clock from all windows and processes. All rates are the shares by which the clock
+/// is faster than its reference.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct KnownRate {
     /// The rate over the longest window.
@@ -39,7 +40,7 @@ pub(super) struct KnownRate {
 }
 
 /// Returns the rate between two comparisons; `uncertainty`, in nanoseconds, is that of the steps of
-/// both clocks.
+/// both clocks. `None` unless the reference advanced.
 pub(super) fn rate_between(
     first: &Comparison,
     last: &Comparison,
@@ -53,13 +54,13 @@ pub(super) fn rate_between(
 }
 
 /// Returns the rate from the longest of these runs and from the fresh processes. `uncertainty`, in
-/// nanoseconds, is that of the steps of both clocks.
+/// nanoseconds, is that of the steps of both clocks. `None` if no run has two comparisons.
 pub(super) fn known_rate(
     case: &Case,
     runs: &[&Vec<Comparison>],
     uncertainty: f64,
 ) -> Option<KnownRate> {
-    let run = longest(runs)?;
+    let run = longest_run(runs)?;
     let mut longest_window = rate_between(run.first()?, run.last()?, uncertainty)?;
     let scatter = scatter(run, longest_window, uncertainty);
     longest_window.uncertainty += case.trace.reference.rate_uncertainty;
@@ -77,19 +78,19 @@ pub(super) fn known_rate(
     let typical = median_offset
         .filter(differs)
         .unwrap_or(longest_window.offset);
-    let smallest_half = longest_window.uncertainty + scatter + median_uncertainty;
-    let is_different =
-        |rate: &&Rate| (rate.offset - typical).abs() > rate.uncertainty + smallest_half;
+    let min_half_width = longest_window.uncertainty + scatter + median_uncertainty;
+    let is_outside =
+        |rate: &&Rate| (rate.offset - typical).abs() > rate.uncertainty + min_half_width;
     let differing: Vec<Rate> = others
         .iter()
         .chain([&longest_window])
-        .filter(is_different)
+        .filter(is_outside)
         .copied()
         .collect();
     let half_width = differing
         .iter()
         .map(|rate| (rate.offset - typical).abs() + rate.uncertainty)
-        .fold(smallest_half, f64::max);
+        .fold(min_half_width, f64::max);
     let ends = differing.iter().map(|rate| rate.offset).chain([typical]);
     Some(KnownRate {
         longest_window,
@@ -164,7 +165,7 @@ fn process_rates(case: &Case, uncertainty: f64) -> Vec<Rate> {
         .process_comparisons
         .iter()
         .filter_map(|ends| {
-            let ends = comparisons(case, ends);
+            let ends = to_comparisons(case, ends);
             let mut rate = rate_between(ends.first()?, ends.last()?, uncertainty)?;
             rate.uncertainty += case.trace.reference.rate_uncertainty;
             Some(rate)

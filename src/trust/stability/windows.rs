@@ -37,14 +37,14 @@ impl FoundInWindows {
         }
     }
 
-    /// Counts as freezes the intervals with much work in which the timer hardly moved.
-    /// Interruptions only make intervals longer, so that the timer stood still. Some runtimes
-    /// recompile the work and run it several times as fast, but not a hundred times.
+    /// Counts a freeze for each interval of long work in which the timer hardly moved.
+    /// Interruptions do not explain this, because they only make intervals longer.
     pub fn check_work(&mut self, case: &Case) {
-        /// The smallest duration of work that is checked, in steps of the timer.
-        /// *Judgement*: runtimes do work several times as fast, not a hundred times.
+        /// Shortest work that is checked, in steps of the timer.
+        /// *Judgement*: a runtime that recompiles the work may run it several times as fast, but
+        /// not a hundred times.
         const MIN_WORK_STEPS: f64 = 200.0;
-        /// The number of steps that a timer may move and still count as standing still.
+        /// Largest number of steps by which a timer may move and still count as standing still.
         /// *Judgement*.
         const MAX_STILL_STEPS: f64 = 2.0;
         let (Some(step), Some(ns)) = (case.step_ns(), case.profile.ns_per_tick) else {
@@ -72,12 +72,15 @@ impl FoundInWindows {
             // A timer that is behind may only be late: later comparisons then show that it caught
             // up. If it is ahead, earlier comparisons may show that it was late before. `late` is
             // the lateness in nanoseconds and the number of windows until the timer has caught up.
-            let late = match () {
-                () if excess.abs() <= explained || excess.abs() > expected.max_late_ns => None,
-                () if excess < 0.0 => expected.caught_up(&run[at..]).map(|ends| (-excess, ends)),
-                () => expected.was_behind(&run[..at + 2]).then_some((excess, 1)),
+            let late = if excess.abs() <= explained || excess.abs() > expected.max_late_ns {
+                None
+            } else if excess < 0.0 {
+                let windows = expected.caught_up(&run[at..]);
+                windows.map(|windows| (-excess, windows))
+            } else {
+                expected.was_behind(&run[..at + 2]).then_some((excess, 1))
             };
-            at += late.map_or(1, |(_, ends)| ends);
+            at += late.map_or(1, |(_, windows)| windows);
             undetected_ns = undetected_ns.max(match late {
                 Some((late, _)) => self.count_late(late) + explained,
                 None if excess.abs() <= explained => explained + excess.abs(),
@@ -87,14 +90,15 @@ impl FoundInWindows {
         undetected_ns
     }
 
-    /// Returns the lateness, within which a jump may be hidden.
+    /// Counts a late update, and returns the lateness, because it may hide a jump of that size.
     fn count_late(&mut self, late_ns: f64) -> f64 {
         self.late += 1;
         self.latest_ns = self.latest_ns.max(late_ns);
         late_ns
     }
 
-    /// Returns 0, because a jump that is reported hides no other.
+    /// Counts a jump, or a freeze if the excess is negative. Returns 0, because nothing stays
+    /// hidden.
     fn count_jump_or_freeze(&mut self, excess_ns: f64) -> f64 {
         if excess_ns > 0.0 {
             self.jumps += 1;
@@ -121,8 +125,8 @@ pub(super) struct Expected {
 }
 
 impl Expected {
-    /// Returns how much more the timer moved between two comparisons than at its usual rate, and
-    /// how large a difference errors and slewing explain.
+    /// Returns two times in nanoseconds: by how much more the timer moved between two comparisons
+    /// than at its usual rate, and the largest difference that errors and slewing explain.
     fn excess(&self, first: Comparison, last: Comparison) -> (f64, f64) {
         let (passed, moved) = (last.reference - first.reference, last.timer - first.timer);
         let explained = 2.0 * (first.uncertainty + last.uncertainty + self.uncertainty)
@@ -131,7 +135,7 @@ impl Expected {
     }
 
     /// Returns whether a jump in the last window of a run only makes up for time that the timer
-    /// lost in the windows before, by little in each of them.
+    /// lost in the windows before, a little in each of them.
     fn was_behind(&self, run: &[Comparison]) -> bool {
         let [earlier @ .., before, after] = run else {
             return false;
@@ -191,7 +195,7 @@ pub(super) fn usual_rate(run: &[Comparison], uncertainty: f64) -> (f64, f64) {
 }
 
 /// Converts raw comparisons to nanoseconds. Empty if the tick of the timer is unknown.
-pub(super) fn comparisons(case: &Case, raw: &[[i64; 3]]) -> Vec<Comparison> {
+pub(super) fn to_comparisons(case: &Case, raw: &[[i64; 3]]) -> Vec<Comparison> {
     let (Some(ns), reference_ns) = (case.profile.ns_per_tick, case.trace.reference.ns_per_tick)
     else {
         return Vec::new();
@@ -210,13 +214,14 @@ pub(super) fn comparisons(case: &Case, raw: &[[i64; 3]]) -> Vec<Comparison> {
     raw.iter().map(comparison).collect()
 }
 
-/// Returns the run with the longest watched time.
-pub(super) fn longest<'a>(runs: &[&'a Vec<Comparison>]) -> Option<&'a Vec<Comparison>> {
-    let all = runs.iter().filter_map(|run| Some((*run, length(run)?)));
+/// Returns the run with the longest watched time; `None` if no run has two comparisons.
+pub(super) fn longest_run<'a>(runs: &[&'a Vec<Comparison>]) -> Option<&'a Vec<Comparison>> {
+    let all = runs.iter().filter_map(|run| Some((*run, watched_ns(run)?)));
     all.max_by(|a, b| a.1.total_cmp(&b.1)).map(|(run, _)| run)
 }
 
-/// Returns the watched time of a run, in nanoseconds.
-pub(super) fn length(run: &[Comparison]) -> Option<f64> {
+/// Returns the time from the first comparison of a run to the last, in nanoseconds; `None` if it is
+/// not positive.
+pub(super) fn watched_ns(run: &[Comparison]) -> Option<f64> {
     Some(run.last()?.reference - run.first()?.reference).filter(|length| *length > 0.0)
 }
