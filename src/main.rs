@@ -24,6 +24,9 @@ static ALLOCATOR: timers::allocations::Counting = timers::allocations::Counting;
 const INCOMPLETE_STATUS: u8 = 3;
 
 fn main() -> ExitCode {
+    // These calls come before any other thread starts. The first restores the permission to read
+    // the counter, which the parent process may have removed; the second saves address space if it
+    // is limited.
     timers::os::machine::regain_counter();
     timers::os::limits::share_reserves();
     let Cli {
@@ -41,7 +44,7 @@ fn main() -> ExitCode {
         | Command::CounterRecipe(_)
         | Command::Guard => exit_code(run(&command)),
         command => limits::run_on_large_stack(move || {
-            let code = exit_code(listen(&command).and_then(|()| run(&command)));
+            let code = exit_code(prepare(&command).and_then(|()| run(&command)));
             if interrupted() && !handles_signals(&command) {
                 // Another thread is ending the process because of the signal.
                 thread::sleep(timermeter::commands::SHUTDOWN_LIMIT);
@@ -62,7 +65,8 @@ fn parse_arguments() -> Cli {
         if short == message {
             error.exit();
         }
-        // This message is an error, because help texts contain no such words.
+        // The message is an error and no help text, because help texts contain no words that long.
+        // It therefore goes to standard error.
         let _ = write!(std::io::stderr(), "{short}");
         std::process::exit(error.exit_code());
     })
@@ -73,6 +77,7 @@ fn exit_code(result: Result<bool, CommandError>) -> ExitCode {
     match result {
         Ok(true) => ExitCode::SUCCESS,
         Ok(false) => ExitCode::from(INCOMPLETE_STATUS),
+        // The reader of the output has ended, as `head` does after its last line.
         Err(CommandError::Closed) => ExitCode::SUCCESS,
         // The signal thread reports the interrupt. The error is only its consequence, so it is not
         // printed.
@@ -94,7 +99,7 @@ fn interrupted() -> bool {
 }
 
 /// Returns whether a command starts child processes.
-fn has_children(command: &Command) -> bool {
+fn starts_children(command: &Command) -> bool {
     matches!(
         command,
         Command::Answer(_)
@@ -112,32 +117,32 @@ fn has_children(command: &Command) -> bool {
     ) || matches!(command, Command::Compare(args) if args.probes())
 }
 
-/// Returns whether a command handles signals itself, to print its results before it ends.
+/// Returns whether a command handles signals itself, because it prints its results before it ends.
 fn handles_signals(command: &Command) -> bool {
     matches!(command, Command::Watch(_))
 }
 
-/// Returns whether a command waits, or reports or stores the current time. The standard library
-/// panics in such a command if the process may read no clock.
+/// Returns whether a command reads a clock of the kernel, to wait or to record the current time.
+/// The standard library panics in such a command if the process may read no clock.
 fn needs_clock(command: &Command) -> bool {
-    has_children(command)
+    starts_children(command)
         || matches!(
             command,
             Command::Analyse(_) | Command::Publish(_) | Command::Report(_) | Command::Watch(_)
         )
 }
 
-/// Prepares a command: checks that it can read a clock if it needs one, and starts the handling of
+/// Prepares a command: returns an error if it needs a clock and can read none, and starts to handle
 /// the signals that end the program ([`end`]).
-fn listen(command: &Command) -> Result<(), CommandError> {
+fn prepare(command: &Command) -> Result<(), CommandError> {
     if needs_clock(command) && timers::kernel_time().is_none() {
         return Err(CommandError::Failed(
             "the kernel lets this process read no clock (clock_gettime): allow the call in the sandbox"
                 .into(),
         ));
     }
-    let has_children = has_children(command);
-    if has_children {
+    let starts_children = starts_children(command);
+    if starts_children {
         children::own_descendants();
         if let Some(why) = children::why_descendants_unknown() {
             print_message(&format_args!(
@@ -153,11 +158,11 @@ fn listen(command: &Command) -> Result<(), CommandError> {
             CommandError::Failed(format!("cannot listen for interrupts: {error}"))
         });
     }
-    let listening = signals::listen(move |request| end(request, has_children));
+    let listening = signals::listen(move |request| end(request, starts_children));
     match listening {
         // Without a handler, signals keep their default action, which is enough if there are no
         // child processes to end.
-        Err(error) if has_children => Err(CommandError::Failed(format!(
+        Err(error) if starts_children => Err(CommandError::Failed(format!(
             "cannot listen for interrupts: {}",
             limits::explain_shortage(&error).unwrap_or_else(|| error.to_string())
         ))),
@@ -166,11 +171,11 @@ fn listen(command: &Command) -> Result<(), CommandError> {
 }
 
 /// Ends the program after a signal: ends its child processes and removes unfinished files.
-fn end(request: Request, has_children: bool) {
+fn end(request: Request, starts_children: bool) {
     children::interrupt();
     scratch::abandon();
     children::finish();
-    if has_children {
+    if starts_children {
         print_message(&CommandError::Interrupted);
         std::process::exit(request.exit_status().into());
     }

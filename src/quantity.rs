@@ -11,10 +11,10 @@ pub struct QuantityError {
     accepted: &'static str,
 }
 
-/// Names of units with their size in the base unit.
+/// Names of units with their size in the base unit: nanoseconds for times, hertz for frequencies.
 type Units = &'static [(&'static str, f64)];
 
-const TIMES: Units = &[
+const TIME_UNITS: Units = &[
     ("ns", 1.0),
     ("us", 1e3),
     // The micro sign and the Greek letter mu look the same.
@@ -27,29 +27,29 @@ const TIMES: Units = &[
     ("h", 3.6e12),
 ];
 
-const FREQUENCIES: Units = &[("hz", 1.0), ("khz", 1e3), ("mhz", 1e6), ("ghz", 1e9)];
+const FREQUENCY_UNITS: Units = &[("hz", 1.0), ("khz", 1e3), ("mhz", 1e6), ("ghz", 1e9)];
 
 /// Parses a time above zero, such as `100ns`.
 ///
 /// # Errors
 /// When the text is not a time above zero.
-pub fn time(text: &str) -> Result<Nanos, QuantityError> {
+pub fn parse_time(text: &str) -> Result<Nanos, QuantityError> {
     let accepted = "give a time above zero with ns, us, ms, s, m or h, as in 100ns";
-    positive(text, TIMES, accepted).map(Nanos)
+    parse_positive(text, TIME_UNITS, accepted).map(Nanos)
 }
 
 /// Parses a frequency above zero, such as `2.8GHz`. The case of the unit does not matter.
 ///
 /// # Errors
 /// When the text is not a frequency above zero.
-pub fn frequency(text: &str) -> Result<Hertz, QuantityError> {
+pub fn parse_frequency(text: &str) -> Result<Hertz, QuantityError> {
     let accepted = "give a frequency above zero with Hz, kHz, MHz or GHz, as in 2.8GHz";
-    positive(&text.to_lowercase(), FREQUENCIES, accepted).map(Hertz)
+    parse_positive(&text.to_lowercase(), FREQUENCY_UNITS, accepted).map(Hertz)
 }
 
 /// Parses a number above zero with one of these units, and returns it in the base unit. `accepted`
-/// says in the error message what is accepted.
-fn positive(text: &str, units: Units, accepted: &'static str) -> Result<f64, QuantityError> {
+/// is the end of the error message, which says what is accepted.
+fn parse_positive(text: &str, units: Units, accepted: &'static str) -> Result<f64, QuantityError> {
     let trimmed = text.trim();
     let number = trimmed.trim_end_matches(char::is_alphabetic);
     let unit = &trimmed[number.len()..];

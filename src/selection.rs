@@ -7,7 +7,7 @@ use crate::text::in_short;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum UnknownTimer {
     /// No timer has this id or matches this glob.
-    #[error("no timer {} `{id}`; {}", if is_glob(id) { "matches" } else { "is called" }, advice(nearest))]
+    #[error("no timer {} `{id}`; {}", if is_glob(id) { "matches" } else { "is called" }, suggest_remedy(nearest))]
     Id {
         /// The id or glob.
         id: String,
@@ -25,10 +25,11 @@ pub enum UnknownTimer {
 }
 
 impl UnknownTimer {
-    /// Returns the error message for a timer of a report. `ids` are all timers of that report; the
-    /// message lists some of them if none is similar.
+    /// Returns the error message for a pattern that selects no timer of a report, to follow the
+    /// path of that report. `ids` are all timers of the report; the message lists some of them if
+    /// none is similar.
     #[must_use]
-    pub fn among(&self, ids: &[&str]) -> String {
+    pub fn message_for_report(&self, ids: &[&str]) -> String {
         match self {
             Self::Id { id, nearest } if nearest.is_empty() => {
                 let matches = if is_glob(id) { "matches" } else { "is called" };
@@ -99,14 +100,14 @@ impl<'p> Pattern<'p> {
 
     fn matches(&self, id: &str) -> bool {
         match self {
-            Self::Id(own) => *own == id,
+            Self::Id(wanted) => *wanted == id,
             Self::Glob(glob) => glob.matches(id),
         }
     }
 }
 
-/// Returns the ids that are most similar to `text`, the nearest first. Compares it with each id
-/// with and without the prefix of its runtime (`java:`).
+/// Returns the ids that are most similar to `text`, the nearest first. Compares `text` with each id
+/// twice: with the prefix of the runtime (`java:`) and without it.
 #[must_use]
 pub fn nearest(text: &str, ids: &[&str]) -> Vec<String> {
     /// Largest number of ids that are returned.
@@ -139,8 +140,9 @@ fn is_glob(text: &str) -> bool {
     text.contains(['*', '?', '[', '{'])
 }
 
-/// Returns what the user can do about an unknown id with these similar ids.
-fn advice(nearest: &[String]) -> String {
+/// Returns the end of the error message for an unknown id: what the user can do. `nearest` are the
+/// similar ids.
+fn suggest_remedy(nearest: &[String]) -> String {
     if nearest.is_empty() {
         return "`timermeter list` shows all timers".into();
     }
@@ -161,7 +163,7 @@ mod tests {
         "py:x[1]",
     ];
 
-    fn selected(patterns: &[&str]) -> Result<Vec<&'static str>, UnknownTimer> {
+    fn select_ids(patterns: &[&str]) -> Result<Vec<&'static str>, UnknownTimer> {
         select(
             &patterns
                 .iter()
@@ -173,15 +175,15 @@ mod tests {
 
     #[test]
     fn selects_each_timer_once() {
-        assert_eq!(selected(&[]).as_deref(), Ok(IDS.as_slice()));
+        assert_eq!(select_ids(&[]).as_deref(), Ok(IDS.as_slice()));
         assert_eq!(
-            selected(&["monotonic*", "monotonic", "rdtscp"]),
+            select_ids(&["monotonic*", "monotonic", "rdtscp"]),
             Ok(vec!["rdtscp", "monotonic", "monotonic-raw"])
         );
-        assert_eq!(selected(&["java:*"]), Ok(vec!["java:nanoTime"]));
-        assert_eq!(selected(&["{rdtsc,py*}"]), Ok(vec!["rdtsc", "py:x[1]"]));
+        assert_eq!(select_ids(&["java:*"]), Ok(vec!["java:nanoTime"]));
+        assert_eq!(select_ids(&["{rdtsc,py*}"]), Ok(vec!["rdtsc", "py:x[1]"]));
         assert_eq!(
-            selected(&["py:x[1]"]),
+            select_ids(&["py:x[1]"]),
             Ok(vec!["py:x[1]"]),
             "an id may look like a glob"
         );
@@ -190,7 +192,7 @@ mod tests {
     #[test]
     fn errors_suggest_existing_ids() {
         let message = |pattern| {
-            selected(&[pattern])
+            select_ids(&[pattern])
                 .expect_err("there is no such timer")
                 .to_string()
         };
@@ -213,16 +215,18 @@ mod tests {
             "no timer matches `zzz*`; `timermeter list` shows all timers"
         );
         let unknown = select(&["zzz".to_owned()], &IDS).expect_err("there is no such timer");
-        let text = unknown.among(&IDS);
+        let text = unknown.message_for_report(&IDS);
         assert_eq!(
             text,
             "no timer in it is called `zzz`; it has 6 timers (rdtsc, rdtscp, …)"
         );
         let unknown = select(&["monotonc".to_owned()], &IDS).expect_err("there is no such timer");
         assert!(
-            unknown.among(&IDS).contains("did you mean `monotonic`"),
+            unknown
+                .message_for_report(&IDS)
+                .contains("did you mean `monotonic`"),
             "{}",
-            unknown.among(&IDS)
+            unknown.message_for_report(&IDS)
         );
         assert!(
             message("[").starts_with("`[` is no valid glob: "),
@@ -230,7 +234,7 @@ mod tests {
             message("[")
         );
         assert!(
-            selected(&["rdtsc", "zzz"]).is_err(),
+            select_ids(&["rdtsc", "zzz"]).is_err(),
             "a valid pattern does not excuse an unknown one"
         );
     }

@@ -19,13 +19,13 @@ pub const REFERENCE_WATCH_MS: u32 = 10;
 /// *Judgement*: an error of 50 ns at the ends is 17 ppm, which no reported value shows.
 pub const TIMER_WATCH_MS: u32 = 3;
 
-/// Returns nanoseconds per tick of `timer`, found by comparing how far it and a reference with
-/// `reference_ns` nanoseconds per tick advance in the given time. `None` if the timer does not move
-/// or the host does not support the question.
+/// Returns the nanoseconds per tick of `timer`. Compares how far the timer and a reference, whose
+/// tick takes `reference_ns` nanoseconds, advance in the given time. `None` if the timer does not
+/// move or the host does not support the question.
 ///
 /// # Errors
-/// Only when the host is lost.
-pub fn watched_rate(
+/// When the host is lost or the run is interrupted.
+pub fn measure_rate(
     timer: &mut dyn Subject,
     reference: &str,
     reference_ns: f64,
@@ -60,8 +60,8 @@ pub fn calibrate(
         ns_per_work,
         ..Reference::default()
     };
-    if let Some(shortest) = long_step(&groups, ns_per_tick)
-        && let Some(step) = common_step(subject, &groups, shortest, work_ticks, random)?
+    if let Some(shortest) = find_long_step(&groups, ns_per_tick)
+        && let Some(step) = find_common_step(subject, &groups, shortest, work_ticks, random)?
     {
         return Ok(calibrated(step, None));
     }
@@ -75,6 +75,7 @@ pub fn calibrate(
             Resolution::Unmoved => return Err(useless("it does not move")),
         }
     }
+    // No search found the step. One tick is a lower bound of it.
     Ok(calibrated(1.0, lowest_bound))
 }
 
@@ -82,8 +83,8 @@ pub fn calibrate(
 /// depend on this step and a search may be disturbed.
 const MAX_STEP_SEARCHES: u32 = 4;
 
-/// Largest step that `search_step` finds, in nanoseconds.
-/// *Computed*: the longest work of such a search.
+/// Step in nanoseconds above which `find_common_step` searches for it instead of `search_step`.
+/// *Computed*: the longest work of `search_step`.
 const LONGEST_ORDINARY_STEP_NS: f64 = 4_000.0;
 /// Number of steps in the interval around the longest work, if steps are long.
 /// *Judgement*: the length of a unit of work is then known to a quarter.
@@ -91,14 +92,15 @@ const STEPS_IN_LONGEST_WORK: i64 = 4;
 /// Number of intervals that must all be whole multiples of the shortest one.
 /// *Chance*: if the step were half the shortest interval, one case in a million would pass.
 const MIN_MULTIPLES: usize = 20;
-/// Attempts to collect `MIN_MULTIPLES` intervals.
+/// Largest number of times that further intervals are measured to get `MIN_MULTIPLES` of them.
 const MAX_ATTEMPTS: u32 = 6;
 
 /// Returns the step of a reference with long steps, in ticks: the shortest interval, if all
-/// intervals are whole multiples of it. `groups` are the intervals so far; further ones are
-/// measured around work of at most about twice `shortest` ticks. `None` if the intervals have no
-/// such step or are too few.
-fn common_step(
+/// intervals are whole multiples of it. `groups` are the intervals so far, and `shortest` is the
+/// shortest of them. If they are too few, measures further intervals around work of at most about
+/// twice `shortest`. `None` if the intervals are no multiples of the shortest, or are still too
+/// few.
+fn find_common_step(
     subject: &mut dyn Subject,
     groups: &[Intervals],
     shortest: i64,
@@ -152,7 +154,7 @@ fn random_intervals(
 /// Returns the smallest positive movement of a reference, in ticks, if it is longer than
 /// `LONGEST_ORDINARY_STEP_NS`, as in browsers. `None` if it is shorter, or if the reference moved
 /// in every interval: the smallest movement then shows the cost of a read, not a step.
-fn long_step(groups: &[Intervals], ns_per_tick: f64) -> Option<i64> {
+fn find_long_step(groups: &[Intervals], ns_per_tick: f64) -> Option<i64> {
     let all = || groups.iter().flat_map(|group| &group.deltas).copied();
     let shortest = all()
         .filter(|&delta| delta > 0)
@@ -161,14 +163,15 @@ fn long_step(groups: &[Intervals], ns_per_tick: f64) -> Option<i64> {
     shortest.filter(|&shortest| shortest as f64 * ns_per_tick > LONGEST_ORDINARY_STEP_NS)
 }
 
-/// Searches once for the step of a reference with steps of up to `LONGEST_ORDINARY_STEP_NS`.
+/// Searches once for the step of a reference whose steps are at most `LONGEST_ORDINARY_STEP_NS`
+/// long. Above about a microsecond, it may find only an upper bound.
 fn search_step(
     subject: &mut dyn Subject,
     ns_per_tick: f64,
     work_ticks: f64,
     random: &mut StdRng,
 ) -> Answer<Resolution> {
-    // Random work of up to 120 ns, 400 ns and 4 µs shows steps of up to about a microsecond.
+    // Short steps show best in short work, long steps only in long work.
     let mut all = vec![Intervals {
         work: 0,
         deltas: measure_deltas(subject, &[0], 400)?.into(),
@@ -205,7 +208,7 @@ fn increase_work(subject: &mut dyn Subject, ns_per_tick: f64) -> Answer<Vec<Inte
     }];
     let mut work = 64_u64;
     loop {
-        let long = long_step(&groups, ns_per_tick);
+        let long = find_long_step(&groups, ns_per_tick);
         let deltas = measure_deltas(subject, &[work], if long.is_some() { 3 } else { 9 })?;
         let mut ordered = deltas.clone();
         ordered.sort_unstable();
@@ -222,8 +225,8 @@ fn increase_work(subject: &mut dyn Subject, ns_per_tick: f64) -> Answer<Vec<Inte
     }
 }
 
-/// Measures `repeat` intervals around each of these amounts of work; returns how far the subject
-/// moved in each, in ticks.
+/// Measures `repeat` intervals around each of these amounts of work. Returns how far the subject
+/// moved in each interval, in ticks.
 fn measure_deltas(subject: &mut dyn Subject, work: &[u64], repeat: u32) -> Answer<Vec<i64>> {
     Ok(subject
         .intervals(work, repeat)?

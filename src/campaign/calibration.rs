@@ -14,10 +14,10 @@ use crate::hosts::hosted::subject;
 use crate::rate::{Rate, rate_from_paired_readings, tightest};
 use crate::trace::Reference;
 
-/// Comparisons in a sample; the tightest of them is kept.
+/// Comparisons in a sample; the one with the shortest time between its outer reads is kept.
 const COMPARISONS_PER_SAMPLE: u32 = 9;
 
-/// A process that compares the reference with a kernel clock from time to time.
+/// The comparison of a reference with a kernel clock during the campaign, in a separate process.
 pub(super) struct Calibration {
     connection: Rc<RefCell<Connection>>,
     clock: Box<dyn Subject>,
@@ -63,8 +63,8 @@ impl Calibration {
         }))
     }
 
-    /// Compares the reference with the clock once, on another CPU than before, because the counters
-    /// of all CPUs have to agree.
+    /// Takes a sample on the next CPU. The CPU changes because the rate has to hold for the
+    /// counters of all CPUs.
     ///
     /// # Errors
     /// The errors of the subject.

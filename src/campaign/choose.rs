@@ -7,8 +7,8 @@ use std::time::Duration;
 use rand::rngs::StdRng;
 use timers::Fault;
 
-use crate::campaign::calibrate::{REFERENCE_WATCH_MS, calibrate, watched_rate};
-use crate::campaign::outside::keeps_time;
+use crate::campaign::calibrate::{REFERENCE_WATCH_MS, calibrate, measure_rate};
+use crate::campaign::outside::check_unit;
 use crate::campaign::sampling::Plan;
 use crate::campaign::unless_interrupted;
 use crate::hosts::connection::Connection;
@@ -35,7 +35,7 @@ pub struct Settings {
 /// host recommends, then those with a declared unit, and takes the first that can be calibrated.
 ///
 /// # Errors
-/// The reason why the last candidate failed.
+/// The reason why the last candidate failed, or [`Fault::Interrupted`].
 pub(super) fn choose_reference(
     host: &Host,
     settings: &Settings,
@@ -61,10 +61,11 @@ pub(super) fn choose_reference(
     Err(last_fault)
 }
 
-/// Timers of a host that are tried as its reference.
+/// Largest number of timers of a host that are tried as its reference.
 const MAX_CANDIDATES: usize = 4;
 
-/// Calibrates a timer as the reference of its host and checks its unit.
+/// Calibrates a timer as the reference of its host. If the timer may count wall time, checks its
+/// unit with the clocks of the kernel.
 ///
 /// # Errors
 /// [`Fault::Refused`] if the timer cannot serve as a reference; the errors of the connection
@@ -97,15 +98,15 @@ fn calibrate_candidate(
     let declared = timer.ns_per_tick.is_some();
     let useless = |why| Fault::Refused(format!("{} cannot serve as a reference: {why}", timer.id));
     Ok(Reference {
-        keeps_time: keeps_time(candidate.as_mut(), &reference, declared)?.map_err(useless)?,
+        keeps_time: check_unit(candidate.as_mut(), &reference, declared)?.map_err(useless)?,
         ..reference
     })
 }
 
 /// Returns the rate of a counter without a declared unit, in nanoseconds per tick: compares it with
 /// the first timer of its host that declares a unit and can be watched together with the counter.
-/// The timers of `RATE_SOURCES` come first because nothing distorts their rate. `None` if there is
-/// no such timer.
+/// It tries the timers of `RATE_SOURCES` first, because nothing distorts their rate. `None` if
+/// there is no such timer.
 fn estimate_rate(host: &Host, counter: &mut dyn timers::Subject) -> Result<Option<f64>, Fault> {
     let preference =
         |clock: &HostedTimer| timers::RATE_SOURCES.iter().position(|id| *id == clock.id);
@@ -113,7 +114,7 @@ fn estimate_rate(host: &Host, counter: &mut dyn timers::Subject) -> Result<Optio
     clocks.sort_by_key(|clock| preference(clock).unwrap_or(usize::MAX));
     for clock in clocks {
         if let Some(ns) = clock.ns_per_tick
-            && let Some(rate) = watched_rate(counter, &clock.id, ns, REFERENCE_WATCH_MS)?
+            && let Some(rate) = measure_rate(counter, &clock.id, ns, REFERENCE_WATCH_MS)?
         {
             return Ok(Some(rate));
         }

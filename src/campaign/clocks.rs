@@ -42,8 +42,8 @@ use narrowing::Narrowing;
 pub use narrowing::is_worth_continuing;
 pub use subject::Subject;
 
-/// Share of the time budget that is reserved for the verdicts and the analysis. *Seen*: 5 to 6 s of
-/// a run next to a busy program.
+/// Share of the time of a run that is reserved for the evidence for verdicts and for the analysis.
+/// *Seen*: 5 to 6 s of a run next to a busy program.
 const VERDICTS_SHARE: f64 = 0.3;
 /// Rounds in which all timers, not only the timer of the process, are compared with their
 /// references after each process. *Judgement*: this gives times between comparisons from 14 ms to a
@@ -56,7 +56,7 @@ const DECLARED_SLOW_NS: f64 = 1e6;
 
 /// Measures all subjects. Calls `progress` with a description of the next step, always when nothing
 /// is being measured. Returns the frequency of the core during the campaign, in hertz: the median
-/// of all windows, with the range of nine tenths of them. `None` if it was not observed.
+/// of all samples, with the range of nine tenths of them. `None` if the frequency was not observed.
 ///
 /// # Errors
 /// Only [`Fault::Interrupted`]: the failure of a timer is recorded in its outcome.
@@ -96,9 +96,10 @@ struct Campaign<'a> {
     cpus: Vec<u32>,
     /// After this deadline, no further processes are started except for the verdicts.
     deadline: Deadline,
-    /// While it exists, the runner and its threads avoid the CPU that measures. `None` if there is
-    /// no other CPU.
+    /// While this pin exists, the runner (this process) and its threads avoid the CPU that
+    /// measures. `None` if there is no other CPU.
     runner_pin: Option<Pinned>,
+    /// Detects disturbances of the measuring processes.
     watch: Rc<RefCell<Watch>>,
     /// The measurement of the reference rate of each host, in the order of the hosts.
     calibrations: Vec<Option<Calibration>>,
@@ -143,12 +144,12 @@ impl<'a> Campaign<'a> {
     }
 
     /// Returns the indices of all subjects.
-    fn all(&self) -> Vec<usize> {
+    fn all_indices(&self) -> Vec<usize> {
         (0..self.subjects.len()).collect()
     }
 
-    /// Returns the reference of each timer of a host that has not failed.
-    fn references(&mut self, host: usize) -> impl Iterator<Item = &mut Reference> {
+    /// Returns the references of the timers of a host, one for each timer that has not failed.
+    fn references_of(&mut self, host: usize) -> impl Iterator<Item = &mut Reference> {
         let hosted = (self.subjects.iter_mut()).filter(move |subject| subject.host == host);
         hosted.filter_map(|subject| Some(&mut subject.outcome.as_mut().ok()?.reference))
     }
@@ -174,7 +175,7 @@ impl<'a> Campaign<'a> {
     /// rate that was found when it was chosen.
     fn start_calibrations(&mut self) -> Result<(), Fault> {
         for (index, host) in self.hosts.iter().enumerate() {
-            let reference = self.references(index).next().cloned();
+            let reference = self.references_of(index).next().cloned();
             let start = |reference| Calibration::start(host, &reference, self.settings, &self.cpus);
             let calibration = unless_interrupted(reference.map(start).transpose())?;
             self.calibrations.push(calibration.ok().flatten().flatten());
@@ -182,7 +183,8 @@ impl<'a> Campaign<'a> {
         Ok(())
     }
 
-    /// Samples the rate of the reference of a host once more, unless its process has been lost.
+    /// Samples the rate of the reference of a host once more. If the process that compares is lost,
+    /// the measurement of this rate ends.
     fn sample_rate(&mut self, host: usize) -> Result<(), Fault> {
         let calibration = &mut self.calibrations[host];
         if let Some(sample) = calibration.as_mut().map(Calibration::sample)
@@ -195,7 +197,7 @@ impl<'a> Campaign<'a> {
 
     /// Calibrates the reference of a host once more if only an upper bound of its step is known.
     fn retry_reference_step(&mut self, host: usize) -> Result<(), Fault> {
-        if !(self.references(host)).any(|known| known.step_at_most.is_some()) {
+        if !(self.references_of(host)).any(|known| known.step_at_most.is_some()) {
             return Ok(());
         }
         let found = choose_reference(&self.hosts[host], self.settings, &mut self.random);
@@ -204,7 +206,10 @@ impl<'a> Campaign<'a> {
             && found.step_at_most.is_none()
         {
             // The second choice may be another reference, whose step does not apply.
-            for known in self.references(host).filter(|known| known.id == found.id) {
+            for known in self
+                .references_of(host)
+                .filter(|known| known.id == found.id)
+            {
                 if known.step_at_most.take().is_some() {
                     known.step = found.step;
                 }
@@ -248,7 +253,7 @@ impl<'a> Campaign<'a> {
                 self.watch_slow(index);
             }
             if CLOSE_COMPARISON_ROUNDS.contains(&round) {
-                self.compare(Series::Close, self.all())?;
+                self.compare(Series::Close, self.all_indices())?;
             }
         }
         // If the processes take longer than planned, fewer of them are run.
@@ -258,7 +263,11 @@ impl<'a> Campaign<'a> {
             }
             for host in (0..self.hosts.len()).filter(|host| self.hosts[*host].takes_ids) {
                 (self.progress)("all timers in one process");
-                self.measure_briefly(host, self.all(), turn < self.settings.plan.searching)?;
+                self.measure_briefly(
+                    host,
+                    self.all_indices(),
+                    turn < self.settings.plan.searching,
+                )?;
             }
         }
         Ok(())
@@ -274,8 +283,8 @@ impl<'a> Campaign<'a> {
         let hertz =
             median_with_percentiles(self.watch.borrow().frequencies()).map(|hertz| hertz.value);
         let mut narrowing = Narrowing::new(self.subjects, hertz);
-        let mut measured = 0;
-        while let Some(left) = self.deadline.remaining() {
+        let mut measured_since_sample = 0;
+        while let Some(remaining) = self.deadline.remaining() {
             let wide = narrowing.select_wide(self.subjects, &plan);
             let Some(&widest) = wide.first() else { break };
             let host = self.subjects[widest].host;
@@ -293,17 +302,17 @@ impl<'a> Campaign<'a> {
                     vec![widest]
                 };
                 if updated.is_empty() {
-                    narrowing.give_up(widest);
+                    narrowing.exclude(widest);
                     break;
                 }
                 narrowing.update(self.subjects, &updated);
-                measured += updated.len();
+                measured_since_sample += updated.len();
             }
-            let taken = left.saturating_sub(self.deadline.remaining().unwrap_or_default());
-            narrowing.limit_processes(left, taken / processes.max(1));
+            let elapsed = remaining.saturating_sub(self.deadline.remaining().unwrap_or_default());
+            narrowing.limit_processes(remaining, elapsed / processes.max(1));
             // The references are sampled about as often as in the rounds.
-            if measured >= self.subjects.len() {
-                measured = 0;
+            if measured_since_sample >= self.subjects.len() {
+                measured_since_sample = 0;
                 (0..self.hosts.len()).try_for_each(|host| self.sample_rate(host))?;
             }
         }
@@ -332,7 +341,7 @@ impl<'a> Campaign<'a> {
     /// background until then.
     fn gather_evidence(&mut self) -> Result<(), Fault> {
         let (slow, fast): (Vec<usize>, Vec<usize>) =
-            (self.all().into_iter()).partition(|index| self.subjects[*index].is_slow());
+            (self.all_indices().into_iter()).partition(|index| self.subjects[*index].is_slow());
         self.examine(&fast)?;
         (self.progress)("waiting for slow clocks");
         for (index, result) in self.background_watcher.end() {

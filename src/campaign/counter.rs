@@ -10,14 +10,15 @@ use timers::{During, Ordered};
 use super::examination::{as_order, schedule_rounds};
 use crate::trace::{CounterEvidence, HandoffPair, Order, PairedReading, Reads};
 
-/// The numbers of reads, handoffs and rounds of such an observation.
+/// The numbers of reads, handoffs and rounds of an observation of the counter.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CounterPlan {
     /// Readings that are checked for their order.
     pub readings: u32,
-    /// Handoffs per pair of CPUs.
+    /// Handoffs per pair of CPUs: a thread on one CPU reads the counter, then a thread on the
+    /// other.
     pub handoffs: u32,
-    /// Rounds of comparisons on all chosen CPUs.
+    /// Rounds in which the counter is compared with the kernel clock on each chosen CPU.
     pub rounds: u32,
     /// Time between two rounds.
     pub between: Duration,
@@ -37,16 +38,17 @@ impl CounterPlan {
 }
 
 /// Readings between two moves to another CPU.
-const CHUNK: u32 = 20_000;
-/// Largest number of CPUs on which the counter is sampled, because each costs a migration.
+const READINGS_PER_CPU: u32 = 20_000;
+/// Largest number of CPUs on which the counter is compared, because each of them costs a migration.
 /// *Judgement*.
 const MAX_CPUS: usize = 64;
-/// Largest number of rounds of handoffs, as in the examination of timers.
-const MAX_ROUNDS: usize = 63;
+/// Largest number of rounds of handoffs, in each of which a CPU belongs to at most one pair; the
+/// same number as `MAX_ROUNDS` of `examination/order.rs`.
+const MAX_HANDOFF_ROUNDS: usize = 63;
 /// Successive reads that are timed together.
 const TIMED_READS: u32 = 1_000;
-/// How often they are timed; the shortest time counts.
-const REPEATS: u32 = 20;
+/// How often `TIMED_READS` reads are timed; the shortest time counts.
+const TIMING_REPEATS: u32 = 20;
 
 /// Makes all observations of the plan.
 pub fn observe(machine: &mut dyn Machine, plan: &CounterPlan) -> CounterEvidence {
@@ -67,7 +69,7 @@ pub fn observe(machine: &mut dyn Machine, plan: &CounterPlan) -> CounterEvidence
             .map(|(&pair, list)| HandoffPair::from_handoffs(pair, list))
             .collect()
     };
-    let mut rounds = schedule_rounds(&cpus, MAX_ROUNDS);
+    let mut rounds = schedule_rounds(&cpus, MAX_HANDOFF_ROUNDS);
     rounds.retain(|round| !round.is_empty());
     for round in &rounds {
         match machine.handoffs_between(round, plan.handoffs) {
@@ -78,6 +80,7 @@ pub fn observe(machine: &mut dyn Machine, plan: &CounterPlan) -> CounterEvidence
             }
         }
     }
+    // The first round is repeated without fences, because many programs use none.
     if let Some(round) = rounds.first() {
         let lists = machine.handoffs_unfenced(round, plan.handoffs);
         evidence.unfenced = summarise(round, &lists.unwrap_or_default());
@@ -113,20 +116,24 @@ fn choose_cpus(cpus: &[u32]) -> Vec<u32> {
 fn test_order(machine: &mut dyn Machine, cpus: &[u32], readings: u32) -> Result<Order, String> {
     let mut all = Ordered::default();
     let mut moves = 0;
-    for turn in 0..readings.div_ceil(CHUNK) as usize {
+    for turn in 0..readings.div_ceil(READINGS_PER_CPU) as usize {
         if let Some(&cpu) = cpus.get(turn % cpus.len().max(1)) {
             moves += u32::from(machine.move_to(cpu));
         }
-        all = all.and(machine.order(CHUNK).map_err(|fault| fault.to_string())?);
+        all = all.and(
+            machine
+                .order(READINGS_PER_CPU)
+                .map_err(|fault| fault.to_string())?,
+        );
     }
     Ok(as_order(all, moves, cpus.len() as u32))
 }
 
-/// Times successive reads of the counter and of the kernel clock. Returns the shortest of several
-/// times for each.
+/// Times successive reads of the counter and of the kernel clock. Returns the shortest of
+/// `TIMING_REPEATS` times for the counter and for the clock.
 fn time_reads(machine: &mut dyn Machine) -> Reads {
     let mut shortest_ns = [u64::MAX; 2];
-    for _ in 0..REPEATS {
+    for _ in 0..TIMING_REPEATS {
         for (which, shortest) in shortest_ns.iter_mut().enumerate() {
             let began = machine.clock();
             for _ in 0..TIMED_READS {

@@ -14,7 +14,7 @@ use crate::hosts::connection::Connection;
 use crate::hosts::hosted;
 use crate::hosts::step_search::{StepQuestion, find_step};
 
-use crate::campaign::calibrate::{TIMER_WATCH_MS, watched_rate};
+use crate::campaign::calibrate::{TIMER_WATCH_MS, measure_rate};
 use crate::campaign::sampling::Plan;
 use crate::cost;
 use crate::trace::{Reference, Run};
@@ -28,15 +28,15 @@ pub struct Exploration {
     pub ns_per_tick: Option<f64>,
     /// Whether the steps of the timer are too long to be found by a process like this one.
     pub slow: bool,
-    /// Dropped windows that the runtime itself reported as disturbed, by cause.
+    /// Number of dropped windows that the runtime itself reported as disturbed, by cause.
     pub dropped: BTreeMap<String, u32>,
 }
 
 /// Options that make an exploration shorter.
 #[derive(Clone, Copy, Default)]
 pub struct Shortcuts<'a> {
-    /// Whether brief processes also time the calls of this timer; this process then times them as
-    /// briefly.
+    /// Whether brief processes (which measure many timers each) also time the calls of this timer;
+    /// this process then times them as briefly as those do.
     pub brief: bool,
     /// The connection to a host that answers many questions in one request, and the id of the
     /// timer; `None` if the host does not support that.
@@ -114,7 +114,7 @@ pub fn search_step(
         Some(ns) => Some(ns),
         None => {
             let (timer, id) = (bench.timer.as_mut(), &bench.reference_id);
-            watched_rate(timer, id, reference.ns_per_tick, TIMER_WATCH_MS)?
+            measure_rate(timer, id, reference.ns_per_tick, TIMER_WATCH_MS)?
         }
     };
     let question = StepQuestion {

@@ -4,15 +4,15 @@
 use crate::campaign::sampling::Plan;
 use crate::trace::OtherPath;
 
-/// Divisor of the number of readings of the order test, which gives the number of readings by each
-/// way: once on an idle CPU and once next to a busy thread.
+/// Each comparison takes the readings of the order test (`Plan::order_readings`) divided by this
+/// number; there is one comparison on an idle machine and one next to a busy thread.
 /// *Judgement*: some ten milliseconds of a default run.
 const READINGS_DIVISOR: u32 = 10;
 
-/// Reads each of the given clocks that can be read in two ways by both of them; returns the id of
-/// the clock and the comparison.
+/// Compares the two ways for each of the given timers whose clock can be read in two ways. Returns
+/// the id of the timer with each comparison.
 #[must_use]
-pub fn other_paths(ids: &[&str], plan: &Plan) -> Vec<(&'static str, OtherPath)> {
+pub fn compare_paths(ids: &[&str], plan: &Plan) -> Vec<(&'static str, OtherPath)> {
     let compare = |read: timers::PairedReads| {
         let bounds_ns = [read.unit_ns, read.lag_ns];
         (

@@ -1,11 +1,12 @@
-//! Checks the unit of a reference with the clocks of the kernel, which the runner reads outside the
-//! host of the reference. A wrong unit scales every measured time, and the other timers of the host
-//! need not show it.
+//! Checks the unit of a reference with the clocks of the kernel, which the runner (the process of
+//! this program that asks the hosts) reads itself. A wrong unit scales every measured time, and the
+//! other timers of the host need not show it.
 //!
-//! The runner cannot read its clocks at the same moment as the host reads the reference. It reads
-//! them before and after each reading of the reference, which gives a lower and an upper bound of
-//! the elapsed time. It uses a clock that NTP steers and one that NTP does not steer, because the
-//! reference may be like either. `HARDWARE_TOLERANCE` is the deviation allowed in addition.
+//! The runner cannot read these clocks at the same moment as the host reads the reference. The
+//! runner reads them before and after each reading of the reference, which gives a lower and an
+//! upper bound of the elapsed time. The runner uses a clock that NTP steers and one that NTP does
+//! not steer, because the reference may be like either. A tolerance for the rate of the hardware is
+//! added.
 //!
 //! A clock that moves only while its host works, such as CPU time, cannot be compared with the
 //! clocks of the kernel.
@@ -18,9 +19,9 @@ use timers::{Answer, Subject};
 use crate::text::numbers::time;
 use crate::trace::Reference;
 
-/// Time between the two sets of samples.
+/// Time between the two sets of samples of the reference.
 /// *Judgement*.
-const WATCH: Duration = Duration::from_millis(20);
+const PAUSE: Duration = Duration::from_millis(20);
 /// Relative deviation allowed for a clock on separate hardware with a declared unit: the kernel
 /// corrects a clock by 500 ppm at most (adjtimex(2)), so each of two clocks may be off by that.
 /// *Computed*.
@@ -31,8 +32,9 @@ const HARDWARE_TOLERANCE: f64 = 1e-3;
 const ESTIMATED_UNIT_TOLERANCE: f64 = 0.02;
 /// Samples in a set; the one that took the least time is used.
 /// *Judgement*.
-const SAMPLES: usize = 5;
-/// Attempts to find a correct unit, because the machine may pause once or a clock may be set.
+const SAMPLES_PER_SET: usize = 5;
+/// Comparisons that must all fail before the unit counts as wrong, because the machine may pause or
+/// a clock may be set during one.
 const MAX_ATTEMPTS: u32 = 3;
 
 /// Readings of two kernel clocks, in nanoseconds.
@@ -51,13 +53,13 @@ struct Sample {
     after: Moment,
 }
 
-/// Returns `Ok(true)` if the timer moves like the clocks of the kernel, `Ok(false)` if it cannot be
-/// compared with them, and otherwise `Err` with the reason why its unit is wrong. `declared` says
-/// whether the host declared that unit.
+/// Checks the unit of a calibrated reference. Returns `Ok(true)` if the unit agrees with the clocks
+/// of the kernel, `Ok(false)` if the reference cannot be compared with them, and otherwise `Err`
+/// with the reason why the unit is wrong. `declared` says whether the host declared that unit.
 ///
 /// # Errors
 /// The errors of the subject.
-pub(super) fn keeps_time(
+pub(super) fn check_unit(
     timer: &mut dyn Subject,
     reference: &Reference,
     declared: bool,
@@ -70,7 +72,7 @@ pub(super) fn keeps_time(
     let mut result = Ok(true);
     for _ in 0..MAX_ATTEMPTS {
         let begin = take_samples(timer)?;
-        thread::sleep(WATCH);
+        thread::sleep(PAUSE);
         let end = take_samples(timer)?;
         let (Some(first), Some(last)) = (shortest(&begin), shortest(&end)) else {
             return Ok(Ok(false));
@@ -78,7 +80,7 @@ pub(super) fn keeps_time(
         if stands_still(&begin, &end) {
             return Ok(Ok(false));
         }
-        result = match unit_error(first, last, reference, tolerance) {
+        result = match describe_unit_error(first, last, reference, tolerance) {
             Some(why) => Err(why),
             None => return Ok(Ok(true)),
         };
@@ -86,10 +88,10 @@ pub(super) fn keeps_time(
     Ok(result)
 }
 
-/// Returns `SAMPLES` samples; fewer if the kernel lets the runner read no clock.
+/// Returns `SAMPLES_PER_SET` samples; fewer if the kernel lets the runner read no clock.
 fn take_samples(timer: &mut dyn Subject) -> Answer<Vec<Sample>> {
     let mut samples = Vec::new();
-    for _ in 0..SAMPLES {
+    for _ in 0..SAMPLES_PER_SET {
         let before = Moment::now();
         let reading = timer.readings(1)?.first().copied();
         let parts = before.zip(reading).zip(Moment::now());
@@ -129,8 +131,9 @@ impl Moment {
     }
 }
 
-/// Returns whether the timer moved no further across the pause than between two reads: it then
-/// moves with each read, not with time. The arguments are the samples before and after the pause.
+/// Returns whether the timer moved at most twice as far during the pause as between two reads,
+/// which means that it moves with each read and not with time. `begin` and `end` are the samples
+/// before and after the pause. Also `true` if there are too few samples to say.
 fn stands_still(begin: &[Sample], end: &[Sample]) -> bool {
     let between =
         |first: &Sample, last: &Sample| last.reading.wrapping_sub(first.reading).unsigned_abs();
@@ -142,26 +145,26 @@ fn stands_still(begin: &[Sample], end: &[Sample]) -> bool {
     }
 }
 
-/// Compares the time that the reference counted between two samples with the elapsed time, and
-/// returns a description of the error if they differ. The elapsed time is at least that between the
-/// end of the first sample and the start of the last, and at most that between the start of the
+/// Compares the time that the reference counted between two samples with the elapsed time. Returns
+/// a description of the error, or `None` if they agree. The elapsed time is at least that between
+/// the end of the first sample and the start of the last, and at most that between the start of the
 /// first and the end of the last.
-fn unit_error(
+fn describe_unit_error(
     first: &Sample,
     last: &Sample,
     reference: &Reference,
     tolerance: f64,
 ) -> Option<String> {
-    let (least, _) = last.before.since(first.after);
-    let (_, most) = last.after.since(first.before);
+    let (min_elapsed_ns, _) = last.before.since(first.after);
+    let (_, max_elapsed_ns) = last.after.since(first.before);
     let ticks = last.reading.wrapping_sub(first.reading);
     let counted_ns = ticks as f64 * reference.ns_per_tick;
     let step = reference.step_at_most.unwrap_or(reference.step).max(1.0) * reference.ns_per_tick;
     // A deviation of one step of the reference is tolerated, up to the whole elapsed time.
-    let step = step.min(most);
+    let step = step.min(max_elapsed_ns);
     let (low, high) = (
-        least * (1.0 - tolerance) - step,
-        most * (1.0 + tolerance) + step,
+        min_elapsed_ns * (1.0 - tolerance) - step,
+        max_elapsed_ns * (1.0 + tolerance) + step,
     );
     if (low..=high).contains(&counted_ns) {
         return None;
@@ -169,7 +172,7 @@ fn unit_error(
     let [unit, counted, passed] = [
         reference.ns_per_tick,
         counted_ns.max(0.0),
-        f64::midpoint(least, most),
+        f64::midpoint(min_elapsed_ns, max_elapsed_ns),
     ]
     .map(|ns| time(Some(ns)));
     Some(format!(
@@ -181,7 +184,7 @@ fn unit_error(
 mod tests {
     use super::*;
 
-    /// A moment by two clocks that differ by 5 %, as if NTP slewed one of them.
+    /// Returns a moment by two clocks whose times differ by 5 %, as if NTP slewed one of them.
     fn at(ns: u64) -> Moment {
         Moment {
             steered: ns + ns / 20,
@@ -200,7 +203,7 @@ mod tests {
             reading: 5 + ticks,
             after: at(40_050_000),
         };
-        unit_error(
+        describe_unit_error(
             &first,
             &last,
             &Reference {

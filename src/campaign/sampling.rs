@@ -16,10 +16,10 @@ pub struct Plan {
     /// Brief processes. A brief process measures many timers and, for most of them, only times
     /// their calls.
     pub brief: u32,
-    /// Number of the first brief processes, which also search for steps.
+    /// Number of brief processes that also search for steps; these are the first ones.
     pub searching: u32,
-    /// Brief processes after which the timers whose intervals are still too wide are selected
-    /// again.
+    /// After the rounds, number of brief processes between two selections of the timers whose
+    /// intervals are still too wide.
     pub block: u32,
     /// Processes for each timer of a host that does not support brief processes.
     pub without_brief: u32,
@@ -31,8 +31,8 @@ pub struct Plan {
     /// Whether timers get further processes even if `max_processes` of them would not reach the
     /// target precision.
     pub insists: bool,
-    /// Seconds that a run should take at most. After most of them, no further processes are started
-    /// except for the verdicts.
+    /// Seconds that a run should take at most. When most of this time is used up, no further
+    /// processes are started except for the verdicts.
     pub budget_s: f64,
     /// Calls of a timer that a process times.
     pub calls: CallsPlan,
@@ -41,7 +41,8 @@ pub struct Plan {
     pub growth_ns: f64,
     /// Total time of all waits for a core that another thread uses too, in nanoseconds.
     pub patience_ns: f64,
-    /// Successive readings that are checked for steps backwards.
+    /// Successive readings that are checked for their order: none may be smaller than the one
+    /// before.
     pub order_readings: u32,
     /// Longest time of these readings, in nanoseconds.
     pub order_ns: f64,
@@ -50,8 +51,8 @@ pub struct Plan {
     pub handoffs: u32,
     /// Comparisons with the reference in a series, about a millisecond apart.
     pub comparisons: u32,
-    /// Milliseconds for which a timer is observed under each of three conditions: its thread
-    /// computes, sleeps, or sleeps next to a busy thread.
+    /// Milliseconds for which a timer is observed under each of three conditions, which show what
+    /// it counts: its thread computes, sleeps, or sleeps next to a busy thread.
     pub nature_ms: u32,
     /// The code contexts in which the cost of a read is measured.
     pub contexts: &'static [Context],

@@ -38,7 +38,7 @@ pub struct MeasureArgs {
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = values::whole_number_parser::<u32>(2..=100_000))]
     pub samples: Option<u32>,
     /// Duration of a run with --instrument throughput
-    #[arg(long, value_name = "TIME", default_value = "100ms", value_parser = quantity::time, allow_hyphen_values = true)]
+    #[arg(long, value_name = "TIME", default_value = "100ms", value_parser = quantity::parse_time, allow_hyphen_values = true)]
     pub time: Nanos,
     /// Time limit of an operation, or of one run of a command, as in 30s or 2m
     ///

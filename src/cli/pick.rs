@@ -14,7 +14,7 @@ use crate::quantity;
 #[derive(Clone, Debug, Args)]
 pub struct PickArgs {
     /// Approximate duration of the operation, as in 250ns or 3ms
-    #[arg(value_name = "TIME", value_parser = quantity::time, allow_hyphen_values = true, conflicts_with = "every",
+    #[arg(value_name = "TIME", value_parser = quantity::parse_time, allow_hyphen_values = true, conflicts_with = "every",
           required_unless_present = "every")]
     pub operation: Option<Nanos>,
     /// The requirements on the clock.
@@ -33,7 +33,7 @@ pub struct PickArgs {
           conflicts_with_all = ["rate", "needs", "settable"])]
     pub every: Option<u64>,
     /// Largest lateness or earliness of a wait, as in 50us
-    #[arg(long, value_name = "TIME", value_parser = quantity::time, allow_hyphen_values = true, requires = "every")]
+    #[arg(long, value_name = "TIME", value_parser = quantity::parse_time, allow_hyphen_values = true, requires = "every")]
     pub within: Option<Nanos>,
     /// Smallest share of waits that meet --within, as in 99.9%
     #[arg(long, value_name = "SHARE", default_value = "99%", value_parser = share, allow_hyphen_values = true, requires = "within")]

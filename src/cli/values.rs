@@ -73,7 +73,7 @@ pub(super) fn parse_points(text: &str) -> Result<f64, String> {
 pub(super) fn parse_seconds(text: &str) -> Result<f64, String> {
     const MAX_SECONDS: f64 = 1e6;
     let with_unit =
-        || Some(quantity::time(text).ok()?.0 / 1e9).filter(|seconds| *seconds <= MAX_SECONDS);
+        || Some(quantity::parse_time(text).ok()?.0 / 1e9).filter(|seconds| *seconds <= MAX_SECONDS);
     parse_positive(text, MAX_SECONDS)
         .or_else(with_unit)
         .ok_or_else(|| {
@@ -89,7 +89,7 @@ pub(super) fn parse_whole_seconds(text: &str) -> Result<u64, String> {
 
 /// Parses a period from 1 µs to 60 s. Returns nanoseconds.
 pub(super) fn parse_period(text: &str) -> Result<u64, String> {
-    let ns = quantity::time(text).map_err(|error| error.to_string())?.0;
+    let ns = quantity::parse_time(text).map_err(|error| error.to_string())?.0;
     match ns {
         1e3..=6e10 => Ok(ns.round() as u64),
         _ => Err("give a period from 1us to 60s".into()),

@@ -32,7 +32,7 @@ pub struct WaitArgs {
     /// Stop at the first wait that is later than this, with exit status 3
     ///
     /// Also writes a mark into the trace of the kernel (trace_marker) if this is permitted.
-    #[arg(long = "break", value_name = "TIME", value_parser = quantity::time, allow_hyphen_values = true)]
+    #[arg(long = "break", value_name = "TIME", value_parser = quantity::parse_time, allow_hyphen_values = true)]
     pub break_at: Option<Nanos>,
     /// A plan that overrides the flags; other commands set it.
     #[arg(skip)]
@@ -121,7 +121,7 @@ const MAX_WAIT_NS: f64 = 6e10;
 /// and `TO`.
 fn parse_lengths(text: &str) -> Result<Lengths, String> {
     let length = |text: &str| {
-        let Nanos(ns) = quantity::time(text).map_err(|error| error.to_string())?;
+        let Nanos(ns) = quantity::parse_time(text).map_err(|error| error.to_string())?;
         if ns > MAX_WAIT_NS {
             return Err(format!(
                 "'{}' is longer than a minute; give a shorter time",
@@ -152,7 +152,7 @@ fn parse_slack(text: &str) -> Result<Slack, String> {
     if text.trim() == "default" {
         return Ok(Slack(None));
     }
-    let time = quantity::time(text).ok().filter(|time| time.0 <= 4e9);
+    let time = quantity::parse_time(text).ok().filter(|time| time.0 <= 4e9);
     time.map(|time| Slack(Some(time.0.ceil() as u64)))
         .ok_or_else(|| "give default, or a time up to 4s, as in 1ns or 50us".into())
 }

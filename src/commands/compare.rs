@@ -175,8 +175,10 @@ fn check_timers(condition: &Condition, comparison: &Comparison) -> Result<(), Co
     let mut names: Vec<&str> = names().collect();
     names.sort_unstable();
     names.dedup();
-    let why = select(&[glob.to_owned()], &names)
-        .map_or_else(|unknown| unknown.among(&names), |_| String::new());
+    let why = select(&[glob.to_owned()], &names).map_or_else(
+        |unknown| unknown.message_for_report(&names),
+        |_| String::new(),
+    );
     let text = condition.text();
     Err(CommandError::Usage(format!("--fail-if '{text}': {why}")))
 }

@@ -64,7 +64,7 @@ fn keep_selected(report: &mut Report, args: &InspectArgs) -> Result<(), CommandE
     let ids: Vec<&str> = rows.iter().map(|row| row.id().as_str()).collect();
     let selected = select(&args.timers, &ids).map_err(|error| {
         CommandError::Usage(match &args.from {
-            Some(path) => format!("'{}': {}", path.display(), error.among(&ids)),
+            Some(path) => format!("'{}': {}", path.display(), error.message_for_report(&ids)),
             None => error.to_string(),
         })
     })?;

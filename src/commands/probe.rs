@@ -9,7 +9,7 @@ use super::progress::Progress;
 use super::run_context::{RunContext, choose_cpu};
 use super::{CommandError, print_message};
 use crate::campaign::clocks::{self, Host, Settings, Subject};
-use crate::campaign::other_paths::other_paths;
+use crate::campaign::other_paths::compare_paths;
 use crate::campaign::sampling::Plan;
 use crate::cli::ProbeArgs;
 use crate::hosts::protocol::HostedTimer;
@@ -156,7 +156,7 @@ fn read_side_by_side(names: &[HostName], subjects: &mut [Subject], plan: &Plan) 
         .map(|subject| subject.timer.id.clone())
         .collect();
     let ids: Vec<&str> = ids.iter().map(String::as_str).collect();
-    for (id, comparison) in other_paths(&ids, plan) {
+    for (id, comparison) in compare_paths(&ids, plan) {
         let subject = subjects
             .iter_mut()
             .find(|subject| is_native(subject) && subject.timer.id == id);

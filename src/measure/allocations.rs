@@ -1,5 +1,6 @@
 //! Measures the memory that an operation allocates: the difference between many and few calls, as
-//! Caliper does. [`timers::allocations`] must be the allocator of the program, because it counts.
+//! Caliper does. [`timers::allocations`] must be the allocator of the program, because that
+//! allocator counts the allocations.
 
 use timers::allocations::{Allocated, allocated};
 
@@ -14,18 +15,18 @@ pub struct PerCall {
     pub bytes: f64,
 }
 
-/// Counts the allocations of a call. Makes a first call, which may initialise data, then counts the
-/// allocations of few calls and of many calls. Allocations that do not depend on the number of
-/// calls cancel out in the difference.
-pub fn per_call(timed: &mut dyn Timed) -> PerCall {
+/// Measures the memory that one call allocates. Makes a first call, which may initialise data, then
+/// counts the allocations of few calls and of many more. Allocations that do not depend on the
+/// number of calls cancel out in the difference.
+pub fn measure_per_call(timed: &mut dyn Timed) -> PerCall {
     const FEW_CALLS: u64 = 3;
-    const MANY_CALLS: u64 = 100;
+    const FURTHER_CALLS: u64 = 100;
     count(timed, 1);
     let (few, many) = (
         count(timed, FEW_CALLS),
-        count(timed, FEW_CALLS + MANY_CALLS),
+        count(timed, FEW_CALLS + FURTHER_CALLS),
     );
-    let per_call = |many: u64, few: u64| (many as f64 - few as f64) / MANY_CALLS as f64;
+    let per_call = |many: u64, few: u64| (many as f64 - few as f64) / FURTHER_CALLS as f64;
     PerCall {
         instances: per_call(many.instances, few.instances),
         bytes: per_call(many.bytes, few.bytes),

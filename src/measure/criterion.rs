@@ -92,7 +92,7 @@ struct Nanoseconds;
 
 /// Returns the unit for times of about `typical` nanoseconds: its size in nanoseconds, and its
 /// name.
-fn unit(typical: f64) -> (f64, &'static str) {
+fn choose_unit(typical: f64) -> (f64, &'static str) {
     match typical {
         ns if ns < 1.0 => (1e-3, "ps"),
         ns if ns < 1e3 => (1.0, "ns"),
@@ -104,7 +104,7 @@ fn unit(typical: f64) -> (f64, &'static str) {
 
 impl ValueFormatter for Nanoseconds {
     fn scale_values(&self, typical: f64, values: &mut [f64]) -> &'static str {
-        let (size, name) = unit(typical);
+        let (size, name) = choose_unit(typical);
         values.iter_mut().for_each(|value| *value /= size);
         name
     }

@@ -6,7 +6,7 @@ use rand::{RngExt, SeedableRng};
 use serde::{Deserialize, Serialize};
 
 use super::interference::Watch;
-use super::summary::{Measured, Sample, valid_mean};
+use super::summary::{Measured, Sample, mean_valid_ns};
 use super::trial::{Goal, Trial, TrialError};
 use super::window::Timed;
 use crate::method::clock_figures::DRIFT;
@@ -64,10 +64,10 @@ fn measure_adaptive_batches(trial: &mut Trial) -> Result<Measured, TrialError> {
     let target_ns = trial.shortest_ns();
     let (mut calls, _) = trial.calibrate(target_ns)?;
     loop {
-        let samples = trial.collect(|trial| trial.take(calls))?;
+        let samples = trial.collect_samples(|trial| trial.take_sample(calls))?;
         // The calls may take less time now than during the calibration, so that the windows are too
         // short.
-        let window_ns = valid_mean(&samples) * calls as f64;
+        let window_ns = mean_valid_ns(&samples) * calls as f64;
         if window_ns >= 0.9 * target_ns || trial.is_over() {
             let budget = trial.budget(window_ns.max(f64::MIN_POSITIVE), calls == 1);
             return trial.summarise(calls, samples, &budget);
@@ -81,7 +81,9 @@ fn measure_adaptive_batches(trial: &mut Trial) -> Result<Measured, TrialError> {
 /// by more than the sum of 2 %, one step of the clock and one call. Only three runs are repeated;
 /// later runs count whatever their length is, and their variation shows in the standard deviation.
 fn measure_throughput(trial: &mut Trial) -> Result<Measured, TrialError> {
+    /// Largest number of runs that are repeated because of their length.
     const MAX_REPEATS: u32 = 3;
+    /// Largest difference between the length of a run and the span, relative to the span.
     const MAX_LENGTH_ERROR: f64 = 0.02;
     let span_ns = trial.goal.span.as_nanos() as f64;
     if trial.timed.needs_set_up() {
@@ -98,12 +100,12 @@ fn measure_throughput(trial: &mut Trial) -> Result<Measured, TrialError> {
             "the clock moves in steps of {step}, so runs of {run} are too short for it; give --time {min_run} or more"
         )));
     }
-    let (calls, one_ns) = trial.calibrate((span_ns / 4.0).max(step_ns))?;
-    let mut calls = (span_ns / one_ns).max(calls as f64).max(1.0) as u64;
-    let tolerance_ns = MAX_LENGTH_ERROR * span_ns + step_ns + one_ns;
+    let (calls, call_ns) = trial.calibrate((span_ns / 4.0).max(step_ns))?;
+    let mut calls = (span_ns / call_ns).max(calls as f64).max(1.0) as u64;
+    let tolerance_ns = MAX_LENGTH_ERROR * span_ns + step_ns + call_ns;
     let mut missed = 0;
-    let samples = trial.collect(|trial| {
-        let mut sample = trial.take(calls);
+    let samples = trial.collect_samples(|trial| {
+        let mut sample = trial.take_sample(calls);
         let run_ns = sample.ns_per_call * sample.weight as f64;
         if (run_ns - span_ns).abs() > tolerance_ns && sample.disturbed.is_none() {
             missed += 1;
@@ -132,9 +134,9 @@ fn measure_edge_crossing(trial: &mut Trial) -> Result<Measured, TrialError> {
     /// *Judgement*: some ticks of the scheduler.
     const MAX_WATCHED_GROUP_NS: f64 = 1e7;
     let mut random = StdRng::seed_from_u64(trial.goal.seed);
-    let one_ns = estimate_call_ns(trial, &mut random)?;
+    let call_ns = estimate_call_ns(trial, &mut random)?;
     let groups = u64::from(trial.goal.samples.max(2));
-    let plan = plan_edge_crossing(trial, one_ns)?;
+    let plan = plan_edge_crossing(trial, call_ns)?;
     let Method::EdgeCrossing {
         samples,
         floor_samples,
@@ -163,13 +165,13 @@ fn measure_edge_crossing(trial: &mut Trial) -> Result<Measured, TrialError> {
         }
     };
     let samples = if watched {
-        trial.collect(measure_group)?
+        trial.collect_samples(measure_group)?
     } else {
         (0..groups).map(|_| measure_group(trial)).collect()
     };
     // The plan states its error relative to `planned_ns`; the result needs it relative to the mean.
-    let found_ns = valid_mean(&samples).max(f64::MIN_POSITIVE);
-    let relative_to_mean = |share: f64| share * planned_ns(one_ns) / found_ns;
+    let found_ns = mean_valid_ns(&samples).max(f64::MIN_POSITIVE);
+    let relative_to_mean = |share: f64| share * planned_ns(call_ns) / found_ns;
     let budget = Budget {
         quantisation: relative_to_mean(plan.budget.quantisation),
         invocation_cost: relative_to_mean(plan.budget.invocation_cost),
@@ -179,15 +181,15 @@ fn measure_edge_crossing(trial: &mut Trial) -> Result<Measured, TrialError> {
     trial.summarise(calls_per_group, samples, &budget)
 }
 
-/// Returns the duration of a call in nanoseconds for which a plan states its error; `one_ns` is the
-/// duration that the plan was requested for.
-fn planned_ns(one_ns: f64) -> f64 {
-    0.9 * one_ns
+/// Returns the duration of a call, in nanoseconds, that the error of a plan is relative to: 90 % of
+/// `call_ns`, the duration that the plan was made for ([`Requirement::shortest_ns`]).
+fn planned_ns(call_ns: f64) -> f64 {
+    0.9 * call_ns
 }
 
-/// Plans how many calls and empty intervals edge-crossing needs for a call of about `one_ns`
+/// Plans how many calls and empty intervals edge-crossing needs for a call of about `call_ns`
 /// nanoseconds.
-fn plan_edge_crossing(trial: &Trial, one_ns: f64) -> Result<Plan, TrialError> {
+fn plan_edge_crossing(trial: &Trial, call_ns: f64) -> Result<Plan, TrialError> {
     let goal = &trial.goal;
     // If only an upper bound of the step is known, edge-crossing overestimates its variance. This
     // is accepted for operations with a set-up, because these cannot be measured in batches
@@ -197,7 +199,7 @@ fn plan_edge_crossing(trial: &Trial, one_ns: f64) -> Result<Plan, TrialError> {
         ..trial.clock.clone()
     };
     let requirement =
-        Requirement::new(Nanos(one_ns), goal.error, goal.confidence).map_err(TrialError)?;
+        Requirement::new(Nanos(call_ns), goal.error, goal.confidence).map_err(TrialError)?;
     let limit_ns = goal.limit.as_nanos() as f64;
     let plan = edge_crossing(clock, &requirement).map_err(|why| TrialError(why.reason))?;
     if plan.campaign_ns <= limit_ns {
@@ -214,9 +216,9 @@ fn plan_edge_crossing(trial: &Trial, one_ns: f64) -> Result<Plan, TrialError> {
     })
 }
 
-/// Measures a window of 0 or 1 calls and returns its length in nanoseconds. Before it, delays for a
-/// random time of up to one step of the clock (at most 0.1 ms), so that windows begin at random
-/// points of a step, and makes the set-up.
+/// Measures a window of 0 or 1 calls and returns its length in nanoseconds. Before the window,
+/// computes for a random time of up to one step of the clock (at most 0.1 ms), so that windows
+/// begin at random points of a step, and makes the set-up.
 fn measure_window(trial: &mut Trial, random: &mut StdRng, calls: u64) -> f64 {
     let delay_ns = random.random_range(0.0..trial.clock.step_ns.clamp(1.0, 1e5));
     std::hint::black_box(timers::links(1, delay_ns as u64));
@@ -254,15 +256,15 @@ fn measure_varied_batches(trial: &mut Trial) -> Result<Measured, TrialError> {
     const LENGTH_DEVIATION: f64 = 0.2;
     // The shortest batches, half as long as the target, must still be long enough for the clock.
     let target_ns = 2.0 * trial.shortest_ns();
-    let (_, mut one_ns) = trial.calibrate(target_ns)?;
+    let (_, mut call_ns) = trial.calibrate(target_ns)?;
     let mut random = StdRng::seed_from_u64(trial.goal.seed);
     let mut fewest_calls = u64::MAX;
-    let samples = trial.collect(|trial| {
+    let samples = trial.collect_samples(|trial| {
         let factor = (1.0 + LENGTH_DEVIATION * draw_gaussian(&mut random)).clamp(0.5, 2.0);
-        let calls = (factor * target_ns / one_ns).ceil().max(1.0) as u64;
-        let mut sample = trial.take(calls);
+        let calls = (factor * target_ns / call_ns).ceil().max(1.0) as u64;
+        let mut sample = trial.take_sample(calls);
         if sample.disturbed.is_none() && sample.ns_per_call > 0.0 {
-            one_ns = f64::midpoint(one_ns, sample.ns_per_call);
+            call_ns = f64::midpoint(call_ns, sample.ns_per_call);
             // If the operation has become faster, the batch is too short and does not count.
             let is_short = sample.ns_per_call * (calls as f64) < trial.shortest_ns();
             sample.disturbed = is_short.then(|| "the batch was too short for the clock".into());
@@ -272,8 +274,8 @@ fn measure_varied_batches(trial: &mut Trial) -> Result<Measured, TrialError> {
         }
         sample
     })?;
-    let budget = trial.budget(fewest_calls as f64 * one_ns, fewest_calls == 1);
-    trial.summarise((target_ns / one_ns).ceil() as u64, samples, &budget)
+    let budget = trial.budget(fewest_calls as f64 * call_ns, fewest_calls == 1);
+    trial.summarise((target_ns / call_ns).ceil() as u64, samples, &budget)
 }
 
 /// Returns a random number with approximately the standard normal distribution: the sum of twelve
@@ -284,17 +286,17 @@ fn draw_gaussian(random: &mut StdRng) -> f64 {
 
 /// Measures single calls, each after its set-up; each call is a sample (macro trials of Caliper).
 fn measure_single_calls(trial: &mut Trial) -> Result<Measured, TrialError> {
-    let samples = trial.collect(|trial| {
+    let samples = trial.collect_samples(|trial| {
         trial.timed.set_up();
-        trial.take(1)
+        trial.take_sample(1)
     })?;
-    let one_ns = valid_mean(&samples);
-    let budget = trial.budget(one_ns, true);
+    let call_ns = mean_valid_ns(&samples);
+    let budget = trial.budget(call_ns, true);
     let error = trial.goal.error;
-    if !(one_ns > 0.0 && budget.total() <= error) {
+    if !(call_ns > 0.0 && budget.total() <= error) {
         return Err(TrialError(format!(
             "one call takes {}, which is too short to be measured alone with this clock within {} %; use the instrument micro or adaptive",
-            time(Some(one_ns.max(0.0))),
+            time(Some(call_ns.max(0.0))),
             error * 100.0
         )));
     }

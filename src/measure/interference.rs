@@ -10,8 +10,8 @@ use crate::campaign::watch::{Disturbance, counted_disturbance};
 #[derive(Clone, Debug)]
 pub struct Watch {
     counters: Option<Counters>,
-    /// The CPU that the thread runs on, with the steal time of that CPU in ticks; `None` if
-    /// unknown.
+    /// The CPU that the thread runs on, with the steal time of that CPU (the time that a hypervisor
+    /// used it for something else) in ticks of 10 ms; `None` if unknown.
     steal_ticks: Option<(u32, u64)>,
 }
 
@@ -36,12 +36,12 @@ impl Watch {
     pub fn end(self) -> Option<String> {
         let counts = Counts::of_system();
         let after = Counts::of_this_thread()?;
-        let lost_time = self
+        let was_stolen = self
             .steal_ticks
             .and_then(|(cpu, before)| Some(counts.steal_ticks(cpu)? > before));
         let disturbance = counted_disturbance(&self.counters?, &after, 0).or_else(|| {
-            lost_time
-                .filter(|&lost_time| lost_time)
+            was_stolen
+                .filter(|&was_stolen| was_stolen)
                 .map(|_| Disturbance::StolenTime)
         })?;
         Some(disturbance.name().into())

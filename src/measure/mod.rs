@@ -3,10 +3,11 @@
 //! A [`Stopwatch`] is a clock whose step and cost are known. It reads the clock before and after a
 //! batch of calls of a closure. The timed region is compiled for the clock and the closure and
 //! contains no dynamic calls. The result of the closure passes through
-//! [`black_box`](std::hint::black_box), so that the compiler does not remove the calls; its inputs
-//! should do so too. The number of calls in a batch depends on the clock: a coarse clock needs
-//! longer batches for the same error. The interval of the result includes the error of the clock
-//! ([`Budget`](crate::method::Budget)) and the variation of the samples.
+//! [`black_box`](std::hint::black_box), so that the compiler does not remove the calls; the closure
+//! should pass its inputs through it for the same reason. The number of calls in a batch depends on
+//! the clock: a coarse clock needs longer batches for the same error. The interval of the result
+//! includes the error of the clock ([`Budget`](crate::method::Budget)) and the variation of the
+//! samples.
 //!
 //! ```
 //! use std::hint::black_box;
@@ -76,7 +77,7 @@ impl<C: Clock> Stopwatch<C> {
     }
 
     /// Creates a stopwatch without a report, from upper bounds of the step of the clock and of the
-    /// cost of a read, in nanoseconds. Larger bounds make measurements take longer.
+    /// cost of a read, in nanoseconds. With larger bounds, measurements take longer.
     pub fn bounded(clock: C, step_ns: f64, cost_ns: f64) -> Self {
         let figures = ClockFigures {
             id: "given".into(),

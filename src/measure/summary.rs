@@ -20,18 +20,20 @@ pub struct Sample {
 /// The duration of an operation.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Measured {
-    /// Number of calls in a sample; their intended number if it varies.
+    /// Number of calls in a sample; the intended number if the number varies.
     pub calls: u64,
-    /// Mean duration of a call in nanoseconds. Its interval includes the error of the clock and the
-    /// variation of the samples.
+    /// Mean duration of a call in the undisturbed samples, in nanoseconds. Its interval includes
+    /// the error of the clock and the variation of the samples.
     pub mean_ns: Interval,
-    /// Median of the samples in nanoseconds; without an interval if there are too few samples.
+    /// Median of the undisturbed samples, in nanoseconds per call; without an interval if there are
+    /// too few samples.
     pub median_ns: Interval,
-    /// Standard deviation of the samples in nanoseconds; `None` for a single sample.
+    /// Standard deviation of the undisturbed samples, in nanoseconds per call; `None` for a single
+    /// sample.
     pub deviation_ns: Option<f64>,
-    /// Smallest sample in nanoseconds.
+    /// Smallest undisturbed sample, in nanoseconds per call.
     pub min_ns: f64,
-    /// Largest sample in nanoseconds.
+    /// Largest undisturbed sample, in nanoseconds per call.
     pub max_ns: f64,
     /// Half the width of the interval of the mean, as a share of the mean.
     pub error: f64,
@@ -46,8 +48,9 @@ pub struct Measured {
 }
 
 impl Measured {
-    /// Computes the result from the samples, each of which contains `calls` calls. `None` if the
-    /// mean is not above zero, which means that the clock did not move.
+    /// Computes the result from the samples; `calls` becomes the field of that name. `None` if all
+    /// samples are disturbed, or if their mean is not above zero, which means that the clock did
+    /// not move.
     #[must_use]
     pub fn from_samples(
         calls: u64,
@@ -99,7 +102,7 @@ fn valid_ns(samples: &[Sample]) -> Vec<f64> {
 }
 
 /// Returns the mean of the undisturbed samples, in nanoseconds per call; 0 if there are none.
-pub(super) fn valid_mean(samples: &[Sample]) -> f64 {
+pub(super) fn mean_valid_ns(samples: &[Sample]) -> f64 {
     mean(valid_ns(samples)).unwrap_or(0.0)
 }
 
@@ -109,20 +112,20 @@ pub(super) fn valid_mean(samples: &[Sample]) -> f64 {
 /// are too few samples for this confidence.
 fn median_interval(ranked: &[f64], confidence: f64) -> Option<(f64, f64)> {
     let count = ranked.len();
-    // The probability that exactly `rank` samples are below the median, as a logarithm because it
-    // may be too small for a float; the probability that at most `rank` samples are; and the last
-    // rank for which the latter is small enough.
-    let (mut log_exactly, mut at_most, mut outside) =
+    // For each rank: the logarithm of the probability that exactly `rank` samples are below the
+    // median (the probability itself may be too small for a float), and the probability that at
+    // most `rank` samples are. `lower_rank` is the last rank for which the latter is small enough.
+    let (mut log_probability, mut cumulative, mut lower_rank) =
         (-(count as f64) * std::f64::consts::LN_2, 0.0_f64, None);
     for rank in 0..count / 2 {
-        at_most += log_exactly.exp();
-        if at_most > (1.0 - confidence) / 2.0 {
+        cumulative += log_probability.exp();
+        if cumulative > (1.0 - confidence) / 2.0 {
             break;
         }
-        outside = Some(rank);
-        log_exactly += ((count - rank) as f64).ln() - ((rank + 1) as f64).ln();
+        lower_rank = Some(rank);
+        log_probability += ((count - rank) as f64).ln() - ((rank + 1) as f64).ln();
     }
-    outside.map(|rank| (ranked[rank], ranked[count - 1 - rank]))
+    lower_rank.map(|rank| (ranked[rank], ranked[count - 1 - rank]))
 }
 
 #[cfg(test)]

@@ -28,10 +28,10 @@ pub struct Goal {
     pub limit: Duration,
     /// Seed of all random choices.
     pub seed: u64,
-    /// Whether disturbed samples are dropped. `false` is meant for clocks that this machine cannot
-    /// disturb, such as simulated ones.
+    /// Whether disturbed samples are dropped. `false` for clocks that this machine cannot disturb,
+    /// such as simulated ones, and for operations that are so long that each call is disturbed.
     pub watched: bool,
-    /// Length of a run with [`Throughput`](super::Instrument::Throughput).
+    /// Length of a batch with [`Throughput`](super::Instrument::Throughput).
     pub span: Duration,
 }
 
@@ -80,16 +80,19 @@ impl<'a> Trial<'a> {
     /// Prepares a measurement: finds the floor, and starts the time limit.
     ///
     /// # Errors
-    /// When the goal asks for a smaller error than the rate of any clock allows.
+    /// When the error of the goal is not above `DRIFT`, the error of the rate of any clock.
     pub(super) fn new(
         timed: &'a mut dyn Timed,
         clock: &'a ClockFigures,
         goal: &Goal,
     ) -> Result<Self, TrialError> {
+        /// Number of empty windows whose mean is the floor.
         const FLOOR_SAMPLES: usize = 501;
         let variation = clock
             .cost_variation_ns(goal.confidence)
             .unwrap_or(clock.step_ns.max(clock.cost_ns));
+        // If the step of the clock is not longer than a read, empty windows show the floor.
+        // Otherwise most of them show 0; therefore the cost in the figures of the clock is used.
         let (floor_ns, floor_error_ns) = if clock.step_ns <= clock.cost_ns {
             let floors: Vec<f64> = (0..FLOOR_SAMPLES).map(|_| timed.window(0)).collect();
             (
@@ -145,7 +148,7 @@ impl<'a> Trial<'a> {
     }
 
     /// Takes a sample: one window with this number of calls.
-    pub(super) fn take(&mut self, calls: u64) -> Sample {
+    pub(super) fn take_sample(&mut self, calls: u64) -> Sample {
         let watch = self.watch();
         // Single calls are not warmed up, because the first call after a set-up may be the one to
         // measure.
@@ -158,8 +161,11 @@ impl<'a> Trial<'a> {
         }
     }
 
-    /// Takes samples with `next` until enough of them are undisturbed.
-    pub(super) fn collect(
+    /// Takes samples with `next` until as many of them are undisturbed as the goal requires.
+    ///
+    /// # Errors
+    /// When the time limit passes.
+    pub(super) fn collect_samples(
         &mut self,
         mut next: impl FnMut(&mut Self) -> Sample,
     ) -> Result<Vec<Sample>, TrialError> {

@@ -1,4 +1,5 @@
-//! Defines the request to a process that measures one operation, and carries it out.
+//! Defines the request that a process for the measurement of one operation gets, and carries it
+//! out.
 
 use serde::{Deserialize, Serialize};
 
@@ -16,7 +17,7 @@ pub struct Request {
     pub clock: ClockFigures,
     /// Name of the operation to measure.
     pub operation: String,
-    /// Size of the operation, for operations with a size.
+    /// Size of the operation; ignored by operations without a size.
     pub size: u64,
     /// The instrument to measure with.
     pub instrument: Instrument,
@@ -77,7 +78,7 @@ fn measure_request(request: &Request) -> Result<Outcome, String> {
     #[cfg(feature = "allocations")]
     if request.instrument == Instrument::Allocations {
         let super::allocations::PerCall { instances, bytes } =
-            super::allocations::per_call(&mut *timed);
+            super::allocations::measure_per_call(&mut *timed);
         return Ok(Outcome::Allocated { instances, bytes });
     }
     Ok(Outcome::from_result(measure(

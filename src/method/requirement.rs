@@ -161,7 +161,7 @@ pub fn share(text: &str) -> Result<f64, String> {
 /// # Errors
 /// When the text is not a frequency, or has no unit.
 pub fn rate(text: &str) -> Result<f64, quantity::QuantityError> {
-    quantity::frequency(&text.replace("/s", "Hz")).map(|hertz| hertz.0)
+    quantity::parse_frequency(&text.replace("/s", "Hz")).map(|hertz| hertz.0)
 }
 
 /// A property that a clock must have.

@@ -1,4 +1,4 @@
-use super::{frequency, time};
+use super::{parse_frequency, parse_time};
 use crate::model::{Hertz, Nanos};
 use proptest::prelude::*;
 
@@ -17,10 +17,10 @@ fn accepts_numbers_with_units() {
         (" 1e3 ns ", 1000.0),
         ("+.5e+1ms", 5e6),
     ] {
-        assert_eq!(time(text), Ok(Nanos(ns)), "{text}");
+        assert_eq!(parse_time(text), Ok(Nanos(ns)), "{text}");
     }
-    assert_eq!(frequency("2.8GHz"), Ok(Hertz(2.8e9)));
-    assert_eq!(frequency("2793 mhz"), Ok(Hertz(2793e6)));
+    assert_eq!(parse_frequency("2.8GHz"), Ok(Hertz(2.8e9)));
+    assert_eq!(parse_frequency("2793 mhz"), Ok(Hertz(2793e6)));
 }
 
 #[test]
@@ -51,7 +51,7 @@ fn errors_name_the_problem() {
         ("5NS", "has an unknown unit"),
         ("5cycles", "has an unknown unit"),
     ] {
-        let error = time(text).expect_err(text).to_string();
+        let error = parse_time(text).expect_err(text).to_string();
         assert!(error.contains(problem), "{error}");
     }
     for (text, problem) in [
@@ -60,7 +60,7 @@ fn errors_name_the_problem() {
         ("2.8", "has no unit"),
         ("5ns", "has an unknown unit; give a frequency"),
     ] {
-        let error = frequency(text).expect_err(text).to_string();
+        let error = parse_frequency(text).expect_err(text).to_string();
         assert!(error.contains(problem), "{error}");
     }
 }
@@ -68,12 +68,12 @@ fn errors_name_the_problem() {
 proptest! {
     #[test]
     fn any_text_never_panics(text in any::<String>()) {
-        let _ = (frequency(&text), time(&text));
+        let _ = (parse_frequency(&text), parse_time(&text));
     }
 
     #[test]
     fn almost_valid_text_never_panics(text in "[-+0-9.eE µnmsGHz]{0,12}") {
-        for number in [time(&text).ok().map(|ns| ns.0), frequency(&text).ok().map(|hz| hz.0)].into_iter().flatten() {
+        for number in [parse_time(&text).ok().map(|ns| ns.0), parse_frequency(&text).ok().map(|hz| hz.0)].into_iter().flatten() {
             prop_assert!(number.is_finite() && number > 0.0);
         }
     }

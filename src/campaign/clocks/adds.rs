@@ -63,13 +63,14 @@ pub fn context_questions(
 }
 
 /// Measures the cost of one timer in the contexts of the plan, in a process that has timed its
-/// calls. `window` repeats disturbed windows. Questions that the host refuses are left out.
+/// calls. `watch` repeats disturbed windows; without it, they are kept. Questions that the host
+/// refuses are left out.
 ///
 /// # Errors
-/// When the process is lost.
+/// When the process is lost or the run is interrupted.
 pub(super) fn measure_contexts(
     connection: &Rc<RefCell<Connection>>,
-    mut window: Option<&mut ProcessWatch>,
+    mut watch: Option<&mut ProcessWatch>,
     [timer, reference]: [&str; 2],
     cost_ns: f64,
     plan: &Plan,
@@ -81,8 +82,8 @@ pub(super) fn measure_contexts(
     for (contexts, counts) in context_questions(cost_ns, plan.contexts) {
         let question =
             || hosted::measure_added_time(connection, timer, reference, contexts, counts);
-        let answer = match &mut window {
-            Some(window) => window
+        let answer = match &mut watch {
+            Some(watch) => watch
                 .gather(1, |_| question().map(|rows| vec![rows]))
                 .map(|(rows, _)| rows.concat()),
             None => question(),

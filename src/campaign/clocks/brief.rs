@@ -26,8 +26,8 @@ use crate::trace::{Batches, Reference, Run};
 
 impl Campaign<'_> {
     /// Runs one brief process for those of the `targets` that belong to this host. `searches` says
-    /// whether it searches for steps. Returns the timers that were measured. If the process is
-    /// lost, its timers stay valid, because each also had processes of its own.
+    /// whether it searches for steps. Returns the indices of the timers that were measured. If the
+    /// process is lost, its timers do not fail, because each also has processes of its own.
     ///
     /// # Errors
     /// Only [`Fault::Interrupted`].
@@ -65,7 +65,12 @@ impl Campaign<'_> {
             }
         }
         for index in targets {
-            match unless_interrupted(self.measure_one(&connection, index, searches, &mut floor))? {
+            match unless_interrupted(self.measure_timer_briefly(
+                &connection,
+                index,
+                searches,
+                &mut floor,
+            ))? {
                 Ok(()) => measured.push(index),
                 Err(Fault::Refused(_)) => {}
                 Err(_) => break,
@@ -78,15 +83,16 @@ impl Campaign<'_> {
                 stored.evidence.process_comparisons.push([first, last]);
             }
         }
-        // All timers are compared after each process, because comparisons that follow each other
-        // sooner show smaller jumps.
-        self.compare(Series::Sparse, self.all())?;
+        // All timers of all hosts are compared after each process, because comparisons that follow
+        // each other sooner show smaller jumps.
+        self.compare(Series::Sparse, self.all_indices())?;
         Ok(measured)
     }
 
     /// Times the calls of a timer, searches for its step if `searches` is set, and measures its
-    /// cost in context if fewer processes than planned have done so.
-    fn measure_one(
+    /// cost in context unless as many processes as planned have already measured that cost. `floor`
+    /// is the floor of the process, if it is known.
+    fn measure_timer_briefly(
         &mut self,
         connection: &Rc<RefCell<Connection>>,
         index: usize,
@@ -138,9 +144,9 @@ impl Campaign<'_> {
     }
 }
 
-/// Times the calls of a timer in one window, with a single question if the host supports it. The
+/// Times the calls of a timer in one window, with a single question if the host supports that. The
 /// floor (the time of the loop around a call) is the same for all timers of a process, so it is
-/// measured with the first timer only.
+/// measured with the first timer only and stored in `floor`.
 fn time_calls(
     connection: &Rc<RefCell<Connection>>,
     window: &mut ProcessWatch,

@@ -1,5 +1,5 @@
-//! Gathers the evidence for the verdicts: asks the examining processes ([`Session`]), which compare
-//! timers with their references during the whole campaign.
+//! Gathers the evidence for the verdicts. Asks processes that only examine ([`Session`]) and that
+//! compare timers with their references during the whole campaign.
 
 use std::collections::BTreeMap;
 
@@ -56,7 +56,7 @@ impl Campaign<'_> {
             let compared =
                 self.ask_session(group, &members, "comparisons", |session, subjects| {
                     let id = |&index: &usize| &*subjects[index].timer.id;
-                    session.compare_sparsely(&members.iter().map(id).collect::<Vec<_>>())
+                    session.compare_timers(&members.iter().map(id).collect::<Vec<_>>())
                 })?;
             let around = before.zip(Moment::now());
             for (&index, comparison) in members.iter().zip(compared.unwrap_or_default()) {
@@ -86,7 +86,8 @@ impl Campaign<'_> {
         Ok(())
     }
 
-    /// Asks all questions about these timers except the comparisons over the whole campaign.
+    /// Asks all questions about the timers with these indices, except the comparisons over the
+    /// whole campaign ([`compare`](Self::compare)).
     ///
     /// # Errors
     /// Only [`Fault::Interrupted`].

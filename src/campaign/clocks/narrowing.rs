@@ -13,8 +13,8 @@ use crate::trace::{Stored, Trace};
 /// cycles.
 const ASSUMED_HERTZ: f64 = 3e9;
 
-/// The results of a timer so far, and the number of processes that they come from.
-struct KnownTimer {
+/// The Quality of a timer so far, and the number of processes that it comes from.
+struct TimerScore {
     running_score: RunningScore,
     runs: usize,
 }
@@ -31,10 +31,10 @@ pub fn is_worth_continuing(scatter: f64, runs: usize, affordable: f64, plan: &Pl
     ratio > 1.0 && (plan.insists || runs as f64 * ratio * ratio <= allowed)
 }
 
-/// The results of all timers while their intervals are narrowed.
+/// The Quality of all timers while further processes narrow its intervals.
 pub(super) struct Narrowing {
-    /// The results of each timer; `None` if it is not measured any more.
-    known: Vec<Option<KnownTimer>>,
+    /// The Quality of each timer; `None` if the timer is not measured any more.
+    known: Vec<Option<TimerScore>>,
     /// The frequency of the core, in hertz.
     hertz: f64,
     /// Further processes that the remaining time allows.
@@ -56,7 +56,7 @@ impl Narrowing {
                 core_hz: Some(hertz),
                 ..stored.open()
             };
-            Some(KnownTimer {
+            Some(TimerScore {
                 running_score: RunningScore::from_trace(&trace, hertz)?,
                 runs: stored.runs.len(),
             })
@@ -69,11 +69,11 @@ impl Narrowing {
     }
 
     /// Excludes a timer from further processes.
-    pub(super) fn give_up(&mut self, index: usize) {
+    pub(super) fn exclude(&mut self, index: usize) {
         self.known[index] = None;
     }
 
-    /// Adds the observations of the latest process to the results of the timers with these indices.
+    /// Adds the observations of the latest process to the Quality of the timers with these indices.
     pub(super) fn update(&mut self, subjects: &[Subject], indices: &[usize]) {
         for &index in indices {
             let subject = &subjects[index];
@@ -90,7 +90,8 @@ impl Narrowing {
         }
     }
 
-    /// Limits further processes to those that fit into the remaining time.
+    /// Limits further processes to those that fit into the `remaining` time if each takes as long
+    /// as `process`.
     pub(super) fn limit_processes(&mut self, remaining: Duration, process: Duration) {
         self.affordable = remaining.as_secs_f64() / process.as_secs_f64().max(1e-6);
     }
@@ -120,7 +121,7 @@ impl Narrowing {
 
 /// Returns the nanoseconds per tick of a timer that its processes agree on.
 fn ns_per_tick(subject: &Subject) -> Option<f64> {
-    subject.tick().map(|(ns, _)| ns)
+    subject.agreed_tick().map(|(ns, _)| ns)
 }
 
 #[cfg(test)]

@@ -42,6 +42,7 @@ impl Campaign<'_> {
         self.compare(Series::Sparse, vec![index])
     }
 
+    /// Measures a timer in a process of its own and adds the observations to its outcome.
     fn explore_alone(&mut self, index: usize, seed: u64) -> Answer<()> {
         let settings = self.settings;
         let (plan, subject) = (&settings.plan, &mut self.subjects[index]);
@@ -64,7 +65,7 @@ impl Campaign<'_> {
         };
         let mut explore_once = || explore(&mut bench, reference, plan, &mut random, shortcuts);
         let found = explore_until_stable(&connection, &mut explore_once)?;
-        // For hosts with brief processes, those measure the cost in context.
+        // If the host supports brief processes, these measure the cost in context.
         if !host.takes_ids {
             let cost_ns = cost::approximate_cost_ns(&found.run, reference);
             let rows = measure_contexts(&connection, None, [id, &reference.id], cost_ns, plan)?;
@@ -89,19 +90,19 @@ impl Campaign<'_> {
         } else {
             // The run is stored separately, because too many of its windows were disturbed.
             stored.set_aside(found.run);
-            subject.disturbed_slow += u32::from(found.slow);
+            subject.disturbed_slow_searches += u32::from(found.slow);
             subject.disturbed_ticks_ns.extend(found.ns_per_tick);
         }
         Ok(())
     }
 }
 
-/// Compares a timer with its reference once if its rate may differ between processes. That is so if
-/// it declares a unit, may count wall time, and is not kept by the kernel or a device, which are
-/// the same for all processes. `None` otherwise, and if the host refuses the question.
+/// Compares a timer with its reference once if its rate may differ between processes: if it
+/// declares a unit, may count wall time, and is not kept by the kernel or a device, which give all
+/// processes the same time. `None` otherwise, and if the host refuses the question.
 ///
 /// # Errors
-/// When the process is lost.
+/// When the process is lost or the run is interrupted.
 pub(super) fn compare_in_process(
     host: &Host,
     connection: &Rc<RefCell<Connection>>,
@@ -122,8 +123,8 @@ pub(super) fn compare_in_process(
     Ok(compared.and_then(tightest))
 }
 
-/// Explores a timer. Repeats the exploration if the runtime recompiled the measuring loops during
-/// it, because its first part then measured different machine code.
+/// Explores a timer. Repeats the exploration if it was voided: the runtime recompiled the measuring
+/// loops during it, so that its first part measured different machine code.
 fn explore_until_stable(
     connection: &Rc<RefCell<Connection>>,
     explore: &mut dyn FnMut() -> Answer<Exploration>,

@@ -21,12 +21,12 @@ pub struct Subject {
     pub(super) own_processes: u32,
     /// Number of undisturbed processes that searched for the step of the timer.
     pub(super) searches: u32,
-    /// Number of these processes that found the steps too long.
+    /// Number of these processes that found the steps too long to search for.
     pub(super) slow_searches: u32,
     /// Nanoseconds per tick that each undisturbed process found.
     pub(super) ticks_ns: Vec<f64>,
     /// Number of disturbed processes that found the steps too long.
-    pub(super) disturbed_slow: u32,
+    pub(super) disturbed_slow_searches: u32,
     /// Nanoseconds per tick that each disturbed process found.
     pub(super) disturbed_ticks_ns: Vec<f64>,
 }
@@ -43,7 +43,7 @@ impl Subject {
             searches: 0,
             slow_searches: 0,
             ticks_ns: Vec::new(),
-            disturbed_slow: 0,
+            disturbed_slow_searches: 0,
             disturbed_ticks_ns: Vec::new(),
         }
     }
@@ -85,9 +85,9 @@ impl Subject {
         }
     }
 
-    /// Returns the nanoseconds per tick that the processes agree on, and their relative
-    /// uncertainty.
-    pub(super) fn tick(&self) -> Option<(f64, f64)> {
+    /// Returns the nanoseconds per tick that the undisturbed processes agree on, and their relative
+    /// uncertainty. `None` if no process found them.
+    pub(super) fn agreed_tick(&self) -> Option<(f64, f64)> {
         rate::tick_over_processes(&self.ticks_ns)
     }
 
@@ -104,30 +104,29 @@ impl Subject {
             // Results from a core that is always shared are still useful if they are marked.
             if !stored.use_set_aside_runs() {
                 let disturbed = self.own_processes - self.searches;
-                let reason = too_much_interference(stored, disturbed, self.own_processes);
+                let reason = describe_interference(stored, disturbed, self.own_processes);
                 self.outcome = Err(reason);
                 return;
             }
             self.searches = self.own_processes;
-            self.slow_searches += std::mem::take(&mut self.disturbed_slow);
+            self.slow_searches += std::mem::take(&mut self.disturbed_slow_searches);
             self.ticks_ns.append(&mut self.disturbed_ticks_ns);
         }
-        let agreed = self.tick();
+        let agreed = self.agreed_tick();
         let Ok(stored) = &mut self.outcome else {
             return;
         };
-        let trace = stored;
-        trace.declared = self.timer.ns_per_tick.is_some();
-        trace.ns_per_tick = agreed.map(|(ns, _)| ns);
-        let reference_uncertainty = if trace.declared {
+        stored.declared = self.timer.ns_per_tick.is_some();
+        stored.ns_per_tick = agreed.map(|(ns, _)| ns);
+        let reference_uncertainty = if stored.declared {
             0.0
         } else {
-            trace.reference.rate_uncertainty
+            stored.reference.rate_uncertainty
         };
-        trace.ns_per_tick_uncertainty = agreed
+        stored.ns_per_tick_uncertainty = agreed
             .map_or(0.0, |(_, uncertainty)| uncertainty)
             .max(reference_uncertainty);
-        trace.core_hz = core_hz;
+        stored.core_hz = core_hz;
     }
 
     /// Adds the result of watching this timer as a slow timer.
@@ -135,13 +134,13 @@ impl Subject {
     /// # Errors
     /// Only [`Fault::Interrupted`].
     pub(super) fn add_slow_result(&mut self, result: SlowResult) -> Result<(), Fault> {
-        let Ok(trace) = &mut self.outcome else {
+        let Ok(stored) = &mut self.outcome else {
             return Ok(());
         };
         match unless_interrupted(result)? {
             Ok((intervals, moved)) => {
-                trace.slow.extend(intervals);
-                trace.evidence.advances.extend(moved);
+                stored.slow.extend(intervals);
+                stored.evidence.advances.extend(moved);
             }
             Err(fault) => self.outcome = Err(fault.to_string()),
         }
@@ -149,13 +148,13 @@ impl Subject {
     }
 }
 
-/// Returns the reason why a timer failed if `disturbed` of the processes that measured only this
+/// Returns the reason why a timer failed: `disturbed` of the `processes` that measured only this
 /// timer were disturbed.
-fn too_much_interference(trace: &Stored, disturbed: u32, processes: u32) -> String {
+fn describe_interference(stored: &Stored, disturbed: u32, processes: u32) -> String {
     format!(
         "too much interference: {disturbed} of {processes} processes could not measure undisturbed ({}); stop other programs on \
          this machine or choose a quiet CPU with --cpu, and repeat with --thorough",
-        trace.disturbances()
+        stored.disturbances()
     )
 }
 

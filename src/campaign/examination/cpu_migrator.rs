@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::thread;
 use std::time::Duration;
 
-/// Time that the process stays on a CPU.
+/// Time between two moves.
 const TIME_PER_CPU: Duration = Duration::from_micros(300);
 
 /// Runs `work` while another thread moves all threads of a process from CPU to CPU of `cpus`; then

@@ -3,7 +3,7 @@
 
 use timers::Answer;
 
-use super::{CHUNK, Examined, Session, record_refusal};
+use super::{Examined, MAX_READINGS_PER_ANSWER, Session, record_refusal};
 use crate::cost::edges;
 use crate::hosts::calls::is_coarse;
 use crate::hosts::protocol::Op;
@@ -13,7 +13,7 @@ const SUFFICIENT_EDGES: usize = 64;
 /// Time for which edges of long steps are searched, in nanoseconds.
 /// *Judgement*: forty steps of 100 ms.
 const LONG_STEPS_NS: f64 = 4e9;
-/// Pieces of work per long step.
+/// Pieces of work, with a read after each, per long step.
 /// *Judgement*: a distance between edges that is off by a quarter is irregular, which is five
 /// pieces.
 const PIECES_PER_STEP: f64 = 20.0;
@@ -23,7 +23,7 @@ const TRIAL_PIECES: f64 = 120.0;
 const MAX_LONG_STEP_QUESTIONS: u32 = 3;
 /// Largest number of long steps in a question.
 const MAX_LONG_STEPS: f64 = 256.0;
-/// Fewest reads per step that show the position of its edges.
+/// Fewest reads in a step that show where the edges are.
 const MIN_READS_PER_STEP: u32 = 6;
 /// Number of readings in the first question, which are enough to reject clocks that step too often.
 const FIRST_READINGS: u32 = 2_000;
@@ -31,7 +31,7 @@ const FIRST_READINGS: u32 = 2_000;
 impl Session {
     /// Finds the edges of a clock that can be read at least `MIN_READS_PER_STEP` times in a step,
     /// within the time that its order test may take. Skips clocks that do not step often enough in
-    /// that time, because nothing could be concluded from so few edges.
+    /// that time: few edges show nothing.
     pub(super) fn find_edges(&self, examined: &mut Examined) -> Answer<()> {
         if is_coarse(&examined.trace.reference) && self.offers(Op::Comparisons) {
             return self.find_edges_of_long_steps(examined);
@@ -40,13 +40,14 @@ impl Session {
             return Ok(());
         }
         let affordable = (self.plan.order_ns / (examined.cost_ns + 5.0)) as u32;
-        let (mut left, mut count) = (affordable, FIRST_READINGS);
+        let (mut readings_left, mut count) = (affordable, FIRST_READINGS);
         let evidence = &mut examined.trace.evidence;
         let mut reads_between_edges = Vec::new();
-        while left > 0 && reads_between_edges.iter().map(Vec::len).sum::<usize>() < SUFFICIENT_EDGES
+        while readings_left > 0
+            && reads_between_edges.iter().map(Vec::len).sum::<usize>() < SUFFICIENT_EDGES
         {
-            count = count.min(left);
-            left -= count;
+            count = count.min(readings_left);
+            readings_left -= count;
             let readings = self.timer(examined.id).readings(count);
             let Some(readings) = record_refusal(Op::Readings, readings, evidence)? else {
                 return Ok(());
@@ -59,7 +60,7 @@ impl Session {
                 return Ok(());
             }
             reads_between_edges.extend(edges::reads_between_edges(&readings));
-            count = CHUNK;
+            count = MAX_READINGS_PER_ANSWER;
         }
         evidence.edges = reads_between_edges;
         Ok(())
@@ -74,7 +75,7 @@ impl Session {
         } else {
             examined.trace.reference.uncertainty_ns()
         };
-        let step = step_ns / examined.trace.reference.ns_per_tick;
+        let step_ticks = step_ns / examined.trace.reference.ns_per_tick;
         let steps = (LONG_STEPS_NS / step_ns).min(MAX_LONG_STEPS);
         if steps < edges::MIN_INTERVALS as f64 {
             return Ok(());
@@ -94,7 +95,8 @@ impl Session {
             let (Some(first), Some(last)) = (compared.first(), compared.last()) else {
                 return Ok(());
             };
-            let pieces_per_step = pieces / (last[0].wrapping_sub(first[0]) as f64 / step).max(1.0);
+            let pieces_per_step =
+                pieces / (last[0].wrapping_sub(first[0]) as f64 / step_ticks).max(1.0);
             if pieces > TRIAL_PIECES {
                 let readings: Vec<i64> = compared.iter().map(|[_, reading, _]| *reading).collect();
                 evidence.edges = edges::reads_between_edges(&readings);

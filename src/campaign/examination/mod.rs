@@ -1,8 +1,8 @@
 //! Gathers the evidence for the verdicts on a timer: whether its readings are in order, also
 //! between threads; its edges; its rate; and what it counts (wall time or CPU time).
 //!
-//! Processes that do nothing else answer these questions. If a host can compare a timer with its
-//! reference, its processes live as long as the campaign, so that rates are observed over times
+//! Processes that measure nothing else answer these questions. If a host can compare a timer with
+//! its reference, its processes live as long as the campaign, so that rates are observed over times
 //! from a millisecond to the whole campaign. If one question to a host can cover many timers, one
 //! process examines all timers of that host; otherwise each timer has its own process.
 
@@ -29,8 +29,8 @@ use crate::trace::{Evidence, Stored};
 /// Comparisons in a sample; the one with the shortest time between its outer reads is kept.
 const COMPARISONS_PER_SAMPLE: u32 = 7;
 /// Largest number of readings in one answer.
-const CHUNK: u32 = 50_000;
-/// Time between two comparisons of a series, in nanoseconds.
+const MAX_READINGS_PER_ANSWER: u32 = 50_000;
+/// Time between two comparisons of a series (many comparisons in one answer), in nanoseconds.
 const SPACING_NS: f64 = 1e6;
 
 /// A process that examines timers: all timers of a host if one question to it can cover many
@@ -44,7 +44,7 @@ pub(super) struct Session {
     pub joint: bool,
     /// The plan of the campaign.
     pub plan: Plan,
-    /// The CPUs that its threads may run on.
+    /// The CPUs that the threads of the process may run on.
     pub cpus: Vec<u32>,
 }
 
@@ -71,12 +71,13 @@ impl Session {
         subject(&self.connection, id)
     }
 
-    /// Compares each of these timers with the reference several times. Returns the comparison with
-    /// the shortest time between its outer reads for each timer; `None` if the timer refused.
+    /// Takes one sample of each of these timers: compares it with the reference several times and
+    /// returns the comparison with the shortest time between its outer reads. `None` for a timer
+    /// that refused while others answered.
     ///
     /// # Errors
     /// The errors of the subjects.
-    pub(super) fn compare_sparsely(&self, ids: &[&str]) -> Answer<Vec<Option<[i64; 3]>>> {
+    pub(super) fn compare_timers(&self, ids: &[&str]) -> Answer<Vec<Option<[i64; 3]>>> {
         let reference = &self.reference;
         if self.joint {
             let counts = [COMPARISONS_PER_SAMPLE, 1];

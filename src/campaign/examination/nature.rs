@@ -10,8 +10,8 @@ use crate::hosts::protocol::Op;
 use crate::model::Counted;
 use crate::trace::{Advance, ThreadActivity};
 
-/// Longest time that a timer is observed here, in milliseconds. Timers whose steps need more time
-/// are observed with the slow timers (`slow_clocks`).
+/// Longest time that a timer is observed, in milliseconds. Timers whose steps need more time are
+/// left out: they are observed with the slow timers (`slow_clocks`).
 const LONGEST_OBSERVATION_MS: u32 = 64;
 /// Attempts with a busy thread, each twice as long as the one before, because the thread may not
 /// run for a while if other programs occupy all CPUs.
@@ -26,11 +26,12 @@ const MIN_STEPS: f64 = 6.0;
 /// milliseconds. The host reads them one after the other, and the delay between the two reads may
 /// differ from start to end (`MAX_COLD_DELAY_NS` of `trust/stability/advances.rs`). This is the
 /// shortest time in which that difference hides no error of the rate that matters. *Computed*.
-const RATE_MS: u32 = 250;
+const RATE_OBSERVATION_MS: u32 = 250;
 
 impl Session {
     /// Observes how far the timers move while their thread computes, sleeps, and sleeps next to a
-    /// busy thread.
+    /// busy thread. If the host cannot compare them with the reference, the advance during sleep
+    /// also has to show the rate.
     pub(super) fn find_counted_quantity(&self, examined: &mut [Examined]) -> Answer<()> {
         // The time that a timer has to be observed, in milliseconds; `None` if it is too long.
         let observation_ms = |one: &Examined| {
@@ -57,8 +58,8 @@ impl Session {
             };
             for _ in 0..MAX_BUSY_ATTEMPTS {
                 self.observe(ThreadActivity::OtherSpin, busy_ms, examined, &left)?;
-                // Repeat for timers that claim to count the CPU time of the process but did not
-                // move.
+                // The observation is repeated for timers that claim to count the CPU time of the
+                // process but did not move at its full rate.
                 left.retain(|&at| {
                     let one = &examined[at];
                     let claims = one.trace.evidence.claims.counts;
@@ -79,34 +80,39 @@ impl Session {
         let wall_timers: Vec<usize> = all
             .filter(|&at| matches!(counts(at), None | Some(Counted::Wall)))
             .collect();
-        // Twice, because a single answer does not disqualify a timer.
+        // They are observed twice, because a single answer does not disqualify a timer.
         for _ in 0..2 {
-            self.observe(ThreadActivity::Sleep, RATE_MS, examined, &wall_timers)?;
+            self.observe(
+                ThreadActivity::Sleep,
+                RATE_OBSERVATION_MS,
+                examined,
+                &wall_timers,
+            )?;
         }
         Ok(())
     }
 
-    /// Observes the timers with the indices `which` for `ms` milliseconds and adds the movement of
-    /// each to its evidence.
+    /// Observes the timers with these indices for `ms` milliseconds and adds the movement of each
+    /// to its evidence.
     fn observe(
         &self,
         activity: ThreadActivity,
         ms: u32,
         examined: &mut [Examined],
-        which: &[usize],
+        indices: &[usize],
     ) -> Answer<()> {
         let during = match activity {
             ThreadActivity::Spin => During::Spin,
             ThreadActivity::Sleep => During::Sleep,
             ThreadActivity::OtherSpin => During::OtherSpin,
         };
-        let ids: Vec<&str> = which.iter().map(|&at| examined[at].id).collect();
+        let ids: Vec<&str> = indices.iter().map(|&at| examined[at].id).collect();
         let all = if self.joint && !ids.is_empty() {
             measure_advances(&self.connection, &ids, &self.reference, during, ms)?
         } else {
             vec![None; ids.len()]
         };
-        for (&at, answer) in which.iter().zip(all) {
+        for (&at, answer) in indices.iter().zip(all) {
             let Examined { id, trace, .. } = &mut examined[at];
             let evidence = &mut trace.evidence;
             let moved = match answer {
@@ -130,7 +136,7 @@ impl Session {
 }
 
 impl Examined<'_> {
-    /// Returns the last movement observed under this condition.
+    /// Returns the last movement that was observed under this condition; `None` if there is none.
     fn moved(&self, activity: ThreadActivity) -> Option<&Advance> {
         let mut advances = self.trace.evidence.advances.iter().rev();
         advances.find(|moved| moved.activity == activity)

@@ -7,24 +7,26 @@ use timers::{Answer, Deadline, Fault, Ordered};
 
 use super::cpu_migrator::while_migrating;
 use super::rounds::schedule_rounds;
-use super::{CHUNK, Examined, Session};
+use super::{Examined, MAX_READINGS_PER_ANSWER, Session};
 use crate::trace::{Order, Pair, Threads};
 
 /// Largest number of rounds of handoffs. In a round, each CPU belongs to at most one pair; with up
 /// to 64 CPUs, every pair is tested.
 const MAX_ROUNDS: usize = 63;
-/// Fewest handoffs per pair of CPUs; also their number if all threads share one CPU, because each
-/// handoff then needs a context switch.
+/// Fewest handoffs per pair of CPUs (a thread on one CPU reads the timer, then a thread on the
+/// other); also their number if all threads share one CPU, because each handoff then needs a
+/// context switch.
 const MIN_HANDOFFS: u32 = 200;
 /// Time after which no further handoffs are requested in a round.
 /// *Judgement*: next to a busy program a handoff takes milliseconds.
-const HANDOFFS_TIME: Duration = Duration::from_millis(30);
-/// Number of handoffs in the first answer, which is even.
+const MAX_ROUND_TIME: Duration = Duration::from_millis(30);
+/// Number of handoffs in the first answer. It is even, so that every other handoff goes in the same
+/// direction.
 const FIRST_HANDOFFS: u32 = 20;
-/// Factor by which the number of handoffs grows from answer to answer, which is even.
+/// Factor by which the number of handoffs grows from answer to answer.
 const HANDOFFS_GROWTH: u32 = 6;
-/// Largest number of additional answers if the thread has not been on all CPUs after the planned
-/// readings.
+/// Largest number of further answers if the thread has been moved less often than there are CPUs
+/// after the planned readings.
 const MAX_EXTRA_CHUNKS: u32 = 40;
 
 impl Session {
@@ -42,9 +44,9 @@ impl Session {
             while left > 0 || (cpu_count > 1 && moves() < cpu_count && extra_chunks > 0) {
                 extra_chunks -= u32::from(left == 0);
                 let count = if left == 0 {
-                    affordable.min(f64::from(CHUNK)) as u32
+                    affordable.min(f64::from(MAX_READINGS_PER_ANSWER)) as u32
                 } else {
-                    left.min(CHUNK)
+                    left.min(MAX_READINGS_PER_ANSWER)
                 };
                 left -= count.min(left);
                 found = found.and(timer.order(count)?);
@@ -72,7 +74,7 @@ impl Session {
             .filter(|round| !round.is_empty())
         {
             let count = handoffs_per_pair(plan.handoffs, cpus);
-            let handoffs = handoffs_in_time(count, |count| timer.handoffs_between(&round, count));
+            let handoffs = collect_handoffs(count, |count| timer.handoffs_between(&round, count));
             let handoffs = match handoffs {
                 // The host cannot pin threads to CPUs, or only one thread can read the timer.
                 Err(Fault::Refused(_)) if threads.rounds == 0 => break,
@@ -89,7 +91,7 @@ impl Session {
             } else {
                 plan.handoffs
             };
-            let handoffs = handoffs_in_time(count, |count| Ok(vec![timer.handoffs(count)?]))?;
+            let handoffs = collect_handoffs(count, |count| Ok(vec![timer.handoffs(count)?]))?;
             threads.rounds = 1;
             threads.pairs = handoffs
                 .iter()
@@ -100,7 +102,7 @@ impl Session {
     }
 }
 
-/// Returns the evidence for readings of a thread that was moved `moves` times, over `cpus` CPUs.
+/// Returns the evidence from readings of a thread that was moved `moves` times, over `cpus` CPUs.
 pub(in crate::campaign) fn as_order(found: Ordered, moves: u32, cpus: u32) -> Order {
     Order {
         readings: found.readings,
@@ -111,19 +113,19 @@ pub(in crate::campaign) fn as_order(found: Ordered, moves: u32, cpus: u32) -> Or
     }
 }
 
-/// Asks for `most` handoffs per pair, or for as many as fit into about `HANDOFFS_TIME`, with more
-/// of them from answer to answer. They may not fit because a handoff takes milliseconds if the
-/// threads have to wait for a CPU. Returns the two readings of each handoff, a list for each pair.
-fn handoffs_in_time(
-    most: u32,
+/// Asks for `max_count` handoffs per pair, or for as many as fit into about `MAX_ROUND_TIME`, with
+/// more of them from answer to answer. A handoff takes milliseconds if the threads have to wait for
+/// a CPU. Returns the two readings of each handoff, a list for each pair.
+fn collect_handoffs(
+    max_count: u32,
     mut ask: impl FnMut(u32) -> Answer<Vec<Vec<[i64; 2]>>>,
 ) -> Answer<Vec<Vec<[i64; 2]>>> {
-    let deadline = Deadline::after(HANDOFFS_TIME);
-    let mut count = FIRST_HANDOFFS.min(most);
+    let deadline = Deadline::after(MAX_ROUND_TIME);
+    let mut count = FIRST_HANDOFFS.min(max_count);
     let mut all = ask(count)?;
-    let mut left = most - count;
+    let mut left = max_count - count;
     while left > 0 && deadline.remaining().is_some() {
-        // The number stays even, so that every other handoff goes in the same direction.
+        // The number of handoffs so far stays even.
         count = (HANDOFFS_GROWTH * count).min(left);
         left -= count;
         all.iter_mut()

@@ -56,7 +56,7 @@ pub struct BackgroundWatcher {
     settings: Settings,
     /// A CPU that the campaign does not measure on.
     cpu: Option<u32>,
-    /// Tells the threads to end.
+    /// Whether the threads have to end.
     stop: Arc<AtomicBool>,
     /// The threads, by the index of their timer.
     watchers: BTreeMap<usize, JoinHandle<SlowResult>>,
@@ -111,7 +111,12 @@ impl BackgroundWatcher {
         let watchers = std::mem::take(&mut self.watchers);
         watchers
             .into_iter()
-            .map(|(index, watcher)| (index, watcher.join().unwrap_or_else(|_| thread_lost())))
+            .map(|(index, watcher)| {
+                (
+                    index,
+                    watcher.join().unwrap_or_else(|_| thread_lost_error()),
+                )
+            })
             .collect()
     }
 }
@@ -142,17 +147,17 @@ pub fn measure_together(
                 let mut bench = slow.bench(None, settings)?;
                 watch_sleeping(&mut bench, reference, plan, &mut sleeper_random, &stop)
             });
-            let worked = (slow.bench(cpu, settings))
+            let intervals = (slow.bench(cpu, settings))
                 .and_then(|mut bench| watch_computing(&mut bench, reference, plan, &mut random));
             stop.store(true, Ordering::Relaxed);
-            // Only the movement that the sleeping process observed is used, because it may have
-            // ended before it observed enough steps.
+            // Of the sleeping process, only the movement is used: it may have been stopped before
+            // it observed enough steps.
             let moved = sleeper
                 .join()
                 .ok()
                 .and_then(Result::ok)
                 .map(|(_, moved)| moved);
-            Ok((worked?, moved))
+            Ok((intervals?, moved))
         })
     };
     thread::scope(|scope| {
@@ -163,12 +168,12 @@ pub fn measure_together(
             .collect();
         threads
             .into_iter()
-            .map(|thread| thread.join().unwrap_or_else(|_| thread_lost()))
+            .map(|thread| thread.join().unwrap_or_else(|_| thread_lost_error()))
             .collect()
     })
 }
 
-fn thread_lost<T>() -> Result<T, Fault> {
+fn thread_lost_error<T>() -> Result<T, Fault> {
     Err(Fault::Lost(
         "the thread that watched it ended unexpectedly".into(),
     ))

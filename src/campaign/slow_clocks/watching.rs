@@ -45,8 +45,8 @@ pub fn watch_computing(
             .intervals(&[work], INTERVALS_PER_QUESTION)?
             .pop()
             .unwrap_or_default();
-        // The timer may also move between the intervals. That movement is added as another
-        // interval, so that no step is missed.
+        // The timer may also move between the intervals. The sum of these movements is added as
+        // another interval, so that no step is missed.
         let reading = read_once(bench.timer.as_mut())?;
         let within_intervals = deltas
             .iter()
@@ -122,9 +122,10 @@ pub fn watch_sleeping(
     }
 }
 
-/// Number of steps from which their length can be found.
+/// Number of steps that are enough to find their length.
 const SUFFICIENT_STEPS: usize = 48;
-/// Number of steps of exactly one tick that is sufficient, because no step is shorter than a tick.
+/// Number of steps that are enough if each is exactly one tick long: no step is shorter than a
+/// tick.
 const SUFFICIENT_TICKS: usize = 2;
 
 /// Counts intervals in which a timer moved, in which it moved by one tick, and in which it did not

@@ -34,8 +34,8 @@ pub struct LateWait {
     pub late_ns: f64,
 }
 
-/// The observations of a process; and the length and lateness in nanoseconds of a wait that was
-/// later than the user allowed, if any.
+/// The observations of a process; and the requested length and the lateness, both in nanoseconds,
+/// of a wait that was later than the user allowed, if any.
 type Observed<R> = Answer<(R, Option<(u64, f64)>)>;
 
 /// Measures sleep primitives: first all of them briefly, then in further rounds those for which no
@@ -68,7 +68,7 @@ pub fn measure_waits(
     let measure_first = process_measurement(hosts, settings, plan.first_rounds());
     let late = rounds.repeat(|rounds, round| {
         if round >= plan.long_rounds {
-            return rounds.run_round(rounds.all(), &measure_first);
+            return rounds.run_round(rounds.all_indices(), &measure_first);
         }
         // Long waits run in parallel to the rounds, because the lateness of both depends on how
         // deeply the CPUs sleep, which varies over time.
@@ -76,10 +76,10 @@ pub fn measure_waits(
         thread::scope(|scope| {
             let observe = || long.observe(hosts, settings, seed.wrapping_add(round.into()));
             let parallel = thread::Builder::new().spawn_scoped(scope, observe);
-            let late = rounds.run_round(rounds.all(), &measure_first)?;
+            let late = rounds.run_round(rounds.all_indices(), &measure_first)?;
             progress("long waits of all primitives");
             let observed = parallel.ok().and_then(|parallel| parallel.join().ok());
-            SideBySide::keep(
+            SideBySide::store(
                 rounds.subjects,
                 observed.unwrap_or_default(),
                 round as usize,
@@ -88,15 +88,16 @@ pub fn measure_waits(
         })
     })?;
     let measure_further = process_measurement(hosts, settings, plan);
-    let mut rounds_left = plan.further;
-    while late.is_none() && rounds_left > 0 {
-        rounds_left -= 1;
+    if late.is_some() {
+        return Ok(late);
+    }
+    for _ in 0..plan.further {
         let late = rounds.run_round(pareto_optimal(rounds.subjects), &measure_further)?;
         if late.is_some() {
             return Ok(late);
         }
     }
-    Ok(late)
+    Ok(None)
 }
 
 /// Returns a function that measures a sleep primitive in one process, with a given seed.
@@ -150,7 +151,7 @@ pub fn measure_periods(
         Ok((run, None))
     };
     rounds
-        .repeat(|rounds, _| rounds.run_round(rounds.all(), &measure))
+        .repeat(|rounds, _| rounds.run_round(rounds.all_indices(), &measure))
         .map(|_| ())
 }
 
@@ -165,8 +166,7 @@ struct Rounds<'a, T, R> {
 }
 
 impl<'a, T, R> Rounds<'a, T, R> {
-    /// Finds the reference of each host, and creates an empty trace for each subject with
-    /// `empty_trace`.
+    /// Finds the reference of each host, and creates the trace of each subject with `empty_trace`.
     fn begin(
         hosts: &[Host],
         subjects: &'a mut [Subject<T>],
@@ -195,7 +195,7 @@ impl<'a, T, R> Rounds<'a, T, R> {
     }
 
     /// Returns the indices of all subjects.
-    fn all(&self) -> Vec<usize> {
+    fn all_indices(&self) -> Vec<usize> {
         (0..self.subjects.len()).collect()
     }
 
@@ -271,9 +271,10 @@ impl<'a, T, R> Rounds<'a, T, R> {
     }
 }
 
-/// Chooses and calibrates the reference of a host, the clock that times its waits. The clock must
-/// have a declared unit: lateness is the difference between its time and the requested time, so an
-/// error of a measured unit would appear as lateness.
+/// Chooses and calibrates the reference of a host, the clock that times its waits:
+/// `timers::waits::REFERENCE_ID` if the host has it. The clock must have a declared unit: lateness
+/// is the difference between its time and the requested time, so an error of a measured unit would
+/// appear as lateness.
 fn find_reference(
     host: &Host,
     settings: &WaitSettings,

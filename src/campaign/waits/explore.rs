@@ -18,10 +18,10 @@ use scan::scan;
 
 /// Longest request of the first scan, in nanoseconds. A scan consists of waits of random lengths.
 const FIRST_SCAN_NS: f64 = 3e6;
-/// Number of steps that a scan has to span to show the step, the distance between possible wake-up
-/// times.
+/// Number of steps that a scan has to span to show their length. A step of a sleep primitive is the
+/// distance between its possible wake-up times.
 const STEPS_PER_SCAN: f64 = 2.5;
-/// Part of the width of a uniform distribution that lies between its 10 % and 90 % quantiles.
+/// Share of the width of a uniform distribution that lies between its 10 % and 90 % quantiles.
 const QUANTILE_DISTANCE: f64 = 0.8;
 /// Fewest waits of the first scan.
 const MIN_SCAN_WAITS: u32 = 8;
@@ -33,10 +33,10 @@ const MIN_PAUSE_NS: f64 = 2e4;
 const MAX_PAUSE_NS: f64 = 2e7;
 /// Length in nanoseconds above which the waits of a length get half as much time as those of a
 /// shorter length.
-const LONG_NS: u64 = 5_000_000;
-/// Calls of the loop that does not wait.
+const LONG_WAIT_NS: u64 = 5_000_000;
+/// Number of calls of the loop that does not wait.
 const FLOOR_WAITS: u32 = 200;
-/// Divisor of the number of waits of a length, which gives the number of waits of 0 and of 1 ns.
+/// The number of waits of 0 ns, and of 1 ns, is that of another length divided by this number.
 const SHORT_WAIT_DIVISOR: u32 = 4;
 /// Largest total length of the waits in one question, in nanoseconds. It is limited because the
 /// user can interrupt only between questions.
@@ -52,7 +52,7 @@ pub struct WaitBench {
     pub reference: Reference,
     /// Whether the primitive can be armed and cancelled.
     pub arms: bool,
-    /// Lateness that ends the run, in nanoseconds.
+    /// Lateness above which a wait ends the run, in nanoseconds; `None` for no limit.
     pub break_ns: Option<u64>,
 }
 
@@ -95,7 +95,7 @@ impl WaitBench {
     }
 
     /// Times the loop that does not wait; returns no waits if the host has no such loop.
-    fn floor_waits(&mut self) -> Answer<Vec<Wait>> {
+    fn time_floor(&mut self) -> Answer<Vec<Wait>> {
         let Some(floor) = &mut self.floor else {
             return Ok(Vec::new());
         };
@@ -184,8 +184,8 @@ fn split_requests(requests: &[u64]) -> impl Iterator<Item = &[u64]> {
 }
 
 /// Measures a primitive in one process: its floor, granularity, lateness at the given lengths,
-/// arming and cancelling. If the plan has no scan, measures no granularity and only the given
-/// lengths. `before` are the runs of earlier processes, which may have shown the step.
+/// arming and cancelling. If the plan has no scan, measures the lateness at the given lengths only,
+/// and no granularity. `before` are the runs of earlier processes, which may have shown the step.
 ///
 /// # Errors
 /// The errors of the subject.
@@ -197,7 +197,7 @@ pub fn explore(
     random: &mut StdRng,
 ) -> Answer<WaitRun> {
     let mut run = WaitRun {
-        empty: bench.floor_waits()?,
+        empty: bench.time_floor()?,
         ..WaitRun::default()
     };
     let has_scan = plan.scan > 0;
@@ -213,23 +213,23 @@ pub fn explore(
         None => longest_pause_ns(&rough),
     };
     let mut shuffled_requests = |lengths: &[(u64, u32)]| {
-        let mut all = requests(lengths, plan, &rough);
+        let mut all = choose_requests(lengths, plan, &rough);
         all.shuffle(random);
         all
     };
     let shortest = [0, 1].map(|length| (length, plan.waits / SHORT_WAIT_DIVISOR));
-    let mut unlimited = if has_scan {
+    let mut unlimited_lengths = if has_scan {
         shortest.to_vec()
     } else {
         Vec::new()
     };
     let mut chosen: Vec<(u64, u32)> = lengths_ns.iter().map(|&ns| (ns, plan.waits)).collect();
     if bench.break_ns.is_none() {
-        unlimited.append(&mut chosen);
+        unlimited_lengths.append(&mut chosen);
     }
     // A limit of the lateness applies only to the lengths that the user chose: waits of 0 and 1 ns
     // may be late because the primitive rounds them up.
-    run.lengths = bench.make_waits(&shuffled_requests(&unlimited), pause_ns, None)?;
+    run.lengths = bench.make_waits(&shuffled_requests(&unlimited_lengths), pause_ns, None)?;
     let waits = bench.make_waits(&shuffled_requests(&chosen), pause_ns, bench.break_ns)?;
     run.lengths.extend(waits);
     if bench.arms {
@@ -239,11 +239,11 @@ pub fn explore(
     Ok(run)
 }
 
-/// Returns the lengths of the requested waits. Each of the `lengths` occurs as often as the time of
-/// the plan allows, but at most as often as the count given with it.
-fn requests(lengths: &[(u64, u32)], plan: &WaitPlan, rough: &RoughLateness) -> Vec<u64> {
+/// Returns the length of each wait to make, in nanoseconds. Each of the `lengths` occurs as often
+/// as the time of the plan allows, but at most as often as the count given with it.
+fn choose_requests(lengths: &[(u64, u32)], plan: &WaitPlan, rough: &RoughLateness) -> Vec<u64> {
     let requests = lengths.iter().flat_map(|&(length, max_count)| {
-        let time_ns = if length > LONG_NS {
+        let time_ns = if length > LONG_WAIT_NS {
             plan.length_ns / 2.0
         } else {
             plan.length_ns
@@ -277,8 +277,8 @@ fn longest_pause_ns(rough: &RoughLateness) -> f64 {
     pause_ns.clamp(MIN_PAUSE_NS, MAX_PAUSE_NS)
 }
 
-/// Makes long waits in a process that runs next to other such processes. Returns the waits of the
-/// planned lengths, and the scans.
+/// Makes the long waits of the plan in one process, while processes of other primitives do the
+/// same. Returns the waits of the planned lengths, and the scans.
 ///
 /// # Errors
 /// The errors of the subject.

@@ -28,8 +28,8 @@ pub struct WaitPlan {
     pub name: &'static str,
     /// Processes for each timer.
     pub processes: u32,
-    /// Further rounds for the primitives for which no other primitive is both less late and
-    /// cheaper.
+    /// Number of further rounds, for the primitives for which no other primitive is both less late
+    /// and cheaper.
     pub further: u32,
     /// Share of `waits` and `length_ns` that is used before the further rounds.
     pub first_share: f64,
@@ -37,12 +37,13 @@ pub struct WaitPlan {
     pub lengths_ns: &'static [u64],
     /// Largest number of waits of one length in a process.
     pub waits: u32,
-    /// Nanoseconds that the waits of one length may take in a process, except the last wait.
+    /// Nanoseconds that the waits of one length may take in a process. At least
+    /// `MIN_WAITS_PER_LENGTH` waits are made, however long they take.
     pub length_ns: f64,
     /// Largest number of waits in a scan, which consists of waits of random lengths; 0 to measure
     /// only the requested lengths.
     pub scan: u32,
-    /// Nanoseconds that a scan may take, except its first eight waits.
+    /// Nanoseconds that a scan may take. At least eight waits are made, however long they take.
     pub scan_ns: f64,
     /// `scan` and `scan_ns` if the lateness varies so much that wake-up times may lie on a grid.
     pub wide_scan: (u32, f64),
@@ -128,7 +129,8 @@ impl WaitPlan {
     /// half a minute. There are no further rounds or long waits.
     #[must_use]
     pub fn with_min_waits(&self, waits: u32) -> Self {
-        /// Nanoseconds for the waits of a length, more than is needed to choose a primitive.
+        /// Nanoseconds that the waits of a length may take in all processes: more than is needed to
+        /// choose a primitive.
         const MAX_LENGTH_NS: f64 = 3e10;
         let per_process = waits.div_ceil(self.processes);
         Self {

@@ -12,14 +12,14 @@ const LONGEST_NS: f64 = 6e14;
 /// Longest pause of a machine, in nanoseconds. If the machine pauses between reading the CPU clock
 /// and reading the reference, a wait seems to use more CPU time than it took. *Judgement*.
 const MAX_MACHINE_PAUSE_NS: f64 = 1e9;
-/// Ratio of CPU time to duration, in addition to `READINGS_NS`, above which a wait is excessive. It
-/// is above 1 because CPU time is reported in ticks of up to 1/64 s.
+/// Ratio of CPU time to duration, in addition to `MAX_READING_CPU_NS`, above which a wait is
+/// excessive. The ratio is above 1 because CPU time is reported in ticks of up to 1/64 s.
 /// *Judgement*.
 const MAX_CPU_TIME_RATIO: f64 = 2.0;
-/// CPU time in nanoseconds that reading the CPU clock before and after the reference may add to
-/// that of a wait.
+/// CPU time, in nanoseconds, that a wait may seem to use because the CPU clock is read before and
+/// after the reference.
 /// *Judgement*.
-const READINGS_NS: f64 = 1e5;
+const MAX_READING_CPU_NS: f64 = 1e5;
 /// Fewest excessive waits that are rejected, if they are the majority.
 /// *Judgement*.
 const MIN_EXCESSIVE_WAITS: usize = 5;
@@ -42,20 +42,20 @@ pub(super) fn check_waits<'a>(
     let threads = cpus.max(1) as f64;
     let (mut count, mut excessive) = (0, 0);
     for (request_ns, wait) in reported {
-        let took = reference.ns(wait.before, wait.after);
-        let max_ns = threads * (took.max(0.0) + MAX_MACHINE_PAUSE_NS);
-        let outside = |ns: Option<i64>, description: &str| {
+        let duration_ns = reference.ns(wait.before, wait.after);
+        let max_ns = threads * (duration_ns.max(0.0) + MAX_MACHINE_PAUSE_NS);
+        let describe_if_impossible = |ns: Option<i64>, description: &str| {
             let ns = ns.map(|ns| ns as f64);
             ns.filter(|ns| !(0.0..=max_ns).contains(ns))
-                .map(|ns| format!("it {description} {} of {}", time(ns), time(took)))
+                .map(|ns| format!("it {description} {} of {}", time(ns), time(duration_ns)))
         };
-        let objection = if took > LONGEST_NS {
-            Some(format!("it took {}", time(took)))
-        } else if took < -reference.uncertainty_ns() {
-            Some(format!("it ended {} before it began", time(-took)))
+        let objection = if duration_ns > LONGEST_NS {
+            Some(format!("it took {}", time(duration_ns)))
+        } else if duration_ns < -reference.uncertainty_ns() {
+            Some(format!("it ended {} before it began", time(-duration_ns)))
         } else {
-            outside(wait.cpu_ns, "computed for")
-                .or_else(|| outside(wait.run_delay_ns, "was ready to run for"))
+            describe_if_impossible(wait.cpu_ns, "computed for")
+                .or_else(|| describe_if_impossible(wait.run_delay_ns, "was ready to run for"))
         };
         if let Some(objection) = objection {
             let requested = time(request_ns as f64);
@@ -65,7 +65,7 @@ pub(super) fn check_waits<'a>(
             ));
         }
         count += 1;
-        let usual_ns = threads * (MAX_CPU_TIME_RATIO * took.max(0.0) + READINGS_NS);
+        let usual_ns = threads * (MAX_CPU_TIME_RATIO * duration_ns.max(0.0) + MAX_READING_CPU_NS);
         excessive += usize::from(wait.cpu_ns.is_some_and(|ns| ns as f64 > usual_ns));
     }
     if excessive >= MIN_EXCESSIVE_WAITS && 2 * excessive > count {
@@ -175,9 +175,9 @@ mod tests {
     fn check_result_of_waits(all: &[(i64, Option<i64>, Option<i64>)]) -> String {
         let reported: Vec<Wait> = all
             .iter()
-            .map(|&(took, cpu_ns, run_delay_ns)| Wait {
+            .map(|&(duration_ns, cpu_ns, run_delay_ns)| Wait {
                 before: i64::MAX,
-                after: i64::MAX.wrapping_add(took),
+                after: i64::MAX.wrapping_add(duration_ns),
                 cpu_ns,
                 run_delay_ns,
             })

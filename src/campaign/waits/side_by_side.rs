@@ -27,10 +27,9 @@ pub(super) struct SideBySide(Vec<(usize, Subject<WaitTrace>)>);
 type LongWaits = Vec<(usize, Answer<WaitRun>)>;
 
 impl SideBySide {
-    /// Selects the subjects that can wait next to others, each primitive once for each set of
-    /// conditions whatever the CPU. Leaves out primitives that spin, because they would delay
-    /// others, and subjects with a background load, because their CPU is meant to be busy only with
-    /// that load.
+    /// Selects the subjects that can wait next to others. Of those that differ only in the CPU,
+    /// selects the first. Leaves out primitives that spin, because they would delay others, and
+    /// subjects with a background load, because their CPU is meant to be busy only with that load.
     pub(super) fn select(subjects: &[Subject<WaitTrace>]) -> Self {
         let without_cpu = |subject: &Subject<WaitTrace>| Conditions {
             cpu: None,
@@ -78,12 +77,12 @@ impl SideBySide {
             .collect()
     }
 
-    /// Adds the long waits to the run of that round of each subject. A subject whose long waits
-    /// failed keeps its earlier results.
+    /// Adds the long waits of a round to the run of each subject in that round. A subject whose
+    /// long waits failed keeps its earlier results.
     ///
     /// # Errors
     /// Only [`Fault::Interrupted`].
-    pub(super) fn keep(
+    pub(super) fn store(
         subjects: &mut [Subject<WaitTrace>],
         long_waits: LongWaits,
         round: usize,

@@ -12,7 +12,7 @@ use crate::hosts::protocol::{HostedWaiter, Op};
 use crate::model::BackgroundLoad;
 use crate::trace::WaitTrace;
 
-/// The conditions of a wait; `None` for the default of the system.
+/// The conditions under which a timer waits. `None` for the default of the system.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Conditions {
     /// The CPU that its process is pinned to.

@@ -1,23 +1,24 @@
 //! Observes the core that measures: its frequency, and whether it is currently shared with another
 //! thread.
 //!
-//! A separate thread is pinned to that CPU. It times additions on request, while the measured
-//! process waits for its next question. Their number per second gives the frequency. Their number
-//! per cycle (the width) drops if another hardware thread uses the same core.
+//! A thread of the runner (this program) is pinned to the CPU of the measured process. It times
+//! additions on request, while that process waits for its next question. Their number per second
+//! gives the frequency. Their number per cycle (the width) drops if another hardware thread uses
+//! the same core.
 
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread;
 
 use timers::{CoreFrequency, CoreFrequencyMeter};
 
-/// Number of latest samples that are kept, to know the width of the unshared core.
+/// Number of latest samples that are kept, from which the width of the unshared core is found.
 /// *Judgement*.
 const MAX_SAMPLES: usize = 400;
 /// Fewest samples before a core can count as shared.
 /// *Judgement*.
 const MIN_SAMPLES: usize = 20;
-/// Share of the usual best width below which a core counts as shared. *Seen*: sharing halves the
-/// additions per cycle.
+/// Share of the width of the unshared core (the 90 % quantile of the latest widths) below which a
+/// core counts as shared. *Seen*: sharing halves the additions per cycle.
 const SHARED_SHARE: f64 = 0.9;
 
 /// A thread that samples the CPU on which timers are measured.
@@ -81,14 +82,15 @@ impl Core {
         }
     }
 
-    /// Returns whether the sample has a markedly smaller width than the unshared core: whether
-    /// another thread ran on the core.
+    /// Returns whether another thread ran on the core when this sample was taken: whether its width
+    /// is markedly smaller than that of the unshared core.
     #[must_use]
     pub fn is_shared(&self, core_frequency: CoreFrequency) -> bool {
         is_shared(&self.widths, core_frequency.width)
     }
 }
 
+/// Returns whether a core with this width counts as shared, given the latest widths.
 fn is_shared(widths: &[f64], width: f64) -> bool {
     use crate::statistics::{quantile, sorted};
     widths.len() >= MIN_SAMPLES
@@ -100,7 +102,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn slow_core_counts_as_shared() {
+    fn narrow_core_counts_as_shared() {
         let unshared = [4.05, 4.03, 4.08];
         let mut widths: Vec<f64> = unshared.iter().cycle().take(60).copied().collect();
         assert!(!is_shared(&widths, 4.0));

@@ -2,9 +2,9 @@
 //! disturbed if, for example, the process was switched out or its core changed the frequency.
 //!
 //! A host that is this program reads the counters of its thread and samples its core immediately
-//! before and after its measuring loops. For other hosts, the runner reads the counters of the
-//! process and samples the core from outside, before a question and after its answer. A disturbed
-//! window is dropped and repeated, within limits.
+//! before and after its measuring loops. For other hosts, the runner (this program, which asks the
+//! hosts) reads the counters of the process and samples the core from outside, before a question
+//! and after its answer. A disturbed window is dropped and repeated, within limits.
 
 mod core;
 mod process;
@@ -54,8 +54,8 @@ impl Disturbance {
         }
     }
 
-    /// Returns whether the results of such a window can be kept if there are no better ones: only
-    /// the timer was measured, but on a shared core or at a changing frequency.
+    /// Returns whether the results of such a window can be kept if there are no better ones. They
+    /// can if the process ran all the time, although on a shared core or at a changing frequency.
     #[must_use]
     pub fn is_bearable(self) -> bool {
         matches!(self, Self::FrequencyChange | Self::SharedCore)
@@ -69,14 +69,15 @@ pub const MAX_FREQUENCY_CHANGE: f64 = 0.015;
 /// Most attempts to measure a window.
 /// *Judgement*.
 const MAX_ATTEMPTS: u32 = 5;
-/// Dropped windows of a process after which disturbed windows are not repeated any more.
+/// Number of dropped windows of a process after which its disturbed windows are not repeated any
+/// more.
 /// *Judgement*.
 const MAX_DROPPED_WINDOWS: u32 = 40;
-/// Divisor of the requested number of values that gives the shortest window.
+/// The shortest window asks for the requested number of values divided by this number.
 /// *Judgement*.
 const MIN_WINDOW_DIVISOR: u32 = 30;
-/// Repetitions for a bearable cause that each requested window adds to the number allowed in the
-/// campaign. This bounds the time that a busy neighbour may cost. *Judgement*.
+/// Repetitions for a bearable cause that each window allows the whole campaign. They are limited
+/// because a busy neighbour may disturb all windows. *Judgement*.
 const REPEATS_PER_WINDOW: f64 = 0.7;
 /// Length of one pause while the runner waits for a shared core.
 /// *Judgement*.
@@ -87,18 +88,22 @@ const MAX_PAUSES: u32 = 12;
 
 /// The state that all process watches of a campaign share.
 pub struct Watch {
+    /// Reads the counters of processes and CPUs from the system.
     counts: Counts,
+    /// The CPU of the measured processes, if they are pinned.
     cpu: Option<u32>,
+    /// Samples that CPU; `None` if this is impossible.
     core: Option<Core>,
-    /// Context switches that the runner causes in each window, because it shares the only CPU.
-    own_switches: u64,
+    /// Context switches that the runner causes in each window: 1 if it shares the CPU with the
+    /// measured process, otherwise 0.
+    runner_switches: u64,
     /// The time that may still be spent on waiting for a shared core.
     patience: Duration,
     /// Repetitions for a bearable cause that are still allowed.
     allowed_repeats: f64,
     /// All observed frequencies of the core, in hertz.
     frequencies: Vec<f64>,
-    /// Whether another thread ran on the core at the last sample.
+    /// Whether another thread ran on the core at the last sample; `true` before the first sample.
     was_shared: bool,
 }
 
@@ -111,7 +116,7 @@ impl Watch {
             counts: Counts::of_system(),
             cpu,
             core: cpu.and_then(Core::on_cpu),
-            own_switches: u64::from(!runner_avoids_cpu),
+            runner_switches: u64::from(!runner_avoids_cpu),
             patience,
             allowed_repeats: 0.0,
             frequencies: Vec::new(),
@@ -142,22 +147,23 @@ impl Watch {
     /// Samples the core from this process.
     fn sample_core(&mut self) -> Option<CoreFrequency> {
         let core_frequency = self.core.as_mut()?.sample()?;
-        self.note(core_frequency);
+        self.record_sample(core_frequency);
         Some(core_frequency)
     }
 
-    /// Adds a sample that a process on this core took: additions per second, and parallel additions
-    /// per cycle. `None` if the process could not take one.
+    /// Adds a sample that a process on this core took, given as additions per second and parallel
+    /// additions per cycle, and returns it. `None` if the process could not take one, or if this
+    /// process does not sample the core.
     fn add_sample(&mut self, sample: Option<[f64; 2]>) -> Option<CoreFrequency> {
         let is_positive = |value: &f64| value.is_normal() && *value > 0.0;
         let [hertz, width] = sample.filter(|sample| sample.iter().all(is_positive))?;
         let core_frequency = CoreFrequency { hertz, width };
         self.core.as_mut()?.add(core_frequency);
-        self.note(core_frequency);
+        self.record_sample(core_frequency);
         Some(core_frequency)
     }
 
-    fn note(&mut self, core_frequency: CoreFrequency) {
+    fn record_sample(&mut self, core_frequency: CoreFrequency) {
         self.frequencies.push(core_frequency.hertz);
         self.was_shared = self.is_shared(core_frequency);
     }
@@ -191,15 +197,15 @@ struct Snapshot {
     core_frequency: Option<CoreFrequency>,
 }
 
-/// Returns the disturbance that the counters show: context switches beyond `own_switches`, a
+/// Returns the disturbance that the counters show: context switches beyond `runner_switches`, a
 /// migration, or a major page fault.
 #[must_use]
 pub fn counted_disturbance(
     before: &Counters,
     after: &Counters,
-    own_switches: u64,
+    runner_switches: u64,
 ) -> Option<Disturbance> {
-    if after.switches > before.switches + own_switches {
+    if after.switches > before.switches + runner_switches {
         Some(Disturbance::ContextSwitch)
     } else if before.cpus.len() == after.cpus.len() && before.cpus != after.cpus {
         Some(Disturbance::Migration)

@@ -27,11 +27,11 @@ pub struct ProcessWatch {
     steal_ticks_at_start: Option<u64>,
     /// Number of dropped windows by cause.
     dropped: BTreeMap<String, u32>,
-    /// Whether a window was kept although it should have been dropped.
+    /// Whether a window was kept although its disturbance makes it unusable.
     is_unusable: bool,
-    /// Whether a window is repeated for a bearable disturbance.
+    /// Whether a window with a bearable disturbance is repeated.
     repeats_bearable: bool,
-    /// The snapshot after the last window, which also serves as the one before the next window.
+    /// The snapshot after the last window, which also serves as the snapshot before the next one.
     last: Option<Snapshot>,
 }
 
@@ -60,6 +60,7 @@ impl ProcessWatch {
         }
     }
 
+    /// Starts to watch a process that takes no snapshots itself.
     pub(super) fn from_outside(watch: &Rc<RefCell<Watch>>, process: u32) -> Self {
         Self {
             watch: Rc::clone(watch),
@@ -94,7 +95,7 @@ impl ProcessWatch {
         };
         while (all.len() as u32) < repeat {
             let count = portion.min(repeat - all.len() as u32);
-            let (answer, core_hz, disturbance) = self.ask_in_window(|| question(count))?;
+            let (answer, core_hz, disturbance) = self.observe_window(|| question(count))?;
             attempts += 1;
             if let Some(disturbance) = disturbance {
                 let dropped: u32 = self.dropped.values().sum();
@@ -112,7 +113,7 @@ impl ProcessWatch {
                     disturbance == Disturbance::ContextSwitch && threads > Some(1);
                 let is_usable = disturbance.is_bearable() || may_be_internal;
                 if is_repeated || !is_usable {
-                    self.count(disturbance);
+                    self.count_dropped(disturbance);
                 }
                 if is_repeated {
                     let shorter = if disturbance.is_bearable() {
@@ -144,7 +145,7 @@ impl ProcessWatch {
 
     /// Asks the question in a window, between two snapshots. Returns the answer, the frequency of
     /// the core in hertz, and the disturbance; `None` for what is unknown or did not occur.
-    fn ask_in_window<T, E>(
+    fn observe_window<T, E>(
         &mut self,
         question: impl FnOnce() -> Result<T, E>,
     ) -> Result<(T, Option<f64>, Option<Disturbance>), E> {
@@ -169,13 +170,14 @@ impl ProcessWatch {
             .zip(self.steal_ticks_at_start)
             .map_or(0, |(now, before)| now.saturating_sub(before));
         if steal_ticks > MAX_STEAL_TICKS {
-            self.count(Disturbance::StolenTime);
+            self.count_dropped(Disturbance::StolenTime);
             self.is_unusable = true;
         }
         (std::mem::take(&mut self.dropped), !self.is_unusable)
     }
 
-    fn count(&mut self, disturbance: Disturbance) {
+    /// Counts a dropped window.
+    fn count_dropped(&mut self, disturbance: Disturbance) {
         let name = disturbance.name().to_owned();
         *self.dropped.entry(name).or_default() += 1;
     }
@@ -232,8 +234,8 @@ impl ProcessWatch {
     /// Takes a snapshot of the process from outside.
     fn snapshot(&self) -> Snapshot {
         let mut watch = self.watch.borrow_mut();
-        // Reads the counters of the process first, so that the effects of sampling are not
-        // counted_disturbance.
+        // Reads the counters of the process first, so that the effects of sampling do not count as
+        // disturbances.
         let counters = watch.counts.of_process(self.process);
         Snapshot {
             counters,
@@ -246,13 +248,13 @@ impl ProcessWatch {
         let watch = self.watch.borrow();
         // Snapshots that the process takes itself are so close to the loops that the runner causes
         // no context switches between them.
-        let own_switches = if self.self_watching.is_some() {
+        let runner_switches = if self.self_watching.is_some() {
             0
         } else {
-            watch.own_switches
+            watch.runner_switches
         };
         if let (Some(before), Some(after)) = (&before.counters, &after.counters)
-            && let Some(disturbance) = counted_disturbance(before, after, own_switches)
+            && let Some(disturbance) = counted_disturbance(before, after, runner_switches)
         {
             return Some(disturbance);
         }
@@ -306,9 +308,9 @@ impl Watcher for ProcessWatch {
         &mut self,
         questions: &mut dyn FnMut() -> Answer<Run>,
     ) -> Answer<Option<(Run, CoreState)>> {
-        let (run, core_hz, disturbance) = self.ask_in_window(questions)?;
+        let (run, core_hz, disturbance) = self.observe_window(questions)?;
         if let Some(disturbance) = disturbance {
-            self.count(disturbance);
+            self.count_dropped(disturbance);
             return Ok(None);
         }
         Ok(Some((

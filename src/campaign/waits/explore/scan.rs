@@ -12,8 +12,8 @@ use crate::campaign::waits::plan::WaitPlan;
 use crate::trace::{Wait, WaitRun};
 use crate::waits::longest_step_ns;
 
-/// Width of the lateness, in steps, up to which a step explains it: lateness is spread over one
-/// step.
+/// Largest width of the lateness, in steps, that a step explains. Lateness is spread over one step,
+/// but the width that a few waits show is inaccurate.
 /// *Judgement*: the width of the lateness of twenty waits is off by a fifth.
 const MAX_SPREAD_STEPS: f64 = 1.5;
 /// Ratio of the lengths of successive scans. It is the same in all processes, so that their scans
