@@ -89,7 +89,9 @@ pub(super) fn parse_whole_seconds(text: &str) -> Result<u64, String> {
 
 /// Parses a period from 1 µs to 60 s. Returns nanoseconds.
 pub(super) fn parse_period(text: &str) -> Result<u64, String> {
-    let ns = quantity::parse_time(text).map_err(|error| error.to_string())?.0;
+    let ns = quantity::parse_time(text)
+        .map_err(|error| error.to_string())?
+        .0;
     match ns {
         1e3..=6e10 => Ok(ns.round() as u64),
         _ => Err("give a period from 1us to 60s".into()),
