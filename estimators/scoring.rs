@@ -1,6 +1,6 @@
-//! Computes the Quality of a timer from its profile. The interval of the Quality includes the
-//! variation between processes, systematic errors of cost and spread, and the uncertainties of
-//! resolution and core frequency.
+//! Computes the Quality of a timer, by Formula (1), from its profile. The interval of the Quality
+//! includes the variation between processes, systematic errors of cost and spread, and the
+//! uncertainties of resolution and core frequency.
 
 use crate::cost::Following;
 use crate::distribution::shape::ModelKind;
@@ -27,7 +27,7 @@ pub fn profile_quality(profile: &Profile, frequency: Interval) -> Option<Interva
         .alternatives
         .iter()
         .filter_map(|&(cost, spread)| quality_for(cost, spread));
-    // A cost that follows the core is the same number of cycles at any frequency.
+    // A cost that follows the frequency of the core is the same number of cycles at any frequency.
     let cost_at = |hertz: f64| match profile.following {
         Following::Device => cost.value,
         Following::Core | Following::Unknown => cost.value * frequency.value / hertz,
@@ -36,7 +36,7 @@ pub fn profile_quality(profile: &Profile, frequency: Interval) -> Option<Interva
         |hertz: f64| quality_of_ns(resolution.value, cost_at(hertz), spread.value, hertz);
     let with_resolution =
         |resolution: f64| quality_of_ns(resolution, cost.value, spread.value, frequency.value);
-    let common = [
+    let with_uncertain_inputs = [
         at_frequency(frequency.low),
         at_frequency(frequency.high),
         with_resolution(resolution.low),
@@ -47,7 +47,7 @@ pub fn profile_quality(profile: &Profile, frequency: Interval) -> Option<Interva
         .filter_map(|spread| quality_for(cost.value, spread));
     let alternatives: Vec<f64> = alternatives
         .chain(rare_values)
-        .chain(common.into_iter().flatten())
+        .chain(with_uncertain_inputs.into_iter().flatten())
         .collect();
     let interval = Interval {
         value,
@@ -68,7 +68,7 @@ pub fn profile_quality(profile: &Profile, frequency: Interval) -> Option<Interva
 }
 
 /// Computes all results for a sleep primitive, including the Quality by Formula (1) for each length
-/// of waits. `hertz` converts time to cycles.
+/// of waits. `hertz`, the core frequency, converts time to cycles; without it there is no Quality.
 pub fn wait_figures(trace: &WaitTrace, hertz: Option<f64>) -> WaitFigures {
     let mut figures = waits::figures(trace, hertz);
     let quality_of_row = |row: &Lateness| {
@@ -85,24 +85,25 @@ pub fn wait_figures(trace: &WaitTrace, hertz: Option<f64>) -> WaitFigures {
     figures
 }
 
-/// The Qualities of the processes measured so far, kept while a campaign adds processes until they
-/// agree.
+/// Cost and spread of the processes measured so far, from which a campaign decides whether more
+/// processes are necessary.
 #[derive(Clone, Debug)]
 pub struct RunningScore {
-    /// Cost and spread of each process.
+    /// Cost, in nanoseconds, and spread of each process.
     processes: Vec<(f64, f64)>,
+    /// The kind of distribution of single calls.
     kind: ModelKind,
-    /// The step in ticks, if known.
+    /// The step of the timer in ticks, if known.
     step: Option<f64>,
     /// The step in nanoseconds, or its upper limit.
     resolution_ns: f64,
-    /// The core frequency.
+    /// The core frequency, in hertz.
     hertz: f64,
 }
 
 impl RunningScore {
-    /// Starts from a trace with some processes. `None` if the step of the timer is not even
-    /// bounded.
+    /// Starts with the processes of a trace. `None` if neither the step of the timer nor its upper
+    /// limit is known.
     pub fn from_trace(trace: &Trace, hertz: f64) -> Option<Self> {
         let profile = profile(trace);
         let (step, kind, resolution_ns) =
@@ -129,7 +130,7 @@ impl RunningScore {
         })
     }
 
-    /// Adds the only process of `trace`.
+    /// Adds the only process of `trace`, unless it was disturbed.
     pub fn add(&mut self, trace: &Trace) {
         self.processes.extend(estimate_process(
             trace,
@@ -139,8 +140,9 @@ impl RunningScore {
         ));
     }
 
-    /// Returns the half-width of the interval of the Quality from the variation between processes,
-    /// which is the part that more processes reduce. Infinite for a single process.
+    /// Returns half the width of the interval of the Quality that results from the variation
+    /// between processes alone, which more processes reduce. Infinite if there are too few
+    /// processes.
     pub fn scatter(&self) -> f64 {
         let interval =
             mean_over_processes(qualities(&self.processes, self.resolution_ns, self.hertz));
@@ -148,8 +150,8 @@ impl RunningScore {
     }
 }
 
-/// Returns the half-width of the interval of the Quality from the variation between processes.
-/// `None` for a single process, or if the resolution is unknown.
+/// Returns half the width of the interval of the Quality that results from the variation between
+/// processes alone. `None` if there are too few processes, or if the resolution is unknown.
 pub fn scatter(profile: &Profile, hertz: f64) -> Option<f64> {
     let interval = mean_over_processes(qualities(
         &profile.processes,
@@ -163,6 +165,7 @@ fn half_width(interval: Interval) -> f64 {
     (interval.high - interval.low) / 2.0
 }
 
+/// Returns the Quality for times in nanoseconds.
 fn quality_of_ns(resolution: f64, cost: f64, spread: f64, hertz: f64) -> Option<f64> {
     let cycles = |ns: f64| Nanos(ns).cycles(Hertz(hertz));
     quality(cycles(resolution), cycles(cost), spread)
@@ -176,8 +179,9 @@ fn qualities(processes: &[(f64, f64)], resolution: f64, hertz: f64) -> Vec<f64> 
         .collect()
 }
 
-/// Returns alternative spreads for the case that too few samples missed rare values. They follow
-/// from the part of the interval of the spread that is not due to differences between processes.
+/// Returns alternative spreads for the case that the samples lack rare values because they are too
+/// few. They follow from the part of the interval of the spread that is not due to differences
+/// between processes. Empty if that part is unknown.
 fn spreads_with_rare_values(profile: &Profile, spread: Interval) -> Vec<f64> {
     let spreads: Vec<f64> = profile.processes.iter().map(|pair| pair.1).collect();
     let Some(between) = mean_over_processes(&spreads).filter(Interval::is_bounded) else {

@@ -38,8 +38,8 @@ pub struct Trace<R = Run> {
     /// The number of processes whose observations are not in `runs` because they were disturbed.
     #[serde(rename = "spoilt")]
     pub discarded: u32,
-    /// The observations of these disturbed processes. No result is computed from them; they are kept
-    /// so that a later version of the program may use them.
+    /// The observations of these disturbed processes. No result is computed from them; they are
+    /// kept so that a later version of the program may use them.
     #[serde(default)]
     pub set_aside: Vec<R>,
     /// The number of `runs` that were disturbed throughout. They are among `runs` only if too few
@@ -189,8 +189,8 @@ pub struct Readings {
 }
 
 impl Run {
-    /// Returns whether the costs were measured while no other thread used the core and its frequency
-    /// stayed the same.
+    /// Returns whether the costs were measured while no other thread used the core and its
+    /// frequency stayed the same.
     pub fn is_calm(&self) -> bool {
         !(self.bracket.unstable
             || self.singles.unstable
@@ -198,8 +198,8 @@ impl Run {
             || self.readings.unstable)
     }
 
-    /// Returns the run with this core frequency, in hertz, in all its measurements; `unstable` marks
-    /// them all as disturbed.
+    /// Returns the run with this core frequency, in hertz, in all its measurements; `unstable`
+    /// marks them all as disturbed.
     pub fn with_core_state(mut self, core_hz: Option<f64>, unstable: bool) -> Self {
         let Self {
             bracket,

@@ -8,7 +8,7 @@ use crate::model::{Counted, Cycles, Hertz, Interval, Outcome, Question, Unit, Va
 use crate::profile::{MIN_PROCESSES, Profile};
 use crate::trace::{Reference, Trace};
 
-/// The input of the rules about a clock.
+/// The facts about a clock from which the rules decide.
 pub struct ClockCase<'a> {
     /// The observations.
     pub trace: &'a Trace,
@@ -162,15 +162,17 @@ pub static CLOCKS: &[Rule<Clocks>] = &[
     ),
 ];
 
-/// The code for results from a shared core.
+/// The code of the finding that results come from processes on a shared core.
 pub const SHARED_CORE: &str = "shared-core";
 
 impl ClockCase<'_> {
+    /// Returns the step in nanoseconds; `None` if it is unknown.
     fn step_ns(&self) -> Option<f64> {
         Some(self.profile.resolution_ns()?.value)
     }
 }
 
+/// Reports the interval of a cost that is uncertain.
 fn unsteady_cost(case: &ClockCase<'_>) -> Option<Values> {
     /// The largest half-width of the interval of the cost that is not reported, as a share of the
     /// cost. A half-width of up to 0.5 ns is not reported either.
@@ -181,6 +183,7 @@ fn unsteady_cost(case: &ClockCase<'_>) -> Option<Values> {
         .then(|| values([("low", ns(cost.low.max(0.0))), ("high", ns(cost.high))]))
 }
 
+/// Reports that results come from processes on a shared core.
 fn shared_core(case: &ClockCase<'_>) -> Option<Values> {
     let (disturbed, all) = (case.trace.disturbed_runs, case.trace.runs.len());
     (disturbed > 0).then(|| {
@@ -192,7 +195,8 @@ fn shared_core(case: &ClockCase<'_>) -> Option<Values> {
     })
 }
 
-/// Detects that the cost of a call contradicts the intervals between reads, or its amortised cost.
+/// Reports that the cost of an isolated call contradicts the intervals between reads, or the
+/// amortised cost.
 fn contradiction(case: &ClockCase<'_>) -> Option<Values> {
     let profile = case.profile;
     let cost = profile.cost?.value;
@@ -209,7 +213,7 @@ impl Subject for Verdicts {
     type Case<'a> = Self;
 }
 
-/// Verdicts that set the Quality to 0; they precede all other findings of a row.
+/// The rules about verdicts that set the Quality to 0. Their findings precede all others of a row.
 pub static DISQUALIFYING: &[Rule<Verdicts>] = &[
     Rule::new(
         "not-monotonic",
@@ -237,8 +241,8 @@ pub static DISQUALIFYING: &[Rule<Verdicts>] = &[
 const QUALITY_0_MESSAGE: &str = "{evidence}, so its Quality is 0";
 const UNUSABLE_ADVICE: &str = "take no durations with it";
 
-/// Other failed verdicts that matter to users of the clock; they follow all other findings of a
-/// row.
+/// The rules about other failed verdicts that matter to users of the clock. Their findings follow
+/// all others of a row.
 pub static FAILED: &[Rule<Verdicts>] = &[
     Rule::new(
         "counts-something-else",
@@ -271,7 +275,7 @@ pub static FAILED: &[Rule<Verdicts>] = &[
     ),
 ];
 
-/// Returns the evidence of a failed verdict; `None` if it did not fail.
+/// Returns the evidence of the verdict on this question; `None` if the verdict is not a failure.
 fn failed(verdicts: &Verdicts, question: Question) -> Option<Values> {
     let mut answers = verdicts.answers();
     let failed =
@@ -281,13 +285,14 @@ fn failed(verdicts: &Verdicts, question: Question) -> Option<Values> {
 
 /// The precision of the Quality of a row, and the requested precision.
 pub struct PrecisionCase {
-    /// The half-width of its interval.
+    /// Half the width of the interval of the Quality, which is a number from 0 to 1.
     pub half: f64,
-    /// The requested half-width.
+    /// The requested half of the width.
     pub precision: f64,
-    /// The number of processes that measured.
+    /// The number of processes in which the clock was measured.
     pub processes: u32,
-    /// The part of the half-width that more processes reduce; `None` if it is unknown.
+    /// Half the width that results from the variation between processes alone, which more processes
+    /// reduce; `None` if it is unknown.
     pub scatter: Option<f64>,
 }
 
@@ -295,7 +300,7 @@ impl Subject for PrecisionCase {
     type Case<'a> = Self;
 }
 
-/// The rule about precision.
+/// The rule about the precision of the Quality.
 pub static PRECISION: &[Rule<PrecisionCase>] = &[Rule::new(
     "precision-not-reached",
     Note,

@@ -1,5 +1,6 @@
 //! Makes the findings about the counter of the processor, which a program can read without the
-//! kernel, from measurements and from what the processor, the kernel and the hypervisor declare.
+//! kernel. They follow from measurements and from the declarations of the processor, the kernel and
+//! the hypervisor.
 
 mod wordings;
 
@@ -8,7 +9,7 @@ pub(super) use wordings::COUNTER;
 use timers::clock_sources;
 
 use super::judgement::{Judgement, finding, is_x86, judgement, reason, unknown, with_known};
-use super::machine::conflict;
+use super::machine::report_tsc_conflict;
 use super::{count, ns, number, text};
 use crate::model::Severity::{Note, Ok, Problem, Unknown};
 use crate::model::{CounterFacts, Finding, KernelLog, Platform, Severity, Unit, Value};
@@ -19,22 +20,23 @@ use crate::rate::counter::{CounterFindings, CpuOffset, EXPECTED_FOR_DETECTION, T
 pub struct CounterCase<'a> {
     /// The machine.
     pub platform: &'a Platform,
-    /// What the machine declares about the counter.
+    /// The declarations of the machine about the counter.
     pub facts: &'a CounterFacts,
     /// The results of the measurements.
     pub found: &'a CounterFindings,
 }
 
-/// The largest time, in seconds, from the start of the machine to the start of the system: firmware
-/// and boot loader. A counter that is older than the uptime by more did not start with the machine.
+/// The largest time that firmware and boot loader need, in seconds. If the time that the counter
+/// shows exceeds the uptime of the system by more, the counter did not start with the machine.
 /// *Judgement*.
 const MAX_BOOT_S: f64 = 600.0;
-/// The frequency of the Arm counter, in hertz, from version 8.6 of the architecture on.
+/// The frequency of the counter in version 8.6 and later of the Arm architecture, in hertz.
 /// *Definition*: Arm Architecture Reference Manual, D12.1.
 const ARM_FREQUENCY_HZ: f64 = 1e9;
 
-/// A statistical test of the measurements: the code, the severity if a difference was found, the
-/// unit, and whether only a positive difference counts.
+/// A statistical test of the measurements: the code of its finding, the severity if the test found
+/// a difference, the unit of the difference, whether only a positive difference counts, and the
+/// function that selects the result of the test.
 type Test = (
     &'static str,
     Severity,
@@ -76,31 +78,31 @@ pub fn judge(case: &CounterCase) -> Vec<Finding> {
             Some(judgement(Problem, [("watched", ns(found.observed_ns))])),
         );
     } else {
-        add("rate", Some(rate(found)));
-        add("order", Some(order(found)));
-        add("one-rate", one_rate(found));
-        add("cpus", Some(offsets(found)));
-        add("between-cpus", between(found));
+        add("rate", Some(judge_rate(found)));
+        add("order", Some(judge_order(found)));
+        add("one-rate", judge_rates_of_cpus(found));
+        add("cpus", Some(judge_offsets(found)));
+        add("between-cpus", judge_handoffs(found));
         for (code, severity, unit, positive, tested) in STATISTICAL_TESTS {
             add(
                 code,
-                tested(found).map(|it| test_judgement(it, severity, unit, positive)),
+                tested(found).map(|it| judge_test(it, severity, unit, positive)),
             );
         }
-        add("unfenced", unfenced(found));
-        add("cost", cost(found));
+        add("unfenced", judge_unfenced_handoffs(found));
+        add("cost", judge_cost(found));
     }
-    add("invariant", Some(invariant(platform)));
-    add("kernel", Some(kernel(platform)));
-    add("log", Some(log(case.facts)));
-    add("witness", derived_clock(platform));
+    add("invariant", Some(judge_invariance(platform)));
+    add("kernel", Some(judge_clock_source(platform)));
+    add("log", Some(judge_kernel_log(case.facts)));
+    add("witness", note_derived_clock(platform));
     let emulator = platform.emulator();
     add(
         "emulated",
         emulator.map(|name| judgement(Note, [("emulator", text(name))])),
     );
-    add("moved", Some(after_migration(case)));
-    findings.extend(conflict(platform));
+    add("moved", Some(judge_migration(case)));
+    findings.extend(report_tsc_conflict(platform));
     findings.sort_by_key(|finding| finding.severity);
     findings
 }
@@ -112,13 +114,13 @@ pub fn kernel_clock_uses_counter(platform: &Platform) -> bool {
     current.is_some_and(clock_sources::is_counter)
 }
 
-/// Returns the smallest share of readings whose error would have been detected: `detectable` errors
-/// in `readings`.
+/// Returns the smallest share of wrong readings that would have been detected, as a text, if
+/// `detectable` wrong ones among `readings` are detected.
 fn detectable_share(detectable: f64, readings: u64) -> Value {
     text(format!("{:.0e}", detectable / readings as f64))
 }
 
-fn rate(found: &CounterFindings) -> Judgement {
+fn judge_rate(found: &CounterFindings) -> Judgement {
     found.rate.map_or_else(unknown, |rate| {
         judgement(
             Ok,
@@ -131,7 +133,8 @@ fn rate(found: &CounterFindings) -> Judgement {
     })
 }
 
-fn order(found: &CounterFindings) -> Judgement {
+/// Judges whether the counter went back in one thread that was moved between CPUs.
+fn judge_order(found: &CounterFindings) -> Judgement {
     let (backward, readings, largest_ns) = found.backward;
     if readings == 0 {
         return unknown();
@@ -153,14 +156,9 @@ fn order(found: &CounterFindings) -> Judgement {
     }
 }
 
-/// Returns the tested value with its uncertainty, or the smallest difference that the test would
-/// have detected.
-fn test_judgement(
-    tested: TestedEffect,
-    severity: Severity,
-    unit: Unit,
-    positive: bool,
-) -> Judgement {
+/// Judges the result of a statistical test: reports the difference with its uncertainty, or the
+/// smallest difference that the test would have detected.
+fn judge_test(tested: TestedEffect, severity: Severity, unit: Unit, positive: bool) -> Judgement {
     if tested.is_found() && (!positive || tested.value > 0.0) {
         let number = |value| number(value, unit);
         judgement(
@@ -175,7 +173,8 @@ fn test_judgement(
     }
 }
 
-fn one_rate(found: &CounterFindings) -> Option<Judgement> {
+/// Judges whether the counters of all CPUs have one rate. `None` if they could not be compared.
+fn judge_rates_of_cpus(found: &CounterFindings) -> Option<Judgement> {
     let certain_part = |tested: &TestedEffect| tested.value.abs() - tested.uncertainty;
     let worst = found.cpu_rates.iter();
     let worst = worst.max_by(|a, b| certain_part(&a.tested).total_cmp(&certain_part(&b.tested)))?;
@@ -184,12 +183,13 @@ fn one_rate(found: &CounterFindings) -> Option<Judgement> {
         detectable: detectable.fold(0.0, f64::max),
         ..worst.tested
     };
-    let (severity, mut all) = test_judgement(tested, Problem, Unit::Ppm, false);
+    let (severity, mut all) = judge_test(tested, Problem, Unit::Ppm, false);
     all.insert("cpu".into(), count(worst.cpu));
     Some((severity, all))
 }
 
-fn offsets(found: &CounterFindings) -> Judgement {
+/// Judges whether the counters of all CPUs show the same time.
+fn judge_offsets(found: &CounterFindings) -> Judgement {
     let certain_part = |offset: &&CpuOffset| offset.ns.abs() - offset.uncertainty_ns;
     let offsets = &found.offsets;
     let Some(worst) = offsets
@@ -226,7 +226,9 @@ fn offsets(found: &CounterFindings) -> Judgement {
     }
 }
 
-fn between(found: &CounterFindings) -> Option<Judgement> {
+/// Judges whether the counter went back between CPUs although no offset explains it. `None` if no
+/// handoffs were observed.
+fn judge_handoffs(found: &CounterFindings) -> Option<Judgement> {
     let between = found.across_cpus?;
     let handoffs = ("handoffs", count(between.handoffs));
     Some(match between.backward {
@@ -252,7 +254,8 @@ fn between(found: &CounterFindings) -> Option<Judgement> {
     })
 }
 
-fn unfenced(found: &CounterFindings) -> Option<Judgement> {
+/// Reports whether readings without a fence went back between CPUs. `None` if there are none.
+fn judge_unfenced_handoffs(found: &CounterFindings) -> Option<Judgement> {
     let unfenced = found.unfenced?;
     let severity = if unfenced.backward > 0 { Note } else { Ok };
     Some(judgement(
@@ -265,7 +268,8 @@ fn unfenced(found: &CounterFindings) -> Option<Judgement> {
     ))
 }
 
-fn cost(found: &CounterFindings) -> Option<Judgement> {
+/// Compares the costs of a read of the counter and of the kernel's clock. `None` if unknown.
+fn judge_cost(found: &CounterFindings) -> Option<Judgement> {
     let [counter, clock] = found.costs?;
     let severity = if counter >= clock { Note } else { Ok };
     Some(judgement(
@@ -274,7 +278,8 @@ fn cost(found: &CounterFindings) -> Option<Judgement> {
     ))
 }
 
-fn invariant(platform: &Platform) -> Judgement {
+/// Judges whether the counter is declared to have one rate in all states of the processor.
+fn judge_invariance(platform: &Platform) -> Judgement {
     if !is_x86(platform) {
         return judgement(Ok, [reason("architecture")]);
     }
@@ -286,7 +291,8 @@ fn invariant(platform: &Platform) -> Judgement {
     }
 }
 
-fn kernel(platform: &Platform) -> Judgement {
+/// Judges whether the kernel uses the counter for its own clocks.
+fn judge_clock_source(platform: &Platform) -> Judgement {
     let source = &platform.clocksource;
     let Some(current) = source.current.as_deref() else {
         return unknown();
@@ -308,7 +314,8 @@ fn kernel(platform: &Platform) -> Judgement {
     }
 }
 
-fn log(facts: &CounterFacts) -> Judgement {
+/// Judges whether the kernel's log says that the kernel distrusts the counter.
+fn judge_kernel_log(facts: &CounterFacts) -> Judgement {
     match &facts.log {
         KernelLog::Unreadable(why) => judgement(Unknown, [("why", text(why))]),
         KernelLog::Read { distrust, .. } if !distrust.is_empty() => {
@@ -322,14 +329,14 @@ fn log(facts: &CounterFacts) -> Judgement {
 
 /// Notes that the kernel's clock, with which the counter is compared, is derived from the counter,
 /// so that some faults cannot be detected.
-fn derived_clock(platform: &Platform) -> Option<Judgement> {
+fn note_derived_clock(platform: &Platform) -> Option<Judgement> {
     let current = platform.clocksource.current.as_deref().unwrap_or_default();
     kernel_clock_uses_counter(platform).then(|| judgement(Note, [("current", text(current))]))
 }
 
-/// Judges whether the counter keeps its frequency and value when the virtual machine is migrated to
-/// another host; the severity is `Ok` if it does.
-fn after_migration(case: &CounterCase) -> Judgement {
+/// Judges whether the counter keeps its rate and value if the virtual machine is migrated to
+/// another host; the severity is `Ok` if it does, or if the machine is not virtual.
+fn judge_migration(case: &CounterCase) -> Judgement {
     let CounterCase {
         platform, facts, ..
     } = *case;
@@ -346,7 +353,8 @@ fn after_migration(case: &CounterCase) -> Judgement {
     let kvm_invariant = name.contains("KVM")
         && is_x86(platform)
         && platform.invariant_counter().value == Some(true);
-    // If the counter starts with the virtual machine, the hypervisor adds an offset to it.
+    // A counter that started with the virtual machine has an offset from the counter of the host,
+    // which the hypervisor adds and can adapt after a migration.
     let ages = facts.age_s.zip(facts.uptime_s);
     let has_offset = ages.map(|(age, uptime)| age <= uptime + MAX_BOOT_S);
     let (severity, reason) = match has_offset {

@@ -1,4 +1,4 @@
-//! The result of a check: a severity with the values for the message of its finding.
+//! Defines the result of a check: a severity with the values for the message of its finding.
 
 use super::{text, values};
 use crate::model::{Finding, Platform, Severity, Value, Values};
@@ -6,11 +6,12 @@ use crate::model::{Finding, Platform, Severity, Value, Values};
 /// The severity of a finding and the values for its message.
 pub(super) type Judgement = (Severity, Values);
 
-/// Returns the judgement of a check whose input the machine does not report.
+/// Returns the judgement for a value that the machine does not report.
 pub(super) fn unknown() -> Judgement {
     (Severity::Unknown, Values::new())
 }
 
+/// Returns a judgement with these values.
 pub(super) fn judgement<const N: usize>(
     severity: Severity,
     named: [(&str, Value); N],
@@ -18,7 +19,7 @@ pub(super) fn judgement<const N: usize>(
     (severity, values(named))
 }
 
-/// Adds those of the optional values that are known.
+/// Adds the optional values that are known to a judgement.
 pub(super) fn with_known<const N: usize>(
     (severity, mut all): Judgement,
     optional: [(&str, Option<Value>); N],
@@ -29,11 +30,12 @@ pub(super) fn with_known<const N: usize>(
     (severity, all)
 }
 
-/// Returns the value that selects one of several texts with the same code and severity.
+/// Returns the value `reason`, which selects one of several texts with the same code and severity.
 pub(super) fn reason(reason: &str) -> (&str, Value) {
     ("reason", text(reason))
 }
 
+/// Returns the finding for a judgement.
 pub(super) fn finding(code: &str, (severity, values): Judgement) -> Finding {
     Finding {
         code: code.to_owned(),

@@ -4,7 +4,7 @@
 mod clock_source;
 mod wordings;
 
-pub use clock_source::conflict;
+pub use clock_source::report_tsc_conflict;
 pub(super) use wordings::MACHINE;
 
 use super::judgement::{Judgement, finding, is_x86, judgement, reason, unknown, with_known};
@@ -16,10 +16,10 @@ use crate::model::{CoreKind, Finding, Platform, Tickless, Unit};
 /// (adjtimex(2)). A larger value means that a correction of the time is in progress; results in
 /// nanoseconds are then wrong by more than 0.05 %.
 const MAX_TRIM_PPM: f64 = 500.0;
-/// The largest harmless share of time in which the hypervisor runs other guests although a CPU has
-/// work. A larger share affects the 99th percentile.
+/// The largest harmless share of the time in which CPUs had work but the hypervisor ran other
+/// guests. A larger share affects the 99th percentile.
 const MAX_STEAL_SHARE: f64 = 0.01;
-/// The largest harmless load of a machine with one CPU, in threads other than the measurement.
+/// The largest harmless load of a machine with one CPU: the number of threads that want to run.
 const MAX_LOAD_ONE_CPU: f64 = 0.5;
 /// The highest `perf_event_paranoid` level at which unprivileged programs may count their own
 /// cycles (Documentation/admin-guide/sysctl/kernel.rst); Debian and Android define higher levels.
@@ -30,29 +30,30 @@ const MAX_SLACK_NS: u64 = 1_000;
 /// lateness that the kernel itself causes.
 const MAX_EXIT_LATENCY_US: u64 = 20;
 
-/// A check of every machine: the code of its finding, whether only Linux reports the value, and the
-/// function that judges the value. The severity is `Unknown` if the machine does not report it.
+/// A check of a machine: the code of its finding, whether only Linux reports the checked value, and
+/// the function that judges the value. The severity is `Unknown` if the machine does not report the
+/// value.
 type Check = (&'static str, bool, fn(&Platform) -> Judgement);
 
 const CHECKS: [Check; 18] = [
-    ("clock-source", false, clock_source::clock_source),
-    ("tsc", false, clock_source::tsc),
-    ("ntp", true, discipline),
-    ("governor", true, governor),
-    ("turbo", false, turbo),
-    ("smt", false, smt),
-    ("isolated", true, isolated),
-    ("cpus-allowed", false, allowed),
-    ("core-kinds", true, core_kinds),
-    ("load", false, load),
-    ("cpu-quota", true, quota),
-    ("steal", false, steal),
-    ("hypervisor", false, hypervisor),
-    ("tick", true, tick),
-    ("perf-event-paranoid", true, performance_counters),
-    ("high-resolution-timers", true, high_resolution),
-    ("timer-slack", true, timer_slack),
-    ("idle-states", true, idle_states),
+    ("clock-source", false, clock_source::judge_clock_source),
+    ("tsc", false, clock_source::judge_tsc),
+    ("ntp", true, judge_time_service),
+    ("governor", true, judge_governor),
+    ("turbo", false, judge_turbo),
+    ("smt", false, judge_smt),
+    ("isolated", true, judge_isolation),
+    ("cpus-allowed", false, judge_allowed_cpus),
+    ("core-kinds", true, judge_core_kinds),
+    ("load", false, judge_load),
+    ("cpu-quota", true, judge_cpu_quota),
+    ("steal", false, judge_steal),
+    ("hypervisor", false, judge_hypervisor),
+    ("tick", true, judge_tick),
+    ("perf-event-paranoid", true, judge_performance_counters),
+    ("high-resolution-timers", true, judge_high_resolution),
+    ("timer-slack", true, judge_timer_slack),
+    ("idle-states", true, judge_idle_states),
 ];
 
 /// Returns all findings about a machine, the most severe first; findings of equal severity keep the
@@ -66,8 +67,8 @@ pub fn judge(platform: &Platform) -> Vec<Finding> {
         (applies && (x86 || *code != "tsc")).then(|| finding(code, judgement))
     });
     let mut findings: Vec<Finding> = judged.collect();
-    findings.extend(conflict(platform));
-    findings.extend(power_plan(platform));
+    findings.extend(report_tsc_conflict(platform));
+    findings.extend(judge_power_plan(platform));
     findings.sort_by_key(|finding| finding.severity);
     findings
 }
@@ -78,10 +79,10 @@ pub fn is_fit(findings: &[Finding]) -> bool {
     findings.iter().all(|finding| finding.severity != Problem)
 }
 
-/// Reports the last run of `timermeter watch`: when it began, how long it lasted (`None` if it was
-/// ended from outside), and how many events of each kind it recorded (`None` if none).
+/// Reports the last run of `timermeter watch`: the date of its start, its duration (`None` if it
+/// was ended from outside), and the numbers of recorded events by kind (`None` without events).
 #[must_use]
-pub fn watched(date: &str, lasted: Option<String>, events: Option<String>) -> Finding {
+pub fn report_watch(date: &str, lasted: Option<String>, events: Option<String>) -> Finding {
     let severity = if events.is_some() { Note } else { Ok };
     let lasted = lasted.unwrap_or_else(|| "a watch that did not end by itself".into());
     let judgement = judgement(severity, [("date", text(date)), ("lasted", text(lasted))]);
@@ -91,11 +92,12 @@ pub fn watched(date: &str, lasted: Option<String>, events: Option<String>) -> Fi
     )
 }
 
+/// Returns whether a list of CPUs is empty.
 fn is_empty(list: &str) -> bool {
     list.trim().is_empty()
 }
 
-fn discipline(platform: &Platform) -> Judgement {
+fn judge_time_service(platform: &Platform) -> Judgement {
     let Some(ntp) = &platform.ntp else {
         return unknown();
     };
@@ -114,7 +116,7 @@ fn discipline(platform: &Platform) -> Judgement {
     }
 }
 
-fn governor(platform: &Platform) -> Judgement {
+fn judge_governor(platform: &Platform) -> Judgement {
     let cpu = &platform.cpu;
     let judged = match cpu.governor.as_deref() {
         None => return unknown(),
@@ -125,8 +127,8 @@ fn governor(platform: &Platform) -> Judgement {
     with_known(judged, [("driver", cpu.frequency_driver.clone().map(text))])
 }
 
-/// Checks the power plan. `None` except on Windows, which alone has power plans.
-fn power_plan(platform: &Platform) -> Option<Finding> {
+/// Judges the power plan. `None` on systems other than Windows, which have none.
+fn judge_power_plan(platform: &Platform) -> Option<Finding> {
     let plan = platform.cpu.power_plan.as_deref()?;
     let fast = ["High performance", "Ultimate Performance"].contains(&plan);
     let severity = if fast { Ok } else { Problem };
@@ -136,7 +138,7 @@ fn power_plan(platform: &Platform) -> Option<Finding> {
     ))
 }
 
-fn turbo(platform: &Platform) -> Judgement {
+fn judge_turbo(platform: &Platform) -> Judgement {
     match platform.cpu.turbo {
         Some(false) => judgement(Ok, []),
         Some(true) => judgement(Problem, []),
@@ -144,7 +146,7 @@ fn turbo(platform: &Platform) -> Judgement {
     }
 }
 
-fn smt(platform: &Platform) -> Judgement {
+fn judge_smt(platform: &Platform) -> Judgement {
     let cpu = &platform.cpu;
     let hypervisor = ("hypervisor", platform.hypervisor.clone().map(text));
     match (cpu.threads_per_core, cpu.smt) {
@@ -158,7 +160,7 @@ fn smt(platform: &Platform) -> Judgement {
     }
 }
 
-fn isolated(platform: &Platform) -> Judgement {
+fn judge_isolation(platform: &Platform) -> Judgement {
     match platform.cpu.isolated.as_deref() {
         Some(list) if is_empty(list) => judgement(Note, []),
         Some(list) => judgement(Ok, [("list", text(list))]),
@@ -166,7 +168,7 @@ fn isolated(platform: &Platform) -> Judgement {
     }
 }
 
-fn allowed(platform: &Platform) -> Judgement {
+fn judge_allowed_cpus(platform: &Platform) -> Judgement {
     let cpu = &platform.cpu;
     let judged = match (cpu.allowed, cpu.online) {
         (None | Some(0), _) => return unknown(),
@@ -181,7 +183,7 @@ fn allowed(platform: &Platform) -> Judgement {
     with_known(judged, [("list", cpu.allowed_list.clone().map(text))])
 }
 
-fn core_kinds(platform: &Platform) -> Judgement {
+fn judge_core_kinds(platform: &Platform) -> Judgement {
     let Some(kinds) = platform.cpu.core_kinds.as_deref() else {
         return unknown();
     };
@@ -199,7 +201,7 @@ fn core_kinds(platform: &Platform) -> Judgement {
     )
 }
 
-fn load(platform: &Platform) -> Judgement {
+fn judge_load(platform: &Platform) -> Judgement {
     let cpus = platform
         .cpu
         .online
@@ -220,7 +222,7 @@ fn load(platform: &Platform) -> Judgement {
     )
 }
 
-fn quota(platform: &Platform) -> Judgement {
+fn judge_cpu_quota(platform: &Platform) -> Judgement {
     let Some(quota) = platform.limits.cpu else {
         return unknown();
     };
@@ -239,7 +241,7 @@ fn quota(platform: &Platform) -> Judgement {
     )
 }
 
-fn steal(platform: &Platform) -> Judgement {
+fn judge_steal(platform: &Platform) -> Judgement {
     let Some(share) = platform.steal_share else {
         return unknown();
     };
@@ -247,7 +249,7 @@ fn steal(platform: &Platform) -> Judgement {
     judgement(severity, [("share", number(share, Unit::Share))])
 }
 
-fn hypervisor(platform: &Platform) -> Judgement {
+fn judge_hypervisor(platform: &Platform) -> Judgement {
     let clocks = platform.hypervisor_clocks.as_deref().unwrap_or_default();
     let clocks = (!clocks.is_empty()).then(|| text(clocks.join(", ")));
     match platform.hypervisor.as_deref().map(text) {
@@ -258,7 +260,7 @@ fn hypervisor(platform: &Platform) -> Judgement {
     }
 }
 
-fn tick(platform: &Platform) -> Judgement {
+fn judge_tick(platform: &Platform) -> Judgement {
     let (kernel, tickless_cpus) = (&platform.kernel, platform.cpu.nohz_full.as_deref());
     if let Some(list) = tickless_cpus.filter(|list| !is_empty(list)) {
         return judgement(Ok, [("list", text(list))]);
@@ -274,7 +276,7 @@ fn tick(platform: &Platform) -> Judgement {
     with_known(judgement(Note, []), [("rate", rate)])
 }
 
-fn performance_counters(platform: &Platform) -> Judgement {
+fn judge_performance_counters(platform: &Platform) -> Judgement {
     let Some(level) = platform.perf_event_paranoid else {
         return unknown();
     };
@@ -286,7 +288,7 @@ fn performance_counters(platform: &Platform) -> Judgement {
     judgement(severity, [("level", text(level.to_string()))])
 }
 
-fn high_resolution(platform: &Platform) -> Judgement {
+fn judge_high_resolution(platform: &Platform) -> Judgement {
     let tick = platform.kernel.tick_hz;
     let tick = tick.map(|hertz| ns(1e9 / f64::from(hertz.max(1))));
     match platform.waiting.high_resolution {
@@ -296,7 +298,7 @@ fn high_resolution(platform: &Platform) -> Judgement {
     }
 }
 
-fn timer_slack(platform: &Platform) -> Judgement {
+fn judge_timer_slack(platform: &Platform) -> Judgement {
     let Some(slack) = platform.waiting.timer_slack_ns else {
         return unknown();
     };
@@ -304,7 +306,7 @@ fn timer_slack(platform: &Platform) -> Judgement {
     judgement(severity, [("slack", ns(slack as f64))])
 }
 
-fn idle_states(platform: &Platform) -> Judgement {
+fn judge_idle_states(platform: &Platform) -> Judgement {
     let Some(states) = &platform.waiting.idle_states else {
         return unknown();
     };

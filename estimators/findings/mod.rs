@@ -23,19 +23,19 @@ pub use waits::{WAITS, WaitCase, Waits};
 use crate::model::{Finding, Severity, Unit, Value, Values};
 use crate::numbers::{rate, short_time, significant, time, trimmed};
 
-/// The texts of findings with one code, one severity and one reason.
+/// The texts of the findings that have the same code, severity and reason.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Wording {
-    /// The name of the finding, which does not change between versions.
+    /// The code: a name of the finding that does not change between versions.
     pub code: &'static str,
     /// The severity.
     pub severity: Severity,
     /// The value `reason` of the finding, which selects between texts of one code and severity;
     /// empty if the finding has no such value.
     pub reason: &'static str,
-    /// The message: what was found and its consequences.
+    /// The template of the message: what was found and its consequences.
     pub message: &'static str,
-    /// The advice; empty if no action is required.
+    /// The template of the advice; empty if no action is required.
     pub advice: &'static str,
 }
 
@@ -56,7 +56,7 @@ const fn wording(
 }
 
 impl Wording {
-    /// Creates the finding with these values.
+    /// Creates a finding that has these texts and these values.
     pub fn with<const N: usize>(&self, values: [(&str, Value); N]) -> Finding {
         self.finding(self::values(values))
     }
@@ -70,14 +70,14 @@ impl Wording {
     }
 }
 
-/// The kind of thing that a table of rules is about.
+/// A kind of thing that findings are about, for example clocks; each table of rules is about one.
 pub trait Subject: 'static {
-    /// The input of the rules.
+    /// The facts about one such thing, from which its rules decide.
     type Case<'a>;
 }
 
-/// A rule: the texts of a finding, and the function that decides whether it is reported and returns
-/// its values.
+/// A rule: the texts of a finding, and the function that decides whether the finding is reported
+/// and returns its values.
 pub struct Rule<S: Subject> {
     wording: Wording,
     judge: for<'a> fn(&S::Case<'a>) -> Option<Values>,
@@ -122,8 +122,8 @@ fn wordings_in<S: Subject>(rules: &'static [Rule<S>]) -> impl Iterator<Item = &'
 }
 
 impl Finding {
-    /// Returns the message. It is the value `message` if an older program wrote that; a finding
-    /// with an unknown code lists its values.
+    /// Returns the message. A report of an older program has it as the value `message`. The message
+    /// of a finding with an unknown code is a list of its values.
     pub fn message(&self) -> String {
         if let Some(Value::Text(text)) = self.values.get("message") {
             return text.clone();
@@ -161,7 +161,7 @@ impl Finding {
     }
 }
 
-/// Values by name.
+/// Collects values by name.
 pub fn values<const N: usize>(values: [(&str, Value); N]) -> Values {
     values
         .into_iter()
@@ -169,7 +169,8 @@ pub fn values<const N: usize>(values: [(&str, Value); N]) -> Values {
         .collect()
 }
 
-/// A number; a number that is not finite becomes text, because JSON cannot represent it.
+/// Makes a value from a number. A number that is not finite becomes text, because JSON cannot
+/// represent it.
 pub fn number(value: f64, unit: Unit) -> Value {
     if value.is_finite() {
         Value::Number { value, unit }
@@ -178,22 +179,22 @@ pub fn number(value: f64, unit: Unit) -> Value {
     }
 }
 
-/// A time in nanoseconds.
+/// Makes a value from a time in nanoseconds.
 pub fn ns(value: f64) -> Value {
     number(value, Unit::Nanoseconds)
 }
 
-/// A count.
+/// Makes a value from a count.
 pub fn count(value: impl TryInto<u64>) -> Value {
     number(value.try_into().unwrap_or(u64::MAX) as f64, Unit::Count)
 }
 
-/// A text.
+/// Makes a value from a text.
 pub fn text(value: impl Into<String>) -> Value {
     Value::Text(value.into())
 }
 
-/// Fills the values into the template.
+/// Returns the template with the values filled in.
 pub fn fill_template(template: &str, values: &Values) -> String {
     let mut out = String::new();
     let mut rest = template;
@@ -209,7 +210,7 @@ pub fn fill_template(template: &str, values: &Values) -> String {
     out + &fill_part(rest, values).unwrap_or_default()
 }
 
-/// Fills the values into a part of a template; `None` if one of them is missing.
+/// Returns a part of a template with the values filled in; `None` if one of its values is missing.
 fn fill_part(part: &str, values: &Values) -> Option<String> {
     let mut out = String::new();
     let mut rest = part;
@@ -223,7 +224,7 @@ fn fill_part(part: &str, values: &Values) -> Option<String> {
     Some(out + rest)
 }
 
-/// Formats a value with its unit.
+/// Formats a value with its unit. `style` is `short` or empty, as in the template.
 fn format_value(value: &Value, style: &str) -> String {
     let (value, unit) = match value {
         Value::Text(text) => return text.clone(),

@@ -5,7 +5,7 @@ use super::{Rule, Subject, Wording, count, ns, text, values};
 use crate::model::Severity::Note;
 use crate::model::{Platform, TimerRow};
 
-/// The input of the rules about a report.
+/// The facts about a report from which the rules decide.
 pub struct ReportCase<'a> {
     /// The machine.
     pub platform: &'a Platform,
@@ -60,7 +60,7 @@ pub static REPORTS: &[Rule<Reports>] = &[
 const FIX_FREQUENCY: &str =
     "fix the frequency (governor `performance`, turbo off), keep the machine idle, and repeat";
 
-/// The core ran at several frequencies during the measurement.
+/// The finding that the core ran at several frequencies during the measurement.
 pub const FREQUENCY_CHANGED: Wording = Wording {
     code: "frequency-changed",
     severity: Note,
@@ -70,7 +70,8 @@ pub const FREQUENCY_CHANGED: Wording = Wording {
     advice: FIX_FREQUENCY,
 };
 
-/// The measured core frequency is doubtful, because an addition may take more than one cycle.
+/// The finding that the measured core frequency is doubtful, because an addition may take more than
+/// one cycle.
 pub const EFFECTIVE_FREQUENCY_DOUBTFUL: Wording = Wording {
     code: "effective-frequency-doubtful",
     severity: Note,
@@ -80,7 +81,7 @@ pub const EFFECTIVE_FREQUENCY_DOUBTFUL: Wording = Wording {
     advice: "give the frequency, as in `--cycles 2.8GHz`, or trust nanoseconds only",
 };
 
-/// The core frequency is unknown, so there are no results in cycles.
+/// The finding that the core frequency is unknown, so that there are no results in cycles.
 pub const EFFECTIVE_FREQUENCY_UNKNOWN: Wording = Wording {
     code: "effective-frequency-unknown",
     severity: Note,
@@ -89,7 +90,7 @@ pub const EFFECTIVE_FREQUENCY_UNKNOWN: Wording = Wording {
     advice: "use `--cycles nominal` or give a value like `--cycles 2.8GHz`",
 };
 
-/// The findings of the summary of frequencies.
+/// The findings about the core frequency, which the summary of frequencies makes.
 pub static FREQUENCY: [&Wording; 3] = [
     &FREQUENCY_CHANGED,
     &EFFECTIVE_FREQUENCY_DOUBTFUL,

@@ -7,10 +7,10 @@ use crate::model::{Granularity, Lateness, Unit, Values, WaitFigures};
 use crate::numbers::short_time;
 use crate::trace::WaitTrace;
 
-/// The input of the rules about a sleep primitive.
+/// The facts about a sleep primitive from which the rules decide.
 #[derive(Default)]
 pub struct WaitCase<'a> {
-    /// The reason why it was abandoned, if a process failed.
+    /// The reason why the measurement of the sleep primitive was ended early; `None` if it was not.
     pub lost: Option<&'a str>,
     /// The results.
     pub figures: Option<&'a WaitFigures>,
@@ -27,7 +27,7 @@ impl Subject for Waits {
 
 /// The rules in the order of reports.
 pub static WAITS: &[Rule<Waits>] = &[
-    // The observations are kept although a process failed.
+    // The observations made before a process failed are kept.
     Rule::new(
         "ended-early",
         Note,
@@ -135,9 +135,11 @@ pub static WAITS: &[Rule<Waits>] = &[
     ),
 ];
 
-/// The largest usual difference between the rates of two clocks, in ppm.
+/// The largest share of its length by which a wait may be late because two clocks differ in rate,
+/// in ppm.
 const MAX_USUAL_PPM: f64 = 200.0;
 
+/// Reports the lengths of waits whose median lateness has no interval, and the cause.
 fn no_interval(case: &WaitCase<'_>) -> Option<Values> {
     let figures = case.figures?;
     let unbounded: Vec<&Lateness> = figures
@@ -164,15 +166,15 @@ fn no_interval(case: &WaitCase<'_>) -> Option<Values> {
     ]))
 }
 
-/// The length of a wait, in nanoseconds, from which the CPU enters idle states, on which lateness
-/// then depends. *Judgement*: CPUs enter idle states in shorter waits too.
+/// The shortest wait, in nanoseconds, in which CPUs enter the idle states that make lateness vary.
+/// *Judgement*: CPUs enter shallow idle states in shorter waits too.
 const MIN_IDLE_STATE_NS: u64 = 1_000_000;
-/// The smallest duration of a run, in seconds, whose intervals include the variation from minute to
-/// minute: several minutes. *Judgement*.
+/// The smallest duration of a measurement, in seconds, whose intervals include the variation of
+/// lateness from minute to minute. *Judgement*.
 const MIN_RUN_S: f64 = 180.0;
 
-/// Reports that all waits long enough for idle states were made within so short a time that waits
-/// at another time may differ.
+/// Reports that all waits in which CPUs enter idle states were made within a short time, so that
+/// waits at another time may differ.
 fn one_moment(case: &WaitCase<'_>) -> Option<Values> {
     let trace = case.trace?;
     let waits = trace
@@ -184,7 +186,8 @@ fn one_moment(case: &WaitCase<'_>) -> Option<Values> {
         .map(|wait| wait.before);
     let (first, last) = (begun.clone().min()?, begun.max()?);
     let duration_s = last.wrapping_sub(first) as f64 * trace.reference.ns_per_tick * 1e-9;
-    // Processes with separate time origins do not show the duration of the run.
+    // A negative duration shows that each process has its own origin of time; the duration of the
+    // measurement is then unknown.
     (trace.blocks && (0.0..MIN_RUN_S).contains(&duration_s)).then(|| {
         values([
             ("length", ns(MIN_IDLE_STATE_NS as f64)),
@@ -240,7 +243,7 @@ mod tests {
     #[test]
     fn short_runs_are_one_moment() {
         let code = "one-moment";
-        let short = found(&wait_trace(2), code).expect("eight seconds are no minutes");
+        let short = found(&wait_trace(2), code).expect("all waits were made within eight seconds");
         assert!(
             short.message().contains("within 8 s"),
             "{}",

@@ -1,6 +1,6 @@
-//! Determines the period, jitter and lateness of the wake-ups of one process. A timer with a grid
-//! expires at multiples of its period; each wake-up belongs to one point of that grid, and points
-//! without a wake-up are missed expirations.
+//! Determines the period, jitter and lateness of the wake-ups of one process. A timer with a *grid*
+//! expires at the multiples of its period, the points of the grid. Each wake-up belongs to one
+//! point; points without a wake-up are missed expirations.
 
 use std::iter;
 use std::ops::Range;
@@ -8,37 +8,40 @@ use std::ops::Range;
 use crate::statistics::{median, quantile, sorted};
 use crate::trace::PeriodRun;
 
-/// The number of wake-ups that are ignored after a stall: those of a burst as long as the stall,
-/// and one more. As many are needed to find out whether the wake-up before them was late or missed
-/// an expiration; therefore missed expirations are not counted for the last wake-ups of a process.
-/// *Computed*: a stall of 3.5 periods is made up for by three wake-ups.
+/// The number of wake-ups that are ignored after a stall: the late one, those of a burst that makes
+/// up for the stall, and one more. The same number of wake-ups after a gap shows whether the
+/// wake-up that ended it was late or missed an expiration; therefore missed expirations are not
+/// counted for the last wake-ups of a process. *Computed*: a stall of 3.5 periods is made up for by
+/// three wake-ups.
 pub const SETTLING_WAKEUPS: usize = 5;
-/// The number of wake-ups on either side of a gap that show whether points of the grid were missed.
+/// The number of wake-ups on either side of a gap that are compared to find out whether points of
+/// the grid were missed.
 /// *Default*: moves no figure.
 const NEIGHBOUR_WAKEUPS: usize = 20;
-/// The share of wake-ups, the earliest ones, that come before the grid: lateness is measured from
-/// the grid. *Judgement*.
+/// The share of wake-ups that are earlier than their point of the grid: the grid is placed at this
+/// quantile of the wake-ups, and lateness is measured from it. *Judgement*.
 const EARLIEST_SHARE: f64 = 0.01;
 /// The smallest ratio of the median interval to the requested period at which the median interval
-/// is used as the period. If it is smaller, most wake-ups follow late ones. *Default*: moves no
-/// figure.
+/// is used as the period. If the ratio is smaller, most wake-ups follow late ones, so that their
+/// intervals are too short. *Default*: moves no figure.
 const MIN_INTERVAL_RATIO: f64 = 0.8;
-/// The relative difference of the median interval from the requested period below which the
-/// requested period is used: a timer with a grid is more exact than that, the median of few
-/// intervals is not. *Judgement*.
+/// The relative difference between the median interval and the requested period below which the
+/// requested period is used: the period of a timer with a grid differs by less, while the median of
+/// few intervals may differ by as much. *Judgement*.
 const MAX_EQUAL_DIFFERENCE: f64 = 0.01;
 
 /// The wake-ups of one process, in ticks of the reference.
 pub struct WakeupSeries {
     /// The requested period.
-    pub requested: f64,
-    /// The median interval per expiration, or the requested period if that is more exact.
-    pub typical: f64,
+    pub requested_period: f64,
+    /// The median interval between wake-ups with one expiration, or the requested period if that is
+    /// more exact.
+    pub typical_period: f64,
     /// The times of the wake-ups since the first one.
-    pub at: Vec<f64>,
-    /// The number of expirations of each wake-up, at least one.
+    pub wakeup_times: Vec<f64>,
+    /// The number of expirations that each wake-up reports, or 1 if it reports none.
     pub expirations: Vec<f64>,
-    /// The indices of the wake-ups after which a stall was made.
+    /// The indices of the wake-ups after which a stall followed.
     pub stalls: Vec<usize>,
 }
 
@@ -47,25 +50,27 @@ pub struct WakeupSeries {
 pub struct ProcessFigures {
     /// The measured period; `None` if unknown.
     pub period: Option<f64>,
-    /// |interval − requested period| for each expiration of a wake-up.
+    /// For each wake-up, the absolute difference between the interval from the preceding wake-up
+    /// and the requested time between their expirations.
     pub jitter: Vec<f64>,
     /// Lateness relative to the grid; without a grid, relative to one period after the preceding
     /// wake-up.
     pub late: Vec<f64>,
-    /// The number of missed points of the grid that the timer does not report.
-    pub missed_silently: u64,
+    /// The number of missed expirations that the timer does not report.
+    pub unreported_missed: u64,
 }
 
 impl WakeupSeries {
-    /// `requested` is the requested period in ticks of the reference. `None` if the reference
-    /// stands still or runs backwards.
-    pub fn from_run(run: &PeriodRun, requested: f64) -> Option<Self> {
+    /// Creates the series of a process; `requested_period` is in ticks of the reference. `None` if
+    /// no stall-free interval ends with a single expiration, or if the median of these intervals is
+    /// not positive, because the reference stands still or runs backwards.
+    pub fn from_run(run: &PeriodRun, requested_period: f64) -> Option<Self> {
         let (first, wakeups) = (run.wakeups.first()?.0, run.wakeups.iter());
         let stalls = run.stalls.iter().map(|&stall| stall as usize);
         let mut series = Self {
-            requested,
-            typical: requested,
-            at: wakeups
+            requested_period,
+            typical_period: requested_period,
+            wakeup_times: wakeups
                 .clone()
                 .map(|(at, _)| at.wrapping_sub(first) as f64)
                 .collect(),
@@ -80,43 +85,44 @@ impl WakeupSeries {
             .filter(|&next| series.expirations[next] == 1.0);
         let typical = median(single.map(|next| series.interval(next)));
         let typical = typical.filter(|typical| *typical > 0.0)?;
-        // If most wake-ups catch up with late ones, their intervals do not show the grid.
-        let difference = typical / requested - 1.0;
+        // If most wake-ups follow late ones, the median interval is too short to be the period.
+        let difference = typical / requested_period - 1.0;
         if difference.abs() >= MAX_EQUAL_DIFFERENCE && difference >= MIN_INTERVAL_RATIO - 1.0 {
-            series.typical = typical;
+            series.typical_period = typical;
         }
         Some(series)
     }
 
-    /// Returns the interval from the preceding wake-up to wake-up `next`.
+    /// Returns the interval from the preceding wake-up to the wake-up with the index `next`.
     pub fn interval(&self, next: usize) -> f64 {
-        self.at[next] - self.at[next - 1]
+        self.wakeup_times[next] - self.wakeup_times[next - 1]
     }
 
-    /// Returns the difference between that interval and the typical one.
+    /// Returns how much longer that interval is than the typical periods of its expirations.
     pub fn deviation(&self, next: usize) -> f64 {
-        self.interval(next) - self.expirations[next] * self.typical
+        self.interval(next) - self.expirations[next] * self.typical_period
     }
 
-    /// Returns the indices of the wake-ups that neither a stall before them nor one before their
-    /// predecessor disturbed, without the first wake-up.
+    /// Returns the indices of the wake-ups whose interval from the preceding wake-up no stall
+    /// affected.
     pub fn undisturbed(&self) -> impl Iterator<Item = usize> {
         let segments = self.segments().into_iter();
         segments.flat_map(|segment| segment.skip(1))
     }
 
-    /// Returns the ranges of wake-ups between stalls, each from where the effects of a stall have
-    /// ended; some may be empty.
+    /// Returns the ranges of wake-ups between stalls. Each begins [`SETTLING_WAKEUPS`] wake-ups
+    /// after a stall; some may be empty.
     pub fn segments(&self) -> Vec<Range<usize>> {
         let stalls = self.stalls.iter().map(|stall| stall + 1);
         let starts = iter::once(0).chain(stalls.clone().map(|end| end + SETTLING_WAKEUPS));
-        let ranges = starts.zip(stalls.chain([self.at.len()]));
+        let ranges = starts.zip(stalls.chain([self.wakeup_times.len()]));
         ranges.map(|(start, end)| start..end.max(start)).collect()
     }
 
-    /// Returns by how many ticks the wake-ups after a gap are later than `number`, the point of the
-    /// grid of each wake-up, predicts. It compares the earliest of the `neighbours` nearest
-    /// wake-ups on either side. `None` if there are no wake-ups on one side.
+    /// Returns by how many ticks the wake-ups in the range `after` are later than those in the
+    /// range `before` predict, if each wake-up belongs to the point of the grid that `number`
+    /// gives. Compared are the earliest of the `neighbours` nearest wake-ups on either side of the
+    /// gap between the ranges. `None` if a range is empty.
     pub fn grid_shift(
         &self,
         number: &[f64],
@@ -124,14 +130,14 @@ impl WakeupSeries {
         after: Range<usize>,
         neighbours: usize,
     ) -> Option<f64> {
-        let lateness = |at: usize| self.at[at] - number[at] * self.typical;
+        let lateness = |at: usize| self.wakeup_times[at] - number[at] * self.typical_period;
         let earliest = |range: Range<usize>| range.map(lateness).reduce(f64::min);
         let end = after.end.min(after.start + neighbours);
         let start = before.start.max(before.end.saturating_sub(neighbours));
         Some(earliest(after.start..end)? - earliest(start..before.end)?)
     }
 
-    /// Returns the number of the grid point of each wake-up, and how many points were missed that
+    /// Returns the number of the grid point of each wake-up, and the number of missed points that
     /// the timer does not report.
     fn grid_numbers(&self) -> (Vec<f64>, u64) {
         let add_up = |sum: &mut f64, count: &f64| {
@@ -141,7 +147,8 @@ impl WakeupSeries {
         let mut number: Vec<f64> = self.expirations.iter().scan(0.0, add_up).collect();
         let mut missed = 0.0;
         let reported = number.len().saturating_sub(SETTLING_WAKEUPS);
-        // Adds the points missed before the wake-up `at` to the numbers from `from` on.
+        // Adds `points`, which were missed before the wake-up `at`, to the numbers of the wake-ups
+        // from `from` on.
         let mut add = |number: &mut [f64], at: usize, from: usize, points: f64| {
             missed += if at < reported { points } else { 0.0 };
             number[from..]
@@ -155,21 +162,22 @@ impl WakeupSeries {
             .collect();
         for segment in &segments {
             for next in segment.clone().skip(1) {
-                let excess = (self.interval(next) / self.typical - self.expirations[next]).round();
+                let excess =
+                    (self.interval(next) / self.typical_period - self.expirations[next]).round();
                 if excess < 1.0 {
                     continue;
                 }
-                // If the wake-up was late, and missed no point, that many wake-ups follow at short
-                // intervals; the grid is compared behind them.
+                // If the wake-up was late and missed no point, `excess` wake-ups follow at short
+                // intervals. Only those after them show whether points were missed.
                 let from = next.saturating_add(excess as usize);
-                let last = segment.end == self.at.len();
+                let last = segment.end == self.wakeup_times.len();
                 // Points missed shortly before a stall are found by the comparison across the
                 // stall.
                 if !last && from.saturating_add(SETTLING_WAKEUPS) > segment.end {
                     continue;
                 }
                 let from = if from < segment.end { from } else { next };
-                // If the wake-ups behind are not late, no point was missed.
+                // If the later wake-ups are not late, no point was missed.
                 let shift = self
                     .grid_shift(
                         &number,
@@ -182,7 +190,7 @@ impl WakeupSeries {
                     &mut number,
                     next,
                     next,
-                    (shift / self.typical).round().clamp(0.0, excess),
+                    (shift / self.typical_period).round().clamp(0.0, excess),
                 );
             }
         }
@@ -194,20 +202,20 @@ impl WakeupSeries {
                 &mut number,
                 two[0].end,
                 two[1].start,
-                (shift / self.typical).round().max(0.0),
+                (shift / self.typical_period).round().max(0.0),
             );
         }
         (number, missed as u64)
     }
 
-    /// Returns the results for a timer with a grid: lateness is measured from the points of the
-    /// grid.
-    pub fn figures_on_grid(&self) -> ProcessFigures {
-        let (number, missed_silently) = self.grid_numbers();
+    /// Returns the results for a timer with a grid, with lateness measured from the points of the
+    /// grid. If the period is unknown, lateness and jitter are empty.
+    pub fn compute_on_grid(&self) -> ProcessFigures {
+        let (number, unreported_missed) = self.grid_numbers();
         let undisturbed: Vec<usize> = self.undisturbed().collect();
         let mut figures = ProcessFigures {
             period: self.period_on_grid(&number, &undisturbed),
-            missed_silently,
+            unreported_missed,
             ..ProcessFigures::default()
         };
         let Some(period) = figures.period else {
@@ -215,13 +223,14 @@ impl WakeupSeries {
         };
         let offsets = undisturbed
             .iter()
-            .map(|&at| self.at[at] - number[at] * period);
-        // A correction for few wake-ups: `EARLIEST_SHARE` is a share of many.
+            .map(|&at| self.wakeup_times[at] - number[at] * period);
+        // The quantile of `count` wake-ups that estimates the quantile `EARLIEST_SHARE` of all
+        // possible ones: with fewer than 100 wake-ups it is the earliest one.
         let count = undisturbed.len() as f64;
         let earliest = (EARLIEST_SHARE * (count + 1.0) - 1.0) / (count - 1.0).max(1.0);
         let grid = quantile(&sorted(offsets.clone()), earliest).unwrap_or(0.0);
         figures.late = offsets.map(|offset| offset - grid).collect();
-        let requested = |next: usize| (number[next] - number[next - 1]) * self.requested;
+        let requested = |next: usize| (number[next] - number[next - 1]) * self.requested_period;
         let jitter = undisturbed
             .iter()
             .map(|&next| self.interval(next) - requested(next));
@@ -229,20 +238,24 @@ impl WakeupSeries {
         figures
     }
 
-    /// Returns the period: the median over pairs of wake-ups that are half the sequence apart.
+    /// Returns the period: the median over pairs of undisturbed wake-ups that are half the sequence
+    /// apart. `None` if there are no such pairs.
     fn period_on_grid(&self, number: &[f64], undisturbed: &[usize]) -> Option<f64> {
         let half = undisturbed.len() / 2;
         let pairs = undisturbed.iter().zip(undisturbed.get(half..)?);
         let slopes = pairs
             .filter(|(from, to)| number[**to] > number[**from])
-            .map(|(&from, &to)| (self.at[to] - self.at[from]) / (number[to] - number[from]));
+            .map(|(&from, &to)| {
+                (self.wakeup_times[to] - self.wakeup_times[from]) / (number[to] - number[from])
+            });
         median(slopes)
     }
 
-    /// Returns the results for a timer that starts a new period with each wake-up: lateness is
-    /// measured from one requested period after the preceding wake-up.
-    pub fn figures_without_grid(&self) -> ProcessFigures {
-        let late = |next: usize| self.interval(next) - self.expirations[next] * self.requested;
+    /// Returns the results for a timer that starts a new period with each wake-up, with lateness
+    /// measured from the time one requested period after the preceding wake-up.
+    pub fn compute_without_grid(&self) -> ProcessFigures {
+        let late =
+            |next: usize| self.interval(next) - self.expirations[next] * self.requested_period;
         let late: Vec<f64> = self.undisturbed().map(late).collect();
         let expired: f64 = self.undisturbed().map(|next| self.expirations[next]).sum();
         let passed: f64 = self.undisturbed().map(|next| self.interval(next)).sum();
@@ -250,7 +263,7 @@ impl WakeupSeries {
             period: (expired > 0.0).then(|| passed / expired),
             jitter: late.iter().map(|late| late.abs()).collect(),
             late,
-            missed_silently: 0,
+            unreported_missed: 0,
         }
     }
 }

@@ -1,10 +1,10 @@
-//! Analyses periodic timers: their rate, their jitter, and what they do about expirations that the
+//! Analyses periodic timers: their rate, their jitter, and their policy for expirations that the
 //! program missed.
 //!
-//! Processes that wait for the timer are held up on purpose now and then, by a *stall*. The first
-//! wake-ups after a stall show the policy of the timer. After a *burst* of wake-ups that make up
-//! for all missed expirations, wake-ups are on time again. After a *skip* they are late by whole
-//! periods; after a *delay*, by the length of the stall.
+//! The program that waits for the timer sometimes does not wait for some periods, on purpose, which
+//! is a *stall*. The first wake-ups after a stall show the policy. With the policy *burst*,
+//! wake-ups in quick succession make up for all missed expirations, and later ones are on time.
+//! With *skip*, later wake-ups are late by whole periods; with *delay*, by the length of the stall.
 
 mod grid;
 
@@ -19,8 +19,8 @@ use crate::trace::{PeriodRun, PeriodTrace};
 /// The smallest number of wake-ups of a process that results are computed from. *Default*: moves no
 /// figure.
 const MIN_WAKEUPS: usize = 8;
-/// Wake-ups at the end of a process whose missed expirations are not counted; they are needed to
-/// classify the preceding wake-ups. *Computed*.
+/// The number of wake-ups at the end of a process whose missed expirations are not counted, because
+/// they are needed to classify the preceding wake-ups. *Computed*.
 pub const SKIPPED_AT_END: usize = grid::SETTLING_WAKEUPS;
 /// The smallest number of intervals, or wake-ups, for a 99th percentile. *Chance*: five lie beyond
 /// it.
@@ -59,9 +59,9 @@ pub fn figures(trace: &PeriodTrace) -> PeriodFigures {
     if runs.is_empty() {
         return found;
     }
-    found.policy = agreed_policy(&runs);
-    // A timer that starts a new period after a late wake-up has no grid, and neither has a timer
-    // without stalls whose wake-ups do not keep to a grid.
+    found.policy = find_policy(&runs);
+    // A timer with the policy *delay* has no grid. If the policy is unknown, the intervals between
+    // wake-ups show whether there is a grid.
     let has_grid = match found.policy {
         Some(policy) => policy != MissedPolicy::Delay,
         None => keeps_to_grid(&runs),
@@ -69,8 +69,8 @@ pub fn figures(trace: &PeriodTrace) -> PeriodFigures {
     let figures: Vec<ProcessFigures> = runs
         .iter()
         .map(|run| match has_grid {
-            true => run.figures_on_grid(),
-            false => run.figures_without_grid(),
+            true => run.compute_on_grid(),
+            false => run.compute_without_grid(),
         })
         .collect();
     let in_nanoseconds = |list: fn(&ProcessFigures) -> &Vec<f64>| -> Vec<Vec<f64>> {
@@ -91,45 +91,47 @@ pub fn figures(trace: &PeriodTrace) -> PeriodFigures {
     found.lateness_p99_ns = quantile_over_processes(&late, 0.99, MIN_INTERVALS_P99, 1.0);
     found.max_ns = late.iter().flatten().copied().reduce(f64::max);
     for run in &figures {
-        found.missed = found.missed.saturating_add(run.missed_silently);
+        found.missed = found.missed.saturating_add(run.unreported_missed);
     }
     found
 }
 
-/// The length of a stall, in requested periods. *Definition*: as the campaign makes them.
+/// The length of a stall, in requested periods. *Definition*: the campaign makes stalls of this
+/// length.
 const STALL_PERIODS: f64 = 3.5;
-/// Half of the largest delay, in typical periods, that counts as none, which means a burst.
-/// *Default*: moves no figure.
-const MAX_DEVIATION_PERIODS: f64 = 0.25;
-/// The quantile of the delays measured at places without a stall that is used as the tolerance for
-/// a delay of whole periods. *Default*: moves no figure.
+/// Half of the largest delay after a stall, in typical periods, at which wake-ups count as on time,
+/// so that the policy is *burst*. *Default*: moves no figure.
+const HALF_MAX_BURST_DELAY_PERIODS: f64 = 0.25;
+/// The quantile of the delays measured across wake-ups without a stall that is used as the largest
+/// difference from whole periods in a delay of whole periods. *Default*: moves no figure.
 const NOISE_QUANTILE: f64 = 0.95;
-/// The smallest and the largest such tolerance, as a share of the difference between the delays
-/// that a skip and a delay would cause. *Default*: moves no figure.
+/// The smallest and the largest value of this difference, as a share of the difference between the
+/// delays that the policies *skip* and *delay* cause. *Default*: moves no figure.
 const TOLERANCE_LIMITS: [f64; 2] = [0.1, 0.5];
-/// The smallest share of stalls that must agree on a policy. *Judgement*.
+/// The share of stalls above which those that agree decide the policy. *Judgement*.
 const MIN_AGREEING_SHARE: f64 = 0.6;
-/// The smallest ratio of the difference between the delays that a skip and a delay would cause to
-/// the error of a delay at which the delays decide. The difference is then at least two standard
-/// errors of a few stalls. *Computed*.
+/// The smallest ratio of the difference between the delays that the policies *skip* and *delay*
+/// cause to the error of a measured delay at which the delays decide between these policies.
+/// *Computed*: the difference is then at least two standard errors of a few stalls.
 const MIN_SEPARATION: f64 = 4.0;
-/// The number of wake-ups on either side of a stall that its delay is computed from. *Default*:
-/// moves no figure.
+/// The number of wake-ups on either side of a stall from which the delay after it is computed.
+/// *Default*: moves no figure.
 const NEIGHBOUR_WAKEUPS: usize = 5;
-/// The number of wake-ups from those used before a stall to those used after it. Their deviations
-/// add up if each wake-up starts a new period. *Judgement*.
+/// The number of wake-ups from those compared before a stall to those compared after it. The
+/// deviations of their intervals add up if each wake-up starts a new period. *Judgement*.
 const WAKEUPS_ACROSS_STALL: f64 = 10.0;
 /// The ratio of the standard deviation of a normal distribution to its median absolute deviation.
 /// *Computed*.
 const DEVIATION_PER_MEDIAN: f64 = 1.4826;
-/// The smallest excess of opposite signs over equal signs in the deviations of two consecutive
-/// intervals, as a share, at which wake-ups keep to a grid. On a grid the excess is 1/3, because a
-/// late wake-up lengthens one interval and shortens the next; without a grid it is 0. *Default*:
-/// moves no figure.
+/// The smallest excess at which wake-ups keep to a grid: the share of pairs of consecutive
+/// intervals whose deviations have opposite signs, minus the share of those with equal signs. On a
+/// grid the excess is 1/3, because a late wake-up lengthens one interval and shortens the next;
+/// without a grid it is 0. *Default*: moves no figure.
 const MIN_SIGN_EXCESS: f64 = 1.0 / 6.0;
 
-/// Returns the policy that most stalls agree on. `None` without stalls, or if they disagree.
-fn agreed_policy(runs: &[WakeupSeries]) -> Option<MissedPolicy> {
+/// Returns the policy that most stalls agree on. `None` if there are no stalls, or if too few
+/// agree.
+fn find_policy(runs: &[WakeupSeries]) -> Option<MissedPolicy> {
     // A timer that skips may report the skipped expirations with the first wake-up after the stall.
     let reports_missed = |run: &WakeupSeries| -> Vec<bool> {
         let after = run.stalls.iter().map(|stall| run.expirations[stall + 1]);
@@ -145,12 +147,15 @@ fn agreed_policy(runs: &[WakeupSeries]) -> Option<MissedPolicy> {
         let matching = stalls.iter().filter(|(delay, _)| condition(*delay));
         matching.count() as f64 / stalls.len().max(1) as f64
     };
-    if share_of_stalls(&|delay| delay.abs() < 2.0 * MAX_DEVIATION_PERIODS) > MIN_AGREEING_SHARE {
+    if share_of_stalls(&|delay| delay.abs() < 2.0 * HALF_MAX_BURST_DELAY_PERIODS)
+        > MIN_AGREEING_SHARE
+    {
         return Some(MissedPolicy::Burst);
     }
-    // A skip delays wake-ups by whole periods, a delay by the length of the stall. If the stall is
-    // nearly an integer number of typical periods (for example, if periods are 1/6 too long), or if
-    // the error of a delay is large, the delays do not tell the two policies apart.
+    // With *skip*, wake-ups after a stall are late by whole periods; with *delay*, by the length of
+    // the stall. These policies cannot be distinguished by the delays if the stall is nearly an
+    // integer number of typical periods (for example, if periods are 1/6 too long), or if the error
+    // of a delay is large.
     let fraction = |periods: f64| periods - periods.round();
     let separation = fraction(median(stalls.iter().map(|(_, stall)| stall))?).abs();
     let accumulated = (WAKEUPS_ACROSS_STALL / stalls.len() as f64).sqrt();
@@ -173,25 +178,28 @@ fn agreed_policy(runs: &[WakeupSeries]) -> Option<MissedPolicy> {
     (1.0 - skips > MIN_AGREEING_SHARE).then_some(MissedPolicy::Delay)
 }
 
-/// Returns the standard deviation of intervals, in typical periods.
+/// Returns the standard deviation of the intervals that no stall affected, in typical periods.
+/// `None` if there are no such intervals.
 fn interval_deviation(runs: &[WakeupSeries]) -> Option<f64> {
     let deviations = |run: &WakeupSeries| -> Vec<f64> {
         run.undisturbed()
-            .map(|next| (run.deviation(next) / run.typical).abs())
+            .map(|next| (run.deviation(next) / run.typical_period).abs())
             .collect()
     };
     Some(DEVIATION_PER_MEDIAN * median(runs.iter().flat_map(deviations))?)
 }
 
-/// Returns, for each stall, the delay of the wake-ups after it and its length, in typical periods.
+/// Returns, for each stall, the delay of the wake-ups after it and the length of the stall, in
+/// typical periods. Stalls without wake-ups to compare are left out.
 fn delays_after_stalls(run: &WakeupSeries) -> Vec<(f64, f64)> {
-    let stall = STALL_PERIODS * run.requested / run.typical;
+    let stall = STALL_PERIODS * run.requested_period / run.typical_period;
     let segments = run.segments();
     let delay = |two: &[Range<usize>]| Some((run.delay(two[0].clone(), two[1].clone())?, stall));
     segments.windows(2).filter_map(delay).collect()
 }
 
-/// Returns the delays that seem to occur at places without a stall, in typical periods.
+/// Returns the delays that are measured across wake-ups without a stall, in typical periods. They
+/// show the error of a delay.
 fn shifts_without_stalls(run: &WakeupSeries) -> Vec<f64> {
     let shifts = |segment: Range<usize>| {
         let places = (segment.start + NEIGHBOUR_WAKEUPS..segment.end).step_by(NEIGHBOUR_WAKEUPS);
@@ -201,17 +209,18 @@ fn shifts_without_stalls(run: &WakeupSeries) -> Vec<f64> {
 }
 
 impl WakeupSeries {
-    /// Returns by how much the wake-ups `after` are later than the wake-ups `before` predict, in
-    /// typical periods, if each wake-up counts as one period whatever it reports.
+    /// Returns by how many typical periods the wake-ups in the range `after` are later than those
+    /// in the range `before` predict. Each wake-up counts as one period, however many expirations
+    /// it reports. `None` if a range is empty.
     fn delay(&self, before: Range<usize>, after: Range<usize>) -> Option<f64> {
-        let number: Vec<f64> = (0..self.at.len()).map(|at| at as f64).collect();
+        let number: Vec<f64> = (0..self.wakeup_times.len()).map(|at| at as f64).collect();
         let shift = self.grid_shift(&number, before, after, NEIGHBOUR_WAKEUPS)?;
-        Some(shift / self.typical)
+        Some(shift / self.typical_period)
     }
 }
 
-/// Returns whether wake-ups keep to a grid: then a long interval is more often followed by a short
-/// one than by another long one.
+/// Returns whether wake-ups keep to a grid: a long interval is then followed by a short one more
+/// often than by another long one.
 fn keeps_to_grid(runs: &[WakeupSeries]) -> bool {
     let (mut opposite, mut same) = (0.0, 0.0);
     for run in runs {
@@ -222,7 +231,7 @@ fn keeps_to_grid(runs: &[WakeupSeries]) -> bool {
             same += f64::from(product > 0.0);
         }
     }
-    // Wake-ups without any deviation are on a grid.
+    // If no interval deviates, the wake-ups are on a grid.
     opposite + same == 0.0 || (opposite - same) / (opposite + same) > MIN_SIGN_EXCESS
 }
 

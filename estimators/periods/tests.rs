@@ -17,7 +17,7 @@ fn reference() -> Reference {
 
 /// Returns the results for a simulated timer in three processes of 400 wake-ups, and the true
 /// numbers of missed expirations: those that it reports, and all.
-fn found(model: &TickModel, period_ns: u64, seed: u64) -> (PeriodFigures, [u64; 2]) {
+fn analyse(model: &TickModel, period_ns: u64, seed: u64) -> (PeriodFigures, [u64; 2]) {
     let mut trace = PeriodTrace {
         reference: reference(),
         period_ns,
@@ -78,7 +78,7 @@ fn policies_and_missed_expirations_are_exact() {
                 lost,
                 ..model(missed, deviation)
             };
-            let (found, truth) = found(&model, PERIOD, seed);
+            let (found, truth) = analyse(&model, PERIOD, seed);
             assert_eq!(found.policy, Some(policy), "{model:?} {found:?}");
             assert_eq!(
                 [found.missed_reported, found.missed],
@@ -89,14 +89,14 @@ fn policies_and_missed_expirations_are_exact() {
     }
 }
 
-/// A loop that waits for multiples of 1 ms but gets the CPU only in a part of each time slice makes
-/// up for missed points in bursts, and keeps its rate.
+/// A loop that waits for multiples of 1 ms gets the CPU only in a part of each time slice. It makes
+/// up for missed points in bursts, so that its rate stays the same.
 #[test]
-fn burst_keeps_its_rate_under_load() {
+fn burst_keeps_rate_under_load() {
     for (slice, phase) in [(3_300_000, 0), (6_000_000, 700_000), (6_000_000, 2_900_000)] {
         let run = |process: i64| {
-            // It runs in the last 100 us of each slice, or in its second half.
-            let held = if slice == 3_300_000 {
+            // The loop runs in the last 100 µs of each slice, or in the second half of the slice.
+            let blocked_ns = if slice == 3_300_000 {
                 3_200_000
             } else {
                 slice / 2
@@ -104,8 +104,8 @@ fn burst_keeps_its_rate_under_load() {
             let due = (1..=400).map(|point| point * 1_000_000 + process);
             let wakes = due.scan(0, |last, due| {
                 let within = (due + phase) % slice;
-                let free = if within < held {
-                    due + held - within
+                let free = if within < blocked_ns {
+                    due + blocked_ns - within
                 } else {
                     due
                 };
@@ -134,11 +134,11 @@ fn burst_keeps_its_rate_under_load() {
 }
 
 #[test]
-fn slow_loop_is_a_delay() {
+fn slow_loop_has_delay_policy() {
     for late in [0.05, 0.1, 0.14, 1.0 / 6.0] {
         let mut model = model(Missed::Relative, 0.3);
         model.delays.median = late * PERIOD as f64;
-        let (found, _) = found(&model, PERIOD, 4);
+        let (found, _) = analyse(&model, PERIOD, 4);
         assert_eq!(found.policy, Some(MissedPolicy::Delay), "{late}");
         let rate = found.rate_error_ppm.unwrap().value;
         assert!(
@@ -149,7 +149,7 @@ fn slow_loop_is_a_delay() {
 }
 
 #[test]
-fn lost_ticks_are_no_drift() {
+fn lost_expirations_do_not_change_rate() {
     let model = TickModel {
         lost: 0.005,
         ..model(
@@ -160,7 +160,7 @@ fn lost_ticks_are_no_drift() {
             0.1,
         )
     };
-    let (found, truth) = found(&model, PERIOD, 5);
+    let (found, truth) = analyse(&model, PERIOD, 5);
     assert!(truth[1] > 0);
     let rate = found.rate_error_ppm.unwrap().value;
     assert!((rate - 7.0).abs() < 10.0, "{rate} ppm");

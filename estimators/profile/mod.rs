@@ -1,4 +1,4 @@
-//! Computes the profile of a timer, which is all its results, from its trace.
+//! Computes the profile of a timer, which is all its results except the Quality, from its trace.
 
 pub mod plot_data;
 
@@ -20,9 +20,9 @@ use crate::trace::{Intervals, Run, Trace};
 /// The results for a timer.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Profile {
-    /// The step, in ticks of the timer.
+    /// The resolution: the step of the timer, in its ticks, or what is known about the step.
     pub resolution: Resolution,
-    /// Nanoseconds in a tick.
+    /// Nanoseconds in a tick of the timer; `None` if unknown.
     pub ns_per_tick: Option<f64>,
     /// Relative uncertainty of `ns_per_tick`.
     pub rate_uncertainty: f64,
@@ -30,7 +30,7 @@ pub struct Profile {
     pub cost: Option<Interval>,
     /// Amortised cost of a call, in nanoseconds.
     pub amortised: Option<f64>,
-    /// The time that a read adds to the duration of the code around it.
+    /// The time by which a read lengthens the code around it.
     pub adds: Option<AddedTimes>,
     /// The reason why there is no cost although calls were timed.
     pub no_cost_reason: Option<&'static str>,
@@ -40,20 +40,21 @@ pub struct Profile {
     pub p99: Option<f64>,
     /// Share of single calls within ±1 resolution of the median, over processes.
     pub spread: Option<Interval>,
-    /// The number of processes that were left out because their core was shared or changed its
-    /// frequency during the measurement.
+    /// The number of processes that cost and spread leave out: the core was shared or changed its
+    /// frequency during the measurement, or the reference stood still.
     pub disturbed: u32,
     /// Cost in nanoseconds and spread of each process that was not left out.
     pub processes: Vec<(f64, f64)>,
-    /// Pairs of cost and spread that a systematic error may cause, which more processes do not
-    /// reduce.
+    /// Pairs of cost in nanoseconds and spread that result if systematic errors, which more
+    /// processes do not reduce, are as large as they may be.
     pub alternatives: Vec<(f64, f64)>,
-    /// Pairs of cost and spread under other distributions that explain the samples equally well;
-    /// only the extreme pairs.
+    /// The extreme pairs of cost in nanoseconds and spread that result from other distributions
+    /// that explain the samples equally well.
     pub model_alternatives: Vec<(f64, f64)>,
-    /// The shortest interval without work, in nanoseconds, if it contradicts the cost.
+    /// The shortest interval that the timer measured between two reads without work, in
+    /// nanoseconds, if it contradicts the cost; `None` otherwise.
     pub contradicting_interval_ns: Option<f64>,
-    /// The two groups that the processes form, if any.
+    /// The two groups that the costs of the processes form; `None` if they form one.
     pub regimes: Option<Regimes>,
     /// Whether the cost follows the frequency of the core.
     pub following: Following,
@@ -66,7 +67,7 @@ pub struct Profile {
 }
 
 impl Profile {
-    /// The resolved step, in ticks of the timer.
+    /// Returns the step, in ticks of the timer; `None` if it is unknown or only its limit is known.
     pub fn step(&self) -> Option<f64> {
         match &self.resolution {
             Resolution::Resolved { step, .. } => Some(step.value),
@@ -74,12 +75,13 @@ impl Profile {
         }
     }
 
-    /// The step in nanoseconds, or its upper limit.
+    /// Returns the step or its upper limit, in nanoseconds.
     pub fn step_at_most_ns(&self) -> Option<f64> {
         Some(self.resolution.step_or_limit()? * self.ns_per_tick?)
     }
 
-    /// The resolved step in nanoseconds.
+    /// Returns the step with its interval, in nanoseconds; `None` if it is unknown or only its
+    /// limit is known.
     pub fn resolution_ns(&self) -> Option<Interval> {
         match (&self.resolution, self.ns_per_tick) {
             (Resolution::Resolved { step, .. }, Some(ns)) => {
@@ -92,7 +94,7 @@ impl Profile {
     }
 }
 
-/// Computes the profile.
+/// Computes the profile of a timer.
 pub fn profile(trace: &Trace) -> Profile {
     let fitted = FittedProcess::all(trace);
     let resolution = resolution_of(trace, &fitted);
@@ -107,7 +109,7 @@ pub fn profile(trace: &Trace) -> Profile {
         .filter(|fitted| !never_moved(fitted.run))
         .collect();
     let reference_stood_still = measured.is_empty() && !trace.runs.is_empty();
-    let fitted = undisturbed(measured);
+    let fitted = select_undisturbed(measured);
     let single_calls = SingleCalls::new(trace, &fitted, MeasuringClock::best(trace, step));
     let runs: Vec<&Run> = fitted.iter().map(|fitted| fitted.run).collect();
     let mut estimates = single_calls.estimate(resolution_ns);
@@ -120,7 +122,7 @@ pub fn profile(trace: &Trace) -> Profile {
         .model_alternatives
         .extend(contradicted.map(|cost| (cost, spread)));
     let spread = estimates.spread();
-    let shared =
+    let used_shared_core =
         trace.disturbed_runs > 0 && runs.iter().filter(|run| run.is_calm()).count() < MIN_PROCESSES;
     let profile = Profile {
         resolution,
@@ -143,7 +145,7 @@ pub fn profile(trace: &Trace) -> Profile {
         model_alternatives: estimates.model_alternatives,
         distribution: distribution(
             &single_calls.shapes(single_calls.model.kind),
-            &single_calls.view,
+            &single_calls.clock,
             &estimates.processes.costs,
         ),
         kind: single_calls.model.kind,
@@ -151,7 +153,7 @@ pub fn profile(trace: &Trace) -> Profile {
         spread,
         backward: backward_steps(trace),
     };
-    if shared {
+    if used_shared_core {
         widen_for_shared_core(profile)
     } else {
         profile
@@ -169,7 +171,8 @@ fn resolution_of(trace: &Trace, fitted: &[FittedProcess]) -> Resolution {
         .iter()
         .map(|run| successive(&run.readings.values))
         .collect();
-    let context = SingleCalls::new(trace, fitted, MeasuringClock::by_reference(trace)).context();
+    let context =
+        SingleCalls::new(trace, fitted, MeasuringClock::by_reference(trace)).resolution_context();
     let processes: Vec<Process> = Process::all(trace).collect();
     confirm_by_processes(
         resolve(
@@ -182,13 +185,15 @@ fn resolution_of(trace: &Trace, fitted: &[FittedProcess]) -> Resolution {
     )
 }
 
-/// Relative uncertainty of the cost, in addition to the differences between processes, if all
-/// processes were disturbed throughout. *Seen*: `rdtsc` at 40 cycles instead of 45.8; both sides.
+/// The relative uncertainty of the cost, in addition to the differences between processes, if
+/// processes that were disturbed throughout are used. *Seen*: `rdtsc` at 40 cycles instead of 45.8;
+/// both sides.
 const SHARED_CORE_ERROR: f64 = 0.1;
 
-/// Widens the intervals of cost and spread for a timer whose processes were all disturbed. They
-/// then include the values of each process and [`SHARED_CORE_ERROR`], because no process shows a
-/// disturbance that all have in common. Without the disturbance the spread may have been up to 1.
+/// Widens the intervals of cost and spread for a timer with too few undisturbed processes. The
+/// intervals then include the values of each process and an error of [`SHARED_CORE_ERROR`], because
+/// differences between processes do not show a disturbance that all have in common. The upper end
+/// of the spread becomes 1, because the spread may have been that large without the disturbance.
 fn widen_for_shared_core(mut profile: Profile) -> Profile {
     let (Some(cost), Some(spread)) = (&mut profile.cost, &mut profile.spread) else {
         return profile;
@@ -205,9 +210,10 @@ fn widen_for_shared_core(mut profile: Profile) -> Profile {
     profile
 }
 
-/// Returns the cost in nanoseconds and the spread of the only process of a trace, given the kind of
-/// distribution of its single calls and the resolution of the timer; `step` is in ticks of the
-/// timer, if known. `None` if the process was disturbed.
+/// Returns the cost, in nanoseconds, and the spread of the only process of a trace. `kind` is the
+/// kind of distribution of its single calls; `step` is the step of the timer in ticks, if known,
+/// and `resolution_ns` the step or its upper limit. `None` if the process was disturbed, or has too
+/// few calls.
 pub fn estimate_process(
     trace: &Trace,
     kind: ModelKind,
@@ -225,13 +231,13 @@ pub fn estimate_process(
     Some((*estimates.costs.first()?, *estimates.spreads.first()?))
 }
 
-/// The smallest number of undisturbed processes that are used alone; if there are fewer, disturbed
-/// processes are used too. *Default*: moves no figure; the fewest that show a scatter.
+/// The smallest number of undisturbed processes with which disturbed processes are left out.
+/// *Default*: moves no figure; fewer processes show no scatter.
 pub const MIN_PROCESSES: usize = 3;
 
-/// Returns the processes that had a core of their own at one frequency, or all processes if there
-/// are fewer than [`MIN_PROCESSES`] of them.
-fn undisturbed(all: Vec<FittedProcess>) -> Vec<FittedProcess> {
+/// Returns the processes that had a core of their own at one frequency, or all processes if fewer
+/// than [`MIN_PROCESSES`] had one.
+fn select_undisturbed(all: Vec<FittedProcess>) -> Vec<FittedProcess> {
     let count = all.iter().filter(|fitted| fitted.run.is_calm()).count();
     all.into_iter()
         .filter(|fitted| count < MIN_PROCESSES || fitted.run.is_calm())
@@ -244,6 +250,7 @@ fn groups(trace: &Trace) -> impl Iterator<Item = &Intervals> {
     runs.flat_map(|run| &run.intervals).chain(&trace.slow)
 }
 
+/// Counts the backward steps in intervals and in successive readings.
 fn backward_steps(trace: &Trace) -> Backward {
     let between_reads = Backward::among(groups(trace).flat_map(|group| &group.deltas).copied());
     let readings = trace.runs.iter().map(|run| &run.readings.values);
@@ -252,19 +259,20 @@ fn backward_steps(trace: &Trace) -> Backward {
     })
 }
 
-/// The largest time that a host needs between two reads without work, in multiples of the cost of a
-/// read: it calls a function that does nothing and stores the reading. *Seen*: runtimes need up to
-/// five times the cost of a read.
+/// The largest plausible interval between two reads without work, in multiples of the cost of a
+/// read: between the reads the host calls a function that does nothing and stores the reading.
+/// *Seen*: runtimes need up to five times the cost of a read.
 const MAX_CALLS_BETWEEN_READS: f64 = 10.0;
-/// The time in nanoseconds that a host may need between two reads in addition to that, for reads
-/// that cost almost nothing. *Judgement*.
+/// The time in nanoseconds that is added to this interval, for reads that cost almost nothing.
+/// *Judgement*.
 const MAX_OVERHEAD_NS: f64 = 50.0;
 
-/// Compares the cost of a read, in nanoseconds, with the intervals that the clock itself measured
-/// between two reads without work. Such an interval contains one read. Returns the shortest of
-/// them, in nanoseconds, if it is so much longer than the cost that one of the two must be wrong.
+/// Compares the cost of a read, in nanoseconds, with the intervals that the timer itself measured
+/// between two reads without work, which contain one read each. Returns the shortest of these
+/// intervals, in nanoseconds, if it exceeds the cost by so much that the interval or the cost must
+/// be wrong.
 ///
-/// `step` is the step of the clock, in ticks; if it is unknown, the smallest difference between two
+/// `step` is the step of the timer, in ticks; if it is unknown, the smallest difference between two
 /// intervals is used as its upper limit.
 fn contradicting_interval_ns(
     runs: &[&Run],
@@ -294,12 +302,12 @@ fn contradicting_interval_ns(
 const MIN_MODE_SHARE: f64 = 0.005;
 
 /// Describes the distribution of single calls over all processes: its peaks (modes), its tail, and
-/// the deviation between processes. `costs` are the median costs of the processes, in nanoseconds.
-/// The authors of the metric suggest such a description in addition to the spread (ICPE 2011,
-/// section 6).
+/// the deviations within and between processes. `costs` are the costs of the processes, in
+/// nanoseconds. `None` without processes. The authors of the Quality suggest such a description in
+/// addition to the spread (ICPE 2011, section 6).
 pub fn distribution(
     shapes: &[Shape],
-    view: &MeasuringClock,
+    clock: &MeasuringClock,
     costs: &[f64],
 ) -> Option<Distribution> {
     let mut described: Vec<DistributionSummary> = shapes.iter().map(Shape::summary).collect();
@@ -329,13 +337,13 @@ pub fn distribution(
         };
         let from_median = midmean(modes().map(|((position, _), median)| position - median))?;
         Some(Mode {
-            ns: (centre + from_median * view.ns_per_tick).max(0.0),
+            ns: (centre + from_median * clock.ns_per_tick).max(0.0),
             share: midmean(modes().map(|((_, share), _)| share))?.clamp(0.0, 1.0),
         })
     };
     Some(Distribution {
         modes: (0..mode_count).filter_map(mode).collect(),
-        within_ns: within * view.ns_per_tick,
+        within_ns: within * clock.ns_per_tick,
         between_ns: standard_deviation(costs),
         tail_share: tail.clamp(0.0, 1.0),
     })
@@ -346,7 +354,7 @@ mod tests {
     use super::*;
     use crate::trace::Intervals;
 
-    /// Tests intervals without work and with 7 units of work, in ticks of 0.5 ns.
+    /// Compares a cost with intervals without work and with 7 units of work, in ticks of 0.5 ns.
     fn contradicting(deltas: [&[i64]; 2], step: Option<f64>, cost: f64) -> Option<f64> {
         let intervals = |work: u64, deltas: &[i64]| Intervals {
             work,

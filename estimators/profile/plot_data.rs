@@ -1,9 +1,9 @@
-//! Computes the points and histograms that a report plots for a timer. They are a summary of the
-//! trace, small enough for every report, and affect no result.
+//! Computes the points and histograms that a report plots for a timer: a summary of the trace that
+//! is small enough for every report. No result depends on them.
 //!
 //! The staircase plots intervals over the work between two reads: it shows whether intervals grow
 //! in steps. The histogram of intervals shows whether they are multiples of a step. The histogram
-//! of single calls shows which costs the spread counts.
+//! of single calls shows which calls count for the spread.
 
 use crate::cost::singles::MeasuringClock;
 use crate::model::{CostHistogram, IntervalHistogram, PlotData, Staircase};
@@ -15,16 +15,16 @@ use super::groups;
 
 /// The largest number of bins of a histogram.
 const MAX_BINS: usize = 96;
-/// The largest number of steps of the timer in a plot; more would be too narrow to distinguish.
+/// The largest number of steps of the timer in a plot; more steps would be too small to see.
 const MAX_STEPS: f64 = 12.0;
 /// The number of sections that the amounts of work of a staircase are divided into.
 const WORK_SECTIONS: usize = 20;
 /// The largest number of points in each section.
 const POINTS_PER_SECTION: usize = 8;
-/// The least number of points of a plot.
+/// The smallest number of points of a plot; with fewer points there is no plot.
 const MIN_POINTS: usize = 8;
 
-/// Returns the plots of a trace whose timer moves in steps of `step` ticks, if known.
+/// Returns the data of all plots of a trace; `step` is the step of the timer in ticks, if known.
 pub fn figures(trace: &Trace, step: Option<f64>) -> PlotData {
     let step = step.filter(|step| step.is_finite() && *step > 0.0);
     PlotData {
@@ -40,7 +40,7 @@ fn staircase(trace: &Trace, step: Option<f64>) -> Option<Staircase> {
         .collect();
     let lengths = sorted(all.iter().map(|&(_, delta)| delta));
     let (least, most) = (*quantile(&lengths, 0.01)?, *quantile(&lengths, 0.98)?);
-    let few_levels = step.map(|step| least as f64 + (MAX_STEPS - 1.5) * step);
+    let limit_for_few_steps = step.map(|step| least as f64 + (MAX_STEPS - 1.5) * step);
     let below = |limit: f64| -> Vec<(u64, i64)> {
         let short = all.iter().filter(|(_, delta)| *delta as f64 <= limit);
         short.copied().collect()
@@ -51,13 +51,13 @@ fn staircase(trace: &Trace, step: Option<f64>) -> Option<Staircase> {
         quantile(&sorted(points.iter().map(|point| point.0)), 0.995).copied()
     };
     let longest_of_all = longest_work(&all)?;
-    // A cost that varies by more than some steps hides them, so that a plot limited to few steps
-    // shows none.
+    // If the cost varies by more than a few steps, few intervals are below that limit, and a plot
+    // of them would show no steps. Nearly all intervals are then plotted.
     let has_enough_work = |shown: &Vec<(u64, i64)>| {
         shown.len() >= 3 * WORK_SECTIONS
             && longest_work(shown).is_some_and(|longest| longest >= longest_of_all / 5)
     };
-    let shown = few_levels.map(below).filter(has_enough_work);
+    let shown = limit_for_few_steps.map(below).filter(has_enough_work);
     let mut shown = shown.unwrap_or_else(|| below(most as f64));
     let longest = longest_work(&shown)?;
     shown.retain(|&(work, _)| work <= longest);
@@ -84,7 +84,8 @@ fn staircase(trace: &Trace, step: Option<f64>) -> Option<Staircase> {
     )
 }
 
-/// Returns up to [`POINTS_PER_SECTION`] points from each section of work; `points` are sorted.
+/// Returns up to [`POINTS_PER_SECTION`] points from each section of the amounts of work, of which
+/// the largest is `longest`; `points` are sorted.
 fn points_per_section(points: &[(u64, i64)], longest: u64) -> Vec<(u64, i64)> {
     let section =
         |work: u64| (u128::from(work) * WORK_SECTIONS as u128 / (u128::from(longest) + 1)) as usize;
@@ -97,15 +98,16 @@ fn points_per_section(points: &[(u64, i64)], longest: u64) -> Vec<(u64, i64)> {
     kept
 }
 
-/// Returns at most `count` points, evenly spaced from the first to the last.
+/// Returns at most `count` of the points, with equal numbers of points between them.
 fn evenly_spaced<T: Copy>(points: &[T], count: usize) -> impl Iterator<Item = T> {
     let kept = points.len().min(count);
     (0..kept).map(move |at| points[(2 * at + 1) * points.len() / (2 * kept)])
 }
 
 fn interval_histogram(trace: &Trace, step: Option<f64>) -> Option<IntervalHistogram> {
-    /// The smallest number of intervals of a group that repeats one amount of work; such groups are
-    /// left out at first, because they show few of the possible intervals.
+    /// The smallest number of intervals with one amount of work that counts as repetition. Repeated
+    /// intervals are left out if there are enough others, because they show few of the possible
+    /// lengths.
     const MIN_REPETITIONS: usize = 4;
     let lengths_of_groups = |with_repeated: bool| {
         let groups = groups(trace);
@@ -131,7 +133,7 @@ fn interval_histogram(trace: &Trace, step: Option<f64>) -> Option<IntervalHistog
             let at = |probability: f64| quantile(&lengths, probability).copied();
             let (least, mut most) = (at(0.005)?, at(0.98)?);
             if least == most {
-                // The timer nearly always stood still; show its rare movements.
+                // The timer nearly always stood still; the histogram includes its rare movements.
                 most = *lengths.last()?;
             }
             let span = (i128::from(most) - i128::from(least) + 1) as u128;
@@ -151,7 +153,8 @@ fn interval_histogram(trace: &Trace, step: Option<f64>) -> Option<IntervalHistog
     })
 }
 
-/// Returns the number of values in each bin, below all bins, and above all bins.
+/// Returns the number of values in each of `bins` bins of this width, which begin at `first`; and
+/// the numbers of values below and above all bins.
 fn count_in_bins(values: &[i64], first: i64, width: i64, bins: usize) -> (Vec<u64>, u64, u64) {
     let (mut counts, mut below, mut above) = (vec![0; bins], 0, 0);
     for value in values {
@@ -165,18 +168,24 @@ fn count_in_bins(values: &[i64], first: i64, width: i64, bins: usize) -> (Vec<u6
 }
 
 fn cost_histogram(trace: &Trace, step: Option<f64>) -> Option<CostHistogram> {
-    let view = MeasuringClock::best(trace, step);
-    let (step, ns) = (view.step, view.ns_per_tick);
+    let clock = MeasuringClock::best(trace, step);
+    let (step, ns) = (clock.step, clock.ns_per_tick);
     if !(step > 0.0 && step.is_finite() && ns > 0.0 && ns.is_finite()) {
         return None;
     }
-    let bracket = if view.self_measured {
+    let bracket = if clock.self_measured {
         0.0
     } else {
         bracket_ticks(&trace.runs)?
     };
     let level = |ticks: i64| (ticks as f64 / step).round().clamp(-1e15, 1e15) as i64;
-    let samples = |run: &Run| view.samples(run).into_iter().map(level).collect::<Vec<_>>();
+    let samples = |run: &Run| {
+        clock
+            .samples(run)
+            .into_iter()
+            .map(level)
+            .collect::<Vec<_>>()
+    };
     let levels = sorted(trace.runs.iter().flat_map(samples));
     let at = |probability: f64| quantile(&levels, probability).copied();
     let (least, middle, high) = (at(0.002)?, at(0.5)?, at(0.95)?);
@@ -193,7 +202,7 @@ fn cost_histogram(trace: &Trace, step: Option<f64>) -> Option<CostHistogram> {
         counts,
         below,
         above,
-        own_readings: view.self_measured,
+        own_readings: clock.self_measured,
     })
 }
 

@@ -1,5 +1,9 @@
-//! Estimates the cost of a call (its median duration) and the spread (the share of calls within one
-//! resolution of that median) from timed single calls, for each process and over all processes.
+//! Estimates the cost of a call (its median duration) and its spread (the share of calls whose
+//! duration is within one resolution of that median) from timed single calls, for each process and
+//! over all processes.
+//!
+//! A *bracket* is two reads of the reference with nothing between them. A *shape* is the
+//! distribution that was fitted to the durations of single calls.
 
 use crate::cost::singles::MeasuringClock;
 use crate::cost::{
@@ -14,12 +18,14 @@ use crate::trace::{Run, Trace};
 
 /// A process with the distributions fitted to its single calls, which the reference timed.
 pub struct FittedProcess<'a> {
+    /// The observations of the process.
     pub run: &'a Run,
-    /// `None` if the process has too few calls for a fit.
+    /// The fitted distributions; `None` if the process has too few calls for a fit.
     fits: Option<Fits>,
 }
 
 impl<'a> FittedProcess<'a> {
+    /// Fits distributions to the single calls of a process.
     pub fn new(trace: &Trace, run: &'a Run) -> Self {
         Self {
             run,
@@ -27,41 +33,42 @@ impl<'a> FittedProcess<'a> {
         }
     }
 
-    /// Fits distributions to all processes of a trace.
+    /// Fits distributions to the single calls of each process of a trace.
     pub fn all(trace: &'a Trace) -> Vec<Self> {
         trace.runs.iter().map(|run| Self::new(trace, run)).collect()
     }
 }
 
-/// The single calls of all processes that have fitted distributions. The lists have one element for
+/// The single calls of all processes that have fitted distributions. Each list has one element for
 /// each of these processes.
 pub struct SingleCalls<'a> {
     pub trace: &'a Trace,
     /// The clock that timed the calls: the reference, or the timer itself.
-    pub view: MeasuringClock,
+    pub clock: MeasuringClock,
     pub runs: Vec<&'a Run>,
-    /// The distributions fitted to the calls as `view` timed them.
+    /// The distributions fitted to the durations that `clock` measured.
     pub fits: Vec<Fits>,
-    /// The kind of distribution that suits all `fits`.
+    /// The kind of distribution that suits all `fits` best.
     pub model: ModelChoice,
-    /// The distributions fitted to the calls as the reference timed them.
+    /// The distributions fitted to the durations that the reference measured.
     pub by_reference: Vec<Fits>,
-    /// The kind of distribution that suits all of `by_reference`.
+    /// The kind of distribution that suits all of `by_reference` best.
     pub reference_kind: ModelKind,
-    /// The share of calls in which one of the two reads of the reference around the call was
+    /// The share of calls in which a read of the reference before or after the call was
     /// interrupted, not the call itself; and the standard error of that share.
-    interrupted: (f64, f64),
+    interrupted_brackets: (f64, f64),
 }
 
 impl<'a> SingleCalls<'a> {
-    pub fn new(trace: &'a Trace, processes: &[FittedProcess<'a>], view: MeasuringClock) -> Self {
+    /// Collects the processes with fitted distributions; `clock` timed their calls.
+    pub fn new(trace: &'a Trace, processes: &[FittedProcess<'a>], clock: MeasuringClock) -> Self {
         let (mut runs, mut fits, mut by_reference) = (Vec::new(), Vec::new(), Vec::new());
         for process in processes {
             let Some(reference) = &process.fits else {
                 continue;
             };
-            let own = match view.self_measured {
-                true => view.fits(process.run, trace),
+            let own = match clock.self_measured {
+                true => clock.fits(process.run, trace),
                 false => Some(reference.clone()),
             };
             if let Some(own) = own {
@@ -71,31 +78,32 @@ impl<'a> SingleCalls<'a> {
             }
         }
         // Successive readings of the timer itself have no reads of the reference around them.
-        let interrupted = match view.self_measured {
+        let interrupted_brackets = match clock.self_measured {
             true => (0.0, 0.0),
-            false => interrupted(&runs, trace.reference.step),
+            false => bracket_interruptions(&runs, trace.reference.step),
         };
         Self {
             trace,
-            view,
+            clock,
             model: Fits::choose_model(&fits),
             reference_kind: Fits::choose_model(&by_reference).kind,
             runs,
             fits,
             by_reference,
-            interrupted,
+            interrupted_brackets,
         }
     }
 
-    /// Returns the fitted distribution of each process, of this kind.
+    /// Returns the distribution of this kind that was fitted to each process.
     pub fn shapes(&self, kind: ModelKind) -> Vec<Shape> {
         self.fits.iter().map(|fits| fits.shape(kind)).collect()
     }
 
-    /// Returns cost and spread of each process. Single calls determine the median only to within
-    /// one step of the reference, because they may all begin at the same phase of that step. Within
-    /// the step, the median is a weighted mean of the estimate from single calls and the estimate
-    /// from batches of calls; each has the weight of its precision.
+    /// Returns the cost of each process and, if the resolution of the timer is known, the spread.
+    /// Single calls determine the cost only to within one step of the reference, because they may
+    /// all begin at the same phase of that step. Within the step, the cost is the mean of the
+    /// estimates from single calls and from batches of calls, weighted by the inverse of their
+    /// variances.
     pub fn estimate_processes(
         &self,
         kind: ModelKind,
@@ -111,7 +119,7 @@ impl<'a> SingleCalls<'a> {
             let observed = ObservedCalls {
                 run,
                 reference,
-                view: &self.view,
+                view: &self.clock,
                 shape: &shape,
                 by_reference: &by_reference,
             };
@@ -151,17 +159,19 @@ impl<'a> SingleCalls<'a> {
         }
     }
 
-    /// Returns the nanoseconds in a tick of the clock that timed the calls of a process.
+    /// Returns the nanoseconds in a tick of the clock that timed the calls of a process, scaled to
+    /// the core frequency of the campaign.
     fn ns_per_tick(&self, run: &Run, core_frequency: CoreFrequency) -> f64 {
-        let hertz = if self.view.self_measured {
+        let hertz = if self.clock.self_measured {
             run.readings.core_hz
         } else {
             run.singles.core_hz
         };
-        self.view.ns_per_tick * core_frequency.scale(hertz)
+        self.clock.ns_per_tick * core_frequency.scale(hertz)
     }
 
-    /// Returns cost and spread, and the alternatives that the samples do not exclude.
+    /// Returns cost and spread over all processes, and the alternative pairs of cost and spread
+    /// that the samples do not exclude.
     pub fn estimate(&self, resolution_ns: Option<f64>) -> Estimates {
         let kind = self.model.kind;
         let mut core_frequency = CoreFrequency(self.trace.core_hz);
@@ -176,7 +186,7 @@ impl<'a> SingleCalls<'a> {
                 Following::Core => {}
             }
         }
-        let samples = |run: &&Run| self.view.samples(run).len() as f64;
+        let samples = |run: &&Run| self.clock.samples(run).len() as f64;
         let mut estimates = Estimates {
             regimes: regimes(&processes.costs),
             alternatives: Vec::new(),
@@ -197,10 +207,11 @@ impl<'a> SingleCalls<'a> {
                     self.estimate_processes(*kind, core_frequency, resolution_ns)
                         .cost_and_spread()
                 });
-                extremes(others.collect(), best)
+                extreme_pairs(others.collect(), best)
             }
         };
-        let (model, (_, share_error)) = (estimates.processes.model_half_ns, self.interrupted);
+        let (model, (_, share_error)) =
+            (estimates.processes.model_half_ns, self.interrupted_brackets);
         let alternatives = &mut estimates.alternatives;
         alternatives.extend(unscaled.and_then(|unscaled| unscaled.cost_and_spread()));
         let shifts = [estimates.processes.combination_shift_ns, -model, model];
@@ -210,10 +221,11 @@ impl<'a> SingleCalls<'a> {
             self.spread_within(kind, core_frequency, reach_ns)
                 .unwrap_or(spread)
         };
-        // A timer that measures its own calls in whole units of time may move in finer steps that
-        // are rounded to units. A single true cost then appears as two costs, one finer step apart.
-        if self.view.self_measured && self.trace.declared && self.view.step.round() == 1.0 {
-            let shift = ROUNDING_ERROR_UNITS * self.view.step * self.view.ns_per_tick;
+        // A timer that measures its own calls may count in finer steps than the units of its
+        // readings, which are then rounded. A single true cost then appears as two costs, which
+        // differ by one finer step.
+        if self.clock.self_measured && self.trace.declared && self.clock.step.round() == 1.0 {
+            let shift = ROUNDING_ERROR_UNITS * self.clock.step * self.clock.ns_per_tick;
             alternatives.extend([-1.0, 1.0].map(|side| {
                 let reach = resolution_ns.map(|ns| ns * (1.0 + side * ROUNDING_REACH_SHARE));
                 (cost + side * shift, reach.map_or(spread, spread_within))
@@ -232,26 +244,27 @@ impl<'a> SingleCalls<'a> {
         estimates
     }
 
-    /// Returns the lowest and the highest pair of cost and spread that the samples allow under any
-    /// distribution: the cost in nanoseconds above the estimated one, and the spread. `None` if the
-    /// bounds are unknown.
+    /// Returns two pairs: the lowest and the highest cost and spread with which some distribution
+    /// explains the samples. A cost is given as its difference from the estimated cost, in
+    /// nanoseconds. `None` if the resolution is unknown or the samples do not determine the bounds.
     fn bounds_for_any_distribution(&self, resolution_ns: Option<f64>) -> Option<[(f64, f64); 2]> {
-        let ns = self.view.ns_per_tick;
+        let ns = self.clock.ns_per_tick;
         let bounds = Fits::feasible_range(&self.fits, resolution_ns? / ns)?;
         let shapes = self.shapes(self.model.kind);
         let midmean_cost = midmean(shapes.iter().filter_map(Shape::median_above_main_mean))?;
-        let (interrupted, _) = self.interrupted;
+        let (interrupted, _) = self.interrupted_brackets;
         let bound = |end: usize| {
             let share = (bounds.share[end] / (1.0 - interrupted)).min(1.0);
             (
-                (bounds.above_mean[end] * self.view.step - midmean_cost) * ns,
+                (bounds.above_mean[end] * self.clock.step - midmean_cost) * ns,
                 share,
             )
         };
         Some([bound(0), bound(1)])
     }
 
-    /// Returns the share of calls within `reach_ns` nanoseconds of the median, over all processes.
+    /// Returns the share of calls whose duration is within `reach_ns` nanoseconds of the median,
+    /// over all processes. `None` without processes.
     fn spread_within(
         &self,
         kind: ModelKind,
@@ -264,16 +277,16 @@ impl<'a> SingleCalls<'a> {
         }))
     }
 
-    /// Returns the share of calls within `reach` ticks of the median, among the calls whose bracket
-    /// was not interrupted.
+    /// Returns the share of calls whose duration is within `reach` ticks of the median, among the
+    /// calls without an interruption in the reads of the reference around them.
     fn share_within(&self, shape: &Shape, reach: f64) -> f64 {
-        let (interrupted, _) = self.interrupted;
+        let (interrupted, _) = self.interrupted_brackets;
         (shape.share_within(reach) / (1.0 - interrupted)).min(1.0)
     }
 
-    /// Returns how the cost of a call varies, in ticks of the timer, for the search of its
-    /// resolution: measured intervals vary by the same amount.
-    pub fn context(&self) -> Context {
+    /// Returns how the cost of a call varies, in ticks of the timer. The search for the resolution
+    /// of the timer needs it, because the intervals that it examines vary by the same amount.
+    pub fn resolution_context(&self) -> Context {
         let Some(ns) = self.trace.ns_per_tick else {
             return Context::default();
         };
@@ -282,7 +295,7 @@ impl<'a> SingleCalls<'a> {
         let width = |low: f64, high: f64| {
             let between = |shape: &Shape| shape.quantile(high) - shape.quantile(low);
             let widths = shapes.iter().map(between);
-            median(widths.map(|width| width * self.view.ns_per_tick)).unwrap_or(0.0) / ns
+            median(widths.map(|width| width * self.clock.ns_per_tick)).unwrap_or(0.0) / ns
         };
         let deviations = self.runs.iter().zip(&shapes);
         let deviations = deviations.map(|(run, shape)| deviation(run, reference, shape));
@@ -301,19 +314,19 @@ impl<'a> SingleCalls<'a> {
     }
 }
 
-/// The uncertainty of the distance from the median within which calls count for the spread, as a
-/// multiple of the uncertainty of the median, if no model determines the distribution within a step
-/// of the clock that timed the calls. That median is uncertain by about 0.4 steps if all calls have
-/// one cost, and by almost nothing if costs vary smoothly. *Computed*: half a step at either end of
-/// a single cost.
+/// The uncertainty of the largest distance from the median at which calls count for the spread, as
+/// a multiple of the uncertainty of the median, if no model determines the distribution within a
+/// step of the clock that timed the calls. The uncertainty of the median is about 0.4 steps if all
+/// calls have the same cost, and almost 0 if costs vary smoothly. *Computed*: half a step at either
+/// end of a single cost.
 const REACH_PER_MODEL_ERROR: f64 = 2.0;
-/// The largest share of interrupted brackets that is assumed. *Default*: moves no figure.
+/// The upper limit of the estimated share of interrupted brackets. *Default*: moves no figure.
 const MAX_INTERRUPTED_SHARE: f64 = 0.1;
 
-/// Returns the share of interrupted brackets, and its standard error. A bracket is two reads of the
-/// reference. Interruptions at random times strike brackets with and without a call equally often,
-/// so that the share is counted in brackets without a call.
-fn interrupted(runs: &[&Run], step: f64) -> (f64, f64) {
+/// Returns the share of interrupted brackets, and its standard error. The share is counted in
+/// brackets without a call, because interruptions at random times are equally frequent in the two
+/// reads of the reference around a call. `step` is the step of the reference, in ticks.
+fn bracket_interruptions(runs: &[&Run], step: f64) -> (f64, f64) {
     let counted = runs.iter().filter_map(|run| {
         let (deltas, all) = (&run.bracket.deltas, run.bracket.deltas.len() as f64);
         Some((interruption_share(deltas, step)? * all, all))
@@ -323,17 +336,17 @@ fn interrupted(runs: &[&Run], step: f64) -> (f64, f64) {
     (share, (share / f64::max(all, 1.0)).sqrt())
 }
 
-/// Error of a median due to rounding to whole units, in units: 1.96 standard deviations of a median
-/// that is uniformly distributed between two costs a finer step apart, for any finer step up to a
-/// unit. *Computed*.
+/// The error of a median due to rounding to whole units, in units: 1.96 standard deviations of a
+/// median that is uniformly distributed between two costs that differ by a finer step, over all
+/// finer steps up to a unit. *Computed*.
 const ROUNDING_ERROR_UNITS: f64 = 0.2;
-/// Change, due to rounding to whole units, of the distance from the median within which calls count
-/// for the spread, as a share of that distance. *Default*: moves no figure.
+/// The change, due to rounding to whole units, of the largest distance from the median at which
+/// calls count for the spread, as a share of that distance. *Default*: moves no figure.
 const ROUNDING_REACH_SHARE: f64 = 0.25;
 
 /// Returns two pairs of cost and spread: the smallest cost with the smallest spread, and the
-/// largest cost with the largest spread, of `best` and the other pairs.
-fn extremes(others: Vec<(f64, f64)>, best: (f64, f64)) -> Vec<(f64, f64)> {
+/// largest cost with the largest spread, that occur in `best` and the other pairs.
+fn extreme_pairs(others: Vec<(f64, f64)>, best: (f64, f64)) -> Vec<(f64, f64)> {
     let ends = |part: fn(&(f64, f64)) -> f64| {
         let order = |a: &&(f64, f64), b: &&(f64, f64)| part(a).total_cmp(&part(b));
         [others.iter().min_by(order), others.iter().max_by(order)]
@@ -347,19 +360,21 @@ fn extremes(others: Vec<(f64, f64)>, best: (f64, f64)) -> Vec<(f64, f64)> {
     ]
 }
 
-/// Standard deviation of the error of the median of single calls that all begin at one phase of a
-/// step of the reference, in steps: that of a uniform distribution over a step. *Computed*: 1/√12.
+/// The standard deviation of the error of the median of single calls that all begin at the same
+/// phase of a step of the reference, in steps: that of a uniform distribution over a step.
+/// *Computed*: 1/√12.
 const PHASE_DEVIATION_STEPS: f64 = 0.289;
 
-/// Cost and spread of each process.
+/// Cost and spread of each process. Each list has one element for each process.
 pub struct ProcessEstimates {
-    /// The costs by all methods.
+    /// The estimates of the cost by single calls and by batches, with their errors.
     pub details: Vec<Cost>,
-    /// Medians from single calls and batches combined, in nanoseconds.
+    /// Costs that combine the estimates from single calls and batches, in nanoseconds.
     pub costs: Vec<f64>,
     /// Shares of calls within one resolution of the median; empty if the resolution is unknown.
     pub spreads: Vec<f64>,
-    /// The median from single calls alone minus the combined median, in nanoseconds.
+    /// The cost from single calls alone minus the combined cost, in nanoseconds, over all
+    /// processes.
     combination_shift_ns: f64,
     /// Half the width of the 95 % interval of the cost from the uncertainty of the fitted
     /// distributions, in nanoseconds.
@@ -367,7 +382,8 @@ pub struct ProcessEstimates {
 }
 
 impl ProcessEstimates {
-    /// Returns cost and spread over all processes; the spread is NaN if it is unknown.
+    /// Returns cost and spread over all processes; the spread is NaN if it is unknown. `None`
+    /// without processes.
     fn cost_and_spread(&self) -> Option<(f64, f64)> {
         let spread = midmean(&self.spreads).unwrap_or(f64::NAN);
         Some((midmean(&self.costs)?, spread))
@@ -376,28 +392,34 @@ impl ProcessEstimates {
 
 /// Cost and spread over all processes, with alternative pairs of them.
 pub struct Estimates {
+    /// Cost and spread of each process.
     pub processes: ProcessEstimates,
-    /// Pairs that a systematic error may cause; each widens the intervals.
+    /// Pairs that result if systematic errors are as large as they may be; the intervals include
+    /// them all.
     pub alternatives: Vec<(f64, f64)>,
-    /// Pairs under other distributions that suit the samples equally well.
+    /// Pairs that result from other distributions that suit the samples equally well.
     pub model_alternatives: Vec<(f64, f64)>,
     /// The two groups of costs that the processes form, if any.
     pub regimes: Option<Regimes>,
+    /// Whether the cost follows the frequency of the core.
     pub following: Following,
     /// The number of single calls of all processes.
     samples: f64,
 }
 
 impl Estimates {
-    /// Returns the mean of the middle half of the processes (midmean) of a part of the cost.
+    /// Returns the midmean over all processes (the mean of the middle half) of the value that
+    /// `part` selects.
     pub fn midmean_of(&self, part: fn(&Cost) -> f64) -> Option<f64> {
         midmean(self.processes.details.iter().map(part))
     }
 
+    /// Returns the cost with its interval, in nanoseconds.
     pub fn cost(&self) -> Option<Interval> {
         self.interval(&self.processes.costs, |pair| pair.0)
     }
 
+    /// Returns the spread with its interval; `None` if the resolution is unknown.
     pub fn spread(&self) -> Option<Interval> {
         let known = self.interval(&self.processes.spreads, |pair| pair.1)?;
         Some(known.with_counting_error(self.samples).within(0.0, 1.0))

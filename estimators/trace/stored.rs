@@ -40,7 +40,8 @@ impl Stored {
         }
     }
 
-    /// Returns the trace with the last run only, unpacked, and without the runs that were set aside.
+    /// Returns the trace with the last run only, unpacked, and without the runs that were set
+    /// aside.
     pub fn unpack_last(&self) -> Trace {
         let last = self.runs.last().map(PackedRun::open);
         self.with_runs(last.into_iter().collect(), Vec::new())

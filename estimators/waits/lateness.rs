@@ -1,5 +1,5 @@
-//! Computes lateness and CPU time of waits of one length, and how both increase with the length:
-//! the Theil–Sen slope, which is the median of the slopes of all pairs of waits of a process.
+//! Computes the lateness and the CPU time of waits of each length, and how much both increase with
+//! the length: the Theil–Sen slope, which is the median of the slopes of all pairs of waits.
 
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
@@ -19,18 +19,20 @@ const MIN_WAITS_P99: usize = 500;
 /// The smallest number of waits for a 99.9th percentile. *Default*: moves no figure.
 const MIN_WAITS_P999: usize = 5_000;
 
-/// Returns a row for each length, except for requests of 0 and 1 ns. Long waits, which ran while
-/// other sleep primitives waited, are used only for lengths that have no other waits.
-pub fn rows(trace: &WaitTrace, hertz: Option<f64>) -> Vec<Lateness> {
-    let mut rows = by_length(trace, true, |run| &run.long);
-    rows.extend(by_length(trace, false, |run| &run.lengths));
+/// Returns the lateness at each requested length, except at 0 and 1 ns. Long waits, which ran while
+/// other sleep primitives waited, are used only for lengths that have no other waits. `hertz`
+/// converts CPU time to cycles.
+pub fn lateness_by_length(trace: &WaitTrace, hertz: Option<f64>) -> Vec<Lateness> {
+    let mut rows = group_by_length(trace, true, |run| &run.long);
+    rows.extend(group_by_length(trace, false, |run| &run.lengths));
     rows.retain(|request, row| row.with_others || *request > MIN_REQUEST_NS);
     let lateness = |(request_ns, row): (u64, LengthRow)| row.lateness(request_ns, hertz);
     rows.into_iter().map(lateness).collect()
 }
 
-/// Groups waits by length.
-fn by_length<'a>(
+/// Groups the waits that `list` selects by requested length. `with_others` tells whether other
+/// sleep primitives waited at the same time.
+fn group_by_length<'a>(
     trace: &'a WaitTrace,
     with_others: bool,
     list: impl Fn(&'a WaitRun) -> &'a Vec<Wait>,
@@ -49,9 +51,10 @@ fn by_length<'a>(
     rows
 }
 
-/// Waits of one length, a list for each process of the trace.
+/// The waits of one requested length.
 struct LengthRow<'a> {
     trace: &'a WaitTrace,
+    /// A list of waits for each process of the trace.
     waits: Vec<Vec<&'a Wait>>,
     /// Whether other sleep primitives waited at the same time.
     with_others: bool,
@@ -69,13 +72,13 @@ impl LengthRow<'_> {
             let near = |late: &&f64| (**late - middle).abs() <= error_ns;
             all.iter().filter(near).count() as f64 / count
         };
-        // If no wait returned early, the interval of the median cannot begin below 0 (or below the
-        // median, if that is negative).
+        // If no wait returned early, the interval of the median begins at 0 or above, unless the
+        // median itself is negative; then it begins at the median.
         let without_early_waits = |p50: Interval| match early {
             0 => p50.within(p50.value.min(0.0), f64::INFINITY),
             _ => p50,
         };
-        // The CPU time of concurrent waits is not representative.
+        // The CPU time of waits that ran concurrently with others is not representative.
         let cpu_ns = if self.with_others {
             None
         } else {
@@ -92,7 +95,7 @@ impl LengthRow<'_> {
             p99_ns: quantile_over_processes(&late, 0.99, MIN_WAITS_P99, 1.0),
             p999_ns: quantile_over_processes(&late, 0.999, MIN_WAITS_P999, 1.0),
             max_ns: all.last().copied().unwrap_or(0.0),
-            timers_part_ns: self.timers_part(),
+            timers_part_ns: self.lateness_without_run_delay(),
             early: early as f64 / count,
             earliest_ns: all[..early].first().map_or(0.0, |late| -late),
             cpu_cycles: cpu_ns
@@ -106,7 +109,8 @@ impl LengthRow<'_> {
         }
     }
 
-    /// Returns the values of the waits that have one, a list for each process.
+    /// Returns a list for each process with the values of its waits; waits without a value are left
+    /// out.
     fn values_by_process(&self, value: impl Fn(&Wait) -> Option<f64>) -> Vec<Vec<f64>> {
         let of_process = |waits: &Vec<&Wait>| waits.iter().filter_map(|wait| value(wait)).collect();
         self.waits.iter().map(of_process).collect()
@@ -124,9 +128,9 @@ impl LengthRow<'_> {
     }
 
     /// Returns the median of lateness minus the time in which the thread was ready to run but had
-    /// no CPU. `None` if the thread spins, because that time may then have ended long before the
-    /// deadline.
-    fn timers_part(&self) -> Option<Interval> {
+    /// no CPU, in nanoseconds. `None` if the thread spins, because it may then have waited for a
+    /// CPU long before the deadline, which does not make the wait late.
+    fn lateness_without_run_delay(&self) -> Option<Interval> {
         let reference = &self.trace.reference;
         let part = |wait: &Wait| Some(late_ns(wait, reference) - wait.run_delay_ns? as f64);
         self.trace
@@ -140,7 +144,7 @@ impl LengthRow<'_> {
         let empty = |run: &WaitRun| median(run.empty.iter().filter_map(cpu_ns)).unwrap_or(0.0);
         let by_process = self.values_by_process(cpu_ns);
         let by_process = by_process.iter().zip(&self.trace.runs);
-        // CPU time is not negative; a negative difference is within the uncertainty of the loop.
+        // The CPU time of a wait is not negative; a negative difference is measurement noise.
         mean_over_processes(by_process.filter_map(|(waits, run)| Some(median(waits)? - empty(run))))
             .map(|cpu| cpu.within(0.0, f64::INFINITY))
     }
@@ -159,7 +163,7 @@ fn histogram(late: &[f64]) -> LatenessHistogram {
 /// waits the constant part of lateness dominates.
 const SLOPE_LENGTHS_NS: RangeInclusive<u64> = 10_000_000..=1_000_000_000;
 /// The shortest length of waits that the slope of CPU time is computed from, in nanoseconds.
-/// *Judgement*: a hybrid timer, which sleeps first and computes at the end, computes for less.
+/// *Judgement*: hybrid timers, which sleep first and spin at the end, spin for a shorter time.
 const MIN_CPU_SLOPE_NS: u64 = 100_000;
 /// The largest number of waits of a process that a slope is computed from; the number of pairs
 /// grows with its square. *Default*: moves no figure.
@@ -168,7 +172,7 @@ const MAX_POINTS: usize = 400;
 /// which the slope of the process is used. *Judgement*.
 const MIN_LONGEST_RATIO: f64 = 0.5;
 
-/// Returns the slope of lateness over length, a share.
+/// Returns the slope of lateness over length: the share of its length by which a wait is late.
 pub fn lateness_slope(trace: &WaitTrace) -> Option<Interval> {
     // If there are long waits, the waits of chosen lengths are not used, because they were made in
     // other processes, whose lateness may have another constant part.
@@ -184,7 +188,7 @@ pub fn lateness_slope(trace: &WaitTrace) -> Option<Interval> {
     })
 }
 
-/// Returns the slope of CPU time over length, a share.
+/// Returns the slope of CPU time over length: the share of its length for which a wait uses a CPU.
 pub fn cpu_slope(trace: &WaitTrace) -> Option<Interval> {
     slope(trace, |run| {
         let waits = run.lengths.iter().chain(run.scans.iter().flatten());
@@ -196,16 +200,20 @@ pub fn cpu_slope(trace: &WaitTrace) -> Option<Interval> {
     })
 }
 
-/// Returns the slope over all processes; `points` gives the points of a process.
+/// Returns the mean of the slopes of the processes; `points` gives the points of a process, as
+/// pairs of length and lateness or CPU time.
 fn slope(trace: &WaitTrace, points: impl Fn(&WaitRun) -> Vec<(f64, f64)>) -> Option<Interval> {
     let runs: Vec<Vec<(f64, f64)>> = trace.runs.iter().map(points).collect();
     let longest = |points: &Vec<(f64, f64)>| points.iter().map(|point| point.0).fold(0.0, f64::max);
-    let reach = MIN_LONGEST_RATIO * runs.iter().map(longest).fold(0.0, f64::max);
-    let used = runs.iter().filter(|points| longest(points) >= reach);
+    let shortest_range = MIN_LONGEST_RATIO * runs.iter().map(longest).fold(0.0, f64::max);
+    let used = runs
+        .iter()
+        .filter(|points| longest(points) >= shortest_range);
     mean_over_processes(used.filter_map(|points| theil_sen(points)))
 }
 
-/// Returns the median of the slopes of all pairs of points. `None` if all waits have one length.
+/// Returns the median of the slopes of all pairs of points. `None` if no two points differ in
+/// length.
 fn theil_sen(points: &[(f64, f64)]) -> Option<f64> {
     let few: Vec<&(f64, f64)> = points
         .iter()

@@ -1,10 +1,10 @@
-//! Finds the step of a lattice: the length of which noisy values, durations or times, are integer
-//! multiples apart.
+//! Finds the step of a lattice: noisy values (durations or times) lie on a lattice if the distances
+//! between them are nearly integer multiples of one length, the step.
 //!
 //! Divided by the step, the values of a lattice have nearly equal fractional parts, their phases.
 //! The *concentration* measures how equal the phases are: 1 if they are identical, about 0 if they
-//! are uniformly distributed. Values come in clusters, for example one for each process; each
-//! cluster has a phase of its own.
+//! are uniformly distributed. Values come in *clusters*, for example one for each scan; the phases
+//! are equal only within a cluster.
 
 use std::ops::RangeInclusive;
 
@@ -12,37 +12,37 @@ use crate::statistics::phasors::{Complex, Sweep};
 use crate::statistics::{CONFIDENCE, median, quantile, sorted, student_quantile};
 
 /// The smallest concentration of phases that counts as a lattice: that of noise with a standard
-/// deviation of a tenth of a step. *Computed*:
-/// 0.82.
+/// deviation of a tenth of a step. *Computed*: 0.82.
 pub const MIN_CONCENTRATION: f64 = 0.8;
-/// The smallest range of values in which a step is sought, in steps: three multiples span two
+/// The smallest range of values from which a step is found, in steps: three multiples span two
 /// steps. *Computed*.
 const MIN_RANGE_STEPS: f64 = 1.8;
-/// The share of the smallest values, and of the largest ones, that is left out of this range.
+/// The share of the smallest values, and of the largest ones, that a range of values does not
+/// include.
 /// *Default*: moves no figure.
 pub const IGNORED_END_SHARE: f64 = 0.05;
 /// The largest accepted probability that uniformly distributed phases have the found concentration
 /// at any of the tested frequencies. *Chance*.
 const MAX_CHANCE: f64 = 1e-3;
-/// Ratios of a longer step to the found one, and of the found one to a shorter one, that are tested
-/// as alternatives. *Judgement*.
-const EXCLUDED_MULTIPLES: [f64; 2] = [2.0, 3.0];
-/// The decrease of the concentration due to outliers: 5 % of the values lie half a step off the
-/// lattice.
-/// *Computed*.
+/// Multiples of the found step, and divisors of it, whose fit is compared with that of the found
+/// step. *Judgement*.
+const COMPARED_MULTIPLES: [f64; 2] = [2.0, 3.0];
+/// The decrease of the concentration if 5 % of the values are outliers, which lie half a step off
+/// the lattice. *Computed*.
 const OUTLIER_LOSS: f64 = 0.1;
-/// The number of tested frequencies (1/step) in each frequency difference that values of this range
-/// can resolve. *Numerical*: a tested frequency is at most a sixteenth of the width of a peak from
-/// its top.
+/// The number of tested frequencies (1/step) in the width of a peak of the concentration, which is
+/// 1 divided by the range of the values. *Numerical*: the top of a peak is at most a sixteenth of
+/// this width from a tested frequency.
 const OVERSAMPLING: f64 = 8.0;
 /// The smallest ratio of the concentration at the tested frequency nearest to a peak to that of the
-/// peak itself. *Default*:
-/// moves no figure.
+/// peak itself. *Default*: moves no figure.
 const MIN_PEAK_RATIO: f64 = 0.95;
-/// The largest number of tested frequencies; steps too short for these are not found. *Numerical*.
+/// The largest number of tested frequencies. They begin at the longest step; shorter steps than the
+/// last frequency tests are not found. *Numerical*.
 const MAX_FREQUENCIES: usize = 20_000;
-/// The largest residual that is used in the fit, in standard deviations, which are estimated from
-/// the median residual. *Chance*: 0.3 % of a normal distribution lie beyond.
+/// The largest residual of a value that is used in the fit, in standard deviations of the
+/// residuals, estimated from the median residual. *Chance*: 0.3 % of a normal distribution lie
+/// beyond.
 const MAX_RESIDUAL_DEVIATIONS: f64 = 3.0;
 /// The ratio of the standard deviation of a normal distribution to its median absolute deviation.
 /// *Computed*.
@@ -51,15 +51,15 @@ const DEVIATION_PER_MEDIAN: f64 = 1.4826;
 /// A lattice that explains the values.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Lattice {
-    /// Its step.
+    /// The step, in the unit of the values.
     pub step: f64,
-    /// Half the width of the 95 % interval of the step.
+    /// Half the width of the 95 % interval of the step, in the same unit.
     pub half_width: f64,
     /// The concentration of the phases, from 0 to 1.
     pub concentration: f64,
 }
 
-/// Returns the concentration of the phases of the values in each cluster for a step.
+/// Returns the concentration of the phases that the values in each cluster have for a step.
 pub fn concentration(clusters: &[Vec<f64>], step: f64) -> f64 {
     concentration_from_sums(
         clusters
@@ -68,11 +68,11 @@ pub fn concentration(clusters: &[Vec<f64>], step: f64) -> f64 {
     )
 }
 
-/// Returns the concentration from the number of values of each cluster and the sum of the unit
-/// vectors that point in the directions of their phases.
+/// Returns the concentration. `sums` gives, for each cluster, the number of values and the sum of
+/// the unit vectors that point in the directions of their phases.
 fn concentration_from_sums(sums: impl Iterator<Item = (usize, Complex)>) -> f64 {
-    // The phases of a few values agree by chance: even random phases give `n` vectors a sum whose
-    // squared length is `n` on average.
+    // The phases of a few values agree by chance. Therefore the mean squared length of the sum of
+    // `n` vectors with random phases, which is `n`, is subtracted.
     let (mut squares, mut pairs) = (0.0, 0.0);
     for (count, sum) in sums {
         let count = count as f64;
@@ -91,7 +91,8 @@ fn sum_of_phases(values: &[f64], step: f64) -> Complex {
     Complex::sum(values.iter().map(|value| (value / step, 1.0)))
 }
 
-/// Returns the distance of each value from the nearest multiple, in the unit of the values.
+/// Returns the distance of each value from the nearest point of the lattice, in the unit of the
+/// values; negative for values below that point.
 pub fn residuals(clusters: &[Vec<f64>], step: f64) -> Vec<f64> {
     let distances = |values: &Vec<f64>| -> Vec<f64> {
         let numbers = multiples(values, step);
@@ -104,15 +105,15 @@ pub fn residuals(clusters: &[Vec<f64>], step: f64) -> Vec<f64> {
     clusters.iter().flat_map(distances).collect()
 }
 
-/// Returns which multiple of the step each value of one cluster is, relative to the phase of the
-/// cluster.
+/// Returns the number of steps from the phase of the cluster to the point of the lattice that is
+/// nearest to each value of the cluster.
 pub fn multiples(values: &[f64], step: f64) -> Vec<f64> {
     let phase = sum_of_phases(values, step).turns();
     let number = |value: &f64| (value / step - phase).round();
     values.iter().map(number).collect()
 }
 
-/// Returns the range of values of the cluster that has the largest one.
+/// Returns the largest of the ranges that the values of the clusters have.
 pub fn largest_range(clusters: &[Vec<f64>]) -> f64 {
     let spans = clusters
         .iter()
@@ -120,19 +121,21 @@ pub fn largest_range(clusters: &[Vec<f64>]) -> f64 {
     spans.fold(0.0, f64::max)
 }
 
-/// Returns the range of sorted values, without this share of the smallest and of the largest ones.
+/// Returns the range of sorted values without the share `left_out` of the smallest values and the
+/// same share of the largest ones.
 pub fn range_without_ends(sorted: &[f64], left_out: f64) -> f64 {
     quantile(sorted, 1.0 - left_out).unwrap_or(0.0) - quantile(sorted, left_out).unwrap_or(0.0)
 }
 
-/// Returns the largest range of values in which all steps of `shortest` and more can be tested.
+/// Returns the largest range of values from which all steps not shorter than `shortest` can be
+/// tested.
 pub fn longest_testable_range(shortest: f64) -> f64 {
     MAX_FREQUENCIES as f64 / OVERSAMPLING * shortest
 }
 
 /// Returns the largest step in `steps` at which the concentration has a peak that is at least
-/// `least` and is no coincidence, given the number of tested frequencies. `None` if there is no
-/// such peak, or if twice or three times the found step suits the values as well.
+/// `least` and that random phases would have with a probability of at most [`MAX_CHANCE`]. `None`
+/// if there is no such peak, or if twice or three times the found step suits the values as well.
 pub fn find_largest_step(
     clusters: &[Vec<f64>],
     steps: RangeInclusive<f64>,
@@ -171,15 +174,16 @@ pub fn find_largest_step(
         let after = next();
         if here >= before && here > after && here >= MIN_PEAK_RATIO * least {
             let (step, height) = refine_peak(clusters, frequency(number), stride);
-            // Half and a third of the true step have a smaller concentration, because noise is a
-            // larger part of them. Outliers half a step off can raise it by `OUTLIER_LOSS`.
+            // The concentration is smaller for a half or a third of the true step, because noise is
+            // a larger part of it. Outliers half a step off the lattice lie on the lattice of half
+            // the step, whose concentration is then larger by up to `OUTLIER_LOSS`.
             let shorter_fits_better = || {
-                EXCLUDED_MULTIPLES
+                COMPARED_MULTIPLES
                     .iter()
                     .any(|times| concentration(clusters, step / times) > height + OUTLIER_LOSS)
             };
             if height >= least && !shorter_fits_better() {
-                let longer_fits = EXCLUDED_MULTIPLES
+                let longer_fits = COMPARED_MULTIPLES
                     .iter()
                     .any(|times| concentration(clusters, times * step) >= least);
                 return (!longer_fits).then_some(step);
@@ -190,7 +194,7 @@ pub fn find_largest_step(
     None
 }
 
-/// Returns the step at the top of the peak around a frequency, and the height of the peak.
+/// Returns the step at the top of the peak around a frequency, and the concentration there.
 fn refine_peak(clusters: &[Vec<f64>], frequency: f64, mut stride: f64) -> (f64, f64) {
     let (mut best, mut height) = (frequency, concentration(clusters, 1.0 / frequency));
     for _ in 0..12 {
@@ -205,8 +209,9 @@ fn refine_peak(clusters: &[Vec<f64>], frequency: f64, mut stride: f64) -> (f64, 
     (1.0 / best, height)
 }
 
-/// Fits a line to the values over their multiples of a step of about `near`, with one slope, the
-/// step, and an intercept for each cluster. `None` if the values do not determine the step.
+/// Fits a line to the values over the numbers of their multiples of a step of about `near`. The
+/// slope is the step; each cluster has its own intercept. `None` if the values do not determine the
+/// step.
 pub fn fit_lattice(clusters: &[Vec<f64>], near: f64) -> Option<Lattice> {
     let mut step = near;
     let mut found = None;

@@ -10,15 +10,15 @@ use crate::statistics::quantiles::median_over_processes;
 use crate::statistics::{mean_over_processes, median};
 use crate::trace::{Reference, Wait, WaitRun, WaitTrace};
 
-/// The shortest positive request, in nanoseconds; the duration of such a wait is the floor, which
-/// no wait is shorter than. *Definition*.
+/// The shortest positive request, in nanoseconds. The median duration of such waits is the *floor*:
+/// the shortest possible wait. *Definition*.
 const MIN_REQUEST_NS: u64 = 1;
 /// The largest number of points of the staircase, the plot of observed over requested lengths.
 /// *Default*: moves no figure.
 const MAX_STAIRCASE_POINTS: usize = 400;
 
-/// Computes the results for a sleep primitive, except Formula (1). `hertz` converts CPU time to
-/// cycles.
+/// Computes the results for a sleep primitive, except its Quality. `hertz`, the core frequency,
+/// converts CPU time to cycles.
 pub fn figures(trace: &WaitTrace, hertz: Option<f64>) -> WaitFigures {
     let hertz = hertz.filter(|hertz| hertz.is_finite() && *hertz > 0.0);
     let runs = || trace.runs.iter();
@@ -41,7 +41,7 @@ pub fn figures(trace: &WaitTrace, hertz: Option<f64>) -> WaitFigures {
         steps: steps::granularity_by_scale(&trace.runs, &trace.reference),
         floor_ns: median_length(MIN_REQUEST_NS),
         zero_ns: median_length(0),
-        lateness: lateness::rows(trace, hertz),
+        lateness: lateness::lateness_by_length(trace, hertz),
         proportional_ppm: lateness::lateness_slope(trace).map(|slope| slope.scaled(1e6)),
         cpu_slope: lateness::cpu_slope(trace),
         arm_cancel_ns: mean_over_processes(runs().filter_map(arm_cancel_ns)),
@@ -52,15 +52,15 @@ pub fn figures(trace: &WaitTrace, hertz: Option<f64>) -> WaitFigures {
 }
 
 /// Returns the step of the grid of absolute time on which the wake-ups of one process lie, in
-/// nanoseconds, if there is one.
+/// nanoseconds: that of the shortest waits for which there is one. `None` if there is no grid.
 pub fn grid_ns(run: &WaitRun, reference: &Reference) -> Option<f64> {
     let scales = steps::granularity_by_scale(std::slice::from_ref(run), reference);
     let mut grids = scales.iter().filter_map(|steps| steps.grid?.step());
     grids.next().map(|step| step.value)
 }
 
-/// Returns the longest step, of the rounding of requests or of a grid of wake-ups, in nanoseconds,
-/// if there is one.
+/// Returns the longest step of the rounding of requests or of a grid of wake-ups, in nanoseconds.
+/// `None` if no step was found.
 pub fn longest_step_ns(runs: &[WaitRun], reference: &Reference) -> Option<f64> {
     let scales = steps::granularity_by_scale(runs, reference);
     let known = scales
@@ -70,8 +70,7 @@ pub fn longest_step_ns(runs: &[WaitRun], reference: &Reference) -> Option<f64> {
     known.map(|step| step.value).max_by(f64::total_cmp)
 }
 
-/// Returns the duration of a wait, in nanoseconds. The subtraction wraps, because counters may
-/// wrap.
+/// Returns the duration of a wait, in nanoseconds; 0 if the rate of the reference is unknown.
 fn observed_ns(wait: &Wait, reference: &Reference) -> f64 {
     zero_if_not_finite(reference.ns(wait.before, wait.after))
 }
@@ -81,13 +80,13 @@ fn late_ns(wait: &Wait, reference: &Reference) -> f64 {
     observed_ns(wait, reference) - wait.request_ns as f64
 }
 
-/// Replaces NaN and infinity, which a reference of unknown rate gives, by 0.
+/// Replaces NaN and infinity, which result from a reference of unknown rate, by 0.
 fn zero_if_not_finite(ns: f64) -> f64 {
     if ns.is_finite() { ns } else { 0.0 }
 }
 
-/// Returns points of requested and observed length, in nanoseconds: the same number from each scan,
-/// evenly distributed.
+/// Returns points of requested and observed length, in nanoseconds: about the same number from each
+/// scan, at equal distances in the order of execution.
 fn staircase(trace: &WaitTrace) -> Vec<[f64; 2]> {
     let scans = trace.runs.iter().flat_map(|run| &run.scans);
     let scans: Vec<&Vec<Wait>> = scans.filter(|scan| !scan.is_empty()).collect();

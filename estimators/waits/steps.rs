@@ -1,15 +1,15 @@
 //! Estimates the granularity of waits, of which there are two kinds. If a timer rounds requests,
-//! the observed lengths of waits are multiples of a step, a lattice. If wake-ups happen only at
-//! certain points of absolute time, they lie on a grid. In both cases lateness is uniformly
-//! distributed over a step, so that the width of its distribution shows about how long the step is.
-//! The lattice or grid must then be found near this length.
+//! the observed lengths of waits are multiples of a step, a *lattice*. If wake-ups happen only at
+//! regular points of absolute time, they lie on a *grid*. In both cases lateness is uniformly
+//! distributed over a step, so that the width of its distribution is proportional to the step. Only
+//! steps that suit this width are searched for.
 //!
-//! Lateness may grow with the length of a wait, as on a loaded machine, which stretches the lattice
-//! of observed lengths. Observed lengths alone do not distinguish that from a longer step, but
-//! requests do: the distance between two requests at which the rounded length increases is a
-//! multiple of the true step.
+//! Lateness may grow with the length of a wait, for example on a loaded machine. This stretches the
+//! lattice of observed lengths, so that its step is too long. Requests show the true step: the
+//! distance between two requests at which the rounded length increases is a multiple of it.
 //!
-//! Waits are grouped by scales of length, because a timer may round longer waits more coarsely.
+//! A *scan* is a sequence of waits of random lengths up to a limit. Scans of similar limits form a
+//! *scale*. Each scale has its own steps, because a timer may round longer waits more coarsely.
 
 use std::iter;
 
@@ -22,10 +22,11 @@ use crate::model::{Granularity, Interval, Steps};
 use crate::statistics::{median, quantile, sorted};
 use crate::trace::{Reference, Wait, WaitRun};
 
-/// The largest ratio of the longest requests of two scans of one scale. *Judgement*.
+/// The largest ratio between the longest requests of two scans that belong to one scale.
+/// *Judgement*.
 const MAX_SCALE_RATIO: f64 = 2.0;
-/// The smallest ratio of the steps of two scales at which the longer scale has a longer step.
-/// *Default*: moves no figure.
+/// The smallest ratio of the step of a scale to that of a scale of shorter waits at which the steps
+/// count as different. *Default*: moves no figure.
 const MIN_STEP_GROWTH: f64 = 1.5;
 /// The largest relative difference between steps of two scales that count as equal. *Default*:
 /// moves no figure.
@@ -36,45 +37,45 @@ const MIN_WAITS: usize = 16;
 /// *Default*: moves no figure.
 const MIN_WAITS_FOR_LIMIT: usize = 30;
 /// The share of waits, those with the largest lateness, that is left out, because outliers hide a
-/// lattice.
-/// *Seen*.
+/// lattice. *Seen*.
 const LATEST_SHARE: f64 = 0.15;
-/// The largest ratio of a step to the width of lateness, which is the distance from its 5th
-/// percentile to its median. Lateness that is uniformly distributed over a step has a width of 0.45
-/// steps. *Computed*.
+/// The largest ratio of a step to the width of lateness, which is the distance from the 5th
+/// percentile of lateness to its median. Lateness that is uniformly distributed over a step has a
+/// width of 0.45 steps. *Computed*.
 const MAX_STEP_WIDTHS: f64 = 4.0;
 /// The number of standard errors that are added to the width of lateness for an upper limit of the
 /// step. The relative standard error of the width of `n` uniformly distributed values is 1/√n.
 /// *Default*: moves no figure.
 const LIMIT_STANDARD_ERRORS: f64 = 2.0;
-/// The smallest ratio of a step to the width of lateness, which noise and outliers increase.
+/// The smallest ratio of a step to the width of lateness. The ratio is 2.2 for uniformly
+/// distributed lateness; noise and outliers decrease it, because they increase the width.
 /// *Computed*.
 const MIN_STEP_WIDTHS: f64 = 1.0;
-/// The smallest step of waits that is sought, in steps of the reference, because readings of the
-/// reference lie on a lattice too. *Default*: moves no figure.
+/// The smallest step of waits that is searched for, in steps of the reference, because readings of
+/// the reference lie on a lattice too. *Default*: moves no figure.
 const MIN_REFERENCE_STEPS: f64 = 4.0;
-/// The largest concentration of phases that count as uniformly distributed (see `lattice.rs`).
+/// The largest concentration (see `lattice.rs`) of phases that count as uniformly distributed.
 /// *Judgement*.
 const MAX_UNIFORM_CONCENTRATION: f64 = 0.5;
-/// The smallest ratio between the misfits of the two kinds of granularity (1 minus the
-/// concentration) at which the better fit is chosen. It decides if waits did not begin at uniformly
-/// distributed phases, so that both kinds may appear. *Default*: moves no figure.
+/// The smallest ratio between the misfits of the two kinds of granularity at which the better fit
+/// is chosen; a misfit is 1 minus the concentration. The choice is necessary only if waits did not
+/// begin at uniformly distributed phases, because a lattice then looks like a grid too. *Default*:
+/// moves no figure.
 const MIN_MISFIT_RATIO: f64 = 3.0;
 /// The number of consecutive wake-ups that a grid is first fitted to; it doubles while the fit is
-/// good.
-/// *Chance*.
+/// good. *Chance*.
 const FIRST_CHUNK_WAKEUPS: usize = 4;
 /// The smallest ratio of a step to the accumulated error over a chunk of wake-ups (the error of the
 /// step times the number of steps in the chunk) at which the steps can be counted. *Chance*.
 const MIN_COUNTING_RATIO: f64 = 3.0;
-/// The largest share by which a wait can seem too short because the clock is slewed (adjtimex(2)).
-/// *Definition*.
+/// The largest share by which the observed length of a wait can be too short because the rate of
+/// the clock is being corrected (adjtimex(2)). *Definition*.
 const MAX_SLEW: f64 = 500e-6;
-/// The share of intervals between wake-ups, the shortest ones, that is used; the longest lie
-/// between two scans. *Judgement*.
+/// The share of intervals between wake-ups, the shortest ones, that is used, because the longest
+/// may include interruptions. *Judgement*.
 const USED_INTERVAL_SHARE: f64 = 0.9;
 
-/// Returns the granularity at each scale of lengths, from short to long.
+/// Returns the granularity at each scale, from short to long waits.
 pub fn granularity_by_scale(runs: &[WaitRun], reference: &Reference) -> Vec<Steps> {
     let scans = runs
         .iter()
@@ -83,17 +84,19 @@ pub fn granularity_by_scale(runs: &[WaitRun], reference: &Reference) -> Vec<Step
         .filter(|scan| !scan.is_empty());
     let mut scales: Vec<(u64, Vec<&[Wait]>)> = Vec::new();
     for scan in scans {
-        let ends = |scan: &[Wait]| {
+        let shortest_and_longest = |scan: &[Wait]| {
             let requests = scan.iter().map(|wait| wait.request_ns);
             (
                 requests.clone().min().unwrap_or(0),
                 requests.max().unwrap_or(0),
             )
         };
-        let (from, to) = ends(scan);
+        let (from, to) = shortest_and_longest(scan);
         let same_scale = |(up_to, scans): &&mut (u64, Vec<&[Wait]>)| {
             let ratio = (*up_to).max(to) as f64 / (*up_to).min(to).max(1) as f64;
-            ratio <= MAX_SCALE_RATIO && (from > to / 2) == (ends(scans[0]).0 > *up_to / 2)
+            // Scans whose requests all exceed half of their longest one form scales of their own.
+            let starts_high = shortest_and_longest(scans[0]).0 > *up_to / 2;
+            ratio <= MAX_SCALE_RATIO && (from > to / 2) == starts_high
         };
         match scales.iter_mut().find(same_scale) {
             Some((up_to, scans)) => {
@@ -114,9 +117,10 @@ pub fn granularity_by_scale(runs: &[WaitRun], reference: &Reference) -> Vec<Step
     all
 }
 
-/// Removes the steps that contradict the most precisely known step: a longer scale must have an
-/// equal or a longer step. A contradicting step comes from a scale with too few waits; it is a
-/// fraction of the true step, or chance.
+/// Removes the steps of one kind (`kind` selects `rounding` or `grid`) that contradict the most
+/// precisely known step: a scale of longer waits must have an equal or a longer step. A
+/// contradicting step was found by chance, or is a fraction of the true one, because its scale has
+/// too few waits.
 fn remove_contradictions(scales: &mut [Steps], kind: fn(&mut Steps) -> &mut Option<Granularity>) {
     let step = |steps: &mut Steps| match kind(steps) {
         Some(Granularity::Step(step)) => {
@@ -154,13 +158,13 @@ fn remove_contradictions(scales: &mut [Steps], kind: fn(&mut Steps) -> &mut Opti
     }
 }
 
-/// The waits of one scale, all in nanoseconds. Lists leave out the latest waits unless they say
-/// otherwise; a list of lists has one for each scan.
+/// The waits of one scale, with all times in nanoseconds. A list does not include the latest waits
+/// (see [`LATEST_SHARE`]) unless its comment says so; a list of lists has one list for each scan.
 struct Scale<'a> {
     reference: &'a Reference,
     /// All waits, including the latest ones.
     scans: Vec<&'a [Wait]>,
-    /// The number of all waits.
+    /// The number of waits, including the latest ones.
     waits: usize,
     /// The width of lateness: the distance from its 5th percentile to its median.
     width: f64,
@@ -172,9 +176,10 @@ struct Scale<'a> {
     wakeups: Vec<Vec<f64>>,
     /// Intervals between consecutive wake-ups.
     intervals: Vec<f64>,
-    /// Intervals from the preceding wake-up to the start of a wait, for all waits.
+    /// Intervals from the preceding wake-up to the start of a wait; includes the latest waits.
     pauses: Vec<f64>,
-    /// Intervals from the preceding wake-up to the requested end of a wait, for all waits.
+    /// Intervals from the preceding wake-up to the requested end of a wait; includes the latest
+    /// waits.
     due: Vec<f64>,
 }
 
@@ -227,7 +232,8 @@ impl<'a> Scale<'a> {
         scale
     }
 
-    /// `up_to_ns` is the longest request. Without several processes, steps have no interval.
+    /// Returns the granularity of the scale, whose longest request is `up_to_ns`. The steps have an
+    /// interval only if the waits come from several processes.
     fn granularity(&self, up_to_ns: u64, several_processes: bool) -> Steps {
         if self.waits < MIN_WAITS {
             return Steps {
@@ -237,25 +243,27 @@ impl<'a> Scale<'a> {
             };
         }
         let (mut rounding, mut grid) = (self.find_rounding(), self.find_grid(self.width));
-        // A step of rounding may hide a shorter step of a grid, which is then sought near the width
+        // Rounding may hide a grid of shorter steps. Such a grid is searched for with the width
         // that lateness has without rounding.
-        let rest = rounding.map_or(self.width, |found| self.width_without_step(found.step));
+        let width_without_rounding =
+            rounding.map_or(self.width, |found| self.width_without_step(found.step));
         if grid.is_none() && rounding.is_some() {
-            grid = self.find_grid(rest);
+            grid = self.find_grid(width_without_rounding);
         }
         let mut is_ambiguous = false;
-        if let (Some(of_lengths), Some(of_instants)) = (rounding, grid)
-            && !has_uniform_phases(&self.pauses, of_lengths.step.max(of_instants.step))
+        if let (Some(lattice), Some(on_grid)) = (rounding, grid)
+            && !has_uniform_phases(&self.pauses, lattice.step.max(on_grid.step))
         {
             let [rounding_misfit, grid_misfit] =
-                [of_lengths, of_instants].map(|found| 1.0 - found.concentration);
+                [lattice, on_grid].map(|found| 1.0 - found.concentration);
             is_ambiguous = true;
             rounding = rounding.filter(|_| MIN_MISFIT_RATIO * rounding_misfit < grid_misfit);
             grid = grid.filter(|_| MIN_MISFIT_RATIO * grid_misfit < rounding_misfit);
         }
         let or_limit = |step: Option<Granularity>, width: f64, span: f64| match step {
             Some(step) => Some(step),
-            // Requests must cover a longer range than the limit, or a step could not appear.
+            // An upper limit is valid only for steps that could have been found: those shorter than
+            // the range of the requests.
             None => Some(
                 MAX_STEP_WIDTHS
                     * width
@@ -268,33 +276,34 @@ impl<'a> Scale<'a> {
                 )
             }),
         };
-        let [requests, due] = [&self.requests, &self.due]
+        let [request_range, due_range] = [&self.requests, &self.due]
             .map(|all| range_without_ends(&sorted(all), IGNORED_END_SHARE));
         let rounding = rounding.map(|found| self.rounding_step(found, several_processes));
         let grid = grid.map(|found| self.step_with_interval(found, several_processes));
         Steps {
             up_to_ns,
-            rounding: or_limit(rounding, self.width, requests),
-            grid: or_limit(grid, rest, due),
+            rounding: or_limit(rounding, self.width, request_range),
+            grid: or_limit(grid, width_without_rounding, due_range),
         }
     }
 
-    /// Returns the step of the rounding of requests: the step of the observed lengths, or a shorter
-    /// one if lateness grows with length.
+    /// Returns the step to which requests are rounded, from the lattice of the observed lengths.
+    /// The step is shorter than that of the lattice if lateness grows with length.
     fn rounding_step(&self, found: Lattice, several_processes: bool) -> Granularity {
         let fitted = self.step_with_interval(found, several_processes);
         let Granularity::Step(observed_step) = fitted else {
             return fitted;
         };
-        // The latest waits are included: their requests exceed a multiple of the step by little.
-        let for_each_wait = |of: &dyn Fn(&Wait) -> f64| -> Vec<Vec<f64>> {
+        // The latest waits are included: their requests exceed a multiple of the step by little, so
+        // that they show where the rounded length increases.
+        let value_of_each_wait = |of: &dyn Fn(&Wait) -> f64| -> Vec<Vec<f64>> {
             self.scans
                 .iter()
                 .map(|scan| scan.iter().map(of).collect())
                 .collect()
         };
-        let requests = for_each_wait(&|wait| wait.request_ns as f64);
-        let observed = for_each_wait(&|wait| observed_ns(wait, self.reference));
+        let requests = value_of_each_wait(&|wait| wait.request_ns as f64);
+        let observed = value_of_each_wait(&|wait| observed_ns(wait, self.reference));
         let Some([shortest, longest]) = steps_explaining_requests(&requests, &observed, found.step)
         else {
             return Granularity::Step(Interval::unbounded(observed_step.value));
@@ -307,6 +316,8 @@ impl<'a> Scale<'a> {
         Granularity::Step(Interval::with_ends(value, ends))
     }
 
+    /// Returns the step of a lattice or grid, with an interval only if the waits come from several
+    /// processes.
     fn step_with_interval(&self, found: Lattice, several_processes: bool) -> Granularity {
         let half = f64::hypot(
             found.half_width,
@@ -316,8 +327,8 @@ impl<'a> Scale<'a> {
         Granularity::Step(Interval::with_ends(found.step, ends))
     }
 
-    /// Returns the range of steps that would cause lateness of this width.
-    fn candidates(&self, width: f64) -> std::ops::RangeInclusive<f64> {
+    /// Returns the range of steps that may cause lateness of this width.
+    fn candidate_steps(&self, width: f64) -> std::ops::RangeInclusive<f64> {
         (MIN_STEP_WIDTHS * width)
             .max(MIN_REFERENCE_STEPS * self.reference.uncertainty_ns())
             .max(f64::MIN_POSITIVE)..=MAX_STEP_WIDTHS * width
@@ -327,7 +338,7 @@ impl<'a> Scale<'a> {
     fn find_rounding(&self) -> Option<Lattice> {
         let step = find_largest_step(
             &self.observed,
-            self.candidates(self.width),
+            self.candidate_steps(self.width),
             MIN_CONCENTRATION,
         )?;
         let found = fit_lattice(&self.observed, step)
@@ -339,8 +350,8 @@ impl<'a> Scale<'a> {
     /// comes from intervals between wake-ups, better ones from longer and longer sequences of
     /// wake-ups.
     fn find_grid(&self, width: f64) -> Option<Lattice> {
-        let candidates = self.candidates(width);
-        // Longer intervals would require too many tested frequencies.
+        let candidates = self.candidate_steps(width);
+        // Longer intervals are left out, because they would require too many tested frequencies.
         let longest = quantile(&sorted(&self.intervals), USED_INTERVAL_SHARE)?
             .min(longest_testable_range(*candidates.start()));
         let mut intervals = vec![self.intervals.clone()];
@@ -356,13 +367,13 @@ impl<'a> Scale<'a> {
             concentration: fit.concentration.sqrt(),
             ..fit
         })?;
-        let most = self.wakeups.iter().map(Vec::len).max()?;
+        let most_wakeups = self.wakeups.iter().map(Vec::len).max()?;
         for size in iter::successors(Some(FIRST_CHUNK_WAKEUPS), |size| {
-            (*size < most).then_some(2 * size)
+            (*size < most_wakeups).then_some(2 * size)
         }) {
             let chunks = self.wakeups.iter().flat_map(|wakeups| wakeups.chunks(size));
             let chunks: Vec<Vec<f64>> = chunks.map(<[f64]>::to_vec).collect();
-            // The steps in a chunk must be countable.
+            // The number of steps in a chunk must be known in spite of the error of the step.
             if MIN_COUNTING_RATIO * found.half_width * largest_range(&chunks) > found.step.powi(2) {
                 break;
             }
@@ -385,16 +396,16 @@ impl<'a> Scale<'a> {
     }
 }
 
-/// Returns whether the phases of values (requests, for example) are uniformly distributed over a
-/// step. Otherwise the phases of the observed values may be concentrated without a step of the
-/// timer.
+/// Returns whether the phases of requests, or of the starts or requested ends of waits, are
+/// uniformly distributed over a step. If they are not, the phases of the observed values may be
+/// concentrated although the timer has no such step.
 fn has_uniform_phases(values: &[f64], step: f64) -> bool {
     concentration(&[values.to_vec()], step) <= MAX_UNIFORM_CONCENTRATION
 }
 
-/// Returns the shortest and the longest step that explain which request was rounded to which
-/// multiple of about `step`; `requests` and `observed` have a list of lengths for each scan. `None`
-/// if no step explains it, or if the requests contain fewer than two boundaries between multiples.
+/// Returns the shortest and the longest step near `step` that explain which request was rounded to
+/// which multiple; `requests` and `observed` have a list of lengths for each scan. `None` if no
+/// step explains that, or if the requests contain fewer than two boundaries between multiples.
 pub fn steps_explaining_requests(
     requests: &[Vec<f64>],
     observed: &[Vec<f64>],
@@ -409,8 +420,8 @@ pub fn steps_explaining_requests(
         else {
             continue;
         };
-        // If all waits of a scan are late by more than half a step, their multiples are too large
-        // by the same number, compared with those of the first scan.
+        // If all waits of a scan are late by more than half a step, all their multiples differ by
+        // the same number from those of the first scan.
         let shift = (excess - *first.get_or_insert(excess)).round();
         waits.extend(numbered().map(|(request, number)| (*request, (number + shift) as i64)));
     }
@@ -435,9 +446,10 @@ pub fn steps_explaining_requests(
 }
 
 /// Returns two requests between which the rounded length changes from the multiple `number` to the
-/// next one. `waits` are pairs of request and multiple, sorted by request. The boundary is where
-/// the fewest waits contradict it. If some do, because they were late by a whole step, the range is
-/// wider by the requests next to it, because they may be among these waits.
+/// next one. `waits` are pairs of request and multiple, sorted by request. The boundary lies where
+/// the fewest waits contradict it. A wait that was late by a whole step contradicts the true
+/// boundary; if there are such waits, the range includes the next request on either side, because
+/// the waits next to the boundary may be among them.
 fn boundary(waits: &[(f64, i64)], number: i64) -> Option<[f64; 2]> {
     let is_above = |wait: &(f64, i64)| wait.1 > number;
     // A boundary below all requests is contradicted by each wait that is not above it.

@@ -13,7 +13,8 @@ fn reference() -> Reference {
     }
 }
 
-fn ask(subject: &mut VirtualWaits, requests: &[u64], pause_ns: u64) -> Vec<Wait> {
+/// Lets the simulated sleep primitive make these waits, `pause_ns` apart.
+fn make_waits(subject: &mut VirtualWaits, requests: &[u64], pause_ns: u64) -> Vec<Wait> {
     let request = WaitRequest {
         lengths_ns: requests,
         repeat: 1,
@@ -39,22 +40,26 @@ fn ask(subject: &mut VirtualWaits, requests: &[u64], pause_ns: u64) -> Vec<Wait>
     rows.iter().zip(requests).map(wait).collect()
 }
 
-/// Requests that are spread evenly, in an order that no lattice has.
-fn spread(count: u64, to: u64) -> Vec<u64> {
+/// Returns `count` requests from 0 to `to` nanoseconds, evenly spread, in an irregular order.
+fn spread_requests(count: u64, to: u64) -> Vec<u64> {
     (0..count)
         .map(|number| (number * 618_034 % 1_000_000) * to / 1_000_000)
         .collect()
 }
 
-/// Three processes of 60 waits each up to `to` nanoseconds.
-fn scanned(model: &WaitModel, to: u64) -> Steps {
+/// Returns the steps found in three processes with 60 waits each of up to `to` nanoseconds.
+fn measure_steps(model: &WaitModel, to: u64) -> Steps {
     let mut trace = WaitTrace {
         reference: reference(),
         blocks: true,
         runs: Vec::new(),
     };
     for seed in 0..3 {
-        let scan = ask(&mut VirtualWaits::new(model, seed), &spread(60, to), to / 2);
+        let scan = make_waits(
+            &mut VirtualWaits::new(model, seed),
+            &spread_requests(60, to),
+            to / 2,
+        );
         trace.runs.push(WaitRun {
             scans: vec![scan],
             ..WaitRun::default()
@@ -63,7 +68,8 @@ fn scanned(model: &WaitModel, to: u64) -> Steps {
     figures(&trace, None).steps[0]
 }
 
-fn noisy(step: f64) -> WaitModel {
+/// Returns a model of waits whose noise and outliers are proportional to this step.
+fn noisy_model(step: f64) -> WaitModel {
     let delays = Delays {
         median: 0.05 * step,
         deviation: 0.5,
@@ -76,7 +82,8 @@ fn noisy(step: f64) -> WaitModel {
     }
 }
 
-fn step(found: Option<Granularity>) -> Option<f64> {
+/// Returns the value of a step; `None` for an upper limit.
+fn step_value(found: Option<Granularity>) -> Option<f64> {
     match found {
         Some(Granularity::Step(known)) => Some(known.value),
         _ => None,
@@ -96,36 +103,36 @@ fn finds_both_kinds_of_steps() {
         15.625e6,
     ] {
         let to = f64::max(3e6, 2.5 * true_step) as u64;
-        let right =
+        let is_true_step =
             |found: Option<f64>| found.is_some_and(|found| (found / true_step - 1.0).abs() < 0.01);
-        let rounds = scanned(
+        let rounds = measure_steps(
             &WaitModel {
                 rounding: Some(true_step),
-                ..noisy(true_step)
+                ..noisy_model(true_step)
             },
             to,
         );
         assert!(
-            right(step(rounds.rounding)) && step(rounds.grid).is_none(),
+            is_true_step(step_value(rounds.rounding)) && step_value(rounds.grid).is_none(),
             "{true_step}: {rounds:?}"
         );
-        let grid = scanned(
+        let grid = measure_steps(
             &WaitModel {
                 grid: Some(true_step),
-                ..noisy(true_step)
+                ..noisy_model(true_step)
             },
             to,
         );
         assert!(
-            right(step(grid.grid)) && step(grid.rounding).is_none(),
+            is_true_step(step_value(grid.grid)) && step_value(grid.rounding).is_none(),
             "{true_step}: {grid:?}"
         );
     }
 }
 
 #[test]
-fn no_step_gives_a_bound() {
-    let found = scanned(&noisy(100_000.0), 3_000_000);
+fn no_step_gives_upper_limit() {
+    let found = measure_steps(&noisy_model(100_000.0), 3_000_000);
     for kind in [found.rounding, found.grid] {
         let Some(Granularity::AtMost(bound)) = kind else {
             panic!("{found:?}")
@@ -135,15 +142,15 @@ fn no_step_gives_a_bound() {
 }
 
 #[test]
-fn steps_beyond_requests_stay_unbounded() {
-    let found = scanned(
+fn steps_beyond_requests_stay_unknown() {
+    let found = measure_steps(
         &WaitModel {
             rounding: Some(1e9),
             ..WaitModel::blocking("", 1_000.0)
         },
         3_000_000,
     );
-    assert_eq!((found.rounding, step(found.grid)), (None, None));
+    assert_eq!((found.rounding, step_value(found.grid)), (None, None));
 }
 
 #[test]
@@ -152,8 +159,8 @@ fn waits_can_be_early() {
         early: Some((0.5, 400_000.0)),
         ..WaitModel::blocking("", 1_000.0)
     };
-    let lengths = ask(&mut VirtualWaits::new(&model, 1), &[1_400_000; 100], 1_000);
-    let empty = ask(&mut VirtualWaits::empty_loop(1), &[0; 20], 0);
+    let lengths = make_waits(&mut VirtualWaits::new(&model, 1), &[1_400_000; 100], 1_000);
+    let empty = make_waits(&mut VirtualWaits::empty_loop(1), &[0; 20], 0);
     let run = WaitRun {
         lengths,
         empty,
@@ -177,8 +184,8 @@ fn waits_can_be_early() {
     );
 }
 
-fn waits() -> impl Strategy<Value = Vec<Wait>> {
-    let wild = (
+fn arbitrary_waits() -> impl Strategy<Value = Vec<Wait>> {
+    let any_values = (
         any::<u64>(),
         any::<i64>(),
         any::<i64>(),
@@ -199,13 +206,13 @@ fn waits() -> impl Strategy<Value = Vec<Wait>> {
         cpu_ns,
         run_delay_ns,
     };
-    prop::collection::vec(prop_oneof![wild, near].prop_map(wait), 0..40)
+    prop::collection::vec(prop_oneof![any_values, near].prop_map(wait), 0..40)
 }
 
 proptest! {
     #[test]
     fn arbitrary_input_never_panics(
-        lists in prop::collection::vec(waits(), 5),
+        lists in prop::collection::vec(arbitrary_waits(), 5),
         arms in prop::collection::vec(any::<i64>(), 0..4),
         ns_per_tick in any::<f64>(),
         hertz in any::<Option<f64>>(),
@@ -221,18 +228,18 @@ proptest! {
     }
 }
 
-/// On a loaded machine a wait is the later the longer it is: what was observed lies on a lattice of
-/// longer steps than those that requests are rounded to.
+/// On a loaded machine lateness grows with the length of a wait: the observed lengths then lie on a
+/// lattice whose steps are longer than those that requests are rounded to.
 #[test]
-fn growing_lateness_is_no_step() {
-    let (mut held, mut all) = (0, 0);
+fn growing_lateness_does_not_lengthen_steps() {
+    let (mut covering, mut all) = (0, 0);
     for true_step in [1e6, 1.0008e6, 4e6] {
         for ppm in [0.0, 1_000.0, 8_100.0, 20_000.0] {
             for first in 0..8 {
                 let model = WaitModel {
                     rounding: Some(true_step),
                     ppm,
-                    ..noisy(true_step)
+                    ..noisy_model(true_step)
                 };
                 let mut trace = WaitTrace {
                     reference: reference(),
@@ -241,8 +248,8 @@ fn growing_lateness_is_no_step() {
                 };
                 let to = (3.0 * true_step) as u64;
                 for seed in 0..3 {
-                    let requests = spread(60, to);
-                    let scan = ask(
+                    let requests = spread_requests(60, to);
+                    let scan = make_waits(
                         &mut VirtualWaits::new(&model, 10 * first + seed),
                         &requests,
                         to / 2,
@@ -264,13 +271,13 @@ fn growing_lateness_is_no_step() {
                     (high - low) / true_step < 0.15,
                     "{true_step} {ppm}: [{low}, {high}]"
                 );
-                held += u32::from((low..=high).contains(&true_step));
+                covering += u32::from((low..=high).contains(&true_step));
                 all += 1;
             }
         }
     }
     assert!(
-        20 * held >= 19 * all,
-        "{held} of {all} intervals hold the step"
+        20 * covering >= 19 * all,
+        "{covering} of {all} intervals cover the step"
     );
 }

@@ -81,7 +81,7 @@ fn watch_finding() -> Option<Finding> {
     let duration = |end: log::End| {
         humantime::format_duration(Duration::from_secs(end.watched_s.max(0.0) as u64)).to_string()
     };
-    Some(machine::watched(
+    Some(machine::report_watch(
         &log.begin?.date,
         log.end.map(duration),
         tally(&log.events),

@@ -1,4 +1,4 @@
-//! Checks of the clock source of the kernel and of the time stamp counter.
+//! Checks the clock source of the kernel and the time stamp counter.
 
 use timers::clock_sources::{self, Reader, TIME_STAMP_COUNTER};
 
@@ -9,7 +9,7 @@ use crate::findings::text;
 use crate::model::Severity::{Note, Ok, Problem, Unknown};
 use crate::model::{ClockSource, Finding, Platform};
 
-pub(super) fn clock_source(platform: &Platform) -> Judgement {
+pub(super) fn judge_clock_source(platform: &Platform) -> Judgement {
     let source = &platform.clocksource;
     let Some(name) = source.current.as_deref() else {
         return unknown();
@@ -29,7 +29,7 @@ pub(super) fn clock_source(platform: &Platform) -> Judgement {
             [
                 reason("conditional"),
                 current,
-                ("remedy", text(switch(source))),
+                ("remedy", text(switching_advice(source))),
             ],
         ),
         Reader::Kernel(what) => with_known(
@@ -38,24 +38,25 @@ pub(super) fn clock_source(platform: &Platform) -> Judgement {
                 [
                     current,
                     ("what", text(what)),
-                    ("remedy", text(remedy(source, platform))),
+                    ("remedy", text(fast_source_advice(source, platform))),
                 ],
             ),
-            [("cause", cause(source).map(text))],
+            [("cause", explain_choice(source).map(text))],
         ),
     }
 }
 
-/// Returns who selected a slow clock source: the kernel or the administrator.
-fn cause(source: &ClockSource) -> Option<String> {
-    let decides = |word: &&String| {
+/// Returns the reason why a clock source is used that needs a system call, as a text: the kernel's
+/// command line, the administrator, or the kernel. `None` if it is unknown.
+fn explain_choice(source: &ClockSource) -> Option<String> {
+    let affects_choice = |word: &&String| {
         let (name, value) = word.split_once('=').unwrap_or((word, ""));
         matches!(
             (name, value),
             ("notsc" | "USEPLATFORMCLOCK", _) | ("tsc", "unstable") | ("clocksource", _)
         )
     };
-    match source.parameters.iter().flatten().find(decides) {
+    match source.parameters.iter().flatten().find(affects_choice) {
         Some(word) => Some(format!("the kernel was started with {word}")),
         None if lists_tsc(source) => {
             Some("the time stamp counter could be used, but another one was chosen".into())
@@ -69,14 +70,14 @@ fn cause(source: &ClockSource) -> Option<String> {
 
 const READ_LOG: &str = "`dmesg | grep -i -e tsc -e clocksource` gives the reason";
 
-/// Returns how to get a clock source that needs no system call.
-fn remedy(source: &ClockSource, platform: &Platform) -> String {
+/// Returns the advice how to get a clock source that needs no system call.
+fn fast_source_advice(source: &ClockSource, platform: &Platform) -> String {
     if platform.os.family == "windows" {
         "as administrator, `bcdedit /deletevalue useplatformclock`, and restart, if it was set; else the counters of the CPUs \
          disagree, or the firmware says so"
             .into()
     } else if lists_tsc(source) {
-        switch(source)
+        switching_advice(source)
     } else if platform.hypervisor.is_some() {
         format!(
             "{READ_LOG}; have the hypervisor offer an invariant time stamp counter or a clock of its own (kvm-clock, Hyper-V)"
@@ -90,8 +91,8 @@ fn remedy(source: &ClockSource, platform: &Platform) -> String {
     }
 }
 
-/// Returns how to make the time stamp counter the clock source.
-fn switch(source: &ClockSource) -> String {
+/// Returns the advice how to make the time stamp counter the clock source.
+fn switching_advice(source: &ClockSource) -> String {
     let mut parameters = source.parameters.iter().flatten();
     let chosen = parameters.any(|word| word.starts_with("clocksource="));
     let permanent_fix = if chosen {
@@ -104,6 +105,7 @@ fn switch(source: &ClockSource) -> String {
     )
 }
 
+/// Returns whether the kernel offers the time stamp counter as a clock source.
 fn lists_tsc(source: &ClockSource) -> bool {
     source
         .available
@@ -111,7 +113,7 @@ fn lists_tsc(source: &ClockSource) -> bool {
         .any(|name| name == TIME_STAMP_COUNTER)
 }
 
-pub(super) fn tsc(platform: &Platform) -> Judgement {
+pub(super) fn judge_tsc(platform: &Platform) -> Judgement {
     let source = &platform.clocksource;
     let mut parameters = source.parameters.iter().flatten();
     let distrusted = parameters.any(|word| word == "tsc=unstable" || word == "notsc");
@@ -127,10 +129,10 @@ pub(super) fn tsc(platform: &Platform) -> Judgement {
     }
 }
 
-/// Reports that the kernel and CPUID contradict each other about the counter; `None` if they do
-/// not.
+/// Reports that the kernel and CPUID disagree about whether the time stamp counter is invariant;
+/// `None` if they agree or one of them does not say.
 #[must_use]
-pub fn conflict(platform: &Platform) -> Option<Finding> {
+pub fn report_tsc_conflict(platform: &Platform) -> Option<Finding> {
     let invariant = platform.invariant_counter();
     let word = |yes| text(if yes { "invariant" } else { "not invariant" });
     let (kernel, cpuid) = (word(invariant.value?), word(platform.cpu.invariant_tsc?));
