@@ -4,7 +4,7 @@
 use timermeter::report::{parse, render, schema};
 use timermeter::table::{Format, Style};
 
-use crate::sample::waits::{ticking, waiting, waiting_for_nothing};
+use crate::sample::waits::{report_of_periods, report_of_waits, report_without_finite_waits};
 use crate::sample::{nothing_determined, report};
 
 fn table(width: Option<u16>, colour: bool) -> String {
@@ -157,9 +157,9 @@ fn json_round_trips_and_fits_schema() {
     for report in [
         report(),
         nothing_determined(),
-        waiting(),
-        ticking(),
-        waiting_for_nothing(),
+        report_of_waits(),
+        report_of_periods(),
+        report_without_finite_waits(),
     ] {
         let text = render(&report, Format::Json, Style::default());
         let value: serde_json::Value = serde_json::from_str(&text).unwrap();
@@ -174,7 +174,7 @@ fn json_round_trips_and_fits_schema() {
         assert_eq!(again.lines().count(), text.lines().count());
         assert_eq!(parse(&again, "sample").unwrap(), read);
     }
-    for report in [report(), waiting(), ticking()] {
+    for report in [report(), report_of_waits(), report_of_periods()] {
         assert_eq!(
             parse(&render(&report, Format::Json, Style::default()), "sample").unwrap(),
             report
@@ -210,7 +210,7 @@ fn schema_refuses_other_documents() {
 
 /// A report of sleep primitives and a report of periodic timers in a format.
 fn render_waits(format: Format, width: Option<u16>) -> String {
-    [waiting(), ticking()]
+    [report_of_waits(), report_of_periods()]
         .map(|report| {
             render(
                 &report,
@@ -237,9 +237,13 @@ fn waits_at_120_columns() {
 #[test]
 fn waits_as_json() {
     let waits: serde_json::Value =
-        serde_json::from_str(&render(&waiting(), Format::Json, Style::default())).unwrap();
-    let periods: serde_json::Value =
-        serde_json::from_str(&render(&ticking(), Format::Json, Style::default())).unwrap();
+        serde_json::from_str(&render(&report_of_waits(), Format::Json, Style::default())).unwrap();
+    let periods: serde_json::Value = serde_json::from_str(&render(
+        &report_of_periods(),
+        Format::Json,
+        Style::default(),
+    ))
+    .unwrap();
     // Only rows differ from other reports; a row of each kind shows all members.
     let rows = [
         &waits["waits"][0],
@@ -265,7 +269,11 @@ fn waits_as_markdown() {
 
 #[test]
 fn hostile_wait_texts_are_cleaned() {
-    for report in [waiting(), ticking(), waiting_for_nothing()] {
+    for report in [
+        report_of_waits(),
+        report_of_periods(),
+        report_without_finite_waits(),
+    ] {
         for format in [Format::Table, Format::Csv, Format::Markdown] {
             let text = render(&report, format, Style::default());
             let is_control =

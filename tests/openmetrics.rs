@@ -1,5 +1,5 @@
-//! Metrics: of a handmade report with all that can go wrong, and what Prometheus's own tools say of
-//! them, of the alerts and of the dashboard.
+//! Checks the OpenMetrics output of handmade reports with unusual values. Prometheus's tool
+//! `promtool` checks this output and the alert rules.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -21,7 +21,8 @@ fn rendered(report: &Report) -> String {
     render(report, Format::OpenMetrics, Style::default())
 }
 
-fn known(value: f64) -> Option<Interval> {
+/// A figure whose interval has no known upper end.
+fn figure(value: f64) -> Option<Interval> {
     Some(Interval {
         value,
         low: 0.9 * value,
@@ -29,21 +30,22 @@ fn known(value: f64) -> Option<Interval> {
     })
 }
 
-/// The same timer under two sets of conditions, one of which is written as the other is.
-fn waits() -> Report {
+/// A report with three rows of one sleep primitive, two of which have equal conditions, and a
+/// periodic timer.
+fn report_of_waits() -> Report {
     let lateness = Lateness {
         request_ns: 1_000_000,
         waits: 500,
         with_others: false,
-        p50_ns: known(55_000.0),
+        p50_ns: figure(55_000.0),
         p90_ns: None,
-        p99_ns: known(71_000.5),
+        p99_ns: figure(71_000.5),
         p999_ns: None,
         max_ns: 1.25e6,
         timers_part_ns: None,
         early: 0.002,
         earliest_ns: 40.0,
-        cpu_ns: known(2_100.0),
+        cpu_ns: figure(2_100.0),
         cpu_cycles: None,
         error_ns: 55_000.0,
         spread: None,
@@ -57,7 +59,7 @@ fn waits() -> Report {
         status: Status::Ok,
         ..RowHead::default()
     };
-    let of = |slack_ns| WaitRow {
+    let row = |slack_ns| WaitRow {
         head: head("nanosleep"),
         conditions: WaitConditions {
             slack_ns,
@@ -66,9 +68,9 @@ fn waits() -> Report {
         },
         means: Default::default(),
         figures: Some(WaitFigures {
-            floor_ns: known(53_000.0),
+            floor_ns: figure(53_000.0),
             lateness: vec![lateness.clone()],
-            proportional_ppm: known(12.0),
+            proportional_ppm: figure(12.0),
             ..WaitFigures::default()
         }),
     };
@@ -77,14 +79,14 @@ fn waits() -> Report {
         conditions: WaitConditions::default(),
         period_ns: 10_000_000,
         figures: Some(PeriodFigures {
-            rate_error_ppm: known(-0.3),
-            jitter_p99_ns: known(8_000.0),
+            rate_error_ppm: figure(-0.3),
+            jitter_p99_ns: figure(8_000.0),
             missed: 3,
             expirations: 900,
             ..PeriodFigures::default()
         }),
     };
-    let waits = vec![of(Some(50_000)), of(Some(50_000)), of(None)];
+    let waits = vec![row(Some(50_000)), row(Some(50_000)), row(None)];
     Report {
         timers: Vec::new(),
         waits,
@@ -93,8 +95,8 @@ fn waits() -> Report {
     }
 }
 
-/// Of a real run, with verdicts.
-fn kept() -> Report {
+/// A report of a real run, which has verdicts.
+fn stored_report() -> Report {
     let file = "reports/amd-epyc-zen-5-kvm-debian-12/2026-11-23/report.json";
     timermeter::report::read(&Path::new(env!("CARGO_MANIFEST_DIR")).join(file)).unwrap()
 }
@@ -106,7 +108,7 @@ fn metrics_of_clocks() {
 
 #[test]
 fn waits_and_periods() {
-    insta::assert_snapshot!(rendered(&waits()));
+    insta::assert_snapshot!(rendered(&report_of_waits()));
 }
 
 #[test]
@@ -145,7 +147,7 @@ fn omits_impossible_start_time() {
 
 #[test]
 fn metric_families_are_grouped_without_duplicates() {
-    for text in [rendered(&report()), rendered(&waits())] {
+    for text in [rendered(&report()), rendered(&report_of_waits())] {
         let samples: Vec<&str> = text.lines().filter(|line| !line.starts_with('#')).collect();
         let labels = |sample: &&str| sample.rsplit_once(' ').map(|(labels, _)| labels.to_owned());
         let distinct: BTreeSet<_> = samples.iter().map(labels).collect();
@@ -163,7 +165,8 @@ fn metric_families_are_grouped_without_duplicates() {
     }
 }
 
-/// Runs promtool with `input`; `None` where it is not installed.
+/// Runs promtool with `input`. Returns whether it succeeded, and its output; `None` if it is not
+/// installed.
 fn promtool(arguments: &[&str], input: &str) -> Option<(bool, String)> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("deploy/prometheus");
     let mut command = Command::new("promtool");
@@ -196,13 +199,20 @@ fn promtool(arguments: &[&str], input: &str) -> Option<(bool, String)> {
 
 #[test]
 fn promtool_accepts_the_metrics() {
-    for text in [report(), kept(), waits(), nothing_determined()].map(|report| rendered(&report)) {
+    for text in [
+        report(),
+        stored_report(),
+        report_of_waits(),
+        nothing_determined(),
+    ]
+    .map(|report| rendered(&report))
+    {
         let Some((accepted, reported)) = promtool(&["check", "metrics"], &text) else {
             return;
         };
         assert!(accepted && reported.is_empty(), "{reported}\n{text}");
     }
-    // And would have something to say.
+    // A wrong document fails, so that the check above can fail.
     let wrong = "# TYPE a_ms gauge\na_ms 1\n";
     assert!(promtool(&["check", "metrics"], wrong).is_some_and(|(accepted, _)| !accepted));
 }
@@ -221,8 +231,8 @@ fn alert_rules_pass_their_tests() {
     }
 }
 
-/// The names of metrics in an expression.
-fn names(text: &str) -> BTreeSet<&str> {
+/// The names of metrics in a text.
+fn metric_names(text: &str) -> BTreeSet<&str> {
     let words = text.split(|c: char| !c.is_ascii_alphanumeric() && c != '_');
     words
         .filter(|word| word.starts_with("timermeter_"))
@@ -231,14 +241,17 @@ fn names(text: &str) -> BTreeSet<&str> {
 
 #[test]
 fn alerts_use_existing_metrics() {
-    let written = rendered(&kept()) + &rendered(&report()) + &rendered(&waits());
-    let there: BTreeSet<&str> = names(&written);
+    let written = rendered(&stored_report()) + &rendered(&report()) + &rendered(&report_of_waits());
+    let existing: BTreeSet<&str> = metric_names(&written);
     let rules =
         Path::new(env!("CARGO_MANIFEST_DIR")).join("deploy/prometheus/timermeter.rules.yml");
     let rules = fs::read_to_string(rules).unwrap();
-    let unknown: Vec<_> = names(&rules).difference(&there).copied().collect();
+    let unknown: Vec<_> = metric_names(&rules)
+        .difference(&existing)
+        .copied()
+        .collect();
     assert!(
-        names(&rules).len() >= 8 && unknown.is_empty(),
+        metric_names(&rules).len() >= 8 && unknown.is_empty(),
         "{unknown:?}"
     );
 }

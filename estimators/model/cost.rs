@@ -19,8 +19,8 @@ pub enum Following {
     Unknown,
 }
 
-/// Other values of the cost of an invocation. The costs of the loop and of the reference are
-/// subtracted.
+/// The median and the 99th percentile of the cost of single invocations, and how they were measured.
+/// The costs of the loop and of the reference are subtracted.
 #[apply(wire)]
 pub struct Cost {
     /// Median of single invocations as measured by the reference, in nanoseconds, a multiple of its
@@ -148,8 +148,9 @@ impl AddedTimes {
         })
     }
 
-    /// The greatest upper end of the intervals of the times that a read adds to the usual kinds of
-    /// work, in nanoseconds.
+    /// The greatest upper end of the intervals of the times that a read adds to the
+    /// [usual](Context::USUAL) kinds of work, in nanoseconds; the time itself counts if its upper end
+    /// is unknown. `None` if none was measured.
     pub fn max_upper_ns(&self) -> Option<f64> {
         let found = Context::USUAL
             .into_iter()
@@ -173,17 +174,17 @@ mod tests {
                 work_ns: 9.0,
             })
         };
-        let mut adds = AddedTimes::default();
-        assert_eq!((adds.range(), adds.max_upper_ns()), (None, None));
+        let mut times = AddedTimes::default();
+        assert_eq!((times.range(), times.max_upper_ns()), (None, None));
         for (context, ns) in Context::ALL
             .into_iter()
             .zip([0.1, 0.7, 3.5, 4.0, 700.0, 90.0])
         {
-            adds.set(context, added(ns));
-            assert_eq!(adds.get(context), added(ns));
+            times.set(context, added(ns));
+            assert_eq!(times.get(context), added(ns));
         }
         assert_eq!(
-            (adds.range(), adds.max_upper_ns()),
+            (times.range(), times.max_upper_ns()),
             (Some([0.1, 4.0]), Some(5.0))
         );
         let text = serde_json::to_string(&Context::ALL).unwrap();

@@ -33,19 +33,22 @@ impl Serialize for Interval {
     }
 }
 
-/// In memory an unknown end is infinite, so that arithmetic needs no special cases.
+/// Reads the lower end; null becomes −∞, so that arithmetic needs no special cases.
 fn lower_end<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
     Ok(Option::deserialize(deserializer)?.unwrap_or(lowest()))
 }
 
+/// Reads the upper end; null becomes ∞.
 fn upper_end<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
     Ok(Option::deserialize(deserializer)?.unwrap_or(highest()))
 }
 
+/// The lower end of an unknown interval.
 fn lowest() -> f64 {
     f64::NEG_INFINITY
 }
 
+/// The upper end of an unknown interval.
 fn highest() -> f64 {
     f64::INFINITY
 }

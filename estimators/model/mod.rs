@@ -1,6 +1,9 @@
 //! Data types of a report: timer, value with interval, verdict and platform, with their
 //! serialisation. This module does not measure, judge or print, and does not depend on other
 //! modules of the program.
+//!
+//! The attributes `wire` (part of a report), `recorded` (part of a trace) and `names` (an enum whose
+//! variants have names in documents) are defined in the root of this crate.
 
 mod cost;
 mod figure;
@@ -37,7 +40,7 @@ pub use verdict::{
 };
 pub use wait::{
     BackgroundLoad, Granularity, Lateness, LatenessHistogram, Steps, USUAL_WAIT_NS, WaitConditions,
-    WaitFigures, WaitRow, beats,
+    WaitFigures, WaitRow, is_better_wait,
 };
 
 /// The declared properties of a timer, as stored in documents.

@@ -1,4 +1,7 @@
 //! A periodic timer in a report: its rate, its jitter, and its policy for missed expirations.
+//!
+//! The grid of a periodic timer is the series of times, one period apart, at which it expires. A
+//! timer that starts a new period after each wake-up has no grid.
 
 use super::row::deref_to_head;
 use super::{Interval, RowHead, WaitConditions};
@@ -25,7 +28,8 @@ pub struct PeriodFigures {
     pub jitter_p50_ns: Option<Interval>,
     /// 99th percentile of |interval − period|, in nanoseconds; requires 500 intervals.
     pub jitter_p99_ns: Option<Interval>,
-    /// Median lateness relative to its own grid, in nanoseconds.
+    /// Median lateness relative to its own grid, in nanoseconds; without a grid, relative to one
+    /// period after the preceding wake-up.
     pub lateness_p50_ns: Option<Interval>,
     /// 99th percentile of this lateness, in nanoseconds; requires 500 wake-ups.
     pub lateness_p99_ns: Option<Interval>,

@@ -67,7 +67,8 @@ pub struct IntervalHistogram {
     pub above: u64,
 }
 
-/// Histogram of the cost of single invocations over all processes, minus the bracket.
+/// Histogram of the cost of single invocations over all processes. The time of the bracket (two
+/// reads of the reference with nothing between) is subtracted.
 #[apply(wire)]
 pub struct CostHistogram {
     /// The lower end of the first bin, in nanoseconds. Each bin is centred at a multiple of the

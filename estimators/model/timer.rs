@@ -77,7 +77,7 @@ pub struct TimerRow {
     pub properties: Option<Properties>,
     /// The number of observations of each kind.
     pub observations: Option<Observations>,
-    /// Data for its plots; null if nothing was observed.
+    /// Data for its plots; null if there are no observations.
     pub figures: Option<PlotData>,
 }
 

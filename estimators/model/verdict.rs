@@ -116,7 +116,7 @@ impl Verdicts {
             .filter_map(|question| self.asked(question))
     }
 
-    /// Returns the failures that set the Quality to 0.
+    /// Returns the failed answers that set the Quality to 0.
     pub fn disqualifying(&self) -> impl Iterator<Item = Answer<'_>> {
         self.answers()
             .filter(|answer| answer.question.disqualifies() && answer.outcome == Outcome::Fail)
@@ -164,11 +164,12 @@ pub struct ComparedPath {
     pub readings: u32,
     /// The largest lead of a reading over the following one, in nanoseconds; 0 if there is none.
     pub ahead_ns: f64,
-    /// The largest lag of a reading behind the preceding one, in excess of its unit and its tick,
-    /// in nanoseconds; 0 if there is none.
+    /// The largest lag of a reading behind the preceding one, in nanoseconds, in excess of the unit
+    /// and the tick of the clock; 0 if there is none.
     pub behind_ns: f64,
     /// The smallest lead or lag that this comparison detects, in nanoseconds.
-    pub sees_ns: f64,
+    #[serde(rename = "sees_ns")]
+    pub min_detected_ns: f64,
 }
 
 /// Verdict on the order of readings within one thread.
@@ -212,8 +213,9 @@ pub struct ThreadSafe {
 }
 
 impl ThreadSafe {
-    /// Returns the CPU with the largest absolute offset from the first CPU.
-    pub fn furthest(&self) -> Option<&CpuOffset> {
+    /// Returns the offset from the first CPU that is largest in absolute value; `None` without
+    /// offsets.
+    pub fn largest_offset(&self) -> Option<&CpuOffset> {
         self.offsets
             .iter()
             .max_by(|a, b| a.ns.abs().total_cmp(&b.ns.abs()))

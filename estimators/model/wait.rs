@@ -35,7 +35,8 @@ pub struct WaitConditions {
     pub cpu: Option<u32>,
 }
 
-/// A granularity: the step in which the lengths of waits or the wake-ups move.
+/// A granularity: the step between the possible lengths of waits, or between the possible times of
+/// wake-ups.
 #[apply(wire)]
 #[derive(Copy)]
 #[serde(rename_all = "kebab-case")]
@@ -57,7 +58,7 @@ impl Granularity {
     }
 }
 
-/// Granularity of waits of about one length.
+/// Granularity of waits up to one length.
 #[apply(wire)]
 #[derive(Copy)]
 pub struct Steps {
@@ -101,8 +102,8 @@ pub struct Lateness {
     /// thread was ready to run but had no CPU; null if it spins or the system does not report this
     /// time.
     pub timers_part_ns: Option<Interval>,
-    /// Share of waits that returned too early, in excess of the uncertainty of the reference: a
-    /// defect.
+    /// Share of waits that returned before the requested time, by more than the uncertainty of the
+    /// reference. Such a wait is a defect of the primitive.
     pub early: f64,
     /// The largest earliness, in nanoseconds; 0 if no wait was early.
     pub earliest_ns: f64,
@@ -165,9 +166,9 @@ impl Lateness {
     }
 }
 
-/// Returns whether one sleep primitive is better than another, given the lateness and the CPU time
-/// of each: clearly better in one value and not clearly worse in the other.
-pub fn beats(one: [f64; 2], other: [f64; 2]) -> bool {
+/// Returns whether one sleep primitive is better than another: clearly better in lateness or in CPU
+/// time, and not clearly worse in the other. Each argument is `[lateness, CPU time]`.
+pub fn is_better_wait(one: [f64; 2], other: [f64; 2]) -> bool {
     /// The least relative difference that counts; smaller differences do not repeat in the next
     /// run.
     const MIN_RELATIVE_DIFFERENCE: f64 = 0.1;
@@ -181,7 +182,7 @@ pub fn beats(one: [f64; 2], other: [f64; 2]) -> bool {
 #[apply(wire)]
 #[derive(Default)]
 pub struct WaitFigures {
-    /// Granularity at each scale of lengths; it may grow with the length.
+    /// Granularity at each scale of lengths, because it may grow with the length.
     pub steps: Vec<Steps>,
     /// Duration of the shortest wait, in nanoseconds: the median of waits with a request of 1 ns.
     pub floor_ns: Option<Interval>,

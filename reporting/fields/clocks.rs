@@ -5,7 +5,8 @@ use crate::model::{Context, Finding, Interval, ResolutionKind, TimerRow, Verdict
 use crate::table::Value;
 use crate::text::numbers::{plus_minus, range_ns};
 
-/// The fields in this file apply to clocks only, except the identity and the findings.
+/// The kind of the rows that have the fields in this file, except identity and findings, which rows
+/// of all kinds have.
 const CLOCKS: &[Kind] = &[Kind::Clocks];
 
 /// All fields of clocks, in column order.
@@ -130,9 +131,9 @@ fn trust_fields() -> Vec<Field> {
             "Whether it agrees with the same clock read on another path";
         answered_by: Text = verdicts.read_path.path?.name(),
             "The component that answers a read: `user-mode`, `system-call`, `trapped`";
-        offset_max: Nanoseconds = verdicts.thread_safe.furthest()?.ns.abs(),
+        offset_max: Nanoseconds = verdicts.thread_safe.largest_offset()?.ns.abs(),
             "Largest absolute difference of this clock between the first CPU and another CPU";
-        offset_uncertainty: Nanoseconds = verdicts.thread_safe.furthest()?.uncertainty_ns.abs(),
+        offset_uncertainty: Nanoseconds = verdicts.thread_safe.largest_offset()?.uncertainty_ns.abs(),
             "Uncertainty of this difference";
         rate_offset: Ppm = rate_offset(verdicts)?, "Rate of the clock relative to its reference, minus 1",
             column("rate", "rate error (ppm)"), interval(), metric("rate_error"), compared("drift", Scatter::Slew);
@@ -171,6 +172,7 @@ fn step_or_limit(row: &TimerRow, step: Interval) -> FieldValue {
     }
 }
 
+/// The rate error of a clock in ppm, with its uncertainty as interval.
 fn rate_offset(verdicts: &Verdicts) -> Option<Interval> {
     let (offset, half) = (
         verdicts.stable.offset_ppm?,

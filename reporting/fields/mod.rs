@@ -68,13 +68,12 @@ pub enum Visibility {
     Wide,
 }
 
-/// An OpenMetrics gauge: its name without the prefix, the kind of row and the unit, and the
-/// quantile if several gauges share the name.
+/// An OpenMetrics gauge. Several gauges share a name if they are percentiles of one quantity.
 #[derive(Clone, Copy)]
 pub struct Metric {
-    /// The name, as in `cost`.
+    /// The name, as in `cost`: without `timermeter_`, the kind of row and the unit.
     pub name: &'static str,
-    /// The percentile, as in `99`.
+    /// The percentile, as in `99`; `None` if the gauge is not a percentile.
     pub percentile: Option<&'static str>,
 }
 
@@ -267,7 +266,7 @@ impl Field {
         let out_of_range = [(figure.value, range)]
             .into_iter()
             .chain(ends)
-            .find(|(number, range)| !range.holds(*number));
+            .find(|(number, range)| !range.contains(*number));
         let describe =
             |(number, range): (f64, Range)| format!("{} is {number:?}, outside {range}", self.key);
         let (low, high) = (figure.low, figure.high);
@@ -357,7 +356,7 @@ impl Field {
     }
 
     fn column_with(&self, heading: &'static str, notation: Notation) -> TableColumn {
-        let column = match self.unit.kind() {
+        let column = match self.unit.column_type() {
             Type::Figure | Type::Count => TableColumn::right(heading, notation),
             Type::Text | Type::Truth | Type::Time | Type::Day => TableColumn::left(heading),
         };
@@ -433,6 +432,7 @@ impl Field {
         }
     }
 
+    /// Shows the column by default on these terminals.
     fn in_tables(self, visibility: Visibility) -> Self {
         Self {
             visibility: Some(visibility),
@@ -440,6 +440,7 @@ impl Field {
         }
     }
 
+    /// Omits the field in files with all columns.
     fn derived(self) -> Self {
         Self {
             derived: true,
@@ -447,6 +448,7 @@ impl Field {
         }
     }
 
+    /// Adds fields for the ends of the interval.
     fn interval(self) -> Self {
         Self {
             has_interval: true,
@@ -458,6 +460,7 @@ impl Field {
         Self { range, ..self }
     }
 
+    /// Adds a gauge.
     fn metric(self, name: &'static str) -> Self {
         Self {
             metric: Some(Metric {
@@ -468,6 +471,7 @@ impl Field {
         }
     }
 
+    /// Adds a gauge with the label `percentile`.
     fn quantile(self, name: &'static str, percentile: &'static str) -> Self {
         Self {
             metric: Some(Metric {
@@ -478,6 +482,7 @@ impl Field {
         }
     }
 
+    /// Includes the field in comparisons.
     fn compared(self, name: &'static str, scatter: Scatter) -> Self {
         Self {
             compared: Some((name, scatter)),

@@ -130,12 +130,15 @@ fn tsc_offset(report: &Report) -> Option<CpuOffset> {
             .and_then(|properties| properties.family)
             == Some(Family::CpuCounter)
     };
-    let furthest = |row: &TimerRow| row.verdicts.as_ref()?.thread_safe.furthest().copied();
+    let largest_offset = |row: &TimerRow| {
+        let verdicts = row.verdicts.as_ref()?;
+        verdicts.thread_safe.largest_offset().copied()
+    };
     let offsets = report
         .timers
         .iter()
         .filter(reads_counter)
-        .filter_map(furthest);
+        .filter_map(largest_offset);
     offsets.min_by(|a, b| a.uncertainty_ns.abs().total_cmp(&b.uncertainty_ns.abs()))
 }
 

@@ -15,7 +15,7 @@ pub enum Kind {
     /// Clocks
     #[default]
     Clocks,
-    /// Sleep primitives, a row a length and set of conditions
+    /// Sleep primitives: a row for each length and set of conditions
     Waits,
     /// Periodic timers
     Periods,
@@ -55,8 +55,8 @@ impl Kind {
 pub struct Row<'a> {
     /// The part of the report that the row shows.
     pub source: Source<'a>,
-    /// Which of slack, policy, load and CPU differ among the rows of the same kind.
-    varied: [bool; CONDITIONS],
+    /// Whether slack, policy, load and CPU, in this order, differ among the rows of the same kind.
+    varied: [bool; CONDITION_COUNT],
 }
 
 /// The part of a report that a row shows.
@@ -109,7 +109,7 @@ impl<'a> From<&'a TimerRow> for Row<'a> {
     fn from(row: &'a TimerRow) -> Self {
         Self {
             source: Source::Clock(row),
-            varied: [false; CONDITIONS],
+            varied: [false; CONDITION_COUNT],
         }
     }
 }
@@ -145,7 +145,8 @@ impl<'a> Row<'a> {
         }
     }
 
-    /// The lateness of waits of the length that the row shows.
+    /// The lateness of waits of the length that the row shows; `None` if the row shows all lengths,
+    /// and for rows of other kinds.
     #[must_use]
     pub fn lateness(self) -> Option<&'a Lateness> {
         if let Source::Wait(_, late) = self.source {
@@ -155,7 +156,7 @@ impl<'a> Row<'a> {
         }
     }
 
-    /// The results of a periodic timer.
+    /// The results of a periodic timer; `None` for rows of other kinds and without results.
     pub(super) fn period(self) -> Option<&'a PeriodFigures> {
         if let Source::Period(row) = self.source {
             row.figures.as_ref()
@@ -179,11 +180,13 @@ impl<'a> Row<'a> {
     /// The conditions of the wait; `None` for clocks and for timers that could not be measured.
     #[must_use]
     pub fn conditions(&self) -> Option<&'a WaitConditions> {
-        self.all_conditions()
+        self.recorded_conditions()
             .filter(|conditions| !conditions.policy.is_empty())
     }
 
-    fn all_conditions(&self) -> Option<&'a WaitConditions> {
+    /// The conditions as the report holds them; the policy is empty if the timer could not be
+    /// measured.
+    fn recorded_conditions(&self) -> Option<&'a WaitConditions> {
         match self.source {
             Source::Clock(_) => None,
             Source::Wait(row, _) => Some(&row.conditions),
@@ -194,7 +197,7 @@ impl<'a> Row<'a> {
     /// The id, conditions and length, which identify a row among the rows of its kind.
     #[must_use]
     pub fn identity(&self) -> (&'a str, Option<&'a WaitConditions>, Option<u64>) {
-        (self.id(), self.all_conditions(), self.request_ns())
+        (self.id(), self.recorded_conditions(), self.request_ns())
     }
 
     /// The requested length of a wait, or the period, in nanoseconds.
@@ -254,7 +257,7 @@ impl<'a> Row<'a> {
         let lengths: Vec<Self> = figures
             .into_iter()
             .flat_map(|figures| figures.by_length())
-            .map(|late| self.at(late))
+            .map(|late| self.at_length(late))
             .collect();
         if lengths.is_empty() {
             vec![self]
@@ -263,9 +266,9 @@ impl<'a> Row<'a> {
         }
     }
 
-    /// The row limited to one length.
+    /// The row limited to the length of `late`; the row itself if it is no sleep primitive.
     #[must_use]
-    pub fn at(self, late: &'a Lateness) -> Self {
+    pub fn at_length(self, late: &'a Lateness) -> Self {
         match self.source {
             Source::Wait(row, _) => Self {
                 source: Source::Wait(row, Some(late)),
@@ -277,9 +280,10 @@ impl<'a> Row<'a> {
 }
 
 /// The number of conditions of a wait: slack, policy, load and CPU.
-const CONDITIONS: usize = 4;
+const CONDITION_COUNT: usize = 4;
 
-fn conditions_in_words(conditions: &WaitConditions) -> [String; CONDITIONS] {
+/// Describes slack, policy, load and CPU, in this order.
+fn conditions_in_words(conditions: &WaitConditions) -> [String; CONDITION_COUNT] {
     let load = match conditions.load {
         BackgroundLoad::None => "idle",
         BackgroundLoad::SameCpu => "busy CPU",
@@ -313,7 +317,7 @@ pub fn rows(report: &Report, kind: Kind) -> Vec<Row<'_>> {
         .into_iter()
         .map(|source| Row {
             source,
-            varied: [false; CONDITIONS],
+            varied: [false; CONDITION_COUNT],
         })
         .collect();
     let conditions: Vec<&WaitConditions> = rows.iter().filter_map(Row::conditions).collect();

@@ -30,9 +30,9 @@ fn names_of_fields_are_unique() {
 #[test]
 fn gauges_are_numbers() {
     for field in fields().iter().filter(|field| field.metric.is_some()) {
-        let kind = field.unit.kind();
+        let column_type = field.unit.column_type();
         assert!(
-            matches!(kind, Type::Figure | Type::Count | Type::Truth),
+            matches!(column_type, Type::Figure | Type::Count | Type::Truth),
             "{}",
             field.key
         );

@@ -41,9 +41,9 @@ pub enum Scatter {
     Cost,
     /// The scatter of spreads.
     Spread,
-    /// The scatter that follows from cost and spread.
+    /// The scatter of Qualities, which follows from the scatter of costs and of spreads.
     Quality,
-    /// The range within which the kernel slews its clock.
+    /// The change of a rate that the kernel causes when it slews its clock.
     Slew,
     /// The scatter of latenesses.
     Lateness,
@@ -100,9 +100,9 @@ impl Unit {
         }
     }
 
-    /// The type of a file column.
+    /// The type of a column of a file (CSV or Parquet) with this unit.
     #[must_use]
-    pub fn kind(self) -> Type {
+    pub fn column_type(self) -> Type {
         match self {
             Self::Text => Type::Text,
             Self::Truth => Type::Truth,
@@ -113,9 +113,10 @@ impl Unit {
         }
     }
 
-    /// The base unit in OpenMetrics, and the divisor that converts a value to it.
+    /// The suffix of metric names that states the base unit in OpenMetrics, and the divisor that
+    /// converts a value to this base unit.
     #[must_use]
-    pub fn base(self) -> (&'static str, f64) {
+    pub fn base_unit(self) -> (&'static str, f64) {
         match self {
             Self::Nanoseconds => ("_seconds", 1e9),
             Self::Hertz => ("_hertz", 1.0),
@@ -125,12 +126,13 @@ impl Unit {
         }
     }
 
-    /// Whether sorting puts the largest value first.
+    /// Whether tables put the largest value first by default.
     #[must_use]
     pub fn is_largest_first(self) -> bool {
         matches!(self, Self::Share | Self::Percent | Self::Day)
     }
 
+    /// The range of valid numbers with this unit.
     pub(super) fn range(self) -> Range {
         match self {
             Self::Nanoseconds | Self::Cycles | Self::Ticks => Range::LENGTH,
@@ -187,8 +189,8 @@ impl Range {
 
     /// Whether the range contains a number.
     #[must_use]
-    pub fn holds(&self, figure: f64) -> bool {
-        (self.min..=self.max).contains(&figure) && !(self.excludes_min && figure <= self.min)
+    pub fn contains(&self, number: f64) -> bool {
+        (self.min..=self.max).contains(&number) && !(self.excludes_min && number <= self.min)
     }
 
     /// The range for the ends of an interval, which may equal the lower bound.

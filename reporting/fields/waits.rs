@@ -3,17 +3,17 @@
 use super::{Field, FieldValue, Kind, Range, Read, Scatter, Visibility, field_table};
 use crate::model::{Granularity, MissedPolicy};
 
-/// The fields of sleep primitives only.
+/// The kind of the rows that have the fields of sleep primitives only.
 const WAITS: &[Kind] = &[Kind::Waits];
-/// The fields of periodic timers only.
+/// The kind of the rows that have the fields of periodic timers only.
 const PERIODS: &[Kind] = &[Kind::Periods];
-/// The fields of sleep primitives and of periodic timers.
-const BOTH: &[Kind] = &[Kind::Waits, Kind::Periods];
+/// The kinds of the rows that have the fields of sleep primitives and of periodic timers.
+const WAITS_AND_PERIODS: &[Kind] = &[Kind::Waits, Kind::Periods];
 
 pub(super) fn fields() -> Vec<Field> {
     let mut all = condition_fields();
     all.extend(timer_fields());
-    all.extend(interval_fields());
+    all.extend(rate_and_jitter_fields());
     all.extend(lateness_fields());
     all.extend(length_fields());
     all.extend(expiration_fields());
@@ -22,7 +22,7 @@ pub(super) fn fields() -> Vec<Field> {
 
 /// The conditions of the measurement.
 fn condition_fields() -> Vec<Field> {
-    field_table! { Read::Row, BOTH, |row| row;
+    field_table! { Read::Row, WAITS_AND_PERIODS, |row| row;
         conditions: Text = Some(row.conditions_in_words(false)).filter(|text| !text.is_empty()),
             "The conditions in which the rows of a report differ", in_tables(Visibility::Always);
         slack: Nanoseconds = row.conditions()?.slack_ns? as f64, "Timer slack of the waiting thread", range(Range::INTEGER);
@@ -55,7 +55,7 @@ fn timer_fields() -> Vec<Field> {
 
 /// The lateness of waits and of periodic timers.
 fn lateness_fields() -> Vec<Field> {
-    let latenesses = field_table! { Read::Row, BOTH, |row| row;
+    let latenesses = field_table! { Read::Row, WAITS_AND_PERIODS, |row| row;
         late_p50: Nanoseconds = row.wait_or_period(|late| late.p50_ns, |found| found.lateness_p50_ns),
             "Median lateness: of waits, observed minus requested; of wake-ups, relative to their grid",
             in_tables(Visibility::Always), quantile("lateness", "50"), compared("lateness", Scatter::Lateness);
@@ -66,7 +66,7 @@ fn lateness_fields() -> Vec<Field> {
         late_p999: Nanoseconds = row.lateness()?.p999_ns, "99.9th percentile of lateness",
             column("late-p999", "late p99.9"), quantile("lateness", "99.9");
     };
-    let mut all = field_table! { Read::Row, BOTH, |row| row;
+    let mut all = field_table! { Read::Row, WAITS_AND_PERIODS, |row| row;
         request: Nanoseconds = row.request_ns()? as f64, "The requested length, or the period",
             column("request", "asked"), in_tables(Visibility::Always);
         waits: Count = row.lateness().map(|late| late.waits).or(row.period().map(|found| found.wakeups)),
@@ -77,7 +77,7 @@ fn lateness_fields() -> Vec<Field> {
             .into_iter()
             .map(|field| field.interval().range(Range::ANY)),
     );
-    all.extend(field_table! { Read::Row, BOTH, |row| row;
+    all.extend(field_table! { Read::Row, WAITS_AND_PERIODS, |row| row;
         late_max: Nanoseconds = row.lateness().map(|late| late.max_ns).or(row.period().and_then(|found| found.max_ns)),
             "Largest lateness of a wait or wake-up", range(Range::ANY), in_tables(Visibility::Wide), metric("lateness_max");
     });
@@ -102,7 +102,7 @@ fn length_fields() -> Vec<Field> {
 }
 
 /// The rate and the jitter of periodic timers.
-fn interval_fields() -> Vec<Field> {
+fn rate_and_jitter_fields() -> Vec<Field> {
     let figures = field_table! { Read::Row, PERIODS, |row| row.period()?;
         rate_error: Ppm = row.rate_error_ppm, "Relative difference of the period from the requested one",
             column("rate", "rate error (ppm)"), in_tables(Visibility::Always), metric("rate_error"), compared("rate", Scatter::None);

@@ -56,7 +56,7 @@ pub fn cells(
         let cells = columns.iter().zip(&report_cells);
         let value = |(field, report_cell): (&&Field, &Option<Value>)| {
             let value = report_cell.clone().unwrap_or_else(|| field.value(row));
-            value.into_type(field.unit.kind())
+            value.into_type(field.unit.column_type())
         };
         cells.map(value).collect()
     })

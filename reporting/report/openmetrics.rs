@@ -23,8 +23,8 @@ const UNITS: [&str; 3] = ["seconds", "ratio", "hertz"];
 #[must_use]
 pub fn render(report: &Report) -> String {
     let mut metrics = Metrics::default();
-    // Files with rows of several kinds may share a folder, and no two samples may have the same
-    // labels.
+    // The label `report` distinguishes files in one folder, because no two samples of a folder may
+    // have the same labels.
     let main = Kind::main(report);
     let kind = format!("{main:?}").to_lowercase();
     let run = labels(&[("report", &kind)]);
@@ -65,7 +65,7 @@ impl Metrics {
         let (Some(metric), Some(figure)) = (field.metric, figure) else {
             return;
         };
-        let (unit, scale) = field.unit.base();
+        let (unit, scale) = field.unit.base_unit();
         let figure = figure.map(|figure| figure / scale);
         let labels = match metric.percentile {
             Some(percentile) => with_label(labels, "percentile", percentile),
@@ -202,10 +202,10 @@ fn add_row(metrics: &mut Metrics, row: Row) {
         Kind::Periods => "timermeter_period_",
     };
     let seconds = |ns: u64| (ns as f64 / 1e9).to_string();
-    let mut own = labels(&[("timer", row.id()), ("runtime", row.runtime())]);
+    let mut row_labels = labels(&[("timer", row.id()), ("runtime", row.runtime())]);
     if let Some(conditions) = row.conditions() {
-        own = format!(
-            "{own},{}",
+        row_labels = format!(
+            "{row_labels},{}",
             labels(&[
                 ("policy", &conditions.policy),
                 ("load", conditions.load.name()),
@@ -224,28 +224,29 @@ fn add_row(metrics: &mut Metrics, row: Row) {
         );
     }
     if let Some(period) = row.request_ns() {
-        own = with_label(&own, "period_seconds", &seconds(period));
+        row_labels = with_label(&row_labels, "period_seconds", &seconds(period));
     }
     metrics.gauge(
         &format!("{prefix}status"),
         "1 for the status of the characterisation.",
-        &with_label(&own, "status", row.status().name()),
+        &with_label(&row_labels, "status", row.status().name()),
         Some(1.0),
     );
     for field in fields_of(row.kind()) {
-        let whole = field.figure(row);
-        metrics.add(prefix, field, &own, whole);
+        let figure_of_row = field.figure(row);
+        metrics.add(prefix, field, &row_labels, figure_of_row);
         for (row, late) in row
             .by_length()
             .iter()
             .filter_map(|row| Some((row, row.lateness()?)))
         {
-            let own = with_label(&own, "length_seconds", &seconds(late.request_ns));
+            let length_labels =
+                with_label(&row_labels, "length_seconds", &seconds(late.request_ns));
             metrics.add(
                 prefix,
                 field,
-                &own,
-                field.figure(*row).filter(|_| whole.is_none()),
+                &length_labels,
+                field.figure(*row).filter(|_| figure_of_row.is_none()),
             );
         }
     }
@@ -259,7 +260,7 @@ fn add_row(metrics: &mut Metrics, row: Row) {
         metrics.gauge(
             &format!("{prefix}trusted"),
             "1 if the timer passed the question of trust, 0 if it failed; absent if it was not tested or does not apply.",
-            &with_label(&own, "question", answer.question.name()),
+            &with_label(&row_labels, "question", answer.question.name()),
             value,
         );
     }

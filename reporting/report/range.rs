@@ -42,8 +42,8 @@ fn find_invalid_row(report: &Report, kind: Kind) -> Option<String> {
 
 /// The largest number of timers in a report: twice the limit for one agent.
 pub const MAX_TIMERS: usize = 2 * crate::limits::MAX_TIMERS;
-/// The largest number of values in a report: close to the number in the longest report that this
-/// program writes, with nine bytes for each value.
+/// The largest number of values in a report: close to the number that the longest report of this
+/// program would have if each value took nine bytes.
 pub const MAX_VALUES: usize = 1 << 20;
 
 /// Describes the limit that a text exceeds, before it is parsed; `None` if it exceeds none. The

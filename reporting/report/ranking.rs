@@ -5,10 +5,12 @@
 //! Pareto-optimal if no other sleep primitive is better in both lateness and CPU time.
 
 use crate::fields::{Kind, Row, rows};
-use crate::model::{Interval, Lateness, Report, Status, TimerRow, USUAL_WAIT_NS, beats, value_of};
+use crate::model::{
+    Interval, Lateness, Report, Status, TimerRow, USUAL_WAIT_NS, is_better_wait, value_of,
+};
 use crate::text::numbers::NOTHING;
 
-/// Formats a rank for people.
+/// Formats a rank for people; `–` if there is none.
 #[must_use]
 pub fn written_rank(rank: Option<usize>) -> String {
     rank.map_or_else(|| NOTHING.to_owned(), |rank| rank.to_string())
@@ -87,16 +89,18 @@ impl<'a> RankedWaits<'a> {
         // The two values of a comparison. Returning early is as inaccurate as returning late.
         let lateness_and_cpu = |row: &Row| Some([late(row)?.abs(), row.lateness()?.cpu_ns?.value]);
         // Waits next to a busy thread do not compete with waits on an idle CPU.
-        let place = |row: &Row| {
+        let load_and_cpu = |row: &Row| {
             row.conditions()
                 .map(|conditions| (conditions.load, conditions.cpu))
         };
         let is_optimal = |row: &Row| {
-            let rivals = measured.iter().filter(|other| place(other) == place(row));
+            let rivals = measured
+                .iter()
+                .filter(|other| load_and_cpu(other) == load_and_cpu(row));
             lateness_and_cpu(row).is_some_and(|own| {
                 !rivals
                     .filter_map(lateness_and_cpu)
-                    .any(|other| beats(other, own))
+                    .any(|other| is_better_wait(other, own))
             })
         };
         let mut rows: Vec<(Row, bool)> =

@@ -1,4 +1,4 @@
-//! Writes a table as an HTML page without scripts and links, and as GitHub Markdown.
+//! Writes a table as an HTML page without scripts and links, or as GitHub Markdown.
 
 use std::io::{self, Write};
 

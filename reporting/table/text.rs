@@ -9,7 +9,7 @@ use comfy_table::presets::NOTHING as NO_BORDERS;
 use comfy_table::{CellAlignment, Table as Drawing};
 
 use super::{Table, TableColumn, Value};
-use crate::text::{clipped, columns, fold_name, hang, wrap};
+use crate::text::{clipped, display_width, fold_name, hang, wrap};
 
 /// The largest number of rows for which columns are aligned.
 const MAX_ALIGNED_ROWS: usize = 5_000;
@@ -247,7 +247,7 @@ fn widths(rows: &[Cells], count: usize) -> Vec<usize> {
     (0..count)
         .map(|index| {
             rows.iter()
-                .map(|row| columns(&row[index]))
+                .map(|row| display_width(&row[index]))
                 .max()
                 .unwrap_or(0)
         })
@@ -275,7 +275,7 @@ fn fold_columns(widths: &mut [usize], columns: &[TableColumn], max_width: usize)
 
 /// Folds a cell to lines of at most `width` columns at blanks, or within a name that has no blanks.
 fn fold_cell(cell: &str, width: usize) -> String {
-    if columns(cell) <= width {
+    if display_width(cell) <= width {
         return cell.to_owned();
     }
     wrap(cell, width)

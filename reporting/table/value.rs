@@ -46,7 +46,8 @@ pub enum Value {
 }
 
 impl Value {
-    /// The value of a number, which is an upper bound if `at_most`.
+    /// The value of a number, which is an upper bound if `at_most`; [`Value::Nothing`] if the number
+    /// is unknown or not finite.
     #[must_use]
     pub fn bounded(figure: Option<f64>, at_most: bool) -> Self {
         match figure.into() {
@@ -78,14 +79,14 @@ impl Value {
     /// Converts the value for a column of the given type. An upper bound becomes a number, because
     /// another column states which numbers are bounds.
     #[must_use]
-    pub fn into_type(self, kind: Type) -> Self {
+    pub fn into_type(self, target: Type) -> Self {
         /// The largest number up to which all integers are exact (2^53).
         const MAX_EXACT: f64 = 9_007_199_254_740_992.0;
         match self {
-            Self::Figure(figure) if kind == Type::Count && figure.abs() <= MAX_EXACT => {
+            Self::Figure(figure) if target == Type::Count && figure.abs() <= MAX_EXACT => {
                 Self::Count(figure.round() as i64)
             }
-            Self::Figure(_) if kind == Type::Count => Self::Nothing,
+            Self::Figure(_) if target == Type::Count => Self::Nothing,
             Self::AtMost(bound) => Self::Figure(bound),
             value => value,
         }

@@ -130,7 +130,7 @@ const UNITS: [&str; 8] = ["%", "ns", "µs", "ms", "s", "min", "GHz", "ppm"];
 /// The width of a text on a terminal, in columns: East Asian wide characters take two columns,
 /// combining characters none.
 #[must_use]
-pub fn columns(text: &str) -> usize {
+pub fn display_width(text: &str) -> usize {
     text.width()
 }
 
@@ -146,7 +146,7 @@ pub fn wrap(text: &str, width: usize) -> Vec<String> {
             words.next_if(|next| word.ends_with(|c: char| c.is_ascii_digit()) && is_unit(next));
         let word = unit.map_or(word.to_owned(), |unit| format!("{word} {unit}"));
         match lines.last_mut() {
-            Some(line) if columns(line) + 1 + columns(&word) <= width => {
+            Some(line) if display_width(line) + 1 + display_width(&word) <= width => {
                 line.push(' ');
                 line.push_str(&word);
             }
@@ -170,7 +170,7 @@ const MIN_HANGING_WIDTH: usize = 26;
 /// with `first`, each later line with `next`. If there is too little room next to `first`, the text
 /// starts on the line below it.
 pub fn hang(out: &mut String, first: &str, next: &str, text: &str, width: usize) {
-    let margin = columns(next).max(columns(first));
+    let margin = display_width(next).max(display_width(first));
     if width < margin + MIN_HANGING_WIDTH && margin > 8 {
         // `first` is a heading, or only an arrow, perhaps in a comment.
         let comment = if first.starts_with("# ") { "# " } else { "" };
@@ -397,7 +397,7 @@ mod tests {
         #[test]
         fn folding_keeps_the_name(name in "[a-z:._-]{0,40}|[a-z時-]{0,40}", width in 2usize..30) {
             let folded = fold_name(&name, width);
-            prop_assert!(folded.split('\n').all(|line| columns(line) <= width));
+            prop_assert!(folded.split('\n').all(|line| display_width(line) <= width));
             prop_assert_eq!(folded.replace('\n', ""), name);
         }
     }

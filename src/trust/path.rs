@@ -208,7 +208,11 @@ pub(super) fn compare_paths(case: &Case) -> Option<Paths> {
         }
         None => {
             let all: u64 = others.iter().map(|one| u64::from(one.readings)).sum();
-            let detectable = format_ns(rows.iter().map(|row| row.sees_ns).fold(0.0, f64::max));
+            let detectable = format_ns(
+                rows.iter()
+                    .map(|row| row.min_detected_ns)
+                    .fold(0.0, f64::max),
+            );
             let evidence = format!(
                 "{all} readings lay between those of {within} around them; a difference of {detectable} would have been detected"
             );
@@ -234,6 +238,6 @@ fn compared_path(other: &OtherPath) -> ComparedPath {
         readings: other.readings,
         ahead_ns: other.ahead_ns.max(0) as f64,
         behind_ns: behind_ns.max(0) as f64,
-        sees_ns: (other.min_width_ns + allowed_ns) as f64,
+        min_detected_ns: (other.min_width_ns + allowed_ns) as f64,
     }
 }

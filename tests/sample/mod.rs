@@ -1,9 +1,5 @@
-//! Handmade reports.
+//! Handmade reports, whose texts include hostile ones such as an agent might send.
 
-#[allow(
-    dead_code,
-    reason = "not each program of tests shows sleep primitives and periodic timers"
-)]
 pub mod waits;
 
 use timermeter::findings::{text, values};
@@ -19,11 +15,11 @@ const HZ: f64 = 3.694e9;
 
 /// A report with timers of every status, and a hostile agent.
 pub fn report() -> Report {
-    cleaned(as_sent())
+    cleaned(uncleaned_report())
 }
 
-/// As a file holds it: its texts are cleaned when it is read.
-fn as_sent() -> Report {
+/// The report before its texts are cleaned, as a file may hold it.
+fn uncleaned_report() -> Report {
     Report {
         schema: SCHEMA.to_owned(),
         tool: Tool {
@@ -49,16 +45,15 @@ fn as_sent() -> Report {
             "This machine is a guest of KVMKVMKVM: time in which the host ran others shows up as rare, dear invocations.",
             "Measure on bare metal where the figures have to hold for it.",
         )],
-        timers: [good(), unusual(), bad()].concat(),
+        timers: [resolved_clocks(), unusual_clocks(), unmeasured_clocks()].concat(),
         waits: Vec::new(),
         periods: Vec::new(),
     }
 }
 
 /// A report in which every figure that may be missing is missing, or not a number.
-#[allow(dead_code)]
 pub fn nothing_determined() -> Report {
-    let mut row = ok(
+    let mut row = ok_row(
         "rdtsc",
         "__rdtsc()",
         None,
@@ -84,12 +79,13 @@ pub fn nothing_determined() -> Report {
     report
 }
 
-fn good() -> Vec<TimerRow> {
+/// Clocks with the status `ok`, sorted by Quality.
+fn resolved_clocks() -> Vec<TimerRow> {
     let tsc = Some(0.385_2);
     let mut rows = vec![
-        ok("rdtsc", "__rdtsc()", tsc, (10.0149, 9.412), 1.0, 0.000_04),
-        ok("rdtscp", "__rdtscp()", tsc, (10.0149, 18.07), 1.0, 0.000_1),
-        ok(
+        ok_row("rdtsc", "__rdtsc()", tsc, (10.0149, 9.412), 1.0, 0.000_04),
+        ok_row("rdtscp", "__rdtscp()", tsc, (10.0149, 18.07), 1.0, 0.000_1),
+        ok_row(
             "monotonic",
             "clock_gettime(CLOCK_MONOTONIC)",
             Some(1.0),
@@ -97,7 +93,7 @@ fn good() -> Vec<TimerRow> {
             0.9996,
             0.000_2,
         ),
-        ok(
+        ok_row(
             "java:nanoTime",
             "System.nanoTime()",
             Some(1.0),
@@ -105,7 +101,7 @@ fn good() -> Vec<TimerRow> {
             0.958,
             0.004,
         ),
-        ok(
+        ok_row(
             "monotonic-syscall",
             "syscall(SYS_clock_gettime, CLOCK_MONOTONIC)",
             Some(1.0),
@@ -113,7 +109,7 @@ fn good() -> Vec<TimerRow> {
             0.994,
             0.001,
         ),
-        ok(
+        ok_row(
             "thread-cputime",
             "clock_gettime(CLOCK_THREAD_CPUTIME_ID)",
             Some(1.0),
@@ -121,7 +117,7 @@ fn good() -> Vec<TimerRow> {
             0.988,
             0.0021,
         ),
-        ok(
+        ok_row(
             "gettimeofday",
             "gettimeofday()",
             Some(1000.0),
@@ -129,7 +125,7 @@ fn good() -> Vec<TimerRow> {
             1.0,
             0.000_1,
         ),
-        ok(
+        ok_row(
             "clock",
             "clock()",
             Some(1000.0),
@@ -137,7 +133,7 @@ fn good() -> Vec<TimerRow> {
             1.0,
             0.001,
         ),
-        ok(
+        ok_row(
             "monotonic-coarse",
             "clock_gettime(CLOCK_MONOTONIC_COARSE)",
             Some(1.0),
@@ -145,8 +141,8 @@ fn good() -> Vec<TimerRow> {
             1.0,
             0.003,
         ),
-        ok("times", "times()", Some(1e7), (1e7, 546.2), 1.0, 0.001),
-        ok(
+        ok_row("times", "times()", Some(1e7), (1e7, 546.2), 1.0, 0.001),
+        ok_row(
             "monotonic-coarse-syscall",
             "syscall(SYS_clock_gettime, CLOCK_MONOTONIC_COARSE)",
             Some(1.0),
@@ -168,7 +164,7 @@ fn good() -> Vec<TimerRow> {
             "Do not take a difference of one step for a duration; take the cost off, or time many calls at once.",
         ));
     }
-    rows[0].figures = Some(figures());
+    rows[0].figures = Some(plot_data());
     rows[0].distribution = Some(Distribution {
         modes: vec![
             Mode {
@@ -184,8 +180,8 @@ fn good() -> Vec<TimerRow> {
         between_ns: Some(0.031),
         tail_share: 0.009,
     });
-    rows[8].findings.push(coarse());
-    rows[9].findings.push(coarse());
+    rows[8].findings.push(coarse_finding());
+    rows[9].findings.push(coarse_finding());
     rows[3].findings.push(warning(
         "spread",
         "Single invocations have two modes, 20 ns and 31 ns.",
@@ -194,8 +190,8 @@ fn good() -> Vec<TimerRow> {
     rows
 }
 
-/// Of a counter that moves by 26 ticks of 0.3852 ns.
-fn figures() -> PlotData {
+/// Data for the plots of a counter that moves in steps of 26 ticks of 0.3852 ns.
+fn plot_data() -> PlotData {
     let work: Vec<u64> = (0..60).collect();
     PlotData {
         staircase: Some(Staircase {
@@ -227,8 +223,9 @@ fn figures() -> PlotData {
     }
 }
 
-fn unusual() -> Vec<TimerRow> {
-    let mut bound = ok("time", "time()", Some(1e9), (1e9, 2.41), 1.0, 0.0);
+/// A clock that steps backwards, and clocks whose resolution is unknown.
+fn unusual_clocks() -> Vec<TimerRow> {
+    let mut bound = ok_row("time", "time()", Some(1e9), (1e9, 2.41), 1.0, 0.0);
     bound.status = Status::Unresolved;
     bound.resolution = bound.resolution.map(|resolution| Resolution {
         kind: ResolutionKind::AtMost,
@@ -238,7 +235,7 @@ fn unusual() -> Vec<TimerRow> {
     bound.quality = None;
     bound.reason = Some("it moved only 4 times in the time given".to_owned());
     bound.remedy = Some("give it more with --timeout 120".to_owned());
-    let mut irregular = ok(
+    let mut irregular = ok_row(
         "getrusage-thread",
         "getrusage(RUSAGE_THREAD)",
         Some(1000.0),
@@ -250,7 +247,7 @@ fn unusual() -> Vec<TimerRow> {
     (irregular.resolution, irregular.spread) = (None, None);
     (irregular.resolution_ns, irregular.quality) = (None, None);
     irregular.reason = Some("its steps are irregular".to_owned());
-    let mut backward = ok(
+    let mut backward = ok_row(
         "py:time",
         "time.time() | <b>&amp; `x`\n| new | row |",
         None,
@@ -267,21 +264,22 @@ fn unusual() -> Vec<TimerRow> {
     vec![backward, irregular, bound]
 }
 
-fn bad() -> Vec<TimerRow> {
-    let cpuid = "the kernel does not let it be opened: perf_event_paranoid is 3";
+/// Clocks that are unavailable or failed.
+fn unmeasured_clocks() -> Vec<TimerRow> {
+    let refusal = "the kernel does not let it be opened: perf_event_paranoid is 3";
     vec![
         row(
             "perf-cycles",
             "perf_event_open(CPU_CYCLES)",
             Status::Unavailable,
-            cpuid,
+            refusal,
             Some("as root: sysctl kernel.perf_event_paranoid=1"),
         ),
         row(
             "rdpmc-cycles",
             "rdpmc",
             Status::Unavailable,
-            cpuid,
+            refusal,
             Some("as root: sysctl kernel.perf_event_paranoid=1"),
         ),
         row(
@@ -308,7 +306,9 @@ fn bad() -> Vec<TimerRow> {
     ]
 }
 
-fn ok(
+/// A row with the status `ok`. Resolution and cost are in nanoseconds, `half` is about half of the
+/// interval of its Quality.
+fn ok_row(
     id: &str,
     label: &str,
     ns_per_tick: Option<f64>,
@@ -332,13 +332,13 @@ fn ok(
         follows: None,
         reference: "rdtsc".to_owned(),
     });
-    let around = |value: f64, low: f64, high: f64| Some(Interval { value, low, high });
-    row.resolution_ns = around(resolution, resolution * 0.999, resolution * 1.001);
-    row.cost_ns = around(cost, cost * 0.99, cost * 1.01);
+    let interval = |value: f64, low: f64, high: f64| Some(Interval { value, low, high });
+    row.resolution_ns = interval(resolution, resolution * 0.999, resolution * 1.001);
+    row.cost_ns = interval(cost, cost * 0.99, cost * 1.01);
     row.cost_cycles = row.cost_ns.map(|cost_ns| cost_ns.scaled(HZ * 1e-9));
     row.amortised_ns = Some(cost * 0.9);
-    row.spread = around(spread, spread - 0.001, (spread + 0.001).min(1.0));
-    row.quality = around(quality, quality - half, quality + half * 0.9);
+    row.spread = interval(spread, spread - 0.001, (spread + 0.001).min(1.0));
+    row.quality = interval(quality, quality - half, quality + half * 0.9);
     row.observations = Some(Observations {
         processes: 5,
         disturbed_processes: 0,
@@ -362,7 +362,7 @@ fn row(id: &str, label: &str, status: Status, reason: &str, remedy: Option<&str>
     row
 }
 
-fn coarse() -> Finding {
+fn coarse_finding() -> Finding {
     warning(
         "coarse",
         "It moves once in 4 ms, with the tick of the kernel.",

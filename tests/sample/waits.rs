@@ -1,4 +1,4 @@
-//! A handmade report of sleep primitives and periodic timers.
+//! Handmade reports of sleep primitives and of periodic timers.
 
 use timermeter::model::{
     BackgroundLoad, Granularity, Interval, Lateness, LatenessHistogram, Means, MissedPolicy,
@@ -10,8 +10,8 @@ use super::warning;
 
 const MS: u64 = 1_000_000;
 
-/// A report with waits of every kind, periodic timers, and a hostile agent.
-pub fn waiting() -> Report {
+/// A report of sleep primitives that are `ok`, unavailable or failed, one of them of a hostile agent.
+pub fn report_of_waits() -> Report {
     let mut early = wait("py:sleep", "time.sleep(s) | <b>`x`", 50_000, "other");
     let late = &mut early.figures.as_mut().expect("it has").lateness[1];
     (late.early, late.earliest_ns) = (0.25, 41_000.0);
@@ -29,10 +29,10 @@ pub fn waiting() -> Report {
         grid: None,
     };
     for late in &mut figures.lateness {
-        (late.p50_ns, late.p99_ns, late.timers_part_ns) = (known(31.0), known(95.0), None);
-        late.cpu_ns = known(late.request_ns as f64);
+        (late.p50_ns, late.p99_ns, late.timers_part_ns) = (figure(31.0), figure(95.0), None);
+        late.cpu_ns = figure(late.request_ns as f64);
     }
-    let mut refused = bad(
+    let mut refused = unmeasured(
         "nanosleep",
         Status::Unavailable,
         "sched_setscheduler(SCHED_FIFO, 80): Operation not permitted",
@@ -45,7 +45,7 @@ pub fn waiting() -> Report {
         spin,
         early,
         refused,
-        bad(
+        unmeasured(
             "=evil:\u{1b}[31mred",
             Status::Failed,
             "@SUM(A1)\r\n\u{1b}]0;owned\u{7}# no *heading*",
@@ -60,12 +60,12 @@ pub fn waiting() -> Report {
 }
 
 /// A report of periodic timers.
-pub fn ticking() -> Report {
+pub fn report_of_periods() -> Report {
     let figures = PeriodFigures {
-        rate_error_ppm: known(-8.25),
-        jitter_p50_ns: known(7_616.0),
-        jitter_p99_ns: known(748_300.0),
-        lateness_p50_ns: known(52_000.0),
+        rate_error_ppm: figure(-8.25),
+        jitter_p50_ns: figure(7_616.0),
+        jitter_p99_ns: figure(748_300.0),
+        lateness_p50_ns: figure(52_000.0),
         lateness_p99_ns: None,
         max_ns: Some(1_906_000.0),
         expirations: 1_346,
@@ -99,7 +99,7 @@ pub fn ticking() -> Report {
         policy: Some(MissedPolicy::Delay),
         missed: 0,
         missed_reported: 0,
-        rate_error_ppm: known(93_000.0),
+        rate_error_ppm: figure(93_000.0),
         ..figures.clone()
     };
     let periods = vec![
@@ -111,15 +111,15 @@ pub fn ticking() -> Report {
     Report {
         waits: Vec::new(),
         periods,
-        ..waiting()
+        ..report_of_waits()
     }
 }
 
-/// The same with figures that are none.
-pub fn waiting_for_nothing() -> Report {
+/// A report of sleep primitives and periodic timers with figures that are not finite.
+pub fn report_without_finite_waits() -> Report {
     let mut report = Report {
-        periods: ticking().periods,
-        ..waiting()
+        periods: report_of_periods().periods,
+        ..report_of_waits()
     };
     let none = Some(Interval {
         value: f64::NAN,
@@ -145,7 +145,8 @@ pub fn waiting_for_nothing() -> Report {
     report
 }
 
-fn known(value: f64) -> Option<Interval> {
+/// A figure whose interval ends 10 % below and above its value.
+fn figure(value: f64) -> Option<Interval> {
     let half = value.abs() * 0.1;
     Some(Interval {
         value,
@@ -163,21 +164,22 @@ fn conditions(slack_ns: Option<u64>, policy: &str) -> WaitConditions {
     }
 }
 
+/// A row with results. Lateness and floor grow with `slack_ns`.
 fn wait(id: &str, label: &str, slack_ns: u64, policy: &str) -> WaitRow {
     let base = 12_000.0 + slack_ns as f64;
     let late = |request_ns: u64, waits: u64| Lateness {
         request_ns,
         waits,
         with_others: false,
-        p50_ns: known(base),
-        p90_ns: known(base * 1.2),
-        p99_ns: known(base * 1.5).filter(|_| waits >= 500),
+        p50_ns: figure(base),
+        p90_ns: figure(base * 1.2),
+        p99_ns: figure(base * 1.5).filter(|_| waits >= 500),
         p999_ns: None,
         max_ns: base * 20.0,
-        timers_part_ns: known(base * 0.95),
+        timers_part_ns: figure(base * 0.95),
         early: 0.0,
         earliest_ns: 0.0,
-        cpu_ns: known(21_500.0),
+        cpu_ns: figure(21_500.0),
         cpu_cycles: Some(79_400.0),
         error_ns: base,
         spread: Some(0.97),
@@ -197,11 +199,11 @@ fn wait(id: &str, label: &str, slack_ns: u64, policy: &str) -> WaitRow {
             rounding: Some(step),
             grid: Some(Granularity::AtMost(52_000.0)),
         }],
-        floor_ns: known(base),
-        zero_ns: known(300.0),
+        floor_ns: figure(base),
+        zero_ns: figure(300.0),
         lateness: vec![late(100_000, 600), late(MS, 600), late(10 * MS, 33)],
-        proportional_ppm: known(1_000.0),
-        cpu_slope: known(0.001),
+        proportional_ppm: figure(1_000.0),
+        cpu_slope: figure(0.001),
         arm_cancel_ns: None,
         staircase: (1..30_u32)
             .map(|at| {
@@ -236,7 +238,8 @@ fn wait(id: &str, label: &str, slack_ns: u64, policy: &str) -> WaitRow {
     }
 }
 
-fn bad(id: &str, status: Status, reason: &str) -> WaitRow {
+/// A row without results.
+fn unmeasured(id: &str, status: Status, reason: &str) -> WaitRow {
     let row = wait(id, "nanosleep()", 1, "");
     WaitRow {
         head: RowHead {

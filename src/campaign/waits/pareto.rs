@@ -2,7 +2,7 @@
 //! late and cheaper in CPU time.
 
 use super::subject::Subject;
-use crate::model::{Lateness, USUAL_WAIT_NS, beats};
+use crate::model::{Lateness, USUAL_WAIT_NS, is_better_wait};
 use crate::parallel;
 use crate::trace::WaitTrace;
 use crate::waits::figures;
@@ -35,7 +35,7 @@ pub(super) fn pareto_optimal(subjects: &[Subject<WaitTrace>]) -> Vec<usize> {
             .filter(|(other, _)| load_and_cpu(*other) == load_and_cpu(index));
         rivals
             .filter_map(|(_, other)| *other)
-            .any(|other| beats(other, own))
+            .any(|other| is_better_wait(other, own))
     };
     let measurable = (0..subjects.len()).filter(|index| traces[*index].is_some());
     measurable

@@ -48,7 +48,7 @@ fn skew_of_one_step_is_found() {
 #[test]
 fn short_steps_show_from_reported_size() {
     for seed in 0..200 {
-        let sees = seen(1, 20.0, 0, seed).compared[0].sees_ns;
+        let sees = seen(1, 20.0, 0, seed).compared[0].min_detected_ns;
         assert!((20.0..60.0).contains(&sees), "{sees}");
         for skew in [sees as i64 + 1, -(sees as i64) - 1] {
             let off = seen(1, 20.0, skew, seed + 1_000);
