@@ -344,15 +344,15 @@ fn missing_browser_is_failed_host() {
         (r"printf 'not \033[2Jtoday' >&2; exit 1".to_owned(), "today"),
         (
             fails_later("exit 3"),
-            "the browser went away: it reported nothing",
+            "the browser has ended; its last error output: none",
         ),
         (
             fails_later("echo 'no display' >&2"),
-            "the browser went away: no display",
+            "the browser has ended; its last error output: no display",
         ),
         (
             fails_later(r"printf 'not \033[2Jtoday' >&2"),
-            "the browser went away: ",
+            "the browser has ended; its last error output: ",
         ),
     ] {
         let folder = tempfile::tempdir().expect("a folder");

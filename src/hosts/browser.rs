@@ -164,7 +164,7 @@ pub fn serve(
                 // A page without an answer only requests a question.
                 Ok(answer) if answer.is_empty() => {}
                 Ok(answer) => break answer,
-                Err(_) if browser.has_exited() => return Err(last_error_output(profile.path())),
+                Err(_) if browser.has_exited() => return Err(describe_end(profile.path())),
                 Err(_) => {}
             }
         };
@@ -274,7 +274,7 @@ fn wait_for_page(
     let deadline = Deadline::after(START_TIMEOUT);
     while answers.recv_timeout(CHECK_INTERVAL).is_err() {
         if running.has_exited() {
-            return Err(last_error_output(profile));
+            return Err(describe_end(profile));
         }
         if deadline.remaining().is_none() {
             let seconds = START_TIMEOUT.as_secs();
@@ -291,20 +291,20 @@ fn error_file(profile: &Path) -> PathBuf {
     profile.join("stderr")
 }
 
-/// Returns a message that the browser has ended, with its last error output.
-fn last_error_output(profile: &Path) -> String {
+/// Returns the message that the browser has ended, with the last line of its error output.
+fn describe_end(profile: &Path) -> String {
     let error_output = std::fs::read(error_file(profile)).unwrap_or_default();
     let mut lines = error_output
         .split(|&byte| byte == b'\n')
         .filter(|line| !line.trim_ascii().is_empty());
-    let last = lines.next_back().unwrap_or(b"it reported nothing");
+    let last = lines.next_back().unwrap_or(b"none");
     format!(
-        "the browser went away: {}",
+        "the browser has ended; its last error output: {}",
         printable(last, MAX_ERROR_CHARS)
     )
 }
 
-/// What the browser may load, and the channels for questions and answers.
+/// The files that the browser may load, and the channels for questions and answers.
 struct Site {
     files: PathBuf,
     /// The part of the URL before the name of a file.

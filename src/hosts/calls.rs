@@ -13,9 +13,11 @@ pub struct CallsPlan {
     pub singles: u32,
     /// Number of batches, in a process that measures only one timer.
     pub batches: u32,
-    /// Total time of the intervals, in nanoseconds.
+    /// Target time of the single calls, in nanoseconds. Short batches and readings take shares of the
+    /// same length in addition.
     pub interval_ns: f64,
-    /// Total time that the process waits for steps of slow timers, in nanoseconds.
+    /// Total time that a process waits for steps of slow timers, in nanoseconds. A tenth of it is the
+    /// target time of the batches if the reference is coarse.
     pub slow_ns: f64,
 }
 
@@ -33,16 +35,16 @@ impl CallsPlan {
 const MAX_READINGS: f64 = 6_000.0;
 
 /// Calls in a batch that still shows the skewness of a single call. *Judgement*.
-const FEW_CALLS: u64 = 8;
+const SMALL_BATCH_CALLS: u64 = 8;
 /// Calls in a batch that shows the variation of a single call, but is short enough to exclude slow
 /// variation. *Judgement*.
-const SOME_CALLS: u64 = 32;
+const MEDIUM_BATCH_CALLS: u64 = 32;
 
 /// Calls in the longest batches. *Judgement*.
 const MAX_BATCH_CALLS: f64 = 512.0;
 
 /// Times few calls of the timer, which suffices to compare processes. All measurements are in one
-/// window, so they are kept or dropped together. Also times the timer that reads
+/// measurement window, so they are kept or dropped together. Also times the timer that reads
 /// nothing, unless `floor` already holds its batches.
 ///
 /// # Errors
@@ -53,7 +55,7 @@ pub fn time_calls_briefly(
     floor: &mut Option<Batches>,
 ) -> Answer<Run> {
     let mut watch = bench.watch.take();
-    let mut calls = || {
+    let mut measure = || {
         let mut run = Run::default();
         time_calls(bench, reference, &CallsPlan::BRIEF, &mut run)?;
         if floor.is_none() {
@@ -63,8 +65,8 @@ pub fn time_calls_briefly(
         Ok(run)
     };
     let (run, core) = match &mut watch {
-        Some(watch) => watch.ask_in_window(&mut calls)?,
-        None => (calls()?, CoreState::default()),
+        Some(watch) => watch.ask_in_window(&mut measure)?,
+        None => (measure()?, CoreState::default()),
     };
     bench.watch = watch;
     Ok(run.with_core_state(core.core_hz, core.unstable))
@@ -102,7 +104,7 @@ pub fn time_calls(
     } else {
         f64::INFINITY
     };
-    let calls = (BATCH_NS / cost_ns.max(0.1))
+    let calls = (TARGET_BATCH_NS / cost_ns.max(0.1))
         .clamp(16.0, MAX_BATCH_CALLS)
         .min(max_calls)
         .max(8.0) as u64;
@@ -110,8 +112,8 @@ pub fn time_calls(
     let repeat = plan.batches * (64 / calls as u32).clamp(1, 4);
     run.batches = bench.batches(calls, repeat)?;
     for (calls, batches, max_repeat) in [
-        (FEW_CALLS, &mut run.small_batches, 4_000.0),
-        (SOME_CALLS, &mut run.medium_batches, 800.0),
+        (SMALL_BATCH_CALLS, &mut run.small_batches, 4_000.0),
+        (MEDIUM_BATCH_CALLS, &mut run.medium_batches, 800.0),
     ] {
         let affordable = 0.15 * plan.interval_ns / (calls as f64 * cost_ns + 50.0);
         let repeat = affordable.clamp(40.0, max_repeat) as u32;
@@ -124,17 +126,18 @@ pub fn time_calls(
 
 /// Target time of a batch, in nanoseconds: long compared with the step of most references, short
 /// compared with the time between interruptions. *Judgement*.
-const BATCH_NS: f64 = 20_000.0;
+const TARGET_BATCH_NS: f64 = 20_000.0;
 
 /// Length of a batch in steps of a coarse reference. *Judgement*: each end of a batch has an error
 /// of up to one step.
-const COARSE_STEPS: f64 = 8.0;
+const COARSE_BATCH_STEPS: f64 = 8.0;
 
 /// Whether the known step of a reference is too long for batches of the default length, as in
 /// browsers.
 #[must_use]
 pub fn is_coarse(reference: &Reference) -> bool {
-    reference.step_at_most.is_none() && COARSE_STEPS * reference.uncertainty_ns() > 2.0 * BATCH_NS
+    reference.step_at_most.is_none()
+        && COARSE_BATCH_STEPS * reference.uncertainty_ns() > 2.0 * TARGET_BATCH_NS
 }
 
 /// Like [`time_calls`], for a reference with long steps: uses longer batches. Single calls only
@@ -146,13 +149,13 @@ fn time_calls_coarsely(
     run: &mut Run,
 ) -> Answer<()> {
     /// Number of single calls: if the reference does not step during any of them, a call takes less
-    /// than 3 / 20 000 of a step. *Judgement*: 150 ns of 1 ms.
+    /// than 3 / 20 000 of a step (rule of three). *Judgement*: 150 ns for a step of 1 ms.
     const SINGLES: u32 = 20_000;
-    /// Number of batches of [`FEW_CALLS`] and of [`SOME_CALLS`].
-    const SHORT_BATCHES: u32 = 200;
+    /// Number of batches of [`SMALL_BATCH_CALLS`] and of [`MEDIUM_BATCH_CALLS`].
+    const SMALL_BATCH_COUNT: u32 = 200;
     /// Maximum number of calls in a batch.
     const MAX_CALLS: f64 = 1e10;
-    let batch_ns = COARSE_STEPS * reference.uncertainty_ns();
+    let batch_ns = COARSE_BATCH_STEPS * reference.uncertainty_ns();
     run.bracket = bench.batches(0, SINGLES)?;
     let mut calls = MAX_BATCH_CALLS;
     let mut cost_ns = 0.0;
@@ -168,8 +171,8 @@ fn time_calls_coarsely(
         (batch_ns / cost_ns.max(0.1)).clamp(MAX_BATCH_CALLS, MAX_CALLS) as u64,
         repeat,
     )?;
-    run.small_batches = bench.batches(FEW_CALLS, SHORT_BATCHES)?;
-    run.medium_batches = bench.batches(SOME_CALLS, SHORT_BATCHES)?;
+    run.small_batches = bench.batches(SMALL_BATCH_CALLS, SMALL_BATCH_COUNT)?;
+    run.medium_batches = bench.batches(MEDIUM_BATCH_CALLS, SMALL_BATCH_COUNT)?;
     run.readings = bench.readings(MAX_READINGS as u32)?;
     Ok(())
 }

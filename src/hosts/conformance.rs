@@ -104,8 +104,8 @@ fn check_introduction(hello: &Hello) -> Violation {
         .map(|op| format!("`ops` lacks {op}"))
 }
 
-/// Returns a violation if time goes backwards in an answer.
-fn find_violation(op: Op, values: &[i64]) -> Violation {
+/// Returns a violation if the reference goes backwards in an answer.
+fn find_backward_step(op: Op, values: &[i64]) -> Violation {
     let mut pairs: Box<dyn Iterator<Item = [i64; 2]>> = match op {
         Op::Comparisons => Box::new(values.chunks(3).map(|readings| [readings[0], readings[2]])),
         Op::Waits => Box::new(values.chunks(5).map(|wait| [wait[1], wait[2]])),
@@ -169,7 +169,7 @@ impl Examination<'_> {
                 Err(Fault::Refused(_)) if !MANDATORY.contains(&op) && !WAIT_OPS.contains(&op) => {
                     Ok(None)
                 }
-                answer => answer.map(|reply| find_violation(op, &reply.values)),
+                answer => answer.map(|reply| find_backward_step(op, &reply.values)),
             }
         });
     }
@@ -234,6 +234,7 @@ fn check_work_scaling(agent: &Agent, id: &str) -> Answer<Violation> {
         work *= 8;
     }
     Ok(Some(
-        "it does not: let each unit of work wait for the one before, and keep the result".into(),
+        "no interval with work was longer than one without: let each unit of work wait for the one before, and keep the result"
+            .into(),
     ))
 }

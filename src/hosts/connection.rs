@@ -175,7 +175,7 @@ impl Connection {
     pub fn watch(&mut self, spec: &LogSpec) {
         let mut log = Log::open(spec, self.process.id());
         // Events before the introduction belong to the warm-up.
-        log.events();
+        log.read_events();
         self.log = Some(log);
     }
 
@@ -212,9 +212,10 @@ impl Connection {
             .or_default() += answered;
     }
 
-    /// Whether a disturbance occurred during the last question. Counts the window, as dropped if it
-    /// was disturbed and `drop` is set.
-    pub(super) fn was_disturbed(&mut self, drop: bool) -> bool {
+    /// Counts the window of the last question and returns whether it was disturbed. A disturbed
+    /// window counts as voided if its event voids all earlier measurements, otherwise as dropped if
+    /// `drop` is set, otherwise as disturbed.
+    pub(super) fn count_window(&mut self, drop: bool) -> bool {
         let events = std::mem::take(&mut self.events);
         self.windows.answered += 1;
         let Some(first) = events.first() else {
@@ -248,7 +249,7 @@ impl Connection {
         let cleaned = |text: &String| printable(text.as_bytes(), MAX_ERROR_CHARS);
         self.events = reply.disturbed.iter().map(cleaned).collect();
         self.events
-            .extend(self.log.as_mut().map(Log::events).unwrap_or_default());
+            .extend(self.log.as_mut().map(Log::read_events).unwrap_or_default());
         if let Some(why) = &reply.error {
             return Err(Fault::Refused(cleaned(why)));
         }

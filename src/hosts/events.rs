@@ -24,7 +24,7 @@ pub fn voids_all(event: &str) -> bool {
 pub struct LogSpec {
     /// The file; `%p` in its name stands for the process id.
     pub path: PathBuf,
-    /// Returns the event that a line reports, if any.
+    /// Parses a line: returns the event that it reports, if any.
     pub event: fn(&str) -> Option<&'static str>,
 }
 
@@ -50,8 +50,8 @@ impl Log {
         }
     }
 
-    /// The events since the last call; empty if the log cannot be read.
-    pub(super) fn events(&mut self) -> Vec<String> {
+    /// Reads the events that the runtime wrote since the last call; empty if the log cannot be read.
+    pub(super) fn read_events(&mut self) -> Vec<String> {
         let mut bytes = Vec::new();
         let read = File::open(&self.path).and_then(|mut file| {
             file.seek(SeekFrom::Start(self.position))?;
@@ -61,12 +61,12 @@ impl Log {
             return Vec::new();
         }
         // An incomplete line is read again by the next call.
-        let whole = bytes
+        let complete_bytes = bytes
             .iter()
             .rposition(|&byte| byte == b'\n')
             .map_or(0, |end| end + 1);
-        self.position += whole as u64;
-        let text = String::from_utf8_lossy(&bytes[..whole]);
+        self.position += complete_bytes as u64;
+        let text = String::from_utf8_lossy(&bytes[..complete_bytes]);
         text.lines()
             .filter_map(self.spec.event)
             .map(str::to_owned)
@@ -130,12 +130,12 @@ mod tests {
             event: hotspot_event,
         };
         let mut log = Log::open(&spec, 17);
-        assert!(log.events().is_empty(), "the log does not exist yet");
+        assert!(log.read_events().is_empty(), "the log does not exist yet");
         let path = folder.path().join("17.log");
         std::fs::write(&path, "[gc] Pause Full\nx [gc] Pau").expect("written");
-        assert_eq!(log.events(), [GC]);
+        assert_eq!(log.read_events(), [GC]);
         std::fs::write(&path, "[gc] Pause Full\nx [gc] Pause Young\n").expect("written");
-        assert_eq!(log.events(), [GC]);
-        assert!(log.events().is_empty());
+        assert_eq!(log.read_events(), [GC]);
+        assert!(log.read_events().is_empty());
     }
 }

@@ -64,7 +64,7 @@ impl Hosted {
             let values = self.ask(question)?;
             let mut connection = self.connection.borrow_mut();
             let voided_before = connection.windows().voided;
-            let disturbed = connection.was_disturbed(repetitions_left > 0);
+            let disturbed = connection.count_window(repetitions_left > 0);
             if !disturbed || repetitions_left == 0 || connection.windows().voided > voided_before {
                 return Ok(values);
             }
@@ -132,12 +132,12 @@ pub fn compare_in_rounds(
         count,
         repeat,
     })?;
-    let repetitions = tuples(&reply.values).chunks(repeat.max(1) as usize);
+    let repetitions = as_tuples(&reply.values).chunks(repeat.max(1) as usize);
     let tightest: Vec<_> = repetitions
         .map(|comparisons| tightest(comparisons.to_vec()))
         .map(|comparison| comparison.filter(|readings| *readings != [Reply::REFUSED; 3]))
         .collect();
-    Ok(rows(&tightest, count as usize))
+    Ok(split_rows(&tightest, count as usize))
 }
 
 /// Measures how far several timers and the reference advance during one span of time, in ticks;
@@ -159,7 +159,10 @@ pub fn measure_advances(
         ms,
     })?;
     let unless_refused = |&ticks: &[i64; 2]| (ticks != [Reply::REFUSED; 2]).then_some(ticks);
-    Ok(tuples(&reply.values).iter().map(unless_refused).collect())
+    Ok(as_tuples(&reply.values)
+        .iter()
+        .map(unless_refused)
+        .collect())
 }
 
 /// Measures the time that a read adds to the code around it, in ticks of the reference.
@@ -185,7 +188,7 @@ pub fn measure_added_time(
         turns: if context == Context::Cold { 1 } else { turns },
         pairs: pairs.into(),
     };
-    let rows = tuples(&reply.values).chunks(repeat.max(1) as usize);
+    let rows = as_tuples(&reply.values).chunks(repeat.max(1) as usize);
     Ok(contexts.iter().zip(rows).map(in_context).collect())
 }
 
@@ -196,7 +199,7 @@ impl Subject for Hosted {
             repeat,
             work: work.into(),
         })?;
-        Ok(rows(&values, work.len()))
+        Ok(split_rows(&values, work.len()))
     }
 
     fn batches(&mut self, reference: &str, calls: u64, repeat: u32) -> Answer<Vec<i64>> {
@@ -243,7 +246,7 @@ impl Subject for Hosted {
             cpus: cpus.into(),
             count,
         })?;
-        Ok(rows(tuples(&values), cpus.len().max(1)))
+        Ok(split_rows(as_tuples(&values), cpus.len().max(1)))
     }
 
     fn comparisons(&mut self, reference: &str, work: u64, count: u32) -> Answer<Vec<[i64; 3]>> {
@@ -254,7 +257,7 @@ impl Subject for Hosted {
             count,
             repeat: 1,
         })?;
-        Ok(tuples(&values).into())
+        Ok(as_tuples(&values).into())
     }
 
     fn advance(&mut self, reference: &str, during: During, ms: u32) -> Answer<timers::Advance> {
@@ -278,7 +281,7 @@ impl WaitSubject for Hosted {
             request_ns: request.lengths_ns.into(),
         })?;
         let mut rows = vec![Vec::new(); request.lengths_ns.len()];
-        for &[index, before, after, cpu, delay] in tuples(&values) {
+        for &[index, before, after, cpu, delay] in as_tuples(&values) {
             let known = |ns: i64| (ns != -1).then_some(ns);
             rows[index as usize].push(Wait {
                 before,
@@ -316,18 +319,18 @@ impl WaitSubject for Hosted {
             at,
             expirations: expirations.unsigned_abs(),
         };
-        Ok(tuples(&values).iter().map(expiration).collect())
+        Ok(as_tuples(&values).iter().map(expiration).collect())
     }
 }
 
-/// Groups the integers into tuples of `N`. Their number is a multiple of `N`, because the
+/// Groups the integers of an answer into tuples of `N`. The number of integers is a multiple of `N`, because the
 /// connection has checked it.
-fn tuples<const N: usize>(values: &[i64]) -> &[[i64; N]] {
+fn as_tuples<const N: usize>(values: &[i64]) -> &[[i64; N]] {
     values.as_chunks().0
 }
 
 /// Splits the values into `count` rows of the same length, which may be 0.
-fn rows<T: Clone>(values: &[T], count: usize) -> Vec<Vec<T>> {
+fn split_rows<T: Clone>(values: &[T], count: usize) -> Vec<Vec<T>> {
     let length = values.len().checked_div(count).unwrap_or(0);
     (0..count)
         .map(|row| values[row * length..(row + 1) * length].into())

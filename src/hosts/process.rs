@@ -25,7 +25,7 @@ const MAX_EARLY_LINE_BYTES: u64 = 64 << 10;
 const MAX_ERROR_LINE_CHARS: usize = 300;
 /// Maximum time in which an agent has to exit once its input is closed.
 const MAX_SHUTDOWN_TIME: Duration = Duration::from_millis(100);
-/// Maximum time by which its standard error may end later than the process.
+/// Maximum time by which the standard error of an agent may end later than its process.
 const MAX_ERROR_OUTPUT_DELAY: Duration = Duration::from_millis(200);
 
 /// The command that starts an agent.
@@ -276,8 +276,8 @@ fn keep_last_error_output(errors: &mut dyn BufRead, last_line: &Mutex<String>) {
     }
 }
 
-/// Number of files that a campaign has to open at the same time: three pipes for each process, of
-/// which several run concurrently.
+/// Number of files that a campaign has to open at the same time: three pipes for each of several
+/// concurrent processes.
 pub const MIN_OPEN_FILES: u64 = 128;
 
 /// Raises the limit of open files of this process as far as the system permits.

@@ -40,7 +40,8 @@ pub fn find(names: &[&str]) -> Option<PathBuf> {
 /// output.
 ///
 /// # Errors
-/// One line: why the program could not be started, that it took too long, or its error message.
+/// The error is one line: the reason why the program could not be started, that it took too long, or
+/// the first line of its error message.
 pub fn run_within<S: AsRef<OsStr>>(
     limit: Duration,
     program: &Path,
@@ -69,7 +70,7 @@ pub fn run_within<S: AsRef<OsStr>>(
     Err(printable(line.as_bytes(), MAX_ERROR_CHARS))
 }
 
-/// How a program ended, and what it wrote to its pipes.
+/// The exit status of a program that has ended, and its output.
 pub struct Ended {
     /// The exit status.
     pub status: ExitStatus,
@@ -105,11 +106,11 @@ pub fn run_to_end(command: Command, limit: Duration, max_bytes: u64) -> Result<E
     let mut running = children::start(command, None)?;
     let group = running.group();
     let (_input, stdout, stderr) = running.pipes();
-    let stdout = in_thread(move || read_to_end(stdout, max_bytes))?;
-    let stderr = in_thread(move || read_to_end(stderr, max_bytes))?;
+    let stdout = spawn_work(move || read_to_end(stdout, max_bytes))?;
+    let stderr = spawn_work(move || read_to_end(stderr, max_bytes))?;
     // A thread waits, because a program that is measured must not share the CPU with a loop that
     // polls.
-    let exit = in_thread(move || process::wait_for_exit(group))?;
+    let exit = spawn_work(move || process::wait_for_exit(group))?;
     let took_too_long = exit.recv_timeout(limit).is_err();
     // Ending the program also ends the processes that it left behind.
     let status = running
@@ -118,14 +119,14 @@ pub fn run_to_end(command: Command, limit: Duration, max_bytes: u64) -> Result<E
     if took_too_long {
         return Err(RunError::TookTooLong(limit));
     }
-    let output_of = |reader: Receiver<Vec<u8>>| {
+    let receive_output = |reader: Receiver<Vec<u8>>| {
         let held_open = RunError::ResultUnknown("a process that it started holds its output open");
         reader.recv_timeout(OUTPUT_GRACE).map_err(|_| held_open)
     };
     Ok(Ended {
         status,
-        stdout: output_of(stdout)?,
-        stderr: output_of(stderr)?,
+        stdout: receive_output(stdout)?,
+        stderr: receive_output(stderr)?,
     })
 }
 
@@ -137,7 +138,7 @@ fn read_to_end(pipe: Option<impl Read>, max_bytes: u64) -> Vec<u8> {
 }
 
 /// Starts `work` in a new thread and returns the receiver of its result.
-fn in_thread<T: Send + 'static>(
+fn spawn_work<T: Send + 'static>(
     work: impl FnOnce() -> T + Send + 'static,
 ) -> io::Result<Receiver<T>> {
     let (sender, result) = mpsc::sync_channel(1);

@@ -14,7 +14,8 @@ use std::thread;
 use timers::os::Pid;
 use timers::os::process::{kill_by_environment, kill_group, lead_group};
 
-use super::{CHECK_INTERVAL, MAX_CHECKS, StartError, spawner, this_program};
+use super::descendants::{CHECK_INTERVAL, MAX_CHECKS};
+use super::{StartError, spawner, this_program};
 use crate::scratch;
 
 /// The subcommand with which this program runs as the guard.
@@ -57,7 +58,7 @@ impl Guard {
         let input = child
             .stdin
             .take()
-            .ok_or_else(|| io::Error::other("it has no input"))?;
+            .ok_or_else(|| io::Error::other("the guard has no standard input"))?;
         Ok(Self {
             child,
             input,
@@ -86,7 +87,7 @@ impl Guard {
         let setting = setting
             .to_str()
             .filter(|path| !path.contains('\n'))
-            .ok_or_else(|| io::Error::other("its path is not a line of UTF-8"))?;
+            .ok_or_else(|| io::Error::other("the path of the setting is not a line of UTF-8"))?;
         self.input
             .write_all(format!("={value}={setting}\n").as_bytes())?;
         self.has_settings = true;

@@ -44,7 +44,7 @@ pub(super) fn start(
 
 /// The error if the thread no longer answers.
 fn thread_has_ended() -> StartError {
-    StartError::NoRoom("the thread that starts processes has ended".into())
+    StartError::Shortage("the thread that starts processes has ended".into())
 }
 
 /// Returns the sender of requests to the thread, which is started at the first call.
@@ -71,7 +71,7 @@ fn spawner() -> Result<Sender<Request>, StartError> {
         .stack_size(STACK_BYTES)
         .spawn(work);
     started.map_err(|error: io::Error| match StartError::from(error) {
-        StartError::Program(error) => StartError::NoRoom(format!(
+        StartError::Program(error) => StartError::Shortage(format!(
             "no thread could be created that starts it: {error}"
         )),
         error => error,

@@ -114,7 +114,7 @@ questions! {
         watched: bool,
     } => [*repeat as usize];
 
-    /// Successive readings.
+    /// Returns successive readings.
     "readings" Readings {
         /// The id of the timer.
         timer: String,
@@ -199,8 +199,8 @@ questions! {
         question: StepQuestion,
     } => [1];
 
-    /// For each kind of code, `repeat` times: the time of a row of pieces without reads and the
-    /// time with reads, in ticks of the reference.
+    /// For each kind of code, `repeat` times: the time of a sequence of pieces of code without reads
+    /// and the time of the sequence with a read in each piece, in ticks of the reference.
     "adds" Adds {
         /// The id of the timer.
         timer: String,
@@ -208,9 +208,9 @@ questions! {
         reference: String,
         /// Kinds of code; the answer holds a row for each kind.
         contexts: Vec<Context>,
-        /// Pieces of code in a row, with one read each.
+        /// Pieces of code in a sequence.
         turns: u32,
-        /// Pairs of rows.
+        /// Pairs of sequences: one without reads and one with reads.
         repeat: u32,
     } => [contexts.len(), *repeat as usize, 2];
 

@@ -19,7 +19,7 @@ use super::tool;
 const SETTINGS_PLACEHOLDER: &str = "$settings";
 /// The placeholder for the path of a runtime's log.
 const LOG_PLACEHOLDER: &str = "$log";
-/// The name of that log; the runtime replaces `%p` by its process id.
+/// The file name of a runtime's log; the runtime replaces `%p` by its process id.
 const LOG_FILE_NAME: &str = "%p.log";
 
 /// A prepared host. Its command takes ids of timers as arguments, unless it has declarations.
