@@ -1,4 +1,5 @@
-//! What the analysis costs. The throughput counts samples, so the time a sample shows.
+//! Benchmarks of the analysis: a whole profile, the fit of the distribution of single calls, and the
+//! search for the step. The throughput is in samples per second.
 
 use std::hint::black_box;
 
@@ -13,13 +14,13 @@ use timermeter::profile::profile;
 use timermeter::resolution::{Context, resolve};
 use timermeter::trace::{Intervals, Trace};
 
-/// Traces of simulated timers, one a kind of timer.
-fn traces() -> Vec<(Case, Trace)> {
-    let mut seen = Vec::new();
+/// Probes one simulated timer of each kind.
+fn probe_each_kind() -> Vec<(Case, Trace)> {
+    let mut names = Vec::new();
     let mut traces = Vec::new();
     for case in regular(60, 1) {
-        if !seen.contains(&case.timer.name) {
-            seen.push(case.timer.name.clone());
+        if !names.contains(&case.timer.name) {
+            names.push(case.timer.name.clone());
             let (trace, _) = case.probe(&Plan::QUICK).expect("the reference is sound");
             traces.push((case, trace));
         }
@@ -27,7 +28,8 @@ fn traces() -> Vec<(Case, Trace)> {
     traces
 }
 
-fn samples(trace: &Trace) -> usize {
+/// The number of samples in a trace.
+fn count_samples(trace: &Trace) -> usize {
     let runs = trace.runs.iter().map(|run| {
         let batches: usize = [
             &run.bracket,
@@ -39,20 +41,20 @@ fn samples(trace: &Trace) -> usize {
         .map(|batches| batches.deltas.len())
         .iter()
         .sum();
-        run.readings.values.len() + batches + intervals(&run.intervals)
+        run.readings.values.len() + batches + count_intervals(&run.intervals)
     });
-    runs.sum::<usize>() + intervals(&trace.slow)
+    runs.sum::<usize>() + count_intervals(&trace.slow)
 }
 
-fn intervals(groups: &[Intervals]) -> usize {
+fn count_intervals(groups: &[Intervals]) -> usize {
     groups.iter().map(|group| group.deltas.len()).sum()
 }
 
-fn a_profile(criterion: &mut Criterion) {
+fn benchmark_profile(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("profile");
     group.sample_size(10);
-    for (case, trace) in traces() {
-        group.throughput(Throughput::Elements(samples(&trace) as u64));
+    for (case, trace) in probe_each_kind() {
+        group.throughput(Throughput::Elements(count_samples(&trace) as u64));
         group.bench_with_input(
             BenchmarkId::from_parameter(&case.timer.name),
             &trace,
@@ -64,9 +66,9 @@ fn a_profile(criterion: &mut Criterion) {
     group.finish();
 }
 
-fn a_shape(criterion: &mut Criterion) {
+fn benchmark_shape_fit(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("shape");
-    for (case, trace) in traces() {
+    for (case, trace) in probe_each_kind() {
         let Some(run) = trace.runs.first() else {
             continue;
         };
@@ -89,9 +91,9 @@ fn a_shape(criterion: &mut Criterion) {
     group.finish();
 }
 
-fn a_step(criterion: &mut Criterion) {
+fn benchmark_resolution(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("resolve");
-    for (case, trace) in traces() {
+    for (case, trace) in probe_each_kind() {
         let groups: Vec<Intervals> = trace
             .runs
             .iter()
@@ -99,22 +101,33 @@ fn a_step(criterion: &mut Criterion) {
             .chain(&trace.slow)
             .cloned()
             .collect();
-        let tight: Vec<Vec<i64>> = trace
+        let read_differences: Vec<Vec<i64>> = trace
             .runs
             .iter()
             .map(|run| successive(&run.readings.values))
             .collect();
-        group.throughput(Throughput::Elements(intervals(&groups) as u64));
+        group.throughput(Throughput::Elements(count_intervals(&groups) as u64));
         group.bench_with_input(
             BenchmarkId::from_parameter(&case.timer.name),
             &groups,
             |bencher, groups| {
-                bencher.iter(|| resolve(black_box(groups), black_box(&tight), &Context::default()));
+                bencher.iter(|| {
+                    resolve(
+                        black_box(groups),
+                        black_box(&read_differences),
+                        &Context::default(),
+                    )
+                });
             },
         );
     }
     group.finish();
 }
 
-criterion_group!(benches, a_profile, a_shape, a_step);
+criterion_group!(
+    benches,
+    benchmark_profile,
+    benchmark_shape_fit,
+    benchmark_resolution
+);
 criterion_main!(benches);

@@ -1,5 +1,5 @@
-//! What a read adds to the code around it, found for simulated reads that are chains of
-//! multiplications next to work of known shape.
+//! Tests the estimate of the time that a read adds to the code around it. The simulated read is a chain
+//! of multiplications, so the true added time follows from the code.
 
 use simulate::Case;
 use simulate::population::regular;
@@ -9,21 +9,20 @@ use timermeter::cost::adds::adds;
 use timermeter::model::{AddedTimes, Context};
 use timermeter::trace::{InContext, Reference, Trace};
 
-/// Brief processes of a default run.
+/// Number of brief processes in a default run.
 const PROCESSES: u64 = 10;
 
-/// What would be found of a case, by processes of their own.
-fn found(case: &Case) -> AddedTimes {
+/// Estimates the added times of a case from [`PROCESSES`] simulated processes.
+fn estimate_added_times(case: &Case) -> AddedTimes {
     let processes = (0..PROCESSES).map(|process| {
         let seed = case.seed.wrapping_mul(1_000).wrapping_add(process);
         let world = World::new(&case.timer, &case.reference, &case.surroundings, seed).share();
         let mut timer = world.subject(Role::Timer);
-        let asked = context_questions(case.timer.base, &Context::USUAL).flat_map(
+        let measured = context_questions(case.timer.base, &Context::USUAL).flat_map(
             |(contexts, [turns, pairs])| {
-                let of_native: Vec<_> = contexts.to_vec();
                 let rows = timer
-                    .adds(REFERENCE_ID, &of_native, turns, pairs)
-                    .expect("all are simulated");
+                    .adds(REFERENCE_ID, contexts, turns, pairs)
+                    .expect("all contexts are simulated");
                 let rows = contexts.iter().zip(rows);
                 rows.map(|(&context, pairs)| InContext {
                     context,
@@ -33,7 +32,7 @@ fn found(case: &Case) -> AddedTimes {
                 .collect::<Vec<_>>()
             },
         );
-        asked.collect()
+        measured.collect()
     });
     let reference = Reference {
         ns_per_tick: case.reference.unit,
@@ -45,18 +44,18 @@ fn found(case: &Case) -> AddedTimes {
         reference,
         ..Trace::default()
     })
-    .expect("all were asked")
+    .expect("every context was measured")
 }
 
-/// Reads that cost nanoseconds rather than microseconds, timed by references as they are, on a core
-/// that changes its frequency, with interruptions. The run as a whole is at the nominal frequency,
-/// as the truth is stated at that.
+/// Cases whose reads cost less than 700 ns, with the references, interruptions and core frequencies of
+/// the population. The mean core frequency of a run is the nominal one, for which the true added time
+/// is known.
 fn cases(processes: Processes) -> Vec<Case> {
-    let soon = |case: &Case| case.timer.base < 700.0;
+    let is_fast = |case: &Case| case.timer.base < 700.0;
     let mut cases: Vec<Case> = [71, 72]
         .into_iter()
         .flat_map(|seed| regular(200, seed))
-        .filter(soon)
+        .filter(is_fast)
         .collect();
     for case in &mut cases {
         case.surroundings = Surroundings {
@@ -69,47 +68,54 @@ fn cases(processes: Processes) -> Vec<Case> {
     cases
 }
 
-/// How many of them are right to 0.3 ns or 3 %, and how many intervals hold the truth.
-fn judged(cases: &[Case], context: Context) -> [usize; 2] {
-    let (mut right, mut held) = (0, 0);
+/// Returns the number of cases whose added time is right to 0.3 ns or 3 %, and the number of intervals
+/// that contain the true added time.
+fn count_right_and_covered(cases: &[Case], context: Context) -> [usize; 2] {
+    let (mut right, mut covered) = (0, 0);
     for case in cases {
-        let [without, with] = code_duration_ns(context, case.timer.base).expect("simulated");
+        let [without, with] =
+            code_duration_ns(context, case.timer.base).expect("a simulated context");
         let truth = with - without;
-        let added = found(case).get(context).expect("it was asked");
+        let added = estimate_added_times(case)
+            .get(context)
+            .expect("the context was measured");
         right += usize::from((added.ns.value - truth).abs() <= (0.03 * truth).max(0.3));
         let (low, high) = added.ns.ends().expect("ten processes");
-        held += usize::from(low <= truth && truth <= high);
+        covered += usize::from(low <= truth && truth <= high);
     }
-    println!("{context:?}: {right} right, {held} held of {}", cases.len());
-    [right, held]
+    println!(
+        "{context:?}: {right} right, {covered} covered of {}",
+        cases.len()
+    );
+    [right, covered]
 }
 
 #[test]
-fn what_simulated_reads_add_is_found() {
+fn added_time_of_reads_is_right() {
     let cases = cases(Processes::Identical);
     for context in Context::USUAL {
-        let [right, held] = judged(&cases, context);
+        let [right, covered] = count_right_and_covered(&cases, context);
         assert!(
             100 * right >= 95 * cases.len(),
             "{context:?}: {right} of {} are right",
             cases.len()
         );
         assert!(
-            100 * held >= 90 * cases.len(),
-            "{context:?}: {held} of {} intervals hold",
+            100 * covered >= 90 * cases.len(),
+            "{context:?}: {covered} of {} intervals contain the truth",
             cases.len()
         );
     }
 }
 
 #[test]
-fn intervals_hold_what_processes_differ_by() {
+fn intervals_cover_differing_processes() {
     let cases = cases(Processes::Factor(0.05));
     for context in [Context::Throughput, Context::Ahead] {
-        let [_, held] = judged(&cases, context);
+        let [_, covered] = count_right_and_covered(&cases, context);
         assert!(
-            100 * held >= 90 * cases.len(),
-            "{context:?}: {held} of {} intervals hold",
+            100 * covered >= 90 * cases.len(),
+            "{context:?}: {covered} of {} intervals contain the truth",
             cases.len()
         );
     }

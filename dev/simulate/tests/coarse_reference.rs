@@ -1,5 +1,5 @@
-//! Clocks that are timed by one whose steps are long, as in browsers: what its step is, and what
-//! calls cost.
+//! Tests references with long steps, as in browsers: their calibrated step, and the cost of calls that
+//! they time.
 
 use rand::SeedableRng;
 use rand::rngs::StdRng;
@@ -12,8 +12,8 @@ use timermeter::campaign::sampling::Plan;
 const SEEDS: u64 = 12;
 const COST_NS: f64 = 60.0;
 
-/// A clock that times itself, on machines that differ.
-fn cases(step: f64) -> impl Iterator<Item = Case> {
+/// Cases on different machines in which one clock with this step is both the timer and the reference.
+fn self_timed_cases(step: f64) -> impl Iterator<Item = Case> {
     let clock = Model::regular("coarse", step, 1.0, COST_NS);
     timed_by_small_steps(SEEDS as usize, 35)
         .into_iter()
@@ -34,13 +34,13 @@ fn determines_step_of_coarse_reference() {
         15_625_000.0,
         100_000_000.0,
     ] {
-        for case in cases(step) {
+        for case in self_timed_cases(step) {
             let world =
                 World::new(&case.timer, &case.reference, &case.surroundings, case.seed).share();
             let mut random = StdRng::seed_from_u64(case.seed);
             let mut subject = world.subject(Role::Reference);
-            let found =
-                calibrate(REFERENCE_ID, subject.as_mut(), 1.0, &mut random).expect("it serves");
+            let found = calibrate(REFERENCE_ID, subject.as_mut(), 1.0, &mut random)
+                .expect("the reference is sound");
             assert!(
                 found.step_at_most.is_none() && found.step == step,
                 "{step}: {found:?}"
@@ -49,46 +49,46 @@ fn determines_step_of_coarse_reference() {
     }
 }
 
-/// What a read takes is no step, however long.
+/// The cost of a read is not mistaken for a step, however high it is.
 #[test]
 fn slow_reference_is_not_coarse() {
-    for case in cases(1.0) {
+    for case in self_timed_cases(1.0) {
         let reference = Model::regular("slow to read", 1.0, 1.0, 30_000.0);
         let world = World::new(&case.timer, &reference, &case.surroundings, case.seed).share();
         let mut random = StdRng::seed_from_u64(case.seed);
         let mut subject = world.subject(Role::Reference);
-        let found = calibrate(REFERENCE_ID, subject.as_mut(), 1.0, &mut random).expect("it serves");
+        let found = calibrate(REFERENCE_ID, subject.as_mut(), 1.0, &mut random)
+            .expect("the reference is sound");
         assert!(found.step < 100.0, "{found:?}");
     }
 }
 
-/// Whatever the step, the figures of a call are those of calls in a row, and their interval holds
-/// the truth.
+/// With any step of the reference, the cost comes from batches, and its interval contains the truth.
 #[test]
 fn calls_are_timed_by_long_batches() {
     for step in [20_000.0, 1_000_000.0] {
-        let judged: Vec<_> = cases(step)
+        let verdicts: Vec<_> = self_timed_cases(step)
             .take(5)
-            .map(|case| case.judge(&Plan::QUICK).expect("it serves"))
+            .map(|case| case.judge(&Plan::QUICK).expect("the reference is sound"))
             .collect();
-        let covered = judged
+        let covered = verdicts
             .iter()
             .filter(|verdict| verdict.cost.covered() == Some(true))
             .count();
-        let close = judged.iter().filter(|verdict| {
-            let cost = verdict.cost.value.expect("it has one");
-            (cost / verdict.cost.truth.expect("it is known") - 1.0).abs() < 0.25
+        let close = verdicts.iter().filter(|verdict| {
+            let cost = verdict.cost.value.expect("a cost");
+            (cost / verdict.cost.truth.expect("a true cost") - 1.0).abs() < 0.25
         });
         let close = close.count();
         assert!(
-            covered == judged.len(),
+            covered == verdicts.len(),
             "{step}: {covered} of {} are covered",
-            judged.len()
+            verdicts.len()
         );
         assert!(
-            close + 1 >= judged.len(),
+            close + 1 >= verdicts.len(),
             "{step}: {close} of {} are close",
-            judged.len()
+            verdicts.len()
         );
     }
 }

@@ -1,4 +1,4 @@
-//! The command `simulate` as people and scripts meet it.
+//! Tests the command `simulate`: the width of its tables, its exit status, and wrong usage.
 
 use std::process::{Command, Output};
 
@@ -30,16 +30,16 @@ fn tables_fit_eighty_columns() {
 #[test]
 fn status_agrees_with_outcome() {
     for args in [&["--seed", "2"][..], &["--seed", "3", "--waits"]] {
-        let done = simulate(&[args, &["--quick", "--count", "40", "--format", "json"]].concat());
-        let found: Value = serde_json::from_slice(&done.stdout).expect("it prints JSON");
+        let output = simulate(&[args, &["--quick", "--count", "40", "--format", "json"]].concat());
+        let outcome: Value = serde_json::from_slice(&output.stdout).expect("it prints JSON");
         assert_eq!(
-            done.status.code(),
-            Some(if found["passed"] == true { 0 } else { 1 }),
-            "{found}"
+            output.status.code(),
+            Some(if outcome["passed"] == true { 0 } else { 1 }),
+            "{outcome}"
         );
         assert_eq!(
-            found["failures"].as_array().is_some_and(Vec::is_empty),
-            found["passed"] == true
+            outcome["failures"].as_array().is_some_and(Vec::is_empty),
+            outcome["passed"] == true
         );
     }
 }

@@ -1,5 +1,5 @@
-//! The estimators against simulated truth, over many timers and several seeds, none of which the
-//! rules were chosen on.
+//! Tests the estimators for clocks on many simulated timers. Their rules were not chosen with these
+//! seeds.
 
 use rayon::prelude::*;
 use simulate::score::{Score, Summary, median_is_identifiable};
@@ -13,7 +13,8 @@ use timermeter::scoring::profile_quality;
 const SEEDS: [u64; 3] = [11, 12, 13];
 const COUNT: usize = 100;
 
-fn verdicts(population: fn(usize, u64) -> Vec<Case>, plan: &Plan) -> Vec<(Case, Verdict)> {
+/// Draws cases from a population and judges them.
+fn judge_population(population: fn(usize, u64) -> Vec<Case>, plan: &Plan) -> Vec<(Case, Verdict)> {
     let cases: Vec<Case> = SEEDS
         .into_iter()
         .flat_map(|seed| population(COUNT, seed))
@@ -23,13 +24,14 @@ fn verdicts(population: fn(usize, u64) -> Vec<Case>, plan: &Plan) -> Vec<(Case, 
         .map(|case| {
             (
                 case.clone(),
-                case.judge(plan).expect("a sound reference serves"),
+                case.judge(plan).expect("the reference is sound"),
             )
         })
         .collect()
 }
 
-fn summary<'a>(verdicts: impl Iterator<Item = &'a Verdict>) -> Summary {
+/// Summarises verdicts.
+fn summarise<'a>(verdicts: impl Iterator<Item = &'a Verdict>) -> Summary {
     let mut score = Score::default();
     verdicts.for_each(|verdict| score.add(verdict));
     score.summary()
@@ -38,56 +40,56 @@ fn summary<'a>(verdicts: impl Iterator<Item = &'a Verdict>) -> Summary {
 #[test]
 fn figures_right_and_intervals_cover() {
     for plan in [Plan::QUICK, Plan::DEFAULT] {
-        let verdicts = verdicts(population::regular, &plan);
-        let all = summary(verdicts.iter().map(|(_, verdict)| verdict));
-        // Where processes differ by percents, so do figures; a sample of 300 scatters by a percent
-        // or two around what holds for the population.
+        let verdicts = judge_population(population::regular, &plan);
+        let all = summarise(verdicts.iter().map(|(_, verdict)| verdict));
+        // Shares among 300 timers have a standard error of one or two percent, so the limits are below
+        // those of the command `simulate`.
         let name = plan.name;
-        // Where a longer step cannot be excluded a counter that moves at every tick has a bound and
-        // no number.
-        let numbers = verdicts
+        // A counter that moves at every tick has only an upper bound of its resolution if a longer step
+        // cannot be excluded.
+        let determined = verdicts
             .iter()
             .map(|(_, verdict)| verdict)
             .filter(|verdict| verdict.resolution.value.is_some());
-        let numbers = summary(numbers);
+        let determined = summarise(determined);
         assert!(
-            numbers.resolution.right >= Some(0.99),
+            determined.resolution.right >= Some(0.99),
             "{name}: resolution right on {:?}",
-            numbers.resolution
+            determined.resolution
         );
         assert!(
-            100 * numbers.timers >= 97 * all.timers,
+            100 * determined.timers >= 97 * all.timers,
             "{name}: {} of {} determined",
-            numbers.timers,
+            determined.timers,
             all.timers
         );
-        let shown = || {
+        let identifiable = || {
             verdicts
                 .iter()
                 .filter(|(case, _)| median_is_identifiable(case))
         };
-        let seen = summary(
-            shown()
+        let identifiable_summary = summarise(
+            identifiable()
                 .map(|(_, verdict)| verdict)
                 .filter(|verdict| verdict.resolution.value.is_some()),
         );
         assert!(
-            seen.spread.right >= Some(0.95),
+            identifiable_summary.spread.right >= Some(0.95),
             "{name}: spread right on {:?}",
-            seen.spread
+            identifiable_summary.spread
         );
         assert!(
-            seen.quality.right >= Some(0.95),
+            identifiable_summary.quality.right >= Some(0.95),
             "{name}: Quality right on {:?}",
-            seen.quality
+            identifiable_summary.quality
         );
         assert!(all.order >= 0.99, "{name}: order right on {:?}", all.order);
         for figure in [all.resolution, all.cost, all.spread, all.quality] {
             assert!(figure.covered >= Some(0.9), "{name}: covered on {figure:?}");
         }
         let identical =
-            shown().filter(|(case, _)| case.surroundings.processes == Default::default());
-        let identical = summary(identical.map(|(_, verdict)| verdict));
+            identifiable().filter(|(case, _)| case.surroundings.processes == Default::default());
+        let identical = summarise(identical.map(|(_, verdict)| verdict));
         assert!(
             identical.cost.right >= Some(0.96),
             "{name}: cost right on {:?}",
@@ -98,19 +100,18 @@ fn figures_right_and_intervals_cover() {
 
 #[test]
 fn cost_lies_below_single_call_tail() {
-    for (case, verdict) in verdicts(population::regular, &Plan::QUICK) {
+    for (case, verdict) in judge_population(population::regular, &Plan::QUICK) {
         let median = value_of(verdict.row.cost_ns);
         let cost = verdict.row.cost.expect("single calls were made");
         assert!(median <= cost.p99_ns, "{median:?}, {cost:?} of {case:?}");
     }
 }
 
-/// A host that answers batches of many calls with nothing measured nothing: its timer has no cost,
-/// and so no Quality.
+/// A timer whose batches all take no time has no cost, and so no Quality.
 #[test]
 fn unmoving_batches_measure_nothing() {
     for case in population::regular(5, 14) {
-        let (mut trace, _) = case.probe(&Plan::QUICK).expect("a sound reference serves");
+        let (mut trace, _) = case.probe(&Plan::QUICK).expect("the reference is sound");
         for run in &mut trace.runs {
             for batches in [
                 &mut run.bracket,
@@ -133,22 +134,22 @@ fn unmoving_batches_measure_nothing() {
     }
 }
 
-/// What was dropped is kept with what counts, for a later version to judge it again.
+/// The trace contains the dropped windows too, so that a later version can judge them again.
 #[test]
-fn windows_that_were_dropped_are_kept() {
+fn trace_contains_dropped_windows() {
     let unstable = Surroundings {
         wander: 0.06,
         ..Surroundings::default()
     };
-    let mut kept = 0;
+    let mut dropped = 0;
     for case in population::regular(5, 15) {
         let (trace, _) = Case {
             surroundings: unstable,
             ..case
         }
         .probe(&Plan::QUICK)
-        .expect("a sound reference serves");
-        kept += trace
+        .expect("the reference is sound");
+        dropped += trace
             .runs
             .iter()
             .flat_map(|run| &run.dropped)
@@ -156,26 +157,26 @@ fn windows_that_were_dropped_are_kept() {
             .count();
     }
     assert!(
-        kept > 0,
-        "a frequency that wanders by 6 % changed within no window"
+        dropped > 0,
+        "no window was dropped although the core frequency varies by 6 %"
     );
 }
 
 #[test]
 fn stepless_clock_gets_no_number() {
-    for (_, verdict) in verdicts(population::irregular, &Plan::DEFAULT) {
+    for (_, verdict) in judge_population(population::irregular, &Plan::DEFAULT) {
         assert_eq!(verdict.resolution.value, None, "{verdict:?}");
         assert_eq!(verdict.quality.value, None, "{verdict:?}");
     }
 }
 
-/// Where every process was disturbed, intervals reach over all of them and a tenth beyond, as no
-/// other tells what disturbed them all.
+/// If every process shared its core, the intervals extend a tenth beyond the figures of all processes,
+/// because no undisturbed process shows the size of the disturbance.
 #[test]
 fn always_shared_core_widens_figures() {
     for case in population::regular(20, 16) {
-        let (mut trace, hertz) = case.probe(&Plan::QUICK).expect("a sound reference serves");
-        let alone = profile(&trace);
+        let (mut trace, hertz) = case.probe(&Plan::QUICK).expect("the reference is sound");
+        let unshared = profile(&trace);
         trace.disturbed_runs = trace.runs.len() as u32;
         trace
             .runs
@@ -199,10 +200,10 @@ fn always_shared_core_widens_figures() {
             profile_quality(profile, hertz).map(|quality| quality.high - quality.low)
         };
         assert!(
-            width(&shared) > width(&alone),
+            width(&shared) > width(&unshared),
             "{:?} {:?}",
             width(&shared),
-            width(&alone)
+            width(&unshared)
         );
     }
 }

@@ -1,4 +1,5 @@
-//! Judgements by simulated timers in addition to those of the command, a module a subject.
+//! Tests of the estimators on simulated timers, in addition to the command `simulate`: one module for
+//! each subject.
 
 mod adds;
 mod coarse_reference;

@@ -1,5 +1,5 @@
-//! Counters that move by a few ticks at once, whole and broken, raw and in nanoseconds: as timers,
-//! and as what times others.
+//! Tests counters whose step is a few ticks, whole numbers or fractions, raw or in nanoseconds: as
+//! timers, and as references.
 
 use rand::SeedableRng;
 use rand::rngs::StdRng;
@@ -13,54 +13,54 @@ use timermeter::campaign::sampling::Plan;
 const SEEDS: [u64; 2] = [21, 22];
 const COUNT: usize = 60;
 
-fn verdicts(population: fn(usize, u64) -> Vec<Case>) -> Vec<(Case, Verdict)> {
+/// Draws cases from a population and judges them.
+fn judge_population(population: fn(usize, u64) -> Vec<Case>) -> Vec<(Case, Verdict)> {
     let cases: Vec<Case> = SEEDS
         .into_iter()
         .flat_map(|seed| population(COUNT, seed))
         .collect();
-    let judged = |case: Case| {
+    let judge = |case: Case| {
         (
             case.clone(),
-            case.judge(&Plan::DEFAULT)
-                .expect("a sound reference serves"),
+            case.judge(&Plan::DEFAULT).expect("the reference is sound"),
         )
     };
-    cases.into_par_iter().map(judged).collect()
+    cases.into_par_iter().map(judge).collect()
 }
 
 #[test]
 fn few_ticks_are_counted_correctly() {
-    let all = verdicts(small_steps);
+    let all = judge_population(small_steps);
     for reference in SMALL_STEP_REFERENCES {
-        let found: Vec<&Verdict> = all
+        let verdicts: Vec<&Verdict> = all
             .iter()
             .filter(|(case, _)| case.reference.name == reference)
             .map(|(_, verdict)| verdict)
             .collect();
-        let determined: Vec<&Verdict> = found
+        let determined: Vec<&Verdict> = verdicts
             .iter()
             .copied()
             .filter(|verdict| verdict.resolution.value.is_some())
             .collect();
-        let off = |verdict: &&&Verdict| {
+        let is_wrong = |verdict: &&&Verdict| {
             verdict.resolution.error() > verdict.resolution.truth.map(|truth| 0.05 * truth)
         };
-        let wrong = determined.iter().filter(off).count();
+        let wrong = determined.iter().filter(is_wrong).count();
         let covered = determined
             .iter()
             .filter(|verdict| verdict.resolution.covered() == Some(true))
             .count();
-        // One in a hundred, and what chance does to that number.
+        // 1 % of about 40 timers may be wrong, plus chance.
         assert!(
             wrong <= 2,
             "{reference}: {wrong} of {} are wrong",
             determined.len()
         );
         assert!(
-            5 * determined.len() >= 4 * found.len(),
+            5 * determined.len() >= 4 * verdicts.len(),
             "{reference}: {} of {} are determined",
             determined.len(),
-            found.len()
+            verdicts.len()
         );
         assert!(
             10 * covered >= 9 * determined.len(),
@@ -72,7 +72,7 @@ fn few_ticks_are_counted_correctly() {
 
 #[test]
 fn covers_cost_with_few_tick_reference() {
-    let all = verdicts(timed_by_small_steps);
+    let all = judge_population(timed_by_small_steps);
     let covered = all
         .iter()
         .filter(|(_, verdict)| verdict.cost.covered() == Some(true))
@@ -100,7 +100,7 @@ fn detects_few_tick_reference() {
             case.reference.unit,
             &mut random,
         );
-        let found = found.expect("a sound reference serves");
+        let found = found.expect("the reference is sound");
         let ticks = case.reference.step / case.reference.unit;
         found.step_at_most.is_none() && (found.step / ticks - 1.0).abs() > 0.01
     });

@@ -1,4 +1,5 @@
-//! The step that is reported of simulated clocks that are probed as real ones are.
+//! Tests the reported resolution of simulated clocks: steps next to two costs, irregular steps, and
+//! steps that change.
 
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
@@ -10,7 +11,8 @@ use timermeter::profile::profile;
 use timermeter::resolution::Resolution;
 use timermeter::trace::Trace;
 
-fn probed(timer: Model, seed: u64) -> Trace {
+/// Probes a timer in ten simulated processes.
+fn probe_timer(timer: Model, seed: u64) -> Trace {
     let reference = Model::regular("fine", 0.385, 0.385, 12.0);
     let case = Case {
         timer,
@@ -29,9 +31,9 @@ fn probed(timer: Model, seed: u64) -> Trace {
     case.probe(&plan).expect("the reference is sound").0
 }
 
-/// A read that takes several steps longer in more than a quarter of the calls: the typical jump
-/// from zero is several steps.
-fn two_modes(random: &mut StdRng) -> (f64, f64, Jitter) {
+/// Draws a step, a cost, and a slow path of several steps that more than a quarter of the calls take, so
+/// that the typical difference of two readings is several steps.
+fn draw_bimodal_cost(random: &mut StdRng) -> (f64, f64, Jitter) {
     let step = random.random_range(14.0..45.0);
     let cost = random.random_range(0.13..0.3) * step;
     let extra = random.random_range(1.6..4.5) * step;
@@ -48,8 +50,8 @@ fn two_modes(random: &mut StdRng) -> (f64, f64, Jitter) {
 #[test]
 fn bimodal_cost_keeps_step_even() {
     for seed in 0..60 {
-        let (step, cost, jitter) = two_modes(&mut StdRng::seed_from_u64(seed));
-        let found = profile(&probed(
+        let (step, cost, jitter) = draw_bimodal_cost(&mut StdRng::seed_from_u64(seed));
+        let found = profile(&probe_timer(
             Model {
                 jitter,
                 ..Model::regular("", step, 1.0, cost)
@@ -71,12 +73,12 @@ fn bimodal_cost_keeps_step_even() {
 fn irregular_steps_get_no_number() {
     for seed in 0..60 {
         let mut random = StdRng::seed_from_u64(seed);
-        let (step, cost, jitter) = two_modes(&mut random);
+        let (step, cost, jitter) = draw_bimodal_cost(&mut random);
         let updates = match seed % 2 {
             0 => Updates::Uneven(random.random_range(0.3..0.8)),
             _ => Updates::Random,
         };
-        let found = profile(&probed(
+        let found = profile(&probe_timer(
             Model {
                 jitter,
                 updates,
@@ -92,21 +94,22 @@ fn irregular_steps_get_no_number() {
     }
 }
 
-/// How the second of two steps is mixed into what was seen of the first.
+/// The part of a trace that has the second of two steps.
 #[derive(Clone, Copy, Debug)]
-enum Mixed {
-    /// This many processes have it.
+enum SecondStep {
+    /// This many processes.
     Processes(usize),
-    /// It comes in the middle of each process.
-    Middle,
+    /// The second half of each process.
+    SecondHalf,
 }
 
-fn mixed(steps: [f64; 2], cost: f64, how: Mixed, seed: u64) -> Trace {
+/// Mixes the traces of two clocks that differ only in their steps.
+fn mix_traces(steps: [f64; 2], cost: f64, part: SecondStep, seed: u64) -> Trace {
     let [mut trace, mut other] =
-        steps.map(|step| probed(Model::regular("", step, 1.0, cost), seed));
-    match how {
-        Mixed::Processes(count) => trace.runs[..count].clone_from_slice(&other.runs[..count]),
-        Mixed::Middle => {
+        steps.map(|step| probe_timer(Model::regular("", step, 1.0, cost), seed));
+    match part {
+        SecondStep::Processes(count) => trace.runs[..count].clone_from_slice(&other.runs[..count]),
+        SecondStep::SecondHalf => {
             for (run, other) in trace.runs.iter_mut().zip(&mut other.runs) {
                 run.intervals.truncate(run.intervals.len() / 2);
                 run.intervals
@@ -118,25 +121,25 @@ fn mixed(steps: [f64; 2], cost: f64, how: Mixed, seed: u64) -> Trace {
 }
 
 #[test]
-fn a_step_that_changes_is_none() {
+fn changing_step_gets_bound_only() {
     for seed in 0..6 {
         for steps in [[10.0, 40.0], [40.0, 10.0], [10.0, 25.0], [1_000.0, 4_000.0]] {
-            for how in [
-                Mixed::Processes(1),
-                Mixed::Processes(4),
-                Mixed::Processes(9),
-                Mixed::Middle,
+            for part in [
+                SecondStep::Processes(1),
+                SecondStep::Processes(4),
+                SecondStep::Processes(9),
+                SecondStep::SecondHalf,
             ] {
                 let cost = [5.0, 30.0][seed as usize % 2];
                 let longer = f64::max(steps[0], steps[1]);
-                match profile(&mixed(steps, cost, how, seed)).resolution {
+                match profile(&mix_traces(steps, cost, part, seed)).resolution {
                     Resolution::AtMost { bound, reason } => {
                         assert!(
                             bound >= 0.99 * longer,
-                            "{steps:?}, {how:?}: {bound}, {reason}"
+                            "{steps:?}, {part:?}: {bound}, {reason}"
                         );
                     }
-                    found => panic!("{seed}, {steps:?}, {how:?}: {found:?}"),
+                    found => panic!("{seed}, {steps:?}, {part:?}: {found:?}"),
                 }
             }
         }
@@ -144,20 +147,20 @@ fn a_step_that_changes_is_none() {
 }
 
 #[test]
-fn both_steps_are_named() {
-    for (how, said) in [
+fn reason_names_both_steps() {
+    for (part, expected_reason) in [
         (
-            Mixed::Processes(3),
+            SecondStep::Processes(3),
             "its step differs between processes: 10.0 and 40.0 ticks",
         ),
         (
-            Mixed::Middle,
+            SecondStep::SecondHalf,
             "its step changes while it is watched: 10.0 and 40.0 ticks",
         ),
     ] {
-        match profile(&mixed([10.0, 40.0], 30.0, how, 1)).resolution {
+        match profile(&mix_traces([10.0, 40.0], 30.0, part, 1)).resolution {
             Resolution::AtMost { bound, reason } => {
-                assert_eq!(reason, said);
+                assert_eq!(reason, expected_reason);
                 assert!((bound - 40.0).abs() < 0.1, "{bound}");
             }
             found => panic!("{found:?}"),
@@ -168,15 +171,19 @@ fn both_steps_are_named() {
 #[test]
 fn interval_covers_slight_change() {
     for seed in 0..6 {
-        for how in [Mixed::Processes(3), Mixed::Processes(7), Mixed::Middle] {
-            match profile(&mixed([100.0, 100.5], 30.0, how, seed)).resolution {
+        for part in [
+            SecondStep::Processes(3),
+            SecondStep::Processes(7),
+            SecondStep::SecondHalf,
+        ] {
+            match profile(&mix_traces([100.0, 100.5], 30.0, part, seed)).resolution {
                 Resolution::Resolved { step, .. } => {
                     let half = 0.5 * (step.high - step.low);
-                    assert!((0.1..1.0).contains(&half), "{seed}, {how:?}: {step:?}");
+                    assert!((0.1..1.0).contains(&half), "{seed}, {part:?}: {step:?}");
                 }
-                // Which half of a process has which is not always known.
-                Resolution::AtMost { .. } if matches!(how, Mixed::Middle) => {}
-                found => panic!("{seed}, {how:?}: {found:?}"),
+                // A change within a process may leave only a bound.
+                Resolution::AtMost { .. } if matches!(part, SecondStep::SecondHalf) => {}
+                found => panic!("{seed}, {part:?}: {found:?}"),
             }
         }
     }

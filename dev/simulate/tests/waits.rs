@@ -15,11 +15,11 @@ fn wait_steps_right_and_intervals_cover() {
     let waits = population::waits(COUNT, SEED);
     let waits = waits
         .par_iter()
-        .map(|case| Judged::wait(case, &case.figures(plan).expect("it answers")));
+        .map(|case| Judged::wait(case, &case.figures(plan).expect("simulated timers answer")));
     let ticks = population::ticks(COUNT, SEED);
     let ticks = ticks.par_iter().map(|case| {
-        let (figures, missed) = case.figures(plan).expect("it answers");
-        Judged::ticks(case, &figures, missed).expect("it answers")
+        let (figures, missed) = case.figures(plan).expect("simulated timers answer");
+        Judged::ticks(case, &figures, missed).expect("simulated timers answer")
     });
     let mut score = Score::default();
     waits
@@ -27,7 +27,7 @@ fn wait_steps_right_and_intervals_cover() {
         .collect::<Vec<_>>()
         .iter()
         .for_each(|judged| score.add(judged));
-    // Of 150, a share of 97 % is found to 1.4 points.
+    // The standard error of a share of 97 % among 150 timers is 1.4 points.
     let (steps, policies) = (Counts::sum(&score.steps), Counts::sum(&score.policies));
     assert!(
         steps.right as usize * 100 >= 95 * COUNT && steps.wrong <= 1,
@@ -40,8 +40,8 @@ fn wait_steps_right_and_intervals_cover() {
         score.policies
     );
     for (name, figure) in score.summary() {
-        // Four standard errors of 95 %, of what may be a third of them.
-        let least = 0.95 - 4.0 * (0.95 * 0.05 / f64::from(figure.intervals)).sqrt();
-        assert!(figure.covered >= Some(least), "{name}: {figure:?}");
+        // Four standard errors below 95 %.
+        let min_coverage = 0.95 - 4.0 * (0.95 * 0.05 / f64::from(figure.intervals)).sqrt();
+        assert!(figure.covered >= Some(min_coverage), "{name}: {figure:?}");
     }
 }

@@ -1,5 +1,5 @@
-//! Runs of one simulated machine, made from a kept report: the core runs at another frequency each
-//! time, the costs follow it, and what the runs of each timer differ by is drawn once.
+//! Simulates runs of one machine from a kept report. The core frequency differs between runs, and the
+//! costs follow it. The variation of each timer between runs is drawn once for the machine.
 
 use std::ops::Range;
 use std::path::Path;
@@ -11,33 +11,35 @@ use timermeter::model::{Cycles, Following, Interval, ReadsBy, Report, Status, Ti
 use timermeter::quality::{COST_EXPONENT, RESOLUTION_EXPONENT, SPREAD_EXPONENT, quality};
 use timermeter::statistics::{CONFIDENCE, student_quantile};
 
-/// Fresh processes of a timer.
+/// Number of processes that measure a timer.
 const PROCESSES: usize = 5;
-/// Standard deviation of what a process sees: of the logarithm of a cost, of the logit of a spread,
-/// of the logarithm of a step.
-const OBSERVED_COST: Range<f64> = 0.005..0.03;
-const OBSERVED_SPREAD: f64 = 0.1;
-const OBSERVED_STEP: f64 = 1e-4;
+/// Standard deviation of the logarithm of a cost between processes; each timer draws its own.
+const COST_DEVIATIONS: Range<f64> = 0.005..0.03;
+/// Standard deviation of the logit of a spread between processes.
+const SPREAD_DEVIATION: f64 = 0.1;
+/// Standard deviation of the logarithm of a step between processes.
+const STEP_DEVIATION: f64 = 1e-4;
 
-/// What runs differ by: standard deviations of logarithms.
+/// The variation between runs, as standard deviations of logarithms.
 pub struct Scatter {
-    /// Of the frequency of the core.
-    pub core: f64,
-    /// Of the costs in cycles of a timer that is read in user mode: each timer has its own, drawn
-    /// from these.
+    /// For the core frequency.
+    pub core_frequency: f64,
+    /// For the cost in cycles of a timer that is read in user mode; each timer draws its own from
+    /// this range.
     pub in_user_mode: Range<f64>,
-    /// Of a timer that the kernel answers.
+    /// For the cost in cycles of a timer that the kernel reads; each timer draws its own from this
+    /// range.
     pub by_kernel: Range<f64>,
 }
 
-/// A change of one timer: by which share its calls take more.
+/// A change of the cost of one timer, as a share of its cost.
 #[derive(Clone, Copy)]
-pub struct Planted<'a> {
+pub struct PlantedChange<'a> {
     pub timer: &'a str,
     pub share: f64,
 }
 
-/// A machine, its runs drawn from a seed.
+/// A simulated machine; its seed determines all its runs.
 pub struct Machine {
     seed: u64,
     base: Report,
@@ -63,18 +65,18 @@ impl Machine {
         self.base.timers.iter().map(|row| row.id.as_str())
     }
 
-    /// The report of the run of this number, with a change or without.
-    pub fn run(&self, number: u64, scatter: &Scatter, planted: Option<Planted>) -> Report {
-        let mut run = StdRng::seed_from_u64(self.seed.wrapping_mul(1 << 20) ^ (number + 1));
-        // What the runs of a timer differ by is the same in each.
-        let mut own = StdRng::seed_from_u64(self.seed);
+    /// Simulates the run with this number, with the planted change if there is one.
+    pub fn run(&self, number: u64, scatter: &Scatter, planted: Option<PlantedChange>) -> Report {
+        let mut run_random = StdRng::seed_from_u64(self.seed.wrapping_mul(1 << 20) ^ (number + 1));
+        // The same seed in each run gives a timer the same variation in all of them.
+        let mut timer_random = StdRng::seed_from_u64(self.seed);
         let mut report = self.base.clone();
         let base_hz = report
             .frequency
             .effective_hz
             .expect("the kept report has a frequency")
             .value;
-        let hz = base_hz * (scatter.core * normal(&mut run)).exp();
+        let hz = base_hz * (scatter.core_frequency * normal(&mut run_random)).exp();
         let frequency = &mut report.frequency;
         let around = Interval::with_ends(hz, Some((hz * 0.998, hz * 1.002)));
         [frequency.effective_hz, frequency.cycles_hz] = [Some(around); 2];
@@ -93,12 +95,14 @@ impl Machine {
             } else {
                 &scatter.by_kernel
             };
-            let deviation = own.random_range(range.start.ln()..range.end.ln()).exp();
-            let shift = share.ln_1p() + deviation * normal(&mut run) + (base_hz / hz).ln();
-            let observed_cost = own.random_range(OBSERVED_COST);
-            // A run in which the core kept its frequency cannot tell.
-            let follows = own.random::<bool>().then_some(Following::Core);
-            self.observe(row, shift, observed_cost, hz, &mut run);
+            let deviation = timer_random
+                .random_range(range.start.ln()..range.end.ln())
+                .exp();
+            let shift = share.ln_1p() + deviation * normal(&mut run_random) + (base_hz / hz).ln();
+            let observed_cost = timer_random.random_range(COST_DEVIATIONS);
+            // Half of the timers get `None`, as after a run whose core kept its frequency.
+            let follows = timer_random.random::<bool>().then_some(Following::Core);
+            self.observe(row, shift, observed_cost, hz, &mut run_random);
             row.cost
                 .as_mut()
                 .expect("only rows with a cost are kept")
@@ -107,45 +111,48 @@ impl Machine {
         report
     }
 
+    /// Sets the figures of a row to those that the processes of a run observe. `shift` is added to
+    /// the logarithm of the true cost, and `hz` is the core frequency of the run.
     fn observe(
         &self,
         row: &mut TimerRow,
         shift: f64,
         observed_cost: f64,
         hz: f64,
-        run: &mut StdRng,
+        random: &mut StdRng,
     ) {
-        let known = |[value, low, high]: [f64; 3]| Some(Interval { value, low, high });
+        let interval = |[value, low, high]: [f64; 3]| Some(Interval { value, low, high });
         let (Some(cost_ns), Some(step_ns)) = (row.cost_ns, row.resolution_ns) else {
             return;
         };
         let truth = cost_ns.value.ln() + shift;
-        let costs = self.vary(truth, observed_cost, run).map(f64::exp);
-        row.cost_ns = known(costs);
-        row.cost_cycles = known(costs.map(|ns| ns * hz / 1e9));
+        let costs = self.vary(truth, observed_cost, random).map(f64::exp);
+        row.cost_ns = interval(costs);
+        row.cost_cycles = interval(costs.map(|ns| ns * hz / 1e9));
         let share = row.spread.expect("a spread").value.clamp(0.01, 0.999);
-        let shares = self.vary((share / (1.0 - share)).ln(), OBSERVED_SPREAD, run);
+        let shares = self.vary((share / (1.0 - share)).ln(), SPREAD_DEVIATION, random);
         let shares = shares.map(|logit| 1.0 / (1.0 + (-logit).exp()));
-        row.spread = known(shares);
+        row.spread = interval(shares);
         let steps = self
-            .vary(step_ns.value.ln(), OBSERVED_STEP, run)
+            .vary(step_ns.value.ln(), STEP_DEVIATION, random)
             .map(f64::exp);
-        row.resolution_ns = known(steps);
+        row.resolution_ns = interval(steps);
         let cycles = |ns: f64| Cycles(ns * hz / 1e9);
         let value = quality(cycles(steps[0]), cycles(costs[0]), shares[0]).expect("a Quality");
-        let part =
-            |exponent: f64, part: [f64; 3]| (exponent * (part[2] / part[1]).ln() / 2.0).powi(2);
-        let half = part(COST_EXPONENT, costs)
-            + part(SPREAD_EXPONENT, shares)
-            + part(RESOLUTION_EXPONENT, steps);
+        let squared_half_width = |exponent: f64, figure: [f64; 3]| {
+            (exponent * (figure[2] / figure[1]).ln() / 2.0).powi(2)
+        };
+        let half = squared_half_width(COST_EXPONENT, costs)
+            + squared_half_width(SPREAD_EXPONENT, shares)
+            + squared_half_width(RESOLUTION_EXPONENT, steps);
         let half = half.sqrt();
-        row.quality = known([value, value * (-half).exp(), (value * half.exp()).min(1.0)]);
-        if let Some(seen) = &mut row.observations {
-            seen.processes = PROCESSES as u32;
+        row.quality = interval([value, value * (-half).exp(), (value * half.exp()).min(1.0)]);
+        if let Some(observations) = &mut row.observations {
+            observations.processes = PROCESSES as u32;
         }
     }
 
-    /// The mean of what the processes observe, with Student's interval.
+    /// Draws one observation for each process. Returns their mean and the ends of its Student interval.
     fn vary(&self, truth: f64, deviation: f64, random: &mut StdRng) -> [f64; 3] {
         let each: [f64; PROCESSES] = std::array::from_fn(|_| deviation * normal(random));
         let count = PROCESSES as f64;
@@ -156,8 +163,8 @@ impl Machine {
     }
 }
 
-/// A number of the normal law, by Box and Muller.
+/// Draws from the standard normal distribution (Box and Muller).
 fn normal(random: &mut StdRng) -> f64 {
-    let [one, other]: [f64; 2] = std::array::from_fn(|_| random.random());
-    (-2.0 * (1.0 - one).ln()).sqrt() * (std::f64::consts::TAU * other).cos()
+    let [first, second]: [f64; 2] = std::array::from_fn(|_| random.random());
+    (-2.0 * (1.0 - first).ln()).sqrt() * (std::f64::consts::TAU * second).cos()
 }

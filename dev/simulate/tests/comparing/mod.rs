@@ -1,46 +1,47 @@
-//! `compare` of simulated runs of one machine, whose truth is known: what did not change is not
-//! called changed, what did is found, and intervals hold what was planted. Each seed is a machine
-//! of its own.
+//! Tests `compare` on simulated runs of one machine: it reports no change of unchanged figures, finds
+//! planted changes, and its intervals contain them. Each seed is another machine.
 
 use timermeter::comparison::{Compared, Comparison, Quantity, Verdict};
 use timermeter::model::Report;
 use timermeter::parallel;
 
-use machine::{Machine, Planted, Scatter};
+use machine::{Machine, PlantedChange, Scatter};
 
 mod machine;
 
-/// Quiet: reads in user mode differ by half a percent and less from run to run, calls of the kernel
-/// by 2 to 5 %.
-fn quiet() -> Scatter {
+/// The variation between runs on a quiet machine: at most half a percent for reads in user mode, 2 to
+/// 5 % for system calls.
+fn quiet_scatter() -> Scatter {
     Scatter {
-        core: 0.017,
+        core_frequency: 0.017,
         in_user_mode: 0.002..0.005,
         by_kernel: 0.02..0.05,
     }
 }
 
-/// As ten runs of a busy guest did.
-fn busy() -> Scatter {
+/// The variation between ten runs on a busy virtual machine.
+fn busy_scatter() -> Scatter {
     Scatter {
-        core: 0.006,
+        core_frequency: 0.006,
         in_user_mode: 0.009..0.035,
         by_kernel: 0.07..0.11,
     }
 }
 
-fn runs(
+/// Simulates the runs with these numbers.
+fn simulate_runs(
     machine: &Machine,
     numbers: std::ops::Range<u64>,
     scatter: &Scatter,
-    planted: Option<Planted>,
+    planted: Option<PlantedChange>,
 ) -> Vec<Report> {
     numbers
         .map(|number| machine.run(number, scatter, planted))
         .collect()
 }
 
-fn compared(old: &[Report], new: &[Report], history: &[Report]) -> Comparison {
+/// Compares runs; those in `history` show the variation between runs.
+fn compare_runs(old: &[Report], new: &[Report], history: &[Report]) -> Comparison {
     let [old, new, history] = [old, new, history].map(|side| side.iter().collect::<Vec<&Report>>());
     Comparison::between(&old, &new, &history).expect("the same timers")
 }
@@ -49,19 +50,20 @@ fn is_change(compared: &&Compared) -> bool {
     matches!(compared.verdict, Verdict::Better | Verdict::Worse)
 }
 
-/// How many of the machines have something that is called changed, though nothing is. `history` is
-/// how many other runs tell what runs differ by.
-fn alarms(machines: u64, side: u64, history: u64, scatter: &Scatter) -> u64 {
+/// Returns the number of machines for which `compare` reports a change although nothing changed.
+/// `side` is the number of runs on each side; `history` is the number of other runs, from which
+/// `compare` determines the variation between runs.
+fn count_false_alarms(machines: u64, side: u64, history: u64, scatter: &Scatter) -> u64 {
     let seeds: Vec<u64> = (1..=machines).collect();
     let alarmed = parallel::map(&seeds, |seed| {
         let machine = Machine::new(*seed);
         let (old, new) = (
-            runs(&machine, 0..side, scatter, None),
-            runs(&machine, side..2 * side, scatter, None),
+            simulate_runs(&machine, 0..side, scatter, None),
+            simulate_runs(&machine, side..2 * side, scatter, None),
         );
-        let others = runs(&machine, 100..100 + history, scatter, None);
+        let others = simulate_runs(&machine, 100..100 + history, scatter, None);
         u64::from(
-            compared(&old, &new, &others)
+            compare_runs(&old, &new, &others)
                 .figures
                 .iter()
                 .any(|compared| is_change(&compared)),
@@ -70,9 +72,9 @@ fn alarms(machines: u64, side: u64, history: u64, scatter: &Scatter) -> u64 {
     alarmed.iter().sum()
 }
 
-/// The standard deviation of the logarithm of a timer's cost in cycles over kept runs; none where
-/// it has no cost.
-fn deviation(kept: &[Report], timer: &str) -> Option<f64> {
+/// The standard deviation, over kept runs, of the logarithm of a timer's cost in cycles; `None` if a
+/// run has no cost for the timer.
+fn cost_deviation(kept: &[Report], timer: &str) -> Option<f64> {
     let costs: Option<Vec<f64>> = kept
         .iter()
         .map(|run| {
@@ -83,20 +85,21 @@ fn deviation(kept: &[Report], timer: &str) -> Option<f64> {
     timermeter::statistics::standard_deviation(&costs?)
 }
 
-/// What became of planted changes.
+/// Counts of planted changes.
 #[derive(Debug, Default)]
 struct Tally {
     planted: u32,
     found: u32,
-    /// Found with the wrong sign.
+    /// Reported with the wrong sign.
     wrong: u32,
-    /// Intervals that hold the change.
+    /// Intervals that contain the planted change.
     covered: u32,
 }
 
-/// Plants a change in each timer of a machine in turn, up and down; its size is in standard errors
-/// of the difference.
-fn planted(
+/// Plants a change in one timer at a time, alternately upwards and downwards, in every `every`-th timer
+/// of each machine. The size of a change is `errors` standard errors of the difference between the
+/// sides.
+fn plant_changes(
     machines: std::ops::Range<u64>,
     (side, history): (u64, usize),
     errors: f64,
@@ -107,8 +110,8 @@ fn planted(
     let seeds: Vec<u64> = machines.collect();
     let tallies = parallel::map(&seeds, |seed| {
         let machine = Machine::new(*seed);
-        let kept = runs(&machine, 100..100 + KEPT, scatter, None);
-        let old = runs(&machine, 0..side, scatter, None);
+        let kept = simulate_runs(&machine, 100..100 + KEPT, scatter, None);
+        let old = simulate_runs(&machine, 0..side, scatter, None);
         let mut tally = Tally::default();
         for (at, timer) in machine
             .timers()
@@ -116,19 +119,19 @@ fn planted(
             .skip(*seed as usize % every)
             .step_by(every)
         {
-            let Some(deviation) = deviation(&kept, timer) else {
+            let Some(deviation) = cost_deviation(&kept, timer) else {
                 continue;
             };
             let size = errors
                 * deviation
                 * (2.0 / side as f64).sqrt()
                 * if at % 2 == 0 { 1.0 } else { -1.0 };
-            let change = Planted {
+            let change = PlantedChange {
                 timer,
                 share: size.exp_m1(),
             };
-            let new = runs(&machine, side..2 * side, scatter, Some(change));
-            let comparison = compared(&old, &new, &kept[..history]);
+            let new = simulate_runs(&machine, side..2 * side, scatter, Some(change));
+            let comparison = compare_runs(&old, &new, &kept[..history]);
             let cost = comparison
                 .figures
                 .iter()
@@ -157,24 +160,24 @@ fn planted(
     });
     tallies
         .into_iter()
-        .fold(Tally::default(), |sum, one| Tally {
-            planted: sum.planted + one.planted,
-            found: sum.found + one.found,
-            wrong: sum.wrong + one.wrong,
-            covered: sum.covered + one.covered,
+        .fold(Tally::default(), |sum, tally| Tally {
+            planted: sum.planted + tally.planted,
+            found: sum.found + tally.found,
+            wrong: sum.wrong + tally.wrong,
+            covered: sum.covered + tally.covered,
         })
 }
 
 #[test]
 fn unchanged_figures_are_not_flagged() {
-    // With 1 % of alarms six and more of 100 come once in two thousand times.
+    // If 1 % of the machines give a false alarm, six or more of 100 do so once in 2000 tests.
     for (scatter, side, history) in [
-        (quiet(), 1, 0),
-        (quiet(), 5, 0),
-        (busy(), 5, 0),
-        (quiet(), 1, 12),
+        (quiet_scatter(), 1, 0),
+        (quiet_scatter(), 5, 0),
+        (busy_scatter(), 5, 0),
+        (quiet_scatter(), 1, 12),
     ] {
-        let alarms = alarms(100, side, history, &scatter);
+        let alarms = count_false_alarms(100, side, history, &scatter);
         assert!(
             alarms <= 5,
             "{alarms} of 100 with {side} a side and {history} others"
@@ -184,15 +187,15 @@ fn unchanged_figures_are_not_flagged() {
 
 #[test]
 fn five_runs_detect_change() {
-    // Without a history no rule finds much more than four in five: what runs differ by is known too
-    // poorly (METHODOLOGY.md).
+    // Without a history no rule finds much more than four in five changes, because five runs
+    // determine the variation between runs too poorly (METHODOLOGY.md).
     for (scatter, history, share) in [
-        (quiet(), 0, 0.65),
-        (busy(), 0, 0.65),
-        (quiet(), 30, 0.9),
-        (busy(), 30, 0.9),
+        (quiet_scatter(), 0, 0.65),
+        (busy_scatter(), 0, 0.65),
+        (quiet_scatter(), 30, 0.9),
+        (busy_scatter(), 30, 0.9),
     ] {
-        let tally = planted(1..9, (5, history), 6.0, &scatter, 4);
+        let tally = plant_changes(1..9, (5, history), 6.0, &scatter, 4);
         assert!(
             f64::from(tally.found) >= share * f64::from(tally.planted),
             "{history} others: {tally:?}"
@@ -203,39 +206,44 @@ fn five_runs_detect_change() {
 
 #[test]
 fn single_run_bounds_the_change() {
-    let tally = planted(1..9, (1, 0), 4.0, &quiet(), 4);
+    let tally = plant_changes(1..9, (1, 0), 4.0, &quiet_scatter(), 4);
     assert!(
         f64::from(tally.covered) >= 0.9 * f64::from(tally.planted),
         "{tally:?}"
     );
 }
 
-/// Three percent more of a read in user mode, where its runs differ by half a percent at most.
+/// A cost of `monotonic` that is 3 % higher is found if the runs differ by at most half a percent.
 #[test]
 fn detects_three_percent_of_read() {
-    let (found, all) = three_percent(1..=120);
+    let (found, all) = find_three_percent(1..=120);
     assert!(all >= 5 && 10 * found >= 8 * all, "{found} of {all}");
 }
 
-fn three_percent(seeds: std::ops::RangeInclusive<u64>) -> (usize, usize) {
-    let scatter = quiet();
+/// Returns the number of machines on which a cost of `monotonic` that is 3 % higher is found, and the
+/// number of machines on which its runs differ by at most half a percent.
+fn find_three_percent(seeds: std::ops::RangeInclusive<u64>) -> (usize, usize) {
+    let scatter = quiet_scatter();
     let machines = seeds.map(Machine::new);
     let steady: Vec<Machine> = machines
         .filter(|machine| {
-            deviation(&runs(machine, 100..130, &scatter, None), "monotonic")
-                .is_some_and(|s| s <= 0.005)
+            cost_deviation(
+                &simulate_runs(machine, 100..130, &scatter, None),
+                "monotonic",
+            )
+            .is_some_and(|s| s <= 0.005)
         })
         .collect();
     let found = steady.iter().filter(|machine| {
-        let change = Planted {
+        let change = PlantedChange {
             timer: "monotonic",
             share: 0.03,
         };
         let (old, new) = (
-            runs(machine, 0..5, &scatter, None),
-            runs(machine, 5..10, &scatter, Some(change)),
+            simulate_runs(machine, 0..5, &scatter, None),
+            simulate_runs(machine, 5..10, &scatter, Some(change)),
         );
-        let comparison = compared(&old, &new, &[]);
+        let comparison = compare_runs(&old, &new, &[]);
         let cost = |compared: &&Compared| {
             compared.timer == "monotonic" && compared.quantity == Quantity::COST
         };
@@ -248,26 +256,27 @@ fn three_percent(seeds: std::ops::RangeInclusive<u64>) -> (usize, usize) {
     (found.count(), steady.len())
 }
 
-/// `cargo test --release -p simulate comparing:: -- --ignored --nocapture`: the same at length.
+/// `cargo test --release -p simulate comparing:: -- --ignored --nocapture` prints the rates for
+/// many seeds.
 #[test]
 #[ignore = "takes minutes"]
 fn detection_rates_over_many_seeds() {
-    for (name, scatter) in [("quiet", quiet()), ("busy", busy())] {
+    for (name, scatter) in [("quiet", quiet_scatter()), ("busy", busy_scatter())] {
         for (side, history) in [(1, 0), (1, 10), (5, 0), (5, 10), (5, 30)] {
             println!(
                 "{name}, {side} a side, {history} others, unchanged: {} of 400 show a change",
-                alarms(400, side, history as u64, &scatter)
+                count_false_alarms(400, side, history as u64, &scatter)
             );
             for errors in [6.0, 3.0] {
                 println!(
                     "{name}, {side} a side, {history} others, {errors} errors: {:?}",
-                    planted(1..41, (side, history), errors, &scatter, 2)
+                    plant_changes(1..41, (side, history), errors, &scatter, 2)
                 );
             }
         }
     }
     println!(
-        "3 % of monotonic where s is 0.5 % at most: {:?}",
-        three_percent(1..=200)
+        "3 % of monotonic if the standard deviation is at most 0.5 %: {:?}",
+        find_three_percent(1..=200)
     );
 }

@@ -1,4 +1,4 @@
-//! A clock and an operation in virtual time, and campaigns with them.
+//! Simulates a clock in virtual time, and campaigns that measure an operation with it.
 
 use rand::rngs::SmallRng;
 use rand::{RngExt, SeedableRng};
@@ -6,20 +6,21 @@ use rand_distr::{Binomial, Distribution, Exp1};
 use timermeter::method::Facts;
 use timermeter::method::{ClockFigures, Method, Plan};
 
-/// With this many intervals between two edges these fall into the loop independently of each other:
-/// the random waits, which vary by 0.29 of an interval, have added up to a whole one.
-pub const MANY: f64 = 15.0;
+/// Number of intervals between two edges of the clock from which on edges fall into the loop
+/// independently of each other: the sum of as many random pauses, each of which has a standard
+/// deviation of 0.29 intervals, varies by more than an interval.
+pub const MIN_INTERVALS_BETWEEN_EDGES: f64 = 15.0;
 
-/// What a clock really is.
+/// The true properties of a clock.
 #[derive(Clone, Copy, Debug)]
 pub struct Truth {
     pub step_ns: f64,
-    /// What a read costs at least.
+    /// The lowest cost of a read.
     pub base_ns: f64,
-    /// Mean of what it costs more, exponentially distributed.
+    /// The mean of the additional cost of a read, which is exponentially distributed.
     pub jitter_ns: f64,
-    /// Whether a read waits by itself. Where it does not, a fence stands before it, whose cost the
-    /// prober did not see.
+    /// Whether a read waits for the instructions before it. If not, a fence precedes each read; the
+    /// prober did not measure its cost.
     pub ordered: bool,
 }
 
@@ -28,10 +29,10 @@ impl Truth {
         self.base_ns + self.jitter_ns * 2.0_f64.ln()
     }
 
-    /// What a prober would have found: the cost is off by up to 1 %, and said to be by up to 2 %.
+    /// Returns the figures of a prober: the cost has an error of up to 1 %, and an interval of ±2 %.
     pub fn figures(&self, random: &mut SmallRng) -> ClockFigures {
         let cost = self.median_cost();
-        let within_a_step = 1.0 - (-(self.step_ns / self.jitter_ns + 2.0_f64.ln())).exp();
+        let share_within_step = 1.0 - (-(self.step_ns / self.jitter_ns + 2.0_f64.ln())).exp();
         ClockFigures {
             id: "simulated".into(),
             runtime: "simulated".into(),
@@ -41,7 +42,7 @@ impl Truth {
             cost_error_ns: 0.02 * cost,
             adds_ns: None,
             cost_p99_ns: Some(self.base_ns + self.jitter_ns * 100.0_f64.ln()),
-            spread: Some(within_a_step),
+            spread: Some(share_within_step),
             facts: Facts {
                 ordered: self.ordered,
                 ..Facts::from_declared(&timers::Properties::MONOTONIC)
@@ -53,14 +54,15 @@ impl Truth {
 /// The state of a campaign.
 pub struct World {
     clock: Truth,
-    /// Where in the read the counter is looked at.
+    /// The point of a read at which the value is taken, from 0 (start) to 1 (end).
     latch: f64,
+    /// Whether the additional cost of a read comes before that point.
     varies_before: bool,
-    /// How much faster than real time the clock runs.
+    /// The relative error of the rate of the clock.
     drift: f64,
-    /// What a fence before each read takes.
+    /// The time of the fence before each read.
     fence_ns: f64,
-    /// What a batch, and a single call, take longer than calls that follow each other.
+    /// The additional time of a batch, and of a single call, compared with consecutive calls.
     pipeline_ns: [f64; 2],
     phase: f64,
     now: f64,
@@ -90,34 +92,38 @@ impl World {
         }
     }
 
-    /// Whether the plan can be played in a moment: call by call, or by the edges.
-    pub fn can_play(clock: Truth, plan: &Plan, duration_ns: f64) -> bool {
-        const MOST: u64 = 100_000;
-        let playable = |ns: f64, count: u64| {
-            count <= MOST || clock.step_ns > MANY * (ns + 2.0 * (clock.median_cost() + 20.0)) * 1.2
+    /// Whether the plan can be simulated quickly: it has few calls, or many calls between two edges of
+    /// the clock.
+    pub fn can_simulate(clock: Truth, plan: &Plan, duration_ns: f64) -> bool {
+        const MAX_SIMULATED_CALLS: u64 = 100_000;
+        let is_quick = |ns: f64, count: u64| {
+            count <= MAX_SIMULATED_CALLS
+                || clock.step_ns
+                    > MIN_INTERVALS_BETWEEN_EDGES * (ns + 2.0 * (clock.median_cost() + 20.0)) * 1.2
         };
         match plan.method {
             Method::EdgeCrossing {
                 samples,
                 floor_samples,
                 ..
-            } => playable(duration_ns, samples) && playable(0.0, floor_samples),
+            } => is_quick(duration_ns, samples) && is_quick(0.0, floor_samples),
             _ => true,
         }
     }
 
-    /// What the prober found of this clock.
+    /// Returns the figures of a prober for this clock.
     pub fn figures(&mut self) -> ClockFigures {
         self.clock.figures(&mut self.random)
     }
 
     /// A reading, in steps.
     fn read(&mut self) -> f64 {
-        let extra = self.clock.jitter_ns * exponential(&mut self.random);
+        let additional = self.clock.jitter_ns * exponential(&mut self.random);
         self.now += self.fence_ns;
-        let before = self.clock.base_ns * self.latch + if self.varies_before { extra } else { 0.0 };
+        let before =
+            self.clock.base_ns * self.latch + if self.varies_before { additional } else { 0.0 };
         let latched = (self.now + before) * (1.0 + self.drift);
-        self.now += self.clock.base_ns + extra;
+        self.now += self.clock.base_ns + additional;
         (latched / self.clock.step_ns + self.phase).floor()
     }
 
@@ -128,11 +134,12 @@ impl World {
         (self.read() - first) * self.clock.step_ns
     }
 
-    /// The mean of many intervals, apart by random times as the plans want it.
+    /// The mean of `count` intervals around `ns` of work, with random pauses between them as in the
+    /// plans.
     fn mean_interval(&mut self, ns: f64, count: u64) -> f64 {
         let busy = ns + 2.0 * (self.clock.median_cost() + self.fence_ns);
         let wait = busy.min(self.clock.step_ns);
-        if self.clock.step_ns > MANY * busy && count > 2_000 {
+        if self.clock.step_ns > MIN_INTERVALS_BETWEEN_EDGES * busy && count > 2_000 {
             return self.mean_of_rare_edges(ns, count, busy + wait / 2.0);
         }
         let total: f64 = (0..count)
@@ -144,9 +151,9 @@ impl World {
         total / count as f64
     }
 
-    /// The same where many intervals lie between two edges: each edge then falls into a random
-    /// place of the loop, so it is inside an interval with the share of the time that the intervals
-    /// take.
+    /// Like [`Self::mean_interval`], if there are many intervals between two edges of the clock. Each
+    /// edge then falls on a random point of the loop, so the probability that it is inside an interval
+    /// is the share of the time that the intervals take.
     fn mean_of_rare_edges(&mut self, ns: f64, count: u64, spacing: f64) -> f64 {
         let jitter = self.clock.jitter_ns - self.clock.median_cost() + self.clock.base_ns;
         let spacing = spacing + 2.0 * jitter;
@@ -157,12 +164,13 @@ impl World {
         inside.sample(&mut self.random) as f64 * self.clock.step_ns / count as f64
     }
 
-    /// Runs the plan on an operation of that length: the relative error of the result.
-    pub fn run(&mut self, figures: &ClockFigures, plan: &Plan, duration_ns: f64) -> f64 {
+    /// Measures an operation of this length according to the plan, and returns the relative error of the
+    /// result.
+    pub fn relative_error(&mut self, figures: &ClockFigures, plan: &Plan, duration_ns: f64) -> f64 {
         let [batch_ns, single_ns] = self.pipeline_ns;
-        let apart_ns = (duration_ns + single_ns).max(0.0);
+        let isolated_ns = (duration_ns + single_ns).max(0.0);
         let found = match plan.method {
-            Method::Single => self.interval(apart_ns) - figures.cost_ns,
+            Method::Single => self.interval(isolated_ns) - figures.cost_ns,
             Method::Batch { calls } => {
                 (self.interval(duration_ns * calls as f64 + batch_ns) - figures.cost_ns)
                     / calls as f64
@@ -171,7 +179,7 @@ impl World {
                 samples,
                 floor_samples,
                 ..
-            } => self.mean_interval(apart_ns, samples) - self.mean_interval(0.0, floor_samples),
+            } => self.mean_interval(isolated_ns, samples) - self.mean_interval(0.0, floor_samples),
         };
         found / duration_ns - 1.0
     }
@@ -180,17 +188,17 @@ impl World {
         &mut self.random
     }
 
-    /// The shortcut and the long way, for the test that they agree.
-    pub fn both_ways(&mut self, ns: f64, count: u64) -> [f64; 2] {
+    /// Returns the mean interval twice: with drawn edges, and with each call simulated.
+    pub fn means_by_both_ways(&mut self, ns: f64, count: u64) -> [f64; 2] {
         let busy = ns + 2.0 * self.clock.median_cost();
-        let short = self.mean_of_rare_edges(ns, count, busy * 1.5);
+        let by_edges = self.mean_of_rare_edges(ns, count, busy * 1.5);
         let total: f64 = (0..count)
             .map(|_| {
                 self.now += busy * self.random.random_range(0.0..1.0);
                 self.interval(ns)
             })
             .sum();
-        [short, total / count as f64]
+        [by_edges, total / count as f64]
     }
 }
 
