@@ -46,7 +46,7 @@ pub fn open(path: &Path) -> io::Result<Box<dyn Read>> {
     {
         return Ok(Box::new(File::open(path)?));
     }
-    let file = files::open_at_once(path)?;
+    let file = files::open_nonblocking(path)?;
     match file.metadata()?.file_type() {
         kind if kind.is_file() => Ok(Box::new(file)),
         kind if kind.is_dir() => Err(io::ErrorKind::IsADirectory.into()),

@@ -101,7 +101,7 @@ impl ScratchFolder {
         loop {
             let mut unfinished = unfinished();
             let temporary = builder(mode).tempdir_in(folder)?;
-            let file = match files::open_itself(temporary.path()) {
+            let file = match files::open_no_follow(temporary.path()) {
                 // Another process removed the new folder as stale.
                 Err(error) if error.kind() == io::ErrorKind::NotFound && folder.exists() => {
                     continue;
@@ -200,7 +200,7 @@ pub fn remove_stale(folder: &Path) {
 
 /// Removes a temporary file or folder; fails if another process holds its lock.
 fn remove_if_stale(path: &Path) -> io::Result<()> {
-    let file = files::open_itself(path)?;
+    let file = files::open_no_follow(path)?;
     files::lock(&file)?;
     remove(path)
 }

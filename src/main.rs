@@ -17,7 +17,7 @@ use timers::os::signals::{self, Request};
 
 #[cfg(feature = "allocations")]
 #[global_allocator]
-static ALLOCATOR: timers::allocations::Counting = timers::allocations::Counting;
+static ALLOCATOR: timers::allocations::CountingAllocator = timers::allocations::CountingAllocator;
 
 /// Exit status if the result is incomplete, a condition of `compare` holds, or `check` finds the
 /// machine unfit for measurements. The help texts describe all exit statuses.
@@ -28,7 +28,7 @@ fn main() -> ExitCode {
     // the counter, which the parent process may have removed; the second saves address space if it
     // is limited.
     timers::os::machine::regain_counter();
-    timers::os::limits::share_reserves();
+    timers::os::limits::share_allocator_arena();
     let Cli {
         color,
         answer,
@@ -81,7 +81,7 @@ fn exit_code(result: Result<bool, CommandError>) -> ExitCode {
         Err(CommandError::Closed) => ExitCode::SUCCESS,
         // The signal thread reports the interrupt. The error is only its consequence, so it is not
         // printed.
-        Err(_) if interrupted() => ExitCode::from(signals::asked().map_or(
+        Err(_) if interrupted() => ExitCode::from(signals::end_request().map_or(
             CommandError::Interrupted.exit_status(),
             Request::exit_status,
         )),
@@ -95,7 +95,7 @@ fn exit_code(result: Result<bool, CommandError>) -> ExitCode {
 /// Returns whether a signal asked this program to end, even if the thread that handles signals has
 /// not run yet.
 fn interrupted() -> bool {
-    children::interrupted() || signals::asked().is_some()
+    children::interrupted() || signals::end_request().is_some()
 }
 
 /// Returns whether a command starts child processes.

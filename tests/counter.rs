@@ -305,7 +305,7 @@ fn recipe_errors_match_documentation() {
 fn measures_or_omits_undeclared_facts() {
     let model = CounterModel {
         declared_hz: None,
-        kernel_ns: None,
+        kernel_ns_per_tick: None,
         ..CounterModel::sound(3e9, 2)
     };
     assert_eq!(tried(recipe("declared"), &model).without, 0);

@@ -8,7 +8,7 @@ use std::time::Duration;
 use timermeter::hosts::connection::Connection;
 use timermeter::hosts::hosted::subject;
 use timermeter::hosts::process::Command;
-use timers::{During, Fault};
+use timers::{Activity, Fault};
 
 use crate::program::program;
 use crate::runtimes::assert_protocol;
@@ -66,7 +66,7 @@ fn it_serves_the_whole_catalogue() {
         );
     }
     let mut monotonic = subject(&connection, "monotonic");
-    for during in [During::Spin, During::Sleep, During::OtherSpin] {
+    for during in [Activity::Spin, Activity::Sleep, Activity::OtherSpin] {
         let moved = monotonic
             .advance("monotonic", during, 2)
             .expect("it advances");

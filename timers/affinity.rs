@@ -4,7 +4,7 @@ use std::io;
 use std::sync::OnceLock;
 
 use crate::os::AffinityError;
-use crate::os::affinity::{MOST_CPUS, allow, allowed, explain, threads};
+use crate::os::affinity::{MAX_CPUS, allow, allowed, explain, threads};
 
 pub(crate) use crate::os::affinity::current as current_cpu;
 
@@ -21,7 +21,7 @@ pub fn allowed_cpus() -> Result<Vec<u32>, AffinityError> {
 /// # Errors
 /// When the CPU does not exist, is offline or not allowed. The affinity is then unchanged.
 pub fn pin_to(cpu: u32) -> Result<(), AffinityError> {
-    if cpu >= MOST_CPUS {
+    if cpu >= MAX_CPUS {
         return Err(AffinityError::Absent(cpu));
     }
     let before = allowed()?;
@@ -51,7 +51,7 @@ pub fn move_thread(thread: u32, cpus: &[u32]) -> io::Result<()> {
 /// Binds all threads of a process to `cpus`. Returns whether at least one could be bound: some may
 /// fail, because they ended meanwhile.
 pub fn move_process(process: u32, cpus: &[u32]) -> bool {
-    // `count` instead of `any`, because all threads must be bound.
+    // `count` instead of `any`, which would stop after the first thread that could be bound.
     let all = threads(process).unwrap_or_else(|| vec![process]);
     all.into_iter()
         .filter(|&thread| move_thread(thread, cpus).is_ok())
@@ -110,4 +110,5 @@ impl Drop for Pinned {
     }
 }
 
+/// The CPUs that this process could use before the first thread was pinned.
 static BEFORE_PINNING: OnceLock<Vec<u32>> = OnceLock::new();

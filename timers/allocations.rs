@@ -8,12 +8,14 @@
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicU64, Ordering};
 
+/// The number of allocations.
 static INSTANCES: AtomicU64 = AtomicU64::new(0);
+/// The requested bytes.
 static BYTES: AtomicU64 = AtomicU64::new(0);
 
 /// The system's allocator with counters. A program uses it as its `#[global_allocator]`.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Counting;
+pub struct CountingAllocator;
 
 /// The allocations since the program started.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -24,7 +26,7 @@ pub struct Allocated {
     pub bytes: u64,
 }
 
-/// The allocations of all threads so far; always 0 if [`Counting`] is not the global allocator.
+/// The allocations of all threads so far; always 0 if [`CountingAllocator`] is not the global allocator.
 #[must_use]
 pub fn allocated() -> Allocated {
     Allocated {
@@ -40,7 +42,7 @@ fn count(size: usize) {
 
 // SAFETY: every call is passed unchanged to the system's allocator, which fulfils the contract of
 // `GlobalAlloc`; counting only adds to two atomics, which neither allocates nor panics.
-unsafe impl GlobalAlloc for Counting {
+unsafe impl GlobalAlloc for CountingAllocator {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         count(layout.size());
         // SAFETY: the caller fulfils the same preconditions for this function.

@@ -10,12 +10,12 @@ use crate::{pin_to, unpin, work};
 
 /// A thread that computes on one CPU, with the default scheduling policy, until dropped.
 #[derive(Debug)]
-pub struct Busy {
+pub struct BusyThread {
     done: Arc<AtomicBool>,
     thread: Option<JoinHandle<()>>,
 }
 
-impl Busy {
+impl BusyThread {
     /// Starts the thread. When this returns, the thread is bound to the CPU.
     ///
     /// # Errors
@@ -52,7 +52,7 @@ impl Busy {
     }
 }
 
-impl Drop for Busy {
+impl Drop for BusyThread {
     fn drop(&mut self) {
         self.done.store(true, Ordering::Relaxed);
         // The result is ignored: the thread only computes and does not panic.
@@ -68,13 +68,13 @@ mod tests {
     #[test]
     fn computes_on_given_cpu() {
         for cpu in allowed_cpus().unwrap_or_default() {
-            let busy = Busy::on(cpu).expect("allowed");
+            let busy = BusyThread::on(cpu).expect("allowed");
             assert_eq!(
                 Arc::strong_count(&busy.done),
                 2,
                 "the thread ended by itself"
             );
         }
-        assert!(Busy::on(u32::MAX).is_err());
+        assert!(BusyThread::on(u32::MAX).is_err());
     }
 }

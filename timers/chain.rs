@@ -1,11 +1,11 @@
 //! Times chains of dependent instructions, which shows the current frequency of the core.
 //!
-//! What ticks: the system's clock ([`Undistorted`]), read once before and once after a chain. How it
+//! What ticks: the system's clock ([`UndistortedClock`]), read once before and once after a chain. How it
 //! lies: an interruption makes a chain longer, never shorter; therefore use the median of many
 //! chains, not the mean. The clock may advance in steps of up to 1 µs, so that a chain should take
 //! 100 µs or more.
 
-use crate::os::Undistorted;
+use crate::os::UndistortedClock;
 use crate::{Timer, Unavailable, arch, work};
 
 /// The nanoseconds of a chain of `count` dependent additions, measured `repeat` times. `count` is
@@ -63,7 +63,7 @@ impl CoreFrequencyMeter {
         let overhead_ns = median(time(|| work::dependent_additions(16), 99)?).unwrap_or(0.0);
         Ok(Self {
             overhead_ns,
-            length_factor: (Undistorted::ns_per_tick().unwrap_or(0.0) / 10.0).clamp(1.0, 100.0)
+            length_factor: (UndistortedClock::ns_per_tick().unwrap_or(0.0) / 10.0).clamp(1.0, 100.0)
                 as u64,
         })
     }
@@ -90,14 +90,15 @@ fn median(mut ns: Vec<i64>) -> Option<f64> {
     ns.get(ns.len() / 2).map(|&ns| ns as f64)
 }
 
+/// Times a chain `repeat` times, in nanoseconds.
 fn time(chain: impl Fn(), repeat: u32) -> Result<Vec<i64>, Unavailable> {
-    if !arch::COUNTS_CYCLES {
+    if !arch::ADDITION_TAKES_ONE_CYCLE {
         return Err(Unavailable::because(
             "the core frequency cannot be measured on this processor: no chain of instructions of one cycle each is implemented for it",
         ));
     }
-    let clock = Undistorted::open()?;
-    let unit = Undistorted::ns_per_tick()
+    let clock = UndistortedClock::open()?;
+    let unit = UndistortedClock::ns_per_tick()
         .ok_or_else(|| Unavailable::because("the system does not report the unit of its clock"))?;
     Ok((0..repeat)
         .map(|_| {
@@ -129,7 +130,7 @@ mod tests {
     #[test]
     fn core_frequency_is_positive() {
         let meter = CoreFrequencyMeter::new();
-        assert_eq!(meter.is_ok(), arch::COUNTS_CYCLES);
+        assert_eq!(meter.is_ok(), arch::ADDITION_TAKES_ONE_CYCLE);
         if let Some(core_frequency) = meter.ok().and_then(|meter| meter.measure()) {
             assert!(
                 core_frequency.hertz > 0.0 && core_frequency.width > 0.0,

@@ -1,8 +1,8 @@
 //! The table of clock sources: the hardware counters from which a kernel computes its clocks. Names
 //! are those of Linux.
 //!
-//! Sources: Linux, `drivers/clocksource/` and `arch/*/kernel/`, where each is registered with its
-//! rating and its vDSO mode; `Documentation/virt/kvm/x86/msr.rst` (kvm-clock), `Documentation/virt/
+//! Sources: Linux, `drivers/clocksource/` and `arch/*/kernel/`, which register each clock source with
+//! its rating and its vDSO mode; `Documentation/virt/kvm/x86/msr.rst` (kvm-clock), `Documentation/virt/
 //! hyperv/clocks.rst`, `Documentation/arch/arm/` (generic timer).
 
 /// The code that reads a clock source.
@@ -14,7 +14,7 @@ pub enum Reader {
     SharedPage,
     /// The vDSO if the hypervisor declares that its counter is stable, else the kernel.
     Conditional,
-    /// The kernel only; the text names the register or event that it reads.
+    /// The kernel only; the text names what the kernel reads: a register, or the timer interrupt.
     Kernel(&'static str),
 }
 
@@ -27,8 +27,8 @@ pub struct ClockSource {
     pub reader: Reader,
     /// Whether the time is computed from the processor's counter.
     pub reads_counter: bool,
-    /// Whether a hypervisor provides it.
-    pub is_guest: bool,
+    /// Whether a hypervisor offers the clock source to its guests.
+    pub is_paravirtual: bool,
     /// The class of cost: 0 for an instruction; higher classes take longer or have longer steps.
     pub cost_class: u8,
 }
@@ -56,16 +56,16 @@ const fn counter(name: &'static str) -> ClockSource {
         name,
         reader: Reader::Instruction,
         reads_counter: true,
-        is_guest: false,
+        is_paravirtual: false,
         cost_class: 0,
     }
 }
 
 /// A clock that a hypervisor offers, based on the counter of the processor.
-const fn guest(name: &'static str, reader: Reader) -> ClockSource {
+const fn paravirtual(name: &'static str, reader: Reader) -> ClockSource {
     ClockSource {
         reader,
-        is_guest: true,
+        is_paravirtual: true,
         cost_class: 1,
         ..counter(name)
     }
@@ -77,13 +77,13 @@ const fn device(name: &'static str, cost_class: u8, register: &'static str) -> C
         name,
         reader: Reader::Kernel(register),
         reads_counter: false,
-        is_guest: false,
+        is_paravirtual: false,
         cost_class,
     }
 }
 
-const REGISTER: &str = "a register outside of the processor, far slower than an instruction";
-const TICK: &str =
+const SLOW_REGISTER: &str = "a register outside of the processor, far slower than an instruction";
+const TIMER_INTERRUPT: &str =
     "nothing but the timer interrupt, so that all clocks move in steps of milliseconds";
 
 /// All known clock sources.
@@ -95,24 +95,24 @@ pub const CLOCK_SOURCES: [ClockSource; 18] = [
     counter("tod"),
     counter(RISCV_COUNTER),
     counter("Constant"),
-    guest(KVM, Reader::SharedPage),
-    guest(HYPER_V_PAGE, Reader::SharedPage),
+    paravirtual(KVM, Reader::SharedPage),
+    paravirtual(HYPER_V_PAGE, Reader::SharedPage),
     ClockSource {
-        is_guest: true,
+        is_paravirtual: true,
         ..device(
             HYPER_V_REGISTER,
             2,
-            "the hypervisor itself, to which every reading is a trap",
+            "the hypervisor itself, to which every read traps",
         )
     },
-    guest(XEN, Reader::Conditional),
+    paravirtual(XEN, Reader::Conditional),
     device(
         HPET,
         2,
         "a register of the chipset, far slower than an instruction",
     ),
-    device("arch_mem_counter", 2, REGISTER),
-    device("arm_global_timer", 2, REGISTER),
+    device("arch_mem_counter", 2, SLOW_REGISTER),
+    device("arm_global_timer", 2, SLOW_REGISTER),
     device(
         ACPI_PM,
         3,
@@ -123,8 +123,8 @@ pub const CLOCK_SOURCES: [ClockSource; 18] = [
         4,
         "the timer chip of the first PCs, behind slow I/O ports",
     ),
-    device("refined-jiffies", 5, TICK),
-    device("jiffies", 5, TICK),
+    device("refined-jiffies", 5, TIMER_INTERRUPT),
+    device("jiffies", 5, TIMER_INTERRUPT),
 ];
 
 /// The clock source with the given name; `None` if unknown.
@@ -170,7 +170,7 @@ pub fn windows_source(hertz: i64) -> Option<&'static str> {
 
 /// The boot parameters that influence the choice of the clock source: those of Linux, and in capitals
 /// those that `bcdedit` sets in Windows.
-pub const PARAMETERS: [&str; 13] = [
+pub const BOOT_PARAMETERS: [&str; 13] = [
     "clocksource",
     TSC,
     "notsc",

@@ -3,9 +3,9 @@
 //!
 //! What ticks: the reference, read before and after the loop. The loop without a read is the same
 //! code compiled for the timer that reads nothing, so that both differ only by the read and the use
-//! of its result. How it lies: the core executes instructions behind the read while the read is
-//! still under way, so that a part of its time is hidden. How much depends on the work; therefore
-//! there are several kinds of work.
+//! of its result. How it lies: the core executes later instructions while the read is still
+//! under way, which hides a part of the time of the read. The size of this part depends on the work;
+//! therefore there are several kinds of work ([`Context`]).
 
 mod pieces;
 
@@ -14,7 +14,7 @@ use std::thread;
 
 use self::pieces::{Lines, Plan};
 use crate::affinity::{Pinned, cpus_before_pinning, current_cpu};
-use crate::arch::{afresh, keep, opaque, opaque_count};
+use crate::arch::{keep, opaque, opaque_count, opaque_reference};
 use crate::deadline::kernel_time;
 use crate::null::Null;
 use crate::subject::{Answer, Fault};
@@ -60,23 +60,25 @@ impl Context {
 }
 
 /// The time of the other work before a cold read, in nanoseconds.
-const COLD_NS: f64 = 1e6;
+const WORK_BEFORE_COLD_READ_NS: f64 = 1e6;
 
 /// The loops over pieces of work with a read in each piece, compiled for each timer.
 pub(crate) trait Pieces: Sync {
-    /// [`Context::Latency`].
+    /// Runs the loop of [`Context::Latency`].
     fn chain(&self, turns: u64);
-    /// [`Context::Throughput`].
+    /// Runs the loop of [`Context::Throughput`].
     fn chains(&self, turns: u64);
-    /// [`Context::Memory`]. The read is between a load and the use of the loaded value.
+    /// Runs the loop of [`Context::Memory`]. The read is between a load and the use of the loaded value.
     fn chase(&self, lines: &Lines, turns: u64);
-    /// [`Context::Ahead`]. The read is between the outer and the inner plan.
+    /// Runs the loop of [`Context::Ahead`]. The read is between the outer and the inner chain of
+    /// the plan.
     fn run_ahead(&self, plan: &Plan, turns: u64);
-    /// A read without other work.
-    fn once(&self);
+    /// Reads the timer once, without other work.
+    fn read_once(&self);
 }
 
-/// Supported [`Subject::adds`](crate::Subject::adds) for one context.
+/// Answers [`Subject::adds`](crate::Subject::adds) for one context: the times of the loop without and
+/// with a read, `repeat` pairs in ticks of the reference that `now` reads.
 pub(crate) fn time_pairs(
     timer: &(impl Pieces + ?Sized),
     now: &dyn Fn() -> Ticks,
@@ -144,7 +146,7 @@ impl<T: Timer> Pieces for T {
             for _ in 0..8 {
                 state = opaque(state.wrapping_mul(work::MULTIPLIER));
             }
-            keep(&afresh(self).read());
+            keep(&opaque_reference(self).read());
             for _ in 0..8 {
                 state = opaque(state.wrapping_mul(work::MULTIPLIER));
             }
@@ -156,7 +158,7 @@ impl<T: Timer> Pieces for T {
     fn chains(&self, turns: u64) {
         let [mut a, mut b, mut c, mut d] = [3, 5, 7, 9].map(opaque);
         let mut left = opaque_count(turns);
-        macro_rules! eight {
+        macro_rules! multiply_eight_times {
             () => {
                 for _ in 0..8 {
                     a = opaque(a.wrapping_mul(work::MULTIPLIER));
@@ -167,9 +169,9 @@ impl<T: Timer> Pieces for T {
             };
         }
         while left != 0 {
-            eight!();
-            keep(&afresh(self).read());
-            eight!();
+            multiply_eight_times!();
+            keep(&opaque_reference(self).read());
+            multiply_eight_times!();
             left -= 1;
         }
         let _ = [a, b, c, d].map(opaque);
@@ -179,7 +181,7 @@ impl<T: Timer> Pieces for T {
         let (mut address, mut left) = (lines.first_address(), opaque_count(turns));
         while left != 0 {
             let loaded = lines.load(address);
-            keep(&afresh(self).read());
+            keep(&opaque_reference(self).read());
             address = opaque(Lines::next_address(address, loaded));
             left -= 1;
         }
@@ -191,15 +193,15 @@ impl<T: Timer> Pieces for T {
         while left != 0 {
             let row = left as usize;
             sum = sum.wrapping_add(plan.outer(row));
-            keep(&afresh(self).read());
+            keep(&opaque_reference(self).read());
             sum = sum.wrapping_add(plan.inner(row));
             left -= 1;
         }
         opaque(sum);
     }
 
-    fn once(&self) {
-        keep(&afresh(self).read());
+    fn read_once(&self) {
+        keep(&opaque_reference(self).read());
     }
 }
 
@@ -209,7 +211,7 @@ fn time_cold_reads(
     now: &dyn Fn() -> Ticks,
     repeat: u32,
 ) -> Vec<[i64; 2]> {
-    /// The turns of a first run, which shows how many turns take 1 ms.
+    /// The turns of a pilot run, from whose time the number of turns that take 1 ms is computed.
     const PILOT_TURNS: u64 = 1_000;
     let (lines, plan) = (Lines::shared(), Plan::shared());
     let null: &dyn Pieces = &Null;
@@ -222,19 +224,22 @@ fn time_cold_reads(
     other_work(PILOT_TURNS);
     let pilot_ns = start
         .zip(kernel_time())
-        .map_or(COLD_NS, |(start, end)| end.saturating_sub(start) as f64);
-    let turns = (COLD_NS / pilot_ns.max(1.0) * PILOT_TURNS as f64).clamp(1.0, 1e6) as u64;
-    let time = |once: &dyn Fn()| {
+        .map_or(WORK_BEFORE_COLD_READ_NS, |(start, end)| {
+            end.saturating_sub(start) as f64
+        });
+    let turns =
+        (WORK_BEFORE_COLD_READ_NS / pilot_ns.max(1.0) * PILOT_TURNS as f64).clamp(1.0, 1e6) as u64;
+    let time = |read_once: &dyn Fn()| {
         other_work(turns);
         // Two reads outside the measurement, so that the reference itself is not cold.
         now();
         now();
         let first = now();
-        once();
+        read_once();
         now().since(first)
     };
-    alternate(repeat, &|| time(&|| null.once()), &|| {
-        time(&|| timer.once())
+    alternate(repeat, &|| time(&|| null.read_once()), &|| {
+        time(&|| timer.read_once())
     })
 }
 
@@ -245,7 +250,7 @@ fn with_readers<R>(timer: &(impl Pieces + ?Sized), measure: impl FnOnce() -> R) 
         .into_iter()
         .filter(|&cpu| Some(cpu) != here)
         .collect();
-    let Some(_here) = here.and_then(Pinned::to).filter(|_| !others.is_empty()) else {
+    let Some(_pinned_here) = here.and_then(Pinned::to).filter(|_| !others.is_empty()) else {
         return Err(Fault::Refused(
             "contended reads need a second CPU; this process may use one only".into(),
         ));
@@ -255,7 +260,7 @@ fn with_readers<R>(timer: &(impl Pieces + ?Sized), measure: impl FnOnce() -> R) 
         let _pinned = Pinned::to(cpu);
         ready.fetch_add(1, Ordering::Relaxed);
         while !done.load(Ordering::Relaxed) {
-            timer.once();
+            timer.read_once();
         }
     };
     thread::scope(|scope| {
@@ -280,22 +285,13 @@ fn with_readers<R>(timer: &(impl Pieces + ?Sized), measure: impl FnOnce() -> R) 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::os::Common;
-
-    const ALL: [Context; 6] = [
-        Context::Latency,
-        Context::Throughput,
-        Context::Memory,
-        Context::Ahead,
-        Context::Cold,
-        Context::Contended,
-    ];
+    use crate::os::CommonClock;
 
     #[test]
     fn loops_take_time_in_each_context() {
-        let clock = Common::open().expect("every system has this clock");
+        let clock = CommonClock::open().expect("every system has this clock");
         let now = || clock.ticks(clock.read());
-        for context in ALL {
+        for context in Context::ALL {
             match time_pairs(&clock, &now, context, [64, 4]) {
                 Ok(pairs) => {
                     assert_eq!(pairs.len(), 4, "{context:?}");
@@ -337,14 +333,9 @@ mod tests {
 
     #[test]
     fn long_read_takes_longer() {
-        let clock = Common::open().expect("every system has this clock");
+        let clock = CommonClock::open().expect("every system has this clock");
         let now = || clock.ticks(clock.read());
-        for context in [
-            Context::Latency,
-            Context::Throughput,
-            Context::Memory,
-            Context::Ahead,
-        ] {
+        for context in Context::USUAL {
             let mut pairs =
                 time_pairs(&SlowRead, &now, context, [32, 21]).expect("one CPU is enough");
             pairs.sort_by_key(|[without, with]| with - without);

@@ -22,7 +22,7 @@ where
     fn open() -> Result<Self, Unavailable> {
         I::present().map_err(Unavailable::because)?;
         tsc_permitted()?;
-        if I::TRAPS {
+        if I::MAY_FAULT {
             attempt(Self::INFO.label, I::read)?;
         }
         Ok(Self(PhantomData))

@@ -1,13 +1,13 @@
 //! Deadlines, and the kernel's clocks that they use.
 //!
-//! What ticks: the kernel's monotonic clock, read by the system call. A library preloaded by
-//! `LD_PRELOAD` can make libc's clock step back, and a thread that waited for this clock would wait
-//! forever.
+//! What ticks: the kernel's monotonic clock, read by the system call and not by libc, because a
+//! library preloaded by `LD_PRELOAD` can make the clock of libc step back, and a thread that waited
+//! for that clock would wait forever.
 
 use std::time::Duration;
 
 use crate::Timer;
-use crate::os::{Common, Undistorted, Unsteered};
+use crate::os::{CommonClock, UndistortedClock, UntrimmedClock};
 
 /// A point in time, in nanoseconds of [`kernel_time`]; `None` if there is no clock.
 #[derive(Clone, Copy, Debug)]
@@ -37,17 +37,18 @@ impl Deadline {
 /// call, in the usual way (on Linux through the vDSO). `None` if neither works.
 #[must_use]
 pub fn kernel_time() -> Option<u64> {
-    nanoseconds::<Undistorted>().or_else(nanoseconds::<Common>)
+    read_ns::<UndistortedClock>().or_else(read_ns::<CommonClock>)
 }
 
 /// The kernel's clock whose rate no time service trims, in nanoseconds (`CLOCK_MONOTONIC_RAW` on
 /// Linux). `None` if unreadable.
 #[must_use]
 pub fn kernel_raw_time() -> Option<u64> {
-    nanoseconds::<Unsteered>()
+    read_ns::<UntrimmedClock>()
 }
 
-fn nanoseconds<T: Timer>() -> Option<u64> {
+/// Reads a clock once, in nanoseconds; `None` if unreadable.
+fn read_ns<T: Timer>() -> Option<u64> {
     let (clock, unit) = (T::open().ok()?, T::ns_per_tick()?);
     let ticks = clock.ticks(clock.read()).0;
     // Nanoseconds are not multiplied: after some months of uptime they have more digits than an f64.

@@ -2,10 +2,10 @@
 //!
 //! What is timed: the cheapest system call, and an instruction that a hypervisor has to emulate for
 //! its guest (CPUID, which always traps on Intel VT-x, and on AMD-V if the hypervisor requests it, as
-//! all do). How it lies: on bare metal CPUID does not trap and takes about 100 cycles.
+//! all hypervisors do). How it lies: on bare metal CPUID does not trap and takes about 100 cycles.
 
 use crate::affinity::Pinned;
-use crate::os::Undistorted;
+use crate::os::UndistortedClock;
 use crate::os::clocks::cheapest_call;
 use crate::{Described, ReadsBy, Timer, arch};
 
@@ -37,11 +37,11 @@ impl KernelEntry {
 
 /// Measures all costs on the given CPU, in about 1 ms. `None` if the system's clock cannot be read.
 #[must_use]
-pub fn kernel_entry(cpu: Option<u32>) -> Option<KernelEntry> {
+pub fn measure_kernel_entry(cpu: Option<u32>) -> Option<KernelEntry> {
     // If pinning fails, the current CPU is measured.
     let _pinned = cpu.and_then(Pinned::to);
-    let clock = Undistorted::open().ok()?;
-    let by_call = Undistorted::INFO.properties.reads_by == Some(ReadsBy::SystemCall);
+    let clock = UndistortedClock::open().ok()?;
+    let by_call = UndistortedClock::INFO.properties.reads_by == Some(ReadsBy::SystemCall);
     let clock_call_ns = by_call.then(|| {
         ns_per_call(64, || {
             arch::opaque_count(clock.ticks(clock.read()).0);
@@ -50,7 +50,7 @@ pub fn kernel_entry(cpu: Option<u32>) -> Option<KernelEntry> {
     let system_call_ns = ns_per_call(64, || {
         arch::opaque_count(cheapest_call());
     })?;
-    let trap_ns = arch::trap().and_then(|trap| {
+    let trap_ns = arch::trapping_instruction().and_then(|trap| {
         ns_per_call(8, || {
             arch::opaque_count(trap());
         })
@@ -65,7 +65,10 @@ pub fn kernel_entry(cpu: Option<u32>) -> Option<KernelEntry> {
 /// The nanoseconds per call: the median of several rounds of `calls` calls.
 fn ns_per_call(calls: u32, call: impl Fn()) -> Option<f64> {
     const ROUNDS: usize = 31;
-    let (clock, unit) = (Undistorted::open().ok()?, Undistorted::ns_per_tick()?);
+    let (clock, unit) = (
+        UndistortedClock::open().ok()?,
+        UndistortedClock::ns_per_tick()?,
+    );
     let mut rounds: Vec<i64> = (0..ROUNDS)
         .map(|_| {
             let first = clock.read();
@@ -97,7 +100,7 @@ mod tests {
 
     #[test]
     fn leaving_user_mode_takes_time() {
-        if let Some(entry) = kernel_entry(None) {
+        if let Some(entry) = measure_kernel_entry(None) {
             assert!(
                 entry.system_call_ns > 0.0 && entry.clock_call_ns.is_none_or(|ns| ns > 0.0),
                 "{entry:?}"

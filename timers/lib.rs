@@ -41,20 +41,20 @@ mod entry;
 
 pub use affinity::{Pinned, allowed_cpus, move_process, move_thread, pin_to, unpin};
 pub use arch::fence;
-pub use busy::Busy;
+pub use busy::BusyThread;
 pub use catalogue::{FLOOR_ID, Reader, catalogue, find, floor, reader, visit};
 pub use chain::{CoreFrequency, CoreFrequencyMeter, time_additions, time_multiplications};
 pub use context::Context;
 pub use deadline::{Deadline, kernel_raw_time, kernel_time};
 pub use entry::{Entry, Visitor};
-pub use kernel_entry::{KernelEntry, kernel_entry};
+pub use kernel_entry::{KernelEntry, measure_kernel_entry};
 pub use native::{Native, RATE_SOURCES, REFERENCES, find_ns_per_tick, pass};
 pub use os::AffinityError;
 pub use paired::{PairedReads, paired_reads};
 pub use properties::{Counted, Family, Properties, ReadsBy};
 pub use std_time::date;
-pub use subject::{Advance, Answer, During, Fault, Ordered, Subject};
-pub use work::links;
+pub use subject::{Activity, Advance, Answer, BackwardSteps, Fault, Subject};
+pub use work::run_chain;
 
 // Lets this crate use the paths `timers::…`, as a timer in another crate does.
 extern crate self as timers;

@@ -13,8 +13,8 @@ use std::time::Duration;
 use crate::arch::fence;
 use crate::context::Pieces;
 use crate::deadline::Deadline;
-use crate::os::{Common, Undistorted};
-use crate::subject::{Advance, Answer, During, Fault, Subject};
+use crate::os::{CommonClock, UndistortedClock};
+use crate::subject::{Activity, Advance, Answer, Fault, Subject};
 use crate::{Context, Described, Info, Ticks, Timer, Unavailable, arch, context, work};
 use handoffs::{Side, distant_cpus, handoffs_on_pair, handoffs_on_pairs, read_at_handoffs};
 use reference::{Reference, with_reference};
@@ -24,8 +24,8 @@ pub use reference::REFERENCES;
 pub(crate) use reference::visit_reference;
 
 /// The ids of the clocks used to find the rate of a raw counter, best first: a library preloaded by
-/// `LD_PRELOAD` cannot distort the first, which is read by a system call where there is one.
-pub const RATE_SOURCES: [&str; 2] = [Undistorted::INFO.id, Common::INFO.id];
+/// `LD_PRELOAD` cannot distort the first, which is read by a system call if there is one.
+pub const RATE_SOURCES: [&str; 2] = [UndistortedClock::INFO.id, CommonClock::INFO.id];
 
 /// A native timer that is open in this process.
 pub struct Native {
@@ -110,7 +110,7 @@ pub fn find_ns_per_tick<T: Timer>(timer: &T) -> Option<f64> {
 fn measure_ns_per_tick(now: &dyn Fn() -> Ticks) -> Option<f64> {
     const MEASUREMENTS: usize = 5;
     const MEASUREMENT_LENGTH: Duration = Duration::from_millis(8);
-    let (clock, unit) = (Common::open().ok()?, Common::ns_per_tick()?);
+    let (clock, unit) = (CommonClock::open().ok()?, CommonClock::ns_per_tick()?);
     let mut rates = [0.0; MEASUREMENTS];
     for rate in &mut rates {
         let (first, start) = (now(), clock.read());
@@ -160,7 +160,7 @@ impl Subject for Native {
         )
     }
 
-    fn advance(&mut self, reference: &str, during: During, milliseconds: u32) -> Answer<Advance> {
+    fn advance(&mut self, reference: &str, during: Activity, milliseconds: u32) -> Answer<Advance> {
         let (span, reference) = (
             Duration::from_millis(milliseconds.into()),
             Reference::open(reference)?,
@@ -196,7 +196,7 @@ fn measure_advance(
     timer: &dyn Fn() -> Ticks,
     reference: &dyn Fn() -> Ticks,
     span: Duration,
-    during: During,
+    during: Activity,
 ) -> Advance {
     let both = || [timer(), reference()];
     both();
@@ -220,7 +220,7 @@ fn interval_loop<T: Timer>(timer: &T, work_units: u64, deltas: &mut [i64]) {
     }
 }
 
-/// See [`Loops::batches`]. `afresh` keeps the compiler from moving a part of a read out of the loop,
+/// See [`Loops::batches`]. `opaque_reference` keeps the compiler from moving a part of a read out of the loop,
 /// and `keep` from dropping the result.
 #[inline(never)]
 fn batch_loop<T: Timer, R: Timer>(timer: &T, reference: &R, calls: u64, deltas: &mut [i64]) {
@@ -228,7 +228,7 @@ fn batch_loop<T: Timer, R: Timer>(timer: &T, reference: &R, calls: u64, deltas: 
         let mut left = arch::opaque_count(calls);
         let first = reference.read();
         while left != 0 {
-            arch::keep(&arch::afresh(timer).read());
+            arch::keep(&arch::opaque_reference(timer).read());
             left -= 1;
         }
         let second = reference.read();
@@ -243,7 +243,7 @@ fn reading_loop<T: Timer>(timer: &T, count: u32) -> Vec<Ticks> {
     // page fault, which would appear as a jump of the timer every few hundred readings.
     let mut readings = vec![timer.read(); count as usize];
     for reading in &mut readings {
-        *reading = arch::afresh(timer).read();
+        *reading = arch::opaque_reference(timer).read();
     }
     let mut ticks = vec![Ticks(0); readings.len()];
     for (ticks, reading) in ticks.iter_mut().zip(readings) {
@@ -271,7 +271,7 @@ fn comparison_loop<T: Timer, R: Timer>(
     let mut comparisons = vec![ticks(warm_up); count as usize];
     for comparison in &mut comparisons {
         let before = reference.read();
-        let own = arch::afresh(timer).read();
+        let own = arch::opaque_reference(timer).read();
         let after = reference.read();
         *comparison = ticks((before, own, after));
         work::units(work_units);
@@ -280,14 +280,15 @@ fn comparison_loop<T: Timer, R: Timer>(
 }
 
 /// Lets a time span pass while the calling thread does what `during` says.
-pub fn pass(span: Duration, during: During) {
+pub fn pass(span: Duration, during: Activity) {
     match during {
-        During::Spin => spin(span),
-        During::Sleep => thread::sleep(span),
-        During::OtherSpin => sleep_next_to_busy_thread(span),
+        Activity::Spin => spin(span),
+        Activity::Sleep => thread::sleep(span),
+        Activity::OtherSpin => sleep_next_to_busy_thread(span),
     }
 }
 
+/// Sleeps for a time span while another thread computes.
 fn sleep_next_to_busy_thread(span: Duration) {
     let done = AtomicBool::new(false);
     thread::scope(|scope| {

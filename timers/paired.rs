@@ -6,7 +6,7 @@
 //! therefore be less than an earlier reading in another way.
 
 use crate::os::posix;
-use crate::{Busy, allowed_cpus};
+use crate::{BusyThread, allowed_cpus};
 
 /// Readings of a clock, each between two readings of the same clock in another way.
 #[derive(Clone, Debug, PartialEq)]
@@ -34,7 +34,7 @@ pub fn paired_reads(ids: &[&str], count: u32) -> Vec<PairedReads> {
     let cpus = allowed_cpus().unwrap_or_default();
     let here = crate::affinity::current_cpu();
     let other = cpus.into_iter().rev().find(|&cpu| Some(cpu) != here);
-    if let Some(_busy) = other.and_then(|cpu| Busy::on(cpu).ok()) {
+    if let Some(_busy) = other.and_then(|cpu| BusyThread::on(cpu).ok()) {
         all.extend(posix::paired_reads(ids, count, true));
     }
     all

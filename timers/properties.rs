@@ -108,7 +108,7 @@ impl<Id> Properties<Id> {
     /// Whether the kernel or a device determines the rate of the clock, for all processes alike. For
     /// other timers each process may find another rate.
     #[must_use]
-    pub fn is_kept_for_all(&self) -> bool {
+    pub fn has_shared_rate(&self) -> bool {
         matches!(self.family, Some(Family::SystemClock | Family::DeviceClock))
     }
 }
@@ -130,17 +130,17 @@ kinds! {
 }
 
 impl Counted {
-    /// Whether the quantity is counted per thread, so that the readings of two threads cannot be
-    /// compared.
+    /// Whether the quantity is counted per thread, or may be, so that the readings of two threads
+    /// cannot be compared.
     #[must_use]
-    pub fn one_thread(self) -> bool {
+    pub fn is_per_thread(self) -> bool {
         matches!(
             self,
             Self::ThreadCpu | Self::ThreadCycles | Self::SomethingElse
         )
     }
 
-    /// The quantity as the object of "it counts …".
+    /// The quantity in words that complete the sentence "it counts …".
     #[must_use]
     pub fn in_words(self) -> &'static str {
         match self {

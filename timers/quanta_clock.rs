@@ -1,6 +1,6 @@
 //! The clock of the crate [quanta], as an example of a calibrated counter.
 //!
-//! What ticks: the time-stamp counter where the CPU has an invariant one and RDTSCP, the virtual
+//! What ticks: the time-stamp counter if the CPU has an invariant one and RDTSCP, the virtual
 //! counter CNTVCT_EL0 on 64-bit Arm, else CLOCK_MONOTONIC. At what rate: `now()` converts it to
 //! nanoseconds of CLOCK_MONOTONIC by a multiplication and a shift, calibrated once when the first
 //! clock of the process is created; `raw()` returns the counter itself. (Without such a counter

@@ -12,7 +12,7 @@
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use crate::entry::clocks;
-use crate::os::Common;
+use crate::os::CommonClock;
 use crate::os::clocks::vdso_permitted;
 use crate::{Described, Properties, Ticks, Timer, Unavailable};
 
@@ -20,7 +20,7 @@ use crate::{Described, Properties, Ticks, Timer, Unavailable};
 /// system call.
 const INSTANT: Properties = Properties {
     syscall_variant: None,
-    ..Common::INFO.properties
+    ..CommonClock::INFO.properties
 };
 
 clocks! { "all systems", all();

@@ -27,7 +27,7 @@ pub enum Fault {
     derive(serde::Serialize, serde::Deserialize),
     serde(rename_all = "kebab-case")
 )]
-pub enum During {
+pub enum Activity {
     /// The thread computes.
     Spin,
     /// The thread sleeps.
@@ -47,7 +47,7 @@ pub struct Advance {
 
 /// The backward steps in successive readings of one thread.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Ordered {
+pub struct BackwardSteps {
     /// The number of readings.
     pub readings: u64,
     /// The number of readings that were less than the previous reading.
@@ -58,12 +58,15 @@ pub struct Ordered {
     pub ends: Option<[i64; 2]>,
 }
 
-impl Ordered {
+impl BackwardSteps {
     /// Counts the backward steps of these readings.
     #[must_use]
     pub fn from_readings(readings: &[i64]) -> Self {
-        let back = |pair: &[i64]| pair[1].wrapping_sub(pair[0]).min(0).unsigned_abs();
-        let steps = readings.windows(2).map(back).filter(|&step| step > 0);
+        let backward_step = |pair: &[i64]| pair[1].wrapping_sub(pair[0]).min(0).unsigned_abs();
+        let steps = readings
+            .windows(2)
+            .map(backward_step)
+            .filter(|&step| step > 0);
         let (backward, largest) =
             steps.fold((0, 0), |(count, most), step| (count + 1, step.max(most)));
         let ends = readings
@@ -81,7 +84,7 @@ impl Ordered {
     /// Combines these readings with later ones into one series. The step from the last of these
     /// readings to the first of the later ones counts too.
     #[must_use]
-    pub fn and(self, later: Self) -> Self {
+    pub fn followed_by(self, later: Self) -> Self {
         let (Some([first, last]), Some([next, end])) = (self.ends, later.ends) else {
             return if self.ends.is_none() { later } else { self };
         };
@@ -125,9 +128,9 @@ pub trait Subject {
     ///
     /// # Errors
     /// As for [`readings`](Self::readings).
-    fn order(&mut self, count: u32) -> Answer<Ordered> {
+    fn order(&mut self, count: u32) -> Answer<BackwardSteps> {
         self.readings(count)
-            .map(|readings| Ordered::from_readings(&readings))
+            .map(|readings| BackwardSteps::from_readings(&readings))
     }
 
     /// `count` times: one thread reads the timer (`a`) and signals another thread by a store-release;
@@ -137,7 +140,7 @@ pub trait Subject {
     /// # Errors
     /// Refused by hosts without threads.
     fn handoffs(&mut self, _count: u32) -> Answer<Vec<[i64; 2]>> {
-        unanswered()
+        unsupported()
     }
 
     /// As [`handoffs`](Self::handoffs), with the two threads on the given CPUs, for several pairs of
@@ -147,7 +150,7 @@ pub trait Subject {
     /// # Errors
     /// Refused by hosts that cannot choose CPUs.
     fn handoffs_between(&mut self, _cpus: &[[u32; 2]], _count: u32) -> Answer<Vec<Vec<[i64; 2]>>> {
-        unanswered()
+        unsupported()
     }
 
     /// `count` times: reads `reference`, reads the timer, reads `reference`, does `work` units of
@@ -156,7 +159,7 @@ pub trait Subject {
     /// # Errors
     /// Refused by hosts that do not support the question or do not know the reference.
     fn comparisons(&mut self, _reference: &str, _work: u64, _count: u32) -> Answer<Vec<[i64; 3]>> {
-        unanswered()
+        unsupported()
     }
 
     /// Measures how far the timer and `reference` move in the given number of milliseconds, while
@@ -167,10 +170,10 @@ pub trait Subject {
     fn advance(
         &mut self,
         _reference: &str,
-        _during: During,
+        _during: Activity,
         _milliseconds: u32,
     ) -> Answer<Advance> {
-        unanswered()
+        unsupported()
     }
 
     /// Measures the time that a read adds to the code around it. Returns a row per context with
@@ -186,12 +189,12 @@ pub trait Subject {
         _turns: u32,
         _repeat: u32,
     ) -> Answer<Vec<Vec<[i64; 2]>>> {
-        unanswered()
+        unsupported()
     }
 }
 
-/// The answer to a question that a host does not support.
-pub(crate) fn unanswered<T>() -> Answer<T> {
+/// Refuses a question that a host does not support.
+pub(crate) fn unsupported<T>() -> Answer<T> {
     Err(Fault::Refused(
         "this host does not support the question".into(),
     ))
@@ -206,14 +209,19 @@ mod tests {
         let readings = [3, 5, 5, 4, 9, 2, 2, 8, i64::MIN, i64::MAX];
         for at in 0..=readings.len() {
             let (first, second) = readings.split_at(at);
-            let parts = Ordered::from_readings(first).and(Ordered::from_readings(second));
-            assert_eq!(parts, Ordered::from_readings(&readings), "parted at {at}");
+            let parts = BackwardSteps::from_readings(first)
+                .followed_by(BackwardSteps::from_readings(second));
+            assert_eq!(
+                parts,
+                BackwardSteps::from_readings(&readings),
+                "parted at {at}"
+            );
         }
-        let whole = Ordered::from_readings(&readings[..8]);
+        let whole = BackwardSteps::from_readings(&readings[..8]);
         assert_eq!(
             (whole.readings, whole.backward, whole.largest, whole.ends),
             (8, 2, 7, Some([3, 8]))
         );
-        assert_eq!(Ordered::from_readings(&[]), Ordered::default());
+        assert_eq!(BackwardSteps::from_readings(&[]), BackwardSteps::default());
     }
 }

@@ -25,7 +25,7 @@ pub(crate) fn units(amount: u64) {
 /// callers run the same machine code.
 #[inline(never)]
 #[must_use]
-pub fn links(state: u64, length: u64) -> u64 {
+pub fn run_chain(state: u64, length: u64) -> u64 {
     steps(state as usize, length) as u64
 }
 

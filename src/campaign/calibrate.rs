@@ -4,7 +4,7 @@
 use rand::RngExt;
 use rand::rngs::StdRng;
 use smallvec::smallvec;
-use timers::{Answer, During, Fault, Subject};
+use timers::{Activity, Answer, Fault, Subject};
 
 use crate::campaign::unless_refused;
 use crate::cost::singles::successive;
@@ -31,7 +31,7 @@ pub fn measure_rate(
     reference_ns: f64,
     milliseconds: u32,
 ) -> Answer<Option<f64>> {
-    let moved = unless_refused(timer.advance(reference, During::Spin, milliseconds))?;
+    let moved = unless_refused(timer.advance(reference, Activity::Spin, milliseconds))?;
     Ok(moved.and_then(|moved| rate::ns_per_tick(moved.timer, moved.reference, reference_ns)))
 }
 

@@ -5,7 +5,7 @@
 use std::time::Duration;
 
 use timers::raw::Machine;
-use timers::{During, Ordered};
+use timers::{Activity, BackwardSteps};
 
 use super::examination::{as_order, schedule_rounds};
 use crate::trace::{CounterEvidence, HandoffPair, Order, PairedReading, Reads};
@@ -89,7 +89,11 @@ pub fn observe(machine: &mut dyn Machine, plan: &CounterPlan) -> CounterEvidence
         let slept = round % 2 == 1;
         machine.pass(
             plan.between,
-            if slept { During::Sleep } else { During::Spin },
+            if slept {
+                Activity::Sleep
+            } else {
+                Activity::Spin
+            },
         );
         for &cpu in &chosen {
             if machine.move_to(cpu) {
@@ -114,13 +118,13 @@ fn choose_cpus(cpus: &[u32]) -> Vec<u32> {
 /// Takes `readings` readings in a thread that is moved from CPU to CPU, and counts those that are
 /// smaller than the one before.
 fn test_order(machine: &mut dyn Machine, cpus: &[u32], readings: u32) -> Result<Order, String> {
-    let mut all = Ordered::default();
+    let mut all = BackwardSteps::default();
     let mut moves = 0;
     for turn in 0..readings.div_ceil(READINGS_PER_CPU) as usize {
         if let Some(&cpu) = cpus.get(turn % cpus.len().max(1)) {
             moves += u32::from(machine.move_to(cpu));
         }
-        all = all.and(
+        all = all.followed_by(
             machine
                 .order(READINGS_PER_CPU)
                 .map_err(|fault| fault.to_string())?,

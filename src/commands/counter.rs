@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::time::Duration;
 
-use timers::raw::{Here, Machine, Recipe};
+use timers::raw::{Machine, Recipe, ThisMachine};
 
 use super::hosts::is_available;
 use super::quick_probe::probe_with_context;
@@ -38,8 +38,8 @@ const CLOCK_SAMPLES: u32 = 25;
 /// When the counter cannot be read at all, or the output cannot be written.
 pub fn run(args: &CheckArgs, output: &mut dyn Write) -> Result<bool, CommandError> {
     let outputs = prepare_outputs(&args.output)?;
-    let ids = Here::ids();
-    let mut here = Here::open().map_err(|why| {
+    let ids = ThisMachine::ids();
+    let mut here = ThisMachine::open().map_err(|why| {
         let remedy = why
             .remedy
             .map_or(String::new(), |remedy| format!("; {remedy}"));
@@ -105,7 +105,7 @@ fn probe_counter(ids: &[&str; 2]) -> Result<Vec<TimerRow>, CommandError> {
 
 /// Tries each recipe in fresh processes. The true rate is measured meanwhile, from before the first
 /// process until after the last. Returns no rows if the true rate could not be measured.
-fn try_recipes(here: &mut Here) -> Result<Vec<RecipeRow>, CommandError> {
+fn try_recipes(here: &mut ThisMachine) -> Result<Vec<RecipeRow>, CommandError> {
     let mut outcomes: Vec<Vec<RecipeOutcome>> = vec![Vec::new(); Recipe::ALL.len()];
     let mut clock_samples = vec![here.bracket_clock(CLOCK_SAMPLES)];
     for _ in 0..PROCESSES {
@@ -154,7 +154,7 @@ pub fn run_recipe(args: &RecipeArgs, output: &mut dyn Write) -> Result<(), Comma
         .find(|recipe| recipe.id == args.recipe);
     let recipe = recipe
         .ok_or_else(|| CommandError::Usage(format!("there is no recipe `{}`", args.recipe)))?;
-    let mut here = Here::open().map_err(failed)?;
+    let mut here = ThisMachine::open().map_err(failed)?;
     let ns = (recipe.ns_per_tick)(&mut here).map_err(failed)?;
     Ok(writeln!(output, "{ns:e}")?)
 }

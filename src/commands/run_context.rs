@@ -49,7 +49,7 @@ impl RunContext {
                 ..known
             },
             tsc: TscWatch::begin(timers::RATE_SOURCES[0]),
-            kernel_entry: timers::kernel_entry(cpu),
+            kernel_entry: timers::measure_kernel_entry(cpu),
         })
     }
 
@@ -69,7 +69,7 @@ impl RunContext {
         let entry = self
             .kernel_entry
             .into_iter()
-            .chain(timers::kernel_entry(self.cpu))
+            .chain(timers::measure_kernel_entry(self.cpu))
             .reduce(KernelEntry::min);
         Recording {
             schema: recording::SCHEMA.into(),

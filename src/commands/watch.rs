@@ -36,7 +36,7 @@ pub fn run(args: &WatchArgs, output: &mut dyn Write) -> Result<bool, CommandErro
             "--period is longer than the watch: give a shorter period".into(),
         ));
     }
-    if let Err(error) = signals::hear_continuations() {
+    if let Err(error) = signals::record_continuations() {
         print_message(&format_args!(
             "pauses of this process cannot be distinguished from pauses of the machine, because SIGCONT cannot be handled: {error}"
         ));
@@ -72,7 +72,7 @@ pub fn run(args: &WatchArgs, output: &mut dyn Write) -> Result<bool, CommandErro
         monotonic_stability,
         counter_stability,
     }))?;
-    if signals::asked().is_some() {
+    if signals::end_request().is_some() {
         Err(CommandError::Interrupted)
     } else {
         Ok(true)
@@ -94,7 +94,7 @@ fn watch(
     let (mut planned, mut next_machine_ns) = (began, began);
     // CLOCK_MONOTONIC stands still during a suspend, so suspends prolong the watch.
     let end_ns = began.saturating_add((args.duration * NS_PER_SECOND) as i64);
-    while planned <= end_ns && signals::asked().is_none() {
+    while planned <= end_ns && signals::end_request().is_none() {
         let wait = planned.saturating_sub(clocks.monotonic());
         thread::sleep(Duration::from_nanos(u64::try_from(wait).unwrap_or(0)));
         let mut sample = clocks.sample(planned);

@@ -95,7 +95,7 @@ impl From<Option<u32>> for Placement {
 pub fn start(mut command: Command, placement: impl Into<Placement>) -> Result<Running, StartError> {
     let mut own_children = lock_own_children();
     own_children.prepare()?;
-    process::lead_group(&mut command)?;
+    process::prepare_group(&mut command)?;
     let is_own_worker = is_worker(&command);
     if is_own_worker {
         command.env(STARTER, std::process::id().to_string());
@@ -115,7 +115,7 @@ pub fn start(mut command: Command, placement: impl Into<Placement>) -> Result<Ru
 pub fn start_timed(command: &mut Command) -> Result<Running, StartError> {
     let mut own_children = lock_own_children();
     own_children.prepare()?;
-    process::lead_group(command)?;
+    process::prepare_group(command)?;
     let child = process::spawn(command)?;
     Ok(own_children.add(child))
 }

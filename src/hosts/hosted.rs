@@ -5,7 +5,7 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use timers::waits::{Expiration, Wait, WaitRequest, WaitSubject};
-use timers::{Answer, During, Fault, Subject};
+use timers::{Activity, Answer, Fault, Subject};
 
 use super::connection::Connection;
 use super::protocol::{Op, Question, Reply};
@@ -149,7 +149,7 @@ pub fn measure_advances(
     connection: &Rc<RefCell<Connection>>,
     timers: &[&str],
     reference: &str,
-    during: During,
+    during: Activity,
     ms: u32,
 ) -> Answer<Vec<Option<[i64; 2]>>> {
     let reply = connection.borrow_mut().ask(&Question::Advance {
@@ -220,15 +220,15 @@ impl Subject for Hosted {
         })
     }
 
-    fn order(&mut self, count: u32) -> Answer<timers::Ordered> {
+    fn order(&mut self, count: u32) -> Answer<timers::BackwardSteps> {
         if !self.connection.borrow().hello().offers(Op::Order) {
             return self
                 .readings(count)
-                .map(|readings| timers::Ordered::from_readings(&readings));
+                .map(|readings| timers::BackwardSteps::from_readings(&readings));
         }
         let timer = self.id.clone();
         let values = self.ask(&Question::Order { timer, count })?;
-        Ok(timers::Ordered {
+        Ok(timers::BackwardSteps {
             readings: count.into(),
             backward: values[0].unsigned_abs(),
             largest: values[1].unsigned_abs(),
@@ -260,7 +260,7 @@ impl Subject for Hosted {
         Ok(as_tuples(&values).into())
     }
 
-    fn advance(&mut self, reference: &str, during: During, ms: u32) -> Answer<timers::Advance> {
+    fn advance(&mut self, reference: &str, during: Activity, ms: u32) -> Answer<timers::Advance> {
         match measure_advances(&self.connection, &[&self.id], reference, during, ms)?[..] {
             [Some([timer, reference])] => Ok(timers::Advance { timer, reference }),
             _ => Err(Fault::Refused(format!("`{}` refuses", self.id))),

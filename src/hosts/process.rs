@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-use timers::os::limits::{allow_files, open_files};
+use timers::os::limits::{self, max_open_files};
 use timers::{Answer, Deadline, Fault};
 
 use super::children::{self, Placement, Running, StartError};
@@ -285,9 +285,9 @@ pub const MIN_OPEN_FILES: u64 = 128;
 /// # Errors
 /// When the limit is less than a campaign needs.
 pub fn raise_file_limit() -> Result<(), String> {
-    let too_few = || open_files().filter(|&files| files < MIN_OPEN_FILES);
+    let too_few = || max_open_files().filter(|&files| files < MIN_OPEN_FILES);
     if too_few().is_some() {
-        allow_files(MIN_OPEN_FILES);
+        limits::raise_file_limit(MIN_OPEN_FILES);
     }
     match too_few() {
         Some(files) => Err(format!(

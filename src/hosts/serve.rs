@@ -8,7 +8,7 @@ use std::io::{self, BufRead, Write};
 use std::time::Duration;
 
 use timers::waits::{WaitEntry, WaitRequest, WaitSubject};
-use timers::{Answer, CoreFrequencyMeter, During, Entry, Fault, Subject, Unavailable};
+use timers::{Activity, Answer, CoreFrequencyMeter, Entry, Fault, Subject, Unavailable};
 
 use super::bench::Bench;
 use super::calls::time_calls_briefly;
@@ -422,7 +422,7 @@ impl Host {
         &mut self,
         ids: &[String],
         reference: &str,
-        during: During,
+        during: Activity,
         ms: u32,
     ) -> Answer<Vec<i64>> {
         let mut read = || self.compare(ids, reference, 0, [1, 1]);

@@ -4,7 +4,7 @@
 
 use timers::allocations::{Allocated, allocated};
 
-use super::window::Timed;
+use super::window::TimedOperation;
 
 /// Memory allocated by one call.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -18,7 +18,7 @@ pub struct PerCall {
 /// Measures the memory that one call allocates. Makes a first call, which may initialise data, then
 /// counts the allocations of few calls and of many more. Allocations that do not depend on the
 /// number of calls cancel out in the difference.
-pub fn measure_per_call(timed: &mut dyn Timed) -> PerCall {
+pub fn measure_per_call(timed: &mut dyn TimedOperation) -> PerCall {
     const FEW_CALLS: u64 = 3;
     const FURTHER_CALLS: u64 = 100;
     count(timed, 1);
@@ -34,9 +34,9 @@ pub fn measure_per_call(timed: &mut dyn Timed) -> PerCall {
 }
 
 /// Counts the allocations of this number of calls, without those of the set-up.
-fn count(timed: &mut dyn Timed, calls: u64) -> Allocated {
+fn count(timed: &mut dyn TimedOperation, calls: u64) -> Allocated {
     let mut total = Allocated::default();
-    let mut add = |timed: &mut dyn Timed, calls| {
+    let mut add = |timed: &mut dyn TimedOperation, calls| {
         let before = allocated();
         timed.window(calls);
         let after = allocated();

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::interference::Watch;
 use super::summary::{Measured, Sample, mean_valid_ns};
 use super::trial::{Goal, Trial, TrialError};
-use super::window::Timed;
+use super::window::TimedOperation;
 use crate::method::clock_figures::DRIFT;
 use crate::method::plan::{edge_crossing, within};
 use crate::method::{Budget, ClockFigures, Method, Plan, Requirement};
@@ -42,7 +42,7 @@ pub enum Instrument {
 /// coarse for the goal.
 pub fn measure(
     instrument: Instrument,
-    timed: &mut dyn Timed,
+    timed: &mut dyn TimedOperation,
     clock: &ClockFigures,
     goal: &Goal,
 ) -> Result<Measured, TrialError> {
@@ -221,7 +221,7 @@ fn plan_edge_crossing(trial: &Trial, call_ns: f64) -> Result<Plan, TrialError> {
 /// begin at random points of a step, and makes the set-up.
 fn measure_window(trial: &mut Trial, random: &mut StdRng, calls: u64) -> f64 {
     let delay_ns = random.random_range(0.0..trial.clock.step_ns.clamp(1.0, 1e5));
-    std::hint::black_box(timers::links(1, delay_ns as u64));
+    std::hint::black_box(timers::run_chain(1, delay_ns as u64));
     if trial.timed.needs_set_up() {
         trial.timed.set_up();
         trial.timed.warm_up(0);

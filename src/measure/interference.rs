@@ -2,7 +2,7 @@
 //! current thread and its CPU.
 
 use timers::os::Counters;
-use timers::os::counters::Counts;
+use timers::os::counters::CounterSource;
 
 use crate::campaign::watch::{Disturbance, counted_disturbance};
 
@@ -19,8 +19,8 @@ impl Watch {
     /// Reads the counters at the start of a window.
     #[must_use]
     pub fn begin() -> Self {
-        let counts = Counts::of_system();
-        let counters = Counts::of_this_thread();
+        let counts = CounterSource::of_system();
+        let counters = CounterSource::of_this_thread();
         let cpu = counters
             .as_ref()
             .and_then(|counters| counters.cpus.first().copied());
@@ -34,8 +34,8 @@ impl Watch {
     /// there was none or the system has no such counters.
     #[must_use]
     pub fn end(self) -> Option<String> {
-        let counts = Counts::of_system();
-        let after = Counts::of_this_thread()?;
+        let counts = CounterSource::of_system();
+        let after = CounterSource::of_this_thread()?;
         let was_stolen = self
             .steal_ticks
             .and_then(|(cpu, before)| Some(counts.steal_ticks(cpu)? > before));
@@ -55,7 +55,10 @@ mod tests {
     #[test]
     fn finds_disturbances_of_this_thread() {
         let watch = Watch::begin();
-        assert_eq!(watch.counters.is_some(), Counts::of_this_thread().is_some());
+        assert_eq!(
+            watch.counters.is_some(),
+            CounterSource::of_this_thread().is_some()
+        );
         let mut disturbed = watch.clone();
         if let Some(counters) = &mut disturbed.counters {
             counters.cpus = Vec::new();
@@ -63,7 +66,8 @@ mod tests {
             counters.switches = 0;
             // `switches` was set to 0, so a disturbance must be found if the thread has had any
             // switch.
-            let has_switched = || Counts::of_this_thread().is_some_and(|now| now.switches > 0);
+            let has_switched =
+                || CounterSource::of_this_thread().is_some_and(|now| now.switches > 0);
             let (before, found, after) = (has_switched(), disturbed.end(), has_switched());
             // The first switch of the thread may happen during this check.
             if before == after {

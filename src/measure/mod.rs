@@ -58,10 +58,10 @@ pub use clock::{Clock, ClockError, Registered};
 pub use instruments::Instrument;
 pub use summary::{Measured, Sample};
 pub use trial::{Goal, TrialError};
-pub use window::{Operation, Timed, WithSetUp};
+pub use window::{Operation, TimedOperation, WithSetUp};
 
 use crate::method::{ClockFigures, Facts};
-use window::Pair;
+use window::ClockAndOperation;
 
 /// A clock with its known step and cost, which measures operations.
 #[derive(Clone, Debug)]
@@ -105,7 +105,7 @@ impl<C: Clock> Stopwatch<C> {
         mut operation: O,
         goal: &Goal,
     ) -> Result<Measured, TrialError> {
-        let mut pair = Pair {
+        let mut pair = ClockAndOperation {
             clock: &self.clock,
             operation: &mut operation,
         };

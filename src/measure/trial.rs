@@ -9,7 +9,7 @@ use timers::Deadline;
 
 use super::interference::Watch;
 use super::summary::{Measured, Sample};
-use super::window::Timed;
+use super::window::TimedOperation;
 use crate::method::clock_figures::{DRIFT, FENCE_NS};
 use crate::method::{Budget, ClockFigures};
 use crate::statistics::mean_without_highest;
@@ -66,7 +66,7 @@ const MAX_CALLS: u64 = 1 << 40;
 
 /// A measurement of an operation in progress.
 pub(super) struct Trial<'a> {
-    pub(super) timed: &'a mut dyn Timed,
+    pub(super) timed: &'a mut dyn TimedOperation,
     pub(super) clock: &'a ClockFigures,
     pub(super) goal: Goal,
     deadline: Deadline,
@@ -82,7 +82,7 @@ impl<'a> Trial<'a> {
     /// # Errors
     /// When the error of the goal is not above `DRIFT`, the error of the rate of any clock.
     pub(super) fn new(
-        timed: &'a mut dyn Timed,
+        timed: &'a mut dyn TimedOperation,
         clock: &'a ClockFigures,
         goal: &Goal,
     ) -> Result<Self, TrialError> {

@@ -44,7 +44,7 @@ impl Facts {
     pub fn from_declared<Id>(declared: &timers::Properties<Id>) -> Self {
         Self {
             counts: declared.counts,
-            threads: declared.counts.map(|counted| !counted.one_thread()),
+            threads: declared.counts.map(|counted| !counted.is_per_thread()),
             monotonic: declared.settable.map(|settable| !settable),
             no_slew: declared.slewed.map(|slewed| !slewed),
             suspend: declared.runs_in_suspend,
@@ -101,7 +101,7 @@ impl Facts {
             },
             Counted::ProcessCpu | Counted::ThreadCpu => Self {
                 counts,
-                threads: Some(!counted.one_thread()),
+                threads: Some(!counted.is_per_thread()),
                 monotonic: Some(true),
                 no_slew: Some(true),
                 suspend: Some(false),

@@ -56,7 +56,7 @@ impl RunQueueDelay {
         /// Enough bytes for three 64-bit numbers: run time, delay and number of time slices.
         const MAX_SCHEDSTAT_BYTES: usize = 64;
         let mut bytes = [0; MAX_SCHEDSTAT_BYTES];
-        let length = files::read_again(self.0.as_ref()?, &mut bytes).ok()?;
+        let length = files::read_from_start(self.0.as_ref()?, &mut bytes).ok()?;
         let mut words = std::str::from_utf8(&bytes[..length])
             .ok()?
             .split_whitespace();

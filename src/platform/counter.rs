@@ -26,7 +26,7 @@ pub fn counter(root: &Root, age_s: Option<f64>) -> CounterFacts {
             keeps_rate,
             by: by.into(),
         }),
-        declared_by: timers::raw::declared().map(|declared| declared.by.to_owned()),
+        declared_by: timers::raw::declared_rate().map(|declared| declared.source.to_owned()),
     }
 }
 

@@ -166,7 +166,7 @@ fn guest_clocks(available: &[String], offered: Option<Vec<&str>>) -> Option<Vec<
     Some(
         CLOCK_SOURCES
             .iter()
-            .filter(|source| source.is_guest && is_available(&source.name))
+            .filter(|source| source.is_paravirtual && is_available(&source.name))
             .map(|source| source.name.to_owned())
             .collect(),
     )

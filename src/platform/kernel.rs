@@ -8,7 +8,7 @@
 
 use std::io::Read;
 
-use timers::clock_sources::PARAMETERS;
+use timers::clock_sources::BOOT_PARAMETERS;
 use timers::os::{Discipline, KernelName, MachineFacts, Trim};
 
 use super::Root;
@@ -126,8 +126,9 @@ fn tick_rate_from_ns(nanoseconds: i64) -> Option<u32> {
 
 /// The parameters on the kernel's command line that concern clocks.
 fn clock_parameters(command_line: &str) -> Vec<String> {
-    let known =
-        |word: &&str| PARAMETERS.contains(&word.split_once('=').map_or(*word, |(name, _)| name));
+    let known = |word: &&str| {
+        BOOT_PARAMETERS.contains(&word.split_once('=').map_or(*word, |(name, _)| name))
+    };
     command_line
         .split_whitespace()
         .filter(known)

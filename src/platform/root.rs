@@ -24,7 +24,7 @@ impl Root {
     /// The root of this machine.
     #[must_use]
     pub fn system() -> Self {
-        Self(timers::os::machine::files())
+        Self(timers::os::machine::system_root())
     }
 
     /// A folder that replaces `/`, for tests and for files copied from another machine.

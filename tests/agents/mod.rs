@@ -14,7 +14,7 @@ use script::{Script, TIMEOUT, assert_lost};
 use timermeter::hosts::connection::Connection;
 use timermeter::hosts::hosted::subject;
 use timermeter::hosts::process::Command;
-use timers::{Advance, During, Fault};
+use timers::{Activity, Advance, Fault};
 
 #[test]
 fn missing_program_is_reported() {
@@ -217,7 +217,7 @@ fn rejects_answers_of_wrong_shape() {
         &["there are 1 values, not 2", "with 1 × 1 × 2 integers"],
     );
     let advance = |answer: &str| {
-        answering(answer).fault_of_question(|timer| timer.advance("a", During::Spin, 1))
+        answering(answer).fault_of_question(|timer| timer.advance("a", Activity::Spin, 1))
     };
     assert_lost(
         &advance(r#"{"values":[1]}"#),
@@ -380,7 +380,7 @@ fn reads_answers_of_conforming_agent() {
     assert_eq!(a.readings(2), Ok(vec![i64::MAX, 0]));
     assert_eq!(a.handoffs(1), Ok(vec![[1, 2]]));
     assert_eq!(
-        b.advance("a", During::OtherSpin, 3),
+        b.advance("a", Activity::OtherSpin, 3),
         Ok(Advance {
             timer: -1,
             reference: 2

@@ -2,7 +2,7 @@
 
 use timermeter::hosts::hosted::subject;
 use timermeter::hosts::runtimes::PreparedHost;
-use timers::During;
+use timers::Activity;
 
 use super::loops::{minimum, smallest_change, sufficient_work};
 use super::{start, timers};
@@ -50,7 +50,7 @@ pub fn check_answers(host: &PreparedHost) {
             host.prefix
         );
         let advance = timer
-            .advance(&reference, During::Spin, 40)
+            .advance(&reference, Activity::Spin, 40)
             .expect("an advance");
         assert!(
             advance.timer >= 0 && advance.reference > 0,

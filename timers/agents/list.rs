@@ -117,7 +117,7 @@ pub const RUNTIMES: &[Runtime] = &[
         hosts: &[host!(
             "java",
             "java": ["Agent.java", "Clock.java", "Clocks.java", "HighResCounter.java", "Json.java", "Loops.java",
-                "NotHere.java", "Pairs.java", "Questions.java", "Together.java", "Waiter.java", "Waits.java"],
+                "ClockUnavailable.java", "Pairs.java", "Questions.java", "TwoThreads.java", "Waiter.java", "Waits.java"],
             None,
             [
                 recipe(
@@ -300,7 +300,7 @@ pub const RUNTIMES: &[Runtime] = &[
     Runtime {
         name: "sbcl",
         aliases: &["common lisp", "lisp"],
-        about: "Common Lisp, by SBCL",
+        about: "CommonClock Lisp, by SBCL",
         remedy: "install SBCL, as in `apt install sbcl`",
         hosts: &[host!("sbcl", "sbcl": ["agent.lisp"], [recipe(
             &["sbcl"],

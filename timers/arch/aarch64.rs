@@ -4,10 +4,10 @@ use std::arch::asm;
 
 use super::chains::chains;
 
-pub(crate) use super::absent::{declared_rate, trap};
+pub(crate) use super::absent::{declared_rate, trapping_instruction};
 pub use super::absent::{hypervisor, identity};
-pub use super::arm_counters::Cntvct as Bare;
-pub use super::arm_counters::wide::CntvctIsb as Fenced;
+pub use super::arm_counters::Cntvct as BareInstruction;
+pub use super::arm_counters::wide::CntvctIsb as FencedInstruction;
 pub(crate) use super::hidden::*;
 
 /// Keeps all later instructions from beginning before all earlier ones have completed:

@@ -3,7 +3,7 @@
 use super::{Hypervisor, Identity};
 
 /// An instruction that a hypervisor has to emulate; `None` because none is known here.
-pub(crate) fn trap() -> Option<fn() -> u64> {
+pub(crate) fn trapping_instruction() -> Option<fn() -> u64> {
     None
 }
 

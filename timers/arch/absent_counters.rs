@@ -23,4 +23,4 @@ impl<const ROW: usize> Described for Counter<CounterOfX86<ROW>> {
 }
 
 /// Placeholder for `lfence; rdtsc`.
-pub type Fenced = CounterOfX86<1>;
+pub type FencedInstruction = CounterOfX86<1>;

@@ -4,10 +4,10 @@ use std::sync::atomic::{Ordering, fence as memory_fence};
 
 use super::chains::chains;
 
-pub(crate) use super::absent::{declared_rate, trap};
+pub(crate) use super::absent::{declared_rate, trapping_instruction};
 pub use super::absent::{hypervisor, identity};
-pub use super::absent_counters::Fenced;
-pub use super::arm_counters::Cntvct as Bare;
+pub use super::absent_counters::FencedInstruction;
+pub use super::arm_counters::Cntvct as BareInstruction;
 pub(crate) use super::hidden::*;
 
 /// Orders loads and stores only. Other instructions may still cross it, because Armv6 lacks `isb`.

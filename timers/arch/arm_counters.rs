@@ -51,7 +51,7 @@ mod narrow {
     pub struct Cntvct;
 
     impl Instruction for Cntvct {
-        const TRAPS: bool = true;
+        const MAY_FAULT: bool = true;
 
         fn declared_hz() -> Option<f64> {
             let hertz: u32;

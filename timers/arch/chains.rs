@@ -8,7 +8,7 @@
 macro_rules! chains {
     ($add:ident, [$($end:literal),*], $times:literal of [$($register:ident $name:literal),*]) => {
         /// Whether each dependent addition takes one cycle.
-        pub(crate) const COUNTS_CYCLES: bool = true;
+        pub(crate) const ADDITION_TAKES_ONE_CYCLE: bool = true;
 
         /// Does `sixteens` times 16 additions, each of which needs the previous result. The loop is
         /// part of the block, so that an unoptimised build does not keep the sum in memory either.

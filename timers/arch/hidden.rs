@@ -17,7 +17,7 @@ pub(crate) fn opaque(value: usize) -> usize {
 /// Returns the same reference, which the compiler treats as a new one: data behind it must be loaded
 /// again, as in a program that reads a timer occasionally.
 #[inline(always)]
-pub(crate) fn afresh<T>(value: &T) -> &T {
+pub(crate) fn opaque_reference<T>(value: &T) -> &T {
     let mut pointer: *const T = value;
     // SAFETY: the block has no instructions. `nomem` is not given, so that the compiler assumes that
     // the data behind the pointer may have changed.

@@ -74,7 +74,7 @@ macro_rules! counters {
         pub struct $name;
 
         impl $crate::arch::Instruction for $name {
-            const TRAPS: bool = true;
+            const MAY_FAULT: bool = true;
 
             fn declared_hz() -> Option<f64> {
                 $hertz
@@ -107,7 +107,7 @@ pub(crate) fn opaque_count(value: u64) -> u64 {
 pub trait Instruction: Send + Sync + 'static {
     /// `true` if only an attempt shows that the instruction can be executed; for x86, CPUID and
     /// prctl(2) show it.
-    const TRAPS: bool = false;
+    const MAY_FAULT: bool = false;
 
     /// Checks that this processor has the instruction.
     ///

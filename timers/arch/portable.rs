@@ -4,12 +4,12 @@
 use std::hint::black_box;
 use std::sync::atomic::{Ordering, fence as memory_fence};
 
-pub(crate) use super::absent::{declared_rate, trap};
+pub(crate) use super::absent::{declared_rate, trapping_instruction};
 pub use super::absent::{hypervisor, identity};
-pub use super::absent_counters::{CounterOfX86, Fenced};
+pub use super::absent_counters::{CounterOfX86, FencedInstruction};
 
 /// Placeholder for `rdtsc`.
-pub type Bare = CounterOfX86<0>;
+pub type BareInstruction = CounterOfX86<0>;
 
 /// Orders loads and stores only.
 #[inline(always)]
@@ -17,16 +17,19 @@ pub fn fence() {
     memory_fence(Ordering::SeqCst);
 }
 
+/// As in `hidden.rs`.
 #[inline(always)]
 pub(crate) fn opaque(value: usize) -> usize {
     black_box(value)
 }
 
+/// As in `hidden.rs`.
 #[inline(always)]
-pub(crate) fn afresh<T>(value: &T) -> &T {
+pub(crate) fn opaque_reference<T>(value: &T) -> &T {
     black_box(value)
 }
 
+/// As in `hidden.rs`.
 #[inline(always)]
 pub(crate) fn keep<T>(value: &T) {
     black_box(value);
@@ -34,7 +37,7 @@ pub(crate) fn keep<T>(value: &T) {
 
 /// `false`, because `black_box` keeps the sum in memory: an addition then takes several cycles, and
 /// the chain would show a wrong frequency.
-pub(crate) const COUNTS_CYCLES: bool = false;
+pub(crate) const ADDITION_TAKES_ONE_CYCLE: bool = false;
 
 pub(crate) fn dependent_additions(sixteens: usize) {
     (0..sixteens.saturating_mul(16)).fold(1_usize, |sum, _| black_box(sum).wrapping_add(sum));

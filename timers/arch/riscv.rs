@@ -4,10 +4,10 @@ use std::arch::asm;
 
 use super::chains::chains;
 
-pub(crate) use super::absent::{declared_rate, trap};
+pub(crate) use super::absent::{declared_rate, trapping_instruction};
 pub use super::absent::{hypervisor, identity};
 pub(crate) use super::hidden::*;
-pub use super::riscv_counters::{Rdtime as Bare, RdtimeFence as Fenced};
+pub use super::riscv_counters::{Rdtime as BareInstruction, RdtimeFence as FencedInstruction};
 
 /// Keeps later loads, stores and reads of counters from beginning before all earlier loads and stores
 /// have completed: reads of counters are ordered as device input (manual, vol. I, "CSR Access

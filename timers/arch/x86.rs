@@ -1,5 +1,5 @@
-//! The implementation for x86: 64-bit, and 32-bit with SSE2. Sources: Intel, *Software Developer's Manual*, vol. 2; AMD,
-//! *Architecture Programmer's Manual*, vol. 3.
+//! The implementation for x86: 64-bit, and 32-bit with SSE2. Sources: Intel, *Software Developer's
+//! Manual*, vol. 2; AMD, *Architecture Programmer's Manual*, vol. 3.
 
 mod hypervisor;
 mod identity;
@@ -15,10 +15,10 @@ pub(crate) use identity::declared_rate;
 pub use identity::identity;
 
 pub(crate) use super::hidden::*;
-pub use super::x86_counters::{Rdtsc as Bare, RdtscLfence as Fenced};
+pub use super::x86_counters::{Rdtsc as BareInstruction, RdtscLfence as FencedInstruction};
 
 /// Keeps all later instructions from beginning before all earlier ones have completed:
-/// `lfence` (Intel SDM vol. 2A; on AMD where it is dispatch-serialising, which Linux switches on).
+/// `lfence` (Intel SDM vol. 2A; on AMD if it is dispatch-serialising, which Linux enables).
 #[inline(always)]
 pub fn fence() {
     // SAFETY: LFENCE belongs to SSE2, which all x86 targets of Rust have; it changes no register,
@@ -40,8 +40,8 @@ chains!(add, ["dec {left}", "jnz 2b"], 4 of [a "a", b "b", c "c", d "d", e "e", 
 chains!(add, ["dec {left}", "jnz 2b"], 6 of [a "a", b "b", c "c", d "d"]);
 
 /// An instruction that a hypervisor has to emulate: CPUID, which always traps on Intel VT-x, and on
-/// AMD-V if the hypervisor requests it, as all do. `None` on bare metal.
-pub(crate) fn trap() -> Option<fn() -> u64> {
+/// AMD-V if the hypervisor requests it, as all hypervisors do. `None` on bare metal.
+pub(crate) fn trapping_instruction() -> Option<fn() -> u64> {
     /// Leaf 1, ECX bit 31: this system runs on a hypervisor.
     const HYPERVISOR: u32 = 1 << 31;
     (cpuid!(1).ecx & HYPERVISOR != 0).then_some(|| cpuid!(0).eax.into())

@@ -26,7 +26,7 @@ type TableRow = [usize; COLUMNS];
 struct Step {
     run: fn(&Step, &TableRow) -> usize,
     /// The next step; `None` in the last one.
-    below: Option<Box<Step>>,
+    next: Option<Box<Step>>,
     /// The first column that the step uses.
     column: usize,
     /// A bound that no column exceeds.
@@ -38,8 +38,8 @@ struct Step {
 impl Step {
     /// Runs the next step.
     #[inline(always)]
-    fn below(&self, row: &TableRow) -> usize {
-        self.below
+    fn run_next(&self, row: &TableRow) -> usize {
+        self.next
             .as_ref()
             .map_or(self.constant, |step| (step.run)(step, row))
     }
@@ -58,44 +58,44 @@ fn scan(step: &Step, row: &TableRow) -> usize {
     if value > step.maximum {
         return 0;
     }
-    step.below(row).wrapping_add(value)
+    step.run_next(row).wrapping_add(value)
 }
 
-/// Filter: two comparisons of columns with constants; the row always passes.
+/// Filter: two comparisons of columns with constants, which every row passes.
 #[inline(never)]
 fn filter(step: &Step, row: &TableRow) -> usize {
-    let below = step.below(row);
+    let next = step.run_next(row);
     if step.column(row, 1) > step.maximum {
-        return below;
+        return next;
     }
     if step.column(row, 2) == step.constant {
         return 0;
     }
-    below ^ step.constant
+    next ^ step.constant
 }
 
 /// Projection: arithmetic on columns.
 #[inline(never)]
 fn project(step: &Step, row: &TableRow) -> usize {
-    let below = step.below(row);
+    let next = step.run_next(row);
     let sum = step.column(row, 0).wrapping_add(step.column(row, 3) >> 2);
     let other = step.column(row, 4).wrapping_sub(step.column(row, 5)) & step.constant;
     if sum == step.constant {
         return other;
     }
-    below.wrapping_add(sum).wrapping_add(other)
+    next.wrapping_add(sum).wrapping_add(other)
 }
 
 /// Hash join: looks up a key; the first entry always matches.
 #[inline(never)]
 fn join(step: &Step, row: &TableRow) -> usize {
-    let below = step.below(row);
+    let next = step.run_next(row);
     let key = step.column(row, 6).wrapping_mul(MULTIPLIER);
     let mut probe = key & (COLUMNS - 1);
     while row[probe] > step.maximum {
         probe = (probe + 1) % COLUMNS;
     }
-    below ^ row[probe]
+    next ^ row[probe]
 }
 
 /// Two chains of steps and the table on which they run.
@@ -136,15 +136,15 @@ impl Plan {
 /// A chain of all operations in turn, beginning with the operation of number `first`.
 fn steps_from(first: usize) -> Step {
     let operations: [fn(&Step, &TableRow) -> usize; 4] = [scan, filter, project, join];
-    let step = |below: Option<Box<Step>>, number: usize| Step {
+    let step = |next: Option<Box<Step>>, number: usize| Step {
         run: black_box(operations[(first + number) % operations.len()]),
-        below,
+        next,
         column: black_box(number),
         maximum: black_box(1 << 20),
         constant: black_box(1 << 21),
     };
-    (0..STEPS - 1).fold(step(None, STEPS), |below, number| {
-        step(Some(Box::new(below)), number)
+    (0..STEPS - 1).fold(step(None, STEPS), |next, number| {
+        step(Some(Box::new(next)), number)
     })
 }
 

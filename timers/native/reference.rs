@@ -2,29 +2,29 @@
 
 use super::Loops;
 use crate::counters::Counter;
-use crate::os::{Common, Undistorted};
+use crate::os::{CommonClock, UndistortedClock};
 use crate::subject::{Answer, Fault};
 use crate::{Described, Ticks, Timer, Visitor, arch};
 
 /// The processor's counter, read behind a fence.
-type Fenced = Counter<arch::Fenced>;
+type Fenced = Counter<arch::FencedInstruction>;
 /// The processor's counter, read by the bare instruction.
-type Bare = Counter<arch::Bare>;
+type Bare = Counter<arch::BareInstruction>;
 
 /// The ids of all references, best first. They are few, because the loops are compiled for each pair
 /// of timer and reference.
 pub const REFERENCES: [&str; 4] = [
     Fenced::INFO.id,
-    Common::INFO.id,
-    Undistorted::INFO.id,
+    CommonClock::INFO.id,
+    UndistortedClock::INFO.id,
     Bare::INFO.id,
 ];
 
 /// A reference that is open.
 pub(super) enum Reference {
     Fenced(Fenced),
-    Common(Common),
-    Undistorted(Undistorted),
+    CommonClock(CommonClock),
+    UndistortedClock(UndistortedClock),
     Bare(Bare),
 }
 
@@ -33,8 +33,8 @@ macro_rules! with_reference {
     ($reference:expr, |$typed:ident| $expression:expr) => {
         match $reference {
             Reference::Fenced($typed) => $expression,
-            Reference::Common($typed) => $expression,
-            Reference::Undistorted($typed) => $expression,
+            Reference::CommonClock($typed) => $expression,
+            Reference::UndistortedClock($typed) => $expression,
             Reference::Bare($typed) => $expression,
         }
     };
@@ -54,8 +54,8 @@ impl Reference {
         }
         match id {
             id if id == Fenced::INFO.id => open_as(Self::Fenced),
-            id if id == Common::INFO.id => open_as(Self::Common),
-            id if id == Undistorted::INFO.id => open_as(Self::Undistorted),
+            id if id == CommonClock::INFO.id => open_as(Self::CommonClock),
+            id if id == UndistortedClock::INFO.id => open_as(Self::UndistortedClock),
             id if id == Bare::INFO.id => open_as(Self::Bare),
             id => Err(Fault::Refused(format!(
                 "`{id}` is not a reference on this machine; the references are {}",

@@ -75,10 +75,10 @@ use std::process::Child;
 use std::time::Duration;
 
 pub use system::emulator::{emulator, runner};
-/// Three clocks: `Common`, the usual monotonic clock; `Undistorted`, the same clock by a call that a
-/// preloaded library cannot intercept, if there is one; and `Unsteered`, a clock whose rate no time
+/// Three clocks: `CommonClock`, the usual monotonic clock; `UndistortedClock`, the same clock by a call that a
+/// preloaded library cannot intercept, if there is one; and `UntrimmedClock`, a clock whose rate no time
 /// service trims, if there is one.
-pub(crate) use system::{Common, Undistorted, Unsteered, attempt};
+pub(crate) use system::{CommonClock, UndistortedClock, UntrimmedClock, attempt};
 pub(crate) use system::{affinity, clocks, perf_event};
 pub use system::{counters, discipline, files, limits, machine, process, scheduling, signals};
 
@@ -113,7 +113,7 @@ pub enum AffinityError {
     },
 }
 
-/// The scheduling policy of the thread (sched(7)).
+/// The scheduling policy of a thread (sched(7)).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Policy {
     /// The default policy: all threads get fair shares of the CPU.

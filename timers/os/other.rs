@@ -64,9 +64,9 @@ pub mod counters {
     use crate::os::Counters;
 
     #[derive(Clone, Debug)]
-    pub struct Counts;
+    pub struct CounterSource;
 
-    impl Counts {
+    impl CounterSource {
         pub fn of_system() -> Self {
             Self
         }
@@ -107,7 +107,7 @@ pub mod discipline {
 pub mod machine {
     use std::path::PathBuf;
 
-    pub fn files() -> Option<PathBuf> {
+    pub fn system_root() -> Option<PathBuf> {
         None
     }
 

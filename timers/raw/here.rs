@@ -6,21 +6,21 @@ use super::Machine;
 use crate::affinity::{allowed_cpus, pin_to, unpin};
 use crate::counters::Counter;
 use crate::native::{Native, handoffs_unfenced, pass};
-use crate::os::{Common, Unsteered};
-use crate::subject::{Answer, During, Ordered, Subject};
+use crate::os::{CommonClock, UntrimmedClock};
+use crate::subject::{Activity, Answer, BackwardSteps, Subject};
 use crate::{Described, Timer, Unavailable, arch, os};
 
 /// This machine. Dropping it lets the thread run on all CPUs again.
-pub struct Here {
-    counter: Counter<arch::Bare>,
+pub struct ThisMachine {
+    counter: Counter<arch::BareInstruction>,
     fenced_counter: Native,
-    clock: Common,
+    clock: CommonClock,
     clock_ns: f64,
-    untrimmed: Unsteered,
+    untrimmed_clock: UntrimmedClock,
     untrimmed_ns: f64,
 }
 
-impl Here {
+impl ThisMachine {
     /// Opens the counter and the clocks.
     ///
     /// # Errors
@@ -33,11 +33,11 @@ impl Here {
         };
         Ok(Self {
             counter: Timer::open()?,
-            fenced_counter: Native::open::<Counter<arch::Fenced>>()?,
-            clock: Common::open()?,
-            clock_ns: unit(Common::ns_per_tick())?,
-            untrimmed: Unsteered::open()?,
-            untrimmed_ns: unit(Unsteered::ns_per_tick())?,
+            fenced_counter: Native::open::<Counter<arch::FencedInstruction>>()?,
+            clock: CommonClock::open()?,
+            clock_ns: unit(CommonClock::ns_per_tick())?,
+            untrimmed_clock: UntrimmedClock::open()?,
+            untrimmed_ns: unit(UntrimmedClock::ns_per_tick())?,
         })
     }
 
@@ -45,8 +45,8 @@ impl Here {
     #[must_use]
     pub fn ids() -> [&'static str; 2] {
         [
-            Counter::<arch::Bare>::INFO.id,
-            Counter::<arch::Fenced>::INFO.id,
+            Counter::<arch::BareInstruction>::INFO.id,
+            Counter::<arch::FencedInstruction>::INFO.id,
         ]
     }
 }
@@ -60,7 +60,7 @@ fn nanoseconds(ticks: u64, ns_per_tick: f64) -> u64 {
     }
 }
 
-impl Machine for Here {
+impl Machine for ThisMachine {
     fn counter(&mut self) -> u64 {
         self.counter.read()
     }
@@ -69,22 +69,22 @@ impl Machine for Here {
         nanoseconds(self.clock.ticks(self.clock.read()).0, self.clock_ns)
     }
 
-    fn untrimmed(&mut self) -> u64 {
+    fn untrimmed_clock(&mut self) -> u64 {
         nanoseconds(
-            self.untrimmed.ticks(self.untrimmed.read()).0,
+            self.untrimmed_clock.ticks(self.untrimmed_clock.read()).0,
             self.untrimmed_ns,
         )
     }
 
-    fn pass(&mut self, span: Duration, during: During) {
+    fn pass(&mut self, span: Duration, during: Activity) {
         pass(span, during);
     }
 
     fn declared_hz(&mut self) -> Option<f64> {
-        declared().map(|declared| declared.hz)
+        declared_rate().map(|declared| declared.hz)
     }
 
-    fn kernel_ns(&mut self) -> Option<f64> {
+    fn kernel_ns_per_tick(&mut self) -> Option<f64> {
         os::perf_event::counter_scale().or_else(|| {
             let log = os::machine::kernel_log().ok()?;
             log.lines()
@@ -99,12 +99,12 @@ impl Machine for Here {
     }
 
     fn move_to(&mut self, cpu: u32) -> bool {
-        // A pinned thread may not be moved to another CPU, so the affinity is restored first.
+        // The affinity is restored first, so that a failure does not leave the thread on its last CPU.
         unpin();
         pin_to(cpu).is_ok()
     }
 
-    fn order(&mut self, count: u32) -> Answer<Ordered> {
+    fn order(&mut self, count: u32) -> Answer<BackwardSteps> {
         self.fenced_counter.order(count)
     }
 
@@ -117,7 +117,7 @@ impl Machine for Here {
     }
 }
 
-impl Drop for Here {
+impl Drop for ThisMachine {
     fn drop(&mut self) {
         unpin();
     }
@@ -137,23 +137,23 @@ pub fn logged_rate(line: &str) -> Option<f64> {
 
 /// The declared rate of the counter.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Declared {
+pub struct DeclaredRate {
     /// Ticks per second.
     pub hz: f64,
     /// The source of the value, such as "CPUID leaf 0x15".
-    pub by: &'static str,
+    pub source: &'static str,
 }
 
 /// The rate declared by processor, hypervisor or firmware; `None` if not declared.
 #[must_use]
-pub fn declared() -> Option<Declared> {
+pub fn declared_rate() -> Option<DeclaredRate> {
     arch::declared_rate()
         .or_else(|| {
-            let hz = Counter::<arch::Bare>::declared_rate()?;
+            let hz = Counter::<arch::BareInstruction>::declared_rate()?;
             Some((hz, "the firmware"))
         })
         .filter(|(hz, _)| *hz > 0.0)
-        .map(|(hz, by)| Declared { hz, by })
+        .map(|(hz, source)| DeclaredRate { hz, source })
 }
 
 #[cfg(test)]
@@ -162,14 +162,16 @@ mod tests {
 
     #[test]
     fn counter_and_clocks_move_forward() {
-        let Ok(mut here) = Here::open() else { return };
+        let Ok(mut here) = ThisMachine::open() else {
+            return;
+        };
         let (first, second) = (here.bracket_untrimmed(3), here.bracket_clock(3));
         assert!(first[2].wrapping_sub(first[0]) >= 0 && second[2].wrapping_sub(second[0]) >= 0);
         assert!(
             second[0].wrapping_sub(first[2]) >= 0,
             "{first:?} {second:?}"
         );
-        assert!(declared().is_none_or(|declared| declared.hz > 0.0));
-        assert!(here.kernel_ns().is_none_or(|ns| ns > 0.0));
+        assert!(declared_rate().is_none_or(|declared| declared.hz > 0.0));
+        assert!(here.kernel_ns_per_tick().is_none_or(|ns| ns > 0.0));
     }
 }

@@ -10,13 +10,13 @@ mod recipes;
 
 use std::time::Duration;
 
-use crate::subject::{Answer, During, Ordered};
+use crate::subject::{Activity, Answer, BackwardSteps};
 
-pub use here::{Declared, Here, declared, logged_rate};
+pub use here::{DeclaredRate, ThisMachine, declared_rate, logged_rate};
 pub use recipes::Recipe;
 
 /// The operations that a program needs to calibrate and check the counter; implemented by this
-/// machine ([`Here`]) and by simulated machines.
+/// machine ([`ThisMachine`]) and by simulated machines.
 pub trait Machine {
     /// Reads the counter by the bare instruction.
     fn counter(&mut self) -> u64;
@@ -25,16 +25,16 @@ pub trait Machine {
     fn clock(&mut self) -> u64;
 
     /// Reads the kernel's clock whose rate no time service trims, in nanoseconds.
-    fn untrimmed(&mut self) -> u64;
+    fn untrimmed_clock(&mut self) -> u64;
 
     /// Lets a time span pass while the calling thread does what `during` says.
-    fn pass(&mut self, span: Duration, during: During);
+    fn pass(&mut self, span: Duration, during: Activity);
 
     /// The ticks per second declared by processor, firmware or hypervisor; `None` if not declared.
     fn declared_hz(&mut self) -> Option<f64>;
 
-    /// The nanoseconds per tick with which the kernel converts the counter; `None` if not published.
-    fn kernel_ns(&mut self) -> Option<f64>;
+    /// The nanoseconds per tick by which the kernel converts the counter to time; `None` if not published.
+    fn kernel_ns_per_tick(&mut self) -> Option<f64>;
 
     /// The CPUs that threads may run on.
     fn cpus(&mut self) -> Vec<u32>;
@@ -46,7 +46,7 @@ pub trait Machine {
     ///
     /// # Errors
     /// As for [`Subject::order`](crate::Subject::order).
-    fn order(&mut self, count: u32) -> Answer<Ordered>;
+    fn order(&mut self, count: u32) -> Answer<BackwardSteps>;
 
     /// As [`Subject::handoffs_between`](crate::Subject::handoffs_between), with a fence before each
     /// reading.
@@ -67,7 +67,7 @@ pub trait Machine {
         tightest(times, || {
             [
                 self.counter() as i64,
-                self.untrimmed() as i64,
+                self.untrimmed_clock() as i64,
                 self.counter() as i64,
             ]
         })

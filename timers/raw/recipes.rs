@@ -5,7 +5,7 @@
 use std::time::Duration;
 
 use super::Machine;
-use crate::subject::During;
+use crate::subject::Activity;
 
 /// A way to find the rate of the counter.
 #[derive(Clone, Copy, Debug)]
@@ -63,12 +63,12 @@ impl Recipe {
 fn kernel(machine: &mut dyn Machine) -> Result<f64, String> {
     let unknown =
         || "the kernel does not publish the rate with which it converts the counter".into();
-    machine.kernel_ns().ok_or_else(unknown)
+    machine.kernel_ns_per_tick().ok_or_else(unknown)
 }
 
 fn ten_milliseconds(machine: &mut dyn Machine) -> Result<f64, String> {
     let (start, first) = (machine.clock(), machine.counter());
-    machine.pass(Duration::from_millis(10), During::Sleep);
+    machine.pass(Duration::from_millis(10), Activity::Sleep);
     let (end, last) = (machine.clock(), machine.counter());
     let elapsed = end as i64 - start as i64;
     if elapsed <= 0 {
@@ -169,7 +169,7 @@ fn quanta(machine: &mut dyn Machine) -> Result<f64, String> {
     let deadline = machine.clock() + LONGEST_NS;
     let (start, first) = (machine.clock(), machine.counter());
     let mut scale = (1_u64, 0_u32);
-    let mut differences = Variance::default();
+    let mut differences = RunningMean::default();
     loop {
         let mut now = machine.clock();
         let target = now + ROUND_NS;
@@ -202,16 +202,16 @@ fn as_fraction(clock: u64, counter: u64) -> (u64, u32) {
     )
 }
 
-/// The mean and its standard error, computed as in the crate quanta.
+/// The mean of samples and its standard error, updated with each sample as in the crate quanta.
 #[derive(Default)]
-struct Variance {
+struct RunningMean {
     mean: f64,
     /// The sum of the squared deviations from the mean.
     squares: f64,
     count: u64,
 }
 
-impl Variance {
+impl RunningMean {
     fn add(&mut self, sample: f64) {
         self.count += 1;
         let count = self.count as f64;

@@ -4,12 +4,12 @@ use std::collections::HashSet;
 use std::thread;
 
 use timers::{
-    Advance, AffinityError, During, Entry, Fault, RATE_SOURCES, REFERENCES, Subject, allowed_cpus,
-    catalogue, find, floor, pin_to,
+    Activity, Advance, AffinityError, Entry, Fault, RATE_SOURCES, REFERENCES, Subject,
+    allowed_cpus, catalogue, find, floor, pin_to,
 };
 
 /// All documented ids, in the order of the catalogue.
-const PROMISED: &str = "
+const DOCUMENTED_IDS: &str = "
     rdtsc rdtsc-lfence rdtscp cntvct cntvct-isb cntvctss pmccntr rdtime rdtime-fence rdcycle rdinstret monotonic monotonic-raw monotonic-coarse realtime realtime-coarse boottime tai
     process-cputime thread-cputime monotonic-syscall monotonic-raw-syscall monotonic-coarse-syscall
     realtime-syscall realtime-coarse-syscall boottime-syscall process-cputime-syscall thread-cputime-syscall
@@ -21,7 +21,7 @@ const PROMISED: &str = "
     mach-absolute uptime-raw";
 
 /// The timers that can step backwards because somebody sets the clock, and the timer that reads nothing.
-const SETTABLE: [&str; 17] = [
+const MAY_STEP_BACK: [&str; 17] = [
     "realtime",
     "realtime-coarse",
     "realtime-syscall",
@@ -42,7 +42,7 @@ const SETTABLE: [&str; 17] = [
 ];
 
 /// The timers of elapsed time whose steps are much shorter than the time spans in these tests.
-const FAST_WALL: [&str; 15] = [
+const FAST_WALL_CLOCKS: [&str; 15] = [
     "rdtsc",
     "rdtsc-lfence",
     "rdtscp",
@@ -61,7 +61,7 @@ const FAST_WALL: [&str; 15] = [
 ];
 
 /// The timers that count for one thread and therefore refuse handoffs.
-const PER_THREAD: [&str; 8] = [
+const PER_THREAD_TIMERS: [&str; 8] = [
     "thread-cputime",
     "thread-cputime-syscall",
     "getrusage-thread",
@@ -72,12 +72,12 @@ const PER_THREAD: [&str; 8] = [
     "thread-cycle-time",
 ];
 
-/// The counters of Arm and RISC-V that all cores share, with short steps as in [`FAST_WALL`].
+/// The counters of Arm and RISC-V that all cores share, with short steps as in [`FAST_WALL_CLOCKS`].
 const FAST_COUNTERS: [&str; 4] = ["cntvct", "cntvct-isb", "rdtime", "rdtime-fence"];
 /// The counters of Arm and RISC-V that each core has.
-const PER_CORE: [&str; 3] = ["pmccntr", "rdcycle", "rdinstret"];
+const PER_CORE_COUNTERS: [&str; 3] = ["pmccntr", "rdcycle", "rdinstret"];
 
-fn readable() -> Vec<(Entry, Box<dyn Subject>)> {
+fn readable_timers() -> Vec<(Entry, Box<dyn Subject>)> {
     catalogue()
         .iter()
         .chain([&floor()])
@@ -100,7 +100,7 @@ fn median(mut values: Vec<i64>) -> i64 {
 #[test]
 fn catalogue_holds_promised_ids() {
     let known: Vec<_> = catalogue().iter().map(|entry| entry.info.id).collect();
-    assert_eq!(known, PROMISED.split_whitespace().collect::<Vec<_>>());
+    assert_eq!(known, DOCUMENTED_IDS.split_whitespace().collect::<Vec<_>>());
 }
 
 #[test]
@@ -148,10 +148,10 @@ fn timers_open_or_explain() {
 fn monotonic_timers_never_decrease() {
     // On one CPU, because counters of different CPUs may disagree.
     let _ = pin_to(allowed_cpus().expect("readable affinity")[0]);
-    for (entry, mut subject) in readable() {
+    for (entry, mut subject) in readable_timers() {
         let readings = subject.readings(10_000).expect("the timer answers");
         assert_eq!(readings.len(), 10_000, "{}", entry.info.id);
-        if !SETTABLE.contains(&entry.info.id) {
+        if !MAY_STEP_BACK.contains(&entry.info.id) {
             let step = readings.windows(2).position(|pair| pair[1] < pair[0]);
             assert_eq!(step, None, "{} went backwards", entry.info.id);
         }
@@ -160,7 +160,7 @@ fn monotonic_timers_never_decrease() {
 
 #[test]
 fn more_work_takes_longer() {
-    for (entry, mut subject) in readable() {
+    for (entry, mut subject) in readable_timers() {
         let rows = subject
             .intervals(&[0, 100_000], 51)
             .expect("the timer answers");
@@ -170,7 +170,7 @@ fn more_work_takes_longer() {
             "{}",
             entry.info.id
         );
-        if [&FAST_WALL[..], &FAST_COUNTERS]
+        if [&FAST_WALL_CLOCKS[..], &FAST_COUNTERS]
             .concat()
             .contains(&entry.info.id)
         {
@@ -187,7 +187,7 @@ fn more_work_takes_longer() {
 
 #[test]
 fn batches_have_requested_number() {
-    for (entry, mut subject) in readable() {
+    for (entry, mut subject) in readable_timers() {
         for reference in readable_references() {
             for calls in [0, 1, 10] {
                 let batches = subject
@@ -202,7 +202,7 @@ fn batches_have_requested_number() {
 
 #[test]
 fn more_calls_take_longer() {
-    for (entry, mut subject) in readable() {
+    for (entry, mut subject) in readable_timers() {
         let [few, many] = [1, 10_000].map(|calls| {
             subject
                 .batches(RATE_SOURCES[1], calls, 21)
@@ -218,10 +218,10 @@ fn more_calls_take_longer() {
 
 #[test]
 fn unknown_references_are_refused_by_name() {
-    for (_, mut subject) in readable() {
+    for (_, mut subject) in readable_timers() {
         let faults = [
             subject.batches("sundial", 1, 1).map(drop),
-            subject.advance("sundial", During::Spin, 1).map(drop),
+            subject.advance("sundial", Activity::Spin, 1).map(drop),
         ];
         for fault in faults {
             let Err(Fault::Refused(message)) = fault else {
@@ -237,13 +237,13 @@ fn unknown_references_are_refused_by_name() {
 
 #[test]
 fn wall_clocks_always_advance() {
-    for (entry, mut subject) in readable() {
-        for during in [During::Spin, During::Sleep, During::OtherSpin] {
+    for (entry, mut subject) in readable_timers() {
+        for during in [Activity::Spin, Activity::Sleep, Activity::OtherSpin] {
             let Advance { timer, reference } = subject
                 .advance(RATE_SOURCES[1], during, 5)
                 .expect("the timer answers");
             assert!(reference > 0, "{}", entry.info.id);
-            if [&FAST_WALL[..], &FAST_COUNTERS]
+            if [&FAST_WALL_CLOCKS[..], &FAST_COUNTERS]
                 .concat()
                 .contains(&entry.info.id)
             {
@@ -256,12 +256,12 @@ fn wall_clocks_always_advance() {
 #[test]
 fn handoffs_keep_affinity() {
     let before = allowed_cpus().expect("readable affinity");
-    for (entry, mut subject) in readable() {
+    for (entry, mut subject) in readable_timers() {
         for count in [0, 1, 2, 101] {
             match subject.handoffs(count) {
                 Ok(pairs) => assert_eq!(pairs.len(), count as usize, "{}", entry.info.id),
                 Err(Fault::Refused(_)) => assert!(
-                    [&PER_THREAD[..], &PER_CORE]
+                    [&PER_THREAD_TIMERS[..], &PER_CORE_COUNTERS]
                         .concat()
                         .contains(&entry.info.id),
                     "{}",

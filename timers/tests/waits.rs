@@ -11,7 +11,7 @@ use timers::waits::{
 };
 
 /// All documented ids, in the order of the catalogue.
-const PROMISED: &str = "
+const DOCUMENTED_IDS: &str = "
     nanosleep clock-nanosleep-monotonic clock-nanosleep-realtime clock-nanosleep-boottime
     clock-nanosleep-monotonic-absolute clock-nanosleep-realtime-absolute clock-nanosleep-boottime-absolute usleep
     poll ppoll select pselect epoll-wait epoll-pwait2 futex pthread-cond-timedwait sem-timedwait sigtimedwait
@@ -30,9 +30,6 @@ const MAY_END_EARLY: [&str; 6] = [
     "sleep",
     "waitable-timer",
 ];
-
-/// The reference of all measurements, which all systems have.
-const REFERENCE: &str = REFERENCE_ID;
 
 /// Keeps tests from using `setitimer` at the same time, because a process has only one such timer.
 fn lock_process_timer() -> MutexGuard<'static, ()> {
@@ -67,7 +64,7 @@ fn ticks(wait: &Wait) -> i64 {
 #[test]
 fn catalogue_holds_promised_ids() {
     let known: Vec<_> = catalogue().iter().map(|entry| entry.info.id).collect();
-    assert_eq!(known, PROMISED.split_whitespace().collect::<Vec<_>>());
+    assert_eq!(known, DOCUMENTED_IDS.split_whitespace().collect::<Vec<_>>());
 }
 
 #[test]
@@ -122,9 +119,9 @@ fn refuses_unsupported_measurements() {
             periods,
         } = entry.supports;
         let given = [
-            subject.waits(REFERENCE, request(&[0], 1)).map(drop),
-            subject.arms(REFERENCE, 1).map(drop),
-            subject.periods(REFERENCE, 100_000, 1, &[]).map(drop),
+            subject.waits(REFERENCE_ID, request(&[0], 1)).map(drop),
+            subject.arms(REFERENCE_ID, 1).map(drop),
+            subject.periods(REFERENCE_ID, 100_000, 1, &[]).map(drop),
         ];
         for (given, answered) in given.into_iter().zip([waits, arms, periods]) {
             match given {
@@ -139,10 +136,10 @@ fn refuses_unsupported_measurements() {
 fn waits_are_never_too_short() {
     const LENGTHS: [u64; 4] = [0, 1, 300_000, 1_000_001];
     let _lock = lock_process_timer();
-    let unit = find_unit(REFERENCE);
+    let unit = find_unit(REFERENCE_ID);
     for (entry, mut subject) in available(|supported| supported.waits) {
         let rows = subject
-            .waits(REFERENCE, request(&LENGTHS, 4))
+            .waits(REFERENCE_ID, request(&LENGTHS, 4))
             .expect("the method answers");
         assert_eq!(
             rows.iter().map(Vec::len).collect::<Vec<_>>(),
@@ -150,18 +147,18 @@ fn waits_are_never_too_short() {
             "{}",
             entry.info.id
         );
-        for (row, asked) in rows.iter().zip(LENGTHS) {
+        for (row, requested_ns) in rows.iter().zip(LENGTHS) {
             for wait in row {
                 let minimum = if MAY_END_EARLY.contains(&entry.info.id) {
                     0.0
                 } else {
-                    asked as f64
+                    requested_ns as f64
                 };
                 // One tick more, because the reference may have ticked just before the first read.
                 let observed = (ticks(wait) + 1) as f64 * unit;
                 assert!(
                     observed >= minimum,
-                    "{}: asked for {asked}, took {observed}",
+                    "{}: requested {requested_ns} ns, took {observed}",
                     entry.info.id
                 );
                 assert!(
@@ -191,14 +188,14 @@ fn waits_take_time() {
     let asked = [1_000, 500_000];
     let mut nothing = floor().open().expect("available on all systems");
     let floor = nothing
-        .waits(REFERENCE, request(&asked, 21))
+        .waits(REFERENCE_ID, request(&asked, 21))
         .expect("the method answers");
     let mut spin = find("spin")
         .expect("known")
         .open()
         .expect("available on all systems");
     let spun = spin
-        .waits(REFERENCE, request(&asked, 21))
+        .waits(REFERENCE_ID, request(&asked, 21))
         .expect("the method answers");
     let lengths = |row: &[Wait]| median(row.iter().map(ticks).collect());
     assert!(lengths(&floor[1]) < lengths(&spun[0]) && lengths(&spun[0]) < lengths(&spun[1]));
@@ -217,7 +214,7 @@ fn waits_take_time() {
 fn arming_takes_time() {
     let _lock = lock_process_timer();
     for (entry, mut subject) in available(|supported| supported.arms) {
-        let pairs = subject.arms(REFERENCE, 50).expect("the method answers");
+        let pairs = subject.arms(REFERENCE_ID, 50).expect("the method answers");
         assert!(
             pairs.len() == 50 && pairs.iter().all(|&ticks| ticks > 0),
             "{}: {pairs:?}",
@@ -225,7 +222,7 @@ fn arming_takes_time() {
         );
         // A cancelled timer does not disturb the next wait.
         let rows = subject
-            .waits(REFERENCE, request(&[1_000], 2))
+            .waits(REFERENCE_ID, request(&[1_000], 2))
             .expect("the method answers");
         assert_eq!(rows[0].len(), 2, "{}", entry.info.id);
     }
@@ -234,19 +231,19 @@ fn arming_takes_time() {
 #[test]
 fn periods_report_missed_expirations() {
     const PERIOD_NS: u64 = 400_000;
-    const COUNTING: [&str; 2] = ["timerfd", "timer-create"];
+    const REPORTS_EXPIRATIONS: [&str; 2] = ["timerfd", "timer-create"];
     let _lock = lock_process_timer();
     for (entry, mut subject) in available(|supported| supported.periods) {
         let id = entry.info.id;
         let expirations = subject
-            .periods(REFERENCE, PERIOD_NS, 12, &[4, 8])
+            .periods(REFERENCE_ID, PERIOD_NS, 12, &[4, 8])
             .expect("the method answers");
         assert_eq!(expirations.len(), 12, "{id}");
         assert!(
             expirations.is_sorted_by(|earlier, later| earlier.at < later.at),
             "{id}: {expirations:?}"
         );
-        if COUNTING.contains(&id) {
+        if REPORTS_EXPIRATIONS.contains(&id) {
             // A stall takes 3.5 periods, so that three expirations are missed.
             assert!(
                 [5, 9]
@@ -262,19 +259,19 @@ fn periods_report_missed_expirations() {
         }
         // The timer can be started again.
         assert_eq!(
-            subject.periods(REFERENCE, PERIOD_NS, 0, &[]),
+            subject.periods(REFERENCE_ID, PERIOD_NS, 0, &[]),
             Ok(vec![]),
             "{id}"
         );
         assert_eq!(
             subject
-                .periods(REFERENCE, PERIOD_NS, 1, &[])
+                .periods(REFERENCE_ID, PERIOD_NS, 1, &[])
                 .expect("the method answers")
                 .len(),
             1,
             "{id}"
         );
-        let refused = subject.periods(REFERENCE, 0, 1, &[]);
+        let refused = subject.periods(REFERENCE_ID, 0, 1, &[]);
         assert!(
             matches!(refused, Err(Fault::Refused(_))),
             "{id}: {refused:?}"
@@ -293,7 +290,9 @@ fn late_wait_ends_measurement() {
             break_ns,
             ..request(&[1_000, 2_000], 3)
         };
-        let rows = sleep.waits(REFERENCE, request).expect("the method answers");
+        let rows = sleep
+            .waits(REFERENCE_ID, request)
+            .expect("the method answers");
         rows.iter().map(Vec::len).sum::<usize>()
     };
     assert_eq!(
@@ -317,7 +316,10 @@ fn unknown_references_are_refused_by_name() {
             let Err(Fault::Refused(why)) = fault else {
                 panic!("{}: {fault:?}", entry.info.id)
             };
-            assert!(why.contains("sundial") && why.contains(REFERENCE), "{why}");
+            assert!(
+                why.contains("sundial") && why.contains(REFERENCE_ID),
+                "{why}"
+            );
         }
     }
 }
@@ -339,18 +341,18 @@ fn process_timer_has_one_holder() {
 #[test]
 fn process_timer_serves_waiting_thread() {
     let _lock = lock_process_timer();
-    let (done, wait_for_it) = mpsc::channel::<()>();
-    let wait_for_it = Mutex::new(wait_for_it);
-    let linger = || drop(wait_for_it.lock().map(|end| end.recv()));
+    let (done, end_of_test) = mpsc::channel::<()>();
+    let end_of_test = Mutex::new(end_of_test);
+    let wait_for_end = || drop(end_of_test.lock().map(|end| end.recv()));
     thread::scope(|scope| {
         for _ in 0..3 {
-            scope.spawn(linger);
+            scope.spawn(wait_for_end);
         }
         if let Ok(mut timer) = find("setitimer").expect("known").open() {
             // A thread that starts after the timer was opened.
-            scope.spawn(linger);
+            scope.spawn(wait_for_end);
             let rows = timer
-                .waits(REFERENCE, request(&[100_000], 10))
+                .waits(REFERENCE_ID, request(&[100_000], 10))
                 .expect("the method answers");
             assert!(
                 rows[0].len() == 10 && rows[0].iter().all(|wait| ticks(wait) >= 100_000),

@@ -55,10 +55,10 @@ impl<S: FnMut(&mut D), F: FnMut(&mut D) -> T, D, T> Operation for WithSetUp<S, F
     }
 }
 
-/// An operation that is called in batches. A batch costs one dynamic call (`dyn Calls`), so that the
+/// An operation that is called in batches. A batch costs one dynamic call (`dyn BatchedOperation`), so that the
 /// code compiled for each clock is not compiled for each operation too. An empty batch costs the same
 /// dynamic call, so that its cost can be subtracted.
-pub trait Calls {
+pub trait BatchedOperation {
     /// Calls the operation `calls` times.
     fn call_repeatedly(&mut self, calls: u64);
 
@@ -76,7 +76,7 @@ pub trait Calls {
     fn prepare(&mut self);
 }
 
-impl<O: Operation> Calls for O {
+impl<O: Operation> BatchedOperation for O {
     #[inline(always)]
     fn call_repeatedly(&mut self, calls: u64) {
         let mut left = calls;
@@ -118,7 +118,7 @@ impl<O: Operation> Calls for O {
 
 /// A clock and an operation to measure. The methods are compiled for each clock; the dynamic call that
 /// reaches them is outside the timed region.
-pub trait Timed {
+pub trait TimedOperation {
     /// The nanoseconds between two reads around `calls` calls. With 0 calls this is the cost of the
     /// same code without a call.
     fn window(&mut self, calls: u64) -> f64;
@@ -149,14 +149,14 @@ pub trait Timed {
 }
 
 /// A clock and an operation.
-pub struct Pair<'a, C, O: ?Sized> {
+pub struct ClockAndOperation<'a, C, O: ?Sized> {
     /// The clock.
     pub clock: C,
     /// The operation.
     pub operation: &'a mut O,
 }
 
-impl<C: Clock, O: Calls + ?Sized> Timed for Pair<'_, C, O> {
+impl<C: Clock, O: BatchedOperation + ?Sized> TimedOperation for ClockAndOperation<'_, C, O> {
     fn window(&mut self, calls: u64) -> f64 {
         timed_region(&self.clock, calls, |calls| {
             self.operation.call_repeatedly(calls)
@@ -186,8 +186,8 @@ impl<C: Clock, O: Calls + ?Sized> Timed for Pair<'_, C, O> {
 /// When the timer cannot be read or its rate cannot be found.
 pub fn open_timed<'a>(
     id: &str,
-    operation: &'a mut dyn Calls,
-) -> Option<Result<Box<dyn Timed + 'a>, ClockError>> {
+    operation: &'a mut dyn BatchedOperation,
+) -> Option<Result<Box<dyn TimedOperation + 'a>, ClockError>> {
     let entry = timers::find(id)?;
     let unavailable = |why| {
         Err(ClockError::Unavailable {
@@ -195,16 +195,16 @@ pub fn open_timed<'a>(
             why,
         })
     };
-    Some(timers::visit(id, MakePair(operation))?.unwrap_or_else(unavailable))
+    Some(timers::visit(id, MakeTimedOperation(operation))?.unwrap_or_else(unavailable))
 }
 
-struct MakePair<'a>(&'a mut dyn Calls);
+struct MakeTimedOperation<'a>(&'a mut dyn BatchedOperation);
 
-impl<'a> timers::Visitor for MakePair<'a> {
-    type Output = Result<Box<dyn Timed + 'a>, ClockError>;
+impl<'a> timers::Visitor for MakeTimedOperation<'a> {
+    type Output = Result<Box<dyn TimedOperation + 'a>, ClockError>;
 
     fn visit<T: Timer>(self, timer: T) -> Self::Output {
-        Ok(Box::new(Pair {
+        Ok(Box::new(ClockAndOperation {
             clock: Registered::from_timer(timer)?,
             operation: self.0,
         }))

@@ -50,7 +50,7 @@ pub(crate) fn open<T: Method>(label: &'static str) -> Result<Box<dyn Method>, Un
     Ok(Box::new(T::open(label)?))
 }
 
-/// A row for a blocking call with requests in nanoseconds and subject to the timer slack.
+/// A row for a blocking call whose requests are in nanoseconds and to which the timer slack applies.
 pub(crate) const fn row<T: Method>(
     id: &'static str,
     label: &'static str,
@@ -73,7 +73,7 @@ pub(crate) const fn row<T: Method>(
 /// label, unit in nanoseconds, timer slack, supported measurements. The types exist only if `$here`
 /// holds.
 macro_rules! methods {
-    ($where:literal, $here:meta; $($method:ty, $id:literal, $label:literal, $unit_ns:literal, $slack:literal, $supports:ident;)*) => {
+    ($place:literal, $here:meta; $($method:ty, $id:literal, $label:literal, $unit_ns:literal, $slack:literal, $supports:ident;)*) => {
         pub(crate) const ALL: &[$crate::waits::WaitEntry] = &[$($crate::waits::WaitEntry {
             info: $crate::waits::WaitInfo {
                 id: $id,
@@ -86,7 +86,7 @@ macro_rules! methods {
             #[cfg($here)]
             method: $crate::waits::method::open::<$method>,
             #[cfg(not($here))]
-            method: |_| Err($crate::Unavailable::elsewhere(concat!($where, " only"))),
+            method: |_| Err($crate::Unavailable::elsewhere(concat!($place, " only"))),
         }),*];
     };
 }

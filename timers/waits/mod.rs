@@ -1,7 +1,7 @@
 //! Sleep primitives, which return once a requested time has passed, and periodic timers, which
 //! return once per period. One file per family.
 //!
-//! The prober accesses each as a [`WaitSubject`]: an object that can wait, arm and cancel, or fire
+//! A campaign measures each as a [`WaitSubject`]: an object that can wait, arm and cancel, or fire
 //! periodically.
 
 mod catalogue;
@@ -11,8 +11,8 @@ mod spinning;
 mod standard;
 mod tokio_time;
 
-use crate::os::Common;
-use crate::subject::{Answer, unanswered};
+use crate::os::CommonClock;
+use crate::subject::{Answer, unsupported};
 use crate::{Described, Unavailable};
 pub use catalogue::{catalogue, find, floor};
 use method::Method;
@@ -21,7 +21,7 @@ use method::Method;
 pub const FLOOR_ID: &str = "nothing";
 
 /// The clock that waits are measured with; it runs at the rate of the kernel's timers.
-pub const REFERENCE_ID: &str = Common::INFO.id;
+pub const REFERENCE_ID: &str = CommonClock::INFO.id;
 
 /// The name and the declared properties of a wait method.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -83,7 +83,7 @@ impl WaitEntry {
     /// The reason why the method is unavailable.
     pub fn open(&self) -> Result<Box<dyn WaitSubject>, Unavailable> {
         let (entry, method) = (*self, (self.method)(self.info.label)?);
-        Ok(Box::new(observe::Observed { entry, method }))
+        Ok(Box::new(observe::MeasuredMethod { entry, method }))
     }
 }
 
@@ -104,21 +104,21 @@ impl Supported {
         arms: false,
         periods: true,
     };
-    pub(crate) const LOOP: Self = Self {
+    pub(crate) const WAITS_AND_PERIODS: Self = Self {
         waits: true,
         ..Self::PERIODS
     };
     pub(crate) const ALL: Self = Self {
         arms: true,
-        ..Self::LOOP
+        ..Self::WAITS_AND_PERIODS
     };
-    pub(crate) const ARMED: Self = Self {
+    pub(crate) const WAITS_AND_ARMS: Self = Self {
         periods: false,
         ..Self::ALL
     };
     pub(crate) const WAITS: Self = Self {
         arms: false,
-        ..Self::ARMED
+        ..Self::WAITS_AND_ARMS
     };
 }
 
@@ -162,7 +162,7 @@ pub struct Expiration {
     pub expirations: u64,
 }
 
-/// The prober's view of a wait method: a black box with three measurements.
+/// A wait method as a campaign sees it: a black box with three measurements.
 pub trait WaitSubject {
     /// Measures waits. Returns a row per length with a wait per repetition; fewer if a wait
     /// exceeded [`WaitRequest::break_ns`].
@@ -170,7 +170,7 @@ pub trait WaitSubject {
     /// # Errors
     /// When the method is periodic only, or the reference clock is unknown.
     fn waits(&mut self, _reference: &str, _request: WaitRequest) -> Answer<Vec<Vec<Wait>>> {
-        unanswered()
+        unsupported()
     }
 
     /// Measures arming and cancelling. `repeat` times: reads the reference, arms the timer for one
@@ -180,7 +180,7 @@ pub trait WaitSubject {
     /// # Errors
     /// When the method cannot be armed without waiting, or the reference clock is unknown.
     fn arms(&mut self, _reference: &str, _repeat: u32) -> Answer<Vec<i64>> {
-        unanswered()
+        unsupported()
     }
 
     /// Runs the timer with the given period for `count` wake-ups. After each wake-up whose number
@@ -195,6 +195,6 @@ pub trait WaitSubject {
         _count: u32,
         _stalls: &[u32],
     ) -> Answer<Vec<Expiration>> {
-        unanswered()
+        unsupported()
     }
 }

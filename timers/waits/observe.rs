@@ -18,12 +18,12 @@ use crate::subject::{Answer, Fault};
 use crate::{Reader, Timer, Visitor, reader};
 
 /// A wait method with its measuring loops.
-pub(crate) struct Observed {
+pub(crate) struct MeasuredMethod {
     pub entry: WaitEntry,
     pub method: Box<dyn Method>,
 }
 
-impl Observed {
+impl MeasuredMethod {
     /// Returns an error if the method does not support a measurement.
     fn require(&self, supported: bool, reason: &str) -> Answer<()> {
         let refusal = || Fault::Refused(format!("{} {reason}", self.entry.info.id));
@@ -31,7 +31,7 @@ impl Observed {
     }
 }
 
-impl WaitSubject for Observed {
+impl WaitSubject for MeasuredMethod {
     fn waits(&mut self, reference: &str, request: WaitRequest) -> Answer<Vec<Vec<Wait>>> {
         self.require(self.entry.supports.waits, "is periodic only")?;
         let waits = Waits {
@@ -72,6 +72,7 @@ impl WaitSubject for Observed {
     }
 }
 
+/// Measures waits by a reference.
 struct Waits<'a> {
     entry: &'a WaitEntry,
     method: &'a mut dyn Method,
@@ -110,7 +111,7 @@ impl Visitor for Waits<'_> {
                 rows[row].push(wait);
                 if limit
                     .as_mut()
-                    .is_some_and(|limit| limit.exceeded(info.id, &wait, requested_ns))
+                    .is_some_and(|limit| limit.mark_if_exceeded(info.id, &wait, requested_ns))
                 {
                     return rows;
                 }
@@ -182,7 +183,7 @@ struct Limit {
 
 impl Limit {
     /// Returns `true` if a wait exceeded the limit, and writes a mark into the kernel's trace.
-    fn exceeded(&mut self, id: &str, wait: &Wait, requested_ns: u64) -> bool {
+    fn mark_if_exceeded(&mut self, id: &str, wait: &Wait, requested_ns: u64) -> bool {
         let waited = (wait.after.wrapping_sub(wait.before) as f64 * self.ns_per_tick) as u64;
         let exceeded = waited > requested_ns.saturating_add(self.late_ns);
         if exceeded && let Some(marks) = &mut self.marks {
@@ -209,6 +210,7 @@ fn pause(nanoseconds: u64) {
     }
 }
 
+/// Measures arming and cancelling by a reference.
 struct Arms<'a> {
     method: &'a mut dyn Method,
     repeat: u32,
@@ -219,17 +221,18 @@ impl Visitor for Arms<'_> {
 
     fn visit<R: Timer>(self, reference: R) -> Vec<i64> {
         const HOUR_NS: u64 = 3_600_000_000_000;
-        let mut pairs = Vec::new();
+        let mut differences = Vec::new();
         for _ in 0..self.repeat {
             let first = reference.read();
             self.method.arm_and_cancel(HOUR_NS);
             let second = reference.read();
-            pairs.push(reference.ticks(second).since(reference.ticks(first)));
+            differences.push(reference.ticks(second).since(reference.ticks(first)));
         }
-        pairs
+        differences
     }
 }
 
+/// Measures periods by a reference.
 struct Periods<'a> {
     method: &'a mut dyn Method,
     period_ns: u64,

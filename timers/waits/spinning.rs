@@ -1,6 +1,6 @@
 //! Waits that end in a busy loop.
 //!
-//! What ticks: the system's monotonic clock ([`Common`]), which the loop reads: programs commonly
+//! What ticks: the system's monotonic clock ([`CommonClock`]), which the loop reads: programs commonly
 //! use this clock, and its rate is known. At what granularity: the cost of a read, about 25 ns, or
 //! of a scheduler call (`yield`). Who may use them: any process. Caveats: `spin` occupies a CPU
 //! and, as its loop has no pause instruction, takes most of the core from a sibling hardware
@@ -14,15 +14,15 @@ use std::thread;
 use std::time::Duration;
 
 use super::method::{Method, row};
-use super::standard::spans;
+use super::standard::stateless_methods;
 use super::{Means, Supported, WaitEntry};
-use crate::os::Common;
+use crate::os::CommonClock;
 use crate::subject::Answer;
 use crate::{Ticks, Timer, Unavailable};
 
-/// The last part of a `hybrid` wait, in nanoseconds, which is a busy loop. The sleep before it ends
-/// that much earlier, which compensates its lateness in most cases: 60 to 100 µs with the kernel's
-/// default slack of 50 µs.
+/// The length of the busy loop at the end of a `hybrid` wait, in nanoseconds. The sleep before the
+/// loop is shorter by this length, so that a late wake-up rarely makes the wait late: sleeps are 60 to
+/// 100 µs late with the kernel's default slack of 50 µs.
 const MARGIN_NS: u64 = 120_000;
 
 pub(crate) const ALL: &[WaitEntry] = &[
@@ -30,7 +30,7 @@ pub(crate) const ALL: &[WaitEntry] = &[
         "spin",
         "a loop that reads the clock",
         Means::Spins,
-        Supported::LOOP,
+        Supported::WAITS_AND_PERIODS,
     ),
     busy_row::<Spinning<NEVER_SLEEP, true>>(
         "yield",
@@ -42,7 +42,7 @@ pub(crate) const ALL: &[WaitEntry] = &[
         "hybrid",
         "std::thread::sleep(), the last 120 µs a loop that reads the clock",
         Means::Hybrid,
-        Supported::LOOP,
+        Supported::WAITS_AND_PERIODS,
     ),
     busy_row::<SpinSleep>(
         "spin-sleep",
@@ -68,10 +68,10 @@ const fn busy_row<T: Method>(
 /// A margin, in nanoseconds, longer than any wait.
 const NEVER_SLEEP: u64 = u64::MAX;
 
-/// A sleep for all but the margin, then a loop that reads the clock; with `YIELDS` the loop also
+/// Sleeps for all but the last `MARGIN_NS`, then runs a loop that reads the clock; if `YIELDS`, the loop also
 /// calls `sched_yield` between reads.
 struct Spinning<const MARGIN_NS: u64, const YIELDS: bool> {
-    clock: Common,
+    clock: CommonClock,
     ns_per_tick: f64,
     /// The scheduled end of the last period.
     last: Ticks,
@@ -111,8 +111,8 @@ impl<const MARGIN_NS: u64, const YIELDS: bool> Method for Spinning<MARGIN_NS, YI
     fn open(_label: &'static str) -> Result<Self, Unavailable> {
         let unknown = || Unavailable::because("the system does not report the unit of its clock");
         Ok(Self {
-            clock: Common::open()?,
-            ns_per_tick: Common::ns_per_tick().ok_or_else(unknown)?,
+            clock: CommonClock::open()?,
+            ns_per_tick: CommonClock::ns_per_tick().ok_or_else(unknown)?,
             last: Ticks(0),
         })
     }
@@ -134,7 +134,7 @@ impl<const MARGIN_NS: u64, const YIELDS: bool> Method for Spinning<MARGIN_NS, YI
     }
 }
 
-spans! {
+stateless_methods! {
     /// `spin_sleep::sleep`.
     SpinSleep, |span| spin_sleep::sleep(span);
 }

@@ -10,7 +10,11 @@ use super::{FLOOR_ID, Supported, WaitEntry};
 use crate::Unavailable;
 
 pub(crate) const ALL: &[WaitEntry] = &[
-    row::<Sleep>("std-sleep", "std::thread::sleep()", Supported::LOOP),
+    row::<Sleep>(
+        "std-sleep",
+        "std::thread::sleep()",
+        Supported::WAITS_AND_PERIODS,
+    ),
     row::<ParkTimeout>(
         "std-park-timeout",
         "std::thread::park_timeout()",
@@ -41,7 +45,7 @@ pub(crate) const FLOOR: WaitEntry = {
 };
 
 /// Defines methods without state: a type name, and an expression that waits for a `Duration`.
-macro_rules! spans {
+macro_rules! stateless_methods {
     ($($(#[$doc:meta])* $name:ident, |$span:ident| $wait:expr;)*) => {$(
         $(#[$doc])*
         struct $name;
@@ -58,9 +62,9 @@ macro_rules! spans {
         }
     )*};
 }
-pub(super) use spans;
+pub(super) use stateless_methods;
 
-spans! {
+stateless_methods! {
     /// `std::thread::sleep`.
     Sleep, |span| thread::sleep(span);
     /// `std::thread::park_timeout`; no other thread unparks this thread.

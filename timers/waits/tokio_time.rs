@@ -11,7 +11,11 @@ use super::method::row;
 use super::{Supported, WaitEntry};
 
 pub(crate) const ALL: &[WaitEntry] = &[
-    row::<this_build::Tokio>("tokio-sleep", "tokio::time::sleep()", Supported::ARMED),
+    row::<this_build::Tokio>(
+        "tokio-sleep",
+        "tokio::time::sleep()",
+        Supported::WAITS_AND_ARMS,
+    ),
     row::<this_build::Tokio>(
         "tokio-interval",
         "tokio::time::interval()",

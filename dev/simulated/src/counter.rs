@@ -10,7 +10,7 @@ use rand::{RngExt, SeedableRng};
 
 use super::exponential;
 use timers::raw::Machine;
-use timers::{Answer, During, Ordered};
+use timers::{Activity, Answer, BackwardSteps};
 
 /// A fault of the counter. Times are true times in nanoseconds; moments count from the start of the
 /// simulation.
@@ -90,7 +90,7 @@ pub struct CounterModel {
     /// The declared rate of the counter in hertz.
     pub declared_hz: Option<f64>,
     /// The nanoseconds per tick with which the kernel converts the counter.
-    pub kernel_ns: Option<f64>,
+    pub kernel_ns_per_tick: Option<f64>,
     /// The mean time in nanoseconds after which an unpinned thread moves to another CPU.
     pub moved_every_ns: f64,
     /// The faults of the counter.
@@ -108,7 +108,7 @@ impl CounterModel {
             clock_ns: 21.0,
             handoff_ns: 60.0,
             declared_hz: Some(hz),
-            kernel_ns: Some(1e9 / hz),
+            kernel_ns_per_tick: Some(1e9 / hz),
             moved_every_ns: f64::INFINITY,
             faults: Vec::new(),
         }
@@ -221,18 +221,18 @@ impl Machine for CounterMachine {
         value
     }
 
-    fn untrimmed(&mut self) -> u64 {
+    fn untrimmed_clock(&mut self) -> u64 {
         self.clock()
     }
 
-    fn pass(&mut self, span: Duration, during: During) {
+    fn pass(&mut self, span: Duration, during: Activity) {
         let ns = span.as_nanos() as f64;
-        let ns = if during == During::Spin {
+        let ns = if during == Activity::Spin {
             ns
         } else {
             ns + exponential(5e4, &mut self.random)
         };
-        self.asleep += if during == During::Spin { 0.0 } else { ns };
+        self.asleep += if during == Activity::Spin { 0.0 } else { ns };
         self.now += ns;
         self.spend(0.0);
     }
@@ -241,8 +241,8 @@ impl Machine for CounterMachine {
         self.model.declared_hz
     }
 
-    fn kernel_ns(&mut self) -> Option<f64> {
-        self.model.kernel_ns
+    fn kernel_ns_per_tick(&mut self) -> Option<f64> {
+        self.model.kernel_ns_per_tick
     }
 
     fn cpus(&mut self) -> Vec<u32> {
@@ -255,9 +255,9 @@ impl Machine for CounterMachine {
         cpu < self.model.cpus
     }
 
-    fn order(&mut self, count: u32) -> Answer<Ordered> {
+    fn order(&mut self, count: u32) -> Answer<BackwardSteps> {
         let readings: Vec<i64> = (0..count).map(|_| self.counter() as i64).collect();
-        Ok(Ordered::from_readings(&readings))
+        Ok(BackwardSteps::from_readings(&readings))
     }
 
     fn handoffs_between(&mut self, cpus: &[[u32; 2]], count: u32) -> Answer<Vec<Vec<[i64; 2]>>> {

@@ -15,7 +15,7 @@ use std::rc::Rc;
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 
-use timers::{Advance, Answer, Context, During, Fault, Subject};
+use timers::{Activity, Advance, Answer, Context, Fault, Subject};
 
 pub use counter::{CounterFault, CounterMachine, CounterModel};
 pub use model::{
@@ -438,7 +438,7 @@ impl Subject for Simulated {
         Ok((0..count).map(|_| world.call(self.role)).collect())
     }
 
-    fn advance(&mut self, reference: &str, _: During, milliseconds: u32) -> Answer<Advance> {
+    fn advance(&mut self, reference: &str, _: Activity, milliseconds: u32) -> Answer<Advance> {
         check_reference(reference)?;
         let world = &mut *self.world.borrow_mut();
         let (timer, start) = (world.call(self.role), world.call(Role::Reference));

@@ -113,7 +113,7 @@ pub(super) fn compare_in_process(
     let may_differ = host.compares
         && timer.ns_per_tick.is_some()
         && may_count_wall
-        && !timer.properties.is_kept_for_all();
+        && !timer.properties.has_shared_rate();
     let Some(stored) = subject.outcome.as_ref().ok().filter(|_| may_differ) else {
         return Ok(None);
     };

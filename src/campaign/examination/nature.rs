@@ -2,7 +2,7 @@
 //! observes how far it moves while its thread computes, sleeps, and sleeps while another thread
 //! computes.
 
-use timers::{Answer, During};
+use timers::{Activity, Answer};
 
 use super::{Examined, Session, record_refusal};
 use crate::hosts::hosted::measure_advances;
@@ -102,9 +102,9 @@ impl Session {
         indices: &[usize],
     ) -> Answer<()> {
         let during = match activity {
-            ThreadActivity::Spin => During::Spin,
-            ThreadActivity::Sleep => During::Sleep,
-            ThreadActivity::OtherSpin => During::OtherSpin,
+            ThreadActivity::Spin => Activity::Spin,
+            ThreadActivity::Sleep => Activity::Sleep,
+            ThreadActivity::OtherSpin => Activity::OtherSpin,
         };
         let ids: Vec<&str> = indices.iter().map(|&at| examined[at].id).collect();
         let all = if self.joint && !ids.is_empty() {

@@ -3,7 +3,7 @@
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use timers::{Answer, Deadline, Fault, Ordered};
+use timers::{Answer, BackwardSteps, Deadline, Fault};
 
 use super::cpu_migrator::while_migrating;
 use super::rounds::schedule_rounds;
@@ -39,7 +39,7 @@ impl Session {
         let (process, cpu_count) = (self.connection.borrow().process(), self.cpus.len() as u32);
         while_migrating(process, &self.cpus, |moves| {
             let moves = || moves.load(Ordering::Relaxed);
-            let mut found = Ordered::default();
+            let mut found = BackwardSteps::default();
             let mut extra_chunks = MAX_EXTRA_CHUNKS;
             while left > 0 || (cpu_count > 1 && moves() < cpu_count && extra_chunks > 0) {
                 extra_chunks -= u32::from(left == 0);
@@ -49,7 +49,7 @@ impl Session {
                     left.min(MAX_READINGS_PER_ANSWER)
                 };
                 left -= count.min(left);
-                found = found.and(timer.order(count)?);
+                found = found.followed_by(timer.order(count)?);
             }
             let cpus = if cpu_count < 2 {
                 1
@@ -103,7 +103,7 @@ impl Session {
 }
 
 /// Returns the evidence from readings of a thread that was moved `moves` times, over `cpus` CPUs.
-pub(in crate::campaign) fn as_order(found: Ordered, moves: u32, cpus: u32) -> Order {
+pub(in crate::campaign) fn as_order(found: BackwardSteps, moves: u32, cpus: u32) -> Order {
     Order {
         readings: found.readings,
         backward: found.backward,

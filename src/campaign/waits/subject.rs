@@ -1,7 +1,7 @@
 //! A sleep primitive or periodic timer of a campaign, and the conditions that it is measured under.
 
 use timers::os::Policy;
-use timers::{AffinityError, Answer, Busy, Fault, allowed_cpus};
+use timers::{AffinityError, Answer, BusyThread, Fault, allowed_cpus};
 
 use super::explore::WaitBench;
 use super::plan::WaitSettings;
@@ -41,11 +41,11 @@ impl Conditions {
     ///
     /// # Errors
     /// When this process may not use the CPU that the load has to run on.
-    pub fn start_load(&self) -> Result<Option<Busy>, AffinityError> {
+    pub fn start_load(&self) -> Result<Option<BusyThread>, AffinityError> {
         let own_cpu = self.cpu.unwrap_or(0);
         match self.load {
             BackgroundLoad::None => Ok(None),
-            BackgroundLoad::SameCpu => Busy::on(own_cpu).map(Some),
+            BackgroundLoad::SameCpu => BusyThread::on(own_cpu).map(Some),
             BackgroundLoad::OtherCpu => {
                 let cpus = allowed_cpus()?;
                 // CPUs with distant numbers belong to different cores on most machines.
@@ -53,7 +53,7 @@ impl Conditions {
                     .into_iter()
                     .filter(|cpu| *cpu != own_cpu)
                     .max_by_key(|cpu| cpu.abs_diff(own_cpu));
-                Busy::on(other_cpu.ok_or(AffinityError::Absent(own_cpu + 1))?).map(Some)
+                BusyThread::on(other_cpu.ok_or(AffinityError::Absent(own_cpu + 1))?).map(Some)
             }
         }
     }

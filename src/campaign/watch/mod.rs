@@ -16,7 +16,7 @@ use std::time::Duration;
 
 use timers::CoreFrequency;
 use timers::os::Counters;
-use timers::os::counters::Counts;
+use timers::os::counters::CounterSource;
 
 use crate::hosts::bench::{CoreState, Gathered, Watcher};
 
@@ -89,7 +89,7 @@ const MAX_PAUSES: u32 = 12;
 /// The state that all process watches of a campaign share.
 pub struct Watch {
     /// Reads the counters of processes and CPUs from the system.
-    counts: Counts,
+    counts: CounterSource,
     /// The CPU of the measured processes, if they are pinned.
     cpu: Option<u32>,
     /// Samples that CPU; `None` if this is impossible.
@@ -113,7 +113,7 @@ impl Watch {
     #[must_use]
     pub fn new(cpu: Option<u32>, runner_avoids_cpu: bool, patience: Duration) -> Rc<RefCell<Self>> {
         Rc::new(RefCell::new(Self {
-            counts: Counts::of_system(),
+            counts: CounterSource::of_system(),
             cpu,
             core: cpu.and_then(Core::on_cpu),
             runner_switches: u64::from(!runner_avoids_cpu),

@@ -48,7 +48,7 @@ fn grown_counters_show_disturbance() {
 #[test]
 fn unwatched_window_is_asked_once() {
     let watch = Watch::new(None, true, Duration::ZERO);
-    watch.borrow_mut().counts = Counts::at(std::path::Path::new("/nowhere"));
+    watch.borrow_mut().counts = CounterSource::at(std::path::Path::new("/nowhere"));
     let mut process = ProcessWatch::from_outside(&watch, 1);
     let mut asked = 0;
     let answer = process.gather(100, |repeat| {
@@ -92,7 +92,7 @@ impl Procfs {
 
     fn start_watch(&self) -> ProcessWatch {
         let watch = Watch::new(None, true, Duration::ZERO);
-        watch.borrow_mut().counts = Counts::at(self.folder.path());
+        watch.borrow_mut().counts = CounterSource::at(self.folder.path());
         ProcessWatch::from_outside(&watch, 7)
     }
 

@@ -115,7 +115,7 @@ impl Clocks {
         if best.monotonic - planned > MIN_LATE_NS {
             thread::sleep(SIGNAL_DELAY);
         }
-        best.continued = signals::continued();
+        best.continued = signals::was_continued();
         best.run_queue_ns = self.run_queue.ns();
         let trim = discipline::trim().ok();
         best.trim_ppm = trim.map(|trim| trim.frequency_ppm() + trim.tick_ppm());

@@ -12,7 +12,7 @@ use std::process::{Child, ChildStdin, Command, Stdio};
 use std::thread;
 
 use timers::os::Pid;
-use timers::os::process::{kill_by_environment, kill_group, lead_group};
+use timers::os::process::{kill_by_environment, kill_group, prepare_group};
 
 use super::descendants::{CHECK_INTERVAL, MAX_CHECKS};
 use super::{StartError, spawner, this_program};
@@ -47,7 +47,7 @@ impl Guard {
         let (program, words) = this_program()?;
         let mut command = Command::new(program);
         command.args(words).arg(VERB).current_dir("/");
-        lead_group(&mut command)?;
+        prepare_group(&mut command)?;
         command
             .stdin(Stdio::piped())
             .stdout(Stdio::null())

@@ -5,7 +5,7 @@ use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
-use timers::During;
+use timers::Activity;
 
 use crate::hosts::step_search::StepQuestion;
 use crate::limits::MAX_TIMERS;
@@ -170,7 +170,7 @@ questions! {
         /// The id of the reference.
         reference: String,
         /// The activity of the calling thread during the span.
-        during: During,
+        during: Activity,
         /// Length of the span, in milliseconds.
         ms: u32,
     } => [timers.len(), 2];

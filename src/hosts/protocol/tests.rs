@@ -1,4 +1,4 @@
-use timers::During;
+use timers::Activity;
 
 use super::*;
 
@@ -46,9 +46,9 @@ fn questions_have_documented_form() {
         r#"{"op":"readings","timer":"t","count":5,"watched":true}"#
     );
     for (during, name) in [
-        (During::Spin, "spin"),
-        (During::Sleep, "sleep"),
-        (During::OtherSpin, "other-spin"),
+        (Activity::Spin, "spin"),
+        (Activity::Sleep, "sleep"),
+        (Activity::OtherSpin, "other-spin"),
     ] {
         assert_eq!(
             on_the_wire(&Question::Advance {

@@ -1,7 +1,7 @@
 //! Records the state of the measuring thread and its core before and after a measurement.
 
 use timers::os::Counters;
-use timers::os::counters::Counts;
+use timers::os::counters::CounterSource;
 use timers::{Answer, CoreFrequencyMeter};
 
 use crate::hosts::protocol::ThreadState;
@@ -19,9 +19,9 @@ pub(super) fn around<T>(
     // The frequency meter runs outside the two reads of the counters, so that their differences
     // cover only the measurement.
     let core_before = measure_core();
-    let before = Counts::of_this_thread();
+    let before = CounterSource::of_this_thread();
     let result = work()?;
-    let after = Counts::of_this_thread();
+    let after = CounterSource::of_this_thread();
     let around = [
         thread_state(before, core_before),
         thread_state(after, measure_core()),

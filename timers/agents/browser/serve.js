@@ -1,4 +1,4 @@
-// Posts the last answer and gets the next question; nothing where there is none yet.
+// Posts the last answer and receives the next question; either is empty if there is none yet.
 (async () => {
   for (let body = '';;) {
     const question = await (await fetch('next', { method: 'POST', body })).text();

@@ -1,4 +1,4 @@
-// Nothing is loaded, and nothing asked at first start.
+// Settings of Firefox: it downloads nothing and asks nothing at its first start.
 user_pref("app.normandy.enabled", false);
 user_pref("app.update.disabledForTesting", true);
 user_pref("browser.aboutwelcome.enabled", false);
@@ -9,7 +9,7 @@ user_pref("browser.shell.checkDefaultBrowser", false);
 user_pref("browser.startup.page", 0);
 user_pref("datareporting.healthreport.uploadEnabled", false);
 user_pref("datareporting.policy.dataSubmissionEnabled", false);
-// Answers may take longer than pages should.
+// Answers may take longer than scripts of pages are usually allowed to.
 user_pref("dom.max_script_run_time", 0);
 user_pref("dom.timeout.enable_budget_timer_throttling", false);
 user_pref("extensions.getAddons.cache.enabled", false);

@@ -1,4 +1,5 @@
-// The clocks of C and C++ over the agent protocol, version 1.
+// Answers questions about the clocks of C and C++ in the agent protocol, version 1 (docs/agents.md). The words in angle quotes are
+// filled in from clocks.json.
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
@@ -35,7 +36,7 @@ template <class Point> std::int64_t ns(Point at) {
 
 template <class Clock> double period() { return 1e9 * Clock::period::num / Clock::period::den; }
 
-// Seconds of a double that were nanoseconds before: the double nearest to a whole number of them gives them back.
+// Rounds nanoseconds that a clock returned as a double of seconds; the rounding is exact as long as doubles hold nanoseconds.
 inline std::int64_t whole(double ticks) {
     if (std::abs(ticks) > 4e15) throw Refusal{"its double no longer holds nanoseconds"};
     return std::llround(ticks);
@@ -54,7 +55,7 @@ void wait_for(std::int64_t ns) {
     never.wait_for(lock, std::chrono::nanoseconds(ns), [] { return false; });
 }
 
-// A clock is a type, so that each has loops of its own.
+// A clock is a type, so that the loops are compiled for each clock.
 template <int> struct Clock;
 // each clock:
 #if «if»
@@ -84,7 +85,7 @@ static inline std::uint64_t work(std::uint64_t state, std::uint64_t units) {
     return state;
 }
 
-// What a call returns is kept where the compiler cannot see that nobody looks.
+// Hides from the compiler that a result is unused, so that the call is not removed.
 template <class Value> static inline void keep(Value &value) {
 #ifdef __GNUC__
     asm volatile("" : : "g"(&value) : "memory");
@@ -155,7 +156,7 @@ template <class Clock> Ticks advance(int during, std::int64_t ms) {
     std::atomic<bool> over{during != 2};
     std::thread other([&over] { while (!over) kept_work = work(kept_work, 100); });
     auto read = [] { return std::pair(Reference::read(), Clock::read()); };
-    // The first reads of both find cold caches.
+    // The first read of each clock is dropped, because it finds cold caches.
     read();
     auto start = read();
     during == 0 ? compute(ms * 1000000) : std::this_thread::sleep_for(std::chrono::milliseconds(ms));
@@ -165,16 +166,16 @@ template <class Clock> Ticks advance(int during, std::int64_t ms) {
     return {Clock::ticks(end.second) - Clock::ticks(start.second), Reference::ticks(end.first) - Reference::ticks(start.first)};
 }
 
-// Two threads take turns: thread 0 takes 0, 3, 4, 7 …, so that the roles alternate.
+// Two threads read in turn. Thread 0 makes the readings 0, 3, 4, 7 …, so that the roles alternate.
 template <class Clock> Ticks handoffs(std::size_t count) {
-    std::vector<typename Clock::Value> places(2 * count);
+    std::vector<typename Clock::Value> readings(2 * count);
     std::atomic<std::size_t> turn{0};
     auto take = [&](std::size_t thread) {
-        for (std::size_t at = 0; at < places.size(); at++) {
+        for (std::size_t at = 0; at < readings.size(); at++) {
             if ((at + 1) / 2 % 2 != thread) continue;
-            // On one CPU the other thread has to be let in.
+            // On one CPU the other thread runs only after a yield.
             for (int spins = 0; turn.load(std::memory_order_acquire) != at; spins++) if (spins > 1000) std::this_thread::yield();
-            places[at] = Clock::read();
+            readings[at] = Clock::read();
             turn.store(at + 1, std::memory_order_release);
         }
     };
@@ -182,7 +183,7 @@ template <class Clock> Ticks handoffs(std::size_t count) {
     take(0);
     other.join();
     Ticks values;
-    for (auto value : places) values.push_back(Clock::ticks(value));
+    for (auto value : readings) values.push_back(Clock::ticks(value));
     return values;
 }
 
@@ -196,7 +197,7 @@ static std::int64_t cpu_ns() {
 #endif
 }
 
-// Sleeps, but for the end, as sleeping ends late.
+// Waits for a pause. Its end is computed, because sleeping ends late.
 static void pause_for(std::int64_t ns) {
     std::int64_t end = now() + ns;
     if (ns > 200000) std::this_thread::sleep_for(std::chrono::nanoseconds(ns - 200000));
@@ -247,10 +248,10 @@ template <class Clock> Ticks answer(const std::string &op, const Ticks &amounts)
     if (op == "comparisons") return comparisons<Clock>(at(0), at(1) * at(2));
     if (op == "advance") return advance<Clock>(at(0), at(1));
     if (op == "handoffs") {
-        if (amounts.size() > 1) throw Refusal{"C++ chooses no CPUs for its threads"};
+        if (amounts.size() > 1) throw Refusal{"C++ cannot choose the CPUs of its threads"};
         return handoffs<Clock>(at(0));
     }
-    throw Refusal{"this agent does not know that"};
+    throw Refusal{"this agent does not know the question"};
 }
 
 static Ticks dispatch(const std::string &op, const std::string &id, const Ticks &amounts) {
@@ -265,7 +266,7 @@ static Ticks dispatch(const std::string &op, const std::string &id, const Ticks 
     if (id == "«id»") return answer<Clock<«n»>>(op, amounts);
 #endif
 // end each
-    throw Refusal{"there is no such timer here"};
+    throw Refusal{"this agent has no such timer"};
 }
 
 static void hello() {
@@ -302,7 +303,7 @@ static void hello() {
     std::cout << "\"},\"timers\":[" << timers.substr(1) << "],\"unavailable\":[" << (missing.empty() ? "" : missing.substr(1)) << "]}";
 }
 
-// The words of a line of JSON: its keys and values in their order.
+// The keys and values of a line of JSON, in their order.
 static std::vector<std::string> words_of(std::string line) {
     for (std::size_t at = 0; (at = line.find("\":")) != std::string::npos;) line.replace(at, 2, "  ");
     for (char &c : line) if (std::string("{}[]\",").find(c) != std::string::npos) c = ' ';
@@ -317,7 +318,7 @@ static void reply(const std::string &line) {
     Ticks amounts;
     for (std::size_t at = 4; at < words.size(); at++) {
         const std::string &word = words[at];
-        if (word == "reference" && words.at(at + 1) != REFERENCE) throw Refusal{"this agent times by one clock only"};
+        if (word == "reference" && words.at(at + 1) != REFERENCE) throw Refusal{"this agent has one reference only"};
         if (word == "during") amounts.push_back(words.at(at + 1) == "spin" ? 0 : words[at + 1] == "sleep" ? 1 : 2);
         if (std::isdigit(word[0]) || word[0] == '-') amounts.push_back(std::stoll(word));
     }
@@ -333,7 +334,7 @@ int main() {
         } catch (const Refusal &refusal) {
             std::cout << "{\"error\":\"" << refusal.why << "\"}";
         } catch (const std::exception &why) {
-            std::cout << "{\"error\":\"it cannot be answered: " << why.what() << "\"}";
+            std::cout << "{\"error\":\"the question cannot be answered: " << why.what() << "\"}";
         }
     }
 }

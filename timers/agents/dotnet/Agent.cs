@@ -7,12 +7,12 @@ using System.Reflection;
 using System.Text;
 
 /// <summary>
-/// The timers of .NET over the agent protocol, version 1. Arguments are ids of timers that will be asked for: their loops
-/// are compiled before the first answer.
+/// Answers questions about the timers of .NET in the agent protocol, version 1 (docs/agents.md). The arguments are ids of
+/// timers; their loops are compiled before the first answer.
 /// </summary>
 static class Agent
 {
-    const int MostValues = 1000000;
+    const int MaxValues = 1000000;
 
     static int Main(string[] ids)
     {
@@ -26,7 +26,7 @@ static class Agent
             }
             catch (Exception)
             {
-                // Who asks for it will hear why.
+                // A request for this timer reports the reason.
             }
         var served = ids.Length == 0 ? null : new HashSet<string>(ids) { Entry.Reference, Entry.Floor, Waiter.Floor };
         var input = new StreamReader(Console.OpenStandardInput(), new UTF8Encoding(false));
@@ -55,7 +55,7 @@ static class Agent
         string op = Text(request, "op");
         if (op == "hello") return Hello(Number(request, "protocol"), served);
         var values = Values(op, request);
-        // What loops need is made before them, so that its garbage is not theirs.
+        // A garbage collection disturbs only the questions that are answered by hot loops.
         string disturbed = collected() && (op == "intervals" || op == "batches" || op == "readings") ? ",\"disturbed\":[\"gc\"]" : "";
         return "{\"values\":[" + string.Join(",", values) + "]" + disturbed + "}";
     }
@@ -67,7 +67,7 @@ static class Agent
         {
             var loops = Questions.Of(Text(request, "timer"));
             long[] work = Amounts(request, "work");
-            int repeat = Several(work.Length, request, "repeat");
+            int repeat = CheckedCount(work.Length, request, "repeat");
             long[][] rows = work.Select(_ => new long[repeat]).ToArray();
             for (int at = 0; at < rows.Length; at++) loops.Intervals(work[at], rows[at]);
             return rows.SelectMany(row => row);
@@ -89,14 +89,14 @@ static class Agent
         }
         if (op == "handoffs")
         {
-            if (Amounts(request, "cpus").Length > 0) throw new Refusal(".NET chooses no CPUs for its threads");
+            if (Amounts(request, "cpus").Length > 0) throw new Refusal(".NET cannot choose the CPUs of its threads");
             return Questions.Of(Text(request, "timer")).Handoffs(Count(request, "count"));
         }
         if (op == "comparisons")
         {
             var loops = Questions.Of(Text(request, "timers"), timedBy);
             long work = Number(request, "work");
-            var flat = new long[3 * Count(request, "repeat") * Several(3 * Count(request, "repeat"), request, "count")];
+            var flat = new long[3 * Count(request, "repeat") * CheckedCount(3 * Count(request, "repeat"), request, "count")];
             loops.Comparisons(work, flat);
             return flat;
         }
@@ -107,10 +107,10 @@ static class Agent
         var reference = Questions.Of(timedBy);
         if (op == "arms") return Waits.Arms(waiter, reference, Count(request, "repeat"));
         if (op == "periods")
-            return Waits.Periods(waiter, reference, Number(request, "period_ns"), Several(2, request, "count"), Amounts(request, "stalls"));
+            return Waits.Periods(waiter, reference, Number(request, "period_ns"), CheckedCount(2, request, "count"), Amounts(request, "stalls"));
         long[] lengths = Amounts(request, "request_ns");
         double late = Text(request, "break_ns") == "-1" ? double.PositiveInfinity : Number(request, "break_ns");
-        return Waits.Countdown(waiter, reference, Entry.Of(timedBy).NsPerTick, lengths, Several(5 * lengths.Length, request, "repeat"),
+        return Waits.MeasureWaits(waiter, reference, Entry.Of(timedBy).NsPerTick, lengths, CheckedCount(5 * lengths.Length, request, "repeat"),
             Number(request, "pause_ns"), late);
     }
 
@@ -143,12 +143,12 @@ static class Agent
         return "{\"name\":\"Mono\",\"version\":" + Json.Quoted(name.Split(' ')[0]) + "}";
     }
 
-    /// <summary>The only word of a key.</summary>
+    /// <summary>The value of a key that has a single value.</summary>
     static string Text(Dictionary<string, List<string>> request, string key)
     {
         List<string> words;
         if (request.TryGetValue(key, out words) && words.Count == 1) return words[0];
-        throw new Refusal("the request needs one `" + key + "`");
+        throw new Refusal("the request needs a single value for `" + key + "`");
     }
 
     static long Number(Dictionary<string, List<string>> request, string key)
@@ -158,14 +158,14 @@ static class Agent
 
     static int Count(Dictionary<string, List<string>> request, string key)
     {
-        return Several(1, request, key);
+        return CheckedCount(1, request, key);
     }
 
-    /// <summary>So many, if an answer may hold so many times as many values.</summary>
-    static int Several(int times, Dictionary<string, List<string>> request, string key)
+    /// <summary>The number of a key, if an answer may hold `times` times as many values.</summary>
+    static int CheckedCount(int times, Dictionary<string, List<string>> request, string key)
     {
         long count = Number(request, key);
-        if (count > MostValues / Math.Max(times, 1)) throw new Refusal("at most " + MostValues + " values fit an answer");
+        if (count > MaxValues / Math.Max(times, 1)) throw new Refusal("at most " + MaxValues + " values fit one answer");
         return (int)count;
     }
 
@@ -180,6 +180,6 @@ static class Agent
     {
         long number;
         if (long.TryParse(word, NumberStyles.None, CultureInfo.InvariantCulture, out number)) return number;
-        throw new Refusal("`" + word + "` is no amount");
+        throw new Refusal("`" + word + "` is not a non-negative integer of 63 bits");
     }
 }

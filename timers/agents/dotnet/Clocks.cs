@@ -1,10 +1,10 @@
 using System;
 using System.Diagnostics;
 
-/// <summary>A timer method. Structures, so that loops made for one hold its call and no other.</summary>
+/// <summary>A timer method. Implemented by structures, so that the runtime compiles the loops for each and inlines its call.</summary>
 interface IClock
 {
-    /// <summary>Makes the call and returns what it says, in ticks.</summary>
+    /// <summary>Makes the call and returns the reading in ticks.</summary>
     long Read();
 }
 
@@ -30,17 +30,17 @@ struct ProcessorTimeClock : IClock
 
     public long Read()
     {
-        // A process object remembers what it once read.
+        // Without this call a process object returns the value of its first read again.
         Own.Refresh();
         return Own.TotalProcessorTime.Ticks;
     }
 }
 
-/// <summary>A timer as `hello` shows it.</summary>
+/// <summary>A timer as described in the answer to `hello`.</summary>
 sealed class Entry
 {
     public readonly string Id, Label, Legend, Missing;
-    /// <summary>What its documentation says that it is, as members of a timer in the answer to hello.</summary>
+    /// <summary>The documented properties, as members of a timer in the answer to `hello`.</summary>
     public readonly string Declared;
     public readonly double NsPerTick;
     public readonly Type Clock;
@@ -58,7 +58,7 @@ sealed class Entry
 
     public const string Floor = "null", Reference = "Stopwatch";
 
-    /// <summary>What lies beneath is known of Linux. Whether a count since the start includes a sleep differs between versions.</summary>
+    /// <summary>Properties that are known on Unix only. (Whether TickCount runs while suspended differs between versions.)</summary>
     static string OnLinux(string declared)
     {
         return Environment.OSVersion.Platform == PlatformID.Unix ? declared : "";
@@ -95,11 +95,11 @@ sealed class Entry
                 if (entry.Missing != null) throw new Refusal(entry.Label + ": " + entry.Missing);
                 return entry;
             }
-        throw new Refusal("there is no timer `" + id + "` here");
+        throw new Refusal("this agent has no timer `" + id + "`");
     }
 }
 
-/// <summary>Why a request is not served.</summary>
+/// <summary>The reason why a request is refused.</summary>
 sealed class Refusal : Exception
 {
     public Refusal(string why) : base(why) {}

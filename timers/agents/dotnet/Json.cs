@@ -2,7 +2,7 @@ using System.Collections.Generic;
 using System.Text;
 using System.Text.RegularExpressions;
 
-/// <summary>As much JSON as requests need: for each key the words that follow it.</summary>
+/// <summary>The part of JSON that requests need: for each key, the list of the values that follow it.</summary>
 static class Json
 {
     static readonly Regex Word = new Regex("\"([^\"]*)\"(:?)|[^\\s\\[\\]{},:\"]+");
@@ -17,7 +17,7 @@ static class Json
         return words;
     }
 
-    /// <summary>A string as JSON writes it.</summary>
+    /// <summary>The text as a string of JSON.</summary>
     public static string Quoted(string text)
     {
         if (text == null) return "null";

@@ -2,10 +2,10 @@ using System;
 using System.Collections.Generic;
 using System.Threading;
 
-/// <summary>The questions that need loops.</summary>
+/// <summary>The questions that are answered by loops.</summary>
 abstract class Questions
 {
-    /// <summary>Reads the timer, for those who do not time how long that takes.</summary>
+    /// <summary>Reads the timer by a virtual call, for code that does not measure the cost of the read.</summary>
     public abstract long Read();
     public abstract void Intervals(long work, long[] differences);
     public abstract void Batches(long calls, long[] differences);
@@ -39,14 +39,14 @@ abstract class Questions
 }
 
 /// <summary>
-/// The hot loops. The arguments are structures, for each pair of which the runtime compiles loops of their own.
+/// The hot loops. The type arguments are structures, so that the runtime compiles the loops for each pair of them.
 /// </summary>
 sealed class Loops<T, R> : Questions where T : struct, IClock where R : struct, IClock
 {
     T timer;
     R reference;
     long state = 1;
-    /// <summary>What the last call returned: somebody might look.</summary>
+    /// <summary>The result of the last call, stored so that the call is not removed.</summary>
     public long Kept;
     volatile bool over;
 
@@ -79,7 +79,7 @@ sealed class Loops<T, R> : Questions where T : struct, IClock where R : struct, 
         for (int at = 0; at < readings.Length; at++) readings[at] = timer.Read();
     }
 
-    /// <summary>As often as three values fit: read the reference, the timer, the reference; then work.</summary>
+    /// <summary>For each three elements: stores readings of the reference, the timer and the reference, then works.</summary>
     public override void Comparisons(long work, long[] values)
     {
         long worked = state;
@@ -95,24 +95,24 @@ sealed class Loops<T, R> : Questions where T : struct, IClock where R : struct, 
 
     public override long[] Handoffs(int count)
     {
-        var places = new long[2 * count];
+        var readings = new long[2 * count];
         var turn = new int[1];
-        var other = new Thread(() => Take(turn, places, 1));
+        var other = new Thread(() => Take(turn, readings, 1));
         other.Start();
-        Take(turn, places, 0);
+        Take(turn, readings, 0);
         other.Join();
-        return places;
+        return readings;
     }
 
-    /// <summary>Two threads take turns, and their roles alternate: thread 0 fills the places 0, 3, 4, 7, 8 …</summary>
-    void Take(int[] turn, long[] places, int thread)
+    /// <summary>Does the reads of one of two threads. The roles alternate: thread 0 makes the readings 0, 3, 4, 7, 8 …</summary>
+    void Take(int[] turn, long[] readings, int thread)
     {
-        for (int at = 0; at < places.Length; at++)
+        for (int at = 0; at < readings.Length; at++)
         {
             if ((at + 1) / 2 % 2 != thread) continue;
             var wait = new SpinWait();
             while (Volatile.Read(ref turn[0]) != at) wait.SpinOnce();
-            places[at] = timer.Read();
+            readings[at] = timer.Read();
             Volatile.Write(ref turn[0], at + 1);
         }
     }
@@ -124,7 +124,7 @@ sealed class Loops<T, R> : Questions where T : struct, IClock where R : struct, 
         over = false;
         var other = new Thread(() => { while (!over) {} });
         if (during == "other-spin") other.Start();
-        // The first reads of both find cold caches.
+        // The first read of each clock is dropped, because it finds cold caches.
         reference.Read();
         timer.Read();
         long startReference = reference.Read(), start = timer.Read();
@@ -132,9 +132,9 @@ sealed class Loops<T, R> : Questions where T : struct, IClock where R : struct, 
             for (long end = DateTime.UtcNow.Ticks + ms * 10000L; DateTime.UtcNow.Ticks < end;) {}
         else
             Thread.Sleep(ms);
-        long endReference = reference.Read(), end2 = timer.Read();
+        long endReference = reference.Read(), timerEnd = timer.Read();
         over = true;
         if (during == "other-spin") other.Join();
-        return new[] { end2 - start, endReference - startReference };
+        return new[] { timerEnd - start, endReference - startReference };
     }
 }

@@ -7,12 +7,12 @@ using System.Runtime.InteropServices;
 using System.Threading;
 using System.Threading.Tasks;
 
-/// <summary>A timer method that waits.</summary>
+/// <summary>A sleep primitive or periodic timer.</summary>
 abstract class Waiter
 {
     public readonly string Id, Label, Missing;
     public readonly string[] Ops;
-    /// <summary>Of the threads that take part: of all, where the calling one does not wait itself.</summary>
+    /// <summary>The clock id of the CPU time: of the process if another thread than the calling one waits.</summary>
     readonly int cpuClock;
 
     protected Waiter(string id, string label, int cpuClock, string missing, params string[] ops)
@@ -24,26 +24,26 @@ abstract class Waiter
         this.cpuClock = cpuClock;
     }
 
-    /// <summary>All of them. A new one is a class below and a line here.</summary>
+    /// <summary>All entries. A new one is a class below and a line here.</summary>
     public static readonly Waiter[] All = { new Sleep(), new Delay(), new Timers(), new Periodic(), new Nothing() };
 
-    /// <summary>Waits for nothing: what is around a wait.</summary>
+    /// <summary>The id of the entry that does not wait, which shows the overhead of the measuring loop.</summary>
     public const string Floor = "nothing";
 
     static readonly HashSet<string> Warm = new HashSet<string>();
 
-    /// <summary>Compiled.</summary>
+    /// <summary>The entry with this id, its code compiled.</summary>
     public static Waiter Of(string id, string op)
     {
         Waiter found = All.FirstOrDefault(one => one.Id == id);
-        if (found == null) throw new Refusal("there is no timer `" + id + "` that waits here");
+        if (found == null) throw new Refusal("this agent has no sleep primitive or periodic timer `" + id + "`");
         if (found.Missing != null) throw new Refusal(found.Label + ": " + found.Missing);
-        if (!found.Ops.Contains(op)) throw new Refusal(found.Label + " does not answer `" + op + "`");
+        if (!found.Ops.Contains(op)) throw new Refusal(found.Label + " does not support `" + op + "`");
         if (Warm.Add(id)) Waits.WarmUp(found);
         return found;
     }
 
-    /// <summary>As a member of `waiters`, or of `unavailable`, in the answer to hello.</summary>
+    /// <summary>The entry as a member of `waiters` or `unavailable` in the answer to `hello`.</summary>
     public string Declared
     {
         get
@@ -55,13 +55,13 @@ abstract class Waiter
         }
     }
 
-    /// <summary>Calls `done` once so many milliseconds have passed, perhaps from another thread.</summary>
+    /// <summary>Calls `done` when the given number of milliseconds has passed, perhaps on another thread.</summary>
     public virtual void After(int ms, Action done) { throw new NotSupportedException(); }
 
-    /// <summary>Arms and cancels.</summary>
+    /// <summary>Arms a timer for an hour and cancels it.</summary>
     public virtual void Arm() { throw new NotSupportedException(); }
 
-    /// <summary>Calls `tick` again and again, until it returns false.</summary>
+    /// <summary>Calls `tick` every `ms` milliseconds until it returns false.</summary>
     public virtual void Every(int ms, Func<bool> tick) { throw new NotSupportedException(); }
 
     protected const int ProcessCpu = 2, ThreadCpu = 3;
@@ -73,7 +73,7 @@ abstract class Waiter
     [DllImport("libc", EntryPoint = "clock_gettime")]
     static extern int Read(int clock, out Timespec time);
 
-    static readonly bool TellsCpu = OnLinux && CanRead();
+    static readonly bool ReadsCpuTime = OnLinux && CanRead();
 
     static bool CanRead()
     {
@@ -88,16 +88,16 @@ abstract class Waiter
         }
     }
 
-    /// <summary>CPU time in nanoseconds; negative where it is not told. What .NET itself tells of it are ticks of 10 ms.</summary>
+    /// <summary>The CPU time in nanoseconds, negative if not reported. By libc, because .NET reports it in ticks of 10 ms.</summary>
     public long Cpu()
     {
         Timespec time;
-        return TellsCpu && Read(cpuClock, out time) == 0 ? (long)time.Seconds * 1000000000 + (long)time.Nanoseconds : -1;
+        return ReadsCpuTime && Read(cpuClock, out time) == 0 ? (long)time.Seconds * 1000000000 + (long)time.Nanoseconds : -1;
     }
 
     sealed class Nothing : Waiter
     {
-        public Nothing() : base(Floor, "waits for nothing", ThreadCpu, null, "waits") {}
+        public Nothing() : base(Floor, "does not wait", ThreadCpu, null, "waits") {}
 
         public override void After(int ms, Action done) { done(); }
     }
@@ -142,13 +142,13 @@ abstract class Waiter
 
         public override void Arm()
         {
-            timer.Change(Waits.LongestMs, Timeout.Infinite);
+            timer.Change(Waits.MaxQuestionMs, Timeout.Infinite);
             timer.Change(Timeout.Infinite, Timeout.Infinite);
         }
 
         public override void Every(int ms, Func<bool> tick)
         {
-            // One of its own, since a last tick may still come after it was stopped.
+            // A new timer each time, because a last tick may still come after a timer was stopped.
             Timer ticking = null;
             ticking = new Timer(_ => { if (!tick()) ticking.Dispose(); });
             ticking.Change(ms, ms);
@@ -175,24 +175,24 @@ abstract class Waiter
 /// <summary>Answers questions about sleep primitives and periodic timers.</summary>
 static class Waits
 {
-    public const int LongestMs = 3600000;
+    public const int MaxQuestionMs = 3600000;
     const long Ms = 1000000;
-    /// <summary>The end of a pause that is computed, as sleeping ends late.</summary>
+    /// <summary>The length of the busy loop at the end of a pause, because sleeping ends late.</summary>
     const double ComputedNs = 200000;
     static readonly Random Random = new Random();
 
     public static void WarmUp(Waiter waiter)
     {
         var reference = Questions.Of(Entry.Reference);
-        if (waiter.Ops.Contains("waits")) Countdown(waiter, reference, double.NaN, new long[] { 0, 1 }, 20, 0, double.PositiveInfinity);
+        if (waiter.Ops.Contains("waits")) MeasureWaits(waiter, reference, double.NaN, new long[] { 0, 1 }, 20, 0, double.PositiveInfinity);
         if (waiter.Ops.Contains("arms")) Arms(waiter, reference, 20);
         if (waiter.Ops.Contains("periods")) Periods(waiter, reference, Ms, 20, new long[] { 0 });
     }
 
-    /// <summary>Five values for each wait. One later than `breakNs` is the last.</summary>
-    public static List<long> Countdown(Waiter waiter, Questions reference, double nsPerTick, long[] lengths, int repeat, long pauseNs, double breakNs)
+    /// <summary>Returns five values per wait. A wait that is late by more than `breakNs` is the last one.</summary>
+    public static List<long> MeasureWaits(Waiter waiter, Questions reference, double nsPerTick, long[] lengths, int repeat, long pauseNs, double breakNs)
     {
-        Soon(repeat * lengths.Sum(length => (double)length + pauseNs));
+        CheckLength(repeat * lengths.Sum(length => (double)length + pauseNs));
         var values = new List<long>(5 * repeat * lengths.Length);
         var over = new AutoResetEvent(false);
         long after = 0, cpu = 0;
@@ -228,11 +228,11 @@ static class Waits
         return told;
     }
 
-    /// <summary>The reference at each tick, and for how many it stands, one after the other.</summary>
+    /// <summary>Returns two values per tick: the reading of the reference, and the number of expirations, always 1.</summary>
     public static long[] Periods(Waiter waiter, Questions reference, long periodNs, int count, long[] stalls)
     {
-        if (periodNs == 0) throw new Refusal("a period of 0 is none");
-        Soon(periodNs * (count + 4.0 * stalls.Length));
+        if (periodNs == 0) throw new Refusal("the period must not be 0");
+        CheckLength(periodNs * (count + 4.0 * stalls.Length));
         var told = new long[2 * count];
         if (count == 0) return told;
         var stalled = new HashSet<long>(stalls);
@@ -241,7 +241,7 @@ static class Waits
         waiter.Every(RoundedUp(periodNs), () =>
         {
             int at;
-            // A timer that ticks while the last tick is not over calls from another thread.
+            // If the timer expires during the last tick, it calls this function on another thread.
             lock (told)
             {
                 if (ticks == count) return false;
@@ -275,8 +275,8 @@ static class Waits
         while (Stopwatch.GetTimestamp() < end) {}
     }
 
-    static void Soon(double ns)
+    static void CheckLength(double ns)
     {
-        if (ns > LongestMs * (double)Ms) throw new Refusal((long)(ns / 1e9) + " s are too many: at most " + LongestMs / 1000);
+        if (ns > MaxQuestionMs * (double)Ms) throw new Refusal((long)(ns / 1e9) + " s are too long for one question, which takes at most " + MaxQuestionMs / 1000 + " s");
     }
 }

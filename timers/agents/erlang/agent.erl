@@ -1,11 +1,11 @@
-%% The clocks of Erlang over the agent protocol, version 1.
-%% Time that is read is consed to a list, as nothing else can be kept in a loop; each question has a process of its own with room for it,
-%% so that nothing is collected meanwhile.
+%% Answers questions about the clocks of Erlang in the agent protocol, version 1 (docs/agents.md). The words in angle quotes are filled
+%% in from clocks.json. Readings are added to a list, because a loop cannot store them in another way; each question is answered by a new
+%% process whose heap is large enough for the list, so that no garbage is collected meanwhile.
 -module(agent).
 -export([main/0]).
 
 micros({Mega, Seconds, Micros}) -> (Mega * 1000000 + Seconds) * 1000000 + Micros.
-%% Rounded up, as a user has to.
+%% Milliseconds, rounded up.
 millis(Ns) -> (Ns + 999999) div 1000000.
 now_ns() -> erlang:monotonic_time(nanosecond).
 
@@ -55,7 +55,7 @@ answer("waits", "«id»", [Late, Most, Repeat | Lengths]) ->
     waits(fun wait_«n»/1, Late, Most, lists:append(lists:duplicate(Repeat, Each)), []);
 answer("periods", "«id»", [Period, Count | Stalls]) -> periods(fun wait_«n»/1, Period, 0, Count, Stalls, []);
 %% end each
-answer(_, _, _) -> error('this agent does not know that').
+answer(_, _, _) -> error('this agent does not know the question').
 
 compute(Ns) -> compute_until(now_ns() + Ns).
 compute_until(End) ->
@@ -64,14 +64,14 @@ compute_until(End) ->
         _ -> ok
     end.
 
-%% Sleeps, but for the end, as sleeping ends late.
+%% Waits for a pause. Its end is computed, because sleeping ends late.
 pause(Ns) ->
     End = now_ns() + Ns,
     timer:sleep(max(Ns - 1200000, 0) div 1000000),
     compute_until(End).
 
 advance(Read, During, Ms) ->
-    %% The first reads of both find cold caches.
+    %% The first read of each clock is dropped, because it finds cold caches.
     now_ns(),
     Read(),
     StartReference = now_ns(),
@@ -100,18 +100,18 @@ periods(Wait, Period, At, Count, Stalls, Told) ->
     lists:member(At, Stalls) andalso compute(Period * 7 div 2),
     periods(Wait, Period, At + 1, Count, Stalls, [1, Now | Told]).
 
-%% Words that an answer takes at most, with what is made of it; clocks that tell more than 59 bits make something with each call.
-room("intervals", [Repeat | Work]) -> 40 * Repeat * length(Work);
-room("batches", [Calls, Repeat]) -> (40 + 8 * Calls) * Repeat;
-room("readings", [Count]) -> 40 * Count;
-room("comparisons", [_, Count, Repeat]) -> 80 * Count * Repeat;
-room(_, _) -> 0.
-%% No process has more than so many to begin with.
--define(MOST_WORDS, 20000000).
+%% The maximum number of words of memory for an answer; a reading of more than 59 bits needs memory too.
+answer_words("intervals", [Repeat | Work]) -> 40 * Repeat * length(Work);
+answer_words("batches", [Calls, Repeat]) -> (40 + 8 * Calls) * Repeat;
+answer_words("readings", [Count]) -> 40 * Count;
+answer_words("comparisons", [_, Count, Repeat]) -> 80 * Count * Repeat;
+answer_words(_, _) -> 0.
+%% The maximum initial heap of a process, in words.
+-define(MAX_WORDS, 20000000).
 
-%% In a process of its own, that can hold what it answers without a collection.
-asked(Op, Id, Amounts) ->
-    Words = 10000 + min(room(Op, Amounts), ?MOST_WORDS),
+%% Answers a question in a new process whose heap holds the answer without a garbage collection.
+answer_in_new_process(Op, Id, Amounts) ->
+    Words = 10000 + min(answer_words(Op, Amounts), ?MAX_WORDS),
     Self = self(),
     Ask = fun() ->
         Result =
@@ -148,9 +148,9 @@ refusal(Why) ->
     Text = lists:flatten(io_lib:format("~0p", [Why])),
     ["{\"error\":\"", [case lists:member(C, "\"\\\n") of true -> $'; false -> C end || C <- Text], "\"}"].
 
-%% What numbers stand among the words of a question, after the id of its timer; what is done meanwhile is one of them.
+%% The numbers among the words of a question, after the id of its timer; `spin` and `sleep` become 0 and 1.
 amounts(["reference", "monotonic_time" | Rest]) -> amounts(Rest);
-amounts(["reference" | _]) -> error('this agent times by one clock only');
+amounts(["reference" | _]) -> error('this agent has one reference only');
 amounts(["other-spin" | _]) -> error('this agent has no second thread');
 amounts(["spin" | Rest]) -> [0 | amounts(Rest)];
 amounts(["sleep" | Rest]) -> [1 | amounts(Rest)];
@@ -161,12 +161,12 @@ amounts([Word | Rest]) ->
     end;
 amounts([]) -> [].
 
-%% The answer to a line of JSON, whose keys and values are read as words.
+%% Answers a question, a line of JSON, whose keys and values are read as words.
 reply(Line) ->
     case string:lexemes(lists:flatten(string:replace(Line, "\":", " ", all)), "{}[]\", \n") of
         [_, "hello" | _] -> hello();
-        [_, Op, _, Id | Rest] -> asked(Op, Id, amounts(Rest));
-        _ -> refusal('this agent does not know that')
+        [_, Op, _, Id | Rest] -> answer_in_new_process(Op, Id, amounts(Rest));
+        _ -> refusal('this agent does not know the question')
     end.
 
 serve() ->

@@ -1,4 +1,5 @@
-// The clocks of Go over the agent protocol, version 1.
+// Answers questions about the clocks of Go in the agent protocol, version 1 (docs/agents.md). The words in angle quotes are filled
+// in from clocks.json.
 package main
 
 import (
@@ -44,7 +45,7 @@ func work(state uint64, units int64) uint64 {
 	return state
 }
 
-// Room for as many values of the type of one.
+// A slice for the given number of readings of the type of the first argument.
 func room[T any](_ T, count int64) []T { return make([]T, count) }
 
 func each[T any](values []T, ticks func(T) int64) []int64 {
@@ -62,7 +63,7 @@ func differences(first, second []int64) []int64 {
 	return first
 }
 
-// What a clock is asked. Each has loops of its own.
+// The functions that answer the questions about a clock, generated for each clock.
 type clock struct {
 	intervals   func(units, repeat int64) []int64
 	batches     func(calls, repeat int64) []int64
@@ -128,12 +129,12 @@ func comparisons«n»(units, count int64) []int64 {
 	return told
 }
 
-// Two threads take turns: thread 0 takes 0, 3, 4, 7 …, so that the roles alternate.
+// Two threads read in turn. Thread 0 makes the readings 0, 3, 4, 7 …, so that the roles alternate.
 func handoffs«n»(count int64) []int64 {
-	places := room(read«n»(), 2*count)
+	values := room(read«n»(), 2*count)
 	var turn atomic.Int64
 	take := func(thread int) {
-		for at := range places {
+		for at := range values {
 			if (at+1)/2%2 != thread {
 				continue
 			}
@@ -142,7 +143,7 @@ func handoffs«n»(count int64) []int64 {
 					runtime.Gosched()
 				}
 			}
-			places[at] = «call»
+			values[at] = «call»
 			turn.Store(int64(at) + 1)
 		}
 	}
@@ -150,7 +151,7 @@ func handoffs«n»(count int64) []int64 {
 	go func() { take(1); done <- true }()
 	take(0)
 	<-done
-	return each(places, ticks«n»)
+	return each(values, ticks«n»)
 }
 
 // end each
@@ -172,7 +173,7 @@ func compute(ns int64) {
 	}
 }
 
-// Sleeps, but for the end, as sleeping ends late.
+// Waits for a pause. Its end is computed, because sleeping ends late.
 func pause(ns int64) {
 	end := nanotime() + ns
 	if ns > 200e3 {
@@ -189,7 +190,7 @@ func advance(asked *clock, during, ms int64) []int64 {
 			}
 		}()
 	}
-	// The first reads of both find cold caches.
+	// The first read of each clock is dropped, because it finds cold caches.
 	nanotime()
 	asked.read()
 	startReference, start := nanotime(), asked.read()
@@ -236,7 +237,7 @@ func periods(wait func(int64), period, count int64, stalls []int64) (values []in
 }
 
 func answer(op, id string, amounts []int64) ([]int64, error) {
-	// What lacks amounts ends in the recovery of `reply`.
+	// If amounts are missing, the index is out of range and `reply` recovers.
 	if wait := waiters[id]; wait != nil && op == "waits" {
 		return waits(wait, amounts[0], amounts[1], amounts[2], amounts[3:]), nil
 	} else if wait != nil && op == "periods" {
@@ -244,7 +245,7 @@ func answer(op, id string, amounts []int64) ([]int64, error) {
 	}
 	asked := clocks[id]
 	if asked == nil {
-		return nil, errors.New("there is no such timer here")
+		return nil, errors.New("this agent has no such timer")
 	}
 	switch op {
 	case "intervals":
@@ -261,16 +262,16 @@ func answer(op, id string, amounts []int64) ([]int64, error) {
 		return asked.comparisons(amounts[0], amounts[1]*amounts[2]), nil
 	case "handoffs":
 		if len(amounts) > 1 {
-			return nil, errors.New("Go chooses no CPUs for its threads")
+			return nil, errors.New("Go cannot choose the CPUs of its threads")
 		}
 		return asked.handoffs(amounts[0]), nil
 	case "advance":
 		return advance(asked, amounts[0], amounts[1]), nil
 	}
-	return nil, errors.New("this agent does not know that")
+	return nil, errors.New("this agent does not know the question")
 }
 
-// The answer to a line of JSON, whose keys and values are read as words.
+// Answers a question, a line of JSON, whose keys and values are read as words.
 func reply(line string) (text string) {
 	refuse := func(why any) string { return fmt.Sprintf("{\"error\":%q}", fmt.Sprint(why)) }
 	defer func() {
@@ -291,7 +292,7 @@ func reply(line string) (text string) {
 		} else if number, why := strconv.ParseInt(word, 10, 64); why == nil {
 			amounts = append(amounts, number)
 		} else if word == "reference" && words[at+5] != "nanotime" {
-			return refuse("this agent times by one clock only")
+			return refuse("this agent has one reference only")
 		}
 	}
 	var before, after runtime.MemStats

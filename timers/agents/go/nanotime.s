@@ -1,1 +1,1 @@
-// So that agent.go may declare a function without a body, which the linker finds in the runtime.
+// This file lets agent.go declare a function without a body, which the linker finds in the runtime.

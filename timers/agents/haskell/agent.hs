@@ -1,4 +1,5 @@
--- The clocks of Haskell over the agent protocol, version 1.
+-- Answers questions about the clocks of Haskell in the agent protocol, version 1 (docs/agents.md). The words in angle quotes are filled
+-- in from clocks.json.
 {-# LANGUAGE BangPatterns #-}
 module Main (main) where
 
@@ -18,7 +19,7 @@ import System.IO
 import System.Info (compilerVersion)
 import System.Mem (performMinorGC)
 
--- Seconds of a Double that were nanoseconds before: the one nearest to a whole number of them gives them back.
+-- Converts a Double of seconds to nanoseconds. Exact, because the clock counts whole nanoseconds.
 nanoseconds :: Double -> Integer
 nanoseconds v = round (v * 1e9)
 
@@ -78,7 +79,7 @@ clock«n» = Clock {intervals = intervals«n», batches = batches«n», readings
       pure (concat [[toInteger before, ticks«n» v, toInteger after] | (before, v, after) <- rows])
 -- end each
 
--- As `forM [1 .. count]`, strict in what comes.
+-- As `forM [1 .. count]`, but evaluates each result.
 forM' :: Int -> (Int -> IO a) -> IO [a]
 forM' count act = go count []
   where
@@ -115,7 +116,7 @@ compute ns = do
         when (at < end) go
   go
 
--- Sleeps, but for the end, as sleeping ends late.
+-- Waits for a pause. Its end is computed, because sleeping ends late.
 pause :: Integer -> IO ()
 pause ns = do
   end <- (+ ns) <$> now
@@ -125,7 +126,7 @@ pause ns = do
 
 advance :: Clock -> Integer -> Integer -> IO [Integer]
 advance clock during ms = do
-  -- The first reads of both find cold caches.
+  -- The first read of each clock is dropped, because it finds cold caches.
   _ <- now
   _ <- reading clock >>= evaluate
   startReference <- now >>= evaluate
@@ -167,17 +168,17 @@ answer kept op name amounts = case (op, amounts) of
   ("advance", [during, ms]) -> advance clock during ms
   ("waits", late : most : repeats : lengths) -> waits kept waiter late most (concat (replicate (fromInteger repeats) (zip [0 ..] lengths)))
   ("periods", period : count : stalls) -> periods waiter period count stalls
-  _ -> ioError (userError "this agent does not know that")
+  _ -> ioError (userError "this agent does not know the question")
   where
-    find = maybe (error "there is no such timer here") id . lookup name
+    find = maybe (error "this agent has no such timer") id . lookup name
     clock = find clocks
     waiter = find waiters
 
--- What numbers stand among the words of a question, after the id of its timer; what is done meanwhile is one of them.
+-- The numbers among the words of a question, after the id of its timer; `spin` and `sleep` become 0 and 1.
 amountsOf :: [String] -> [Integer]
 amountsOf ("reference" : timedBy : rest)
   | timedBy == "getMonotonicTimeNSec" = amountsOf rest
-  | otherwise = error "this agent times by one clock only"
+  | otherwise = error "this agent has one reference only"
 amountsOf (word : rest) = case word of
   "spin" -> 0 : amountsOf rest
   "sleep" -> 1 : amountsOf rest
@@ -185,7 +186,7 @@ amountsOf (word : rest) = case word of
   _ -> [number | (number, "") <- reads word] ++ amountsOf rest
 amountsOf [] = []
 
--- The answer to a line of JSON, whose keys and values are read as words.
+-- Answers a question, a line of JSON, whose keys and values are read as words.
 reply :: IORef Word64 -> String -> IO String
 reply kept line = case words (blank line) of
   _ : "hello" : _ -> pure ("{\"protocol\":1,\"ops\":[],\"runtime\":{\"name\":\"GHC\",\"version\":\"" ++ showVersion compilerVersion
@@ -195,7 +196,7 @@ reply kept line = case words (blank line) of
     performMinorGC
     values <- answer kept op name (amountsOf rest)
     pure ("{\"values\":" ++ show values ++ "}")
-  _ -> ioError (userError "this agent does not know that")
+  _ -> ioError (userError "this agent does not know the question")
   where
     blank ('"' : ':' : rest) = ' ' : blank rest
     blank (c : rest) = (if c `elem` "{}[]\"," then ' ' else c) : blank rest

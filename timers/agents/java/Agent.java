@@ -14,13 +14,13 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * The timers of the Java platform over the agent protocol, version 1. Arguments are ids of timers that will be asked for:
- * their loops are warm before the first answer.
+ * Answers questions about the timers of the Java platform in the agent protocol, version 1 (docs/agents.md). The arguments
+ * are ids of timers; their loops are warmed up before the first answer.
  */
 public final class Agent {
-    private static final int MOST_VALUES = 1_000_000;
+    private static final int MAX_VALUES = 1_000_000;
     private static final Map<String, Clock> OPEN = new HashMap<>();
-    /** What `hello` names: all, or those that were asked for. */
+    /** The ids that the answer to `hello` names: those of the arguments; all if there are no arguments. */
     private static final Set<String> SERVED = new LinkedHashSet<>();
     private static final Set<String> SERVED_WAITERS = new LinkedHashSet<>();
     private static final Set<Waiter> WARM = new HashSet<>();
@@ -47,8 +47,8 @@ public final class Agent {
             try {
                 answer = answer(Json.words(line));
             } catch (Exception | Error why) {
-                boolean told = why instanceof IllegalArgumentException && !(why instanceof NumberFormatException);
-                answer = "{\"error\":" + Json.quoted(told ? why.getMessage() : why.toString()) + '}';
+                boolean refused = why instanceof IllegalArgumentException && !(why instanceof NumberFormatException);
+                answer = "{\"error\":" + Json.quoted(refused ? why.getMessage() : why.toString()) + '}';
             }
             out.write((answer + '\n').getBytes(StandardCharsets.UTF_8));
             out.flush();
@@ -65,7 +65,7 @@ public final class Agent {
             Pairs.of(clock(id), reference);
             Pairs.of(clock(Clocks.FLOOR), reference);
         } catch (Exception | Error why) {
-            // Who asks for it will hear why.
+            // A request for this timer reports the reason.
         }
     }
 
@@ -93,21 +93,21 @@ public final class Agent {
             }
             case "handoffs": return handoffs(timer(request), amounts(request, "cpus"), count(request, "count"));
             case "comparisons": {
-                long[] flat = new long[several(3 * count(request, "repeat"), count(request, "count"))];
+                long[] flat = new long[product(3 * count(request, "repeat"), count(request, "count"))];
                 Pairs.of(clock(text(request, "timers")), reference).comparisons(number(request, "work"), flat);
                 return flat;
             }
-            case "advance": return Together.advance(clock(text(request, "timers")), reference, text(request, "during"), count(request, "ms"));
+            case "advance": return TwoThreads.advance(clock(text(request, "timers")), reference, text(request, "during"), count(request, "ms"));
             case "waits": {
                 long[] lengths = amounts(request, "request_ns");
                 int repeat = count(request, "repeat");
-                several(5 * lengths.length, repeat);
+                product(5 * lengths.length, repeat);
                 double late = text(request, "break_ns").equals("-1") ? Double.POSITIVE_INFINITY : number(request, "break_ns");
                 return Waits.waits(waiter(text(request, "timer")), reference, lengths, repeat, number(request, "pause_ns"), late);
             }
             case "arms": return Waits.arms(waiter(text(request, "timer")), reference, count(request, "repeat"));
             case "periods": return Waits.periods(waiter(text(request, "timer")), reference, number(request, "period_ns"),
-                several(2, number(request, "count")) / 2, amounts(request, "stalls"));
+                product(2, number(request, "count")) / 2, amounts(request, "stalls"));
             default: throw new IllegalArgumentException("this agent does not know `" + op + '`');
         }
     }
@@ -127,7 +127,7 @@ public final class Agent {
                     .append(clock.kind == null ? "" : clock.kind.declared())
                     .append(",\"ns_per_tick\":").append(Double.isNaN(clock.nsPerTick) ? "null" : clock.nsPerTick)
                     .append(",\"reference\":").append(id.equals(Clocks.REFERENCE)).append('}');
-            } catch (NotHere why) {
+            } catch (ClockUnavailable why) {
                 missing.append(missing.length() == 0 ? "" : ",").append(missing(id, why.getMessage(), why.remedy));
             } catch (Exception | Error why) {
                 missing.append(missing.length() == 0 ? "" : ",").append(missing(id, why.toString(), null));
@@ -150,7 +150,7 @@ public final class Agent {
     }
 
     private static long[] intervals(Questions loops, long[] work, int repeat) {
-        long[] all = new long[several(work.length, repeat)];
+        long[] all = new long[product(work.length, repeat)];
         long[][] rows = new long[work.length][repeat];
         for (int at = 0; at < rows.length; at++) {
             loops.intervals(work[at], rows[at]);
@@ -163,19 +163,19 @@ public final class Agent {
 
     private static long[] handoffs(Clock timer, long[] cpus, int count) throws InterruptedException {
         if (timer.isPerThread()) {
-            throw new IllegalArgumentException(timer.label + " counts for one thread only");
+            throw new IllegalArgumentException(timer.label + " counts for one thread only; readings of two threads cannot be compared");
         }
         if (cpus.length > 0) {
-            throw new IllegalArgumentException("Java chooses no CPUs for its threads");
+            throw new IllegalArgumentException("Java cannot choose the CPUs of its threads");
         }
-        return Together.handoffs(timer, count);
+        return TwoThreads.handoffs(timer, count);
     }
 
-    /** Warm. */
+    /** The sleep primitive or periodic timer with this id, warmed up. */
     private static Waiter waiter(String id) throws Exception {
         Waiter waiter = Waiter.ALL.get(id);
         if (waiter == null) {
-            throw new IllegalArgumentException("there is no timer `" + id + "` that waits here");
+            throw new IllegalArgumentException("this agent has no sleep primitive or periodic timer `" + id + '`');
         }
         if (WARM.add(waiter)) {
             Waits.warm(waiter, clock(Clocks.REFERENCE));
@@ -200,11 +200,11 @@ public final class Agent {
         return clock;
     }
 
-    /** The only word of a key. */
+    /** The value of a key that has a single value. */
     private static String text(Map<String, List<String>> request, String key) {
         List<String> words = request.get(key);
         if (words == null || words.size() != 1) {
-            throw new IllegalArgumentException("the request needs one `" + key + '`');
+            throw new IllegalArgumentException("the request needs a single value for `" + key + '`');
         }
         return words.get(0);
     }
@@ -214,13 +214,13 @@ public final class Agent {
     }
 
     private static int count(Map<String, List<String>> request, String key) {
-        return several(1, number(request, key));
+        return product(1, number(request, key));
     }
 
-    /** So many times as many values, if an answer may hold them. */
-    private static int several(int times, long count) {
-        if (count > MOST_VALUES / Math.max(times, 1)) {
-            throw new IllegalArgumentException("at most " + MOST_VALUES + " values fit an answer");
+    /** The product of both numbers, if an answer may hold so many values. */
+    private static int product(int times, long count) {
+        if (count > MAX_VALUES / Math.max(times, 1)) {
+            throw new IllegalArgumentException("at most " + MAX_VALUES + " values fit one answer");
         }
         return times * (int) count;
     }
@@ -237,10 +237,10 @@ public final class Agent {
         try {
             number = Long.parseLong(word);
         } catch (NumberFormatException why) {
-            // It is none.
+            // The number stays negative, which is refused below.
         }
         if (number < 0) {
-            throw new IllegalArgumentException("`" + word + "` is no amount");
+            throw new IllegalArgumentException("`" + word + "` is not a non-negative integer of 63 bits");
         }
         return number;
     }

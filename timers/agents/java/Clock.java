@@ -1,21 +1,21 @@
-/** A timer method. Each has a class of its own, so that whoever knows the class knows the call. */
+/** A timer method. Each has its own class, so that a compiler that knows the class also knows the call. */
 public abstract class Clock {
-    /** The id by which requests name it. */
+    /** The id in requests. */
     final String id;
     /** The call itself. */
     final String label;
-    /** What Kuperberg, Krogmann and Reussner (ICPE 2011, table 1) call it; null for those that came later. */
+    /** The abbreviation of Kuperberg, Krogmann and Reussner (ICPE 2011, table 1); null if the table does not have the timer. */
     final String legend;
-    /** Nanoseconds in a tick. */
+    /** Nanoseconds per tick. */
     final double nsPerTick;
-    /** What its documentation says that it is; null for what reads nothing. */
+    /** The documented kind of clock; null for the timer that reads nothing. */
     final Kind kind;
 
-    /** What clocks are. */
+    /** A kind of clock with its declared properties. */
     enum Kind {
-        /** Wall time since some moment. Linux slews it, and stops it while the machine sleeps. */
+        /** Elapsed time since an arbitrary origin. On Linux NTP slews it, and it stops while the machine is suspended. */
         STEADY("system-clock", "wall", false, ",\"slewed\":true,\"runs_in_suspend\":false"),
-        /** Wall time of the calendar, which is set. */
+        /** The date and time, which can be set. */
         CALENDAR("system-clock", "wall", true, ",\"slewed\":true,\"runs_in_suspend\":true"),
         /** CPU time of the process. */
         PROCESS("cpu-time", "process-cpu", false, OF_CPU_TIME),
@@ -30,7 +30,7 @@ public abstract class Clock {
                 + ",\"needs_fence\":false" + (linux ? onLinux : "");
         }
 
-        /** As members of a timer in the answer to hello. */
+        /** The properties as members of a timer in the answer to `hello`. */
         String declared() {
             return declared;
         }
@@ -46,14 +46,14 @@ public abstract class Clock {
         this.kind = kind;
     }
 
-    /** Whether it counts for one thread only, so that the readings of two cannot be compared. */
+    /** Whether the timer counts for one thread only, so that readings of two threads cannot be compared. */
     final boolean isPerThread() {
         return kind == Kind.THREAD;
     }
 
-    /** Makes the call and returns what it says, in ticks. */
+    /** Makes the call and returns the reading in ticks. */
     public abstract long read();
 
-    /** Makes the call and keeps what it returns, as it is. */
+    /** Makes the call and stores the unchanged result. */
     public abstract void call();
 }

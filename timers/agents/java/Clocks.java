@@ -6,17 +6,20 @@ import java.util.Map;
 
 /** The timer methods of the platform. A new one is a class here and a line in {@link #ALL}. */
 final class Clocks {
-    /** Opens a clock; what it throws is why the clock cannot be read. */
+    /** Opens a clock; the exception states the reason why the clock cannot be read. */
     interface Opener {
         Clock open() throws Exception;
     }
 
-    /** Reads nothing: what the loops themselves cost. */
+    /** The id of the clock that reads nothing, which shows the cost of the loops themselves. */
     static final String FLOOR = "null";
-    /** Times the others. */
+    /** The id of the clock that times the others. */
     static final String REFERENCE = "nanoTime";
 
-    /** By id. Opened when asked for: management alone takes as long to load as the rest of a virtual machine. */
+    /**
+     * The clocks by id. Each is opened at the first request, because loading the management classes takes as long as starting
+     * the virtual machine.
+     */
     static final Map<String, Opener> ALL = new LinkedHashMap<>();
 
     static {
@@ -32,23 +35,23 @@ final class Clocks {
     }
 
     /*
-     * Keep what calls return. A plain store is enough: the compiler may put it behind the loop, but not the call. A call of
-     * a native method is opaque to C1 and C2, and so are nanoTime and currentTimeMillis, which they know: C2 makes each a
-     * call of the runtime that hangs on the flow of control and not on its inputs, so that two are never taken for one, and
-     * none is moved or dropped though nobody looks at what it returns (LibraryCallKit::inline_native_time_funcs). All other
-     * methods here end in one of these. A volatile store would cost a fence a call.
+     * The results of calls are stored here, so that the calls are not removed. A plain store is enough: the compiler may move
+     * the store behind the loop, but not the call. A call of a native method is opaque to the compilers C1 and C2. C2 compiles
+     * nanoTime and currentTimeMillis to calls of the runtime that depend on the control flow and not on inputs, so that it
+     * neither merges, moves nor removes them (LibraryCallKit::inline_native_time_funcs). All other methods here end in one of
+     * these calls. A volatile store would add a fence to each call.
      */
     static long kept;
     static Object keptObject;
 
     private Clocks() {}
 
-    /** In a file of its own that is left out where the compiler does not know the class. */
+    /** The class is in its own file, which is not compiled if the compiler does not know jdk.internal.perf. */
     private static Clock perf() throws Exception {
         try {
             return (Clock) Class.forName("HighResCounter").getDeclaredConstructor().newInstance();
         } catch (ReflectiveOperationException | LinkageError why) {
-            throw new NotHere(
+            throw new ClockUnavailable(
                 "this JDK does not let jdk.internal.perf.Perf be used (" + why + ')',
                 "probe with an OpenJDK, 11 or later, which has the package; a host started by hand needs --add-exports"
                     + " java.base/jdk.internal.perf=ALL-UNNAMED; the sun.misc.Perf of JDK 8 is not supported",
@@ -100,7 +103,7 @@ final class Clocks {
 
     private static void enable(ThreadMXBean bean) {
         if (!bean.isCurrentThreadCpuTimeSupported()) {
-            throw new UnsupportedOperationException("this virtual machine does not know the CPU time of a thread");
+            throw new UnsupportedOperationException("this virtual machine does not report the CPU time of a thread");
         }
         bean.setThreadCpuTimeEnabled(true);
     }
@@ -112,7 +115,7 @@ final class Clocks {
         ProcessCpu() {
             super("getProcessCpuTime", "OperatingSystemMXBean.getProcessCpuTime()", "PCT", 1, Kind.PROCESS);
             if (BEAN.getProcessCpuTime() < 0) {
-                throw new UnsupportedOperationException("this platform does not know the CPU time of a process");
+                throw new UnsupportedOperationException("this platform does not report the CPU time of a process");
             }
         }
 

@@ -1,6 +1,6 @@
 import jdk.internal.perf.Perf;
 
-/** The counter behind the performance data of the virtual machine. Needs --add-exports java.base/jdk.internal.perf. */
+/** The counter with which the virtual machine times its performance data. Needs --add-exports java.base/jdk.internal.perf. */
 final class HighResCounter extends Clock {
     private static final Perf PERF = Perf.getPerf();
 

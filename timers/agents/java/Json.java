@@ -5,7 +5,7 @@ import java.util.Map;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** As much JSON as requests need: for each key the words that follow it. */
+/** The part of JSON that requests need: for each key, the list of the values that follow it. */
 final class Json {
     private static final Pattern WORD = Pattern.compile("\"([^\"]*)\"(:?)|[^\\s\\[\\]{},:\"]+");
 
@@ -25,7 +25,7 @@ final class Json {
         return words;
     }
 
-    /** A string as JSON writes it. */
+    /** The text as a string of JSON. */
     static String quoted(String text) {
         StringBuilder quoted = new StringBuilder("\"");
         for (char c : text.toCharArray()) {

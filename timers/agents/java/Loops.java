@@ -1,14 +1,13 @@
 /**
- * The hot loops. The class is loaded anew for each pair of a timer and a reference ({@link Pairs}), so that both are
- * constants to the compiler: it knows their classes, puts their calls in place, and nothing another timer did in the same
- * loops stands in its profile.
+ * The hot loops. The class is loaded again for each pair of a timer and a reference ({@link Pairs}), so that the
+ * compiler treats both as constants and inlines their calls, and its profile contains no calls of other timers.
  */
 public final class Loops implements Questions {
     private static final Clock TIMER = Pairs.timer;
     private static final Clock REFERENCE = Pairs.reference;
     /** Multiplier of a linear congruential generator (Steele and Vigna 2022, table 5). */
     private static final long MULTIPLIER = 0xd1342543de82ef95L;
-    /** Always 1. The compiler does not know it, so that it can neither unroll nor shorten a loop that counts with it. */
+    /** Always 1. The compiler does not know the value, so that it can neither unroll nor shorten a loop that counts by it. */
     private static long one = 1;
     private static long state = 1;
 

@@ -2,9 +2,9 @@ import java.io.InputStream;
 import java.util.HashMap;
 import java.util.Map;
 
-/** A copy of {@link Loops} for each pair of a timer and a reference, warm before it is used. */
+/** Copies of {@link Loops}, one for each pair of a timer and a reference, warmed up before use. */
 public final class Pairs {
-    /** What the copy that is being loaded reads. */
+    /** The timer and the reference of the copy that is being loaded. */
     public static Clock timer;
     public static Clock reference;
 
@@ -18,7 +18,7 @@ public final class Pairs {
         if (loops == null) {
             Pairs.timer = timer;
             Pairs.reference = reference;
-            loops = (Questions) new Copy().again("Loops").getDeclaredConstructor().newInstance();
+            loops = (Questions) new Copy().loadAgain("Loops").getDeclaredConstructor().newInstance();
             warm(loops);
             WARM.put(pair, loops);
         }
@@ -26,8 +26,8 @@ public final class Pairs {
     }
 
     /**
-     * Long enough for the optimising compiler, with all kinds of amounts, so that none is new to the compiled code. The
-     * runner sees in the log when that was not enough.
+     * Runs the loops until the optimising compiler has compiled them, with various amounts, so that no amount is new to the
+     * compiled code. If this is not enough, timermeter finds later compilations in the log.
      */
     private static void warm(Questions loops) {
         for (int round = 0; round < 1_000; round++) {
@@ -46,7 +46,7 @@ public final class Pairs {
             super(Pairs.class.getClassLoader());
         }
 
-        Class<?> again(String name) throws Exception {
+        Class<?> loadAgain(String name) throws Exception {
             try (InputStream code = getParent().getResourceAsStream(name + ".class")) {
                 byte[] bytes = code.readAllBytes();
                 return defineClass(name, bytes, 0, bytes.length);

@@ -1,14 +1,14 @@
-/** The questions that need loops. */
+/** The questions that are answered by hot loops. */
 public interface Questions {
-    /** Read, work, read: the differences. */
+    /** For each element: reads the timer, does `work` units of work, reads the timer again, and stores the difference. */
     void intervals(long work, long[] differences);
 
-    /** Read the reference, call the timer so many times, read the reference: the differences. */
+    /** For each element: reads the reference, calls the timer `calls` times, reads the reference, and stores the difference. */
     void batches(long calls, long[] differences);
 
-    /** Successive readings. */
+    /** Fills the array with successive readings. */
     void readings(long[] readings);
 
-    /** As often as three values fit: read the reference, the timer, the reference; then work. */
+    /** For each three elements: stores readings of the reference, the timer and the reference, then does `work` units of work. */
     void comparisons(long work, long[] values);
 }

@@ -9,14 +9,14 @@ import java.util.concurrent.locks.LockSupport;
 import static java.util.concurrent.TimeUnit.HOURS;
 import static java.util.concurrent.TimeUnit.NANOSECONDS;
 
-/** A timer method that waits. A new one is a line in {@link #ALL}. */
+/** A sleep primitive or a periodic timer. A new one is a line in {@link #ALL}. */
 abstract class Waiter {
     private static final long MS = 1_000_000;
 
-    /** Waits for nothing: what is around a wait. */
+    /** The id of the entry that does not wait, which shows the overhead of the measuring loop. */
     static final String FLOOR = "nothing";
 
-    /** By id. */
+    /** The entries by id. */
     static final Map<String, Waiter> ALL = new LinkedHashMap<>();
 
     static {
@@ -24,7 +24,7 @@ abstract class Waiter {
         add(new Blocking("Thread.sleep-ns", "Thread.sleep(ms, ns)", 1, ns -> Thread.sleep(ns / MS, (int) (ns % MS))));
         add(new Blocking("parkNanos", "LockSupport.parkNanos(ns)", 1, ns -> LockSupport.parkNanos(ns)));
         add(new Scheduled());
-        add(new Blocking(FLOOR, "waits for nothing", 1, ns -> {}));
+        add(new Blocking(FLOOR, "does not wait", 1, ns -> {}));
         add(new Repeated("scheduleAtFixedRate", (ns, tick) -> Pool.POOL.scheduleAtFixedRate(tick, ns, ns, NANOSECONDS)));
         add(new Repeated("scheduleWithFixedDelay", (ns, tick) -> Pool.POOL.scheduleWithFixedDelay(tick, ns, ns, NANOSECONDS)));
     }
@@ -32,9 +32,9 @@ abstract class Waiter {
     final String id;
     /** The call itself. */
     final String label;
-    /** Nanoseconds of the unit that a request is told in. */
+    /** The unit of requests, in nanoseconds. */
     final long unit;
-    /** The questions that it answers, as a list of JSON. */
+    /** The questions that the entry answers, as a list of JSON. */
     final String ops;
 
     Waiter(String id, String label, long unit, String ops) {
@@ -44,7 +44,7 @@ abstract class Waiter {
         this.ops = ops;
     }
 
-    /** As a waiter in the answer to hello. The kernel's timer slack is known of Linux. */
+    /** The entry in the answer to `hello`. The kernel's timer slack exists on Linux. */
     final String declared() {
         boolean linux = System.getProperty("os.name", "").equals("Linux");
         return "{\"id\":" + Json.quoted(id) + ",\"label\":" + Json.quoted(label) + ",\"ops\":" + ops + ",\"means\":\"blocks\",\"unit_ns\":"
@@ -55,37 +55,37 @@ abstract class Waiter {
         ALL.put(waiter.id, waiter);
     }
 
-    /** Calls `done` once so many nanoseconds have passed, perhaps from another thread. */
+    /** Calls `done` when the given number of nanoseconds has passed, perhaps on another thread. */
     void after(long ns, Runnable done) throws InterruptedException {
         throw refusal("waits");
     }
 
-    /** Arms and cancels. */
+    /** Arms a timer for an hour and cancels it. */
     void arm() {
         throw refusal("arms");
     }
 
-    /** Calls `tick` again and again. */
+    /** Calls `tick` every `ns` nanoseconds. */
     Future<?> every(long ns, Runnable tick) {
         throw refusal("periods");
     }
 
-    /** CPU time in nanoseconds of the threads that take part; negative where it is not told. */
+    /** The CPU time in nanoseconds of the threads that take part; negative if not reported. */
     long cpu() {
         return Cpu.KNOWN ? Cpu.BEAN.getCurrentThreadCpuTime() : -1;
     }
 
     private IllegalArgumentException refusal(String op) {
-        return new IllegalArgumentException(label + " does not answer `" + op + '`');
+        return new IllegalArgumentException(label + " does not support `" + op + '`');
     }
 
-    /** Management takes long to load. */
+    /** In its own class, because the management classes take long to load. */
     private static final class Cpu {
         static final ThreadMXBean BEAN = ManagementFactory.getThreadMXBean();
         static final boolean KNOWN = BEAN.isThreadCpuTimeSupported() && BEAN.isThreadCpuTimeEnabled();
     }
 
-    /** A wait that blocks. */
+    /** Blocks the calling thread for the given number of nanoseconds. */
     interface Wait {
         void block(long ns) throws InterruptedException;
     }
@@ -104,7 +104,7 @@ abstract class Waiter {
         }
     }
 
-    /** An executor with one thread, which does not keep the process alive, and is there before the first task comes. */
+    /** An executor with one thread, which does not keep the process alive and is started before the first task. */
     private static final class Pool {
         static final Thread ASKING = Thread.currentThread();
         static Thread working;
@@ -115,7 +115,7 @@ abstract class Waiter {
         });
 
         static {
-            // What was cancelled would stay for an hour.
+            // Otherwise a cancelled task would stay in the queue for an hour.
             POOL.setRemoveOnCancelPolicy(true);
             POOL.prestartCoreThread();
         }
@@ -134,13 +134,13 @@ abstract class Waiter {
             Pool.POOL.schedule(() -> {}, 1, HOURS).cancel(false);
         }
 
-        /** That of the process is told in ticks of 10 ms. */
+        /** The sum for both threads, because the CPU time of the process is reported in ticks of 10 ms. */
         @Override long cpu() {
             return Cpu.KNOWN ? Cpu.BEAN.getThreadCpuTime(Pool.ASKING.getId()) + Cpu.BEAN.getThreadCpuTime(Pool.working.getId()) : -1;
         }
     }
 
-    /** Schedules a task again and again. */
+    /** Schedules a task every `ns` nanoseconds. */
     interface Repetition {
         Future<?> every(long ns, Runnable tick);
     }

@@ -7,16 +7,16 @@ import java.util.stream.Collectors;
 
 /** Answers questions about sleep primitives and periodic timers. */
 final class Waits {
-    private static final long LONGEST_NS = 3_600_000_000_000L;
-    /** The end of a pause that is computed, as sleeping ends late. */
+    private static final long MAX_QUESTION_NS = 3_600_000_000_000L;
+    /** The length of the busy loop at the end of a pause, because sleeping ends late. */
     private static final long COMPUTED_NS = 200_000;
-    /** Long enough for both compilers to see all there is. */
+    /** The length of a warm-up, in which both compilers compile the code. */
     private static final long WARM_NS = 100_000_000;
     private static final Random RANDOM = new Random();
 
     private Waits() {}
 
-    /** What one wait sees. */
+    /** The measurement of one wait. */
     private static final class Watch implements Runnable {
         private final Waiter waiter;
         private final Clock reference;
@@ -45,7 +45,7 @@ final class Waits {
         }
     }
 
-    /** Waits of no length, or short periods, until the compilers have seen enough of them. */
+    /** Runs waits of length 0, or short periods, until the compilers have compiled the code. */
     static void warm(Waiter waiter, Clock reference) throws InterruptedException {
         if (waiter.ops.contains("periods")) {
             periods(waiter, reference, WARM_NS / 2_000, 2_000, new long[] {0});
@@ -60,13 +60,13 @@ final class Waits {
         }
     }
 
-    /** Five values for each wait. One later than `breakNs` is the last one. */
+    /** Returns five values per wait. A wait that is late by more than `breakNs` is the last one. */
     static long[] waits(Waiter waiter, Clock reference, long[] lengths, int repeat, long pauseNs, double breakNs) throws InterruptedException {
         double all = 0;
         for (long length : lengths) {
             all += (double) length + pauseNs;
         }
-        soon(all * repeat);
+        checkLength(all * repeat);
         Watch watch = new Watch(waiter, reference);
         long[] values = new long[5 * repeat * lengths.length];
         for (int at = 0; at < repeat * lengths.length; at++) {
@@ -92,12 +92,12 @@ final class Waits {
         return told;
     }
 
-    /** The reference at each tick, and for how many it stands, one after the other. */
+    /** Returns two values per tick: the reading of the reference, and the number of expirations, which is always 1. */
     static long[] periods(Waiter waiter, Clock reference, long periodNs, int count, long[] stalls) throws InterruptedException {
         if (periodNs == 0) {
-            throw new IllegalArgumentException("a period of 0 is none");
+            throw new IllegalArgumentException("the period must not be 0");
         }
-        soon((double) periodNs * (count + 4.0 * stalls.length));
+        checkLength((double) periodNs * (count + 4.0 * stalls.length));
         Set<Long> stalled = Arrays.stream(stalls).boxed().collect(Collectors.toSet());
         long[] told = new long[2 * count];
         Semaphore over = new Semaphore(count == 0 ? 1 : 0);
@@ -134,9 +134,9 @@ final class Waits {
         }
     }
 
-    private static void soon(double ns) {
-        if (ns > LONGEST_NS) {
-            throw new IllegalArgumentException((long) (ns / 1e9) + " s are too many: at most " + LONGEST_NS / 1_000_000_000);
+    private static void checkLength(double ns) {
+        if (ns > MAX_QUESTION_NS) {
+            throw new IllegalArgumentException((long) (ns / 1e9) + " s are too long for one question, which takes at most " + MAX_QUESTION_NS / 1_000_000_000 + " s");
         }
     }
 }

@@ -1,12 +1,12 @@
-// The clocks of engines of JavaScript over the agent protocol, version 1: `answer` takes a question, a line, and promises its answer, a
-// line too.
-// Deno, Bun and browsers share this text; each has a list of clocks of its own.
+// Answers questions about the clocks of JavaScript engines in the agent protocol, version 1 (docs/agents.md): `answer` takes a question
+// and returns a promise of the answer, each a line of JSON. Deno, Bun and browsers share this text; each has its own clocks.json, from
+// which the words in angle quotes are filled in.
 'use strict';
 const clocks = [];
 const waiters = {};
 
-// How a double of milliseconds is carried: as a whole number of nanoseconds where it is meant to be one and differs by no more than doubles
-// do, else in steps of its mantissa.
+// Returns the exact conversion of readings, doubles of milliseconds, to integers: nanoseconds if each reading is a whole number of
+// nanoseconds except for the rounding of doubles, otherwise steps of the mantissa.
 function ofDouble(read) {
   const isWhole = (value) => Math.abs(value * 1e6 - Math.round(value * 1e6)) < 0.05;
   const value = read();
@@ -15,13 +15,13 @@ function ofDouble(read) {
   for (let turn = 0; turn < 100; turn++) nanoseconds = isWhole(read()) && nanoseconds;
   if (!nanoseconds) return { ns: 1e6 / 2 ** digits, ticks: (v) => v * 2 ** digits };
   const ticks = (v) => {
-    if (!isWhole(v)) throw new Error(`${v} ms is no whole number of nanoseconds`);
+    if (!isWhole(v)) throw new Error(`${v} ms is not a whole number of nanoseconds`);
     return Math.round(v * 1e6);
   };
   return { ns: 1, ticks };
 }
 
-// Values that are numbers of one unit by themselves.
+// The conversion of readings that are integers already.
 function ofUnit() { return { ns: null, ticks: (v) => v }; }
 
 // each clock:
@@ -84,7 +84,8 @@ function compute(ns) {
 const sleep = (ms) => new Promise((resolve) => { setTimeout(resolve, ms); });
 const wait = (id, ns) => new Promise((resolve) => { waiters[id](ns / 1e6, resolve); });
 
-// Sleeps, but for the end, as sleeping ends late; and in a new turn of the event loop, whose time is fresh.
+// Sleeps, but for the end, as sleeping ends late; the next wait begins in a new turn of
+// the event loop, because a timer counts from the time at which its turn began.
 async function pause(ns) {
   const end = now() + ns;
   await sleep(Math.max(0, Math.floor(ns / 1e6) - 2));
@@ -92,7 +93,7 @@ async function pause(ns) {
 }
 
 async function advance(clock, during, ms) {
-  // The first reads of both find cold caches.
+  // The first read of each clock is dropped, because it finds cold caches.
   reference.read();
   clock.read();
   const [startReference, start] = [reference.read(), clock.read()];
@@ -132,7 +133,7 @@ async function values(op, id, amounts) {
   if (known && op === 'waits') return waits(id, amounts[0], amounts[1], amounts[2], amounts.slice(3));
   if (known && op === 'periods') return periods(id, amounts[0], amounts[1], amounts.slice(2));
   const clock = clocks.find((one) => one.id === id);
-  if (!clock || amounts.length === 0) throw new Error('this agent does not know that');
+  if (!clock || amounts.length === 0) throw new Error('this agent does not know the question');
   if (op === 'advance') return advance(clock, ...amounts);
   const count = op === 'comparisons' ? amounts[1] * amounts[2] : amounts[op === 'intervals' || op === 'readings' ? 0 : 1];
   const [first, second, third] = [blank(count), blank(count), blank(count)];
@@ -151,25 +152,26 @@ async function values(op, id, amounts) {
     case 'comparisons':
       clock.comparisons(amounts[0], first, second, third);
       return first.flatMap((before, at) => [reference.ticks(before), clock.ticks(second[at]), reference.ticks(third[at])]);
-    default: throw new Error('this agent does not know that');
+    default: throw new Error('this agent does not know the question');
   }
 }
 
-// Who carries this out, and the units of the clocks whose doubles are carried in their own steps.
+// The answer to `hello`: name and version of the engine, and the nanoseconds per tick of each clock.
 function hello() {
   const browser = typeof navigator === 'object' && /(Firefox|Chrome)\/([\d.]+)/.exec(navigator.userAgent);
   const [name, version] = typeof Deno === 'object' ? ['Deno', Deno.version.deno]
     : typeof Bun === 'object' ? ['Bun', Bun.version]
     : browser ? [browser[1] === 'Chrome' ? 'Chromium' : browser[1], browser[2]] : ['JavaScript', '?'];
   const timers = clocks.map(({ id, ns }) => ({ id, ns_per_tick: ns }));
-  // What the specification gives a page, and one that is isolated (High Resolution Time, *coarsen time*).
+  // The resolution in nanoseconds that the specification grants to an isolated page and to other pages (High Resolution Time, *coarsen
+  // time*).
   if (browser) timers[0].resolution_ns = globalThis.crossOriginIsolated ? 5000 : 100000;
   return { protocol: 1, runtime: { name, version }, timers, ops: [] };
 }
 
 async function reply(question) {
   if (question.op === 'hello') return hello();
-  if (question.reference && question.reference !== reference.id) throw new Error('this agent times by one clock only');
+  if (question.reference && question.reference !== reference.id) throw new Error('this agent has one reference only');
   if (question.during === 'other-spin') throw new Error('this agent has no second thread');
   const { op, timer, timers = [timer], reference: _, during, ...amounts } = question;
   const all = Object.values(amounts).flat();

@@ -1,4 +1,4 @@
-// Questions on standard input, answers on standard output, for engines that have both.
+// Reads questions from standard input and writes the answers to standard output, for engines that have both.
 import process from 'node:process';
 import { createInterface } from 'node:readline';
 import './agent.js';

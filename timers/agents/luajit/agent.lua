@@ -1,4 +1,5 @@
--- The clocks of LuaJIT over the agent protocol, version 1.
+-- Answers questions about the clocks of LuaJIT in the agent protocol, version 1 (docs/agents.md). The words in angle quotes are filled
+-- in from clocks.json.
 local ffi = require("ffi")
 ffi.cdef [[
   typedef struct { long tv_sec; long tv_nsec; } timespec;
@@ -15,7 +16,7 @@ local function monotonic()
   return tonumber(now.tv_sec) * 1e9 + tonumber(now.tv_nsec)
 end
 
--- Nanoseconds since 1970 need integers of 64 bits.
+-- Returns a 64-bit integer, because doubles cannot hold the nanoseconds since 1970.
 local function realtime()
   C.clock_gettime(REALTIME, now)
   return now.tv_sec * 1000000000LL + now.tv_nsec
@@ -86,7 +87,7 @@ local function compute(ns)
   while monotonic() < stop do end
 end
 
--- Sleeps, but for the end, as sleeping ends late.
+-- Waits for a pause. Its end is computed, because sleeping ends late.
 local function pause(ns)
   local stop = monotonic() + ns
   if ns > 200e3 then sleep(ns - 200e3) end
@@ -94,7 +95,7 @@ local function pause(ns)
 end
 
 local function advance(clock, during, ms)
-  -- The first reads of both find cold caches.
+  -- The first read of each clock is dropped, because it finds cold caches.
   monotonic()
   clock.read()
   local start_reference, start = monotonic(), clock.read()
@@ -137,7 +138,7 @@ end
 local function answer(op, id, amounts)
   if op == "waits" and waiters[id] then return waits(waiters[id], amounts) end
   if op == "periods" and waiters[id] then return periods(waiters[id], amounts) end
-  local clock, values = clocks[id] or error("there is no such timer", 0), {}
+  local clock, values = clocks[id] or error("this agent has no such timer", 0), {}
   local ticks = clock.ticks
   if op == "advance" then return advance(clock, amounts[1], amounts[2]) end
   local count = amounts[(op == "intervals" or op == "readings") and 1 or 2] or error("an amount is missing", 0)
@@ -160,18 +161,18 @@ local function answer(op, id, amounts)
       for _, value in ipairs { first[at], ticks(second[at]), third[at] } do values[#values + 1] = value end
     end
   else
-    error("this agent does not know that", 0)
+    error("this agent does not know the question", 0)
   end
   return values
 end
 
--- Integers of both kinds, as decimal digits.
-local function written(value)
+-- The decimal digits of an integer, which is a number or a 64-bit integer.
+local function to_digits(value)
   if type(value) == "cdata" then return (tostring(value):gsub("LL", "")) end
   return ("%.0f"):format(value)
 end
 
--- The answer to a line of JSON, whose keys and values are read as words.
+-- Answers a question, a line of JSON, whose keys and values are read as words.
 local function reply(line)
   local words, amounts = {}, {}
   for word in line:gsub('":', " "):gmatch('[^%s{}%[%]",]+') do words[#words + 1] = word end
@@ -181,16 +182,16 @@ local function reply(line)
   for at = 5, #words do
     local word = words[at]
     if word == "other-spin" then error("this agent has no second thread", 0) end
-    if word == "reference" and words[at + 1] ~= "clock_gettime" then error("this agent times by one clock only", 0) end
+    if word == "reference" and words[at + 1] ~= "clock_gettime" then error("this agent has one reference only", 0) end
     amounts[#amounts + 1] = word == "spin" and 0 or word == "sleep" and 1 or tonumber(word)
   end
   local values = answer(words[2], words[4], amounts)
-  for at, value in ipairs(values) do values[at] = written(value) end
+  for at, value in ipairs(values) do values[at] = to_digits(value) end
   return '{"values":[' .. table.concat(values, ",") .. "]}"
 end
 
 for line in io.lines() do
-  -- So that no collection falls into what comes, but for one that is large.
+  -- Garbage is collected now and not during the answer.
   collectgarbage()
   collectgarbage("stop")
   local done, text = pcall(reply, line)

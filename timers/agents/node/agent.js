@@ -1,42 +1,42 @@
-// The clocks of Node over the agent protocol, version 1. Needs --allow-natives-syntax; --expose-gc and a large young
-// generation keep collections rare.
+// Answers questions about the clocks of Node in the agent protocol, version 1 (docs/agents.md). Needs --allow-natives-syntax;
+// --expose-gc and a large young generation make garbage collections rare.
 //
-// Arguments are ids of clocks that will be asked for: their loops are compiled before the first answer.
+// The arguments are ids of clocks; their loops are compiled before the first answer.
 'use strict';
 const { performance, PerformanceObserver } = require('perf_hooks');
 const readline = require('readline');
 const { Worker } = require('worker_threads');
 const waiting = require('./waits.js');
 
-const MOST_VALUES = 1000000;
+const MAX_VALUES = 1000000;
 const OPS = ['intervals', 'batches', 'readings', 'handoffs', 'comparisons', 'advance', 'waits', 'arms', 'periods'];
 const REFERENCE = 'hrtime.bigint';
 const FLOOR = 'null';
 
-// Values are kept as they come and become integers afterwards. How a double becomes one: as a whole number of
-// nanoseconds where it is the double nearest to one, which can be had back from it; else in steps of its mantissa.
+// Returns the exact conversion of a clock's readings, doubles of milliseconds, to integers: nanoseconds if each reading is the
+// double nearest to a whole number of nanoseconds, otherwise steps of the mantissa. Readings are converted after the loop.
 function fromDouble(read) {
   const digits = 52 - Math.floor(Math.log2(read()));
   const nanoseconds = (value) => {
     const ticks = Math.round(value * 1e6);
-    if (ticks / 1e6 !== value) throw new Refusal(`${value} ms is no whole number of nanoseconds`);
+    if (ticks / 1e6 !== value) throw new Refusal(`${value} ms is not a whole number of nanoseconds`);
     return BigInt(ticks);
   };
   const steps = (value) => {
     const ticks = value * 2 ** digits;
-    if (!Number.isInteger(ticks)) throw new Refusal(`${value} ms is no whole number of steps of 2^-${digits} ms`);
+    if (!Number.isInteger(ticks)) throw new Refusal(`${value} ms is not a whole number of steps of 2^-${digits} ms`);
     return BigInt(ticks);
   };
   if (2 ** -digits < 0.5e-6) {
     try {
       for (let turn = 0; turn < 100; turn++) nanoseconds(read());
       return { ns: 1, ticks: nanoseconds };
-    } catch (why) { /* Its doubles are finer than nanoseconds, so their own steps it is. */ }
+    } catch (why) { /* The readings are finer than nanoseconds, so that steps of the mantissa are used. */ }
   }
   return { ns: 1e6 / 2 ** digits, ticks: steps };
 }
 
-// What clocks are by their documentation; what lies beneath is known of Linux.
+// The documented properties of clocks; some are known on Linux only.
 const onLinux = (declared) => (process.platform === 'linux' ? declared : {});
 const WALL = { family: 'system-clock', counts: 'wall', needs_fence: false };
 const STEADY = { ...WALL, settable: false, ...onLinux({ slewed: true, runs_in_suspend: false }) };
@@ -44,8 +44,8 @@ const CALENDAR = { ...WALL, settable: true, ...onLinux({ slewed: true, runs_in_s
 const PROCESS = { family: 'cpu-time', counts: 'process-cpu', settable: false, needs_fence: false,
   ...onLinux({ slewed: false, runs_in_suspend: false, reads_by: 'system-call' }) };
 
-// The call as text, so that each loop holds its own; how its values become ticks; nanoseconds in a tick; what it is; whether it
-// counts from the start of its thread.
+// For each clock: its declared properties (`is`), whether it counts from the start of the thread (`ofThread`), the call as text,
+// which is compiled into each loop, the nanoseconds per tick, and the conversion of a reading to ticks.
 const CLOCKS = {
   'hrtime.bigint': { is: STEADY, call: 'process.hrtime.bigint()', ns: 1, ticks: (value) => value },
   'performance.now': { is: STEADY, ofThread: true, call: 'performance.now()', ...fromDouble(() => performance.now()) },
@@ -55,7 +55,8 @@ const CLOCKS = {
   null: { call: '0', ns: null, ticks: BigInt },
 };
 
-// Each call is kept where somebody might look for it. A loop is one function, so that the compiler sees all of it.
+// The results of calls are stored in `kept`, so that the calls are not removed. A loop is one function, so that the compiler
+// optimises it as a whole.
 const LOOPS = `
   let state = 1;
   let kept;
@@ -96,7 +97,7 @@ const LOOPS = `
     },
   };`;
 
-// Natives tell the compiler when to compile, and tell us whether it still has what it compiled.
+// Functions of the engine that request the compilation of a function and report whether its compiled code still exists.
 const optimise = new Function('f', '%OptimizeFunctionOnNextCall(f)');
 const prepare = new Function('f', '%PrepareFunctionForOptimization(f)');
 const isCompiled = new Function('f', 'return (%GetOptimizationStatus(f) & 16) !== 0');
@@ -110,13 +111,13 @@ function clock(id) {
 
 const warm = new Map();
 
-// Room for values of any kind: an array that began with numbers would become another kind of array with the first
-// value that is none, which the compiled code would not know.
+// An array for readings of any type: an array of numbers would change its representation at the first reading that is not a
+// number, and the compiled code would be discarded.
 function blank(length) {
   return new Array(length).fill(undefined);
 }
 
-function pair(id, reference = REFERENCE) {
+function compiledLoops(id, reference = REFERENCE) {
   const key = `${id}/${reference}`;
   if (!warm.has(key)) {
     const text = LOOPS.replaceAll('CALL', clock(id).call).replaceAll('REFERENCE', clock(reference).call);
@@ -127,7 +128,7 @@ function pair(id, reference = REFERENCE) {
   return warm.get(key);
 }
 
-// All kinds of amounts first, so that none is new to the compiled code.
+// Compiles the loops after running them with various amounts, so that no amount is new to the compiled code.
 function compile(loops) {
   const all = [loops.intervals, loops.batches, loops.readings];
   const run = (turns, length) => {
@@ -145,7 +146,7 @@ function compile(loops) {
   }
 }
 
-// Runs a loop. When its compiled code was thrown away meanwhile, what it measured is of no use, nor what it did before.
+// Runs a loop. If its compiled code was discarded before or meanwhile, the answer is marked as disturbed.
 function measure(loops, name, disturbed, ...args) {
   const before = isCompiled(loops[name]);
   loops[name](...args);
@@ -159,10 +160,10 @@ function intervals(request, disturbed) {
   const { ticks } = clock(request.timer);
   const repeat = amount(request, 'repeat');
   if (!Array.isArray(request.work)) throw new Refusal('the request has no list `work`');
-  affordable(request.work.length * repeat);
-  const loops = pair(request.timer);
+  checkCount(request.work.length * repeat);
+  const loops = compiledLoops(request.timer);
   const rows = request.work.map((work) => {
-    if (!Number.isSafeInteger(work) || work < 0) throw new Refusal(`\`${work}\` is no amount`);
+    if (!Number.isSafeInteger(work) || work < 0) throw new Refusal(`\`${work}\` is not a non-negative integer of 53 bits`);
     const [first, second] = [blank(repeat), blank(repeat)];
     measure(loops, 'intervals', disturbed, work, first, second);
     return [first, second];
@@ -172,8 +173,8 @@ function intervals(request, disturbed) {
 
 function batches(request, disturbed) {
   const { ticks } = clock(request.reference);
-  const [calls, repeat] = [amount(request, 'calls'), affordable(amount(request, 'repeat'))];
-  const loops = pair(request.timer, request.reference);
+  const [calls, repeat] = [amount(request, 'calls'), checkCount(amount(request, 'repeat'))];
+  const loops = compiledLoops(request.timer, request.reference);
   const [first, second] = [blank(repeat), blank(repeat)];
   measure(loops, 'batches', disturbed, calls, first, second);
   return { values: differences(ticks, first, second) };
@@ -181,28 +182,29 @@ function batches(request, disturbed) {
 
 function readings(request, disturbed) {
   const { ticks } = clock(request.timer);
-  const first = blank(affordable(amount(request, 'count')));
-  measure(pair(request.timer), 'readings', disturbed, first);
+  const first = blank(checkCount(amount(request, 'count')));
+  measure(compiledLoops(request.timer), 'readings', disturbed, first);
   return { values: first.map(ticks) };
 }
 
-// Not compiled beforehand: both readings of the reference tell how long the one between them took.
+// Not compiled beforehand, because both readings of the reference show how long the read between them took.
 function comparisons(request) {
-  const id = only(request);
+  const id = onlyTimer(request);
   const [timer, reference] = [clock(id), clock(request.reference)];
   const [work, count] = [amount(request, 'work'), amount(request, 'count') * amount(request, 'repeat')];
-  affordable(3 * count);
+  checkCount(3 * count);
   const [before, first, after] = [blank(count), blank(count), blank(count)];
-  pair(id, request.reference).comparisons(work, before, first, after);
+  compiledLoops(id, request.reference).comparisons(work, before, first, after);
   return { values: first.flatMap((value, at) => [reference.ticks(before[at]), timer.ticks(value), reference.ticks(after[at])]) };
 }
 
-// Two threads take turns: one reads and hands over, the other one reads. The roles alternate: thread 0 takes the turns 0, 3, 4, 7 …
+// Two threads read in turn: one reads and hands over, then the other reads. The roles alternate: thread 0 makes the readings 0, 3,
+// 4, 7 …
 const TAKE = `({ turn, places }, thread) => {
   for (let at = 0; at < places.length; at++) {
     if ((at + 1 >> 1) % 2 !== thread) continue;
     for (let spins = 0, seen; (seen = Atomics.load(turn, 0)) !== at; spins++) {
-      // On one CPU the other thread has to be let in.
+      // On one CPU the other thread runs only after a yield.
       if (spins > 1000) Atomics.wait(turn, 0, seen, 1);
     }
     const value = CALL;
@@ -214,9 +216,9 @@ const TAKE = `({ turn, places }, thread) => {
 
 function handoffs(request) {
   const { call, ticks, ofThread } = clock(request.timer);
-  if (ofThread) throw new Refusal(`${call} counts from the start of its thread: readings of two cannot be compared`);
-  if (amounts(request, 'cpus').length > 0) throw new Refusal('Node chooses no CPUs for its threads');
-  const count = affordable(amount(request, 'count'));
+  if (ofThread) throw new Refusal(`${call} counts from the start of its thread: readings of two threads cannot be compared`);
+  if (amounts(request, 'cpus').length > 0) throw new Refusal('Node cannot choose the CPUs of its threads');
+  const count = checkCount(amount(request, 'count'));
   const shared = { turn: new Int32Array(new SharedArrayBuffer(4)), places: new BigInt64Array(new SharedArrayBuffer(16 * count)) };
   const take = TAKE.replace('CALL', call).replace('TICKS', String(ticks));
   thread(`(${take})(workerData, 1)`, shared);
@@ -229,7 +231,7 @@ function thread(text, workerData) {
   return new Worker(`const { workerData } = require('worker_threads'); ${text}`, { eval: true, workerData });
 }
 
-// Returns once it runs.
+// Starts a thread that computes; returns when it runs.
 function busyThread() {
   const state = new Int32Array(new SharedArrayBuffer(8));
   thread('Atomics.store(workerData, 0, 1); Atomics.notify(workerData, 0); while (Atomics.load(workerData, 1) === 0);', state);
@@ -242,7 +244,7 @@ function reader(id) {
 }
 
 function advance(request) {
-  const [timer, reference] = [only(request), request.reference].map((id) => {
+  const [timer, reference] = [onlyTimer(request), request.reference].map((id) => {
     const read = reader(id);
     return () => clock(id).ticks(read());
   });
@@ -274,8 +276,8 @@ function hello(request) {
   return { protocol: 1, runtime: { name: 'Node.js', version: process.versions.node }, timers, ops: OPS, ...waiting.hello(waiters) };
 }
 
-function only({ timers }) {
-  if (!Array.isArray(timers) || timers.length !== 1) throw new Refusal('this agent answers for one timer at once');
+function onlyTimer({ timers }) {
+  if (!Array.isArray(timers) || timers.length !== 1) throw new Refusal('this agent answers for one timer per question');
   return timers[0];
 }
 
@@ -287,16 +289,16 @@ function amounts(request, key) {
 function amount(request, key) {
   const number = request[key];
   if (number === undefined) throw new Refusal(`the request has no \`${key}\``);
-  if (!Number.isSafeInteger(number) || number < 0) throw new Refusal(`\`${number}\` is no amount`);
+  if (!Number.isSafeInteger(number) || number < 0) throw new Refusal(`\`${number}\` is not a non-negative integer of 53 bits`);
   return number;
 }
 
-function affordable(values) {
-  if (values > MOST_VALUES) throw new Refusal(`${values} values are too many for one answer: at most ${MOST_VALUES}`);
+function checkCount(values) {
+  if (values > MAX_VALUES) throw new Refusal(`${values} values do not fit one answer, which has at most ${MAX_VALUES}`);
   return values;
 }
 
-const { waiter, ...ofWaiters } = waiting.answers({ Refusal, clock, reader, amount, amounts, affordable });
+const { waiter, ...ofWaiters } = waiting.answers({ Refusal, clock, reader, amount, amounts, checkCount });
 const ANSWERS = { hello, intervals, batches, readings, handoffs, comparisons, advance, ...ofWaiters };
 
 async function answer(line, disturbed) {
@@ -311,7 +313,7 @@ async function answer(line, disturbed) {
   }
 }
 
-// Integers of any size, as JSON writes them.
+// Converts a value to JSON, with integers of any size.
 function json(value) {
   if (typeof value === 'bigint') return String(value);
   if (Array.isArray(value)) return `[${value.map(json)}]`;
@@ -324,7 +326,7 @@ const wanted = process.argv.slice(2);
 const served = wanted.length === 0 ? Object.keys(CLOCKS) : [...new Set([...wanted, REFERENCE, FLOOR])];
 const waiters = Object.keys(waiting.WAITERS).filter((id) => wanted.length === 0 || wanted.includes(id) || id === waiting.FLOOR);
 for (const id of [...wanted, ...(wanted.length === 0 ? [] : [FLOOR])]) {
-  if (Object.hasOwn(CLOCKS, id)) pair(id);
+  if (Object.hasOwn(CLOCKS, id)) compiledLoops(id);
 }
 
 let collections = [];
@@ -335,12 +337,12 @@ async function serve() {
   for (const id of waiters.filter((one) => wanted.includes(one))) await waiter(id, waiting.WAITERS[id].ops[0]).catch(() => {});
   for await (const line of readline.createInterface({ input: process.stdin })) {
     const disturbed = new Set();
-    // So that a collection seldom falls into what comes.
+    // Garbage is collected now, so that it is seldom collected during the measurement.
     if (globalThis.gc) globalThis.gc({ type: 'minor' });
     const start = performance.now();
     const reply = await answer(line, disturbed);
     const end = performance.now();
-    // Collections are told a few turns of the event loop later.
+    // The engine reports garbage collections a few turns of the event loop later.
     for (let turns = 0; turns < 4; turns++) await turn();
     if (collections.some((one) => one.startTime <= end && one.startTime + one.duration >= start)) disturbed.add('gc');
     collections = [];

@@ -3,40 +3,40 @@
 const { performance } = require('perf_hooks');
 const promises = require('timers/promises');
 
-const ONE = { ops: ['waits'], means: 'blocks', unit_ns: 1e6 };
-// The kernel's timer slack is known of Linux.
+const BLOCKING = { ops: ['waits'], means: 'blocks', unit_ns: 1e6 };
+// The kernel's timer slack exists on Linux.
 const SLACK = process.platform === 'linux' ? { slack: true } : {};
 
 const FLOOR = 'nothing';
 
-// `wait` calls `done` after so many milliseconds. `ONE` and `SLACK` are what it is.
+// By id. `wait` calls `done` after the given number of milliseconds; the other members are declared properties.
 const WAITERS = {
-  setTimeout: { ...ONE, ...SLACK, label: 'setTimeout(f, ms)', ops: ['waits', 'arms'], wait: setTimeout },
-  'promises.setTimeout': { ...ONE, ...SLACK, label: 'timers/promises setTimeout(ms)',
+  setTimeout: { ...BLOCKING, ...SLACK, label: 'setTimeout(f, ms)', ops: ['waits', 'arms'], wait: setTimeout },
+  'promises.setTimeout': { ...BLOCKING, ...SLACK, label: 'timers/promises setTimeout(ms)',
     wait: async (done, ms) => { await promises.setTimeout(ms); done(); } },
-  'scheduler.wait': { ...ONE, ...SLACK, label: 'timers/promises scheduler.wait(ms)',
+  'scheduler.wait': { ...BLOCKING, ...SLACK, label: 'timers/promises scheduler.wait(ms)',
     missing: promises.scheduler ? undefined : 'this Node does not have it; 16.14 and later do',
     wait: async (done, ms) => { await promises.scheduler.wait(ms); done(); } },
-  setImmediate: { ops: ['waits'], means: 'spins', slack: false, label: 'setImmediate(f) until the time has come',
+  setImmediate: { ops: ['waits'], means: 'spins', slack: false, label: 'setImmediate(f) until the time has passed',
     wait: (done, ms) => {
       const end = performance.now() + ms;
       const turn = () => (performance.now() < end ? setImmediate(turn) : done());
       setImmediate(turn);
     } },
-  // What is around a wait.
-  [FLOOR]: { ops: ['waits'], means: 'blocks', label: 'waits for nothing', wait: (done) => done() },
-  setInterval: { ...ONE, ...SLACK, label: 'setInterval(f, ms)', ops: ['periods'] },
+  // The entry that does not wait, which shows the overhead of the measuring loop.
+  [FLOOR]: { ops: ['waits'], means: 'blocks', label: 'does not wait', wait: (done) => done() },
+  setInterval: { ...BLOCKING, ...SLACK, label: 'setInterval(f, ms)', ops: ['periods'] },
 };
-// The end of a pause.
+// The length of the busy loop at the end of a pause.
 const COMPUTED_MS = 0.2;
-const LONGEST_NS = 3600e9;
+const MAX_QUESTION_NS = 3600e9;
 
 function compute(ms) {
   for (const end = performance.now() + ms; performance.now() < end;);
 }
 
-// Sleeps, but for the end, as sleeping ends late. What waits then begins in a new turn of the event loop, whose time is fresh: a
-// timer counts from the time at which its turn began.
+// Waits for a pause. Its end is computed, because sleeping ends late. The next wait begins in a new turn of the event
+// loop, because a timer counts from the time at which its turn began.
 async function pause(ms) {
   const end = performance.now() + ms;
   if (ms > COMPUTED_MS) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms - COMPUTED_MS);
@@ -44,7 +44,8 @@ async function pause(ms) {
   await promises.setImmediate();
 }
 
-// The place of its length, and when it began and ended, of each wait. `isLate` gets each wait and its length.
+// Returns for each wait the index of its length, the readings before and after, and the CPU time in nanoseconds. Ends after the
+// first wait for which `isLate` is true.
 async function waitEach({ wait }, read, lengths, repeat, pauseNs, isLate) {
   const waits = [];
   for (let turn = 0; turn < repeat * lengths.length; turn++) {
@@ -79,7 +80,7 @@ function tick(read, periodNs, count, stalls) {
   });
 }
 
-// What an introduction says of them.
+// The members `waiters` and `unavailable` of the answer to `hello`.
 function hello(ids) {
   const [waiters, unavailable] = [[], []];
   for (const id of ids) {
@@ -90,16 +91,16 @@ function hello(ids) {
   return { waiters, unavailable };
 }
 
-// The questions, answered with what the agent knows of clocks and numbers.
-function answers({ Refusal, clock, reader, amount, amounts, affordable }) {
+// The functions that answer the questions, given functions of the agent.
+function answers({ Refusal, clock, reader, amount, amounts, checkCount }) {
   const warm = new Set();
 
-  // Warm.
+  // The sleep primitive or periodic timer with this id, warmed up.
   async function waiter(timer, op) {
-    if (typeof timer !== 'string' || !Object.hasOwn(WAITERS, timer)) throw new Refusal(`there is no timer \`${timer}\` that waits here`);
+    if (typeof timer !== 'string' || !Object.hasOwn(WAITERS, timer)) throw new Refusal(`this agent has no sleep primitive or periodic timer \`${timer}\``);
     const found = WAITERS[timer];
     if (found.missing) throw new Refusal(found.missing);
-    if (!found.ops.includes(op)) throw new Refusal(`${timer} does not answer \`${op}\``);
+    if (!found.ops.includes(op)) throw new Refusal(`${timer} does not support \`${op}\``);
     if (!warm.has(found)) {
       warm.add(found);
       const read = () => performance.now();
@@ -108,8 +109,8 @@ function answers({ Refusal, clock, reader, amount, amounts, affordable }) {
     return found;
   }
 
-  function soon(ns) {
-    if (ns > LONGEST_NS) throw new Refusal(`${Math.round(ns / 1e9)} s are too many: at most ${LONGEST_NS / 1e9}`);
+  function checkLength(ns) {
+    if (ns > MAX_QUESTION_NS) throw new Refusal(`${Math.round(ns / 1e9)} s are too long for one question, which takes at most ${MAX_QUESTION_NS / 1e9} s`);
   }
 
   return {
@@ -120,8 +121,8 @@ function answers({ Refusal, clock, reader, amount, amounts, affordable }) {
       const [lengths, repeat] = [amounts(request, 'request_ns'), amount(request, 'repeat')];
       const pauseNs = amount(request, 'pause_ns');
       const mostNs = request.break_ns < 0 || ns === null ? Infinity : amount(request, 'break_ns');
-      affordable(5 * lengths.length * repeat);
-      soon(repeat * lengths.reduce((sum, length) => sum + length + pauseNs, 0));
+      checkCount(5 * lengths.length * repeat);
+      checkLength(repeat * lengths.reduce((sum, length) => sum + length + pauseNs, 0));
       const isLate = ([, before, after], length) => Number(ticks(after) - ticks(before)) * ns - length > mostNs;
       const waits = await waitEach(found, read, lengths, repeat, pauseNs, isLate);
       return { values: waits.flatMap(([at, before, after, cpu]) => [at, ticks(before), ticks(after), cpu, -1]) };
@@ -130,10 +131,10 @@ function answers({ Refusal, clock, reader, amount, amounts, affordable }) {
     async arms(request) {
       await waiter(request.timer, request.op);
       const [read, { ticks }] = [reader(request.reference), clock(request.reference)];
-      const values = new Array(affordable(amount(request, 'repeat'))).fill(0n);
+      const values = new Array(checkCount(amount(request, 'repeat'))).fill(0n);
       for (let at = 0; at < values.length; at++) {
         const before = read();
-        clearTimeout(setTimeout(() => {}, LONGEST_NS / 1e6));
+        clearTimeout(setTimeout(() => {}, MAX_QUESTION_NS / 1e6));
         const after = read();
         values[at] = ticks(after) - ticks(before);
       }
@@ -143,9 +144,9 @@ function answers({ Refusal, clock, reader, amount, amounts, affordable }) {
     async periods(request) {
       await waiter(request.timer, request.op);
       const [period, stalls] = [amount(request, 'period_ns'), amounts(request, 'stalls')];
-      const count = affordable(amount(request, 'count'));
-      if (period === 0) throw new Refusal('a period of 0 is none');
-      soon(period * (count + 4 * stalls.length));
+      const count = checkCount(amount(request, 'count'));
+      if (period === 0) throw new Refusal('the period must not be 0');
+      checkLength(period * (count + 4 * stalls.length));
       const wakeups = await tick(reader(request.reference), period, count, stalls);
       return { values: wakeups.flatMap((at) => [clock(request.reference).ticks(at), 1]) };
     },

@@ -1,6 +1,7 @@
-(* The clocks of OCaml over the agent protocol, version 1. *)
+(* Answers questions about the clocks of OCaml in the agent protocol, version 1 (docs/agents.md). The words in angle quotes are
+   filled in from clocks.json. *)
 
-(* Seconds of a float that were microseconds before: the float nearest to a whole number of them gives them back. *)
+(* Converts a float of seconds to microseconds. Exact, because the clock counts whole microseconds. *)
 let of_micros seconds = int_of_float (Float.round (seconds *. 1e6))
 
 let kept = ref 0
@@ -86,14 +87,14 @@ let compute ns =
     ()
   done
 
-(* Sleeps, but for the end, as sleeping ends late. *)
+(* Waits for a pause. Its end is computed, because sleeping ends late. *)
 let pause ns =
   let stop = reference () +. (float_of_int ns /. 1e9) in
   if ns > 200_000 then Unix.sleepf (float_of_int (ns - 200_000) /. 1e9);
   compute (int_of_float ((stop -. reference ()) *. 1e9))
 
 let advance clock during ms =
-  (* The first reads of both find cold caches. *)
+  (* The first read of each clock is dropped, because it finds cold caches. *)
   ignore (now ());
   ignore (clock.read ());
   let start_reference = now () in
@@ -141,16 +142,16 @@ let answer op id amounts =
   | "readings", [ count ] -> (clock ()).readings count
   | "comparisons", [ units; count; repeat ] -> (clock ()).comparisons units (count * repeat)
   | "advance", [ during; ms ] -> advance (clock ()) during ms
-  | _ -> failwith "this agent does not know that"
+  | _ -> failwith "this agent does not know the question"
 
 let collections () =
   let told = Gc.quick_stat () in
   told.Gc.minor_collections + told.Gc.major_collections
 
-(* What numbers stand among the words of a question, after the id of its timer; what is done meanwhile is one of them. *)
+(* The numbers among the words of a question, after the id of its timer; `spin` and `sleep` become 0 and 1. *)
 let rec amounts = function
   | "reference" :: "Unix.gettimeofday" :: rest -> amounts rest
-  | "reference" :: _ -> failwith "this agent times by one clock only"
+  | "reference" :: _ -> failwith "this agent has one reference only"
   | "other-spin" :: _ -> failwith "this agent has no second thread"
   | "spin" :: rest -> 0 :: amounts rest
   | "sleep" :: rest -> 1 :: amounts rest
@@ -168,16 +169,16 @@ let reply line =
       Printf.sprintf "{\"protocol\":1,\"ops\":[],\"timers\":[],\"runtime\":{\"name\":\"OCaml\",\"version\":\"%s\"}}" Sys.ocaml_version
   | _ :: op :: _ :: id :: rest ->
       let amounts = amounts rest in
-      (* So that a collection seldom falls into what comes. *)
+      (* Garbage is collected now, so that it is seldom collected during the measurement. *)
       Gc.minor ();
       let before = collections () in
       let values = answer op id amounts in
       let disturbed = if collections () = before then "" else ",\"disturbed\":[\"gc\"]" in
       Printf.sprintf "{\"values\":[%s]%s}" (String.concat "," (List.map string_of_int values)) disturbed
-  | _ -> failwith "this agent does not know that"
+  | _ -> failwith "this agent does not know the question"
 
 let () =
-  (* Room for as much as an answer needs, so that none is collected meanwhile. *)
+  (* The minor heap is larger than the memory for an answer, so that garbage is rarely collected meanwhile. *)
   Gc.set { (Gc.get ()) with Gc.minor_heap_size = 1 lsl 22 };
   Random.self_init ();
   let refusal why = Printf.sprintf "{\"error\":%S}" (Printexc.to_string why) in

@@ -1,11 +1,12 @@
-# The clocks of Perl over the agent protocol, version 1.
+# Answers questions about the clocks of Perl in the agent protocol, version 1 (docs/agents.md). The words in angle quotes are filled
+# in from clocks.json.
 use strict;
 use warnings;
 no warnings 'void';
 use Time::HiRes qw(clock_getres clock_gettime gettimeofday nanosleep CLOCK_MONOTONIC CLOCK_PROCESS_CPUTIME_ID);
 
-# Seconds of a double are carried as the nanoseconds that they were before, which can be had back while doubles are finer than
-# half of one, for 48 days; then in steps of the mantissa.
+# Readings of CLOCK_MONOTONIC are doubles of seconds. They are converted to nanoseconds as long as doubles are finer than half a
+# nanosecond, which is for 48 days after the start of the machine, and to steps of the mantissa afterwards.
 my $digits = 52 - int(log(clock_gettime(CLOCK_MONOTONIC)) / log(2));
 my $is_fine = 2**-$digits < 0.4e-9;
 my $unit = $is_fine ? 1 : 1e9 / 2**$digits;
@@ -15,11 +16,11 @@ sub nanoseconds {
     return sprintf('%d', $is_fine ? $seconds * 1e9 + 0.5 : $seconds * 2**$digits);
 }
 
-# Steps of the mantissa of a double of seconds since 1970, which has 22 digits behind the point until 2038.
+# Converts seconds since 1970 to steps of the mantissa of a double, which until 2038 has 22 binary digits after the point.
 sub mantissa {
     my ($seconds) = @_;
     my $ticks = $seconds * 4194304;
-    die "$seconds s is no whole number of steps of 2^-22 s\n" if $ticks != int($ticks);
+    die "$seconds s is not a whole number of steps of 2^-22 s\n" if $ticks != int($ticks);
     return sprintf('%d', $ticks);
 }
 
@@ -80,7 +81,7 @@ sub compute {
     1 while clock_gettime(CLOCK_MONOTONIC) < $end;
 }
 
-# Sleeps, but for the end, as sleeping ends late.
+# Waits for a pause. Its end is computed, because sleeping ends late.
 sub pause {
     my ($ns) = @_;
     my $end = clock_gettime(CLOCK_MONOTONIC) + $ns / 1e9;
@@ -90,7 +91,7 @@ sub pause {
 
 sub advance {
     my ($clock, $during, $ms) = @_;
-    # The first reads of both find cold caches.
+    # The first read of each clock is dropped, because it finds cold caches.
     now();
     $clock->{read}->();
     my ($start_reference, $start) = (now(), $clock->{read}->());
@@ -132,11 +133,11 @@ sub periods {
 
 sub answer {
     my ($op, $id, @amounts) = @_;
-    die "this agent does not know that\n" if !defined $id || !defined $amounts[0];
+    die "this agent does not know the question\n" if !defined $id || !defined $amounts[0];
     my $waiter = $waiters{$id};
     return waits($waiter, @amounts) if $waiter && $op eq 'waits';
     return periods($waiter, @amounts) if $waiter && $op eq 'periods';
-    my $clock = $clocks{$id} or die "there is no such timer\n";
+    my $clock = $clocks{$id} or die "this agent has no such timer\n";
     my $ticks = $clock->{ticks};
     if ($op eq 'intervals') {
         my ($repeat, @work) = @amounts;
@@ -149,7 +150,7 @@ sub answer {
         } @work;
     }
     return advance($clock, @amounts) if $op eq 'advance';
-    die "this agent does not know that\n" if $op !~ /^(batches|readings|comparisons)$/;
+    die "this agent does not know the question\n" if $op !~ /^(batches|readings|comparisons)$/;
     my $count = $op eq 'comparisons' ? $amounts[1] * $amounts[2] : $amounts[$op eq 'readings' ? 0 : 1];
     my @first = blank($count);
     my @second = blank($count);
@@ -173,17 +174,17 @@ sub hello {
     return qq({"protocol":1,"ops":[],"runtime":{"name":"Perl","version":"$version"},"timers":[) . join(',', @timers) . ']}';
 }
 
-# The answer to a line of JSON, whose keys and values are read as words.
+# Answers a question, a line of JSON, whose keys and values are read as words.
 sub reply {
     my ($line) = @_;
     $line =~ s/":/ /g;
     $line =~ tr/{}[]",/ /;
     my (undef, $op, undef, $id, @rest) = split ' ', $line;
-    die "this agent does not know that\n" if !defined $op;
+    die "this agent does not know the question\n" if !defined $op;
     return hello() if $op eq 'hello';
     my @amounts = grep { /^-?\d/ } @rest;
     my %words = (@rest, ('') x (@rest % 2));
-    die "this agent times by one clock only\n" if ($words{reference} // 'clock_gettime') ne 'clock_gettime';
+    die "this agent has one reference only\n" if ($words{reference} // 'clock_gettime') ne 'clock_gettime';
     if ($op eq 'advance') {
         die "this agent has no second thread\n" if $words{during} eq 'other-spin';
         unshift @amounts, $words{during} eq 'spin' ? 0 : 1;

@@ -1,5 +1,6 @@
 <?php
-// The clocks of PHP over the agent protocol, version 1.
+// Answers questions about the clocks of PHP in the agent protocol, version 1 (docs/agents.md). The words in angle quotes are filled
+// in from clocks.json.
 set_error_handler(function ($code, $why) {
     throw new ErrorException($why);
 });
@@ -96,7 +97,7 @@ function compute(float $ns): void
     for ($end = hrtime(true) + $ns; hrtime(true) < $end;);
 }
 
-// Sleeps, but for the end, as sleeping ends late.
+// Waits for a pause. Its end is computed, because sleeping ends late.
 function pause(int $ns): void
 {
     $end = hrtime(true) + $ns;
@@ -108,7 +109,7 @@ function pause(int $ns): void
 
 function advance(object $clock, int $during, int $ms): array
 {
-    // The first reads of both find cold caches.
+    // The first read of each clock is dropped, because it finds cold caches.
     hrtime(true);
     $clock->read();
     [$startReference, $start] = [hrtime(true), $clock->read()];
@@ -185,7 +186,7 @@ function answer(string $op, string $id, array $amounts): array
         return array_map([$clock, 'ticks'], $first);
     }
     if ($op !== 'comparisons') {
-        throw new Exception('this agent does not know that');
+        throw new Exception('this agent does not know the question');
     }
     $clock->comparisons($amounts[0], $first, $second, $third);
     foreach ($second as $at => $value) {
@@ -209,13 +210,13 @@ function reply(string $line): array
     $amounts = [];
     foreach (array_slice($asked, 2) as $key => $value) {
         if ($key === 'reference' && $value !== 'hrtime') {
-            throw new Exception('this agent times by one clock only');
+            throw new Exception('this agent has one reference only');
         }
         if ($key !== 'reference') {
             array_push($amounts, ...(array) ($key === 'during' ? $during[$value] : $value));
         }
     }
-    // So that a collection seldom falls into what comes.
+    // Garbage is collected now, so that it is seldom collected during the measurement.
     gc_collect_cycles();
     $before = gc_status()['runs'];
     $values = answer($asked['op'], ((array) array_values($asked)[1])[0], $amounts);

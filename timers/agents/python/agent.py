@@ -1,6 +1,6 @@
-"""The clocks of Python over the agent protocol, version 1.
+"""Answers questions about the clocks of Python in the agent protocol, version 1 (docs/agents.md).
 
-Arguments are ids of clocks that will be asked for: their loops are warm before the first answer.
+The arguments are ids of clocks; their loops are warmed up before the first answer.
 """
 import gc
 import json
@@ -13,17 +13,17 @@ import time
 from datetime import datetime
 from itertools import repeat
 
-# An isolated interpreter does not look beside the script.
+# An isolated interpreter does not search the folder of the script for modules.
 sys.path.append(os.path.dirname(os.path.abspath(__file__)))
 import waits
-MOST_VALUES = 1_000_000
+MAX_VALUES = 1_000_000
 OPS = ["intervals", "batches", "readings", "handoffs", "comparisons", "advance", "waits", "periods"]
 REFERENCE = "perf_counter_ns"
 FLOOR = "null"
 
-# The loops, written out for each pair of a clock and a reference: the interpreter adapts each place of its code to the
-# one function that is called there. CALL is the call, or nothing at all for the floor. Values are kept as they come
-# and become integers afterwards.
+# The loops, compiled for each pair of a clock and a reference, because the interpreter specialises each instruction for
+# the function that it calls. CALL is replaced by the call, or by 0 for the clock that reads nothing. The results of calls
+# are stored unchanged and converted to integers after the loop.
 LOOPS = """
 def intervals(amount, first, second, call=call):
     state = 1
@@ -57,12 +57,12 @@ def comparisons(amount, before, first, after, call=call, reference=reference):
 """
 
 
-def whole(reading):
+def unchanged(reading):
     return reading
 
 
 def on_linux(**declared):
-    """What lies beneath is known of Linux."""
+    """Properties of the clocks of Linux; none on other systems."""
     return declared if sys.platform == "linux" else {}
 
 
@@ -75,29 +75,29 @@ PROCESS, THREAD = {**CPU_TIME, "counts": "process-cpu"}, {**CPU_TIME, "counts": 
 
 
 class Clock:
-    """A clock: its call, how what it returns becomes ticks, and what it is by its documentation."""
+    """A clock: its call, the conversion of a reading to ticks, and its documented properties."""
 
-    def __init__(self, call, label, ns_per_tick, ticks=whole, declared=CALENDAR):
+    def __init__(self, call, label, ns_per_tick, ticks=unchanged, declared=CALENDAR):
         self.call, self.label, self.ns_per_tick, self.ticks = call, label, ns_per_tick, ticks
         self.declared = declared
 
 
 def of_floats(name, declared):
-    """A clock that returns seconds as a float. What it says is carried exactly: as nanoseconds where the float is the
-    one nearest to a whole number of them, which can be had back from it; else in steps of its mantissa."""
+    """A clock that returns seconds as a float. The ticks are exact: nanoseconds if each reading is the float nearest to
+    a whole number of nanoseconds, otherwise steps of the mantissa."""
     call = getattr(time, name)
     digits = 53 - math.frexp(call())[1]
 
     def nanoseconds(reading):
         ticks = round(reading * 1e9)
         if ticks / 1e9 != reading:
-            raise ValueError(f"{reading!r} s is no whole number of nanoseconds")
+            raise ValueError(f"{reading!r} s is not a whole number of nanoseconds")
         return ticks
 
     def steps(reading):
         ticks = reading * 2.0**digits
         if not ticks.is_integer() or abs(ticks) >= 2**63:
-            raise ValueError(f"{reading!r} s is no whole number of steps of 2^-{digits} s")
+            raise ValueError(f"{reading!r} s is not a whole number of steps of 2^-{digits} s")
         return int(ticks)
 
     try:
@@ -111,7 +111,7 @@ def of_floats(name, declared):
 
 
 def of_integers(name, declared):
-    return Clock(getattr(time, name), f"time.{name}()", 1.0, whole, declared)
+    return Clock(getattr(time, name), f"time.{name}()", 1.0, unchanged, declared)
 
 
 def of_dates():
@@ -151,8 +151,8 @@ def clock(name):
     return opened[name]
 
 
-def pair(name, reference=REFERENCE):
-    """The loops of a clock and a reference, warm."""
+def warm_loops(name, reference=REFERENCE):
+    """The loops of a clock and a reference, warmed up."""
     if (name, reference) not in loops:
         call = clock(name).call
         made = {"repeat": repeat, "call": call, "reference": clock(reference).call}
@@ -167,10 +167,10 @@ def pair(name, reference=REFERENCE):
 
 
 def measure(loop, arguments):
-    """Runs the loop with each of these arguments, and tells when garbage was collected meanwhile."""
+    """Runs the loop with each element of `arguments`. The answer says whether garbage was collected meanwhile."""
     before = collections[0]
-    for these in arguments:
-        loop(*these)
+    for row in arguments:
+        loop(*row)
     return {} if collections[0] == before else {"disturbed": ["gc"]}
 
 
@@ -178,31 +178,31 @@ def differences(ticks, first, second):
     return [ticks(end) - ticks(start) for start, end in zip(first, second)]
 
 
-def fitting(readings):
+def check_range(readings):
     if any(abs(reading) >= 2**63 for reading in readings):
         raise ValueError("a reading does not fit 63 bits")
     return readings
 
 
 def handoffs(asked, count):
-    """Two threads take turns: one reads and hands over, the other one reads. The roles alternate."""
+    """Two threads read in turn: one reads and hands over, then the other reads. The roles alternate."""
     if asked.declared is THREAD or asked.call is None:
         raise ValueError(f"readings of {asked.label} by two threads cannot be compared")
-    places, turn = [0] * (2 * count), [0]
+    readings, turn = [0] * (2 * count), [0]
 
     def take(thread):
-        for at in range(len(places)):
+        for at in range(len(readings)):
             if (at + 1) // 2 % 2 == thread:
                 while turn[0] != at:
                     time.sleep(0)
-                places[at] = asked.call()
+                readings[at] = asked.call()
                 turn[0] = at + 1
 
     other = threading.Thread(target=take, args=(1,))
     other.start()
     take(0)
     other.join()
-    return {"values": fitting([asked.ticks(reading) for reading in places])}
+    return {"values": check_range([asked.ticks(reading) for reading in readings])}
 
 
 def spin(is_over):
@@ -217,7 +217,7 @@ def advance(asked, timed_by, during, ms):
         raise ValueError(f"`{during}` is none of spin, sleep, other-spin")
     if during == "other-spin":
         other.start()
-    # The first reads of both find cold caches.
+    # The first read of each clock is dropped, because it finds cold caches.
     timed_by.call(), asked.call()
     start_reference, start = timed_by.call(), asked.call()
     if during == "spin":
@@ -233,7 +233,7 @@ def advance(asked, timed_by, during, ms):
 
 
 def resolution(name):
-    """What Python itself says of a clock."""
+    """The resolution that Python declares for a clock."""
     name = name[: -len("_ns")] if name.endswith("_ns") else name
     return {"resolution_ns": time.get_clock_info(name).resolution * 1e9} if name in DECLARED else {}
 
@@ -255,21 +255,21 @@ def hello(protocol):
             "waiters": [waits.hello(name) for name in waiters]}
 
 
-def amount(number):
+def check_amount(number):
     if type(number) is not int or not 0 <= number < 2**63:
-        raise ValueError(f"{number!r} is no amount")
+        raise ValueError(f"{number!r} is not a non-negative integer of 63 bits")
     return number
 
 
-def only(names):
+def only_name(names):
     if len(names) != 1:
-        raise ValueError("this agent answers for one timer at once")
+        raise ValueError("this agent answers for one timer per question")
     return names[0]
 
 
-def affordable(values):
-    if values > MOST_VALUES:
-        raise ValueError(f"{values} values are too many for one answer: at most {MOST_VALUES}")
+def check_count(values):
+    if values > MAX_VALUES:
+        raise ValueError(f"{values} values do not fit one answer, which has at most {MAX_VALUES}")
     return values
 
 
@@ -279,46 +279,46 @@ def answer(request):
         return hello(request["protocol"])
     if op not in OPS:
         raise ValueError(f"this agent does not know `{op}`")
-    name = only(request["timers"]) if op in ("comparisons", "advance") else request["timer"]
+    name = only_name(request["timers"]) if op in ("comparisons", "advance") else request["timer"]
     if op == "waits":
-        lengths, count = [amount(length) for length in request["request_ns"]], amount(request["repeat"])
-        affordable(5 * len(lengths) * count)
-        return waits.waits(name, clock(request["reference"]), lengths, count, amount(request["pause_ns"]), request["break_ns"])
+        lengths, count = [check_amount(length) for length in request["request_ns"]], check_amount(request["repeat"])
+        check_count(5 * len(lengths) * count)
+        return waits.waits(name, clock(request["reference"]), lengths, count, check_amount(request["pause_ns"]), request["break_ns"])
     if op == "periods":
-        count, stalls = affordable(amount(request["count"])), [amount(at) for at in request["stalls"]]
-        return waits.periods(name, clock(request["reference"]), amount(request["period_ns"]), count, stalls)
+        count, stalls = check_count(check_amount(request["count"])), [check_amount(at) for at in request["stalls"]]
+        return waits.periods(name, clock(request["reference"]), check_amount(request["period_ns"]), count, stalls)
     asked = clock(name)
     if op == "intervals":
-        work, count = [amount(units) for units in request["work"]], amount(request["repeat"])
-        affordable(len(work) * count)
-        # Lists are made before and after, so that a collection they cause falls between the loops.
+        work, count = [check_amount(units) for units in request["work"]], check_amount(request["repeat"])
+        check_count(len(work) * count)
+        # Lists are created before and after the loops, so that garbage collections that they cause are not measured.
         rows = [(units, [0] * count, [0] * count) for units in work]
-        disturbed = measure(pair(name)["intervals"], rows)
+        disturbed = measure(warm_loops(name)["intervals"], rows)
         return {"values": [d for _, first, second in rows for d in differences(asked.ticks, first, second)], **disturbed}
     if op == "batches":
-        count = affordable(amount(request["repeat"]))
+        count = check_count(check_amount(request["repeat"]))
         first, second = [0] * count, [0] * count
         timed_by = clock(request["reference"])
-        batches = pair(name, request["reference"])["batches"]
-        disturbed = measure(batches, [(amount(request["calls"]), first, second)])
+        batches = warm_loops(name, request["reference"])["batches"]
+        disturbed = measure(batches, [(check_amount(request["calls"]), first, second)])
         return {"values": differences(timed_by.ticks, first, second), **disturbed}
     if op == "readings":
-        first = [0] * affordable(amount(request["count"]))
-        disturbed = measure(pair(name)["readings"], [(first,)])
-        return {"values": fitting([asked.ticks(reading) for reading in first]), **disturbed}
+        first = [0] * check_count(check_amount(request["count"]))
+        disturbed = measure(warm_loops(name)["readings"], [(first,)])
+        return {"values": check_range([asked.ticks(reading) for reading in first]), **disturbed}
     if op == "handoffs":
         if request["cpus"]:
-            raise ValueError("Python chooses no CPUs for its threads")
-        return handoffs(asked, affordable(amount(request["count"])))
+            raise ValueError("Python cannot choose the CPUs of its threads")
+        return handoffs(asked, check_count(check_amount(request["count"])))
     timed_by = clock(request["reference"])
     if op == "comparisons":
-        count = amount(request["count"]) * amount(request["repeat"])
-        affordable(3 * count)
+        count = check_amount(request["count"]) * check_amount(request["repeat"])
+        check_count(3 * count)
         before, first, after = [0] * count, [0] * count, [0] * count
-        pair(name, request["reference"])["comparisons"](amount(request["work"]), before, first, after)
+        warm_loops(name, request["reference"])["comparisons"](check_amount(request["work"]), before, first, after)
         rows = zip(map(timed_by.ticks, before), map(asked.ticks, first), map(timed_by.ticks, after))
-        return {"values": fitting([reading for row in rows for reading in row])}
-    return advance(asked, timed_by, request["during"], amount(request["ms"]))
+        return {"values": check_range([reading for row in rows for reading in row])}
+    return advance(asked, timed_by, request["during"], check_amount(request["ms"]))
 
 
 def words(why):
@@ -335,9 +335,9 @@ def main(names):
     for name in names:
         for wanted in (name, FLOOR):
             try:
-                pair(wanted)
+                warm_loops(wanted)
             except Exception:
-                pass  # Who asks for it will hear why.
+                pass  # A request for this timer reports the reason.
     if names or asked_to_wait:
         served[:] = dict.fromkeys([*names, REFERENCE, FLOOR])
         waiters[:] = dict.fromkeys([*asked_to_wait, waits.FLOOR])

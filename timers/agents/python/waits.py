@@ -2,8 +2,8 @@
 import sys
 import time
 
-# The loops around a wait, written out for each. All are coroutines, so that one text serves: a wait that blocks, blocks the event
-# loop as well.
+# The loops around a wait, compiled for each sleep primitive. All are coroutines, so that one text serves for all: a wait that
+# blocks the thread also blocks the event loop.
 LOOPS = """
 from random import random
 
@@ -28,20 +28,20 @@ async def periods(period_ns, count, stalls, reference):
             compute(3.5 * period_ns)
     return wakeups
 """
-# What is around a wait.
+# The id of the entry that does not wait, which measures the overhead of the loop.
 FLOOR = "nothing"
-# By id: the call, what has to be there before, and the wait. Python has no periodic timers, so that loops of these stand for them.
+# By id: the call, its preparation, and the wait. Python has no periodic timers; a loop of waits takes their place.
 WAITERS = {
     "time.sleep": ("time.sleep(s)", "import time", "time.sleep(seconds)"),
     "Event.wait": ("threading.Event.wait(s)", "import threading; event = threading.Event()", "event.wait(seconds)"),
     "asyncio.sleep": ("asyncio.sleep(s)", "import asyncio", "await asyncio.sleep(seconds)"),
-    FLOOR: ("waits for nothing", "", "pass"),
+    FLOOR: ("does not wait", "", "pass"),
 }
-# The kernel's timer slack is known of Linux.
+# The kernel's timer slack exists on Linux.
 DECLARED = {"means": "blocks", **({"slack": True} if sys.platform == "linux" else {})}
-# The end of a pause.
+# The length of the busy loop at the end of a pause.
 COMPUTED_NS = 200_000
-LONGEST_NS = 3_600 * 10**9
+MAX_QUESTION_NS = 3_600 * 10**9
 loops = {}
 
 
@@ -52,7 +52,7 @@ def compute(ns):
 
 
 def pause(ns):
-    """Sleeps, but for the end, as sleeping ends late."""
+    """Sleeps, then computes until the end of the pause, because sleeping ends late."""
     end = time.perf_counter_ns() + ns
     if ns > COMPUTED_NS:
         time.sleep((ns - COMPUTED_NS) / 1e9)
@@ -60,9 +60,9 @@ def pause(ns):
 
 
 def loop(name):
-    """The loops of a timer, warm."""
+    """The loops of a sleep primitive, warmed up."""
     if name not in WAITERS:
-        raise ValueError(f"there is no timer `{name}` that waits here")
+        raise ValueError(f"this agent has no sleep primitive `{name}`")
     if name not in loops:
         _, prepare, wait = WAITERS[name]
         loops[name] = {"pause": pause, "compute": compute}
@@ -72,13 +72,13 @@ def loop(name):
 
 
 def cpu_clock():
-    """The clock that tells the CPU time of this thread, unless its steps are as long as a wait."""
+    """The clock of the CPU time of this thread; None if its steps are as long as a wait."""
     fine = hasattr(time, "thread_time_ns") and time.get_clock_info("thread_time").resolution < 1e-5
     return time.thread_time_ns if fine else None
 
 
 def waits(name, reference, lengths, count, pause_ns, break_ns):
-    soon((sum(lengths) + len(lengths) * pause_ns) * count)
+    check_length((sum(lengths) + len(lengths) * pause_ns) * count)
     cpu, kept = cpu_clock(), []
 
     def is_late(before, after, length):
@@ -95,25 +95,25 @@ def waits(name, reference, lengths, count, pause_ns, break_ns):
 
 def periods(name, reference, period_ns, count, stalls):
     if name == FLOOR:
-        raise ValueError("what waits for nothing has no period")
+        raise ValueError("an entry that does not wait has no period")
     if period_ns == 0:
-        raise ValueError("a period of 0 is none")
-    soon(period_ns * (count + 4 * len(stalls)))
+        raise ValueError("the period must not be 0")
+    check_length(period_ns * (count + 4 * len(stalls)))
     wakeups = run(loop(name)["periods"](period_ns, count, set(stalls), reference.call))
     return {"values": [value for at in wakeups for value in (reference.ticks(at), 1)]}
 
 
 def run(coroutine):
-    # It takes longer to load than all else, and is not needed for clocks.
+    # Imported here, because it takes longer to load than all other modules and clocks do not need it.
     import asyncio
     return asyncio.run(coroutine)
 
 
-def soon(ns):
-    if ns > LONGEST_NS:
-        raise ValueError(f"{ns / 1e9:.0f} s are too many: at most {LONGEST_NS // 10**9}")
+def check_length(ns):
+    if ns > MAX_QUESTION_NS:
+        raise ValueError(f"{ns / 1e9:.0f} s are too long for one question, which takes at most {MAX_QUESTION_NS // 10**9} s")
 
 
 def hello(name):
-    """As an introduction tells it."""
+    """The entry of a sleep primitive in the answer to `hello`."""
     return {"id": name, "label": WAITERS[name][0], **DECLARED, "ops": ["waits"] if name == FLOOR else ["waits", "periods"]}

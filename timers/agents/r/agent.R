@@ -1,15 +1,16 @@
-# The clocks of R over the agent protocol, version 1.
+# Answers questions about the clocks of R in the agent protocol, version 1 (docs/agents.md). The words in angle quotes are filled in
+# from clocks.json.
 
-# Steps of the mantissa of a double of seconds since 1970, which has 22 digits behind the point until 2038.
+# Converts seconds since 1970 to steps of the mantissa of a double, which until 2038 has 22 binary digits after the point.
 mantissa <- function(seconds) {
   ticks <- seconds * 4194304
-  if (any(ticks != floor(ticks))) stop("no whole number of steps of 2^-22 s")
+  if (any(ticks != floor(ticks))) stop("a reading is not a whole number of steps of 2^-22 s")
   ticks
 }
 
 clocks <- list()
 waiters <- list()
-lacks <- c()
+unavailable <- c()
 # each clock:
 clocks[["«id»"]] <- list(
   intervals = function(units, first, second) {
@@ -59,7 +60,7 @@ clocks[["«id»"]] <- list(
   ticks = function(v) «ticks»
 )
 if (nzchar("«lacks»") && !requireNamespace("«lacks»", quietly = TRUE)) {
-  lacks <- c(lacks, '{"id":"«id»","reason":"there is no package `«lacks»`","remedy":"install it in R, by install.packages"}')
+  unavailable <- c(unavailable, '{"id":"«id»","reason":"the package `«lacks»` is not installed","remedy":"install it in R, by install.packages"}')
 }
 # end each
 # each waiter:
@@ -73,7 +74,7 @@ compute <- function(ns) {
   while (Sys.time() < stop_at) NULL
 }
 
-# Sleeps, but for the end, as sleeping ends late.
+# Waits for a pause. Its end is computed, because sleeping ends late.
 pause <- function(ns) {
   stop_at <- Sys.time() + ns / 1e9
   if (ns > 500e3) Sys.sleep((ns - 500e3) / 1e9)
@@ -81,7 +82,7 @@ pause <- function(ns) {
 }
 
 advance <- function(clock, during, ms) {
-  # The first reads of both find cold caches.
+  # The first read of each clock is dropped, because it finds cold caches.
   now()
   clock$read()
   start_reference <- now()
@@ -117,11 +118,11 @@ periods <- function(wait, period, count, stalls) {
 }
 
 answer <- function(op, id, rest) {
-  if (length(rest) == 0) stop("this agent does not know that")
+  if (length(rest) == 0) stop("this agent does not know the question")
   if (op == "waits" && !is.null(waiters[[id]])) return(waits(waiters[[id]], rest[1], rest[2], rest[3], rest[-(1:3)]))
   if (op == "periods" && !is.null(waiters[[id]])) return(periods(waiters[[id]], rest[1], rest[2], rest[-(1:2)]))
   clock <- clocks[[id]]
-  if (is.null(clock)) stop("there is no such timer here")
+  if (is.null(clock)) stop("this agent has no such timer")
   if (op == "intervals") {
     values <- vector("list", rest[1])
     return(unlist(lapply(rest[-1], function(units) {
@@ -140,13 +141,13 @@ answer <- function(op, id, rest) {
     return(as.vector(rbind(mantissa(told[[1]]), ticks_of(clock, told[[2]]), mantissa(told[[3]]))))
   }
   if (op == "advance") return(advance(clock, rest[1], rest[2]))
-  stop("this agent does not know that")
+  stop("this agent does not know the question")
 }
 
-# Large integers of doubles, digit by digit.
-written <- function(values) paste(sprintf("%.0f", values), collapse = ",")
+# The decimal digits of integers, which R holds as doubles.
+to_digits <- function(values) paste(sprintf("%.0f", values), collapse = ",")
 
-# How often R collected garbage: nothing else in it is told when it does.
+# The number of garbage collections, counted by finalizers, because R does not report them otherwise.
 collections <- 0
 watch <- function() reg.finalizer(new.env(), function(gone) {
   collections <<- collections + 1
@@ -157,10 +158,10 @@ invisible(compiler::enableJIT(3))
 
 hello <- function() {
   paste0('{"protocol":1,"ops":[],"timers":[],"runtime":{"name":"R","version":"', R.version$major, ".", R.version$minor,
-    '"},"unavailable":[', paste(lacks, collapse = ","), "]}")
+    '"},"unavailable":[', paste(unavailable, collapse = ","), "]}")
 }
 
-# The answer to a line of JSON, whose keys and values are read as words.
+# Answers a question, a line of JSON, whose keys and values are read as words.
 reply <- function(line) {
   words <- strsplit(gsub('[][{}",]+', " ", gsub('":', " ", line, fixed = TRUE)), " +")[[1]]
   words <- words[words != ""]
@@ -168,13 +169,13 @@ reply <- function(line) {
   rest <- words[-(1:4)]
   if ("other-spin" %in% rest) stop("this agent has no second thread")
   timed_by <- match("reference", rest)
-  if (!is.na(timed_by) && rest[timed_by + 1] != "Sys.time") stop("this agent times by one clock only")
+  if (!is.na(timed_by) && rest[timed_by + 1] != "Sys.time") stop("this agent has one reference only")
   amounts <- as.numeric(rest[grepl("^-?[0-9]", rest)])
   if (words[2] == "advance") amounts <- c(if ("spin" %in% rest) 0 else 1, amounts)
   gc(full = FALSE)
   before <- collections
   values <- answer(words[2], words[4], amounts)
-  paste0('{"values":[', written(values), "]", if (collections != before) ',"disturbed":["gc"]', "}")
+  paste0('{"values":[', to_digits(values), "]", if (collections != before) ',"disturbed":["gc"]', "}")
 }
 
 input <- file("stdin", "r")

@@ -1,10 +1,11 @@
-# The clocks of Ruby over the agent protocol, version 1.
+# Answers questions about the clocks of Ruby in the agent protocol, version 1 (docs/agents.md). The words in angle quotes are filled
+# in from clocks.json.
 MUTEX, NEVER = Mutex.new, ConditionVariable.new
 
-# Seconds of a Float that were nanoseconds before: the one nearest to a whole number of them gives them back.
+# Converts a Float of seconds to nanoseconds. Exact, because the clock counts whole nanoseconds; other values are refused.
 def nanoseconds(seconds)
   ticks = (seconds * 1e9).round
-  raise "#{seconds} s is no whole number of nanoseconds" if ticks / 1e9 != seconds
+  raise "#{seconds} s is not a whole number of nanoseconds" if ticks / 1e9 != seconds
   ticks
 end
 
@@ -77,7 +78,7 @@ CLOCKS = {
   "«id»" => Clock«n».new,
   # end each
 }
-# What the system says of their resolution.
+# The ids of the clocks for `clock_getres`, which declares their resolution.
 DECLARED = {
   # each clock:
   "«id»" => «clock»,
@@ -98,7 +99,7 @@ def compute(ns)
   nil while now < stop
 end
 
-# Sleeps, but for the end, as sleeping ends late.
+# Waits for a pause. Its end is computed, because sleeping ends late.
 def pause(ns)
   stop = now + ns
   sleep((ns - 200_000) / 1e9) if ns > 200_000
@@ -110,7 +111,7 @@ def cpu_ns
 end
 
 def advance(clock, during, ms)
-  # The first reads of both find cold caches.
+  # The first read of each clock is dropped, because it finds cold caches.
   now
   clock.read
   start_reference, start = now, clock.read
@@ -165,7 +166,7 @@ def answer(op, id, amounts)
     clock.comparisons(amounts[0], first, second, third)
     first.zip(second, third).flat_map { |before, value, after| [before, clock.ticks(value), after] }
   when "advance" then advance(clock, *amounts)
-  else raise "this agent does not know that"
+  else raise "this agent does not know the question"
   end
 end
 
@@ -177,16 +178,16 @@ def hello
   %({"protocol":1,"ops":[],"runtime":{"name":"#{name}","version":"#{RUBY_VERSION}"},"timers":[#{timers.join(",")}]})
 end
 
-# The answer to a line of JSON, whose keys and values are read as words.
+# Answers a question, a line of JSON, whose keys and values are read as words.
 def reply(line)
   _, op, _, id, *rest = line.gsub('":', " ").tr('{}[]",', " ").split
   return hello if op == "hello"
   timed_by = rest.index("reference")
-  raise "this agent times by one clock only" if timed_by && rest[timed_by + 1] != REFERENCE
+  raise "this agent has one reference only" if timed_by && rest[timed_by + 1] != REFERENCE
   raise "this agent has no second thread" if rest.include?("other-spin")
   amounts = rest.filter_map { |word| Integer(word) if word.match?(/\A-?\d/) }
   amounts.unshift(rest.include?("spin") ? 0 : 1) if op == "advance"
-  # So that a collection seldom falls into what comes.
+  # Garbage is collected now, so that it is seldom collected during the measurement.
   GC.start(full_mark: false)
   before = GC.count
   values = answer(op, id, amounts)

@@ -1,7 +1,8 @@
-;;; The clocks of Common Lisp as SBCL has them over the agent protocol, version 1.
+;;; Answers questions about the clocks of SBCL, a Common Lisp, in the agent protocol, version 1 (docs/agents.md). The words in angle
+;;; quotes are filled in from clocks.json.
 (declaim (optimize (speed 2) (safety 1) (debug 0)) (sb-ext:muffle-conditions warning sb-ext:compiler-note))
 
-;; 1 is CLOCK_MONOTONIC, which SBCL has no public name for.
+;; 1 is CLOCK_MONOTONIC, for which SBCL has no public name.
 (declaim (inline monotonic time-of-day))
 (defun monotonic ()
   (multiple-value-bind (s ns) (sb-unix::clock-gettime 1)
@@ -21,7 +22,7 @@
   (loop repeat units do (setf state (logand (+ (* state 1664525) 1) #xffffffff)))
   state)
 
-;; A function a question: a list of what it answers.
+;; For each clock, one function per question, which returns the list of the values.
 ;; each clock:
 (defun ticks-«n» (v) «ticks»)
 (setf (gethash "«id»" *clocks*)
@@ -77,7 +78,7 @@
 (defun compute (ns)
   (loop with end = (+ (monotonic) ns) while (< (monotonic) end)))
 
-;; Sleeps, but for the end, as sleeping ends late.
+;; Waits for a pause. Its end is computed, because sleeping ends late.
 (defun pause (ns)
   (let ((end (+ (monotonic) ns)))
     (when (> ns 200000) (sleep (/ (- ns 200000) 1000000000)))
@@ -85,7 +86,7 @@
 
 (defun advance (clock during ms)
   (let ((read (getf clock :read)))
-    ;; The first reads of both find cold caches.
+    ;; The first read of each clock is dropped, because it finds cold caches.
     (monotonic)
     (funcall read)
     (let ((start-reference (monotonic)) (start (funcall read)))
@@ -123,7 +124,7 @@
           ((string= op "advance") (apply #'advance (gethash id *clocks*) amounts))
           ((string= op "waits") (apply #'waits (gethash id *waiters*) amounts))
           ((string= op "periods") (apply #'periods (gethash id *waiters*) amounts))
-          (t (error "this agent does not know that")))))
+          (t (error "this agent does not know the question")))))
 
 (defvar *collections* 0)
 (push (lambda () (incf *collections*)) sb-ext:*after-gc-hooks*)
@@ -137,10 +138,10 @@
         unless (string= word "") collect word
         while to do (setf from (1+ to))))
 
-;; What numbers stand among the words of a question, after the id of its timer; what is done meanwhile is one of them.
+;; The numbers among the words of a question, after the id of its timer; `spin` and `sleep` become 0 and 1.
 (defun amounts (words)
   (let ((timed-by (member "reference" words :test #'string=)))
-    (when (and timed-by (string/= (second timed-by) "clock-gettime")) (error "this agent times by one clock only")))
+    (when (and timed-by (string/= (second timed-by) "clock-gettime")) (error "this agent has one reference only")))
   (loop for word in words
         when (string= word "other-spin") do (error "this agent has no second thread")
         when (string= word "spin") collect 0
@@ -150,7 +151,7 @@
 (defun reply (line)
   (destructuring-bind (&optional first op key id &rest rest) (words line)
     (declare (ignore first key))
-    (cond ((null op) (error "this agent does not know that"))
+    (cond ((null op) (error "this agent does not know the question"))
           ((string= op "hello")
            (format t "{\"protocol\":1,\"ops\":[],\"runtime\":{\"name\":\"SBCL\",\"version\":\"~A\"},\"timers\":[{\"id\":\"~A\",\"resolution_ns\":~D}]}~%"
                    (lisp-implementation-version) "get-internal-real-time" (/ 1000000000 internal-time-units-per-second)))

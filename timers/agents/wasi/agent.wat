@@ -1,5 +1,6 @@
-;; The clocks of WASI: loops that call `clock_time_get` and leave what they found in memory, from 1024 on, for the host that runs them.
-;; What stands in angle quotes is filled in from clocks.json. A call leaves its time at 0; a wait finds what it waits for at 64.
+;; Loops that read the clocks of WASI by `clock_time_get` and store the values in memory from address 1024 on, for the program that
+;; runs them. The words in angle quotes are filled in from clocks.json. A call stores the time at address 0; a wait reads its
+;; subscription (the clock and the length) at address 64.
 (module
   (import "wasi_snapshot_preview1" "clock_time_get" (func $clock_time_get (param i32 i64 i32) (result i32)))
   (import "wasi_snapshot_preview1" "clock_res_get" (func $clock_res_get (param i32 i32) (result i32)))
@@ -10,13 +11,13 @@
 
   (func (export "_initialize"))
 
-  ;; The error of reading a clock; and of asking for its resolution, which is then at 0.
+  ;; Return the error number of reading a clock, and of reading its resolution, which is stored at address 0.
   (func (export "error") (param $id i32) (result i32)
     (call $clock_time_get (local.get $id) (i64.const 1) (i32.const 0)))
   (func (export "resolution") (param $id i32) (result i32)
     (call $clock_res_get (local.get $id) (i32.const 0)))
 
-  ;; Units of work that wait for each other.
+  ;; Does units of work, each of which needs the result of the previous one.
   (func $work (param $left i64)
     (local $state i64)
     (local.set $state (global.get $state))
@@ -89,7 +90,7 @@
   ;; end each
 
   ;; each waiter:
-  ;; The monotonic clock before a wait, and after it.
+  ;; Waits; stores the readings of the monotonic clock before and after the wait.
   (func (export "wait«n»") (param $ns i64)
     (local $before i64)
     (i32.store8 (i32.const 72) (i32.const 0))

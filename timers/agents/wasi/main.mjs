@@ -1,4 +1,4 @@
-// Runs the loops of agent.wasm by Node over the agent protocol, version 1.
+// Answers questions about the clocks of WASI in the agent protocol, version 1 (docs/agents.md), by the loops of agent.wasm in Node.
 import { readFileSync } from 'node:fs';
 import process from 'node:process';
 import { createInterface } from 'node:readline';
@@ -20,7 +20,7 @@ const waiters = [
 // end each
 ];
 
-const told = (count, from = 1024) => Array.from(new BigInt64Array(loops.memory.buffer, from, count));
+const stored = (count, from = 1024) => Array.from(new BigInt64Array(loops.memory.buffer, from, count));
 const now = () => Number(loops.read0());
 
 function compute(ns) {
@@ -35,7 +35,7 @@ function sleep(ns) {
 
 function advance(which, during, ms) {
   const clock = loops[`read${which}`];
-  // The first reads of both find cold caches.
+  // The first read of each clock is dropped, because it finds cold caches.
   loops.read0();
   clock();
   const [startReference, start] = [loops.read0(), clock()];
@@ -51,7 +51,7 @@ function waits(which, late, most, repeat, lengths) {
     const ns = lengths[turn % lengths.length];
     sleep(Math.random() * most);
     loops[`wait${which}`](BigInt(ns));
-    const [before, after] = told(2);
+    const [before, after] = stored(2);
     all.push(turn % lengths.length, before, after, -1, -1);
     if (late >= 0 && Number(after - before) > ns + late) break;
   }
@@ -73,21 +73,21 @@ function answer(op, which, amounts) {
     case 'intervals':
       return amounts.slice(1).flatMap((work) => {
         loops[`intervals${which}`](BigInt(work), amounts[0]);
-        return told(amounts[0]);
+        return stored(amounts[0]);
       });
     case 'batches':
       loops[`batches${which}`](BigInt(amounts[0]), amounts[1]);
-      return told(amounts[1]);
+      return stored(amounts[1]);
     case 'readings':
       loops[`readings${which}`](amounts[0]);
-      return told(amounts[0]);
+      return stored(amounts[0]);
     case 'comparisons':
       loops[`comparisons${which}`](BigInt(amounts[0]), amounts[1] * amounts[2]);
-      return told(3 * amounts[1] * amounts[2]);
+      return stored(3 * amounts[1] * amounts[2]);
     case 'advance': return advance(which, ...amounts);
     case 'waits': return waits(which, amounts[0], amounts[1], amounts[2], amounts.slice(3));
     case 'periods': return periods(which, amounts[0], amounts[1], amounts.slice(2));
-    default: throw new Error('this agent does not know that');
+    default: throw new Error('this agent does not know the question');
   }
 }
 
@@ -98,7 +98,7 @@ function hello() {
     if (wasi < 0) return;
     const error = loops.error(wasi);
     if (error !== 0) unavailable.push({ id, reason: `clock_time_get fails with error ${error} of WASI` });
-    else if (loops.resolution(wasi) === 0) timers.push({ id, resolution_ns: Number(told(1, 0)[0]) });
+    else if (loops.resolution(wasi) === 0) timers.push({ id, resolution_ns: Number(stored(1, 0)[0]) });
   });
   const version = `${process.versions.node}, uvwasi ${process.versions.uvwasi ?? '?'}`;
   return JSON.stringify({ protocol: 1, runtime: { name: 'WASI of Node', version }, timers, unavailable, ops: [] });
@@ -107,10 +107,10 @@ function hello() {
 function reply(line) {
   const { op, timer, timers = [timer], reference, during, ...rest } = JSON.parse(line);
   if (op === 'hello') return hello();
-  if (reference && reference !== ids[0]) throw new Error('this agent times by one clock only');
+  if (reference && reference !== ids[0]) throw new Error('this agent has one reference only');
   if (during === 'other-spin') throw new Error('this agent has no second thread');
   const which = (op === 'waits' || op === 'periods' ? waiters : ids).indexOf(timers[0]);
-  if (which < 0) throw new Error('there is no such timer here');
+  if (which < 0) throw new Error('this agent has no such timer');
   const amounts = Object.values(rest).flat();
   return `{"values":[${answer(op, which, during ? [during === 'spin' ? 0 : 1, ...amounts] : amounts)}]}`;
 }

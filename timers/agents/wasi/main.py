@@ -1,4 +1,4 @@
-"""Runs the loops of agent.wat by wasmtime over the agent protocol, version 1."""
+"""Answers questions about the clocks of WASI in the agent protocol, version 1, by the loops of agent.wat in wasmtime."""
 import json
 import random
 import struct
@@ -32,7 +32,7 @@ def run(name, *amounts):
     return exports[name](store, *amounts)
 
 
-def told(count, start=1024):
+def stored(count, start=1024):
     return struct.unpack(f"<{count}q", memory.read(store, start, start + 8 * count))
 
 
@@ -55,7 +55,7 @@ def sleep(ns):
 
 def advance(which, during, ms):
     clock = f"read{which}"
-    # The first reads of both find cold caches.
+    # The first read of each clock is dropped, because it finds cold caches.
     now(), run(clock)
     start_reference, start = now(), run(clock)
     if during == 0:
@@ -67,48 +67,48 @@ def advance(which, during, ms):
 
 
 def waits(which, late, most, repeat, *lengths):
-    all_told = []
+    values = []
     for turn in range(repeat * len(lengths)):
         ns = lengths[turn % len(lengths)]
         sleep(random.random() * most)
         run(f"wait{which}", ns)
-        before, after = told(2)
-        all_told += [turn % len(lengths), before, after, -1, -1]
+        before, after = stored(2)
+        values += [turn % len(lengths), before, after, -1, -1]
         if late >= 0 and after - before > ns + late:
             break
-    return all_told
+    return values
 
 
 def periods(which, period, count, *stalls):
-    all_told = []
+    values = []
     for at in range(count):
         run(f"wait{which}", period)
-        all_told += [now(), 1]
+        values += [now(), 1]
         if at in stalls:
             compute(3.5 * period)
-    return all_told
+    return values
 
 
 def answer(op, which, *amounts):
     if op == "intervals":
-        all_told = []
+        values = []
         for work in amounts[1:]:
             run(f"intervals{which}", work, amounts[0])
-            all_told += told(amounts[0])
-        return all_told
+            values += stored(amounts[0])
+        return values
     if op == "batches":
         run(f"batches{which}", amounts[0], amounts[1])
-        return told(amounts[1])
+        return stored(amounts[1])
     if op == "readings":
         run(f"readings{which}", amounts[0])
-        return told(amounts[0])
+        return stored(amounts[0])
     if op == "comparisons":
         run(f"comparisons{which}", amounts[0], amounts[1] * amounts[2])
-        return told(3 * amounts[1] * amounts[2])
+        return stored(3 * amounts[1] * amounts[2])
     others = {"advance": advance, "waits": waits, "periods": periods}
     if op in others:
         return others[op](which, *amounts)
-    raise ValueError("this agent does not know that")
+    raise ValueError("this agent does not know the question")
 
 
 def hello():
@@ -120,12 +120,12 @@ def hello():
         try:
             error = run("error", clock)
             why = f"clock_time_get fails with error {error} of WASI"
-        except Exception as trap:  # What a host traps at it cannot do.
+        except Exception as trap:  # The host has no such clock.
             error, why = 1, str(trap).strip().splitlines()[-1].strip()
         if error:
             unavailable.append({"id": name, "reason": why})
         elif run("resolution", clock) == 0:
-            timers.append({"id": name, "resolution_ns": told(1, 0)[0]})
+            timers.append({"id": name, "resolution_ns": stored(1, 0)[0]})
     runtime = {"name": "WASI of wasmtime", "version": f"{version('wasmtime')}, by Python {sys.version.split()[0]}"}
     return {"protocol": 1, "runtime": runtime, "timers": timers, "unavailable": unavailable, "ops": []}
 
@@ -136,7 +136,7 @@ def reply(asked):
         return hello()
     timer = asked.pop("timer", None) or asked.pop("timers")[0]
     if asked.pop("reference", IDS[0]) != IDS[0]:
-        raise ValueError("this agent times by one clock only")
+        raise ValueError("this agent has one reference only")
     if "during" in asked:
         asked = {"during": {"spin": 0, "sleep": 1}[asked.pop("during")], **asked}
     amounts = []
@@ -149,6 +149,6 @@ def reply(asked):
 for line in sys.stdin:
     try:
         text = json.dumps(reply(json.loads(line)))
-    except Exception as why:  # Whatever it is, the next question is answered.
+    except Exception as why:  # After any error the next question is answered.
         text = json.dumps({"error": repr(why)})
     print(text, flush=True)

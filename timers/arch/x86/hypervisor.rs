@@ -69,7 +69,7 @@ fn clocks() -> Vec<&'static str> {
 }
 
 /// Whether the counter keeps its rate when the virtual machine is moved, and the reason. `None` if
-/// the hypervisor does not report it, as KVM. Sources: Xen, `xen/include/public/arch-x86/cpuid.h`;
+/// the hypervisor does not report it; KVM does not. Sources: Xen, `xen/include/public/arch-x86/cpuid.h`;
 /// Hyper-V TLFS, *Partition Privilege Flag*; VMware, *Timekeeping in VMware Virtual Machines*.
 fn keeps_rate() -> Option<(bool, &'static str)> {
     for base in [FIRST_LEAF, SECOND_LEAF] {
@@ -94,9 +94,9 @@ fn keeps_rate_on_xen(mode: u32) -> (bool, &'static str) {
     match mode {
         0 => (
             true,
-            "Xen emulates the counter once the machine was moved to one of another rate (tsc_mode 0)",
+            "Xen emulates the counter as soon as the machine is moved to a host with another rate (tsc_mode 0)",
         ),
-        1 => (true, "Xen emulates the counter always (tsc_mode 1)"),
+        1 => (true, "Xen always emulates the counter (tsc_mode 1)"),
         _ => (
             false,
             "Xen passes the counter through and never emulates it (tsc_mode 2 or 3)",
@@ -109,7 +109,7 @@ fn keeps_rate_on_hyper_v(privileges: u32) -> (bool, &'static str) {
     match privileges & 1 << 15 {
         0 => (
             false,
-            "Hyper-V scales the counter for its own clock only (the reference page)",
+            "Hyper-V scales only its own clock (the reference page) to the new rate, not the counter",
         ),
         _ => (
             true,

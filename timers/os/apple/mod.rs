@@ -1,7 +1,7 @@
 //! The implementation for macOS. It is only type-checked and was never run on a Mac.
 
 pub(crate) use super::apple_timers::{
-    Absolute as Undistorted, UptimeRaw as Common, UptimeRaw as Unsteered,
+    Absolute as UndistortedClock, UptimeRaw as CommonClock, UptimeRaw as UntrimmedClock,
 };
 pub(crate) use super::no_perf_event as perf_event;
 pub(crate) use super::other::attempt;

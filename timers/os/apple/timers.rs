@@ -6,7 +6,8 @@
 //!
 //! At what rate: that of the hardware. Who may read them: any process, in user mode.
 //!
-//! How they lie: unknown, because this code is only type-checked and was never run on a Mac. Sources: clock_gettime(3) of macOS, [Mach absolute time units].
+//! How they lie: unknown, because this code is only type-checked and was never run on a Mac.
+//! Sources: clock_gettime(3) of macOS, [Mach absolute time units].
 //!
 //! [Mach absolute time units]:
 //! https://developer.apple.com/documentation/kernel/1462446-mach_absolute_time

@@ -3,12 +3,13 @@
 pub(crate) use super::no_perf_event as perf_event;
 pub(crate) use super::other::attempt;
 pub use super::other::{counters, emulator, scheduling};
-pub(crate) use super::posix::{Monotonic as Common, Monotonic as Unsteered};
+pub(crate) use super::posix::{Monotonic as CommonClock, Monotonic as UntrimmedClock};
 pub(crate) use super::unix::portable::affinity;
 pub use super::unix::portable::{discipline, machine, process};
 pub use super::unix::{files, limits, signals};
 
-pub(crate) type Undistorted = super::posix::PosixClock<clocks::Kernel, { clocks::CLOCK_MONOTONIC }>;
+pub(crate) type UndistortedClock =
+    super::posix::PosixClock<clocks::Kernel, { clocks::CLOCK_MONOTONIC }>;
 
 pub mod clocks {
     //! The POSIX clocks of FreeBSD, which also defines some names of Linux.

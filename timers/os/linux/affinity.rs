@@ -8,13 +8,13 @@ use super::process;
 use crate::os::AffinityError;
 
 /// The maximum number of CPUs that Linux can be built for (CONFIG_NR_CPUS).
-pub const MOST_CPUS: u32 = 8192;
+pub const MAX_CPUS: u32 = 8192;
 const WORD_BITS: usize = libc::c_ulong::BITS as usize;
 
 /// A set of CPUs in the kernel's format: an array of unsigned longs, not glibc's `cpu_set_t` of
 /// 1024 bits. The kernel rejects a mask shorter than its own and accepts a longer mask.
-type Mask = [libc::c_ulong; MOST_CPUS as usize / WORD_BITS];
-const EMPTY_MASK: Mask = [0; MOST_CPUS as usize / WORD_BITS];
+type Mask = [libc::c_ulong; MAX_CPUS as usize / WORD_BITS];
+const EMPTY_MASK: Mask = [0; MAX_CPUS as usize / WORD_BITS];
 
 /// The CPUs the calling thread may run on, in ascending order.
 pub fn allowed() -> Result<Vec<u32>, AffinityError> {
@@ -28,7 +28,7 @@ pub fn allowed() -> Result<Vec<u32>, AffinityError> {
         });
     }
     let is_set = |&cpu: &u32| mask[cpu as usize / WORD_BITS] >> (cpu as usize % WORD_BITS) & 1 == 1;
-    Ok((0..MOST_CPUS).filter(is_set).collect())
+    Ok((0..MAX_CPUS).filter(is_set).collect())
 }
 
 /// Restricts a thread of this user to the given CPUs; `None` means the calling thread.
@@ -36,7 +36,7 @@ pub fn allow(thread: Option<u32>, cpus: &[u32]) -> io::Result<()> {
     let thread = libc::pid_t::try_from(thread.unwrap_or(0));
     let thread = thread.map_err(|_| io::Error::from_raw_os_error(libc::ESRCH))?;
     let mut mask = EMPTY_MASK;
-    for &cpu in cpus.iter().filter(|&&cpu| cpu < MOST_CPUS) {
+    for &cpu in cpus.iter().filter(|&&cpu| cpu < MAX_CPUS) {
         mask[cpu as usize / WORD_BITS] |= 1 << (cpu as usize % WORD_BITS);
     }
     // SAFETY: the kernel reads at most as many bytes as the given size, which is that of the mask.

@@ -134,7 +134,7 @@ impl Route for Kernel {
 }
 
 /// Describes a failed call by the system's error message, with a remedy if one is known.
-pub fn refused(call: &str, error: &io::Error) -> Unavailable {
+pub fn explain_failure(call: &str, error: &io::Error) -> Unavailable {
     let why = Unavailable::because(format!("{call}: {error}"));
     match error.raw_os_error() {
         Some(libc::EINVAL) => why.remedy("this clock needs a later release of Linux"),
@@ -154,7 +154,7 @@ pub fn cheapest_call() -> u64 {
 
 /// The environment variable that informs child processes of this program that the permission was
 /// missing. Internal: users do not set it.
-const REFUSED: &str = "TIMERMETER_COUNTER_REFUSED";
+const REFUSED_VARIABLE: &str = "TIMERMETER_COUNTER_REFUSED";
 
 /// Restores the permission to read the counter if the parent process removed it. Must be called
 /// before any other thread is started.
@@ -167,7 +167,7 @@ pub fn regain_counter() {
     let status = unsafe { libc::prctl(libc::PR_SET_TSC, libc::PR_TSC_ENABLE) };
     if status == 0 {
         // SAFETY: the caller ensures that no other thread exists, so none reads the environment.
-        unsafe { env::set_var(REFUSED, "1") };
+        unsafe { env::set_var(REFUSED_VARIABLE, "1") };
     }
 }
 
@@ -184,7 +184,7 @@ fn is_permitted() -> bool {
 /// TSC of x86, or CNTVCT of 64-bit Arm since Linux 6.12.
 pub fn tsc_permitted() -> Result<(), Unavailable> {
     static WAS_REFUSED: OnceLock<bool> = OnceLock::new();
-    if !*WAS_REFUSED.get_or_init(|| env::var_os(REFUSED).is_some()) && is_permitted() {
+    if !*WAS_REFUSED.get_or_init(|| env::var_os(REFUSED_VARIABLE).is_some()) && is_permitted() {
         return Ok(());
     }
     Err(Unavailable::because(

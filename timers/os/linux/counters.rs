@@ -7,15 +7,15 @@ use std::path::{Path, PathBuf};
 use super::{affinity, process};
 use crate::os::Counters;
 
-/// The procfs folder that the counters are read from.
+/// The source of counters: a folder with the layout of procfs.
 #[derive(Clone, Debug)]
-pub struct Counts {
+pub struct CounterSource {
     folder: PathBuf,
     /// `true` if the process ids in the folder belong to the PID namespace of this process.
     same_pid_namespace: bool,
 }
 
-impl Counts {
+impl CounterSource {
     /// The counters of this system, from `/proc`.
     #[must_use]
     pub fn of_system() -> Self {
@@ -141,20 +141,20 @@ mod tests {
     #[test]
     fn counts_this_process() {
         if process::proc_is_own_namespace() {
-            let counts = Counts::of_system();
+            let counts = CounterSource::of_system();
             let counters = counts
                 .of_process(std::process::id())
                 .expect("procfs is mounted");
             assert!(!counters.cpus.is_empty());
         }
         assert_eq!(
-            Counts::of_this_thread()
+            CounterSource::of_this_thread()
                 .expect("no file is needed")
                 .cpus
                 .len(),
             1
         );
-        let nowhere = Counts::at(Path::new("/nowhere"));
+        let nowhere = CounterSource::at(Path::new("/nowhere"));
         assert_eq!(
             (nowhere.of_process(1), nowhere.steal_ticks(0)),
             (None, None)

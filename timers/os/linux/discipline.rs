@@ -12,7 +12,7 @@ use std::io;
 use std::mem::MaybeUninit;
 
 use crate::Timer;
-use crate::os::posix::{MonotonicCoarse, wide};
+use crate::os::posix::{MonotonicCoarse, widen};
 use crate::os::{Discipline, Trim};
 
 /// The call that declares the tick.
@@ -32,13 +32,13 @@ pub fn discipline() -> io::Result<Discipline> {
     };
     Ok(Discipline {
         synchronised: state.status & libc::STA_UNSYNC == 0,
-        offset_ns: wide(state.offset).saturating_mul(unit),
-        time_constant: wide(state.constant),
+        offset_ns: widen(state.offset).saturating_mul(unit),
+        time_constant: widen(state.constant),
         adjtime_us: adjtimex(libc::ADJ_OFFSET_SS_READ)
             .ok()
-            .map(|rest| wide(rest.offset)),
+            .map(|rest| widen(rest.offset)),
         trim: trim_of(&state),
-        estimated_error_us: wide(state.esterror),
+        estimated_error_us: widen(state.esterror),
     })
 }
 
@@ -52,9 +52,9 @@ pub fn trim() -> io::Result<Trim> {
 
 fn trim_of(state: &libc::timex) -> Trim {
     Trim {
-        scaled_ppm: wide(state.freq),
-        tick_us: wide(state.tick),
-        tai_offset_s: wide(state.tai),
+        scaled_ppm: widen(state.freq),
+        tick_us: widen(state.tick),
+        tai_offset_s: widen(state.tai),
     }
 }
 
@@ -86,7 +86,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn it_answers_or_says_why() {
+    fn reads_discipline_or_fails() {
         match discipline() {
             // The kernel's own bounds: 500 ppm, and 10 % of a tick (adjtimex(2)).
             Ok(found) => {

@@ -17,9 +17,10 @@ pub(crate) use crate::os::no_perf_event as perf_event;
 pub use super::unix::{files, limits, signals};
 pub(crate) use attempt::attempt;
 
-pub(crate) use super::posix::{Monotonic as Common, MonotonicRaw as Unsteered};
+pub(crate) use super::posix::{Monotonic as CommonClock, MonotonicRaw as UntrimmedClock};
 
-pub(crate) type Undistorted = super::posix::PosixClock<clocks::Kernel, { libc::CLOCK_MONOTONIC }>;
+pub(crate) type UndistortedClock =
+    super::posix::PosixClock<clocks::Kernel, { libc::CLOCK_MONOTONIC }>;
 
 pub mod machine {
     //! Facts about the machine and the kernel.
@@ -32,14 +33,14 @@ pub mod machine {
 
     /// The folder that contains `proc`, `sys` and `etc`; `None` on systems without these.
     #[must_use]
-    pub fn files() -> Option<PathBuf> {
+    pub fn system_root() -> Option<PathBuf> {
         Some("/".into())
     }
 
     /// Facts available by system calls; Linux publishes all other facts in files.
     #[must_use]
     pub fn facts(_cpu: Option<u32>) -> MachineFacts {
-        // SAFETY: a plain number; what is not known is 0.
+        // SAFETY: the call takes and returns integers; the result is 0 if the value is unknown.
         let vdso = unsafe { libc::getauxval(libc::AT_SYSINFO_EHDR) };
         MachineFacts {
             vdso: Some(vdso != 0),
@@ -52,14 +53,14 @@ pub mod machine {
     /// # Errors
     /// When the log is unreadable: with `kernel.dmesg_restrict` = 1 only root may read it.
     pub fn kernel_log() -> io::Result<String> {
-        /// Numbers of syslog(2): what is there, and how much that can be.
+        /// Actions of syslog(2): read all messages of the buffer, get the size of the buffer.
         const READ_ALL: libc::c_int = 3;
-        const SIZE: libc::c_int = 10;
+        const SIZE_BUFFER: libc::c_int = 10;
         // SAFETY: this action takes no memory.
-        let size = unsafe { libc::klogctl(SIZE, ptr::null_mut(), 0) };
+        let size = unsafe { libc::klogctl(SIZE_BUFFER, ptr::null_mut(), 0) };
         let size = usize::try_from(size).map_err(|_| io::Error::last_os_error())?;
         let mut text = vec![0_u8; size];
-        // SAFETY: the memory is as long as is said, and the kernel writes no more.
+        // SAFETY: the pointer is valid for `size` bytes, and the kernel writes no more.
         let length =
             unsafe { libc::klogctl(READ_ALL, text.as_mut_ptr().cast(), size as libc::c_int) };
         text.truncate(usize::try_from(length).map_err(|_| io::Error::last_os_error())?);

@@ -22,6 +22,7 @@
 use crate::entry::clocks;
 use crate::{Counted, Family, Properties, ReadsBy};
 
+/// The time that the thread ran.
 const TASK: Properties = Properties {
     family: Some(Family::PerfEvent),
     ..Properties::THREAD
@@ -31,6 +32,7 @@ const CYCLES: Properties = Properties {
     counts: Some(Counted::ThreadCycles),
     ..TASK
 };
+/// A counter of the cycles of the thread, read by an instruction.
 const RDPMC: Properties = Properties {
     reads_by: Some(ReadsBy::Instruction),
     ..CYCLES.unfenced()
@@ -67,7 +69,7 @@ mod here {
         type Reading = u64;
 
         fn open() -> Result<Self, Unavailable> {
-            Event::counting(CYCLES).map(Self)
+            Event::open_checked(CYCLES).map(Self)
         }
 
         #[inline(always)]

@@ -27,7 +27,7 @@ pub struct Event(File);
 impl Event {
     /// Opens an event that counts core cycles or the run time of the thread, and checks that it
     /// counts.
-    pub fn counting(cycles: bool) -> Result<Self, Unavailable> {
+    pub fn open_checked(cycles: bool) -> Result<Self, Unavailable> {
         let event = Self::open(if cycles { CYCLES } else { TASK_CLOCK })?;
         event.check_increase().map(|()| event)
     }
@@ -43,16 +43,16 @@ impl Event {
         if kind == PERF_TYPE_HARDWARE {
             attributes.set_pinned(1);
         }
-        Self::with(&mut attributes)
+        Self::open_with(&mut attributes)
             .or_else(|error| match error.raw_os_error() {
                 Some(libc::EACCES | libc::EPERM | libc::EOPNOTSUPP) => {
                     attributes.set_exclude_kernel(1);
                     attributes.set_exclude_hv(1);
-                    Self::with(&mut attributes)
+                    Self::open_with(&mut attributes)
                 }
                 _ => Err(error),
             })
-            .map_err(|error| refused(&error))
+            .map_err(|error| explain_failure(&error))
     }
 
     /// Opens an event for the calling thread, on any CPU.
@@ -60,7 +60,7 @@ impl Event {
         clippy::useless_conversion,
         reason = "flags are a long, of 32 bits or 64"
     )]
-    fn with(attributes: &mut perf_event_attr) -> io::Result<Self> {
+    fn open_with(attributes: &mut perf_event_attr) -> io::Result<Self> {
         // SAFETY: the attributes are initialised and contain their size; they request a plain
         // count, for which the kernel writes no memory of this process. Group -1 means none.
         let descriptor = unsafe {
@@ -117,11 +117,11 @@ impl Event {
 }
 
 /// Describes a failed `perf_event_open`: the system's message, the likely cause and a remedy.
-fn refused(error: &io::Error) -> Unavailable {
+fn explain_failure(error: &io::Error) -> Unavailable {
     let why = format!("perf_event_open: {error}");
     match error.raw_os_error() {
         Some(libc::EACCES | libc::EPERM) => {
-            let value = setting("/proc/sys/kernel/perf_event_paranoid");
+            let value = describe_setting("/proc/sys/kernel/perf_event_paranoid");
             Unavailable::because(format!("{why}; /proc/sys/kernel/perf_event_paranoid {value}")).remedy(
                 "`sysctl kernel.perf_event_paranoid=1` as root, or the capability CAP_PERFMON; in a container also a \
                  seccomp profile that allows perf_event_open",
@@ -140,7 +140,7 @@ fn refused(error: &io::Error) -> Unavailable {
 }
 
 /// The value of a kernel setting, as in "is 2".
-fn setting(path: &str) -> String {
+fn describe_setting(path: &str) -> String {
     match fs::read_to_string(path) {
         Ok(value) => format!("is {}", value.trim()),
         Err(_) => "does not exist".into(),

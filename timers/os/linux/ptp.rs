@@ -11,8 +11,8 @@
 //!
 //! How they lie: the device may be removed while it is open; the reading is then 0. Most cards count
 //! TAI once `ptp4l` runs, and from an arbitrary epoch before. A process with write access to the
-//! device may set the clock. Only the first four devices are listed as timers. Sources: [Documentation/driver-api/ptp.rst] of
-//! Linux, clock_getres(2) ("Dynamic clocks").
+//! device may set the clock. Only the first four devices are listed as timers. Sources:
+//! [Documentation/driver-api/ptp.rst] of Linux, clock_getres(2) ("Dynamic clocks").
 //!
 //! [Documentation/driver-api/ptp.rst]: https://docs.kernel.org/driver-api/ptp.html
 
@@ -51,7 +51,7 @@ mod here {
     use libc::{clockid_t, timespec};
 
     use crate::os::clocks::Libc;
-    use crate::os::files::open_at_once;
+    use crate::os::files::open_nonblocking;
     use crate::os::posix::{Route, nanoseconds, word_by_word};
     use crate::{Ticks, Timer, Unavailable};
 
@@ -69,7 +69,8 @@ mod here {
 
         fn open() -> Result<Self, Unavailable> {
             let path = format!("/dev/ptp{N}");
-            let device = open_at_once(Path::new(&path)).map_err(|error| refused(&path, &error))?;
+            let device = open_nonblocking(Path::new(&path))
+                .map_err(|error| explain_failure(&path, &error))?;
             let clock = clock_id(device.as_raw_fd());
             match Libc::clock_gettime(clock, &mut MaybeUninit::zeroed()) {
                 0 => Ok(Self {
@@ -103,7 +104,7 @@ mod here {
         (!descriptor << 3) | CLOCKFD
     }
 
-    fn refused(path: &str, error: &io::Error) -> Unavailable {
+    fn explain_failure(path: &str, error: &io::Error) -> Unavailable {
         let why = format!("{path}: {error}");
         match error.kind() {
             io::ErrorKind::NotFound => Unavailable::because("no such device").remedy(
@@ -130,7 +131,7 @@ mod here {
 
         #[test]
         fn explains_missing_device() {
-            let why = refused("/dev/ptp0", &io::ErrorKind::NotFound.into());
+            let why = explain_failure("/dev/ptp0", &io::ErrorKind::NotFound.into());
             assert!(why.reason.starts_with("no such device") && why.remedy.is_some());
         }
     }

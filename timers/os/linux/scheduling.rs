@@ -19,7 +19,7 @@ use crate::os::Policy;
 /// # Errors
 /// When the system call fails.
 pub fn timer_slack() -> Result<u64, Unavailable> {
-    current_timer_slack().map_err(|error| refused("prctl(PR_GET_TIMERSLACK)", error.into()))
+    current_timer_slack().map_err(|error| explain_failure("prctl(PR_GET_TIMERSLACK)", error.into()))
 }
 
 /// Sets the timer slack of the calling thread; threads that it starts inherit the slack. 0 restores
@@ -30,7 +30,7 @@ pub fn timer_slack() -> Result<u64, Unavailable> {
 pub fn set_timer_slack(nanoseconds: u64) -> Result<(), Unavailable> {
     let call = format!("prctl(PR_SET_TIMERSLACK, {nanoseconds})");
     set_current_timer_slack(NonZeroU64::new(nanoseconds))
-        .map_err(|error| refused(&call, error.into()))?;
+        .map_err(|error| explain_failure(&call, error.into()))?;
     match timer_slack()? {
         slack if nanoseconds == 0 || slack == nanoseconds => Ok(()),
         slack => Err(Unavailable::because(format!(
@@ -88,7 +88,7 @@ pub fn set_policy(policy: Policy) -> Result<(), Unavailable> {
     }
     let error = io::Error::last_os_error();
     let code = error.raw_os_error();
-    let why = refused(&format!("sched_setscheduler({policy})"), error);
+    let why = explain_failure(&format!("sched_setscheduler({policy})"), error);
     Err(match code {
         Some(libc::EPERM) => why.remedy(
             "run as root, with CAP_SYS_NICE (`setcap cap_sys_nice+ep PROGRAM`), or raise the limit RLIMIT_RTPRIO (`rtprio` in \
@@ -133,7 +133,7 @@ pub(crate) fn trace_marker() -> Option<File> {
     })
 }
 
-fn refused(call: &str, error: io::Error) -> Unavailable {
+fn explain_failure(call: &str, error: io::Error) -> Unavailable {
     Unavailable::because(format!("{call}: {error}"))
 }
 

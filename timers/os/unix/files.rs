@@ -11,15 +11,15 @@ use rustix::fs::{FlockOperation, OFlags, flock};
 ///
 /// # Errors
 /// When the file cannot be opened.
-pub fn open_at_once(path: &Path) -> io::Result<File> {
+pub fn open_nonblocking(path: &Path) -> io::Result<File> {
     open(path, OFlags::NONBLOCK)
 }
 
-/// As [`open_at_once`], but fails for a symbolic link.
+/// As [`open_nonblocking`], but fails for a symbolic link.
 ///
 /// # Errors
 /// When the file cannot be opened.
-pub fn open_itself(path: &Path) -> io::Result<File> {
+pub fn open_no_follow(path: &Path) -> io::Result<File> {
     open(path, OFlags::NONBLOCK | OFlags::NOFOLLOW)
 }
 
@@ -34,7 +34,7 @@ fn open(path: &Path, flags: OFlags) -> io::Result<File> {
 ///
 /// # Errors
 /// When the file cannot be read.
-pub fn read_again(file: &File, bytes: &mut [u8]) -> io::Result<usize> {
+pub fn read_from_start(file: &File, bytes: &mut [u8]) -> io::Result<usize> {
     file.read_at(bytes, 0)
 }
 

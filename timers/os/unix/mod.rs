@@ -8,7 +8,7 @@ pub mod signals;
 #[inline(always)]
 pub fn time() -> i64 {
     // SAFETY: the pointer may be null; the function then only returns the time.
-    crate::os::posix::wide(unsafe { libc::time(std::ptr::null_mut()) })
+    crate::os::posix::widen(unsafe { libc::time(std::ptr::null_mut()) })
 }
 
 pub mod limits {
@@ -23,12 +23,12 @@ pub mod limits {
 
     /// The number of files that this process may have open; `None` if not limited.
     #[must_use]
-    pub fn open_files() -> Option<u64> {
+    pub fn max_open_files() -> Option<u64> {
         getrlimit(Resource::Nofile).current
     }
 
     /// Raises the limit of open files of this process to `files`, or as far as permitted.
-    pub fn allow_files(files: u64) {
+    pub fn raise_file_limit(files: u64) {
         let now = getrlimit(Resource::Nofile);
         let wanted = Rlimit {
             current: now
@@ -43,7 +43,7 @@ pub mod limits {
     #[must_use]
     pub fn shortage(error: &io::Error) -> Option<Shortage> {
         match Errno::from_io_error(error)? {
-            Errno::MFILE => Some(Shortage::Files(open_files())),
+            Errno::MFILE => Some(Shortage::Files(max_open_files())),
             Errno::NFILE => Some(Shortage::FilesOfAll),
             Errno::AGAIN => Some(Shortage::Processes(getrlimit(Resource::Nproc).current)),
             Errno::NOMEM => Some(Shortage::Memory),
@@ -55,7 +55,7 @@ pub mod limits {
     /// allocator. Otherwise glibc reserves 64 MB of address space for nearly each thread that
     /// allocates ([mallopt(3)](https://man7.org/linux/man-pages/man3/mallopt.3.html),
     /// `M_ARENA_MAX`), so that the limit is reached early.
-    pub fn share_reserves() {
+    pub fn share_allocator_arena() {
         #[cfg(target_env = "gnu")]
         if getrlimit(Resource::As).current.is_some() {
             // SAFETY: the arguments are integers, and the function is thread-safe.
@@ -101,10 +101,10 @@ pub mod portable {
         use crate::os::other::unsupported;
 
         /// The most CPUs that a list of CPUs may name.
-        pub const MOST_CPUS: u32 = 1 << 20;
+        pub const MAX_CPUS: u32 = 1 << 20;
 
         pub fn allowed() -> Result<Vec<u32>, AffinityError> {
-            unsupported().map_err(refused)
+            unsupported().map_err(explain_failure)
         }
 
         pub fn allow(_thread: Option<u32>, _cpus: &[u32]) -> io::Result<()> {
@@ -120,10 +120,10 @@ pub mod portable {
         }
 
         pub fn explain(_cpu: u32, _allowed: &[u32], source: io::Error) -> AffinityError {
-            refused(source)
+            explain_failure(source)
         }
 
-        fn refused(source: io::Error) -> AffinityError {
+        fn explain_failure(source: io::Error) -> AffinityError {
             AffinityError::System {
                 call: "affinity of threads",
                 source,
@@ -132,7 +132,7 @@ pub mod portable {
     }
 
     pub mod discipline {
-        //! The steering of the kernel's clocks, which this program does not read here.
+        //! The rate correction of the kernel's clocks, which this program does not read on these systems.
 
         use std::io;
 
@@ -142,16 +142,17 @@ pub mod portable {
         /// The source of [`declared_tick_ns`]; empty because there is none.
         pub const DECLARED_TICK: &str = "";
 
-        /// The length of a tick of the clock in nanoseconds.
+        /// The time between two kernel ticks in nanoseconds.
         ///
         /// # Errors
-        /// Always: the length is not known here.
+        /// Always: this program does not read it on these systems.
         pub fn declared_tick_ns() -> io::Result<i64> {
             unsupported()
         }
     }
 
-    /// Children have process groups, as on Linux; all else about processes is not known here.
+    /// Children have process groups, as on Linux; this program reads nothing else about processes on
+    /// these systems.
     pub mod process {
         pub use crate::os::other::process::{
             adopt_descendants, all_with_parents, kill_by_environment, kill_with_parent,
@@ -161,10 +162,10 @@ pub mod portable {
     }
 
     pub mod machine {
-        //! The name of the kernel; no other facts of the machine are known here.
+        //! The name of the kernel; this program reads no other facts of the machine on these systems.
 
         use crate::os::MachineFacts;
-        pub use crate::os::other::machine::{files, kernel_log, regain_counter};
+        pub use crate::os::other::machine::{kernel_log, regain_counter, system_root};
         pub use crate::os::unix::machine::kernel;
 
         /// Facts about the machine; all of them unknown.
@@ -207,7 +208,7 @@ pub mod portable {
         }
 
         /// Describes a failed call by the system's error message.
-        pub fn refused(call: &str, error: &io::Error) -> Unavailable {
+        pub fn explain_failure(call: &str, error: &io::Error) -> Unavailable {
             Unavailable::because(format!("{call}: {error}"))
         }
 

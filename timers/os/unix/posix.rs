@@ -1,4 +1,4 @@
-//! The clocks of POSIX and Linux, each read through libc and, where the system has one, by the system
+//! The clocks of POSIX and Linux, each read through libc and, if the system has one, by the system
 //! call. macOS and FreeBSD have the clocks of POSIX.
 //!
 //! What ticks: the kernel's timekeeping. It scales a counter of the hardware (the *clock source*:
@@ -26,6 +26,7 @@ const MONOTONIC: Properties = Properties {
     runs_in_suspend: Some(cfg!(target_os = "macos")),
     ..Properties::MONOTONIC
 };
+/// A clock whose rate no time service trims.
 const RAW: Properties = Properties {
     slewed: Some(false),
     ..MONOTONIC
@@ -149,7 +150,7 @@ mod here {
     use libc::{c_int, c_long, clock_t, clockid_t, timespec, timeval};
 
     use super::seconds::Time;
-    use crate::arch::{afresh, opaque};
+    use crate::arch::{opaque, opaque_reference};
     use crate::os::clocks::*;
     use crate::{Described, PairedReads, Ticks, Timer, Unavailable, find};
 
@@ -167,8 +168,8 @@ mod here {
     type Realtime = PosixClock<Libc, CLOCK_REALTIME>;
     type RealtimeCoarse = PosixClock<Libc, CLOCK_REALTIME_COARSE>;
 
-    /// See [`paired_reads`](crate::paired_reads): the readings of each given timer whose clock has
-    /// another way. `busy` is passed on to the result.
+    /// See [`paired_reads`](crate::paired_reads): the readings of each given timer whose clock
+    /// can be read in another way. `busy` is copied to the result.
     pub(crate) fn paired_reads(ids: &[&str], count: u32, busy: bool) -> Vec<PairedReads> {
         macro_rules! each {
             ($($clock:ty, $within:ty;)*) => {
@@ -239,9 +240,9 @@ mod here {
         let mut all = vec![(within.read(), clock.read(), within.read()); count as usize];
         for readings in &mut all {
             *readings = (
-                afresh(within).read(),
-                afresh(clock).read(),
-                afresh(within).read(),
+                opaque_reference(within).read(),
+                opaque_reference(clock).read(),
+                opaque_reference(within).read(),
             );
         }
         all
@@ -249,7 +250,7 @@ mod here {
 
     /// Widens a number of a kernel structure, whose width depends on the target.
     #[inline(always)]
-    pub(crate) fn wide(number: impl Into<i64>) -> i64 {
+    pub(crate) fn widen(number: impl Into<i64>) -> i64 {
         number.into()
     }
 
@@ -296,7 +297,7 @@ mod here {
             R::permitted(CLOCK)?;
             match R::clock_gettime(CLOCK, &mut MaybeUninit::uninit()) {
                 0 => Ok(Self(PhantomData)),
-                status => Err(refused(Self::INFO.label, &R::error(status))),
+                status => Err(explain_failure(Self::INFO.label, &R::error(status))),
             }
         }
 
@@ -329,15 +330,15 @@ mod here {
     /// The time in nanoseconds.
     pub(crate) fn nanoseconds(time: timespec) -> Ticks {
         Ticks(
-            wide(time.tv_sec)
+            widen(time.tv_sec)
                 .wrapping_mul(1_000_000_000)
-                .wrapping_add(wide(time.tv_nsec)) as u64,
+                .wrapping_add(widen(time.tv_nsec)) as u64,
         )
     }
 
     /// Returns the last error of the system unless the call `label` succeeded.
     fn check_call(label: &str, succeeded: bool) -> Result<(), Unavailable> {
-        let failed = || refused(label, &io::Error::last_os_error());
+        let failed = || explain_failure(label, &io::Error::last_os_error());
         succeeded.then_some(()).ok_or_else(failed)
     }
 
@@ -481,9 +482,9 @@ mod here {
     /// The sum of times in microseconds.
     fn microseconds(times: &[timeval]) -> Ticks {
         let each = times.iter().map(|time| {
-            wide(time.tv_sec)
+            widen(time.tv_sec)
                 .wrapping_mul(1_000_000)
-                .wrapping_add(wide(time.tv_usec))
+                .wrapping_add(widen(time.tv_usec))
         });
         Ticks(each.fold(0, i64::wrapping_add) as u64)
     }

@@ -18,7 +18,7 @@ use crate::os::{CpuTime, Pid};
 ///
 /// # Errors
 /// Never.
-pub fn lead_group(command: &mut Command) -> io::Result<()> {
+pub fn prepare_group(command: &mut Command) -> io::Result<()> {
     command.process_group(0);
     Ok(())
 }
@@ -26,7 +26,7 @@ pub fn lead_group(command: &mut Command) -> io::Result<()> {
 /// Whether another process has to kill the process groups if this process is killed.
 pub const NEEDS_GUARD: bool = true;
 
-/// Starts a command prepared by [`lead_group`], with the affinity of the calling thread.
+/// Starts a command prepared by [`prepare_group`], with the affinity of the calling thread.
 ///
 /// # Errors
 /// When the process cannot be started.

@@ -33,31 +33,31 @@ static END_SIGNAL: OnceLock<Arc<AtomicUsize>> = OnceLock::new();
 /// The signal that asked this program to end; `None` if there was none. Known as soon as the signal
 /// arrives: a system call that the signal interrupts can fail before the thread of [`listen`] runs.
 #[must_use]
-pub fn asked() -> Option<Request> {
+pub fn end_request() -> Option<Request> {
     let signal = END_SIGNAL.get()?.load(Ordering::SeqCst);
     (signal != 0).then_some(Request(signal as i32))
 }
 
-/// Calls `asked` on a new thread when a signal asks this program to end. In addition, exceeding the
+/// Calls `on_request` on a new thread when a signal asks this program to end. In addition, exceeding the
 /// limit of file sizes (SIGXFSZ) becomes an error of the write instead of ending the program.
 ///
 /// # Errors
 /// When the handlers cannot be installed; signals then have their default action.
-pub fn listen(asked: impl FnOnce(Request) + Send + 'static) -> io::Result<()> {
-    let ended = [SIGINT, SIGTERM, SIGQUIT]
+pub fn listen(on_request: impl FnOnce(Request) + Send + 'static) -> io::Result<()> {
+    let end_signals = [SIGINT, SIGTERM, SIGQUIT]
         .into_iter()
         .chain((!is_ignored(SIGHUP)).then_some(SIGHUP));
     // This is the first handler, because once any handler is installed the default action is off, and
     // a signal before the creation of `signals` would be lost.
-    let mut signals = Signals::new(ended.clone())?;
+    let mut signals = Signals::new(end_signals.clone())?;
     let flag = END_SIGNAL.get_or_init(Arc::default);
-    for signal in ended {
+    for signal in end_signals {
         signal_hook::flag::register_usize(signal, Arc::clone(flag), signal as usize)?;
     }
     signal_hook::flag::register(SIGXFSZ, Arc::<AtomicBool>::default())?;
     let work = move || {
         if let Some(signal) = signals.forever().next() {
-            asked(Request(signal));
+            on_request(Request(signal));
         }
     };
     thread::Builder::new()
@@ -73,20 +73,20 @@ static CONTINUED: OnceLock<Arc<AtomicBool>> = OnceLock::new();
 ///
 /// # Errors
 /// When the handler cannot be installed.
-pub fn hear_continuations() -> io::Result<()> {
+pub fn record_continuations() -> io::Result<()> {
     let flag = CONTINUED.get_or_init(Arc::default);
     signal_hook::flag::register(SIGCONT, Arc::clone(flag)).map(drop)
 }
 
 /// Whether this process was continued since the previous call.
 #[must_use]
-pub fn continued() -> bool {
+pub fn was_continued() -> bool {
     CONTINUED
         .get()
         .is_some_and(|flag| flag.swap(false, Ordering::SeqCst))
 }
 
-/// Whether this process ignores a signal, because the program that started it said so, as `nohup`.
+/// Whether this process ignores a signal, because the program that started this process requested it, as `nohup` does.
 fn is_ignored(signal: i32) -> bool {
     let mut now = MaybeUninit::<libc::sigaction>::uninit();
     // SAFETY: a null pointer as the new action changes nothing; the other pointer is valid for one

@@ -15,13 +15,13 @@ use windows_sys::Win32::System::Threading::{
     PROCESS_SET_INFORMATION, SetProcessAffinityMask, SetThreadGroupAffinity,
 };
 
-use super::handle::{Handle, checked};
+use super::handle::{Handle, check_status};
 use crate::os::AffinityError;
 
 /// The CPUs per processor group.
 const GROUP_SIZE: u32 = usize::BITS;
 /// A bound above all CPU numbers: Windows has at most 32 groups.
-pub const MOST_CPUS: u32 = 1 << 12;
+pub const MAX_CPUS: u32 = 1 << 12;
 
 /// The CPUs the calling thread may run on, in ascending order.
 pub fn allowed() -> Result<Vec<u32>, AffinityError> {
@@ -36,7 +36,7 @@ fn thread_affinity() -> io::Result<GROUP_AFFINITY> {
     let mut affinity = GROUP_AFFINITY::default();
     // SAFETY: the handle is the constant for the calling thread; the pointer is valid for one
     // GROUP_AFFINITY.
-    checked(unsafe { GetThreadGroupAffinity(GetCurrentThread(), &raw mut affinity) })?;
+    check_status(unsafe { GetThreadGroupAffinity(GetCurrentThread(), &raw mut affinity) })?;
     Ok(affinity)
 }
 
@@ -59,7 +59,7 @@ pub fn allow(process: Option<u32>, cpus: &[u32]) -> io::Result<()> {
     };
     // SAFETY: the handle is the constant for the calling thread; the pointer to the new affinity is
     // valid; the pointer for the old one may be null.
-    checked(unsafe {
+    check_status(unsafe {
         SetThreadGroupAffinity(
             GetCurrentThread(),
             &raw const affinity,
@@ -74,7 +74,7 @@ pub(super) fn inherit(child: HANDLE) -> io::Result<()> {
     let wanted = thread_affinity()?.Mask;
     let (mut own, mut all) = (0, 0);
     // SAFETY: the handle of the new process is open; the pointers are valid for one usize each.
-    checked(unsafe { GetProcessAffinityMask(child, &raw mut own, &raw mut all) })?;
+    check_status(unsafe { GetProcessAffinityMask(child, &raw mut own, &raw mut all) })?;
     if own == wanted {
         Ok(())
     } else {
@@ -84,7 +84,7 @@ pub(super) fn inherit(child: HANDLE) -> io::Result<()> {
 
 fn bind_process(process: HANDLE, mask: usize) -> io::Result<()> {
     // SAFETY: the handle is open and has the right PROCESS_SET_INFORMATION.
-    checked(unsafe { SetProcessAffinityMask(process, mask) })
+    check_status(unsafe { SetProcessAffinityMask(process, mask) })
 }
 
 /// The CPU that currently runs the calling thread.

@@ -18,7 +18,7 @@ pub const DECLARED_TICK: &str = "GetSystemTimeAdjustment()";
 pub fn declared_tick_ns() -> io::Result<i64> {
     let (mut adjustment, mut increment, mut disabled) = (0, 0, 0);
     // SAFETY: the pointers are valid for one integer each.
-    checked(unsafe {
+    check_status(unsafe {
         GetSystemTimeAdjustment(&raw mut adjustment, &raw mut increment, &raw mut disabled)
     })?;
     Ok(i64::from(increment) * 100)

@@ -19,7 +19,7 @@ use super::handle::checked;
 ///
 /// # Errors
 /// When the file cannot be opened.
-pub fn open_at_once(path: &Path) -> io::Result<File> {
+pub fn open_nonblocking(path: &Path) -> io::Result<File> {
     open(path, FILE_FLAG_BACKUP_SEMANTICS)
 }
 
@@ -27,15 +27,15 @@ pub fn open_at_once(path: &Path) -> io::Result<File> {
 ///
 /// # Errors
 /// When the file cannot be read.
-pub fn read_again(file: &File, bytes: &mut [u8]) -> io::Result<usize> {
+pub fn read_from_start(file: &File, bytes: &mut [u8]) -> io::Result<usize> {
     file.seek_read(bytes, 0)
 }
 
-/// As [`open_at_once`], but opens a symbolic link itself and not its target.
+/// As [`open_nonblocking`], but opens a symbolic link itself and not its target.
 ///
 /// # Errors
 /// When the file cannot be opened.
-pub fn open_itself(path: &Path) -> io::Result<File> {
+pub fn open_no_follow(path: &Path) -> io::Result<File> {
     open(
         path,
         FILE_FLAG_BACKUP_SEMANTICS | FILE_FLAG_OPEN_REPARSE_POINT,
@@ -58,7 +58,7 @@ pub fn lock(file: &File) -> io::Result<()> {
     let flags = LOCKFILE_EXCLUSIVE_LOCK | LOCKFILE_FAIL_IMMEDIATELY;
     // SAFETY: the handle is open. The file was not opened for overlapped requests, so that the system
     // uses the structure only during the call.
-    checked(unsafe { LockFileEx(raw(file), flags, 0, 1, 0, &raw mut position) })
+    check_status(unsafe { LockFileEx(raw(file), flags, 0, 1, 0, &raw mut position) })
 }
 
 /// Whether an open file still has a name, which means that it was not deleted.
@@ -70,7 +70,7 @@ pub fn has_name(file: &File) -> io::Result<bool> {
     let size = size_of::<FILE_STANDARD_INFO>() as u32;
     // SAFETY: the handle is open, and the pointer is valid for `size` bytes of the structure that this
     // class of information requires.
-    checked(unsafe {
+    check_status(unsafe {
         GetFileInformationByHandleEx(raw(file), FileStandardInfo, (&raw mut info).cast(), size)
     })?;
     Ok(!info.DeletePending)

@@ -11,7 +11,7 @@ use windows_sys::Win32::System::Threading::OpenProcess;
 use crate::Unavailable;
 
 /// Converts the result of a call: 0 means failure.
-pub(in crate::os) fn checked(succeeded: i32) -> io::Result<()> {
+pub(in crate::os) fn check_status(succeeded: i32) -> io::Result<()> {
     if succeeded == 0 {
         Err(io::Error::last_os_error())
     } else {
@@ -26,7 +26,7 @@ impl Handle {
     /// Opens a process by its id, with the given access rights.
     pub(in crate::os) fn open(process: u32, access: u32) -> io::Result<Self> {
         // SAFETY: the arguments are integers.
-        owned(unsafe { OpenProcess(access, 0, process) }).map(Self)
+        own_handle(unsafe { OpenProcess(access, 0, process) }).map(Self)
     }
 
     /// The handle for calls; valid as long as `self`.
@@ -36,7 +36,7 @@ impl Handle {
 }
 
 /// Takes ownership of a new handle; null means failure.
-pub(in crate::os) fn owned(handle: HANDLE) -> io::Result<OwnedHandle> {
+pub(in crate::os) fn own_handle(handle: HANDLE) -> io::Result<OwnedHandle> {
     if handle.is_null() {
         return Err(io::Error::last_os_error());
     }

@@ -25,7 +25,7 @@ pub fn kernel() -> KernelName {
     }
 }
 
-pub use crate::os::other::machine::{files, kernel_log, regain_counter};
+pub use crate::os::other::machine::{kernel_log, regain_counter, system_root};
 
 /// Facts available by system calls. [`MachineFacts::core`] is the core of `cpu`, or of the first
 /// allowed CPU if `cpu` is `None`.

@@ -13,7 +13,7 @@ pub(crate) use super::no_perf_event as perf_event;
 pub(crate) use super::other::attempt;
 pub use super::other::{counters, emulator, scheduling};
 pub(crate) use super::windows_timers::here::{
-    NtQpc as Undistorted, Qpc as Common, Qpc as Unsteered,
+    NtQpc as UndistortedClock, Qpc as CommonClock, Qpc as UntrimmedClock,
 };
 
 pub mod clocks {
@@ -54,15 +54,15 @@ pub mod limits {
 
     /// The number of files that this process may have open; `None` because it is not limited.
     #[must_use]
-    pub fn open_files() -> Option<u64> {
+    pub fn max_open_files() -> Option<u64> {
         None
     }
 
     /// Does nothing, because the number of open files is not limited.
-    pub fn allow_files(_files: u64) {}
+    pub fn raise_file_limit(_files: u64) {}
 
     /// Does nothing, because address space is not limited.
-    pub fn share_reserves() {}
+    pub fn share_allocator_arena() {}
 
     /// The exhausted resource that an error reports; `None` for other errors.
     #[must_use]

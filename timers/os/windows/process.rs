@@ -25,7 +25,7 @@ use windows_sys::Win32::System::Threading::{
 };
 
 use super::affinity::inherit;
-use super::handle::{Handle, checked, owned};
+use super::handle::{Handle, check_status, own_handle};
 pub use crate::os::other::process::{
     adopt_descendants, all_with_parents, kill_by_environment, kill_with_parent, kill_with_starter,
     listed_children, why_descendants_unknown,
@@ -50,13 +50,13 @@ static JOBS: Mutex<BTreeMap<u32, OwnedHandle>> = Mutex::new(BTreeMap::new());
 ///
 /// # Errors
 /// Never.
-pub fn lead_group(command: &mut Command) -> io::Result<()> {
+pub fn prepare_group(command: &mut Command) -> io::Result<()> {
     // In a new console group, so that Ctrl-C reaches only this program, which then kills the others.
     command.creation_flags(CREATE_SUSPENDED | CREATE_NEW_PROCESS_GROUP);
     Ok(())
 }
 
-/// Starts a command prepared by [`lead_group`], with the affinity of the calling thread.
+/// Starts a command prepared by [`prepare_group`], with the affinity of the calling thread.
 ///
 /// # Errors
 /// When the process cannot be started, assigned to a job or resumed.
@@ -78,7 +78,7 @@ pub fn spawn(command: &mut Command) -> io::Result<Child> {
 /// Assigns a suspended process to a new job, and resumes it. Returns the job.
 fn resume_in_job(child: HANDLE) -> io::Result<OwnedHandle> {
     // SAFETY: both pointers may be null.
-    let job = owned(unsafe { CreateJobObjectW(ptr::null(), ptr::null()) })?;
+    let job = own_handle(unsafe { CreateJobObjectW(ptr::null(), ptr::null()) })?;
     let mut limits = JOBOBJECT_EXTENDED_LIMIT_INFORMATION::default();
     limits.BasicLimitInformation.LimitFlags = JOB_OBJECT_LIMIT_KILL_ON_JOB_CLOSE;
     let size = size_of_val(&limits) as u32;
@@ -86,13 +86,13 @@ fn resume_in_job(child: HANDLE) -> io::Result<OwnedHandle> {
     // this class of information requires.
     unsafe {
         let class = JobObjectExtendedLimitInformation;
-        checked(SetInformationJobObject(
+        check_status(SetInformationJobObject(
             job.as_raw_handle(),
             class,
             (&raw const limits).cast(),
             size,
         ))?;
-        checked(AssignProcessToJobObject(job.as_raw_handle(), child))?;
+        check_status(AssignProcessToJobObject(job.as_raw_handle(), child))?;
     }
     inherit(child)?;
     // SAFETY: the handle is open, and the process was started suspended.

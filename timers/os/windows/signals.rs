@@ -41,7 +41,7 @@ const SHUTDOWN_TIME: Duration = Duration::from_secs(10);
 
 /// The event that asked this program to end; `None` if there was none.
 #[must_use]
-pub fn asked() -> Option<Request> {
+pub fn end_request() -> Option<Request> {
     ASKED.load(Ordering::SeqCst).then_some(Request(()))
 }
 
@@ -49,31 +49,31 @@ pub fn asked() -> Option<Request> {
 ///
 /// # Errors
 /// Never.
-pub fn hear_continuations() -> io::Result<()> {
+pub fn record_continuations() -> io::Result<()> {
     Ok(())
 }
 
-/// Always `false`, because Windows does not report it.
+/// Always `false`, because Windows does not inform a process that it was continued.
 #[must_use]
-pub fn continued() -> bool {
+pub fn was_continued() -> bool {
     false
 }
 
-/// Calls `asked` on a new thread when an event asks this program to end.
+/// Calls `on_request` on a new thread when an event asks this program to end.
 ///
 /// # Errors
 /// When the handler cannot be installed; events then have their default action.
-pub fn listen(asked: impl FnOnce(Request) + Send + 'static) -> io::Result<()> {
+pub fn listen(on_request: impl FnOnce(Request) + Send + 'static) -> io::Result<()> {
     let (sender, receiver) = mpsc::sync_channel(1);
     let work = move || {
         if receiver.recv().is_ok() {
-            asked(Request(()));
+            on_request(Request(()));
         }
     };
     thread::Builder::new().name("signals".into()).spawn(work)?;
     let _ = WAKE_LISTENER.set(sender);
     // SAFETY: the handler has the documented signature and exists as long as the program.
-    checked(unsafe { SetConsoleCtrlHandler(Some(handle), 1) })
+    check_status(unsafe { SetConsoleCtrlHandler(Some(handle), 1) })
 }
 
 /// The handler of console events, which Windows calls on a new thread.

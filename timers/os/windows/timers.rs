@@ -19,8 +19,8 @@
 //! How they lie: `GetTickCount` wraps around after 49.7 days. Thread times miss threads that run only
 //! between two interrupts. Wine emulates all these clocks with clocks of the host, and the cycle
 //! times may not advance; they are then listed as unavailable. `clock()` of the C runtime is not CPU
-//! time: it returns the elapsed time since the process started. Sources: [Acquiring high-resolution time stamps],
-//! [Interrupt time], [System time], `_ftime64` and `clock` of the CRT.
+//! time: it returns the elapsed time since the process started. Sources:
+//! [Acquiring high-resolution time stamps], [Interrupt time], [System time], `_ftime64` and `clock` of the CRT.
 //!
 //! [Acquiring high-resolution time stamps]:
 //! https://learn.microsoft.com/windows/win32/sysinfo/acquiring-high-resolution-time-stamps
@@ -128,7 +128,7 @@ pub(super) mod here {
                 #[inline(always)]
                 fn read(&self) -> $reading {
                     let $pattern = &self.0;
-                    // SAFETY: the functions only require valid pointers, which `written` passes.
+                    // SAFETY: the functions only require valid pointers, which `return_written` passes.
                     #[allow(unused_unsafe, reason = "functions of the C runtime are declared safe")]
                     unsafe { $read }
                 }
@@ -141,22 +141,22 @@ pub(super) mod here {
     }
 
     timers! {
-        Qpc: () = Ok(()), i64 = |()| written(|to| { QueryPerformanceCounter(to); }), |count| count as u64, [qpc_ns_per_tick()], [qpc_ns_per_tick()];
-        NtQpc: NtWrites = find_function("ntdll.dll\0", "NtQueryPerformanceCounter\0"), i64 = |call| written(|to| { call(to, std::ptr::null_mut()); }), |count| count as u64, [qpc_ns_per_tick()], [];
-        FileTime: () = Ok(()), FILETIME = |()| written(|to| GetSystemTimeAsFileTime(to)), filetime_ticks, [], [tick_ns()];
-        FileTimePrecise: () = Ok(()), FILETIME = |()| written(|to| GetSystemTimePreciseAsFileTime(to)), filetime_ticks, [], [];
-        InterruptTime: Writes = find_function("kernelbase.dll\0", "QueryInterruptTime\0"), u64 = |call| written(|to| call(to)), |time| time, [], [];
-        InterruptTimePrecise: Writes = find_function("kernelbase.dll\0", "QueryInterruptTimePrecise\0"), u64 = |call| written(|to| call(to)), |time| time, [], [];
-        UnbiasedTime: () = Ok(()), u64 = |()| written(|to| { QueryUnbiasedInterruptTime(to); }), |time| time, [], [tick_ns()];
-        UnbiasedTimePrecise: Writes = find_function("kernelbase.dll\0", "QueryUnbiasedInterruptTimePrecise\0"), u64 = |call| written(|to| call(to)), |time| time, [], [];
+        Qpc: () = Ok(()), i64 = |()| return_written(|to| { QueryPerformanceCounter(to); }), |count| count as u64, [qpc_ns_per_tick()], [qpc_ns_per_tick()];
+        NtQpc: NtWrites = find_function("ntdll.dll\0", "NtQueryPerformanceCounter\0"), i64 = |call| return_written(|to| { call(to, std::ptr::null_mut()); }), |count| count as u64, [qpc_ns_per_tick()], [];
+        FileTime: () = Ok(()), FILETIME = |()| return_written(|to| GetSystemTimeAsFileTime(to)), filetime_ticks, [], [tick_ns()];
+        FileTimePrecise: () = Ok(()), FILETIME = |()| return_written(|to| GetSystemTimePreciseAsFileTime(to)), filetime_ticks, [], [];
+        InterruptTime: Writes = find_function("kernelbase.dll\0", "QueryInterruptTime\0"), u64 = |call| return_written(|to| call(to)), |time| time, [], [];
+        InterruptTimePrecise: Writes = find_function("kernelbase.dll\0", "QueryInterruptTimePrecise\0"), u64 = |call| return_written(|to| call(to)), |time| time, [], [];
+        UnbiasedTime: () = Ok(()), u64 = |()| return_written(|to| { QueryUnbiasedInterruptTime(to); }), |time| time, [], [tick_ns()];
+        UnbiasedTimePrecise: Writes = find_function("kernelbase.dll\0", "QueryUnbiasedInterruptTimePrecise\0"), u64 = |call| return_written(|to| call(to)), |time| time, [], [];
         TickCount: () = Ok(()), u32 = |()| GetTickCount(), u64::from, [], [tick_ns()];
         TickCount64: () = Ok(()), u64 = |()| GetTickCount64(), |count| count, [], [tick_ns()];
         TimeGetTime: Returns = find_function("winmm.dll\0", "timeGetTime\0"), u32 = |call| call(), u64::from, [], [];
         TimeGetTime1Ms: FastInterrupt = FastInterrupt::begin(), u32 = |fast| (fast.time)(), u64::from, [], [];
         ThreadTimes: () = check_times(thread_times), [FILETIME; 2] = |()| cpu_times(thread_times), sum, [], [tick_ns()];
         ProcessTimes: () = check_times(process_times), [FILETIME; 2] = |()| cpu_times(process_times), sum, [], [tick_ns()];
-        ThreadCycles: () = check_cycles(|to| QueryThreadCycleTime(GetCurrentThread(), to)), u64 = |()| written(|to| { QueryThreadCycleTime(GetCurrentThread(), to); }), |cycles| cycles, [], [];
-        ProcessCycles: () = check_cycles(|to| QueryProcessCycleTime(GetCurrentProcess(), to)), u64 = |()| written(|to| { QueryProcessCycleTime(GetCurrentProcess(), to); }), |cycles| cycles, [], [];
+        ThreadCycles: () = check_cycles(|to| QueryThreadCycleTime(GetCurrentThread(), to)), u64 = |()| return_written(|to| { QueryThreadCycleTime(GetCurrentThread(), to); }), |cycles| cycles, [], [];
+        ProcessCycles: () = check_cycles(|to| QueryProcessCycleTime(GetCurrentProcess(), to)), u64 = |()| return_written(|to| { QueryProcessCycleTime(GetCurrentProcess(), to); }), |cycles| cycles, [], [];
         CrtClock: () = Ok(()), i32 = |()| crt_clock(), |clock: i32| clock as u64, [], [];
         Ftime64: () = Ok(()), (i64, u16) = |()| ftime64(), |(seconds, milliseconds): (i64, u16)| seconds.wrapping_mul(1000).wrapping_add(milliseconds.into()) as u64, [], [tick_ns()];
     }
@@ -192,8 +192,8 @@ pub(super) mod here {
 
     /// The nanoseconds per tick of the performance counter.
     fn qpc_ns_per_tick() -> Option<f64> {
-        // SAFETY: `written` passes a pointer that is valid for one i64.
-        let hertz = written(|to| unsafe {
+        // SAFETY: `return_written` passes a pointer that is valid for one i64.
+        let hertz = return_written(|to| unsafe {
             QueryPerformanceFrequency(to);
         });
         (hertz > 0).then(|| 1e9 / hertz as f64)
@@ -220,8 +220,8 @@ pub(super) mod here {
     /// The date and time: seconds since 1970, and milliseconds.
     #[inline(always)]
     fn ftime64() -> (i64, u16) {
-        // SAFETY: `written` passes a pointer that is valid for one structure.
-        let time: Timeb = written(|to| unsafe { _ftime64(to) });
+        // SAFETY: `return_written` passes a pointer that is valid for one structure.
+        let time: Timeb = return_written(|to| unsafe { _ftime64(to) });
         (time.time, time.millitm)
     }
 
@@ -281,7 +281,7 @@ pub(super) mod here {
     fn check_times(call: fn(*mut Times) -> i32) -> Result<(), Unavailable> {
         let mut times = [FILETIME::default(); 4];
         match call(&raw mut times) {
-            0 => Err(refused()),
+            0 => Err(explain_failure()),
             _ => Ok(()),
         }
     }
@@ -289,7 +289,7 @@ pub(super) mod here {
     /// The time in the kernel and the time in user mode.
     #[inline(always)]
     fn cpu_times(call: impl FnOnce(*mut Times) -> i32) -> [FILETIME; 2] {
-        let [_, _, kernel, user] = written(|to| {
+        let [_, _, kernel, user] = return_written(|to| {
             call(to);
         });
         [kernel, user]
@@ -303,7 +303,7 @@ pub(super) mod here {
     fn check_cycles(call: impl Fn(*mut u64) -> i32) -> Result<(), Unavailable> {
         let (mut before, mut after) = (0, 0);
         if call(&raw mut before) == 0 {
-            return Err(refused());
+            return Err(explain_failure());
         }
         work::dependent_additions(100_000);
         call(&raw mut after);
@@ -315,7 +315,7 @@ pub(super) mod here {
         Ok(())
     }
 
-    fn refused() -> Unavailable {
+    fn explain_failure() -> Unavailable {
         Unavailable::because(format!("the call failed: {}", io::Error::last_os_error()))
     }
 }

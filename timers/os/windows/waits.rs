@@ -15,7 +15,7 @@
 use crate::waits::method::methods;
 
 methods! { "Windows", windows;
-    Sleep, "sleep", "Sleep()", 1_000_000, false, LOOP;
+    Sleep, "sleep", "Sleep()", 1_000_000, false, WAITS_AND_PERIODS;
     WaitableTimer<false>, "waitable-timer", "SetWaitableTimer()", 100, false, ALL;
     WaitableTimer<true>, "waitable-timer-high-resolution", "CREATE_WAITABLE_TIMER_HIGH_RESOLUTION", 100, false, ALL;
 }
@@ -34,7 +34,7 @@ mod here {
     };
 
     use crate::Unavailable;
-    use crate::os::windows::handle::{checked, owned};
+    use crate::os::windows::handle::{check_status, own_handle};
     use crate::subject::{Answer, Fault};
     use crate::waits::method::Method;
 
@@ -73,7 +73,7 @@ mod here {
             let (timer, due) = (self.0.as_raw_handle(), relative_due_time(first_ns));
             // SAFETY: the pointer to the due time is valid during the call, there is no callback, and
             // `self` keeps the handle open.
-            checked(unsafe {
+            check_status(unsafe {
                 SetWaitableTimer(timer, &raw const due, period_ms, None, ptr::null(), 0)
             })
         }
@@ -95,7 +95,7 @@ mod here {
                 (0, "")
             };
             // SAFETY: the pointers to attributes and name may be null; the handle has no other owner.
-            let timer = owned(unsafe {
+            let timer = own_handle(unsafe {
                 CreateWaitableTimerExW(ptr::null(), ptr::null(), flags, TIMER_ALL_ACCESS)
             });
             let refused = |error| Unavailable::because(format!("{label}: {error}{since}"));

@@ -12,7 +12,7 @@ use crate::timed::window::{Operation, WithSetUp};
 pub(super) fn chain(length: u64) -> impl Operation {
     let mut state = 1_u64;
     move || {
-        state = timers::links(state, black_box(length));
+        state = timers::run_chain(state, black_box(length));
         state
     }
 }
@@ -31,14 +31,14 @@ pub(super) fn log_chain() -> impl Operation {
 
 /// A chain of twenty multiplications with another number in each call.
 pub(super) fn multiply() -> impl Operation {
-    of_next_number(|x| {
+    apply_to_next_number(|x| {
         let first = 1.1 * x;
         (0..19).fold(first, |product, _| product * first)
     })
 }
 
-/// A function of one number per call: 0 to 255 in turn.
-pub(super) fn of_next_number(function: impl Fn(f64) -> f64) -> impl Operation {
+/// Applies a function to one number per call: 0 to 255 in turn.
+pub(super) fn apply_to_next_number(function: impl Fn(f64) -> f64) -> impl Operation {
     let mut next = 0_u8;
     move || {
         next = next.wrapping_add(1);
@@ -73,7 +73,7 @@ pub(super) fn new_and_copy(size: u64) -> impl Operation {
 
 /// The number of random items to search for. They are drawn beforehand, because drawing an item takes
 /// about as long as finding it.
-const ITEMS: usize = 1 << 14;
+const SEARCHED_ITEMS: usize = 1 << 14;
 
 /// Binary search.
 #[inline(never)]
@@ -105,12 +105,12 @@ pub(super) fn search_same(size: u64) -> impl Operation {
 pub(super) fn search_random(size: u64) -> impl Operation {
     let items = sorted(size);
     let mut random = StdRng::seed_from_u64(1);
-    let wanted: Vec<u32> = (0..ITEMS)
+    let wanted: Vec<u32> = (0..SEARCHED_ITEMS)
         .map(|_| random.random_range(0..items.len().max(1) as u32))
         .collect();
     let mut next = 0;
     move || {
-        next = (next + 1) % ITEMS;
+        next = (next + 1) % SEARCHED_ITEMS;
         search(black_box(wanted[next]), black_box(&items))
     }
 }

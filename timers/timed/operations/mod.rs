@@ -1,12 +1,11 @@
 //! The built-in operations that can be measured.
 //!
 //! Sources: P. Sestoft, *Microbenchmarks in Java and C#* (arithmetic and searches); H. Kabutz, *The
-//! Java Specialists' Newsletter* 124 (copies); an article on measuring between clock edges (chain of
-//! logarithms).
+//! Java Specialists' Newsletter* 124 (copies).
 
 mod built_in;
 
-use super::window::Calls;
+use super::window::BatchedOperation;
 
 /// A built-in operation.
 #[derive(Clone, Copy, Debug)]
@@ -19,10 +18,10 @@ pub struct Entry {
     pub sizes: &'static [u64],
 }
 
-/// The size of the arrays of a table.
-const COPIES: &[u64] = &[1, 10, 100, 1_000, 10_000, 100_000];
-const SEARCHES: &[u64] = &[100, 1_000, 10_000, 100_000, 1_000_000];
-const SORTS: &[u64] = &[100, 1_000, 10_000];
+/// The default sizes of the arrays: bytes to copy, items to search or sort.
+const COPY_SIZES: &[u64] = &[1, 10, 100, 1_000, 10_000, 100_000];
+const SEARCH_SIZES: &[u64] = &[100, 1_000, 10_000, 100_000, 1_000_000];
+const SORT_SIZES: &[u64] = &[100, 1_000, 10_000];
 
 macro_rules! operations {
     ($($name:literal, $about:literal, $sizes:expr, |$size:ident| $operation:expr;)*) => {
@@ -32,7 +31,7 @@ macro_rules! operations {
         /// Creates the operation with the given name; `None` if there is none. `size` is ignored by
         /// operations without a size.
         #[must_use]
-        pub fn create(name: &str, size: u64) -> Option<Box<dyn Calls>> {
+        pub fn create(name: &str, size: u64) -> Option<Box<dyn BatchedOperation>> {
             match name {
                 $($name => {
                     let $size = size;
@@ -49,22 +48,22 @@ operations! {
         |size| built_in::chain(size);
     "log-chain", "a hundred logarithms, each of the previous result", &[], |_size| built_in::log_chain();
     "multiply", "twenty multiplications of small numbers", &[], |_size| built_in::multiply();
-    "pow", "10 to the power of 0 to 25.5", &[], |_size| built_in::of_next_number(|x| 10_f64.powf(0.1 * x));
-    "exp", "e to the power of 0 to 25.5", &[], |_size| built_in::of_next_number(|x| (0.1 * x).exp());
-    "log", "natural logarithm of 0.1 to 25.6", &[], |_size| built_in::of_next_number(|x| (0.1 + 0.1 * x).ln());
-    "sin", "sine of 0 to 25.5", &[], |_size| built_in::of_next_number(|x| (0.1 * x).sin());
-    "cos", "cosine of 0 to 25.5", &[], |_size| built_in::of_next_number(|x| (0.1 * x).cos());
-    "tan", "tangent of 0 to 25.5", &[], |_size| built_in::of_next_number(|x| (0.1 * x).tan());
-    "asin", "arc sine of 0 to 1", &[], |_size| built_in::of_next_number(|x| (x / 256.0).asin());
-    "acos", "arc cosine of 0 to 1", &[], |_size| built_in::of_next_number(|x| (x / 256.0).acos());
-    "atan", "arc tangent of 0 to 1", &[], |_size| built_in::of_next_number(|x| (x / 256.0).atan());
-    "clone", "an array of bytes is cloned", COPIES, |size| built_in::clone(size);
-    "new-and-copy", "a new array of zeros, into which the bytes are copied", COPIES, |size| built_in::new_and_copy(size);
-    "search-same", "binary search for the same item each time", SEARCHES, |size| built_in::search_same(size);
-    "search-random", "binary search for another item each time", SEARCHES, |size| built_in::search_random(size);
+    "pow", "10 to the power of 0 to 25.5", &[], |_size| built_in::apply_to_next_number(|x| 10_f64.powf(0.1 * x));
+    "exp", "e to the power of 0 to 25.5", &[], |_size| built_in::apply_to_next_number(|x| (0.1 * x).exp());
+    "log", "natural logarithm of 0.1 to 25.6", &[], |_size| built_in::apply_to_next_number(|x| (0.1 + 0.1 * x).ln());
+    "sin", "sine of 0 to 25.5", &[], |_size| built_in::apply_to_next_number(|x| (0.1 * x).sin());
+    "cos", "cosine of 0 to 25.5", &[], |_size| built_in::apply_to_next_number(|x| (0.1 * x).cos());
+    "tan", "tangent of 0 to 25.5", &[], |_size| built_in::apply_to_next_number(|x| (0.1 * x).tan());
+    "asin", "arc sine of 0 to 1", &[], |_size| built_in::apply_to_next_number(|x| (x / 256.0).asin());
+    "acos", "arc cosine of 0 to 1", &[], |_size| built_in::apply_to_next_number(|x| (x / 256.0).acos());
+    "atan", "arc tangent of 0 to 1", &[], |_size| built_in::apply_to_next_number(|x| (x / 256.0).atan());
+    "clone", "an array of bytes is cloned", COPY_SIZES, |size| built_in::clone(size);
+    "new-and-copy", "a new array of zeros, into which the bytes are copied", COPY_SIZES, |size| built_in::new_and_copy(size);
+    "search-same", "binary search for the same item each time", SEARCH_SIZES, |size| built_in::search_same(size);
+    "search-random", "binary search for another item each time", SEARCH_SIZES, |size| built_in::search_random(size);
     "selection-sort", "selection sort of shuffled numbers", &[100, 1_000], |size| built_in::selection_sort(size);
-    "quicksort", "quicksort of shuffled numbers", SORTS, |size| built_in::quicksort(size);
-    "heapsort", "heap sort of shuffled numbers", SORTS, |size| built_in::heapsort(size);
+    "quicksort", "quicksort of shuffled numbers", SORT_SIZES, |size| built_in::quicksort(size);
+    "heapsort", "heap sort of shuffled numbers", SORT_SIZES, |size| built_in::heapsort(size);
 }
 
 /// The entry with the given name; `None` if there is none.

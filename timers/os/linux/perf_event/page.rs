@@ -8,13 +8,13 @@ use std::sync::atomic::{Ordering, compiler_fence};
 
 use perf_event_open_sys::bindings::perf_event_mmap_page;
 
-use super::{CYCLES, Event, TASK_CLOCK, refused, setting};
+use super::{CYCLES, Event, TASK_CLOCK, describe_setting, explain_failure};
 use crate::Unavailable;
 
 /// The length of the mapping in bytes.
-const LENGTH: usize = 4096;
+const MAPPING_BYTES: usize = 4096;
 /// The kernel setting that permits `rdpmc`.
-const PERMISSION: &str = "/sys/bus/event_source/devices/cpu/rdpmc";
+const RDPMC_SETTING: &str = "/sys/bus/event_source/devices/cpu/rdpmc";
 
 /// The mapped page in which the kernel publishes the state of an event; unmapped when dropped.
 pub struct Page {
@@ -50,7 +50,7 @@ impl Page {
         let address = unsafe {
             libc::mmap(
                 ptr::null_mut(),
-                LENGTH,
+                MAPPING_BYTES,
                 libc::PROT_READ,
                 libc::MAP_SHARED,
                 event.0.as_raw_fd(),
@@ -58,7 +58,7 @@ impl Page {
             )
         };
         if address == libc::MAP_FAILED {
-            return Err(refused(&io::Error::last_os_error()));
+            return Err(explain_failure(&io::Error::last_os_error()));
         }
         Ok(Self {
             page: address.cast(),
@@ -74,10 +74,10 @@ impl Page {
         let capabilities = unsafe { page.__bindgen_anon_1.__bindgen_anon_1 };
         if capabilities.cap_user_rdpmc() == 0 {
             return Err(Unavailable::because(format!(
-                "the kernel does not let programs execute rdpmc (cap_user_rdpmc is 0); {PERMISSION} {}",
-                setting(PERMISSION)
+                "the kernel does not let programs execute rdpmc (cap_user_rdpmc is 0); {RDPMC_SETTING} {}",
+                describe_setting(RDPMC_SETTING)
             ))
-            .remedy(format!("`echo 1 > {PERMISSION}` as root")));
+            .remedy(format!("`echo 1 > {RDPMC_SETTING}` as root")));
         }
         if page.index == 0 {
             return Err(Unavailable::because(
@@ -112,7 +112,7 @@ impl Page {
             let counted = if index == 0 {
                 0
             } else {
-                sign_extended(rdpmc(index - 1), width)
+                sign_extend(rdpmc(index - 1), width)
             };
             compiler_fence(Ordering::SeqCst);
             // SAFETY: as for the loads above.
@@ -126,7 +126,7 @@ impl Page {
 impl Drop for Page {
     fn drop(&mut self) {
         // SAFETY: `map` created the mapping with this length, and no reference to it remains.
-        unsafe { libc::munmap(self.page.cast_mut().cast(), LENGTH) };
+        unsafe { libc::munmap(self.page.cast_mut().cast(), MAPPING_BYTES) };
     }
 }
 
@@ -164,7 +164,7 @@ pub fn counter_scale() -> Option<f64> {
 
 /// Sign-extends a counter of `width` bits to 64 bits; the kernel's offset assumes a signed value.
 #[inline(always)]
-fn sign_extended(counter: u64, width: u16) -> i64 {
+fn sign_extend(counter: u64, width: u16) -> i64 {
     let unused = 64_u32.wrapping_sub(width.into());
     (counter.wrapping_shl(unused) as i64).wrapping_shr(unused)
 }

@@ -85,11 +85,11 @@ pub(super) struct Repeated<T>(T);
 impl<T: Call> Method for Repeated<T> {
     fn open(label: &'static str) -> Result<Self, Unavailable> {
         let mut call = T::prepare()?;
-        opened(label, call.wait_once(0)).map(|()| Self(call))
+        check_first_call(label, call.wait_once(0)).map(|()| Self(call))
     }
 
     fn wait(&mut self, nanoseconds: u64) {
-        through_signals(|| self.0.wait_once(nanoseconds));
+        repeat_after_signals(|| self.0.wait_once(nanoseconds));
     }
 }
 
@@ -116,7 +116,7 @@ pub(super) use calls;
 
 /// Repeats a wait until it ends without `EINTR`; returns its error number.
 #[inline(always)]
-pub(super) fn through_signals(mut wait: impl FnMut() -> c_int) -> c_int {
+pub(super) fn repeat_after_signals(mut wait: impl FnMut() -> c_int) -> c_int {
     loop {
         match wait() {
             libc::EINTR => {}
@@ -137,15 +137,15 @@ pub(super) fn error_number(status: impl Into<i64>) -> c_int {
 
 /// Checks the error number of the first try of a call: timeouts and interruptions show that the
 /// call works, any other error makes the call unavailable.
-pub(super) fn opened(call: &str, number: c_int) -> Result<(), Unavailable> {
+pub(super) fn check_first_call(call: &str, number: c_int) -> Result<(), Unavailable> {
     match number {
         0 | libc::EINTR | libc::ETIMEDOUT | libc::EAGAIN => Ok(()),
-        number => Err(refused(call, &io::Error::from_raw_os_error(number))),
+        number => Err(explain_failure(call, &io::Error::from_raw_os_error(number))),
     }
 }
 
 /// Describes a failed call by the system's error message, with a remedy if one is known.
-pub(super) fn refused(call: &str, error: &io::Error) -> Unavailable {
+pub(super) fn explain_failure(call: &str, error: &io::Error) -> Unavailable {
     let why = Unavailable::because(format!("{call}: {error}"));
     match error.raw_os_error() {
         Some(libc::ENOSYS) => why.remedy(
@@ -160,8 +160,8 @@ pub(super) fn refused(call: &str, error: &io::Error) -> Unavailable {
 }
 
 /// Returns the status of a call, or an error if the call failed.
-pub(super) fn checked<T: Copy + Into<i64>>(call: &str, status: T) -> Result<T, Unavailable> {
-    opened(call, error_number(status)).map(|()| status)
+pub(super) fn check_status<T: Copy + Into<i64>>(call: &str, status: T) -> Result<T, Unavailable> {
+    check_first_call(call, error_number(status)).map(|()| status)
 }
 
 /// The number of a system call added in Linux 5.1 or later. These numbers are identical on all
@@ -173,20 +173,20 @@ pub(super) const fn number_since_5_1(number: c_long) -> c_long {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::os::posix::wide;
+    use crate::os::posix::widen;
 
     #[test]
     fn requests_round_up_and_saturate() {
         assert_eq!([0, 1, 1_000_000, 1_000_001].map(milliseconds), [0, 1, 1, 2]);
         assert_eq!(milliseconds(u64::MAX), c_int::MAX);
-        let parts = |time: libc::timeval| (wide(time.tv_sec), wide(time.tv_usec));
+        let parts = |time: libc::timeval| (widen(time.tv_sec), widen(time.tv_usec));
         assert_eq!(
             [1, 1_000, 999_999_001].map(timeval).map(parts),
             [(0, 1), (0, 1), (1, 0)]
         );
         let time = timespec(3_000_000_007);
-        assert_eq!((wide(time.tv_sec), wide(time.tv_nsec)), (3, 7));
-        let most = wide(timespec(u64::MAX).tv_sec);
+        assert_eq!((widen(time.tv_sec), widen(time.tv_nsec)), (3, 7));
+        let most = widen(timespec(u64::MAX).tv_sec);
         assert!(
             most == i64::from(i32::MAX) || most == 18_446_744_073,
             "{most}"

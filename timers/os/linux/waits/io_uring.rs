@@ -9,7 +9,7 @@
 use crate::waits::method::methods;
 
 methods! { "64-bit Linux", all(target_os = "linux", target_pointer_width = "64", not(target_arch = "s390x"));
-    here::Timeout, "io-uring-timeout", "io_uring_enter() of IORING_OP_TIMEOUT", 1, false, ARMED;
+    here::Timeout, "io-uring-timeout", "io_uring_enter() of IORING_OP_TIMEOUT", 1, false, WAITS_AND_ARMS;
 }
 
 /// The implementation, for the processors that the crate `io-uring` supports.
@@ -25,14 +25,14 @@ mod here {
     use io_uring::{IoUring, opcode, squeue};
 
     use crate::Unavailable;
-    use crate::os::linux_waits::call::refused;
+    use crate::os::linux_waits::call::explain_failure;
     use crate::waits::method::Method;
 
     /// The size of the submission queue: a timeout and its cancellation.
-    const ENTRIES: u32 = 2;
+    const QUEUE_ENTRIES: u32 = 2;
 
     /// The user data that identifies the timeout to cancel.
-    const CANCELLED: u64 = 1;
+    const TIMEOUT_ID: u64 = 1;
 
     pub(super) struct Timeout(IoUring);
 
@@ -75,12 +75,14 @@ mod here {
 
     impl Method for Timeout {
         fn open(label: &'static str) -> Result<Self, Unavailable> {
-            let opened = IoUring::new(ENTRIES).map(Self).and_then(|mut timeout| {
-                timeout.try_once()?;
-                Ok(timeout)
-            });
+            let opened = IoUring::new(QUEUE_ENTRIES)
+                .map(Self)
+                .and_then(|mut timeout| {
+                    timeout.try_once()?;
+                    Ok(timeout)
+                });
             opened.map_err(|error| {
-                let why = refused(label, &error);
+                let why = explain_failure(label, &error);
                 match std::fs::read_to_string("/proc/sys/kernel/io_uring_disabled") {
                     Ok(setting) if setting.trim() != "0" => Unavailable::because(format!(
                         "{}; kernel.io_uring_disabled is {}",
@@ -100,11 +102,11 @@ mod here {
 
         fn arm_and_cancel(&mut self, nanoseconds: u64) {
             let time = after(nanoseconds);
-            let entry = opcode::Timeout::new(&time).build().user_data(CANCELLED);
+            let entry = opcode::Timeout::new(&time).build().user_data(TIMEOUT_ID);
             if self.push(&entry).is_ok() {
                 // Errors are ignored: `open` has checked the call, and submitting does not block.
                 let _ = self.0.submit();
-                let _ = self.complete(&opcode::TimeoutRemove::new(CANCELLED).build(), 2);
+                let _ = self.complete(&opcode::TimeoutRemove::new(TIMEOUT_ID).build(), 2);
             }
         }
     }

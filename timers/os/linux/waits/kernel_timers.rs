@@ -28,7 +28,9 @@ mod here {
     use libc::{c_int, itimerspec, sigevent, sigset_t, timer_t};
 
     use crate::Unavailable;
-    use crate::os::linux_waits::call::{checked, error_number, opened, through_signals, timespec};
+    use crate::os::linux_waits::call::{
+        check_first_call, check_status, error_number, repeat_after_signals, timespec,
+    };
     use crate::subject::{Answer, Fault};
     use crate::waits::method::Method;
 
@@ -40,9 +42,9 @@ mod here {
         fn set(&self, first_ns: u64, period_ns: u64) -> c_int;
 
         /// Waits for the next expiration.
-        fn expire(&mut self);
+        fn await_expiration(&mut self);
 
-        /// The number of expirations since the previous [`Self::expire`].
+        /// The number of expirations since the previous [`Self::await_expiration`].
         fn expirations(&mut self) -> u64 {
             1
         }
@@ -57,12 +59,12 @@ mod here {
     impl<T: KernelTimer> Method for Armed<T> {
         fn open(label: &'static str) -> Result<Self, Unavailable> {
             let timer = T::prepare()?;
-            opened(label, timer.set(0, 0)).map(|()| Self(timer))
+            check_first_call(label, timer.set(0, 0)).map(|()| Self(timer))
         }
 
         fn wait(&mut self, nanoseconds: u64) {
             self.0.set(nanoseconds.max(1), 0);
-            self.0.expire();
+            self.0.await_expiration();
         }
 
         fn arm_and_cancel(&mut self, nanoseconds: u64) {
@@ -71,12 +73,12 @@ mod here {
         }
 
         fn start(&mut self, period_ns: u64) -> Answer<()> {
-            let started = opened("a periodic timer", self.0.set(period_ns, period_ns));
+            let started = check_first_call("a periodic timer", self.0.set(period_ns, period_ns));
             started.map_err(|why| Fault::Refused(why.reason))
         }
 
         fn tick(&mut self, _period_ns: u64) {
-            self.0.expire();
+            self.0.await_expiration();
         }
 
         fn expirations(&mut self) -> u64 {
@@ -107,7 +109,7 @@ mod here {
         fn prepare() -> Result<Self, Unavailable> {
             // SAFETY: the call takes no pointers.
             let made = unsafe { libc::timerfd_create(libc::CLOCK_MONOTONIC, libc::TFD_CLOEXEC) };
-            let descriptor = checked("timerfd_create(CLOCK_MONOTONIC)", made)?;
+            let descriptor = check_status("timerfd_create(CLOCK_MONOTONIC)", made)?;
             Ok(Self {
                 // SAFETY: the descriptor was just opened and has no other owner.
                 timer: unsafe { OwnedFd::from_raw_fd(descriptor) },
@@ -126,9 +128,9 @@ mod here {
         }
 
         #[inline(always)]
-        fn expire(&mut self) {
+        fn await_expiration(&mut self) {
             let (descriptor, count) = (self.timer.as_raw_fd(), &raw mut self.expirations);
-            through_signals(|| {
+            repeat_after_signals(|| {
                 // SAFETY: the pointer is valid for eight bytes, and the descriptor is open as long
                 // as `self` lives.
                 let read = unsafe { libc::read(descriptor, count.cast(), size_of::<u64>()) };
@@ -163,13 +165,13 @@ mod here {
                 libc::sigaddset(&raw mut set.0, signal);
                 libc::pthread_sigmask(libc::SIG_BLOCK, &raw const set.0, ptr::null_mut())
             };
-            opened("pthread_sigmask()", number).map(|()| set)
+            check_first_call("pthread_sigmask()", number).map(|()| set)
         }
 
         /// Waits for a signal of the set and takes it.
         #[inline(always)]
         pub(in crate::os) fn take(&self) {
-            through_signals(|| {
+            repeat_after_signals(|| {
                 // SAFETY: the set is initialised; a null pointer for the signal info is allowed.
                 error_number(unsafe { libc::sigwaitinfo(&raw const self.0, ptr::null_mut()) })
             });
@@ -177,7 +179,7 @@ mod here {
 
         /// Waits at most `nanoseconds` for a signal; returns its number, -1 if none arrived.
         #[inline(always)]
-        pub(in crate::os) fn within(&self, nanoseconds: u64) -> c_int {
+        pub(in crate::os) fn wait_at_most(&self, nanoseconds: u64) -> c_int {
             let time = timespec(nanoseconds);
             // SAFETY: set and time are initialised; a null pointer for the signal info is allowed.
             unsafe { libc::sigtimedwait(&raw const self.0, ptr::null_mut(), &raw const time) }
@@ -185,7 +187,7 @@ mod here {
 
         /// Takes all pending signals of the set.
         pub(in crate::os) fn clear(&self) {
-            while self.within(0) > 0 {}
+            while self.wait_at_most(0) > 0 {}
         }
     }
 
@@ -211,7 +213,7 @@ mod here {
             let made = unsafe {
                 libc::timer_create(libc::CLOCK_MONOTONIC, &raw mut event, timer.as_mut_ptr())
             };
-            checked("timer_create(CLOCK_MONOTONIC)", made)?;
+            check_status("timer_create(CLOCK_MONOTONIC)", made)?;
             Ok(Self {
                 // SAFETY: `timer_create` succeeded and has written the timer id.
                 timer: unsafe { timer.assume_init() },
@@ -230,7 +232,7 @@ mod here {
         }
 
         #[inline(always)]
-        fn expire(&mut self) {
+        fn await_expiration(&mut self) {
             self.signals.take();
         }
 

@@ -40,8 +40,8 @@ mod here {
     use crate::Unavailable;
     pub(super) use crate::os::linux_waits::call::Repeated;
     use crate::os::linux_waits::call::{
-        Call, KernelTimespec, checked, error_number, now, number_since_5_1, opened, refused,
-        through_signals, timespec, timeval,
+        Call, KernelTimespec, check_first_call, check_status, error_number, explain_failure, now,
+        number_since_5_1, repeat_after_signals, timespec, timeval,
     };
     use crate::os::linux_waits::kernel_timers::AwaitedSignals;
 
@@ -92,7 +92,7 @@ mod here {
                 libc::pthread_condattr_destroy(attributes.as_mut_ptr());
                 if set != 0 { set } else { made }
             };
-            opened("pthread_cond_init()", number).map(|()| Self(condition))
+            check_first_call("pthread_cond_init()", number).map(|()| Self(condition))
         }
 
         #[inline(always)]
@@ -130,7 +130,7 @@ mod here {
                 MaybeUninit::<sem_t>::zeroed().assume_init()
             }));
             // SAFETY: the pointer is valid, and no other thread has access to the semaphore yet.
-            checked("sem_init()", unsafe {
+            check_status("sem_init()", unsafe {
                 libc::sem_init(semaphore.get(), 0, 0)
             })?;
             Ok(Self(semaphore))
@@ -139,7 +139,7 @@ mod here {
         #[inline(always)]
         fn wait_once(&mut self, nanoseconds: u64) -> c_int {
             let end = timespec(now(CLOCK_REALTIME).saturating_add(nanoseconds));
-            through_signals(|| {
+            repeat_after_signals(|| {
                 // SAFETY: the semaphore is initialised and lives as long as `self`.
                 error_number(unsafe { libc::sem_timedwait(self.0.get(), &raw const end) })
             })
@@ -163,7 +163,7 @@ mod here {
 
         #[inline(always)]
         fn wait_once(&mut self, nanoseconds: u64) -> c_int {
-            error_number(self.0.within(nanoseconds))
+            error_number(self.0.wait_at_most(nanoseconds))
         }
     }
 
@@ -194,7 +194,8 @@ mod here {
 
     impl Call for SilentSocket {
         fn prepare() -> Result<Self, Unavailable> {
-            let ends = UnixDatagram::pair().map_err(|error| refused("socketpair()", &error))?;
+            let ends =
+                UnixDatagram::pair().map_err(|error| explain_failure("socketpair()", &error))?;
             Ok(Self {
                 ends,
                 timeout_ns: None,

@@ -12,11 +12,11 @@
 use crate::waits::method::methods;
 
 methods! { "Linux", target_os = "linux";
-    Repeated<Poll>, "poll", "poll()", 1_000_000, true, LOOP;
+    Repeated<Poll>, "poll", "poll()", 1_000_000, true, WAITS_AND_PERIODS;
     Repeated<Ppoll>, "ppoll", "ppoll()", 1, true, WAITS;
     Repeated<Select>, "select", "select()", 1_000, true, WAITS;
     Repeated<Pselect>, "pselect", "pselect()", 1, true, WAITS;
-    Repeated<Epoll<false>>, "epoll-wait", "epoll_wait()", 1_000_000, true, LOOP;
+    Repeated<Epoll<false>>, "epoll-wait", "epoll_wait()", 1_000_000, true, WAITS_AND_PERIODS;
     Repeated<Epoll<true>>, "epoll-pwait2", "epoll_pwait2()", 1, true, WAITS;
 }
 
@@ -32,7 +32,7 @@ mod here {
     use crate::Unavailable;
     pub(super) use crate::os::linux_waits::call::Repeated;
     use crate::os::linux_waits::call::{
-        Call, KernelTimespec, calls, checked, error_number, milliseconds, number_since_5_1,
+        Call, KernelTimespec, calls, check_status, error_number, milliseconds, number_since_5_1,
         timespec, timeval,
     };
 
@@ -69,7 +69,7 @@ mod here {
     impl<const BY_PWAIT2: bool> Call for Epoll<BY_PWAIT2> {
         fn prepare() -> Result<Self, Unavailable> {
             // SAFETY: the call takes no pointers.
-            let descriptor = checked("epoll_create1()", unsafe {
+            let descriptor = check_status("epoll_create1()", unsafe {
                 libc::epoll_create1(libc::EPOLL_CLOEXEC)
             })?;
             // SAFETY: the descriptor was just opened and has no other owner.

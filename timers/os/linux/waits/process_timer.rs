@@ -25,21 +25,21 @@ mod here {
     use libc::{ITIMER_REAL, SIGALRM, c_int, c_void, itimerval, siginfo_t};
 
     use crate::Unavailable;
-    use crate::os::linux_waits::call::{error_number, opened, timeval};
+    use crate::os::linux_waits::call::{check_first_call, error_number, timeval};
     pub(super) use crate::os::linux_waits::kernel_timers::Armed;
     use crate::os::linux_waits::kernel_timers::{AwaitedSignals, KernelTimer};
 
     /// The id of the thread that uses the timer of this process; 0 if unused.
-    static HOLDER: AtomicI32 = AtomicI32::new(0);
+    static HOLDER_THREAD: AtomicI32 = AtomicI32::new(0);
 
     /// The number of signals that were delivered to threads other than the waiting thread.
-    static MISDIRECTED: AtomicU32 = AtomicU32::new(0);
+    static MISDIRECTED_SIGNALS: AtomicU32 = AtomicU32::new(0);
 
     /// Signal handler: forwards the signal to the waiting thread and blocks it in the thread that
     /// received it. The waiting thread never runs this handler, because it has the signal blocked.
-    extern "C" fn pass_on(signal: c_int, _: *mut siginfo_t, context: *mut c_void) {
-        MISDIRECTED.fetch_add(1, Ordering::SeqCst);
-        let thread = HOLDER.load(Ordering::SeqCst);
+    extern "C" fn forward_signal(signal: c_int, _: *mut siginfo_t, context: *mut c_void) {
+        MISDIRECTED_SIGNALS.fetch_add(1, Ordering::SeqCst);
+        let thread = HOLDER_THREAD.load(Ordering::SeqCst);
         // SAFETY: the kernel passes a valid context, whose signal mask becomes the mask of the
         // thread when the handler returns. All calls are async-signal-safe; `errno` is saved and
         // restored for the interrupted thread.
@@ -89,7 +89,8 @@ mod here {
             // SAFETY: the call has no arguments and no preconditions.
             let thread = unsafe { libc::gettid() };
             let signals = AwaitedSignals::block(SIGALRM)?;
-            let held = HOLDER.compare_exchange(0, thread, Ordering::SeqCst, Ordering::SeqCst);
+            let held =
+                HOLDER_THREAD.compare_exchange(0, thread, Ordering::SeqCst, Ordering::SeqCst);
             held.map_err(|_| {
                 Unavailable::because(
                     "the timer of this process is in use; each process has only one",
@@ -100,12 +101,12 @@ mod here {
             // all-zero bytes are a valid value.
             let mut action: libc::sigaction = unsafe { MaybeUninit::zeroed().assume_init() };
             action.sa_sigaction =
-                pass_on as extern "C" fn(c_int, *mut siginfo_t, *mut c_void) as usize;
+                forward_signal as extern "C" fn(c_int, *mut siginfo_t, *mut c_void) as usize;
             action.sa_flags = libc::SA_RESTART | libc::SA_SIGINFO;
             // SAFETY: the action is initialised, and its handler is async-signal-safe.
             let installed = unsafe { libc::sigaction(SIGALRM, &raw const action, ptr::null_mut()) };
-            opened("sigaction(SIGALRM)", error_number(installed))?;
-            opened("setitimer(ITIMER_REAL)", timer.set(0, 0))?;
+            check_first_call("sigaction(SIGALRM)", error_number(installed))?;
+            check_first_call("setitimer(ITIMER_REAL)", timer.set(0, 0))?;
             timer.block_in_other_threads();
             Ok(timer)
         }
@@ -122,7 +123,7 @@ mod here {
         }
 
         #[inline(always)]
-        fn expire(&mut self) {
+        fn await_expiration(&mut self) {
             self.signals.take();
         }
 
@@ -138,10 +139,10 @@ mod here {
         fn block_in_other_threads(&mut self) {
             const MAX_THREADS: u32 = 1 << 10;
             for _ in 0..MAX_THREADS {
-                let before = MISDIRECTED.load(Ordering::SeqCst);
+                let before = MISDIRECTED_SIGNALS.load(Ordering::SeqCst);
                 self.set(1, 0);
-                self.expire();
-                if MISDIRECTED.load(Ordering::SeqCst) == before {
+                self.await_expiration();
+                if MISDIRECTED_SIGNALS.load(Ordering::SeqCst) == before {
                     break;
                 }
             }
@@ -152,7 +153,7 @@ mod here {
         fn drop(&mut self) {
             self.set(0, 0);
             self.clear();
-            HOLDER.store(0, Ordering::SeqCst);
+            HOLDER_THREAD.store(0, Ordering::SeqCst);
         }
     }
 }

@@ -11,13 +11,13 @@
 use crate::waits::method::methods;
 
 methods! { "Linux", target_os = "linux";
-    Repeated<Nanosleep>, "nanosleep", "nanosleep()", 1, true, LOOP;
-    Repeated<Relative<CLOCK_MONOTONIC>>, "clock-nanosleep-monotonic", "clock_nanosleep(CLOCK_MONOTONIC, 0)", 1, true, LOOP;
+    Repeated<Nanosleep>, "nanosleep", "nanosleep()", 1, true, WAITS_AND_PERIODS;
+    Repeated<Relative<CLOCK_MONOTONIC>>, "clock-nanosleep-monotonic", "clock_nanosleep(CLOCK_MONOTONIC, 0)", 1, true, WAITS_AND_PERIODS;
     Repeated<Relative<CLOCK_REALTIME>>, "clock-nanosleep-realtime", "clock_nanosleep(CLOCK_REALTIME, 0)", 1, true, WAITS;
     Repeated<Relative<CLOCK_BOOTTIME>>, "clock-nanosleep-boottime", "clock_nanosleep(CLOCK_BOOTTIME, 0)", 1, true, WAITS;
-    Absolute<CLOCK_MONOTONIC>, "clock-nanosleep-monotonic-absolute", "clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME)", 1, true, LOOP;
-    Absolute<CLOCK_REALTIME>, "clock-nanosleep-realtime-absolute", "clock_nanosleep(CLOCK_REALTIME, TIMER_ABSTIME)", 1, true, LOOP;
-    Absolute<CLOCK_BOOTTIME>, "clock-nanosleep-boottime-absolute", "clock_nanosleep(CLOCK_BOOTTIME, TIMER_ABSTIME)", 1, true, LOOP;
+    Absolute<CLOCK_MONOTONIC>, "clock-nanosleep-monotonic-absolute", "clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME)", 1, true, WAITS_AND_PERIODS;
+    Absolute<CLOCK_REALTIME>, "clock-nanosleep-realtime-absolute", "clock_nanosleep(CLOCK_REALTIME, TIMER_ABSTIME)", 1, true, WAITS_AND_PERIODS;
+    Absolute<CLOCK_BOOTTIME>, "clock-nanosleep-boottime-absolute", "clock_nanosleep(CLOCK_BOOTTIME, TIMER_ABSTIME)", 1, true, WAITS_AND_PERIODS;
     Repeated<Usleep>, "usleep", "usleep()", 1_000, true, WAITS;
 }
 
@@ -33,7 +33,7 @@ mod here {
     use crate::Unavailable;
     pub(super) use crate::os::linux_waits::call::Repeated;
     use crate::os::linux_waits::call::{
-        Call, calls, error_number, now, opened, through_signals, timespec,
+        Call, calls, check_first_call, error_number, now, repeat_after_signals, timespec,
     };
     use crate::subject::Answer;
     use crate::waits::method::Method;
@@ -82,13 +82,13 @@ mod here {
         /// Waits until the given time of the clock.
         #[inline(always)]
         fn wait_until(end_ns: u64) -> c_int {
-            through_signals(|| clock_nanosleep(CLOCK, libc::TIMER_ABSTIME, end_ns))
+            repeat_after_signals(|| clock_nanosleep(CLOCK, libc::TIMER_ABSTIME, end_ns))
         }
     }
 
     impl<const CLOCK: clockid_t> Method for Absolute<CLOCK> {
         fn open(label: &'static str) -> Result<Self, Unavailable> {
-            opened(label, Self::wait_until(0)).map(|()| Self { last_ns: 0 })
+            check_first_call(label, Self::wait_until(0)).map(|()| Self { last_ns: 0 })
         }
 
         fn wait(&mut self, nanoseconds: u64) {

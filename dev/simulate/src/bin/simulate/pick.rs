@@ -14,7 +14,7 @@ use std::time::Duration;
 use timermeter::commands::CommandError;
 use timermeter::measure::interference::Watch;
 use timermeter::measure::operations;
-use timermeter::measure::window::{Timed, open_timed};
+use timermeter::measure::window::{TimedOperation, open_timed};
 use timermeter::method::{ClockFigures, Method, Plan, Requirement, plan};
 use timermeter::model::{Nanos, TimerRow};
 use timermeter::statistics::{mean_without_highest, median, quantile, sorted, student_quantile};
@@ -249,7 +249,7 @@ fn scatter(figures: &[f64]) -> f64 {
 
 /// Long runs of the same operation, timed by `monotonic`.
 struct Truth<'a> {
-    timed: &'a mut dyn Timed,
+    timed: &'a mut dyn TimedOperation,
     kind: Kind,
 }
 
@@ -314,7 +314,7 @@ fn make_plan(clock: &ClockFigures, kind: Kind, duration_ns: f64) -> Result<Plan,
 
 /// Returns the duration of an empty interval: measured if the step of the clock is fine enough,
 /// otherwise the cost of a read.
-fn measure_floor(timed: &mut dyn Timed, clock: &ClockFigures) -> f64 {
+fn measure_floor(timed: &mut dyn TimedOperation, clock: &ClockFigures) -> f64 {
     if clock.step_ns > clock.cost_ns {
         return clock.cost_ns;
     }
@@ -323,7 +323,13 @@ fn measure_floor(timed: &mut dyn Timed, clock: &ClockFigures) -> f64 {
 }
 
 /// Takes one sample as planned and returns the duration of a call in nanoseconds.
-fn sample(timed: &mut dyn Timed, clock: &ClockFigures, plan: &Plan, floor: f64, turn: u64) -> f64 {
+fn sample(
+    timed: &mut dyn TimedOperation,
+    clock: &ClockFigures,
+    plan: &Plan,
+    floor: f64,
+    turn: u64,
+) -> f64 {
     match plan.method {
         Method::Single => {
             timed.warm_up(0);
@@ -351,7 +357,7 @@ fn sample(timed: &mut dyn Timed, clock: &ClockFigures, plan: &Plan, floor: f64, 
                             .wrapping_add(0x9e37_79b9_7f4a_7c15);
                         let share = (state >> 32) as f64 / 2_f64.powi(32);
                         // A random pause keeps the samples from synchronising with the clock.
-                        std::hint::black_box(timers::links(1, (share * wait) as u64));
+                        std::hint::black_box(timers::run_chain(1, (share * wait) as u64));
                         timed.window(calls)
                     })
                     .sum();

@@ -1,13 +1,13 @@
 import java.util.concurrent.atomic.AtomicLong;
 
-/** The questions that need a second thread, or patience. */
-final class Together {
+/** Answers the questions `handoffs` and `advance`, which need a second thread. */
+final class TwoThreads {
     private static volatile boolean over;
     private static volatile long sink;
 
-    private Together() {}
+    private TwoThreads() {}
 
-    /** Two threads take turns: one reads and hands over, the other one reads. */
+    /** Two threads read in turn: one reads and hands over, then the other reads. */
     static long[] handoffs(Clock timer, int count) throws InterruptedException {
         long[] pairs = new long[2 * count];
         AtomicLong turn = new AtomicLong();
@@ -18,14 +18,14 @@ final class Together {
         return pairs;
     }
 
-    /** Turn t fills place t. The roles alternate: thread 0 takes the turns 0, 3, 4, 7, 8 …, thread 1 the others. */
+    /** Does the reads of one thread. The roles alternate: thread 0 makes the readings 0, 3, 4, 7, 8 …, thread 1 the others. */
     private static void take(Clock timer, AtomicLong turn, long[] pairs, int thread) {
         for (int at = 0; at < pairs.length; at++) {
             if (((at + 1) / 2) % 2 != thread) {
                 continue;
             }
             for (int spins = 0; turn.get() != at; spins++) {
-                // On one CPU the other thread has to be let in.
+                // On one CPU the other thread runs only after a yield.
                 if (spins < 1_000) {
                     Thread.onSpinWait();
                 } else {
@@ -37,17 +37,17 @@ final class Together {
         }
     }
 
-    /** How far both move while this thread spins, sleeps, or sleeps while another one spins. */
+    /** The ticks by which timer and reference move while this thread computes, sleeps, or sleeps while another thread computes. */
     static long[] advance(Clock timer, Clock reference, String during, long ms) throws InterruptedException {
         over = false;
         Thread other = null;
         if (during.equals("other-spin")) {
-            other = new Thread(Together::spin);
+            other = new Thread(TwoThreads::spin);
             other.start();
         } else if (!during.equals("spin") && !during.equals("sleep")) {
             throw new IllegalArgumentException("`" + during + "` is none of spin, sleep, other-spin");
         }
-        // The first reads of both find cold caches.
+        // The first read of each clock is dropped, because it finds cold caches.
         reference.read();
         timer.read();
         long startReference = reference.read();
