@@ -213,7 +213,7 @@ pub enum Command {
     ///   timermeter compare old.json new.json
     ///   timermeter compare old1.json old2.json old3.json -- new1.json new2.json new3.json
     ///   timermeter compare before/ -- after/  folders of runs of one machine
-    ///   timermeter compare old.json new.json --history kept/  with the noise between other runs
+    ///   timermeter compare old.json new.json --history runs/  with the noise between earlier runs
     ///   timermeter compare old.json new.json --fail-if 'cost[monotonic*]>10%'
     ///   timermeter compare last.json new.json --same-cpu --fail-if 'cost>5%'  in a CI job
     ///   timermeter compare before             a baseline with this machine now
@@ -326,11 +326,11 @@ pub struct ProbeArgs {
     /// The flags of all runs.
     #[command(flatten)]
     pub run: RunArgs,
-    /// Measure reads in other contexts too: with cold caches, and while other CPUs read
+    /// Measure the time that a read adds to the code around it in all contexts
     ///
-    /// Measures the time that a read adds to the code around it, with cold caches and while all
-    /// other CPUs read the same timer. Takes 12 ms more per process and timer. --thorough includes
-    /// it; --quick measures nothing of it without this flag.
+    /// That is, also with cold caches and while all other CPUs read the same timer. Takes 12 ms
+    /// more per process and timer. --thorough includes all contexts; --quick includes none without
+    /// this flag.
     #[arg(long)]
     pub context: bool,
     /// Measure on this CPU

@@ -62,8 +62,8 @@ pub(super) fn parse_cpu(text: &str) -> Result<u32, String> {
         .map_err(|_| "give the number of a CPU, as in 0".to_owned())
 }
 
-/// Parses a precision of the Quality: half the width of the interval of a Quality between 0 and
-/// 100, in the same points.
+/// Parses a precision of the Quality: half the width of its interval, in points, which are
+/// hundredths of the best possible Quality.
 pub(super) fn parse_points(text: &str) -> Result<f64, String> {
     parse_positive(text, 100.0)
         .ok_or_else(|| "give points of Quality, more than 0 and up to 100, as in 0.5".into())

@@ -27,8 +27,8 @@ use crate::table::{Notation, Table, TableColumn};
 const PROCESSES: usize = 20;
 /// Time limit of a process that tries a recipe.
 const RECIPE_TIMEOUT: Duration = Duration::from_secs(10);
-/// Number of samples of the counter and a clock before and after each round of recipes; the
-/// shortest one is used.
+/// Number of samples of the counter and a clock before and after each round of recipes. The sample
+/// that took the shortest time is used.
 const CLOCK_SAMPLES: u32 = 25;
 
 /// Runs the command. Returns `true` if programs may read the counter, at least until the machine is
@@ -76,7 +76,7 @@ pub fn run(args: &CheckArgs, output: &mut dyn Write) -> Result<bool, CommandErro
     if !counter.recipes.is_empty() {
         document = document
             .heading(
-                "errors of the rates that programs find, in fresh processes (ppm; positive: a second is too long)",
+                "errors of the rates that programs find, in fresh processes (ppm; positive: durations come out too long)",
             )
             .table(recipe_table(&counter));
     }

@@ -28,11 +28,14 @@ enum TimerKind {
     /// A clock, characterised by `probe`.
     Clock,
     /// A sleep primitive, characterised by `wait`.
-    Waits,
+    #[serde(rename = "waits")]
+    SleepPrimitive,
     /// A periodic timer, characterised by `period`.
-    Ticks,
-    /// A timer that is both a sleep primitive and periodic.
-    WaitsAndTicks,
+    #[serde(rename = "ticks")]
+    PeriodicTimer,
+    /// A timer that is both a sleep primitive and a periodic timer.
+    #[serde(rename = "waits-and-ticks")]
+    Both,
 }
 
 impl TimerKind {
@@ -40,9 +43,9 @@ impl TimerKind {
     fn from_ops(ops: &[String]) -> Self {
         let has = |op: &str| ops.iter().any(|offered| offered == op);
         match (has("waits"), has("periods")) {
-            (true, true) => Self::WaitsAndTicks,
-            (false, true) => Self::Ticks,
-            _ => Self::Waits,
+            (true, true) => Self::Both,
+            (false, true) => Self::PeriodicTimer,
+            _ => Self::SleepPrimitive,
         }
     }
 
@@ -50,9 +53,9 @@ impl TimerKind {
     fn verbs(self) -> &'static str {
         match self {
             Self::Clock => "probe",
-            Self::Waits => "wait",
-            Self::Ticks => "period",
-            Self::WaitsAndTicks => "wait, period",
+            Self::SleepPrimitive => "wait",
+            Self::PeriodicTimer => "period",
+            Self::Both => "wait, period",
         }
     }
 }

@@ -325,7 +325,7 @@ const COLUMNS: [Column; 18] = [
     ("max_ns", "max", Notation::Time, |row| {
         row.cell(|figures| figures.max_ns)
     }),
-    ("per_second", "a second", Notation::Count, |row| {
+    ("per_second", "per second", Notation::Count, |row| {
         row.cell(|figures| 1e9 / figures.mean_ns.value)
     }),
     ("user_ns", "user", Notation::Time, |row| row.user_ns.into()),

@@ -17,7 +17,7 @@ pub struct Requirement {
     /// Largest error, as in 1%
     #[arg(long, value_name = "SHARE", default_value = "1%", value_parser = share, allow_hyphen_values = true)]
     pub error: f64,
-    /// Confidence that the error is kept
+    /// Confidence that the error is not exceeded
     #[arg(long, value_name = "SHARE", default_value = "95%", value_parser = share, allow_hyphen_values = true)]
     pub confidence: f64,
     /// Largest share of the running time spent on reading the clock, or on waiting, as in 5%
@@ -33,7 +33,7 @@ pub struct Requirement {
     /// amount
     #[arg(long)]
     pub settable: bool,
-    /// Rate at which the operation happens on its own, as in 10000/s: it cannot be repeated at will
+    /// Rate at which the operation happens, as in 10000/s, if it cannot be repeated at will
     #[arg(id = "rate", long = "rate", value_name = "RATE", value_parser = rate, allow_hyphen_values = true)]
     pub rate_hz: Option<f64>,
     /// Timers of this runtime instead of the native ones: java, dotnet, mono, python, node, or the

@@ -50,8 +50,8 @@ fn run_wrapped(wrapper: &[&str], args: &[&str], statuses: &[i32]) -> Value {
         .unwrap_or_else(|error| panic!("{args:?}: {error}: {ended:?}"))
 }
 
-/// Whether a wrapper works on this machine; if not, the test is reported as skipped.
-fn works(wrapper: &[&str]) -> bool {
+/// Whether this machine can run a program with a wrapper; if not, the test is reported as skipped.
+fn is_usable(wrapper: &[&str]) -> bool {
     let (first, rest) = wrapper.split_first().expect("a wrapper");
     let tried: std::io::Result<Output> = Command::new(first)
         .args(rest)
@@ -63,7 +63,7 @@ fn works(wrapper: &[&str]) -> bool {
         Ok(ended) => {
             let reported = String::from_utf8_lossy(&ended.stderr);
             skipped(
-                format!("{wrapper:?} does not work: {reported}"),
+                format!("{wrapper:?} cannot run a program: {reported}"),
                 REQUIREMENTS,
             );
             false
@@ -129,7 +129,7 @@ fn runs_without_proc_and_sys() {
         // Emulated programs find themselves only through /proc.
         let is_unsupported =
             script != WITHOUT_SYS && emulated("no worker can be started without /proc");
-        if is_unsupported || !works(&wrapper) {
+        if is_unsupported || !is_usable(&wrapper) {
             continue;
         }
         for (args, statuses) in COMMANDS {
@@ -176,7 +176,7 @@ fn runs_in_128_megabytes() {
     }
     // The limit is on address space, of which a program needs more than of memory.
     let wrapper = ["prlimit", "--as=134217728"];
-    if !works(&wrapper) {
+    if !is_usable(&wrapper) {
         return;
     }
     for (args, statuses) in COMMANDS {

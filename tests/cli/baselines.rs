@@ -98,22 +98,22 @@ fn distinguishes_baseline_names_from_files() {
 #[test]
 fn refuses_unusable_baseline_before_probing() {
     let folder = Folder::new();
-    let refused = |args: &[&str], status, words: &str| {
+    let assert_refused = |args: &[&str], status, words: &str| {
         run(&folder, args)
             .code(status)
             .stdout("")
             .stderr(contains(words));
     };
     for name in ["a/b", "a.json", "-x", "", "a b"] {
-        refused(
+        assert_refused(
             &["probe", "--thorough", &format!("--baseline={name}")],
             2,
             "letters, digits",
         );
     }
-    refused(&["compare", PUBLISHED], 1, "published");
+    assert_refused(&["compare", PUBLISHED], 1, "published");
     fs::write(folder.file("home"), "").unwrap();
-    refused(
+    assert_refused(
         &["probe", "--thorough", "--baseline", "before"],
         1,
         "home/baselines",

@@ -14,6 +14,7 @@ const STORED: &str = concat!(
     "/tests/data/xeon-2026-11-21.json"
 );
 
+/// Measures with a clock of the stored report and these arguments.
 fn measure(more: &[&str]) -> assert_cmd::assert::Assert {
     timermeter(
         &[
@@ -32,18 +33,21 @@ fn measure(more: &[&str]) -> assert_cmd::assert::Assert {
     )
 }
 
-fn found(more: &[&str]) -> Value {
+/// Measures like [`measure`] and returns the JSON document.
+fn measure_as_json(more: &[&str]) -> Value {
     json(&measure(&[&["--format", "json"], more].concat()).success())
 }
 
+/// Checks that a measurement with these arguments ends with this status, prints nothing on standard
+/// output, and prints `word` on standard error.
 #[track_caller]
-fn refused(more: &[&str], status: i32, word: &str) {
+fn assert_refused(more: &[&str], status: i32, word: &str) {
     measure(more).code(status).stdout("").stderr(contains(word));
 }
 
 #[test]
 fn each_command_run_is_a_sample() {
-    let found = found(&["--samples", "4", "--", "sleep", "0.002"]);
+    let found = measure_as_json(&["--samples", "4", "--", "sleep", "0.002"]);
     assert_eq!(found["schema"], "timermeter.measure.v1");
     let one = &found["measurements"][0];
     let [min, median, max] = [&one["min_ns"], &one["median_ns"]["value"], &one["max_ns"]]
@@ -72,7 +76,7 @@ fn each_command_run_is_a_sample() {
 fn cpu_time_belongs_to_the_command() {
     let work = "i=0; while [ $i -lt 40000 ]; do i=$((i+1)); done";
     let user_ns = |command: &[&str]| {
-        let found = found(&[&["--samples", "3", "--"], command].concat());
+        let found = measure_as_json(&[&["--samples", "3", "--"], command].concat());
         found["measurements"][0]["user_ns"].as_f64().unwrap()
     };
     assert!(user_ns(&["sh", "-c", work]) > user_ns(&["sleep", "0.05"]));
@@ -90,11 +94,11 @@ fn warmup_runs_are_not_timed() {
 #[test]
 fn failing_command_ends_measurement() {
     let failing = ["--", "sh", "-c", "exit 7"];
-    refused(&failing, 1, "exit status: 7");
+    assert_refused(&failing, 1, "exit status: 7");
     // The second run fails, because the folder of the first run exists.
     let folder = Folder::new();
     let made = folder.arg("made");
-    refused(
+    assert_refused(
         &["--samples", "3", "--warmup", "0", "--", "mkdir", &made],
         1,
         "failed",
@@ -103,10 +107,10 @@ fn failing_command_ends_measurement() {
 
 #[test]
 fn rejects_unsuitable_flags() {
-    refused(
+    assert_refused(
         &["--warmup", "3", "multiply"],
         2,
         "--warmup is for commands",
     );
-    refused(&["multiply and more"], 2, "must follow `--`");
+    assert_refused(&["multiply and more"], 2, "must follow `--`");
 }

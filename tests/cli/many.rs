@@ -18,7 +18,7 @@ const MBP62: &str = concat!(
 );
 
 /// Writes a copy of the report MBP53 with some replacements, and returns its path.
-fn changed(folder: &Folder, name: &str, changes: &[(&str, &str)]) -> String {
+fn write_changed(folder: &Folder, name: &str, changes: &[(&str, &str)]) -> String {
     let mut text = fs::read_to_string(MBP53).unwrap();
     for (from, to) in changes {
         assert!(text.contains(from), "{from}");
@@ -31,13 +31,13 @@ fn changed(folder: &Folder, name: &str, changes: &[(&str, &str)]) -> String {
 #[test]
 fn table_skips_unreadable_reports() {
     let folder = Folder::new();
-    changed(&folder, "good.json", &[]);
-    changed(
+    write_changed(&folder, "good.json", &[]);
+    write_changed(
         &folder,
         "other.json",
         &[("timermeter.report.v2", "timermeter.report.v7")],
     );
-    changed(
+    write_changed(
         &folder,
         "twice.json",
         &[("\"id\": \"CTM\"", "\"id\": \"NANO\"")],
@@ -90,7 +90,7 @@ fn platforms_side_by_side() {
 #[test]
 fn comparison_names_changes() {
     let folder = Folder::new();
-    let lost = changed(
+    let lost = write_changed(
         &folder,
         "lost.json",
         &[("\"id\": \"PCT\"", "\"id\": \"PCT2\"")],
@@ -121,7 +121,7 @@ fn comparison_names_changes() {
 fn changed_clock_source_comes_first() {
     let folder = Folder::new();
     let with = |name: &str, source: &str| {
-        changed(
+        write_changed(
             &folder,
             name,
             &[("\"current\": null", &format!("\"current\": \"{source}\""))],
@@ -142,7 +142,7 @@ fn changed_clock_source_comes_first() {
 #[test]
 fn compares_across_clock_source_change() {
     let folder = Folder::new();
-    let old = changed(
+    let old = write_changed(
         &folder,
         "old.json",
         &[("\"current\": null", "\"current\": \"tsc\"")],
@@ -177,7 +177,7 @@ fn refuses_reports_without_common_timer() {
         .iter()
         .map(|(a, b)| (a.as_str(), b.as_str()))
         .collect();
-    let other = changed(&folder, "b.json", &changes);
+    let other = write_changed(&folder, "b.json", &changes);
     timermeter(&["compare", &other, MBP62])
         .code(4)
         .stderr(contains("b.json").and(contains("no timer is in both")));
@@ -186,7 +186,7 @@ fn refuses_reports_without_common_timer() {
 #[test]
 fn folder_needs_two_sides() {
     let folder = Folder::new();
-    changed(&folder, "a.json", &[]);
+    write_changed(&folder, "a.json", &[]);
     let runs = folder.arg(".");
     for args in [
         &[runs.as_str(), MBP62][..],

@@ -26,8 +26,10 @@ fn stored_report() -> &'static str {
     )
 }
 
+/// Checks that a run ends with this status, prints nothing on standard output, and prints `word` on
+/// standard error.
 #[track_caller]
-fn refused(args: &[&str], status: i32, word: &str) {
+fn assert_refused(args: &[&str], status: i32, word: &str) {
     timermeter(args)
         .code(status)
         .stdout(predicate::str::is_empty())
@@ -36,33 +38,33 @@ fn refused(args: &[&str], status: i32, word: &str) {
 
 #[test]
 fn rejects_impossible_requirements() {
-    refused(&["pick", "--error", "1%"], 2, "<TIME>");
-    refused(&["pick", "5ns", "--error", "1"], 2, "less than 100 %");
-    refused(&["pick", "0ns", "--error", "1%"], 2, "zero");
-    refused(&["pick", "-5ns", "--error", "1%"], 2, "not above zero");
-    refused(&["pick", "5ns", "--error", "0"], 2, "0 %");
-    refused(&["pick", "5ns", "--error", "200%"], 2, "200 %");
-    refused(
+    assert_refused(&["pick", "--error", "1%"], 2, "<TIME>");
+    assert_refused(&["pick", "5ns", "--error", "1"], 2, "less than 100 %");
+    assert_refused(&["pick", "0ns", "--error", "1%"], 2, "zero");
+    assert_refused(&["pick", "-5ns", "--error", "1%"], 2, "not above zero");
+    assert_refused(&["pick", "5ns", "--error", "0"], 2, "0 %");
+    assert_refused(&["pick", "5ns", "--error", "200%"], 2, "200 %");
+    assert_refused(
         &["pick", "5ns", "--error", "1%", "--confidence", "100%"],
         2,
         "confidence",
     );
-    refused(
+    assert_refused(
         &["pick", "5ns", "--error", "1%", "--overhead", "0%"],
         2,
         "overhead",
     );
-    refused(
+    assert_refused(
         &["pick", "1ms", "--error", "1%", "--rate", "10000/s"],
         2,
         "10000 times a second",
     );
-    refused(
+    assert_refused(
         &["pick", "1ms", "--error", "1%", "--needs", "wings"],
         2,
         "no-slew",
     );
-    refused(
+    assert_refused(
         &[
             "pick",
             "1ms",
@@ -78,17 +80,17 @@ fn rejects_impossible_requirements() {
 
 #[test]
 fn rejects_impossible_measurements() {
-    refused(&["measure", "multiplyy"], 2, "did you mean `multiply`");
-    refused(&["measure", "multiply", "--", "true"], 2, "not both");
-    refused(&["measure", "multiply", "--sizes", "10"], 2, "--sizes");
-    refused(&["measure", "multiply", "--error", "0"], 2, "0 %");
-    refused(&["measure", "clone", "--sizes", "0"], 2, "--sizes");
-    refused(
+    assert_refused(&["measure", "multiplyy"], 2, "did you mean `multiply`");
+    assert_refused(&["measure", "multiply", "--", "true"], 2, "not both");
+    assert_refused(&["measure", "multiply", "--sizes", "10"], 2, "--sizes");
+    assert_refused(&["measure", "multiply", "--error", "0"], 2, "0 %");
+    assert_refused(&["measure", "clone", "--sizes", "0"], 2, "--sizes");
+    assert_refused(
         &["measure", "--clock", "monotonic", "--", "/no/such/command"],
         1,
         "/no/such/command",
     );
-    refused(
+    assert_refused(
         &[
             "measure",
             "--clock",
@@ -102,43 +104,43 @@ fn rejects_impossible_measurements() {
         1,
         "--limit",
     );
-    refused(
+    assert_refused(
         &["measure", "--clock", "monotonic", "--", "false"],
         1,
         "failed",
     );
-    refused(
+    assert_refused(
         &["measure", "--clock", "thread-cputime", "--", "true"],
         2,
         "not that of the command",
     );
-    refused(
+    assert_refused(
         &["measure", "--instrument", "discrete", "--", "true"],
         2,
         "use macro",
     );
-    refused(&["measure", "multiply", "--error", "0.0004"], 2, "0.05 %");
-    refused(
+    assert_refused(&["measure", "multiply", "--error", "0.0004"], 2, "0.05 %");
+    assert_refused(
         &["measure", "multiply", "--clock", "java:nanoTime"],
         2,
         "another runtime",
     );
-    refused(
+    assert_refused(
         &["measure", "multiply", "--clock", "monotonc"],
         2,
         "did you mean `monotonic`",
     );
-    refused(
+    assert_refused(
         &["measure", "multiply", "--clock", "mono*"],
         2,
         "not a pattern",
     );
-    refused(
+    assert_refused(
         &["measure", "multiply", "--clock", "perf-cycles"],
         2,
         "does not count time",
     );
-    refused(&["measure-worker", "{}"], 2, "not a request");
+    assert_refused(&["measure-worker", "{}"], 2, "not a request");
 }
 
 #[test]
@@ -194,7 +196,7 @@ fn picks_clock_from_report() {
 
 #[test]
 fn picks_clock_of_other_runtime() {
-    refused(
+    assert_refused(
         &["pick", "1ms", "--error", "1%", "--runtime", "cobol"],
         2,
         "java, dotnet, python",
@@ -238,8 +240,8 @@ fn picks_clock_from_published_report() {
         "/reports/icpe2011-mbp53/2011-03-14/report.json"
     );
     let args = ["pick", "1ms", "--error", "5%", "--from", report];
-    refused(&args, 1, "published");
-    refused(&args, 1, "dotnet, java");
+    assert_refused(&args, 1, "published");
+    assert_refused(&args, 1, "dotnet, java");
     for (runtime, id) in [("java", "NANO"), ("dotnet", ".STO")] {
         let args = [
             &args[..],
@@ -342,7 +344,7 @@ fn lists_operations() {
 #[test]
 fn counts_allocations_where_supported() {
     if !cfg!(feature = "allocations") {
-        refused(
+        assert_refused(
             &["measure", "clone", "--instrument", "allocations"],
             1,
             "--features allocations",

@@ -84,7 +84,7 @@ fn missing_runtimes_share_one_line() {
 /// Probes the timers of a runtime, given by id and legend. Returns the report; `None` if the
 /// runtime is not installed.
 #[track_caller]
-fn probed(runtime: &str, timers: &[(&str, Option<&str>)]) -> Option<Value> {
+fn probe_runtime(runtime: &str, timers: &[(&str, Option<&str>)]) -> Option<Value> {
     let mut args = vec!["probe", "--quick", "--format", "json", "--runtime", runtime];
     args.extend(timers.iter().map(|(id, _)| *id));
     // The status is 3 if the machine is too busy, or the runtime is not installed.
@@ -141,7 +141,7 @@ fn assert_consistent(row: &Value) {
 
 #[test]
 fn java_is_probed() {
-    probed(
+    probe_runtime(
         "java",
         &[
             ("java:nanoTime", Some("NANO")),
@@ -152,12 +152,12 @@ fn java_is_probed() {
 
 #[test]
 fn dotnet_is_probed() {
-    probed("dotnet", &[("dotnet:Stopwatch", Some(".STO"))]);
+    probe_runtime("dotnet", &[("dotnet:Stopwatch", Some(".STO"))]);
 }
 
 #[test]
 fn python_is_probed() {
-    let Some(report) = probed(
+    let Some(report) = probe_runtime(
         "python",
         &[("python:perf_counter_ns", None), ("python:time", None)],
     ) else {
@@ -182,7 +182,7 @@ fn python_is_probed() {
 
 #[test]
 fn node_is_probed() {
-    probed("node", &[("node:hrtime.bigint", None)]);
+    probe_runtime("node", &[("node:hrtime.bigint", None)]);
 }
 
 #[test]

@@ -10,7 +10,7 @@ use crate::skipping::skipped;
 /// Checks that a run ends with status 2, prints nothing on standard output, and prints all of
 /// `words` on standard error.
 #[track_caller]
-fn refused(args: &[&str], words: &[&str]) {
+fn assert_refused(args: &[&str], words: &[&str]) {
     let mut assert = timermeter(args).code(2).stdout(predicate::str::is_empty());
     for word in words {
         assert = assert.stderr(contains(*word));
@@ -19,44 +19,44 @@ fn refused(args: &[&str], words: &[&str]) {
 
 #[test]
 fn suggests_similar_timer() {
-    refused(
+    assert_refused(
         &["probe", "monotonc"],
         &["`monotonc`", "did you mean `monotonic`"],
     );
-    refused(
+    assert_refused(
         &["probe", "--quick", "monotonic", "rdtcs"],
         &["`rdtcs`", "`rdtsc`"],
     );
-    refused(&["list", "monotonc"], &["`monotonc`", "`monotonic`"]);
+    assert_refused(&["list", "monotonc"], &["`monotonc`", "`monotonic`"]);
 }
 
 #[test]
 fn rejects_unmatched_glob() {
-    refused(&["probe", "nothing*"], &["no timer matches `nothing*`"]);
-    refused(&["probe", "java:*"], &["no timer matches `java:*`"]);
-    refused(&["probe", "mono[tonic"], &["`mono[tonic`"]);
+    assert_refused(&["probe", "nothing*"], &["no timer matches `nothing*`"]);
+    assert_refused(&["probe", "java:*"], &["no timer matches `java:*`"]);
+    assert_refused(&["probe", "mono[tonic"], &["`mono[tonic`"]);
 }
 
 #[test]
 fn rejects_invalid_values() {
-    refused(
+    assert_refused(
         &["probe", "--cycles", "fast"],
         &["`fast` is not a frequency", "2.8GHz"],
     );
-    refused(&["probe", "--cycles", "2.8"], &["--cycles"]);
-    refused(&["probe", "--cycles", "-1GHz"], &["-1GHz"]);
-    refused(&["probe", "--seed", "many"], &["many", "--seed"]);
-    refused(&["probe", "--seed", "-1"], &["-1", "--seed"]);
-    refused(&["probe", "--timeout", "0"], &["--timeout"]);
-    refused(&["probe", "--timeout", "-3"], &["-3", "--timeout"]);
-    refused(&["probe", "--format", "xml"], &["xml", "markdown"]);
-    refused(&["probe", "--agent", ""], &["there is no command"]);
-    refused(&["probe", "--agent", "java 'x"], &["quote as in a shell"]);
+    assert_refused(&["probe", "--cycles", "2.8"], &["--cycles"]);
+    assert_refused(&["probe", "--cycles", "-1GHz"], &["-1GHz"]);
+    assert_refused(&["probe", "--seed", "many"], &["many", "--seed"]);
+    assert_refused(&["probe", "--seed", "-1"], &["-1", "--seed"]);
+    assert_refused(&["probe", "--timeout", "0"], &["--timeout"]);
+    assert_refused(&["probe", "--timeout", "-3"], &["-3", "--timeout"]);
+    assert_refused(&["probe", "--format", "xml"], &["xml", "markdown"]);
+    assert_refused(&["probe", "--agent", ""], &["there is no command"]);
+    assert_refused(&["probe", "--agent", "java 'x"], &["quote as in a shell"]);
 }
 
 #[test]
 fn rejects_quick_with_thorough() {
-    refused(
+    assert_refused(
         &["probe", "--quick", "--thorough"],
         &["--quick", "--thorough"],
     );
@@ -64,11 +64,11 @@ fn rejects_quick_with_thorough() {
 
 #[test]
 fn rejects_missing_cpu() {
-    refused(
+    assert_refused(
         &["probe", "--quick", "--cpu", "4096", "monotonic"],
         &["--cpu 4096"],
     );
-    refused(&["check", "--cpu", "4096"], &["--cpu 4096"]);
+    assert_refused(&["check", "--cpu", "4096"], &["--cpu 4096"]);
 }
 
 #[test]
@@ -76,7 +76,7 @@ fn nominal_cycles_need_declared_frequency() {
     let platform = json(&timermeter(&["platform", "--format", "json"]).success());
     let nominal = &platform["frequency"]["nominal_hz"];
     if nominal.is_null() {
-        refused(
+        assert_refused(
             &["probe", "--quick", "--cycles", "nominal", "monotonic"],
             &["nominal", "2.8GHz"],
         );
@@ -126,12 +126,12 @@ fn refuses_output_in_missing_folder() {
 #[test]
 fn refuses_unknown_file_ending() {
     let folder = Folder::new();
-    refused(
+    assert_refused(
         &["probe", "--output", &folder.arg("report.xml")],
         &["report.xml", ".json"],
     );
-    refused(&["probe", "--output", &folder.arg("report")], &[".json"]);
-    refused(
+    assert_refused(&["probe", "--output", &folder.arg("report")], &[".json"]);
+    assert_refused(
         &[
             "table",
             &folder.arg("report.json"),
@@ -146,7 +146,7 @@ fn refuses_unknown_file_ending() {
 #[test]
 fn wrong_name_leaves_no_file() {
     let folder = Folder::new();
-    refused(
+    assert_refused(
         &["probe", "monotonc", "--output", &folder.arg("report.json")],
         &["monotonic"],
     );
@@ -162,7 +162,7 @@ fn completions_for_every_shell() {
             assert!(text.contains(word), "{shell}: {word}");
         }
     }
-    refused(&["completions", "tcsh"], &["tcsh", "bash"]);
+    assert_refused(&["completions", "tcsh"], &["tcsh", "bash"]);
 }
 
 #[cfg(not(feature = "parquet"))]

@@ -36,7 +36,7 @@ fn parse_valid_report(text: &str) -> Value {
 
 /// Runs `wait` with waits of 100 µs and `args`. Returns the report and the result of the run.
 #[track_caller]
-fn waits(args: &[&str], status: impl ExpectedStatus) -> (Value, Assert) {
+fn run_wait(args: &[&str], status: impl ExpectedStatus) -> (Value, Assert) {
     let assert = timermeter(&[&["wait", "--format", "json"], &SHORT[..], args].concat());
     let assert = status.check(assert);
     (parse_valid_report(&printed(&assert)), assert)
@@ -193,7 +193,7 @@ fn each_condition_set_has_row() {
         "--load",
         "none,none",
     ];
-    let (found, run) = waits(&same, 0);
+    let (found, run) = run_wait(&same, 0);
     assert!(run.get_output().stderr.is_empty());
     let slacks: Vec<Option<u64>> = list(&found, "waits")
         .iter()
@@ -203,7 +203,7 @@ fn each_condition_set_has_row() {
         slacks.contains(&Some(1)) && slacks.len() == 2 - usize::from(slacks == [Some(1)]),
         "{slacks:?}"
     );
-    let (found, _) = waits(&["nanosleep", "--load", "none,same-cpu", "--cpu", "all"], 0);
+    let (found, _) = run_wait(&["nanosleep", "--load", "none,same-cpu", "--cpu", "all"], 0);
     let rows = list(&found, "waits");
     let cpus: std::collections::BTreeSet<Option<u64>> = rows
         .iter()
@@ -228,17 +228,17 @@ fn each_condition_set_has_row() {
 
 #[test]
 fn late_wait_ends_run() {
-    let (found, run) = waits(&["nanosleep", "--break", "1ns"], 3);
+    let (found, run) = run_wait(&["nanosleep", "--break", "1ns"], 3);
     run.stderr(contains("stopped: nanosleep returned").and(contains("late from a wait of")));
     assert_eq!(row(&found, "nanosleep")["status"], "ok");
-    waits(&["nanosleep", "--break", "50s"], 0)
+    run_wait(&["nanosleep", "--break", "50s"], 0)
         .1
         .stderr(is_empty());
 }
 
 #[test]
 fn forbidden_policy_row_names_remedy() {
-    let (found, _) = waits(&["nanosleep", "--policy", "fifo:80"], [0, 3]);
+    let (found, _) = run_wait(&["nanosleep", "--policy", "fifo:80"], [0, 3]);
     let row = row(&found, "nanosleep");
     match row["status"].as_str() {
         Some("ok") => assert_eq!(row["conditions"]["policy"], "fifo:80"),
@@ -324,73 +324,73 @@ fn forbidden_policy_row_names_remedy() {
 
 #[test]
 fn rejects_invalid_arguments() {
-    let refused = |args: &[&str], words: &[&str]| {
+    let assert_refused = |args: &[&str], words: &[&str]| {
         let mut assert = timermeter(args).code(2).stdout(is_empty());
         for word in words {
             assert = assert.stderr(contains(*word));
         }
     };
-    refused(
+    assert_refused(
         &["wait", "--durations", "-1ms"],
         &["--durations", "not above zero"],
     );
-    refused(&["wait", "--durations", "0"], &["--durations", "no unit"]);
-    refused(&["wait", "--durations", "0ms"], &["zero"]);
-    refused(&["wait", "--durations", "1ns"], &["floor", "2ns or more"]);
-    refused(&["wait", "--durations", "1e300s"], &["too large"]);
-    refused(&["wait", "--durations", "2min"], &["min"]);
-    refused(&["wait", "--durations", "61s"], &["a minute"]);
-    refused(
+    assert_refused(&["wait", "--durations", "0"], &["--durations", "no unit"]);
+    assert_refused(&["wait", "--durations", "0ms"], &["zero"]);
+    assert_refused(&["wait", "--durations", "1ns"], &["floor", "2ns or more"]);
+    assert_refused(&["wait", "--durations", "1e300s"], &["too large"]);
+    assert_refused(&["wait", "--durations", "2min"], &["min"]);
+    assert_refused(&["wait", "--durations", "61s"], &["a minute"]);
+    assert_refused(
         &["wait", "--durations", "1ms..1us"],
         &["ends before it begins"],
     );
-    refused(&["wait", "--durations", "1ms,,2ms"], &["--durations"]);
-    refused(&["wait", "--for", "-1s"], &["--for"]);
-    refused(&["wait", "--for", "0"], &["--for"]);
-    refused(&["wait", "--break", "0us"], &["--break", "zero"]);
-    refused(&["wait", "--slack", "1h"], &["--slack", "default"]);
-    refused(&["wait", "--slack", "-1ns"], &["--slack"]);
-    refused(&["wait", "--policy", "fifo:100"], &["1 to 99"]);
-    refused(&["wait", "--policy", "deadline"], &["fifo:80"]);
-    refused(&["wait", "--load", "heavy"], &["same-cpu"]);
-    refused(
+    assert_refused(&["wait", "--durations", "1ms,,2ms"], &["--durations"]);
+    assert_refused(&["wait", "--for", "-1s"], &["--for"]);
+    assert_refused(&["wait", "--for", "0"], &["--for"]);
+    assert_refused(&["wait", "--break", "0us"], &["--break", "zero"]);
+    assert_refused(&["wait", "--slack", "1h"], &["--slack", "default"]);
+    assert_refused(&["wait", "--slack", "-1ns"], &["--slack"]);
+    assert_refused(&["wait", "--policy", "fifo:100"], &["1 to 99"]);
+    assert_refused(&["wait", "--policy", "deadline"], &["fifo:80"]);
+    assert_refused(&["wait", "--load", "heavy"], &["same-cpu"]);
+    assert_refused(
         &["wait", "nanosleep", "--cpu", "999"],
         &["--cpu 999", "no CPU 999"],
     );
-    refused(&["wait", "--cpu", "-1"], &["number of a CPU", "all"]);
-    refused(
+    assert_refused(&["wait", "--cpu", "-1"], &["number of a CPU", "all"]);
+    assert_refused(
         &["wait", "--quick", "--thorough"],
         &["--quick", "--thorough"],
     );
-    refused(&["wait", "--timeout", "0"], &["--timeout"]);
-    refused(
+    assert_refused(&["wait", "--timeout", "0"], &["--timeout"]);
+    assert_refused(
         &["wait", "nanosleap"],
         &["`nanosleap`", "did you mean `nanosleep`"],
     );
-    refused(&["wait", "nothing*"], &["no timer matches `nothing*`"]);
-    refused(
+    assert_refused(&["wait", "nothing*"], &["no timer matches `nothing*`"]);
+    assert_refused(
         &["wait", "monotonic"],
         &["`monotonic`", "timermeter probe monotonic"],
     );
-    refused(
+    assert_refused(
         &["probe", "nanosleep"],
         &["`nanosleep`", "timermeter wait nanosleep"],
     );
-    refused(&["period", "--every", "0s"], &["--every"]);
-    refused(&["period", "--every", "-1ms"], &["--every"]);
-    refused(&["period", "--every", "10ns"], &["1us to 60s"]);
-    refused(&["period", "--every", "1e9s"], &["--every"]);
-    refused(
+    assert_refused(&["period", "--every", "0s"], &["--every"]);
+    assert_refused(&["period", "--every", "-1ms"], &["--every"]);
+    assert_refused(&["period", "--every", "10ns"], &["1us to 60s"]);
+    assert_refused(&["period", "--every", "1e9s"], &["--every"]);
+    assert_refused(
         &["pick", "--every", "1ms", "--within", "2ms"],
         &["need not wait"],
     );
-    refused(
+    assert_refused(
         &[
             "pick", "--every", "1ms", "--within", "1us", "--share", "100%",
         ],
         &["--share"],
     );
-    refused(
+    assert_refused(
         &[
             "pick", "--every", "1ms", "--within", "1us", "--rate", "100/s",
         ],

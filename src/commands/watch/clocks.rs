@@ -11,8 +11,8 @@ use crate::platform::activity::{self, RunQueueDelay};
 use crate::platform::{Root, clock_source};
 use crate::watching::{ClockSample, MachineState};
 
-/// Largest number of attempts at a sample. The shortest attempt is used, because an interruption
-/// makes a sample imprecise.
+/// Largest number of attempts at a sample. The attempt that took the shortest time is used, because
+/// an interruption makes a sample imprecise.
 /// *Judgement*.
 const MAX_SAMPLES: u32 = 3;
 /// Largest duration, in nanoseconds, of a sample that is not attempted again.

@@ -1,4 +1,5 @@
-# The candidates that zsh offers for a line, one a line: an interactive zsh in a terminal of its own completes it.
+# Prints the completions that zsh offers for a line, one per line. An interactive zsh in a terminal of its own
+# completes the line.
 line=$1 scripts=$2 found=${2%/}/found
 rm -f $found.ended
 : >$found

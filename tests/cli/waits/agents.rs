@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::super::folder::Folder;
 use super::super::{json, timermeter};
-use super::{row, waits};
+use super::{row, run_wait};
 use crate::skipping::not_installed;
 
 /// Writes the example agent with invalid timers: one hangs, two send replies of the wrong length,
@@ -65,7 +65,7 @@ fn invalid_agents_leave_others_intact() {
         "--timeout",
         "4",
     ];
-    let (found, run) = waits(&args, 3);
+    let (found, run) = run_wait(&args, 3);
     assert!(run.get_output().stderr.is_empty());
     for id in ["nanosleep", "py:sleep"] {
         assert_eq!(row(&found, id)["status"], "ok", "{}", row(&found, id));
