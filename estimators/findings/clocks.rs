@@ -113,20 +113,20 @@ pub static CLOCKS: &[Rule<Clocks>] = &[
         "{cheap} of its {all} processes found a cost of {low}, the others one of {high}; its interval holds both",
         "expect either cost: the position of its code in memory, or another program on the core, decides",
         |case| {
-            let two = case.profile.regimes?;
-            let [cheap, expensive] = two.processes;
+            let regimes = case.profile.regimes?;
+            let [cheap, expensive] = regimes.processes;
             Some(values([
                 ("cheap", count(cheap)),
                 ("all", count(cheap + expensive)),
-                ("low", ns(two.low.max(0.0))),
-                ("high", ns(two.high)),
+                ("low", ns(regimes.low.max(0.0))),
+                ("high", ns(regimes.high)),
             ]))
         },
     ),
     Rule::new(
         "single-process",
         Note,
-        "its figures are of one process and have no interval",
+        "its figures come from one process and have no interval",
         "repeat when the machine is quiet, or with --thorough",
         |case| (!case.profile.cost?.is_bounded()).then(|| values([])),
     ),
@@ -144,9 +144,9 @@ pub static CLOCKS: &[Rule<Clocks>] = &[
         "its cost ({cost}) or step ({step}) is below one CPU cycle",
         "none needed: it counts as one cycle",
         |case| {
-            let one = Cycles(1.0).nanos(case.frequency?).0;
+            let cycle_ns = Cycles(1.0).nanos(case.frequency?).0;
             let (cost, step) = (case.profile.cost?.value, case.step_ns()?);
-            (cost < one || step < one)
+            (cost < cycle_ns || step < cycle_ns)
                 .then(|| values([("cost", ns(cost.max(0.0))), ("step", ns(step))]))
         },
     ),

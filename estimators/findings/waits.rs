@@ -81,7 +81,7 @@ pub static WAITS: &[Rule<Waits>] = &[
         "no-interval",
         Note,
         "the median lateness of waits of {requests} has no interval: {cause}",
-        "measure longer (--thorough, --for): it takes six waits, of several processes",
+        "measure longer (--thorough, --for): an interval needs six waits, from several processes",
         no_interval,
     ),
     Rule::new(
@@ -153,11 +153,11 @@ fn no_interval(case: &WaitCase<'_>) -> Option<Values> {
         .map(|late| short_time(late.request_ns as f64))
         .collect();
     let cause = match figures.processes {
-        1 => "all of them are of one process".to_owned(),
+        1 => "all of them come from one process".to_owned(),
         _ if unbounded.first().is_some_and(|first| first.waits == most) => {
-            format!("they are {most}")
+            format!("there are only {most}")
         }
-        _ => format!("they are {most} at most"),
+        _ => format!("there are at most {most} of one length"),
     };
     Some(values([
         ("requests", text(requests.join(", "))),
@@ -264,7 +264,7 @@ mod tests {
         let few = found(&wait_trace(2), code).expect("five waits have no interval");
         let message = few.message();
         assert!(
-            message.contains("waits of 10 ms") && message.contains("they are 5"),
+            message.contains("waits of 10 ms") && message.contains("there are only 5"),
             "{message}"
         );
         let mut twice = wait_trace(2);

@@ -102,11 +102,12 @@ const STALL_PERIODS: f64 = 3.5;
 /// Half of the largest delay after a stall, in typical periods, at which wake-ups count as on time,
 /// so that the policy is *burst*. *Default*: moves no figure.
 const HALF_MAX_BURST_DELAY_PERIODS: f64 = 0.25;
-/// The quantile of the delays measured across wake-ups without a stall that is used as the largest
-/// difference from whole periods in a delay of whole periods. *Default*: moves no figure.
+/// The quantile of the delays measured across wake-ups without a stall that is used as the
+/// tolerance: a delay counts as whole periods if it differs from them by less. *Default*: moves no
+/// figure.
 const NOISE_QUANTILE: f64 = 0.95;
-/// The smallest and the largest value of this difference, as a share of the difference between the
-/// delays that the policies *skip* and *delay* cause. *Default*: moves no figure.
+/// The smallest and the largest tolerance, as a share of the difference between the delays that the
+/// policies *skip* and *delay* cause. *Default*: moves no figure.
 const TOLERANCE_LIMITS: [f64; 2] = [0.1, 0.5];
 /// The share of stalls above which those that agree decide the policy. *Judgement*.
 const MIN_AGREEING_SHARE: f64 = 0.6;
@@ -194,7 +195,10 @@ fn interval_deviation(runs: &[WakeupSeries]) -> Option<f64> {
 fn delays_after_stalls(run: &WakeupSeries) -> Vec<(f64, f64)> {
     let stall = STALL_PERIODS * run.requested_period / run.typical_period;
     let segments = run.segments();
-    let delay = |two: &[Range<usize>]| Some((run.delay(two[0].clone(), two[1].clone())?, stall));
+    let delay = |neighbours: &[Range<usize>]| {
+        let [before, after] = [0, 1].map(|side| neighbours[side].clone());
+        Some((run.delay(before, after)?, stall))
+    };
     segments.windows(2).filter_map(delay).collect()
 }
 
@@ -225,8 +229,8 @@ fn keeps_to_grid(runs: &[WakeupSeries]) -> bool {
     let (mut opposite, mut same) = (0.0, 0.0);
     for run in runs {
         let undisturbed: Vec<usize> = run.undisturbed().collect();
-        for two in undisturbed.windows(2).filter(|two| two[1] == two[0] + 1) {
-            let product = run.deviation(two[0]) * run.deviation(two[1]);
+        for pair in undisturbed.windows(2).filter(|pair| pair[1] == pair[0] + 1) {
+            let product = run.deviation(pair[0]) * run.deviation(pair[1]);
             opposite += f64::from(product < 0.0);
             same += f64::from(product > 0.0);
         }

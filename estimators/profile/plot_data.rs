@@ -53,21 +53,21 @@ fn staircase(trace: &Trace, step: Option<f64>) -> Option<Staircase> {
     let longest_of_all = longest_work(&all)?;
     // If the cost varies by more than a few steps, few intervals are below that limit, and a plot
     // of them would show no steps. Nearly all intervals are then plotted.
-    let has_enough_work = |shown: &Vec<(u64, i64)>| {
-        shown.len() >= 3 * WORK_SECTIONS
-            && longest_work(shown).is_some_and(|longest| longest >= longest_of_all / 5)
+    let has_enough_work = |plotted: &Vec<(u64, i64)>| {
+        plotted.len() >= 3 * WORK_SECTIONS
+            && longest_work(plotted).is_some_and(|longest| longest >= longest_of_all / 5)
     };
-    let shown = limit_for_few_steps.map(below).filter(has_enough_work);
-    let mut shown = shown.unwrap_or_else(|| below(most as f64));
-    let longest = longest_work(&shown)?;
-    shown.retain(|&(work, _)| work <= longest);
-    shown.sort_unstable();
-    let mut kept = points_per_section(&shown, longest);
-    let moved = shown.iter().copied().filter(|(_, delta)| *delta != 0);
-    let moved: Vec<(u64, i64)> = moved.collect();
-    if 2 * moved.len() < shown.len() {
+    let plotted = limit_for_few_steps.map(below).filter(has_enough_work);
+    let mut plotted = plotted.unwrap_or_else(|| below(most as f64));
+    let longest = longest_work(&plotted)?;
+    plotted.retain(|&(work, _)| work <= longest);
+    plotted.sort_unstable();
+    let mut kept = points_per_section(&plotted, longest);
+    let non_zero = plotted.iter().copied().filter(|(_, delta)| *delta != 0);
+    let non_zero: Vec<(u64, i64)> = non_zero.collect();
+    if 2 * non_zero.len() < plotted.len() {
         kept.extend(evenly_spaced(
-            &moved,
+            &non_zero,
             WORK_SECTIONS * POINTS_PER_SECTION / 4,
         ));
     }
@@ -79,7 +79,7 @@ fn staircase(trace: &Trace, step: Option<f64>) -> Option<Staircase> {
             ns_per_work,
             work,
             ticks,
-            intervals: shown.len() as u64,
+            intervals: plotted.len() as u64,
         },
     )
 }
@@ -111,14 +111,14 @@ fn interval_histogram(trace: &Trace, step: Option<f64>) -> Option<IntervalHistog
     const MIN_REPETITIONS: usize = 4;
     let lengths_of_groups = |with_repeated: bool| {
         let groups = groups(trace);
-        let some = groups.filter(|group| with_repeated || group.deltas.len() < MIN_REPETITIONS);
-        sorted(some.flat_map(|group| group.deltas.iter().copied()))
+        let selected = groups.filter(|group| with_repeated || group.deltas.len() < MIN_REPETITIONS);
+        sorted(selected.flat_map(|group| group.deltas.iter().copied()))
     };
     let mut lengths = lengths_of_groups(false);
     if lengths.len() < 10 * MIN_POINTS {
         lengths = lengths_of_groups(true);
     }
-    let all = lengths.len();
+    let interval_count = lengths.len();
     let (first, width, bins) = match step {
         Some(step) => {
             let width = (step / 8.0).floor().clamp(1.0, 1e15) as i64;
@@ -144,7 +144,7 @@ fn interval_histogram(trace: &Trace, step: Option<f64>) -> Option<IntervalHistog
         }
     };
     let (counts, below, above) = count_in_bins(&lengths, first, width, bins);
-    (all >= MIN_POINTS).then_some(IntervalHistogram {
+    (interval_count >= MIN_POINTS).then_some(IntervalHistogram {
         first_ticks: first,
         width_ticks: width as u64,
         counts,

@@ -215,14 +215,14 @@ fn slope(trace: &WaitTrace, points: impl Fn(&WaitRun) -> Vec<(f64, f64)>) -> Opt
 /// Returns the median of the slopes of all pairs of points. `None` if no two points differ in
 /// length.
 fn theil_sen(points: &[(f64, f64)]) -> Option<f64> {
-    let few: Vec<&(f64, f64)> = points
+    let sampled: Vec<&(f64, f64)> = points
         .iter()
         .step_by(points.len().div_ceil(MAX_POINTS).max(1))
         .collect();
-    let pairs = few
+    let pairs = sampled
         .iter()
         .enumerate()
-        .flat_map(|(at, from)| few[..at].iter().map(move |to| (from, to)));
+        .flat_map(|(at, from)| sampled[..at].iter().map(move |to| (from, to)));
     median(
         pairs
             .filter(|(from, to)| from.0 != to.0)

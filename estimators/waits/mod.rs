@@ -90,11 +90,12 @@ fn zero_if_not_finite(ns: f64) -> f64 {
 fn staircase(trace: &WaitTrace) -> Vec<[f64; 2]> {
     let scans = trace.runs.iter().flat_map(|run| &run.scans);
     let scans: Vec<&Vec<Wait>> = scans.filter(|scan| !scan.is_empty()).collect();
-    let most = (MAX_STAIRCASE_POINTS / scans.len().max(1)).max(1);
+    let points_per_scan = (MAX_STAIRCASE_POINTS / scans.len().max(1)).max(1);
     let point = |wait: &Wait| [wait.request_ns as f64, observed_ns(wait, &trace.reference)];
-    let stride = |scan: &&Vec<Wait>| scan.len().div_ceil(most);
-    let kept = scans.iter().take(MAX_STAIRCASE_POINTS);
-    kept.flat_map(|scan| scan.iter().step_by(stride(scan)))
+    let stride = |scan: &&Vec<Wait>| scan.len().div_ceil(points_per_scan);
+    let used_scans = scans.iter().take(MAX_STAIRCASE_POINTS);
+    used_scans
+        .flat_map(|scan| scan.iter().step_by(stride(scan)))
         .map(point)
         .collect()
 }

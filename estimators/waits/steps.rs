@@ -251,16 +251,16 @@ impl<'a> Scale<'a> {
             grid = self.find_grid(width_without_rounding);
         }
         let mut is_ambiguous = false;
-        if let (Some(lattice), Some(on_grid)) = (rounding, grid)
-            && !has_uniform_phases(&self.pauses, lattice.step.max(on_grid.step))
+        if let (Some(lattice), Some(wakeup_grid)) = (rounding, grid)
+            && !has_uniform_phases(&self.pauses, lattice.step.max(wakeup_grid.step))
         {
             let [rounding_misfit, grid_misfit] =
-                [lattice, on_grid].map(|found| 1.0 - found.concentration);
+                [lattice, wakeup_grid].map(|found| 1.0 - found.concentration);
             is_ambiguous = true;
             rounding = rounding.filter(|_| MIN_MISFIT_RATIO * rounding_misfit < grid_misfit);
             grid = grid.filter(|_| MIN_MISFIT_RATIO * grid_misfit < rounding_misfit);
         }
-        let or_limit = |step: Option<Granularity>, width: f64, span: f64| match step {
+        let step_or_limit = |step: Option<Granularity>, width: f64, range: f64| match step {
             Some(step) => Some(step),
             // An upper limit is valid only for steps that could have been found: those shorter than
             // the range of the requests.
@@ -269,7 +269,7 @@ impl<'a> Scale<'a> {
                     * width
                     * (1.0 + LIMIT_STANDARD_ERRORS / (self.waits as f64).sqrt()),
             )
-            .filter(|bound| !is_ambiguous && self.waits >= MIN_WAITS_FOR_LIMIT && *bound <= span)
+            .filter(|bound| !is_ambiguous && self.waits >= MIN_WAITS_FOR_LIMIT && *bound <= range)
             .map(|bound| {
                 Granularity::AtMost(
                     bound.max(MIN_REFERENCE_STEPS * self.reference.uncertainty_ns()),
@@ -282,8 +282,8 @@ impl<'a> Scale<'a> {
         let grid = grid.map(|found| self.step_with_interval(found, several_processes));
         Steps {
             up_to_ns,
-            rounding: or_limit(rounding, self.width, request_range),
-            grid: or_limit(grid, width_without_rounding, due_range),
+            rounding: step_or_limit(rounding, self.width, request_range),
+            grid: step_or_limit(grid, width_without_rounding, due_range),
         }
     }
 
@@ -296,14 +296,14 @@ impl<'a> Scale<'a> {
         };
         // The latest waits are included: their requests exceed a multiple of the step by little, so
         // that they show where the rounded length increases.
-        let value_of_each_wait = |of: &dyn Fn(&Wait) -> f64| -> Vec<Vec<f64>> {
+        let values_by_scan = |value: &dyn Fn(&Wait) -> f64| -> Vec<Vec<f64>> {
             self.scans
                 .iter()
-                .map(|scan| scan.iter().map(of).collect())
+                .map(|scan| scan.iter().map(value).collect())
                 .collect()
         };
-        let requests = value_of_each_wait(&|wait| wait.request_ns as f64);
-        let observed = value_of_each_wait(&|wait| observed_ns(wait, self.reference));
+        let requests = values_by_scan(&|wait| wait.request_ns as f64);
+        let observed = values_by_scan(&|wait| observed_ns(wait, self.reference));
         let Some([shortest, longest]) = steps_explaining_requests(&requests, &observed, found.step)
         else {
             return Granularity::Step(Interval::unbounded(observed_step.value));
