@@ -1,12 +1,12 @@
-//! The time that a read adds to the code around it: the difference in duration between a sequence
-//! of pieces of work with reads and without.
+//! Estimates the time that a read adds to the code around it: the difference in duration between a
+//! sequence of pieces of work with a read in each piece and the same sequence without reads.
 
 use crate::model::{AddedTime, AddedTimes, Context, Interval};
 use crate::statistics::{Z, mean, mean_over_processes, midmean, standard_deviation};
 use crate::trace::{InContext, Reference, Trace};
 
-/// Computes the added time for each kind of code that was measured, with an interval from the
-/// differences between processes.
+/// Computes the added time for each kind of work that was measured, with an interval from the
+/// differences between processes. `None` if no kind was measured.
 pub fn adds(trace: &Trace) -> Option<AddedTimes> {
     let slowness = slowness(&trace.adds);
     let mut found = None;
@@ -33,7 +33,7 @@ pub fn adds(trace: &Trace) -> Option<AddedTimes> {
     found
 }
 
-/// The result of one process for a piece of work, in ticks of the reference.
+/// The result of one process for one kind of work; times are in ticks of the reference.
 #[derive(Clone, Copy)]
 struct ProcessAdds {
     /// The time that a read adds to a piece.
@@ -42,12 +42,14 @@ struct ProcessAdds {
     work: f64,
     /// The number of pieces in a sequence, by which the step of the reference is divided.
     pieces: f64,
-    /// The duration of the same work on this core relative to the other processes.
+    /// The duration of the same number of core cycles in this process, relative to the typical
+    /// process.
     slowness: f64,
 }
 
-/// The duration of a chain of multiplications in each process relative to the median. The number of
-/// cycles is constant, so the ratio shows the core frequency. 1 if it was not measured.
+/// The duration of a chain of multiplications in each process, relative to the midmean over the
+/// processes. The number of cycles is constant, so the ratio shows the core frequency. 1 if the
+/// chain was not measured.
 fn slowness(processes: &[Vec<InContext>]) -> Vec<f64> {
     let chain = |rows: &Vec<InContext>| {
         let row = rows.iter().find(|row| row.context == Context::Latency)?;
@@ -67,10 +69,10 @@ fn slowness(processes: &[Vec<InContext>]) -> Vec<f64> {
         .collect()
 }
 
-/// Combines the processes, either as measured or scaled to the median core frequency, whichever
-/// agrees better between processes: work of the core has a constant number of cycles, memory and
-/// hypervisor have a constant duration. If the scaled results agree better, a run at another
-/// frequency has another result, so the interval includes the variation of the frequency.
+/// Combines the results of processes, either as measured or scaled to the typical core frequency,
+/// whichever agrees better between processes: work of the core takes a constant number of cycles,
+/// work of memory and hypervisor a constant time. If the scaled results agree better, a run at
+/// another frequency has another result, so the interval includes the variation of the frequency.
 fn combine_processes(processes: &[ProcessAdds], reference: &Reference) -> Option<AddedTime> {
     let column = |part: fn(&ProcessAdds) -> f64| processes.iter().map(part).collect::<Vec<f64>>();
     let measured = mean_over_processes(column(|process| process.adds))?;
@@ -88,13 +90,14 @@ fn combine_processes(processes: &[ProcessAdds], reference: &Reference) -> Option
     };
     let ns = reference.ns_per_tick;
     let estimate = estimate.scaled(ns);
-    // Sequences may start at the same phase of the reference in all processes.
-    let step = reference.uncertainty_ns()
+    // Sequences may start at the same phase of the reference in all processes, which would shift
+    // all results equally.
+    let phase_error = reference.uncertainty_ns()
         / processes
             .iter()
             .map(|process| process.pieces)
             .fold(f64::INFINITY, f64::min);
-    let estimate = estimate.widened([estimate.value - step, estimate.value + step]);
+    let estimate = estimate.widened([estimate.value - phase_error, estimate.value + phase_error]);
     let work_ns = mean(column(|process| process.work))? * ns;
     Some(AddedTime {
         ns: estimate,
@@ -104,8 +107,8 @@ fn combine_processes(processes: &[ProcessAdds], reference: &Reference) -> Option
 
 /// Returns the time that a read adds to a piece of work, and the duration of the piece, in ticks of
 /// the reference. The two sequences of a pair are consecutive, so common disturbances cancel.
-/// Interruptions affect few pairs, and the midmean excludes them. Single reads, such as cold reads,
-/// are quantised by the step of the reference; a mean averages this.
+/// Interruptions affect few pairs, and the midmean excludes them. Sequences of a single piece, such
+/// as cold reads, are quantised by the step of the reference; a mean averages this.
 fn measure_process(row: &InContext, slowness: f64) -> Option<ProcessAdds> {
     let pieces = f64::from(row.turns.max(1));
     let differences: Vec<f64> = row

@@ -1,12 +1,11 @@
-//! Tests whether the edges of a clock lie on its grid of time. Browsers move each edge at random
-//! within its step, so that programs cannot measure time by edges. The values still lie on a grid
-//! and show no difference; the number of reads between two edges does. An *edge* is the moment at
-//! which the returned value changes. An *interval* is the number of reads between two successive
-//! edges.
+//! Tests whether the edges of a clock are equally spaced in time. An *edge* is the moment at which
+//! the returned value changes, an *interval* the number of reads between two successive edges.
+//! Browsers move each edge at random within its step, so that programs cannot measure time by
+//! edges. The returned values are the same as with unmoved edges, but the intervals differ.
 
-/// The least number of intervals between edges. *Judgement*: with this many intervals in random
-/// order, neighbours correlate by less than −0.2 in one of six clocks, but intervals between
-/// unmoved edges are not irregular.
+/// The least number of intervals for a test. *Judgement*: with this many intervals in random order,
+/// the correlation of neighbours is below −0.2 in one of six clocks, but intervals between unmoved
+/// edges are not irregular.
 pub const MIN_INTERVALS: usize = 24;
 
 /// The relative difference from the median from which an interval between two edges is irregular.
@@ -24,21 +23,21 @@ const MIN_ALL_MOVED_SHARE: f64 = 0.35;
 const MAX_MOVED_CORRELATION: f64 = -0.2;
 
 /// The least share of irregular intervals if only some edges are moved, as in Firefox, which moves
-/// some by half a step. *Judgement*: counting whole reads makes fewer intervals irregular
-/// if an interval has four reads or more.
+/// some by half a step. *Judgement*: in intervals of four reads or more, counting whole reads alone
+/// makes fewer intervals irregular.
 const MIN_SOME_MOVED_SHARE: f64 = 0.1;
 
 /// The number of consecutive intervals in a sum for the variance ratio. *Judgement*: with sixty
 /// intervals between moved edges, 29 of 30 clocks pass.
 const SUMMED_INTERVALS: usize = 4;
 
-/// The least distance of the variance ratio below 1, in its standard errors. *Chance*: one clock
-/// in a thousand with unmoved edges.
+/// The least distance of the variance ratio below 1 at which intervals compensate each other, in
+/// standard errors of the ratio. *Chance*: unmoved edges exceed it for one clock in a thousand.
 const MIN_RATIO_ERRORS: f64 = 3.1;
 
-/// Returns the numbers of reads between successive edges that are one step apart, in runs without
-/// gaps. A step is the smallest positive difference of two readings, in ticks. Intervals next to a
-/// longer difference are left out.
+/// Returns the intervals between edges that are one step apart, in runs of consecutive intervals. A
+/// step is the smallest positive difference of successive readings. Intervals that begin or end
+/// with a longer difference are left out and separate two runs.
 pub fn reads_between_edges(readings: &[i64]) -> Vec<Vec<u32>> {
     let edges: Vec<(usize, i64)> = readings
         .windows(2)
@@ -68,8 +67,8 @@ pub fn reads_between_edges(readings: &[i64]) -> Vec<Vec<u32>> {
     runs
 }
 
-/// Returns whether edges are moved, from the number of reads between them; `None` if there are too
-/// few.
+/// Returns whether edges are moved, from the runs of [`reads_between_edges`]; `None` if there are
+/// too few intervals, or too few reads in an interval.
 pub fn edges_are_moved(runs: &[Vec<u32>]) -> Option<bool> {
     let mut all: Vec<u32> = runs.iter().flatten().copied().collect();
     if all.len() < MIN_INTERVALS {
@@ -77,7 +76,7 @@ pub fn edges_are_moved(runs: &[Vec<u32>]) -> Option<bool> {
     }
     all.sort_unstable();
     let median = f64::from(all[all.len() / 2]);
-    // If reads are as rare as edges, they do not show the positions of edges.
+    // Too few reads between edges do not show the positions of the edges.
     if median < 4.0 {
         return None;
     }
@@ -120,7 +119,7 @@ fn intervals_compensate(runs: &[Vec<u32>]) -> bool {
     ratio < 1.0 - MIN_RATIO_ERRORS * deviation
 }
 
-/// The correlation of neighbouring intervals.
+/// The correlation of neighbouring intervals; `None` without variation.
 fn neighbour_correlation(runs: &[Vec<u32>]) -> Option<f64> {
     let pairs: Vec<[f64; 2]> = runs
         .iter()
@@ -155,10 +154,11 @@ mod tests {
                 0.0
             }
         };
-        readings_of(seed, count, moved_by, noise, pauses)
+        draw_readings(seed, count, moved_by, noise, pauses)
     }
 
-    fn readings_of(
+    /// Like [`readings`], with the position of each edge within its step drawn by `moved_by`.
+    fn draw_readings(
         seed: u64,
         count: usize,
         moved_by: impl Fn(&mut StdRng) -> f64,
@@ -216,7 +216,7 @@ mod tests {
                     0.0
                 }
             };
-            edges_are_moved(&reads_between_edges(&readings_of(
+            edges_are_moved(&reads_between_edges(&draw_readings(
                 seed, 40_000, by_half, 0.1, 0.000_1,
             )))
         };

@@ -1,12 +1,14 @@
-//! Cost of an invocation in one process: of an isolated call, and amortised over consecutive calls.
+//! Estimates the cost of an invocation in one process: of an isolated call, and amortised over
+//! consecutive calls.
+//!
+//! A *bracket* is two reads of the reference with nothing between them, the *floor* the time of the
+//! loop around a call; both are subtracted.
 //!
 //! Single calls between two reads of the reference give the cost of an isolated call, quantised by
 //! the step of the reference; their distribution must be estimated from the quantised samples. A
 //! batch of calls gives the amortised cost, with a precision that grows with the length of the
 //! batch. The two costs differ because consecutive calls overlap: an isolated call waits for the
 //! read before it, and the read after it waits for the call.
-//!
-//! All times are scaled to one core frequency.
 //!
 //! The cost of a call is mostly a number of core cycles, and the core frequency varies: 45 cycles
 //! take 16.3 ns at 2.76 GHz and 18.3 ns at 2.46 GHz. So the frequency of every window of
@@ -27,10 +29,10 @@ use crate::trace::{Batches, Reference, Run};
 /// The costs found in one process, in nanoseconds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Cost {
-    /// Median of single invocations from their estimated distribution. May be slightly negative for
-    /// a call without cost.
+    /// Median of single invocations from their estimated distribution. It may be slightly negative
+    /// for a call without cost.
     pub isolated: f64,
-    /// Median of the same distribution, shifted to the mean of batches.
+    /// Median of that distribution after it is shifted so that its mean is the amortised cost.
     pub batch_median: f64,
     /// Amortised cost: the mean over batches.
     pub amortised: f64,
@@ -39,7 +41,8 @@ pub struct Cost {
     /// 99th percentile of single invocations as measured by the reference, minus the bracket, with
     /// interpolation between steps.
     pub p99: f64,
-    /// Upper limit of the median.
+    /// Upper limit of the median: the larger of `p99` and `isolated`, plus a step of the reference
+    /// if all calls may have the same phase relative to it.
     pub median_limit: f64,
     /// Standard error of `batch_median`, from the standard error of the mean of the single calls.
     pub error: f64,
@@ -51,17 +54,17 @@ pub struct Cost {
 pub struct ObservedCalls<'a> {
     /// The observations.
     pub run: &'a Run,
-    /// The timer that measured the calls.
+    /// The timer that measured brackets, single calls and batches.
     pub reference: &'a Reference,
-    /// The clock that measures single invocations.
-    pub view: &'a MeasuringClock,
+    /// The clock that measures single invocations for `shape`.
+    pub clock: &'a MeasuringClock,
     /// The distribution of single invocations as measured by that clock.
     pub shape: &'a Shape,
-    /// The distribution as measured by the reference.
+    /// The distribution of single invocations as measured by the reference.
     pub by_reference: &'a Shape,
 }
 
-/// Returns whether all batches took no time according to the reference; false without batches.
+/// Returns whether no batch took any time according to the reference; false without batches.
 pub fn never_moved(run: &Run) -> bool {
     let took_no_time = |batches: &Batches| batches.deltas.iter().all(|&delta| delta <= 0);
     !run.batches.deltas.is_empty() && took_no_time(&run.batches)
@@ -73,7 +76,7 @@ pub fn cost(observed: &ObservedCalls, floor: f64, core_frequency: CoreFrequency)
     let ObservedCalls {
         run,
         reference,
-        view,
+        clock,
         shape,
         by_reference,
     } = observed;
@@ -81,38 +84,38 @@ pub fn cost(observed: &ObservedCalls, floor: f64, core_frequency: CoreFrequency)
     let scale = |batches: &Batches| core_frequency.scale(batches.core_hz);
     let bracket = bracket(run, reference)?;
     let bracket_ns = bracket * scale(&run.bracket) * ns;
-    let disturbed = disturbed_batch_share(run, by_reference.interruption_share());
-    let batch = midmean_without_highest(floats(&run.batches), disturbed)? * scale(&run.batches);
+    let interrupted = interrupted_batch_share(run, by_reference.interruption_share());
+    let batch = midmean_without_highest(floats(&run.batches), interrupted)? * scale(&run.batches);
     let amortised =
         ((batch - bracket * scale(&run.bracket)) / run.batches.calls.max(1) as f64 - floor) * ns;
-    // A sum of few skewed costs is skewed, and its midmean lies below its mean (Cornish and
-    // Fisher).
+    // The sum of a few skewed costs is skewed, so its midmean lies below its mean (Cornish–Fisher
+    // expansion).
     let skew = MIDMEAN_SKEW * by_reference.skewness_length() * ns * scale(&run.singles);
     let amortised = amortised + skew / run.batches.calls.max(1) as f64;
     let single_tick_ns = ns * scale(&run.singles);
-    let tick_ns = view.ns_per_tick
-        * core_frequency.scale(if view.self_measured {
+    let tick_ns = clock.ns_per_tick
+        * core_frequency.scale(if clock.self_measured {
             run.readings.core_hz
         } else {
             run.singles.core_hz
         });
     let above_mean = (shape.median() - shape.core_mean()) * tick_ns;
-    // A single call is measured in the same loop as many calls, with one iteration.
+    // A single call is measured in the same loop as a batch, with one iteration.
     let overhead_ns = bracket_ns + floor * ns;
     let mean_isolated = by_reference.core_mean() * single_tick_ns - overhead_ns;
-    let isolated = if view.self_measured {
+    let isolated = if clock.self_measured {
         mean_isolated + above_mean
     } else {
         shape.median() * tick_ns - overhead_ns
     };
     let samples = run.singles.deltas.len() as f64;
     let p99 = by_reference.interpolated_quantile(0.99) * single_tick_ns - overhead_ns;
-    // If single calls show no variation, their phases may be locked; their tail is then as
-    // uncertain as their median.
-    let locked =
+    // If single calls show no variation, all may have the same phase relative to the reference; a
+    // whole step is then uncertain.
+    let may_be_locked =
         by_reference.core_variance() < MAX_LOCKED_VARIANCE * reference.step * reference.step;
     let median_limit = p99.max(isolated)
-        + if locked {
+        + if may_be_locked {
             reference.step * single_tick_ns
         } else {
             0.0
@@ -144,15 +147,16 @@ fn bracket(run: &Run, reference: &Reference) -> Option<f64> {
     Some(mean(without_interruptions(&run.bracket.deltas, reference.step))? * reference.step)
 }
 
-/// The share of batches that contain a rare interruption: the longest batches.
-fn disturbed_batch_share(run: &Run, interruption_share: f64) -> f64 {
+/// The share of batches that contain a rare interruption, if each call is interrupted with the
+/// probability `interruption_share`.
+fn interrupted_batch_share(run: &Run, interruption_share: f64) -> f64 {
     1.0 - (1.0 - interruption_share).powf(run.batches.calls as f64)
 }
 
 /// The cost of the loop around a call, in ticks of the reference at `core_frequency`: the least
-/// cost of a loop around an empty timer over all processes. The loop of a real timer waits for the
-/// reads and never for itself, so a delay of the empty loop in a process does not affect it. Zero
-/// if the host has no empty timer.
+/// cost, over all processes, of a loop around an empty timer. The least cost is used because the
+/// loop around a real timer only waits for the reads, so what delays the empty loop in one process
+/// does not affect it. Zero if the host has no empty timer.
 pub fn floor(runs: &[Run], reference: &Reference, core_frequency: CoreFrequency) -> f64 {
     let cost_of_batch =
         |batches: &Batches| Some(midmean(floats(batches))? * core_frequency.scale(batches.core_hz));
@@ -187,7 +191,8 @@ pub fn deviation(run: &Run, reference: &Reference, by_reference: &Shape) -> f64 
     singles.max(batches) * reference.ns_per_tick
 }
 
-/// The approximate cost of a call, in ticks of the reference, for planning.
+/// The approximate cost of a call, in ticks of the reference, for planning. `None` if a list is
+/// empty.
 pub fn approximate_cost(pilot: &Batches, bracket: &Batches) -> Option<f64> {
     let calls = pilot.calls.max(1) as f64;
     Some(((median(floats(pilot))? - median(floats(bracket))?) / calls).max(0.0))
@@ -203,6 +208,7 @@ pub fn interruption_share(run: &Run, reference: &Reference) -> f64 {
     cells::interruption_share(&run.singles.deltas, reference.step).unwrap_or(0.0)
 }
 
+/// The lengths of batches, in ticks of the reference.
 fn floats(batches: &Batches) -> Vec<f64> {
     batches.deltas.iter().map(|&delta| delta as f64).collect()
 }
@@ -221,25 +227,26 @@ impl CoreFrequency {
     }
 }
 
-/// Returns whether the cost follows the core frequency: scaled costs (`at_core_frequency`) agree
-/// clearly better between processes than costs as measured, or the reverse.
+/// Returns what the cost follows: the core frequency if the costs scaled to one core frequency
+/// (`at_core_frequency`) agree clearly better between processes than the costs as measured, or a
+/// device in the reverse case.
 pub fn following(at_core_frequency: &[f64], measured: &[f64]) -> Following {
-    /// The least number of processes for a decision. *Judgement*: quartiles of fewer are single
-    /// values.
+    /// The least number of processes for a decision. *Judgement*: the quartiles of fewer values are
+    /// single values.
     const MIN_PROCESSES: usize = 4;
     /// The largest ratio of the smaller to the larger relative scatter that counts as a clear
     /// difference. *Judgement*.
     const MAX_SCATTER_RATIO: f64 = 0.6;
-    let (Some(of_core_frequency), Some(of_measured)) =
+    let (Some(scaled_scatter), Some(measured_scatter)) =
         (scatter(at_core_frequency), scatter(measured))
     else {
         return Following::Unknown;
     };
     if at_core_frequency.len() < MIN_PROCESSES {
         Following::Unknown
-    } else if of_core_frequency < MAX_SCATTER_RATIO * of_measured {
+    } else if scaled_scatter < MAX_SCATTER_RATIO * measured_scatter {
         Following::Core
-    } else if of_measured < MAX_SCATTER_RATIO * of_core_frequency {
+    } else if measured_scatter < MAX_SCATTER_RATIO * scaled_scatter {
         Following::Device
     } else {
         Following::Unknown
@@ -247,8 +254,8 @@ pub fn following(at_core_frequency: &[f64], measured: &[f64]) -> Following {
 }
 
 /// The relative interquartile range of the values.
-fn scatter(figures: &[f64]) -> Option<f64> {
-    let sorted = sorted(figures);
+fn scatter(values: &[f64]) -> Option<f64> {
+    let sorted = sorted(values);
     Some(
         (quantile(&sorted, 0.75)? - quantile(&sorted, 0.25)?)
             / quantile(&sorted, 0.5)?.abs().max(1e-9),
@@ -269,27 +276,30 @@ mod tests {
     #[test]
     fn fixed_costs_stay_unscaled() {
         let frequencies = [2.4, 2.5, 2.6, 2.7, 2.8, 2.45, 2.75];
-        let of_core: Vec<f64> = frequencies.iter().map(|ghz| 100.0 / ghz).collect();
-        let at_core_frequency: Vec<f64> = of_core
+        let core_costs: Vec<f64> = frequencies.iter().map(|ghz| 100.0 / ghz).collect();
+        let at_core_frequency: Vec<f64> = core_costs
             .iter()
             .zip(frequencies)
             .map(|(ns, ghz)| ns * ghz / 2.6)
             .collect();
-        assert_eq!(following(&at_core_frequency, &of_core), Following::Core);
-        let of_device = [500.0; 7];
-        let at_core_frequency: Vec<f64> = of_device
+        assert_eq!(following(&at_core_frequency, &core_costs), Following::Core);
+        let device_costs = [500.0; 7];
+        let at_core_frequency: Vec<f64> = device_costs
             .iter()
             .zip(frequencies)
             .map(|(ns, ghz)| ns * ghz / 2.6)
             .collect();
-        assert_eq!(following(&at_core_frequency, &of_device), Following::Device);
         assert_eq!(
-            following(&at_core_frequency[..2], &of_device[..2]),
+            following(&at_core_frequency, &device_costs),
+            Following::Device
+        );
+        assert_eq!(
+            following(&at_core_frequency[..2], &device_costs[..2]),
             Following::Unknown,
             "too few to tell"
         );
         assert_eq!(
-            following(&of_device, &of_device),
+            following(&device_costs, &device_costs),
             Following::Unknown,
             "the core kept its frequency"
         );

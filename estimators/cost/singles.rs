@@ -1,4 +1,4 @@
-//! Single invocations: the clock that measures them, and their distribution in one process.
+//! Selects the clock that measures single invocations, and fits their distribution in one process.
 
 use crate::distribution::moments::{self, Moments};
 use crate::distribution::shape::Fits;
@@ -7,8 +7,8 @@ use crate::trace::{Run, Trace};
 
 /// The least number of successive readings for a distribution. *Default*: moves no figure.
 const MIN_READINGS: usize = 100;
-/// The timer measures its own invocations if the ratio of its step to that of the reference is
-/// smaller. *Default*: moves no figure; nearly equal steps gain nothing.
+/// The timer measures its own invocations if the ratio of its step to that of the reference is less
+/// than this. *Default*: moves no figure; nearly equal steps gain nothing.
 pub const MAX_OWN_STEP_RATIO: f64 = 0.75;
 
 /// The clock that measures single invocations.
@@ -23,7 +23,7 @@ pub struct MeasuringClock {
 }
 
 impl MeasuringClock {
-    /// The reference measures the invocations.
+    /// Returns the reference as the measuring clock.
     pub fn by_reference(trace: &Trace) -> Self {
         let reference = &trace.reference;
         Self {
@@ -36,10 +36,12 @@ impl MeasuringClock {
     /// Selects the timer itself if its steps are clearly finer than those of the reference,
     /// otherwise the reference. `step` is the resolution of the timer in its ticks, if known.
     pub fn best(trace: &Trace, step: Option<f64>) -> Self {
-        Self::by_readings(trace, step).unwrap_or_else(|| Self::by_reference(trace))
+        Self::by_timer(trace, step).unwrap_or_else(|| Self::by_reference(trace))
     }
 
-    fn by_readings(trace: &Trace, step: Option<f64>) -> Option<Self> {
+    /// Returns the timer as its own measuring clock; `None` unless its steps are clearly finer than
+    /// those of the reference and all processes have enough successive readings.
+    fn by_timer(trace: &Trace, step: Option<f64>) -> Option<Self> {
         let (step, (ns_per_tick, _)) = (step?, rate::tick(trace)?);
         let finer = step * ns_per_tick
             < MAX_OWN_STEP_RATIO * trace.reference.step * trace.reference.ns_per_tick;
@@ -54,8 +56,8 @@ impl MeasuringClock {
         })
     }
 
-    /// Single invocations of a process, in ticks of the measuring clock; including the bracket if
-    /// it is the reference.
+    /// Single invocations of a process, in ticks of the measuring clock. If that is the reference,
+    /// each includes the bracket.
     pub fn samples(&self, run: &Run) -> Vec<i64> {
         if self.self_measured {
             successive(&run.readings.values)
@@ -70,8 +72,8 @@ impl MeasuringClock {
         let reference_ns = trace.reference.step * trace.reference.ns_per_tick;
         let from_batches = moments.scaled(reference_ns / (self.step * self.ns_per_tick));
         let fitted = match self.self_measured {
-            // With such a fine step, the variation of a call is known without batches, whose calls
-            // may vary together.
+            // With a step as fine as this, the samples show the variance of a call; the variance
+            // from batches is worse, because the calls of a batch may vary together.
             true => Moments {
                 variance: (0.0, f64::INFINITY),
                 ..moments

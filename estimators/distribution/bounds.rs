@@ -3,10 +3,10 @@
 //!
 //! With a random phase, a call of length `x`, in steps of the clock that measures it, is measured
 //! as level `k` with probability max(0, 1 − |x − k|). So the share of each level is the mean of a
-//! triangular function over the distribution, and the moments from batches are means of powers. All
-//! distributions that agree with these means within chance are the feasible set of a linear
-//! programme. Processes differ only in the mean cost of their calls: each process samples the same
-//! distribution with a different position of the mean between two levels.
+//! triangular function over the distribution, and the moments from batches are means of powers of
+//! the length. All distributions that agree with these means within their errors are the feasible
+//! set of a linear programme. Processes differ only in the mean cost of their calls: each process
+//! samples the same distribution with a different position of the mean between two levels.
 
 use std::collections::BTreeSet;
 
@@ -31,7 +31,7 @@ pub struct FeasibleRange {
     /// The least and the greatest distance from the mean of the main cluster to the median, in
     /// steps.
     pub above_mean: [f64; 2],
-    /// The least and the greatest share of calls within the reach of the median.
+    /// The least and the greatest share of calls within a given distance from the median.
     pub share: [f64; 2],
 }
 
@@ -43,29 +43,32 @@ const MAX_PROCESS_GROUPS: usize = 4;
 /// Error of the shares of levels in addition to sampling error. *Judgement*: phases are not quite
 /// random, processes not quite identical.
 const SHARE_ERROR: f64 = 0.002;
-/// Error of variances in addition to sampling error, in squared steps. *Judgement*: as
-/// `SHARE_ERROR`.
+/// Error of the variance in addition to sampling error, in squared steps. *Judgement*: for the
+/// reasons of `SHARE_ERROR`.
 pub const VARIANCE_ERROR: f64 = 5e-5;
 /// Processes whose variance has an error larger than this many times the smallest error are
 /// ignored. *Judgement*.
 const MAX_ERROR_RATIO: f64 = 3.0;
-/// Error of the mean, in steps; the processes are aligned by their means. *Numerical*.
+/// Error of the mean, in steps. *Numerical*: the processes are aligned by their means, so the mean
+/// is almost exactly 0.
 const MEAN_ERROR_STEPS: f64 = 1e-3;
 /// The largest deviation of an observation, in standard errors. *Judgement*: the interval over
 /// processes, which is added, includes sampling error once more; with 1.0, 1.5 and 2.5 simulated
 /// intervals held the truth equally often, and 2.5 made them wider by a tenth.
 const MAX_DEVIATION_ERRORS: f64 = 1.5;
-/// The largest deviation in excess of the deviation of the best fit, in standard errors.
-/// *Judgement*: the best fit is fitted to the observations.
+/// The largest deviation of an observation in excess of the largest deviation of the best fit, in
+/// standard errors. *Judgement*: the true distribution deviates more than the best fit, which is
+/// fitted to the observations.
 const MAX_EXCESS_ERRORS: f64 = 0.75;
-/// The smallest distance of grid points, near the mean, in steps. *Numerical*.
+/// The distance between grid points at the mean, in steps; it grows to either side. *Numerical*.
 const MIN_GRID_DISTANCE: f64 = 0.005;
-/// The largest distance of grid points near the mean, in steps. *Numerical*.
+/// The largest distance between grid points less than 1.5 steps from the mean, in steps.
+/// *Numerical*.
 const MAX_GRID_DISTANCE: f64 = 0.05;
-/// Far from the mean, the distance of grid points is the distance from the mean divided by this.
+/// The distance from the mean divided by the distance between grid points, within the limits above.
 /// *Numerical*.
 const GRID_RATIO: f64 = 12.0;
-/// The number of medians for which the share is computed. *Numerical*.
+/// The largest number of possible medians for which the share is computed. *Numerical*.
 const MEDIAN_COUNT: usize = 5;
 
 /// Returns the range of results over all distributions that agree with the processes; `reach` is
@@ -75,7 +78,12 @@ pub fn bound_over_processes(processes: &[ProcessShares], reach: f64) -> Option<F
     let mean_over = |value: &dyn Fn(&ProcessShares) -> f64| mean(processes.iter().map(value));
     let share_below_median =
         mean_over(&|process| (0.5 - process.main.below) / process.main.mass())?;
-    let range = bound_median_and_share(&aligned, variance(processes), share_below_median, reach)?;
+    let range = bound_median_and_share(
+        &aligned,
+        combine_variances(processes),
+        share_below_median,
+        reach,
+    )?;
     let mass = mean_over(&|process| process.main.mass())?;
     let others = mean_over(&|process| other_cluster_share(process, reach))?;
     Some(FeasibleRange {
@@ -84,8 +92,9 @@ pub fn bound_over_processes(processes: &[ProcessShares], reach: f64) -> Option<F
     })
 }
 
-/// Bounds the median and the share around it, given the shares of levels and the variance of calls;
-/// `share_below_median` is the share of calls up to the median. `None` without shares.
+/// Bounds the median and the share of calls within `reach` steps of it, given the shares of levels
+/// and the variance of a call with its standard error. `share_below_median` is the share of calls
+/// of the main cluster up to the median. `None` without shares.
 pub fn bound_median_and_share(
     aligned: &[AlignedShares],
     variance: Option<(f64, f64)>,
@@ -100,7 +109,7 @@ pub fn bound_median_and_share(
         .iter()
         .map(|process| process.first + process.shares.len() as f64 - 1.0)
         .max_by(f64::total_cmp)?;
-    let grid = grid(first - 1.0, last + 1.0);
+    let grid = grid_points(first - 1.0, last + 1.0);
     let levels = (last - first) as usize + 1;
     let groups = (MAX_OBSERVED_SHARES / levels).clamp(1, MAX_PROCESS_GROUPS);
     let mut observed: Vec<ObservedMean> = (0..groups)
@@ -109,7 +118,7 @@ pub fn bound_median_and_share(
                 (process.mean_fraction * groups as f64) as usize == group
             };
             let members: Vec<&AlignedShares> = aligned.iter().filter(is_member).collect();
-            shares(&members, first, levels, &grid)
+            observe_shares(&members, first, levels, &grid)
         })
         .collect();
     observed.push(ObservedMean {
@@ -161,7 +170,8 @@ pub fn bound_median_and_share(
     })
 }
 
-/// Restricts the distributions to those with the median at this point. `None` if there are none.
+/// Returns the programme of the distributions with the median at grid point `median`. `None` if no
+/// distribution with that median has a misfit of at most `misfit`.
 fn restrict_to_median(
     observed: &[ObservedMean],
     grid: &[f64],
@@ -169,18 +179,18 @@ fn restrict_to_median(
     share_below_median: f64,
     misfit: f64,
 ) -> Option<LinearProgramme> {
-    let between = |end: Option<usize>, low: f64, high: f64| ObservedMean {
+    let share_up_to = |end: Option<usize>, low: f64, high: f64| ObservedMean {
         function: (0..grid.len())
             .map(|at| end.map_or(0.0, |end| indicator_up_to(at, end)))
             .collect(),
         mean: (low + high) / 2.0,
         error: (high - low) / 2.0 / misfit,
     };
-    let ends = [
-        between(Some(median), share_below_median, 1.0),
-        between(median.checked_sub(1), 0.0, share_below_median),
+    let median_limits = [
+        share_up_to(Some(median), share_below_median, 1.0),
+        share_up_to(median.checked_sub(1), 0.0, share_below_median),
     ];
-    let all: Vec<ObservedMean> = observed.iter().cloned().chain(ends).collect();
+    let all: Vec<ObservedMean> = observed.iter().cloned().chain(median_limits).collect();
     let mut programme = LinearProgramme::new(grid.len(), &all)?;
     (programme.misfit() <= misfit).then(|| {
         programme.set_misfit_limit(misfit);
@@ -188,8 +198,8 @@ fn restrict_to_median(
     })
 }
 
-/// The share of calls in the other clusters whose mean is within `reach` of the mean of the main
-/// one.
+/// The share of calls in the other clusters whose mean is within `reach` steps of the mean of the
+/// main cluster.
 fn other_cluster_share(process: &ProcessShares, reach: f64) -> f64 {
     let centre = process.main.moments()[0];
     let near = process
@@ -205,8 +215,8 @@ fn indicator_up_to(at: usize, end: usize) -> f64 {
     f64::from(at <= end)
 }
 
-/// Returns the least number for which `holds` is true, by bisection, assuming that `holds` stays
-/// true above it; the last number if it is never true.
+/// Returns the least index below `count` for which `holds` is true, by bisection, because `holds`
+/// stays true above that index; the last index if `holds` is never true.
 fn least_index_where(count: usize, mut holds: impl FnMut(usize) -> bool) -> usize {
     let (mut low, mut high) = (0, count - 1);
     while low < high {
@@ -258,8 +268,9 @@ impl<'a> AlignedShares<'a> {
     }
 }
 
-/// Returns the mean shares of levels of a group of processes.
-fn shares(
+/// Returns the mean share of each level over a group of processes, with its error and the
+/// triangular function that it is the mean of. Empty without samples.
+fn observe_shares(
     members: &[&AlignedShares],
     first: f64,
     levels: usize,
@@ -294,9 +305,9 @@ fn shares(
     (0..levels).map(observe).collect()
 }
 
-/// Returns the variance of a call from batches, over the processes with a small standard error.
-/// `None` if no process has one.
-fn variance(processes: &[ProcessShares]) -> Option<(f64, f64)> {
+/// Returns the mean variance of a call over the processes with a small standard error, and its
+/// error. `None` if the variance is unknown in all processes.
+fn combine_variances(processes: &[ProcessShares]) -> Option<(f64, f64)> {
     let known = processes
         .iter()
         .map(|process| process.moments.variance)
@@ -315,8 +326,9 @@ fn variance(processes: &[ProcessShares]) -> Option<(f64, f64)> {
     ))
 }
 
-/// Returns grid points around the mean, with distances that grow with the distance from the mean.
-fn grid(low: f64, high: f64) -> Vec<f64> {
+/// Returns grid points between `low` and `high`, in steps from the mean. Their distances grow with
+/// the distance from the mean.
+fn grid_points(low: f64, high: f64) -> Vec<f64> {
     let side = |end: f64| {
         let next = |at: &f64| {
             Some(

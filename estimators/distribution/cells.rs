@@ -7,16 +7,17 @@ use crate::statistics::{mean, quantile, sorted};
 /// The largest number of levels of a cluster to which a model is fitted; for more levels,
 /// interpolation is more precise than a model. *Judgement*.
 const MAX_CLUSTER_LEVELS: f64 = 24.0;
-/// A level with a smaller share is empty. *Chance*: fewer than 10 of 5 000
+/// A level with a smaller share of the samples counts as empty. *Chance*: fewer than 10 of 5 000
 /// samples.
 const MIN_LEVEL_SHARE: f64 = 0.002;
-/// The largest distance between non-empty levels of one cluster. *Computed*: a single cost shows at
-/// two levels.
+/// The largest distance between neighbouring non-empty levels of one cluster. *Computed*: a single
+/// cost shows at two levels.
 pub const MAX_LEVEL_GAP: f64 = 3.0;
 /// The least share of samples in the main cluster: a smaller cluster is a section of a wide
 /// distribution. *Default*: moves no figure.
 const MIN_MAIN_SHARE: f64 = 0.25;
-/// The number of consecutive samples in a block for the test of independence. *Judgement*.
+/// The number of consecutive samples in a block, whose counts show whether samples are independent.
+/// *Judgement*.
 const BLOCK_SAMPLES: usize = 50;
 
 /// Neighbouring levels with samples, delimited by empty levels.
@@ -24,18 +25,19 @@ const BLOCK_SAMPLES: usize = 50;
 pub struct Cluster {
     /// The first level.
     pub first: f64,
-    /// Shares of the samples of the cluster, by level.
+    /// The share of the cluster's samples at each level, starting with `first`. The outermost
+    /// levels hold almost no samples.
     pub shares: Vec<f64>,
     /// The share of all samples below the cluster.
     pub below: f64,
-    /// The share of all samples up to the end of the cluster.
-    pub above: f64,
+    /// The share of all samples up to the last level of the cluster.
+    pub up_to_last: f64,
 }
 
 impl Cluster {
     /// The share of all samples in the cluster.
     pub fn mass(&self) -> f64 {
-        self.above - self.below
+        self.up_to_last - self.below
     }
 
     /// The range of costs of the cluster, in steps.
@@ -43,7 +45,8 @@ impl Cluster {
         self.first - 1.0..=self.first + self.shares.len() as f64
     }
 
-    /// Mean, variance and third central moment of the levels of the cluster, in steps.
+    /// Mean, variance and third central moment of the levels of the cluster, in steps, squared
+    /// steps and cubed steps.
     pub fn moments(&self) -> [f64; 3] {
         let moment = |order: i32, centre: f64| {
             let each = self.shares.iter().enumerate();
@@ -55,7 +58,7 @@ impl Cluster {
     }
 }
 
-/// The levels of samples.
+/// Samples counted by level.
 #[derive(Clone, Debug)]
 pub struct Cells {
     /// The level of every sample, sorted.
@@ -63,7 +66,7 @@ pub struct Cells {
     /// The cluster that contains the median; `None` if it has too many levels or too few samples
     /// for a model.
     pub main: Option<Cluster>,
-    /// Other clusters with a significant share.
+    /// The other clusters.
     pub others: Vec<Cluster>,
     /// The overdispersion of counts relative to independent samples: 1 or more.
     pub dispersion: f64,
@@ -101,37 +104,38 @@ impl Cells {
         })
     }
 
-    /// Returns the groups of non-empty levels that are separated by at least [`MAX_LEVEL_GAP`]
-    /// levels.
+    /// Groups the non-empty levels into clusters: two neighbours belong to different clusters if
+    /// their distance exceeds [`MAX_LEVEL_GAP`]. Clusters with too many levels are left out.
     fn clusters(&self) -> Vec<Cluster> {
         let count = self.levels.len() as f64;
         let occupied = self
             .levels
             .chunk_by(|a, b| a == b)
             .filter(|same| same.len() as f64 >= MIN_LEVEL_SHARE * count);
-        let mut runs: Vec<(f64, f64)> = Vec::new();
+        let mut ranges: Vec<(f64, f64)> = Vec::new();
         for level in occupied.map(|same| same[0]) {
-            match runs.last_mut() {
+            match ranges.last_mut() {
                 Some((_, last)) if level - *last <= MAX_LEVEL_GAP => *last = level,
-                _ => runs.push((level, level)),
+                _ => ranges.push((level, level)),
             }
         }
         let cluster = |(first, last): (f64, f64)| {
             let (first, last) = (first - 1.0, last + 1.0);
-            let (below, above) = (self.share(first - 1.0), self.share(last));
+            let (below, up_to_last) = (self.share(first - 1.0), self.share(last));
             let share = |number: usize| {
                 let level = first + number as f64;
-                (self.share(level) - self.share(level - 1.0)) / (above - below)
+                (self.share(level) - self.share(level - 1.0)) / (up_to_last - below)
             };
             let shares = (0..=(last - first) as usize).map(share).collect();
             Cluster {
                 first,
                 shares,
                 below,
-                above,
+                up_to_last,
             }
         };
-        runs.into_iter()
+        ranges
+            .into_iter()
             .filter(|(first, last)| last - first < MAX_CLUSTER_LEVELS)
             .map(cluster)
             .collect()
@@ -155,8 +159,8 @@ impl Cells {
         share + (self.share(below + 1.0) - share) * (level - 0.5 - below)
     }
 
-    /// All samples except rare interruptions, which lie so far above the others that the timer
-    /// cannot be their cause.
+    /// The levels of all samples except rare interruptions, which lie so far above the others that
+    /// the timer cannot be their cause.
     pub fn core(&self) -> &[f64] {
         let Some(threshold) = interruption_threshold(&self.levels) else {
             return &[];
@@ -176,13 +180,14 @@ impl Cells {
     }
 }
 
-/// Returns the limit above which sorted levels are rare interruptions.
+/// Returns the level above which samples are rare interruptions; `levels` are sorted. `None`
+/// without levels.
 pub fn interruption_threshold(levels: &[f64]) -> Option<f64> {
     /// The share of samples that are certainly not interruptions. *Judgement*: 2 % may be
     /// interrupted.
     const UNINTERRUPTED_QUANTILE: f64 = 0.98;
-    /// The least distance of interruptions from this quantile: a multiple of its distance from the
-    /// median, and a number of levels. *Judgement*.
+    /// The distance from that quantile beyond which samples are interruptions: this multiple of the
+    /// distance between the median and the quantile, plus this number of levels. *Judgement*.
     const INTERRUPTION_DISTANCE: (f64, f64) = (2.0, 3.0);
     let (middle, high) = (
         quantile(levels, 0.5)?,
@@ -191,13 +196,14 @@ pub fn interruption_threshold(levels: &[f64]) -> Option<f64> {
     Some(high + INTERRUPTION_DISTANCE.0 * (high - middle) + INTERRUPTION_DISTANCE.1)
 }
 
-/// Returns the overdispersion between blocks of the number of samples up to the middle level.
-/// Locked phases and costs that change slowly correlate neighbouring samples.
+/// Returns the overdispersion, between blocks, of the number of samples at or below the `middle`
+/// level: the variance of these numbers divided by their variance by chance, but at least 1. Locked
+/// phases and costs that change slowly correlate neighbouring samples.
 fn dispersion(in_order: &[f64], middle: f64) -> f64 {
-    /// More blocks than this are required. *Default*: moves no figure.
+    /// Up to this number of blocks, samples count as independent. *Default*: moves no figure.
     const MAX_UNTESTED_BLOCKS: usize = 3;
-    /// The least variance of counts by chance; it is smaller if all but 1 % of the samples lie on
-    /// one side. *Default*: moves no figure.
+    /// The least variance by chance for the test; it is smaller if all but 1 % of the samples lie
+    /// on one side of the middle. *Default*: moves no figure.
     const MIN_COUNT_VARIANCE: f64 = 0.5;
     let counts: Vec<f64> = in_order
         .chunks_exact(BLOCK_SAMPLES)

@@ -13,7 +13,7 @@ pub struct Moments {
     /// Variance in squared units; an infinite error means that it is unknown.
     pub variance: (f64, f64),
     /// Third central moment divided by the cube of the standard deviation; 2 for an exponential
-    /// distribution.
+    /// distribution. `None` if it is unknown.
     pub skewness: Option<(f64, f64)>,
 }
 
@@ -34,14 +34,14 @@ impl Moments {
     }
 }
 
-/// The number of consecutive batches that are compared with their own mean, because drift, such as
-/// that of the core frequency, is slower. *Judgement*.
+/// The number of consecutive batches that are compared with their own mean. *Judgement*: drift,
+/// such as that of the core frequency, is slower.
 const BLOCK_BATCHES: usize = 20;
-/// The largest difference between the share of batches that are used and the expected share of
-/// batches with calls of the main cluster only; beyond it, the batches contain other calls.
-/// *Chance*.
+/// The largest difference between the share of batches in the largest cluster and the expected
+/// share of batches with calls of the main cluster only. If the difference is larger, the largest
+/// cluster holds batches with other calls and is not used. *Chance*.
 const MAX_SHARE_DIFFERENCE: f64 = 0.15;
-/// The least share of batches in a cluster that is used. *Judgement*.
+/// The least share of batches in the largest cluster. *Judgement*.
 const MIN_CLUSTER_SHARE: f64 = 0.4;
 /// The least number of batches. *Chance*: the variance is then known to 22 %.
 const MIN_BATCHES: usize = 40;
@@ -89,8 +89,8 @@ fn combine_estimates(each: impl Iterator<Item = (f64, f64)> + Clone) -> Option<(
 
 /// The skewness and its standard error. `None` if it is unknown.
 fn skewness((third, third_error): (f64, f64), (variance, error): (f64, f64)) -> Option<(f64, f64)> {
-    /// A skewness with a larger standard error counts as unknown. *Judgement*: the skewness
-    /// itself lies between 0 and 2.
+    /// A skewness with a larger standard error counts as unknown. *Judgement*: the skewness itself
+    /// lies between 0 and 2.
     const MAX_SKEWNESS_ERROR: f64 = 1.0;
     /// The least standard error of the skewness. *Default*: moves no figure.
     const MIN_SKEWNESS_ERROR: f64 = 0.1;
@@ -101,26 +101,29 @@ fn skewness((third, third_error): (f64, f64), (variance, error): (f64, f64)) -> 
     (variance > 0.0 && uncertainty < MAX_SKEWNESS_ERROR).then_some((value, uncertainty))
 }
 
-/// The moments of one call, derived from sums of calls, in steps: the variance, and the third
-/// central moment if it is known.
+/// The moments of one call, derived from the lengths of batches, which are sums of calls. Each has
+/// its standard error.
 struct CallMoments {
+    /// In squared steps.
     variance: (f64, f64),
+    /// The third central moment, in cubed steps. `None` if quantisation hides it.
     third: Option<(f64, f64)>,
 }
 
 impl CallMoments {
-    /// The least standard deviation of batches, in steps, at which their third moment is that of
-    /// the calls: the contribution of quantisation is then negligible. *Computed*.
-    const LEAST_DEVIATION: f64 = 0.4;
-    /// The remaining effect of quantisation on the variance of sums that form a lattice of their
-    /// own, such as two costs half a step apart: the largest value of the second term of the
-    /// subtracted series. *Computed*: 1/4π².
+    /// The least standard deviation of batches, in steps, at which the contribution of quantisation
+    /// to their third moment is negligible. *Computed*.
+    const MIN_DEVIATION_STEPS: f64 = 0.4;
+    /// The remaining error of the corrected variance if the lengths of batches form a lattice, such
+    /// as that of two costs half a step apart. *Computed*: the largest value of the second term of
+    /// the series in `without_quantisation`, 1/4π².
     const LATTICE_ERROR: f64 = 0.025;
-    /// The ratio of the scatter of variances of distributions with tails to that of normal
-    /// distributions. *Judgement*.
+    /// The scatter of estimated variances and third moments for distributions with tails, relative
+    /// to that for normal distributions. *Judgement*.
     const TAIL_FACTOR: f64 = 1.3;
 
-    /// `main_share` is the share of calls in the main cluster.
+    /// Estimates the moments of a call from batches of one length; `main_share` is the share of
+    /// calls in the main cluster. `None` if too few batches remain, or if they hold other calls.
     fn from_batches(batches: &Batches, step: f64, main_share: f64) -> Option<Self> {
         let levels = largest_cluster_levels(&batches.deltas, step)?;
         let expected = main_share.powf(batches.calls as f64);
@@ -147,20 +150,22 @@ impl CallMoments {
         let (second, third) = (second / blocks, third / blocks);
         let (phase, calls) = (mean(&levels)?, batches.calls as f64);
         let corrected = without_quantisation(second, phase);
-        let chance = Self::TAIL_FACTOR * second * (2.0 / levels.len() as f64).sqrt();
-        // The change of the corrected variance when the observed variance changes.
-        let slope = (without_quantisation(second + chance, phase)
-            - without_quantisation(second - chance, phase))
+        let second_error = Self::TAIL_FACTOR * second * (2.0 / levels.len() as f64).sqrt();
+        // The error of the corrected variance due to the error of the observed variance.
+        let corrected_error = (without_quantisation(second + second_error, phase)
+            - without_quantisation(second - second_error, phase))
             / 2.0;
-        let error = slope.max(chance / 4.0).hypot(Self::LATTICE_ERROR);
-        let third_error_of_sums =
-            Self::TAIL_FACTOR * (6.0 / levels.len() as f64).sqrt() * second.powf(1.5);
-        let third = (corrected > Self::LEAST_DEVIATION * Self::LEAST_DEVIATION).then(|| {
-            (
-                third / calls,
-                third_error_of_sums.hypot(Self::LATTICE_ERROR) / calls,
-            )
-        });
+        let error = corrected_error
+            .max(second_error / 4.0)
+            .hypot(Self::LATTICE_ERROR);
+        let third_error = Self::TAIL_FACTOR * (6.0 / levels.len() as f64).sqrt() * second.powf(1.5);
+        let third =
+            (corrected > Self::MIN_DEVIATION_STEPS * Self::MIN_DEVIATION_STEPS).then(|| {
+                (
+                    third / calls,
+                    third_error.hypot(Self::LATTICE_ERROR) / calls,
+                )
+            });
         Some(Self {
             variance: (corrected / calls, error / calls),
             third,
@@ -168,8 +173,9 @@ impl CallMoments {
     }
 }
 
-/// Returns the lengths of batches in the largest cluster, whose calls were neither interrupted nor
-/// unusually slow. Without a separate cluster, returns all lengths except rare ones.
+/// Returns the lengths, in steps, of the batches in the largest cluster, whose calls were neither
+/// interrupted nor unusually slow. If no cluster is large enough, returns all lengths except rare
+/// interruptions. `None` without batches.
 fn largest_cluster_levels(deltas: &[i64], step: f64) -> Option<Vec<f64>> {
     let cells = Cells::from_samples(deltas, step)?;
     let most = cells
@@ -189,8 +195,8 @@ fn largest_cluster_levels(deltas: &[i64], step: f64) -> Option<Vec<f64>> {
 
 /// Returns the variance of lengths, corrected for quantisation, given the variance and the mean of
 /// their multiples of a step, in steps. A constant length shows at two levels, depending on its
-/// position between them. For a standard deviation of half a step, quantisation adds 1/6 of a
-/// squared step. In between, the first terms of the Fourier series of `f (1 − f)` are used.
+/// position between them. For a standard deviation of half a step or more, quantisation adds 1/6 of
+/// a squared step. In between, the first terms of the Fourier series of `f (1 − f)` are used.
 fn without_quantisation(variance: f64, mean: f64) -> f64 {
     let with_quantisation = |true_variance: f64| {
         let term = |order: f64| {

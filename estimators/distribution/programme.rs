@@ -1,10 +1,10 @@
 //! Maximises linear functions over all distributions on a grid that agree with observed means.
 //!
 //! Each observation is the mean of a function over the distribution, with a standard error. The
-//! misfit of a distribution is the largest difference from an observation in standard errors. The
-//! least misfit is found first. Then a linear function is maximised among distributions that fit
-//! nearly as well, by the primal simplex method on a full table (G. B. Dantzig, *Linear Programming
-//! and Extensions*, Princeton 1963), starting from the result of the last search.
+//! *misfit* of a distribution is its largest difference from an observation, in standard errors.
+//! The least misfit is found first. Then a linear function is maximised among distributions that
+//! fit nearly as well, by the primal simplex method on a full table (G. B. Dantzig, *Linear
+//! Programming and Extensions*, Princeton 1963), starting from the result of the last search.
 
 /// An observed mean of a function over the distribution.
 #[derive(Clone, Debug)]
@@ -22,8 +22,9 @@ pub struct ObservedMean {
 const ZERO_TOLERANCE: f64 = 1e-9;
 /// Upper limit of the misfit before a limit is set, in standard errors. *Numerical*.
 const INITIAL_MISFIT_LIMIT: f64 = 1e9;
-/// Pivots after which the first improving column enters the basis instead of the best one, because
-/// the best one may cycle (R. G. Bland, Mathematics of Operations Research 2, 1977). *Numerical*.
+/// The number of pivots of a search after which the first improving column enters the basis instead
+/// of the best one. *Numerical*: with the best one the search may cycle (R. G. Bland, Mathematics
+/// of Operations Research 2, 1977).
 const LARGEST_GAIN_PIVOTS: usize = 400;
 /// The largest number of pivots of a search. *Numerical*.
 const MAX_PIVOTS: usize = 2_000;
@@ -33,8 +34,11 @@ const MAX_PIVOTS: usize = 2_000;
 /// limit; the last column holds the values.
 #[derive(Clone, Debug)]
 pub struct LinearProgramme {
+    /// The number of points of the grid.
     points: usize,
+    /// The number of columns.
     width: usize,
+    /// The equations: the shares add up to 1, two rows for each observation, the misfit limit.
     rows: Vec<Vec<f64>>,
     /// The basis: the column whose value each row holds.
     basis: Vec<usize>,
@@ -49,15 +53,15 @@ impl LinearProgramme {
         total[..points].fill(1.0);
         total[width - 1] = 1.0;
         let mut rows = vec![total];
-        for (at, one) in observed.iter().enumerate() {
+        for (number, observation) in observed.iter().enumerate() {
             for (side, sign) in [(0, 1.0), (1, -1.0)] {
                 let mut row = vec![0.0; width];
                 row.iter_mut()
-                    .zip(&one.function)
-                    .for_each(|(cell, value)| *cell = sign * value / one.error);
+                    .zip(&observation.function)
+                    .for_each(|(cell, value)| *cell = sign * value / observation.error);
                 row[misfit] = -1.0;
-                row[misfit + 1 + 2 * at + side] = 1.0;
-                row[width - 1] = sign * one.mean / one.error;
+                row[misfit + 1 + 2 * number + side] = 1.0;
+                row[width - 1] = sign * observation.mean / observation.error;
                 rows.push(row);
             }
         }
@@ -107,9 +111,9 @@ impl LinearProgramme {
         }
     }
 
-    /// Returns the largest possible mean of a function. If the observations leave almost no
-    /// freedom, rounding errors dominate the pivots; therefore the result is limited to the range
-    /// of the function.
+    /// Returns the largest mean of a function over the admitted distributions. If the observations
+    /// leave almost no freedom, rounding errors dominate the pivots; therefore the result is
+    /// limited to the range of the function.
     pub fn maximum_mean(&mut self, function_at: impl Fn(usize) -> f64) -> f64 {
         let mut function: Vec<f64> = (0..self.points).map(&function_at).collect();
         let range = function.iter().fold(
@@ -133,12 +137,14 @@ impl LinearProgramme {
         }
     }
 
+    /// The value of the variable of this column; 0 outside the basis.
     fn value(&self, column: usize) -> f64 {
         let row = self.basis.iter().position(|other| *other == column);
         row.map_or(0.0, |row| self.rows[row][self.width - 1])
     }
 
-    /// Pivots until the objective function no longer increases.
+    /// Pivots until the objective function, whose coefficients are `reduced_gains`, no longer
+    /// increases.
     fn maximise(&mut self, mut reduced_gains: Vec<f64>) {
         reduced_gains.push(0.0);
         for (row, column) in self.rows.iter().zip(&self.basis) {
@@ -167,7 +173,8 @@ impl LinearProgramme {
         }
     }
 
-    /// Ratio test: returns the row whose value reaches zero first when a column enters.
+    /// Ratio test: returns the row whose value reaches zero first when the column `entering` enters
+    /// the basis. `None` if no value decreases.
     fn leaving_row(&self, entering: usize) -> Option<usize> {
         let mut first: Option<(f64, usize)> = None;
         for (at, row) in self
@@ -188,6 +195,7 @@ impl LinearProgramme {
         first.map(|(_, row)| row)
     }
 
+    /// Solves the equation of `row` for the variable of `column`, which enters the basis.
     fn pivot(&mut self, row: usize, column: usize) {
         let mut pivot = std::mem::take(&mut self.rows[row]);
         let divisor = pivot[column];
@@ -201,7 +209,7 @@ impl LinearProgramme {
     }
 }
 
-/// Subtracts `factor` times `row` from another row.
+/// Subtracts `factor` times `row` from the row `from`.
 fn subtract(from: &mut [f64], row: &[f64], factor: f64) {
     if factor != 0.0 {
         from.iter_mut()
@@ -219,10 +227,10 @@ mod tests {
 
     /// The largest mean of a function by exhaustive search over mixtures of two points in steps of
     /// 0.1 %; sufficient for a single observed mean.
-    fn exhaustive_maximum(observed: &ObservedMean, misfit: f64, of: &[f64]) -> f64 {
+    fn exhaustive_maximum(observed: &ObservedMean, misfit: f64, objective: &[f64]) -> f64 {
         let mut most = f64::NEG_INFINITY;
         for (first, second) in
-            (0..of.len()).flat_map(|first| (0..=first).map(move |second| (first, second)))
+            (0..objective.len()).flat_map(|first| (0..=first).map(move |second| (first, second)))
         {
             for part in 0..=1_000 {
                 let share = f64::from(part) / 1e3;
@@ -231,7 +239,7 @@ mod tests {
                 if (mixed(&observed.function) - observed.mean).abs()
                     <= misfit * observed.error + 1e-9
                 {
-                    most = most.max(mixed(of));
+                    most = most.max(mixed(objective));
                 }
             }
         }
@@ -247,10 +255,10 @@ mod tests {
                     .map(|_| random.random_range(-1.0..1.0))
                     .collect::<Vec<f64>>()
             };
-            let (of, sought) = (function(), function());
-            let mean = of[2] * 0.4 + of[5] * 0.6;
+            let (constraint, objective) = (function(), function());
+            let mean = constraint[2] * 0.4 + constraint[5] * 0.6;
             let observed = ObservedMean {
-                function: of,
+                function: constraint,
                 mean,
                 error: 0.05,
             };
@@ -258,8 +266,8 @@ mod tests {
             assert!(programme.misfit() < 1e-6);
             programme.set_misfit_limit(1.0);
             let (found, tried) = (
-                programme.maximum_mean(|at| sought[at]),
-                exhaustive_maximum(&observed, 1.0, &sought),
+                programme.maximum_mean(|at| objective[at]),
+                exhaustive_maximum(&observed, 1.0, &objective),
             );
             assert!(
                 found > tried - 1e-6 && found < tried + 0.01,

@@ -13,7 +13,7 @@ use crate::distribution::cells::interruption_share;
 use crate::distribution::shape::{Fits, ModelChoice, ModelKind, Shape};
 use crate::model::Interval;
 use crate::resolution::Context;
-use crate::statistics::{Regimes, Z, mean_over_processes, median, midmean, regimes};
+use crate::statistics::{Regimes, Z, find_regimes, mean_over_processes, median, midmean};
 use crate::trace::{Run, Trace};
 
 /// A process with the distributions fitted to its single calls, which the reference timed.
@@ -119,7 +119,7 @@ impl<'a> SingleCalls<'a> {
             let observed = ObservedCalls {
                 run,
                 reference,
-                view: &self.clock,
+                clock: &self.clock,
                 shape: &shape,
                 by_reference: &by_reference,
             };
@@ -188,7 +188,7 @@ impl<'a> SingleCalls<'a> {
         }
         let samples = |run: &&Run| self.clock.samples(run).len() as f64;
         let mut estimates = Estimates {
-            regimes: regimes(&processes.costs),
+            regimes: find_regimes(&processes.costs),
             alternatives: Vec::new(),
             model_alternatives: Vec::new(),
             following: follows,

@@ -1,5 +1,5 @@
-//! Estimates the length of a tick and of a unit of work, and the stability of the rate of a clock
-//! (Allan deviation).
+//! Estimates the length of a tick of a timer and of a unit of work, and the stability of the rate
+//! of a clock (Allan deviation).
 
 pub mod counter;
 pub mod order;
@@ -11,17 +11,18 @@ use crate::trace::{Intervals, Trace};
 /// The rate of a counter relative to a clock, from paired readings.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Rate {
-    /// Nanoseconds in a tick.
+    /// Nanoseconds in a tick of the counter.
     pub ns_per_tick: f64,
     /// Relative uncertainty of the rate.
     pub uncertainty: f64,
     /// The largest deviation of a paired reading from the fitted line, in nanoseconds, in excess of
-    /// the uncertainty of the reading and of the rate.
+    /// the uncertainty of the reading and of the rate; 0 if the uncertainty explains all
+    /// deviations.
     pub unexplained_deviation_ns: f64,
 }
 
-/// Returns the comparison `[before, timer, after]` with the shortest distance between its outer
-/// reads, which is the most precise one.
+/// Returns the most precise comparison `[before, timer, after]`: the one with the shortest distance
+/// between its outer reads. `None` without comparisons.
 pub fn tightest(comparisons: Vec<[i64; 3]>) -> Option<[i64; 3]> {
     comparisons
         .into_iter()
@@ -29,13 +30,14 @@ pub fn tightest(comparisons: Vec<[i64; 3]>) -> Option<[i64; 3]> {
 }
 
 /// Estimates the rate of a counter from paired readings `[counter, clock, counter]`, in ticks;
-/// `clock_ns` is the length of a tick of the clock in nanoseconds. Each paired reading gives the
-/// counter at the moment of the clock read to within half the distance of its outer reads. The
-/// result is the median of the slopes between readings half the campaign apart, because a single
-/// interrupted reading then has no effect.
+/// `clock_ns` is the length of a tick of the clock in nanoseconds. The counter at the moment of the
+/// clock read is known to within half the distance of the outer reads. The result is the median of
+/// the slopes between readings half the campaign apart, because a single interrupted reading then
+/// has no effect. `None` unless counter and clock moved forward between two readings.
 pub fn rate_from_paired_readings(readings: &[[i64; 3]], clock_ns: f64) -> Option<Rate> {
     let (&[origin, start, _], half) = (readings.first()?, readings.len().div_ceil(2));
-    let at = |&[before, clock, after]: &[i64; 3]| {
+    // The counter in ticks, the clock in nanoseconds, and the uncertainty of the counter in ticks.
+    let locate = |&[before, clock, after]: &[i64; 3]| {
         let ticks = |reading: i64| reading.wrapping_sub(origin) as f64;
         let middle = f64::midpoint(ticks(before), ticks(after));
         (
@@ -44,7 +46,7 @@ pub fn rate_from_paired_readings(readings: &[[i64; 3]], clock_ns: f64) -> Option
             (ticks(after) - middle).abs(),
         )
     };
-    let readings: Vec<(f64, f64, f64)> = readings.iter().map(at).collect();
+    let readings: Vec<(f64, f64, f64)> = readings.iter().map(locate).collect();
     let slopes = readings
         .iter()
         .zip(&readings[half.min(readings.len() - 1)..])
@@ -59,10 +61,10 @@ pub fn rate_from_paired_readings(readings: &[[i64; 3]], clock_ns: f64) -> Option
         .iter()
         .map(|reading| reading.1 - reading.0 * ns_per_tick)
         .collect();
-    let typical = median(&offsets)?;
+    let median_offset = median(&offsets)?;
     let excess_deviations = readings.iter().zip(&offsets).map(|(reading, offset)| {
         let uncertainties = reading.2 * ns_per_tick + uncertainty * reading.1.abs();
-        (offset - typical).abs() - 2.0 * uncertainties
+        (offset - median_offset).abs() - 2.0 * uncertainties
     });
     Some(Rate {
         ns_per_tick,
@@ -73,11 +75,13 @@ pub fn rate_from_paired_readings(readings: &[[i64; 3]], clock_ns: f64) -> Option
 
 /// Returns the length of a tick of a timer in nanoseconds, and its relative uncertainty. A timer
 /// that declares no unit is compared with the reference over the whole campaign, because the rate
-/// from a few milliseconds of one process is sensitive to a late reading.
+/// from a few milliseconds of one process is sensitive to a late reading. `None` if the length is
+/// unknown.
 pub fn tick(trace: &Trace) -> Option<(f64, f64)> {
-    /// The largest relative difference from the rate that processes find. A larger difference means
-    /// that the timer stopped or jumped between paired readings. *Judgement*: the rate from a late
-    /// reading is off by some thousand ppm, that of a counter that stops with its thread by half.
+    /// The largest relative difference between the rate over the campaign and the rate within
+    /// processes. A larger difference means that the timer stopped or jumped between paired
+    /// readings. *Judgement*: a late reading changes the rate by some thousand ppm, a counter that
+    /// stops with its thread by half.
     const MAX_RATE_DIFFERENCE: f64 = 0.02;
     let process_rate = trace.ns_per_tick?;
     let over_campaign = || {
@@ -96,8 +100,8 @@ pub fn tick(trace: &Trace) -> Option<(f64, f64)> {
     Some(tick_and_uncertainty.unwrap_or((process_rate, trace.ns_per_tick_uncertainty)))
 }
 
-/// Ticks in a unit of work: the slope between the groups with the least and the most work. `None`
-/// unless the intervals grow with the work.
+/// Returns the length of a unit of work in ticks: the slope between the groups with the least and
+/// the most work. `None` unless the intervals grow with the work.
 pub fn ticks_per_work(groups: &[Intervals]) -> Option<f64> {
     let least = groups.iter().min_by_key(|group| group.work)?;
     let most = groups.iter().max_by_key(|group| group.work)?;
@@ -106,11 +110,12 @@ pub fn ticks_per_work(groups: &[Intervals]) -> Option<f64> {
     (growth > 0.0 && work > 0.0).then(|| growth / work)
 }
 
-/// The share of intervals with the same work that were not interrupted. *Default*: moves no figure.
+/// The quantile of intervals with the same work below which they count as uninterrupted. *Default*:
+/// moves no figure.
 const UNDISTURBED_QUANTILE: f64 = 0.25;
 
-/// Returns the lower quartile. On a busy machine most long intervals are interrupted, and an
-/// interruption only lengthens them.
+/// Returns the lower quartile of the intervals, because on a busy machine most long intervals are
+/// interrupted, and an interruption only lengthens them. `None` without intervals.
 fn lower_quartile(group: &Intervals) -> Option<f64> {
     quantile(
         &sorted(group.deltas.iter().map(|&delta| delta as f64)),
@@ -119,7 +124,8 @@ fn lower_quartile(group: &Intervals) -> Option<f64> {
 }
 
 /// Nanoseconds in a tick of a timer that moved by `timer` ticks while a clock with `clock_ns`
-/// nanoseconds per tick moved by `clock` ticks. `None` unless both moved forward.
+/// nanoseconds per tick moved by `clock` ticks. `None` unless both moved forward, and if the tick
+/// would be impossibly short.
 pub fn ns_per_tick(timer: i64, clock: i64, clock_ns: f64) -> Option<f64> {
     /// The shortest possible tick in nanoseconds: no readable counter has 1000 ticks in a
     /// nanosecond, so a smaller value is due to a jump. *Default*: moves no figure.
@@ -128,8 +134,9 @@ pub fn ns_per_tick(timer: i64, clock: i64, clock_ns: f64) -> Option<f64> {
     (timer > 0 && clock > 0 && ns >= MIN_TICK_NS).then_some(ns)
 }
 
-/// Returns the length of a tick in nanoseconds from the rates that the processes found, and its
-/// relative uncertainty: half the width of the 95 % interval.
+/// Returns the median of `rates`, the lengths of a tick in nanoseconds that the processes found,
+/// and its relative uncertainty: the distance to the farther end of the 95 % interval, or 0 for a
+/// single process. `None` without rates.
 pub fn tick_over_processes(rates: &[f64]) -> Option<(f64, f64)> {
     let ns = median(rates)?;
     let interval = mean_over_processes(rates).filter(Interval::is_bounded);
@@ -141,8 +148,8 @@ pub fn tick_over_processes(rates: &[f64]) -> Option<(f64, f64)> {
     ))
 }
 
-/// The largest relative difference between the lengths of two adjacent windows. *Default*: moves no
-/// figure.
+/// The largest relative difference between the length of a window, which ends at a sample, and the
+/// intended length. *Default*: moves no figure.
 const MAX_LENGTH_DIFFERENCE: f64 = 0.15;
 
 /// The least number of pairs of windows for a deviation. *Default*: moves no figure.
@@ -192,20 +199,21 @@ pub fn allan_deviation(samples: &[(f64, f64)], window: f64) -> Option<(f64, f64)
     (terms >= MIN_WINDOW_PAIRS).then(|| (lengths / (2.0 * count), (sum / (2.0 * count)).sqrt()))
 }
 
-/// Returns the window length and the deviation for windows of 1, 2, 4, … median sample distances.
+/// Returns the mean window length and the Allan deviation for windows of 1, 2, 4, … times the
+/// median distance between samples.
 pub fn allan_deviations(samples: &[(f64, f64)]) -> Vec<(f64, f64)> {
     let gaps: Vec<f64> = samples
         .windows(2)
         .map(|pair| pair[1].0 - pair[0].0)
         .collect();
-    let typical = median(&gaps).filter(|gap| *gap > 0.0 && gap.is_finite());
-    let (Some(typical), Some(first), Some(last)) = (typical, samples.first(), samples.last())
+    let median_gap = median(&gaps).filter(|gap| *gap > 0.0 && gap.is_finite());
+    let (Some(median_gap), Some(first), Some(last)) = (median_gap, samples.first(), samples.last())
     else {
         return Vec::new();
     };
     let longest = (last.0 - first.0) / 2.0 * (1.0 + MAX_LENGTH_DIFFERENCE);
     let windows = (0..62)
-        .map(|octave| typical * (1_u64 << octave) as f64)
+        .map(|octave| median_gap * (1_u64 << octave) as f64)
         .take_while(|window| *window <= longest);
     windows
         .filter_map(|window| allan_deviation(samples, window))
@@ -247,8 +255,8 @@ mod tests {
             rate.uncertainty < 1e-7 && rate.unexplained_deviation_ns == 0.0,
             "{rate:?}"
         );
-        let of_coarser_ticks = rate_from_paired_readings(&readings(), 10.0).unwrap();
-        assert!((of_coarser_ticks.ns_per_tick / rate.ns_per_tick - 10.0).abs() < 1e-9);
+        let with_coarser_ticks = rate_from_paired_readings(&readings(), 10.0).unwrap();
+        assert!((with_coarser_ticks.ns_per_tick / rate.ns_per_tick - 10.0).abs() < 1e-9);
     }
 
     #[test]
@@ -306,7 +314,8 @@ mod tests {
         }
     }
 
-    fn compared() -> Vec<[i64; 3]> {
+    /// Comparisons of that counter with that reference, 0.7 s apart.
+    fn comparisons() -> Vec<[i64; 3]> {
         (0..9_i64)
             .map(|turn| {
                 [
@@ -320,7 +329,7 @@ mod tests {
 
     #[test]
     fn tick_uses_the_whole_campaign() {
-        let (ns, uncertainty) = tick(&trace(compared())).expect("it is known");
+        let (ns, uncertainty) = tick(&trace(comparisons())).expect("the tick is known");
         assert!(
             (ns / 0.5 - 1.0).abs() <= uncertainty && uncertainty < 1e-6,
             "{ns} {uncertainty}"
@@ -328,25 +337,26 @@ mod tests {
         // The declared unit is used.
         let declared = Trace {
             declared: true,
-            ..trace(compared())
+            ..trace(comparisons())
         };
         assert_eq!(tick(&declared), Some((0.5005, 1e-4)));
     }
 
     #[test]
-    fn leaping_counter_uses_process_rates() {
-        let mut leapt = compared();
-        leapt[5..]
+    fn jumping_counter_uses_process_rates() {
+        let mut jumped = comparisons();
+        jumped[5..]
             .iter_mut()
             .for_each(|reading| reading[1] += 10_000_000);
-        let mut rested = compared();
-        rested.iter_mut().for_each(|reading| reading[1] /= 2);
-        for changed in [leapt, rested, Vec::new()] {
+        let mut stopped = comparisons();
+        stopped.iter_mut().for_each(|reading| reading[1] /= 2);
+        for changed in [jumped, stopped, Vec::new()] {
             assert_eq!(tick(&trace(changed)), Some((0.5005, 1e-4)));
         }
     }
 
-    fn even(phases: &[f64]) -> Vec<(f64, f64)> {
+    /// Samples at times 0, 1, 2, … with these phases.
+    fn equally_spaced(phases: &[f64]) -> Vec<(f64, f64)> {
         phases
             .iter()
             .enumerate()
@@ -357,7 +367,7 @@ mod tests {
     #[test]
     fn a_steady_rate_has_no_deviation() {
         let phases: Vec<f64> = (0..50).map(|i| 3.0 + 0.25 * f64::from(i)).collect();
-        let found = allan_deviations(&even(&phases));
+        let found = allan_deviations(&equally_spaced(&phases));
         assert_eq!(found.len(), 5);
         assert!(
             found.iter().all(|(_, deviation)| *deviation < 1e-12),
@@ -377,7 +387,7 @@ mod tests {
             phases.push(phases[phases.len() - 1] + frequency);
         }
         let at = |window| {
-            allan_deviation(&even(&phases), window)
+            allan_deviation(&equally_spaced(&phases), window)
                 .expect("long enough")
                 .1
         };
@@ -416,7 +426,7 @@ mod tests {
         assert_eq!(allan_deviations(&[]), []);
         assert_eq!(allan_deviations(&[(1.0, 0.0); 4]), []);
         assert_eq!(allan_deviations(&[(0.0, 0.0), (1.0, 0.0), (2.0, 1.0)]), []);
-        assert_eq!(allan_deviation(&even(&[0.0; 9]), f64::NAN), None);
+        assert_eq!(allan_deviation(&equally_spaced(&[0.0; 9]), f64::NAN), None);
     }
 
     proptest! {

@@ -1,10 +1,11 @@
-//! Order of readings: backward steps of successive readings, and offsets between the clocks of CPUs
-//! from handoffs in both directions.
+//! Checks the order of readings: counts backward steps of successive readings, and bounds the
+//! offsets between the clocks of CPUs from handoffs in both directions.
 //!
-//! A handoff takes time, so the difference between the second and the first reading exceeds the
-//! offset of the second clock. The least difference is an upper bound of the offset; the least
-//! difference in the other direction gives a lower bound. Bounds add up along a path of pairs, and
-//! the tightest path is used.
+//! In a *handoff*, a thread reads its clock and passes the reading to a thread on another CPU,
+//! which then reads its own clock. A handoff takes time, so the difference between the second and
+//! the first reading exceeds the offset of the second clock. The least difference is an upper bound
+//! of the offset; the least difference in the other direction gives a lower bound. Bounds add up
+//! along a path of pairs of CPUs, and the tightest path is used.
 
 use crate::trace::Pair;
 
@@ -29,7 +30,7 @@ impl Backward {
             })
     }
 
-    /// Combines the counts of two sets of readings.
+    /// Returns the backward steps of two sets of readings together.
     pub fn and(self, other: Self) -> Self {
         Self {
             steps: self.steps + other.steps,
@@ -38,19 +39,19 @@ impl Backward {
     }
 }
 
-/// Bounds of the offset between two clocks.
+/// The offset of the clock of a CPU from that of the first CPU.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Offset {
     /// The CPU.
     pub cpu: u32,
-    /// Centre of the bounds, in ticks.
+    /// The offset, in ticks: the centre of its bounds. Negative if the clock is behind.
     pub ticks: f64,
-    /// Half the distance of the bounds, in ticks.
+    /// Half the distance between the bounds, in ticks.
     pub uncertainty: f64,
 }
 
-/// Returns the offset of every CPU relative to the first CPU of the first pair. `step` is the
-/// truncation of readings, in ticks. CPUs without a path in both directions are left out.
+/// Returns the offset of every CPU relative to the CPU with the lowest number. `step` is the step
+/// to which readings are truncated, in ticks. CPUs without a path in both directions are left out.
 pub fn offsets(pairs: &[Pair], step: f64) -> Vec<Offset> {
     let mut cpus: Vec<u32> = pairs
         .iter()
@@ -115,7 +116,7 @@ mod tests {
 
     #[test]
     fn both_directions_bound_an_offset() {
-        // The clock of CPU 3 is 500 behind; a handoff takes 80 or more.
+        // The clock of CPU 3 is 500 ticks behind; a handoff takes 80 ticks or more.
         let found = offsets(&[pair([0, 3], 80 - 500, 85 + 500)], 0.0);
         assert_eq!(
             found[0],
@@ -154,7 +155,7 @@ mod tests {
         assert_eq!(
             offsets(&pairs, 10.0)[2].uncertainty,
             60.0,
-            "what readings cut off is not known"
+            "truncation widens the bounds"
         );
     }
 

@@ -202,8 +202,8 @@ impl<'a> ProcessPortions<'a> {
         }
     }
 
-    /// Returns the steps of the differing portions, in ticks; `work_unit` is the length of a unit of
-    /// work in ticks. Lattices that the work may cause are left out.
+    /// Returns the steps of the differing portions, in ticks; `work_unit` is the length of a unit
+    /// of work in ticks. Lattices that the work may cause are left out.
     fn find_steps(&self, work_unit: f64) -> Vec<f64> {
         /// The least length of a step that was found in a half, in units of work: the few intervals
         /// of a half may show the lattice of the work. *Default*: moves no figure.

@@ -21,8 +21,8 @@ pub fn resolve(
     reading_differences: &[Vec<i64>],
     context: &Context,
 ) -> Resolution {
-    /// The uncertainty of a step from the spectrum, in ticks. *Judgement*: steps of a few ticks
-    /// are known to a hundredth or better.
+    /// The uncertainty of a step from the spectrum, in ticks. *Judgement*: steps of a few ticks are
+    /// known to a hundredth or better.
     const STEP_UNCERTAINTY: f64 = 0.05;
     let common = common_divisor(groups) as f64;
     match resolve_by_spectrum(groups, reading_differences, context) {
@@ -122,13 +122,14 @@ fn resolve_by_spectrum(
 /// The reason if steps of one tick and steps of a few ticks explain the intervals equally well.
 const AMBIGUOUS_STEP: &str = "its intervals do not tell steps of one tick from those of a few";
 
-/// Returns whether the intervals repeat with this step in all parts of the measurement. The duration
-/// of a unit of work may differ between processes; a step does not.
+/// Returns whether the intervals repeat with this step in all parts of the measurement. The
+/// duration of a unit of work may differ between processes; a step does not.
 fn repeats_throughout(groups: &[Intervals], step: f64) -> bool {
     /// The number of parts of the intervals, in the order of measurement. *Judgement*.
     const PART_COUNT: usize = 4;
     /// The largest difference between the heights of the line in two parts: in standard deviations
-    /// due to chance, plus the additional error of lines. *Chance*: four standard deviations; and as `PHASE_SAMPLING_ERROR`.
+    /// due to chance, plus the additional error of lines. *Chance*: four standard deviations; and
+    /// as `PHASE_SAMPLING_ERROR`.
     const MAX_PART_DIFFERENCE: (f64, f64) = (4.0, 0.04);
     let random = groups
         .iter()
@@ -156,7 +157,8 @@ fn repeats_throughout(groups: &[Intervals], step: f64) -> bool {
 
 /// Returns whether intervals that grow in units of work can cause a line of this frequency.
 fn matches_work_unit(frequency: f64, work_unit: f64) -> bool {
-    /// The largest distance between the turns per unit of work and the nearest integer. *Judgement*.
+    /// The largest distance between the turns per unit of work and the nearest integer.
+    /// *Judgement*.
     const MAX_TURN_DEVIATION: f64 = 0.03;
     /// The lowest frequency of a line, in turns per unit of work. *Judgement*.
     const MIN_TURNS: f64 = 0.5;

@@ -172,8 +172,7 @@ const MIN_CONSISTENT_SHARE: f64 = 0.9;
 /// all lengths, so that jumps of an irregular clock would also fall between multiples.
 fn lattice_explains(step: f64, steps: &[f64]) -> bool {
     /// The least share of single steps among the jumps. If `step` were a divisor of the true step,
-    /// there would be none.
-    /// *Default*: moves no figure.
+    /// there would be none. *Default*: moves no figure.
     const MIN_SINGLE_SHARE: f64 = 0.02;
     /// The largest share of all lengths within the tolerance of multiples. *Default*: moves no
     /// figure.

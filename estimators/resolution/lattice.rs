@@ -11,8 +11,8 @@ use crate::statistics::sorted;
 /// *Computed*: truncation fills the gaps between the multiples of shorter steps.
 pub const MIN_STEP_TICKS: f64 = 4.0;
 
-/// The least share of intervals that must lie on the lattice.
-/// *Default*: moves no figure; 5 % of the intervals may be interrupted.
+/// The least share of intervals that must lie on the lattice. *Default*: moves no figure; 5 % of
+/// the intervals may be interrupted.
 const MIN_LATTICE_SHARE: f64 = 0.95;
 
 /// Steps of at least this many ticks are long: a truncated interval cannot be mistaken for one of
@@ -142,8 +142,8 @@ pub fn find(intervals: &[i64]) -> Option<Lattice> {
 /// Returns the distinct values of the sorted intervals with their counts, without the longest
 /// intervals, which may be outliers.
 fn count_values(intervals: &[i64]) -> Vec<(f64, f64)> {
-    /// One in this many intervals may be an outlier. *Judgement*: 5 % of the intervals
-    /// may be interrupted.
+    /// One in this many intervals may be an outlier. *Judgement*: 5 % of the intervals may be
+    /// interrupted.
     const INTERVALS_PER_OUTLIER: usize = 20;
     let kept = intervals.len() - intervals.len() / INTERVALS_PER_OUTLIER;
     intervals[..kept]
@@ -154,7 +154,8 @@ fn count_values(intervals: &[i64]) -> Vec<(f64, f64)> {
 
 /// Returns candidate steps: frequent differences between neighbouring values.
 fn candidate_steps(counted: &[(f64, f64)]) -> Vec<f64> {
-    /// The largest number of higher values that a value is compared with. *Default*: moves no figure.
+    /// The largest number of higher values that a value is compared with. *Default*: moves no
+    /// figure.
     const MAX_NEIGHBOURS: usize = 10;
     /// The largest number of candidates. *Default*: moves no figure.
     const MAX_CANDIDATES: usize = 28;
@@ -252,8 +253,8 @@ fn has_adjacent_levels(levels: &BTreeMap<i64, f64>, step: f64) -> bool {
     /// The least share of intervals in each of two neighbouring levels that are sufficient alone.
     /// *Default*: moves no figure.
     const MIN_RICH_SHARE: f64 = 0.05;
-    /// The least number of intervals in a level that counts; fewer may be interruptions. *Default*: moves no
-    /// figure.
+    /// The least number of intervals in a level that counts; fewer may be interruptions. *Default*:
+    /// moves no figure.
     const MIN_LEVEL_COUNT: f64 = 2.0;
     /// The least number of pairs of neighbouring levels. *Default*: moves no figure.
     const MIN_ADJACENT_PAIRS: usize = 2;

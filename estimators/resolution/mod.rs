@@ -109,8 +109,7 @@ const EQUAL_STEP_TOLERANCE: (f64, f64) = (0.02, 0.3);
 const MIN_REPEATED_INTERVALS: usize = 4;
 
 /// The largest share of differences between intervals with the same work that is attributed to
-/// interruptions.
-/// *Default*: moves no figure.
+/// interruptions. *Default*: moves no figure.
 const MAX_INTERRUPTED_SHARE: f64 = 0.02;
 
 /// The least number of steps from which a step longer than one tick is accepted. *Default*: moves
@@ -260,12 +259,13 @@ fn intervals_with_random_work(groups: &[Intervals]) -> Vec<i64> {
     random
 }
 
-/// Returns an upper limit of the step, in ticks: a positive interval is at least one step long,
-/// and the intervals with the least work are the shortest.
+/// Returns an upper limit of the step, in ticks: a positive interval is at least one step long, and
+/// the intervals with the least work are the shortest.
 fn upper_limit(groups: &[Intervals]) -> f64 {
     /// The least number of positive intervals for the limit. *Default*: moves no figure.
     const MIN_MOVED_INTERVALS: usize = 20;
-    /// The quantile of the intervals above which they count as interrupted. *Default*: moves no figure.
+    /// The quantile of the intervals above which they count as interrupted. *Default*: moves no
+    /// figure.
     const UNINTERRUPTED_QUANTILE: f64 = 0.95;
     let mut moved: Vec<f64> = Vec::new();
     for deltas in group_by_work(groups).into_values() {
@@ -321,7 +321,8 @@ fn moves_every_tick(groups: &[Intervals], context: &Context) -> bool {
     /// The least cost of a read, in ticks, at which a timer that moves every tick or two cannot
     /// show zero. *Default*: moves no figure.
     const MIN_COST_TICKS: f64 = 6.0;
-    /// The largest share of zero intervals that is attributed to wrong readings. *Default*: moves no figure.
+    /// The largest share of zero intervals that is attributed to wrong readings. *Default*: moves
+    /// no figure.
     const MAX_ZERO_SHARE: f64 = 0.005;
     /// The least share of the duration of work and reads that the timer has to show. The duration
     /// of the work is known roughly, from another timer. *Default*: moves no figure.
@@ -346,8 +347,7 @@ fn cost_explains_variation(reading_differences: &[Vec<i64>], context: &Context) 
     /// percentile. Two reads vary more than one (by √2 if they are independent). *Judgement*.
     const MAX_WIDTH_RATIOS: [f64; 3] = [1.5, 1.2, 1.3];
     /// The largest contribution of truncation to the standard deviation and to the distance between
-    /// two percentiles, in ticks.
-    /// *Default*: moves no figure.
+    /// two percentiles, in ticks. *Default*: moves no figure.
     const MAX_TRUNCATION_TICKS: [f64; 2] = [1.0, 2.0];
     /// The uncertainty of the cost due to the step of the reference, in steps. *Default*: moves no
     /// figure.

@@ -5,10 +5,10 @@
 //!
 //! A counter of step `p` (in ticks) returns `⌊np⌋` and moves by `⌊mp⌋` or `⌈mp⌉` in `m` steps. So
 //! the mean of `exp(2πi·d/p)` over intervals `d` is real and positive, whatever their lengths:
-//! `sinc²(1/p)` if `np` is uniformly distributed between two ticks, and
-//! `(sin(π/p) / (r·sin(π/rp)))²` if `np` takes `r` positions because `rp` is an integer. For
-//! integer steps the mean is 1, because all intervals are multiples of the step. Integer intervals
-//! do not distinguish the frequency `f` from `1 − f`, but the two lines have different heights.
+//! `sinc²(1/p)` if `np` is uniformly distributed between two ticks, and `(sin(π/p) /
+//! (r·sin(π/rp)))²` if `np` takes `r` positions because `rp` is an integer. For integer steps the
+//! mean is 1, because all intervals are multiples of the step. Integer intervals do not distinguish
+//! the frequency `f` from `1 − f`, but the two lines have different heights.
 //!
 //! Intervals that grow in equal units of work also have spectral lines, which are real only by
 //! chance.
@@ -28,9 +28,8 @@ const MAX_STEP_TICKS: f64 = 5.2;
 /// steps sinc² is below 0.17, like the lines of the work.
 const MIN_STEP_TICKS: f64 = 1.5;
 
-/// The least height of a significant line, in standard deviations of the noise of a line, which
-/// are √2 times those of its real part. *Chance*: the noise exceeds it at two in a billion
-/// frequencies.
+/// The least height of a significant line, in standard deviations of the noise of a line, which are
+/// √2 times those of its real part. *Chance*: the noise exceeds it at two in a billion frequencies.
 const MIN_LINE_DEVIATIONS: f64 = 4.5;
 
 /// Lines higher than this share of the highest line count as equally high; an integer step has
@@ -87,8 +86,8 @@ impl Spectrum {
     /// Computes the spectrum of intervals with random work, which are sorted and not negative.
     /// `None` if there are too few intervals or if they hardly differ.
     pub fn from_intervals(intervals: &[i64]) -> Option<Self> {
-        /// The least number of intervals. *Chance*: four standard deviations of the noise are
-        /// then a third of the largest height.
+        /// The least number of intervals. *Chance*: four standard deviations of the noise are then
+        /// a third of the largest height.
         const MIN_INTERVALS: usize = 60;
         /// The least range of intervals, in ticks. *Judgement*.
         const MIN_RANGE_TICKS: i64 = 3;
@@ -327,7 +326,8 @@ impl Spectrum {
         }
     }
 
-    /// Returns the line with the largest real part among frequencies up to `reach` from `frequency`.
+    /// Returns the line with the largest real part among frequencies up to `reach` from
+    /// `frequency`.
     fn most_real(&self, frequency: f64, reach: f64) -> Complex {
         /// Sampled frequencies per turn at the mean interval. *Numerical*.
         const FREQUENCIES_PER_TURN: f64 = 16.0;

@@ -1,5 +1,5 @@
-//! Hypothesis tests: tail probabilities of Student's t distribution, correction for multiple
-//! comparisons, and shrinkage of variances.
+//! Tests hypotheses: tail probabilities of Student's t distribution, correction for multiple
+//! comparisons, and *shrinkage* of variances, which moves imprecise estimates towards similar ones.
 
 use std::collections::BTreeMap;
 
@@ -8,8 +8,8 @@ use statrs::function::gamma::digamma;
 
 use super::{bisect, mean};
 
-/// Degrees of freedom from which Student's t distribution equals the normal one to all relevant
-/// digits. *Numerical*: five digits agree.
+/// The least number of degrees of freedom for which the normal distribution is used instead of
+/// Student's t distribution. *Numerical*: five digits agree.
 const MIN_NORMAL_DEGREES: f64 = 1e5;
 
 /// The two-sided p-value of `deviations` under Student's t distribution with `degrees` degrees of
@@ -27,8 +27,8 @@ pub fn two_sided_p_value(deviations: f64, degrees: f64) -> f64 {
     (2.0 * tail).clamp(0.0, 1.0)
 }
 
-/// The two-sided critical value for a p-value of `probability`. Infinite for zero degrees of
-/// freedom.
+/// The deviation whose two-sided p-value is `probability`, with `degrees` degrees of freedom.
+/// Infinite for zero degrees of freedom.
 pub fn critical_value(probability: f64, degrees: f64) -> f64 {
     let below = (probability / 2.0).clamp(f64::MIN_POSITIVE, 0.5);
     if degrees >= MIN_NORMAL_DEGREES {
@@ -66,31 +66,33 @@ pub struct VarianceEstimate {
     pub value: f64,
     /// Its degrees of freedom.
     pub degrees: f64,
-    /// The group of similar variances that it belongs to.
+    /// The number of the group of similar variances to which the variance belongs.
     pub group: usize,
-    /// A covariate that correlates with the variance: the logarithm of another variance.
+    /// A quantity that correlates with the logarithm of the variance, such as the logarithm of
+    /// another variance.
     pub covariate: f64,
 }
 
-/// The least size of a group for an estimate of the similarity of its variances. *Judgement*: two
-/// show almost no scatter.
+/// The least size of a group whose variances are shrunk. *Judgement*: the scatter of two variances
+/// says little about their similarity.
 const MIN_GROUP_SIZE: usize = 3;
-/// The largest number of degrees of freedom of the prior. *Judgement*.
+/// The largest number of degrees of freedom of the prior distribution of variances. *Judgement*.
 const MAX_PRIOR_DEGREES: f64 = 40.0;
-/// Standard errors by which the estimated variation between variances is increased, because few
-/// variances give an imprecise estimate, and underestimates cause false positives. *Computed*: by
-/// simulation, so that false positives are as frequent as intended
-/// under other distributions of the variances.
+/// The number of standard errors by which the estimated variation between variances is increased,
+/// because few variances give an imprecise estimate, and underestimates cause false positives.
+/// *Computed*: by simulation, so that false positives are as frequent as intended under other
+/// distributions of the variances.
 const VARIATION_MARGIN: f64 = 0.7;
-/// The largest slope of the logarithm of the variance over its covariate: proportionality.
-/// *Computed*.
+/// The largest slope of the logarithm of the variance over its covariate. *Computed*: with this
+/// slope, the variance is proportional to the other variance.
 const MAX_SLOPE: f64 = 1.0;
 
 /// Empirical Bayes shrinkage of variances towards their group. The prior of a variance is a scaled
 /// inverse chi-square distribution (G. K. Smyth, Linear models and empirical Bayes methods for
 /// assessing differential expression in microarray experiments, Statistical Applications in
 /// Genetics and Molecular Biology 3, 2004, sections 3 to 6), with one level for each group and a
-/// common slope over the covariate. Zero variances and variances of small groups are unchanged.
+/// common slope over the covariate. Returns each shrunk variance with its degrees of freedom. Zero
+/// variances and variances of small groups are unchanged.
 pub fn shrink(variances: &[VarianceEstimate]) -> Vec<(f64, f64)> {
     let usable = |variance: &VarianceEstimate| {
         variance.value > 0.0
@@ -205,7 +207,8 @@ fn trigamma(mut x: f64) -> f64 {
     sum + 1.0 / x + square / 2.0 + square / x * (1.0 / 6.0 - square * (1.0 / 30.0 - square / 42.0))
 }
 
-/// The inverse of the trigamma function, limited to `most`.
+/// The inverse of the trigamma function, limited to `most`; `most` for values that are not
+/// positive.
 fn inverse_trigamma(value: f64, most: f64) -> f64 {
     if value.is_nan() || value <= trigamma(most) {
         return most;
@@ -281,16 +284,17 @@ mod tests {
         assert_eq!(inverse_trigamma(-1.0, 100.0), 100.0);
     }
 
-    fn normal(random: &mut StdRng) -> f64 {
+    /// An approximately normal random number: the sum of twelve uniform ones.
+    fn draw_normal(random: &mut StdRng) -> f64 {
         (0..12).map(|_| random.random::<f64>()).sum::<f64>() - 6.0
     }
 
-    /// Estimates of variances with four degrees of freedom; `truth` holds the true standard
+    /// Estimates variances with four degrees of freedom; `truth` holds the true standard
     /// deviations.
-    fn estimated(truth: &[f64], random: &mut StdRng) -> Vec<VarianceEstimate> {
+    fn estimate_variances(truth: &[f64], random: &mut StdRng) -> Vec<VarianceEstimate> {
         let estimate = |deviation: &f64| {
             let value = (0..4)
-                .map(|_| (deviation * normal(random)).powi(2))
+                .map(|_| (deviation * draw_normal(random)).powi(2))
                 .sum::<f64>()
                 / 4.0;
             VarianceEstimate {
@@ -303,7 +307,7 @@ mod tests {
         truth.iter().map(estimate).collect()
     }
 
-    /// The median prior degrees of freedom over all draws.
+    /// The median, over 41 draws, of the degrees of freedom of the first variance after shrinkage.
     fn degrees(draw: impl Fn(&mut StdRng) -> Vec<VarianceEstimate>) -> f64 {
         let mut random = StdRng::seed_from_u64(3);
         let mut degrees: Vec<f64> = (0..41).map(|_| shrink(&draw(&mut random))[0].1).collect();
@@ -313,23 +317,23 @@ mod tests {
 
     #[test]
     fn similar_variances_are_pooled() {
-        let similar = degrees(|random| estimated(&[2.0; 40], random));
+        let similar = degrees(|random| estimate_variances(&[2.0; 40], random));
         assert!(similar > 15.0, "{similar}");
         let truth: Vec<f64> = (0..40).map(|at| 10_f64.powi(at % 5)).collect();
-        let dissimilar = degrees(|random| estimated(&truth, random));
+        let dissimilar = degrees(|random| estimate_variances(&truth, random));
         assert!(dissimilar < 6.0, "{dissimilar}");
-        let hinted = degrees(|random| {
-            let with_hint = |(variance, truth): (VarianceEstimate, &f64)| VarianceEstimate {
+        let with_covariates = degrees(|random| {
+            let add_covariate = |(variance, truth): (VarianceEstimate, &f64)| VarianceEstimate {
                 covariate: 2.0 * truth.ln(),
                 ..variance
             };
-            estimated(&truth, random)
+            estimate_variances(&truth, random)
                 .into_iter()
                 .zip(&truth)
-                .map(with_hint)
+                .map(add_covariate)
                 .collect()
         });
-        assert!(hinted > 9.0, "{hinted}");
+        assert!(with_covariates > 9.0, "{with_covariates}");
     }
 
     #[test]

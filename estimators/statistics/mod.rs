@@ -1,5 +1,5 @@
-//! Order statistics and intervals of slices. The interval of a result combines the variation
-//! between processes and the systematic uncertainties in quadrature.
+//! Computes means, quantiles and confidence intervals. The interval of a result combines the
+//! variation between processes and the systematic uncertainties in quadrature.
 
 pub mod hypotheses;
 pub mod phasors;
@@ -28,8 +28,8 @@ pub fn sorted(values: impl Numbers) -> Vec<f64> {
     sorted
 }
 
-/// The quantile of a sorted slice, interpolated linearly between neighbours; `None` for an empty
-/// one.
+/// The quantile of a sorted slice, interpolated linearly between neighbours; `None` if the slice is
+/// empty.
 pub fn quantile(sorted: &[f64], probability: f64) -> Option<f64> {
     let last = sorted.len().checked_sub(1)?;
     let position = probability.clamp(0.0, 1.0) * last as f64;
@@ -67,14 +67,16 @@ pub fn midmean(values: impl Numbers) -> Option<f64> {
     midmean_without_highest(values, 0.0)
 }
 
-/// The midmean of all values except the highest `highest_share` share.
+/// The midmean of all values except the highest, which are left out up to the share `highest_share`
+/// of all values.
 pub fn midmean_without_highest(values: impl Numbers, highest_share: f64) -> Option<f64> {
     let sorted = without_highest(values, highest_share);
     let cut = sorted.len() / 4;
     mean(&sorted[cut..sorted.len() - cut])
 }
 
-/// All values except the highest `highest_share` share, sorted.
+/// The values in ascending order, without the highest, whose share `highest_share` is limited to 90
+/// %.
 fn without_highest(values: impl Numbers, highest_share: f64) -> Vec<f64> {
     let mut sorted = sorted(values);
     let count = sorted.len();
@@ -82,14 +84,16 @@ fn without_highest(values: impl Numbers, highest_share: f64) -> Vec<f64> {
     sorted
 }
 
-/// The mean of all values except the highest `highest_share` share. Unlike the midmean, it averages
-/// quantisation even if the steps are as large as the variation of the values.
+/// The mean of all values except the highest, which are left out up to the share `highest_share` of
+/// all values. Unlike the midmean, it averages quantisation even if the steps are as large as the
+/// variation of the values.
 pub fn mean_without_highest(values: impl Numbers, highest_share: f64) -> Option<f64> {
     mean(without_highest(values, highest_share))
 }
 
-/// The number of standard deviations on either side that includes `confidence` of a normal
-/// distribution: 1.960 for 0.95. The confidence is limited to the range from 0 to 1 - 1e-9.
+/// The number of standard deviations on either side of the mean that includes the share
+/// `confidence` of a normal distribution: 1.960 for 0.95. The confidence is limited to the range
+/// from 0 to 1 - 1e-9.
 pub fn normal_quantile(confidence: f64) -> f64 {
     Normal::standard().inverse_cdf(upper_probability(confidence))
 }
@@ -102,13 +106,13 @@ pub fn student_quantile(confidence: f64, degrees: usize) -> f64 {
     })
 }
 
-/// The probability below the upper end of a central interval.
+/// The probability of values below the upper end of the central interval with this confidence.
 fn upper_probability(confidence: f64) -> f64 {
     0.5 + confidence.clamp(0.0, 1.0 - 1e-9) / 2.0
 }
 
-/// Bisects the interval between `low` and `high` a number of times to find the point up to which
-/// `is_below` holds.
+/// Bisects the interval from `low` to `high` to find the point up to which `is_below` holds.
+/// Returns the ends of the interval that contains this point after `halvings` bisections.
 pub fn bisect(
     (mut low, mut high): (f64, f64),
     halvings: u32,
@@ -132,22 +136,21 @@ pub fn standard_deviation(values: &[f64]) -> Option<f64> {
     (values.len() > 1).then(|| (squares / (values.len() - 1) as f64).sqrt())
 }
 
-/// The confidence of all intervals.
-/// *Definition*: convention.
+/// The confidence of all intervals. *Definition*: convention.
 pub const CONFIDENCE: f64 = 0.95;
 /// Standard deviations on either side of the mean that include 95 % of a normal distribution.
 /// *Chance*: the normal distribution.
 pub const Z: f64 = 1.96;
 
-/// The 95 % confidence interval from one value for each process: Student's t around the mean. The
-/// value is the midmean, because processes often form two or three groups, for example by the
-/// address of their code, and a median jumps between groups. If a few processes are outliers, the
-/// two means differ, and the interval includes the interval around each of them. A single process
-/// has an infinite interval.
-pub fn mean_over_processes(figures: impl Numbers) -> Option<Interval> {
-    let figures: Vec<f64> = floats(figures).collect();
-    let (value, centre, count) = (midmean(&figures)?, mean(&figures)?, figures.len());
-    let ends = standard_deviation(&figures).map(|deviation| {
+/// The midmean of one value for each process, with a 95 % confidence interval by Student's t. The
+/// midmean is used because processes often form two or three groups, for example by the address of
+/// their code, and a median jumps between groups. If a few processes are outliers, midmean and mean
+/// differ, and the interval includes the interval around each of the two. The interval of a single
+/// process is unbounded. `None` without values.
+pub fn mean_over_processes(values: impl Numbers) -> Option<Interval> {
+    let values: Vec<f64> = floats(values).collect();
+    let (value, centre, count) = (midmean(&values)?, mean(&values)?, values.len());
+    let ends = standard_deviation(&values).map(|deviation| {
         let half = student_quantile(CONFIDENCE, count - 1) * deviation / (count as f64).sqrt();
         (centre.min(value) - half, centre.max(value) + half)
     });
@@ -155,8 +158,8 @@ pub fn mean_over_processes(figures: impl Numbers) -> Option<Interval> {
 }
 
 impl Interval {
-    /// Widens the interval by systematic errors common to all processes, in quadrature; each value
-    /// of `alternatives` is an alternative value.
+    /// Widens the interval by systematic errors common to all processes, in quadrature. Each of
+    /// `alternatives` is the value that the result has with one of these errors.
     pub fn widened(self, alternatives: impl Numbers) -> Self {
         let shifts = floats(alternatives).map(|other| other - self.value);
         let (mut down, mut up) = (
@@ -174,20 +177,21 @@ impl Interval {
         }
     }
 
-    /// Extends the interval to include the same interval around each of `others`: only one of
-    /// several explanations is true, and all are equally uncertain.
+    /// Extends the interval to include an interval of the same width around each of `others`, the
+    /// results of other explanations: only one explanation is true, and all are equally uncertain.
     pub fn covering_alternatives(self, others: impl Numbers) -> Self {
         let (below, above) = (self.value - self.low, self.high - self.value);
         let others = floats(others).filter(|other| other.is_finite());
-        others.fold(self, |whole, other| Self {
-            low: whole.low.min(other - below),
-            high: whole.high.max(other + above),
-            ..whole
+        others.fold(self, |union, other| Self {
+            low: union.low.min(other - below),
+            high: union.high.max(other + above),
+            ..union
         })
     }
 
-    /// Widens the interval of a share counted in `samples` samples (Wilson, JASA 22, 1927). Even if
-    /// the share is 0 or 1 among the samples, the true share may differ.
+    /// Widens the interval of a share by the error of counting it in `samples` samples (E. B.
+    /// Wilson, JASA 22, 1927). Even if the share among the samples is 0 or 1, the true share may
+    /// differ.
     pub fn with_counting_error(self, samples: f64) -> Self {
         let (share, z) = (self.value.clamp(0.0, 1.0), Z * Z / samples.max(1.0));
         let centre = (share + z / 2.0) / (1.0 + z);
@@ -199,19 +203,19 @@ impl Interval {
         }
     }
 
-    /// Limits the value and its interval to the range from `least` to `most`.
+    /// Limits the value and its interval to the range from `least` to `most`; infinite ends stay.
     pub fn within(self, least: f64, most: f64) -> Self {
-        let keep = |figure: f64| figure.clamp(least, most);
-        let end = |end: f64| if end.is_finite() { keep(end) } else { end };
+        let limit = |value: f64| value.clamp(least, most);
+        let limit_end = |end: f64| if end.is_finite() { limit(end) } else { end };
         Self {
-            value: keep(self.value),
-            low: end(self.low),
-            high: end(self.high),
+            value: limit(self.value),
+            low: limit_end(self.low),
+            high: limit_end(self.high),
         }
     }
 }
 
-/// Two groups of processes.
+/// The costs of processes that form two groups.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Regimes {
     /// Mean of the processes with lower cost.
@@ -222,8 +226,9 @@ pub struct Regimes {
     pub processes: [usize; 2],
 }
 
-/// Returns two groups of processes if they are separated by a gap that is wider than either group.
-pub fn regimes(figures: &[f64]) -> Option<Regimes> {
+/// Separates the values of processes into two groups. `None` unless the gap between the groups is
+/// clearly wider than either group.
+pub fn find_regimes(values: &[f64]) -> Option<Regimes> {
     /// The least ratio of the gap to the wider group. *Judgement*.
     const MIN_GAP_RATIO: f64 = 1.5;
     /// The least width of the gap, relative to the value; smaller gaps are within the usual
@@ -232,16 +237,16 @@ pub fn regimes(figures: &[f64]) -> Option<Regimes> {
     /// The least number of processes in the smaller group: a single process may have been
     /// disturbed. *Judgement*.
     const MIN_GROUP_PROCESSES: usize = 2;
-    let sorted = sorted(figures);
+    let sorted = sorted(values);
     let gap = |at: &usize| sorted[*at] - sorted[*at - 1];
     let at = (MIN_GROUP_PROCESSES..(sorted.len() + 1).saturating_sub(MIN_GROUP_PROCESSES))
         .max_by(|a, b| gap(a).total_cmp(&gap(b)))?;
     let (below, above) = sorted.split_at(at);
     let width = |group: &[f64]| group[group.len() - 1] - group[0];
     let (low, high) = (mean(below)?, mean(above)?);
-    let wide = gap(&at) > MIN_GAP_RATIO * width(below).max(width(above))
+    let are_separate = gap(&at) > MIN_GAP_RATIO * width(below).max(width(above))
         && gap(&at) > MIN_RELATIVE_GAP * low.abs();
-    wide.then_some(Regimes {
+    are_separate.then_some(Regimes {
         low,
         high,
         processes: [below.len(), above.len()],
@@ -253,7 +258,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn quantiles_of_the_tables() {
+    fn quantiles_match_tables() {
         for (confidence, quantile) in [
             (0.5, 0.674_490),
             (0.95, 1.959_964),
@@ -347,16 +352,16 @@ mod tests {
     #[test]
     fn separates_two_groups_from_one() {
         assert_eq!(
-            regimes(&[100.0, 115.2, 100.4, 114.8, 100.2]).map(|two| two.processes),
+            find_regimes(&[100.0, 115.2, 100.4, 114.8, 100.2]).map(|found| found.processes),
             Some([3, 2])
         );
         assert_eq!(
-            regimes(&[100.0, 100.3, 100.4, 114.8, 100.2]),
+            find_regimes(&[100.0, 100.3, 100.4, 114.8, 100.2]),
             None,
-            "one alone was disturbed"
+            "only one process was disturbed"
         );
-        assert_eq!(regimes(&[100.0, 101.0, 102.5, 103.0, 104.1]), None);
-        assert_eq!(regimes(&[1.0]), None);
-        assert_eq!(regimes(&[]), None);
+        assert_eq!(find_regimes(&[100.0, 101.0, 102.5, 103.0, 104.1]), None);
+        assert_eq!(find_regimes(&[1.0]), None);
+        assert_eq!(find_regimes(&[]), None);
     }
 }

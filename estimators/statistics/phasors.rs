@@ -1,4 +1,5 @@
-//! Sums of unit vectors: the agreement of the phases of values at a frequency.
+//! Sums unit vectors whose angles are values times a frequency. A sum is long if the values repeat
+//! with this frequency, because their vectors then point in the same direction.
 
 use std::f64::consts::TAU;
 
@@ -18,7 +19,8 @@ impl Complex {
         Self { real, imaginary }
     }
 
-    /// The weighted sum of unit vectors; `parts` holds angles in turns and weights.
+    /// The weighted sum of unit vectors; `parts` holds the angle of each vector, in turns, and its
+    /// weight.
     pub fn sum(parts: impl IntoIterator<Item = (f64, f64)>) -> Self {
         let add = |sum: Self, (turns, weight)| sum.plus(Self::unit(turns), weight);
         parts.into_iter().fold(Self::default(), add)
@@ -29,12 +31,12 @@ impl Complex {
         self.real.hypot(self.imaginary)
     }
 
-    /// Its angle, in turns.
+    /// The angle, in turns.
     pub fn turns(self) -> f64 {
         self.imaginary.atan2(self.real) / TAU
     }
 
-    /// Adds `weight` times `other`.
+    /// The sum with `weight` times `other`.
     pub fn plus(self, other: Self, weight: f64) -> Self {
         Self {
             real: self.real + weight * other.real,
@@ -42,7 +44,8 @@ impl Complex {
         }
     }
 
-    /// Multiplies by a unit vector, which rotates by its angle.
+    /// The product with `other`. Multiplication by a unit vector rotates by the angle of that
+    /// vector.
     pub fn times(self, other: Self) -> Self {
         Self {
             real: self.real * other.real - self.imaginary * other.imaginary,
@@ -51,21 +54,24 @@ impl Complex {
     }
 }
 
-/// Endless iterator over the sums of unit vectors at equidistant frequencies. Each vector is
-/// rotated, which takes a tenth of the time of a sine.
+/// Endless iterator over the sums of unit vectors at equidistant frequencies. From one frequency to
+/// the next each vector is rotated, which takes a tenth of the time of a sine.
 pub struct Sweep<'a> {
     /// Values with their weights.
     values: &'a [(f64, f64)],
+    /// The first frequency, in turns per unit of the values.
     first: f64,
+    /// The distance between two frequencies.
     stride: f64,
+    /// The number of frequencies returned so far.
     number: usize,
-    /// For each value: its unit vector, and its rotation per frequency.
+    /// For each value: its unit vector, and the rotation of that vector per frequency.
     vectors: Vec<[Complex; 2]>,
 }
 
 impl<'a> Sweep<'a> {
-    /// The number of frequencies after which unit vectors are recomputed. *Numerical*: their
-    /// error is then 1e-14.
+    /// The number of frequencies after which unit vectors are recomputed. *Numerical*: the error of
+    /// rotation is then 1e-14.
     const FREQUENCIES_PER_RECOMPUTATION: usize = 64;
 
     /// Starts at the frequency `first`.

@@ -1,5 +1,5 @@
-//! Quantiles over fresh processes: the mean over processes of the quantile of an infinitely long
-//! process, with an interval.
+//! Estimates quantiles over processes: the mean over all possible processes of the quantile that an
+//! infinitely long process would have, with an interval.
 //!
 //! Processes differ in the location of their values, estimated by the median of each process. A
 //! high quantile requires more values than a process has, so the values of all processes are pooled
@@ -13,26 +13,28 @@ use crate::statistics::{
     CONFIDENCE, bisect, mean, mean_over_processes, median, quantile, sorted, standard_deviation,
 };
 
-/// The p-value below which processes are different. *Judgement*.
+/// The p-value below which differences between processes are not attributed to chance. *Judgement*.
 const MIN_EQUAL_P_VALUE: f64 = 0.03;
 
-/// The least number of values for the interval of a median. *Chance*: all of five values lie on
-/// one side of the median in 6 of 100 cases.
+/// The least number of values for the interval of a median. *Chance*: all of five values lie on one
+/// side of the true median in 6 of 100 cases.
 const MIN_MEDIAN_VALUES: usize = 6;
 
-/// The median; `processes` holds the values of each process.
+/// Returns the median with its interval, which is unbounded for too few values; `processes` holds
+/// the values of each process. `None` without values.
 pub fn median_over_processes(processes: &[Vec<f64>]) -> Option<Interval> {
     let found = mean_over_processes(processes.iter().filter_map(median))?;
-    let enough = processes.iter().flatten().count() >= MIN_MEDIAN_VALUES;
-    Some(if enough {
+    let has_interval = processes.iter().flatten().count() >= MIN_MEDIAN_VALUES;
+    Some(if has_interval {
         found
     } else {
         Interval::unbounded(found.value)
     })
 }
 
-/// A quantile, if there are at least `min_values` values; `processes` holds the values of each
-/// process, of which each `dependent_values` consecutive values are dependent.
+/// Returns a quantile with its interval, which is unbounded for a single process. `processes` holds
+/// the values of each process; `dependent_values` consecutive values count as one, because they
+/// depend on each other. `None` with fewer than `min_values` values.
 pub fn quantile_over_processes(
     processes: &[Vec<f64>],
     probability: f64,
@@ -83,7 +85,8 @@ fn share_between_processes(processes: &[Vec<f64>], medians: &[f64]) -> f64 {
     }
 }
 
-/// Returns whether the sum of squared standardised deviations is consistent with chance.
+/// Returns whether a sum of squared standardised deviations with `degrees` degrees of freedom is
+/// consistent with chance (chi-square test).
 fn is_consistent_with_chance(squares: f64, degrees: f64) -> bool {
     // Without degrees of freedom, or without any scatter, there is no difference.
     checked_gamma_ur(degrees / 2.0, squares / 2.0).is_ok_and(|chance| chance >= MIN_EQUAL_P_VALUE)
@@ -92,7 +95,7 @@ fn is_consistent_with_chance(squares: f64, degrees: f64) -> bool {
 
 /// The quantile of the pooled values, with an interval between fractional order statistics (Hutson,
 /// *Calculating nonparametric confidence intervals for quantiles using fractional order
-/// statistics*, Journal of Applied Statistics 26, 1999). If the share of values beyond the quantile
+/// statistics*, Journal of Applied Statistics 26, 1999). If the share of values above the quantile
 /// varies between processes by more than chance, the effective number of values is smaller.
 fn pooled_quantile(
     processes: &[Vec<f64>],
@@ -116,8 +119,8 @@ fn pooled_quantile(
     })
 }
 
-/// The rank of the order statistic that is below the quantile with the probability `chance`, as a
-/// share of `count`.
+/// The rank of the order statistic, among `count` values, that is below the quantile for
+/// `probability` with the probability `chance`, as a share of `count + 1`.
 fn order_statistic_share(count: f64, probability: f64, chance: f64) -> f64 {
     // The higher an order statistic, the lower the probability that it is below the quantile.
     let (low, high) = bisect((0.0, 1.0), 50, |share| {
@@ -130,7 +133,8 @@ fn order_statistic_share(count: f64, probability: f64, chance: f64) -> f64 {
     f64::midpoint(low, high)
 }
 
-/// The overdispersion between processes of the share of values beyond `value`; 1 if there is none.
+/// The overdispersion between processes of the number of values above `value`, the quantile for
+/// `probability`; 1 if chance explains their variation.
 fn dispersion(processes: &[Vec<f64>], value: f64, probability: f64) -> f64 {
     let each = processes.iter().map(|values| {
         let beyond = values.iter().filter(|other| **other > value).count();
@@ -153,8 +157,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn order_statistics_of_the_tables() {
-        // The median of 100 values lies between the 40.6th and the 60.4th, in shares of 101.
+    fn order_statistics_match_tables() {
+        // The median of 100 values lies between the order statistics of rank 40.75 and 60.25, which
+        // are these shares of 101.
         let [low, high] = [0.975, 0.025].map(|chance| order_statistic_share(100.0, 0.5, chance));
         assert!(
             (low - 0.4035).abs() < 0.002 && (high - 0.5965).abs() < 0.002,

@@ -6,45 +6,46 @@ use super::mixture::Mixture;
 use crate::distribution::cells::{Cells, Cluster};
 use crate::distribution::moments::Moments;
 
-/// Error of the modelled shares in addition to sampling error, because phases are not perfectly
-/// random and no model distribution is exact. *Judgement*.
+/// Error of the modelled shares in addition to sampling error. *Judgement*: phases are not
+/// perfectly random and no model distribution is exact.
 const SHARE_MODEL_ERROR: f64 = 0.003;
 /// The least share of samples in the main cluster for which the moments from batches apply to this
 /// cluster. *Default*: moves no figure; batches hold all clusters.
 const MIN_MAIN_SHARE: f64 = 0.98;
-/// Variances of the cost of a call below this, in squared steps, change no result. *Judgement*.
+/// A cost whose variance is below this, in squared steps, counts as constant. *Judgement*: so small
+/// a variance changes no result.
 const MAX_CONSTANT_VARIANCE: f64 = 1e-3;
-/// The least decrease of the misfit for which a model with blur is chosen: two for each of its two
-/// parameters (Akaike information criterion). A blur cannot be negative, so chance alone would
-/// always produce some. *Chance*.
+/// The least decrease of the misfit for which a model with blur is chosen: two for each of the two
+/// parameters of the blur (Akaike information criterion). *Chance*: even for a constant cost, the
+/// best fit has some blur.
 const MIN_BLUR_GAIN: f64 = 4.0;
-/// Decreases of the misfit below this count as none, because only differences of several units
-/// matter. *Numerical*.
+/// Smaller decreases of the misfit do not continue a search. *Numerical*: only differences of
+/// several units decide between models.
 const MIN_MISFIT_DECREASE: f64 = 0.02;
 /// The largest number of rounds of the coordinate search. *Numerical*.
 const MAX_ROUNDS: usize = 40;
 /// The search ends when all strides are shorter than this, in steps. *Numerical*: less than half of
 /// `MODEL_ERROR_STEPS`.
 const MIN_STRIDE_STEPS: f64 = 2e-3;
-/// The largest standard error of the variance from batches, in squared steps, with which a search
-/// starts from this variance. *Numerical*.
+/// The largest standard error of the variance from batches, in squared steps, at which a search
+/// starts from that variance instead of the variance of the samples. *Numerical*.
 const MAX_START_VARIANCE_ERROR: f64 = 0.1;
 /// The least variance of levels, in squared steps, in excess of the variance due to quantisation,
 /// that allows an estimate of the skewness. *Numerical*.
 pub const MIN_SKEWNESS_VARIANCE: f64 = 0.05;
-/// The skewness of a model distribution with a smaller variance, in squared steps, is not
-/// observable. *Judgement*.
+/// The largest variance of a model distribution, in squared steps, at which its skewness is not
+/// observable and adds nothing to the misfit. *Judgement*.
 const MAX_UNOBSERVABLE_VARIANCE: f64 = 1e-4;
-/// The least share of samples in a second peak from which a search begins. *Default*: moves no
-/// figure.
+/// The least share of samples in a second peak at which a search for two costs starts. *Default*:
+/// moves no figure.
 const MIN_PEAK_SHARE: f64 = 0.01;
 /// Prior mean and standard deviation of the skewness, used if the samples do not determine it.
 /// Costs have a lower limit, so their distribution is skewed to the right. *Judgement*: between a
 /// normal distribution (0) and an exponential one (2).
 const PRIOR_SKEWNESS: (f64, f64) = (1.0, 0.7);
 
-/// The least standard deviation from which a search for two costs begins, in steps: the search
-/// could not separate two equal costs. *Numerical*.
+/// The least standard deviation with which a search for two costs starts, in steps. *Numerical*: a
+/// search that starts from two equal costs cannot separate them.
 const MIN_START_DEVIATION: f64 = 0.05;
 
 /// A model distribution and its *misfit*: the sum of squared differences between expected and
@@ -62,7 +63,7 @@ type Strides = [f64; 6];
 pub struct Data<'a> {
     cluster: &'a Cluster,
     moments: Moments,
-    /// Variances of the shares.
+    /// The variance of each share in `cluster.shares`.
     variances: Vec<f64>,
 }
 
@@ -95,7 +96,7 @@ impl<'a> Data<'a> {
         let (mean, variance, skewness) = self.sample_moments();
         let known = self.moments.skewness.map(|(skewness, _)| skewness);
         let start = Mixture::one_cost(mean, variance.sqrt(), known.unwrap_or(skewness));
-        let constant = self.fit_of(Mixture::one_constant_cost(mean));
+        let constant = self.with_misfit(Mixture::one_constant_cost(mean));
         let varied = self.coordinate_search(start, [0.05, 0.0, 0.0, 0.1, 0.1, 0.1]);
         if constant.misfit <= varied.misfit + MIN_BLUR_GAIN {
             constant
@@ -104,17 +105,17 @@ impl<'a> Data<'a> {
         }
     }
 
-    /// Fits a single constant cost. `None` unless it explains all samples and the batches show no
-    /// variation; every other model would then give the same result.
+    /// Fits a single constant cost. `None` unless a constant cost explains all samples and the
+    /// batches show no variation. If it does, every other model would give the same result.
     pub fn fit_constant_cost(&self) -> Option<Fit> {
         let [mean, second, _] = self.cluster.moments();
         // A constant cost shows at no more than two levels, with a variance of at most a quarter of
         // a squared step.
         let (variance, error) = self.moments.variance;
-        let steady =
+        let is_constant =
             error.is_finite() && variance + 2.0 * error < MAX_CONSTANT_VARIANCE && second < 0.26;
-        steady
-            .then(|| self.fit_of(Mixture::one_constant_cost(mean)))
+        is_constant
+            .then(|| self.with_misfit(Mixture::one_constant_cost(mean)))
             .filter(|fit| fit.misfit < MIN_BLUR_GAIN)
     }
 
@@ -147,7 +148,7 @@ impl<'a> Data<'a> {
             .flatten()
             .map(|start| self.coordinate_search(start, [0.1, 0.1, 0.05, 0.0, 0.0, 0.0]));
         let constant_costs =
-            least_misfit(constant_costs).unwrap_or_else(|| self.fit_of(by_moments));
+            least_misfit(constant_costs).unwrap_or_else(|| self.with_misfit(by_moments));
         // Assign half of the variance to the blur of each cost.
         let half_spread = Mixture::two_costs(
             mean,
@@ -224,7 +225,8 @@ impl<'a> Data<'a> {
         })
     }
 
-    fn fit_of(&self, model: Mixture) -> Fit {
+    /// Returns the model with its misfit.
+    fn with_misfit(&self, model: Mixture) -> Fit {
         Fit {
             model,
             misfit: self.misfit(&model),
@@ -235,7 +237,7 @@ impl<'a> Data<'a> {
     /// the weight, the standard deviation of the normal blur, the mean of the tail, and the mean of
     /// the tail at constant variance.
     fn coordinate_search(&self, start: Mixture, mut strides: Strides) -> Fit {
-        let mut best = self.fit_of(start);
+        let mut best = self.with_misfit(start);
         for _ in 0..MAX_ROUNDS {
             let mut improved = false;
             for (parameter, stride) in strides
@@ -244,7 +246,7 @@ impl<'a> Data<'a> {
                 .filter(|(_, stride)| *stride > 0.0)
             {
                 for delta in [-stride, stride] {
-                    let next = self.fit_of(change_parameter(best.model, parameter, delta));
+                    let next = self.with_misfit(change_parameter(best.model, parameter, delta));
                     if next.misfit < best.misfit {
                         improved |= best.misfit - next.misfit > MIN_MISFIT_DECREASE;
                         best = next;
@@ -261,6 +263,7 @@ impl<'a> Data<'a> {
         best
     }
 
+    /// The misfit of a model to the shares and moments.
     fn misfit(&self, model: &Mixture) -> f64 {
         let mut before = [
             model.integral(self.cluster.first - 1.0),
@@ -307,6 +310,7 @@ fn least_misfit(fits: impl Iterator<Item = Fit>) -> Option<Fit> {
     fits.min_by(|a, b| a.misfit.total_cmp(&b.misfit))
 }
 
+/// Changes one of the parameters of [`Data::coordinate_search`] by `delta`.
 fn change_parameter(mut model: Mixture, parameter: usize, delta: f64) -> Mixture {
     match parameter {
         0 if model.weight == 0.0 => model.locations = [model.locations[0] + delta; 2],
@@ -314,8 +318,8 @@ fn change_parameter(mut model: Mixture, parameter: usize, delta: f64) -> Mixture
         1 => model.locations[1] += delta,
         2 => model.weight = (model.weight + delta).clamp(0.001, 0.999),
         3 => model.normal = (model.normal + delta).max(0.0),
-        // Parameters 4 and 5 keep the mean of the distribution; parameter 5 also keeps the
-        // variance.
+        // Parameters 4 and 5 are the mean of the tail. Both keep the mean of the distribution;
+        // parameter 5 also keeps its variance.
         5 => {
             let blur = model.normal.hypot(model.tail);
             let tail = (model.tail + delta).clamp(0.0, blur);

@@ -8,18 +8,19 @@ use statrs::function::erf::erfc;
 /// A mixture of one or two costs with a common blur.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Mixture {
-    /// Locations of the two costs. The mean of each component is its location plus `tail`.
+    /// Locations of the two costs, in steps. The mean of each blurred cost is its location plus
+    /// `tail`.
     pub locations: [f64; 2],
     /// The share of the second cost.
     pub weight: f64,
-    /// Standard deviation of the normal distribution.
+    /// Standard deviation of the normal part of the blur, in steps.
     pub normal: f64,
-    /// Mean of the exponential distribution.
+    /// Mean of the exponential part of the blur, in steps.
     pub tail: f64,
 }
 
-/// A blur shorter than this share of a step, or of the other blur, is ignored, because the closed
-/// form would suffer from cancellation. *Numerical*.
+/// The normal or the exponential part of a blur is ignored if it is shorter than this share of a
+/// step, or of the sum of both parts. *Numerical*: the closed form would suffer from cancellation.
 const NEGLIGIBLE_BLUR: f64 = 0.02;
 
 impl Mixture {
@@ -50,7 +51,7 @@ impl Mixture {
 
     /// Two constant costs whose mixture has the given mean, standard deviation and skewness.
     pub fn two_costs(mean: f64, deviation: f64, skewness: f64) -> Self {
-        // skewness = (1 − 2w) / √(w (1 − w)) for the weight w of the more expensive one.
+        // skewness = (1 − 2w) / √(w (1 − w)) for the weight w of the higher cost.
         let weight = 0.5 - skewness / (2.0 * (4.0 + skewness * skewness).sqrt());
         let distance = deviation / (weight * (1.0 - weight)).sqrt();
         let first = mean - weight * distance;
@@ -82,10 +83,10 @@ impl Mixture {
         weight * (1.0 - weight) * (1.0 - 2.0 * weight) * distance.powi(3) + 2.0 * self.tail.powi(3)
     }
 
-    /// The same distribution, shifted by `by` steps.
-    pub fn shifted(self, by: f64) -> Self {
+    /// The same distribution, shifted up by `steps`.
+    pub fn shifted(self, steps: f64) -> Self {
         Self {
-            locations: self.locations.map(|location| location + by),
+            locations: self.locations.map(|location| location + steps),
             ..self
         }
     }
@@ -143,8 +144,7 @@ impl Mixture {
         } else {
             let ratio = normal / tail;
             let shift = above / normal - ratio;
-            // Far below the location this is the product of a huge and a tiny number; the result is
-            // almost zero.
+            // Far below the location, the product of a huge and a tiny number is almost zero.
             let exponent = ratio * ratio / 2.0 - above / tail;
             let product = if shift < -7.0 {
                 0.0

@@ -46,28 +46,28 @@ const MODEL_KINDS: [ModelKind; MODEL_COUNT] = [
 const MODEL_COUNT: usize = 3;
 /// The number of parameters of each kind: location, normal blur and tail; two locations and a
 /// weight; all five. *Computed*: their number.
-const PARAMETERS: [f64; MODEL_COUNT] = [3.0, 3.0, 5.0];
-/// The decrease of the misfit that a superfluous parameter causes on average (Akaike information
-/// criterion), used when models are compared. *Chance*.
+const PARAMETER_COUNTS: [f64; MODEL_COUNT] = [3.0, 3.0, 5.0];
+/// The penalty for each parameter when models that explain the samples equally well are searched
+/// for: twice the decrease of the misfit that a superfluous parameter causes on average (Akaike
+/// information criterion). *Chance*.
 const AKAIKE_PENALTY: f64 = 2.0;
 /// A model whose misfit, with the penalty for parameters, is worse by less than this explains the
 /// samples equally well: twice the logarithm of a likelihood ratio of 20. *Chance*.
 const MAX_MISFIT_EXCESS: f64 = 6.0;
-/// The number of processes whose evidence against a model counts in full. *Judgement*: no model is
-/// exact.
+/// The number of processes up to which `MAX_MISFIT_EXCESS` applies; it grows in proportion with
+/// more processes. *Judgement*: no model is exact, so many processes always show some misfit.
 const MAX_EVIDENCE_PROCESSES: f64 = 5.0;
 /// The variance, in squared steps, above which interpolation is as good as a model. *Computed*:
-/// quantisation adds a sixth of a squared step, which is a twelfth of this.
+/// quantisation adds a sixth of a squared step, which is a twelfth of this variance.
 pub const MIN_INTERPOLATED_VARIANCE: f64 = 2.0;
 /// The least number of samples within a range for which their share is counted; with fewer samples
-/// the share is computed from the density. *Chance*: 60 samples determine a share to
-/// 13 %.
+/// the share is computed from the density. *Chance*: 60 samples determine a share to 13 %.
 const MIN_COUNTED_SAMPLES: f64 = 60.0;
 /// The penalty for each parameter in each process when the model is chosen: 1.5 times the Akaike
 /// penalty. Models with two costs pay for one more parameter than they have. *Judgement*.
 const SELECTION_PENALTY: f64 = 3.0;
-/// The additional decrease of the misfit, over all processes, that is required of two costs.
-/// *Default*: moves no figure; a likelihood ratio of 150.
+/// The additional decrease of the misfit, summed over all processes, for which two costs are
+/// chosen. *Default*: moves no figure; a likelihood ratio of 150.
 const MIN_TWO_COST_GAIN: f64 = 10.0;
 /// A model explains the samples if its misfit is at most this many times the expected misfit.
 /// *Default*: moves no figure.
@@ -101,17 +101,18 @@ pub struct ModelChoice {
 }
 
 impl Fits {
-    /// Fits all models to samples in ticks of a timer that moves in steps of `step` ticks, and to
-    /// the moments `fitted`. `moments` are the moments of the cost of an invocation from batches,
-    /// used for the feasible range. Both are in steps. `None` without samples.
+    /// Fits all models to samples and to the moments `fitted_moments`. The samples are in ticks of
+    /// a timer that moves in steps of `step` ticks. `moments` are the moments of the cost of an
+    /// invocation from batches, used for the feasible range. All moments are in steps. `None`
+    /// without samples.
     pub fn from_samples(
         samples: &[i64],
         step: f64,
         moments: Moments,
-        fitted: Moments,
+        fitted_moments: Moments,
     ) -> Option<Self> {
         let cells = Cells::from_samples(samples, step)?;
-        let models = Data::new(&cells, fitted).map(|data| {
+        let models = Data::new(&cells, fitted_moments).map(|data| {
             if let Some(constant) = data.fit_constant_cost() {
                 return [constant; MODEL_COUNT];
             }
@@ -141,7 +142,7 @@ impl Fits {
             std::array::from_fn(|kind| models.iter().map(|fits| fits[kind].misfit).sum());
         let processes = all.len() as f64;
         let score = |kind: ModelKind, penalty: f64| {
-            misfits[kind as usize] + penalty * processes * PARAMETERS[kind as usize]
+            misfits[kind as usize] + penalty * processes * PARAMETER_COUNTS[kind as usize]
         };
         // Two costs are chosen only if they explain more than one cost does.
         let selection_score = |kind: ModelKind| {
@@ -158,7 +159,9 @@ impl Fits {
             .unwrap_or(ModelKind::OneCost);
         let max_misfit: f64 = all
             .iter()
-            .map(|fits| MAX_MISFIT_RATIO * (fits.cells.significant_levels() as f64 + PARAMETERS[0]))
+            .map(|fits| {
+                MAX_MISFIT_RATIO * (fits.cells.significant_levels() as f64 + PARAMETER_COUNTS[0])
+            })
             .sum();
         if misfits[best as usize] > max_misfit {
             return ModelChoice {
@@ -186,8 +189,9 @@ impl Fits {
         }
     }
 
-    /// Returns the range of results that the samples of all processes allow under any distribution;
-    /// `reach` is in ticks. `None` if the cost varies over so many steps that the samples show the
+    /// Returns the range of results that the samples of all processes allow under any distribution.
+    /// `reach` is the distance from the median, in ticks, within which calls are counted. `None` if
+    /// the cost varies over many steps in most processes, because their samples show the
     /// distribution directly.
     pub fn feasible_range(all: &[Self], reach: f64) -> Option<FeasibleRange> {
         let step = all.first()?.step;
@@ -199,6 +203,7 @@ impl Fits {
         }
     }
 
+    /// Returns the shares of levels; `None` if the cost varies over many steps.
     fn process_shares(&self) -> Option<ProcessShares<'_>> {
         let main = self
             .cells
@@ -254,7 +259,8 @@ pub struct Shape {
     step: f64,
     cells: Rc<Cells>,
     model: Option<Mixture>,
-    /// Model distributions of the clusters other than the main one, by their location.
+    /// Model distributions of the clusters other than the main one, each with the index of its
+    /// cluster in `cells.others`.
     others: Vec<(usize, Mixture)>,
 }
 
@@ -272,7 +278,8 @@ pub struct DistributionSummary {
 }
 
 impl Shape {
-    /// The distance of the median from the mean of its cluster, in ticks.
+    /// The distance of the median from the mean of the main cluster, in ticks; negative if the
+    /// median is lower. `None` without a main cluster.
     pub fn median_above_main_mean(&self) -> Option<f64> {
         Some(self.median() - self.cells.main.as_ref()?.moments()[0] * self.step)
     }
@@ -291,7 +298,8 @@ impl Shape {
         high * self.step
     }
 
-    /// The same quantile by interpolation, without a model: for quantiles far in the tail.
+    /// Like [`Self::quantile`], but by interpolation without a model: for quantiles far in the
+    /// tail, which the models do not describe.
     pub fn interpolated_quantile(&self, probability: f64) -> f64 {
         Self {
             model: None,
@@ -347,8 +355,8 @@ impl Shape {
         let share = self.share_below(median + reach + location_tolerance)
             - self.share_below(median - reach - location_tolerance);
         let samples = self.cells.samples();
-        let nearest = MIN_COUNTED_SAMPLES.min(samples / 4.0).max(2.0);
-        if self.model.is_some() || share * samples >= nearest {
+        let min_samples = MIN_COUNTED_SAMPLES.min(samples / 4.0).max(2.0);
+        if self.model.is_some() || share * samples >= min_samples {
             return share.clamp(1.0 / samples, 1.0);
         }
         // Too few samples to count: multiply `reach` by the density around the median, estimated
@@ -360,8 +368,10 @@ impl Shape {
             reach,
             self.cells.levels[samples as usize - 1] - self.cells.levels[0] + 2.0,
         );
-        let (_, high) = bisect(range, 50, |reach| share_around(reach) * samples < nearest);
-        ((nearest - 1.0) / samples * reach / high).clamp(f64::EPSILON, 1.0)
+        let (_, high) = bisect(range, 50, |reach| {
+            share_around(reach) * samples < min_samples
+        });
+        ((min_samples - 1.0) / samples * reach / high).clamp(f64::EPSILON, 1.0)
     }
 
     /// Returns the summary of the distribution, in ticks.
@@ -403,6 +413,7 @@ impl Shape {
             .map_or(0.0, |_| LOCATION_ERROR_STEPS)
     }
 
+    /// The share of invocations with a cost of at most `level` steps.
     fn share_below(&self, level: f64) -> f64 {
         match &self.model {
             Some(model) => self
@@ -412,8 +423,8 @@ impl Shape {
         }
     }
 
-    /// The cumulative distribution at `level` within a cluster. The main cluster follows `model`;
-    /// each other cluster is one cost.
+    /// The cumulative distribution at `level`, in steps; `None` outside all clusters. The main
+    /// cluster follows `model`, and each other cluster has a model of one cost.
     fn cumulative_in_cluster(&self, model: &Mixture, level: f64) -> Option<f64> {
         let main = self.cells.main.as_ref()?;
         if main.window().contains(&level) {

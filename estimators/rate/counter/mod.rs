@@ -15,9 +15,10 @@ pub use paired_readings::{Advance, CpuRate, TestedEffect};
 /// The results for a counter.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct CounterFindings {
-    /// Its rate relative to the kernel's clock over the whole observation.
+    /// The rate of the counter relative to the kernel's clock over the whole observation; `None` if
+    /// it is unknown.
     pub rate: Option<Rate>,
-    /// Whether it never moved.
+    /// Whether the counter never moved.
     pub stuck: bool,
     /// The duration of the observation, in nanoseconds.
     pub observed_ns: f64,
@@ -26,21 +27,22 @@ pub struct CounterFindings {
     pub backward: (u64, u64, f64),
     /// The offset of the counter of each CPU from that of the first CPU.
     pub offsets: Vec<CpuOffset>,
-    /// Occasional backward steps from CPU to CPU without an offset.
+    /// Backward steps from CPU to CPU that no offset explains.
     pub across_cpus: Option<CrossCpuBackward>,
-    /// Backward steps from CPU to CPU without fences.
+    /// Backward steps from CPU to CPU if the counter is read without fences.
     pub unfenced: Option<CrossCpuBackward>,
     /// The rate of the counter of each further CPU relative to that of the first CPU.
     pub cpu_rates: Vec<CpuRate>,
-    /// The largest sudden gain, in nanoseconds.
+    /// The largest sudden gain of the counter on the clock, in nanoseconds.
     pub sudden_gain: Option<TestedEffect>,
-    /// The largest sudden loss, in nanoseconds.
+    /// The largest sudden loss of the counter on the clock, in nanoseconds.
     pub sudden_loss: Option<TestedEffect>,
-    /// The decrease of its rate while the thread sleeps, compared with computing, in ppm.
+    /// The decrease of the rate while the thread sleeps, compared with the rate while it computes,
+    /// in ppm.
     pub sleep_rate_loss: Option<TestedEffect>,
-    /// The largest lasting change of its rate, in ppm.
+    /// The most significant lasting change of the rate, in ppm.
     pub lasting_change: Option<TestedEffect>,
-    /// Relative difference of its rate from the declared rate, in ppm.
+    /// Relative difference between the rate and the declared rate, in ppm.
     pub declared: Option<TestedEffect>,
     /// The cost of a read of the counter and of the kernel's clock, in nanoseconds.
     pub costs: Option<[f64; 2]>,
@@ -93,7 +95,7 @@ pub fn findings(observed: &CounterEvidence) -> CounterFindings {
     found.lasting_change = paired_readings::lasting_change(&series);
     let declared = observed.declared_hz.filter(|hz| *hz > 0.0);
     let faster =
-        |hz: f64| TestedEffect::from_share(1e9 / rate.ns_per_tick / hz - 1.0, rate.uncertainty);
+        |hz: f64| TestedEffect::from_ratio(1e9 / rate.ns_per_tick / hz - 1.0, rate.uncertainty);
     found.declared = declared.map(faster);
     found
 }

@@ -1,15 +1,16 @@
-//! Compares a counter with a clock on each CPU, with and without sleep: sudden and lasting changes.
+//! Compares a counter with a clock on each CPU, with and without sleep, to detect sudden and
+//! lasting changes of the counter's rate.
 
 use crate::rate::{Rate, rate_from_paired_readings};
 use crate::statistics::median;
 use crate::trace::PairedReading;
 
-/// The rate of a CPU relative to the first CPU.
+/// The rate of the counter of a CPU relative to that of the first CPU.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CpuRate {
     /// The CPU.
     pub cpu: u32,
-    /// The relative difference, in ppm.
+    /// The relative difference between the rates, in ppm.
     pub tested: TestedEffect,
 }
 
@@ -25,8 +26,9 @@ pub struct TestedEffect {
 }
 
 impl TestedEffect {
-    /// Converts a share to ppm; the smallest detectable value is twice the uncertainty.
-    pub fn from_share(value: f64, uncertainty: f64) -> Self {
+    /// Converts a ratio and its uncertainty to ppm; the smallest detectable value is twice the
+    /// uncertainty.
+    pub fn from_ratio(value: f64, uncertainty: f64) -> Self {
         Self {
             value: 1e6 * value,
             uncertainty: 1e6 * uncertainty,
@@ -43,7 +45,7 @@ impl TestedEffect {
 /// The advance between two paired readings on the same CPU.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Advance {
-    /// Whether the thread slept between them.
+    /// Whether the thread slept between the two paired readings.
     pub slept: bool,
     /// The advance of the clock, in nanoseconds.
     pub passed_ns: f64,
@@ -59,15 +61,15 @@ const MAX_DRIFT: f64 = 1e-6;
 /// A paired reading that took more than this many times the usual duration was interrupted and is
 /// left out. *Judgement*.
 const MAX_WIDTH_RATIO: f64 = 4.0;
-/// The largest share of windows with sudden changes; more of them are a change of rate.
-/// *Judgement*.
+/// The largest share of advances with a significant gain or loss at which they count as sudden
+/// changes; if there are more, the rate has changed. *Judgement*.
 const MAX_SUDDEN_SHARE: f64 = 0.1;
-/// The least share of the time, before and after a change of rate, for which it must hold to be
+/// The least share of the time before a change of rate, and after it, for the change to count as
 /// lasting. *Judgement*.
 const MIN_LASTING_SHARE: f64 = 0.125;
 
-/// Returns the advances between consecutive paired readings for each CPU; `ns` is the length of a
-/// tick in nanoseconds.
+/// Returns, for each CPU, the advances between consecutive paired readings; `ns` is the length of a
+/// tick of the counter in nanoseconds.
 pub fn advances(readings: &[PairedReading], ns: f64) -> Vec<Vec<Advance>> {
     let advance = |pair: &[PairedReading]| {
         let [first, last] = [&pair[0], &pair[1]];
@@ -122,44 +124,53 @@ pub fn cpu_rates(readings: &[PairedReading]) -> Vec<CpuRate> {
         let rate = rate?;
         let uncertainty = rate.uncertainty + first.uncertainty + MAX_DRIFT;
         let tested =
-            TestedEffect::from_share(first.ns_per_tick / rate.ns_per_tick - 1.0, uncertainty);
+            TestedEffect::from_ratio(first.ns_per_tick / rate.ns_per_tick - 1.0, uncertainty);
         Some(CpuRate { cpu, tested })
     };
     all.filter_map(relative_to_first).collect()
 }
 
-/// Returns the decrease of the rate during sleep, in ppm.
+/// Returns the decrease of the rate during sleep, in ppm. `None` unless the thread both slept and
+/// computed.
 pub fn sleep_rate_loss(series: &[Vec<Advance>]) -> Option<TestedEffect> {
-    let median_share = |slept: bool, figure: fn(&Advance) -> f64| {
+    let median_ratio = |slept: bool, part: fn(&Advance) -> f64| {
         let all = series.iter().flatten();
         let all = all.filter(|advance| advance.slept == slept && advance.passed_ns > 0.0);
-        median(all.map(|advance| figure(advance) / advance.passed_ns))
+        median(all.map(|advance| part(advance) / advance.passed_ns))
     };
-    let both = |figure| Some([median_share(false, figure)?, median_share(true, figure)?]);
-    let [awake, asleep] = both(|advance| advance.gained_ns)?;
-    let [reads, others] = both(|advance| advance.uncertainty_ns)?;
-    Some(TestedEffect::from_share(
+    let awake_and_asleep = |part| Some([median_ratio(false, part)?, median_ratio(true, part)?]);
+    let [awake, asleep] = awake_and_asleep(|advance| advance.gained_ns)?;
+    let [awake_error, asleep_error] = awake_and_asleep(|advance| advance.uncertainty_ns)?;
+    Some(TestedEffect::from_ratio(
         awake - asleep,
-        reads + others + MAX_DRIFT,
+        awake_error + asleep_error + MAX_DRIFT,
     ))
 }
 
-/// Returns the largest sudden gain and the largest sudden loss, in nanoseconds; `rate` is the
-/// relative uncertainty of the rate.
+/// Returns the largest sudden gain and the largest sudden loss, in nanoseconds; `rate_uncertainty`
+/// is the relative uncertainty of the rate.
 pub fn sudden_changes(
     series: &[Vec<Advance>],
-    rate: f64,
+    rate_uncertainty: f64,
 ) -> (Option<TestedEffect>, Option<TestedEffect>) {
     let largest_change = |sign: f64| {
         let change = |advance: &Advance| TestedEffect {
             value: sign * advance.gained_ns,
-            uncertainty: advance.uncertainty_ns + (rate + MAX_DRIFT) * advance.passed_ns,
+            uncertainty: advance.uncertainty_ns
+                + (rate_uncertainty + MAX_DRIFT) * advance.passed_ns,
             detectable: 0.0,
         };
         let largest_of_cpu = |run: &Vec<Advance>| {
             let all: Vec<TestedEffect> = run.iter().map(change).collect();
-            let significant = all.iter().filter(|one| one.value > one.uncertainty).count() as f64;
-            let detectable = 2.0 * all.iter().map(|one| one.uncertainty).fold(0.0, f64::max);
+            let significant = all
+                .iter()
+                .filter(|change| change.value > change.uncertainty)
+                .count() as f64;
+            let detectable = 2.0
+                * all
+                    .iter()
+                    .map(|change| change.uncertainty)
+                    .fold(0.0, f64::max);
             let largest = all.into_iter().max_by(|a, b| a.value.total_cmp(&b.value))?;
             let is_sudden = significant <= (MAX_SUDDEN_SHARE * run.len() as f64).max(1.0);
             let value = if is_sudden {
@@ -176,25 +187,26 @@ pub fn sudden_changes(
         let all: Vec<TestedEffect> = series.iter().filter_map(largest_of_cpu).collect();
         let detectable = all
             .iter()
-            .map(|one| one.detectable)
+            .map(|largest| largest.detectable)
             .fold(f64::INFINITY, f64::min);
         // A sudden change affects all CPUs, so the CPU with the most precise readings decides.
-        let worst = all
+        let most_significant = all
             .into_iter()
             .max_by(|a, b| (a.value - a.uncertainty).total_cmp(&(b.value - b.uncertainty)))?;
         Some(TestedEffect {
             detectable,
-            ..worst
+            ..most_significant
         })
     };
     (largest_change(1.0), largest_change(-1.0))
 }
 
-/// Returns the most significant change of the rate, in ppm.
+/// Returns the most significant lasting change of the rate, in ppm, on the CPU with the most
+/// readings. `None` if the observation is too short.
 pub fn lasting_change(series: &[Vec<Advance>]) -> Option<TestedEffect> {
     let run = series.iter().max_by_key(|run| run.len())?;
     let total: f64 = run.iter().map(|advance| advance.passed_ns).sum();
-    let all: f64 = run.iter().map(|advance| advance.gained_ns).sum();
+    let total_gain: f64 = run.iter().map(|advance| advance.gained_ns).sum();
     let (mut passed, mut gained) = (0.0, 0.0);
     let mut best: Option<TestedEffect> = None;
     let mut detectable = 0.0_f64;
@@ -205,14 +217,14 @@ pub fn lasting_change(series: &[Vec<Advance>]) -> Option<TestedEffect> {
         if passed < MIN_LASTING_SHARE * total || remaining < MIN_LASTING_SHARE * total {
             continue;
         }
-        let reads = advance.uncertainty_ns * (1.0 / passed + 1.0 / remaining);
-        let change = TestedEffect::from_share(
-            (all - gained) / remaining - gained / passed,
-            reads + MAX_DRIFT,
+        let read_error = advance.uncertainty_ns * (1.0 / passed + 1.0 / remaining);
+        let change = TestedEffect::from_ratio(
+            (total_gain - gained) / remaining - gained / passed,
+            read_error + MAX_DRIFT,
         );
         detectable = detectable.max(change.detectable);
-        let clarity = |tested: TestedEffect| tested.value.abs() / tested.uncertainty;
-        if best.is_none_or(|best| clarity(change) > clarity(best)) {
+        let significance = |tested: TestedEffect| tested.value.abs() / tested.uncertainty;
+        if best.is_none_or(|best| significance(change) > significance(best)) {
             best = Some(change);
         }
     }
