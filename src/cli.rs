@@ -328,8 +328,8 @@ pub struct ProbeArgs {
     pub run: RunArgs,
     /// Measure the time that a read adds to the code around it in all contexts
     ///
-    /// That is, also with cold caches and while all other CPUs read the same timer. Takes 12 ms
-    /// more per process and timer. --thorough includes all contexts; --quick includes none without
+    /// The further contexts are cold caches and other CPUs that all read the same timer. They take
+    /// 12 ms more per process and timer. --thorough includes all contexts; --quick includes none without
     /// this flag.
     #[arg(long)]
     pub context: bool,

@@ -78,7 +78,8 @@ pub struct TableArgs {
     pub reverse: bool,
     /// Only the first N rows
     ///
-    /// Of each report, or of all reports if their rows are sorted together.
+    /// N rows of each report are printed, or N rows in total if the rows of all reports are sorted
+    /// together.
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = super::values::whole_number_parser::<usize>(1..=1_000_000))]
     pub top: Option<usize>,
     /// Also show timers without figures

@@ -85,7 +85,8 @@ fn read_reports(files: &[PathBuf]) -> Result<Measurements, CommandError> {
     Ok((clocks, waits, false))
 }
 
-/// What disturbs measurements on this machine at the time of the report, with its size if known.
+/// The disturbances of measurements on this machine at the time of the report, each with its size
+/// if that is known.
 fn disturbances(report: &Report) -> Vec<String> {
     let platform: &Platform = &report.platform;
     let findings = machine::judge(platform);

@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::program;
 use crate::skipping::{emulated, skipped};
 
-/// What the tests need to hide files from a program and to limit its memory.
+/// The requirements of the tests: they hide files from a program and limit its memory.
 const REQUIREMENTS: &str = "it takes util-linux, and a kernel that lets users make namespaces";
 
 /// Commands that work on any machine, with their possible exit statuses. `check` may find a problem
