@@ -49,7 +49,7 @@ fn write_fleet(base: &Path) -> PathBuf {
     let folder = base.join("fleet");
     let template = read(&Path::new(env!("CARGO_MANIFEST_DIR")).join(TEMPLATE));
     let template = template.expect("a valid report");
-    let size = json::dense(&make_report(&template, 0)).len();
+    let size = json::render_compact(&make_report(&template, 0)).len();
     println!(
         "{REPORTS} reports of {TIMERS} timers, {} kB each",
         size / 1000
@@ -60,7 +60,7 @@ fn write_fleet(base: &Path) -> PathBuf {
             .join(format!("run-{number:05}"));
         fs::create_dir_all(&run).expect("a folder");
         // `probe --save` writes reports in this form, too.
-        let text = json::dense(&make_report(&template, number));
+        let text = json::render_compact(&make_report(&template, number));
         fs::write(run.join("report.json"), text).expect("a file");
     }
     folder

@@ -1,7 +1,7 @@
 //! Selects timers by ids and globs (patterns such as `monotonic*`).
 
 use crate::glob::Glob;
-use crate::text::in_short;
+use crate::text::summarise_names;
 
 /// The reason why a pattern on the command line selects no timer.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -33,7 +33,10 @@ impl UnknownTimer {
         match self {
             Self::Id { id, nearest } if nearest.is_empty() => {
                 let matches = if is_glob(id) { "matches" } else { "is called" };
-                format!("no timer in it {matches} `{id}`; it has {}", in_short(ids))
+                format!(
+                    "no timer in it {matches} `{id}`; it has {}",
+                    summarise_names(ids)
+                )
             }
             other => other.to_string(),
         }

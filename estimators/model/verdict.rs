@@ -122,9 +122,9 @@ impl Verdicts {
             .filter(|answer| answer.question.disqualifies() && answer.outcome == Outcome::Fail)
     }
 
-    /// Returns a summary: `no` if it fails a disqualifying question, `yes` if these questions
+    /// Returns a summary of trust: `no` if the timer fails a disqualifying question, `yes` if these questions
     /// passed or do not apply, `?` otherwise.
-    pub fn in_short(&self) -> &'static str {
+    pub fn summary(&self) -> &'static str {
         let has = |outcome: Outcome| {
             self.answers()
                 .any(|answer| answer.question.disqualifies() && answer.outcome == outcome)

@@ -7,7 +7,7 @@
 //!
 //! [`rows`] returns the rows of a report, [`fields_of`] the fields of one kind of rows,
 //! [`Field::value`] a table cell, [`Field::figure`] a number with its interval, and
-//! [`Field::written`] the text for people.
+//! [`Field::format_value`] the text for people.
 
 mod clocks;
 mod report;
@@ -317,7 +317,7 @@ impl Field {
 
     /// The value of a row as text with its unit; `None` if the value was not determined.
     #[must_use]
-    pub fn written(&self, row: Row) -> Option<String> {
+    pub fn format_value(&self, row: Row) -> Option<String> {
         let value = Some(self.value(row)).filter(|value| *value != Value::Nothing)?;
         let unit = if value.number().is_some() {
             self.unit.sign()
@@ -329,8 +329,8 @@ impl Field {
 
     /// The value of a row as text with its unit, and with its interval if that is known.
     #[must_use]
-    pub fn written_with_interval(&self, row: Row) -> Option<String> {
-        let text = self.written(row)?;
+    pub fn format_value_with_interval(&self, row: Row) -> Option<String> {
+        let text = self.format_value(row)?;
         let ends = self.figure(row).and_then(|figure| figure.ends());
         let Some((low, high)) = ends.filter(|(low, high)| low < high) else {
             return Some(text);

@@ -194,7 +194,7 @@ impl TimerView<'_> {
     /// The trust verdict: `yes`, `no` or `?`; `–` if there is none.
     pub fn trust(&self) -> &'static str {
         let verdicts = self.row.clock().and_then(|row| row.verdicts.as_ref());
-        verdicts.map_or(NOTHING, Verdicts::in_short)
+        verdicts.map_or(NOTHING, Verdicts::summary)
     }
 }
 

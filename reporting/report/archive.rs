@@ -73,7 +73,11 @@ impl Archive {
             name(report),
             render(report, Format::Markdown, Style::default())
         );
-        write(&folder.path().join("report.json"), &json::dense(report)).map_err(explain)?;
+        write(
+            &folder.path().join("report.json"),
+            &json::render_compact(report),
+        )
+        .map_err(explain)?;
         write(&folder.path().join("README.md"), &page).map_err(explain)?;
         fs::create_dir_all(&platform).map_err(explain)?;
         let date = date(&report.created);
@@ -203,7 +207,7 @@ fn list_baselines(names: &[String]) -> String {
 
 /// Whether a word is a valid name of a baseline. A word with a dot or a slash is always a path.
 #[must_use]
-pub fn is_name(word: &str) -> bool {
+pub fn is_baseline_name(word: &str) -> bool {
     (1..=MAX_NAME_CHARS).contains(&word.len())
         && word.starts_with(|c: char| c.is_ascii_alphanumeric())
         && word
@@ -259,7 +263,7 @@ impl Baselines {
         let json = files.filter(|file| file.extension().is_some_and(|ending| ending == "json"));
         let mut names: Vec<String> = json
             .filter_map(|file| Some(file.file_stem()?.to_str()?.to_owned()))
-            .filter(|name| is_name(name))
+            .filter(|name| is_baseline_name(name))
             .collect();
         names.sort();
         names
@@ -278,12 +282,12 @@ impl Baselines {
     }
 
     /// The file that `word` identifies: the path itself, or the baseline if `word` [is a valid
-    /// name](is_name) and no file has this path.
+    /// name](is_baseline_name) and no file has this path.
     ///
     /// # Errors
     /// When both a file and a baseline have this name, or neither has.
     pub fn resolve(this: Option<&Self>, word: &Path) -> Result<PathBuf, Unresolved> {
-        let Some(name) = word.to_str().filter(|name| is_name(name)) else {
+        let Some(name) = word.to_str().filter(|name| is_baseline_name(name)) else {
             return Ok(word.to_owned());
         };
         let baseline = this
@@ -352,7 +356,7 @@ mod tests {
         assert!(
             ["a", "before-2", "v1_0", "2026"]
                 .iter()
-                .all(|name| is_name(name))
+                .all(|name| is_baseline_name(name))
         );
         let long = "a".repeat(65);
         for path in [
@@ -370,7 +374,7 @@ mod tests {
             "c:",
             long.as_str(),
         ] {
-            assert!(!is_name(path), "{path}");
+            assert!(!is_baseline_name(path), "{path}");
         }
     }
 

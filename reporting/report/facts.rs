@@ -35,15 +35,17 @@ pub fn facts(row: Row, detail: Detail) -> Vec<Fact> {
     let fields: Vec<_> = fields.collect();
     let mut facts: Vec<Fact> = fields
         .iter()
-        .filter_map(|field| Some((field.title(), field.written_with_interval(row)?)))
+        .filter_map(|field| Some((field.title(), field.format_value_with_interval(row)?)))
         .collect();
     for at_length in row
         .by_length()
         .into_iter()
         .filter(|row| row.lateness().is_some())
     {
-        let of_length = fields.iter().filter(|field| field.written(row).is_none());
-        let figures = of_length.filter_map(|field| Some((field, field.written(at_length)?)));
+        let of_length = fields
+            .iter()
+            .filter(|field| field.format_value(row).is_none());
+        let figures = of_length.filter_map(|field| Some((field, field.format_value(at_length)?)));
         let figures: Vec<String> = figures
             .map(|(field, text)| format!("{} {text}", field.title()))
             .collect();

@@ -12,7 +12,7 @@ pub fn render(report: &Report) -> String {
 /// The document on one line for archives, which is about a third smaller than the indented
 /// document.
 #[must_use]
-pub fn dense(report: &Report) -> String {
+pub fn render_compact(report: &Report) -> String {
     serde_json::to_string(&remove_non_finite(report.clone())).expect("all keys are strings") + "\n"
 }
 
@@ -57,7 +57,7 @@ fn remove_non_finite(mut report: Report) -> Report {
 
 #[cfg(test)]
 mod tests {
-    use super::{dense, render};
+    use super::{render, render_compact};
     use crate::report::parse;
     use crate::report::read::tests::SMALL;
 
@@ -71,7 +71,7 @@ mod tests {
             &format!("\"timers\":[{},{}]", row("a"), row("b")),
         );
         let report = parse(&text, "r.json").unwrap();
-        let (kept, indented) = (dense(&report), render(&report));
+        let (kept, indented) = (render_compact(&report), render(&report));
         assert_eq!(parse(&kept, "kept").unwrap(), report);
         assert!(kept.len() < indented.len() * 3 / 4, "{kept}");
     }

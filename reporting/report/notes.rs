@@ -4,7 +4,7 @@
 use crate::document::FindingText;
 use crate::fields::{Row, all_rows};
 use crate::model::{Finding, Report};
-use crate::text::in_short;
+use crate::text::summarise_names;
 
 /// All notes of a report; notes are numbered from 1 in this order.
 pub(super) struct Notes(Vec<Note>);
@@ -115,14 +115,14 @@ impl Note {
             .collect();
         names.sort_unstable();
         names.dedup();
-        in_short(&names)
+        summarise_names(&names)
     }
 
     /// The first two messages. Messages of a note mostly differ in their numbers only.
     fn message(&self) -> String {
         let prefixed = |(message, names): &(String, Vec<String>)| match names.as_slice() {
             [] => message.clone(),
-            names => format!("{}: {message}", in_short(names)),
+            names => format!("{}: {message}", summarise_names(names)),
         };
         let causes: Vec<String> = self.causes.iter().take(2).map(prefixed).collect();
         let more = self.causes.len() - causes.len();

@@ -250,7 +250,7 @@ pub fn merge_numbered(names: &[String]) -> Vec<String> {
 
 /// Lists up to two names; of more names, returns their number and the first two.
 #[must_use]
-pub fn in_short<S: AsRef<str>>(ids: &[S]) -> String {
+pub fn summarise_names<S: AsRef<str>>(ids: &[S]) -> String {
     match ids {
         [first, second, _, ..] => {
             format!(

@@ -3,7 +3,7 @@
 use std::ops::RangeInclusive;
 
 use crate::quantity;
-use crate::report::is_name;
+use crate::report::is_baseline_name;
 
 /// Returns a parser for whole numbers in a range, such as 20000, 20k or 1M.
 pub(super) fn whole_number_parser<T: TryFrom<u64>>(
@@ -38,7 +38,7 @@ pub(super) fn parse_seed(text: &str) -> Result<u64, String> {
 
 /// Parses the name of a baseline.
 pub(super) fn parse_baseline(text: &str) -> Result<String, String> {
-    is_name(text).then(|| text.to_owned()).ok_or_else(|| {
+    is_baseline_name(text).then(|| text.to_owned()).ok_or_else(|| {
         "give a name of letters, digits, `-` and `_`, at most 64, that begins with a letter or a digit".into()
     })
 }

@@ -66,7 +66,7 @@ impl Files {
             }
         }
         if let Some((name, file)) = self.baseline {
-            file.commit(json::dense(&report).as_bytes())
+            file.commit(json::render_compact(&report).as_bytes())
                 .map_err(failed)?;
             if !args.quiet {
                 let name = plain(&name);

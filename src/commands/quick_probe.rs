@@ -101,7 +101,7 @@ pub fn probe_again(report: &Report) -> Result<Report, CommandError> {
         budget: settings.budget_seconds.filter(|budget| !is_default(budget)),
         ..ProbeArgs::default()
     })?;
-    parse(&json::dense(&report), "this machine now").map_err(failed)
+    parse(&json::render_compact(&report), "this machine now").map_err(failed)
 }
 
 fn probe_report(args: &ProbeArgs) -> Result<Report, CommandError> {

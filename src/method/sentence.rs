@@ -55,7 +55,7 @@ pub fn summarize_clocks(report: &Report) -> Option<String> {
         .iter()
         .filter_map(|row| Some((&row.id, row.verdicts.as_ref()?)));
     let distrusted: Vec<&str> = verdicts
-        .filter(|(_, verdicts)| verdicts.in_short() == "no")
+        .filter(|(_, verdicts)| verdicts.summary() == "no")
         .map(|(id, _)| id.as_str())
         .collect();
     if !distrusted.is_empty() {
