@@ -8,8 +8,8 @@ use rand::rngs::StdRng;
 use timers::Fault;
 
 use crate::campaign::calibrate::{REFERENCE_WATCH_MS, calibrate, measure_rate};
-use crate::campaign::outside::check_unit;
 use crate::campaign::sampling::Plan;
+use crate::campaign::unit_check::check_unit;
 use crate::campaign::unless_interrupted;
 use crate::hosts::connection::Connection;
 use crate::hosts::host::{Host, connect};

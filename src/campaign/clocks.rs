@@ -2,8 +2,8 @@
 //! further processes for the timers with the widest intervals, and gathers the evidence for
 //! verdicts.
 
-mod adds;
 mod brief;
+mod cost_in_context;
 mod examiner;
 mod narrowing;
 mod own_process;
@@ -21,12 +21,12 @@ use timers::{Deadline, Fault, Pinned};
 
 pub use crate::hosts::host::Host;
 
-use crate::campaign::calibration::Calibration;
 pub use crate::campaign::choose::Settings;
 use crate::campaign::choose::choose_reference;
 use crate::campaign::examination::Session;
-use crate::campaign::outside::Moment;
+use crate::campaign::reference_rate::RateMeasurement;
 use crate::campaign::slow_clocks::{BackgroundWatcher, SlowTimer, measure_together};
+use crate::campaign::unit_check::Moment;
 use crate::campaign::unless_interrupted;
 use crate::campaign::watch::Watch;
 use crate::model::Interval;
@@ -36,7 +36,7 @@ use crate::resolution::Resolution;
 use crate::statistics::median_with_percentiles;
 use crate::trace::{Reference, Stored};
 
-pub use adds::context_questions;
+pub use cost_in_context::context_questions;
 use examiner::{Group, Series};
 use narrowing::Narrowing;
 pub use narrowing::is_worth_continuing;
@@ -75,7 +75,7 @@ pub fn run(
             campaign.watch_slow(index);
         }
     }
-    campaign.start_calibrations()?;
+    campaign.start_rate_measurements()?;
     for round in 0..settings.plan.rounds() {
         campaign.run_round(round)?;
     }
@@ -101,8 +101,9 @@ struct Campaign<'a> {
     runner_pin: Option<Pinned>,
     /// Detects disturbances of the measuring processes.
     watch: Rc<RefCell<Watch>>,
-    /// The measurement of the reference rate of each host, in the order of the hosts.
-    calibrations: Vec<Option<Calibration>>,
+    /// The measurement of the reference rate of each host, in the order of the hosts; `None` if the
+    /// reference declares its unit or cannot be measured.
+    rate_measurements: Vec<Option<RateMeasurement>>,
     /// The processes that compare and examine the timers of a host, or a single timer.
     sessions: BTreeMap<Group, Session>,
     /// The time of the runner before and after the first comparison of each timer, by the index of
@@ -135,7 +136,7 @@ impl<'a> Campaign<'a> {
             watch: Watch::new(settings.cpu, runner_pin.is_some(), patience),
             deadline,
             runner_pin,
-            calibrations: Vec::new(),
+            rate_measurements: Vec::new(),
             sessions: BTreeMap::new(),
             first_comparisons: BTreeMap::new(),
             background_watcher: BackgroundWatcher::new(*settings, &cpus),
@@ -173,12 +174,14 @@ impl<'a> Campaign<'a> {
 
     /// Starts to measure the rate of each reference. If that is impossible, the reference keeps the
     /// rate that was found when it was chosen.
-    fn start_calibrations(&mut self) -> Result<(), Fault> {
+    fn start_rate_measurements(&mut self) -> Result<(), Fault> {
         for (index, host) in self.hosts.iter().enumerate() {
             let reference = self.references_of(index).next().cloned();
-            let start = |reference| Calibration::start(host, &reference, self.settings, &self.cpus);
-            let calibration = unless_interrupted(reference.map(start).transpose())?;
-            self.calibrations.push(calibration.ok().flatten().flatten());
+            let start =
+                |reference| RateMeasurement::start(host, &reference, self.settings, &self.cpus);
+            let measurement = unless_interrupted(reference.map(start).transpose())?;
+            self.rate_measurements
+                .push(measurement.ok().flatten().flatten());
         }
         Ok(())
     }
@@ -186,11 +189,11 @@ impl<'a> Campaign<'a> {
     /// Samples the rate of the reference of a host once more. If the process that compares is lost,
     /// the measurement of this rate ends.
     fn sample_rate(&mut self, host: usize) -> Result<(), Fault> {
-        let calibration = &mut self.calibrations[host];
-        if let Some(sample) = calibration.as_mut().map(Calibration::sample)
+        let measurement = &mut self.rate_measurements[host];
+        if let Some(sample) = measurement.as_mut().map(RateMeasurement::sample)
             && unless_interrupted(sample)?.is_err()
         {
-            *calibration = None;
+            *measurement = None;
         }
         Ok(())
     }
@@ -324,8 +327,8 @@ impl<'a> Campaign<'a> {
     fn store_agreed_results(&mut self) -> Result<Option<Interval>, Fault> {
         for host in 0..self.hosts.len() {
             self.sample_rate(host)?;
-            let calibration = self.calibrations[host].take();
-            if let Some(rate) = calibration.and_then(|calibration| calibration.rate()) {
+            let measurement = self.rate_measurements[host].take();
+            if let Some(rate) = measurement.and_then(|measurement| measurement.rate()) {
                 let hosted = (self.subjects.iter_mut()).filter(|subject| subject.host == host);
                 hosted.for_each(|subject| subject.rescale(rate));
             }

@@ -136,12 +136,13 @@ fn test_order(machine: &mut dyn Machine, cpus: &[u32], readings: u32) -> Result<
 /// Times successive reads of the counter and of the kernel clock. Returns the shortest of
 /// `TIMING_REPEATS` times for the counter and for the clock.
 fn time_reads(machine: &mut dyn Machine) -> Reads {
+    // The times of the counter and of the clock.
     let mut shortest_ns = [u64::MAX; 2];
     for _ in 0..TIMING_REPEATS {
-        for (which, shortest) in shortest_ns.iter_mut().enumerate() {
+        for (index, shortest) in shortest_ns.iter_mut().enumerate() {
             let began = machine.clock();
             for _ in 0..TIMED_READS {
-                if which == 0 {
+                if index == 0 {
                     machine.counter()
                 } else {
                     machine.clock()

@@ -2,16 +2,16 @@
 //! answers.
 
 pub mod calibrate;
-mod calibration;
 mod choose;
 pub mod clocks;
 pub mod counter;
 pub mod examination;
 pub mod explore;
 pub mod other_paths;
-mod outside;
+mod reference_rate;
 pub mod sampling;
 pub mod slow_clocks;
+mod unit_check;
 pub mod waits;
 pub mod watch;
 

@@ -76,10 +76,11 @@ fn measure_adaptive_batches(trial: &mut Trial) -> Result<Measured, TrialError> {
     }
 }
 
-/// Measures how many calls fit into a given time, the span of the goal (Kabutz). Each run makes the
-/// number of calls that should fill the span. A run is repeated if its length differs from the span
-/// by more than the sum of 2 %, one step of the clock and one call. Only three runs are repeated;
-/// later runs count whatever their length is, and their variation shows in the standard deviation.
+/// Measures how many calls fit into a given time, the `span` of the goal (Kabutz). Each run makes
+/// the number of calls that should fill the span. A run is repeated if its length differs from the
+/// span by more than the sum of 2 %, one step of the clock and one call. Only three runs are
+/// repeated; later runs count whatever their length is, and their variation shows in the standard
+/// deviation.
 fn measure_throughput(trial: &mut Trial) -> Result<Measured, TrialError> {
     /// Largest number of runs that are repeated because of their length.
     const MAX_REPEATS: u32 = 3;

@@ -7,7 +7,7 @@ use std::rc::Rc;
 use rand::seq::SliceRandom;
 use timers::{Answer, Fault};
 
-use super::adds::measure_contexts;
+use super::cost_in_context::measure_contexts;
 use super::examiner::Series;
 use super::own_process::compare_in_process;
 use super::{Campaign, Subject};

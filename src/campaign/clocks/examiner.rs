@@ -7,7 +7,7 @@ use timers::{Answer, Fault};
 
 use super::{Campaign, Subject};
 use crate::campaign::examination::{Examined, Session};
-use crate::campaign::outside::Moment;
+use crate::campaign::unit_check::Moment;
 use crate::campaign::unless_interrupted;
 use crate::cost;
 use crate::hosts::host::connect;

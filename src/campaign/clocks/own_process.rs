@@ -7,7 +7,7 @@ use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 use timers::{Answer, Fault};
 
-use super::adds::measure_contexts;
+use super::cost_in_context::measure_contexts;
 use super::examiner::Series;
 use super::{Campaign, Subject};
 use crate::campaign::explore::{Exploration, Shortcuts, explore};

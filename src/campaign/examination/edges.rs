@@ -3,7 +3,7 @@
 
 use timers::Answer;
 
-use super::{Examined, MAX_READINGS_PER_ANSWER, Session, record_refusal};
+use super::{Examined, LOOP_NS, MAX_READINGS_PER_ANSWER, Session, record_refusal};
 use crate::cost::edges;
 use crate::hosts::calls::is_coarse;
 use crate::hosts::protocol::Op;
@@ -39,8 +39,8 @@ impl Session {
         if edges::MIN_INTERVALS as f64 * examined.step_ns > self.plan.order_ns {
             return Ok(());
         }
-        let affordable = (self.plan.order_ns / (examined.cost_ns + 5.0)) as u32;
-        let (mut readings_left, mut count) = (affordable, FIRST_READINGS);
+        let affordable_readings = (self.plan.order_ns / (examined.cost_ns + LOOP_NS)) as u32;
+        let (mut readings_left, mut count) = (affordable_readings, FIRST_READINGS);
         let evidence = &mut examined.trace.evidence;
         let mut reads_between_edges = Vec::new();
         while readings_left > 0

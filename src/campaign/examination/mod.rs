@@ -30,6 +30,8 @@ use crate::trace::{Evidence, Stored};
 const COMPARISONS_PER_SAMPLE: u32 = 7;
 /// Largest number of readings in one answer.
 const MAX_READINGS_PER_ANSWER: u32 = 50_000;
+/// Assumed time of the loop around a read, in nanoseconds.
+const LOOP_NS: f64 = 5.0;
 /// Time between two comparisons of a series (many comparisons in one answer), in nanoseconds.
 const SPACING_NS: f64 = 1e6;
 

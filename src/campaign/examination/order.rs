@@ -7,7 +7,7 @@ use timers::{Answer, BackwardSteps, Deadline, Fault};
 
 use super::cpu_migrator::while_migrating;
 use super::rounds::schedule_rounds;
-use super::{Examined, MAX_READINGS_PER_ANSWER, Session};
+use super::{Examined, LOOP_NS, MAX_READINGS_PER_ANSWER, Session};
 use crate::trace::{Order, Pair, Threads};
 
 /// Largest number of rounds of handoffs. In a round, each CPU belongs to at most one pair; with up
@@ -33,7 +33,7 @@ impl Session {
     /// Takes successive readings of a timer while its thread is moved from CPU to CPU, and counts
     /// the readings that are smaller than the one before.
     pub(super) fn test_order(&self, examined: &Examined) -> Answer<Order> {
-        let affordable = (self.plan.order_ns / (examined.cost_ns + 5.0)).max(1_000.0);
+        let affordable = (self.plan.order_ns / (examined.cost_ns + LOOP_NS)).max(1_000.0);
         let mut left = self.plan.order_readings.min(affordable as u32);
         let mut timer = self.timer(examined.id);
         let (process, cpu_count) = (self.connection.borrow().process(), self.cpus.len() as u32);

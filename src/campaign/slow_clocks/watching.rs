@@ -14,8 +14,8 @@ use crate::campaign::sampling::Plan;
 use crate::hosts::bench::Bench;
 use crate::trace::{Advance, Intervals, Reference, ThreadActivity};
 
-/// Mean length of an interval between two readings, in nanoseconds: far below the steps of any slow
-/// timer. Actual lengths vary by ±50 %.
+/// Mean length of the intervals, in nanoseconds: far below the steps of any slow timer. An interval
+/// lies between two readings; its actual length varies by ±50 %.
 const INTERVAL_NS: f64 = 60_000.0;
 /// Intervals in one question.
 const INTERVALS_PER_QUESTION: u32 = 25;
@@ -35,7 +35,7 @@ pub fn watch_computing(
     let mut steps = Steps::default();
     let start = read_once(bench.reference.as_mut())?;
     let mut before = read_once(bench.timer.as_mut())?;
-    // If the reference does not move, the number of questions limits the time.
+    // The number of questions also limits the time, because the reference may not move.
     let question_ns = 0.5 * INTERVAL_NS * f64::from(INTERVALS_PER_QUESTION);
     let max_questions = (plan.calls.slow_ns / question_ns) as usize;
     loop {
@@ -93,7 +93,8 @@ pub fn watch_sleeping(
     };
     let begin = read()?;
     let mut before = begin;
-    // If the reference does not move, as in a simulation, the number of naps limits the time.
+    // The number of naps also limits the time, because the reference may not move, as in a
+    // simulation.
     let max_naps = (plan.calls.slow_ns / NAP_NS) as usize;
     loop {
         thread::sleep(Duration::from_nanos(
@@ -128,8 +129,8 @@ const SUFFICIENT_STEPS: usize = 48;
 /// tick.
 const SUFFICIENT_TICKS: usize = 2;
 
-/// Counts intervals in which a timer moved, in which it moved by one tick, and in which it did not
-/// move.
+/// The numbers of intervals in which a timer moved, in which it moved by exactly one tick, and in
+/// which it did not move.
 #[derive(Clone, Copy, Debug, Default)]
 struct Steps {
     moved: usize,

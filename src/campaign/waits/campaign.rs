@@ -100,7 +100,8 @@ pub fn measure_waits(
     Ok(None)
 }
 
-/// Returns a function that measures a sleep primitive in one process, with a given seed.
+/// Returns a function that measures a sleep primitive in one process: given the subject, its trace
+/// so far and a seed, the function returns the observations.
 fn process_measurement<'a>(
     hosts: &'a [Host],
     settings: &'a WaitSettings,

@@ -21,7 +21,7 @@ pub(super) fn pareto_optimal(subjects: &[Subject<WaitTrace>]) -> Vec<usize> {
                 .filter(|_| subject.is_measurable())
         })
         .collect();
-    let late_and_costs = parallel::map(&traces, |trace| late_and_cost((*trace)?));
+    let latenesses_and_costs = parallel::map(&traces, |trace| lateness_and_cost((*trace)?));
     let load_and_cpu = |index: usize| {
         (
             subjects[index].conditions.load,
@@ -29,7 +29,7 @@ pub(super) fn pareto_optimal(subjects: &[Subject<WaitTrace>]) -> Vec<usize> {
         )
     };
     let is_beaten = |index: usize, own: [f64; 2]| {
-        let rivals = late_and_costs
+        let rivals = latenesses_and_costs
             .iter()
             .enumerate()
             .filter(|(other, _)| load_and_cpu(*other) == load_and_cpu(index));
@@ -39,13 +39,13 @@ pub(super) fn pareto_optimal(subjects: &[Subject<WaitTrace>]) -> Vec<usize> {
     };
     let measurable = (0..subjects.len()).filter(|index| traces[*index].is_some());
     measurable
-        .filter(|&index| late_and_costs[index].is_none_or(|own| !is_beaten(index, own)))
+        .filter(|&index| latenesses_and_costs[index].is_none_or(|own| !is_beaten(index, own)))
         .collect()
 }
 
 /// Returns the lateness and the CPU time of a wait, both in nanoseconds. The lateness is the 90 %
 /// quantile, or the median if there are too few waits for that. `None` if one of them is unknown.
-fn late_and_cost(trace: &WaitTrace) -> Option<[f64; 2]> {
+fn lateness_and_cost(trace: &WaitTrace) -> Option<[f64; 2]> {
     let figures = figures(trace, None);
     let usual = Lateness::nearest(figures.by_length(), USUAL_WAIT_NS)?;
     Some([

@@ -153,15 +153,15 @@ fn observe_together(
         // all threads continue.
         let _ = all_ready.recv();
         drop(starts);
-        let joined = |thread: std::io::Result<thread::ScopedJoinHandle<'_, _>>| {
+        let join = |thread: std::io::Result<thread::ScopedJoinHandle<'_, _>>| {
             let thread = thread
                 .map_err(|error| Fault::Lost(format!("cannot start a thread for it: {error}")))?;
-            let ended = |_| Err(Fault::Lost("its thread ended unexpectedly".into()));
-            thread.join().unwrap_or_else(ended)
+            let report_panic = |_| Err(Fault::Lost("its thread ended unexpectedly".into()));
+            thread.join().unwrap_or_else(report_panic)
         };
         threads
             .into_iter()
-            .map(|(index, thread)| (index, joined(thread)))
+            .map(|(index, thread)| (index, join(thread)))
             .collect()
     })
 }

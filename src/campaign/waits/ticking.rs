@@ -30,8 +30,9 @@ pub fn run_periodic_timer(
     let actual_period_ns = (ticks as f64 * reference.ns_per_tick / f64::from(SAMPLED_WAKEUPS - 1))
         .max(period_ns as f64);
     let count = ((ticking_ns / actual_period_ns) as u32).clamp(MIN_WAKEUPS, MAX_WAKEUPS);
-    // The first third has no stalls, so that it shows the times of undisturbed wake-ups. The stalls
-    // are so far from each other and from the end that the timer is regular again after each.
+    // The first third of the wake-ups has no stalls, so that it shows when undisturbed wake-ups
+    // happen. The stalls are so far from each other and from the end that the timer is regular
+    // again after each.
     let distance = (count / (3 * STALLS)).max(RECOVERY_WAKEUPS);
     let stalls: Vec<u32> = (0..STALLS)
         .map(|number| count / 3 + number * 2 * distance)

@@ -116,12 +116,12 @@ impl ProcessWatch {
                     self.count_dropped(disturbance);
                 }
                 if is_repeated {
-                    let shorter = if disturbance.is_bearable() {
+                    let next_portion = if disturbance.is_bearable() {
                         portion
                     } else {
                         portion / 3
                     };
-                    portion = shorter.max(repeat / MIN_WINDOW_DIVISOR).max(1);
+                    portion = next_portion.max(repeat / MIN_WINDOW_DIVISOR).max(1);
                     continue;
                 }
                 unstable = true;

@@ -86,7 +86,7 @@ impl Procfs {
                 task.join("stat"),
                 format!("7 (x) {}", vec!["1"; 50].join(" ")),
             )
-            .expect("ours");
+            .expect("a file of our own");
         }
     }
 

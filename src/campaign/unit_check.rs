@@ -28,7 +28,7 @@ const PAUSE: Duration = Duration::from_millis(20);
 const HARDWARE_TOLERANCE: f64 = 1e-3;
 /// Relative deviation allowed if the unit was found by comparison with another clock for 10 ms: the
 /// thread may have lost its CPU for 200 µs at either end. The campaign corrects the remaining error
-/// (`calibration`). *Computed*.
+/// (`reference_rate`). *Computed*.
 const ESTIMATED_UNIT_TOLERANCE: f64 = 0.02;
 /// Samples in a set; the one that took the least time is used.
 /// *Judgement*.

@@ -18,7 +18,7 @@ use crate::trace::Reference;
 const COMPARISONS_PER_SAMPLE: u32 = 9;
 
 /// The comparison of a reference with a kernel clock during the campaign, in a separate process.
-pub(super) struct Calibration {
+pub(super) struct RateMeasurement {
     connection: Rc<RefCell<Connection>>,
     clock: Box<dyn Subject>,
     clock_ns_per_tick: f64,
@@ -30,7 +30,7 @@ pub(super) struct Calibration {
     samples: Vec<[i64; 3]>,
 }
 
-impl Calibration {
+impl RateMeasurement {
     /// Starts the comparison for the reference of a host. `None` if the reference declares its
     /// unit, or if no kernel clock of the host can be compared with it.
     ///
