@@ -20,13 +20,13 @@ const COMPARISONS_PER_SAMPLE: u32 = 9;
 /// The comparison of a reference with a kernel clock during the campaign, in a separate process.
 pub(super) struct RateMeasurement {
     connection: Rc<RefCell<Connection>>,
+    /// The kernel clock.
     clock: Box<dyn Subject>,
     clock_ns_per_tick: f64,
-    /// The id of the reference.
-    counter: String,
+    reference_id: String,
     /// The CPUs on which samples are taken, in turn.
     cpus: Vec<u32>,
-    /// Readings of the counter, the clock, and the counter again, in ticks.
+    /// Readings of the reference, the clock, and the reference again, in ticks.
     samples: Vec<[i64; 3]>,
 }
 
@@ -57,7 +57,7 @@ impl RateMeasurement {
             clock: subject(&connection, &clock.id),
             connection,
             clock_ns_per_tick: clock.ns_per_tick.unwrap_or(1.0),
-            counter: reference.id.clone(),
+            reference_id: reference.id.clone(),
             cpus: cpus.to_vec(),
             samples: Vec::new(),
         }))
@@ -75,7 +75,7 @@ impl RateMeasurement {
         }
         let comparisons = self
             .clock
-            .comparisons(&self.counter, 0, COMPARISONS_PER_SAMPLE)?;
+            .comparisons(&self.reference_id, 0, COMPARISONS_PER_SAMPLE)?;
         self.samples.extend(tightest(comparisons));
         Ok(())
     }

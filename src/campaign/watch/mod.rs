@@ -76,8 +76,9 @@ const MAX_DROPPED_WINDOWS: u32 = 40;
 /// The shortest window asks for the requested number of values divided by this number.
 /// *Judgement*.
 const MIN_WINDOW_DIVISOR: u32 = 30;
-/// Repetitions for a bearable cause that each window allows the whole campaign. They are limited
-/// because a busy neighbour may disturb all windows. *Judgement*.
+/// Repetitions for a bearable cause that each request for values (`ProcessWatch::gather`) allows
+/// the whole campaign. They are limited because a busy neighbour may disturb all windows.
+/// *Judgement*.
 const REPEATS_PER_WINDOW: f64 = 0.7;
 /// Length of one pause while the runner waits for a shared core.
 /// *Judgement*.

@@ -105,12 +105,12 @@ impl ProcessWatch {
                         || (self.repeats_bearable && self.watch.borrow_mut().take_repeat()));
                 // A runtime with several threads, for example with a garbage collector, switches
                 // between its own threads.
-                let threads = self
+                let thread_count = self
                     .last
                     .as_ref()
                     .and_then(|snapshot| Some(snapshot.counters.as_ref()?.cpus.len()));
                 let may_be_internal =
-                    disturbance == Disturbance::ContextSwitch && threads > Some(1);
+                    disturbance == Disturbance::ContextSwitch && thread_count > Some(1);
                 let is_usable = disturbance.is_bearable() || may_be_internal;
                 if is_repeated || !is_usable {
                     self.count_dropped(disturbance);
