@@ -16,8 +16,8 @@ use crate::program::program;
 
 const TIMERS: [&str; 3] = ["monotonic", "realtime", "instant"];
 
-/// The host of native timers. It appends a line `started` for each of its processes, and each
-/// request, to the file `asked`.
+/// Returns the host of native timers, which records its use in the file `asked` of `folder`: a line
+/// `started` for each of its processes, and each request.
 fn recording_host(folder: &std::path::Path) -> Host {
     let script = format!(
         "echo started >> '{0}'; tee -a '{0}' | '{1}' agent \"$@\"",
@@ -71,18 +71,18 @@ fn campaign_stays_within_plan() {
     let asked = fs::read_to_string(folder.path().join("asked")).expect("the file of requests");
     let count = |what: &str| asked.lines().filter(|line| line.contains(what)).count() as u32;
     let timers = TIMERS.len() as u32;
-    let own = timers * plan.processes;
+    let full_processes = timers * plan.processes;
     // One process calibrates the reference, one may observe its rate, and one gathers the evidence
     // for the verdicts on all timers.
-    let processes = own + plan.brief + 3;
+    let max_processes = full_processes + plan.brief + 3;
     let started = asked.lines().filter(|line| *line == "started").count() as u32;
     assert!(
-        started <= processes,
-        "{started} processes were started, but {processes} suffice"
+        started <= max_processes,
+        "{started} processes were started, but {max_processes} suffice"
     );
     // One comparison of all timers after each process, one more after each process of one round,
     // and one at the end.
-    let max_comparisons = own + plan.brief + timers + 1;
+    let max_comparisons = full_processes + plan.brief + timers + 1;
     let compares_several = |line: &&str| {
         let request: serde_json::Value = serde_json::from_str(line).unwrap_or_default();
         request["op"] == "comparisons" && request["timers"].as_array().map_or(0, Vec::len) > 1
@@ -97,11 +97,11 @@ fn campaign_stays_within_plan() {
         count("\"calls\",") >= brief_questions,
         "a brief process answers one question for each timer"
     );
-    // While the thread computes, sleeps, and waits for another thread that computes; and for the
-    // rate of a raw reference.
+    // Each timer is observed while the thread computes, while it sleeps, and while it waits for
+    // another thread that computes. The rate of a raw reference needs further questions.
     assert!(
         count("\"op\":\"advance\"") <= 6,
-        "{} questions `advance`",
+        "{} questions `advance`, but 6 suffice",
         count("\"op\":\"advance\"")
     );
     assert_eq!(

@@ -13,11 +13,11 @@ pub struct CallsPlan {
     pub singles: u32,
     /// Number of batches, in a process that measures only one timer.
     pub batches: u32,
-    /// Target time of the single calls, in nanoseconds. Short batches and readings take shares of the
-    /// same length in addition.
+    /// Target time of the single calls, in nanoseconds. Short batches and readings take shares of
+    /// the same length in addition.
     pub interval_ns: f64,
-    /// Total time that a process waits for steps of slow timers, in nanoseconds. A tenth of it is the
-    /// target time of the batches if the reference is coarse.
+    /// Total time that a process waits for steps of slow timers, in nanoseconds. A tenth of it is
+    /// the target time of the batches if the reference is coarse.
     pub slow_ns: f64,
 }
 

@@ -50,7 +50,8 @@ impl Log {
         }
     }
 
-    /// Reads the events that the runtime wrote since the last call; empty if the log cannot be read.
+    /// Reads the events that the runtime wrote since the last call; empty if the log cannot be
+    /// read.
     pub(super) fn read_events(&mut self) -> Vec<String> {
         let mut bytes = Vec::new();
         let read = File::open(&self.path).and_then(|mut file| {

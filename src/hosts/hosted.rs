@@ -323,8 +323,8 @@ impl WaitSubject for Hosted {
     }
 }
 
-/// Groups the integers of an answer into tuples of `N`. The number of integers is a multiple of `N`, because the
-/// connection has checked it.
+/// Groups the integers of an answer into tuples of `N`. The number of integers is a multiple of
+/// `N`, because the connection has checked it.
 fn as_tuples<const N: usize>(values: &[i64]) -> &[[i64; N]] {
     values.as_chunks().0
 }

@@ -1,4 +1,4 @@
-//! Agents that are shell scripts, and checks of their faults.
+//! Creates agents that are shell scripts, and checks their faults.
 
 use std::cell::RefCell;
 use std::ffi::OsString;
@@ -11,9 +11,10 @@ use timermeter::hosts::hosted::subject;
 use timermeter::hosts::process::Command;
 use timers::{Answer, Fault, Subject};
 
+/// The introduction of an agent with two timers, `a` and `b`.
 const HELLO: &str = r#"{"protocol":1,"runtime":{"name":"sh","version":"1"},"timers":[{"id":"a","label":"A","ns_per_tick":1,"reference":true},{"id":"b","label":"B","ns_per_tick":null}],"ops":["intervals","batches","readings","handoffs","advance"]}"#;
 
-/// The timeout of agents, long enough for a loaded machine. No test waits for its end.
+/// The timeout of agents, long enough for a loaded machine. Tests that pass do not wait this long.
 pub const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// An agent that is a shell script and writes its process id to the file `pid`.
@@ -39,6 +40,7 @@ impl Script {
         }
     }
 
+    /// Starts the agent and reads its introduction.
     pub fn start(&self, timeout: Duration) -> Answer<Connection> {
         Connection::start(&self.command, None, timeout)
     }
@@ -87,8 +89,8 @@ impl Script {
         );
     }
 
-    /// Calls `test` with growing timeouts, in seconds, until it returns a value. It returns `None`
-    /// if the timeout was too short, as on a loaded machine.
+    /// Calls `test` with growing timeouts, in seconds, until `test` returns a value. `test`
+    /// returns `None` if the timeout was too short for a loaded machine.
     #[track_caller]
     pub fn with_growing_timeout<T>(test: impl Fn(u64) -> Option<T>) -> T {
         [1, 4, 16, 64]
@@ -98,7 +100,7 @@ impl Script {
     }
 }
 
-/// Returns whether the condition becomes true within a time.
+/// Checks a condition every 10 ms. Returns whether it becomes true within `time`.
 fn becomes_true_within(time: Duration, mut is_true: impl FnMut() -> bool) -> bool {
     const STEP: Duration = Duration::from_millis(10);
     (0..time.as_millis() / STEP.as_millis()).any(|_| {

@@ -3,14 +3,14 @@
 use serde_json::Value;
 
 use super::skipping::skipped;
-use super::{folder, is_installed, lock_machine, outcome, probe, probe_quickly, row};
+use super::{agent_folder, is_installed, lock_machine, outcome, probe, probe_quickly, row};
 
-/// Probes the clock with this fault. Returns its row; `None` if the test is skipped.
+/// Probes the clock of `clocks.py` with this fault. Returns its row; `None` if the test is skipped.
 fn probe_clock(fault: &str) -> Option<Value> {
     probe_clock_without("", fault)
 }
 
-/// Like [`probe_clock`], with a host that does not offer this question.
+/// Like [`probe_clock`], with a host that does not offer `question`; empty if it offers all.
 fn probe_clock_without(question: &str, fault: &str) -> Option<Value> {
     let _lock = lock_machine();
     if !is_installed("python3", "python3") {
@@ -18,7 +18,7 @@ fn probe_clock_without(question: &str, fault: &str) -> Option<Value> {
     }
     let agent = format!(
         "faulty=python3 '{}' {question}",
-        folder().join("clocks.py").display()
+        agent_folder().join("clocks.py").display()
     );
     let id = format!("faulty:{fault}");
     // A quick probe takes too few readings to observe one step in 100 000 readings.
@@ -40,8 +40,8 @@ fn probe_clock_without(question: &str, fault: &str) -> Option<Value> {
     Some(row)
 }
 
-/// Asserts that the clock with this fault fails this verdict, that the evidence contains
-/// `reported`, and that the Quality is 0 or unknown.
+/// Asserts that the clock with this fault fails this verdict with evidence that contains
+/// `reported`, and that its Quality is 0 or unknown.
 fn assert_fails_verdict(fault: &str, verdict: &str, reported: &str) {
     let Some(row) = probe_clock(fault) else {
         return;

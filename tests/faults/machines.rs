@@ -34,7 +34,7 @@ fn assert_consistent(report: &Value) {
     }
 }
 
-/// Where reading the counter is forbidden, `list` reports the counter as unavailable. A program
+/// If reading the counter is forbidden, `list` reports the counter as unavailable. A program
 /// that glibc loads ends with `SIGSEGV`, because the dynamic loader itself reads the counter.
 /// `timers/tests/permission.rs` tests a process that loses the permission while it runs.
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
@@ -106,7 +106,7 @@ fn host_killed_by_forbidden_tsc() {
     }
     let agent = format!(
         "forbidden=python3 '{}'",
-        super::folder().join("forbidden.py").display()
+        super::agent_folder().join("forbidden.py").display()
     );
     let (report, output) = probe_quickly(&[], &["--agent", &agent, "forbidden:clock"], &[]);
     let failed = row(&report, "forbidden:clock");
@@ -278,8 +278,8 @@ fn detects_libc_clock_stepping_back() {
     std::fs::remove_dir_all(&folder).expect("the folder removed");
     assert_consistent(&report);
     let distorted = row(&report, "realtime");
-    // Whether a step every 20 ms falls within a series of readings decides which verdict detects
-    // it.
+    // The clock steps every 20 ms. Which verdict detects the steps depends on whether one falls
+    // within a series of readings.
     let is_detected = ["monotonic", "stable"]
         .iter()
         .any(|verdict| outcome(distorted, verdict) == "fail");

@@ -83,6 +83,6 @@ fn outcome<'a>(row: &'a Value, verdict: &str) -> &'a str {
 }
 
 /// The folder with the agents of these tests.
-fn folder() -> &'static Path {
+fn agent_folder() -> &'static Path {
     Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/faults"))
 }

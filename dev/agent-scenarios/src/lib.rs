@@ -16,7 +16,8 @@ use timermeter::text::from_bytes;
 const INTERVALS: u32 = 9;
 /// Units of work that take much longer than a read, on every machine and in every language.
 const LONG_WORK: u64 = 100_000;
-/// How often the work is multiplied by eight if the timer did not move, because steps of 100 ms exist.
+/// How often the work is multiplied by eight if the timer did not move, because steps of 100 ms
+/// exist.
 const MAX_WORK_INCREASES: u32 = 4;
 /// More values than a prober ever requests at once; an agent may refuse so many.
 const EXCESSIVE_COUNT: u32 = 100_000;
@@ -40,9 +41,9 @@ pub enum Verdict {
 /// A check and its verdict.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
-    /// The question.
+    /// The question that was sent, or the behaviour that was checked.
     pub question: String,
-    /// The result.
+    /// The result of the check.
     pub verdict: Verdict,
 }
 
@@ -86,6 +87,7 @@ pub fn check(command: &Command, timeout: Duration) -> Vec<Finding> {
     examination.findings
 }
 
+/// An agent that is checked, and the findings so far.
 struct Examination<'a> {
     partner: Partner<'a>,
     findings: Vec<Finding>,
@@ -218,7 +220,7 @@ impl Examination<'_> {
         self.check_if_offered("comparisons", offers("comparisons"), |this| {
             this.ask_or_refused(&comparisons, |values| {
                 let mut all = values.chunks(3);
-                match all.find(|one| one[2] < one[0]) {
+                match all.find(|readings| readings[2] < readings[0]) {
                     None => Ok(()),
                     Some(_) => Err("the second reading of the reference is below the first".into()),
                 }
@@ -246,7 +248,7 @@ impl Examination<'_> {
         ask: impl FnOnce(&mut Self) -> Result<(), String>,
     ) {
         if !offers {
-            return self.not_offered(question);
+            return self.record_not_offered(question);
         }
         let answer = ask(self);
         self.note(
@@ -256,7 +258,7 @@ impl Examination<'_> {
         );
     }
 
-    fn not_offered(&mut self, question: &str) {
+    fn record_not_offered(&mut self, question: &str) {
         self.findings.push(Finding {
             question: question.into(),
             verdict: Verdict::NotOffered,
@@ -338,6 +340,7 @@ impl Examination<'_> {
         );
     }
 
+    /// Records the result of a check.
     fn note(&mut self, question: &str, answer: Result<(), String>, remedy: &'static str) {
         let verdict = match answer {
             Ok(()) => Verdict::Pass,
@@ -355,11 +358,13 @@ impl Examination<'_> {
         self.note(name, answer, VALUES_REMEDY);
     }
 
+    /// Asks a question that the agent must answer, and returns the values.
     fn ask(&mut self, request: &Value) -> Result<Vec<i64>, String> {
         self.values(request)?
             .map_err(|why| format!("it refused: {}", printable(why.as_bytes())))
     }
 
+    /// Asks a question that the agent may refuse, and judges the values of an answer.
     fn ask_or_refused(
         &mut self,
         request: &Value,
@@ -371,7 +376,8 @@ impl Examination<'_> {
         }
     }
 
-    /// Asks a question. Returns the values, or the reason of a refusal; fails if the answer is invalid.
+    /// Asks a question. Returns the values, or the reason of a refusal; fails if the answer is
+    /// invalid.
     fn values(&mut self, request: &Value) -> Result<Result<Vec<i64>, String>, String> {
         let question: Question =
             serde_json::from_value(request.clone()).map_err(|error| error.to_string())?;
@@ -388,8 +394,8 @@ impl Examination<'_> {
     }
 }
 
-/// Checks that the median of the second half of the values, with work, exceeds that of the first half,
-/// without work.
+/// Checks that the median of the second half of the values, with work, exceeds that of the first
+/// half, without work.
 fn check_growth(values: &[i64], work: u64) -> Result<(), String> {
     let median = |row: &[i64]| {
         let mut row = row.to_vec();

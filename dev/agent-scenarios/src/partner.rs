@@ -28,7 +28,7 @@ impl Partner<'_> {
         let process = self.process.as_ref().ok_or("it has exited")?;
         if let Some(Output::Line(line)) = process.pending() {
             return Err(format!(
-                "it wrote a line before it was asked: {}",
+                "it wrote a line before a request: {}",
                 quoted(&line)
             ));
         }
@@ -36,6 +36,7 @@ impl Partner<'_> {
         self.receive()
     }
 
+    /// Starts the agent if it has not been started or has exited.
     fn start_if_exited(&mut self) -> Result<(), String> {
         if self
             .process
@@ -48,8 +49,9 @@ impl Partner<'_> {
         Ok(())
     }
 
+    /// Waits for the next line of the agent. Ends an agent that sends none within the timeout.
     pub(super) fn receive(&mut self) -> Result<Vec<u8>, String> {
-        const SLICE: Duration = Duration::from_millis(100);
+        const CHECK_INTERVAL: Duration = Duration::from_millis(100);
         let process = self.process.as_mut().ok_or("it has exited")?;
         let deadline = Deadline::after(self.timeout);
         let why = loop {
@@ -57,7 +59,7 @@ impl Partner<'_> {
             let Some(left) = left else {
                 break format!("no answer within {} s", self.timeout.as_secs_f64());
             };
-            match process.next(left.min(SLICE)) {
+            match process.next(left.min(CHECK_INTERVAL)) {
                 Ok(Output::Line(line)) => return Ok(line),
                 Ok(Output::TooLong) => break "its answer is too long".into(),
                 Err(RecvTimeoutError::Timeout) if !process.has_exited() => {}

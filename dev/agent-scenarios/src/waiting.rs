@@ -14,11 +14,11 @@ const WAKEUPS: u32 = 5;
 const UNKNOWN_ID: &str = "no such timer";
 
 impl Examination<'_> {
-    /// Checks their entries in the hello, and their answers.
+    /// Checks the introductions and the answers of the sleep primitives and periodic timers.
     pub(super) fn check_waiters(&mut self, hello: &Hello, reference: &str) {
         for op in OPS {
             if !hello.waiters.iter().any(|waiter| answers(waiter, op)) {
-                self.not_offered(op);
+                self.record_not_offered(op);
             }
         }
         if hello.waiters.is_empty() {
@@ -27,7 +27,7 @@ impl Examination<'_> {
         let consistent = hello
             .waiters
             .iter()
-            .find_map(|waiter| inconsistency(waiter, &hello.ops))
+            .find_map(|waiter| find_inconsistency(waiter, &hello.ops))
             .map_or(Ok(()), Err);
         self.note(
             "hello: waiters",
@@ -90,7 +90,7 @@ impl Examination<'_> {
                 if id == timers::waits::FLOOR_ID {
                     0
                 } else {
-                    early_waits(values, unit)
+                    count_early_waits(values, unit)
                 }
             };
             let early = answer.as_ref().map_or(0, count_early);
@@ -114,7 +114,7 @@ impl Examination<'_> {
                 "stalls":[1]});
             let answer = self.ask(&request).and_then(|values| {
                 let mut pairs = values.windows(3).step_by(2);
-                pairs.try_for_each(|one| check_ordered(one[0], one[2]))
+                pairs.try_for_each(|pair| check_ordered(pair[0], pair[2]))
             });
             self.note(&format!("periods of {id}"), answer, VALUES_REMEDY);
         }
@@ -135,8 +135,9 @@ fn answers(waiter: &HostedWaiter, op: &str) -> bool {
     waiter.ops.iter().any(|offered| offered == op)
 }
 
-/// Returns an error in the declaration of a sleep primitive or periodic timer, if there is one.
-fn inconsistency(waiter: &HostedWaiter, ops: &[String]) -> Option<String> {
+/// Describes an error in the declaration of a sleep primitive or periodic timer; `None` if there is
+/// none.
+fn find_inconsistency(waiter: &HostedWaiter, ops: &[String]) -> Option<String> {
     let id = &waiter.id;
     if !OPS.iter().any(|op| answers(waiter, op)) {
         return Some(format!("`{id}` answers none of {}", OPS.join(", ")));
@@ -174,7 +175,7 @@ fn check_ordered(first: i64, second: i64) -> Result<(), String> {
 }
 
 /// Returns the number of the longer waits that returned early.
-fn early_waits(values: &[i64], unit: Option<f64>) -> usize {
+fn count_early_waits(values: &[i64], unit: Option<f64>) -> usize {
     let Some(unit) = unit else {
         return 0;
     };

@@ -1,4 +1,5 @@
-//! Tests the checks on agents with faults that a single valid question for each timer does not reveal.
+//! Tests the checks on agents with faults that a single valid question for each timer does not
+//! reveal.
 
 #![cfg(unix)]
 

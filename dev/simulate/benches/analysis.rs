@@ -1,5 +1,5 @@
-//! Benchmarks of the analysis: a whole profile, the fit of the distribution of single calls, and the
-//! search for the step. The throughput is in samples per second.
+//! Benchmarks of the analysis: a whole profile, the fit of the distribution of single calls, and
+//! the search for the step. The throughput is in samples per second.
 
 use std::hint::black_box;
 

@@ -18,8 +18,8 @@ use timermeter::trace::Run;
 /// The relative error of a measured frequency, with alternating sign. Measurements by chains of
 /// additions on real machines repeat to a tenth of this.
 const FREQUENCY_ERROR: f64 = 2e-4;
-/// The largest number of times that a question is asked, as in a campaign that has spent most of its
-/// allowance of repetitions.
+/// The largest number of times that a question is asked, as in a campaign that has spent most of
+/// its allowance of repetitions.
 const MAX_TRIES: usize = 2;
 
 /// Measures the core frequency during one simulated process.
@@ -52,8 +52,8 @@ impl SimulatedCore {
         hertz
     }
 
-    /// Asks the question until the frequency stays constant, at most [`MAX_TRIES`] times. Returns the
-    /// last answer, the state of the core during it, and the discarded answers.
+    /// Asks the question until the frequency stays constant, at most [`MAX_TRIES`] times. Returns
+    /// the last answer, the state of the core during it, and the discarded answers.
     fn ask_at_constant_frequency<T>(
         &mut self,
         mut question: impl FnMut() -> Answer<T>,

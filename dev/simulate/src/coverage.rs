@@ -28,10 +28,10 @@ struct Cell {
 }
 
 /// Returns a sentence for each figure whose intervals contain the truth too rarely. `kinds` are the
-/// summaries by kind of timer, `all` those of all timers, one a reference. Kinds with 500 intervals or
-/// more fail below the requirement. The others, and the figures over all timers, fail if a one-sided
-/// binomial test rejects them at 1 % for all tests together (S. Holm, *A simple sequentially rejective
-/// multiple test procedure*, Scandinavian Journal of Statistics 6, 1979).
+/// summaries by kind of timer, `all` those of all timers, one for each reference. Kinds with 500 intervals
+/// or more fail below the requirement. The others, and the figures over all timers, fail if a
+/// one-sided binomial test rejects them at 1 % for all tests together (S. Holm, *A simple
+/// sequentially rejective multiple test procedure*, Scandinavian Journal of Statistics 6, 1979).
 #[must_use]
 pub fn insufficient_coverage(kinds: &[(String, Summary)], all: &[Summary]) -> Vec<String> {
     let of_kinds: Vec<Cell> = kinds

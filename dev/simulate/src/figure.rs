@@ -1,5 +1,5 @@
-//! Compares an estimated figure (such as a cost) with its true value, and summarises the comparisons
-//! over many timers.
+//! Compares an estimated figure (such as a cost) with its true value, and summarises the
+//! comparisons over many timers.
 
 use serde::Serialize;
 use statrs::distribution::{ContinuousCDF, Normal};
@@ -46,8 +46,8 @@ impl FoundFigure {
 
     /// The interval score (T. Gneiting and A. E. Raftery, *Strictly proper scoring rules,
     /// prediction, and estimation*, JASA 102, 2007, equation 43; R. L. Winkler, JASA 67, 1972): the
-    /// width plus forty times the distance by which the true value lies outside. Its mean is smallest
-    /// for the narrowest intervals that contain the true value in 95 % of cases.
+    /// width plus forty times the distance by which the true value lies outside. Its mean is
+    /// smallest for the narrowest intervals that contain the true value in 95 % of cases.
     pub(super) fn score(&self) -> Option<f64> {
         const SHARE_OUTSIDE: f64 = 1.0 - CONFIDENCE;
         let (truth, low, high) = (self.truth?, self.low?, self.high?);
@@ -62,8 +62,9 @@ impl FoundFigure {
             })
     }
 
-    /// The probability that an estimate with this 95 % interval and a normal distribution is outside
-    /// the interval with an error above `relevant`. An exact interval has this probability too.
+    /// The probability that an estimate with this 95 % interval and a normal distribution is
+    /// outside the interval with an error above `relevant`. An exact interval has this probability
+    /// too.
     pub(super) fn unavoidable(&self, relevant: f64) -> f64 {
         let half = self
             .half_width()
@@ -109,8 +110,8 @@ pub struct FigureSummary {
     pub covered: Option<f64>,
     /// The number of intervals.
     pub intervals: u32,
-    /// Median half-width of the intervals: relative for resolution and cost, absolute for spread and
-    /// Quality.
+    /// Median half-width of the intervals: relative for resolution and cost, absolute for spread
+    /// and Quality.
     pub half_width: Option<f64>,
     /// Median error, relative or absolute like the half-width.
     pub error: Option<f64>,
@@ -119,14 +120,14 @@ pub struct FigureSummary {
     /// The mean score that exact intervals would have, for normally distributed errors of the
     /// observed mean size.
     pub exact: Option<f64>,
-    /// The mean width of exact intervals with infinitely many observations, relative or absolute like
-    /// the half-width.
+    /// The mean width of exact intervals with infinitely many observations, relative or absolute
+    /// like the half-width.
     pub irreducible: Option<f64>,
 }
 
 impl FigureScore {
-    /// Adds the figure of one timer. `right` is whether it was right; errors and widths are divided by
-    /// the true value if `relative`.
+    /// Adds the figure of one timer. `right` is whether it was right; errors and widths are divided
+    /// by the true value if `relative`.
     pub(super) fn add(&mut self, found: &FoundFigure, right: bool, relative: bool) {
         self.timers += 1;
         self.right += u32::from(right);

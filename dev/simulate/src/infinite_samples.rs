@@ -1,5 +1,5 @@
-//! Computes the range of medians and spreads that infinitely many samples of a coarse reference leave
-//! possible, from the true distribution of costs.
+//! Computes the range of medians and spreads that infinitely many samples of a coarse reference
+//! leave possible, from the true distribution of costs.
 
 use timermeter::distribution::bounds::{
     AlignedShares, FeasibleRange, VARIANCE_ERROR, bound_median_and_share,
@@ -8,9 +8,10 @@ use timermeter::distribution::cells::MAX_LEVEL_GAP;
 use timermeter::distribution::shape::MIN_INTERPOLATED_VARIANCE;
 use timermeter::statistics::mean;
 
-/// Returns the ranges of the median and of the spread. `calls` are equally probable costs, in steps of
-/// the reference and in ascending order; `factors` are the relative costs of processes. The ranges are
-/// empty if the costs vary over so many steps that single samples resolve them. `None` without calls.
+/// Returns the ranges of the median and of the spread. `calls` are equally probable costs, in steps
+/// of the reference and in ascending order; `factors` are the relative costs of processes. The
+/// ranges are empty if the costs vary over so many steps that single samples resolve them. `None`
+/// without calls.
 #[must_use]
 pub fn remaining(calls: &[f64], factors: &[f64], reach: f64) -> Option<FeasibleRange> {
     /// Stands for infinitely many: the sampling error is far below the error allowed for shares.
@@ -68,8 +69,8 @@ pub fn remaining(calls: &[f64], factors: &[f64], reach: f64) -> Option<FeasibleR
     })
 }
 
-/// Returns the cluster of sorted costs that contains the median: the costs that no gap separates from
-/// it.
+/// Returns the cluster of sorted costs that contains the median: the costs that no gap separates
+/// from it.
 fn around_median(calls: &[f64]) -> &[f64] {
     if calls.is_empty() {
         return calls;

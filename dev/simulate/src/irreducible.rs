@@ -1,5 +1,5 @@
-//! Computes the width that intervals keep with infinitely many observations: a reference with coarse
-//! steps leaves a range of medians and spreads possible, however often it is read.
+//! Computes the width that intervals keep with infinitely many observations: a reference with
+//! coarse steps leaves a range of medians and spreads possible, however often it is read.
 
 use statrs::distribution::{ContinuousCDF, Normal};
 

@@ -50,8 +50,8 @@ pub struct Case {
     pub reference: Model,
     /// The machine: its processes, interruptions and core frequency.
     pub surroundings: Surroundings,
-    /// The number of processes after which the budget of the run is spent; `None` if it suffices for
-    /// all.
+    /// The number of processes after which the budget of the run is spent; `None` if it suffices
+    /// for all.
     pub cut: Option<u32>,
     /// The seed of the simulation.
     pub seed: u64,

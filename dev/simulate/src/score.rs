@@ -38,8 +38,8 @@ pub struct Summary {
     pub spread: FigureSummary,
     /// Quality, Formula (1).
     pub quality: FigureSummary,
-    /// Share of timers whose backward steps were reported correctly: found if the timer has some, and
-    /// not found otherwise.
+    /// Share of timers whose backward steps were reported correctly: found if the timer has some,
+    /// and not found otherwise.
     pub order: f64,
     /// Share of timers all of whose figures were right.
     pub all: f64,

@@ -8,8 +8,8 @@ use timermeter::statistics::bisect;
 /// The true figures of a simulated timer.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Truth {
-    /// Resolution in nanoseconds; `None` if the timer has no fixed step, so that no resolution may be
-    /// reported.
+    /// Resolution in nanoseconds; `None` if the timer has no fixed step, so that no resolution may
+    /// be reported.
     pub resolution: Option<f64>,
     /// Median cost of a single call in nanoseconds at the nominal core frequency, averaged over
     /// processes.
@@ -27,8 +27,8 @@ impl Truth {
     /// Computes the true figures of a timer on a machine.
     #[must_use]
     pub fn of_timer(timer: &Model, surroundings: &Surroundings) -> Self {
-        // A raw counter is converted with the reference; a timer with a declared unit keeps its own,
-        // which is off by its drift.
+        // A raw counter is converted with the reference; a timer with a declared unit keeps its
+        // own, which is off by its drift.
         let ns_per_reference_ns = if timer.declared {
             1.0
         } else {
@@ -63,8 +63,8 @@ impl Truth {
     }
 }
 
-/// Returns equally probable costs of a call in nanoseconds, in ascending order, without interruptions
-/// and in a process whose factor is 1.
+/// Returns equally probable costs of a call in nanoseconds, in ascending order, without
+/// interruptions and in a process whose factor is 1.
 pub(super) fn cost_quantiles(timer: &Model) -> Vec<f64> {
     const CALLS: u32 = 500;
     let undisturbed = Model {

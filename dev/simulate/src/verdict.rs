@@ -34,7 +34,8 @@ pub struct Verdict {
 }
 
 impl Verdict {
-    /// Analyses the trace of a case, whose core ran at `hertz`, and compares the row with the truth.
+    /// Analyses the trace of a case, whose core ran at `hertz`, and compares the row with the
+    /// truth.
     #[must_use]
     pub(super) fn from_trace(case: &Case, trace: Trace, hertz: Interval) -> Self {
         let truth = Truth::of_timer(&case.timer, &case.surroundings);
@@ -160,8 +161,8 @@ impl Verdict {
         self.cost.misses(self.relevant_cost_error()) || self.quality.misses(RELEVANT_QUALITY_ERROR)
     }
 
-    /// The smallest possible probability of a [miss](Self::misses), given the widths of the intervals
-    /// and a coverage of exactly 95 %.
+    /// The smallest possible probability of a [miss](Self::misses), given the widths of the
+    /// intervals and a coverage of exactly 95 %.
     #[must_use]
     pub fn unavoidable(&self) -> f64 {
         self.cost

@@ -1,5 +1,5 @@
-//! Tests the estimate of the time that a read adds to the code around it. The simulated read is a chain
-//! of multiplications, so the true added time follows from the code.
+//! Tests the estimate of the time that a read adds to the code around it. The simulated read is a
+//! chain of multiplications, so the true added time follows from the code.
 
 use simulate::Case;
 use simulate::population::regular;
@@ -47,9 +47,9 @@ fn estimate_added_times(case: &Case) -> AddedTimes {
     .expect("every context was measured")
 }
 
-/// Cases whose reads cost less than 700 ns, with the references, interruptions and core frequencies of
-/// the population. The mean core frequency of a run is the nominal one, for which the true added time
-/// is known.
+/// Cases whose reads cost less than 700 ns, with the references, interruptions and core frequencies
+/// of the population. The mean core frequency of a run is the nominal one, for which the true added
+/// time is known.
 fn cases(processes: Processes) -> Vec<Case> {
     let is_fast = |case: &Case| case.timer.base < 700.0;
     let mut cases: Vec<Case> = [71, 72]
@@ -68,8 +68,8 @@ fn cases(processes: Processes) -> Vec<Case> {
     cases
 }
 
-/// Returns the number of cases whose added time is right to 0.3 ns or 3 %, and the number of intervals
-/// that contain the true added time.
+/// Returns the number of cases whose added time is right to 0.3 ns or 3 %, and the number of
+/// intervals that contain the true added time.
 fn count_right_and_covered(cases: &[Case], context: Context) -> [usize; 2] {
     let (mut right, mut covered) = (0, 0);
     for case in cases {

@@ -1,5 +1,5 @@
-//! Tests references with long steps, as in browsers: their calibrated step, and the cost of calls that
-//! they time.
+//! Tests references with long steps, as in browsers: their calibrated step, and the cost of calls
+//! that they time.
 
 use rand::SeedableRng;
 use rand::rngs::StdRng;
@@ -12,7 +12,8 @@ use timermeter::campaign::sampling::Plan;
 const SEEDS: u64 = 12;
 const COST_NS: f64 = 60.0;
 
-/// Cases on different machines in which one clock with this step is both the timer and the reference.
+/// Cases on different machines in which one clock with this step is both the timer and the
+/// reference.
 fn self_timed_cases(step: f64) -> impl Iterator<Item = Case> {
     let clock = Model::regular("coarse", step, 1.0, COST_NS);
     timed_by_small_steps(SEEDS as usize, 35)
@@ -63,7 +64,8 @@ fn slow_reference_is_not_coarse() {
     }
 }
 
-/// With any step of the reference, the cost comes from batches, and its interval contains the truth.
+/// With any step of the reference, the cost comes from batches, and its interval contains the
+/// truth.
 #[test]
 fn calls_are_timed_by_long_batches() {
     for step in [20_000.0, 1_000_000.0] {

@@ -42,11 +42,11 @@ fn figures_right_and_intervals_cover() {
     for plan in [Plan::QUICK, Plan::DEFAULT] {
         let verdicts = judge_population(population::regular, &plan);
         let all = summarise(verdicts.iter().map(|(_, verdict)| verdict));
-        // Shares among 300 timers have a standard error of one or two percent, so the limits are below
-        // those of the command `simulate`.
+        // Shares among 300 timers have a standard error of one or two percent, so the limits are
+        // below those of the command `simulate`.
         let name = plan.name;
-        // A counter that moves at every tick has only an upper bound of its resolution if a longer step
-        // cannot be excluded.
+        // A counter that moves at every tick has only an upper bound of its resolution if a longer
+        // step cannot be excluded.
         let determined = verdicts
             .iter()
             .map(|(_, verdict)| verdict)
@@ -170,8 +170,8 @@ fn stepless_clock_gets_no_number() {
     }
 }
 
-/// If every process shared its core, the intervals extend a tenth beyond the figures of all processes,
-/// because no undisturbed process shows the size of the disturbance.
+/// If every process shared its core, the intervals extend a tenth beyond the figures of all
+/// processes, because no undisturbed process shows the size of the disturbance.
 #[test]
 fn always_shared_core_widens_figures() {
     for case in population::regular(20, 16) {

@@ -1,5 +1,5 @@
-//! Tests of the estimators on simulated timers, in addition to the command `simulate`: one module for
-//! each subject.
+//! Tests of the estimators on simulated timers, in addition to the command `simulate`: one module
+//! for each subject.
 
 mod adds;
 mod coarse_reference;

@@ -31,8 +31,8 @@ fn probe_timer(timer: Model, seed: u64) -> Trace {
     case.probe(&plan).expect("the reference is sound").0
 }
 
-/// Draws a step, a cost, and a slow path of several steps that more than a quarter of the calls take, so
-/// that the typical difference of two readings is several steps.
+/// Draws a step, a cost, and a slow path of several steps that more than a quarter of the calls
+/// take, so that the typical difference of two readings is several steps.
 fn draw_bimodal_cost(random: &mut StdRng) -> (f64, f64, Jitter) {
     let step = random.random_range(14.0..45.0);
     let cost = random.random_range(0.13..0.3) * step;

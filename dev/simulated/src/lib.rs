@@ -1,9 +1,10 @@
 //! Simulates timers in virtual time. Only reads and work advance the virtual time, and each timer
-//! behaves exactly as its [`Model`] declares, so that its true resolution, cost and spread are known.
+//! behaves exactly as its [`Model`] declares, so that its true resolution, cost and spread are
+//! known.
 //!
-//! A [`World`] is one process on a simulated machine: the timer under examination, the reference, the
-//! cost of the loops, a core whose frequency may change, and interruptions. [`World::share`] returns
-//! the timers of a world in the form that the prober reads.
+//! A [`World`] is one process on a simulated machine: the timer under examination, the reference,
+//! the cost of the loops, a core whose frequency may change, and interruptions. [`World::share`]
+//! returns the timers of a world in the form that the prober reads.
 
 mod counter;
 mod model;
@@ -186,8 +187,8 @@ impl World {
         Shared(Rc::new(RefCell::new(self)))
     }
 
-    /// Advances the time by a computation that takes `nominal_ns` at the nominal frequency, and by the
-    /// interruptions during it.
+    /// Advances the time by a computation that takes `nominal_ns` at the nominal frequency, and by
+    /// the interruptions during it.
     fn compute(&mut self, nominal_ns: f64) {
         let speed = self.core.speed_at(self.now, &mut self.random);
         self.pass(nominal_ns / speed);
@@ -376,8 +377,8 @@ fn normal(random: &mut StdRng) -> f64 {
     radius * angle.cos()
 }
 
-/// Draws from the gamma distribution with scale 1 and a shape of at least 1 (Marsaglia and Tsang, ACM
-/// TOMS 26, 2000).
+/// Draws from the gamma distribution with scale 1 and a shape of at least 1 (Marsaglia and Tsang,
+/// ACM TOMS 26, 2000).
 fn gamma(shape: f64, random: &mut StdRng) -> f64 {
     let d = shape - 1.0 / 3.0;
     let c = 1.0 / (9.0 * d).sqrt();

@@ -84,8 +84,8 @@ pub struct Model {
     pub base: f64,
     /// The variation of the cost.
     pub jitter: Jitter,
-    /// Whether the cost is a number of core cycles; otherwise the call waits for a device with its own
-    /// frequency.
+    /// Whether the cost is a number of core cycles; otherwise the call waits for a device with its
+    /// own frequency.
     pub follows_core: bool,
     /// Rare interruptions.
     pub outliers: Option<Outliers>,
@@ -127,8 +127,8 @@ pub enum Processes {
     /// No difference.
     #[default]
     Identical,
-    /// Each process draws a log-normal factor with a median of 1; the value is the standard deviation
-    /// of its logarithm.
+    /// Each process draws a log-normal factor with a median of 1; the value is the standard
+    /// deviation of its logarithm.
     Factor(f64),
     /// A share of the processes has another cost, for example because of the address of their code.
     Regimes {
@@ -139,8 +139,8 @@ pub enum Processes {
     },
 }
 
-/// Interruptions that occur at a constant rate per time, such as timer interrupts and those caused by
-/// other virtual machines.
+/// Interruptions that occur at a constant rate per time, such as timer interrupts and those caused
+/// by other virtual machines.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Interruptions {
     /// The mean time between two interruptions in nanoseconds.
@@ -163,13 +163,13 @@ pub struct Surroundings {
     pub level: f64,
     /// The logarithm of the ratio of two frequencies that the core steps between; 0 for none.
     pub apart: f64,
-    /// The duration of one turn of a loop without its call, in nanoseconds. An empty loop is slower in
-    /// some processes, because of the address of its code; a loop that waits for a read is not.
+    /// The duration of one turn of a loop without its call, in nanoseconds. An empty loop is slower
+    /// in some processes, because of the address of its code; a loop that waits for a read is not.
     pub turn: f64,
 }
 
-/// Simulates a clock that can be read on two paths: returns `count` triples of readings on the first
-/// path, the second, and the first again. The second path is ahead by `skew_ns`, or behind if
+/// Simulates a clock that can be read on two paths: returns `count` triples of readings on the
+/// first path, the second, and the first again. The second path is ahead by `skew_ns`, or behind if
 /// negative.
 #[must_use]
 pub fn paired_reads(
@@ -211,9 +211,9 @@ const MISS_NS: f64 = 130.0;
 /// ahead, in nanoseconds.
 const AHEAD_NS: [f64; 2] = [25.0, 8.0];
 
-/// Returns the duration in nanoseconds of a piece of code without a read and with one. The read is a
-/// dependency chain of `read_ns`. In [`Context::Ahead`] it waits for all code before it, and all code
-/// behind it waits for the read. `None` if the context is not simulated.
+/// Returns the duration in nanoseconds of a piece of code without a read and with one. The read is
+/// a dependency chain of `read_ns`. In [`Context::Ahead`] it waits for all code before it, and all
+/// code behind it waits for the read. `None` if the context is not simulated.
 #[must_use]
 pub fn code_duration_ns(context: Context, read_ns: f64) -> Option<[f64; 2]> {
     // A read that no other operation waits for occupies only its share of the execution units.

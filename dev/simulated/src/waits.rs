@@ -73,8 +73,8 @@ const READ_NS: f64 = 20.0;
 const LOOP_CPU_NS: f64 = 700.0;
 
 impl WaitModel {
-    /// Returns a blocking primitive that is late by `base` nanoseconds and uses `base` nanoseconds of
-    /// CPU time.
+    /// Returns a blocking primitive that is late by `base` nanoseconds and uses `base` nanoseconds
+    /// of CPU time.
     #[must_use]
     pub fn blocking(name: &str, base: f64) -> Self {
         Self {
@@ -110,8 +110,8 @@ impl WaitModel {
         round_up(due - phase, self.grid) + phase
     }
 
-    /// Draws the variable part of the lateness, negative for an early return, and the run delay, both
-    /// in nanoseconds. For a blocking wait the lateness contains the run delay.
+    /// Draws the variable part of the lateness, negative for an early return, and the run delay,
+    /// both in nanoseconds. For a blocking wait the lateness contains the run delay.
     pub fn draw_lateness(&self, random: &mut StdRng) -> (f64, f64) {
         if let Some((share, by)) = self.early
             && random.random_bool(share)
@@ -130,8 +130,8 @@ impl WaitModel {
         (self.delays.draw(random) + part, waited)
     }
 
-    /// Returns the CPU time of a wait in nanoseconds. `passed` is its duration, `waited` the part of it
-    /// spent waiting for a CPU.
+    /// Returns the CPU time of a wait in nanoseconds. `passed` is its duration, `waited` the part
+    /// of it spent waiting for a CPU.
     pub fn cpu_time(&self, passed: f64, waited: f64, random: &mut StdRng) -> f64 {
         let varies = 1.0 + 0.1 * (TAU * random.random_range(0.0..1.0)).sin();
         match self.means {
@@ -280,8 +280,8 @@ impl VirtualTicks {
         }
     }
 
-    /// Returns the missed expirations between consecutive wake-ups of the last answer: those that the
-    /// timer reported, and all.
+    /// Returns the missed expirations between consecutive wake-ups of the last answer: those that
+    /// the timer reported, and all.
     #[must_use]
     pub fn missed(&self) -> &[[u64; 2]] {
         &self.missed

@@ -1,4 +1,5 @@
-//! Packs reproducible archives: the same files give the same bytes on every machine and at any time.
+//! Packs reproducible archives: the same files give the same bytes on every machine and at any
+//! time.
 
 use std::fs::{self, File};
 use std::io::Write;
@@ -9,8 +10,8 @@ use tar::{Builder, EntryType, Header};
 
 use crate::Outcome;
 
-/// The file that becomes executable. It is recognised by its name, because some systems have no file
-/// modes.
+/// The file that becomes executable. It is recognised by its name, because some systems have no
+/// file modes.
 const PROGRAM: &str = "timermeter";
 
 /// Packs a folder with its name as a compressed archive.
@@ -32,8 +33,8 @@ pub fn compressed(bytes: &[u8]) -> Outcome<Vec<u8>> {
     Ok(encoder.finish()?)
 }
 
-/// Returns a tar archive of all files of a folder, under another name, in alphabetical order, owned by
-/// root.
+/// Returns a tar archive of all files of a folder, under another name, in alphabetical order, owned
+/// by root.
 pub fn tar(folder: &Path, name: &Path) -> Outcome<Vec<u8>> {
     let mut archive = Builder::new(Vec::new());
     append(&mut archive, folder, name)?;

@@ -1,5 +1,5 @@
-//! Compiles the program for a target and links it with the linker of the Rust distribution, so that no
-//! C compiler is needed.
+//! Compiles the program for a target and links it with the linker of the Rust distribution, so that
+//! no C compiler is needed.
 
 use std::env;
 use std::path::{Path, PathBuf};

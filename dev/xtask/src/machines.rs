@@ -1,5 +1,5 @@
-//! Boots emulated machines with known clocks, runs the unchanged program on a real kernel there, and
-//! compares its results with the known properties. Writes docs/truth.md.
+//! Boots emulated machines with known clocks, runs the unchanged program on a real kernel there,
+//! and compares its results with the known properties. Writes docs/truth.md.
 
 mod answer;
 mod boot;
@@ -22,8 +22,9 @@ use list::{ALL, Machine};
 /// Boot emulated machines with known clocks and check the results of timermeter
 #[derive(Args)]
 pub struct Machines {
-    /// Folder with a subfolder per architecture (x86_64, aarch64, riscv64) that contains the kernel,
-    /// busybox and timermeter; missing files are downloaded with `apt-get download` or compiled
+    /// Folder with a subfolder per architecture (x86_64, aarch64, riscv64) that contains the
+    /// kernel, busybox and timermeter; missing files are downloaded with `apt-get download` or
+    /// compiled
     #[arg(long, value_name = "FOLDER", default_value = "target/machines/parts")]
     parts: PathBuf,
     /// Folder in which the results are kept, in a subfolder per machine

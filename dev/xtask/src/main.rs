@@ -48,12 +48,12 @@ enum Task {
 }
 
 fn main() -> ExitCode {
-    let done = match Task::parse() {
+    let result = match Task::parse() {
         Task::Dist { targets } => dist(&targets),
         #[cfg(unix)]
-        Task::Machines(asked) => machines::run(&asked),
+        Task::Machines(options) => machines::run(&options),
     };
-    match done {
+    match result {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("cargo xtask: {error}");
@@ -62,6 +62,7 @@ fn main() -> ExitCode {
     }
 }
 
+/// The root folder of the repository.
 fn root() -> Outcome<&'static Path> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR"));
     Ok(folder
@@ -70,6 +71,7 @@ fn root() -> Outcome<&'static Path> {
         .ok_or("dev/xtask has no folder above it")?)
 }
 
+/// Builds the archives and packages of these targets.
 fn dist(targets: &[String]) -> Outcome<()> {
     let root = root()?;
     targets

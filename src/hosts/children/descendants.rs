@@ -1,5 +1,5 @@
-//! Lists and ends the descendants of processes that left their process group. If the system does not
-//! report the parents of processes, only process groups are ended.
+//! Lists and ends the descendants of processes that left their process group. If the system does
+//! not report the parents of processes, only process groups are ended.
 
 use std::thread;
 use std::time::Duration;

@@ -1,5 +1,5 @@
-//! Starts this program again: returns the command for it, and lets a worker end with the program that
-//! started it.
+//! Starts this program again: returns the command for it, and lets a worker end with the program
+//! that started it.
 
 use std::ffi::OsString;
 use std::io;

@@ -199,8 +199,8 @@ questions! {
         question: StepQuestion,
     } => [1];
 
-    /// For each kind of code, `repeat` times: the time of a sequence of pieces of code without reads
-    /// and the time of the sequence with a read in each piece, in ticks of the reference.
+    /// For each kind of code, `repeat` times: the time of a sequence of pieces of code without
+    /// reads and the time of the sequence with a read in each piece, in ticks of the reference.
     "adds" Adds {
         /// The id of the timer.
         timer: String,

@@ -1,7 +1,7 @@
-//! Draws timers whose step is a few of their ticks: a time stamp counter that advances by two or four
-//! ticks, one that a hypervisor scales by a fraction, or a clock in nanoseconds that rests on a slower
-//! counter. If the step is not a whole number of ticks, truncation makes steps of two lengths, and
-//! every value may occur.
+//! Draws timers whose step is a few of their ticks: a time stamp counter that advances by two or
+//! four ticks, one that a hypervisor scales by a fraction, or a clock in nanoseconds that rests on
+//! a slower counter. If the step is not a whole number of ticks, truncation makes steps of two
+//! lengths, and every value may occur.
 
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
@@ -12,8 +12,8 @@ use super::{Case, TSC_TICK, log_uniform, regular_timer, surroundings, vary};
 /// The steps of these timers, in ticks.
 pub const SMALL_STEPS: [f64; 5] = [5.0 / 3.0, 2.0, 2.5, 3.0, 4.0];
 
-/// The names of the references: one that moves at every tick, one that moves every 10 ns, and one that
-/// moves by two ticks.
+/// The names of the references: one that moves at every tick, one that moves every 10 ns, and one
+/// that moves by two ticks.
 pub const SMALL_STEP_REFERENCES: [&str; 3] = ["fine", "10 ns grid", "2 ticks"];
 
 /// The label of timers with any of [`SMALL_STEPS`].

@@ -1,5 +1,5 @@
-//! Draws random populations of simulated sleep primitives and periodic timers. No estimator is tuned
-//! to a seed.
+//! Draws random populations of simulated sleep primitives and periodic timers. No estimator is
+//! tuned to a seed.
 
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
@@ -11,7 +11,8 @@ use super::{TickCase, WaitCase};
 /// Granularities of real sleep primitives in nanoseconds: 1 ms of poll and epoll, the same with the
 /// slack of poll, ticks of 250, 100 and 64 Hz, and two finer ones of coarse clocks.
 const STEPS_NS: [f64; 7] = [1e6, 1.0008e6, 4e6, 1e7, 15.625e6, 1e4, 2.5e5];
-/// The granularities of poll, epoll and a 250 Hz tick in nanoseconds, for timers on a loaded machine.
+/// The granularities of poll, epoll and a 250 Hz tick in nanoseconds, for timers on a loaded
+/// machine.
 const LOADED_STEPS_NS: [f64; 3] = [1e6, 1.0008e6, 4e6];
 /// The range of the proportional error on a loaded machine, in ppm of the requested length.
 const LOADED_ERROR_PPM: [f64; 2] = [1e3, 1e4];

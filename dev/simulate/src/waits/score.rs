@@ -30,7 +30,8 @@ pub enum Judgement {
     Right,
     /// An identifiable granularity was not found.
     Missed,
-    /// A granularity was reported that the timer does not have, or an upper limit below the true one.
+    /// A granularity was reported that the timer does not have, or an upper limit below the true
+    /// one.
     False,
 }
 
@@ -186,7 +187,8 @@ impl Judged {
                 false,
             );
         }
-        // One length of each timer suffices, because the scatter between processes is the same for all.
+        // One length of each timer suffices, because the scatter between processes is the same for
+        // all.
         let rows: Vec<&Lateness> = figures
             .lateness
             .iter()
@@ -256,8 +258,8 @@ impl Judged {
 /// The smallest number of waits of one length whose quantiles are judged.
 const MIN_WAITS: u64 = 50;
 
-/// Returns functions that give the true granularity, from rounding and from a grid, within a range of
-/// lengths.
+/// Returns functions that give the true granularity, from rounding and from a grid, within a range
+/// of lengths.
 fn true_steps(model: &WaitModel) -> [impl Fn(&Steps) -> Option<f64> + use<>; 2] {
     let grows = model.grows;
     // A proportional error does not change the granularity, because requests are rounded first.
@@ -287,8 +289,8 @@ fn judge_steps(model: &WaitModel, ranges: &[Steps]) -> Judgement {
                 {
                     found[which] = true;
                 }
-                // Few waits determine the granularity less precisely. If it is coarser for long waits, a
-                // range that begins at 0 contains the finer one too.
+                // Few waits determine the granularity less precisely. If it is coarser for long
+                // waits, a range that begins at 0 contains the finer one too.
                 (Some(Granularity::Step(known)), Some(truth))
                     if is_same(known, truth)
                         || model

@@ -15,8 +15,8 @@ const DRAWS: usize = 100_000;
 /// The cost of a read of the simulated reference in nanoseconds.
 const READ_COST_NS: f64 = 20.0;
 
-/// Draws for waits of one length, in ascending order: lateness, the part of it that the timer causes,
-/// and CPU time, in nanoseconds.
+/// Draws for waits of one length, in ascending order: lateness, the part of it that the timer
+/// causes, and CPU time, in nanoseconds.
 pub(super) struct Waits {
     late: Vec<f64>,
     timers_part: Vec<f64>,

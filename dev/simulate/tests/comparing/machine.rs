@@ -1,5 +1,5 @@
-//! Simulates runs of one machine from a kept report. The core frequency differs between runs, and the
-//! costs follow it. The variation of each timer between runs is drawn once for the machine.
+//! Simulates runs of one machine from a kept report. The core frequency differs between runs, and
+//! the costs follow it. The variation of each timer between runs is drawn once for the machine.
 
 use std::ops::Range;
 use std::path::Path;
@@ -152,7 +152,8 @@ impl Machine {
         }
     }
 
-    /// Draws one observation for each process. Returns their mean and the ends of its Student interval.
+    /// Draws one observation for each process. Returns their mean and the ends of its Student
+    /// interval.
     fn vary(&self, truth: f64, deviation: f64, random: &mut StdRng) -> [f64; 3] {
         let each: [f64; PROCESSES] = std::array::from_fn(|_| deviation * normal(random));
         let count = PROCESSES as f64;

@@ -1,5 +1,5 @@
-//! Tests `compare` on simulated runs of one machine: it reports no change of unchanged figures, finds
-//! planted changes, and its intervals contain them. Each seed is another machine.
+//! Tests `compare` on simulated runs of one machine: it reports no change of unchanged figures,
+//! finds planted changes, and its intervals contain them. Each seed is another machine.
 
 use timermeter::comparison::{Compared, Comparison, Quantity, Verdict};
 use timermeter::model::Report;
@@ -9,8 +9,8 @@ use machine::{Machine, PlantedChange, Scatter};
 
 mod machine;
 
-/// The variation between runs on a quiet machine: at most half a percent for reads in user mode, 2 to
-/// 5 % for system calls.
+/// The variation between runs on a quiet machine: at most half a percent for reads in user mode, 2
+/// to 5 % for system calls.
 fn quiet_scatter() -> Scatter {
     Scatter {
         core_frequency: 0.017,
@@ -72,8 +72,8 @@ fn count_false_alarms(machines: u64, side: u64, history: u64, scatter: &Scatter)
     alarmed.iter().sum()
 }
 
-/// The standard deviation, over kept runs, of the logarithm of a timer's cost in cycles; `None` if a
-/// run has no cost for the timer.
+/// The standard deviation, over kept runs, of the logarithm of a timer's cost in cycles; `None` if
+/// a run has no cost for the timer.
 fn cost_deviation(kept: &[Report], timer: &str) -> Option<f64> {
     let costs: Option<Vec<f64>> = kept
         .iter()
@@ -96,9 +96,9 @@ struct Tally {
     covered: u32,
 }
 
-/// Plants a change in one timer at a time, alternately upwards and downwards, in every `every`-th timer
-/// of each machine. The size of a change is `errors` standard errors of the difference between the
-/// sides.
+/// Plants a change in one timer at a time, alternately upwards and downwards, in every `every`-th
+/// timer of each machine. The size of a change is `errors` standard errors of the difference
+/// between the sides.
 fn plant_changes(
     machines: std::ops::Range<u64>,
     (side, history): (u64, usize),
@@ -220,8 +220,8 @@ fn detects_three_percent_of_read() {
     assert!(all >= 5 && 10 * found >= 8 * all, "{found} of {all}");
 }
 
-/// Returns the number of machines on which a cost of `monotonic` that is 3 % higher is found, and the
-/// number of machines on which its runs differ by at most half a percent.
+/// Returns the number of machines on which a cost of `monotonic` that is 3 % higher is found, and
+/// the number of machines on which its runs differ by at most half a percent.
 fn find_three_percent(seeds: std::ops::RangeInclusive<u64>) -> (usize, usize) {
     let scatter = quiet_scatter();
     let machines = seeds.map(Machine::new);

@@ -18,8 +18,8 @@ const SELECTED_DURATIONS_NS: [f64; 3] = [5.0, 1e4, 1e6];
 /// The relative errors that plans aim for.
 const TARGET_ERRORS: [f64; 2] = [0.01, 0.05];
 
-/// Clocks with steps of 1 and 10 ns, 1 µs, 4 ms and 10 ms, and with the costs of a register, a vDSO and
-/// a system call. Two of them need a fence.
+/// Clocks with steps of 1 and 10 ns, 1 µs, 4 ms and 10 ms, and with the costs of a register, a vDSO
+/// and a system call. Two of them need a fence.
 const CLOCKS: [Truth; 7] = [
     Truth {
         step_ns: 1.0,
@@ -67,8 +67,8 @@ const CLOCKS: [Truth; 7] = [
 
 type Planner = fn(&ClockFigures, &Requirement) -> Result<Plan, Shortfall>;
 
-/// Returns the share of campaigns whose error is within the required one; `None` if the planner makes no
-/// plan that can be simulated.
+/// Returns the share of campaigns whose error is within the required one; `None` if the planner
+/// makes no plan that can be simulated.
 fn share_within_error(
     clock: Truth,
     requirement: &Requirement,
@@ -100,8 +100,8 @@ fn share_within_error(
     Some(kept as f64 / CAMPAIGNS as f64)
 }
 
-/// Runs all combinations of clock, duration and error with one method. Returns a description of each
-/// broken promise, and the number of combinations.
+/// Runs all combinations of clock, duration and error with one method. Returns a description of
+/// each broken promise, and the number of combinations.
 fn judge_combinations(
     planner: Planner,
     confidence: f64,
@@ -201,8 +201,8 @@ fn too_few_samples_break_the_promise() {
     assert!(4 * broken.len() > judged, "{} of {judged}", broken.len());
 }
 
-/// If there are many calls between two edges of the clock, the simulation draws the edges instead of
-/// each call. Both give the same distribution of the mean.
+/// If there are many calls between two edges of the clock, the simulation draws the edges instead
+/// of each call. Both give the same distribution of the mean.
 #[test]
 fn drawn_edges_agree_with_calls() {
     let clock = Truth {

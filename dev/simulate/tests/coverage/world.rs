@@ -29,7 +29,8 @@ impl Truth {
         self.base_ns + self.jitter_ns * 2.0_f64.ln()
     }
 
-    /// Returns the figures of a prober: the cost has an error of up to 1 %, and an interval of ±2 %.
+    /// Returns the figures of a prober: the cost has an error of up to 1 %, and an interval of ±2
+    /// %.
     pub fn figures(&self, random: &mut SmallRng) -> ClockFigures {
         let cost = self.median_cost();
         let share_within_step = 1.0 - (-(self.step_ns / self.jitter_ns + 2.0_f64.ln())).exp();
@@ -92,8 +93,8 @@ impl World {
         }
     }
 
-    /// Whether the plan can be simulated quickly: it has few calls, or many calls between two edges of
-    /// the clock.
+    /// Whether the plan can be simulated quickly: it has few calls, or many calls between two edges
+    /// of the clock.
     pub fn can_simulate(clock: Truth, plan: &Plan, duration_ns: f64) -> bool {
         const MAX_SIMULATED_CALLS: u64 = 100_000;
         let is_quick = |ns: f64, count: u64| {
@@ -151,9 +152,9 @@ impl World {
         total / count as f64
     }
 
-    /// Like [`Self::mean_interval`], if there are many intervals between two edges of the clock. Each
-    /// edge then falls on a random point of the loop, so the probability that it is inside an interval
-    /// is the share of the time that the intervals take.
+    /// Like [`Self::mean_interval`], if there are many intervals between two edges of the clock.
+    /// Each edge then falls on a random point of the loop, so the probability that it is inside an
+    /// interval is the share of the time that the intervals take.
     fn mean_of_rare_edges(&mut self, ns: f64, count: u64, spacing: f64) -> f64 {
         let jitter = self.clock.jitter_ns - self.clock.median_cost() + self.clock.base_ns;
         let spacing = spacing + 2.0 * jitter;
@@ -164,8 +165,8 @@ impl World {
         inside.sample(&mut self.random) as f64 * self.clock.step_ns / count as f64
     }
 
-    /// Measures an operation of this length according to the plan, and returns the relative error of the
-    /// result.
+    /// Measures an operation of this length according to the plan, and returns the relative error
+    /// of the result.
     pub fn relative_error(&mut self, figures: &ClockFigures, plan: &Plan, duration_ns: f64) -> f64 {
         let [batch_ns, single_ns] = self.pipeline_ns;
         let isolated_ns = (duration_ns + single_ns).max(0.0);

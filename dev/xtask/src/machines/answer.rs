@@ -1,5 +1,5 @@
-//! Transfers the result files of a machine over its console, the only channel that all machines have:
-//! packed, in hexadecimal digits.
+//! Transfers the result files of a machine over its console, the only channel that all machines
+//! have: packed, in hexadecimal digits.
 
 use std::path::Path;
 
@@ -10,8 +10,8 @@ const BEGIN_MARK: &str = "begin of result files";
 /// The line after the digits.
 const END_MARK: &str = "end of result files";
 
-/// Returns the busybox script with which the guest writes the files of /out to the console. It sleeps
-/// at the end, so that all output leaves the machine before it powers off.
+/// Returns the busybox script with which the guest writes the files of /out to the console. It
+/// sleeps at the end, so that all output leaves the machine before it powers off.
 pub fn script() -> String {
     format!(
         "dmesg -n 1
@@ -61,35 +61,35 @@ mod tests {
     /// Runs the script of the guest in a shell of this machine.
     #[test]
     fn result_files_survive_the_console() {
-        let place = tempfile::tempdir().expect("there is room");
-        fs::create_dir(place.path().join("out")).expect("there is room");
-        let text = "what was found\n".repeat(100);
-        fs::write(place.path().join("out/report.json"), &text).expect("there is room");
+        let folder = tempfile::tempdir().expect("a folder");
+        fs::create_dir(folder.path().join("out")).expect("written");
+        let text = "a line of the report\n".repeat(100);
+        fs::write(folder.path().join("out/report.json"), &text).expect("written");
         let script = script()
             .replace("/out", "out")
             .replace(">/dev/console", "")
             .replace("dmesg -n 1", "echo a");
         let script = script.replace("sleep 2", "echo b");
-        let said = Command::new("sh")
+        let output = Command::new("sh")
             .args(["-c", &script])
-            .current_dir(place.path())
+            .current_dir(folder.path())
             .output();
-        let said = String::from_utf8(said.expect("there is a shell").stdout).expect("it is text");
-        if !said.contains("1f8b") {
+        let console = String::from_utf8(output.expect("a shell").stdout).expect("text");
+        if !console.contains("1f8b") {
             eprintln!("skipped: no gzip or hexdump here");
             return;
         }
-        let said = said.replace('\n', "\r\n");
+        let console = console.replace('\n', "\r\n");
         assert_eq!(
-            unpack(&said, place.path()).expect("it is whole"),
+            unpack(&console, folder.path()).expect("complete result files"),
             "a\r\n\r\nb\r\n"
         );
         assert_eq!(
-            fs::read_to_string(place.path().join("report.json")).expect("it was unpacked"),
+            fs::read_to_string(folder.path().join("report.json")).expect("the unpacked report"),
             text
         );
-        assert!(unpack(&said.replace(END_MARK, ""), place.path()).is_err());
-        assert!(unpack(&said.replacen("1f8b", "1f8b\nprintk", 1), place.path()).is_err());
-        assert!(unpack(&said.replacen("1f8b", "", 1), place.path()).is_err());
+        assert!(unpack(&console.replace(END_MARK, ""), folder.path()).is_err());
+        assert!(unpack(&console.replacen("1f8b", "1f8b\nprintk", 1), folder.path()).is_err());
+        assert!(unpack(&console.replacen("1f8b", "", 1), folder.path()).is_err());
     }
 }

@@ -124,8 +124,8 @@ fn run_until_end(running: &mut Child, log: &Path, monitor: &Path) -> Outcome<()>
     Err("it did not end within a quarter of an hour".into())
 }
 
-/// Carries out a request: `stop 5` stops the emulator with SIGSTOP for five seconds, `pause 5` makes
-/// the emulator pause its machine.
+/// Carries out a request: `stop 5` stops the emulator with SIGSTOP for five seconds, `pause 5`
+/// makes the emulator pause its machine.
 fn act(request: &str, running: &Child, monitor: &Path) -> Outcome<()> {
     let (action, seconds) = request
         .split_once(' ')

@@ -24,7 +24,8 @@ contains it, and *not determined* if the program says that it could not determin
 
 ";
 
-/// Judges the results of each machine, in the order of the list; `None` for a machine without results.
+/// Judges the results of each machine, in the order of the list; `None` for a machine without
+/// results.
 pub fn judge(kept: &[Option<Found>]) -> Vec<Option<Vec<Judged>>> {
     let results_of = |name: &str| {
         let at = ALL.iter().position(|machine| machine.name == name)?;
@@ -102,8 +103,8 @@ pub fn format(judged: &[Option<Vec<Judged>>]) -> String {
     text + LIMITS
 }
 
-/// Formats the configuration of a machine: architecture, options of the emulator except the number of
-/// CPUs, and kernel parameters.
+/// Formats the configuration of a machine: architecture, options of the emulator except the number
+/// of CPUs, and kernel parameters.
 fn configuration(machine: &Machine) -> String {
     let cpus = machine.options.iter().position(|option| *option == "-smp");
     let is_cpus = |at: usize| cpus.is_some_and(|cpus| at == cpus || at == cpus + 1);

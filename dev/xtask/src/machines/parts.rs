@@ -1,6 +1,6 @@
-//! Provides the files that machines boot: kernels and busybox from packages of Debian, and the program
-//! compiled from this repository. Packages are downloaded and unpacked, not installed, by an
-//! `apt-get` with its own state.
+//! Provides the files that machines boot: kernels and busybox from packages of Debian, and the
+//! program compiled from this repository. Packages are downloaded and unpacked, not installed, by
+//! an `apt-get` with its own state.
 
 use std::env;
 use std::fs;
@@ -238,8 +238,8 @@ impl Apt {
         Ok(depends(&output, "linux-binary-").unwrap_or(package))
     }
 
-    /// Copies the file of a package whose path begins with one of `prefixes`, in which `*` matches any
-    /// one folder.
+    /// Copies the file of a package whose path begins with one of `prefixes`, in which `*` matches
+    /// any one folder.
     fn unpack(
         &self,
         package: &str,

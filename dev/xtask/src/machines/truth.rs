@@ -15,8 +15,8 @@ pub enum Truth {
     StepInTicks(&'static str, f64),
     /// The cost of a read of a timer in ticks, relative to the cost on another machine.
     CostInTicks(&'static str, &'static str, f64),
-    /// The resolution of a timer is the period of the HPET, whose frequency is in the kernel log, times
-    /// a factor.
+    /// The resolution of a timer is the period of the HPET, whose frequency is in the kernel log,
+    /// times a factor.
     StepOfHpet(&'static str, f64),
     /// The resolution of `monotonic` with a clock source, in nanoseconds, according to
     /// `check --sources`.
@@ -27,8 +27,8 @@ pub enum Truth {
     CostsMoreThanItsStep(&'static str),
     /// Whether a read of a timer stays in user mode.
     ReadInUserMode(&'static str, bool),
-    /// `watch` reports exactly one event of this kind. It has this cause, and its interval contains the
-    /// size in seconds or ppm.
+    /// `watch` reports exactly one event of this kind. It has this cause, and its interval contains
+    /// the size in seconds or ppm.
     SingleEvent(&'static str, &'static str, Option<f64>),
     /// `watch` reports this many events of a kind.
     Events(&'static str, usize),
@@ -204,8 +204,8 @@ fn period_of_hpet(found: &Found) -> Result<f64, String> {
         .ok_or_else(|| "the kernel log has no frequency of the HPET".into())
 }
 
-/// Reads the output of `check --sources`. The JSON file is not called `.json`, because each such file
-/// below reports/ is taken for a report.
+/// Reads the output of `check --sources`. The JSON file is not called `.json`, because each such
+/// file below reports/ is taken for a report.
 fn sources(found: &Found) -> Result<serde_json::Value, String> {
     let text = found
         .text("sources.out")
@@ -406,21 +406,22 @@ mod tests {
     const EVENT: &str = r#"{"schema":"timermeter.watch.v1","line":"event","kind":"pause","cause":"machine","at_s":1.0,"since_s":8.0,"size":{"value":4.95,"low":4.95,"high":5.05},"unit":"s","note":""}"#;
     const END: &str = r#"{"schema":"timermeter.watch.v1","line":"end","date":"","watched_s":25.0,"cpu_share":null,"events":1,"monotonic_stability":[],"counter_stability":[]}"#;
 
-    fn found(folder: &std::path::Path) -> Found {
-        let place = folder.join("made-up");
-        fs::create_dir_all(&place).expect("a folder");
+    /// Writes result files of a machine and reads them.
+    fn write_results(folder: &std::path::Path) -> Found {
+        let results = folder.join("made-up");
+        fs::create_dir_all(&results).expect("a folder");
         let text = include_str!("../../../../tests/data/xeon-2026-11-21.json");
-        let mut report = timermeter::report::parse(text, "a report").expect("it is one");
+        let mut report = timermeter::report::parse(text, "a report").expect("a report");
         let row = report
             .timers
             .iter_mut()
             .find(|row| row.id == "monotonic")
-            .expect("it has it");
+            .expect("the row of monotonic");
         row.resolution_ns = Some(Interval::with_ends(10.001, Some((10.0009, 10.0011))));
-        fs::write(place.join("kernel.log"), LOG).expect("there is room");
-        fs::write(place.join("sources.out"), SOURCES).expect("there is room");
-        fs::write(place.join("watch.jsonl"), format!("{EVENT}\n{END}\n")).expect("there is room");
-        let mut found = Found::read(folder, "made-up").expect("it is kept");
+        fs::write(results.join("kernel.log"), LOG).expect("written");
+        fs::write(results.join("sources.out"), SOURCES).expect("written");
+        fs::write(results.join("watch.jsonl"), format!("{EVENT}\n{END}\n")).expect("written");
+        let mut found = Found::read(folder, "made-up").expect("the results");
         found.report = Some(report);
         found
     }
@@ -428,7 +429,7 @@ mod tests {
     #[test]
     fn truth_holds_only_within_interval() {
         let folder = tempfile::tempdir().expect("a folder");
-        let found = found(folder.path());
+        let found = write_results(folder.path());
         for (truth, verdict) in [
             (Truth::Step("monotonic", 10.001), Verdict::Right),
             (Truth::Step("monotonic", 10.0), Verdict::Wrong),

@@ -1,5 +1,5 @@
-//! Judges the estimators for clocks: draws simulated clocks, probes them, and checks the summaries of
-//! the verdicts against the requirements.
+//! Judges the estimators for clocks: draws simulated clocks, probes them, and checks the summaries
+//! of the verdicts against the requirements.
 
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -54,16 +54,16 @@ pub struct Outcome {
 /// What is required of the estimators.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct Required {
-    /// The smallest share of timers for which each figure is right, among timers whose median cost any
-    /// reference determines. For the cost, only timers with identical processes count, because
+    /// The smallest share of timers for which each figure is right, among timers whose median cost
+    /// any reference determines. For the cost, only timers with identical processes count, because
     /// processes may differ by more than the tolerance.
     right: f64,
     /// The smallest coverage over all timers.
     covered: f64,
     /// The smallest coverage of each kind of timer.
     covered_per_kind: f64,
-    /// The largest share of timers with a relevant error outside the interval, in addition to the share
-    /// that exact intervals of these widths would have.
+    /// The largest share of timers with a relevant error outside the interval, in addition to the
+    /// share that exact intervals of these widths would have.
     misses: f64,
     /// The largest share of timers without a fixed step for which a resolution is reported.
     numbers_for_irregular: f64,
@@ -187,8 +187,8 @@ fn outcome(
     misses: Vec<Miss>,
 ) -> Outcome {
     by_reference.sort_unstable_keys();
-    // With the same number of timers of each kind, many have a median that a coarse reference cannot
-    // determine. For these only the coverage of the intervals is required.
+    // With the same number of timers of each kind, many have a median that a coarse reference
+    // cannot determine. For these only the coverage of the intervals is required.
     let mut failures: Vec<String> = match sampling {
         Sampling::PerKind => Vec::new(),
         Sampling::Population => {
@@ -263,8 +263,8 @@ fn failures(reference: &str, groups: &Scores, score: &Score) -> Vec<String> {
     of_figures.chain(misses).collect()
 }
 
-/// Returns a sentence for each figure, of a group or of all timers, whose intervals contain the truth
-/// too rarely.
+/// Returns a sentence for each figure, of a group or of all timers, whose intervals contain the
+/// truth too rarely.
 fn insufficient_coverage(by_reference: &ByReference) -> Vec<String> {
     let of_groups = |(reference, (groups, _)): (&String, &(Scores, Score))| {
         let with_name =

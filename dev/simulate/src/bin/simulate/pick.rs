@@ -3,9 +3,9 @@
 //! timed by `monotonic`, which alternate with the samples because the core frequency varies.
 //!
 //! Single calls are compared with runs of serialised calls, batches with runs of consecutive calls,
-//! which overlap in the core. The plan promises an error from the figures of the clock before anything
-//! is measured. The variation of the operation itself between windows, as measured by `monotonic`, is
-//! added to it, because it does not depend on the clock.
+//! which overlap in the core. The plan promises an error from the figures of the clock before
+//! anything is measured. The variation of the operation itself between windows, as measured by
+//! `monotonic`, is added to it, because it does not depend on the clock.
 
 use std::io::Write;
 use std::path::Path;
@@ -30,8 +30,8 @@ const ERROR: f64 = 0.05;
 const CONFIDENCE: f64 = 0.95;
 /// The number of samples with each clock and method.
 const SAMPLES: u32 = 12;
-/// The time for all samples with one clock and method. A plan that needs more is reduced and promises
-/// a larger error.
+/// The time for all samples with one clock and method. A plan that needs more is reduced and
+/// promises a larger error.
 const BUDGET: Duration = Duration::from_millis(600);
 /// The smallest share of promises that have to be kept.
 const MIN_KEPT_SHARE: f64 = 0.95;
@@ -148,8 +148,8 @@ impl Promise {
     }
 }
 
-/// Returns the length of the measured chain in multiplications. For single calls it is long enough for
-/// the clock if possible, because no plan promises anything for shorter ones.
+/// Returns the length of the measured chain in multiplications. For single calls it is long enough
+/// for the clock if possible, because no plan promises anything for shorter ones.
 fn chain_links(clock: &ClockFigures, kind: Kind) -> u64 {
     /// The approximate duration of a multiplication; the true one is measured.
     const LINK_NS: f64 = 1.5;
@@ -217,8 +217,8 @@ fn measure_promise(
         }
     }
     let count = ratios.len() as f64;
-    // A plan for a single call is judged by the first sample, the others by the median of all, whose
-    // standard error is 1.25 times that of a mean.
+    // A plan for a single call is judged by the first sample, the others by the median of all,
+    // whose standard error is 1.25 times that of a mean.
     let (ratio, standard_errors) = match kind {
         Kind::Single => (ratios[0], (1.0 + 1.0 / count).sqrt()),
         _ => (median(&ratios).unwrap_or(f64::NAN), 1.25 / count.sqrt()),
@@ -254,8 +254,8 @@ struct Truth<'a> {
 }
 
 impl Truth<'_> {
-    /// Returns the number of calls that take a quarter of a millisecond: long compared with the step
-    /// of `monotonic`, and short enough that most runs are not interrupted.
+    /// Returns the number of calls that take a quarter of a millisecond: long compared with the
+    /// step of `monotonic`, and short enough that most runs are not interrupted.
     fn calls(&mut self) -> u64 {
         const RUN_NS: f64 = 2.5e5;
         let mut calls = 1;
@@ -265,7 +265,8 @@ impl Truth<'_> {
         calls
     }
 
-    /// Measures the duration of a call: of consecutive calls for batches, otherwise of serialised calls.
+    /// Measures the duration of a call: of consecutive calls for batches, otherwise of serialised
+    /// calls.
     fn ns_per_call(&mut self, calls: u64) -> f64 {
         let ns = match self.kind {
             Kind::Batch => self.timed.window(calls) - self.timed.window(0),

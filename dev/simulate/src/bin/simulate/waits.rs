@@ -1,5 +1,5 @@
-//! Judges the estimators for sleep primitives and periodic timers: draws simulated ones, probes them,
-//! and checks the counts against the requirements.
+//! Judges the estimators for sleep primitives and periodic timers: draws simulated ones, probes
+//! them, and checks the counts against the requirements.
 
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -37,12 +37,13 @@ struct WaitsOutcome {
 /// What is required of the estimators.
 #[derive(Clone, Copy, Debug, Serialize)]
 struct Required {
-    /// The smallest share of timers with right granularities: all identifiable ones found to 1 %, and
-    /// no others.
+    /// The smallest share of timers with right granularities: all identifiable ones found to 1 %,
+    /// and no others.
     granularity: f64,
     /// The largest share of timers with a granularity that they do not have.
     false_granularity: f64,
-    /// The smallest share of periodic timers whose policy and numbers of missed expirations are exact.
+    /// The smallest share of periodic timers whose policy and numbers of missed expirations are
+    /// exact.
     exact: f64,
     /// The smallest coverage of intervals, and the largest coverage of those for quantiles.
     covered: [f64; 2],
@@ -54,8 +55,8 @@ const REQUIRED: Required = Required {
     exact: 0.99,
     covered: [0.93, 0.97],
 };
-/// The required share of right granularities with the plan of `wait --quick`, which has too few waits
-/// for some granularities.
+/// The required share of right granularities with the plan of `wait --quick`, which has too few
+/// waits for some granularities.
 const QUICK_GRANULARITY: f64 = 0.9;
 
 /// Judges the estimators for waits and prints the outcome.
