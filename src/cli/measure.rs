@@ -6,7 +6,7 @@ use clap::Args;
 
 use super::{OutputArgs, values};
 use crate::measure::Instrument;
-use crate::method::requirement::share;
+use crate::method::requirement::parse_share;
 use crate::model::Nanos;
 use crate::quantity;
 
@@ -26,10 +26,10 @@ pub struct MeasureArgs {
     #[arg(long, value_enum, default_value_t)]
     pub instrument: Instrument,
     /// Largest error that the clock may cause, as a share of the result
-    #[arg(long, value_name = "SHARE", default_value = "1%", value_parser = share, allow_hyphen_values = true)]
+    #[arg(long, value_name = "SHARE", default_value = "1%", value_parser = parse_share, allow_hyphen_values = true)]
     pub error: f64,
     /// Confidence level of the intervals
-    #[arg(long, value_name = "SHARE", default_value = "95%", value_parser = share, allow_hyphen_values = true)]
+    #[arg(long, value_name = "SHARE", default_value = "95%", value_parser = parse_share, allow_hyphen_values = true)]
     pub confidence: f64,
     /// Sizes of the input of the operations, as in 100,10k,1M
     #[arg(long, value_name = "N", value_delimiter = ',', allow_negative_numbers = true, value_parser = values::whole_number_parser::<u64>(1..=100_000_000))]

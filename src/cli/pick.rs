@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::{AgentSpec, OutputArgs};
-use crate::method::requirement::share;
+use crate::method::requirement::parse_share;
 use crate::method::{Language, Requirement};
 use crate::model::Nanos;
 use crate::quantity;
@@ -36,7 +36,7 @@ pub struct PickArgs {
     #[arg(long, value_name = "TIME", value_parser = quantity::parse_time, allow_hyphen_values = true, requires = "every")]
     pub within: Option<Nanos>,
     /// Smallest share of waits that meet --within, as in 99.9%
-    #[arg(long, value_name = "SHARE", default_value = "99%", value_parser = share, allow_hyphen_values = true, requires = "within")]
+    #[arg(long, value_name = "SHARE", default_value = "99%", value_parser = parse_share, allow_hyphen_values = true, requires = "within")]
     pub share: f64,
     /// Take the figures from this report (JSON) instead of measuring them
     #[arg(long, value_name = "REPORT")]

@@ -10,7 +10,7 @@ use super::summary::{Measured, Sample, mean_valid_ns};
 use super::trial::{Goal, Trial, TrialError};
 use super::window::TimedOperation;
 use crate::method::clock_figures::DRIFT;
-use crate::method::plan::{edge_crossing, within};
+use crate::method::plan::{self, plan_within};
 use crate::method::{Budget, ClockFigures, Method, Plan, Requirement};
 use crate::model::Nanos;
 use crate::text::numbers::time;
@@ -202,11 +202,12 @@ fn plan_edge_crossing(trial: &Trial, call_ns: f64) -> Result<Plan, TrialError> {
     let requirement =
         Requirement::new(Nanos(call_ns), goal.error, goal.confidence).map_err(TrialError)?;
     let limit_ns = goal.limit.as_nanos() as f64;
-    let plan = edge_crossing(clock, &requirement).map_err(|why| TrialError(why.reason))?;
+    let plan =
+        plan::plan_edge_crossing(clock, &requirement).map_err(|why| TrialError(why.reason))?;
     if plan.campaign_ns <= limit_ns {
         return Ok(plan);
     }
-    within(clock, &requirement, plan.method, limit_ns).ok_or_else(|| {
+    plan_within(clock, &requirement, plan.method, limit_ns).ok_or_else(|| {
         TrialError(format!(
             "with this clock, an error of {} % needs single calls for {}, and not even a rough result is possible in {}; \
              allow more time or use another clock",

@@ -4,7 +4,7 @@
 use serde::Serialize;
 
 use super::clock_figures::{DRIFT, PORTABLE};
-use super::plan::{Method, batch, single};
+use super::plan::{Method, plan_batch, plan_single};
 use super::sentence::{USUAL_CONFIDENCE, USUAL_ERROR, choose_usual};
 use super::{ClockFigures, Requirement};
 use crate::model::{Counted, Nanos, Outcome, Path, Report, TimerRow, WaitRow};
@@ -253,14 +253,14 @@ fn usual_requirement(duration_ns: f64) -> Option<Requirement> {
 fn min_single_ns(clock: &ClockFigures) -> Option<f64> {
     /// A duration for which any clock keeps the error, in nanoseconds.
     const LONG_NS: f64 = 1e10;
-    let plan = single(clock, &usual_requirement(LONG_NS)?).ok()?;
+    let plan = plan_single(clock, &usual_requirement(LONG_NS)?).ok()?;
     Some(LONG_NS * (plan.error - DRIFT) / (USUAL_ERROR - DRIFT))
 }
 
 /// The number of calls between two reads with which an operation of 10 ns is timed to the usual
 /// error; `None` if no number is enough.
 fn calls_of_10_ns(clock: &ClockFigures) -> Option<u64> {
-    match batch(clock, &usual_requirement(10.0)?).ok()?.method {
+    match plan_batch(clock, &usual_requirement(10.0)?).ok()?.method {
         Method::Batch { calls } => Some(calls),
         _ => None,
     }

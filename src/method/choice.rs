@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::clock_facts::{list_unmet, thread_fault};
 use super::clock_figures::ClockFigures;
-use super::plan::{Method, Plan, Shortfall, fastest};
+use super::plan::{Method, Plan, Shortfall, plan_fastest};
 use super::requirement::Requirement;
 use super::runtime::{missing_runtime, rows_of_runtime};
 use crate::model::{Report, TimerRow};
@@ -127,7 +127,7 @@ impl<'a> Contestant<'a> {
                 row,
                 eligible,
                 unmet: list_unmet(row, &clock.facts, requirement),
-                plan: fastest(&clock, requirement),
+                plan: plan_fastest(&clock, requirement),
                 clock: Some(clock),
             },
             Err(why) => Self {

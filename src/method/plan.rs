@@ -20,7 +20,7 @@ use edges::{Spread, plan_samples, spacing_ns};
 
 mod edges;
 
-pub use edges::edge_crossing;
+pub use edges::plan_edge_crossing;
 
 /// A method of measurement with its parameters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -121,8 +121,8 @@ const FEWEST_SAMPLES: f64 = 30.0;
 ///
 /// # Errors
 /// When no method keeps the requirement: the shortfall with the smallest error.
-pub fn fastest(clock: &ClockFigures, requirement: &Requirement) -> Result<Plan, Shortfall> {
-    let outcomes = [single, batch, edge_crossing].map(|method| {
+pub fn plan_fastest(clock: &ClockFigures, requirement: &Requirement) -> Result<Plan, Shortfall> {
+    let outcomes = [plan_single, plan_batch, plan_edge_crossing].map(|method| {
         let plan = method(clock, requirement)?;
         if plan.campaign_ns <= LONGEST_CAMPAIGN_NS {
             return Ok(plan);
@@ -130,7 +130,7 @@ pub fn fastest(clock: &ClockFigures, requirement: &Requirement) -> Result<Plan, 
         let hours = plan.campaign_ns / LONGEST_CAMPAIGN_NS;
         Err(Shortfall {
             reason: format!("{} would take {hours:.1} hours", plan.method.name()),
-            nearest: within(clock, requirement, plan.method, LONGEST_CAMPAIGN_NS),
+            nearest: plan_within(clock, requirement, plan.method, LONGEST_CAMPAIGN_NS),
         })
     });
     let [single, batch, edges] = outcomes;
@@ -153,7 +153,7 @@ fn nearer(first: Shortfall, second: Shortfall) -> Shortfall {
 ///
 /// # Errors
 /// When the error of one call is larger than required.
-pub fn single(clock: &ClockFigures, requirement: &Requirement) -> Result<Plan, Shortfall> {
+pub fn plan_single(clock: &ClockFigures, requirement: &Requirement) -> Result<Plan, Shortfall> {
     plan_calls(clock, requirement, 1)
 }
 
@@ -161,7 +161,7 @@ pub fn single(clock: &ClockFigures, requirement: &Requirement) -> Result<Plan, S
 ///
 /// # Errors
 /// When the operation cannot be repeated, or no number of calls is enough.
-pub fn batch(clock: &ClockFigures, requirement: &Requirement) -> Result<Plan, Shortfall> {
+pub fn plan_batch(clock: &ClockFigures, requirement: &Requirement) -> Result<Plan, Shortfall> {
     if let Some(rate) = requirement.rate_hz {
         return Err(Shortfall::because(format!(
             "the operation comes by itself, {rate} times a second: it cannot be repeated between two reads"
@@ -174,7 +174,7 @@ pub fn batch(clock: &ClockFigures, requirement: &Requirement) -> Result<Plan, Sh
             ..requirement.clone()
         };
         Shortfall {
-            nearest: batch(clock, &possible).ok(),
+            nearest: plan_batch(clock, &possible).ok(),
             ..shortfall
         }
     })?;
@@ -302,7 +302,7 @@ pub fn percent(share: f64) -> String {
 /// The plan with the same method and the smallest error for a measurement of `campaign_ns`
 /// nanoseconds; `None` if none is possible.
 #[must_use]
-pub fn within(
+pub fn plan_within(
     clock: &ClockFigures,
     requirement: &Requirement,
     method: Method,
@@ -313,7 +313,7 @@ pub fn within(
         ..requirement.clone()
     };
     match method {
-        Method::Single => single(clock, &any_error).ok(),
+        Method::Single => plan_single(clock, &any_error).ok(),
         Method::Batch { .. } => {
             let calls = ((campaign_ns - 2.0 * clock.read_ns()) / requirement.duration_ns)
                 .floor()

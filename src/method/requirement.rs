@@ -15,16 +15,16 @@ pub struct Requirement {
     #[arg(skip)]
     pub duration_ns: f64,
     /// Largest error, as in 1%
-    #[arg(long, value_name = "SHARE", default_value = "1%", value_parser = share, allow_hyphen_values = true)]
+    #[arg(long, value_name = "SHARE", default_value = "1%", value_parser = parse_share, allow_hyphen_values = true)]
     pub error: f64,
     /// Confidence that the error is not exceeded
-    #[arg(long, value_name = "SHARE", default_value = "95%", value_parser = share, allow_hyphen_values = true)]
+    #[arg(long, value_name = "SHARE", default_value = "95%", value_parser = parse_share, allow_hyphen_values = true)]
     pub confidence: f64,
     /// Largest share of the running time spent on reading the clock, or on waiting, as in 5%
-    #[arg(long, value_name = "SHARE", value_parser = share, allow_hyphen_values = true)]
+    #[arg(long, value_name = "SHARE", value_parser = parse_share, allow_hyphen_values = true)]
     pub overhead: Option<f64>,
     /// What the clock must count
-    #[arg(long, value_name = "TIME", value_parser = counted(), default_value = "wall")]
+    #[arg(long, value_name = "TIME", value_parser = counted_parser(), default_value = "wall")]
     pub counts: Counted,
     /// Further properties that the clock must have (repeatable, or separated by commas)
     #[arg(long, value_name = "NEED", value_enum, value_delimiter = ',')]
@@ -34,7 +34,7 @@ pub struct Requirement {
     #[arg(long)]
     pub settable: bool,
     /// Rate at which the operation happens, as in 10000/s, if it cannot be repeated at will
-    #[arg(id = "rate", long = "rate", value_name = "RATE", value_parser = rate, allow_hyphen_values = true)]
+    #[arg(id = "rate", long = "rate", value_name = "RATE", value_parser = parse_rate, allow_hyphen_values = true)]
     pub rate_hz: Option<f64>,
     /// Timers of this runtime instead of the native ones: java, dotnet, mono, python, node, or the
     /// prefix of the ids of an agent
@@ -47,8 +47,8 @@ pub struct Requirement {
     pub clocks: Vec<String>,
 }
 
-/// Parses the value of `--counts`.
-fn counted() -> impl TypedValueParser<Value = Counted> {
+/// Creates the parser for the value of `--counts`.
+fn counted_parser() -> impl TypedValueParser<Value = Counted> {
     PossibleValuesParser::new(["wall", "process", "thread"]).map(|word| match word.as_str() {
         "process" => Counted::ProcessCpu,
         "thread" => Counted::ThreadCpu,
@@ -144,7 +144,7 @@ fn percent(share: f64) -> f64 {
 ///
 /// # Errors
 /// When the text is not a number.
-pub fn share(text: &str) -> Result<f64, String> {
+pub fn parse_share(text: &str) -> Result<f64, String> {
     let trimmed = text.trim();
     let (number, scale) = match trimmed.strip_suffix('%') {
         Some(number) => (number.trim_end(), 0.01),
@@ -160,7 +160,7 @@ pub fn share(text: &str) -> Result<f64, String> {
 ///
 /// # Errors
 /// When the text is not a frequency, or has no unit.
-pub fn rate(text: &str) -> Result<f64, quantity::QuantityError> {
+pub fn parse_rate(text: &str) -> Result<f64, quantity::QuantityError> {
     quantity::parse_frequency(&text.replace("/s", "Hz")).map(|hertz| hertz.0)
 }
 
@@ -243,16 +243,16 @@ mod tests {
 
     #[test]
     fn parses_shares_and_rates() {
-        assert_eq!(share("1%"), Ok(0.01));
-        assert!(share(" 95 % ").is_ok_and(|share| (share - 0.95).abs() < 1e-12));
-        assert_eq!(share("0.05"), Ok(0.05));
+        assert_eq!(parse_share("1%"), Ok(0.01));
+        assert!(parse_share(" 95 % ").is_ok_and(|share| (share - 0.95).abs() < 1e-12));
+        assert_eq!(parse_share("0.05"), Ok(0.05));
         for text in ["", "%", "one", "nan", "inf%", "1%%"] {
-            assert!(share(text).is_err(), "{text}");
+            assert!(parse_share(text).is_err(), "{text}");
         }
-        assert_eq!(rate("10000/s"), Ok(1e4));
-        assert_eq!(rate("10kHz"), Ok(1e4));
+        assert_eq!(parse_rate("10000/s"), Ok(1e4));
+        assert_eq!(parse_rate("10kHz"), Ok(1e4));
         for text in ["", "/s", "10", "10/fortnight", "ten/s"] {
-            assert!(rate(text).is_err(), "{text}");
+            assert!(parse_rate(text).is_err(), "{text}");
         }
     }
 }

@@ -13,8 +13,8 @@ use crate::resolution::Resolution as Step;
 use crate::scoring::profile_quality;
 use crate::trace::Trace;
 
-/// Fills the row from the observations and the profile. `frequency`, in hertz, converts time to
-/// cycles; without it, cycles and Quality are left empty.
+/// Fills the columns of the row from the observations and the profile. `frequency`, in hertz,
+/// converts time to cycles; without it, cycles and Quality are left empty.
 pub fn fill_row(row: &mut TimerRow, trace: &Trace, profile: &Profile, frequency: Option<Interval>) {
     row.ns_per_tick = profile.ns_per_tick;
     let hertz = frequency.map(|frequency| Hertz(frequency.value));

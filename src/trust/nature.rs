@@ -64,7 +64,7 @@ pub(super) fn judge_counted(case: &Case) -> Nature {
     }
 }
 
-/// Returns how far the timer advanced while the thread did `meanwhile`, as a share of the time that
+/// Returns how far the timer advanced during `activity`, as a share of the time that
 /// passed on the reference. `None` if this was not observed, or the steps of the timer are too
 /// long.
 fn advanced_share(case: &Case, activity: ThreadActivity) -> Option<f64> {

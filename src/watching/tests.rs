@@ -1,3 +1,5 @@
+//! Tests that events of simulated machines are detected with their causes and sizes.
+
 mod simulated;
 
 use rand::rngs::StdRng;

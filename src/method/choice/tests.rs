@@ -1,3 +1,5 @@
+//! Tests which clock of a stored report is picked, and the reasons against the others.
+
 use super::*;
 use crate::method::Need;
 use crate::model::{Counted, Interval, Nanos, Outcome, Tsc};
@@ -74,7 +76,7 @@ fn thread_unsafe_clocks_serve_one_thread() {
 }
 
 #[test]
-fn found_count_decides() {
+fn experiment_overrules_declared_count() {
     let mut report = report();
     let best = picked(&choose(&report, &requirement()).unwrap()).id.clone();
     row(&mut report, &best)
@@ -186,11 +188,14 @@ fn portable_clocks_win_near_ties() {
     let why = reason(&choice, "monotonic-raw");
     assert!(why.ends_with("; not on every platform"), "{why}");
     // The less safe clock is kept if it is required, or if the safer one takes far longer.
-    let kept = Requirement {
+    let unslewed = Requirement {
         needs: vec![Need::NoSlew],
         ..requirement()
     };
-    assert_eq!(picked(&choose(&report, &kept).unwrap()).id, "monotonic-raw");
+    assert_eq!(
+        picked(&choose(&report, &unslewed).unwrap()).id,
+        "monotonic-raw"
+    );
     cost(&mut report, "monotonic", [24_900.0, 25_000.0, 25_100.0]);
     assert_eq!(
         picked(&choose(&report, &requirement()).unwrap()).id,

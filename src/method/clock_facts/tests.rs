@@ -1,3 +1,5 @@
+//! Tests the properties of clocks, as declared and as found by experiment.
+
 use super::*;
 use crate::method::Need;
 use crate::model::Status;
@@ -15,7 +17,7 @@ fn row(runtime: &str, properties: Option<Properties>) -> TimerRow {
 }
 
 #[test]
-fn every_native_timer_declares_what_decides() {
+fn native_timers_declare_all_properties() {
     for entry in timers::catalogue() {
         let declared = entry.info.properties;
         let undeclared = declared.counts.is_none()

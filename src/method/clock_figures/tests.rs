@@ -1,3 +1,5 @@
+//! Tests which figures of a row are used for plans.
+
 use super::*;
 
 /// A clock with this step and cost in nanoseconds, and with all other figures known.
@@ -72,6 +74,6 @@ fn rows_without_figures_say_why() {
     assert!(
         ClockFigures::from_row(&row, &Platform::default())
             .unwrap_err()
-            .contains("step")
+            .contains("upper bound")
     );
 }

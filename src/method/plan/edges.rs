@@ -3,7 +3,7 @@
 
 use super::{
     DRIFT, FEWEST_SAMPLES, LONGEST_CAMPAIGN_NS, Method, Plan, Shortfall, cost_variation,
-    remaining_error, too_expensive, within,
+    plan_within, remaining_error, too_expensive,
 };
 use crate::method::clock_figures::{Budget, ClockFigures};
 use crate::method::requirement::Requirement;
@@ -13,7 +13,10 @@ use crate::statistics::normal_quantile;
 ///
 /// # Errors
 /// When only an upper bound of the resolution is known, or no number of samples is enough.
-pub fn edge_crossing(clock: &ClockFigures, requirement: &Requirement) -> Result<Plan, Shortfall> {
+pub fn plan_edge_crossing(
+    clock: &ClockFigures,
+    requirement: &Requirement,
+) -> Result<Plan, Shortfall> {
     if !clock.resolved {
         return Err(Shortfall::because(
             "only an upper bound of its resolution is known",
@@ -49,11 +52,11 @@ fn nearest_plan(clock: &ClockFigures, requirement: &Requirement) -> Option<Plan>
         error,
         ..requirement.clone()
     };
-    let plan = edge_crossing(clock, &possible).ok()?;
+    let plan = plan_edge_crossing(clock, &possible).ok()?;
     if plan.campaign_ns <= LONGEST_CAMPAIGN_NS {
         Some(plan)
     } else {
-        within(clock, requirement, plan.method, LONGEST_CAMPAIGN_NS)
+        plan_within(clock, requirement, plan.method, LONGEST_CAMPAIGN_NS)
     }
 }
 

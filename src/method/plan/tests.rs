@@ -1,3 +1,5 @@
+//! Tests the plans for clocks of several resolutions and costs.
+
 use super::super::clock_figures::tests::clock;
 use super::*;
 use crate::model::Nanos;
@@ -7,13 +9,16 @@ fn requirement(duration_ns: f64, error: f64) -> Requirement {
 }
 
 #[test]
-fn a_long_call_needs_no_batch() {
+fn long_call_needs_no_batch() {
     let fine = clock("monotonic", 10.0, 22.0);
     assert_eq!(
-        fastest(&fine, &requirement(1e5, 0.01)).unwrap().method,
+        plan_fastest(&fine, &requirement(1e5, 0.01)).unwrap().method,
         Method::Single
     );
-    let Method::Batch { calls } = fastest(&fine, &requirement(250.0, 0.01)).unwrap().method else {
+    let Method::Batch { calls } = plan_fastest(&fine, &requirement(250.0, 0.01))
+        .unwrap()
+        .method
+    else {
         panic!()
     };
     // Step 10 ns, variation 10 ns, uncertainty of the cost 0.44 ns, pipeline 50 ns: the sum of
@@ -29,9 +34,9 @@ fn budgets_add_up_to_error() {
             for error in [0.01, 0.05] {
                 let requirement = requirement(duration, error);
                 for plan in [
-                    single(&clock, &requirement),
-                    batch(&clock, &requirement),
-                    edge_crossing(&clock, &requirement),
+                    plan_single(&clock, &requirement),
+                    plan_batch(&clock, &requirement),
+                    plan_edge_crossing(&clock, &requirement),
                 ] {
                     let Ok(plan) = plan else { continue };
                     assert!(plan.error <= error * (1.0 + 1e-6), "{plan:?}");
@@ -50,7 +55,7 @@ fn budgets_add_up_to_error() {
                         quantisation > 0.0 && invocation_cost >= 0.0 && plan.campaign_ns > duration
                     );
                 }
-                batch(&clock, &requirement).expect("a batch always does");
+                plan_batch(&clock, &requirement).expect("a batch always does");
             }
         }
     }
@@ -62,7 +67,7 @@ fn edge_counts_are_binomial() {
     // % less drift and pipeline) at 95 % needs about 1 640 × 0.991 edges, hence a bit more than 180
     // 000 calls.
     let coarse = clock("monotonic-coarse", 1e6, 0.1);
-    let Method::EdgeCrossing { samples, .. } = edge_crossing(&coarse, &requirement(1e4, 0.05))
+    let Method::EdgeCrossing { samples, .. } = plan_edge_crossing(&coarse, &requirement(1e4, 0.05))
         .unwrap()
         .method
     else {
@@ -78,15 +83,15 @@ fn rate_excludes_batches() {
         rate_hz: Some(1e4),
         ..requirement(1e4, 0.05)
     };
-    let plan = fastest(&coarse, &requirement).unwrap();
+    let plan = plan_fastest(&coarse, &requirement).unwrap();
     assert_eq!(plan.method.name(), "edge-crossing");
     // Two reads of 4 ns, each with a fence of up to 20 ns.
     assert!((plan.overhead - 4.8e-4).abs() < 1e-9, "{plan:?}");
-    let sparing = Requirement {
+    let limited = Requirement {
         overhead: Some(1e-5),
         ..requirement
     };
-    let Method::EdgeCrossing { every, .. } = fastest(&coarse, &sparing).unwrap().method else {
+    let Method::EdgeCrossing { every, .. } = plan_fastest(&coarse, &limited).unwrap().method else {
         panic!()
     };
     assert_eq!(every, 48);
@@ -96,12 +101,12 @@ fn rate_excludes_batches() {
 fn overhead_makes_batches_longer() {
     let fine = clock("thread-cputime", 10.0, 500.0);
     let requirement = requirement(1e3, 0.10);
-    let free = batch(&fine, &requirement).unwrap();
+    let free = plan_batch(&fine, &requirement).unwrap();
     let cheap = Requirement {
         overhead: Some(0.02),
         ..requirement.clone()
     };
-    let bound = batch(&fine, &cheap).unwrap();
+    let bound = plan_batch(&fine, &cheap).unwrap();
     assert!(
         bound.overhead <= 0.02 && free.overhead > 0.02,
         "{free:?} {bound:?}"
@@ -111,10 +116,10 @@ fn overhead_makes_batches_longer() {
 #[test]
 fn shortfall_states_cause_and_limit() {
     let fine = clock("monotonic", 10.0, 22.0);
-    let shortfall = fastest(&fine, &requirement(250.0, 0.0004)).unwrap_err();
+    let shortfall = plan_fastest(&fine, &requirement(250.0, 0.0004)).unwrap_err();
     assert!(shortfall.reason.contains("0.05 %"), "{shortfall:?}");
     let slow = clock("time", 1e9, 2.0);
-    let shortfall = fastest(&slow, &requirement(250.0, 0.0006)).unwrap_err();
+    let shortfall = plan_fastest(&slow, &requirement(250.0, 0.0006)).unwrap_err();
     let nearest = shortfall.nearest.expect("an hour is worth something");
     assert!(
         nearest.error < 0.01 && nearest.campaign_ns <= LONGEST_CAMPAIGN_NS,
@@ -125,7 +130,7 @@ fn shortfall_states_cause_and_limit() {
 #[test]
 fn unfenced_read_pays_for_fence() {
     let [fenced, bare] = ["rdtscp", "rdtsc"].map(|id| clock(id, 1.0, 10.0));
-    for planner in [single, batch] {
+    for planner in [plan_single, plan_batch] {
         let [fenced, bare] =
             [&fenced, &bare].map(|clock| planner(clock, &requirement(1e5, 0.05)).unwrap());
         let more = bare.budget.invocation_cost - fenced.budget.invocation_cost;
@@ -138,7 +143,7 @@ fn unfenced_read_pays_for_fence() {
 fn single_call_may_be_too_short() {
     let fine = clock("monotonic", 1.0, 22.0);
     // The pipeline effect of 10 ns is 11 % of 0.9 × 100 ns.
-    for planner in [single, edge_crossing] {
+    for planner in [plan_single, plan_edge_crossing] {
         let shortfall = planner(&fine, &requirement(100.0, 0.05)).unwrap_err();
         let nearest = shortfall.nearest.expect("something is possible");
         assert!(
@@ -146,13 +151,13 @@ fn single_call_may_be_too_short() {
             "{nearest:?}"
         );
     }
-    let shortfall = edge_crossing(&fine, &requirement(100.0, 0.05)).unwrap_err();
+    let shortfall = plan_edge_crossing(&fine, &requirement(100.0, 0.05)).unwrap_err();
     assert!(
         shortfall.reason.contains("effect of the reads on the core"),
         "{shortfall:?}"
     );
     assert_eq!(
-        fastest(&fine, &requirement(100.0, 0.05))
+        plan_fastest(&fine, &requirement(100.0, 0.05))
             .unwrap()
             .method
             .name(),

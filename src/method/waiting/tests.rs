@@ -1,6 +1,8 @@
+//! Tests which timers are punctual enough, and how many waits prove it.
+
 use super::*;
 
-fn late(counts: &[(f64, u64)]) -> Lateness {
+fn lateness(counts: &[(f64, u64)]) -> Lateness {
     let bins = counts
         .iter()
         .map(|&(ns, count)| (LatenessHistogram::bin(ns), count))
@@ -37,7 +39,7 @@ fn punctuality(within_ns: f64, share: f64, overhead: Option<f64>) -> Punctuality
 
 #[test]
 fn partial_bin_does_not_count() {
-    let late = late(&[(10_000.0, 90), (49_000.0, 5), (60_000.0, 5)]);
+    let late = lateness(&[(10_000.0, 90), (49_000.0, 5), (60_000.0, 5)]);
     assert!(
         (share_within(&late, 50_000.0) - 0.9).abs() < 1e-9,
         "the bin of 49 us goes on to 50.1 us"
@@ -55,28 +57,28 @@ fn few_waits_prove_little() {
 #[test]
 fn few_waits_ask_for_more() {
     let asked = punctuality(5e4, 0.99, Some(0.02));
-    let waiter = |share: f64, waits, overhead| WaitRecord {
+    let record = |share: f64, waits, overhead| WaitRecord {
         share,
         waits,
         overhead,
         ..WaitRecord::default()
     };
-    for (waiter, may) in [
-        (waiter(1.0, 24, Some(0.01)), true),
-        (waiter(23.0 / 24.0, 24, Some(0.01)), true),
-        (waiter(20.0 / 24.0, 24, Some(0.01)), false),
-        (waiter(0.98, 10_000, Some(0.01)), false),
-        (waiter(1.0, 24, Some(0.03)), false),
-        (waiter(1.0, 24, None), true),
+    for (record, may) in [
+        (record(1.0, 24, Some(0.01)), true),
+        (record(23.0 / 24.0, 24, Some(0.01)), true),
+        (record(20.0 / 24.0, 24, Some(0.01)), false),
+        (record(0.98, 10_000, Some(0.01)), false),
+        (record(1.0, 24, Some(0.03)), false),
+        (record(1.0, 24, None), true),
         (
             WaitRecord {
                 too_coarse: true,
-                ..waiter(1.0, 24, Some(0.01))
+                ..record(1.0, 24, Some(0.01))
             },
             false,
         ),
     ] {
-        assert_eq!(waiter.is_promising(&asked), may, "{waiter:?}");
+        assert_eq!(record.is_promising(&asked), may, "{record:?}");
     }
 }
 

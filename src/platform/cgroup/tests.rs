@@ -1,3 +1,5 @@
+//! Tests the limits of control groups in folders that imitate machines.
+
 use proptest::prelude::*;
 
 use super::super::test_root;

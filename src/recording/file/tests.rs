@@ -1,3 +1,5 @@
+//! Tests that recordings are read as written, and that damaged files are rejected.
+
 use std::io::Write;
 
 use proptest::prelude::*;
@@ -93,13 +95,14 @@ fn recording(deltas: Vec<i64>, figure: f64) -> Recording {
     }
 }
 
-fn packed() -> Vec<u8> {
+fn packed_recording() -> Vec<u8> {
     recording(vec![i64::MIN, -1, 0, i64::MAX], 0.1 + 0.2)
         .pack()
         .unwrap()
 }
 
-fn json_as(change: impl Fn(String) -> String) -> RecordingError {
+/// Returns the error of reading a recording whose JSON was changed.
+fn error_of_changed_json(change: impl Fn(String) -> String) -> RecordingError {
     let json = serde_json::to_string(&recording(vec![1], 1.0)).unwrap();
     let mut packing = new_packer();
     packing.write_all(change(json).as_bytes()).unwrap();
@@ -115,7 +118,10 @@ fn errors_state_what_is_wrong() {
             b"{\"schema\":\"timermeter.trace.v1\"}".to_vec(),
             "is not a trace, or a damaged one",
         ),
-        (packed()[..packed().len() - 5].to_vec(), "damaged"),
+        (
+            packed_recording()[..packed_recording().len() - 5].to_vec(),
+            "damaged",
+        ),
     ] {
         let reported = Recording::unpack(&bytes, "a.trace")
             .expect_err(words)
@@ -127,24 +133,24 @@ fn errors_state_what_is_wrong() {
     }
     for (error, words) in [
         (
-            json_as(|json| json.replace("trace.v1", "trace.v2")),
+            error_of_changed_json(|json| json.replace("trace.v1", "trace.v2")),
             "schema 'timermeter.trace.v2'",
         ),
-        (json_as(|_| "{}".into()), "schema 'none'"),
+        (error_of_changed_json(|_| "{}".into()), "schema 'none'"),
         (
-            json_as(|json| json.replace("\"runs\":[", "\"runs\":[7,")),
+            error_of_changed_json(|json| json.replace("\"runs\":[", "\"runs\":[7,")),
             "line 1, column",
         ),
         (
-            json_as(|json| json[..json.len() / 2].into()),
+            error_of_changed_json(|json| json[..json.len() / 2].into()),
             "line 1, column",
         ),
         (
-            json_as(|json| json.replace("\"id\":\"b\"", "\"id\":\"a\"")),
+            error_of_changed_json(|json| json.replace("\"id\":\"b\"", "\"id\":\"a\"")),
             "two timers have the id 'a'",
         ),
         (
-            json_as(|json| json.replace("\"step\":26.0", "\"step\":-26.0")),
+            error_of_changed_json(|json| json.replace("\"step\":26.0", "\"step\":-26.0")),
             "reference.step of 'a' is -26",
         ),
     ] {
@@ -157,7 +163,7 @@ fn errors_state_what_is_wrong() {
 
 #[test]
 fn changed_bytes_are_noticed() {
-    let good = packed();
+    let good = packed_recording();
     for at in 0..good.len() {
         let mut bad = good.clone();
         bad[at] ^= 0x10;
@@ -184,7 +190,7 @@ proptest! {
     #[test]
     fn rejects_damaged_files_without_panic(bytes in proptest::collection::vec(any::<u8>(), 0..200), at in 0usize..400) {
         prop_assert!(Recording::unpack(&bytes, "a.trace").is_err());
-        let good = packed();
+        let good = packed_recording();
         let cut = &good[..at.min(good.len() - 1)];
         prop_assert!(Recording::unpack(cut, "a.trace").is_err());
     }

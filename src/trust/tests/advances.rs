@@ -1,4 +1,4 @@
-//! Rates of hosts that cannot compare clocks, from the movement of both clocks.
+//! Tests the rates of timers on hosts that report only how far both clocks advanced.
 
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
@@ -6,15 +6,15 @@ use rand::{RngExt, SeedableRng};
 use super::*;
 use crate::model::Stable;
 
-/// Movements during spinning, sleeping, and sleeping next to a busy thread: how much faster than
-/// the reference, in ppm, each over a number of milliseconds.
-fn answering(ppm: &[f64], milliseconds: f64) -> Vec<Advance> {
+/// Advances while the thread spins, sleeps, and sleeps next to a busy thread, each over a number of
+/// milliseconds; `ppm` says how much faster than the reference the timer ran during each.
+fn advances_at(ppm: &[f64], milliseconds: f64) -> Vec<Advance> {
     let kinds = [
         ThreadActivity::Spin,
         ThreadActivity::Sleep,
         ThreadActivity::OtherSpin,
     ];
-    let of = |(&activity, ppm): (&ThreadActivity, &f64)| {
+    let advance = |(&activity, ppm): (&ThreadActivity, &f64)| {
         let reference = (1e6 * milliseconds) as i64;
         Advance {
             activity,
@@ -22,7 +22,7 @@ fn answering(ppm: &[f64], milliseconds: f64) -> Vec<Advance> {
             reference,
         }
     };
-    kinds.iter().zip(ppm).map(of).collect()
+    kinds.iter().zip(ppm).map(advance).collect()
 }
 
 fn stable(advances: Vec<Advance>) -> Stable {
@@ -43,7 +43,7 @@ fn unknown_rate_is_not_tested() {
         (vec![400.0], 100.0),
         (vec![40.0, 30.0], 2.0),
     ] {
-        let found = stable(answering(&ppm, milliseconds));
+        let found = stable(advances_at(&ppm, milliseconds));
         assert_eq!(
             found.outcome,
             Outcome::NotTested,
@@ -58,7 +58,7 @@ fn unknown_rate_is_not_tested() {
             "{found:?}"
         );
     }
-    let found = stable(answering(&[30.0, -20.0, 0.0], 300.0));
+    let found = stable(advances_at(&[30.0, -20.0, 0.0], 300.0));
     assert_eq!(found.outcome, Outcome::Pass, "{}", found.evidence);
     assert!(
         found
@@ -69,12 +69,12 @@ fn unknown_rate_is_not_tested() {
 }
 
 #[test]
-fn answers_that_contradict_each_other_disqualify() {
+fn contradicting_answers_disqualify() {
     for (ppm, milliseconds) in [
         (vec![10_300.0, -5_700.0, 1_000.0], 100.0),
         (vec![50_000.0, -50_000.0, 0.0], 8.0),
     ] {
-        let found = stable(answering(&ppm, milliseconds));
+        let found = stable(advances_at(&ppm, milliseconds));
         assert_eq!(found.outcome, Outcome::Fail, "{ppm:?}: {}", found.evidence);
         assert!(
             found.evidence.contains("changes from one answer"),
@@ -88,12 +88,12 @@ fn answers_that_contradict_each_other_disqualify() {
 #[test]
 fn only_all_answers_disqualify_rate() {
     for ppm in [50_000.0, -50_000.0] {
-        let found = stable(answering(&[ppm, ppm + 200.0, ppm], 6.0));
+        let found = stable(advances_at(&[ppm, ppm + 200.0, ppm], 6.0));
         assert_eq!(found.outcome, Outcome::Fail, "{}", found.evidence);
-        let found = stable(answering(&[ppm], 6.0));
+        let found = stable(advances_at(&[ppm], 6.0));
         assert_eq!(found.outcome, Outcome::NotTested, "{}", found.evidence);
-        let short = answering(&[ppm], 1.0);
-        let found = stable([short, answering(&[ppm, ppm], 250.0)].concat());
+        let short = advances_at(&[ppm], 1.0);
+        let found = stable([short, advances_at(&[ppm, ppm], 250.0)].concat());
         assert_eq!(found.outcome, Outcome::Fail, "{}", found.evidence);
     }
 }
@@ -135,14 +135,14 @@ fn cold_code_disqualifies_no_clock() {
 
 /// Each window has a different rate, up to 5 % off.
 #[test]
-fn a_swinging_rate_never_passes() {
+fn changing_rate_never_passes() {
     let mut disqualified = 0;
     for seed in 0..200 {
         let mut random = StdRng::seed_from_u64(seed);
         let ppm: Vec<f64> = (0..3)
             .map(|_| random.random_range(-50_000.0..50_000.0))
             .collect();
-        let found = stable(answering(&ppm, [6.0, 40.0][seed as usize % 2]));
+        let found = stable(advances_at(&ppm, [6.0, 40.0][seed as usize % 2]));
         assert_ne!(found.outcome, Outcome::Pass, "{seed}: {}", found.evidence);
         disqualified += u32::from(found.outcome == Outcome::Fail);
     }
@@ -151,7 +151,7 @@ fn a_swinging_rate_never_passes() {
 
 #[test]
 fn cpu_time_asleep_has_no_rate() {
-    let mut advances = answering(&[0.0, 0.0, 0.0], 6.0);
+    let mut advances = advances_at(&[0.0, 0.0, 0.0], 6.0);
     advances[1].timer = 0;
     advances[2].timer /= 50;
     let found = stable(advances);

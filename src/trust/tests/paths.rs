@@ -1,9 +1,13 @@
+//! Tests the comparison of two paths to one clock on simulated readings.
+
 use simulated::paired_reads;
 
 use super::*;
+use crate::model::Paths;
 use crate::trace::OtherPath;
 
-fn seen(step_ns: i64, read_ns: f64, skew_ns: i64, seed: u64) -> Paths {
+/// Returns the verdict on a path whose readings are off by `skew_ns`.
+fn judge_paths(step_ns: i64, read_ns: f64, skew_ns: i64, seed: u64) -> Paths {
     let readings = paired_reads(step_ns, read_ns, skew_ns, 5_000, seed);
     let other_paths = vec![OtherPath::from_readings(
         "clock",
@@ -19,13 +23,11 @@ fn seen(step_ns: i64, read_ns: f64, skew_ns: i64, seed: u64) -> Paths {
     .expect("it was asked")
 }
 
-use crate::model::Paths;
-
 #[test]
 fn skew_of_one_step_is_found() {
     for seed in 0..200 {
         for (step, read) in [(100, 20.0), (1_000, 30.0), (4_000_000, 300.0)] {
-            let sound = seen(step, read, 0, seed);
+            let sound = judge_paths(step, read, 0, seed);
             assert_eq!(
                 sound.outcome,
                 Outcome::Pass,
@@ -33,7 +35,7 @@ fn skew_of_one_step_is_found() {
                 sound.evidence
             );
             for skew in [step, -step] {
-                let off = seen(step, read, skew, seed);
+                let off = judge_paths(step, read, skew, seed);
                 assert_eq!(
                     off.outcome,
                     Outcome::Fail,
@@ -46,12 +48,12 @@ fn skew_of_one_step_is_found() {
 }
 
 #[test]
-fn short_steps_show_from_reported_size() {
+fn reported_size_is_detected() {
     for seed in 0..200 {
-        let sees = seen(1, 20.0, 0, seed).compared[0].min_detected_ns;
-        assert!((20.0..60.0).contains(&sees), "{sees}");
-        for skew in [sees as i64 + 1, -(sees as i64) - 1] {
-            let off = seen(1, 20.0, skew, seed + 1_000);
+        let detectable = judge_paths(1, 20.0, 0, seed).compared[0].min_detected_ns;
+        assert!((20.0..60.0).contains(&detectable), "{detectable}");
+        for skew in [detectable as i64 + 1, -(detectable as i64) - 1] {
+            let off = judge_paths(1, 20.0, skew, seed + 1_000);
             assert_eq!(
                 off.outcome,
                 Outcome::Fail,

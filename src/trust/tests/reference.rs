@@ -69,7 +69,7 @@ fn wrapping_reference_fails() {
 
 /// Comparisons that are a whole turn apart, or nearly, so that no step backwards is visible.
 #[test]
-fn ends_are_compared_with_runner_clock() {
+fn ends_compared_with_kernel_clock() {
     let (apart, passed) = (WRAP + 1_000_000, 7 * (WRAP + 1_000_000) as u64);
     let around = Some([passed - 50_000, passed + 50_000]);
     let itself = judged(comparisons(apart, [WRAP, WRAP]), around);
@@ -110,9 +110,9 @@ fn ends_are_compared_with_runner_clock() {
     }
 }
 
-/// The host reports a negative movement.
+/// The host reports that the reference moved backwards.
 #[test]
-fn hosts_without_comparison_report_it() {
+fn backward_reference_of_host_fails() {
     let moved = |timer, reference| Advance {
         activity: ThreadActivity::Sleep,
         timer,

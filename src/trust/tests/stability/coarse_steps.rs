@@ -39,7 +39,7 @@ fn verdict_4_ms(close_comparisons: Vec<[i64; 3]>) -> crate::model::Stable {
 #[test]
 fn late_tick_is_no_freeze() {
     let ticks = |now: i64| now / 4_000_000 * 4_000_000;
-    let of = |read: &dyn Fn(i64) -> i64, apart: i64| {
+    let verdict = |read: &dyn Fn(i64) -> i64, apart: i64| {
         let close_comparisons: Vec<[i64; 3]> = (0..1_060_000_000 / apart)
             .map(|at| at * apart)
             .map(|now| [now, read(now + 30), now + 60])
@@ -63,7 +63,7 @@ fn late_tick_is_no_freeze() {
         (38, 17_100_000),
         (38, 1_300_000),
     ] {
-        let found = of(&delayed(ms * 1_000_000), apart);
+        let found = verdict(&delayed(ms * 1_000_000), apart);
         assert_eq!(
             (found.outcome, found.jumps, found.freezes),
             (Outcome::Pass, 0, 0),
@@ -80,9 +80,9 @@ fn late_tick_is_no_freeze() {
             "{found:?}"
         );
     }
-    let longer = of(&delayed(60_000_000), 5_300_000);
+    let longer = verdict(&delayed(60_000_000), 5_300_000);
     assert_eq!(longer.outcome, Outcome::Fail, "{}", longer.evidence);
-    let lost = of(
+    let lost = verdict(
         &|now| {
             ticks(if now < 400_000_000 {
                 now
@@ -98,7 +98,7 @@ fn late_tick_is_no_freeze() {
         "{}",
         lost.evidence
     );
-    let back = of(
+    let back = verdict(
         &|now| {
             ticks(if (400_000_000..404_000_000).contains(&now) {
                 now + 20_000_000

@@ -4,7 +4,7 @@ use super::*;
 
 #[test]
 fn cpu_time_may_not_run_ahead() {
-    let of = |series| {
+    let judged = |series| {
         verdicts(Evidence {
             claims: claiming(Counted::ThreadCpu),
             series,
@@ -13,7 +13,7 @@ fn cpu_time_may_not_run_ahead() {
         .stable
     };
     assert_eq!(
-        of(series(1.0, |k, timer| if k >= 9 {
+        judged(series(1.0, |k, timer| if k >= 9 {
             timer - 300_000
         } else {
             timer
@@ -22,7 +22,7 @@ fn cpu_time_may_not_run_ahead() {
         Outcome::NotApplicable
     );
     assert_eq!(
-        of(series(1.0, |k, timer| if k >= 9 {
+        judged(series(1.0, |k, timer| if k >= 9 {
             timer + 300_000
         } else {
             timer
@@ -55,7 +55,7 @@ fn interrupted_cpu_time_does_not_jump() {
 fn cycles_are_not_compared_with_time() {
     let faster = series(1.0, |k, timer| if k >= 9 { timer + 300_000 } else { timer });
     let claims = claiming(Counted::ThreadCycles);
-    let of = |id: &str, syscall_variant: Option<f64>, cost: f64, trap_ns: f64| {
+    let judged = |id: &str, syscall_variant: Option<f64>, cost: f64, trap_ns: f64| {
         let mut trace = trace(Evidence {
             claims,
             series: faster.clone(),
@@ -89,7 +89,7 @@ fn cycles_are_not_compared_with_time() {
             syscall_variant,
         })
     };
-    let found = of("rdpmc-cycles", None, 880.0, 805.0);
+    let found = judged("rdpmc-cycles", None, 880.0, 805.0);
     assert_eq!(
         found.stable.outcome,
         Outcome::NotApplicable,
@@ -111,7 +111,7 @@ fn cycles_are_not_compared_with_time() {
         found.read_path.evidence
     );
     assert_eq!(
-        of("perf-cycles", Some(160.0), 1_200.0, 805.0)
+        judged("perf-cycles", Some(160.0), 1_200.0, 805.0)
             .read_path
             .outcome,
         Outcome::Fail
@@ -122,7 +122,7 @@ fn cycles_are_not_compared_with_time() {
         ("perf-cycles", None, 1_200.0, 805.0),
         ("runtime:cycles", None, 900.0, 805.0),
     ] {
-        let path = of(id, syscall_variant, cost, trap).read_path;
+        let path = judged(id, syscall_variant, cost, trap).read_path;
         assert_eq!(
             path.outcome,
             Outcome::Pass,
