@@ -5,7 +5,7 @@
 mod world;
 
 use rand::RngExt;
-use timermeter::method::plan::{LONGEST_CAMPAIGN_NS, batch, edge_crossing, single};
+use timermeter::method::plan::{LONGEST_CAMPAIGN_NS, plan_batch, plan_edge_crossing, plan_single};
 use timermeter::method::{ClockFigures, Plan, Requirement, Shortfall};
 use timermeter::model::Nanos;
 use timermeter::statistics::standard_deviation;
@@ -141,13 +141,13 @@ fn assert_promises_kept(planner: Planner, confidence: f64, durations: &[f64], mi
 
 #[test]
 fn single_calls_keep_their_promise() {
-    assert_promises_kept(single, 0.95, &DURATIONS_NS, 30);
+    assert_promises_kept(plan_single, 0.95, &DURATIONS_NS, 30);
 }
 
 #[test]
 fn batches_keep_their_promise() {
     assert_promises_kept(
-        batch,
+        plan_batch,
         0.95,
         &DURATIONS_NS,
         CLOCKS.len() * DURATIONS_NS.len() * TARGET_ERRORS.len(),
@@ -156,18 +156,18 @@ fn batches_keep_their_promise() {
 
 #[test]
 fn edge_crossing_keeps_its_promise() {
-    assert_promises_kept(edge_crossing, 0.95, &DURATIONS_NS, 80);
+    assert_promises_kept(plan_edge_crossing, 0.95, &DURATIONS_NS, 80);
 }
 
 #[test]
 fn other_confidences_are_kept_too() {
     for confidence in [0.8, 0.99] {
-        assert_promises_kept(batch, confidence, &SELECTED_DURATIONS_NS, 30);
+        assert_promises_kept(plan_batch, confidence, &SELECTED_DURATIONS_NS, 30);
     }
-    assert_promises_kept(edge_crossing, 0.8, &SELECTED_DURATIONS_NS, 20);
+    assert_promises_kept(plan_edge_crossing, 0.8, &SELECTED_DURATIONS_NS, 20);
 }
 
-/// The tests above can fail: with a ninth of the samples, or a quarter of the batch, more than a
+/// The tests above can fail: with a ninth of the samples, or a quarter of the plan_batch, more than a
 /// quarter of the promises are broken.
 #[test]
 fn too_few_samples_break_the_promise() {
@@ -175,7 +175,7 @@ fn too_few_samples_break_the_promise() {
         clock: &ClockFigures,
         requirement: &Requirement,
     ) -> Result<Plan, Shortfall> {
-        edge_crossing(
+        plan_edge_crossing(
             clock,
             &Requirement {
                 error: 3.0 * requirement.error,
@@ -187,7 +187,7 @@ fn too_few_samples_break_the_promise() {
         clock: &ClockFigures,
         requirement: &Requirement,
     ) -> Result<Plan, Shortfall> {
-        batch(
+        plan_batch(
             clock,
             &Requirement {
                 error: 4.0 * requirement.error,

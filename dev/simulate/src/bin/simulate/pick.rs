@@ -300,16 +300,16 @@ fn make_plan(clock: &ClockFigures, kind: Kind, duration_ns: f64) -> Result<Plan,
     let budget_ns = BUDGET.as_nanos() as f64;
     let each_ns = budget_ns / f64::from(SAMPLES);
     let (planned, share_ns) = match kind {
-        Kind::Single => (plan::single(clock, &requirement), each_ns),
-        Kind::Batch => (plan::batch(clock, &requirement), each_ns),
-        Kind::EdgeCrossing => (plan::edge_crossing(clock, &requirement), budget_ns),
+        Kind::Single => (plan::plan_single(clock, &requirement), each_ns),
+        Kind::Batch => (plan::plan_batch(clock, &requirement), each_ns),
+        Kind::EdgeCrossing => (plan::plan_edge_crossing(clock, &requirement), budget_ns),
     };
     let plan = planned.map_err(|shortfall| shortfall.reason)?;
     if plan.campaign_ns <= share_ns {
         return Ok(plan);
     }
     let took = time(Some(plan.campaign_ns * budget_ns / share_ns));
-    plan::within(clock, &requirement, plan.method, share_ns)
+    plan::plan_within(clock, &requirement, plan.method, share_ns)
         .ok_or_else(|| format!("it would take {took}"))
 }
 
