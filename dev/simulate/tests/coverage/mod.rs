@@ -167,7 +167,7 @@ fn other_confidences_are_kept_too() {
     assert_promises_kept(plan_edge_crossing, 0.8, &SELECTED_DURATIONS_NS, 20);
 }
 
-/// The tests above can fail: with a ninth of the samples, or a quarter of the plan_batch, more than a
+/// The tests above can fail: with a ninth of the samples, or a quarter of the batch, more than a
 /// quarter of the promises are broken.
 #[test]
 fn too_few_samples_break_the_promise() {
