@@ -329,8 +329,8 @@ pub struct ProbeArgs {
     /// Measure the time that a read adds to the code around it in all contexts
     ///
     /// The further contexts are cold caches and other CPUs that all read the same timer. They take
-    /// 12 ms more per process and timer. --thorough includes all contexts; --quick includes none without
-    /// this flag.
+    /// 12 ms more per process and timer. --thorough includes all contexts; --quick includes none
+    /// without this flag.
     #[arg(long)]
     pub context: bool,
     /// Measure on this CPU

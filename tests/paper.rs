@@ -93,9 +93,9 @@ fn the_recomputed_column() {
 }
 
 /// The printed Quality of HRC on both MacBooks does not follow from the printed inputs: it is more
-/// than four percentage points off. It does follow, to both printed decimals, when resolution × cost
-/// is 17 and 108 ticks² (of 1 ns) instead of the printed 3 × 51 = 153 and 1 × 36 = 36; no other
-/// whole product gives it.
+/// than four percentage points off. It does follow, to both printed decimals, when resolution ×
+/// cost is 17 and 108 ticks² (of 1 ns) instead of the printed 3 × 51 = 153 and 1 × 36 = 36; no
+/// other whole product gives it.
 #[test]
 fn two_rows_that_contradict_their_inputs() {
     let rows = rows();
@@ -134,14 +134,14 @@ fn two_rows_that_contradict_their_inputs() {
     assert_eq!(strange.len(), 2);
 }
 
-/// Section 4.3: resolution 1 ms, cost 200 ns and 100 ns, spread 1, on a CPU at 2 GHz: "≈ 13.79 %" and
-/// "≈ 14.79 %".
+/// Section 4.3: resolution 1 ms, cost 200 ns and 100 ns, spread 1, on a CPU at 2 GHz: "≈ 13.79 %"
+/// and "≈ 14.79 %".
 ///
 /// Both hold when the costs are taken as 200 and 100 *cycles* beside a resolution of 2,000,000
 /// cycles. That is how the paper itself calculates a few lines above, with the exponents −1:
 /// 1/2,000,000 · 1/200. (1,000,000 with 400 and 200 has the same products.) 13.79 is cut from
-/// 13.797, not rounded. With the costs converted at 2 GHz like the resolution, to 400 and 200 cycles,
-/// as section 4.2 demands, Formula (1) gives 12.87 % and 13.80 %.
+/// 13.797, not rounded. With the costs converted at 2 GHz like the resolution, to 400 and 200
+/// cycles, as section 4.2 demands, Formula (1) gives 12.87 % and 13.80 %.
 #[test]
 fn section_4_3_two_costs() {
     let of = |cost: f64| percent(Cycles(2e6), Cycles(cost), 1.0);

@@ -76,8 +76,8 @@ pub struct Pinned {
 }
 
 impl Pinned {
-    /// Keeps the calling thread off a CPU on which another thread measures. `None` if the thread may
-    /// run on no other CPU.
+    /// Keeps the calling thread off a CPU on which another thread measures. `None` if the thread
+    /// may run on no other CPU.
     #[must_use]
     pub fn off(cpu: u32) -> Option<Self> {
         let before = allowed().ok()?;

@@ -1,9 +1,9 @@
 //! A global allocator that counts allocations and their bytes.
 //!
-//! What it counts: the calls of `alloc`, `alloc_zeroed` and `realloc` by all threads of the process,
-//! and the requested bytes. How it lies: memory obtained in other ways (stacks, direct `mmap`, C
-//! libraries) is not counted, nor are bytes added by rounding up. Each call costs two additions to
-//! shared counters.
+//! What it counts: the calls of `alloc`, `alloc_zeroed` and `realloc` by all threads of the
+//! process, and the requested bytes. How it lies: memory obtained in other ways (stacks, direct
+//! `mmap`, C libraries) is not counted, nor are bytes added by rounding up. Each call costs two
+//! additions to shared counters.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -26,7 +26,8 @@ pub struct Allocated {
     pub bytes: u64,
 }
 
-/// The allocations of all threads so far; always 0 if [`CountingAllocator`] is not the global allocator.
+/// The allocations of all threads so far; always 0 if [`CountingAllocator`] is not the global
+/// allocator.
 #[must_use]
 pub fn allocated() -> Allocated {
     Allocated {

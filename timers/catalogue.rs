@@ -1,5 +1,5 @@
-//! The list of native timers, and access to a timer by its id. A new timer is a type and a row of the
-//! table in the file of its family.
+//! The list of native timers, and access to a timer by its id. A new timer is a type and a row of
+//! the table in the file of its family.
 
 use std::sync::LazyLock;
 
@@ -75,7 +75,8 @@ pub fn find(id: &str) -> Option<Entry> {
 /// A function that reads a clock, in ticks. Each read costs a dynamic call in addition.
 pub type Reader = Box<dyn Fn() -> u64>;
 
-/// Opens the clock with the given id for occasional reads; `None` if there is no clock with this id.
+/// Opens the clock with the given id for occasional reads; `None` if there is no clock with this
+/// id.
 ///
 /// # Errors
 /// When the clock cannot be read on this machine.

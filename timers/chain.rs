@@ -1,9 +1,9 @@
 //! Times chains of dependent instructions, which shows the current frequency of the core.
 //!
-//! What ticks: the system's clock ([`UndistortedClock`]), read once before and once after a chain. How it
-//! lies: an interruption makes a chain longer, never shorter; therefore use the median of many
-//! chains, not the mean. The clock may advance in steps of up to 1 µs, so that a chain should take
-//! 100 µs or more.
+//! What ticks: the system's clock ([`UndistortedClock`]), read once before and once after a chain.
+//! How it lies: an interruption makes a chain longer, never shorter; therefore use the median of
+//! many chains, not the mean. The clock may advance in steps of up to 1 µs, so that a chain should
+//! take 100 µs or more.
 
 use crate::os::UndistortedClock;
 use crate::{Timer, Unavailable, arch, work};
@@ -18,8 +18,8 @@ pub fn time_additions(count: u64, repeat: u32) -> Result<Vec<i64>, Unavailable> 
     time(|| work::dependent_additions(count), repeat)
 }
 
-/// The nanoseconds of a chain of `count` dependent multiplications, measured `repeat` times. `count`
-/// is rounded up to a multiple of 8.
+/// The nanoseconds of a chain of `count` dependent multiplications, measured `repeat` times.
+/// `count` is rounded up to a multiple of 8.
 ///
 /// # Errors
 /// As for [`time_additions`].
@@ -32,8 +32,8 @@ pub fn time_multiplications(count: u64, repeat: u32) -> Result<Vec<i64>, Unavail
 pub struct CoreFrequency {
     /// The dependent additions per second, which is the frequency in hertz.
     pub hertz: f64,
-    /// The independent additions per cycle. They are fewer while the core's other hardware thread is
-    /// busy.
+    /// The independent additions per cycle. They are fewer while the core's other hardware thread
+    /// is busy.
     pub width: f64,
 }
 

@@ -1,9 +1,9 @@
 //! The table of clock sources: the hardware counters from which a kernel computes its clocks. Names
 //! are those of Linux.
 //!
-//! Sources: Linux, `drivers/clocksource/` and `arch/*/kernel/`, which register each clock source with
-//! its rating and its vDSO mode; `Documentation/virt/kvm/x86/msr.rst` (kvm-clock), `Documentation/virt/
-//! hyperv/clocks.rst`, `Documentation/arch/arm/` (generic timer).
+//! Sources: Linux, `drivers/clocksource/` and `arch/*/kernel/`, which register each clock source
+//! with its rating and its vDSO mode; `Documentation/virt/kvm/x86/msr.rst` (kvm-clock),
+//! `Documentation/virt/ hyperv/clocks.rst`, `Documentation/arch/arm/` (generic timer).
 
 /// The code that reads a clock source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -145,8 +145,8 @@ pub fn is_counter(name: &str) -> bool {
     find(name).is_some_and(|source| source.reader == Reader::Instruction)
 }
 
-/// Whether a line of the kernel's log, in lower case, contains the name of a counter. Names that are
-/// common words, such as `timebase`, are not searched.
+/// Whether a line of the kernel's log, in lower case, contains the name of a counter. Names that
+/// are common words, such as `timebase`, are not searched.
 #[must_use]
 pub fn line_names_counter(line: &str) -> bool {
     [TSC, ARM_COUNTER, RISCV_COUNTER]
@@ -154,22 +154,22 @@ pub fn line_names_counter(line: &str) -> bool {
         .any(|name| line.contains(name))
 }
 
-/// The clock source of the performance counter of Windows, inferred from its rate in hertz; `None` if
-/// unknown.
+/// The clock source of the performance counter of Windows, inferred from its rate in hertz; `None`
+/// if unknown.
 #[must_use]
 pub fn windows_source(hertz: i64) -> Option<&'static str> {
     match hertz {
         14_318_180 => Some(HPET),
         3_579_545 => Some(ACPI_PM),
-        // Since Windows 10 1809 the counter is scaled to 10 MHz, also with a hypervisor's page; earlier
-        // versions divide it by 1024.
+        // Since Windows 10 1809 the counter is scaled to 10 MHz, also with a hypervisor's page;
+        // earlier versions divide it by 1024.
         10_000_000 | 1_000_000..=3_579_544 | 3_579_546..=6_000_000 => Some(TSC),
         _ => None,
     }
 }
 
-/// The boot parameters that influence the choice of the clock source: those of Linux, and in capitals
-/// those that `bcdedit` sets in Windows.
+/// The boot parameters that influence the choice of the clock source: those of Linux, and in
+/// capitals those that `bcdedit` sets in Windows.
 pub const BOOT_PARAMETERS: [&str; 13] = [
     "clocksource",
     TSC,

@@ -3,8 +3,8 @@
 //!
 //! What ticks: the reference, read before and after the loop. The loop without a read is the same
 //! code compiled for the timer that reads nothing, so that both differ only by the read and the use
-//! of its result. How it lies: the core executes later instructions while the read is still
-//! under way, which hides a part of the time of the read. The size of this part depends on the work;
+//! of its result. How it lies: the core executes later instructions while the read is still under
+//! way, which hides a part of the time of the read. The size of this part depends on the work;
 //! therefore there are several kinds of work ([`Context`]).
 
 mod pieces;
@@ -35,8 +35,8 @@ pub enum Context {
     Throughput,
     /// A load that misses the caches of the core; its address depends on the previous load.
     Memory,
-    /// About 300 instructions of calls through pointers, loads and well-predicted branches. Pieces do
-    /// not depend on each other, so that the core works on several at the same time.
+    /// About 300 instructions of calls through pointers, loads and well-predicted branches. Pieces
+    /// do not depend on each other, so that the core works on several at the same time.
     Ahead,
     /// The first read after a millisecond of other work.
     Cold,
@@ -68,7 +68,8 @@ pub(crate) trait Pieces: Sync {
     fn chain(&self, turns: u64);
     /// Runs the loop of [`Context::Throughput`].
     fn chains(&self, turns: u64);
-    /// Runs the loop of [`Context::Memory`]. The read is between a load and the use of the loaded value.
+    /// Runs the loop of [`Context::Memory`]. The read is between a load and the use of the loaded
+    /// value.
     fn chase(&self, lines: &Lines, turns: u64);
     /// Runs the loop of [`Context::Ahead`]. The read is between the outer and the inner chain of
     /// the plan.
@@ -77,8 +78,8 @@ pub(crate) trait Pieces: Sync {
     fn read_once(&self);
 }
 
-/// Answers [`Subject::adds`](crate::Subject::adds) for one context: the times of the loop without and
-/// with a read, `repeat` pairs in ticks of the reference that `now` reads.
+/// Answers [`Subject::adds`](crate::Subject::adds) for one context: the times of the loop without
+/// and with a read, `repeat` pairs in ticks of the reference that `now` reads.
 pub(crate) fn time_pairs(
     timer: &(impl Pieces + ?Sized),
     now: &dyn Fn() -> Ticks,
@@ -205,7 +206,8 @@ impl<T: Timer> Pieces for T {
     }
 }
 
-/// Times single reads after other work ([`Context::Cold`]), alternately with no read in their place.
+/// Times single reads after other work ([`Context::Cold`]), alternately with no read in their
+/// place.
 fn time_cold_reads(
     timer: &(impl Pieces + ?Sized),
     now: &dyn Fn() -> Ticks,

@@ -55,8 +55,8 @@ where
     }
 }
 
-/// The nanoseconds per tick at a declared rate, if a comparison with the kernel's clock confirms the
-/// rate, else `None`: some firmware declares a wrong rate.
+/// The nanoseconds per tick at a declared rate, if a comparison with the kernel's clock confirms
+/// the rate, else `None`: some firmware declares a wrong rate.
 fn confirmed_ns_per_tick(hertz: f64, read: fn() -> u64) -> Option<f64> {
     /// The number of attempts to confirm a declared rate.
     /// *Judgement*: an attempt that was interrupted is repeated.

@@ -33,8 +33,8 @@ impl Deadline {
     }
 }
 
-/// The kernel's monotonic clock in nanoseconds: read by the system call or, if a sandbox refuses the
-/// call, in the usual way (on Linux through the vDSO). `None` if neither works.
+/// The kernel's monotonic clock in nanoseconds: read by the system call or, if a sandbox refuses
+/// the call, in the usual way (on Linux through the vDSO). `None` if neither works.
 #[must_use]
 pub fn kernel_time() -> Option<u64> {
     read_ns::<UndistortedClock>().or_else(read_ns::<CommonClock>)
@@ -51,7 +51,8 @@ pub fn kernel_raw_time() -> Option<u64> {
 fn read_ns<T: Timer>() -> Option<u64> {
     let (clock, unit) = (T::open().ok()?, T::ns_per_tick()?);
     let ticks = clock.ticks(clock.read()).0;
-    // Nanoseconds are not multiplied: after some months of uptime they have more digits than an f64.
+    // Nanoseconds are not multiplied: after some months of uptime they have more digits than an
+    // f64.
     Some(if unit == 1.0 {
         ticks
     } else {

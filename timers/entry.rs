@@ -1,5 +1,5 @@
-//! The type of a catalogue entry, and the macro `clocks!`, by which each family of clocks defines its
-//! table of entries.
+//! The type of a catalogue entry, and the macro `clocks!`, by which each family of clocks defines
+//! its table of entries.
 
 use crate::{Info, Native, Subject, Timer, Unavailable};
 
@@ -31,9 +31,9 @@ impl Entry {
     }
 }
 
-/// Defines a table of clocks: type, id, label, nanoseconds per tick, properties. The types exist only
-/// on targets for which `$here` holds. Other targets list the same rows as unavailable, with the
-/// reason "`$place` only". `visit_own` returns the visitor if the id is not in the table.
+/// Defines a table of clocks: type, id, label, nanoseconds per tick, properties. The types exist
+/// only on targets for which `$here` holds. Other targets list the same rows as unavailable, with
+/// the reason "`$place` only". `visit_own` returns the visitor if the id is not in the table.
 macro_rules! clocks {
     ($place:literal, $here:meta; $($timer:ty, $id:literal, $label:expr, $ns_per_tick:expr, $properties:expr;)*) => {
         $(#[cfg($here)]

@@ -1,8 +1,9 @@
 //! Measures the cost of leaving user mode, for comparison with the cost of a read.
 //!
 //! What is timed: the cheapest system call, and an instruction that a hypervisor has to emulate for
-//! its guest (CPUID, which always traps on Intel VT-x, and on AMD-V if the hypervisor requests it, as
-//! all hypervisors do). How it lies: on bare metal CPUID does not trap and takes about 100 cycles.
+//! its guest (CPUID, which always traps on Intel VT-x, and on AMD-V if the hypervisor requests it,
+//! as all hypervisors do). How it lies: on bare metal CPUID does not trap and takes about 100
+//! cycles.
 
 use crate::affinity::Pinned;
 use crate::os::UndistortedClock;

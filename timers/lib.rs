@@ -133,8 +133,8 @@ impl Ticks {
     }
 }
 
-/// The name and the declared properties of a timer method. The macro that defines the table of clocks
-/// implements this trait.
+/// The name and the declared properties of a timer method. The macro that defines the table of
+/// clocks implements this trait.
 pub trait Described {
     /// Id, label, unit and declared properties.
     const INFO: Info;
@@ -154,8 +154,8 @@ pub trait Timer: Described + Sized + Send + Sync + 'static {
     /// When the timer cannot be read on this machine.
     fn open() -> Result<Self, Unavailable>;
 
-    /// Checks that [`open`](Timer::open) would succeed. A timer overrides this method only if opening
-    /// it is slow.
+    /// Checks that [`open`](Timer::open) would succeed. A timer overrides this method only if
+    /// opening it is slow.
     ///
     /// # Errors
     /// As for [`open`](Timer::open).

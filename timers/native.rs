@@ -1,4 +1,5 @@
-//! The hot loops: the code that answers each question of [`Subject`], compiled for each native timer.
+//! The hot loops: the code that answers each question of [`Subject`], compiled for each native
+//! timer.
 //!
 //! A loop is reached by one dynamic call and makes none itself. Between two reads there is only the
 //! requested work; readings are converted to ticks after the second read.
@@ -62,8 +63,8 @@ trait Loops: Pieces + Send {
     /// Returns `count` successive readings without work between them.
     fn readings(&self, count: u32) -> Vec<Ticks>;
 
-    /// `count` times: reads the reference, the timer and the reference, then does `work_units` units
-    /// of work. Returns the three readings of each round.
+    /// `count` times: reads the reference, the timer and the reference, then does `work_units`
+    /// units of work. Returns the three readings of each round.
     fn comparisons(&self, reference: &Reference, work_units: u64, count: u32) -> Vec<[Ticks; 3]>;
 
     /// Does the reads of one of the two threads of [`Subject::handoffs`], with a fence before each.
@@ -190,8 +191,8 @@ impl Subject for Native {
 }
 
 /// Measures how far the timer and the reference move in a time span. At both ends the timer is read
-/// first, so that both windows have the same length. Both are read once before, because a first read
-/// can take longer: by a page fault, or because an emulator translates the code.
+/// first, so that both windows have the same length. Both are read once before, because a first
+/// read can take longer: by a page fault, or because an emulator translates the code.
 fn measure_advance(
     timer: &dyn Fn() -> Ticks,
     reference: &dyn Fn() -> Ticks,
@@ -220,8 +221,8 @@ fn interval_loop<T: Timer>(timer: &T, work_units: u64, deltas: &mut [i64]) {
     }
 }
 
-/// See [`Loops::batches`]. `opaque_reference` keeps the compiler from moving a part of a read out of the loop,
-/// and `keep` from dropping the result.
+/// See [`Loops::batches`]. `opaque_reference` keeps the compiler from moving a part of a read out
+/// of the loop, and `keep` from dropping the result.
 #[inline(never)]
 fn batch_loop<T: Timer, R: Timer>(timer: &T, reference: &R, calls: u64, deltas: &mut [i64]) {
     for delta in deltas {
@@ -239,8 +240,8 @@ fn batch_loop<T: Timer, R: Timer>(timer: &T, reference: &R, calls: u64, deltas: 
 /// See [`Loops::readings`].
 #[inline(never)]
 fn reading_loop<T: Timer>(timer: &T, count: u32) -> Vec<Ticks> {
-    // All elements are written before the loop, because the first access to a page of memory costs a
-    // page fault, which would appear as a jump of the timer every few hundred readings.
+    // All elements are written before the loop, because the first access to a page of memory costs
+    // a page fault, which would appear as a jump of the timer every few hundred readings.
     let mut readings = vec![timer.read(); count as usize];
     for reading in &mut readings {
         *reading = arch::opaque_reference(timer).read();

@@ -1,7 +1,7 @@
 //! A timer that reads nothing, which shows the cost of the measuring loops themselves.
 //!
-//! What ticks: nothing. Who may read it: any process. How it lies: not at all. Its cost is that of the
-//! loop around it, which is subtracted from the cost of the other timers.
+//! What ticks: nothing. Who may read it: any process. How it lies: not at all. Its cost is that of
+//! the loop around it, which is subtracted from the cost of the other timers.
 
 use crate::{Described, Info, Properties, Ticks, Timer, Unavailable};
 

@@ -1,9 +1,9 @@
-//! Reads one clock in two ways, for example by libc and by the system call, to find out whether both
-//! ways agree.
+//! Reads one clock in two ways, for example by libc and by the system call, to find out whether
+//! both ways agree.
 //!
 //! What ticks: one clock of the kernel. How it lies: the vDSO, the kernel and libc each scale the
-//! same counter, with factors that may be updated at different times. A later reading in one way may
-//! therefore be less than an earlier reading in another way.
+//! same counter, with factors that may be updated at different times. A later reading in one way
+//! may therefore be less than an earlier reading in another way.
 
 use crate::os::posix;
 use crate::{BusyThread, allowed_cpus};
@@ -26,8 +26,9 @@ pub struct PairedReads {
     pub readings: Vec<[i64; 3]>,
 }
 
-/// Reads each of the given timers whose clock can be read in another way, `count` times: first while
-/// no other thread of this program runs, then while another CPU is busy, if there is another CPU.
+/// Reads each of the given timers whose clock can be read in another way, `count` times: first
+/// while no other thread of this program runs, then while another CPU is busy, if there is another
+/// CPU.
 #[must_use]
 pub fn paired_reads(ids: &[&str], count: u32) -> Vec<PairedReads> {
     let mut all = posix::paired_reads(ids, count, false);

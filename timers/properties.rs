@@ -44,13 +44,13 @@ kinds! {
 }
 
 kinds! {
-    /// The documented way in which a timer is read. On a given machine it can differ; the verdicts of
-    /// a report state the way that was found.
+    /// The documented way in which a timer is read. On a given machine it can differ; the verdicts
+    /// of a report state the way that was found.
     ReadsBy {
         /// An instruction of the CPU.
         Instruction = "instruction",
-        /// Code of the operating system that runs in user mode: Linux' `vdso(7)`, the shared pages of
-        /// Windows and macOS.
+        /// Code of the operating system that runs in user mode: Linux' `vdso(7)`, the shared pages
+        /// of Windows and macOS.
         Vdso = "vdso",
         /// A system call.
         SystemCall = "system-call",
@@ -98,15 +98,15 @@ pub struct Properties<Id = &'static str> {
     /// The way in which the timer is read.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub reads_by: Option<ReadsBy>,
-    /// The id of the timer that reads the same clock by the system call; for a cycle counter, that of
-    /// another event read by the same system call.
+    /// The id of the timer that reads the same clock by the system call; for a cycle counter, that
+    /// of another event read by the same system call.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub syscall_variant: Option<Id>,
 }
 
 impl<Id> Properties<Id> {
-    /// Whether the kernel or a device determines the rate of the clock, for all processes alike. For
-    /// other timers each process may find another rate.
+    /// Whether the kernel or a device determines the rate of the clock, for all processes alike.
+    /// For other timers each process may find another rate.
     #[must_use]
     pub fn has_shared_rate(&self) -> bool {
         matches!(self.family, Some(Family::SystemClock | Family::DeviceClock))

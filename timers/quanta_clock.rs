@@ -4,14 +4,14 @@
 //! counter CNTVCT_EL0 on 64-bit Arm, else CLOCK_MONOTONIC. At what rate: `now()` converts it to
 //! nanoseconds of CLOCK_MONOTONIC by a multiplication and a shift, calibrated once when the first
 //! clock of the process is created; `raw()` returns the counter itself. (Without such a counter
-//! `raw()` is CLOCK_MONOTONIC in nanoseconds. No unit is declared for it here, because the crate does
-//! not report which of the two it reads.) Who may read it: any process, as for `rdtsc`.
+//! `raw()` is CLOCK_MONOTONIC in nanoseconds. No unit is declared for it here, because the crate
+//! does not report which of the two it reads.) Who may read it: any process, as for `rdtsc`.
 //!
-//! How it lies: the calibration ends after at most 200 ms, so the rate is wrong by some parts
-//! per million, and later corrections of CLOCK_MONOTONIC by NTP have no effect on it. A counter value
-//! before the calibration reads as the time of the calibration. The instruction is the bare `rdtsc`,
-//! which does not wait for earlier instructions. If the TSC faults (`prctl(PR_SET_TSC)`), the crate
-//! crashes, so `open` checks the permission first.
+//! How it lies: the calibration ends after at most 200 ms, so the rate is wrong by some parts per
+//! million, and later corrections of CLOCK_MONOTONIC by NTP have no effect on it. A counter value
+//! before the calibration reads as the time of the calibration. The instruction is the bare
+//! `rdtsc`, which does not wait for earlier instructions. If the TSC faults (`prctl(PR_SET_TSC)`),
+//! the crate crashes, so `open` checks the permission first.
 //!
 //! [quanta]: https://docs.rs/quanta/0.13
 

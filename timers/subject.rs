@@ -133,9 +133,10 @@ pub trait Subject {
             .map(|readings| BackwardSteps::from_readings(&readings))
     }
 
-    /// `count` times: one thread reads the timer (`a`) and signals another thread by a store-release;
-    /// that thread reads the timer (`b`) after a load-acquire. The threads swap their roles after
-    /// each handoff. Returns `[a, b]`; `b < a` is a backward step between threads.
+    /// `count` times: one thread reads the timer (`a`) and signals another thread by a
+    /// store-release; that thread reads the timer (`b`) after a load-acquire. The threads swap
+    /// their roles after each handoff. Returns `[a, b]`; `b < a` is a backward step between
+    /// threads.
     ///
     /// # Errors
     /// Refused by hosts without threads.
@@ -143,9 +144,9 @@ pub trait Subject {
         unsupported()
     }
 
-    /// As [`handoffs`](Self::handoffs), with the two threads on the given CPUs, for several pairs of
-    /// CPUs at the same time. Returns a list per pair. The thread on the first CPU of a pair reads
-    /// first.
+    /// As [`handoffs`](Self::handoffs), with the two threads on the given CPUs, for several pairs
+    /// of CPUs at the same time. Returns a list per pair. The thread on the first CPU of a pair
+    /// reads first.
     ///
     /// # Errors
     /// Refused by hosts that cannot choose CPUs.

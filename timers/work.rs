@@ -7,9 +7,9 @@ use crate::arch::{self, opaque};
 /// Vigna, "Computationally easy, spectrally good multipliers", 2022, table 5).
 pub(crate) const MULTIPLIER: usize = 0xd134_2543_de82_ef95_u64 as usize;
 
-/// Does `amount` units of work: a chain of multiply-and-add steps, each of which needs the result of
-/// the previous one, so that a unit takes a few CPU cycles whatever else the core does. An amount of
-/// 0 takes the same path through the code.
+/// Does `amount` units of work: a chain of multiply-and-add steps, each of which needs the result
+/// of the previous one, so that a unit takes a few CPU cycles whatever else the core does. An
+/// amount of 0 takes the same path through the code.
 ///
 /// Each step is hidden from the compiler, which would otherwise merge eight steps into one, so that
 /// seven units would be more expensive than eight.
@@ -18,11 +18,11 @@ pub(crate) fn units(amount: u64) {
     opaque(steps(opaque(1), amount));
 }
 
-/// A chain of `length` dependent multiplications that begins with `state`; returns the state for the
-/// next chain. Twice the length takes twice the time. The state stays in a register, because cores
-/// since Golden Cove and Zen 2 predict where a value in memory is read again: a chain through memory
-/// takes three or eight cycles per step, depending on the prediction. Not inlined, so that all
-/// callers run the same machine code.
+/// A chain of `length` dependent multiplications that begins with `state`; returns the state for
+/// the next chain. Twice the length takes twice the time. The state stays in a register, because
+/// cores since Golden Cove and Zen 2 predict where a value in memory is read again: a chain through
+/// memory takes three or eight cycles per step, depending on the prediction. Not inlined, so that
+/// all callers run the same machine code.
 #[inline(never)]
 #[must_use]
 pub fn run_chain(state: u64, length: u64) -> u64 {
@@ -39,15 +39,15 @@ fn steps(mut state: usize, length: u64) -> usize {
     state
 }
 
-/// A chain of `count` dependent additions, rounded up to a multiple of 16. Each takes one core cycle
-/// on all cores tested by this project, so that the time shows the frequency of the core.
+/// A chain of `count` dependent additions, rounded up to a multiple of 16. Each takes one core
+/// cycle on all cores tested by this project, so that the time shows the frequency of the core.
 #[inline(never)]
 pub fn dependent_additions(count: u64) {
     arch::dependent_additions(rounds(count, 16));
 }
 
-/// `count` additions in six independent chains (four on 32-bit x86), rounded up to a multiple of 24.
-/// The core begins as many per cycle as it can, so that the time shows whether another hardware
+/// `count` additions in six independent chains (four on 32-bit x86), rounded up to a multiple of
+/// 24. The core begins as many per cycle as it can, so that the time shows whether another hardware
 /// thread uses the same core.
 #[inline(never)]
 pub fn independent_additions(count: u64) {
@@ -60,8 +60,8 @@ fn rounds(count: u64, additions: u64) -> usize {
 }
 
 /// A chain of `count` dependent multiplications of registers, rounded up to a multiple of 8: three
-/// core cycles each on x86-64 since 2008, two to four on 64-bit Arm. It confirms the frequency found by
-/// [`dependent_additions`].
+/// core cycles each on x86-64 since 2008, two to four on 64-bit Arm. It confirms the frequency
+/// found by [`dependent_additions`].
 #[inline(never)]
 pub fn dependent_multiplications(count: u64) {
     let mut left = count.div_ceil(8).max(1);

@@ -19,8 +19,8 @@ pub enum Following {
     Unknown,
 }
 
-/// The median and the 99th percentile of the cost of single invocations, and how they were measured.
-/// The costs of the loop and of the reference are subtracted.
+/// The median and the 99th percentile of the cost of single invocations, and how they were
+/// measured. The costs of the loop and of the reference are subtracted.
 #[apply(wire)]
 pub struct Cost {
     /// Median of single invocations as measured by the reference, in nanoseconds, a multiple of its
@@ -149,8 +149,8 @@ impl AddedTimes {
     }
 
     /// The greatest upper end of the intervals of the times that a read adds to the
-    /// [usual](Context::USUAL) kinds of work, in nanoseconds; the time itself counts if its upper end
-    /// is unknown. `None` if none was measured.
+    /// [usual](Context::USUAL) kinds of work, in nanoseconds; the time itself counts if its upper
+    /// end is unknown. `None` if none was measured.
     pub fn max_upper_ns(&self) -> Option<f64> {
         let found = Context::USUAL
             .into_iter()

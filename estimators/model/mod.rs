@@ -2,8 +2,8 @@
 //! serialisation. This module does not measure, judge or print, and does not depend on other
 //! modules of the program.
 //!
-//! The attributes `wire` (part of a report), `recorded` (part of a trace) and `names` (an enum whose
-//! variants have names in documents) are defined in the root of this crate.
+//! The attributes `wire` (part of a report), `recorded` (part of a trace) and `names` (an enum
+//! whose variants have names in documents) are defined in the root of this crate.
 
 mod cost;
 mod figure;

@@ -108,8 +108,8 @@ pub struct Settings {
     pub seed: u64,
     /// The least number of fresh processes for each timer.
     pub processes: u32,
-    /// The requested half-width of the interval of a Quality, in percentage points, without the part
-    /// that more processes do not reduce; null if none was requested.
+    /// The requested half-width of the interval of a Quality, in percentage points, without the
+    /// part that more processes do not reduce; null if none was requested.
     pub precision_points: Option<f64>,
     /// The largest duration of the run, in seconds.
     pub budget_seconds: Option<f64>,

@@ -122,8 +122,8 @@ impl Verdicts {
             .filter(|answer| answer.question.disqualifies() && answer.outcome == Outcome::Fail)
     }
 
-    /// Returns a summary of trust: `no` if the timer fails a disqualifying question, `yes` if these questions
-    /// passed or do not apply, `?` otherwise.
+    /// Returns a summary of trust: `no` if the timer fails a disqualifying question, `yes` if these
+    /// questions passed or do not apply, `?` otherwise.
     pub fn summary(&self) -> &'static str {
         let has = |outcome: Outcome| {
             self.answers()

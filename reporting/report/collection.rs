@@ -38,8 +38,8 @@ pub struct ReportFile<T> {
 impl<T: Send> Collection<T> {
     /// Reads the reports at `paths`: files, and folders with all `.json` files in and below them.
     /// `keep` is called once for each report, from several threads, and returns the content to
-    /// retain, so that ten thousand reports need not fit in memory. [`refused`](Self::refused) lists
-    /// the errors.
+    /// retain, so that ten thousand reports need not fit in memory. [`refused`](Self::refused)
+    /// lists the errors.
     pub fn read<P: AsRef<Path> + Sync>(
         paths: &[P],
         keep: impl Fn(&Path, Report) -> T + Sync,

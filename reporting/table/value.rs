@@ -46,8 +46,8 @@ pub enum Value {
 }
 
 impl Value {
-    /// The value of a number, which is an upper bound if `at_most`; [`Value::Nothing`] if the number
-    /// is unknown or not finite.
+    /// The value of a number, which is an upper bound if `at_most`; [`Value::Nothing`] if the
+    /// number is unknown or not finite.
     #[must_use]
     pub fn bounded(figure: Option<f64>, at_most: bool) -> Self {
         match figure.into() {

@@ -2,7 +2,8 @@
 //! whatever reason.
 //!
 //! - Each process leads its own process group, which is ended as a whole. A group is removed from
-//!   the list of groups before its leader is reaped, because the system may reuse the number afterwards.
+//!   the list of groups before its leader is reaped, because the system may reuse the number
+//!   afterwards.
 //! - A descendant that left its group by starting a session is adopted by this process when its
 //!   parent ends ([`own_descendants`]), and is ended too.
 //! - If this program is killed, the kernel ends its children (`spawner`), and the guard ends their

@@ -40,8 +40,8 @@ pub fn find(names: &[&str]) -> Option<PathBuf> {
 /// output.
 ///
 /// # Errors
-/// The error is one line: the reason why the program could not be started, that it took too long, or
-/// the first line of its error message.
+/// The error is one line: the reason why the program could not be started, that it took too long,
+/// or the first line of its error message.
 pub fn run_within<S: AsRef<OsStr>>(
     limit: Duration,
     program: &Path,

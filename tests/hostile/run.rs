@@ -134,8 +134,8 @@ impl Run {
             .expect("the program writes to standard output");
     }
 
-    /// Waits for the end of the program and of all descendants. Returns the status and the output of
-    /// the program, and panics if a process remains after [`PATIENCE`].
+    /// Waits for the end of the program and of all descendants. Returns the status and the output
+    /// of the program, and panics if a process remains after [`PATIENCE`].
     #[track_caller]
     pub fn end(mut self) -> (ExitStatus, Output) {
         let ended = waited_for(|| {

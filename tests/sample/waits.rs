@@ -10,7 +10,8 @@ use super::warning;
 
 const MS: u64 = 1_000_000;
 
-/// A report of sleep primitives that are `ok`, unavailable or failed, one of them of a hostile agent.
+/// A report of sleep primitives that are `ok`, unavailable or failed, one of them of a hostile
+/// agent.
 pub fn report_of_waits() -> Report {
     let mut early = wait("py:sleep", "time.sleep(s) | <b>`x`", 50_000, "other");
     let late = &mut early.figures.as_mut().expect("it has").lateness[1];

@@ -1,6 +1,6 @@
 //! Hosts for the clocks of other runtimes (Java, Python, …). A host is a program in the language of
-//! the runtime that answers the questions of timermeter. Its source text is embedded in this program
-//! and compiled or interpreted by the installed runtime. [`RUNTIMES`] lists all runtimes.
+//! the runtime that answers the questions of timermeter. Its source text is embedded in this
+//! program and compiled or interpreted by the installed runtime. [`RUNTIMES`] lists all runtimes.
 //!
 //! Most hosts consist of the loops and of `clocks.json`, which lists their clocks, the code of the
 //! calls, and the declared properties. docs/agents.md describes both.
@@ -46,10 +46,10 @@ pub struct Host {
     pub recipes: &'static [Recipe],
 }
 
-/// The commands that build and start a host, split into words as by a shell. `$0`, `$1`, … stand for
-/// the programs, `$here` for the folder with the sources, `$self` (first word only) for this program,
-/// `$said` for the output of the previous step, `$log` for a file in which the runtime logs events
-/// that disturb a measurement, and `$settings` for settings of the user.
+/// The commands that build and start a host, split into words as by a shell. `$0`, `$1`, … stand
+/// for the programs, `$here` for the folder with the sources, `$self` (first word only) for this
+/// program, `$said` for the output of the previous step, `$log` for a file in which the runtime
+/// logs events that disturb a measurement, and `$settings` for settings of the user.
 #[derive(Debug)]
 pub struct Recipe {
     /// The necessary programs; alternative names of a program are separated by `|`.

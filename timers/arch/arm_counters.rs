@@ -1,10 +1,11 @@
 //! The counters of Arm that user mode may be permitted to read: the virtual counter of the generic
 //! timer, and the cycle counter.
 //!
-//! What ticks: CNTVCT is a counter of 56 bits or more that all CPUs share, less an offset set by the
-//! hypervisor. At what rate: a constant one, 1 to 100 MHz on most machines, 1 GHz since Armv8.6. The
-//! register CNTFRQ declares the rate, but some firmware does not set it correctly; the value is used
-//! only if the kernel's clock confirms it. PMCCNTR counts cycles of the core, whose frequency varies.
+//! What ticks: CNTVCT is a counter of 56 bits or more that all CPUs share, less an offset set by
+//! the hypervisor. At what rate: a constant one, 1 to 100 MHz on most machines, 1 GHz since
+//! Armv8.6. The register CNTFRQ declares the rate, but some firmware does not set it correctly; the
+//! value is used only if the kernel's clock confirms it. PMCCNTR counts cycles of the core, whose
+//! frequency varies.
 //!
 //! Who may read them: CNTVCT any process, as the vDSO does, unless the kernel traps it to work
 //! around an erratum of the counter, or `prctl(PR_SET_TSC)` forbade it (64-bit, since Linux
@@ -13,9 +14,9 @@
 //! itself does not. Only an attempt shows whether a read is permitted.
 //!
 //! How they lie: a read of CNTVCT does not wait for earlier instructions and may be executed early
-//! (Arm ARM, D12.1); `isb` before it, or CNTVCTSS, prevents this. The counter is incremented with the
-//! timer's clock, on some machines with a slower clock by several ticks. PMCCNTR is per CPU and may
-//! stop while the CPU sleeps. Sources: *Arm Architecture Reference Manual for A-profile*, D12
+//! (Arm ARM, D12.1); `isb` before it, or CNTVCTSS, prevents this. The counter is incremented with
+//! the timer's clock, on some machines with a slower clock by several ticks. PMCCNTR is per CPU and
+//! may stop while the CPU sleeps. Sources: *Arm Architecture Reference Manual for A-profile*, D12
 //! (Generic Timer) and D13 (PMU); Linux Documentation/arch/arm64/cpu-feature-registers.rst and
 //! perf.rst.
 

@@ -1,10 +1,10 @@
-//! Chains of additions for all instruction sets, which differ only in the instructions for an addition
-//! and for the end of the loop.
+//! Chains of additions for all instruction sets, which differ only in the instructions for an
+//! addition and for the end of the loop.
 
-/// Defines the chains. `$add` is a macro that returns the instruction which adds the named register to
-/// itself; `$end` are the instructions that decrement `{left}` and jump back to label 2 unless it is
-/// zero. The loop of independent additions repeats an addition to each named register `$times` times,
-/// 24 additions in total.
+/// Defines the chains. `$add` is a macro that returns the instruction which adds the named register
+/// to itself; `$end` are the instructions that decrement `{left}` and jump back to label 2 unless
+/// it is zero. The loop of independent additions repeats an addition to each named register
+/// `$times` times, 24 additions in total.
 macro_rules! chains {
     ($add:ident, [$($end:literal),*], $times:literal of [$($register:ident $name:literal),*]) => {
         /// Whether each dependent addition takes one cycle.
@@ -14,8 +14,8 @@ macro_rules! chains {
         /// part of the block, so that an unoptimised build does not keep the sum in memory either.
         #[inline(always)]
         pub(crate) fn dependent_additions(sixteens: usize) {
-            // SAFETY: the block only adds registers that are declared as operands and jumps back, so
-            // that `nomem` and `nostack` hold. `preserves_flags` is not given, because some
+            // SAFETY: the block only adds registers that are declared as operands and jumps back,
+            // so that `nomem` and `nostack` hold. `preserves_flags` is not given, because some
             // instruction sets set flags; `pure` is not given, so that the block is not removed.
             unsafe {
                 std::arch::asm!(

@@ -1,4 +1,5 @@
-//! Hides values from the compiler by empty `asm!` blocks, which leave the values in their registers.
+//! Hides values from the compiler by empty `asm!` blocks, which leave the values in their
+//! registers.
 
 use std::arch::asm;
 
@@ -14,21 +15,21 @@ pub(crate) fn opaque(value: usize) -> usize {
     value
 }
 
-/// Returns the same reference, which the compiler treats as a new one: data behind it must be loaded
-/// again, as in a program that reads a timer occasionally.
+/// Returns the same reference, which the compiler treats as a new one: data behind it must be
+/// loaded again, as in a program that reads a timer occasionally.
 #[inline(always)]
 pub(crate) fn opaque_reference<T>(value: &T) -> &T {
     let mut pointer: *const T = value;
-    // SAFETY: the block has no instructions. `nomem` is not given, so that the compiler assumes that
-    // the data behind the pointer may have changed.
+    // SAFETY: the block has no instructions. `nomem` is not given, so that the compiler assumes
+    // that the data behind the pointer may have changed.
     unsafe { asm!("/* {0} */", inout(reg) pointer, options(nostack, preserves_flags)) };
     // SAFETY: the block left the pointer unchanged, so that it is valid as long as `value`.
     unsafe { &*pointer }
 }
 
-/// Makes the compiler write a value to memory, as if it were used there. Unlike `black_box`, it does
-/// not copy the value: copying a value that was just written in two halves would wait a dozen cycles
-/// (a failed store forwarding).
+/// Makes the compiler write a value to memory, as if it were used there. Unlike `black_box`, it
+/// does not copy the value: copying a value that was just written in two halves would wait a dozen
+/// cycles (a failed store forwarding).
 #[inline(always)]
 pub(crate) fn keep<T>(value: &T) {
     let pointer: *const T = value;

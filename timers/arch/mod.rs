@@ -62,8 +62,8 @@ use x86 as processor;
 
 pub use processor::*;
 
-/// Defines counters that an instruction reads into one 64-bit register: name, rate that processor or
-/// firmware declares, instructions.
+/// Defines counters that an instruction reads into one 64-bit register: name, rate that processor
+/// or firmware declares, instructions.
 ///
 /// The option `pure` is not given, because the same instruction returns another value each time;
 /// nor `nomem`, so that loads and stores of the work between two reads stay between them.
@@ -160,7 +160,7 @@ pub struct Hypervisor {
     pub name: Option<String>,
     /// The clocks offered to guests, by their names in Linux.
     pub clocks: Vec<&'static str>,
-    /// Whether the counter keeps its rate when the virtual machine is moved to another host, and the
-    /// reason; `None` if the hypervisor does not report it.
+    /// Whether the counter keeps its rate when the virtual machine is moved to another host, and
+    /// the reason; `None` if the hypervisor does not report it.
     pub keeps_rate: Option<(bool, &'static str)>,
 }

@@ -1,5 +1,5 @@
-//! The implementation for instruction sets without their own file. The system's clocks are readable;
-//! the frequency of the core cannot be measured.
+//! The implementation for instruction sets without their own file. The system's clocks are
+//! readable; the frequency of the core cannot be measured.
 
 use std::hint::black_box;
 use std::sync::atomic::{Ordering, fence as memory_fence};

@@ -9,9 +9,9 @@ pub use super::absent::{hypervisor, identity};
 pub(crate) use super::hidden::*;
 pub use super::riscv_counters::{Rdtime as BareInstruction, RdtimeFence as FencedInstruction};
 
-/// Keeps later loads, stores and reads of counters from beginning before all earlier loads and stores
-/// have completed: reads of counters are ordered as device input (manual, vol. I, "CSR Access
-/// Ordering"). Other instructions are not ordered.
+/// Keeps later loads, stores and reads of counters from beginning before all earlier loads and
+/// stores have completed: reads of counters are ordered as device input (manual, vol. I, "CSR
+/// Access Ordering"). Other instructions are not ordered.
 #[inline(always)]
 pub fn fence() {
     // SAFETY: a barrier changes no register and no memory. `nomem` is not given, so that the

@@ -1,10 +1,10 @@
 //! Work for two contexts: a query plan ([`Plan`]) for `Context::Ahead`, and memory that exceeds the
 //! caches of a core ([`Lines`]) for `Context::Memory`.
 //!
-//! A plan is a chain of steps, as in an interpreter of database queries or bytecode. A step calls the
-//! next one through a pointer, loads columns of a row, and branches. All calls and branches go the
-//! same way each time, so that the core predicts them and executes hundreds of instructions ahead,
-//! including those of later rows.
+//! A plan is a chain of steps, as in an interpreter of database queries or bytecode. A step calls
+//! the next one through a pointer, loads columns of a row, and branches. All calls and branches go
+//! the same way each time, so that the core predicts them and executes hundreds of instructions
+//! ahead, including those of later rows.
 
 use std::hint::black_box;
 use std::sync::OnceLock;
@@ -148,17 +148,17 @@ fn steps_from(first: usize) -> Step {
     })
 }
 
-/// The number of bits of an index into the memory of [`Lines`]. The memory has 16 MiB, more than the
-/// caches of one core; a cache that several cores share may hold it.
+/// The number of bits of an index into the memory of [`Lines`]. The memory has 16 MiB, more than
+/// the caches of one core; a cache that several cores share may hold it.
 const INDEX_BITS: u32 = if usize::BITS == 64 { 21 } else { 22 };
 
-/// Memory for dependent loads at random addresses. The address of the next load is computed from the
-/// loaded word, so that the core has to wait for it. All words are equal; no random order has to be
-/// prepared, because the address generator makes one.
+/// Memory for dependent loads at random addresses. The address of the next load is computed from
+/// the loaded word, so that the core has to wait for it. All words are equal; no random order has
+/// to be prepared, because the address generator makes one.
 pub(crate) struct Lines {
     words: Vec<usize>,
-    /// The address after the last loop. The next loop continues there, because from the same start it
-    /// would find its words in the caches.
+    /// The address after the last loop. The next loop continues there, because from the same start
+    /// it would find its words in the caches.
     next_start: AtomicUsize,
 }
 

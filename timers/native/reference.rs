@@ -11,8 +11,8 @@ type Fenced = Counter<arch::FencedInstruction>;
 /// The processor's counter, read by the bare instruction.
 type Bare = Counter<arch::BareInstruction>;
 
-/// The ids of all references, best first. They are few, because the loops are compiled for each pair
-/// of timer and reference.
+/// The ids of all references, best first. They are few, because the loops are compiled for each
+/// pair of timer and reference.
 pub const REFERENCES: [&str; 4] = [
     Fenced::INFO.id,
     CommonClock::INFO.id,

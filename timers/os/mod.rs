@@ -1,6 +1,6 @@
-//! Code specific to an operating system: one folder per system, with the same modules and functions.
-//! Code outside this folder and `arch` does not depend on the target, and calls the system only
-//! through the standard library.
+//! Code specific to an operating system: one folder per system, with the same modules and
+//! functions. Code outside this folder and `arch` does not depend on the target, and calls the
+//! system only through the standard library.
 //!
 //! On a system without a feature, a function that reads it returns `None`, a function that uses it
 //! returns an error, and a function that is unnecessary does nothing.
@@ -75,9 +75,9 @@ use std::process::Child;
 use std::time::Duration;
 
 pub use system::emulator::{emulator, runner};
-/// Three clocks: `CommonClock`, the usual monotonic clock; `UndistortedClock`, the same clock by a call that a
-/// preloaded library cannot intercept, if there is one; and `UntrimmedClock`, a clock whose rate no time
-/// service trims, if there is one.
+/// Three clocks: `CommonClock`, the usual monotonic clock; `UndistortedClock`, the same clock by a
+/// call that a preloaded library cannot intercept, if there is one; and `UntrimmedClock`, a clock
+/// whose rate no time service trims, if there is one.
 pub(crate) use system::{CommonClock, UndistortedClock, UntrimmedClock, attempt};
 pub(crate) use system::{affinity, clocks, perf_event};
 pub use system::{counters, discipline, files, limits, machine, process, scheduling, signals};
@@ -207,8 +207,8 @@ pub struct KernelName {
     pub version: Option<String>,
 }
 
-/// Facts about the machine that the system reports by calls. A field is `None` if the system reports
-/// it in files or not at all.
+/// Facts about the machine that the system reports by calls. A field is `None` if the system
+/// reports it in files or not at all.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct MachineFacts {
     /// The name of the system, as in `Windows 11 Pro`.

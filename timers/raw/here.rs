@@ -52,7 +52,8 @@ impl ThisMachine {
 }
 
 fn nanoseconds(ticks: u64, ns_per_tick: f64) -> u64 {
-    // Nanoseconds are not multiplied: after some months of uptime they have more digits than an f64.
+    // Nanoseconds are not multiplied: after some months of uptime they have more digits than an
+    // f64.
     if ns_per_tick == 1.0 {
         ticks
     } else {
@@ -99,7 +100,8 @@ impl Machine for ThisMachine {
     }
 
     fn move_to(&mut self, cpu: u32) -> bool {
-        // The affinity is restored first, so that a failure does not leave the thread on its last CPU.
+        // The affinity is restored first, so that a failure does not leave the thread on its last
+        // CPU.
         unpin();
         pin_to(cpu).is_ok()
     }

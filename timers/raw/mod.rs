@@ -33,7 +33,8 @@ pub trait Machine {
     /// The ticks per second declared by processor, firmware or hypervisor; `None` if not declared.
     fn declared_hz(&mut self) -> Option<f64>;
 
-    /// The nanoseconds per tick by which the kernel converts the counter to time; `None` if not published.
+    /// The nanoseconds per tick by which the kernel converts the counter to time; `None` if not
+    /// published.
     fn kernel_ns_per_tick(&mut self) -> Option<f64>;
 
     /// The CPUs that threads may run on.
@@ -61,8 +62,8 @@ pub trait Machine {
     /// As for [`handoffs_between`](Self::handoffs_between).
     fn handoffs_unfenced(&mut self, cpus: &[[u32; 2]], count: u32) -> Answer<Vec<Vec<[i64; 2]>>>;
 
-    /// Reads the counter, the untrimmed clock and the counter again, `times` times. Returns the three
-    /// readings of the round whose counter readings are closest together.
+    /// Reads the counter, the untrimmed clock and the counter again, `times` times. Returns the
+    /// three readings of the round whose counter readings are closest together.
     fn bracket_untrimmed(&mut self, times: u32) -> [i64; 3] {
         tightest(times, || {
             [
@@ -73,8 +74,8 @@ pub trait Machine {
         })
     }
 
-    /// As [`bracket_untrimmed`](Self::bracket_untrimmed), with the monotonic clock, by which programs
-    /// calibrate the counter.
+    /// As [`bracket_untrimmed`](Self::bracket_untrimmed), with the monotonic clock, by which
+    /// programs calibrate the counter.
     fn bracket_clock(&mut self, times: u32) -> [i64; 3] {
         tightest(times, || {
             [

@@ -192,8 +192,8 @@ fn quanta(machine: &mut dyn Machine) -> Result<f64, String> {
     Ok(scale.0 as f64 / 2.0_f64.powi(scale.1 as i32))
 }
 
-/// The ratio clock / counter as a numerator and the exponent of a power of two as the denominator. A
-/// counter that went back gives nearly 2⁶⁴, so that the ratio is close to 0.
+/// The ratio clock / counter as a numerator and the exponent of a power of two as the denominator.
+/// A counter that went back gives nearly 2⁶⁴, so that the ratio is close to 0.
 fn as_fraction(clock: u64, counter: u64) -> (u64, u32) {
     let power = counter.checked_next_power_of_two().unwrap_or(1 << 63);
     (

@@ -20,7 +20,8 @@ const DOCUMENTED_IDS: &str = "
     process-cycle-time crt-clock ftime64
     mach-absolute uptime-raw";
 
-/// The timers that can step backwards because somebody sets the clock, and the timer that reads nothing.
+/// The timers that can step backwards because somebody sets the clock, and the timer that reads
+/// nothing.
 const MAY_STEP_BACK: [&str; 17] = [
     "realtime",
     "realtime-coarse",
@@ -72,7 +73,8 @@ const PER_THREAD_TIMERS: [&str; 8] = [
     "thread-cycle-time",
 ];
 
-/// The counters of Arm and RISC-V that all cores share, with short steps as in [`FAST_WALL_CLOCKS`].
+/// The counters of Arm and RISC-V that all cores share, with short steps as in
+/// [`FAST_WALL_CLOCKS`].
 const FAST_COUNTERS: [&str; 4] = ["cntvct", "cntvct-isb", "rdtime", "rdtime-fence"];
 /// The counters of Arm and RISC-V that each core has.
 const PER_CORE_COUNTERS: [&str; 3] = ["pmccntr", "rdcycle", "rdinstret"];

@@ -1,4 +1,5 @@
-//! Invariants of the sleep primitives and periodic timers of this machine; no test checks a magnitude.
+//! Invariants of the sleep primitives and periodic timers of this machine; no test checks a
+//! magnitude.
 
 use std::collections::HashSet;
 use std::sync::{Mutex, MutexGuard, PoisonError, mpsc};
@@ -20,8 +21,8 @@ const DOCUMENTED_IDS: &str = "
     std-sleep std-park-timeout std-condvar-wait-timeout std-recv-timeout spin yield hybrid spin-sleep
     tokio-sleep tokio-interval";
 
-/// The waits that may return early: because their clock was set, spuriously, or because they end at a
-/// timer interrupt.
+/// The waits that may return early: because their clock was set, spuriously, or because they end at
+/// a timer interrupt.
 const MAY_END_EARLY: [&str; 6] = [
     "clock-nanosleep-realtime-absolute",
     "sem-timedwait",

@@ -3,8 +3,8 @@
 
 use timers::{Timer, Unavailable};
 
-/// A clock that times an operation. Measurements are compiled for the type of their clock, so that no
-/// call is dynamic.
+/// A clock that times an operation. Measurements are compiled for the type of their clock, so that
+/// no call is dynamic.
 pub trait Clock {
     /// The unchanged result of a read.
     type Reading: Copy;
@@ -13,8 +13,8 @@ pub trait Clock {
     /// `#[inline(always)]`.
     fn read(&self) -> Self::Reading;
 
-    /// The nanoseconds from `first` to `second`; negative if the clock went backwards. Never called in
-    /// a timed region.
+    /// The nanoseconds from `first` to `second`; negative if the clock went backwards. Never called
+    /// in a timed region.
     fn elapsed_ns(&self, first: Self::Reading, second: Self::Reading) -> f64;
 }
 

@@ -55,15 +55,15 @@ impl<S: FnMut(&mut D), F: FnMut(&mut D) -> T, D, T> Operation for WithSetUp<S, F
     }
 }
 
-/// An operation that is called in batches. A batch costs one dynamic call (`dyn BatchedOperation`), so that the
-/// code compiled for each clock is not compiled for each operation too. An empty batch costs the same
-/// dynamic call, so that its cost can be subtracted.
+/// An operation that is called in batches. A batch costs one dynamic call (`dyn BatchedOperation`),
+/// so that the code compiled for each clock is not compiled for each operation too. An empty batch
+/// costs the same dynamic call, so that its cost can be subtracted.
 pub trait BatchedOperation {
     /// Calls the operation `calls` times.
     fn call_repeatedly(&mut self, calls: u64);
 
-    /// Calls the operation `calls` times, with a fence before and after each call, so that the calls do
-    /// not overlap.
+    /// Calls the operation `calls` times, with a fence before and after each call, so that the
+    /// calls do not overlap.
     fn call_fenced(&mut self, calls: u64);
 
     /// Executes only the fences of [`call_fenced`](Self::call_fenced).
@@ -116,8 +116,8 @@ impl<O: Operation> BatchedOperation for O {
     }
 }
 
-/// A clock and an operation to measure. The methods are compiled for each clock; the dynamic call that
-/// reaches them is outside the timed region.
+/// A clock and an operation to measure. The methods are compiled for each clock; the dynamic call
+/// that reaches them is outside the timed region.
 pub trait TimedOperation {
     /// The nanoseconds between two reads around `calls` calls. With 0 calls this is the cost of the
     /// same code without a call.
@@ -133,9 +133,10 @@ pub trait TimedOperation {
     /// Prepares the data for the next call.
     fn set_up(&mut self);
 
-    /// Runs the code of the next window without measuring it. Otherwise caches and branch prediction
-    /// are cold, and the first reads through the kernel take up to 1 µs longer than usual. The
-    /// operation itself is called at most `calls` times, and not at all if it needs a set-up.
+    /// Runs the code of the next window without measuring it. Otherwise caches and branch
+    /// prediction are cold, and the first reads through the kernel take up to 1 µs longer than
+    /// usual. The operation itself is called at most `calls` times, and not at all if it needs a
+    /// set-up.
     fn warm_up(&mut self, calls: u64) {
         const MAX_CALLS: u64 = 8;
         const EMPTY_WINDOWS: u32 = 16;

@@ -50,7 +50,8 @@ pub(crate) fn open<T: Method>(label: &'static str) -> Result<Box<dyn Method>, Un
     Ok(Box::new(T::open(label)?))
 }
 
-/// A row for a blocking call whose requests are in nanoseconds and to which the timer slack applies.
+/// A row for a blocking call whose requests are in nanoseconds and to which the timer slack
+/// applies.
 pub(crate) const fn row<T: Method>(
     id: &'static str,
     label: &'static str,

@@ -1,9 +1,9 @@
 //! Waits that end in a busy loop.
 //!
-//! What ticks: the system's monotonic clock ([`CommonClock`]), which the loop reads: programs commonly
-//! use this clock, and its rate is known. At what granularity: the cost of a read, about 25 ns, or
-//! of a scheduler call (`yield`). Who may use them: any process. Caveats: `spin` occupies a CPU
-//! and, as its loop has no pause instruction, takes most of the core from a sibling hardware
+//! What ticks: the system's monotonic clock ([`CommonClock`]), which the loop reads: programs
+//! commonly use this clock, and its rate is known. At what granularity: the cost of a read, about
+//! 25 ns, or of a scheduler call (`yield`). Who may use them: any process. Caveats: `spin` occupies
+//! a CPU and, as its loop has no pause instruction, takes most of the core from a sibling hardware
 //! thread; preemption by another thread makes it late by milliseconds. The margins of `hybrid` and
 //! `spin-sleep` suit an idle Linux: if sleeps are later than the margin, these waits are late too.
 //! Source: [spin_sleep], whose margin is 125 µs on Linux and which yields between two reads.
@@ -21,8 +21,8 @@ use crate::subject::Answer;
 use crate::{Ticks, Timer, Unavailable};
 
 /// The length of the busy loop at the end of a `hybrid` wait, in nanoseconds. The sleep before the
-/// loop is shorter by this length, so that a late wake-up rarely makes the wait late: sleeps are 60 to
-/// 100 µs late with the kernel's default slack of 50 µs.
+/// loop is shorter by this length, so that a late wake-up rarely makes the wait late: sleeps are 60
+/// to 100 µs late with the kernel's default slack of 50 µs.
 const MARGIN_NS: u64 = 120_000;
 
 pub(crate) const ALL: &[WaitEntry] = &[
@@ -68,8 +68,8 @@ const fn busy_row<T: Method>(
 /// A margin, in nanoseconds, longer than any wait.
 const NEVER_SLEEP: u64 = u64::MAX;
 
-/// Sleeps for all but the last `MARGIN_NS`, then runs a loop that reads the clock; if `YIELDS`, the loop also
-/// calls `sched_yield` between reads.
+/// Sleeps for all but the last `MARGIN_NS`, then runs a loop that reads the clock; if `YIELDS`, the
+/// loop also calls `sched_yield` between reads.
 struct Spinning<const MARGIN_NS: u64, const YIELDS: bool> {
     clock: CommonClock,
     ns_per_tick: f64,

@@ -12,9 +12,8 @@ pub const REQUIRED_OVERALL: f64 = 0.95;
 /// The required coverage of each kind of timer.
 /// *Definition*: the aim that was set.
 pub const REQUIRED_PER_KIND: f64 = 0.9;
-/// Kinds with at least this many intervals are compared with the requirement directly; smaller kinds
-/// are tested.
-/// *Chance*: the standard error of the coverage is at most 1.3 %.
+/// Kinds with at least this many intervals are compared with the requirement directly; smaller
+/// kinds are tested. *Chance*: the standard error of the coverage is at most 1.3 %.
 pub const MIN_DIRECT_INTERVALS: u32 = 500;
 /// The probability that chance alone makes any row of a run fail.
 /// *Judgement*.
@@ -28,9 +27,9 @@ struct Cell {
 }
 
 /// Returns a sentence for each figure whose intervals contain the truth too rarely. `kinds` are the
-/// summaries by kind of timer, `all` those of all timers, one for each reference. Kinds with 500 intervals
-/// or more fail below the requirement. The others, and the figures over all timers, fail if a
-/// one-sided binomial test rejects them at 1 % for all tests together (S. Holm, *A simple
+/// summaries by kind of timer, `all` those of all timers, one for each reference. Kinds with 500
+/// intervals or more fail below the requirement. The others, and the figures over all timers, fail
+/// if a one-sided binomial test rejects them at 1 % for all tests together (S. Holm, *A simple
 /// sequentially rejective multiple test procedure*, Scandinavian Journal of Statistics 6, 1979).
 #[must_use]
 pub fn insufficient_coverage(kinds: &[(String, Summary)], all: &[Summary]) -> Vec<String> {

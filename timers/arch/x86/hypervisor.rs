@@ -69,8 +69,9 @@ fn clocks() -> Vec<&'static str> {
 }
 
 /// Whether the counter keeps its rate when the virtual machine is moved, and the reason. `None` if
-/// the hypervisor does not report it; KVM does not. Sources: Xen, `xen/include/public/arch-x86/cpuid.h`;
-/// Hyper-V TLFS, *Partition Privilege Flag*; VMware, *Timekeeping in VMware Virtual Machines*.
+/// the hypervisor does not report it; KVM does not. Sources: Xen,
+/// `xen/include/public/arch-x86/cpuid.h`; Hyper-V TLFS, *Partition Privilege Flag*; VMware,
+/// *Timekeeping in VMware Virtual Machines*.
 fn keeps_rate() -> Option<(bool, &'static str)> {
     for base in [FIRST_LEAF, SECOND_LEAF] {
         let signature = signature(base);

@@ -57,8 +57,8 @@ pub(crate) fn declared_rate() -> Option<(f64, &'static str)> {
     let guest = cpuid
         .get_feature_info()
         .is_some_and(|info| info.has_hypervisor());
-    // VMware introduced this leaf; under KVM it exists if the virtual machine monitor sets it; Hyper-V
-    // does not have it.
+    // VMware introduced this leaf; under KVM it exists if the virtual machine monitor sets it;
+    // Hyper-V does not have it.
     let khz = (guest && (TIMING..TIMING + 0x100).contains(&raw_cpuid::cpuid!(0x4000_0000).eax))
         .then(|| raw_cpuid::cpuid!(TIMING).eax)
         .filter(|&khz| khz > 0);

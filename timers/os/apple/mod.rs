@@ -31,8 +31,8 @@ pub mod clocks {
     /// Not available: macOS reports the CPU time of a thread by `thread_info`.
     pub const RUSAGE_THREAD: i32 = i32::MIN;
 
-    /// The route by the system call, which always fails: macOS has no documented system call that reads
-    /// a clock.
+    /// The route by the system call, which always fails: macOS has no documented system call that
+    /// reads a clock.
     pub struct Kernel;
 
     impl Route for Kernel {

@@ -1,8 +1,8 @@
 //! The clocks that only macOS has; they are the references there.
 //!
-//! What ticks: `mach_absolute_time` returns the counter of the CPU (CNTVCT on Arm at 24 MHz, the TSC
-//! on x86-64 scaled to nanoseconds), in a unit that `mach_timebase_info` reports at run time; it
-//! stops while the machine is suspended. CLOCK_UPTIME_RAW is the same clock in nanoseconds.
+//! What ticks: `mach_absolute_time` returns the counter of the CPU (CNTVCT on Arm at 24 MHz, the
+//! TSC on x86-64 scaled to nanoseconds), in a unit that `mach_timebase_info` reports at run time;
+//! it stops while the machine is suspended. CLOCK_UPTIME_RAW is the same clock in nanoseconds.
 //!
 //! At what rate: that of the hardware. Who may read them: any process, in user mode.
 //!
@@ -60,7 +60,8 @@ mod here {
                 numerator: 0,
                 denominator: 0,
             };
-            // SAFETY: the pointer is valid for one `Timebase`, which has the layout of the C structure.
+            // SAFETY: the pointer is valid for one `Timebase`, which has the layout of the C
+            // structure.
             let status = unsafe { mach_timebase_info(&raw mut info) };
             (status == 0 && info.numerator > 0 && info.denominator > 0)
                 .then(|| f64::from(info.numerator) / f64::from(info.denominator))

@@ -1,21 +1,21 @@
 //! Counters of the kernel's perf events, for the thread that opens them.
 //!
 //! What ticks: `perf-task-clock` counts the nanoseconds that the thread ran, according to the
-//! scheduler; `perf-cycles` and `rdpmc-cycles` count the clock cycles of the core while the thread ran
-//! on it. The frequency of the core varies, so that no `ns_per_tick` is declared. The first two are
-//! read by the system call `read(2)`, the third by the instruction `rdpmc` in user mode, by the method
-//! that the kernel documents ([perf_event_open(2)], "The mmap layout").
+//! scheduler; `perf-cycles` and `rdpmc-cycles` count the clock cycles of the core while the thread
+//! ran on it. The frequency of the core varies, so that no `ns_per_tick` is declared. The first two
+//! are read by the system call `read(2)`, the third by the instruction `rdpmc` in user mode, by the
+//! method that the kernel documents ([perf_event_open(2)], "The mmap layout").
 //!
 //! Who may read them: kernel.perf_event_paranoid decides. At 2, the default, an unprivileged thread
 //! may count itself in user mode only; at higher values, which some distributions add, not at all.
 //! Many virtual machines and containers offer no hardware counters. `rdpmc` exists on x86 only and
 //! works only in the thread that opened the event.
 //!
-//! How they lie: if cycles in the kernel may not be counted, those of `read(2)` are missing, so that
-//! the timer advances by less than its own cost. `rdpmc` is subject to out-of-order execution as
-//! `rdtsc` is. On CPUs with two kinds of cores the counter belongs to one kind. The events are pinned
-//! to a hardware counter, because an event that shares a counter with others would stop at times. In
-//! another thread, `rdpmc` would read the counter of the CPU that runs this thread.
+//! How they lie: if cycles in the kernel may not be counted, those of `read(2)` are missing, so
+//! that the timer advances by less than its own cost. `rdpmc` is subject to out-of-order execution
+//! as `rdtsc` is. On CPUs with two kinds of cores the counter belongs to one kind. The events are
+//! pinned to a hardware counter, because an event that shares a counter with others would stop at
+//! times. In another thread, `rdpmc` would read the counter of the CPU that runs this thread.
 //!
 //! [perf_event_open(2)]: https://man7.org/linux/man-pages/man2/perf_event_open.2.html
 
@@ -38,8 +38,8 @@ const RDPMC: Properties = Properties {
     ..CYCLES.unfenced()
 };
 
-// `perf-task-clock` is the variant of `perf-cycles`, because the same system call reads it and it needs
-// no hardware counter.
+// `perf-task-clock` is the variant of `perf-cycles`, because the same system call reads it and it
+// needs no hardware counter.
 clocks! { "Linux", all(target_os = "linux", any(target_pointer_width = "64", target_arch = "x86"));
     CountedEvent<false>, "perf-task-clock", "read(PERF_COUNT_SW_TASK_CLOCK)", Some(1.0), TASK;
     CountedEvent<true>, "perf-cycles", "read(PERF_COUNT_HW_CPU_CYCLES)", None, CYCLES.with_variant("perf-task-clock");

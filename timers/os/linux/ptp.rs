@@ -1,17 +1,17 @@
 //! Clocks on devices, which Linux offers as `/dev/ptp0`, `/dev/ptp1`, … (dynamic POSIX clocks).
 //!
-//! What ticks: an oscillator on a network card (IEEE 1588, the Precision Time Protocol) or on a card
-//! with a GPS receiver, or the clock of the host of a virtual machine (`ptp_kvm`, Hyper-V).
+//! What ticks: an oscillator on a network card (IEEE 1588, the Precision Time Protocol) or on a
+//! card with a GPS receiver, or the clock of the host of a virtual machine (`ptp_kvm`, Hyper-V).
 //! `/sys/class/ptp/ptp0/clock_name` names it. At what rate: nanoseconds of this oscillator, which
 //! `ptp4l`, `phc2sys` or the host trims.
 //!
-//! Who may read them: a process that may open the device, in most cases only root. A read is a system
-//! call that reads the device: a register behind PCI Express, which takes 1 µs or more, or a call to
-//! the hypervisor.
+//! Who may read them: a process that may open the device, in most cases only root. A read is a
+//! system call that reads the device: a register behind PCI Express, which takes 1 µs or more, or a
+//! call to the hypervisor.
 //!
-//! How they lie: the device may be removed while it is open; the reading is then 0. Most cards count
-//! TAI once `ptp4l` runs, and from an arbitrary epoch before. A process with write access to the
-//! device may set the clock. Only the first four devices are listed as timers. Sources:
+//! How they lie: the device may be removed while it is open; the reading is then 0. Most cards
+//! count TAI once `ptp4l` runs, and from an arbitrary epoch before. A process with write access to
+//! the device may set the clock. Only the first four devices are listed as timers. Sources:
 //! [Documentation/driver-api/ptp.rst] of Linux, clock_getres(2) ("Dynamic clocks").
 //!
 //! [Documentation/driver-api/ptp.rst]: https://docs.kernel.org/driver-api/ptp.html

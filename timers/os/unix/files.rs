@@ -7,7 +7,8 @@ use std::path::Path;
 
 use rustix::fs::{FlockOperation, OFlags, flock};
 
-/// Opens a file for reading. Unlike the standard library, does not wait for a writer of a named pipe.
+/// Opens a file for reading. Unlike the standard library, does not wait for a writer of a named
+/// pipe.
 ///
 /// # Errors
 /// When the file cannot be opened.

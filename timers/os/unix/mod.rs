@@ -132,7 +132,8 @@ pub mod portable {
     }
 
     pub mod discipline {
-        //! The rate correction of the kernel's clocks, which this program does not read on these systems.
+        //! The rate correction of the kernel's clocks, which this program does not read on these
+        //! systems.
 
         use std::io;
 
@@ -151,8 +152,8 @@ pub mod portable {
         }
     }
 
-    /// Children have process groups, as on Linux; this program reads nothing else about processes on
-    /// these systems.
+    /// Children have process groups, as on Linux; this program reads nothing else about processes
+    /// on these systems.
     pub mod process {
         pub use crate::os::other::process::{
             adopt_descendants, all_with_parents, kill_by_environment, kill_with_parent,
@@ -162,7 +163,8 @@ pub mod portable {
     }
 
     pub mod machine {
-        //! The name of the kernel; this program reads no other facts of the machine on these systems.
+        //! The name of the kernel; this program reads no other facts of the machine on these
+        //! systems.
 
         use crate::os::MachineFacts;
         pub use crate::os::other::machine::{kernel_log, regain_counter, system_root};

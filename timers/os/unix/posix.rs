@@ -5,19 +5,20 @@
 //! TSC, CNTVCT, HPET, or what a hypervisor offers) to nanoseconds. At what rate: NTP trims the rate
 //! of MONOTONIC and REALTIME; MONOTONIC_RAW runs at the rate of the hardware; the COARSE clocks
 //! return the time of the last timer interrupt (every 1/CONFIG_HZ, 1 to 10 ms); the CPU-time clocks
-//! return the time that the scheduler charged. `clock_getres` reports 1 ns for most clocks, which is
-//! their unit and not their resolution. REALTIME, `gettimeofday` and `time` step when the clock is set.
+//! return the time that the scheduler charged. `clock_getres` reports 1 ns for most clocks, which
+//! is their unit and not their resolution. REALTIME, `gettimeofday` and `time` step when the clock
+//! is set.
 //!
 //! Who may read them: any process, unless a seccomp filter forbids the call. libc uses the vDSO,
 //! which reads the clock source in user mode, if the kernel and the clock source allow it
 //! (`vdso(7)`); otherwise, and always for the CPU-time clocks, libc makes the system call.
 //!
 //! How they lie: the vDSO reads the TSC (since Linux 5.3 on x86 after `lfence` or by `rdtscp`), so
-//! it faults if reading the TSC faults. MONOTONIC stops while the machine is suspended, BOOTTIME does
-//! not. `clock()` is the CPU time of the whole process. `times()` counts in 1/100 s, independent of
-//! CONFIG_HZ. `getrusage` rounds user and system time down to microseconds separately; for a thread
-//! both grow only at timer interrupts and context switches. Sources: `clock_gettime(2)`,
-//! `gettimeofday(2)`, `time(2)`, `clock(3)`, `times(2)`, `getrusage(2)`.
+//! it faults if reading the TSC faults. MONOTONIC stops while the machine is suspended, BOOTTIME
+//! does not. `clock()` is the CPU time of the whole process. `times()` counts in 1/100 s,
+//! independent of CONFIG_HZ. `getrusage` rounds user and system time down to microseconds
+//! separately; for a thread both grow only at timer interrupts and context switches. Sources:
+//! `clock_gettime(2)`, `gettimeofday(2)`, `time(2)`, `clock(3)`, `times(2)`, `getrusage(2)`.
 
 use crate::Properties;
 
@@ -191,8 +192,8 @@ mod here {
         all.into_iter().flatten().collect()
     }
 
-    /// Reads clock `T` between readings of clock `R`. `None` if one of them is unreadable or its unit is
-    /// not a whole number of nanoseconds.
+    /// Reads clock `T` between readings of clock `R`. `None` if one of them is unreadable or its
+    /// unit is not a whole number of nanoseconds.
     fn read_pair<R: Timer, T: Timer>(count: u32, busy: bool) -> Option<PairedReads> {
         let (within, clock) = (R::open().ok()?, T::open().ok()?);
         let whole_ns = |ns: Option<f64>| {
@@ -256,7 +257,8 @@ mod here {
 
     /// A way to read the kernel's clocks: through libc or by the system call.
     pub trait Route: Send + Sync + 'static {
-        /// Reads a clock, by default through libc. Returns 0 or a status for [`error`](Route::error).
+        /// Reads a clock, by default through libc. Returns 0 or a status for
+        /// [`error`](Route::error).
         #[inline(always)]
         fn clock_gettime(clock: clockid_t, time: &mut MaybeUninit<timespec>) -> c_long {
             // SAFETY: the pointer is valid for one timespec.
@@ -316,9 +318,9 @@ mod here {
         }
     }
 
-    /// Loads seconds and nanoseconds separately, as most programs do. Otherwise the compiler loads both
-    /// by one instruction. A load that is wider than the preceding stores waits until these have
-    /// reached the cache: a dozen cycles that do not belong to the clock.
+    /// Loads seconds and nanoseconds separately, as most programs do. Otherwise the compiler loads
+    /// both by one instruction. A load that is wider than the preceding stores waits until these
+    /// have reached the cache: a dozen cycles that do not belong to the clock.
     #[inline(always)]
     pub(crate) fn word_by_word(time: timespec) -> timespec {
         timespec {
@@ -348,7 +350,8 @@ mod here {
     impl Gettimeofday {
         #[inline(always)]
         fn call(time: &mut MaybeUninit<timeval>) -> c_int {
-            // SAFETY: the pointer is valid for one timeval; the pointer for the time zone may be null.
+            // SAFETY: the pointer is valid for one timeval; the pointer for the time zone may be
+            // null.
             unsafe { libc::gettimeofday(time.as_mut_ptr(), std::ptr::null_mut()) }
         }
     }
@@ -366,8 +369,8 @@ mod here {
         fn read(&self) -> timeval {
             let mut time = MaybeUninit::uninit();
             Self::call(&mut time);
-            // SAFETY: the call succeeded in `open`, and with a valid pointer it cannot fail, so that
-            // the structure is written.
+            // SAFETY: the call succeeded in `open`, and with a valid pointer it cannot fail, so
+            // that the structure is written.
             let time = unsafe { time.assume_init() };
             timeval {
                 tv_sec: opaque(time.tv_sec as usize) as _,
@@ -435,8 +438,8 @@ mod here {
         }
     }
 
-    /// The reading as an unsigned number. With 32 bits it wraps around: on Linux `times` does so five
-    /// minutes after boot.
+    /// The reading as an unsigned number. With 32 bits it wraps around: on Linux `times` does so
+    /// five minutes after boot.
     fn unsigned(reading: clock_t) -> Ticks {
         Ticks(reading as usize as u64)
     }
@@ -468,8 +471,8 @@ mod here {
         fn read(&self) -> [timeval; 2] {
             let mut usage = MaybeUninit::uninit();
             Self::call(&mut usage);
-            // SAFETY: the call succeeded in `open`, and with a valid pointer it cannot fail, so that
-            // the structure is written.
+            // SAFETY: the call succeeded in `open`, and with a valid pointer it cannot fail, so
+            // that the structure is written.
             let usage = unsafe { usage.assume_init_ref() };
             [usage.ru_utime, usage.ru_stime]
         }

@@ -14,7 +14,8 @@ use rustix::process::{
 
 use crate::os::{CpuTime, Pid};
 
-/// Makes the process of `command` the leader of a new process group, which can be killed as a whole.
+/// Makes the process of `command` the leader of a new process group, which can be killed as a
+/// whole.
 ///
 /// # Errors
 /// Never.
@@ -90,7 +91,8 @@ pub fn wait(child: &mut Child) -> io::Result<(ExitStatus, Option<CpuTime>)> {
             return Err(error);
         }
     }
-    // SAFETY: a rusage consists of integers, so that it is valid even if the kernel wrote only a part.
+    // SAFETY: a rusage consists of integers, so that it is valid even if the kernel wrote only a
+    // part.
     let usage = unsafe { usage.assume_init() };
     let time = |time: libc::timeval| Duration::new(time.tv_sec as u64, time.tv_usec as u32 * 1_000);
     let cpu = CpuTime {

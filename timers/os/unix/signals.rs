@@ -14,8 +14,8 @@ use signal_hook::low_level::emulate_default_handler;
 pub struct Request(i32);
 
 impl Request {
-    /// The exit status by which a shell reports that the signal ended a program: 130 for SIGINT, 143
-    /// for SIGTERM, 129 for SIGHUP.
+    /// The exit status by which a shell reports that the signal ended a program: 130 for SIGINT,
+    /// 143 for SIGTERM, 129 for SIGHUP.
     #[must_use]
     pub fn exit_status(self) -> u8 {
         128 + self.0 as u8
@@ -38,8 +38,9 @@ pub fn end_request() -> Option<Request> {
     (signal != 0).then_some(Request(signal as i32))
 }
 
-/// Calls `on_request` on a new thread when a signal asks this program to end. In addition, exceeding the
-/// limit of file sizes (SIGXFSZ) becomes an error of the write instead of ending the program.
+/// Calls `on_request` on a new thread when a signal asks this program to end. In addition,
+/// exceeding the limit of file sizes (SIGXFSZ) becomes an error of the write instead of ending the
+/// program.
 ///
 /// # Errors
 /// When the handlers cannot be installed; signals then have their default action.
@@ -47,8 +48,8 @@ pub fn listen(on_request: impl FnOnce(Request) + Send + 'static) -> io::Result<(
     let end_signals = [SIGINT, SIGTERM, SIGQUIT]
         .into_iter()
         .chain((!is_ignored(SIGHUP)).then_some(SIGHUP));
-    // This is the first handler, because once any handler is installed the default action is off, and
-    // a signal before the creation of `signals` would be lost.
+    // This is the first handler, because once any handler is installed the default action is off,
+    // and a signal before the creation of `signals` would be lost.
     let mut signals = Signals::new(end_signals.clone())?;
     let flag = END_SIGNAL.get_or_init(Arc::default);
     for signal in end_signals {
@@ -69,7 +70,8 @@ pub fn listen(on_request: impl FnOnce(Request) + Send + 'static) -> io::Result<(
 /// Whether SIGCONT arrived since the last check.
 static CONTINUED: OnceLock<Arc<AtomicBool>> = OnceLock::new();
 
-/// Records from now on when this process is continued by SIGCONT, which follows each stop by a signal.
+/// Records from now on when this process is continued by SIGCONT, which follows each stop by a
+/// signal.
 ///
 /// # Errors
 /// When the handler cannot be installed.
@@ -86,7 +88,8 @@ pub fn was_continued() -> bool {
         .is_some_and(|flag| flag.swap(false, Ordering::SeqCst))
 }
 
-/// Whether this process ignores a signal, because the program that started this process requested it, as `nohup` does.
+/// Whether this process ignores a signal, because the program that started this process requested
+/// it, as `nohup` does.
 fn is_ignored(signal: i32) -> bool {
     let mut now = MaybeUninit::<libc::sigaction>::uninit();
     // SAFETY: a null pointer as the new action changes nothing; the other pointer is valid for one

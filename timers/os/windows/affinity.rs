@@ -1,6 +1,6 @@
-//! The affinity of threads and processes ([processor groups]). The number of a CPU is its group times
-//! the size of a group (64 on 64-bit Windows) plus its number in the group. A thread can be bound only
-//! to CPUs of one group, a process only to CPUs of its own group.
+//! The affinity of threads and processes ([processor groups]). The number of a CPU is its group
+//! times the size of a group (64 on 64-bit Windows) plus its number in the group. A thread can be
+//! bound only to CPUs of one group, a process only to CPUs of its own group.
 //!
 //! [processor groups]: https://learn.microsoft.com/windows/win32/procthread/processor-groups
 
@@ -68,8 +68,8 @@ pub fn allow(process: Option<u32>, cpus: &[u32]) -> io::Result<()> {
     })
 }
 
-/// Binds a process to the CPUs of the calling thread, because a new process inherits the affinity of
-/// its parent process and not that of the thread.
+/// Binds a process to the CPUs of the calling thread, because a new process inherits the affinity
+/// of its parent process and not that of the thread.
 pub(super) fn inherit(child: HANDLE) -> io::Result<()> {
     let wanted = thread_affinity()?.Mask;
     let (mut own, mut all) = (0, 0);

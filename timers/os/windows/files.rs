@@ -47,8 +47,8 @@ fn open(path: &Path, flags: u32) -> io::Result<File> {
     OpenOptions::new().read(true).custom_flags(flags).open(path)
 }
 
-/// Locks a file exclusively until it is closed (LockFileEx). The lock covers one byte far beyond the
-/// end of the file, because other processes cannot read locked bytes.
+/// Locks a file exclusively until it is closed (LockFileEx). The lock covers one byte far beyond
+/// the end of the file, because other processes cannot read locked bytes.
 ///
 /// # Errors
 /// When another process holds the lock, or the path is a folder, which Windows cannot lock.
@@ -56,8 +56,8 @@ pub fn lock(file: &File) -> io::Result<()> {
     let mut position = OVERLAPPED::default();
     position.Anonymous.Anonymous.OffsetHigh = i32::MAX as u32;
     let flags = LOCKFILE_EXCLUSIVE_LOCK | LOCKFILE_FAIL_IMMEDIATELY;
-    // SAFETY: the handle is open. The file was not opened for overlapped requests, so that the system
-    // uses the structure only during the call.
+    // SAFETY: the handle is open. The file was not opened for overlapped requests, so that the
+    // system uses the structure only during the call.
     check_status(unsafe { LockFileEx(raw(file), flags, 0, 1, 0, &raw mut position) })
 }
 
@@ -68,8 +68,8 @@ pub fn lock(file: &File) -> io::Result<()> {
 pub fn has_name(file: &File) -> io::Result<bool> {
     let mut info = FILE_STANDARD_INFO::default();
     let size = size_of::<FILE_STANDARD_INFO>() as u32;
-    // SAFETY: the handle is open, and the pointer is valid for `size` bytes of the structure that this
-    // class of information requires.
+    // SAFETY: the handle is open, and the pointer is valid for `size` bytes of the structure that
+    // this class of information requires.
     check_status(unsafe {
         GetFileInformationByHandleEx(raw(file), FileStandardInfo, (&raw mut info).cast(), size)
     })?;

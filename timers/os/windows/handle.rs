@@ -1,5 +1,5 @@
-//! Results and handles of calls, and functions that some versions of Windows or Wine lack. These are
-//! looked up at run time, because a missing imported function keeps the program from starting.
+//! Results and handles of calls, and functions that some versions of Windows or Wine lack. These
+//! are looked up at run time, because a missing imported function keeps the program from starting.
 
 use std::io;
 use std::os::windows::io::{AsRawHandle, FromRawHandle, OwnedHandle};
@@ -44,7 +44,8 @@ pub(in crate::os) fn own_handle(handle: HANDLE) -> io::Result<OwnedHandle> {
     Ok(unsafe { OwnedHandle::from_raw_handle(handle) })
 }
 
-/// Looks up a function by its exported name in one of the system's libraries. Both names end with NUL.
+/// Looks up a function by its exported name in one of the system's libraries. Both names end with
+/// NUL.
 ///
 /// # Errors
 /// When the library has no function of this name.
@@ -57,8 +58,8 @@ pub(in crate::os) unsafe fn find_function<F: Copy>(
 ) -> Result<F, Unavailable> {
     const { assert!(size_of::<F>() == size_of::<usize>(), "a function pointer") };
     debug_assert!(library.ends_with('\0') && name.ends_with('\0'));
-    // SAFETY: both names end with NUL. Loading a library of the system runs no unknown code, and the
-    // library is never unloaded.
+    // SAFETY: both names end with NUL. Loading a library of the system runs no unknown code, and
+    // the library is never unloaded.
     let found = unsafe {
         let library = LoadLibraryA(library.as_ptr());
         (!library.is_null())

@@ -63,8 +63,8 @@ fn version() -> Option<[u32; 3]> {
         dwOSVersionInfoSize: size_of::<OSVERSIONINFOW>() as u32,
         ..OSVERSIONINFOW::default()
     };
-    // GetVersionEx would report an older version to programs without a manifest. SAFETY: the pointer
-    // is valid for one structure, which contains its size.
+    // GetVersionEx would report an older version to programs without a manifest. SAFETY: the
+    // pointer is valid for one structure, which contains its size.
     let status = unsafe { RtlGetVersion(&raw mut info) };
     (status == 0).then_some([info.dwMajorVersion, info.dwMinorVersion, info.dwBuildNumber])
 }
@@ -114,8 +114,8 @@ fn cores() -> Vec<(u8, Vec<u32>)> {
         GetLogicalProcessorInformationEx(RelationProcessorCore, ptr::null_mut(), &raw mut bytes)
     };
     // The buffer consists of 64-bit words, for the alignment of the structures. It has a whole
-    // structure more than necessary, because a record of a core is shorter than the structure, and a
-    // reference to the last record must not exceed the buffer.
+    // structure more than necessary, because a record of a core is shorter than the structure, and
+    // a reference to the last record must not exceed the buffer.
     const RECORD_BYTES: usize = size_of::<SYSTEM_LOGICAL_PROCESSOR_INFORMATION_EX>();
     let mut buffer = vec![0_u64; (bytes as usize + RECORD_BYTES).div_ceil(8)];
     let first_record = buffer
@@ -146,8 +146,8 @@ fn cores() -> Vec<(u8, Vec<u32>)> {
 
 /// The maximum frequency of the first CPU in MHz as declared by the firmware, without turbo.
 fn declared_megahertz() -> Option<u32> {
-    /// PROCESSOR_POWER_INFORMATION of ntpoapi.h: number, maximum, current and limit in MHz, maximum and
-    /// current idle state.
+    /// PROCESSOR_POWER_INFORMATION of ntpoapi.h: number, maximum, current and limit in MHz, maximum
+    /// and current idle state.
     type PowerInformation = [u32; 6];
     // The buffer must have room for all CPUs of the system.
     // SAFETY: the function takes an integer and has no preconditions.

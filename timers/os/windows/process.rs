@@ -1,7 +1,7 @@
-//! Child processes and their descendants ([job objects]). Each child is started suspended, assigned to
-//! its own job and then resumed, so that all its descendants belong to the job. The system kills the
-//! processes of a job when its last handle is closed. This process holds these handles, so that the
-//! jobs end with this process, however it ends.
+//! Child processes and their descendants ([job objects]). Each child is started suspended, assigned
+//! to its own job and then resumed, so that all its descendants belong to the job. The system kills
+//! the processes of a job when its last handle is closed. This process holds these handles, so that
+//! the jobs end with this process, however it ends.
 //!
 //! [job objects]: https://learn.microsoft.com/windows/win32/procthread/job-objects
 
@@ -51,7 +51,8 @@ static JOBS: Mutex<BTreeMap<u32, OwnedHandle>> = Mutex::new(BTreeMap::new());
 /// # Errors
 /// Never.
 pub fn prepare_group(command: &mut Command) -> io::Result<()> {
-    // In a new console group, so that Ctrl-C reaches only this program, which then kills the others.
+    // In a new console group, so that Ctrl-C reaches only this program, which then kills the
+    // others.
     command.creation_flags(CREATE_SUSPENDED | CREATE_NEW_PROCESS_GROUP);
     Ok(())
 }
@@ -146,8 +147,8 @@ pub fn wait_for_exit(child: Pid) {
 pub fn wait(child: &mut Child) -> io::Result<(ExitStatus, Option<CpuTime>)> {
     let status = child.wait()?;
     let [mut created, mut exited, mut kernel, mut user] = [FILETIME::default(); 4];
-    // SAFETY: the handle is open, because `child` owns it, and the pointers are valid for one FILETIME
-    // each.
+    // SAFETY: the handle is open, because `child` owns it, and the pointers are valid for one
+    // FILETIME each.
     let succeeded = unsafe {
         GetProcessTimes(
             child.as_raw_handle(),

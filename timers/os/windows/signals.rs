@@ -1,5 +1,5 @@
-//! Console events that ask this program to end ([console control handlers]): Ctrl-C, Ctrl-Break, and
-//! closing the console.
+//! Console events that ask this program to end ([console control handlers]): Ctrl-C, Ctrl-Break,
+//! and closing the console.
 //!
 //! [console control handlers]: https://learn.microsoft.com/windows/console/setconsolectrlhandler
 

@@ -1,26 +1,28 @@
 //! The clocks of Windows.
 //!
-//! What ticks: `QueryPerformanceCounter` reads the TSC if Windows considers it reliable, else the HPET
-//! or the ACPI timer, scaled to a rate that `QueryPerformanceFrequency` reports at run time (10 MHz
-//! since Windows 10 1809); `NtQueryPerformanceCounter` reads the same clock by a system call. The
-//! *interrupt time* and the *system time* are stored by the timer interrupt in a page that all
-//! processes share, every 15.625 ms, or more often if a process requests it (`timeBeginPeriod`);
-//! their *precise* forms add the progress of the performance counter since then. `GetTickCount`,
-//! `GetTickCount64` and `timeGetTime` return the interrupt time in milliseconds. Thread and process
-//! times are charged at the timer interrupt, cycle times at each context switch, in cycles of the TSC.
+//! What ticks: `QueryPerformanceCounter` reads the TSC if Windows considers it reliable, else the
+//! HPET or the ACPI timer, scaled to a rate that `QueryPerformanceFrequency` reports at run time
+//! (10 MHz since Windows 10 1809); `NtQueryPerformanceCounter` reads the same clock by a system
+//! call. The *interrupt time* and the *system time* are stored by the timer interrupt in a page
+//! that all processes share, every 15.625 ms, or more often if a process requests it
+//! (`timeBeginPeriod`); their *precise* forms add the progress of the performance counter since
+//! then. `GetTickCount`, `GetTickCount64` and `timeGetTime` return the interrupt time in
+//! milliseconds. Thread and process times are charged at the timer interrupt, cycle times at each
+//! context switch, in cycles of the TSC.
 //!
-//! At what rate: the performance counter and the interrupt time run at the rate of the hardware; the
-//! time service trims and sets the system time. The *unbiased* time stops while the machine is
+//! At what rate: the performance counter and the interrupt time run at the rate of the hardware;
+//! the time service trims and sets the system time. The *unbiased* time stops while the machine is
 //! suspended, the interrupt time does not.
 //!
-//! Who may read them: any process. `QueryInterruptTime` and the precise forms exist since Windows 10;
-//! if a function is missing, as some are in Wine, the timer is listed as unavailable.
+//! Who may read them: any process. `QueryInterruptTime` and the precise forms exist since Windows
+//! 10; if a function is missing, as some are in Wine, the timer is listed as unavailable.
 //!
-//! How they lie: `GetTickCount` wraps around after 49.7 days. Thread times miss threads that run only
-//! between two interrupts. Wine emulates all these clocks with clocks of the host, and the cycle
-//! times may not advance; they are then listed as unavailable. `clock()` of the C runtime is not CPU
-//! time: it returns the elapsed time since the process started. Sources:
-//! [Acquiring high-resolution time stamps], [Interrupt time], [System time], `_ftime64` and `clock` of the CRT.
+//! How they lie: `GetTickCount` wraps around after 49.7 days. Thread times miss threads that run
+//! only between two interrupts. Wine emulates all these clocks with clocks of the host, and the
+//! cycle times may not advance; they are then listed as unavailable. `clock()` of the C runtime is
+//! not CPU time: it returns the elapsed time since the process started. Sources: [Acquiring
+//! high-resolution time stamps], [Interrupt time], [System time], `_ftime64` and `clock` of the
+//! CRT.
 //!
 //! [Acquiring high-resolution time stamps]:
 //! https://learn.microsoft.com/windows/win32/sysinfo/acquiring-high-resolution-time-stamps
@@ -101,9 +103,9 @@ pub(super) mod here {
     use crate::os::windows::handle::find_function;
     use crate::{Ticks, Timer, Unavailable, work};
 
-    /// Defines timers. A row has the type of the timer's state and the expression that opens it, the
-    /// type of a reading and the expression that reads it, the conversion of a reading to ticks, the
-    /// nanoseconds per tick if not constant, and the declared resolution.
+    /// Defines timers. A row has the type of the timer's state and the expression that opens it,
+    /// the type of a reading and the expression that reads it, the conversion of a reading to
+    /// ticks, the nanoseconds per tick if not constant, and the declared resolution.
     macro_rules! timers {
         ($($name:ident: $state:ty = $open:expr, $reading:ty = |$pattern:pat_param| $read:expr, $ticks:expr, [$($ns_per_tick:expr)?], [$($resolution:expr)?];)*) => {$(
             pub(crate) struct $name($state);
@@ -128,7 +130,8 @@ pub(super) mod here {
                 #[inline(always)]
                 fn read(&self) -> $reading {
                     let $pattern = &self.0;
-                    // SAFETY: the functions only require valid pointers, which `return_written` passes.
+                    // SAFETY: the functions only require valid pointers, which `return_written`
+                    // passes.
                     #[allow(unused_unsafe, reason = "functions of the C runtime are declared safe")]
                     unsafe { $read }
                 }
@@ -175,8 +178,8 @@ pub(super) mod here {
     fn written<T>(call: impl FnOnce(*mut T)) -> T {
         let mut value = MaybeUninit::uninit();
         call(value.as_mut_ptr());
-        // SAFETY: the functions in the table are documented to write their result to a valid pointer.
-        // Those that can fail succeeded in `open`.
+        // SAFETY: the functions in the table are documented to write their result to a valid
+        // pointer. Those that can fail succeeded in `open`.
         unsafe { value.assume_init() }
     }
 
@@ -185,7 +188,8 @@ pub(super) mod here {
         u64::from(time.dwHighDateTime) << 32 | u64::from(time.dwLowDateTime)
     }
 
-    /// The nanoseconds between two updates of the coarse clocks by the timer interrupt, as declared.
+    /// The nanoseconds between two updates of the coarse clocks by the timer interrupt, as
+    /// declared.
     fn tick_ns() -> Option<f64> {
         discipline::declared_tick_ns().ok().map(|ns| ns as f64)
     }
@@ -202,8 +206,8 @@ pub(super) mod here {
     unsafe extern "C" {
         fn _ftime64(time: *mut Timeb);
         // The function has no arguments and no preconditions.
-        /// `clock()` of the C runtime: the elapsed milliseconds since the process started, unlike in
-        /// POSIX.
+        /// `clock()` of the C runtime: the elapsed milliseconds since the process started, unlike
+        /// in POSIX.
         #[link_name = "clock"]
         safe fn crt_clock() -> i32;
     }
@@ -225,7 +229,8 @@ pub(super) mod here {
         (time.time, time.millitm)
     }
 
-    /// `timeGetTime`, with a request for a timer interrupt every millisecond as long as this value lives.
+    /// `timeGetTime`, with a request for a timer interrupt every millisecond as long as this value
+    /// lives.
     struct FastInterrupt {
         time: Returns,
         end: Period,
@@ -233,8 +238,8 @@ pub(super) mod here {
 
     impl FastInterrupt {
         fn begin() -> Result<Self, Unavailable> {
-            // SAFETY: the types of the function pointers are the documented signatures; the period is an
-            // integer.
+            // SAFETY: the types of the function pointers are the documented signatures; the period
+            // is an integer.
             unsafe {
                 let begin: Period = find_function("winmm.dll\0", "timeBeginPeriod\0")?;
                 let fast = Self {
@@ -264,16 +269,16 @@ pub(super) mod here {
     #[inline(always)]
     fn thread_times(to: *mut Times) -> i32 {
         let at = |index| to.cast::<FILETIME>().wrapping_add(index);
-        // SAFETY: the pointers point to the four elements of `Times`; the handle is the constant for the
-        // caller.
+        // SAFETY: the pointers point to the four elements of `Times`; the handle is the constant
+        // for the caller.
         unsafe { GetThreadTimes(GetCurrentThread(), at(0), at(1), at(2), at(3)) }
     }
 
     #[inline(always)]
     fn process_times(to: *mut Times) -> i32 {
         let at = |index| to.cast::<FILETIME>().wrapping_add(index);
-        // SAFETY: the pointers point to the four elements of `Times`; the handle is the constant for the
-        // caller.
+        // SAFETY: the pointers point to the four elements of `Times`; the handle is the constant
+        // for the caller.
         unsafe { GetProcessTimes(GetCurrentProcess(), at(0), at(1), at(2), at(3)) }
     }
 

@@ -1,10 +1,10 @@
 //! The sleep primitives and periodic timers of Windows.
 //!
 //! What ticks: the timer interrupt, every 15.625 ms, or more often if a program requests it by
-//! `timeBeginPeriod` (since Windows 10 2004 only for that program). A high-resolution waitable timer
-//! has its own interrupt. At what granularity: milliseconds for `Sleep`, 100 ns for waitable timers.
-//! Who may use them: any process. High-resolution timers exist since Windows 10 1803; Wine 8.0
-//! accepts the flag and creates an ordinary timer. Caveats: a wait ends at a timer interrupt; a
+//! `timeBeginPeriod` (since Windows 10 2004 only for that program). A high-resolution waitable
+//! timer has its own interrupt. At what granularity: milliseconds for `Sleep`, 100 ns for waitable
+//! timers. Who may use them: any process. High-resolution timers exist since Windows 10 1803; Wine
+//! 8.0 accepts the flag and creates an ordinary timer. Caveats: a wait ends at a timer interrupt; a
 //! `Sleep` can therefore be shorter than requested, by less than one interrupt period. Sources:
 //! [Sleep], [CreateWaitableTimerExW].
 //!
@@ -67,12 +67,13 @@ mod here {
     pub(super) struct WaitableTimer<const HIGH_RESOLUTION: bool>(OwnedHandle);
 
     impl<const HIGH_RESOLUTION: bool> WaitableTimer<HIGH_RESOLUTION> {
-        /// Arms the timer; it then expires every `period_ms` milliseconds, or only once if that is 0.
+        /// Arms the timer; it then expires every `period_ms` milliseconds, or only once if that is
+        /// 0.
         #[inline(always)]
         fn set(&self, first_ns: u64, period_ms: i32) -> std::io::Result<()> {
             let (timer, due) = (self.0.as_raw_handle(), relative_due_time(first_ns));
-            // SAFETY: the pointer to the due time is valid during the call, there is no callback, and
-            // `self` keeps the handle open.
+            // SAFETY: the pointer to the due time is valid during the call, there is no callback,
+            // and `self` keeps the handle open.
             check_status(unsafe {
                 SetWaitableTimer(timer, &raw const due, period_ms, None, ptr::null(), 0)
             })
@@ -94,7 +95,8 @@ mod here {
             } else {
                 (0, "")
             };
-            // SAFETY: the pointers to attributes and name may be null; the handle has no other owner.
+            // SAFETY: the pointers to attributes and name may be null; the handle has no other
+            // owner.
             let timer = own_handle(unsafe {
                 CreateWaitableTimerExW(ptr::null(), ptr::null(), flags, TIMER_ALL_ACCESS)
             });

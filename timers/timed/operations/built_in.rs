@@ -71,8 +71,8 @@ pub(super) fn new_and_copy(size: u64) -> impl Operation {
     }
 }
 
-/// The number of random items to search for. They are drawn beforehand, because drawing an item takes
-/// about as long as finding it.
+/// The number of random items to search for. They are drawn beforehand, because drawing an item
+/// takes about as long as finding it.
 const SEARCHED_ITEMS: usize = 1 << 14;
 
 /// Binary search.

@@ -211,8 +211,8 @@ impl Judged {
         judged
     }
 
-    /// Judges the estimates for a periodic timer. `missed` are the true numbers of missed expirations:
-    /// those that the timer counts itself, and all.
+    /// Judges the estimates for a periodic timer. `missed` are the true numbers of missed
+    /// expirations: those that the timer counts itself, and all.
     ///
     /// # Errors
     /// If the simulated timer does not answer.

@@ -36,9 +36,9 @@ impl Page {
         }
         let page = Self::map(Event::open(CYCLES)?)?;
         page.check_permission()?;
-        // The event is mapped before it is read: if it is read first, Linux 6.18 publishes an offset
-        // that does not fit the sign-extended counter, so that readings are 2⁴⁸ too low until the
-        // thread is scheduled again (observed on AMD).
+        // The event is mapped before it is read: if it is read first, Linux 6.18 publishes an
+        // offset that does not fit the sign-extended counter, so that readings are 2⁴⁸ too low
+        // until the thread is scheduled again (observed on AMD).
         page.event.check_increase()?;
         Ok(page)
     }
@@ -70,7 +70,8 @@ impl Page {
     fn check_permission(&self) -> Result<(), Unavailable> {
         // SAFETY: the mapping is longer than the structure, for which every bit pattern is valid.
         let page = unsafe { ptr::read_volatile(self.page) };
-        // SAFETY: both members of the union are 64-bit integers, for which every bit pattern is valid.
+        // SAFETY: both members of the union are 64-bit integers, for which every bit pattern is
+        // valid.
         let capabilities = unsafe { page.__bindgen_anon_1.__bindgen_anon_1 };
         if capabilities.cap_user_rdpmc() == 0 {
             return Err(Unavailable::because(format!(

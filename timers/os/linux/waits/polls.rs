@@ -5,9 +5,9 @@
 //! are in milliseconds, of `select` in microseconds, of the other calls in nanoseconds. Who may use
 //! them: any process; `epoll_pwait2` since Linux 5.11. Caveats: the kernel wakes the thread up to
 //! 0.1 % of the request late (0.5 % for a thread with a positive nice value) if that exceeds the
-//! timer slack, 100 ms at most (`select_estimate_resolution`); a request of 0 ns returns immediately.
-//! Calls with a timeout in milliseconds wait 24 days at most. Sources: `poll(2)`, `select(2)`,
-//! `epoll_wait(2)`, `fs/select.c`.
+//! timer slack, 100 ms at most (`select_estimate_resolution`); a request of 0 ns returns
+//! immediately. Calls with a timeout in milliseconds wait 24 days at most. Sources: `poll(2)`,
+//! `select(2)`, `epoll_wait(2)`, `fs/select.c`.
 
 use crate::waits::method::methods;
 
