@@ -52,7 +52,7 @@ fn states_rule_of_clock_choice() {
     fs::write(&path, report.to_string()).expect("it can be written");
     let output = run(&["measure", "chain", "--from", &path]);
     assert_eq!(output.status.code(), Some(1));
-    for words in ["no clock suffices", "--clock"] {
+    for words in ["no clock is precise enough", "--clock"] {
         assert!(
             reported(&output).contains(words),
             "{words}: {}",
