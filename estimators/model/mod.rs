@@ -32,7 +32,7 @@ pub use plotted::{CostHistogram, IntervalHistogram, PlotData, Staircase};
 pub use report::{Provenance, ProvenanceKind, Report, SCHEMA, Settings, Tool};
 pub use row::{RowHead, Status};
 pub use timer::{Observations, Resolution, ResolutionKind, Timer, TimerRow};
-pub use timers::waits::Means;
+pub use timers::waits::WaitActivity;
 pub use timers::{Context, Counted, Family, ReadsBy};
 pub use verdict::{
     AllanPoint, Answer, ComparedPath, CpuOffset, Declared, Monotonic, Nature, Outcome, Path, Paths,

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use timers::waits::Means;
+use timers::waits::WaitActivity;
 
 use super::row::deref_to_head;
 use super::{Interval, RowHead};
@@ -227,7 +227,7 @@ pub struct WaitRow {
     /// The conditions.
     pub conditions: WaitConditions,
     /// Whether the thread blocks during the wait, runs a loop, or does both in turn.
-    pub means: Means,
+    pub means: WaitActivity,
     /// The results; null if the status is not `ok`.
     pub figures: Option<WaitFigures>,
 }

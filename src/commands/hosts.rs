@@ -10,7 +10,7 @@ use super::CommandError;
 use crate::campaign::clocks::{Host, Settings};
 use crate::cli::HostArgs;
 use crate::hosts::protocol::{HostedTimer, HostedWaiter, Missing};
-use crate::model::{Means, Properties, Status, Timer, TimerRow};
+use crate::model::{Properties, Status, Timer, TimerRow, WaitActivity};
 use crate::recording::NotUsable;
 use crate::scratch::ScratchFolder;
 
@@ -68,7 +68,7 @@ pub struct MissingTimer {
     /// The timer.
     pub timer: Timer,
     /// The way in which the timer waits: by blocking or by spinning.
-    pub means: Means,
+    pub means: WaitActivity,
     /// The protocol operations that the timer would support as a sleep primitive or periodic timer;
     /// empty for a clock.
     pub ops: Vec<String>,
@@ -93,7 +93,7 @@ impl MissingTimer {
         };
         Self {
             timer: host.timer(hosted),
-            means: waiter.map(|entry| entry.info.means).unwrap_or_default(),
+            means: waiter.map(|entry| entry.info.activity).unwrap_or_default(),
             ops: missing.ops.clone(),
             why: NotUsable {
                 status: Status::Unavailable,
@@ -113,7 +113,7 @@ impl MissingTimer {
         };
         Self {
             timer,
-            means: Means::default(),
+            means: WaitActivity::default(),
             ops: Vec::new(),
             why,
         }

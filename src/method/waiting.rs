@@ -8,7 +8,8 @@ use statrs::distribution::{Beta, ContinuousCDF};
 use super::choice::{Candidate, Choice};
 use super::plan::percent;
 use crate::model::{
-    Granularity, Lateness, LatenessHistogram, Means, Report, USUAL_WAIT_NS, WaitRow, value_of,
+    Granularity, Lateness, LatenessHistogram, Report, USUAL_WAIT_NS, WaitActivity, WaitRow,
+    value_of,
 };
 use crate::statistics::bisect;
 use crate::text::numbers::{short_time, time};
@@ -98,7 +99,7 @@ pub struct WaitRecord {
     pub share_at_least: f64,
     /// Whether the timer blocks, spins, or does both.
     #[serde(skip)]
-    means: Means,
+    means: WaitActivity,
     /// Whether the granularity of requests or wake-ups is coarser than the bound.
     #[serde(skip)]
     too_coarse: bool,
@@ -249,7 +250,7 @@ fn candidate(row: &WaitRow, asked: &Punctuality, length_ns: u64) -> Option<Candi
 /// Moves two timers to the front: first the least late one that blocks, then, among those that spin
 /// and are at most [`MAX_LATENESS_RATIO`] times as late, the one with the least CPU time.
 fn move_leaders_to_front(all: &mut Vec<Candidate<WaitRecord>>) {
-    let blocks = |one: &Candidate<WaitRecord>| one.figures.means == Means::Blocks;
+    let blocks = |one: &Candidate<WaitRecord>| one.figures.means == WaitActivity::Blocks;
     let blocking = all.iter().position(blocks).map(|at| all.remove(at));
     let max_distance_ns = blocking.as_ref().map_or(f64::INFINITY, |one| {
         MAX_LATENESS_RATIO * one.figures.distance_ns()
@@ -377,7 +378,7 @@ impl WaitRecord {
 }
 
 /// Advice for users of a timer with these waits.
-fn notes(means: Means, late: &Lateness, asked: &Punctuality) -> Vec<String> {
+fn notes(activity: WaitActivity, late: &Lateness, asked: &Punctuality) -> Vec<String> {
     let mut notes = Vec::new();
     if late.early > 0.0 {
         notes.push(format!(
@@ -386,7 +387,7 @@ fn notes(means: Means, late: &Lateness, asked: &Punctuality) -> Vec<String> {
             time(Some(late.earliest_ns))
         ));
     }
-    if means == Means::Spins {
+    if activity == WaitActivity::Spins {
         notes.push("it spins all the time: no other thread gets the CPU".into());
         return notes;
     }
@@ -471,8 +472,8 @@ pub fn summarize_waits(report: &Report) -> Option<String> {
         .filter(|one| one.figures.leads)
         .map(|one| {
             let condition = match one.figures.means {
-                Means::Blocks => "",
-                Means::Spins | Means::Hybrid => "where it must not be late: ",
+                WaitActivity::Blocks => "",
+                WaitActivity::Spins | WaitActivity::Hybrid => "where it must not be late: ",
             };
             format!("{condition}{} ({})", one.id, one.figures.in_words())
         })

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::findings::{WAITS, WaitCase, apply_rules};
-use crate::model::{Means, PeriodRow, RowHead, Status, Timer, WaitConditions, WaitRow};
+use crate::model::{PeriodRow, RowHead, Status, Timer, WaitActivity, WaitConditions, WaitRow};
 use crate::periods;
 use crate::scoring;
 use crate::trace::{PeriodTrace, WaitTrace};
@@ -27,7 +27,7 @@ pub struct WaitObservation<T> {
     pub timer: Timer,
     /// Whether the thread blocks or spins during a wait.
     #[serde(default)]
-    pub means: Means,
+    pub means: WaitActivity,
     /// The conditions of the waits.
     pub conditions: WaitConditions,
     /// The period of a periodic timer, in nanoseconds.

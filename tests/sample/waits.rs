@@ -1,8 +1,9 @@
 //! Handmade reports of sleep primitives and of periodic timers.
 
 use timermeter::model::{
-    BackgroundLoad, Granularity, Interval, Lateness, LatenessHistogram, Means, MissedPolicy,
-    PeriodFigures, PeriodRow, Report, RowHead, Status, Steps, WaitConditions, WaitFigures, WaitRow,
+    BackgroundLoad, Granularity, Interval, Lateness, LatenessHistogram, MissedPolicy,
+    PeriodFigures, PeriodRow, Report, RowHead, Status, Steps, WaitActivity, WaitConditions,
+    WaitFigures, WaitRow,
 };
 use timermeter::text::cleaned;
 
@@ -22,7 +23,7 @@ pub fn report_of_waits() -> Report {
         "After a wait, look at the clock, and wait for what is left.",
     ));
     let mut spin = wait("spin", "clock in a loop", 50_000, "other");
-    spin.means = Means::Spins;
+    spin.means = WaitActivity::Spins;
     let figures = spin.figures.as_mut().expect("it has");
     figures.steps[0] = Steps {
         up_to_ns: 3 * MS,
@@ -234,7 +235,7 @@ fn wait(id: &str, label: &str, slack_ns: u64, policy: &str) -> WaitRow {
             ..RowHead::default()
         },
         conditions: conditions(Some(slack_ns), policy),
-        means: Means::Blocks,
+        means: WaitActivity::Blocks,
         figures: Some(figures),
     }
 }

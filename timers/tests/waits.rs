@@ -7,8 +7,8 @@ use std::thread;
 
 use timers::Fault;
 use timers::waits::{
-    FLOOR_ID, Means, REFERENCE_ID, Supported, Wait, WaitEntry, WaitRequest, WaitSubject, catalogue,
-    find, floor,
+    FLOOR_ID, REFERENCE_ID, Supported, Wait, WaitActivity, WaitEntry, WaitRequest, WaitSubject,
+    catalogue, find, floor,
 };
 
 /// All documented ids, in the order of the catalogue.
@@ -167,7 +167,7 @@ fn waits_are_never_too_short() {
                         && wait.run_delay_ns.is_none_or(|ns| ns >= 0)
                 );
                 assert!(
-                    entry.info.means == Means::Blocks || wait.run_delay_ns.is_none(),
+                    entry.info.activity == WaitActivity::Blocks || wait.run_delay_ns.is_none(),
                     "{}",
                     entry.info.id
                 );

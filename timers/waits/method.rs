@@ -1,6 +1,6 @@
 //! The interface that a sleep primitive or periodic timer implements, and its row in a list.
 
-use super::{Means, Supported, WaitEntry, WaitInfo};
+use super::{Supported, WaitActivity, WaitEntry, WaitInfo};
 use crate::Unavailable;
 use crate::subject::Answer;
 
@@ -61,7 +61,7 @@ pub(crate) const fn row<T: Method>(
         info: WaitInfo {
             id,
             label,
-            means: Means::Blocks,
+            activity: WaitActivity::Blocks,
             unit_ns: 1,
             slack: true,
         },
@@ -79,7 +79,7 @@ macro_rules! methods {
             info: $crate::waits::WaitInfo {
                 id: $id,
                 label: $label,
-                means: $crate::waits::Means::Blocks,
+                activity: $crate::waits::WaitActivity::Blocks,
                 unit_ns: $unit_ns,
                 slack: $slack,
             },

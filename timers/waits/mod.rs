@@ -31,7 +31,7 @@ pub struct WaitInfo {
     /// The call itself, as its documentation writes it.
     pub label: &'static str,
     /// The activity of the calling thread during the wait.
-    pub means: Means,
+    pub activity: WaitActivity,
     /// The unit of requests in nanoseconds: 1 for a `timespec`, 1 000 000 for milliseconds.
     pub unit_ns: u64,
     /// `true` if the kernel's timer slack (`PR_SET_TIMERSLACK`) applies, according to the
@@ -46,8 +46,12 @@ pub struct WaitInfo {
     derive(serde::Serialize, serde::Deserialize),
     serde(rename_all = "lowercase")
 )]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub enum Means {
+#[cfg_attr(
+    feature = "schema",
+    derive(schemars::JsonSchema),
+    schemars(rename = "Means")
+)]
+pub enum WaitActivity {
     /// The thread blocks: another thread may run on the CPU.
     #[default]
     Blocks,
@@ -149,7 +153,7 @@ pub struct Wait {
     /// cost of reading the CPU time.
     pub cpu_ns: Option<i64>,
     /// The time that the thread was runnable without running, in nanoseconds; only for methods that
-    /// block ([`Means::Blocks`]).
+    /// block ([`WaitActivity::Blocks`]).
     pub run_delay_ns: Option<i64>,
 }
 

@@ -11,7 +11,7 @@ use rand::seq::SliceRandom;
 use rand::{RngExt, SeedableRng};
 
 use super::method::Method;
-use super::{Expiration, Means, Wait, WaitEntry, WaitRequest, WaitSubject};
+use super::{Expiration, Wait, WaitActivity, WaitEntry, WaitRequest, WaitSubject};
 use crate::native::{find_ns_per_tick, spin, visit_reference};
 use crate::os::scheduling::{RunDelay, trace_marker};
 use crate::subject::{Answer, Fault};
@@ -88,7 +88,7 @@ impl Visitor for Waits<'_> {
             method,
             request,
         } = self;
-        let meters = Meters::of_this_thread(info.means);
+        let meters = Meters::of_this_thread(info.activity);
         let mut limit = request.break_ns.and_then(|late_ns| {
             Some(Limit {
                 late_ns,
@@ -156,8 +156,8 @@ struct Meters {
 }
 
 impl Meters {
-    fn of_this_thread(means: Means) -> Self {
-        let blocks = means == Means::Blocks;
+    fn of_this_thread(activity: WaitActivity) -> Self {
+        let blocks = activity == WaitActivity::Blocks;
         Self {
             cpu: reader("thread-cputime").and_then(Result::ok),
             delay: blocks.then(RunDelay::of_this_thread).flatten(),

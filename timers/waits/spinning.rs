@@ -15,7 +15,7 @@ use std::time::Duration;
 
 use super::method::{Method, row};
 use super::standard::stateless_methods;
-use super::{Means, Supported, WaitEntry};
+use super::{Supported, WaitActivity, WaitEntry};
 use crate::os::CommonClock;
 use crate::subject::Answer;
 use crate::{Ticks, Timer, Unavailable};
@@ -29,25 +29,25 @@ pub(crate) const ALL: &[WaitEntry] = &[
     busy_row::<Spinning<NEVER_SLEEP, false>>(
         "spin",
         "a loop that reads the clock",
-        Means::Spins,
+        WaitActivity::Spins,
         Supported::WAITS_AND_PERIODS,
     ),
     busy_row::<Spinning<NEVER_SLEEP, true>>(
         "yield",
         "a loop of std::thread::yield_now()",
-        Means::Spins,
+        WaitActivity::Spins,
         Supported::WAITS,
     ),
     busy_row::<Spinning<MARGIN_NS, false>>(
         "hybrid",
         "std::thread::sleep(), the last 120 µs a loop that reads the clock",
-        Means::Hybrid,
+        WaitActivity::Hybrid,
         Supported::WAITS_AND_PERIODS,
     ),
     busy_row::<SpinSleep>(
         "spin-sleep",
         "spin_sleep::sleep()",
-        Means::Hybrid,
+        WaitActivity::Hybrid,
         Supported::WAITS,
     ),
 ];
@@ -56,12 +56,12 @@ pub(crate) const ALL: &[WaitEntry] = &[
 const fn busy_row<T: Method>(
     id: &'static str,
     label: &'static str,
-    means: Means,
+    activity: WaitActivity,
     supports: Supported,
 ) -> WaitEntry {
     let mut row = row::<T>(id, label, supports);
-    row.info.means = means;
-    row.info.slack = matches!(means, Means::Hybrid);
+    row.info.activity = activity;
+    row.info.slack = matches!(activity, WaitActivity::Hybrid);
     row
 }
 

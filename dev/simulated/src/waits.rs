@@ -8,7 +8,7 @@ use rand::{RngExt, SeedableRng};
 
 use super::{check_reference, exponential, normal};
 use timers::Answer;
-use timers::waits::{Expiration, Means, Wait, WaitRequest, WaitSubject};
+use timers::waits::{Expiration, Wait, WaitActivity, WaitRequest, WaitSubject};
 
 /// The distribution of the variable part of lateness.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -60,7 +60,7 @@ pub struct WaitModel {
     /// nanoseconds.
     pub run_delay: Option<(f64, f64)>,
     /// The activity of the thread during a wait.
-    pub means: Means,
+    pub activity: WaitActivity,
     /// CPU time of a blocking wait in nanoseconds; it varies by ±10 %.
     pub cpu: f64,
     /// The time in nanoseconds that a hybrid timer spins at the end.
@@ -88,7 +88,7 @@ impl WaitModel {
             ppm: 0.0,
             early: None,
             run_delay: None,
-            means: Means::Blocks,
+            activity: WaitActivity::Blocks,
             cpu: base,
             spins: 0.0,
         }
@@ -122,7 +122,7 @@ impl WaitModel {
             Some((share, mean)) if random.random_bool(share) => exponential(mean, random),
             _ => 0.0,
         };
-        let part = if self.means == Means::Spins {
+        let part = if self.activity == WaitActivity::Spins {
             0.0
         } else {
             waited
@@ -134,10 +134,10 @@ impl WaitModel {
     /// of it spent waiting for a CPU.
     pub fn cpu_time(&self, passed: f64, waited: f64, random: &mut StdRng) -> f64 {
         let varies = 1.0 + 0.1 * (TAU * random.random_range(0.0..1.0)).sin();
-        match self.means {
-            Means::Blocks => self.cpu * varies,
-            Means::Spins => (passed - waited).max(0.0),
-            Means::Hybrid => self.cpu * varies + passed.min(self.spins),
+        match self.activity {
+            WaitActivity::Blocks => self.cpu * varies,
+            WaitActivity::Spins => (passed - waited).max(0.0),
+            WaitActivity::Hybrid => self.cpu * varies + passed.min(self.spins),
         }
     }
 }

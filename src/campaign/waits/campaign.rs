@@ -20,7 +20,7 @@ use crate::campaign::sampling::Plan;
 use crate::campaign::unless_interrupted;
 use crate::hosts::host::{Host, connect};
 use crate::hosts::hosted::waiter;
-use crate::model::Means;
+use crate::model::WaitActivity;
 use crate::trace::{PeriodRun, PeriodTrace, Reference, WaitRun, WaitTrace};
 
 /// A wait that was later than the user allowed, which ended the run.
@@ -59,7 +59,7 @@ pub fn measure_waits(
         add_run,
         |subject, reference| WaitTrace {
             reference,
-            blocks: subject.waiter.means == Means::Blocks,
+            blocks: subject.waiter.means == WaitActivity::Blocks,
             runs: Vec::new(),
         },
     )?;

@@ -13,7 +13,7 @@ use super::plan::WaitSettings;
 use super::subject::{Conditions, Subject};
 use crate::campaign::unless_interrupted;
 use crate::hosts::host::Host;
-use crate::model::{BackgroundLoad, Means};
+use crate::model::{BackgroundLoad, WaitActivity};
 use crate::trace::{WaitRun, WaitTrace};
 
 /// Number of primitives per CPU that wait at the same time. They wake so rarely that they hardly
@@ -37,7 +37,7 @@ impl SideBySide {
         };
         let mut chosen: Vec<(usize, Subject<WaitTrace>)> = Vec::new();
         for (index, subject) in subjects.iter().enumerate() {
-            let takes_part = subject.waiter.means == Means::Blocks
+            let takes_part = subject.waiter.means == WaitActivity::Blocks
                 && subject.conditions.load == BackgroundLoad::None
                 && subject.is_measurable();
             let is_same = |(_, other): &(usize, Subject<WaitTrace>)| {

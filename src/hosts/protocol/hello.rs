@@ -8,7 +8,7 @@ use timers::{Entry, Unavailable};
 
 use super::{Op, VERSION};
 use crate::limits::MAX_TIMERS;
-use crate::model::{Means, Properties};
+use crate::model::{Properties, WaitActivity};
 
 /// Maximum length of a tick in nanoseconds: 30 years.
 const MAX_TICK_NS: f64 = 1e18;
@@ -94,7 +94,7 @@ pub struct HostedWaiter {
     /// The subset of the questions `waits`, `arms` and `periods` that the timer answers.
     pub ops: Vec<String>,
     /// The activity of the calling thread while it waits.
-    pub means: Means,
+    pub means: WaitActivity,
     /// Nanoseconds per unit of a request to the timer; null if not declared.
     pub unit_ns: Option<f64>,
     /// Whether the kernel's timer slack applies to the timer; null if not declared.
@@ -119,7 +119,7 @@ impl HostedWaiter {
                 .filter(|(_, has)| *has)
                 .map(|(op, _)| op.name().into())
                 .collect(),
-            means: entry.info.means,
+            means: entry.info.activity,
             unit_ns: Some(entry.info.unit_ns as f64),
             slack: Some(entry.info.slack),
         }

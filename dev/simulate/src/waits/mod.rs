@@ -9,7 +9,7 @@ use rand::SeedableRng;
 use rand::rngs::StdRng;
 use simulated::{REFERENCE_ID, TickModel, VirtualTicks, VirtualWaits, WaitModel};
 use timers::Answer;
-use timers::waits::Means;
+use timers::waits::WaitActivity;
 
 use timermeter::campaign::waits::explore::{WaitBench, explore, explore_long};
 use timermeter::campaign::waits::plan::WaitPlan;
@@ -54,7 +54,7 @@ impl WaitCase {
     /// If the timer does not answer a question. Simulated timers answer all of them.
     pub fn figures(&self, plan: &WaitPlan) -> Answer<WaitFigures> {
         let mut random = StdRng::seed_from_u64(self.seed);
-        let blocks = self.model.means == Means::Blocks;
+        let blocks = self.model.activity == WaitActivity::Blocks;
         let mut trace = WaitTrace {
             reference: reference(),
             blocks,

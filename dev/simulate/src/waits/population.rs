@@ -4,7 +4,7 @@
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 use simulated::{Delays, Missed, TickModel, WaitModel};
-use timers::waits::Means;
+use timers::waits::WaitActivity;
 
 use super::{TickCase, WaitCase};
 
@@ -119,10 +119,10 @@ fn sleep_primitive(random: &mut StdRng) -> WaitModel {
             log_uniform(1e5, 3e6, random),
         ));
     }
-    (model.means, model.spins) = match random.random_range(0..10) {
-        0 => (Means::Spins, 0.0),
-        1 => (Means::Hybrid, random.random_range(2e4..9e4)),
-        _ => (Means::Blocks, 0.0),
+    (model.activity, model.spins) = match random.random_range(0..10) {
+        0 => (WaitActivity::Spins, 0.0),
+        1 => (WaitActivity::Hybrid, random.random_range(2e4..9e4)),
+        _ => (WaitActivity::Blocks, 0.0),
     };
     model
 }

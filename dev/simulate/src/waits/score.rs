@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 use simulated::{Missed, WaitModel};
 use timers::Answer;
-use timers::waits::Means;
+use timers::waits::WaitActivity;
 
 use super::truth::{Ticks, Waits, cpu_slope, is_proportional};
 use super::{TickCase, WaitCase};
@@ -179,7 +179,7 @@ impl Judged {
                 false,
             );
         }
-        if is_proportional(model) || model.means != Means::Spins {
+        if is_proportional(model) || model.activity != WaitActivity::Spins {
             judged.add(
                 "CPU time over length",
                 Some(cpu_slope(model)),

@@ -5,7 +5,7 @@ use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 use simulated::{REFERENCE_ID, TickModel, VirtualTicks, WaitModel};
 use timers::Answer;
-use timers::waits::{Expiration, Means, WaitSubject};
+use timers::waits::{Expiration, WaitActivity, WaitSubject};
 
 use timermeter::statistics::{mean, quantile, sorted};
 
@@ -74,7 +74,7 @@ impl Waits {
 
 /// Returns the increase of CPU time per increase of the requested length.
 pub(super) fn cpu_slope(model: &WaitModel) -> f64 {
-    if model.means == Means::Spins {
+    if model.activity == WaitActivity::Spins {
         1.0 + model.ppm * 1e-6
     } else {
         0.0
