@@ -1,7 +1,7 @@
 //! Temporary files and folders, which are written next to their final paths and then moved, so that
-//! a file is complete or absent. None remains if the program ends early: signal handlers remove the
-//! temporary files of their process ([`abandon`]), and the next process that uses the same folder
-//! removes those of a process that was killed.
+//! a file is complete or absent. None remains if the program ends early: the thread that waits for
+//! signals removes the temporary files of its process ([`abandon`]), and the next process that uses
+//! the same folder removes those of a process that was killed.
 //!
 //! A lock ([flock(2)]) marks a temporary file as in use; a temporary file without a lock is stale.
 //! The lock ends with its process. Unlike process ids, it works across containers and machines.
@@ -50,7 +50,7 @@ impl ScratchFile {
             // creates another file.
             let mut unfinished = unfinished();
             let file = builder(0o666).tempfile_in(folder)?;
-            if lock(file.as_file()) && files::has_name(file.as_file())? {
+            if lock(file.as_file()) && files::is_linked(file.as_file())? {
                 unfinished.push(file.path().to_owned());
                 return Ok(Self(Some(file)));
             }
@@ -83,9 +83,9 @@ impl ScratchFile {
 impl Drop for ScratchFile {
     fn drop(&mut self) {
         if let Some(file) = self.0.take() {
-            let path = file.path().to_owned();
+            let mut unfinished = unfinished();
+            forget(&mut unfinished, file.path());
             drop(file);
-            forget(&mut unfinished(), &path);
         }
     }
 }
@@ -108,7 +108,7 @@ impl ScratchFolder {
                 }
                 file => file?,
             };
-            if lock(&file) && files::has_name(&file)? {
+            if lock(&file) && files::is_linked(&file)? {
                 unfinished.push(temporary.path().to_owned());
                 return Ok(Self {
                     folder: Some(temporary),
@@ -125,8 +125,8 @@ impl ScratchFolder {
     }
 
     /// Calls `put_in_place` with the temporary path, to move the folder or its content to a final
-    /// path. Signal handlers cannot remove the folder meanwhile. Files that `put_in_place` leaves
-    /// at the temporary path are removed.
+    /// path. Meanwhile [`abandon`] cannot remove the folder. Files that `put_in_place` leaves at
+    /// the temporary path are removed.
     ///
     /// # Errors
     /// The error of `put_in_place`; the temporary folder is then removed.
@@ -138,13 +138,16 @@ impl ScratchFolder {
         let folder = self.folder.take().ok_or_else(already_persisted)?;
         let result = put_in_place(folder.path());
         if result.is_ok() && fs::symlink_metadata(folder.path()).is_ok() {
-            // The folder stays registered, so that a signal handler can remove it.
+            // Only its content was moved. The folder stays registered until the drop of `self`
+            // removes it, which locks the mutex again.
             drop(unfinished);
             self.folder = Some(folder);
             return result;
         }
         forget(&mut unfinished, folder.path());
         if result.is_ok() {
+            // The folder was moved, so there is nothing to remove at its temporary path. After an
+            // error, the drop of `folder` removes it.
             let _ = folder.keep();
         }
         result
@@ -154,15 +157,16 @@ impl ScratchFolder {
 impl Drop for ScratchFolder {
     fn drop(&mut self) {
         if let Some(folder) = self.folder.take() {
-            let path = folder.path().to_owned();
+            let mut unfinished = unfinished();
+            forget(&mut unfinished, folder.path());
             drop(folder);
-            forget(&mut unfinished(), &path);
         }
     }
 }
 
-/// Removes all temporary files and folders of this process. Called by signal handlers immediately
-/// before the process exits, because afterwards no file can be created or persisted.
+/// Removes all temporary files and folders of this process. Called by the thread that ends the
+/// process, for example after a signal, immediately before the end, because afterwards no temporary
+/// file can be created, persisted or removed.
 pub fn abandon() {
     let unfinished = unfinished();
     for path in unfinished.iter() {
@@ -183,7 +187,8 @@ pub fn abandon() {
             thread::sleep(std::time::Duration::from_millis(5));
         }
     }
-    // The mutex stays locked, so that other threads cannot persist files any more.
+    // The mutex stays locked, so that other threads cannot persist files any more. A thread that
+    // tries waits until the process ends.
     mem::forget(unfinished);
 }
 
@@ -198,7 +203,8 @@ pub fn remove_stale(folder: &Path) {
     }
 }
 
-/// Removes a temporary file or folder; fails if another process holds its lock.
+/// Removes a temporary file or folder that is not in use; fails if this or another process has
+/// locked it, or if the file system does not support locks.
 fn remove_if_stale(path: &Path) -> io::Result<()> {
     let file = files::open_no_follow(path)?;
     files::lock(&file)?;

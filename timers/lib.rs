@@ -2,9 +2,10 @@
 //! measure them.
 //!
 //! A *timer method* is any call that reads a counter ([Kuperberg, Krogmann, Reussner 2011], section
-//! 2). Its author implements [`Timer`]: its name, how it is opened and how it is read. A row in a
-//! table of clocks adds it to the [`catalogue()`]. A measurement uses it as a [`Subject`], which
-//! answers questions such as "how long do these reads take?".
+//! 2). Its author implements [`Timer`]: how it is opened, how it is read, and how a reading becomes
+//! a number. A row in a table of clocks states its name and its declared properties
+//! ([`Described`]), and adds it to the [`catalogue()`]. A measurement uses it as a [`Subject`],
+//! which answers questions such as "how long do these reads take?".
 //!
 //! This crate is the only part of the project that reads real clocks and the only one with `unsafe`
 //! code.
@@ -59,7 +60,8 @@ pub use work::run_chain;
 // Lets this crate use the paths `timers::…`, as a timer in another crate does.
 extern crate self as timers;
 
-/// The types of some timers, for programs that compile a measurement for one of them.
+/// The types of some timers. A program that uses this crate as a library names one of them as the
+/// type argument of its measurement.
 pub mod clocks {
     #[allow(unused_imports, reason = "the module is empty on Windows")]
     pub use crate::os::posix::by_type::*;
@@ -94,7 +96,7 @@ pub struct Unavailable {
 }
 
 impl Unavailable {
-    /// A cause that cannot be removed on this machine.
+    /// A cause without a remedy; [`remedy`](Self::remedy) adds one.
     pub fn because(reason: impl Into<String>) -> Self {
         Self {
             reason: reason.into(),
@@ -125,7 +127,8 @@ pub struct Ticks(pub u64);
 
 impl Ticks {
     /// The ticks from `earlier` to this reading; negative if the timer went backwards. Correct also
-    /// if the counter wrapped around between the readings.
+    /// if a counter of 64 bits wrapped around between the readings; a narrower counter then seems
+    /// to go backwards.
     #[must_use]
     #[inline(always)]
     pub fn since(self, earlier: Self) -> i64 {

@@ -111,8 +111,12 @@ pub trait Subject {
     fn intervals(&mut self, work: &[u64], repeat: u32) -> Answer<Vec<Vec<i64>>>;
 
     /// `repeat` times: reads `reference`, reads the timer `calls` times, reads `reference` again.
-    /// Returns second − first in ticks of the reference. With 0 calls, this is the cost of the two
-    /// reads of the reference and the empty loop.
+    /// Returns second − first in ticks of the reference.
+    ///
+    /// The result contains the reads of the timer, the loop around them, the part of the first read
+    /// of the reference after it took its value, and the part of the second read before it took its
+    /// value; both parts together are about one read. With 0 calls only these parts and the test of
+    /// the loop remain.
     ///
     /// # Errors
     /// Refused if the host does not know the reference.

@@ -3,7 +3,8 @@
 //!
 //! The staircase plots intervals over the work between two reads: it shows whether intervals grow
 //! in steps. The histogram of intervals shows whether they are multiples of a step. The histogram
-//! of single calls shows which calls count for the spread.
+//! of single calls shows which of them are within one resolution of the median; the spread is the
+//! share of these.
 
 use crate::cost::singles::MeasuringClock;
 use crate::model::{CostHistogram, IntervalHistogram, PlotData, Staircase};
@@ -15,6 +16,9 @@ use super::groups;
 
 /// The largest number of bins of a histogram.
 const MAX_BINS: usize = 96;
+/// The largest number of bins of the histogram of intervals if the step is unknown. It is smaller
+/// than [`MAX_BINS`], because the bins need not be narrower than a step then.
+const MAX_BINS_WITHOUT_STEP: u128 = 64;
 /// The largest number of steps of the timer in a plot; more steps would be too small to see.
 const MAX_STEPS: f64 = 12.0;
 /// The number of sections that the amounts of work of a staircase are divided into.
@@ -25,7 +29,7 @@ const POINTS_PER_SECTION: usize = 8;
 const MIN_POINTS: usize = 8;
 
 /// Returns the data of all plots of a trace; `step` is the step of the timer in ticks, if known.
-pub fn figures(trace: &Trace, step: Option<f64>) -> PlotData {
+pub fn plot_data(trace: &Trace, step: Option<f64>) -> PlotData {
     let step = step.filter(|step| step.is_finite() && *step > 0.0);
     PlotData {
         staircase: staircase(trace, step),
@@ -40,6 +44,7 @@ fn staircase(trace: &Trace, step: Option<f64>) -> Option<Staircase> {
         .collect();
     let lengths = sorted(all.iter().map(|&(_, delta)| delta));
     let (least, most) = (*quantile(&lengths, 0.01)?, *quantile(&lengths, 0.98)?);
+    // Half a step above the tenth step, so that an inexact step divides no level.
     let limit_for_few_steps = step.map(|step| least as f64 + (MAX_STEPS - 1.5) * step);
     let below = |limit: f64| -> Vec<(u64, i64)> {
         let short = all.iter().filter(|(_, delta)| *delta as f64 <= limit);
@@ -47,22 +52,24 @@ fn staircase(trace: &Trace, step: Option<f64>) -> Option<Staircase> {
     };
     // The largest 0.5 % of the amounts of work are left out, because outliers would leave most of
     // the plot empty.
-    let longest_work = |points: &[(u64, i64)]| {
+    let largest_work = |points: &[(u64, i64)]| {
         quantile(&sorted(points.iter().map(|point| point.0)), 0.995).copied()
     };
-    let longest_of_all = longest_work(&all)?;
-    // If the cost varies by more than a few steps, few intervals are below that limit, and a plot
-    // of them would show no steps. Nearly all intervals are then plotted.
+    let largest_of_all = largest_work(&all)?;
+    // If the cost varies by more than a few steps, few intervals are below `limit_for_few_steps`,
+    // and a plot of them would show no steps. Nearly all intervals are then plotted.
     let has_enough_work = |plotted: &Vec<(u64, i64)>| {
         plotted.len() >= 3 * WORK_SECTIONS
-            && longest_work(plotted).is_some_and(|longest| longest >= longest_of_all / 5)
+            && largest_work(plotted).is_some_and(|largest| largest >= largest_of_all / 5)
     };
     let plotted = limit_for_few_steps.map(below).filter(has_enough_work);
     let mut plotted = plotted.unwrap_or_else(|| below(most as f64));
-    let longest = longest_work(&plotted)?;
-    plotted.retain(|&(work, _)| work <= longest);
+    let largest = largest_work(&plotted)?;
+    plotted.retain(|&(work, _)| work <= largest);
     plotted.sort_unstable();
-    let mut kept = points_per_section(&plotted, longest);
+    let mut kept = points_per_section(&plotted, largest);
+    // If most intervals are 0, the sections keep few others, and the plot would hardly show a step.
+    // More of the others are added. Some may be kept twice; in the plot they coincide.
     let non_zero = plotted.iter().copied().filter(|(_, delta)| *delta != 0);
     let non_zero: Vec<(u64, i64)> = non_zero.collect();
     if 2 * non_zero.len() < plotted.len() {
@@ -85,10 +92,10 @@ fn staircase(trace: &Trace, step: Option<f64>) -> Option<Staircase> {
 }
 
 /// Returns up to [`POINTS_PER_SECTION`] points from each section of the amounts of work, of which
-/// the largest is `longest`; `points` are sorted.
-fn points_per_section(points: &[(u64, i64)], longest: u64) -> Vec<(u64, i64)> {
+/// the largest is `largest`; `points` are sorted.
+fn points_per_section(points: &[(u64, i64)], largest: u64) -> Vec<(u64, i64)> {
     let section =
-        |work: u64| (u128::from(work) * WORK_SECTIONS as u128 / (u128::from(longest) + 1)) as usize;
+        |work: u64| (u128::from(work) * WORK_SECTIONS as u128 / (u128::from(largest) + 1)) as usize;
     let mut kept = Vec::new();
     for points in points.chunk_by(|a, b| section(a.0) == section(b.0)) {
         let mut by_length = points.to_vec();
@@ -138,7 +145,7 @@ fn interval_histogram(trace: &Trace, step: Option<f64>) -> Option<IntervalHistog
             }
             let span = (i128::from(most) - i128::from(least) + 1) as u128;
             let width = span
-                .div_ceil(MAX_BINS as u128 * 2 / 3)
+                .div_ceil(MAX_BINS_WITHOUT_STEP)
                 .clamp(1, i64::MAX as u128) as i64;
             (least, width, span.div_ceil(width as u128) as usize)
         }
@@ -167,12 +174,16 @@ fn count_in_bins(values: &[i64], first: i64, width: i64, bins: usize) -> (Vec<u6
     (counts, below, above)
 }
 
-fn cost_histogram(trace: &Trace, step: Option<f64>) -> Option<CostHistogram> {
-    let clock = MeasuringClock::best(trace, step);
+/// `timer_step` is the step of the timer in its ticks, if known.
+fn cost_histogram(trace: &Trace, timer_step: Option<f64>) -> Option<CostHistogram> {
+    // Single calls are timed by the reference, or by the successive readings of the timer itself if
+    // its steps are finer. All ticks and levels below are those of this clock.
+    let clock = MeasuringClock::best(trace, timer_step);
     let (step, ns) = (clock.step, clock.ns_per_tick);
     if !(step > 0.0 && step.is_finite() && ns > 0.0 && ns.is_finite()) {
         return None;
     }
+    // Successive readings have no reads of the reference around them.
     let bracket = if clock.self_measured {
         0.0
     } else {
@@ -226,7 +237,7 @@ fn quantile<T>(sorted: &[T], probability: f64) -> Option<&T> {
 
 #[cfg(test)]
 mod tests {
-    use super::figures;
+    use super::{MAX_BINS, plot_data};
     use crate::model::PlotData;
     use crate::trace::{Batches, Intervals, Reference, Run, Trace};
     use proptest::prelude::*;
@@ -234,7 +245,7 @@ mod tests {
     /// A counter with steps of 25 ticks, a read cost of 40 ticks, and 3 ticks per unit of work.
     fn trace() -> Trace {
         let interval = |work: u64, phase: i64| 25 * ((phase + 40 + 3 * work as i64) / 25);
-        let random = (0..400_u64).map(|at| {
+        let varied_work = (0..400_u64).map(|at| {
             let work = at * 7 % 80;
             Intervals {
                 work,
@@ -242,7 +253,7 @@ mod tests {
             }
         });
         let run = Run {
-            intervals: random
+            intervals: varied_work
                 .chain([Intervals {
                     work: 0,
                     deltas: vec![50; 900].into(),
@@ -284,7 +295,7 @@ mod tests {
 
     #[test]
     fn staircase_climbs_in_steps() {
-        let figure = figures(&trace(), Some(25.0))
+        let figure = plot_data(&trace(), Some(25.0))
             .staircase
             .expect("it was observed");
         assert!(
@@ -301,16 +312,15 @@ mod tests {
     }
 
     #[test]
-    fn bins_hold_all_levels() {
-        let histogram = figures(&trace(), Some(25.0))
+    fn only_bins_at_multiples_of_the_step_contain_intervals() {
+        let histogram = plot_data(&trace(), Some(25.0))
             .intervals
             .expect("it was observed");
         for (bin, &count) in histogram.counts.iter().enumerate() {
+            // A bin of 3 ticks contains a multiple of 25 if its middle is at most 1 tick from one.
             let middle = histogram.first_ticks + bin as i64 * 3 + 1;
-            assert!(
-                count == 0 || (middle + 12).rem_euclid(25) - 12 <= 1,
-                "{middle}: {histogram:?}"
-            );
+            let from_multiple = ((middle + 12).rem_euclid(25) - 12).abs();
+            assert!(count == 0 || from_multiple <= 1, "{middle}: {histogram:?}");
         }
         let all: u64 = histogram.counts.iter().sum();
         assert_eq!(
@@ -322,7 +332,7 @@ mod tests {
 
     #[test]
     fn single_costs_exclude_the_bracket() {
-        let histogram = figures(&trace(), Some(25.0))
+        let histogram = plot_data(&trace(), Some(25.0))
             .singles
             .expect("it was observed");
         // 60 ticks with a bracket of 20 ticks of 0.5 ns, centred in a bin of 2.5 ns.
@@ -336,9 +346,9 @@ mod tests {
 
     #[test]
     fn empty_trace_has_no_plots() {
-        assert_eq!(figures(&Trace::default(), None), PlotData::default());
+        assert_eq!(plot_data(&Trace::default(), None), PlotData::default());
         assert_eq!(
-            figures(&Trace::default(), Some(f64::NAN)),
+            plot_data(&Trace::default(), Some(f64::NAN)),
             PlotData::default()
         );
     }
@@ -354,10 +364,10 @@ mod tests {
             trace.runs[0].singles.deltas = deltas.iter().map(|&(_, delta)| delta).collect();
             trace.runs[0].intervals =
                 deltas.into_iter().map(|(work, delta)| Intervals { work, deltas: vec![delta].into() }).collect();
-            let PlotData { staircase, intervals, singles } = figures(&trace, step);
+            let PlotData { staircase, intervals, singles } = plot_data(&trace, step);
             prop_assert!(staircase.is_none_or(|figure| figure.work.len() <= 200));
-            prop_assert!(intervals.is_none_or(|figure| figure.counts.len() <= 97));
-            prop_assert!(singles.is_none_or(|figure| figure.counts.len() <= 97 && figure.first_ns.is_finite()));
+            prop_assert!(intervals.is_none_or(|figure| figure.counts.len() <= MAX_BINS));
+            prop_assert!(singles.is_none_or(|figure| figure.counts.len() <= MAX_BINS && figure.first_ns.is_finite()));
         }
     }
 }

@@ -4,6 +4,7 @@
 use std::collections::HashSet;
 
 use crate::fields::{Kind, fields, fields_of, rows};
+use crate::limits::MAX_TIMERS;
 use crate::model::Report;
 
 /// Describes the first invalid value or duplicate row of a report; `None` if the report is valid.
@@ -33,21 +34,28 @@ fn find_invalid_row(report: &Report, kind: Kind) -> Option<String> {
         if kind == Kind::Periods && row.request_ns() == Some(0) {
             return Some(format!("'{}' has a period of 0", row.name()));
         }
-        row.by_length().into_iter().find_map(|row| {
-            let problem = fields_of(kind).find_map(|field| field.describe_invalid_in_row(row))?;
-            Some(format!("'{}': {problem}", row.name_with_length()))
+        // A sleep primitive has values for each length, and each length is checked.
+        row.by_length().into_iter().find_map(|at_length| {
+            let problem =
+                fields_of(kind).find_map(|field| field.describe_invalid_in_row(at_length))?;
+            Some(format!("'{}': {problem}", at_length.name_with_length()))
         })
     })
 }
 
-/// The largest number of timers in a report: twice the limit for one agent.
-pub const MAX_TIMERS: usize = 2 * crate::limits::MAX_TIMERS;
-/// The largest number of values in a report: close to the number that the longest report of this
-/// program would have if each value took nine bytes.
+/// The largest number of timers in a report: twice [`MAX_TIMERS`], because an agent may report as
+/// many unavailable timers as it hosts.
+pub const MAX_ROWS: usize = 2 * MAX_TIMERS;
+/// The largest number of values in a report. A report of the largest size
+/// ([`MAX_REPORT_BYTES`](crate::input::MAX_REPORT_BYTES)) has as many if each takes ten bytes; in
+/// reports of this program a value takes more.
 pub const MAX_VALUES: usize = 1 << 20;
 
 /// Describes the limit that a text exceeds, before it is parsed; `None` if it exceeds none. The
 /// rows of a text that exceeds a limit would take a hundred times its size in memory.
+///
+/// Counting characters needs no memory: a comma separates two values, and each timer has one key
+/// `"status"`.
 pub(super) fn find_exceeded_limit(text: &str) -> Option<String> {
     if text.bytes().filter(|&byte| byte == b',').count() >= MAX_VALUES {
         return Some(format!(
@@ -55,6 +63,5 @@ pub(super) fn find_exceeded_limit(text: &str) -> Option<String> {
         ));
     }
     let timers = text.matches("\"status\"").count();
-    (timers > MAX_TIMERS)
-        .then(|| format!("it has more than {MAX_TIMERS} timers, which no report has"))
+    (timers > MAX_ROWS).then(|| format!("it has more than {MAX_ROWS} timers, which no report has"))
 }

@@ -13,9 +13,9 @@ pub struct CompareArgs {
     /// The old report and the new one: files, or names of baselines
     ///
     /// `probe --baseline NAME` stores a baseline. Without a new report this machine is probed now,
-    /// with the native timers and the profile of the old report. Before `--`: all old reports of
-    /// one machine. A word without a dot and a slash is the name of a baseline or of a file; if
-    /// both exist, it is rejected as ambiguous.
+    /// with the native timers and the measurement plan (quick, default or thorough) of the old
+    /// report. Before `--`: all old reports of one machine. A word of letters, digits, `-` and `_`
+    /// is the name of a baseline or of a file; if both exist, it is rejected as ambiguous.
     #[arg(value_name = "OLD", required = true)]
     pub reports: Vec<PathBuf>,
     /// After `--`: the new reports of the same machine; files, names or folders

@@ -8,7 +8,7 @@ use crate::model::{
     Verdicts,
 };
 use crate::profile::Profile;
-use crate::profile::plot_data::figures;
+use crate::profile::plot_data::plot_data;
 use crate::resolution::Resolution as Step;
 use crate::scoring::profile_quality;
 use crate::trace::Trace;
@@ -36,7 +36,7 @@ pub fn fill_row(row: &mut TimerRow, trace: &Trace, profile: &Profile, frequency:
     row.spread = profile.spread;
     row.distribution.clone_from(&profile.distribution);
     row.observations = Some(observations(trace, profile));
-    row.figures = Some(figures(trace, profile.step()).without_non_finite());
+    row.figures = Some(plot_data(trace, profile.step()).without_non_finite());
     set_status(row, profile);
     if let (Status::Ok, Some(frequency)) = (row.status, frequency) {
         row.quality = profile_quality(profile, frequency);

@@ -1,5 +1,10 @@
 //! Compares an estimated figure (such as a cost) with its true value, and summarises the
 //! comparisons over many timers.
+//!
+//! An *exact interval* contains the true value in 95 % of cases and is as narrow as the
+//! observations permit. With infinitely many observations its width is 0 for most timers. It is not
+//! 0 if the reference has coarse steps: then different costs and spreads give the same observations
+//! (see the module `irreducible`).
 
 use serde::Serialize;
 use statrs::distribution::{ContinuousCDF, Normal};
@@ -18,7 +23,8 @@ pub struct FoundFigure {
     pub low: Option<f64>,
     /// Upper end of the 95 % interval of the estimate.
     pub high: Option<f64>,
-    /// The width that an exact interval would have with infinitely many observations.
+    /// The width that an exact interval would still have with infinitely many observations; 0 if
+    /// they would determine the value.
     pub irreducible: f64,
 }
 
@@ -62,9 +68,8 @@ impl FoundFigure {
             })
     }
 
-    /// The probability that an estimate with this 95 % interval and a normal distribution is
-    /// outside the interval with an error above `relevant`. An exact interval has this probability
-    /// too.
+    /// The probability that the true value lies outside this interval with an error above
+    /// `relevant`, although the interval is correct (normally distributed errors).
     pub(super) fn unavoidable(&self, relevant: f64) -> f64 {
         let half = self
             .half_width()
@@ -101,7 +106,8 @@ pub struct FigureScore {
 /// distribution: 4 φ(z) / 0.05 standard deviations divided by √(2/π). *Computed*.
 const SCORE_PER_ERROR: f64 = 5.86;
 
-/// A [`FigureScore`] as shares and means; null if there are no intervals.
+/// A [`FigureScore`] as shares, means and medians. All but `right` and `intervals` are null if
+/// there are no intervals; `right` is null if there are no timers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct FigureSummary {
     /// Share of timers for which the figure was right.
@@ -110,8 +116,8 @@ pub struct FigureSummary {
     pub covered: Option<f64>,
     /// The number of intervals.
     pub intervals: u32,
-    /// Median half-width of the intervals: relative for resolution and cost, absolute for spread
-    /// and Quality.
+    /// Median half-width of the intervals, relative to the true value if [`FigureScore::add`] was
+    /// told so, otherwise absolute.
     pub half_width: Option<f64>,
     /// Median error, relative or absolute like the half-width.
     pub error: Option<f64>,
@@ -126,8 +132,8 @@ pub struct FigureSummary {
 }
 
 impl FigureScore {
-    /// Adds the figure of one timer. `right` is whether it was right; errors and widths are divided
-    /// by the true value if `relative`.
+    /// Adds the figure of one timer. `right` is the verdict of the caller, who knows which error
+    /// this figure may have. With `relative`, errors and widths are divided by the true value.
     pub(super) fn add(&mut self, found: &FoundFigure, right: bool, relative: bool) {
         self.timers += 1;
         self.right += u32::from(right);

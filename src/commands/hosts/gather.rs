@@ -7,7 +7,7 @@ use timers::Fault;
 
 use super::MissingTimer;
 use super::offers::{
-    AllRuntimes, Offer, Offers, agent_command, native_offer, prefix_from_name, query_agent,
+    Agent, AllRuntimes, Offer, Offers, agent_command, native_offer, prefix_from_name, query_agent,
     unreachable_host,
 };
 use crate::campaign::clocks::Settings;
@@ -26,8 +26,8 @@ impl Offers {
     /// whether each is available takes time.
     ///
     /// # Errors
-    /// When the user interrupts the program, a flag is invalid, or no folder for the agents can be
-    /// made.
+    /// When the user interrupts the program, a flag is invalid, the limit of open files is too low,
+    /// or no folder for the agents can be created.
     pub fn gather(
         hosts: &HostArgs,
         with_waiters: bool,
@@ -43,13 +43,13 @@ impl Offers {
         };
         offers.add_runtimes(hosts, settings)?;
         for spec in &hosts.agents {
-            match query_agent(
-                agent_command(spec),
-                spec.name.as_deref(),
-                false,
-                None,
-                settings,
-            ) {
+            let agent = Agent {
+                command: agent_command(spec),
+                prefix: spec.name.as_deref(),
+                takes_ids: false,
+                log: None,
+            };
+            match query_agent(agent, settings) {
                 Ok(offer) => offers.all.push(offer),
                 Err(Fault::Interrupted) => return Err(CommandError::Interrupted),
                 Err(fault) => {
@@ -74,11 +74,12 @@ impl Offers {
         settings: &Settings,
     ) -> Result<(), CommandError> {
         let wanted = hosts.requested_runtimes();
-        let browser_settings = hosts.settings.iter();
-        let browser_settings: Vec<String> = browser_settings
+        let firefox_settings: Vec<String> = hosts
+            .settings
+            .iter()
             .map(|(name, value)| format!("{name}={value}"))
             .collect();
-        if !browser_settings.is_empty()
+        if !firefox_settings.is_empty()
             && !wanted.iter().any(|(runtime, _)| takes_settings(runtime))
         {
             return Err(CommandError::Usage(
@@ -93,11 +94,11 @@ impl Offers {
                 "cannot create a folder for the agents of other runtimes: {error}; set TMPDIR to a writable folder"
             ))
         })?;
-        let (folder_path, browser_settings) = (folder.path(), &browser_settings);
+        let (folder_path, firefox_settings) = (folder.path(), &firefox_settings);
         let prepared: Vec<Result<Vec<PreparedHost>, RuntimeMissing>> =
             std::thread::scope(|scope| {
                 let start = |&(runtime, _)| {
-                    scope.spawn(move || prepare(runtime, folder_path, browser_settings))
+                    scope.spawn(move || prepare(runtime, folder_path, firefox_settings))
                 };
                 let threads: Vec<_> = wanted.iter().map(start).collect();
                 let join = |thread: std::thread::ScopedJoinHandle<'_, _>| {
@@ -112,12 +113,16 @@ impl Offers {
         }
         self.folder = Some(Rc::new(folder));
         for ((runtime, is_named), prepared) in wanted.into_iter().zip(prepared) {
-            let names = if prepared.is_ok() {
-                &mut self.all_runtimes.installed
-            } else {
-                &mut self.all_runtimes.missing
-            };
-            names.extend((!is_named).then_some(runtime.name));
+            // `--runtime all` takes the installed runtimes, and one line of the output lists which
+            // it found. A runtime that the user named must be installed and is not in this line.
+            if !is_named {
+                let names = if prepared.is_ok() {
+                    &mut self.all_runtimes.installed
+                } else {
+                    &mut self.all_runtimes.missing
+                };
+                names.push(runtime.name);
+            }
             match prepared {
                 Ok(ready) => self.add_prepared(ready, settings)?,
                 Err(why) => {
@@ -149,7 +154,13 @@ impl Offers {
         } in ready
         {
             let label = command.name.clone();
-            match query_agent(command, Some(prefix), true, log, settings) {
+            let agent = Agent {
+                command,
+                prefix: Some(prefix),
+                takes_ids: true,
+                log,
+            };
+            match query_agent(agent, settings) {
                 Ok(offer) => self.all.push(offer),
                 Err(Fault::Interrupted) => return Err(CommandError::Interrupted),
                 Err(fault) => self

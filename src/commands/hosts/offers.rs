@@ -167,16 +167,26 @@ impl Offers {
     }
 }
 
-/// Starts an agent to get the list of its timers, and ends it again. `prefix` is the prefix of
-/// their ids in reports; by default it is the name that the agent reports. `takes_ids`: see
-/// [`Host`].
-pub(super) fn query_agent(
-    command: Command,
-    prefix: Option<&str>,
-    takes_ids: bool,
-    log: Option<LogSpec>,
-    settings: &Settings,
-) -> Result<Offer, Fault> {
+/// An agent whose timers are not known yet.
+pub(super) struct Agent<'a> {
+    /// The command that starts the agent.
+    pub command: Command,
+    /// The prefix of the ids of its timers in reports; by default the name that the agent reports.
+    pub prefix: Option<&'a str>,
+    /// See [`Host::takes_ids`].
+    pub takes_ids: bool,
+    /// See [`Host::log`].
+    pub log: Option<LogSpec>,
+}
+
+/// Starts an agent to get the list of its timers, and ends it again.
+pub(super) fn query_agent(agent: Agent<'_>, settings: &Settings) -> Result<Offer, Fault> {
+    let Agent {
+        command,
+        prefix,
+        takes_ids,
+        log,
+    } = agent;
     let connection = Connection::start(&command, settings.cpu, settings.timeout)?;
     let hello = connection.hello().clone();
     let name = HostName {

@@ -47,11 +47,12 @@ pub fn lock(file: &File) -> io::Result<()> {
     Ok(flock(file, FlockOperation::NonBlockingLockExclusive)?)
 }
 
-/// Whether an open file still has a name, which means that it was not deleted.
+/// Whether an open file or folder still exists in its file system, which means that it was not
+/// deleted.
 ///
 /// # Errors
 /// When the file's metadata cannot be read.
-pub fn has_name(file: &File) -> io::Result<bool> {
+pub fn is_linked(file: &File) -> io::Result<bool> {
     Ok(file.metadata()?.nlink() > 0)
 }
 

@@ -61,11 +61,12 @@ pub fn lock(file: &File) -> io::Result<()> {
     check_status(unsafe { LockFileEx(raw(file), flags, 0, 1, 0, &raw mut position) })
 }
 
-/// Whether an open file still has a name, which means that it was not deleted.
+/// Whether an open file or folder still exists in its file system, which means that it was not
+/// deleted.
 ///
 /// # Errors
 /// When the file's metadata cannot be read.
-pub fn has_name(file: &File) -> io::Result<bool> {
+pub fn is_linked(file: &File) -> io::Result<bool> {
     let mut info = FILE_STANDARD_INFO::default();
     let size = size_of::<FILE_STANDARD_INFO>() as u32;
     // SAFETY: the handle is open, and the pointer is valid for `size` bytes of the structure that

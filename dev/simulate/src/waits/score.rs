@@ -8,7 +8,7 @@ use simulated::{Missed, WaitModel};
 use timers::Answer;
 use timers::waits::WaitActivity;
 
-use super::truth::{Ticks, Waits, cpu_slope, is_proportional};
+use super::truth::{TruePeriods, TrueWaits, cpu_slope, is_proportional};
 use super::{TickCase, WaitCase};
 use crate::figure::{FigureScore, FigureSummary, FoundFigure};
 use timermeter::model::{
@@ -17,21 +17,24 @@ use timermeter::model::{
 
 /// The largest relative error of a right granularity.
 const MAX_RIGHT_ERROR: f64 = 0.01;
-/// A granularity with a larger relative error counts as a different one.
+/// A granularity with a larger relative error counts as one that the timer does not have.
 const MAX_SAME_ERROR: f64 = 0.05;
 /// A granularity has to be found if the standard deviation of the delays is below this share of it.
 const MAX_NOISE: f64 = 0.1;
 
-/// The verdict on the granularities of a timer, over all ranges of lengths.
+/// The verdict on a timer: for a sleep primitive on its granularities over all ranges of lengths,
+/// for a periodic timer on its policy after a stall and its numbers of missed expirations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Judgement {
-    /// All identifiable granularities were found, and no others.
+    /// Sleep primitive: all identifiable granularities were found, and no others. Periodic timer:
+    /// the policy and both numbers are exact.
     Right,
-    /// An identifiable granularity was not found.
+    /// Sleep primitive: an identifiable granularity was not found. Periodic timer: no policy was
+    /// found.
     Missed,
-    /// A granularity was reported that the timer does not have, or an upper limit below the true
-    /// one.
+    /// Sleep primitive: a granularity was reported that the timer does not have, or an upper limit
+    /// below the true one. Periodic timer: a policy was found, but it or a number is wrong.
     False,
 }
 
@@ -131,18 +134,18 @@ impl Judged {
         &mut self,
         name: &'static str,
         truth: Option<f64>,
-        known: Option<Interval>,
+        estimate: Option<Interval>,
         relative: bool,
     ) {
-        let found = |known: Interval| FoundFigure {
+        let found = |estimate: Interval| FoundFigure {
             truth,
-            value: Some(known.value),
-            low: known.low(),
-            high: known.high(),
+            value: Some(estimate.value),
+            low: estimate.low(),
+            high: estimate.high(),
             irreducible: 0.0,
         };
         self.figures
-            .extend(known.map(|known| (name, found(known), relative)));
+            .extend(estimate.map(|estimate| (name, found(estimate), relative)));
     }
 
     /// Judges the estimates for a sleep primitive.
@@ -150,27 +153,32 @@ impl Judged {
     pub fn wait(case: &WaitCase, figures: &WaitFigures) -> Self {
         let model = &case.model;
         let mut judged = Self::new(&model.name, false, judge_steps(model, &figures.steps));
+        // A timer has up to two granularities: requests are rounded up to multiples of `rounding`,
+        // and wake-ups lie on a `grid` of absolute time. Each is judged in the first range of
+        // lengths in which the timer has it and it was found.
         let estimated = [|steps: &Steps| steps.rounding, |steps: &Steps| steps.grid];
         for (true_step, estimated) in true_steps(model).into_iter().zip(estimated) {
-            let scale =
+            let found =
                 figures
                     .steps
                     .iter()
                     .find_map(|steps| match (true_step(steps), estimated(steps)) {
-                        (Some(truth), Some(Granularity::Step(known))) => Some((truth, known)),
+                        (Some(truth), Some(Granularity::Step(estimate))) => Some((truth, estimate)),
                         _ => None,
                     });
-            if let Some((truth, known)) = scale {
-                judged.add("step", Some(truth), Some(known), true);
+            if let Some((truth, estimate)) = found {
+                judged.add("step", Some(truth), Some(estimate), true);
             }
         }
-        let floor = Waits::draw(model, 1.0, case.seed);
+        // The floor is the median duration of a wait with a request of 1 ns.
+        let floor = TrueWaits::draw(model, 1.0, case.seed);
         judged.add(
             "floor",
             floor.late(0.5).map(|late| late + 1.0),
             figures.floor_ns,
             true,
         );
+        // Otherwise lateness does not grow in proportion to the length, and there is no true value.
         if is_proportional(model) {
             judged.add(
                 "proportional error",
@@ -179,6 +187,8 @@ impl Judged {
                 false,
             );
         }
+        // The CPU time of a wait that spins is its duration, so the same condition applies. That of
+        // other waits does not depend on the length.
         if is_proportional(model) || model.activity != WaitActivity::Spins {
             judged.add(
                 "CPU time over length",
@@ -187,22 +197,22 @@ impl Judged {
                 false,
             );
         }
-        // One length of each timer suffices, because the scatter between processes is the same for
-        // all.
+        // Only one length of each timer is judged: a process is late by the same constant part at
+        // all lengths, so the errors at several lengths would not be independent.
         let rows: Vec<&Lateness> = figures
             .lateness
             .iter()
             .filter(|row| row.waits >= MIN_WAITS)
             .collect();
         if let Some(row) = rows.get(case.seed as usize % rows.len().max(1)) {
-            let truth = Waits::draw(model, row.request_ns as f64, case.seed);
+            let truth = TrueWaits::draw(model, row.request_ns as f64, case.seed);
             judged.add("lateness p50", truth.late(0.5), row.p50_ns, true);
             judged.add("lateness p90", truth.late(0.9), row.p90_ns, true);
             judged.add("lateness p99", truth.late(0.99), row.p99_ns, true);
             judged.add("lateness p99.9", truth.late(0.999), row.p999_ns, true);
             judged.add(
                 "timer's part",
-                truth.timers_part(),
+                truth.late_without_run_delay(),
                 row.timers_part_ns,
                 true,
             );
@@ -230,7 +240,7 @@ impl Judged {
             Some(_) => Judgement::False,
         };
         let mut judged = Self::new(&case.model.name, true, judgement);
-        let truth = Ticks::draw(&case.model, case.period_ns, case.seed)?;
+        let truth = TruePeriods::draw(&case.model, case.period_ns, case.seed)?;
         judged.add("rate error", Some(truth.ppm), figures.rate_error_ppm, false);
         judged.add("jitter p50", truth.jitter(0.5), figures.jitter_p50_ns, true);
         judged.add(
@@ -273,9 +283,10 @@ fn true_steps(model: &WaitModel) -> [impl Fn(&Steps) -> Option<f64> + use<>; 2] 
     })
 }
 
-/// Whether the granularity is the true one, but possibly with a larger error than a right one has.
-fn is_same(step: Interval, truth: f64) -> bool {
-    (step.value / truth - 1.0).abs() < MAX_SAME_ERROR
+/// Whether an estimated granularity is close enough to `truth` to count as the same one. Its error
+/// may be too large for a right one.
+fn is_same(estimate: Interval, truth: f64) -> bool {
+    (estimate.value / truth - 1.0).abs() < MAX_SAME_ERROR
 }
 
 fn judge_steps(model: &WaitModel, ranges: &[Steps]) -> Judgement {
@@ -284,18 +295,19 @@ fn judge_steps(model: &WaitModel, ranges: &[Steps]) -> Judgement {
     for steps in ranges {
         for (which, given) in [steps.rounding, steps.grid].into_iter().enumerate() {
             match (given, true_steps[which](steps)) {
-                (Some(Granularity::Step(known)), Some(truth))
-                    if (known.value / truth - 1.0).abs() <= MAX_RIGHT_ERROR =>
+                (Some(Granularity::Step(estimate)), Some(truth))
+                    if (estimate.value / truth - 1.0).abs() <= MAX_RIGHT_ERROR =>
                 {
                     found[which] = true;
                 }
                 // Few waits determine the granularity less precisely. If it is coarser for long
-                // waits, a range that begins at 0 contains the finer one too.
-                (Some(Granularity::Step(known)), Some(truth))
-                    if is_same(known, truth)
+                // waits, a range that begins at 0 contains the finer one too. Such an estimate is
+                // neither right nor false.
+                (Some(Granularity::Step(estimate)), Some(truth))
+                    if is_same(estimate, truth)
                         || model
                             .grows
-                            .is_some_and(|(_, factor)| is_same(known, truth / factor)) => {}
+                            .is_some_and(|(_, factor)| is_same(estimate, truth / factor)) => {}
                 (Some(Granularity::Step(_)), _) => return Judgement::False,
                 (Some(Granularity::AtMost(bound)), Some(truth)) if bound < truth => {
                     return Judgement::False;
@@ -304,6 +316,7 @@ fn judge_steps(model: &WaitModel, ranges: &[Steps]) -> Judgement {
             }
         }
     }
+    // `deviation` is the standard deviation of the logarithm, which is a relative deviation.
     let noise = model.delays.median * model.delays.deviation;
     let is_identifiable = |step: Option<f64>| step.is_some_and(|step| noise < MAX_NOISE * step);
     let missing = [model.rounding, model.grid]

@@ -15,22 +15,22 @@ const DRAWS: usize = 100_000;
 /// The cost of a read of the simulated reference in nanoseconds.
 const READ_COST_NS: f64 = 20.0;
 
-/// Draws for waits of one length, in ascending order: lateness, the part of it that the timer
-/// causes, and CPU time, in nanoseconds.
-pub(super) struct Waits {
+/// Draws for waits of one length, in ascending order: lateness, lateness without the run delay
+/// (the part that the timer itself causes), and CPU time, in nanoseconds.
+pub(super) struct TrueWaits {
     late: Vec<f64>,
-    timers_part: Vec<f64>,
+    late_without_run_delay: Vec<f64>,
     cpu: Vec<f64>,
 }
 
-impl Waits {
+impl TrueWaits {
     /// Draws waits of the requested length in nanoseconds.
     pub fn draw(model: &WaitModel, request_ns: f64, seed: u64) -> Self {
         let mut random = StdRng::seed_from_u64(seed);
         let base = model.base * (model.processes.powi(2) / 2.0).exp();
         let mut draws = Self {
             late: Vec::new(),
-            timers_part: Vec::new(),
+            late_without_run_delay: Vec::new(),
             cpu: Vec::new(),
         };
         for _ in 0..DRAWS {
@@ -40,18 +40,18 @@ impl Waits {
             let passed = model.due(now, request_ns, 0.0) - now + base + late;
             draws.late.push(passed - request_ns + READ_COST_NS);
             draws
-                .timers_part
+                .late_without_run_delay
                 .push(passed - request_ns + READ_COST_NS - waited);
             draws.cpu.push(model.cpu_time(passed, waited, &mut random));
         }
         let Self {
             late,
-            timers_part,
+            late_without_run_delay,
             cpu,
         } = draws;
         Self {
             late: sorted(&late),
-            timers_part: sorted(&timers_part),
+            late_without_run_delay: sorted(&late_without_run_delay),
             cpu: sorted(&cpu),
         }
     }
@@ -62,8 +62,8 @@ impl Waits {
     }
 
     /// Returns the median of the lateness minus the run delay, in nanoseconds.
-    pub fn timers_part(&self) -> Option<f64> {
-        quantile(&self.timers_part, 0.5)
+    pub fn late_without_run_delay(&self) -> Option<f64> {
+        quantile(&self.late_without_run_delay, 0.5)
     }
 
     /// Returns the median CPU time in nanoseconds.
@@ -82,20 +82,23 @@ pub(super) fn cpu_slope(model: &WaitModel) -> f64 {
 }
 
 /// Whether the proportional error alone makes lateness grow with length. With rounding, each length
-/// has a rounding error of its own.
+/// has a rounding error of its own; with a granularity that grows, the lateness of long
+/// waits grows with it.
 pub(super) fn is_proportional(model: &WaitModel) -> bool {
     model.grows.is_none() && model.rounding.is_none()
 }
 
-/// Draws for a periodic timer, in ascending order: lateness and jitter in nanoseconds.
-pub(super) struct Ticks {
+/// Draws for a periodic timer, in ascending order: lateness relative to the schedule and jitter, in
+/// nanoseconds. The schedule is the grid of the timer, one point per period; a timer without a grid
+/// is due one period after its previous expiration.
+pub(super) struct TruePeriods {
     late: Vec<f64>,
     jitter: Vec<f64>,
     /// The relative excess of the true period over the requested one, in ppm.
     pub ppm: f64,
 }
 
-impl Ticks {
+impl TruePeriods {
     /// Draws many expirations without a stall.
     pub fn draw(model: &TickModel, period_ns: u64, seed: u64) -> Answer<Self> {
         let mut timer = VirtualTicks::new(model, seed);
@@ -133,7 +136,7 @@ impl Ticks {
         })
     }
 
-    /// Returns a quantile of the lateness relative to the grid, in nanoseconds.
+    /// Returns a quantile of the lateness relative to the schedule, in nanoseconds.
     pub fn late(&self, probability: f64) -> Option<f64> {
         quantile(&self.late, probability)
     }

@@ -78,11 +78,11 @@ pub(super) trait Call: Sized + 'static {
     fn wait_once(&mut self, nanoseconds: u64) -> c_int;
 }
 
-/// A call that is repeated, for the whole requested time, if a signal interrupted it: a late return
+/// A call that is retried, with the whole requested time, if a signal interrupted it: a late return
 /// is allowed, an early return is not.
-pub(super) struct Repeated<T>(T);
+pub(super) struct RetriedAfterSignals<T>(T);
 
-impl<T: Call> Method for Repeated<T> {
+impl<T: Call> Method for RetriedAfterSignals<T> {
     fn open(label: &'static str) -> Result<Self, Unavailable> {
         let mut call = T::prepare()?;
         check_first_call(label, call.wait_once(0)).map(|()| Self(call))

@@ -15,11 +15,11 @@
 use crate::waits::method::methods;
 
 methods! { "Linux", target_os = "linux";
-    Repeated<Futex>, "futex", "futex(FUTEX_WAIT)", 1, true, WAITS;
-    Repeated<Condition>, "pthread-cond-timedwait", "pthread_cond_timedwait(), CLOCK_MONOTONIC", 1, true, WAITS;
-    Repeated<Semaphore>, "sem-timedwait", "sem_timedwait()", 1, true, WAITS;
-    Repeated<NoSignal>, "sigtimedwait", "sigtimedwait()", 1, true, WAITS;
-    Repeated<SilentSocket>, "so-rcvtimeo", "recv() with SO_RCVTIMEO", 1_000, false, WAITS;
+    RetriedAfterSignals<Futex>, "futex", "futex(FUTEX_WAIT)", 1, true, WAITS;
+    RetriedAfterSignals<Condition>, "pthread-cond-timedwait", "pthread_cond_timedwait(), CLOCK_MONOTONIC", 1, true, WAITS;
+    RetriedAfterSignals<Semaphore>, "sem-timedwait", "sem_timedwait()", 1, true, WAITS;
+    RetriedAfterSignals<NoSignal>, "sigtimedwait", "sigtimedwait()", 1, true, WAITS;
+    RetriedAfterSignals<SilentSocket>, "so-rcvtimeo", "recv() with SO_RCVTIMEO", 1_000, false, WAITS;
 }
 
 #[cfg(target_os = "linux")]
@@ -38,7 +38,7 @@ mod here {
     };
 
     use crate::Unavailable;
-    pub(super) use crate::os::linux_waits::call::Repeated;
+    pub(super) use crate::os::linux_waits::call::RetriedAfterSignals;
     use crate::os::linux_waits::call::{
         Call, KernelTimespec, check_first_call, check_status, error_number, explain_failure, now,
         number_since_5_1, repeat_after_signals, timespec, timeval,

@@ -12,12 +12,12 @@
 use crate::waits::method::methods;
 
 methods! { "Linux", target_os = "linux";
-    Repeated<Poll>, "poll", "poll()", 1_000_000, true, WAITS_AND_PERIODS;
-    Repeated<Ppoll>, "ppoll", "ppoll()", 1, true, WAITS;
-    Repeated<Select>, "select", "select()", 1_000, true, WAITS;
-    Repeated<Pselect>, "pselect", "pselect()", 1, true, WAITS;
-    Repeated<Epoll<false>>, "epoll-wait", "epoll_wait()", 1_000_000, true, WAITS_AND_PERIODS;
-    Repeated<Epoll<true>>, "epoll-pwait2", "epoll_pwait2()", 1, true, WAITS;
+    RetriedAfterSignals<Poll>, "poll", "poll()", 1_000_000, true, WAITS_AND_PERIODS;
+    RetriedAfterSignals<Ppoll>, "ppoll", "ppoll()", 1, true, WAITS;
+    RetriedAfterSignals<Select>, "select", "select()", 1_000, true, WAITS;
+    RetriedAfterSignals<Pselect>, "pselect", "pselect()", 1, true, WAITS;
+    RetriedAfterSignals<Epoll<false>>, "epoll-wait", "epoll_wait()", 1_000_000, true, WAITS_AND_PERIODS;
+    RetriedAfterSignals<Epoll<true>>, "epoll-pwait2", "epoll_pwait2()", 1, true, WAITS;
 }
 
 #[cfg(target_os = "linux")]
@@ -30,7 +30,7 @@ mod here {
     use libc::{c_int, sigset_t};
 
     use crate::Unavailable;
-    pub(super) use crate::os::linux_waits::call::Repeated;
+    pub(super) use crate::os::linux_waits::call::RetriedAfterSignals;
     use crate::os::linux_waits::call::{
         Call, KernelTimespec, calls, check_status, error_number, milliseconds, number_since_5_1,
         timespec, timeval,

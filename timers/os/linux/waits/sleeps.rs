@@ -10,17 +10,21 @@
 
 use crate::waits::method::methods;
 
+// Type, id, label, unit of requests in nanoseconds, whether the kernel's timer slack applies,
+// supported measurements. `RetriedAfterSignals` calls again if a signal ended the call early.
 methods! { "Linux", target_os = "linux";
-    Repeated<Nanosleep>, "nanosleep", "nanosleep()", 1, true, WAITS_AND_PERIODS;
-    Repeated<Relative<CLOCK_MONOTONIC>>, "clock-nanosleep-monotonic", "clock_nanosleep(CLOCK_MONOTONIC, 0)", 1, true, WAITS_AND_PERIODS;
-    Repeated<Relative<CLOCK_REALTIME>>, "clock-nanosleep-realtime", "clock_nanosleep(CLOCK_REALTIME, 0)", 1, true, WAITS;
-    Repeated<Relative<CLOCK_BOOTTIME>>, "clock-nanosleep-boottime", "clock_nanosleep(CLOCK_BOOTTIME, 0)", 1, true, WAITS;
+    RetriedAfterSignals<Nanosleep>, "nanosleep", "nanosleep()", 1, true, WAITS_AND_PERIODS;
+    RetriedAfterSignals<Relative<CLOCK_MONOTONIC>>, "clock-nanosleep-monotonic", "clock_nanosleep(CLOCK_MONOTONIC, 0)", 1, true, WAITS_AND_PERIODS;
+    RetriedAfterSignals<Relative<CLOCK_REALTIME>>, "clock-nanosleep-realtime", "clock_nanosleep(CLOCK_REALTIME, 0)", 1, true, WAITS;
+    RetriedAfterSignals<Relative<CLOCK_BOOTTIME>>, "clock-nanosleep-boottime", "clock_nanosleep(CLOCK_BOOTTIME, 0)", 1, true, WAITS;
     Absolute<CLOCK_MONOTONIC>, "clock-nanosleep-monotonic-absolute", "clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME)", 1, true, WAITS_AND_PERIODS;
     Absolute<CLOCK_REALTIME>, "clock-nanosleep-realtime-absolute", "clock_nanosleep(CLOCK_REALTIME, TIMER_ABSTIME)", 1, true, WAITS_AND_PERIODS;
     Absolute<CLOCK_BOOTTIME>, "clock-nanosleep-boottime-absolute", "clock_nanosleep(CLOCK_BOOTTIME, TIMER_ABSTIME)", 1, true, WAITS_AND_PERIODS;
-    Repeated<Usleep>, "usleep", "usleep()", 1_000, true, WAITS;
+    RetriedAfterSignals<Usleep>, "usleep", "usleep()", 1_000, true, WAITS;
 }
 
+// The types that the table names. They exist only on Linux; on other systems each row of the table
+// states that its method exists only on Linux.
 #[cfg(target_os = "linux")]
 use here::*;
 #[cfg(target_os = "linux")]
@@ -31,7 +35,7 @@ mod here {
     use libc::{c_int, clockid_t, useconds_t};
 
     use crate::Unavailable;
-    pub(super) use crate::os::linux_waits::call::Repeated;
+    pub(super) use crate::os::linux_waits::call::RetriedAfterSignals;
     use crate::os::linux_waits::call::{
         Call, calls, check_first_call, error_number, now, repeat_after_signals, timespec,
     };
