@@ -116,7 +116,7 @@ pub struct FigureSummary {
     pub covered: Option<f64>,
     /// The number of intervals.
     pub intervals: u32,
-    /// Median half-width of the intervals, relative to the true value if [`FigureScore::add`] was
+    /// Median half-width of the intervals, relative to the true value if `FigureScore::add` was
     /// told so, otherwise absolute.
     pub half_width: Option<f64>,
     /// Median error, relative or absolute like the half-width.
