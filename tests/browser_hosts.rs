@@ -150,6 +150,7 @@ fn isolated_page_has_finer_clock() {
     }
 }
 
+/// Starts a browser host whose page answers each question after a minute.
 fn start(kind: &str, browser: &Path, folder: &Path) -> Child {
     let host = &timers::agents::runtime(kind).expect("it is known").hosts[0];
     for source in host.sources {
@@ -217,6 +218,10 @@ fn until(what: &str, patience: Duration, mut is_so: impl FnMut() -> bool) {
     }
 }
 
+fn ask(host: &mut Child, question: &str) {
+    writeln!(host.stdin.as_mut().expect("a pipe"), "{question}").expect("it listens");
+}
+
 fn profiles(folder: &Path) -> usize {
     let entries = fs::read_dir(folder).expect("a folder").flatten();
     entries
@@ -228,6 +233,8 @@ fn profiles(folder: &Path) -> usize {
         })
         .count()
 }
+
+const HELLO: &str = r#"{"op":"hello","protocol":1}"#;
 
 /// At the end of its pipe, amid an answer that does not come, within 5 s; and when it is killed,
 /// after which the next one cleans up.
@@ -241,7 +248,7 @@ fn leaves_no_process_or_profile() {
         for is_killed in [false, true] {
             let folder = tempfile::tempdir().expect("a folder");
             let mut host = start(kind, &browser, folder.path());
-            writeln!(host.stdin.as_mut().expect("a pipe"), "readings 0 1").expect("it listens");
+            ask(&mut host, HELLO);
             until("a browser runs", PATIENCE, || {
                 has_begun(kind, folder.path())
             });
@@ -310,7 +317,7 @@ fn crashed_browser_is_failed_host() {
         };
         let folder = tempfile::tempdir().expect("a folder");
         let mut host = start(kind, &browser, folder.path());
-        writeln!(host.stdin.as_mut().expect("a pipe"), "readings 0 1").expect("it listens");
+        ask(&mut host, HELLO);
         until("a browser runs", PATIENCE, || {
             has_begun(kind, folder.path())
         });
@@ -324,8 +331,11 @@ fn crashed_browser_is_failed_host() {
             .args(["-KILL", &main.to_string()])
             .status();
         assert!(killed.expect("kill is there").success());
-        let status = host.wait().expect("it ends");
-        assert!(!status.success(), "{kind}");
+        // `wait` alone would close the input, which ends the host without an error.
+        until("the host ends", SHUTDOWN_TIME, || {
+            host.try_wait().expect("it is ours").is_some()
+        });
+        assert!(!host.wait().expect("it ended").success(), "{kind}");
         until("all processes end", SHUTDOWN_TIME, || {
             at_work(folder.path()) == 0
         });

@@ -268,9 +268,30 @@ impl Subject for Hosted {
     }
 }
 
+impl Hosted {
+    /// Asks a question of a sleep primitive or periodic timer. Refuses a question that the agent does
+    /// not list for the timer, because some agents answer it nevertheless.
+    fn ask_waiter(&self, question: &Question) -> Answer<Vec<i64>> {
+        let op = question.op().name();
+        let is_listed = {
+            let connection = self.connection.borrow();
+            let mut waiters = connection.hello().waiters.iter();
+            waiters
+                .any(|waiter| waiter.id == self.id && waiter.ops.iter().any(|listed| listed == op))
+        };
+        if !is_listed {
+            return Err(Fault::Refused(format!(
+                "`{}` does not answer {op}",
+                self.id
+            )));
+        }
+        self.ask(question)
+    }
+}
+
 impl WaitSubject for Hosted {
     fn waits(&mut self, reference: &str, request: WaitRequest) -> Answer<Vec<Vec<Wait>>> {
-        let values = self.ask(&Question::Waits {
+        let values = self.ask_waiter(&Question::Waits {
             timer: self.id.clone(),
             reference: reference.into(),
             break_ns: request
@@ -294,7 +315,7 @@ impl WaitSubject for Hosted {
     }
 
     fn arms(&mut self, reference: &str, repeat: u32) -> Answer<Vec<i64>> {
-        self.ask(&Question::Arms {
+        self.ask_waiter(&Question::Arms {
             timer: self.id.clone(),
             reference: reference.into(),
             repeat,
@@ -308,7 +329,7 @@ impl WaitSubject for Hosted {
         count: u32,
         stalls: &[u32],
     ) -> Answer<Vec<Expiration>> {
-        let values = self.ask(&Question::Periods {
+        let values = self.ask_waiter(&Question::Periods {
             timer: self.id.clone(),
             reference: reference.into(),
             period_ns,

@@ -63,11 +63,13 @@ fn use_built_program(mut host: PreparedHost) -> PreparedHost {
 /// Starts an agent with all timers of the runtime, or with a single one.
 fn start(host: &PreparedHost, timer: Option<&str>) -> Rc<RefCell<Connection>> {
     let mut command = host.command.clone();
-    command.args.extend(timer.map(Into::into));
+    // Agents of this program that have declarations accept no ids.
+    if command.declarations.is_none() {
+        command.args.extend(timer.map(Into::into));
+    }
     let connection = Connection::start(&command, None, PATIENCE);
-    Rc::new(RefCell::new(
-        connection.unwrap_or_else(|fault| panic!("{}: {fault}", host.prefix)),
-    ))
+    let connection = connection.unwrap_or_else(|fault| panic!("{}: {fault}", host.prefix));
+    Rc::new(RefCell::new(connection))
 }
 
 /// The ids of the reference of an agent and of all its timers except the floor.

@@ -271,12 +271,13 @@ impl Examination<'_> {
         for (question, line) in [
             (
                 "a timer it does not have",
-                json!({"op":"readings","timer":unlikely,"count":1}).to_string(),
+                request_line(&json!({"op":"readings","timer":unlikely,"count":1})),
             ),
             (
                 "a reference it does not have",
-                json!({"op":"batches","timer":id,"reference":unlikely,"calls":1,"repeat":1})
-                    .to_string(),
+                request_line(
+                    &json!({"op":"batches","timer":id,"reference":unlikely,"calls":1,"repeat":1}),
+                ),
             ),
             (
                 "an op that does not exist",
@@ -293,8 +294,8 @@ impl Examination<'_> {
         }
         let two = format!(
             "{}\n{}",
-            json!({"op":"readings","timer":id,"count":1}),
-            json!({"op":"readings","timer":id,"count":2})
+            request_line(&json!({"op":"readings","timer":id,"count":1})),
+            request_line(&json!({"op":"readings","timer":id,"count":2}))
         );
         let answers = self.partner.ask_line(&two).and_then(|first| {
             let second = self.partner.receive()?;
@@ -381,7 +382,7 @@ impl Examination<'_> {
     fn values(&mut self, request: &Value) -> Result<Result<Vec<i64>, String>, String> {
         let question: Question =
             serde_json::from_value(request.clone()).map_err(|error| error.to_string())?;
-        let line = self.partner.ask_line(&request.to_string())?;
+        let line = self.partner.ask_line(&request_line(request))?;
         let reply: Reply =
             from_bytes(&line).map_err(|error| format!("{error} in {}", quoted(&line)))?;
         if let Some(why) = reply.error {
@@ -392,6 +393,15 @@ impl Examination<'_> {
             None => Ok(Ok(reply.values)),
         }
     }
+}
+
+/// Formats a request with its keys in the order in which the program sends them, because agents may
+/// rely on it. A request that is not a question of the protocol keeps its own order.
+fn request_line(request: &Value) -> String {
+    let question = serde_json::from_value::<Question>(request.clone());
+    question
+        .and_then(|question| serde_json::to_string(&question))
+        .unwrap_or_else(|_| request.to_string())
 }
 
 /// Checks that the median of the second half of the values, with work, exceeds that of the first

@@ -3,7 +3,7 @@
 use serde_json::json;
 use timermeter::hosts::protocol::{Hello, HostedWaiter};
 
-use super::{Examination, VALUES_REMEDY};
+use super::{Examination, VALUES_REMEDY, request_line};
 
 const OPS: [&str; 3] = ["waits", "arms", "periods"];
 /// Lengths of the waits in nanoseconds: zero, and one that is not a whole number of milliseconds.
@@ -68,7 +68,11 @@ impl Examination<'_> {
                 request.as_object_mut().into_iter().for_each(|request| {
                     request.extend(rest.as_object().cloned().unwrap_or_default());
                 });
-                self.check_refusal(&format!("{op} of {what}"), &request.to_string(), reference);
+                self.check_refusal(
+                    &format!("{op} of {what}"),
+                    &request_line(&request),
+                    reference,
+                );
             }
         }
     }

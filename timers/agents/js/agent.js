@@ -170,17 +170,19 @@ function hello() {
 }
 
 async function reply(question) {
-  if (question.op === 'hello') return hello();
+  if (question.op === 'hello') return JSON.stringify(hello());
   if (question.reference && question.reference !== reference.id) throw new Error('this agent has one reference only');
   if (question.during === 'other-spin') throw new Error('this agent has no second thread');
   const { op, timer, timers = [timer], reference: _, during, ...amounts } = question;
   const all = Object.values(amounts).flat();
-  return { values: await values(op, timers[0], during ? [during === 'spin' ? 0 : 1, ...all] : all) };
+  const answer = await values(op, timers[0], during ? [during === 'spin' ? 0 : 1, ...all] : all);
+  // `JSON.stringify` refuses BigInts, which some clocks return.
+  return `{"values":[${answer.join(',')}]}`;
 }
 
 globalThis.answer = async (line) => {
   try {
-    return JSON.stringify(await reply(JSON.parse(line)));
+    return await reply(JSON.parse(line));
   } catch (why) {
     return JSON.stringify({ error: String(why.message || why) });
   }
