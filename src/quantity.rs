@@ -1,6 +1,10 @@
 //! Parses quantities with their unit: `1000ns`, `15.625ms`, `2.8GHz`.
 
 use crate::model::{Hertz, Nanos};
+use crate::text::clipped;
+
+/// The largest number of characters of an invalid text that an error message quotes.
+const MAX_QUOTED_CHARS: usize = 60;
 
 /// The error for a text that is no valid quantity.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -44,7 +48,13 @@ pub fn parse_time(text: &str) -> Result<Nanos, QuantityError> {
 /// When the text is not a frequency above zero.
 pub fn parse_frequency(text: &str) -> Result<Hertz, QuantityError> {
     let accepted = "give a frequency above zero with Hz, kHz, MHz or GHz, as in 2.8GHz";
-    parse_positive(&text.to_lowercase(), FREQUENCY_UNITS, accepted).map(Hertz)
+    // The error quotes the text as it was given.
+    parse_positive(&text.to_lowercase(), FREQUENCY_UNITS, accepted)
+        .map(Hertz)
+        .map_err(|error| QuantityError {
+            text: clipped(text, MAX_QUOTED_CHARS),
+            ..error
+        })
 }
 
 /// Parses a number above zero with one of these units, and returns it in the base unit. `accepted`
@@ -65,7 +75,7 @@ fn parse_positive(text: &str, units: Units, accepted: &'static str) -> Result<f6
         },
     };
     Err(QuantityError {
-        text: crate::text::clipped(text, 60),
+        text: clipped(text, MAX_QUOTED_CHARS),
         problem,
         accepted,
     })

@@ -59,6 +59,7 @@ fn errors_name_the_problem() {
         ("1e-999Hz", "is not above zero"),
         ("2.8", "has no unit"),
         ("5ns", "has an unknown unit; give a frequency"),
+        ("5 GHZs", "'5 GHZs' has an unknown unit"),
     ] {
         let error = parse_frequency(text).expect_err(text).to_string();
         assert!(error.contains(problem), "{error}");

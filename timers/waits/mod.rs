@@ -1,8 +1,8 @@
-//! Sleep primitives, which return once a requested time has passed, and periodic timers, which
-//! return once per period. One file per family.
+//! Wait methods: sleep primitives, which return once a requested time has passed, and periodic
+//! timers, which return once per period. One file per family.
 //!
-//! A campaign measures each as a [`WaitSubject`]: an object that can wait, arm and cancel, or fire
-//! periodically.
+//! A campaign measures each method as a [`WaitSubject`]: an object that can wait, arm and cancel,
+//! or fire periodically.
 
 mod catalogue;
 pub(crate) mod method;
@@ -20,7 +20,8 @@ use method::Method;
 /// The id of the entry that does not wait, which measures the overhead of the measuring loop.
 pub const FLOOR_ID: &str = "nothing";
 
-/// The clock that waits are measured with; it runs at the rate of the kernel's timers.
+/// The default reference for waits, which a campaign uses if the host has it: the clock that runs
+/// at the rate of the kernel's timers.
 pub const REFERENCE_ID: &str = CommonClock::INFO.id;
 
 /// The name and the declared properties of a wait method.
@@ -162,7 +163,8 @@ pub struct Wait {
 pub struct Expiration {
     /// The reference clock at the wake-up, in ticks of that clock.
     pub at: i64,
-    /// The number of expirations that the timer reports for this wake-up; 1 if it reports none.
+    /// The number of expirations that the timer reports for this wake-up; 1 if it reports no
+    /// number.
     pub expirations: u64,
 }
 

@@ -1,4 +1,5 @@
-//! Signals that ask this program to end (signal(7)), and SIGCONT.
+//! Signals (signal(7)): those that ask this program to end; SIGXFSZ, which must not end it; and
+//! SIGCONT, which continues it after a stop.
 
 use std::mem::MaybeUninit;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -30,31 +31,36 @@ impl Request {
 /// The last signal that asked this program to end; 0 if there was none.
 static END_SIGNAL: OnceLock<Arc<AtomicUsize>> = OnceLock::new();
 
-/// The signal that asked this program to end; `None` if there was none. Known as soon as the signal
-/// arrives: a system call that the signal interrupts can fail before the thread of [`listen`] runs.
+/// The last signal that asked this program to end; `None` if there was none. The signal handler
+/// itself records it, because a system call that the signal interrupts can fail before the thread
+/// of [`listen`] runs.
 #[must_use]
 pub fn end_request() -> Option<Request> {
     let signal = END_SIGNAL.get()?.load(Ordering::SeqCst);
     (signal != 0).then_some(Request(signal as i32))
 }
 
-/// Calls `on_request` on a new thread when a signal asks this program to end. In addition,
-/// exceeding the limit of file sizes (SIGXFSZ) becomes an error of the write instead of ending the
-/// program.
+/// Calls `on_request` on a new thread when the first signal asks this program to end; later signals
+/// are only recorded ([`end_request`]). In addition, exceeding the limit of file sizes (SIGXFSZ)
+/// becomes an error of the write instead of ending the program.
 ///
 /// # Errors
-/// When the handlers cannot be installed; signals then have their default action.
+/// When a handler cannot be installed or the thread cannot be started. A signal whose handler is
+/// installed then no longer ends the program; the other signals have their default action.
 pub fn listen(on_request: impl FnOnce(Request) + Send + 'static) -> io::Result<()> {
     let end_signals = [SIGINT, SIGTERM, SIGQUIT]
         .into_iter()
         .chain((!is_ignored(SIGHUP)).then_some(SIGHUP));
-    // This is the first handler, because once any handler is installed the default action is off,
-    // and a signal before the creation of `signals` would be lost.
+    // The first handler of a signal replaces its default action. If that were the handler which
+    // sets the flag, a signal that arrives before `signals` exists would neither end the program
+    // nor reach the thread.
     let mut signals = Signals::new(end_signals.clone())?;
     let flag = END_SIGNAL.get_or_init(Arc::default);
     for signal in end_signals {
         signal_hook::flag::register_usize(signal, Arc::clone(flag), signal as usize)?;
     }
+    // Nothing reads this flag. It is registered because a handler, unlike the default action, lets
+    // the write fail with EFBIG.
     signal_hook::flag::register(SIGXFSZ, Arc::<AtomicBool>::default())?;
     let work = move || {
         if let Some(signal) = signals.forever().next() {
@@ -70,8 +76,8 @@ pub fn listen(on_request: impl FnOnce(Request) + Send + 'static) -> io::Result<(
 /// Whether SIGCONT arrived since the last check.
 static CONTINUED: OnceLock<Arc<AtomicBool>> = OnceLock::new();
 
-/// Records from now on when this process is continued by SIGCONT, which follows each stop by a
-/// signal.
+/// Records from now on whether this process was continued by SIGCONT. That signal ends a stop by
+/// another signal.
 ///
 /// # Errors
 /// When the handler cannot be installed.
