@@ -1,5 +1,5 @@
-//! Estimates variance and skewness of single invocations from batches. A step of the reference
-//! hides this variation in single samples, but variances add up over the calls of a batch.
+//! Estimates variance and skewness of single calls from batches. A step of the reference hides this
+//! variation in single samples, but variances add up over the calls of a batch.
 
 use std::f64::consts::{PI, TAU};
 
@@ -7,10 +7,11 @@ use crate::distribution::cells::{Cells, Cluster, without_interruptions};
 use crate::statistics::{bisect, mean};
 use crate::trace::{Batches, Reference, Run};
 
-/// Variance and skewness of an invocation, each with its standard error.
+/// Variance and skewness of a call, each with its standard error.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Moments {
-    /// Variance in squared units; an infinite error means that it is unknown.
+    /// Variance in squared steps of the reference, or in squared units of time after
+    /// [`scaled`](Self::scaled); an infinite error means that it is unknown.
     pub variance: (f64, f64),
     /// Third central moment divided by the cube of the standard deviation; 2 for an exponential
     /// distribution. `None` if it is unknown.
@@ -37,19 +38,25 @@ impl Moments {
 /// The number of consecutive batches that are compared with their own mean. *Judgement*: drift,
 /// such as that of the core frequency, is slower.
 const BLOCK_BATCHES: usize = 20;
-/// The largest difference between the share of batches in the largest cluster and the expected
-/// share of batches with calls of the main cluster only. If the difference is larger, the largest
-/// cluster holds batches with other calls and is not used. *Chance*.
+/// The largest difference between the share of batches in the largest cluster of batches and the
+/// share that is expected to consist of calls of the main cluster only. If the difference is
+/// larger, the largest cluster also holds batches with other calls, and the batches are not used.
+/// *Chance*: about two standard errors of the share of 40 batches.
 const MAX_SHARE_DIFFERENCE: f64 = 0.15;
-/// The least share of batches in the largest cluster. *Judgement*.
+/// The least share of batches in the largest cluster. *Judgement*: a smaller cluster
+/// is a section of a wide distribution.
 const MIN_CLUSTER_SHARE: f64 = 0.4;
 /// The least number of batches. *Chance*: the variance is then known to 22 %.
 const MIN_BATCHES: usize = 40;
 
-/// Estimates the moments of an invocation in one process, in steps of the reference, from batches
-/// of few, some and many calls. Independent variation of calls adds up, so all batch lengths give
-/// the same variance. Slow variation, such as that of the core frequency or of branch prediction,
+/// Estimates the moments of a call in one process, in steps of the reference, from batches of few,
+/// some and many calls. Independent variation of calls adds up, so all batch lengths give the same
+/// variance of a call. Slow variation, such as that of the core frequency or of branch prediction,
 /// affects only long batches; so the smallest estimate is used.
+///
+/// Costs of single calls form clusters. The main cluster contains their median, and its mass is its
+/// share of the calls. If there is no main cluster, the core takes its place: all calls except rare
+/// interruptions.
 pub fn estimate(run: &Run, reference: &Reference) -> Moments {
     let cells = Cells::from_samples(&run.singles.deltas, reference.step);
     let main_share = cells.map_or(1.0, |cells| match &cells.main {
@@ -58,20 +65,23 @@ pub fn estimate(run: &Run, reference: &Reference) -> Moments {
     });
     let all = [&run.small_batches, &run.medium_batches, &run.batches]
         .map(|batches| CallMoments::from_batches(batches, reference.step, main_share));
-    let Some(variance) = combine_estimates(all.iter().flatten().map(|sum| sum.variance)) else {
+    let Some(variance) = combine_estimates(all.iter().flatten().map(|moments| moments.variance))
+    else {
         return Moments::UNKNOWN;
     };
-    let skewness = all[0]
-        .as_ref()
-        .and_then(|few| few.third)
+    // The skewness of a batch falls with the number of its calls, so only small batches show it.
+    let small = all[0].as_ref();
+    let skewness = small
+        .and_then(|moments| moments.third)
         .and_then(|third| skewness(third, variance));
     Moments { variance, skewness }
 }
 
-/// Combines several estimates of one variance: the smallest estimate, and the estimates that agree
-/// with it.
+/// Combines several estimates of one variance: the estimate whose upper end (the value plus its
+/// standard error) is smallest, and the estimates that agree with it.
 fn combine_estimates(each: impl Iterator<Item = (f64, f64)> + Clone) -> Option<(f64, f64)> {
-    /// The largest difference between two consistent estimates, in standard errors. *Chance*.
+    /// The largest difference between two consistent estimates, in standard errors. *Chance*:
+    /// larger in 0.3 % of cases.
     const MAX_DIFFERENCE_ERRORS: f64 = 3.0;
     let least = each
         .clone()
@@ -92,7 +102,7 @@ fn skewness((third, third_error): (f64, f64), (variance, error): (f64, f64)) -> 
     /// A skewness with a larger standard error counts as unknown. *Judgement*: the skewness itself
     /// lies between 0 and 2.
     const MAX_SKEWNESS_ERROR: f64 = 1.0;
-    /// The least standard error of the skewness. *Default*: moves no figure.
+    /// A smaller standard error of the skewness is raised to this one. *Default*: moves no figure.
     const MIN_SKEWNESS_ERROR: f64 = 0.1;
     let value = third / variance.powf(1.5);
     let uncertainty = (third_error / variance.powf(1.5))
@@ -112,15 +122,21 @@ struct CallMoments {
 
 impl CallMoments {
     /// The least standard deviation of batches, in steps, at which the contribution of quantisation
-    /// to their third moment is negligible. *Computed*.
+    /// to their third moment is negligible. *Computed*: the factor exp(−2π² 0.4²) of the first term
+    /// of the series in `without_quantisation` is 0.04.
     const MIN_DEVIATION_STEPS: f64 = 0.4;
-    /// The remaining error of the corrected variance if the lengths of batches form a lattice, such
-    /// as that of two costs half a step apart. *Computed*: the largest value of the second term of
-    /// the series in `without_quantisation`, 1/4π².
+    /// The remaining error of the corrected variance, in squared steps, if the lengths of batches
+    /// form a lattice, such as that of two costs half a step apart. The same number is the
+    /// remaining error of their third moment, in cubed steps. *Computed*: the largest value of the
+    /// second term of the series in `without_quantisation`, 1/4π².
     const LATTICE_ERROR: f64 = 0.025;
     /// The scatter of estimated variances and third moments for distributions with tails, relative
-    /// to that for normal distributions. *Judgement*.
+    /// to that for normal distributions. *Judgement*: somewhat more than 1.
     const TAIL_FACTOR: f64 = 1.3;
+    /// The least ratio of the error of the corrected variance to that of the observed variance.
+    /// *Judgement*: if the mean level is a whole number, the slope of the series in
+    /// `without_quantisation` can make the ratio as small as 1/9.
+    const MIN_ERROR_RATIO: f64 = 0.25;
 
     /// Estimates the moments of a call from batches of one length; `main_share` is the share of
     /// calls in the main cluster. `None` if too few batches remain, or if they hold other calls.
@@ -137,26 +153,26 @@ impl CallMoments {
         let (mut second, mut third, mut blocks) = (0.0, 0.0, 0.0);
         for block in levels.chunks_exact(BLOCK_BATCHES) {
             let (centre, size) = (mean(block)?, BLOCK_BATCHES as f64);
-            let moment = |order: i32| {
+            let sum_of_powers = |order: i32| {
                 block
                     .iter()
                     .map(|level| (level - centre).powi(order))
                     .sum::<f64>()
             };
-            second += moment(2) / (size - 1.0);
-            third += moment(3) * size / ((size - 1.0) * (size - 2.0));
+            second += sum_of_powers(2) / (size - 1.0);
+            third += sum_of_powers(3) * size / ((size - 1.0) * (size - 2.0));
             blocks += 1.0;
         }
         let (second, third) = (second / blocks, third / blocks);
-        let (phase, calls) = (mean(&levels)?, batches.calls as f64);
-        let corrected = without_quantisation(second, phase);
+        let (mean_level, calls) = (mean(&levels)?, batches.calls as f64);
+        let corrected = without_quantisation(second, mean_level);
         let second_error = Self::TAIL_FACTOR * second * (2.0 / levels.len() as f64).sqrt();
         // The error of the corrected variance due to the error of the observed variance.
-        let corrected_error = (without_quantisation(second + second_error, phase)
-            - without_quantisation(second - second_error, phase))
+        let corrected_error = (without_quantisation(second + second_error, mean_level)
+            - without_quantisation(second - second_error, mean_level))
             / 2.0;
         let error = corrected_error
-            .max(second_error / 4.0)
+            .max(Self::MIN_ERROR_RATIO * second_error)
             .hypot(Self::LATTICE_ERROR);
         let third_error = Self::TAIL_FACTOR * (6.0 / levels.len() as f64).sqrt() * second.powf(1.5);
         let third =
@@ -193,10 +209,17 @@ fn largest_cluster_levels(deltas: &[i64], step: f64) -> Option<Vec<f64>> {
     Some(levels.filter(|level| window.contains(level)).collect())
 }
 
-/// Returns the variance of lengths, corrected for quantisation, given the variance and the mean of
-/// their multiples of a step, in steps. A constant length shows at two levels, depending on its
-/// position between them. For a standard deviation of half a step or more, quantisation adds 1/6 of
-/// a squared step. In between, the first terms of the Fourier series of `f (1 − f)` are used.
+/// Returns the variance of lengths without the part that quantisation adds, in squared steps.
+/// `variance` and `mean` are those of the levels that the lengths show, which are whole numbers of
+/// steps; f is the fractional part of the mean.
+///
+/// - A constant length shows at the two levels around it, at the upper one with probability f:
+///   quantisation adds f (1 − f).
+/// - With a standard deviation of half a step or more, lengths have all fractional parts alike:
+///   quantisation adds the mean of f (1 − f), 1/6, which is 1/12 for each of the two reads.
+/// - In between, a normal distribution of lengths multiplies term k of the Fourier series
+///   f (1 − f) = 1/6 − Σ cos(2πkf) / (π²k²) by exp(−2π²k²σ²), where σ² is the true variance. The
+///   first four terms are used.
 fn without_quantisation(variance: f64, mean: f64) -> f64 {
     let with_quantisation = |true_variance: f64| {
         let term = |order: f64| {

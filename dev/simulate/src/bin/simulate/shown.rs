@@ -32,12 +32,15 @@ pub fn print(outcome: &Outcome, output: &mut dyn Write) -> Result<(), CommandErr
     write!(output, "\n{legend}")?;
     writeln!(
         output,
-        "timers without a fixed step that were given a resolution: {} of {}",
+        "timers without a fixed step that were given a resolution, which is wrong: {} of {}",
         outcome.numbers_for_irregular, outcome.irregular
     )?;
     if !outcome.misses.is_empty() {
-        writeln!(output, "\nwrong figures (true → estimated)")?;
-        write!(output, "{}", misses(&outcome.misses, style))?;
+        writeln!(
+            output,
+            "\ntimers with a figure that is not right (true → estimated)"
+        )?;
+        write!(output, "{}", list_wrong(&outcome.misses, style))?;
     }
     Ok(())
 }
@@ -51,7 +54,12 @@ fn groups(judged: &Judged) -> impl Iterator<Item = (&str, &Summary)> {
         .chain([("all", &judged.all)])
 }
 
-fn misses_cell(summary: &Summary) -> String {
+/// The SGR parameters of a row: none, so no row is coloured.
+fn uncoloured(_row: usize) -> &'static str {
+    ""
+}
+
+fn misses_percent(summary: &Summary) -> String {
     format!(
         "{:.1} ({:.1}) %",
         100.0 * summary.misses,
@@ -81,14 +89,14 @@ fn tables(judged: &Judged, style: Style) -> String {
             );
             table.push(row);
         }
-        table.on_terminal(style, &|_| "") + "\n"
+        table.on_terminal(style, &uncoloured) + "\n"
     };
-    let mut misses = table(&["", "timers", "misses"]);
+    let mut misses_table = table(&["", "timers", "misses"]);
     for (group, summary) in groups(judged) {
-        misses.push(vec![
+        misses_table.push(vec![
             group.to_owned().into(),
             summary.timers.to_string().into(),
-            misses_cell(summary).into(),
+            misses_percent(summary).into(),
         ]);
     }
     FIGURES
@@ -96,14 +104,15 @@ fn tables(judged: &Judged, style: Style) -> String {
         .enumerate()
         .map(figure_table)
         .collect::<String>()
-        + &misses.on_terminal(style, &|_| "")
+        + &misses_table.on_terminal(style, &uncoloured)
 }
 
 const LEGEND: &str = "right: share of timers with a right figure; covered: share of intervals that contain the truth; both in %\n\
-±: median half-width of the intervals (median error); score: their mean interval score; exact: the mean score of exact intervals; \
-limit: the mean width with infinitely many observations; resolution and cost in %, spread and Quality in points\n\
+±: median half-width of the intervals (median error); score: their mean interval score; \
+exact: the mean score of exact intervals, which contain the truth in 95 % of cases, for normally distributed errors of the observed mean size; \
+limit: the mean width of exact intervals with infinitely many observations; resolution and cost in %, spread and Quality in points\n\
 misses: share of timers whose truth lies outside the interval with an error above 1 % of the cost or 0.1 points of Quality \
-(the share for exact 95 % intervals of these widths)";
+(the share for exact intervals of these widths)";
 
 fn percent(share: Option<f64>) -> String {
     share.map_or_else(
@@ -112,30 +121,32 @@ fn percent(share: Option<f64>) -> String {
     )
 }
 
-/// Formats a share in percent with two significant digits.
-fn short_percent(size: Option<f64>) -> String {
-    let rounded = |size: f64| numbers::significant((100.0 * size * 1e4).round() / 1e4, 2);
-    size.map_or_else(|| numbers::NOTHING.to_owned(), rounded)
+/// Formats a fraction in percent with two significant digits.
+fn short_percent(fraction: Option<f64>) -> String {
+    // Rounds to four decimals first, so that a rounding error, such as 1e-13, is shown as 0.
+    let rounded = |fraction: f64| numbers::significant((100.0 * fraction * 1e4).round() / 1e4, 2);
+    fraction.map_or_else(|| numbers::NOTHING.to_owned(), rounded)
 }
 
 /// Formats the half-width and the error of a figure in percent.
 pub fn sizes(figure: FigureSummary) -> String {
     format!(
-        "{} (±{})",
+        "±{} ({})",
         short_percent(figure.half_width),
         short_percent(figure.error)
     )
 }
 
-fn misses(misses: &[Miss], style: Style) -> String {
+/// Lists timers with a wrong figure, at most [`MAX_LISTED`].
+fn list_wrong(misses: &[Miss], style: Style) -> String {
     let mut table = table(&["timer", "resolution", "cost", "spread", "Quality %"]);
     table.columns[0].folds = true;
-    let time =
+    let times =
         |pair: [Option<f64>; 2]| format!("{} → {}", numbers::time(pair[0]), numbers::time(pair[1]));
-    let share = |pair: [Option<f64>; 2]| {
+    let fractions = |pair: [Option<f64>; 2]| {
         format!("{} → {}", numbers::share(pair[0]), numbers::share(pair[1]))
     };
-    let percent = |pair: [Option<f64>; 2]| {
+    let percentages = |pair: [Option<f64>; 2]| {
         format!(
             "{} → {}",
             numbers::percent(pair[0]),
@@ -145,13 +156,13 @@ fn misses(misses: &[Miss], style: Style) -> String {
     for miss in misses.iter().take(MAX_LISTED) {
         table.push(vec![
             format!("{}, {}", miss.timer, miss.reference).into(),
-            time(miss.resolution_ns).into(),
-            time(miss.cost_ns).into(),
-            share(miss.spread).into(),
-            percent(miss.quality).into(),
+            times(miss.resolution_ns).into(),
+            times(miss.cost_ns).into(),
+            fractions(miss.spread).into(),
+            percentages(miss.quality).into(),
         ]);
     }
-    let mut text = table.on_terminal(style, &|_| "");
+    let mut text = table.on_terminal(style, &uncoloured);
     if misses.len() > MAX_LISTED {
         text += &format!("… and {} more\n", misses.len() - MAX_LISTED);
     }

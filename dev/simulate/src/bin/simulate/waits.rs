@@ -222,7 +222,7 @@ fn as_table(outcome: &WaitsOutcome, output: &mut dyn Write) -> Result<(), Comman
     ];
     writeln!(output, "{}", counted(steps, &outcome.granularity))?;
     writeln!(output, "{}", counted(policies, &outcome.missed_expirations))?;
-    let mut figures = table(&["figure", "intervals", "covered %", "half-width (±error)"]);
+    let mut figures = table(&["figure", "intervals", "covered %", "±half-width (error)"]);
     for (name, figure) in &outcome.figures {
         let Some(covered) = figure.covered else {
             continue;
