@@ -170,7 +170,7 @@ fn no_interval(case: &WaitCase<'_>) -> Option<Values> {
 /// *Judgement*: CPUs enter shallow idle states in shorter waits too.
 const MIN_IDLE_STATE_NS: u64 = 1_000_000;
 /// The smallest duration of a measurement, in seconds, whose intervals include the variation of
-/// lateness from minute to minute. *Judgement*.
+/// lateness from minute to minute. *Judgement*: three minutes, which can be compared.
 const MIN_RUN_S: f64 = 180.0;
 
 /// Reports that all waits in which CPUs enter idle states were made within a short time, so that

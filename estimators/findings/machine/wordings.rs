@@ -1,5 +1,9 @@
 //! The texts of the findings about a machine: message and advice for each code, severity and
 //! reason.
+//!
+//! The texts are templates, which `fill_template` fills with the values of the finding: `{key}`
+//! becomes the value with that key and its unit, `{key:short}` the same without trailing zeros. A
+//! part in `<…>` is left out if one of its values is unknown.
 
 use crate::findings::{Wording, wording};
 use crate::model::Severity::{Note, Ok, Problem, Unknown};
@@ -7,7 +11,7 @@ use crate::model::Severity::{Note, Ok, Problem, Unknown};
 const SYNCHRONISE: &str = "wait until the clock is synchronised (`chronyc tracking`, `timedatectl timesync-status`), or \
                            measure with monotonic-raw or rdtsc, whose rate is not corrected";
 const WIDEN: &str = "start it with a wider CPU set (taskset, --cpuset-cpus of the container)";
-const NO_SMT: &str = "keep the others idle, or switch simultaneous multithreading off (Linux, as root: `echo off > \
+const NO_SMT: &str = "keep the other CPUs of the core idle, or switch simultaneous multithreading off (Linux, as root: `echo off > \
                       /sys/devices/system/cpu/smt/control`)";
 
 /// The wordings of the findings, in the order of the checks.
@@ -31,7 +35,7 @@ pub(in crate::findings) static MACHINE: &[Wording] = &[
         Problem,
         "no-vdso",
         "the clock source is {current}, but there is no vDSO, so that every read of a kernel clock is a system call",
-        "remove vdso=0 from the kernel's command line; an emulator has no vDSO",
+        "remove vdso=0 from the kernel's command line if it is there; under an emulator, which has no vDSO, measure on the host instead",
     ),
     wording(
         "clock-source",
@@ -79,7 +83,7 @@ pub(in crate::findings) static MACHINE: &[Wording] = &[
         "tsc",
         Problem,
         "varies",
-        "the time stamp counter is not invariant: its rate follows the frequency of the core, or this machine does not say otherwise",
+        "the time stamp counter is not declared invariant: its rate may follow the frequency of the core",
         "use the kernel's clocks; in a virtual machine, let the guest see the invariant counter of the host",
     ),
     wording(
@@ -93,7 +97,7 @@ pub(in crate::findings) static MACHINE: &[Wording] = &[
         "tsc",
         Problem,
         "refused",
-        "the time stamp counter is invariant, but the kernel does not offer it as a clock source: it found it unstable, or the counters of the CPUs disagree",
+        "the time stamp counter is invariant, but the kernel does not offer the counter as a clock source: the kernel found it unstable, or the counters of the CPUs disagree",
         "`dmesg | grep -i tsc` gives the reason; until then, do not compare readings of different CPUs",
     ),
     wording(
@@ -150,7 +154,7 @@ pub(in crate::findings) static MACHINE: &[Wording] = &[
         Unknown,
         "",
         "the frequency governor is not reported by this machine",
-        "compare the effective frequency before and after in the report",
+        "compare the effective frequencies before and after the measurement, which are in the report",
     ),
     wording(
         "governor",
@@ -199,7 +203,7 @@ pub(in crate::findings) static MACHINE: &[Wording] = &[
         "smt",
         Note,
         "",
-        "{threads} CPUs share a core< ({list})>< (by {hypervisor})>: programs on the others use its execution units and caches",
+        "{threads} CPUs share a core< ({list})>< (according to {hypervisor})>: programs on the other CPUs of the core use its execution units and caches",
         NO_SMT,
     ),
     wording(
@@ -213,7 +217,7 @@ pub(in crate::findings) static MACHINE: &[Wording] = &[
         "smt",
         Ok,
         "",
-        "no other CPU shares the core that is measured on< (by {hypervisor})>",
+        "no other CPU shares the core that is measured on< (according to {hypervisor})>",
         "",
     ),
     wording(
@@ -368,7 +372,7 @@ pub(in crate::findings) static MACHINE: &[Wording] = &[
         "hypervisor",
         Note,
         "",
-        "this is a guest of {name}< (its clocks: {clocks})>: the host may take the CPU away at any time, and the machine reports what the host lets it report",
+        "this is a guest of {name}< (clocks of the hypervisor: {clocks})>: the host may take the CPU away at any time, and the machine reports what the host lets it report",
         "measure on bare metal if the results must be valid there",
     ),
     wording("hypervisor", Ok, "", "no hypervisor was detected", ""),
@@ -490,7 +494,7 @@ pub(in crate::findings) static MACHINE: &[Wording] = &[
         Note,
         "",
         "in {lasted} from {date} on: {events}",
-        "`timermeter watch 8h --save` watches again; the file that it appends to has each event with its cause",
+        "`timermeter watch 8h --save` watches again; the log (`watched.jsonl` next to the baselines) has each event with its cause",
     ),
     wording(
         "watched",
