@@ -4,7 +4,8 @@
 mod analyse;
 mod check;
 mod compare;
-pub mod groups;
+/// The command line with its help (`help::command`), which lists the commands in groups.
+pub mod help;
 mod inspect;
 pub mod measure;
 mod output;
@@ -24,7 +25,7 @@ use clap::{Args, FromArgMatches, Parser, Subcommand, ValueEnum};
 pub use analyse::AnalyseArgs;
 pub use check::{CheckArgs, RecipeArgs};
 pub use compare::CompareArgs;
-pub use groups::CompletionsArgs;
+pub use help::CompletionsArgs;
 pub use inspect::InspectArgs;
 pub use measure::{MeasureArgs, MeasureWorkerArgs};
 pub use output::{Output, OutputArgs};
@@ -65,7 +66,7 @@ pub struct Cli {
 pub struct AnswerArgs {
     /// Answer from this report (JSON) instead of measuring (repeatable)
     ///
-    /// The report may be of clocks, of waits, or of both. Only without a command.
+    /// A report may contain clocks, waits, or both. This flag cannot be combined with a command.
     #[arg(long, value_name = "REPORT")]
     pub from: Vec<PathBuf>,
     /// The output format and files.
@@ -86,7 +87,7 @@ impl Cli {
                 command: Some(Command::Agent(args)),
             });
         }
-        let mut command = groups::command();
+        let mut command = help::command();
         let matches = command.try_get_matches_from_mut(std::env::args_os())?;
         Self::from_arg_matches(&matches).map_err(|error| error.format(&mut command))
     }
@@ -172,9 +173,10 @@ pub enum Command {
     Period(PeriodArgs),
     /// Compute a report from a trace that --trace wrote
     Analyse(AnalyseArgs),
-    /// Show timers in detail: figures, verdicts and warnings
+    /// Measure timers, or read a report, and print them in detail
     ///
-    /// Prints the main figures of each timer; with -v all figures, and plots of the observations.
+    /// Prints the main figures, the verdicts and the warnings of each timer; with -v all figures,
+    /// and plots of the observations.
     ///
     /// Exit status 3: done, but a timer given by name could not be characterised.
     #[command(verbatim_doc_comment)]
@@ -195,8 +197,8 @@ pub enum Command {
     Publish(PublishArgs),
     /// Print reports as a table: text, Markdown, CSV, LaTeX, HTML …
     ///
-    /// Also as JSON and Parquet; with `--columns all` all columns of any number of reports, for
-    /// SQL.
+    /// The table can also be JSON or Parquet. With `--columns all` it has all columns, for SQL. It
+    /// may hold any number of reports.
     ///
     /// Exit status 3: done, but some of the reports could not be read.
     #[command(verbatim_doc_comment)]
@@ -243,7 +245,7 @@ pub enum Command {
     /// Examples:
     ///   timermeter check                       what disturbs measurements on this machine
     ///   timermeter check --counter             whether a program may read the raw counter
-    ///   timermeter check --from report.json    the same for the machine of a report
+    ///   timermeter check --from report.json    the findings about the machine of a report
     ///   timermeter check --sources             the available clock sources
     ///   sudo timermeter check --sources --yes  measures each of them
     #[command(verbatim_doc_comment)]
@@ -328,9 +330,9 @@ pub struct ProbeArgs {
     pub run: RunArgs,
     /// Measure the time that a read adds to the code around it in all contexts
     ///
-    /// The further contexts are cold caches and other CPUs that all read the same timer. They take
-    /// 12 ms more per process and timer. --thorough includes all contexts; --quick includes none
-    /// without this flag.
+    /// Without this flag, the four usual contexts are measured; with --quick none, with --thorough
+    /// all. The further contexts are cold caches and other CPUs that all read the same timer. They
+    /// take 12 ms more per process and timer.
     #[arg(long)]
     pub context: bool,
     /// Measure on this CPU

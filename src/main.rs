@@ -7,8 +7,8 @@ use std::thread;
 use timermeter::cli::{Cli, Command};
 use timermeter::commands::{
     CommandError, agent, agent_check, analyse, answer, browser, check, compare, completions,
-    counter, inspect, list, measure, period, pick, platform, print_message, probe, publish, report,
-    set_colour, sources, table, trial, wait, watch,
+    counter, inspect, list, measure, measure_worker, period, pick, platform, print_message, probe,
+    publish, report, set_colour, sources, table, wait, watch,
 };
 use timermeter::hosts::children::{self, guard};
 use timermeter::text::shortened;
@@ -152,8 +152,8 @@ fn prepare(command: &Command) -> Result<(), CommandError> {
         }
     }
     if handles_signals(command) {
-        // `watch` checks for the first signal itself. A second signal has its default action, which
-        // ends the program.
+        // `watch` itself checks whether a signal has arrived (`signals::end_request`); it then ends
+        // with its summary.
         return signals::listen(|_| ()).map_err(|error| {
             CommandError::Failed(format!("cannot listen for interrupts: {error}"))
         });
@@ -207,7 +207,9 @@ fn run(command: &Command) -> Result<bool, CommandError> {
         Command::Pick(args) => pick::run(args, &mut output)?,
         Command::Measure(args) => measure::run(args, &mut output)?,
         Command::Completions(args) => completions::run(args, &mut output).map(|()| true)?,
-        Command::MeasureWorker(args) => trial::serve(&args.request, &mut output).map(|()| true)?,
+        Command::MeasureWorker(args) => {
+            measure_worker::serve(&args.request, &mut output).map(|()| true)?
+        }
         Command::CounterRecipe(args) => counter::run_recipe(args, &mut output).map(|()| true)?,
         Command::Agent(args) => {
             drop(output);

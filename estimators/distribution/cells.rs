@@ -17,7 +17,7 @@ pub const MAX_LEVEL_GAP: f64 = 3.0;
 /// distribution. *Default*: moves no figure.
 const MIN_MAIN_SHARE: f64 = 0.25;
 /// The number of consecutive samples in a block, whose counts show whether samples are independent.
-/// *Judgement*.
+/// *Judgement*: halved or doubled, it changes only the widths of intervals.
 const BLOCK_SAMPLES: usize = 50;
 
 /// Neighbouring levels with samples, delimited by empty levels.
@@ -187,7 +187,8 @@ pub fn interruption_threshold(levels: &[f64]) -> Option<f64> {
     /// interrupted.
     const UNINTERRUPTED_QUANTILE: f64 = 0.98;
     /// The distance from that quantile beyond which samples are interruptions: this multiple of the
-    /// distance between the median and the quantile, plus this number of levels. *Judgement*.
+    /// distance between the median and the quantile, plus this number of levels. *Judgement*:
+    /// halved or doubled, it moves one timer at most.
     const INTERRUPTION_DISTANCE: (f64, f64) = (2.0, 3.0);
     let (middle, high) = (
         quantile(levels, 0.5)?,

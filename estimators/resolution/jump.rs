@@ -37,7 +37,7 @@ impl Jump {
     /// lattice of all intervals, if there is one.
     pub fn from_groups(groups: &[Intervals], zero: i64, found: Option<Lattice>) -> Self {
         /// The least number of intervals in a pool: the intervals with similar amounts of work.
-        /// *Judgement*.
+        /// *Judgement*: halved or doubled, it changes only the widths of intervals.
         const MIN_POOL_INTERVALS: usize = 16;
         /// The least share of zero intervals in a pool, as a fraction, at which the other intervals
         /// of the pool are single steps. *Judgement*.

@@ -343,7 +343,8 @@ fn fit_window(
     const MIN_WINDOW_SHARE: f64 = 0.7;
     /// The least number of intervals for a line. *Default*: moves no figure.
     const MIN_LINE_INTERVALS: f64 = 8.0;
-    /// The least variance of the levels that determines a slope. *Judgement*.
+    /// The least variance of the levels that determines a slope. *Judgement*: halved or doubled, it
+    /// changes only the widths of intervals.
     const MIN_LEVEL_VARIANCE: f64 = 0.05;
     let reach = tolerance(before.step);
     let (mut all, mut on_lattice) = (0.0, 0.0);

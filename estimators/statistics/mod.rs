@@ -229,7 +229,8 @@ pub struct Regimes {
 /// Separates the values of processes into two groups. `None` unless the gap between the groups is
 /// clearly wider than either group.
 pub fn find_regimes(values: &[f64]) -> Option<Regimes> {
-    /// The least ratio of the gap to the wider group. *Judgement*.
+    /// The least ratio of the gap to the wider group. *Judgement*: halved or doubled, it changes
+    /// only the widths of intervals.
     const MIN_GAP_RATIO: f64 = 1.5;
     /// The least width of the gap, relative to the value; smaller gaps are within the usual
     /// variation between processes. *Seen*.

@@ -22,7 +22,8 @@ const MIN_RANGE_STEPS: f64 = 1.8;
 /// *Default*: moves no figure.
 pub const IGNORED_END_SHARE: f64 = 0.05;
 /// The largest accepted probability that uniformly distributed phases have the found concentration
-/// at any of the tested frequencies. *Chance*.
+/// at any of the tested frequencies. *Chance*: a step is found in one of a thousand sets of values
+/// that have none.
 const MAX_CHANCE: f64 = 1e-3;
 /// Multiples of the found step, and divisors of it, whose fit is compared with that of the found
 /// step. *Judgement*.

@@ -25,7 +25,7 @@
 //! The command line gives each command its `--format` and `--output` as `cli::OutputArgs`.
 //! `OutputArgs::prepare` opens the files before the measurement starts, and `commands::emit` writes
 //! the document to these files, then to standard output. Reports and tabulations also implement
-//! [`Render`], so that every command ends with `emit`. `cli::groups` lists the formats of each
+//! [`Render`], so that every command ends with `emit`. `cli::help` lists the formats of each
 //! command.
 
 mod markdown;

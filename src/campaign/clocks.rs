@@ -23,12 +23,12 @@ pub use crate::hosts::host::Host;
 
 pub use crate::campaign::choose::Settings;
 use crate::campaign::choose::choose_reference;
+use crate::campaign::disturbances::Watch;
 use crate::campaign::examination::Session;
 use crate::campaign::reference_rate::RateMeasurement;
 use crate::campaign::slow_clocks::{BackgroundWatcher, SlowTimer, measure_together};
 use crate::campaign::unit_check::Moment;
 use crate::campaign::unless_interrupted;
-use crate::campaign::watch::Watch;
 use crate::model::Interval;
 use crate::parallel;
 use crate::profile::resolution;

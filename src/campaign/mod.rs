@@ -5,6 +5,7 @@ pub mod calibrate;
 mod choose;
 pub mod clocks;
 pub mod counter;
+pub mod disturbances;
 pub mod examination;
 pub mod explore;
 pub mod other_paths;
@@ -13,7 +14,6 @@ pub mod sampling;
 pub mod slow_clocks;
 mod unit_check;
 pub mod waits;
-pub mod watch;
 
 use timers::{Answer, Fault};
 

@@ -20,7 +20,7 @@ use crate::text::numbers::time;
 use crate::trace::Reference;
 
 /// Time between the two sets of samples of the reference.
-/// *Judgement*.
+/// *Judgement*: an error of 20 µs at the ends is then no more than `HARDWARE_TOLERANCE`.
 const PAUSE: Duration = Duration::from_millis(20);
 /// Relative deviation allowed for a clock on separate hardware with a declared unit: the kernel
 /// corrects a clock by 500 ppm at most (adjtimex(2)), so each of two clocks may be off by that.
@@ -31,7 +31,7 @@ const HARDWARE_TOLERANCE: f64 = 1e-3;
 /// (`reference_rate`). *Computed*.
 const ESTIMATED_UNIT_TOLERANCE: f64 = 0.02;
 /// Samples in a set; the one that took the least time is used.
-/// *Judgement*.
+/// *Judgement*: four of them may be interrupted.
 const SAMPLES_PER_SET: usize = 5;
 /// Comparisons that must all fail before the unit counts as wrong, because the machine may pause or
 /// a clock may be set during one.

@@ -1,4 +1,4 @@
-use super::{AgentSpec, Cli, Command, ProbeArgs, groups};
+use super::{AgentSpec, Cli, Command, ProbeArgs, help};
 use crate::model::Hertz;
 use crate::platform::frequency::CyclesFrom;
 use crate::table::Format;
@@ -7,7 +7,7 @@ use clap::{CommandFactory, FromArgMatches};
 
 fn parse(words: &[&str]) -> Result<Command, clap::Error> {
     let words = [&["timermeter"], words].concat();
-    let matches = groups::command().try_get_matches_from(words)?;
+    let matches = help::command().try_get_matches_from(words)?;
     Cli::from_arg_matches(&matches).map(|cli| cli.command.expect("a command"))
 }
 

@@ -24,7 +24,7 @@ const CLOCKS: [&[&str]; 3] = [
 /// The ids of the measured sleep primitives. Timer slack delays the first but not the second.
 const WAITS: [&str; 2] = ["nanosleep", "timerfd"];
 /// Smallest range of the core frequency during the measurement that is reported, as a share.
-/// *Judgement*.
+/// *Judgement*: as `MAX_RELATIVE_RANGE` of `platform/frequency/summary.rs`.
 const MIN_FREQUENCY_CHANGE: f64 = 0.03;
 
 /// Runs the command.

@@ -5,7 +5,7 @@ use std::io::Write;
 use clap_complete::Shell;
 
 use super::CommandError;
-use crate::cli::{CompletionsArgs, groups};
+use crate::cli::{CompletionsArgs, help};
 
 /// Runs the command.
 ///
@@ -21,7 +21,7 @@ pub fn run(args: &CompletionsArgs, output: &mut dyn Write) -> Result<(), Command
 /// The completion script for a shell.
 #[must_use]
 pub fn script(shell: Shell) -> Vec<u8> {
-    let command = groups::command();
+    let command = help::command();
     // Hidden commands are started by the program itself, so they are not completed.
     let visible = command
         .get_subcommands()

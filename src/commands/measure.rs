@@ -11,7 +11,7 @@ use super::hosts::is_available;
 use super::progress::Progress;
 use super::quick_probe::quick_probe;
 use super::run_context::choose_cpu;
-use super::{CommandError, emit, failed, prepare_outputs, print_message, trial};
+use super::{CommandError, emit, failed, measure_worker, prepare_outputs, print_message};
 use crate::cli::{HostArgs, MeasureArgs};
 use crate::document::Document;
 use crate::measure::operations::{self, Entry};
@@ -216,7 +216,7 @@ fn measure_operations(
     let mut measurements = Vec::new();
     for (entry, size) in tasks {
         progress.show_step(&task_name(entry.name, size));
-        let outcome = trial::run(&Request {
+        let outcome = measure_worker::run(&Request {
             clock: clock.clone(),
             operation: entry.name.into(),
             size: size.unwrap_or(0),

@@ -4,7 +4,7 @@
 use timers::os::Counters;
 use timers::os::counters::CounterSource;
 
-use crate::campaign::watch::{Disturbance, counted_disturbance};
+use crate::campaign::disturbances::{Disturbance, counted_disturbance};
 
 /// The counters at the start of a window.
 #[derive(Clone, Debug)]

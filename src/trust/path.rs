@@ -44,10 +44,11 @@ pub struct SyscallVariant<'a> {
 }
 
 /// A read that costs less than this share of an empty system call never left user mode.
-/// *Judgement*.
+/// *Judgement*: a system call costs at least as much as an empty one; the two costs are not
+/// measured at one moment.
 const USER_MODE_SHARE: f64 = 0.7;
 /// A read that costs at least this share of its system call is a system call.
-/// *Judgement*.
+/// *Judgement*: as for `NO_SYSCALL_SHARE`, the two are not timed at one moment.
 const SYSCALL_SHARE: f64 = 0.8;
 /// A read that costs less than this share of its system call is not a system call.
 /// *Judgement*: the two are not timed at one moment, and the core may be slower at one of them.

@@ -27,7 +27,7 @@ use timers::clock_sources;
 const MAX_SLEW: f64 = 500e-6;
 
 /// Largest rate offset, in ppm, of a clock that stood still for most of the time.
-/// *Judgement*.
+/// *Judgement*: the clock stood still for at least nine tenths of the time.
 const MAX_STILL_OFFSET_PPM: f64 = -900_000.0;
 
 /// Uncertainty in ppm above which a rate counts as unknown.

@@ -9,7 +9,7 @@ use simulated::Shared;
 use timers::Answer;
 
 use super::FREQUENCY;
-use timermeter::campaign::watch::MAX_FREQUENCY_CHANGE;
+use timermeter::campaign::disturbances::MAX_FREQUENCY_CHANGE;
 use timermeter::hosts::bench::{CoreState, Gathered, Watcher};
 
 use timermeter::statistics::mean;

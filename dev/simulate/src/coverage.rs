@@ -7,7 +7,7 @@ use super::figure::FigureSummary;
 use super::score::{FIGURES, Summary};
 
 /// The required coverage over all timers.
-/// *Definition*.
+/// *Definition*: the confidence of the intervals.
 pub const REQUIRED_OVERALL: f64 = 0.95;
 /// The required coverage of each kind of timer.
 /// *Definition*: the aim that was set.

@@ -22,13 +22,15 @@ const MIN_BLUR_GAIN: f64 = 4.0;
 /// Smaller decreases of the misfit do not continue a search. *Numerical*: only differences of
 /// several units decide between models.
 const MIN_MISFIT_DECREASE: f64 = 0.02;
-/// The largest number of rounds of the coordinate search. *Numerical*.
+/// The largest number of rounds of the coordinate search. *Numerical*: halved or doubled, it
+/// changes only the widths of intervals.
 const MAX_ROUNDS: usize = 40;
 /// The search ends when all strides are shorter than this, in steps. *Numerical*: less than half of
 /// `MODEL_ERROR_STEPS`.
 const MIN_STRIDE_STEPS: f64 = 2e-3;
 /// The largest standard error of the variance from batches, in squared steps, at which a search
-/// starts from that variance instead of the variance of the samples. *Numerical*.
+/// starts from that variance instead of the variance of the samples. *Numerical*: halved or
+/// doubled, it changes only the widths of intervals.
 const MAX_START_VARIANCE_ERROR: f64 = 0.1;
 /// The least variance of levels, in squared steps, in excess of the variance due to quantisation,
 /// that allows an estimate of the skewness. *Numerical*.

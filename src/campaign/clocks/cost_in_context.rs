@@ -7,9 +7,9 @@ use std::rc::Rc;
 
 use timers::Answer;
 
+use crate::campaign::disturbances::ProcessWatch;
 use crate::campaign::sampling::Plan;
 use crate::campaign::unless_refused;
-use crate::campaign::watch::ProcessWatch;
 use crate::hosts::connection::Connection;
 use crate::hosts::hosted;
 use crate::hosts::protocol::Op;

@@ -7,7 +7,7 @@ use crate::text::numbers::short_time;
 use crate::trace::Reference;
 
 /// Longest plausible wait, in nanoseconds: about a week.
-/// *Judgement*.
+/// *Judgement*: longer than any measurement.
 const LONGEST_NS: f64 = 6e14;
 /// Longest pause of a machine, in nanoseconds. If the machine pauses between reading the CPU clock
 /// and reading the reference, a wait seems to use more CPU time than it took. *Judgement*.
@@ -21,7 +21,7 @@ const MAX_CPU_TIME_RATIO: f64 = 2.0;
 /// *Judgement*.
 const MAX_READING_CPU_NS: f64 = 1e5;
 /// Fewest excessive waits that are rejected, if they are the majority.
-/// *Judgement*.
+/// *Judgement*: a few may be the effect of pauses of the machine.
 const MIN_EXCESSIVE_WAITS: usize = 5;
 /// Largest ratio of missed periods to the number of periods in the elapsed time plus one. It is
 /// above 1 because a timer may round its period, by less than the period itself.

@@ -12,10 +12,11 @@ use std::thread;
 use timers::{CoreFrequency, CoreFrequencyMeter};
 
 /// Number of latest samples that are kept, from which the width of the unshared core is found.
-/// *Judgement*.
+/// *Judgement*: 40 samples of the unshared core are then enough to find its width.
 const MAX_SAMPLES: usize = 400;
 /// Fewest samples before a core can count as shared.
-/// *Judgement*.
+/// *Judgement*: two of 20 samples are beyond their 90 % quantile, so a single extreme sample does
+/// not decide.
 const MIN_SAMPLES: usize = 20;
 /// Share of the width of the unshared core (the 90 % quantile of the latest widths) below which a
 /// core counts as shared. *Seen*: sharing halves the additions per cycle.

@@ -1,4 +1,5 @@
-//! Measures an operation in a fresh process.
+//! `measure-worker`, a hidden command: measures one operation in a fresh process. `measure` calls
+//! [`run`], which starts the process; the process calls [`serve`], which answers the request.
 
 use std::io::Read;
 use std::process::{Command, Stdio};
@@ -9,7 +10,8 @@ use crate::hosts::children;
 use crate::hosts::tool::{RunError, run_to_end};
 use crate::measure::worker::{Outcome, Request, answer};
 
-/// Time allowed beyond the limit for starting the process and finishing the current samples.
+/// Time allowed beyond three times the time limit, for starting the process and finishing the
+/// current samples.
 const GRACE: Duration = Duration::from_secs(10);
 /// Maximum length of an answer, in bytes; the rest of a longer answer is not read.
 const MAX_ANSWER_BYTES: u64 = 64 << 20;
@@ -21,13 +23,15 @@ const MAX_ANSWER_BYTES: u64 = 64 << 20;
 /// When the process cannot be started or its answer cannot be read. Errors of the measurement are
 /// part of the outcome.
 pub fn run(request: &Request) -> Result<Outcome, CommandError> {
-    let failed_outcome = |reason: String| Ok(Outcome::Failed { reason });
-    let failed =
+    let cannot_measure = |reason: String| Ok(Outcome::Failed { reason });
+    let worker_error =
         |why: String| CommandError::Failed(format!("the process that measures failed: {why}"));
-    let text = serde_json::to_string(request).map_err(|error| failed(error.to_string()))?;
-    let (program, args) = children::this_program().map_err(|error| failed(error.to_string()))?;
+    let text = serde_json::to_string(request).map_err(|error| worker_error(error.to_string()))?;
+    let (program, args) =
+        children::this_program().map_err(|error| worker_error(error.to_string()))?;
     let mut command = Command::new(program);
-    // The process exits when its input is closed, so its input is a pipe, which stays open.
+    // The process exits when its input is closed. Its input is therefore a pipe, which `run_to_end`
+    // keeps open until the process has exited.
     command
         .args(args)
         .args(["measure-worker", &text])
@@ -41,13 +45,13 @@ pub fn run(request: &Request) -> Result<Outcome, CommandError> {
     }
     match ended {
         Ok(ended) if ended.status.success() => serde_json::from_slice(&ended.stdout)
-            .map_err(|error| failed(format!("its answer cannot be read: {error}"))),
-        Ok(ended) => failed_outcome(format!("its process ended with {}", ended.status)),
-        Err(RunError::TookTooLong(_)) => failed_outcome(format!(
+            .map_err(|error| worker_error(format!("its answer cannot be read: {error}"))),
+        Ok(ended) => cannot_measure(format!("its process ended with {}", ended.status)),
+        Err(RunError::TookTooLong(_)) => cannot_measure(format!(
             "it was killed, because it ran for much longer than its limit of {} s: allow more time with --limit",
             limit.as_secs()
         )),
-        Err(error) => Err(failed(error.to_string())),
+        Err(error) => Err(worker_error(error.to_string())),
     }
 }
 

@@ -8,11 +8,11 @@ use timers::Answer;
 use timers::os::Counters;
 
 use super::{
-    CoreState, Disturbance, Gathered, MAX_ATTEMPTS, MAX_DROPPED_WINDOWS, MAX_FREQUENCY_CHANGE,
-    MIN_WINDOW_DIVISOR, REPEATS_PER_WINDOW, Snapshot, Watch, Watcher, counted_disturbance,
+    Disturbance, MAX_ATTEMPTS, MAX_DROPPED_WINDOWS, MAX_FREQUENCY_CHANGE, MAX_REQUEST_DIVISOR,
+    REPEATS_PER_REQUEST, Snapshot, Watch, counted_disturbance,
 };
+use crate::hosts::bench::{CoreState, Gathered, Watcher};
 use crate::hosts::connection::Connection;
-
 use crate::statistics::mean;
 use crate::trace::Run;
 
@@ -89,7 +89,7 @@ impl ProcessWatch {
         let (mut frequencies, mut unstable) = (Vec::new(), false);
         let (mut portion, mut attempts) = (repeat, 0);
         self.watch.borrow_mut().allowed_repeats += if self.repeats_bearable {
-            REPEATS_PER_WINDOW
+            REPEATS_PER_REQUEST
         } else {
             0.0
         };
@@ -121,7 +121,7 @@ impl ProcessWatch {
                     } else {
                         portion / 3
                     };
-                    portion = next_portion.max(repeat / MIN_WINDOW_DIVISOR).max(1);
+                    portion = next_portion.max(repeat / MAX_REQUEST_DIVISOR).max(1);
                     continue;
                 }
                 unstable = true;

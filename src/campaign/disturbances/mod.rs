@@ -1,10 +1,10 @@
 //! Detects disturbed windows. A window is the time in which a process answers one question; it is
 //! disturbed if, for example, the process was switched out or its core changed the frequency.
 //!
-//! A host that is this program reads the counters of its thread and samples its core immediately
-//! before and after its measuring loops. For other hosts, the runner (this program, which asks the
-//! hosts) reads the counters of the process and samples the core from outside, before a question
-//! and after its answer. A disturbed window is dropped and repeated, within limits.
+//! A native worker reads the counters of its thread and samples its core immediately before and
+//! after its measuring loops. For other hosts, the runner, which is the process that asks the
+//! hosts, reads the counters of the host's process and samples the core from outside, before a
+//! question and after its answer. A disturbed window is dropped and repeated, within limits.
 
 mod core;
 mod process;
@@ -17,8 +17,6 @@ use std::time::Duration;
 use timers::CoreFrequency;
 use timers::os::Counters;
 use timers::os::counters::CounterSource;
-
-use crate::hosts::bench::{CoreState, Gathered, Watcher};
 
 use self::core::Core;
 pub use self::process::ProcessWatch;
@@ -67,24 +65,27 @@ impl Disturbance {
 /// *Judgement*.
 pub const MAX_FREQUENCY_CHANGE: f64 = 0.015;
 /// Most attempts to measure a window.
-/// *Judgement*.
+/// *Judgement*: if each attempt asks for a third of the values of the one before, the fifth reaches
+/// the shortest window.
 const MAX_ATTEMPTS: u32 = 5;
 /// Number of dropped windows of a process after which its disturbed windows are not repeated any
 /// more.
-/// *Judgement*.
+/// *Judgement*: it limits the time that a process takes if something else runs on its CPU.
 const MAX_DROPPED_WINDOWS: u32 = 40;
-/// The shortest window asks for the requested number of values divided by this number.
-/// *Judgement*.
-const MIN_WINDOW_DIVISOR: u32 = 30;
-/// Repetitions for a bearable cause that each request for values (`ProcessWatch::gather`) allows
-/// the whole campaign. They are limited because a busy neighbour may disturb all windows.
-/// *Judgement*.
-const REPEATS_PER_WINDOW: f64 = 0.7;
-/// Length of one pause while the runner waits for a shared core.
-/// *Judgement*.
+/// Largest divisor of the number of values of a request (`ProcessWatch::gather`): the shortest
+/// window asks for the requested number divided by this one.
+/// *Judgement*: windows that are divided by three reach it at the fifth attempt.
+const MAX_REQUEST_DIVISOR: u32 = 30;
+/// Repetitions for a bearable cause that each request for values (`ProcessWatch::gather`) adds to
+/// those that the whole campaign may make. They are limited because a busy neighbour may disturb
+/// all windows.
+/// *Judgement*: a campaign whose windows all have a bearable disturbance takes 1.7 times as long.
+const REPEATS_PER_REQUEST: f64 = 0.7;
+/// Length of one pause while the runner waits until the core is no longer shared.
+/// *Judgement*: long relative to a sample of the core.
 const PAUSE: Duration = Duration::from_micros(500);
-/// Most pauses before a window.
-/// *Judgement*.
+/// Most pauses before a window; after them the window is measured on the shared core.
+/// *Judgement*: 6 ms in all.
 const MAX_PAUSES: u32 = 12;
 
 /// The state that all process watches of a campaign share.
@@ -152,9 +153,10 @@ impl Watch {
         Some(core_frequency)
     }
 
-    /// Adds a sample that a process on this core took, given as additions per second and parallel
-    /// additions per cycle, and returns it. `None` if the process could not take one, or if this
-    /// process does not sample the core.
+    /// Adds a sample that a process on this core took, and returns it. The sample is given as the
+    /// frequency in hertz, which is the number of dependent additions per second, and the width of
+    /// the core, which is the number of parallel additions per cycle. `None` if the process could
+    /// not take one, or if this process does not sample the core.
     fn add_sample(&mut self, sample: Option<[f64; 2]>) -> Option<CoreFrequency> {
         let is_positive = |value: &f64| value.is_normal() && *value > 0.0;
         let [hertz, width] = sample.filter(|sample| sample.iter().all(is_positive))?;
@@ -175,8 +177,8 @@ impl Watch {
             .is_some_and(|core| core.is_shared(core_frequency))
     }
 
-    /// Samples the core until it is not shared, at most `MAX_PAUSES` times or until the patience is
-    /// used up. Returns the last sample.
+    /// Samples the core until it is not shared, with a pause before each further sample. Stops
+    /// after `MAX_PAUSES` pauses, or when the patience is used up. Returns the last sample.
     fn wait_until_unshared(&mut self) -> Option<CoreFrequency> {
         let mut core_frequency = self.sample_core()?;
         for _ in 0..MAX_PAUSES {
@@ -208,6 +210,8 @@ pub fn counted_disturbance(
 ) -> Option<Disturbance> {
     if after.switches > before.switches + runner_switches {
         Some(Disturbance::ContextSwitch)
+    // If the number of threads changed, a thread started or ended in between; the CPUs of the
+    // threads can then not be compared one by one.
     } else if before.cpus.len() == after.cpus.len() && before.cpus != after.cpus {
         Some(Disturbance::Migration)
     } else if after.major_faults > before.major_faults {
