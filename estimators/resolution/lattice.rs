@@ -62,7 +62,7 @@ impl Lattice {
     /// Determines the step from differences of successive readings, one series per process. The
     /// first reading within a step was not made unique, so distances between such readings are
     /// multiples of the step. `None` if they are rare, or off the lattice.
-    pub fn from_reading_differences(&self, series: &[Vec<i64>]) -> Option<Self> {
+    pub fn refine_by_reading_differences(&self, series: &[Vec<i64>]) -> Option<Self> {
         /// The least number of counted steps. *Default*: moves no figure.
         const MIN_COUNTED_STEPS: f64 = 200.0;
         /// The largest number of steps in an interval; longer intervals are interruptions.

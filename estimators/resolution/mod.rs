@@ -156,7 +156,7 @@ pub fn resolve(
     // one tick too short.
     let lattice = lattice.map(|found| match found.shows_unique_readings(&all) {
         true => found
-            .from_reading_differences(reading_differences)
+            .refine_by_reading_differences(reading_differences)
             .unwrap_or_else(|| found.refit(&intervals_with_random_work(&non_negative))),
         false => found,
     });

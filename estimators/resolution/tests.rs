@@ -100,7 +100,7 @@ fn successive_readings_resolve_unique_steps() {
             error: 0.003 * step,
         };
         let found = estimate
-            .from_reading_differences(&series)
+            .refine_by_reading_differences(&series)
             .expect("there are many steps");
         let off = (found.step - step).abs();
         assert!(
