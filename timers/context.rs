@@ -12,7 +12,7 @@ mod pieces;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 
-use self::pieces::{Lines, Plan};
+use self::pieces::{EqualWords, Plan};
 use crate::affinity::{Pinned, cpus_before_pinning, current_cpu};
 use crate::arch::{keep, opaque, opaque_count, opaque_reference};
 use crate::deadline::kernel_time;
@@ -70,7 +70,7 @@ pub(crate) trait Pieces: Sync {
     fn chains(&self, turns: u64);
     /// Runs the loop of [`Context::Memory`]. The read is between a load and the use of the loaded
     /// value.
-    fn chase(&self, lines: &Lines, turns: u64);
+    fn chase(&self, words: &EqualWords, turns: u64);
     /// Runs the loop of [`Context::Ahead`]. The read is between the outer and the inner chain of
     /// the plan.
     fn run_ahead(&self, plan: &Plan, turns: u64);
@@ -92,9 +92,9 @@ pub(crate) fn time_pairs(
         Context::Latency => time_loops(now, repeat, &|| null.chain(turns), &|| timer.chain(turns)),
         Context::Throughput => throughput(),
         Context::Memory => {
-            let lines = Lines::shared();
-            time_loops(now, repeat, &|| null.chase(lines, turns), &|| {
-                timer.chase(lines, turns)
+            let words = EqualWords::shared();
+            time_loops(now, repeat, &|| null.chase(words, turns), &|| {
+                timer.chase(words, turns)
             })
         }
         Context::Ahead => {
@@ -178,15 +178,15 @@ impl<T: Timer> Pieces for T {
         let _ = [a, b, c, d].map(opaque);
     }
 
-    fn chase(&self, lines: &Lines, turns: u64) {
-        let (mut address, mut left) = (lines.first_address(), opaque_count(turns));
+    fn chase(&self, words: &EqualWords, turns: u64) {
+        let (mut state, mut left) = (words.first_state(), opaque_count(turns));
         while left != 0 {
-            let loaded = lines.load(address);
+            let loaded = words.load(state);
             keep(&opaque_reference(self).read());
-            address = opaque(Lines::next_address(address, loaded));
+            state = opaque(EqualWords::next_state(state, loaded));
             left -= 1;
         }
-        lines.continue_at(address);
+        words.continue_at(state);
     }
 
     fn run_ahead(&self, plan: &Plan, turns: u64) {
@@ -215,10 +215,10 @@ fn time_cold_reads(
 ) -> Vec<[i64; 2]> {
     /// The turns of a pilot run, from whose time the number of turns that take 1 ms is computed.
     const PILOT_TURNS: u64 = 1_000;
-    let (lines, plan) = (Lines::shared(), Plan::shared());
+    let (words, plan) = (EqualWords::shared(), Plan::shared());
     let null: &dyn Pieces = &Null;
     let other_work = |turns: u64| {
-        null.chase(lines, turns);
+        null.chase(words, turns);
         null.run_ahead(plan, turns);
     };
     other_work(PILOT_TURNS);

@@ -3,9 +3,10 @@
 //!
 //! With a random phase, a call of length `x`, in steps of the clock that measures it, is measured
 //! as level `k` with probability max(0, 1 − |x − k|). So the share of each level is the mean of a
-//! triangular function over the distribution, and the moments from batches are means of powers of
-//! the length. All distributions that agree with these means within their errors are the feasible
-//! set of a linear programme. Processes differ only in the mean cost of their calls: each process
+//! triangular function over the distribution. The variance of a call, which `moments.rs` estimates
+//! from batches of calls, is the mean of the squared distance from the mean length. All
+//! distributions that agree with these means within their errors are the feasible set of a linear
+//! programme. Processes differ only in the mean cost of their calls: each process
 //! samples the same distribution with a different position of the mean between two levels.
 
 use std::collections::BTreeSet;
@@ -17,7 +18,7 @@ use crate::statistics::{mean, standard_deviation};
 
 /// The observed calls of one process.
 pub struct ProcessShares<'a> {
-    /// The shares of all levels.
+    /// The levels and how often each was observed.
     pub cells: &'a Cells,
     /// The cluster that contains the median.
     pub main: &'a Cluster,
@@ -25,7 +26,7 @@ pub struct ProcessShares<'a> {
     pub moments: Moments,
 }
 
-/// The possible range of the results.
+/// The ranges of the median and of the share of calls around it.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct FeasibleRange {
     /// The least and the greatest distance from the mean of the main cluster to the median, in
@@ -35,7 +36,8 @@ pub struct FeasibleRange {
     pub share: [f64; 2],
 }
 
-/// The largest number of observed shares in the programme. *Numerical*: limits the run time.
+/// The largest number of observed shares in the programme, unless one group of processes has more.
+/// *Numerical*: limits the run time.
 const MAX_OBSERVED_SHARES: usize = 40;
 /// The largest number of groups of processes with similar positions of the mean between two levels.
 /// *Numerical*: limits the run time.
@@ -52,18 +54,20 @@ const MAX_ERROR_RATIO: f64 = 3.0;
 /// Error of the mean, in steps. *Numerical*: the processes are aligned by their means, so the mean
 /// is almost exactly 0.
 const MEAN_ERROR_STEPS: f64 = 1e-3;
-/// The largest deviation of an observation, in standard errors. *Judgement*: the interval over
-/// processes, which is added, includes sampling error once more; with 1.0, 1.5 and 2.5 simulated
-/// intervals held the truth equally often, and 2.5 made them wider by a tenth.
+/// The least value of the limit of the misfit (the largest deviation of a distribution from an
+/// observation), in standard errors. The larger of this value and the one from `MAX_EXCESS_ERRORS`
+/// is the limit. *Judgement*: the interval over processes, which is added, includes sampling error
+/// once more; with 1.0, 1.5 and 2.5 simulated intervals held the truth equally often, and 2.5 made
+/// them wider by a tenth.
 const MAX_DEVIATION_ERRORS: f64 = 1.5;
-/// The largest deviation of an observation in excess of the largest deviation of the best fit, in
-/// standard errors. *Judgement*: the true distribution deviates more than the best fit, which is
-/// fitted to the observations.
+/// The difference between the misfit of the best fit and the limit of the misfit, in standard
+/// errors, unless `MAX_DEVIATION_ERRORS` is the larger limit. *Judgement*: the true distribution
+/// deviates more than the best fit, which is fitted to the observations.
 const MAX_EXCESS_ERRORS: f64 = 0.75;
 /// The distance between grid points at the mean, in steps; it grows to either side. *Numerical*.
 const MIN_GRID_DISTANCE: f64 = 0.005;
-/// The largest distance between grid points less than 1.5 steps from the mean, in steps.
-/// *Numerical*.
+/// The largest distance between grid points less than 1.5 steps from the mean, in steps; farther
+/// above or below the mean, four times this distance. *Numerical*.
 const MAX_GRID_DISTANCE: f64 = 0.05;
 /// The distance from the mean divided by the distance between grid points, within the limits above.
 /// *Numerical*.
@@ -71,23 +75,24 @@ const GRID_RATIO: f64 = 12.0;
 /// The largest number of possible medians for which the share is computed. *Numerical*.
 const MEDIAN_COUNT: usize = 5;
 
-/// Returns the range of results over all distributions that agree with the processes; `reach` is
-/// the half-width for the share, in steps. `None` without processes.
+/// Returns the ranges of the median and of the share of calls around it, over all distributions
+/// that agree with the processes. `reach` is the distance from the median, in steps, within which
+/// calls count. `None` without processes.
 pub fn bound_over_processes(processes: &[ProcessShares], reach: f64) -> Option<FeasibleRange> {
     let aligned: Vec<AlignedShares> = processes.iter().map(AlignedShares::from_process).collect();
     let mean_over = |value: &dyn Fn(&ProcessShares) -> f64| mean(processes.iter().map(value));
     let share_below_median =
-        mean_over(&|process| (0.5 - process.main.below) / process.main.mass())?;
+        mean_over(&|process| (0.5 - process.main.share_below) / process.main.share())?;
     let range = bound_median_and_share(
         &aligned,
         combine_variances(processes),
         share_below_median,
         reach,
     )?;
-    let mass = mean_over(&|process| process.main.mass())?;
+    let main_share = mean_over(&|process| process.main.share())?;
     let others = mean_over(&|process| other_cluster_share(process, reach))?;
     Some(FeasibleRange {
-        share: range.share.map(|share| share * mass + others),
+        share: range.share.map(|share| share * main_share + others),
         ..range
     })
 }
@@ -111,6 +116,8 @@ pub fn bound_median_and_share(
         .max_by(f64::total_cmp)?;
     let grid = grid_points(first - 1.0, last + 1.0);
     let levels = (last - first) as usize + 1;
+    // Each group adds one observed share per level. The groups divide the range of the position of
+    // the mean between two levels, 0 to 1, into equal parts.
     let groups = (MAX_OBSERVED_SHARES / levels).clamp(1, MAX_PROCESS_GROUPS);
     let mut observed: Vec<ObservedMean> = (0..groups)
         .flat_map(|group| {
@@ -133,28 +140,34 @@ pub fn bound_median_and_share(
         error,
     }));
     let mut programme = LinearProgramme::new(grid.len(), &observed)?;
-    let misfit = (programme.misfit() + MAX_EXCESS_ERRORS).max(MAX_DEVIATION_ERRORS);
-    programme.set_misfit_limit(misfit);
-    let least = least_index_where(grid.len(), |end| {
+    let misfit_limit = (programme.misfit() + MAX_EXCESS_ERRORS).max(MAX_DEVIATION_ERRORS);
+    programme.set_misfit_limit(misfit_limit);
+    let lowest_median = least_index_where(grid.len(), |end| {
         programme.maximum_mean(|at| indicator_up_to(at, end)) >= share_below_median
     });
-    let most = least_index_where(grid.len(), |end| {
+    let highest_median = least_index_where(grid.len(), |end| {
         -programme.maximum_mean(|at| -indicator_up_to(at, end)) >= share_below_median
     })
-    .max(least);
+    .max(lowest_median);
+    // An empty range, which each possible median extends.
     let mut share = [1.0_f64, 0.0];
     let medians: BTreeSet<usize> = (0..MEDIAN_COUNT)
-        .map(|number| least + (most - least) * number / (MEDIAN_COUNT - 1))
+        .map(|number| {
+            lowest_median + (highest_median - lowest_median) * number / (MEDIAN_COUNT - 1)
+        })
         .collect();
     for median in medians {
-        let within =
-            |at: usize| f64::from((grid[at] - grid[median]).abs() <= reach + MAX_GRID_DISTANCE);
-        if within(0) + within(grid.len() - 1) == 2.0 {
+        // The grid resolves costs only to the distance between its points, so calls count up to
+        // this distance beyond the reach.
+        let is_within = |at: usize| (grid[at] - grid[median]).abs() <= reach + MAX_GRID_DISTANCE;
+        // All calls are within reach, so the share is 1 without a search.
+        if is_within(0) && is_within(grid.len() - 1) {
             share[1] = 1.0;
             continue;
         }
+        let within = |at: usize| f64::from(is_within(at));
         let Some(mut programme) =
-            restrict_to_median(&observed, &grid, median, share_below_median, misfit)
+            restrict_to_median(&observed, &grid, median, share_below_median, misfit_limit)
         else {
             continue;
         };
@@ -163,28 +176,31 @@ pub fn bound_median_and_share(
             share[1].max(programme.maximum_mean(within)),
         ];
     }
+    // If no median is possible, the range is still empty and becomes 0 to 0.
     share[0] = share[0].min(share[1]);
     Some(FeasibleRange {
-        above_mean: [grid[least], grid[most]],
+        above_mean: [grid[lowest_median], grid[highest_median]],
         share,
     })
 }
 
 /// Returns the programme of the distributions with the median at grid point `median`. `None` if no
-/// distribution with that median has a misfit of at most `misfit`.
+/// distribution with that median has a misfit of at most `misfit_limit`.
 fn restrict_to_median(
     observed: &[ObservedMean],
     grid: &[f64],
     median: usize,
     share_below_median: f64,
-    misfit: f64,
+    misfit_limit: f64,
 ) -> Option<LinearProgramme> {
+    // The half-width is divided by the misfit limit, so that exactly the shares from `low` to
+    // `high` are admitted.
     let share_up_to = |end: Option<usize>, low: f64, high: f64| ObservedMean {
         function: (0..grid.len())
             .map(|at| end.map_or(0.0, |end| indicator_up_to(at, end)))
             .collect(),
         mean: (low + high) / 2.0,
-        error: (high - low) / 2.0 / misfit,
+        error: (high - low) / 2.0 / misfit_limit,
     };
     let median_limits = [
         share_up_to(Some(median), share_below_median, 1.0),
@@ -192,8 +208,8 @@ fn restrict_to_median(
     ];
     let all: Vec<ObservedMean> = observed.iter().cloned().chain(median_limits).collect();
     let mut programme = LinearProgramme::new(grid.len(), &all)?;
-    (programme.misfit() <= misfit).then(|| {
-        programme.set_misfit_limit(misfit);
+    (programme.misfit() <= misfit_limit).then(|| {
+        programme.set_misfit_limit(misfit_limit);
         programme
     })
 }
@@ -201,13 +217,13 @@ fn restrict_to_median(
 /// The share of calls in the other clusters whose mean is within `reach` steps of the mean of the
 /// main cluster.
 fn other_cluster_share(process: &ProcessShares, reach: f64) -> f64 {
-    let centre = process.main.moments()[0];
+    let centre = process.main.mean();
     let near = process
         .cells
         .others
         .iter()
-        .filter(|other| (other.moments()[0] - centre).abs() <= reach);
-    near.map(Cluster::mass).sum()
+        .filter(|other| (other.mean() - centre).abs() <= reach);
+    near.map(Cluster::share).sum()
 }
 
 /// 1 up to the grid point `end`, 0 above it.
@@ -230,29 +246,31 @@ fn least_index_where(count: usize, mut holds: impl FnMut(usize) -> bool) -> usiz
     low
 }
 
-/// The shares of levels in a process, numbered from the last level below its mean.
+/// The shares of the levels of the main cluster in a process. Levels are numbered from the last
+/// level up to the mean of the cluster.
 #[derive(Clone, Copy, Debug)]
 pub struct AlignedShares<'a> {
     /// The number of the first level.
     pub first: f64,
     /// The share of each level, starting with `first`.
     pub shares: &'a [f64],
-    /// The number of samples.
+    /// The number of samples in the main cluster.
     pub samples: f64,
-    /// The distance from the last level below the mean to the mean, in steps.
+    /// The distance from the last level up to the mean to the mean, in steps.
     pub mean_fraction: f64,
-    /// The overdispersion of counts between blocks, relative to independent samples.
+    /// The overdispersion of counts between blocks of successive calls, relative to independent
+    /// samples.
     pub dispersion: f64,
 }
 
 impl<'a> AlignedShares<'a> {
     fn from_process(process: &ProcessShares<'a>) -> Self {
         let (cells, main) = (process.cells, process.main);
-        let mean = main.moments()[0];
+        let mean = main.mean();
         Self {
             first: main.first - mean.floor(),
             shares: &main.shares,
-            samples: cells.samples() * main.mass(),
+            samples: cells.samples() * main.share(),
             mean_fraction: mean - mean.floor(),
             dispersion: cells.dispersion,
         }
@@ -291,13 +309,14 @@ fn observe_shares(
     let observe = |number: usize| {
         let level = first + number as f64;
         let share = mean_over(&|process| process.share(level));
-        let shown_share = |at: &f64| {
+        // The probability of the level for a call at a grid point, over the processes.
+        let level_probability = |at: &f64| {
             mean_over(&|process| (1.0 - (at + process.mean_fraction - level).abs()).max(0.0))
         };
-        let chance = dispersion * (share * (1.0 - share)).max(1.0 / samples) / samples;
-        let error = chance.sqrt().hypot(SHARE_ERROR);
+        let sampling_variance = dispersion * (share * (1.0 - share)).max(1.0 / samples) / samples;
+        let error = sampling_variance.sqrt().hypot(SHARE_ERROR);
         ObservedMean {
-            function: grid.iter().map(shown_share).collect(),
+            function: grid.iter().map(level_probability).collect(),
             mean: share,
             error,
         }

@@ -29,20 +29,25 @@ pub struct Cluster {
     /// levels hold almost no samples.
     pub shares: Vec<f64>,
     /// The share of all samples below the cluster.
-    pub below: f64,
+    pub share_below: f64,
     /// The share of all samples up to the last level of the cluster.
     pub up_to_last: f64,
 }
 
 impl Cluster {
     /// The share of all samples in the cluster.
-    pub fn mass(&self) -> f64 {
-        self.up_to_last - self.below
+    pub fn share(&self) -> f64 {
+        self.up_to_last - self.share_below
     }
 
     /// The range of costs of the cluster, in steps.
     pub fn window(&self) -> std::ops::RangeInclusive<f64> {
         self.first - 1.0..=self.first + self.shares.len() as f64
+    }
+
+    /// The mean of the levels of the cluster, in steps.
+    pub fn mean(&self) -> f64 {
+        self.moments()[0]
     }
 
     /// Mean, variance and third central moment of the levels of the cluster, in steps, squared
@@ -92,7 +97,7 @@ impl Cells {
         let (mut main, mut others) = (None, Vec::new());
         for cluster in cells.clusters() {
             if cluster.window().contains(&middle) {
-                main = Some(cluster).filter(|main| main.mass() >= MIN_MAIN_SHARE);
+                main = Some(cluster).filter(|main| main.share() >= MIN_MAIN_SHARE);
             } else {
                 others.push(cluster);
             }
@@ -121,16 +126,16 @@ impl Cells {
         }
         let cluster = |(first, last): (f64, f64)| {
             let (first, last) = (first - 1.0, last + 1.0);
-            let (below, up_to_last) = (self.share(first - 1.0), self.share(last));
+            let (share_below, up_to_last) = (self.share(first - 1.0), self.share(last));
             let share = |number: usize| {
                 let level = first + number as f64;
-                (self.share(level) - self.share(level - 1.0)) / (up_to_last - below)
+                (self.share(level) - self.share(level - 1.0)) / (up_to_last - share_below)
             };
             let shares = (0..=(last - first) as usize).map(share).collect();
             Cluster {
                 first,
                 shares,
-                below,
+                share_below,
                 up_to_last,
             }
         };

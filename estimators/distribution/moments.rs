@@ -54,13 +54,12 @@ const MIN_BATCHES: usize = 40;
 /// variance of a call. Slow variation, such as that of the core frequency or of branch prediction,
 /// affects only long batches; so the smallest estimate is used.
 ///
-/// Costs of single calls form clusters. The main cluster contains their median, and its mass is its
-/// share of the calls. If there is no main cluster, the core takes its place: all calls except rare
-/// interruptions.
+/// Costs of single calls form clusters. The main cluster contains their median. If there is no main
+/// cluster, the core takes its place: all calls except rare interruptions.
 pub fn estimate(run: &Run, reference: &Reference) -> Moments {
     let cells = Cells::from_samples(&run.singles.deltas, reference.step);
     let main_share = cells.map_or(1.0, |cells| match &cells.main {
-        Some(main) => main.mass(),
+        Some(main) => main.share(),
         None => cells.core().len() as f64 / cells.samples(),
     });
     let all = [&run.small_batches, &run.medium_batches, &run.batches]
@@ -198,9 +197,9 @@ fn largest_cluster_levels(deltas: &[i64], step: f64) -> Option<Vec<f64>> {
         .main
         .iter()
         .chain(&cells.others)
-        .max_by(|a, b| a.mass().total_cmp(&b.mass()));
+        .max_by(|a, b| a.share().total_cmp(&b.share()));
     let Some(window) = most
-        .filter(|most| most.mass() > MIN_CLUSTER_SHARE)
+        .filter(|most| most.share() > MIN_CLUSTER_SHARE)
         .map(Cluster::window)
     else {
         return Some(without_interruptions(deltas, step));

@@ -72,7 +72,7 @@ pub fn observe(machine: &mut dyn Machine, plan: &CounterPlan) -> CounterEvidence
     let mut rounds = schedule_rounds(&cpus, MAX_HANDOFF_ROUNDS);
     rounds.retain(|round| !round.is_empty());
     for round in &rounds {
-        match machine.handoffs_between(round, plan.handoffs) {
+        match machine.handoffs_fenced(round, plan.handoffs) {
             Ok(lists) => evidence.handoffs.extend(summarise(round, &lists)),
             Err(fault) => {
                 evidence.refusals.push(fault.to_string());
@@ -126,7 +126,7 @@ fn test_order(machine: &mut dyn Machine, cpus: &[u32], readings: u32) -> Result<
         }
         all = all.followed_by(
             machine
-                .order(READINGS_PER_CPU)
+                .count_backward_steps(READINGS_PER_CPU)
                 .map_err(|fault| fault.to_string())?,
         );
     }

@@ -1,5 +1,6 @@
-//! Work for two contexts: a query plan ([`Plan`]) for `Context::Ahead`, and memory that exceeds the
-//! caches of a core ([`Lines`]) for `Context::Memory`.
+//! Work for two contexts. A context is the kind of work around a read of a timer. `Context::Ahead`
+//! runs a query plan ([`Plan`]); `Context::Memory` loads from memory that exceeds the caches of a
+//! core ([`EqualWords`]).
 //!
 //! A plan is a chain of steps, as in an interpreter of database queries or bytecode. A step calls
 //! the next one through a pointer, loads columns of a row, and branches. All calls and branches go
@@ -86,7 +87,8 @@ fn project(step: &Step, row: &TableRow) -> usize {
     next.wrapping_add(sum).wrapping_add(other)
 }
 
-/// Hash join: looks up a key; the first entry always matches.
+/// Hash join: imitates a lookup. The row serves as the hash table, a column as the key; the first
+/// entry always matches.
 #[inline(never)]
 fn join(step: &Step, row: &TableRow) -> usize {
     let next = step.run_next(row);
@@ -100,7 +102,9 @@ fn join(step: &Step, row: &TableRow) -> usize {
 
 /// Two chains of steps and the table on which they run.
 pub(crate) struct Plan {
+    /// The chain that runs before the read of the timer.
     outer: Step,
+    /// The chain that runs after the read.
     inner: Step,
     rows: Vec<TableRow>,
 }
@@ -122,18 +126,21 @@ impl Plan {
         })
     }
 
+    /// Runs the outer chain on a row.
     #[inline(always)]
     pub(super) fn outer(&self, row: usize) -> usize {
         (self.outer.run)(&self.outer, &self.rows[row % ROWS])
     }
 
+    /// Runs the inner chain on a row.
     #[inline(always)]
     pub(super) fn inner(&self, row: usize) -> usize {
         (self.inner.run)(&self.inner, &self.rows[row % ROWS])
     }
 }
 
-/// A chain of all operations in turn, beginning with the operation of number `first`.
+/// A chain of six steps. In the order in which they are called, their operations have the numbers
+/// `first`, `first` − 1, `first` − 2, `first` − 3, `first` − 4 and `first` + 2, modulo 4.
 fn steps_from(first: usize) -> Step {
     let operations: [fn(&Step, &TableRow) -> usize; 4] = [scan, filter, project, join];
     let step = |next: Option<Box<Step>>, number: usize| Step {
@@ -148,49 +155,49 @@ fn steps_from(first: usize) -> Step {
     })
 }
 
-/// The number of bits of an index into the memory of [`Lines`]. The memory has 16 MiB, more than
-/// the caches of one core; a cache that several cores share may hold it.
+/// The number of bits of an index into the memory of [`EqualWords`]. The memory has 16 MiB, more
+/// than the caches of one core; a cache that several cores share may hold it.
 const INDEX_BITS: u32 = if usize::BITS == 64 { 21 } else { 22 };
 
-/// Memory for dependent loads at random addresses. The address of the next load is computed from
-/// the loaded word, so that the core has to wait for it. All words are equal; no random order has
-/// to be prepared, because the address generator makes one.
-pub(crate) struct Lines {
+/// Memory for dependent loads at random addresses. A generator of pseudo-random numbers chooses the
+/// words. Its next state is computed from the loaded word, so that the core has to wait for it. All
+/// words are equal; no random order has to be prepared, because the generator makes one.
+pub(crate) struct EqualWords {
     words: Vec<usize>,
-    /// The address after the last loop. The next loop continues there, because from the same start
-    /// it would find its words in the caches.
-    next_start: AtomicUsize,
+    /// The state of the generator after the last loop. The next loop continues with it, because
+    /// from the same state it would find its words in the caches.
+    next_loop_state: AtomicUsize,
 }
 
-impl Lines {
+impl EqualWords {
     /// The memory, which all measurements of this process share. All pages are written once.
     pub(super) fn shared() -> &'static Self {
-        static LINES: OnceLock<Lines> = OnceLock::new();
-        LINES.get_or_init(|| Self {
+        static WORDS: OnceLock<EqualWords> = OnceLock::new();
+        WORDS.get_or_init(|| Self {
             words: vec![1; 1 << INDEX_BITS],
-            next_start: AtomicUsize::new(3),
+            next_loop_state: AtomicUsize::new(3),
         })
     }
 
-    /// The address at which a loop begins.
-    pub(super) fn first_address(&self) -> usize {
-        self.next_start.load(Ordering::Relaxed)
+    /// The state of the generator at which a loop begins.
+    pub(super) fn first_state(&self) -> usize {
+        self.next_loop_state.load(Ordering::Relaxed)
     }
 
-    /// Stores the address at which the next loop begins.
-    pub(super) fn continue_at(&self, address: usize) {
-        self.next_start.store(address, Ordering::Relaxed);
+    /// Stores the state at which the next loop begins.
+    pub(super) fn continue_at(&self, state: usize) {
+        self.next_loop_state.store(state, Ordering::Relaxed);
     }
 
-    /// Loads the word at an address, whose upper bits are the index.
+    /// Loads the word whose index is the upper bits of the state.
     #[inline(always)]
-    pub(super) fn load(&self, address: usize) -> usize {
-        opaque(self.words[address >> (usize::BITS - INDEX_BITS)])
+    pub(super) fn load(&self, state: usize) -> usize {
+        opaque(self.words[state >> (usize::BITS - INDEX_BITS)])
     }
 
-    /// The address of the next load: a pseudo-random number that depends on the loaded word.
+    /// The state for the next load: a pseudo-random number that depends on the loaded word.
     #[inline(always)]
-    pub(super) fn next_address(address: usize, loaded: usize) -> usize {
-        address.wrapping_mul(MULTIPLIER).wrapping_add(loaded)
+    pub(super) fn next_state(state: usize, loaded: usize) -> usize {
+        state.wrapping_mul(MULTIPLIER).wrapping_add(loaded)
     }
 }

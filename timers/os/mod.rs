@@ -20,7 +20,7 @@
 //! | `signals` | signals that request the end of the program |
 //! | `waits` | sleep primitives and periodic timers |
 //! | `limits` | limits of open files, processes and memory |
-//! | `files` | file operations that the standard library lacks: locks, kinds, permissions |
+//! | `files` | file operations that differ between systems: locks, kinds, permissions |
 
 #[cfg(target_os = "macos")]
 mod apple;

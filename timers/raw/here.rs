@@ -14,8 +14,11 @@ use crate::{Described, Timer, Unavailable, arch, os};
 pub struct ThisMachine {
     counter: Counter<arch::BareInstruction>,
     fenced_counter: Native,
+    /// The usual monotonic clock: CLOCK_MONOTONIC on Linux.
     clock: CommonClock,
     clock_ns: f64,
+    /// The clock that time synchronisation does not adjust, if the system has one:
+    /// CLOCK_MONOTONIC_RAW on Linux.
     untrimmed_clock: UntrimmedClock,
     untrimmed_ns: f64,
 }
@@ -106,11 +109,11 @@ impl Machine for ThisMachine {
         pin_to(cpu).is_ok()
     }
 
-    fn order(&mut self, count: u32) -> Answer<BackwardSteps> {
+    fn count_backward_steps(&mut self, count: u32) -> Answer<BackwardSteps> {
         self.fenced_counter.order(count)
     }
 
-    fn handoffs_between(&mut self, cpus: &[[u32; 2]], count: u32) -> Answer<Vec<Vec<[i64; 2]>>> {
+    fn handoffs_fenced(&mut self, cpus: &[[u32; 2]], count: u32) -> Answer<Vec<Vec<[i64; 2]>>> {
         self.fenced_counter.handoffs_between(cpus, count)
     }
 
@@ -146,7 +149,8 @@ pub struct DeclaredRate {
     pub source: &'static str,
 }
 
-/// The rate declared by processor, hypervisor or firmware; `None` if not declared.
+/// The rate that the hypervisor or the processor declares (by CPUID, on x86), else the rate that
+/// the firmware declares (on ARM and RISC-V). `None` if not declared.
 #[must_use]
 pub fn declared_rate() -> Option<DeclaredRate> {
     arch::declared_rate()

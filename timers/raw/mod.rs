@@ -24,7 +24,8 @@ pub trait Machine {
     /// Reads the kernel's monotonic clock through libc, in nanoseconds.
     fn clock(&mut self) -> u64;
 
-    /// Reads the kernel's clock whose rate no time service trims, in nanoseconds.
+    /// Reads the kernel's clock that time synchronisation does not adjust (CLOCK_MONOTONIC_RAW on
+    /// Linux), in nanoseconds.
     fn untrimmed_clock(&mut self) -> u64;
 
     /// Lets a time span pass while the calling thread does what `during` says.
@@ -47,19 +48,19 @@ pub trait Machine {
     ///
     /// # Errors
     /// As for [`Subject::order`](crate::Subject::order).
-    fn order(&mut self, count: u32) -> Answer<BackwardSteps>;
+    fn count_backward_steps(&mut self, count: u32) -> Answer<BackwardSteps>;
 
     /// As [`Subject::handoffs_between`](crate::Subject::handoffs_between), with a fence before each
     /// reading.
     ///
     /// # Errors
     /// As for [`Subject::handoffs_between`](crate::Subject::handoffs_between).
-    fn handoffs_between(&mut self, cpus: &[[u32; 2]], count: u32) -> Answer<Vec<Vec<[i64; 2]>>>;
+    fn handoffs_fenced(&mut self, cpus: &[[u32; 2]], count: u32) -> Answer<Vec<Vec<[i64; 2]>>>;
 
-    /// As [`handoffs_between`](Self::handoffs_between), without fences.
+    /// As [`handoffs_fenced`](Self::handoffs_fenced), without fences.
     ///
     /// # Errors
-    /// As for [`handoffs_between`](Self::handoffs_between).
+    /// As for [`handoffs_fenced`](Self::handoffs_fenced).
     fn handoffs_unfenced(&mut self, cpus: &[[u32; 2]], count: u32) -> Answer<Vec<Vec<[i64; 2]>>>;
 
     /// Reads the counter, the untrimmed clock and the counter again, `times` times. Returns the

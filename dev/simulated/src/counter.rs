@@ -255,12 +255,12 @@ impl Machine for CounterMachine {
         cpu < self.model.cpus
     }
 
-    fn order(&mut self, count: u32) -> Answer<BackwardSteps> {
+    fn count_backward_steps(&mut self, count: u32) -> Answer<BackwardSteps> {
         let readings: Vec<i64> = (0..count).map(|_| self.counter() as i64).collect();
         Ok(BackwardSteps::from_readings(&readings))
     }
 
-    fn handoffs_between(&mut self, cpus: &[[u32; 2]], count: u32) -> Answer<Vec<Vec<[i64; 2]>>> {
+    fn handoffs_fenced(&mut self, cpus: &[[u32; 2]], count: u32) -> Answer<Vec<Vec<[i64; 2]>>> {
         let mut one = |pair: &[u32; 2], number: u32| {
             let [from, to] = if number.is_multiple_of(2) {
                 *pair
@@ -279,6 +279,6 @@ impl Machine for CounterMachine {
     }
 
     fn handoffs_unfenced(&mut self, cpus: &[[u32; 2]], count: u32) -> Answer<Vec<Vec<[i64; 2]>>> {
-        self.handoffs_between(cpus, count)
+        self.handoffs_fenced(cpus, count)
     }
 }

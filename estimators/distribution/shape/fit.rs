@@ -74,9 +74,9 @@ impl<'a> Data<'a> {
     /// call, in steps. `None` if the samples are too scattered for a model distribution.
     pub fn new(cells: &'a Cells, moments: Moments) -> Option<Self> {
         let cluster = cells.main.as_ref()?;
-        let samples = cells.samples() * cluster.mass();
+        let samples = cells.samples() * cluster.share();
         // Batches include calls outside the main cluster.
-        let moments = if cluster.mass() >= MIN_MAIN_SHARE {
+        let moments = if cluster.share() >= MIN_MAIN_SHARE {
             moments
         } else {
             Moments::UNKNOWN

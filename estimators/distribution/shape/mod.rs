@@ -281,7 +281,7 @@ impl Shape {
     /// The distance of the median from the mean of the main cluster, in ticks; negative if the
     /// median is lower. `None` without a main cluster.
     pub fn median_above_main_mean(&self) -> Option<f64> {
-        Some(self.median() - self.cells.main.as_ref()?.moments()[0] * self.step)
+        Some(self.median() - self.cells.main.as_ref()?.mean() * self.step)
     }
 
     /// The median, in ticks.
@@ -388,11 +388,16 @@ impl Shape {
         let mut modes: Vec<(f64, f64)> = self
             .others
             .iter()
-            .map(|(cluster, model)| (model.mean() * self.step, self.cells.others[*cluster].mass()))
+            .map(|(cluster, model)| {
+                (
+                    model.mean() * self.step,
+                    self.cells.others[*cluster].share(),
+                )
+            })
             .collect();
-        modes.push((component_mean(0), main.mass() * (1.0 - model.weight)));
+        modes.push((component_mean(0), main.share() * (1.0 - model.weight)));
         if model.weight > 0.0 {
-            modes.push((component_mean(1), main.mass() * model.weight));
+            modes.push((component_mean(1), main.share() * model.weight));
         }
         modes.sort_by(|a, b| a.0.total_cmp(&b.0));
         let deviation = (model.normal * model.normal + model.tail * model.tail).sqrt() * self.step;
@@ -428,13 +433,13 @@ impl Shape {
     fn cumulative_in_cluster(&self, model: &Mixture, level: f64) -> Option<f64> {
         let main = self.cells.main.as_ref()?;
         if main.window().contains(&level) {
-            return Some(main.below + main.mass() * model.cumulative(level));
+            return Some(main.share_below + main.share() * model.cumulative(level));
         }
         let (cluster, model) = self
             .others
             .iter()
             .find(|(cluster, _)| self.cells.others[*cluster].window().contains(&level))?;
         let cluster = &self.cells.others[*cluster];
-        Some(cluster.below + cluster.mass() * model.cumulative(level))
+        Some(cluster.share_below + cluster.share() * model.cumulative(level))
     }
 }

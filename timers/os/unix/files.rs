@@ -1,4 +1,4 @@
-//! File operations that the standard library lacks.
+//! File operations that differ between systems or that the standard library lacks.
 
 use std::fs::{File, OpenOptions, Permissions};
 use std::io;
