@@ -12,7 +12,7 @@ pub use evidence::{
 };
 use serde::de::{Deserialize, Deserializer, Error};
 use smallvec::SmallVec;
-pub use stored::{PackedRun, Stored};
+pub use stored::{PackedRun, StoredTrace};
 
 use crate::model::{Context, Family};
 

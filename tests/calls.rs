@@ -7,7 +7,7 @@
 use std::fs;
 use std::time::Duration;
 
-use timermeter::campaign::clocks::{Host, Settings, Subject, run};
+use timermeter::campaign::clocks::{CampaignTimer, Host, Settings, run};
 use timermeter::campaign::sampling::Plan;
 use timermeter::hosts::connection::Connection;
 use timermeter::hosts::process::Command;
@@ -56,7 +56,10 @@ fn campaign_stays_within_plan() {
             .expect("a timer of the host")
             .clone()
     };
-    let mut subjects: Vec<Subject> = TIMERS.iter().map(|id| Subject::new(0, timer(id))).collect();
+    let mut subjects: Vec<CampaignTimer> = TIMERS
+        .iter()
+        .map(|id| CampaignTimer::new(0, timer(id)))
+        .collect();
     let plan = Plan {
         budget_s: 1e6,
         ..Plan::QUICK

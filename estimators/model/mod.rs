@@ -3,7 +3,9 @@
 //! modules of the program.
 //!
 //! The attributes `wire` (part of a report), `recorded` (part of a trace) and `names` (an enum
-//! whose variants have names in documents) are defined in the root of this crate.
+//! whose variants have names in documents) are defined in the root of this crate. `#[apply(wire)]`
+//! derives `Clone`, `Debug`, `PartialEq`, `Serialize` and `Deserialize`, and `JsonSchema` if the
+//! feature `schema` is enabled.
 
 mod cost;
 mod figure;

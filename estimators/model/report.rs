@@ -100,7 +100,7 @@ impl Tool {
 /// How the measurement was made.
 #[apply(wire)]
 pub struct Settings {
-    /// `quick`, `default` or `thorough`.
+    /// The preset of the campaign: `quick`, `default` or `thorough`.
     pub profile: String,
     /// The CPU the workers were pinned to; null when they could not be pinned.
     pub cpu: Option<u32>,
@@ -108,11 +108,11 @@ pub struct Settings {
     pub seed: u64,
     /// The least number of fresh processes for each timer.
     pub processes: u32,
-    /// The requested half-width of the interval of a Quality, in percentage points, without the
-    /// part that more processes do not reduce; null if none was requested.
+    /// The half-width requested of the interval of a Quality, in percentage points; null if none
+    /// was requested. It covers only the part of the interval that shrinks with more processes.
     pub precision_points: Option<f64>,
     /// The largest duration of the run, in seconds.
     pub budget_seconds: Option<f64>,
-    /// The largest total response time of one process of a timer, in seconds.
+    /// The longest time that all answers of one process may take together, in seconds.
     pub timeout_seconds: u64,
 }

@@ -6,9 +6,9 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use super::{Run, Trace};
 
 /// A trace with packed runs. It is serialised like the trace that it contains.
-pub type Stored = Trace<PackedRun>;
+pub type StoredTrace = Trace<PackedRun>;
 
-impl Stored {
+impl StoredTrace {
     /// Adds a run.
     pub fn add(&mut self, run: Run) {
         self.runs.push(PackedRun::from_run(run));
@@ -150,7 +150,7 @@ mod tests {
             let mut stored = trace.with_runs(packed(&trace.runs), packed(&trace.set_aside));
             prop_assert_eq!(&stored.open(), &trace);
             let text = serde_json::to_string(&stored).unwrap();
-            let again: Stored = serde_json::from_str(&text).unwrap();
+            let again: StoredTrace = serde_json::from_str(&text).unwrap();
             prop_assert_eq!(again.open().set_aside.len(), 1);
             stored.add(run.clone());
             prop_assert_eq!(&stored.open().runs[1], &run);

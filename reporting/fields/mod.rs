@@ -15,6 +15,7 @@ mod row;
 mod unit;
 mod waits;
 
+use std::borrow::Cow;
 use std::sync::LazyLock;
 
 use crate::model::{Interval, Report};
@@ -251,6 +252,20 @@ impl Field {
         }
     }
 
+    /// The key in the JSON report, with the key of the object that contains it, for a clock's cost
+    /// and distribution, whose keys in tables differ.
+    fn json_key(&self) -> Cow<'static, str> {
+        match self.key {
+            "cost_amortised_ns" => "amortised_ns".into(),
+            "cost_single_median_ns" => "cost.single_median_ns".into(),
+            "cost_p99_ns" => "cost.p99_ns".into(),
+            key => match key.strip_prefix("distribution_") {
+                Some(name) => format!("distribution.{name}").into(),
+                None => key.into(),
+            },
+        }
+    }
+
     /// Describes why a value is invalid; `None` if it is valid.
     fn describe_invalid(&self, value: FieldValue) -> Option<String> {
         let (figure, range) = match value {
@@ -267,13 +282,14 @@ impl Field {
             .into_iter()
             .chain(ends)
             .find(|(number, range)| !range.contains(*number));
-        let describe =
-            |(number, range): (f64, Range)| format!("{} is {number:?}, outside {range}", self.key);
+        let describe = |(number, range): (f64, Range)| {
+            format!("{} is {number:?}; it has to be {range}", self.json_key())
+        };
         let (low, high) = (figure.low, figure.high);
         let reversed = || {
             format!(
                 "{} ends at {high:?}, below its beginning at {low:?}",
-                self.key
+                self.json_key()
             )
         };
         out_of_range

@@ -212,7 +212,7 @@ impl std::fmt::Display for Range {
         let (min, max) = (bound(self.min), bound(self.max));
         match self.excludes_min {
             true => write!(f, "more than {min}, up to {max}"),
-            false => write!(f, "{min} to {max}"),
+            false => write!(f, "from {min} to {max}"),
         }
     }
 }

@@ -73,8 +73,8 @@ fn parse_checked(text: &str) -> Result<Report, String> {
     };
     let report = match Report::from_json(&clean_strings(text)) {
         Ok(report) if report.schema == SCHEMA => report,
-        // Checks the version first, because parse errors of a document of another version are
-        // misleading.
+        // Checks the version before it reports a parse error, because parse errors of a document
+        // of another version are misleading.
         other => {
             return Err(match (schema_of(text).map_err(broken)?.as_deref(), other) {
                 (None, _) => {
@@ -208,7 +208,7 @@ pub(super) mod tests {
         for (text, words) in [
             (
                 row(r#""resolution_ns":{"value":0}"#),
-                "'a': resolution_ns is 0.0, outside more than 0",
+                "'a': resolution_ns is 0.0; it has to be more than 0",
             ),
             (
                 row(r#""resolution_ns":{"value":1,"low":3,"high":2}"#),
@@ -216,7 +216,7 @@ pub(super) mod tests {
             ),
             (
                 row(r#""cost_ns":{"value":1,"low":1e300}"#),
-                "cost_ns is 1e300, outside 0 to 1e18",
+                "cost_ns is 1e300; it has to be from 0 to 1e18",
             ),
             (row(r#""cost_ns":{"value":-1}"#), "cost_ns is -1.0"),
             (
@@ -233,9 +233,9 @@ pub(super) mod tests {
             ),
             (
                 row(r#""spread":{"value":0.5,"high":1.5}"#),
-                "spread is 1.5, outside 0 to 1",
+                "spread is 1.5; it has to be from 0 to 1",
             ),
-            (row(r#""amortised_ns":-1"#), "cost_amortised_ns is -1.0"),
+            (row(r#""amortised_ns":-1"#), "'a': amortised_ns is -1.0"),
             (row(r#""ns_per_tick":0"#), "ns_per_tick is 0.0"),
             (
                 SMALL.replace(
@@ -256,7 +256,7 @@ pub(super) mod tests {
         assert!(parse(&distribution(r#"{"ns":9,"share":1}"#, "0"), "r.json").is_ok());
         let text = error(&distribution("", "1.5")).to_string();
         assert!(
-            text.contains("distribution_tail_share is 1.5, outside 0 to 1"),
+            text.contains("distribution.tail_share is 1.5; it has to be from 0 to 1"),
             "{text}"
         );
     }

@@ -60,8 +60,10 @@ pub fn calibrate(
         ns_per_work,
         ..Reference::default()
     };
-    if let Some(shortest) = find_long_step(&groups, ns_per_tick)
-        && let Some(step) = find_common_step(subject, &groups, shortest, work_ticks, random)?
+    // If the intervals so far show a long step, as in browsers, the step is the interval of which
+    // all intervals are multiples. Otherwise the step is searched for with work of varied length.
+    if let Some(long_step) = find_long_step(&groups, ns_per_tick)
+        && let Some(step) = find_common_step(subject, &groups, long_step, work_ticks, random)?
     {
         return Ok(calibrated(step, None));
     }
@@ -86,7 +88,8 @@ const MAX_STEP_SEARCHES: u32 = 4;
 /// Step in nanoseconds above which `find_common_step` searches for it instead of `search_step`.
 /// *Computed*: the longest work of `search_step`.
 const LONGEST_ORDINARY_STEP_NS: f64 = 4_000.0;
-/// Number of steps in the interval around the longest work, if steps are long.
+/// Number of steps by which the reference has to advance during the longest work of
+/// `increase_work`, if its steps are long.
 /// *Judgement*: the length of a unit of work is then known to a quarter.
 const STEPS_IN_LONGEST_WORK: i64 = 4;
 /// Number of intervals that must all be whole multiples of the shortest one.
@@ -96,14 +99,14 @@ const MIN_MULTIPLES: usize = 20;
 const MAX_ATTEMPTS: u32 = 6;
 
 /// Returns the step of a reference with long steps, in ticks: the shortest interval, if all
-/// intervals are whole multiples of it. `groups` are the intervals so far, and `shortest` is the
-/// shortest of them. If they are too few, measures further intervals around work of at most about
-/// twice `shortest`. `None` if the intervals are no multiples of the shortest, or are still too
-/// few.
+/// intervals are whole multiples of it. `groups` are the intervals so far, and `long_step` is the
+/// step that they show. If they are too few, measures further intervals around work of at most
+/// about twice `long_step`. `None` if the intervals are no multiples of the shortest, or are still
+/// too few.
 fn find_common_step(
     subject: &mut dyn Subject,
     groups: &[Intervals],
-    shortest: i64,
+    long_step: i64,
     work_ticks: f64,
     random: &mut StdRng,
 ) -> Answer<Option<f64>> {
@@ -121,7 +124,7 @@ fn find_common_step(
         }
         all.extend(nonzero_deltas(&random_intervals(
             subject,
-            2.0 * shortest as f64 / work_ticks,
+            2.0 * long_step as f64 / work_ticks,
             MIN_MULTIPLES as u32 / 2,
             random,
         )?));
@@ -164,7 +167,7 @@ fn find_long_step(groups: &[Intervals], ns_per_tick: f64) -> Option<i64> {
 }
 
 /// Searches once for the step of a reference whose steps are at most `LONGEST_ORDINARY_STEP_NS`
-/// long. Above about a microsecond, it may find only an upper bound.
+/// long. If the step is longer than about a microsecond, it may find only an upper bound.
 fn search_step(
     subject: &mut dyn Subject,
     ns_per_tick: f64,
@@ -185,7 +188,8 @@ fn search_step(
         )?);
     }
     // Reading a reference takes a fixed number of instructions, so its cost is assumed to vary by
-    // no more than one nanosecond.
+    // no more than one nanosecond. No distribution of the cost is known yet, so this bound stands
+    // for each of its three widths.
     let cost_variation = 1.0 / ns_per_tick;
     let context = Context {
         cost_deviation: cost_variation,
@@ -198,8 +202,9 @@ fn search_step(
     Ok(resolve(&all, &[successive_deltas], &context))
 }
 
-/// Measures intervals around increasing work until the reference clearly advances: by at least 20
-/// µs and 64 ticks, and by `STEPS_IN_LONGEST_WORK` steps if steps are long.
+/// Measures intervals around increasing work until the reference clearly advances (by at least 20
+/// µs and 64 ticks, and by `STEPS_IN_LONGEST_WORK` steps if steps are long), or the work is too
+/// long.
 fn increase_work(subject: &mut dyn Subject, ns_per_tick: f64) -> Answer<Vec<Intervals>> {
     let min_advance = (20_000.0 / ns_per_tick).max(64.0) as i64;
     let mut groups = vec![Intervals {
@@ -209,7 +214,13 @@ fn increase_work(subject: &mut dyn Subject, ns_per_tick: f64) -> Answer<Vec<Inte
     let mut work = 64_u64;
     loop {
         let long = find_long_step(&groups, ns_per_tick);
-        let deltas = measure_deltas(subject, &[work], if long.is_some() { 3 } else { 9 })?;
+        // Several long steps need longer work. To save time, fewer intervals are then measured, and
+        // the work grows more slowly, so that it exceeds the required number of steps by less.
+        let (repeat, max_work, growth) = match long {
+            Some(_) => (3, 1 << 34, 2),
+            None => (9, 1 << 28, 4),
+        };
+        let deltas = measure_deltas(subject, &[work], repeat)?;
         let mut ordered = deltas.clone();
         ordered.sort_unstable();
         groups.push(Intervals {
@@ -217,11 +228,10 @@ fn increase_work(subject: &mut dyn Subject, ns_per_tick: f64) -> Answer<Vec<Inte
             deltas: deltas.into(),
         });
         let advance = long.map_or(0, |step| step.saturating_mul(STEPS_IN_LONGEST_WORK));
-        let max_work = if long.is_some() { 1 << 34 } else { 1 << 28 };
         if ordered[ordered.len() / 2] >= min_advance.max(advance) || work >= max_work {
             return Ok(groups);
         }
-        work *= if long.is_some() { 2 } else { 4 };
+        work *= growth;
     }
 }
 

@@ -34,13 +34,13 @@ use crate::parallel;
 use crate::profile::resolution;
 use crate::resolution::Resolution;
 use crate::statistics::median_with_percentiles;
-use crate::trace::{Reference, Stored};
+use crate::trace::{Reference, StoredTrace};
 
 pub use cost_in_context::context_questions;
 use examiner::{Group, Series};
 use narrowing::Narrowing;
 pub use narrowing::is_worth_continuing;
-pub use subject::Subject;
+pub use subject::CampaignTimer;
 
 /// Share of the time of a run that is reserved for the evidence for verdicts and for the analysis.
 /// *Seen*: 5 to 6 s of a run next to a busy program.
@@ -62,7 +62,7 @@ const DECLARED_SLOW_NS: f64 = 1e6;
 /// Only [`Fault::Interrupted`]: the failure of a timer is recorded in its outcome.
 pub fn run(
     hosts: &[Host],
-    subjects: &mut [Subject],
+    subjects: &mut [CampaignTimer],
     settings: &Settings,
     progress: &dyn Fn(&str),
 ) -> Result<Option<Interval>, Fault> {
@@ -88,7 +88,7 @@ pub fn run(
 /// A running campaign: its subjects, settings and parallel activities.
 struct Campaign<'a> {
     hosts: &'a [Host],
-    subjects: &'a mut [Subject],
+    subjects: &'a mut [CampaignTimer],
     settings: &'a Settings,
     progress: &'a dyn Fn(&str),
     random: StdRng,
@@ -115,7 +115,7 @@ struct Campaign<'a> {
 impl<'a> Campaign<'a> {
     fn new(
         hosts: &'a [Host],
-        subjects: &'a mut [Subject],
+        subjects: &'a mut [CampaignTimer],
         settings: &'a Settings,
         progress: &'a dyn Fn(&str),
     ) -> Self {
@@ -162,9 +162,9 @@ impl<'a> Campaign<'a> {
             let found =
                 unless_interrupted(choose_reference(host, self.settings, &mut self.random))?;
             let outcome = found.map_err(|fault| fault.to_string());
-            let outcome = outcome.map(|reference| Stored {
+            let outcome = outcome.map(|reference| StoredTrace {
                 reference,
-                ..Stored::default()
+                ..StoredTrace::default()
             });
             let hosted = (self.subjects.iter_mut()).filter(|subject| subject.host == index);
             hosted.for_each(|subject| subject.outcome = outcome.clone());
@@ -352,8 +352,9 @@ impl<'a> Campaign<'a> {
                 self.subjects[index].add_slow_result(result)?;
             }
         }
-        let is_resolved =
-            |stored: &Stored| matches!(resolution(&stored.open()), Resolution::Resolved { .. });
+        let is_resolved = |stored: &StoredTrace| {
+            matches!(resolution(&stored.open()), Resolution::Resolved { .. })
+        };
         let (indices, unresolved): (Vec<usize>, Vec<SlowTimer>) = (slow.iter())
             .filter(|&&index| !self.subjects[index].outcome.as_ref().is_ok_and(is_resolved))
             .filter_map(|&index| Some((index, self.slow_timer(index)?)))

@@ -25,8 +25,8 @@ pub struct Plan {
     pub without_brief: u32,
     /// Largest number of processes for a timer whose interval is still too wide.
     pub max_processes: u32,
-    /// Target for half the width of the interval of the Quality of a timer, relative to that
-    /// Quality.
+    /// Target for half the width of the interval of the Quality of a timer, as a share: 0.005 is
+    /// half a percentage point.
     pub precision: f64,
     /// Whether timers get further processes even if `max_processes` of them would not reach the
     /// target precision.

@@ -8,7 +8,7 @@ use super::hosts::{HostName, MissingTimer, Selection, gather};
 use super::progress::Progress;
 use super::run_context::{RunContext, choose_cpu};
 use super::{CommandError, print_message};
-use crate::campaign::clocks::{self, Host, Settings, Subject};
+use crate::campaign::clocks::{self, CampaignTimer, Host, Settings};
 use crate::campaign::other_paths::compare_paths;
 use crate::campaign::sampling::Plan;
 use crate::cli::ProbeArgs;
@@ -62,8 +62,8 @@ pub(super) fn record(args: &ProbeArgs) -> Result<(Recording, bool), CommandError
         .for_each(|line| print_message(line));
     let context = RunContext::begin(cpu, &args.run)?;
     let subjects = selection.usable.drain(..);
-    let mut subjects: Vec<Subject> = subjects
-        .map(|(host, timer)| Subject::new(host, timer))
+    let mut subjects: Vec<CampaignTimer> = subjects
+        .map(|(host, timer)| CampaignTimer::new(host, timer))
         .collect();
     let during = measure(&selection.hosts, &mut subjects, &settings, args.run.quiet)?;
     read_side_by_side(&selection.names, &mut subjects, &settings.plan);
@@ -127,7 +127,7 @@ fn describe_settings(settings: &Settings, hosts: &[Host]) -> model::Settings {
 /// unknown.
 fn measure(
     hosts: &[Host],
-    subjects: &mut [Subject],
+    subjects: &mut [CampaignTimer],
     settings: &Settings,
     quiet: bool,
 ) -> Result<Option<Interval>, CommandError> {
@@ -147,9 +147,9 @@ fn measure(
 
 /// Reads the native clocks that can be read in several ways (for example with and without the vDSO)
 /// next to each other, and adds the comparisons to their evidence.
-fn read_side_by_side(names: &[HostName], subjects: &mut [Subject], plan: &Plan) {
+fn read_side_by_side(names: &[HostName], subjects: &mut [CampaignTimer], plan: &Plan) {
     let is_native =
-        |subject: &Subject| names[subject.host].prefix.is_none() && subject.outcome.is_ok();
+        |subject: &CampaignTimer| names[subject.host].prefix.is_none() && subject.outcome.is_ok();
     let ids: Vec<String> = subjects
         .iter()
         .filter(|subject| is_native(subject))
@@ -167,8 +167,8 @@ fn read_side_by_side(names: &[HostName], subjects: &mut [Subject], plan: &Plan) 
 }
 
 /// The observations of the timers, with their ids in reports.
-fn take_observations(names: &[HostName], subjects: Vec<Subject>) -> Vec<Observation> {
-    let observed = |subject: Subject| Observation {
+fn take_observations(names: &[HostName], subjects: Vec<CampaignTimer>) -> Vec<Observation> {
+    let observed = |subject: CampaignTimer| Observation {
         timer: names[subject.host].timer(subject.timer),
         outcome: subject.outcome,
     };

@@ -85,7 +85,7 @@ impl Root {
     }
 
     /// Reads a file of one line that may be empty, such as the list of isolated CPUs. `None` if the
-    /// file has no line.
+    /// file is unreadable, too long, or has no complete line, which ends in a newline.
     pub(super) fn read_line(&self, path: &str) -> Option<String> {
         let text =
             String::from_utf8_lossy(&self.read_bytes(path, MAX_SMALL_FILE_BYTES + 1)?).into_owned();
@@ -114,7 +114,7 @@ fn is_unprintable(c: char) -> bool {
     c.is_control() || c == char::REPLACEMENT_CHARACTER
 }
 
-/// Parses a list of CPUs such as `0-3,5` to ranges; `None` if the text is not a list.
+/// Parses a list of CPUs such as `0-3,5` to ranges; `None` if the text is empty or not a list.
 #[must_use]
 pub fn parse_cpu_ranges(list: &str) -> Option<Vec<RangeInclusive<u32>>> {
     list.trim()
@@ -148,8 +148,8 @@ pub fn cpu_count(list: &str) -> Option<u32> {
     }
 }
 
-/// The numbers of the CPUs in a list such as `0-3,5`; `None` if the text is not a list, or if there
-/// are more CPUs than any machine has.
+/// The numbers of the CPUs in a list such as `0-3,5`; `None` if the text is empty or not a list, or
+/// if there are more CPUs than any machine has.
 #[must_use]
 pub fn parse_cpus(list: &str) -> Option<Vec<u32>> {
     /// Maximum number of CPUs, several times the largest `CONFIG_NR_CPUS`.
@@ -210,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn empty_line_differs_from_file() {
+    fn reads_complete_lines_only() {
         let folder = tempfile::tempdir().expect("a folder");
         let root = Root::at(folder.path());
         for (text, line) in [

@@ -18,7 +18,7 @@ use crate::platform::frequency::{CyclesFrom, KnownFrequencies, NominalUnknown, s
 use crate::profile::{Profile, profile};
 use crate::scoring::scatter;
 use crate::text::by_text;
-use crate::trace::{PeriodTrace, Stored, WaitTrace};
+use crate::trace::{PeriodTrace, StoredTrace, WaitTrace};
 use crate::trust::{self, Case, ReadPathBaselines, SyscallVariant};
 
 use row::{add_verdicts, fill_row, warn_if_imprecise};
@@ -75,7 +75,7 @@ pub struct Observation {
     #[serde(flatten)]
     pub timer: Timer,
     /// The observations, or the reason why the timer failed.
-    pub outcome: Result<Stored, String>,
+    pub outcome: Result<StoredTrace, String>,
 }
 
 impl Recording {

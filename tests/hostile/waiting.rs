@@ -106,7 +106,7 @@ fn rejects_impossible_figures_with_place() {
         (
             "/waits/0/figures/lateness/0/early",
             json!(1.5),
-            "1 ms (slack 1 ns)': early is 1.5, outside 0 to 1",
+            "1 ms (slack 1 ns)': early is 1.5; it has to be from 0 to 1",
         ),
         (
             "/waits/0/figures/lateness/0/spread",
@@ -151,7 +151,7 @@ fn rejects_impossible_figures_with_place() {
         (
             "/waits/0/figures/steps/0/rounding",
             json!({"step": known(0.0, 0.0, 0.0)}),
-            "rounding_ns is 0.0, outside more than 0",
+            "rounding_ns is 0.0; it has to be more than 0",
         ),
         (
             "/waits/0/figures/steps/0/grid",

@@ -14,7 +14,7 @@ use crate::Outcome;
 /// file modes.
 const PROGRAM: &str = "timermeter";
 
-/// Packs a folder with its name as a compressed archive.
+/// Packs a folder as a compressed archive, in which all paths begin with the name of the folder.
 pub fn pack(folder: &Path, to: &Path) -> Outcome<PathBuf> {
     fs::write(
         to,
@@ -57,6 +57,7 @@ fn append(archive: &mut Builder<Vec<u8>>, folder: &Path, name: &Path) -> Outcome
             append(archive, &path, &name.join(file_name))?;
             continue;
         }
+        // The completion file for Bash has the name of the program, but is not executable.
         let mode = if file_name == PROGRAM && !name.ends_with("completions") {
             0o755
         } else {

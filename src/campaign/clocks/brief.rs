@@ -10,7 +10,7 @@ use timers::{Answer, Fault};
 use super::cost_in_context::measure_contexts;
 use super::examiner::Series;
 use super::own_process::compare_in_process;
-use super::{Campaign, Subject};
+use super::{Campaign, CampaignTimer};
 use crate::campaign::disturbances::ProcessWatch;
 use crate::campaign::explore::{Shortcuts, search_step};
 use crate::campaign::unless_interrupted;
@@ -101,7 +101,7 @@ impl Campaign<'_> {
     ) -> Answer<()> {
         let subject = &mut self.subjects[index];
         let (plan, slow) = (&self.settings.plan, subject.is_found_slow());
-        let Subject { timer, outcome, .. } = subject;
+        let CampaignTimer { timer, outcome, .. } = subject;
         let Ok(stored) = outcome else { return Ok(()) };
         let (id, reference) = (&*timer.id, &stored.reference);
         let mut window = ProcessWatch::marking(&self.watch, connection);

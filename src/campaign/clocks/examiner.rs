@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use timers::{Answer, Fault};
 
-use super::{Campaign, Subject};
+use super::{Campaign, CampaignTimer};
 use crate::campaign::examination::{Examined, Session};
 use crate::campaign::unit_check::Moment;
 use crate::campaign::unless_interrupted;
@@ -98,7 +98,7 @@ impl Campaign<'_> {
                 let mut examined = Vec::new();
                 for (index, subject) in subjects.iter_mut().enumerate() {
                     let [cost_ns, step_ns] = estimate_cost_and_step(subject);
-                    let Subject { timer, outcome, .. } = subject;
+                    let CampaignTimer { timer, outcome, .. } = subject;
                     let Some(trace) = outcome.as_mut().ok().filter(|_| members.contains(&index))
                     else {
                         continue;
@@ -135,7 +135,7 @@ impl Campaign<'_> {
         group: Group,
         members: &[usize],
         question: &str,
-        ask: impl FnOnce(&mut Session, &mut [Subject]) -> Answer<T>,
+        ask: impl FnOnce(&mut Session, &mut [CampaignTimer]) -> Answer<T>,
     ) -> Result<Option<T>, Fault> {
         let session = match self.sessions.remove(&group) {
             Some(session) => Ok(session),
@@ -201,7 +201,7 @@ impl Campaign<'_> {
 
 /// Estimates the lowest cost of a read in any process, and the step if the timer is slow (otherwise
 /// 0), both in nanoseconds.
-fn estimate_cost_and_step(subject: &Subject) -> [f64; 2] {
+fn estimate_cost_and_step(subject: &CampaignTimer) -> [f64; 2] {
     let Ok(stored) = &subject.outcome else {
         return [ASSUMED_COST_NS, 0.0];
     };

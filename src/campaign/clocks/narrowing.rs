@@ -3,11 +3,11 @@
 
 use std::time::Duration;
 
-use super::subject::Subject;
+use super::subject::CampaignTimer;
 use crate::campaign::sampling::Plan;
 use crate::parallel;
 use crate::scoring::RunningScore;
-use crate::trace::{Stored, Trace};
+use crate::trace::{StoredTrace, Trace};
 
 /// Core frequency that is assumed if it was not observed, in hertz. It affects only the Quality in
 /// cycles.
@@ -19,11 +19,12 @@ struct TimerScore {
     runs: usize,
 }
 
-/// Returns whether a timer should get more processes. `scatter` is the relative uncertainty of its
-/// Quality after `runs` processes, and `affordable` the number of further processes that the
-/// remaining time allows. The uncertainty has to exceed the target of the plan. Unless the plan
-/// insists, the processes that are still allowed also have to be enough to reach the target; the
-/// uncertainty falls with the square root of their number.
+/// Returns whether a timer should get more processes. `scatter` is half the width of the interval
+/// of its Quality after `runs` processes, without the part that more processes do not reduce, and
+/// `affordable` is the number of further processes that the remaining time allows. `scatter` has to
+/// exceed the target of the plan. Unless the plan insists, the processes that are still allowed
+/// also have to be enough to reach the target; `scatter` falls with the square root of their
+/// number.
 #[must_use]
 pub fn is_worth_continuing(scatter: f64, runs: usize, affordable: f64, plan: &Plan) -> bool {
     let ratio = scatter / plan.precision;
@@ -43,9 +44,9 @@ pub(super) struct Narrowing {
 
 impl Narrowing {
     /// Starts from the observations so far. `hertz` is the frequency of the core, if known.
-    pub(super) fn new(subjects: &[Subject], hertz: Option<f64>) -> Self {
+    pub(super) fn new(subjects: &[CampaignTimer], hertz: Option<f64>) -> Self {
         let hertz = hertz.unwrap_or(ASSUMED_HERTZ);
-        let observed: Vec<Option<(&Stored, Option<f64>)>> = (subjects.iter())
+        let observed: Vec<Option<(&StoredTrace, Option<f64>)>> = (subjects.iter())
             .map(|subject| Some((subject.outcome.as_ref().ok()?, ns_per_tick(subject))))
             .collect();
         // No timer is being measured now, so all CPUs may be used.
@@ -74,7 +75,7 @@ impl Narrowing {
     }
 
     /// Adds the observations of the latest process to the Quality of the timers with these indices.
-    pub(super) fn update(&mut self, subjects: &[Subject], indices: &[usize]) {
+    pub(super) fn update(&mut self, subjects: &[CampaignTimer], indices: &[usize]) {
         for &index in indices {
             let subject = &subjects[index];
             if let (Some(known), Ok(stored)) = (&mut self.known[index], &subject.outcome)
@@ -98,7 +99,7 @@ impl Narrowing {
 
     /// Returns the indices of the timers that should get further processes, the one with the widest
     /// interval first.
-    pub(super) fn select_wide(&self, subjects: &[Subject], plan: &Plan) -> Vec<usize> {
+    pub(super) fn select_wide(&self, subjects: &[CampaignTimer], plan: &Plan) -> Vec<usize> {
         let mut wide: Vec<(usize, f64)> = Vec::new();
         for (index, (known, subject)) in self.known.iter().zip(subjects).enumerate() {
             let (Some(known), Ok(stored)) = (known, &subject.outcome) else {
@@ -120,7 +121,7 @@ impl Narrowing {
 }
 
 /// Returns the nanoseconds per tick of a timer that its processes agree on.
-fn ns_per_tick(subject: &Subject) -> Option<f64> {
+fn ns_per_tick(subject: &CampaignTimer) -> Option<f64> {
     subject.agreed_tick().map(|(ns, _)| ns)
 }
 

@@ -9,7 +9,7 @@ use timers::{Answer, Fault};
 
 use super::cost_in_context::measure_contexts;
 use super::examiner::Series;
-use super::{Campaign, Subject};
+use super::{Campaign, CampaignTimer};
 use crate::campaign::disturbances::ProcessWatch;
 use crate::campaign::explore::{Exploration, Shortcuts, explore};
 use crate::campaign::{unless_interrupted, unless_refused};
@@ -52,7 +52,7 @@ impl Campaign<'_> {
         let mut random = StdRng::seed_from_u64(seed);
         let connection = connect(host, &[&subject.timer.id], settings.cpu, settings.timeout)?;
         let first_comparison = compare_in_process(host, &connection, subject)?;
-        let Subject { timer, outcome, .. } = &mut *subject;
+        let CampaignTimer { timer, outcome, .. } = &mut *subject;
         let Ok(stored) = outcome else { return Ok(()) };
         let (id, reference) = (&*timer.id, &stored.reference);
         let mut bench = bench(&connection, timer, &reference.id);
@@ -106,7 +106,7 @@ impl Campaign<'_> {
 pub(super) fn compare_in_process(
     host: &Host,
     connection: &Rc<RefCell<Connection>>,
-    subject: &Subject,
+    subject: &CampaignTimer,
 ) -> Answer<Option<[i64; 3]>> {
     let timer = &subject.timer;
     let may_count_wall = matches!(timer.properties.counts, None | Some(Counted::Wall));

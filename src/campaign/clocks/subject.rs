@@ -7,19 +7,20 @@ use crate::hosts::protocol::HostedTimer;
 use crate::campaign::slow_clocks::SlowResult;
 use crate::campaign::unless_interrupted;
 use crate::rate::{self, Rate};
-use crate::trace::Stored;
+use crate::trace::StoredTrace;
 
 /// A timer of the campaign and its outcome.
-pub struct Subject {
+pub struct CampaignTimer {
     /// Index of the host of the timer.
     pub host: usize,
     /// The timer.
     pub timer: HostedTimer,
     /// The observations, or the reason why the timer failed.
-    pub outcome: Result<Stored, String>,
+    pub outcome: Result<StoredTrace, String>,
     /// Number of processes that measured only this timer.
     pub(super) own_processes: u32,
-    /// Number of undisturbed processes that searched for the step of the timer.
+    /// Number of undisturbed processes, of its own or brief, that searched for the step of the
+    /// timer.
     pub(super) searches: u32,
     /// Number of these processes that found the steps too long to search for.
     pub(super) slow_searches: u32,
@@ -31,14 +32,14 @@ pub struct Subject {
     pub(super) disturbed_ticks_ns: Vec<f64>,
 }
 
-impl Subject {
-    /// Creates a subject for a timer that has not been measured.
+impl CampaignTimer {
+    /// Adds a timer to the campaign, before it is measured.
     #[must_use]
     pub fn new(host: usize, timer: HostedTimer) -> Self {
         Self {
             host,
             timer,
-            outcome: Ok(Stored::default()),
+            outcome: Ok(StoredTrace::default()),
             own_processes: 0,
             searches: 0,
             slow_searches: 0,
@@ -48,13 +49,14 @@ impl Subject {
         }
     }
 
-    /// Returns whether most processes found the steps of the timer too long.
+    /// Returns whether most undisturbed searches found the steps of the timer too long to search
+    /// for. Such a timer is watched as a slow timer. False if the timer failed.
     pub(super) fn is_slow(&self) -> bool {
         self.outcome.is_ok() && 2 * self.slow_searches > self.searches
     }
 
-    /// Returns whether all processes so far found the steps of the timer too long. Further
-    /// processes need not search, because they would give up at the same length of work.
+    /// Returns whether every undisturbed search so far, of at least one, found the steps too long.
+    /// Further processes need not search, because they would give up at the same length of work.
     pub(super) fn is_found_slow(&self) -> bool {
         self.slow_searches > 0 && self.slow_searches == self.searches
     }
@@ -67,9 +69,11 @@ impl Subject {
         self.slow_searches += u32::from(slow);
     }
 
-    /// Scales all times of the timer to the final rate of the reference.
+    /// Gives the reference its final rate, and scales the times that were computed from its earlier
+    /// rate: the time of a unit of work and, unless the timer declares its tick, the length of a
+    /// tick that each process found.
     pub(super) fn rescale(&mut self, rate: Rate) {
-        let Ok(Stored { reference, .. }) = &mut self.outcome else {
+        let Ok(StoredTrace { reference, .. }) = &mut self.outcome else {
             return;
         };
         let factor = rate.ns_per_tick / reference.ns_per_tick;
@@ -92,22 +96,25 @@ impl Subject {
     }
 
     /// Stores the length of a tick that the processes agree on, and the frequency of the core in
-    /// hertz. If too few processes were undisturbed, uses the disturbed ones and marks the results;
-    /// if these cannot be used, the outcome becomes an error.
+    /// hertz. If too few processes were undisturbed, uses the disturbed ones too and marks the
+    /// results; if no disturbed run was kept, the outcome becomes an error.
     pub(super) fn store_agreed_results(&mut self, core_hz: Option<f64>) {
         let Ok(stored) = &mut self.outcome else {
             return;
         };
-        // Only processes that measured this timer alone are counted. Brief processes are disturbed
-        // more easily because all their questions share one window.
+        // Disturbed brief processes are not counted. A brief process measures many timers, and all
+        // its questions about one timer share a window: a stretch of time that is dropped as a
+        // whole if it is disturbed. A process of its own repeats a disturbed window.
         if 3 * self.searches < self.own_processes {
-            // Results from a core that is always shared are still useful if they are marked.
+            // Results from a core that is always shared are still useful if they are marked. A
+            // disturbed run is counted as discarded; it is set aside (kept, but unused) until here.
             if !stored.use_set_aside_runs() {
                 let disturbed = self.own_processes - self.searches;
                 let reason = describe_interference(stored, disturbed, self.own_processes);
                 self.outcome = Err(reason);
                 return;
             }
+            // From here on, the disturbed processes of its own count as searches too.
             self.searches = self.own_processes;
             self.slow_searches += std::mem::take(&mut self.disturbed_slow_searches);
             self.ticks_ns.append(&mut self.disturbed_ticks_ns);
@@ -150,7 +157,7 @@ impl Subject {
 
 /// Returns the reason why a timer failed: `disturbed` of the `processes` that measured only this
 /// timer were disturbed.
-fn describe_interference(stored: &Stored, disturbed: u32, processes: u32) -> String {
+fn describe_interference(stored: &StoredTrace, disturbed: u32, processes: u32) -> String {
     format!(
         "too much interference: {disturbed} of {processes} processes could not measure undisturbed ({}); stop other programs on \
          this machine or choose a quiet CPU with --cpu, and repeat with --thorough",
@@ -165,12 +172,12 @@ mod tests {
     #[test]
     fn marks_results_of_shared_core() {
         use crate::trace::Run;
-        let mut subject = Subject {
+        let mut subject = CampaignTimer {
             own_processes: 3,
             disturbed_ticks_ns: vec![0.4, 0.4, 0.4],
-            ..Subject::new(0, HostedTimer::native(&timers::floor()))
+            ..CampaignTimer::new(0, HostedTimer::native(&timers::floor()))
         };
-        let mut stored = Stored::default();
+        let mut stored = StoredTrace::default();
         (0..3).for_each(|_| stored.set_aside(Run::default()));
         subject.outcome = Ok(stored);
         subject.store_agreed_results(None);
@@ -186,15 +193,15 @@ mod tests {
     #[test]
     fn disturbed_brief_processes_are_tolerated() {
         let discarded_runs = |own_processes: u32, searches: u32, brief: u32| {
-            let mut subject = Subject {
+            let mut subject = CampaignTimer {
                 own_processes,
                 searches,
-                ..Subject::new(0, HostedTimer::native(&timers::floor()))
+                ..CampaignTimer::new(0, HostedTimer::native(&timers::floor()))
             };
             let discarded = own_processes - searches + brief;
-            subject.outcome = Ok(Stored {
+            subject.outcome = Ok(StoredTrace {
                 discarded,
-                ..Stored::default()
+                ..StoredTrace::default()
             });
             subject.store_agreed_results(None);
             subject.outcome.map(|stored| stored.discarded)

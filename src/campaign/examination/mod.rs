@@ -24,7 +24,7 @@ use crate::hosts::connection::Connection;
 use crate::hosts::hosted::{compare_in_rounds, subject};
 use crate::hosts::protocol::Op;
 use crate::rate::tightest;
-use crate::trace::{Evidence, Stored};
+use crate::trace::{Evidence, StoredTrace};
 
 /// Comparisons in a sample; the one with the shortest time between its outer reads is kept.
 const COMPARISONS_PER_SAMPLE: u32 = 7;
@@ -59,7 +59,7 @@ pub(super) struct Examined<'a> {
     /// The step in nanoseconds if the timer is slow, otherwise 0.
     pub step_ns: f64,
     /// All observations of the timer.
-    pub trace: &'a mut Stored,
+    pub trace: &'a mut StoredTrace,
 }
 
 impl Session {
@@ -114,7 +114,7 @@ impl Session {
 
     /// Compares each timer with the reference many times, about a millisecond apart.
     fn compare_in_series(&self, examined: &mut [Examined]) -> Answer<()> {
-        let work = |trace: &Stored| (SPACING_NS / trace.reference.ns_per_work) as u64;
+        let work = |trace: &StoredTrace| (SPACING_NS / trace.reference.ns_per_work) as u64;
         let (reference, count) = (&self.reference, self.plan.comparisons);
         if let (true, Some(first)) = (self.joint, examined.first()) {
             let ids: Vec<&str> = examined.iter().map(|one| one.id).collect();

@@ -8,7 +8,7 @@ use super::{Recording, RecordingError, new_packer};
 use crate::model::{Hertz, Platform, Settings, Status, Timer, TimerRow, Tool};
 use crate::platform::frequency::{Chains, CyclesFrom, KnownFrequencies};
 use crate::recording::{Observation, SCHEMA};
-use crate::trace::{Batches, Intervals, Reference, Run, Stored};
+use crate::trace::{Batches, Intervals, Reference, Run, StoredTrace};
 use crate::trust::ReadPathBaselines;
 
 fn recording(deltas: Vec<i64>, figure: f64) -> Recording {
@@ -30,7 +30,7 @@ fn recording(deltas: Vec<i64>, figure: f64) -> Recording {
         batches: batches(100),
         ..Run::default()
     };
-    let mut trace = Stored {
+    let mut trace = StoredTrace {
         ns_per_tick: Some(figure),
         reference: Reference {
             id: "rdtsc".into(),
@@ -40,7 +40,7 @@ fn recording(deltas: Vec<i64>, figure: f64) -> Recording {
             ns_per_work: 1.0 / 3.0,
             ..Reference::default()
         },
-        ..Stored::default()
+        ..StoredTrace::default()
     };
     trace.add(run);
     let observed = |id: &str, outcome| Observation {
