@@ -33,7 +33,7 @@ pub struct CampaignTimer {
 }
 
 impl CampaignTimer {
-    /// Adds a timer to the campaign, before it is measured.
+    /// Creates the entry of a timer that has not been measured.
     #[must_use]
     pub fn new(host: usize, timer: HostedTimer) -> Self {
         Self {
