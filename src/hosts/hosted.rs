@@ -269,8 +269,8 @@ impl Subject for Hosted {
 }
 
 impl Hosted {
-    /// Asks a question of a sleep primitive or periodic timer. Refuses a question that the agent does
-    /// not list for the timer, because some agents answer it nevertheless.
+    /// Asks a question of a sleep primitive or periodic timer. Refuses a question that the agent
+    /// does not list for the timer, because some agents answer it nevertheless.
     fn ask_waiter(&self, question: &Question) -> Answer<Vec<i64>> {
         let op = question.op().name();
         let is_listed = {
