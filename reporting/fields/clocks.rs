@@ -73,23 +73,23 @@ fn cost_fields() -> Vec<Field> {
         cost: Cycles = row.cost_cycles?.value, "Median cost of an isolated read, in cycles", in_tables(Visibility::Wide);
         cost_amortised: Nanoseconds = row.amortised_ns,
             "Mean cost of many consecutive reads, which may overlap",
-            column("amortised", "amortised cost (ns)"), metric("cost_amortised");
+            column("amortised", "amortised cost (ns)"), metric("cost_amortised"), json("amortised_ns");
         cost_single_median: Nanoseconds = row.cost.as_ref()?.single_median_ns,
-            "Median duration of single reads as measured by the reference";
+            "Median duration of single reads as measured by the reference", json("cost.single_median_ns");
         cost_p99: Nanoseconds = row.cost.as_ref()?.p99_ns,
             "99th percentile of the duration of single reads as measured by the reference",
-            column("p99", "cost, p99 (ns)"), metric("cost_p99");
+            column("p99", "cost, p99 (ns)"), metric("cost_p99"), json("cost.p99_ns");
         adds: Text = range_ns(row.adds_ns?.range()?),
             "Time that a read adds to the code around it: the least and the most over kinds of work",
             in_tables(Visibility::OneReport), derived();
         cost_reference: Text = &row.cost.as_ref()?.reference, "The timer that measured single reads";
         distribution_modes: Text = modes(row), "The modes of the cost of single reads in ns, with their shares";
         distribution_within: Nanoseconds = row.distribution.as_ref()?.within_ns,
-            "Standard deviation of the cost of single reads within a process";
+            "Standard deviation of the cost of single reads within a process", json("distribution.within_ns");
         distribution_between: Nanoseconds = row.distribution.as_ref()?.between_ns,
-            "Standard deviation of the median cost between processes";
+            "Standard deviation of the median cost between processes", json("distribution.between_ns");
         distribution_tail_share: Share = row.distribution.as_ref()?.tail_share,
-            "Share of single reads far above all others, such as interrupted reads";
+            "Share of single reads far above all others, such as interrupted reads", json("distribution.tail_share");
         spread: Share = row.spread, "Share of single reads within one step of the median cost",
             interval(), in_tables(Visibility::Always), metric("spread"), compared("spread", Scatter::Spread);
     }

@@ -15,7 +15,6 @@ mod row;
 mod unit;
 mod waits;
 
-use std::borrow::Cow;
 use std::sync::LazyLock;
 
 use crate::model::{Interval, Report};
@@ -43,6 +42,8 @@ pub struct Field {
     pub visibility: Option<Visibility>,
     /// Whether files with all columns omit the field, because other fields contain the same values.
     pub derived: bool,
+    /// The key in the JSON report; it differs from `key` for values in objects within a row.
+    json_key: &'static str,
     /// The OpenMetrics gauge of the field.
     pub metric: Option<Metric>,
     /// The name in comparisons, and the kind of scatter between runs of an unchanged machine.
@@ -252,20 +253,6 @@ impl Field {
         }
     }
 
-    /// The key in the JSON report, with the key of the object that contains it, for a clock's cost
-    /// and distribution, whose keys in tables differ.
-    fn json_key(&self) -> Cow<'static, str> {
-        match self.key {
-            "cost_amortised_ns" => "amortised_ns".into(),
-            "cost_single_median_ns" => "cost.single_median_ns".into(),
-            "cost_p99_ns" => "cost.p99_ns".into(),
-            key => match key.strip_prefix("distribution_") {
-                Some(name) => format!("distribution.{name}").into(),
-                None => key.into(),
-            },
-        }
-    }
-
     /// Describes why a value is invalid; `None` if it is valid.
     fn describe_invalid(&self, value: FieldValue) -> Option<String> {
         let (figure, range) = match value {
@@ -283,13 +270,13 @@ impl Field {
             .chain(ends)
             .find(|(number, range)| !range.contains(*number));
         let describe = |(number, range): (f64, Range)| {
-            format!("{} is {number:?}; it has to be {range}", self.json_key())
+            format!("{} is {number:?}; it has to be {range}", self.json_key)
         };
         let (low, high) = (figure.low, figure.high);
         let reversed = || {
             format!(
                 "{} ends at {high:?}, below its beginning at {low:?}",
-                self.json_key()
+                self.json_key
             )
         };
         out_of_range
@@ -410,9 +397,9 @@ impl Field {
         kinds: &'static [Kind],
         read: Read,
     ) -> Self {
-        let key = [name, unit.suffix()].concat();
+        let key: &'static str = [name, unit.suffix()].concat().leak();
         let column = match unit {
-            Unit::Cycles | Unit::Ticks => &key,
+            Unit::Cycles | Unit::Ticks => key,
             _ => name,
         };
         // Costs of clocks are compared in one unit; waits last from microseconds to seconds.
@@ -423,7 +410,8 @@ impl Field {
         Self {
             column: column.replace('_', "-").leak(),
             heading: [&name.replace('_', " "), heading].concat().leak(),
-            key: key.leak(),
+            key,
+            json_key: key,
             about,
             unit,
             notation,
@@ -446,6 +434,11 @@ impl Field {
             heading,
             ..self
         }
+    }
+
+    /// Sets the key in the JSON report, with the key of the object that contains it.
+    fn json(self, json_key: &'static str) -> Self {
+        Self { json_key, ..self }
     }
 
     /// Shows the column by default on these terminals.

@@ -8,9 +8,9 @@ mod stability;
 use proptest::prelude::*;
 
 use super::*;
-use crate::model::{Outcome, Question};
+use crate::model::{Interval, Outcome, Question};
 use crate::profile::profile;
-use crate::resolution::Resolution;
+use crate::resolution::{Resolution, Rule};
 use crate::trace::{Advance, Claims, Intervals, Order, Pair, Reference, ThreadActivity, Threads};
 
 /// A clock of 1 ns that is compared with a reference of 1 ns. Its step is resolved; the evidence is
@@ -53,21 +53,30 @@ fn verdicts_with(
     syscall_variant: Option<SyscallVariant>,
 ) -> Verdicts {
     let trace = trace(evidence);
-    let mut profile = profile(&trace);
-    let step = crate::model::Interval {
-        value: 1.0,
-        low: 1.0,
-        high: 1.0,
-    };
-    profile.resolution = Resolution::Resolved {
-        step,
-        rule: crate::resolution::Rule::Unit,
-    };
-    profile.cost = Some(step.scaled(30.0));
+    let mut profile = resolved_profile(&trace, 1.0, Rule::Unit);
+    profile.cost = Some(Interval::exact(30.0));
+    verdicts_on(&trace, &profile, baselines, syscall_variant)
+}
+
+/// Returns the profile of a trace, with a given step in nanoseconds.
+fn resolved_profile(trace: &Trace, step_ns: f64, rule: Rule) -> Profile {
+    let step = Interval::exact(step_ns);
+    Profile {
+        resolution: Resolution::Resolved { step, rule },
+        ..profile(trace)
+    }
+}
+
+fn verdicts_on(
+    trace: &Trace,
+    profile: &Profile,
+    baselines: &ReadPathBaselines,
+    syscall_variant: Option<SyscallVariant>,
+) -> Verdicts {
     judge(&Case {
         properties: &Properties::default(),
-        trace: &trace,
-        profile: &profile,
+        trace,
+        profile,
         baselines,
         syscall_variant,
     })
@@ -209,7 +218,7 @@ fn path(
     });
     trace.declared = declared;
     let mut profile = profile(&trace);
-    profile.cost = Some(crate::model::Interval {
+    profile.cost = Some(Interval {
         value: 30.0,
         low: 30.0,
         high: 30.0,

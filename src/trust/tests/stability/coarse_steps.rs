@@ -13,25 +13,8 @@ fn verdict_4_ms(close_comparisons: Vec<[i64; 3]>) -> crate::model::Stable {
         ..Evidence::default()
     });
     trace.runs.clear();
-    let mut profile = profile(&trace);
-    let step = crate::model::Interval {
-        value: 4e6,
-        low: 4e6,
-        high: 4e6,
-    };
-    profile.resolution = Resolution::Resolved {
-        step,
-        rule: crate::resolution::Rule::Jump,
-    };
-    let baselines = ReadPathBaselines::default();
-    judge(&Case {
-        properties: &Properties::default(),
-        trace: &trace,
-        profile: &profile,
-        baselines: &baselines,
-        syscall_variant: None,
-    })
-    .stable
+    let profile = resolved_profile(&trace, 4e6, Rule::Jump);
+    verdicts_on(&trace, &profile, &ReadPathBaselines::default(), None).stable
 }
 
 /// A clock with steps of 4 ms whose tick is sometimes late because the CPU that keeps it does not

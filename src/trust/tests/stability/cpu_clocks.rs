@@ -63,7 +63,7 @@ fn cycles_are_not_compared_with_time() {
         });
         trace.declared = false;
         let mut profile = profile(&trace);
-        profile.cost = Some(crate::model::Interval {
+        profile.cost = Some(Interval {
             value: cost,
             low: cost,
             high: cost,

@@ -148,24 +148,8 @@ fn reference_rate_error_is_uncertainty() {
     let judged = |rate_uncertainty| {
         let mut trace = trace(evidence());
         trace.reference.rate_uncertainty = rate_uncertainty;
-        let mut profile = profile(&trace);
-        let step = crate::model::Interval {
-            value: 1.0,
-            low: 1.0,
-            high: 1.0,
-        };
-        profile.resolution = Resolution::Resolved {
-            step,
-            rule: crate::resolution::Rule::Unit,
-        };
-        let baselines = ReadPathBaselines::default();
-        judge(&Case {
-            properties: &Properties::default(),
-            trace: &trace,
-            profile: &profile,
-            baselines: &baselines,
-            syscall_variant: None,
-        })
+        let profile = resolved_profile(&trace, 1.0, Rule::Unit);
+        verdicts_on(&trace, &profile, &ReadPathBaselines::default(), None)
     };
     assert_eq!(judged(0.0).stable.outcome, Outcome::Fail);
     assert_eq!(
