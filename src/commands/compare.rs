@@ -2,20 +2,17 @@
 //! the conditions of `--fail-if`.
 
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use serde::Serialize;
 
 use super::quick_probe::probe_again;
-use super::{CommandError, emit, prepare_outputs, report_unreadable};
+use super::runs::{Run, check_one_machine, check_timers, read, resolve};
+use super::{CommandError, emit, prepare_outputs};
 use crate::cli::CompareArgs;
-use crate::comparison::{
-    Comparison, Condition, Decision, PlatformChange, platform_changes, unlike_cpu,
-};
+use crate::comparison::{Comparison, Decision, unlike_cpu};
 use crate::document::Document;
 use crate::model::Report;
-use crate::report::{Baselines, Collection, ReportFile, Unresolved};
-use crate::selection::select;
 use crate::table::Format;
 
 /// A comparison with the results of its conditions.
@@ -29,9 +26,6 @@ struct Judgement {
     open: Vec<String>,
     exit_status: u8,
 }
-
-/// A report with the file that it was read from.
-type Run = ReportFile<Report>;
 
 /// Runs the command. Returns `true` if no condition holds.
 ///
@@ -71,19 +65,6 @@ pub fn run(args: &CompareArgs, output: &mut dyn Write) -> Result<bool, CommandEr
 
 /// Reads the reports, compares them, and evaluates the conditions.
 fn judge(args: &CompareArgs) -> Result<Judgement, CommandError> {
-    let baselines = Baselines::of_user();
-    let resolve = |arguments: &[PathBuf]| {
-        let resolve_one = |argument: &PathBuf| {
-            Baselines::resolve(baselines.as_ref(), argument).map_err(|error| match error {
-                Unresolved::Both { .. } => CommandError::Usage(error.to_string()),
-                Unresolved::Neither { .. } => CommandError::Undecided(error.to_string()),
-            })
-        };
-        arguments
-            .iter()
-            .map(resolve_one)
-            .collect::<Result<Vec<_>, _>>()
-    };
     let (mut old, mut new) = (resolve(&args.reports)?, resolve(&args.new)?);
     if new.is_empty() {
         if let Some(folder) = old.iter().find(|path| path.is_dir()) {
@@ -101,27 +82,17 @@ fn judge(args: &CompareArgs) -> Result<Judgement, CommandError> {
         }
     }
     let mut open = Vec::new();
-    let mut read = |paths: &[PathBuf]| -> Result<Vec<Run>, CommandError> {
-        let collection = Collection::read(paths, |_, report: Report| report);
-        let is_complete = report_unreadable(&collection.refused, collection.reports.len())
-            .map_err(|error| CommandError::Undecided(error.to_string()))?;
-        if !is_complete {
-            open.push("not all reports could be read".to_owned());
-        }
-        check_one_machine(&collection.reports)?;
-        Ok(collection.reports)
-    };
-    let old = read(&old)?;
+    let old = read(&old, &mut open)?;
     let new = match new.as_slice() {
         [] => vec![Run {
             path: PathBuf::from("this machine now"),
             content: probe_again(&old[0].content)?,
         }],
-        new => read(new)?,
+        new => read(new, &mut open)?,
     };
     let mut history = match resolve(&args.history)?.as_slice() {
         [] => Vec::new(),
-        paths => read(paths)?,
+        paths => read(paths, &mut open)?,
     };
     history.retain(|run| {
         let mut sides = old.iter().chain(&new);
@@ -161,52 +132,4 @@ fn judge(args: &CompareArgs) -> Result<Judgement, CommandError> {
         conditions,
         open,
     })
-}
-
-/// Rejects a condition for timers that are in no report, because it could never hold.
-fn check_timers(condition: &Condition, comparison: &Comparison) -> Result<(), CommandError> {
-    let names = || {
-        let figures = comparison.figures.iter().map(|figure| &figure.timer);
-        comparison.timers.iter().chain(figures).map(String::as_str)
-    };
-    let Some(glob) = condition.unmatched(names()) else {
-        return Ok(());
-    };
-    let mut names: Vec<&str> = names().collect();
-    names.sort_unstable();
-    names.dedup();
-    let why = select(&[glob.to_owned()], &names).map_or_else(
-        |unknown| unknown.message_for_report(&names),
-        |_| String::new(),
-    );
-    let text = condition.text();
-    Err(CommandError::Usage(format!("--fail-if '{text}': {why}")))
-}
-
-/// Rejects runs of several machines on one side, and a run that is given twice, because the
-/// variation between runs can only be computed from different runs of one machine.
-fn check_one_machine(side: &[Run]) -> Result<(), CommandError> {
-    for (index, run) in side.iter().enumerate() {
-        let (first, report) = (&side[0], &run.content);
-        let usage_error = |other: &Path, problem: String| {
-            let paths = format!("'{}' and '{}'", other.display(), run.path.display());
-            Err(CommandError::Usage(format!("{paths} are {problem}")))
-        };
-        let mut earlier = side[..index].iter();
-        if let Some(other) = earlier.find(|other| other.content.created == report.created) {
-            let problem = format!("the same run ({}): each run counts once", report.created);
-            return usage_error(&other.path, problem);
-        }
-        let changes = platform_changes(&first.content, report);
-        if let Some(change) = changes
-            .iter()
-            .find(|change: &&PlatformChange| change.is_loud())
-        {
-            let problem = format!(
-                "not of the same machine in the same state ({change}): put `--` between the old and the new runs"
-            );
-            return usage_error(&first.path, problem);
-        }
-    }
-    Ok(())
 }

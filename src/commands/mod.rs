@@ -24,6 +24,7 @@ pub mod publish;
 mod quick_probe;
 pub mod report;
 mod run_context;
+mod runs;
 pub mod sources;
 pub mod table;
 pub mod wait;

@@ -1,0 +1,89 @@
+//! Resolves, reads and checks the runs of `compare` and `gate`: files, names of baselines and
+//! folders.
+
+use std::path::{Path, PathBuf};
+
+use super::{CommandError, report_unreadable};
+use crate::comparison::{Comparison, Condition, PlatformChange, platform_changes};
+use crate::model::Report;
+use crate::report::{Baselines, Collection, ReportFile, Unresolved};
+use crate::selection::select;
+
+/// A report with the file that it was read from.
+pub(super) type Run = ReportFile<Report>;
+
+/// The files and folders that the arguments stand for.
+pub(super) fn resolve(arguments: &[PathBuf]) -> Result<Vec<PathBuf>, CommandError> {
+    let baselines = Baselines::of_user();
+    let resolve_one = |argument: &PathBuf| {
+        Baselines::resolve(baselines.as_ref(), argument).map_err(|error| match error {
+            Unresolved::Both { .. } => CommandError::Usage(error.to_string()),
+            Unresolved::Neither { .. } => CommandError::Undecided(error.to_string()),
+        })
+    };
+    arguments.iter().map(resolve_one).collect()
+}
+
+/// Reads the runs of one side, which are of one machine. Reports that cannot be read are printed,
+/// and added to the questions in `open`.
+pub(super) fn read(paths: &[PathBuf], open: &mut Vec<String>) -> Result<Vec<Run>, CommandError> {
+    let collection = Collection::read(paths, |_, report: Report| report);
+    let is_complete = report_unreadable(&collection.refused, collection.reports.len())
+        .map_err(|error| CommandError::Undecided(error.to_string()))?;
+    if !is_complete {
+        open.push("not all reports could be read".to_owned());
+    }
+    check_one_machine(&collection.reports)?;
+    Ok(collection.reports)
+}
+
+/// Rejects a condition for timers that are in no report, because it could never hold.
+pub(super) fn check_timers(
+    condition: &Condition,
+    comparison: &Comparison,
+) -> Result<(), CommandError> {
+    let names = || {
+        let figures = comparison.figures.iter().map(|figure| &figure.timer);
+        comparison.timers.iter().chain(figures).map(String::as_str)
+    };
+    let Some(glob) = condition.unmatched(names()) else {
+        return Ok(());
+    };
+    let mut names: Vec<&str> = names().collect();
+    names.sort_unstable();
+    names.dedup();
+    let why = select(&[glob.to_owned()], &names).map_or_else(
+        |unknown| unknown.message_for_report(&names),
+        |_| String::new(),
+    );
+    let text = condition.text();
+    Err(CommandError::Usage(format!("--fail-if '{text}': {why}")))
+}
+
+/// Rejects runs of several machines on one side, and a run that is given twice, because the
+/// variation between runs can only be computed from different runs of one machine.
+pub(super) fn check_one_machine(side: &[Run]) -> Result<(), CommandError> {
+    for (index, run) in side.iter().enumerate() {
+        let (first, report) = (&side[0], &run.content);
+        let usage_error = |other: &Path, problem: String| {
+            let paths = format!("'{}' and '{}'", other.display(), run.path.display());
+            Err(CommandError::Usage(format!("{paths} are {problem}")))
+        };
+        let mut earlier = side[..index].iter();
+        if let Some(other) = earlier.find(|other| other.content.created == report.created) {
+            let problem = format!("the same run ({}): each run counts once", report.created);
+            return usage_error(&other.path, problem);
+        }
+        let changes = platform_changes(&first.content, report);
+        if let Some(change) = changes
+            .iter()
+            .find(|change: &&PlatformChange| change.is_loud())
+        {
+            let problem = format!(
+                "not of the same machine in the same state ({change}): put `--` between the old and the new runs"
+            );
+            return usage_error(&first.path, problem);
+        }
+    }
+    Ok(())
+}
