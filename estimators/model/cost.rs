@@ -4,6 +4,7 @@
 use timers::Context;
 
 use super::Interval;
+use super::plotted::in_one_line;
 
 /// The quantity that stays the same when the core frequency changes: cycles or time.
 #[apply(wire)]
@@ -48,6 +49,24 @@ pub struct Distribution {
     /// Standard deviation of the median cost between processes, in nanoseconds; null for a single
     /// process.
     pub between_ns: Option<f64>,
+    /// Amortised cost of an invocation in each process whose observations were used, in nanoseconds
+    /// as measured (not scaled to a core frequency), in the order of measurement; rounded to
+    /// 0.0001.
+    #[serde(
+        default,
+        skip_serializing_if = "Vec::is_empty",
+        serialize_with = "in_one_line"
+    )]
+    #[cfg_attr(feature = "schema", schemars(with = "Vec<f64>"))]
+    pub process_ns: Vec<f64>,
+    /// The same costs in core cycles, rounded to 0.0001; empty if the core frequency is unknown.
+    #[serde(
+        default,
+        skip_serializing_if = "Vec::is_empty",
+        serialize_with = "in_one_line"
+    )]
+    #[cfg_attr(feature = "schema", schemars(with = "Vec<f64>"))]
+    pub process_cycles: Vec<f64>,
     /// Share of invocations far above all others, such as interruptions, in [0, 1].
     #[cfg_attr(feature = "schema", schemars(range(min = 0, max = 1)))]
     pub tail_share: f64,
@@ -65,13 +84,15 @@ pub struct Mode {
 }
 
 impl Distribution {
-    /// Returns whether the modes, `within_ns` and `tail_share` are finite.
+    /// Returns whether the modes, `within_ns`, `tail_share` and the costs of processes are finite.
     pub fn is_finite(&self) -> bool {
         let modes = self
             .modes
             .iter()
             .all(|mode| (mode.ns + mode.share).is_finite());
-        modes && (self.within_ns + self.tail_share).is_finite()
+        let mut costs = self.process_ns.iter().chain(&self.process_cycles);
+        let costs = costs.all(|cost| cost.is_finite());
+        modes && costs && (self.within_ns + self.tail_share).is_finite()
     }
 }
 

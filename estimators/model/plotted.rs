@@ -91,7 +91,7 @@ pub struct CostHistogram {
 
 /// Serialises an array on one line, because a long column of numbers hides the rest of the
 /// document.
-fn in_one_line<T: Serialize, S: Serializer>(
+pub(super) fn in_one_line<T: Serialize, S: Serializer>(
     numbers: &[T],
     serializer: S,
 ) -> Result<S::Ok, S::Error> {

@@ -4,7 +4,7 @@ pub mod plot_data;
 
 mod single_calls;
 
-use self::single_calls::{FittedProcess, SingleCalls};
+use self::single_calls::{FittedProcess, ProcessCosts, SingleCalls};
 use crate::cost::adds::adds;
 use crate::cost::singles::{MeasuringClock, successive};
 use crate::cost::{CoreFrequency, Following, never_moved};
@@ -147,6 +147,7 @@ pub fn profile(trace: &Trace) -> Profile {
             &single_calls.shapes(single_calls.model.kind),
             &single_calls.clock,
             &estimates.processes.costs,
+            estimates.process_costs,
         ),
         kind: single_calls.model.kind,
         disturbed: (trace.runs.len() - runs.len()) as u32,
@@ -303,12 +304,13 @@ const MIN_MODE_SHARE: f64 = 0.005;
 
 /// Describes the distribution of single calls over all processes: its peaks (modes), its tail, and
 /// the deviations within and between processes. `costs` are the costs of the processes, in
-/// nanoseconds. `None` without processes. The authors of the Quality suggest such a description in
+/// nanoseconds, and `amortised` their amortised costs. `None` without processes. The authors of the Quality suggest such a description in
 /// addition to the spread (ICPE 2011, section 6).
-pub fn distribution(
+fn distribution(
     shapes: &[Shape],
     clock: &MeasuringClock,
     costs: &[f64],
+    amortised: ProcessCosts,
 ) -> Option<Distribution> {
     let mut described: Vec<DistributionSummary> = shapes.iter().map(Shape::summary).collect();
     let within = midmean(described.iter().map(|process| process.deviation))?;
@@ -345,6 +347,8 @@ pub fn distribution(
         modes: (0..mode_count).filter_map(mode).collect(),
         within_ns: within * clock.ns_per_tick,
         between_ns: standard_deviation(costs),
+        process_ns: amortised.ns,
+        process_cycles: amortised.cycles,
         tail_share: tail.clamp(0.0, 1.0),
     })
 }

@@ -170,15 +170,26 @@ impl<'a> SingleCalls<'a> {
         self.clock.ns_per_tick * core_frequency.scale(hertz)
     }
 
+    /// Returns whether the core frequency during the batches of every process is known.
+    fn has_core_frequencies(&self) -> bool {
+        (self.runs.iter()).all(|run| run.batches.core_hz.is_some_and(|hz| hz > 0.0))
+    }
+
     /// Returns cost and spread over all processes, and the alternative pairs of cost and spread
     /// that the samples do not exclude.
     pub fn estimate(&self, resolution_ns: Option<f64>) -> Estimates {
         let kind = self.model.kind;
         let mut core_frequency = CoreFrequency(self.trace.core_hz);
         let mut processes = self.estimate_processes(kind, core_frequency, resolution_ns);
+        let measured = (core_frequency.0)
+            .map(|_| self.estimate_processes(kind, CoreFrequency(None), resolution_ns));
+        let process_costs = ProcessCosts {
+            ns: (measured.as_ref().unwrap_or(&processes)).amortised(1.0),
+            cycles: (core_frequency.0.filter(|_| self.has_core_frequencies()))
+                .map_or(Vec::new(), |hz| processes.amortised(hz / 1e9)),
+        };
         let (mut follows, mut unscaled) = (Following::Unknown, None);
-        if core_frequency.0.is_some() {
-            let other = self.estimate_processes(kind, CoreFrequency(None), resolution_ns);
+        if let Some(other) = measured {
             follows = following(&processes.costs, &other.costs);
             match follows {
                 Following::Device => (processes, core_frequency) = (other, CoreFrequency(None)),
@@ -192,6 +203,7 @@ impl<'a> SingleCalls<'a> {
             alternatives: Vec::new(),
             model_alternatives: Vec::new(),
             following: follows,
+            process_costs,
             samples: self.runs.iter().map(samples).sum(),
             processes,
         };
@@ -388,6 +400,27 @@ impl ProcessEstimates {
         let spread = midmean(&self.spreads).unwrap_or(f64::NAN);
         Some((midmean(&self.costs)?, spread))
     }
+
+    /// Returns the amortised cost of each process in a unit of which a nanosecond has `per_ns`,
+    /// rounded to [`COST_DECIMALS`].
+    fn amortised(&self, per_ns: f64) -> Vec<f64> {
+        let scale = 10_f64.powi(COST_DECIMALS);
+        let costs = self.details.iter().map(|cost| cost.amortised * per_ns);
+        costs.map(|cost| (cost * scale).round() / scale).collect()
+    }
+}
+
+/// The decimals to which costs of single processes are rounded in a report, in nanoseconds and in
+/// cycles. *Judgement*: batches determine a cost to about 0.001 ns, and more digits would lengthen
+/// the report.
+const COST_DECIMALS: i32 = 4;
+
+/// Amortised costs of a call in single processes, in the order of measurement.
+pub struct ProcessCosts {
+    /// Costs in nanoseconds, as measured.
+    pub ns: Vec<f64>,
+    /// Costs in core cycles; empty if the core frequency of a process is unknown.
+    pub cycles: Vec<f64>,
 }
 
 /// Cost and spread over all processes, with alternative pairs of them.
@@ -403,6 +436,8 @@ pub struct Estimates {
     pub regimes: Option<Regimes>,
     /// Whether the cost follows the frequency of the core.
     pub following: Following,
+    /// Amortised cost of each process.
+    pub process_costs: ProcessCosts,
     /// The number of single calls of all processes.
     samples: f64,
 }

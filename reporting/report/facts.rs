@@ -120,6 +120,8 @@ mod tests {
             modes,
             within_ns: 0.1,
             between_ns: None,
+            process_ns: Vec::new(),
+            process_cycles: Vec::new(),
             tail_share: 0.0,
         })
     }

@@ -178,6 +178,8 @@ fn resolved_clocks() -> Vec<TimerRow> {
         ],
         within_ns: 0.4,
         between_ns: Some(0.031),
+        process_ns: vec![8.4483, 8.4713, 8.4605, 8.5052, 8.4886],
+        process_cycles: vec![31.2097, 31.2913, 31.2455, 31.4284, 31.3603],
         tail_share: 0.009,
     });
     rows[8].findings.push(coarse_finding());
