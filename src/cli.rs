@@ -18,6 +18,7 @@ mod values;
 mod wait;
 mod watch;
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::{Args, FromArgMatches, Parser, Subcommand, ValueEnum};
@@ -87,9 +88,32 @@ impl Cli {
                 command: Some(Command::Agent(args)),
             });
         }
+        Self::from_words(std::env::args_os().collect())
+    }
+
+    /// Parses the words of a command line, the first of which is the name of the program.
+    fn from_words(mut words: Vec<OsString>) -> Result<Self, clap::Error> {
         let mut command = help::command();
-        let matches = command.try_get_matches_from_mut(std::env::args_os())?;
-        Self::from_arg_matches(&matches).map_err(|error| error.format(&mut command))
+        // Options cannot stand before a command.
+        let compares = words.get(1).is_some_and(|verb| verb == compare::VERB);
+        if compares {
+            command = compare::mark_second_side(command, &mut words);
+        }
+        let matches = command.try_get_matches_from_mut(words).map_err(|error| {
+            if compares {
+                compare::correct_hint(error)
+            } else {
+                error
+            }
+        })?;
+        let mut cli =
+            Self::from_arg_matches(&matches).map_err(|error| error.format(&mut command))?;
+        if let (Some(Command::Compare(args)), Some((_, matches))) =
+            (&mut cli.command, matches.subcommand())
+        {
+            args.split_sides(matches, &mut command)?;
+        }
+        Ok(cli)
     }
 }
 

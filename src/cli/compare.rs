@@ -1,8 +1,10 @@
 //! Arguments of `compare`.
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 
-use clap::Args;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+use clap::{Arg, ArgAction, ArgMatches, Args, Command, Error};
 
 use super::OutputArgs;
 use crate::comparison::Condition;
@@ -15,13 +17,17 @@ pub struct CompareArgs {
     /// `probe --baseline NAME` stores a baseline. Without a new report this machine is probed now,
     /// with the native timers and the measurement plan (quick, default or thorough) of the old
     /// report. Before `--`: all old reports of one machine. A word of letters, digits, `-` and `_`
-    /// is the name of a baseline or of a file; if both exist, it is rejected as ambiguous.
+    /// is the name of a baseline or of a file; if both exist, it is rejected as ambiguous. A file
+    /// whose name begins with `-` is written ./-NAME.
     #[arg(value_name = "OLD", required = true)]
     pub reports: Vec<PathBuf>,
     /// After `--`: the new reports of the same machine; files, names or folders
     ///
     /// With several runs per side the variation between runs is measured, so that smaller changes
-    /// are found. Five runs per side are recommended.
+    /// are found. Five runs per side are recommended. Alternate the runs of the sides (old, new,
+    /// old, new …), because successive runs share the state of the machine at that time: a
+    /// difference between two blocks of runs may be due to the time. Options may stand before and
+    /// after `--`.
     #[arg(value_name = "NEW", last = true)]
     pub new: Vec<PathBuf>,
     /// Earlier runs of the same machine, between which nothing changed
@@ -51,7 +57,67 @@ pub struct CompareArgs {
     pub output: OutputArgs,
 }
 
+/// The name of the command.
+pub(super) const VERB: &str = "compare";
+
+/// The name of the flag that replaces `--`, after which clap would accept no options.
+const SECOND_SIDE: &str = "second-side";
+
+/// Replaces each `--` in the words of a command line by a flag, which `compare` receives.
+pub(super) fn mark_second_side(program: Command, words: &mut [OsString]) -> Command {
+    for word in words.iter_mut().filter(|word| *word == "--") {
+        *word = format!("--{SECOND_SIDE}").into();
+    }
+    let flag = Arg::new(SECOND_SIDE).long(SECOND_SIDE).hide(true);
+    program.mut_subcommand(VERB, |verb| verb.arg(flag.action(ArgAction::Count)))
+}
+
+/// Corrects the hint of clap that a word after `--` is always a file.
+pub(super) fn correct_hint(mut error: Error) -> Error {
+    if let Some(ContextValue::String(word)) = error.get(ContextKind::InvalidArg)
+        && error.get(ContextKind::Suggested).is_some()
+    {
+        let hint = format!("a file whose name begins with `-` is written './{word}'");
+        error.insert(
+            ContextKind::Suggested,
+            ContextValue::StyledStrs(vec![hint.into()]),
+        );
+    }
+    error
+}
+
 impl CompareArgs {
+    /// Moves the reports after the flag that replaces `--` to the new side.
+    ///
+    /// # Errors
+    /// When the flag does not separate two sides.
+    pub(super) fn split_sides(
+        &mut self,
+        matches: &ArgMatches,
+        program: &mut Command,
+    ) -> Result<(), Error> {
+        let verb = program.find_subcommand_mut(VERB).expect("it is defined");
+        let mut fail = |kind, problem| Err(verb.error(kind, problem));
+        match matches.get_count(SECOND_SIDE) {
+            0 => return Ok(()),
+            1 => {}
+            _ => {
+                let problem =
+                    "`--` is given more than once: it separates the old from the new reports";
+                return fail(ErrorKind::TooManyValues, problem);
+            }
+        }
+        let indices = matches.indices_of("reports").into_iter().flatten();
+        let before = |index: &usize| Some(*index) < matches.index_of(SECOND_SIDE);
+        self.new = self.reports.split_off(indices.filter(before).count());
+        let lacking = ErrorKind::MissingRequiredArgument;
+        match (self.reports.as_slice(), self.new.as_slice()) {
+            ([], _) => fail(lacking, "there is no old report before `--`"),
+            (_, []) => fail(lacking, "there is no new report after `--`"),
+            _ => Ok(()),
+        }
+    }
+
     /// Whether the comparison needs a probe of this machine.
     #[must_use]
     pub fn probes(&self) -> bool {

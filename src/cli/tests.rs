@@ -1,14 +1,15 @@
-use super::{AgentSpec, Cli, Command, ProbeArgs, help};
+use super::{AgentSpec, Cli, Command, CompareArgs, ProbeArgs};
 use crate::model::Hertz;
 use crate::platform::frequency::CyclesFrom;
 use crate::table::Format;
+use clap::CommandFactory;
 use clap::error::ErrorKind;
-use clap::{CommandFactory, FromArgMatches};
+use std::path::PathBuf;
 
 fn parse(words: &[&str]) -> Result<Command, clap::Error> {
     let words = [&["timermeter"], words].concat();
-    let matches = help::command().try_get_matches_from(words)?;
-    Cli::from_arg_matches(&matches).map(|cli| cli.command.expect("a command"))
+    let cli = Cli::from_words(words.into_iter().map(Into::into).collect())?;
+    Ok(cli.command.expect("a command"))
 }
 
 fn probe(words: &[&str]) -> ProbeArgs {
@@ -138,6 +139,17 @@ fn usage_errors_name_remedy() {
         (&["probe", "--seed", "x"], "whole number"),
         (&["probe", "--cpu", "x"], "number of a CPU"),
         (&["--formt"], "--format"),
+        (&["compare"], "<OLD>"),
+        (&["compare", "--", "b"], "no old report before `--`"),
+        (&["compare", "a", "--"], "no new report after `--`"),
+        (&["compare", "a", "--", "--all"], "no new report after `--`"),
+        (&["compare", "a", "--", "b", "--", "c"], "more than once"),
+        (&["compare", "a", "--", "-b"], "is written './-b'"),
+        (&["compare", "a", "--", "b", "--format"], "--format"),
+        (
+            &["compare", "a", "--", "b", "--fail-if", "cost"],
+            "--fail-if",
+        ),
     ] {
         let text = usage_error(words);
         assert!(text.contains(remedy), "{words:?}: {text}");
@@ -182,4 +194,57 @@ fn parses_other_commands() {
         parse(&["agent", "rdtsc", "--cpu", "0"]),
         Ok(Command::Agent(_))
     ));
+}
+
+#[test]
+fn compare_takes_options_anywhere() {
+    fn compare(words: &[&str]) -> CompareArgs {
+        match parse(&[&["compare"], words].concat()) {
+            Ok(Command::Compare(args)) => args,
+            other => panic!("{words:?}: {other:?}"),
+        }
+    }
+    let old = ["a", "b"].map(PathBuf::from);
+    let new = ["c", "-"].map(PathBuf::from);
+    let condition = ["--fail-if", "cost>5%"];
+    let options = ["--all", "-f", "json", "-ox.md", "--fail-if=quality<-1"];
+    for place in 0..=5 {
+        let mut words = vec!["a", "b", "--", "c", "-"];
+        words.splice(place..place, condition.into_iter().chain(options));
+        let args = compare(&words);
+        assert_eq!(
+            (args.reports.as_slice(), args.new.as_slice()),
+            (&old[..], &new[..]),
+            "{words:?}"
+        );
+        assert!(args.all && args.output.format == Format::Json, "{words:?}");
+        assert_eq!(args.output.outputs[0].path, PathBuf::from("x.md"));
+        let texts: Vec<_> = args
+            .fail_if
+            .iter()
+            .map(|condition| condition.text().to_owned())
+            .collect();
+        assert_eq!(texts, ["cost>5%", "quality<-1"]);
+    }
+    // A list of values ends at `--`.
+    for words in [
+        &["a", "b", "--history", "h", "i", "--", "c", "-"][..],
+        &["a", "b", "--", "c", "-", "--history", "h", "i"],
+    ] {
+        let args = compare(words);
+        assert_eq!(
+            (args.reports.as_slice(), args.new.as_slice()),
+            (&old[..], &new[..]),
+            "{words:?}"
+        );
+        assert_eq!(args.history, ["h", "i"].map(PathBuf::from));
+    }
+    assert!(compare(&["a"]).probes() && !compare(&["a", "--", "c"]).probes());
+    let args = compare(&["a", "b"]);
+    assert_eq!((args.reports.as_slice(), args.new.len()), (&old[..], 0));
+    // `--` keeps its meaning in other commands.
+    let measure = parse(&["measure", "--", "compare", "--", "x"]);
+    assert!(
+        matches!(measure, Ok(Command::Measure(args)) if args.command == ["compare", "--", "x"])
+    );
 }
