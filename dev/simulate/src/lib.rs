@@ -1,6 +1,7 @@
 //! Judges the estimators: probes simulated timers whose true resolution, cost and spread are known,
 //! and compares the rows of the report with the truth.
 
+pub mod comparing;
 mod core;
 pub mod coverage;
 pub mod figure;

@@ -270,6 +270,6 @@ fn irregular_timer(random: &mut StdRng) -> Model {
     model
 }
 
-fn log_uniform(low: f64, high: f64, random: &mut StdRng) -> f64 {
+pub(crate) fn log_uniform(low: f64, high: f64, random: &mut StdRng) -> f64 {
     low * (high / low).powf(random.random_range(0.0..1.0))
 }

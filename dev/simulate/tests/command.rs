@@ -1,4 +1,5 @@
-//! Tests the command `simulate`: the width of its tables, its exit status, and wrong usage.
+//! Tests the command `simulate`: the width of its tables, its exit status, the changes that it
+//! plants, and wrong usage.
 
 use std::process::{Command, Output};
 
@@ -17,6 +18,7 @@ fn tables_fit_eighty_columns() {
     for args in [
         &["--count", "4", "--quick"][..],
         &["--waits", "--count", "4", "--quick"],
+        &["--compare", "--pairs", "1"],
     ] {
         let text = String::from_utf8(simulate(args).stdout).expect("it prints text");
         let widest = text.lines().map(|line| line.chars().count()).max();
@@ -29,8 +31,12 @@ fn tables_fit_eighty_columns() {
 
 #[test]
 fn status_agrees_with_outcome() {
-    for args in [&["--seed", "2"][..], &["--seed", "3", "--waits"]] {
-        let output = simulate(&[args, &["--quick", "--count", "40", "--format", "json"]].concat());
+    for args in [
+        &["--seed", "2", "--quick", "--count", "40"][..],
+        &["--seed", "3", "--quick", "--count", "40", "--waits"],
+        &["--seed", "4", "--compare", "--pairs", "5"],
+    ] {
+        let output = simulate(&[args, &["--format", "json"]].concat());
         let outcome: Value = serde_json::from_slice(&output.stdout).expect("it prints JSON");
         assert_eq!(
             output.status.code(),
@@ -46,7 +52,32 @@ fn status_agrees_with_outcome() {
 
 #[test]
 fn wrong_usage_is_refused() {
-    for args in [&["--count", "0"][..], &["--waits", "--per-kind", "5"]] {
+    for args in [
+        &["--count", "0"][..],
+        &["--waits", "--per-kind", "5"],
+        &["--compare", "--quick"],
+        &["--pairs", "5"],
+    ] {
         assert_eq!(simulate(args).status.code(), Some(2), "{args:?}");
+    }
+}
+
+/// The interval of a clock with a planted change contains it far more often than not, so the
+/// changes are planted where `compare` looks for them.
+#[test]
+fn intervals_contain_planted_changes() {
+    let output = simulate(&["--compare", "--pairs", "50", "--format", "json"]);
+    let outcome: Value = serde_json::from_slice(&output.stdout).expect("it prints JSON");
+    for change in outcome["planted"].as_array().expect("a list") {
+        let [pairs, intervals, covered, wrong] =
+            ["pairs", "intervals", "covered", "wrong_sign"].map(|key| change[key].as_u64());
+        assert!(
+            pairs == Some(10) && intervals >= pairs && wrong < pairs,
+            "{change}"
+        );
+        assert!(
+            2 * covered.unwrap_or(0) > intervals.unwrap_or(0),
+            "{change}"
+        );
     }
 }

@@ -4,7 +4,6 @@
 mod adds;
 mod coarse_reference;
 mod command;
-mod comparing;
 mod coverage;
 mod estimators;
 mod small_steps;

@@ -1,6 +1,8 @@
-//! The command `simulate`: judges the estimators on simulated timers whose true figures are known.
+//! The command `simulate`: judges the estimators on simulated timers whose true figures are known,
+//! and `compare` on simulated runs.
 
 mod clocks;
+mod compare;
 mod pick;
 mod shown;
 mod waits;
@@ -30,6 +32,12 @@ struct Args {
     /// Judge the estimators for sleep primitives and periodic timers instead of clocks
     #[arg(long)]
     waits: bool,
+    /// Judge `compare` on simulated runs of unchanged and of changed machines
+    #[arg(long, conflicts_with_all = ["quick", "waits", "count", "per_kind"])]
+    compare: bool,
+    /// Number of pairs that each kind of comparison of unchanged machines is judged by
+    #[arg(long, value_name = "N", requires = "compare", default_value_t = 1000, value_parser = value_parser!(u32).range(1..))]
+    pairs: u32,
     /// Seed of the simulated timers
     #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
@@ -42,7 +50,7 @@ struct Args {
     per_kind: Option<u32>,
     /// Judge the plans of `pick` on this machine, which has to be idle: measure with every clock of
     /// this report (JSON), and compare the errors with the promised ones
-    #[arg(long, value_name = "REPORT", conflicts_with_all = ["quick", "waits", "seed", "count", "per_kind", "format"])]
+    #[arg(long, value_name = "REPORT", conflicts_with_all = ["quick", "waits", "compare", "seed", "count", "per_kind", "format"])]
     pick: Option<PathBuf>,
     /// Format of the output
     #[arg(long, short, value_enum, default_value_t)]
@@ -63,6 +71,7 @@ fn main() -> ExitCode {
     let mut output = BufWriter::new(std::io::stdout().lock());
     let judged = match &args.pick {
         Some(report) => pick::run(report, &mut output),
+        None if args.compare => compare::run(&args, &mut output),
         None if args.waits => waits::run(&args, &mut output),
         None => clocks::run(&args, &mut output),
     };
@@ -96,7 +105,7 @@ fn print<T: Serialize>(
     }
     let failures = failures.join("; ");
     Err(CommandError::Failed(format!(
-        "the estimators do not meet their requirements: {failures}"
+        "requirements are not met: {failures}"
     )))
 }
 

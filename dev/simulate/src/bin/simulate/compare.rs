@@ -1,0 +1,161 @@
+//! Judges `compare`: counts the changes that it names between runs of unchanged machines, checks
+//! them against the requirement, and counts the planted changes that it finds.
+
+use std::io::Write;
+
+use serde::Serialize;
+use simulate::comparing::machine::platforms;
+use simulate::comparing::{CELLS, CHANGES, FoundChanges};
+use timermeter::commands::{CommandError, terminal_style};
+use timermeter::parallel;
+use timermeter::table::{Format, Value};
+use timermeter::text::hang;
+
+use super::{Args, print, progress, table};
+
+/// The largest share of comparisons of unchanged machines that may name a change.
+/// *Definition*: the aim that was set.
+const MAX_FALSE: f64 = 0.02;
+/// The number of pairs of unchanged runs for each pair with a planted change. *Judgement*.
+const PAIRS_PER_CHANGE: u32 = 5;
+
+/// Comparisons of unchanged machines.
+#[derive(Serialize)]
+struct Unchanged {
+    conditions: &'static str,
+    side: u32,
+    history: u32,
+    named: u32,
+}
+
+#[derive(Serialize)]
+struct Planted {
+    change: &'static str,
+    #[serde(flatten)]
+    found: FoundChanges,
+}
+
+#[derive(Serialize)]
+struct Outcome {
+    seed: u64,
+    pairs: u32,
+    unchanged: Vec<Unchanged>,
+    planted: Vec<Planted>,
+    max_false: f64,
+    passed: bool,
+    /// A sentence for each kind of comparison that names changes too often.
+    failures: Vec<String>,
+}
+
+/// Judges `compare` and prints the outcome.
+///
+/// # Errors
+/// If comparisons of unchanged machines name changes too often.
+pub fn run(args: &Args, output: &mut dyn Write) -> Result<(), CommandError> {
+    let platforms = platforms()?;
+    let pairs = u64::from(args.pairs);
+    // No two seeds up to a billion share a machine.
+    let seeds: Vec<u64> = (0..pairs)
+        .map(|pair| args.seed.wrapping_mul(1_000_000_007).wrapping_add(pair))
+        .collect();
+    let progress = progress(CELLS.len() + CHANGES.len());
+    let of_cell = |cell: &simulate::comparing::Cell| {
+        let named = parallel::map(&seeds, |seed| cell.names_change(&platforms, *seed));
+        progress.inc(1);
+        Unchanged {
+            conditions: cell.name,
+            side: cell.side,
+            history: cell.history,
+            named: named.into_iter().map(u32::from).sum(),
+        }
+    };
+    let unchanged: Vec<Unchanged> = CELLS.iter().map(of_cell).collect();
+    let some = &seeds[..args.pairs.div_ceil(PAIRS_PER_CHANGE) as usize];
+    let planted = CHANGES.iter().map(|change| {
+        let found = parallel::map(some, |seed| change.find(&platforms, *seed));
+        progress.inc(1);
+        Planted {
+            change: change.name,
+            found: found.into_iter().sum(),
+        }
+    });
+    let planted = planted.collect();
+    progress.finish_and_clear();
+    let allowed = MAX_FALSE * f64::from(args.pairs);
+    let failures: Vec<String> = unchanged
+        .iter()
+        .filter(|cell| f64::from(cell.named) > allowed)
+        .map(|cell| {
+            format!(
+                "{}: {} of {} comparisons of unchanged machines name a change; {allowed:.0} are allowed",
+                cell.heading(),
+                cell.named,
+                args.pairs
+            )
+        })
+        .collect();
+    let outcome = Outcome {
+        seed: args.seed,
+        pairs: args.pairs,
+        unchanged,
+        planted,
+        max_false: MAX_FALSE,
+        passed: failures.is_empty(),
+        failures,
+    };
+    print((&outcome, &outcome.failures), args.format, as_table, output)
+}
+
+impl Unchanged {
+    fn heading(&self) -> String {
+        format!(
+            "{}, {} a side, {} kept",
+            self.conditions, self.side, self.history
+        )
+    }
+}
+
+fn percent(part: u32, all: u32) -> Value {
+    let share = 100.0 * f64::from(part) / f64::from(all.max(1));
+    format!("{share:.1}").into()
+}
+
+fn as_table(outcome: &Outcome, output: &mut dyn Write) -> Result<(), CommandError> {
+    writeln!(
+        output,
+        "simulated comparisons, seed {}, {} pairs each\n",
+        outcome.seed, outcome.pairs
+    )?;
+    let mut unchanged = table(&["nothing changed", "a side", "kept", "named %"]);
+    for cell in &outcome.unchanged {
+        unchanged.push(vec![
+            cell.conditions.into(),
+            cell.side.to_string().into(),
+            cell.history.to_string().into(),
+            percent(cell.named, outcome.pairs),
+        ]);
+    }
+    writeln!(output, "{}", unchanged.render(Format::Table))?;
+    let mut planted = table(&["changed", "found %", "wrong %", "others %", "covered %"]);
+    for Planted { change, found } in &outcome.planted {
+        planted.push(vec![
+            (*change).into(),
+            percent(found.found, found.pairs),
+            percent(found.wrong_sign, found.pairs),
+            percent(found.others, found.pairs),
+            percent(found.covered, found.intervals),
+        ]);
+    }
+    write!(output, "{}", planted.render(Format::Table))?;
+    let mut legend = String::new();
+    for line in LEGEND.lines() {
+        hang(&mut legend, "", "  ", line, terminal_style().columns());
+    }
+    write!(output, "\n{legend}")?;
+    Ok(())
+}
+
+const LEGEND: &str = "named: comparisons that name a change although nothing changed; \
+kernel ±: standard deviation between calm runs of what the kernel's clocks have in common; kept: other runs of the machine
+found: comparisons that name more than half of the changed clocks with the right sign; wrong: that name one with the wrong sign; \
+others: that name an unchanged clock; covered: 95 % intervals of changed clocks that contain the change";

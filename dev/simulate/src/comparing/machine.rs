@@ -1,0 +1,469 @@
+//! Simulates machines, and runs of timermeter on them: reports of native clocks, whose costs vary
+//! between processes and between runs as real ones do.
+//!
+//! The constants are *Seen*, unless stated otherwise: in 84 runs of a Zen 4 guest, 13 processes a
+//! clock. Nothing here depends on the method of `compare`.
+
+use std::path::Path;
+
+use rand::rngs::StdRng;
+use rand::{RngExt, SeedableRng};
+use rand_distr::{Distribution, Exp1, StandardNormal};
+
+use timermeter::commands::CommandError;
+use timermeter::model::{
+    Cycles, Family, Finding, Following, Interval, ReadsBy, Report, Severity, Status, TimerRow,
+};
+use timermeter::quality::{COST_EXPONENT, RESOLUTION_EXPONENT, SPREAD_EXPONENT, quality};
+use timermeter::report;
+use timermeter::statistics::{CONFIDENCE, mean, median, standard_deviation, student_quantile};
+
+use crate::population::log_uniform;
+
+/// The kept reports that the clocks of the machines are taken from.
+const PLATFORMS: [&str; 4] = [
+    "amd-epyc-zen-4-kvm-debian-12/2026-11-26",
+    "amd-epyc-zen-5-kvm-debian-12/2026-11-23",
+    "intel-xeon-emerald-rapids-kvm-debian-12/2026-11-25",
+    "intel-xeon-family-6-model-167-kvm-debian-12/2026-11-25",
+];
+/// Number of processes that measure a clock.
+const PROCESSES: usize = 13;
+/// The share of runs in which neighbours on the host disturb few processes, where there are also
+/// restless runs.
+const SLIGHTLY_RESTLESS: f64 = 1.0 / 12.0;
+/// The restlessness from which many processes are disturbed; the largest is 1.
+const RESTLESS: f64 = 0.15;
+/// The shares of processes that are left out as disturbed in calm and in restless runs.
+const DISTURBED: [f64; 2] = [0.32, 0.53];
+/// The share of the clocks of a restless run all of whose processes are disturbed and used.
+const ALL_DISTURBED: f64 = 0.1;
+/// The cost of processes above the least one in calm runs, as ranges with their probabilities.
+const EXCESSES: [(f64, [f64; 2]); 3] = [
+    (0.6, [0.001, 0.005]),
+    (0.33, [0.005, 0.03]),
+    (0.07, [0.05, 0.25]),
+];
+/// The standard deviation of the measured core frequency of a process.
+const FREQUENCY_NOISE: f64 = 0.002;
+/// The range of the standard deviation of the core frequency between runs of a machine.
+const FREQUENCY_DEVIATIONS: [f64; 2] = [0.005, 0.1];
+/// The range of the standard deviation between calm runs of a clock next to its family.
+const OWN_DEVIATIONS: [f64; 2] = [0.0005, 0.005];
+/// The corresponding standard deviation in the most restless run.
+const RESTLESS_OWN_DEVIATION: f64 = 0.04;
+/// Clocks below this cost in cycles move by whole fractions of a cycle.
+const CHEAP_CYCLES: f64 = 16.0;
+/// This fraction of a cycle.
+const CYCLE_FRACTION: f64 = 0.2;
+/// The most that such clocks take longer in restless runs, in cycles.
+const RESTLESS_CYCLES: f64 = 3.0;
+/// How much cheaper CPU-time clocks are in some processes.
+const CHEAPER_STATE: f64 = 0.05;
+/// The probability that one clock of a run has another code layout, and how much this changes its
+/// cost in all processes.
+const OTHER_LAYOUT: (f64, f64) = (0.02, 0.05);
+
+/// The share of clocks whose cost is reported not to follow the core, although it does.
+const WRONG_FOLLOWING: f64 = 0.02;
+
+/// How costs of a family of clocks vary.
+struct Variation {
+    /// The range of the standard deviation of the family's cost between calm runs.
+    calm: [f64; 2],
+    /// The range of the family's change in the most restless run.
+    restless: [f64; 2],
+    /// The mean cost of processes above the least one in the most restless run.
+    excess: f64,
+    /// The mean decrease of the angle arcsin √*s* of the spread *s* in calm and in the most
+    /// restless runs.
+    spread: [f64; 2],
+}
+
+/// A family of clocks, whose costs change together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ClockFamily {
+    /// Read by an instruction.
+    Instructions,
+    /// Read in user mode by code of the kernel.
+    Vdso,
+    /// Read by a system call.
+    SystemCalls,
+    /// CPU time, which the kernel sums.
+    CpuTime,
+}
+
+impl ClockFamily {
+    /// All families, in the order of their declaration.
+    pub const ALL: [Self; 4] = [
+        Self::Instructions,
+        Self::Vdso,
+        Self::SystemCalls,
+        Self::CpuTime,
+    ];
+
+    fn of(row: &TimerRow) -> Self {
+        let properties = row.properties.as_ref();
+        let family = properties.and_then(|properties| properties.family);
+        match properties.and_then(|properties| properties.reads_by) {
+            Some(ReadsBy::Instruction) => Self::Instructions,
+            Some(ReadsBy::Vdso) => Self::Vdso,
+            _ if matches!(family, Some(Family::CpuTime | Family::PerfEvent))
+                || row.id == "times" =>
+            {
+                Self::CpuTime
+            }
+            _ => Self::SystemCalls,
+        }
+    }
+
+    fn is_of_kernel(self) -> bool {
+        matches!(self, Self::SystemCalls | Self::CpuTime)
+    }
+
+    fn variation(self) -> &'static Variation {
+        const IN_USER_MODE: Variation = Variation {
+            calm: [0.0005, 0.003],
+            restless: [0.0, 0.025],
+            excess: 0.15,
+            spread: [0.005, 0.03],
+        };
+        match self {
+            Self::Instructions => &Variation {
+                restless: [-0.04, 0.04],
+                ..IN_USER_MODE
+            },
+            Self::Vdso => &IN_USER_MODE,
+            Self::SystemCalls => &Variation {
+                restless: [0.06, 0.08],
+                excess: 0.3,
+                spread: [0.08, 0.5],
+                ..IN_USER_MODE
+            },
+            Self::CpuTime => &Variation {
+                calm: [0.001, 0.007],
+                restless: [0.1, 0.15],
+                excess: 0.3,
+                spread: [0.1, 0.7],
+            },
+        }
+    }
+}
+
+/// What varies between the runs of a comparison.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Conditions {
+    /// The share of runs in which neighbours on the host disturb many processes.
+    pub restless: f64,
+    /// The standard deviation of what the kernel's clocks of a run have in common and its processes
+    /// do not show.
+    pub common: f64,
+    /// The standard deviation between blocks of what the kernel's clocks have in common in all runs
+    /// of a block.
+    pub between_blocks: f64,
+}
+
+/// When a run takes place.
+#[derive(Clone, Copy, Debug)]
+pub struct Moment {
+    /// The number of the run; runs take five minutes.
+    pub number: u32,
+    /// The number of its block.
+    pub block: u64,
+}
+
+/// A clock of a machine.
+struct Clock {
+    family: ClockFamily,
+    /// The amortised cost in cycles.
+    cycles: f64,
+    /// The standard deviation between calm runs next to its family.
+    own_deviation: f64,
+}
+
+/// A simulated machine; its seed determines all its runs.
+pub struct Machine<'a> {
+    seed: u64,
+    base: &'a Report,
+    hz: f64,
+    clocks: Vec<Clock>,
+    frequency_deviation: f64,
+    /// The standard deviation of each family between calm runs.
+    family_deviations: [f64; 4],
+}
+
+/// What the clocks of a run have in common.
+struct RunState {
+    hz: f64,
+    /// From 0 (calm) to 1.
+    restlessness: f64,
+    /// The logarithm of the change of each family.
+    families: [f64; 4],
+    /// The mean share of processes in which CPU-time clocks are cheaper.
+    cheaper: f64,
+    /// The clock with another code layout, and the logarithm of its change.
+    other_layout: Option<(usize, f64)>,
+}
+
+/// Reads the kept reports, without what `compare` does not use.
+///
+/// # Errors
+/// If a report cannot be read or lacks its core frequency.
+pub fn platforms() -> Result<Vec<Report>, CommandError> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../reports");
+    let read = |name: &&str| {
+        let path = folder.join(name).join("report.json");
+        let mut report = report::read(&path).map_err(|e| CommandError::Failed(e.to_string()))?;
+        report
+            .timers
+            .retain(|row| row.status == Status::Ok && row.cost.is_some() && row.spread.is_some());
+        report.timers.iter_mut().for_each(|row| row.figures = None);
+        let missing = || CommandError::Failed(format!("{name} has no core frequency"));
+        report.frequency.effective_hz.ok_or_else(missing)?;
+        Ok(report)
+    };
+    PLATFORMS.iter().map(read).collect()
+}
+
+impl<'a> Machine<'a> {
+    /// Draws a machine with the clocks of one of the reports.
+    #[must_use]
+    pub fn new(platforms: &'a [Report], seed: u64) -> Self {
+        let random = &mut StdRng::seed_from_u64(seed);
+        let base = &platforms[random.random_range(0..platforms.len())];
+        let hz = base.frequency.effective_hz.map_or(3e9, |hz| hz.value);
+        let clock = |row: &TimerRow| Clock {
+            family: ClockFamily::of(row),
+            cycles: row.amortised_ns.map_or(1.0, |ns| (ns * hz / 1e9).max(1.0)),
+            own_deviation: in_range(OWN_DEVIATIONS, random),
+        };
+        let clocks = base.timers.iter().map(clock).collect();
+        Self {
+            seed,
+            base,
+            hz,
+            clocks,
+            frequency_deviation: in_range(FREQUENCY_DEVIATIONS, random),
+            family_deviations: ClockFamily::ALL
+                .map(|family| in_range(family.variation().calm, random)),
+        }
+    }
+
+    /// The clocks with their families and their costs in nanoseconds.
+    pub fn clocks(&self) -> impl Iterator<Item = (&str, ClockFamily, f64)> {
+        let rows = self.base.timers.iter().zip(&self.clocks);
+        rows.map(|(row, clock)| (row.id.as_str(), clock.family, clock.cycles / self.hz * 1e9))
+    }
+
+    /// Simulates a run. `changes` is the share by which the cost of each clock is changed.
+    #[must_use]
+    pub fn run(&self, moment: Moment, conditions: Conditions, changes: &[f64]) -> Report {
+        let own_seed = self.seed.wrapping_mul(1 << 20) ^ u64::from(moment.number + 1);
+        let random = &mut StdRng::seed_from_u64(own_seed);
+        let state = self.draw_state(moment.block, conditions, random);
+        let mut report = self.base.clone();
+        let around = Interval::with_ends(state.hz, Some((state.hz * 0.998, state.hz * 1.002)));
+        let frequency = &mut report.frequency;
+        [frequency.effective_hz, frequency.cycles_hz] = [Some(around); 2];
+        let minutes = 5 * moment.number;
+        let (days, hours) = (1 + minutes / 1440, minutes / 60 % 24);
+        report.created = format!("2026-11-{days:02}T{hours:02}:{:02}:00Z", minutes % 60);
+        for (at, row) in report.timers.iter_mut().enumerate() {
+            self.measure(at, changes[at], row, &state, random);
+        }
+        report
+    }
+
+    fn draw_state(&self, block: u64, conditions: Conditions, random: &mut StdRng) -> RunState {
+        let kind: f64 = random.random();
+        let restlessness = if kind < conditions.restless {
+            random.random_range(RESTLESS..1.0)
+        } else if conditions.restless > 0.0 && kind < conditions.restless + SLIGHTLY_RESTLESS {
+            random.random_range(0.0..RESTLESS)
+        } else {
+            0.0
+        };
+        let block_seed = self.seed.wrapping_mul(1 << 20) ^ ((1 << 19) + block);
+        let of_block = conditions.between_blocks * normal(&mut StdRng::seed_from_u64(block_seed));
+        let kernel = conditions.common * normal(random) + of_block;
+        let families = ClockFamily::ALL.map(|family| {
+            let [low, high] = family.variation().restless;
+            let common = if family.is_of_kernel() { kernel } else { 0.0 };
+            let deviation = self.family_deviations[family as usize];
+            deviation * normal(random) + restlessness * random.random_range(low..high) + common
+        });
+        RunState {
+            hz: self.hz * (self.frequency_deviation * normal(random)).exp(),
+            restlessness,
+            families,
+            cheaper: 0.6 * random.random::<f64>().powi(10),
+            other_layout: random.random_bool(OTHER_LAYOUT.0).then(|| {
+                let change = OTHER_LAYOUT.1.ln_1p();
+                let sign = if random.random() { 1.0 } else { -1.0 };
+                (random.random_range(0..self.clocks.len()), sign * change)
+            }),
+        }
+    }
+
+    /// Sets the figures of a row to those that the processes of a run observe.
+    fn measure(
+        &self,
+        at: usize,
+        change: f64,
+        row: &mut TimerRow,
+        state: &RunState,
+        random: &mut StdRng,
+    ) {
+        let clock = &self.clocks[at];
+        let restlessness = state.restlessness;
+        let own_deviation = clock
+            .own_deviation
+            .hypot(RESTLESS_OWN_DEVIATION * restlessness.sqrt());
+        let mut log =
+            state.families[clock.family as usize] + own_deviation * normal(random) + change.ln_1p();
+        log += (state.other_layout)
+            .filter(|(other, _)| *other == at)
+            .map_or(0.0, |(_, change)| change);
+        let mut cycles = clock.cycles * log.exp();
+        if clock.cycles < CHEAP_CYCLES {
+            cycles += CYCLE_FRACTION * f64::from([-1, 0, 0, 0, 1][random.random_range(0..5)])
+                + RESTLESS_CYCLES * restlessness * random.random::<f64>();
+        }
+        let is_shared = restlessness > RESTLESS && random.random_bool(ALL_DISTURBED);
+        let costs = clock.processes(cycles, is_shared, state, random);
+        let disturbed = PROCESSES - costs.len();
+        if let Some(observations) = &mut row.observations {
+            observations.processes = PROCESSES as u32;
+            observations.disturbed_processes = disturbed as u32;
+        }
+        row.findings.retain(|found| found.code != "restless-core");
+        row.findings.extend(is_shared.then(|| Finding {
+            code: "restless-core".into(),
+            severity: Severity::Note,
+            values: Default::default(),
+        }));
+        if let Some(cost) = &mut row.cost {
+            cost.follows = Some(match random.random() {
+                ..WRONG_FOLLOWING => Following::Device,
+                ..0.5 => Following::Core,
+                _ => Following::Unknown,
+            });
+        }
+        let amortised = median(&costs).unwrap_or(cycles);
+        let isolated = row.cost_ns.zip(row.amortised_ns);
+        let ratio = isolated.map_or(1.0, |(cost, amortised)| cost.value / amortised);
+        let deviation = standard_deviation(&costs).unwrap_or(0.0);
+        let half =
+            student_quantile(CONFIDENCE, costs.len() - 1) * deviation / (costs.len() as f64).sqrt();
+        let centre = mean(&costs).unwrap_or(cycles);
+        let cost = Interval::with_ends(centre, Some(((centre - half).max(0.0), centre + half)));
+        let cost = cost.scaled(ratio);
+        let ns = 1e9 / state.hz;
+        row.cost_cycles = Some(cost);
+        row.cost_ns = Some(cost.scaled(ns));
+        row.amortised_ns = Some(amortised * ns);
+        if let Some(distribution) = &mut row.distribution {
+            distribution.between_ns = Some(deviation * ratio * ns);
+            distribution.process_ns = costs.iter().map(|cycles| cycles * ns).collect();
+            distribution.process_cycles = costs;
+        }
+        set_spread(row, clock.family.variation(), restlessness, random);
+        set_quality(row, state.hz);
+    }
+}
+
+impl Clock {
+    /// The costs in cycles of the processes that are used.
+    fn processes(
+        &self,
+        cycles: f64,
+        is_shared: bool,
+        state: &RunState,
+        random: &mut StdRng,
+    ) -> Vec<f64> {
+        let restless_excess = self.family.variation().excess;
+        let cheaper = match self.family {
+            ClockFamily::CpuTime => state.cheaper * random.random_range(0.3..1.5),
+            _ => 0.0,
+        };
+        let mut processes: Vec<(f64, f64)> = Vec::new();
+        let mut disturbed = 0;
+        for _ in 0..PROCESSES {
+            let mut exponential = || -> f64 { Exp1.sample(random) };
+            let mut excess = restless_excess * state.restlessness * exponential();
+            if is_shared {
+                excess += restless_excess / 3.0 * (exponential() + exponential());
+            }
+            excess += calm_excess(random);
+            let marked = excess * random.random::<f64>();
+            if random.random_bool(cheaper) {
+                excess -= CHEAPER_STATE;
+            }
+            let noise = FREQUENCY_NOISE * normal(random);
+            processes.push((marked, cycles * (excess + noise).exp()));
+            let is_restless = state.restlessness > RESTLESS;
+            disturbed += usize::from(random.random_bool(DISTURBED[usize::from(is_restless)]));
+        }
+        // Mostly the slowest processes are found to be disturbed.
+        processes.sort_by(|a, b| a.0.total_cmp(&b.0));
+        let used = if is_shared { 0 } else { disturbed };
+        processes.truncate((PROCESSES - used).max(2));
+        processes.into_iter().map(|(_, cycles)| cycles).collect()
+    }
+}
+
+fn calm_excess(random: &mut StdRng) -> f64 {
+    let mut draw: f64 = random.random();
+    for (share, range) in EXCESSES {
+        if draw < share {
+            return in_range(range, random);
+        }
+        draw -= share;
+    }
+    0.0
+}
+
+/// Lowers the spread of a row by what interruptions do to it in a run. A clock whose calls are all
+/// within one resolution keeps its spread.
+fn set_spread(row: &mut TimerRow, variation: &Variation, restlessness: f64, random: &mut StdRng) {
+    let Some(spread) = row.spread.filter(|spread| spread.value < 0.9999) else {
+        return;
+    };
+    let [calm, restless] = variation.spread;
+    let mean = calm + restlessness.sqrt() * (restless - calm);
+    let angle = spread.value.sqrt().asin() - mean * normal(random).abs();
+    let half = mean / 2.0;
+    let [value, low, high] = [angle, angle - half, angle + half]
+        .map(|angle| angle.clamp(0.1, std::f64::consts::FRAC_PI_2).sin().powi(2));
+    row.spread = Some(Interval { value, low, high });
+}
+
+/// Computes the Quality of a row from its other figures.
+fn set_quality(row: &mut TimerRow, hz: f64) {
+    let (Some(step_ns), Some(cost), Some(spread)) =
+        (row.resolution_ns, row.cost_cycles, row.spread)
+    else {
+        return;
+    };
+    let step = step_ns.scaled(hz / 1e9);
+    let Some(value) = quality(Cycles(step.value), Cycles(cost.value), spread.value) else {
+        return;
+    };
+    let squares = [
+        (COST_EXPONENT, cost),
+        (SPREAD_EXPONENT, spread),
+        (RESOLUTION_EXPONENT, step),
+    ]
+    .map(|(exponent, figure)| (exponent * (figure.high / figure.low.max(1e-9)).ln() / 2.0).powi(2));
+    let half = squares.iter().sum::<f64>().sqrt();
+    let ends = (value * (-half).exp(), (value * half.exp()).min(1.0));
+    row.quality = Some(Interval::with_ends(value, Some(ends)));
+}
+
+fn in_range([low, high]: [f64; 2], random: &mut StdRng) -> f64 {
+    log_uniform(low, high, random)
+}
+
+fn normal(random: &mut StdRng) -> f64 {
+    StandardNormal.sample(random)
+}

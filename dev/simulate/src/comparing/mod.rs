@@ -1,0 +1,283 @@
+//! Judges `compare` on simulated runs: how often it names a change between runs of an unchanged
+//! machine, and which planted changes it finds.
+
+pub mod machine;
+
+use rand::rngs::StdRng;
+use rand::{RngExt, SeedableRng};
+use serde::Serialize;
+
+use timermeter::comparison::{Comparison, Quantity, Verdict};
+use timermeter::model::Report;
+
+use self::machine::{ClockFamily, Conditions, Machine, Moment};
+
+/// A use of `compare` on an unchanged machine.
+#[derive(Clone, Copy, Debug)]
+pub struct Cell {
+    /// What the runs are like.
+    pub name: &'static str,
+    /// The number of runs a side.
+    pub side: u32,
+    /// The number of other runs.
+    pub history: u32,
+    /// What varies between the runs.
+    pub conditions: Conditions,
+    /// Whether all old runs come first, then all new ones; otherwise they alternate.
+    pub in_blocks: bool,
+}
+
+/// The standard deviation between blocks with which two blocks differ by one of 1 %.
+/// *Computed*.
+const BETWEEN_BLOCKS: f64 = 0.01 * std::f64::consts::FRAC_1_SQRT_2;
+
+/// The uses of `compare` that are judged. *Judgement*.
+pub const CELLS: [Cell; 14] = [
+    Cell::calm("kernel ±0.5 %", [1, 0], 0.005),
+    Cell::calm("kernel ±1 %", [1, 0], 0.01),
+    Cell::calm("kernel ±1.5 %", [1, 0], 0.015),
+    Cell::calm("kernel ±3 %", [1, 8], 0.03),
+    Cell::calm("kernel ±5 %", [1, 8], 0.05),
+    Cell::restless("a quarter restless", [1, 0], 0.25),
+    Cell::restless("half restless", [1, 0], 0.5),
+    Cell::restless("a quarter restless", [1, 3], 0.25),
+    Cell::restless("a quarter restless", [1, 8], 0.25),
+    Cell::restless("a quarter restless", [2, 0], 0.25),
+    Cell::restless("a quarter restless", [3, 0], 0.25),
+    Cell::restless("a quarter restless", [5, 0], 0.25),
+    Cell::in_blocks("blocks 1 % apart", 3),
+    Cell::in_blocks("blocks 1 % apart", 5),
+];
+
+impl Cell {
+    /// Calm runs. `common` is the standard deviation of what the kernel's clocks have in common.
+    const fn calm(name: &'static str, [side, history]: [u32; 2], common: f64) -> Self {
+        let conditions = Conditions {
+            restless: 0.0,
+            common,
+            between_blocks: 0.0,
+        };
+        Self {
+            name,
+            side,
+            history,
+            conditions,
+            in_blocks: false,
+        }
+    }
+
+    /// Runs of which this share is restless.
+    const fn restless(name: &'static str, runs: [u32; 2], share: f64) -> Self {
+        let mut cell = Self::calm(name, runs, 0.0);
+        cell.conditions.restless = share;
+        cell
+    }
+
+    const fn in_blocks(name: &'static str, side: u32) -> Self {
+        let mut cell = Self::calm(name, [side, 0], 0.0);
+        cell.conditions.between_blocks = BETWEEN_BLOCKS;
+        cell.in_blocks = true;
+        cell
+    }
+
+    /// Compares runs of a machine; between the sides the cost of each clock changes by the share in
+    /// `changes`.
+    fn compare(&self, machine: &Machine, changes: &[f64]) -> Comparison {
+        let unchanged = vec![0.0; changes.len()];
+        let run = |number: u32, block: u64, changes: &[f64]| {
+            machine.run(Moment { number, block }, self.conditions, changes)
+        };
+        let history: Vec<Report> = (0..self.history)
+            .map(|number| run(number, 2, &unchanged))
+            .collect();
+        let [old, new] = [(0, &unchanged[..]), (1, changes)].map(|(block, changes)| {
+            let number = |at: u32| {
+                self.history
+                    + if self.in_blocks {
+                        block * self.side + at
+                    } else {
+                        2 * at + block
+                    }
+            };
+            let runs = (0..self.side).map(|at| run(number(at), block.into(), changes));
+            runs.collect::<Vec<Report>>()
+        });
+        let [old, new, history] =
+            [&old, &new, &history].map(|side| side.iter().collect::<Vec<_>>());
+        Comparison::between(&old, &new, &history).unwrap_or_default()
+    }
+
+    /// Whether a comparison of runs of an unchanged machine names any change.
+    #[must_use]
+    pub fn names_change(&self, platforms: &[Report], seed: u64) -> bool {
+        let machine = Machine::new(platforms, seed);
+        let comparison = self.compare(&machine, &vec![0.0; machine.clocks().count()]);
+        let mut figures = comparison.figures.iter();
+        figures.any(|figure| figure.is_changed())
+            || !comparison.answers.is_empty()
+            || !comparison.one_sided.is_empty()
+    }
+}
+
+/// A change that is planted between calm runs, one a side.
+#[derive(Clone, Copy, Debug)]
+pub struct PlantedChange {
+    /// What changes.
+    pub name: &'static str,
+    families: &'static [ClockFamily],
+    /// Whether one clock of the families changes; otherwise all do.
+    one: bool,
+    size: Size,
+}
+
+/// The size of a change.
+#[derive(Clone, Copy, Debug)]
+enum Size {
+    /// A share of the cost, up or down.
+    Share(f64),
+    /// Nanoseconds that are added.
+    Added(f64),
+}
+
+/// The changes that are planted. *Definition*: the aims that were set.
+pub const CHANGES: [PlantedChange; 7] = {
+    use ClockFamily::{CpuTime, Instructions, SystemCalls, Vdso};
+    [
+        PlantedChange::of_one("5 % in one vDSO clock", &[Vdso], 0.05),
+        PlantedChange::of_one("7 % in one system call", &[SystemCalls], 0.07),
+        PlantedChange::of_all(
+            "8 % in all instructions",
+            &[Instructions],
+            Size::Share(0.08),
+        ),
+        PlantedChange::of_all("8 % in all vDSO clocks", &[Vdso], Size::Share(0.08)),
+        PlantedChange::of_all("8 % in all system calls", &[SystemCalls], Size::Share(0.08)),
+        PlantedChange::of_all("8 % in all CPU-time clocks", &[CpuTime], Size::Share(0.08)),
+        PlantedChange::of_all(
+            "40 ns at the kernel's entry",
+            &[SystemCalls, CpuTime],
+            Size::Added(40.0),
+        ),
+    ]
+};
+/// The smallest cost in nanoseconds of a clock of which a single change is planted: 20 cycles.
+/// *Definition*: the aim that was set.
+const MIN_CHANGED_NS: f64 = 7.0;
+
+/// What `compare` found of planted changes.
+#[derive(Clone, Copy, Debug, Default, Serialize)]
+pub struct FoundChanges {
+    /// The number of pairs of runs.
+    pub pairs: u32,
+    /// Pairs in which more than half of the changed clocks were named with the right sign.
+    pub found: u32,
+    /// Pairs in which a changed clock was named with the wrong sign.
+    pub wrong_sign: u32,
+    /// Pairs in which an unchanged clock was named.
+    pub others: u32,
+    /// The number of changed clocks with an interval.
+    pub intervals: u32,
+    /// Intervals that contain the planted change.
+    pub covered: u32,
+}
+
+impl PlantedChange {
+    const fn of_one(name: &'static str, families: &'static [ClockFamily], share: f64) -> Self {
+        Self {
+            name,
+            families,
+            one: true,
+            size: Size::Share(share),
+        }
+    }
+
+    const fn of_all(name: &'static str, families: &'static [ClockFamily], size: Size) -> Self {
+        Self {
+            name,
+            families,
+            one: false,
+            size,
+        }
+    }
+
+    /// Draws the share by which the cost of each clock changes.
+    fn shares(&self, machine: &Machine, random: &mut StdRng) -> Vec<f64> {
+        let sign = if random.random() { 1.0 } else { -1.0 };
+        let mut shares = vec![0.0; machine.clocks().count()];
+        let mut changed: Vec<(usize, f64)> = machine
+            .clocks()
+            .enumerate()
+            .filter(|(_, (_, family, ns))| {
+                self.families.contains(family) && (!self.one || *ns >= MIN_CHANGED_NS)
+            })
+            .map(|(at, (_, _, ns))| (at, ns))
+            .collect();
+        if self.one {
+            changed = vec![changed[random.random_range(0..changed.len())]];
+        }
+        for (at, ns) in changed {
+            shares[at] = match self.size {
+                Size::Share(share) => sign * share,
+                Size::Added(added) => added / ns,
+            };
+        }
+        shares
+    }
+
+    /// Plants the change between two runs of a machine.
+    #[must_use]
+    pub fn find(&self, platforms: &[Report], seed: u64) -> FoundChanges {
+        let machine = Machine::new(platforms, seed);
+        let shares = self.shares(&machine, &mut StdRng::seed_from_u64(seed));
+        let comparison = Cell::calm(self.name, [1, 0], 0.0).compare(&machine, &shares);
+        let (mut right, mut wrong, mut others) = (0, 0, 0);
+        let mut found = FoundChanges {
+            pairs: 1,
+            ..FoundChanges::default()
+        };
+        for ((id, ..), share) in machine.clocks().zip(&shares) {
+            let mut figures = comparison.figures.iter();
+            let cost =
+                figures.find(|figure| figure.timer == id && figure.quantity == Quantity::COST);
+            let Some(cost) = cost else {
+                continue;
+            };
+            if *share == 0.0 {
+                others += u32::from(cost.is_changed());
+                continue;
+            }
+            let expected = if *share > 0.0 {
+                Verdict::Worse
+            } else {
+                Verdict::Better
+            };
+            if cost.verdict == expected {
+                right += 1;
+            } else if cost.is_changed() {
+                wrong += 1;
+            }
+            if let Some((low, high)) = cost.change.percent.and_then(|percent| percent.ends()) {
+                found.intervals += 1;
+                found.covered += u32::from((low..=high).contains(&(100.0 * share)));
+            }
+        }
+        let changed = shares.iter().filter(|share| **share != 0.0).count();
+        found.found = u32::from(2 * right > changed);
+        found.wrong_sign = u32::from(wrong > 0);
+        found.others = u32::from(others > 0);
+        found
+    }
+}
+
+impl std::iter::Sum for FoundChanges {
+    fn sum<I: Iterator<Item = Self>>(all: I) -> Self {
+        all.fold(Self::default(), |sum, one| Self {
+            pairs: sum.pairs + one.pairs,
+            found: sum.found + one.found,
+            wrong_sign: sum.wrong_sign + one.wrong_sign,
+            others: sum.others + one.others,
+            intervals: sum.intervals + one.intervals,
+            covered: sum.covered + one.covered,
+        })
+    }
+}
