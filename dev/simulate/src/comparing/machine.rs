@@ -126,7 +126,7 @@ impl ClockFamily {
             calm: [0.0005, 0.003],
             restless: [0.0, 0.025],
             excess: 0.15,
-            spread: [0.005, 0.03],
+            spread: [0.005, 0.02],
         };
         match self {
             Self::Instructions => &Variation {
@@ -137,14 +137,14 @@ impl ClockFamily {
             Self::SystemCalls => &Variation {
                 restless: [0.06, 0.08],
                 excess: 0.3,
-                spread: [0.08, 0.5],
+                spread: [0.07, 0.5],
                 ..IN_USER_MODE
             },
             Self::CpuTime => &Variation {
                 calm: [0.001, 0.007],
                 restless: [0.1, 0.15],
                 excess: 0.3,
-                spread: [0.1, 0.7],
+                spread: [0.1, 0.75],
             },
         }
     }
@@ -197,6 +197,8 @@ struct RunState {
     hz: f64,
     /// From 0 (calm) to 1.
     restlessness: f64,
+    /// The decrease of spreads, relative to its mean in the most restless run.
+    spread_dip: f64,
     /// The logarithm of the change of each family.
     families: [f64; 4],
     /// The mean share of processes in which CPU-time clocks are cheaper.
@@ -295,6 +297,7 @@ impl<'a> Machine<'a> {
         RunState {
             hz: self.hz * (self.frequency_deviation * normal(random)).exp(),
             restlessness,
+            spread_dip: restlessness.sqrt() * random.random_range(0.5..1.3),
             families,
             cheaper: 0.6 * random.random::<f64>().powi(10),
             other_layout: random.random_bool(OTHER_LAYOUT.0).then(|| {
@@ -367,7 +370,7 @@ impl<'a> Machine<'a> {
             distribution.process_ns = costs.iter().map(|cycles| cycles * ns).collect();
             distribution.process_cycles = costs;
         }
-        set_spread(row, clock.family.variation(), restlessness, random);
+        set_spread(row, clock.family.variation(), state.spread_dip, random);
         set_quality(row, state.hz);
     }
 }
@@ -423,17 +426,22 @@ fn calm_excess(random: &mut StdRng) -> f64 {
     0.0
 }
 
-/// Lowers the spread of a row by what interruptions do to it in a run. A clock whose calls are all
-/// within one resolution keeps its spread.
-fn set_spread(row: &mut TimerRow, variation: &Variation, restlessness: f64, random: &mut StdRng) {
+/// Lowers the spread of a row by what interruptions do to it in a run: `dip` is the decrease in
+/// restless runs, relative to its mean in the most restless run. A clock whose calls are all within
+/// one resolution keeps its spread.
+fn set_spread(row: &mut TimerRow, variation: &Variation, dip: f64, random: &mut StdRng) {
     let Some(spread) = row.spread.filter(|spread| spread.value < 0.9999) else {
         return;
     };
     let [calm, restless] = variation.spread;
-    let mean = calm + restlessness.sqrt() * (restless - calm);
-    let angle = spread.value.sqrt().asin() - mean * normal(random).abs();
-    let half = mean / 2.0;
-    let [value, low, high] = [angle, angle - half, angle + half]
+    let restless = restless * dip * random.random_range(0.6..1.4);
+    let fall: f64 = Exp1.sample(random);
+    let angle = spread.value.sqrt().asin() - calm * fall - restless;
+    let ends = [
+        angle - 3.0 * calm - 0.2 * restless,
+        angle + 0.7 * calm + 0.8 * restless,
+    ];
+    let [value, low, high] = [angle, ends[0], ends[1]]
         .map(|angle| angle.clamp(0.1, std::f64::consts::FRAC_PI_2).sin().powi(2));
     row.spread = Some(Interval { value, low, high });
 }

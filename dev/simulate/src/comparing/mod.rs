@@ -107,15 +107,21 @@ impl Cell {
         Comparison::between(&old, &new, &history).unwrap_or_default()
     }
 
-    /// Whether a comparison of runs of an unchanged machine names any change.
+    /// Compares runs of an unchanged machine. Returns whether the comparison names any change, and
+    /// whether it names a changed cost.
     #[must_use]
-    pub fn names_change(&self, platforms: &[Report], seed: u64) -> bool {
+    pub fn names_change(&self, platforms: &[Report], seed: u64) -> [bool; 2] {
         let machine = Machine::new(platforms, seed);
         let comparison = self.compare(&machine, &vec![0.0; machine.clocks().count()]);
-        let mut figures = comparison.figures.iter();
-        figures.any(|figure| figure.is_changed())
+        let changed = comparison
+            .figures
+            .iter()
+            .filter(|figure| figure.is_changed());
+        let quantities: Vec<Quantity> = changed.map(|figure| figure.quantity).collect();
+        let any = !quantities.is_empty()
             || !comparison.answers.is_empty()
-            || !comparison.one_sided.is_empty()
+            || !comparison.one_sided.is_empty();
+        [any, quantities.contains(&Quantity::COST)]
     }
 }
 

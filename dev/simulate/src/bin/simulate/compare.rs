@@ -25,7 +25,10 @@ struct Unchanged {
     conditions: &'static str,
     side: u32,
     history: u32,
+    /// Comparisons that name a change.
     named: u32,
+    /// Comparisons that name a changed cost.
+    costs: u32,
 }
 
 #[derive(Serialize)]
@@ -62,11 +65,13 @@ pub fn run(args: &Args, output: &mut dyn Write) -> Result<(), CommandError> {
     let of_cell = |cell: &simulate::comparing::Cell| {
         let named = parallel::map(&seeds, |seed| cell.names_change(&platforms, *seed));
         progress.inc(1);
+        let count = |at: usize| named.iter().map(|named| u32::from(named[at])).sum();
         Unchanged {
             conditions: cell.name,
             side: cell.side,
             history: cell.history,
-            named: named.into_iter().map(u32::from).sum(),
+            named: count(0),
+            costs: count(1),
         }
     };
     let unchanged: Vec<Unchanged> = CELLS.iter().map(of_cell).collect();
@@ -126,13 +131,14 @@ fn as_table(outcome: &Outcome, output: &mut dyn Write) -> Result<(), CommandErro
         "simulated comparisons, seed {}, {} pairs each\n",
         outcome.seed, outcome.pairs
     )?;
-    let mut unchanged = table(&["nothing changed", "a side", "kept", "named %"]);
+    let mut unchanged = table(&["nothing changed", "a side", "kept", "named %", "cost %"]);
     for cell in &outcome.unchanged {
         unchanged.push(vec![
             cell.conditions.into(),
             cell.side.to_string().into(),
             cell.history.to_string().into(),
             percent(cell.named, outcome.pairs),
+            percent(cell.costs, outcome.pairs),
         ]);
     }
     writeln!(output, "{}", unchanged.render(Format::Table))?;
@@ -155,7 +161,7 @@ fn as_table(outcome: &Outcome, output: &mut dyn Write) -> Result<(), CommandErro
     Ok(())
 }
 
-const LEGEND: &str = "named: comparisons that name a change although nothing changed; \
+const LEGEND: &str = "named: comparisons that name a change although nothing changed; cost: that name a changed cost; \
 kernel ±: standard deviation between calm runs of what the kernel's clocks have in common; kept: other runs of the machine
 found: comparisons that name more than half of the changed clocks with the right sign; wrong: that name one with the wrong sign; \
 others: that name an unchanged clock; covered: 95 % intervals of changed clocks that contain the change";
