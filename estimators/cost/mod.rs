@@ -229,20 +229,27 @@ impl CoreFrequency {
 
 /// Returns what the cost follows: the core frequency if the costs scaled to one core frequency
 /// (`at_core_frequency`) agree clearly better between processes than the costs as measured, or a
-/// device in the reverse case.
-pub fn following(at_core_frequency: &[f64], measured: &[f64]) -> Following {
+/// device in the reverse case. `core_hz` are the core frequencies of the processes in hertz; if
+/// they agree, the cost is as constant in cycles as in time, and the answer is unknown.
+pub fn following(at_core_frequency: &[f64], measured: &[f64], core_hz: &[f64]) -> Following {
     /// The least number of processes for a decision. *Judgement*: the quartiles of fewer values are
     /// single values.
     const MIN_PROCESSES: usize = 4;
     /// The largest ratio of the smaller to the larger relative scatter that counts as a clear
     /// difference. *Judgement*.
     const MAX_SCATTER_RATIO: f64 = 0.6;
-    let (Some(scaled_scatter), Some(measured_scatter)) =
-        (scatter(at_core_frequency), scatter(measured))
-    else {
+    /// The least relative interquartile range of the core frequencies for a decision. *Judgement*:
+    /// the measured frequency of a core that keeps it scatters by 0.2 % in most rows, by 0.6 % in the
+    /// worst.
+    const MIN_FREQUENCY_SCATTER: f64 = 0.01;
+    let (Some(scaled_scatter), Some(measured_scatter), Some(frequency_scatter)) = (
+        scatter(at_core_frequency),
+        scatter(measured),
+        scatter(core_hz),
+    ) else {
         return Following::Unknown;
     };
-    if at_core_frequency.len() < MIN_PROCESSES {
+    if at_core_frequency.len() < MIN_PROCESSES || frequency_scatter < MIN_FREQUENCY_SCATTER {
         Following::Unknown
     } else if scaled_scatter < MAX_SCATTER_RATIO * measured_scatter {
         Following::Core
@@ -273,35 +280,41 @@ mod tests {
         assert_eq!(CoreFrequency(Some(2e9)).scale(None), 1.0);
     }
 
+    /// Returns what a cost with these times in nanoseconds at these core frequencies follows.
+    fn followed(measured: &[f64], ghz: &[f64]) -> Following {
+        let at_core_frequency = measured.iter().zip(ghz).map(|(ns, ghz)| ns * ghz / 2.6);
+        following(&at_core_frequency.collect::<Vec<f64>>(), measured, ghz)
+    }
+
     #[test]
     fn fixed_costs_stay_unscaled() {
         let frequencies = [2.4, 2.5, 2.6, 2.7, 2.8, 2.45, 2.75];
-        let core_costs: Vec<f64> = frequencies.iter().map(|ghz| 100.0 / ghz).collect();
-        let at_core_frequency: Vec<f64> = core_costs
-            .iter()
-            .zip(frequencies)
-            .map(|(ns, ghz)| ns * ghz / 2.6)
-            .collect();
-        assert_eq!(following(&at_core_frequency, &core_costs), Following::Core);
+        let core_costs = frequencies.map(|ghz| 100.0 / ghz);
         let device_costs = [500.0; 7];
-        let at_core_frequency: Vec<f64> = device_costs
-            .iter()
-            .zip(frequencies)
-            .map(|(ns, ghz)| ns * ghz / 2.6)
-            .collect();
+        assert_eq!(followed(&core_costs, &frequencies), Following::Core);
+        assert_eq!(followed(&device_costs, &frequencies), Following::Device);
         assert_eq!(
-            following(&at_core_frequency, &device_costs),
-            Following::Device
-        );
-        assert_eq!(
-            following(&at_core_frequency[..2], &device_costs[..2]),
+            followed(&device_costs[..2], &frequencies[..2]),
             Following::Unknown,
             "too few to tell"
         );
         assert_eq!(
-            following(&device_costs, &device_costs),
+            following(&core_costs, &device_costs, &[]),
             Following::Unknown,
-            "the core kept its frequency"
+            "no frequency is known"
         );
+    }
+
+    /// The errors of the measured frequency of a core that keeps it make the scaled costs scatter
+    /// more than the costs as measured, or less.
+    #[test]
+    fn constant_frequency_shows_nothing() {
+        let errors = [-0.003, 0.001, -0.001, 0.002, 0.0, 0.003, -0.002];
+        let frequencies = |scale: f64| errors.map(|error| 3.69 * (1.0 + scale * error));
+        let [constant, core_costs] = [[8.4726; 7], frequencies(1.0).map(|ghz| 31.26 / ghz)];
+        for costs in [constant, core_costs] {
+            assert_eq!(followed(&costs, &frequencies(1.0)), Following::Unknown);
+        }
+        assert_eq!(followed(&constant, &frequencies(4.0)), Following::Device);
     }
 }

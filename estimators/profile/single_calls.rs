@@ -170,11 +170,6 @@ impl<'a> SingleCalls<'a> {
         self.clock.ns_per_tick * core_frequency.scale(hertz)
     }
 
-    /// Returns whether the core frequency during the batches of every process is known.
-    fn has_core_frequencies(&self) -> bool {
-        (self.runs.iter()).all(|run| run.batches.core_hz.is_some_and(|hz| hz > 0.0))
-    }
-
     /// Returns cost and spread over all processes, and the alternative pairs of cost and spread
     /// that the samples do not exclude.
     pub fn estimate(&self, resolution_ns: Option<f64>) -> Estimates {
@@ -183,14 +178,16 @@ impl<'a> SingleCalls<'a> {
         let mut processes = self.estimate_processes(kind, core_frequency, resolution_ns);
         let measured = (core_frequency.0)
             .map(|_| self.estimate_processes(kind, CoreFrequency(None), resolution_ns));
+        let core_hz = self.runs.iter().filter_map(|run| run.batches.core_hz);
+        let core_hz: Vec<f64> = core_hz.filter(|&hz| hz > 0.0).collect();
+        let in_cycles = (core_frequency.0).filter(|_| core_hz.len() == self.runs.len());
         let process_costs = ProcessCosts {
-            ns: (measured.as_ref().unwrap_or(&processes)).amortised(1.0),
-            cycles: (core_frequency.0.filter(|_| self.has_core_frequencies()))
-                .map_or(Vec::new(), |hz| processes.amortised(hz / 1e9)),
+            ns: measured.as_ref().unwrap_or(&processes).amortised(1.0),
+            cycles: in_cycles.map_or(Vec::new(), |hz| processes.amortised(hz / 1e9)),
         };
         let (mut follows, mut unscaled) = (Following::Unknown, None);
         if let Some(other) = measured {
-            follows = following(&processes.costs, &other.costs);
+            follows = following(&processes.costs, &other.costs, &core_hz);
             match follows {
                 Following::Device => (processes, core_frequency) = (other, CoreFrequency(None)),
                 Following::Unknown => unscaled = Some(other),

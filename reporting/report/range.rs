@@ -3,9 +3,9 @@
 
 use std::collections::HashSet;
 
-use crate::fields::{Kind, fields, fields_of, rows};
+use crate::fields::{Kind, Range, fields, fields_of, rows};
 use crate::limits::MAX_TIMERS;
-use crate::model::Report;
+use crate::model::{Distribution, Report};
 
 /// Describes the first invalid value or duplicate row of a report; `None` if the report is valid.
 #[must_use]
@@ -34,12 +34,53 @@ fn find_invalid_row(report: &Report, kind: Kind) -> Option<String> {
         if kind == Kind::Periods && row.request_ns() == Some(0) {
             return Some(format!("'{}' has a period of 0", row.name()));
         }
+        let costs = row.clock().and_then(|clock| clock.distribution.as_ref());
+        if let Some(problem) = costs.and_then(find_invalid_costs) {
+            return Some(format!("'{}': distribution.{problem}", row.name()));
+        }
         // A sleep primitive has values for each length, and each length is checked.
         row.by_length().into_iter().find_map(|at_length| {
             let problem =
                 fields_of(kind).find_map(|field| field.describe_invalid_in_row(at_length))?;
             Some(format!("'{}': {problem}", at_length.name_with_length()))
         })
+    })
+}
+
+/// The largest number of processes of a timer in a report. *Judgement*: ten times as many as the
+/// most thorough plan starts.
+const MAX_PROCESSES: usize = 4_096;
+
+/// Describes what is invalid about the costs of single processes; `None` if nothing is.
+fn find_invalid_costs(costs: &Distribution) -> Option<String> {
+    let Distribution {
+        process_ns,
+        process_cycles,
+        ..
+    } = costs;
+    let (count, with_cycles) = (process_ns.len(), process_cycles.len());
+    if count > MAX_PROCESSES {
+        return Some(format!(
+            "process_ns has {count} values; it has to have at most {MAX_PROCESSES}"
+        ));
+    }
+    if with_cycles != count && with_cycles > 0 {
+        return Some(format!(
+            "process_cycles has {with_cycles} values; it has to have {count}, as many as \
+             process_ns, or none"
+        ));
+    }
+    [
+        ("process_ns", process_ns),
+        ("process_cycles", process_cycles),
+    ]
+    .into_iter()
+    .find_map(|(key, list)| {
+        let invalid = list.iter().find(|&&cost| !Range::ANY.contains(cost))?;
+        Some(format!(
+            "{key} has {invalid:?}; it has to be {}",
+            Range::ANY
+        ))
     })
 }
 
