@@ -1,24 +1,22 @@
 //! Simulates machines, and runs of timermeter on them: reports of native clocks, whose costs vary
-//! between processes and between runs as real ones do.
-//!
-//! The constants are *Seen*, unless stated otherwise: in 84 runs of a Zen 4 guest, 13 processes a
-//! clock. Nothing here depends on the method of `compare`.
+//! between processes and between runs as real ones do. Nothing here depends on the method of
+//! `compare`. The constants are *Seen*, as those of `variation`.
 
 use std::path::Path;
 
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
-use rand_distr::{Distribution, Exp1, StandardNormal};
+use rand_distr::{Distribution, Exp1};
 
 use timermeter::commands::CommandError;
-use timermeter::model::{
-    Cycles, Family, Finding, Following, Interval, ReadsBy, Report, Severity, Status, TimerRow,
-};
+use timermeter::model::{Cycles, Finding, Following, Interval, Report, Severity, Status, TimerRow};
 use timermeter::quality::{COST_EXPONENT, RESOLUTION_EXPONENT, SPREAD_EXPONENT, quality};
 use timermeter::report;
 use timermeter::statistics::{CONFIDENCE, mean, median, standard_deviation, student_quantile};
 
-use crate::population::log_uniform;
+use super::variation::{
+    ALL_DISTURBED, ClockFamily, Disturbances, PROCESSES, RESTLESS, Variation, in_range, normal,
+};
 
 /// The kept reports that the clocks of the machines are taken from.
 const PLATFORMS: [&str; 4] = [
@@ -27,128 +25,23 @@ const PLATFORMS: [&str; 4] = [
     "intel-xeon-emerald-rapids-kvm-debian-12/2026-11-25",
     "intel-xeon-family-6-model-167-kvm-debian-12/2026-11-25",
 ];
-/// Number of processes that measure a clock.
-const PROCESSES: usize = 13;
 /// The share of runs in which neighbours on the host disturb few processes, where there are also
 /// restless runs.
 const SLIGHTLY_RESTLESS: f64 = 1.0 / 12.0;
-/// The restlessness from which many processes are disturbed; the largest is 1.
-const RESTLESS: f64 = 0.15;
-/// The shares of processes that are left out as disturbed in calm and in restless runs.
-const DISTURBED: [f64; 2] = [0.32, 0.53];
-/// The share of the clocks of a restless run all of whose processes are disturbed and used.
-const ALL_DISTURBED: f64 = 0.1;
-/// The cost of processes above the least one in calm runs, as ranges with their probabilities.
-const EXCESSES: [(f64, [f64; 2]); 3] = [
-    (0.6, [0.001, 0.005]),
-    (0.33, [0.005, 0.03]),
-    (0.07, [0.05, 0.25]),
-];
-/// The standard deviation of the measured core frequency of a process.
-const FREQUENCY_NOISE: f64 = 0.002;
 /// The range of the standard deviation of the core frequency between runs of a machine.
 const FREQUENCY_DEVIATIONS: [f64; 2] = [0.005, 0.1];
 /// The range of the standard deviation between calm runs of a clock next to its family.
 const OWN_DEVIATIONS: [f64; 2] = [0.0005, 0.005];
-/// The corresponding standard deviation in the most restless run.
-const RESTLESS_OWN_DEVIATION: f64 = 0.04;
-/// Clocks below this cost in cycles move by whole fractions of a cycle.
-const CHEAP_CYCLES: f64 = 16.0;
+/// The costs in cycles below which clocks move by whole fractions of a cycle, with the ranges of
+/// the logarithm of their change in the most restless run.
+const CHEAP: [(f64, [f64; 2]); 2] = [(8.0, [-0.06, 0.06]), (16.0, [-0.05, 0.25])];
 /// This fraction of a cycle.
 const CYCLE_FRACTION: f64 = 0.2;
-/// The most that such clocks take longer in restless runs, in cycles.
-const RESTLESS_CYCLES: f64 = 3.0;
-/// How much cheaper CPU-time clocks are in some processes.
-const CHEAPER_STATE: f64 = 0.05;
 /// The probability that one clock of a run has another code layout, and how much this changes its
 /// cost in all processes.
 const OTHER_LAYOUT: (f64, f64) = (0.02, 0.05);
-
 /// The share of clocks whose cost is reported not to follow the core, although it does.
 const WRONG_FOLLOWING: f64 = 0.02;
-
-/// How costs of a family of clocks vary.
-struct Variation {
-    /// The range of the standard deviation of the family's cost between calm runs.
-    calm: [f64; 2],
-    /// The range of the family's change in the most restless run.
-    restless: [f64; 2],
-    /// The mean cost of processes above the least one in the most restless run.
-    excess: f64,
-    /// The mean decrease of the angle arcsin √*s* of the spread *s* in calm and in the most
-    /// restless runs.
-    spread: [f64; 2],
-}
-
-/// A family of clocks, whose costs change together.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ClockFamily {
-    /// Read by an instruction.
-    Instructions,
-    /// Read in user mode by code of the kernel.
-    Vdso,
-    /// Read by a system call.
-    SystemCalls,
-    /// CPU time, which the kernel sums.
-    CpuTime,
-}
-
-impl ClockFamily {
-    /// All families, in the order of their declaration.
-    pub const ALL: [Self; 4] = [
-        Self::Instructions,
-        Self::Vdso,
-        Self::SystemCalls,
-        Self::CpuTime,
-    ];
-
-    fn of(row: &TimerRow) -> Self {
-        let properties = row.properties.as_ref();
-        let family = properties.and_then(|properties| properties.family);
-        match properties.and_then(|properties| properties.reads_by) {
-            Some(ReadsBy::Instruction) => Self::Instructions,
-            Some(ReadsBy::Vdso) => Self::Vdso,
-            _ if matches!(family, Some(Family::CpuTime | Family::PerfEvent))
-                || row.id == "times" =>
-            {
-                Self::CpuTime
-            }
-            _ => Self::SystemCalls,
-        }
-    }
-
-    fn is_of_kernel(self) -> bool {
-        matches!(self, Self::SystemCalls | Self::CpuTime)
-    }
-
-    fn variation(self) -> &'static Variation {
-        const IN_USER_MODE: Variation = Variation {
-            calm: [0.0005, 0.003],
-            restless: [0.0, 0.025],
-            excess: 0.15,
-            spread: [0.005, 0.02],
-        };
-        match self {
-            Self::Instructions => &Variation {
-                restless: [-0.04, 0.04],
-                ..IN_USER_MODE
-            },
-            Self::Vdso => &IN_USER_MODE,
-            Self::SystemCalls => &Variation {
-                restless: [0.06, 0.08],
-                excess: 0.3,
-                spread: [0.07, 0.5],
-                ..IN_USER_MODE
-            },
-            Self::CpuTime => &Variation {
-                calm: [0.001, 0.007],
-                restless: [0.1, 0.15],
-                excess: 0.3,
-                spread: [0.1, 0.75],
-            },
-        }
-    }
-}
 
 /// What varies between the runs of a comparison.
 #[derive(Clone, Copy, Debug, Default)]
@@ -321,19 +214,28 @@ impl<'a> Machine<'a> {
         let restlessness = state.restlessness;
         let own_deviation = clock
             .own_deviation
-            .hypot(RESTLESS_OWN_DEVIATION * restlessness.sqrt());
+            .hypot(clock.family.variation().own * restlessness);
         let mut log =
             state.families[clock.family as usize] + own_deviation * normal(random) + change.ln_1p();
         log += (state.other_layout)
             .filter(|(other, _)| *other == at)
             .map_or(0.0, |(_, change)| change);
         let mut cycles = clock.cycles * log.exp();
-        if clock.cycles < CHEAP_CYCLES {
-            cycles += CYCLE_FRACTION * f64::from([-1, 0, 0, 0, 1][random.random_range(0..5)])
-                + RESTLESS_CYCLES * restlessness * random.random::<f64>();
+        let cheap = CHEAP.into_iter().find(|(most, _)| clock.cycles < *most);
+        if let Some((_, [low, high])) = cheap {
+            cycles *= (restlessness.sqrt() * random.random_range(low..high)).exp();
+            cycles += CYCLE_FRACTION * f64::from([-1, 0, 0, 0, 1][random.random_range(0..5)]);
         }
         let is_shared = restlessness > RESTLESS && random.random_bool(ALL_DISTURBED);
-        let costs = clock.processes(cycles, is_shared, state, random);
+        let costs = clock.family.processes(
+            cycles,
+            Disturbances {
+                restlessness,
+                all: is_shared,
+                cheaper: state.cheaper,
+            },
+            random,
+        );
         let disturbed = PROCESSES - costs.len();
         if let Some(observations) = &mut row.observations {
             observations.processes = PROCESSES as u32;
@@ -353,14 +255,19 @@ impl<'a> Machine<'a> {
             });
         }
         let amortised = median(&costs).unwrap_or(cycles);
-        let isolated = row.cost_ns.zip(row.amortised_ns);
-        let ratio = isolated.map_or(1.0, |(cost, amortised)| cost.value / amortised);
+        let kept = row.cost_ns.unwrap_or(Interval::exact(1.0));
+        let ratio = kept.value / row.amortised_ns.unwrap_or(kept.value);
         let deviation = standard_deviation(&costs).unwrap_or(0.0);
-        let half =
-            student_quantile(CONFIDENCE, costs.len() - 1) * deviation / (costs.len() as f64).sqrt();
+        let count = costs.len();
+        let half = student_quantile(CONFIDENCE, count - 1) * deviation / (count as f64).sqrt();
         let centre = mean(&costs).unwrap_or(cycles);
-        let cost = Interval::with_ends(centre, Some(((centre - half).max(0.0), centre + half)));
-        let cost = cost.scaled(ratio);
+        // The systematic errors of a report are those of the kept one.
+        let ends = kept.ends().map(|(low, high)| {
+            let below = half.hypot(centre * (1.0 - low / kept.value));
+            let above = half.hypot(centre * (high / kept.value - 1.0));
+            ((centre - below).max(0.0), centre + above)
+        });
+        let cost = Interval::with_ends(centre, ends).scaled(ratio);
         let ns = 1e9 / state.hz;
         row.cost_cycles = Some(cost);
         row.cost_ns = Some(cost.scaled(ns));
@@ -373,57 +280,6 @@ impl<'a> Machine<'a> {
         set_spread(row, clock.family.variation(), state.spread_dip, random);
         set_quality(row, state.hz);
     }
-}
-
-impl Clock {
-    /// The costs in cycles of the processes that are used.
-    fn processes(
-        &self,
-        cycles: f64,
-        is_shared: bool,
-        state: &RunState,
-        random: &mut StdRng,
-    ) -> Vec<f64> {
-        let restless_excess = self.family.variation().excess;
-        let cheaper = match self.family {
-            ClockFamily::CpuTime => state.cheaper * random.random_range(0.3..1.5),
-            _ => 0.0,
-        };
-        let mut processes: Vec<(f64, f64)> = Vec::new();
-        let mut disturbed = 0;
-        for _ in 0..PROCESSES {
-            let mut exponential = || -> f64 { Exp1.sample(random) };
-            let mut excess = restless_excess * state.restlessness * exponential();
-            if is_shared {
-                excess += restless_excess / 3.0 * (exponential() + exponential());
-            }
-            excess += calm_excess(random);
-            let marked = excess * random.random::<f64>();
-            if random.random_bool(cheaper) {
-                excess -= CHEAPER_STATE;
-            }
-            let noise = FREQUENCY_NOISE * normal(random);
-            processes.push((marked, cycles * (excess + noise).exp()));
-            let is_restless = state.restlessness > RESTLESS;
-            disturbed += usize::from(random.random_bool(DISTURBED[usize::from(is_restless)]));
-        }
-        // Mostly the slowest processes are found to be disturbed.
-        processes.sort_by(|a, b| a.0.total_cmp(&b.0));
-        let used = if is_shared { 0 } else { disturbed };
-        processes.truncate((PROCESSES - used).max(2));
-        processes.into_iter().map(|(_, cycles)| cycles).collect()
-    }
-}
-
-fn calm_excess(random: &mut StdRng) -> f64 {
-    let mut draw: f64 = random.random();
-    for (share, range) in EXCESSES {
-        if draw < share {
-            return in_range(range, random);
-        }
-        draw -= share;
-    }
-    0.0
 }
 
 /// Lowers the spread of a row by what interruptions do to it in a run: `dip` is the decrease in
@@ -466,12 +322,4 @@ fn set_quality(row: &mut TimerRow, hz: f64) {
     let half = squares.iter().sum::<f64>().sqrt();
     let ends = (value * (-half).exp(), (value * half.exp()).min(1.0));
     row.quality = Some(Interval::with_ends(value, Some(ends)));
-}
-
-fn in_range([low, high]: [f64; 2], random: &mut StdRng) -> f64 {
-    log_uniform(low, high, random)
-}
-
-fn normal(random: &mut StdRng) -> f64 {
-    StandardNormal.sample(random)
 }

@@ -2,6 +2,7 @@
 //! machine, and which planted changes it finds.
 
 pub mod machine;
+mod variation;
 
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
@@ -10,7 +11,8 @@ use serde::Serialize;
 use timermeter::comparison::{Comparison, Quantity, Verdict};
 use timermeter::model::Report;
 
-use self::machine::{ClockFamily, Conditions, Machine, Moment};
+use self::machine::{Conditions, Machine, Moment};
+use self::variation::ClockFamily;
 
 /// A use of `compare` on an unchanged machine.
 #[derive(Clone, Copy, Debug)]
