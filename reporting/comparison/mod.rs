@@ -20,7 +20,7 @@ use crate::model::{Interval, Report, TimerRow, value_of};
 use crate::statistics::mean;
 
 pub use condition::{BadCondition, Condition, Decision};
-pub use platform::{PlatformChange, Remark, platform_changes, unlike_cpu};
+pub use platform::{PlatformChange, Remark, is_same_state, platform_changes, unlike_cpu};
 pub use quantity::Quantity;
 pub use trust::ChangedAnswer;
 

@@ -16,6 +16,9 @@ use crate::model::Report;
 use crate::scratch::ScratchFolder;
 use crate::table::{Format, Style};
 
+/// The name of the report in the folder of a run.
+const REPORT_FILE: &str = "report.json";
+
 /// A folder for a run. Dropping it without [`commit`](Self::commit) leaves no files.
 #[derive(Debug)]
 pub struct Archive {
@@ -74,7 +77,7 @@ impl Archive {
             render(report, Format::Markdown, Style::default())
         );
         write(
-            &folder.path().join("report.json"),
+            &folder.path().join(REPORT_FILE),
             &json::render_compact(report),
         )
         .map_err(explain)?;
@@ -164,6 +167,60 @@ fn move_to_free(folder: &Path, platform: &Path, name: &str) -> io::Result<PathBu
     Err(io::Error::other(format!(
         "{MAX_NUMBER} runs of {name} are already stored"
     )))
+}
+
+/// The largest number of reports that [`stored_with`] returns. *Judgement*: ten for each run of a
+/// history. A fleet may store any number of runs of a platform, and reading so many takes about
+/// a second.
+const MAX_STORED_WITH: usize = 300;
+
+/// The date and the number of a run, from the name of its folder; `None` for other folders.
+fn date_and_number(folder: &Path) -> Option<(String, u32)> {
+    let name = folder.file_name()?.to_str()?;
+    let date = date(name);
+    let number = match name.strip_prefix(&date)? {
+        "" => 1,
+        rest => rest.strip_prefix('-')?.parse().ok()?,
+    };
+    Some((date, number))
+}
+
+/// The reports that are stored with the report at `path`, without that report: the other baselines
+/// of this user, or the runs of its platform up to its date, the newest first. Empty if the report
+/// is neither a baseline nor stored as [`Archive`] stores runs.
+#[must_use]
+pub fn stored_with(path: &Path) -> Vec<PathBuf> {
+    let Some((path, folder)) = path
+        .canonicalize()
+        .ok()
+        .and_then(|path| Some((path.clone(), path.parent()?.to_owned())))
+    else {
+        return Vec::new();
+    };
+    let is_folder = |baselines: &Baselines| baselines.0.canonicalize().is_ok_and(|it| it == folder);
+    let mut stored: Vec<PathBuf> = if let Some(baselines) = Baselines::of_user().filter(is_folder) {
+        let names = baselines.names().into_iter();
+        names
+            .map(|name| folder.join(format!("{name}.json")))
+            .collect()
+    } else if path.ends_with(REPORT_FILE)
+        && let Some(((last, _), platform)) = date_and_number(&folder).zip(folder.parent())
+    {
+        let entries = fs::read_dir(platform).into_iter().flatten().flatten();
+        let mut runs: Vec<_> = entries
+            .filter_map(|entry| Some((date_and_number(&entry.path())?, entry.path())))
+            .filter(|((date, _), _)| *date <= last)
+            .collect();
+        runs.sort_unstable_by(|a, b| b.cmp(a));
+        runs.into_iter()
+            .map(|(_, run)| run.join(REPORT_FILE))
+            .collect()
+    } else {
+        Vec::new()
+    };
+    stored.retain(|other| *other != path);
+    stored.truncate(MAX_STORED_WITH);
+    stored
 }
 
 /// The largest length of the name of a baseline, in characters.
@@ -348,6 +405,33 @@ mod tests {
                     .iter()
                     .all(|folder| folder.join("report.json").is_file())
             );
+        }
+    }
+
+    #[test]
+    fn finds_runs_of_platform_to_date() {
+        let base = tempfile::tempdir().unwrap();
+        let base = base.path().canonicalize().unwrap();
+        let file = |name: &str| base.join(name).join(REPORT_FILE);
+        for name in [
+            "2026-11-20",
+            "2026-11-21",
+            "2026-11-21-2",
+            "2026-11-21-10",
+            "2026-11-22",
+            "undated",
+            "2026-11-20-x",
+            "2026-11-20-",
+            "old",
+        ] {
+            fs::create_dir(base.join(name)).unwrap();
+            fs::write(file(name), SMALL).unwrap();
+        }
+        fs::write(base.join("2026-11-19"), SMALL).unwrap();
+        let stored = ["2026-11-21-10", "2026-11-21", "2026-11-20", "2026-11-19"].map(file);
+        assert_eq!(stored_with(&file("2026-11-21-2")), stored);
+        for other in [&file("old"), &base.join("2026-11-19"), &base.join("none")] {
+            assert!(stored_with(other).is_empty(), "{}", other.display());
         }
     }
 

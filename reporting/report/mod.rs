@@ -16,7 +16,7 @@ mod read;
 mod sections;
 mod slug;
 
-pub use archive::{Archive, Baselines, Unresolved, home, is_baseline_name};
+pub use archive::{Archive, Baselines, Unresolved, home, is_baseline_name, stored_with};
 pub use collection::{Collection, ReportFile, files};
 pub use facts::facts;
 pub use format::{cells, render};

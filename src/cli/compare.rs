@@ -37,6 +37,15 @@ pub struct CompareArgs {
     /// run that is also on a side counts only there.
     #[arg(long, value_name = "REPORT", num_args = 1..)]
     pub history: Vec<PathBuf>,
+    /// Do not use stored runs as the history
+    ///
+    /// Without --history and this flag, runs that are stored with the old report are the history:
+    /// the runs in `reports/<platform>/` of `probe --save`, or the other baselines. Only runs that
+    /// are not newer than the old report are used, of the same node, in the same state (CPU,
+    /// kernel, clock source, settings) and by the same version of timermeter; at most the newest
+    /// 30.
+    #[arg(long, conflicts_with = "history")]
+    pub no_history: bool,
     /// Exit with status 3 if this condition on a change holds, as in 'cost>10%' (repeatable)
     ///
     /// Only changes beyond noise count, and only if they are at least 0.5 % of a cost or a
@@ -74,14 +83,9 @@ pub(super) fn mark_second_side(program: Command, words: &mut [OsString]) -> Comm
 
 /// Corrects the hint of clap that a word after `--` is always a file.
 pub(super) fn correct_hint(mut error: Error) -> Error {
-    if let Some(ContextValue::String(word)) = error.get(ContextKind::InvalidArg)
-        && error.get(ContextKind::Suggested).is_some()
-    {
-        let hint = format!("a file whose name begins with `-` is written './{word}'");
-        error.insert(
-            ContextKind::Suggested,
-            ContextValue::StyledStrs(vec![hint.into()]),
-        );
+    if error.get(ContextKind::Suggested).is_some() {
+        let hint = "a file whose name begins with `-` is written ./-NAME".into();
+        error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![hint]));
     }
     error
 }

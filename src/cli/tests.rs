@@ -144,7 +144,7 @@ fn usage_errors_name_remedy() {
         (&["compare", "a", "--"], "no new report after `--`"),
         (&["compare", "a", "--", "--all"], "no new report after `--`"),
         (&["compare", "a", "--", "b", "--", "c"], "more than once"),
-        (&["compare", "a", "--", "-b"], "is written './-b'"),
+        (&["compare", "a", "--", "-b"], "./-NAME"),
         (&["compare", "a", "--", "b", "--format"], "--format"),
         (
             &["compare", "a", "--", "b", "--fail-if", "cost"],

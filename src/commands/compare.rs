@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use serde::Serialize;
 
 use super::quick_probe::probe_again;
-use super::runs::{Run, check_one_machine, check_timers, read, resolve};
+use super::runs::{Run, check_one_machine, check_timers, read, resolve, stored_history};
 use super::{CommandError, emit, prepare_outputs};
 use crate::cli::CompareArgs;
 use crate::comparison::{Comparison, Decision, unlike_cpu};
@@ -91,7 +91,8 @@ fn judge(args: &CompareArgs) -> Result<Judgement, CommandError> {
         new => read(new, &mut open)?,
     };
     let mut history = match resolve(&args.history)?.as_slice() {
-        [] => Vec::new(),
+        [] if args.no_history => Vec::new(),
+        [] => stored_history(&old, &new),
         paths => read(paths, &mut open)?,
     };
     history.retain(|run| {

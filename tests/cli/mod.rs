@@ -4,6 +4,7 @@
 mod bare_machine;
 mod baselines;
 mod commands;
+mod compare;
 #[cfg(target_os = "linux")]
 #[cfg(unix)]
 mod completions;

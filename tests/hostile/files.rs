@@ -180,3 +180,48 @@ fn rejects_unpacked_blocks(blocks: usize) {
         assert!(peak < 400_000, "{name}: {peak} kB");
     }
 }
+
+#[test]
+fn damaged_files_next_to_old_report_are_skipped() {
+    const KEPT: &str = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/tests/data/xeon-2026-11-21.json"
+    );
+    let folder = Folder::new();
+    let text = fs::read_to_string(KEPT).expect("a report");
+    let store = |run: &str, text: &str| {
+        fs::create_dir_all(folder.file(run)).expect("a folder");
+        fs::write(folder.file(&format!("{run}/report.json")), text).expect("a file");
+    };
+    store("cpu/2026-11-21", &text);
+    store(
+        "cpu/2026-11-20",
+        &text.replace("2026-11-21T", "2026-11-20T"),
+    );
+    store("cpu/2026-11-19", &text[..text.len() / 2]);
+    store("cpu/2026-11-18", "[".repeat(100_000).as_str());
+    store(
+        "cpu/2026-11-17",
+        &text.replace("\"value\":", "\"value\":-1e400,\"low\":"),
+    );
+    store("new", &text.replace("2026-11-21T", "2026-11-22T"));
+    for run in ["2026-11-16", "2026-11-15", "2026-11-14/report.json"] {
+        fs::create_dir_all(folder.file(&format!("cpu/{run}"))).expect("a folder");
+    }
+    let made = Command::new("mkfifo")
+        .arg(folder.file("cpu/2026-11-16/report.json"))
+        .status()
+        .expect("mkfifo runs");
+    assert!(made.success());
+    symlink("/dev/zero", folder.file("cpu/2026-11-15/report.json")).expect("a link");
+    symlink(folder.file("cpu"), folder.file("cpu/2026-11-13")).expect("a link");
+    fs::write(folder.file("cpu/2026-11-12"), "").expect("a file");
+    let [old, new] = ["cpu/2026-11-21", "new"].map(|run| folder.arg(&format!("{run}/report.json")));
+    let written = folder.arg("out.json");
+    let (status, output) = Run::start(&["compare", &old, &new, "-o", &written]).end();
+    let errors = stderr(&output);
+    assert_eq!((status.code(), errors.as_str()), (Some(0), ""));
+    let text = fs::read_to_string(written).expect("the output file");
+    let compared: serde_json::Value = serde_json::from_str(&text).expect("JSON");
+    assert_eq!(compared["runs"][2], 1, "{}", compared["runs"]);
+}
