@@ -229,7 +229,9 @@ pub enum Command {
     Table(TableArgs),
     /// Print what changed between reports, beyond noise
     ///
-    /// Compares two reports, or several runs per side.
+    /// Compares two reports, or several runs per side. Alternate the runs of the sides (old, new,
+    /// old, new …): a difference between two blocks of runs may be due to the time. Runs that are
+    /// stored with the old report show how runs differ (--no-history).
     ///
     /// Exit status 3: done, and a condition of --fail-if holds. Exit status 4: undecided, because a
     /// report could not be read, no timer is in both sides, or the figures are too imprecise to
@@ -239,6 +241,7 @@ pub enum Command {
     ///   timermeter compare old.json new.json
     ///   timermeter compare old1.json old2.json old3.json -- new1.json new2.json new3.json
     ///   timermeter compare before/ -- after/  folders of runs of one machine
+    ///   timermeter compare old/*.json -- new/*.json --fail-if 'cost>5%'
     ///   timermeter compare old.json new.json --history runs/  with the noise between earlier runs
     ///   timermeter compare old.json new.json --fail-if 'cost[monotonic*]>10%'
     ///   timermeter compare last.json new.json --same-cpu --fail-if 'cost>5%'  in a CI job

@@ -25,9 +25,8 @@ pub struct CompareArgs {
     ///
     /// With several runs per side the variation between runs is measured, so that smaller changes
     /// are found. Five runs per side are recommended. Alternate the runs of the sides (old, new,
-    /// old, new …), because successive runs share the state of the machine at that time: a
-    /// difference between two blocks of runs may be due to the time. Options may stand before and
-    /// after `--`.
+    /// old, new …), because successive runs share the state of the machine at that time. Options
+    /// may stand before and after `--`.
     #[arg(value_name = "NEW", last = true)]
     pub new: Vec<PathBuf>,
     /// Earlier runs of the same machine, between which nothing changed
@@ -42,8 +41,8 @@ pub struct CompareArgs {
     /// Without --history and this flag, runs that are stored with the old report are the history:
     /// the runs in `reports/<platform>/` of `probe --save`, or the other baselines. Only runs that
     /// are not newer than the old report are used, of the same node, in the same state (CPU,
-    /// kernel, clock source, settings) and by the same version of timermeter; at most the newest
-    /// 30.
+    /// kernel, clock source), with the same measurement plan and version of timermeter; at most the
+    /// newest 30.
     #[arg(long, conflicts_with = "history")]
     pub no_history: bool,
     /// Exit with status 3 if this condition on a change holds, as in 'cost>10%' (repeatable)
