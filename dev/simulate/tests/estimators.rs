@@ -4,9 +4,9 @@
 use rayon::prelude::*;
 use simulate::score::{Score, Summary, median_is_identifiable};
 use simulate::{Case, Verdict, population};
-use simulated::Surroundings;
+use simulated::{Model, Surroundings};
 use timermeter::campaign::sampling::Plan;
-use timermeter::model::value_of;
+use timermeter::model::{Following, value_of};
 use timermeter::profile::{Profile, profile};
 use timermeter::scoring::profile_quality;
 
@@ -204,6 +204,65 @@ fn always_shared_core_widens_figures() {
             "{:?} {:?}",
             width(&shared),
             width(&unshared)
+        );
+    }
+}
+
+/// The costs of processes agree in the unit that the cost follows, also where the cost is scaled. A
+/// core that keeps its frequency does not show what the cost follows.
+#[test]
+fn costs_of_processes_agree_in_their_unit() {
+    /// The relative distance between the least and the greatest value.
+    fn range(values: &[f64]) -> f64 {
+        let ends = values.iter().fold((f64::MAX, 0.0), |(low, high), &value| {
+            (value.min(low), value.max(high))
+        });
+        ends.1 / ends.0 - 1.0
+    }
+    for (follows_core, wander) in [(true, 0.05), (false, 0.05), (true, 0.0), (false, 0.0)] {
+        let case = Case {
+            timer: Model {
+                follows_core,
+                ..Model::regular("", 1.0, 1.0, 100.0)
+            },
+            reference: Model::regular("fine", 0.385, 0.385, 12.0),
+            surroundings: Surroundings {
+                wander,
+                ..Surroundings::default()
+            },
+            cut: None,
+            seed: 18,
+        };
+        let (mut trace, _) = case.probe(&Plan::DEFAULT).expect("the reference is sound");
+        let found = profile(&trace);
+        let costs = found.distribution.unwrap();
+        let [ns, cycles] = [&costs.process_ns, &costs.process_cycles];
+        let used = trace.runs.len() - found.disturbed as usize;
+        assert_eq!((ns.len(), cycles.len()), (used, used), "{case:?}");
+        let ranges = (range(ns), range(cycles));
+        let expected = match (wander > 0.0, follows_core) {
+            (false, _) => Following::Unknown,
+            (true, true) => Following::Core,
+            (true, false) => Following::Device,
+        };
+        assert_eq!(found.following, expected, "{ranges:?}");
+        match expected {
+            Following::Core => assert!(ranges.1 < 0.3 * ranges.0, "{ranges:?}"),
+            Following::Device => assert!(ranges.0 < 0.3 * ranges.1, "{ranges:?}"),
+            Following::Unknown => assert!(ranges.0.max(ranges.1) < 0.01, "{ranges:?}"),
+        }
+        let (true_ns, true_cycles) = (100.0, 300.0);
+        let (value, truth) = match follows_core {
+            true => (&cycles[0], true_cycles),
+            false => (&ns[0], true_ns),
+        };
+        assert!((value / truth - 1.0).abs() < 0.03, "{value} for {truth}");
+        // Without the core frequency of a process there are no cycles.
+        trace.runs[0].batches.core_hz = None;
+        let costs = profile(&trace).distribution.unwrap();
+        assert_eq!(
+            (costs.process_ns.len(), costs.process_cycles.len()),
+            (used, 0)
         );
     }
 }
