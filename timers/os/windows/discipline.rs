@@ -5,7 +5,7 @@ use std::io;
 
 use windows_sys::Win32::System::SystemInformation::GetSystemTimeAdjustment;
 
-use super::handle::checked;
+use super::handle::check_status;
 pub use crate::os::other::discipline::{discipline, trim};
 
 /// The call that declares the period.

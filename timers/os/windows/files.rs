@@ -13,7 +13,7 @@ use windows_sys::Win32::Storage::FileSystem::{
 };
 use windows_sys::Win32::System::IO::OVERLAPPED;
 
-use super::handle::checked;
+use super::handle::check_status;
 
 /// Opens a file or a folder for reading.
 ///

@@ -175,7 +175,7 @@ pub(super) mod here {
 
     /// Returns the value that `call` writes to the given pointer.
     #[inline(always)]
-    fn written<T>(call: impl FnOnce(*mut T)) -> T {
+    fn return_written<T>(call: impl FnOnce(*mut T)) -> T {
         let mut value = MaybeUninit::uninit();
         call(value.as_mut_ptr());
         // SAFETY: the functions in the table are documented to write their result to a valid
