@@ -1,44 +1,33 @@
 //! Compares old and new reports of a machine: first the platforms, then every quantity of every
 //! timer, with the interval of its difference and a verdict on whether the difference exceeds the
-//! noise between runs. METHODOLOGY.md explains the intervals.
+//! noise between runs. Costs are judged by families of clocks that are read the same way.
+//! METHODOLOGY.md explains the method.
 
 mod condition;
-mod evidence;
-mod family;
+mod families;
+mod judge;
+mod noise;
 mod platform;
 mod quantity;
 mod rows;
-mod scatter;
 mod sections;
 mod sentence;
 mod trust;
-mod units;
 
 use serde::Serialize;
 
-use crate::model::{Interval, Report, TimerRow, value_of};
+use crate::model::{Interval, Report, TimerRow};
 use crate::statistics::mean;
+use crate::text::numbers::short_time;
 
 pub use condition::{BadCondition, Condition, Decision};
+pub use judge::FamilyChange;
 pub use platform::{PlatformChange, Remark, is_same_state, platform_changes, unlike_cpu};
 pub use quantity::Quantity;
 pub use trust::ChangedAnswer;
 
-use rows::{Hertz, Row};
-
-/// The unit in which a cost was compared, or the unit of the cost from which a Quality follows.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Unit {
-    /// Core cycles, because the cost follows the core frequency.
-    Cycles,
-    /// Nanoseconds, because the cost does not follow the core frequency or the frequency is
-    /// unknown.
-    #[serde(rename = "ns")]
-    Time,
-    /// Both units, because neither can be excluded; a change has to show in each unit.
-    Both,
-}
+use judge::Candidate;
+use rows::{Row, core_ghz};
 
 /// The verdict on a difference.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -84,14 +73,9 @@ pub struct Compared {
     /// Whether one of the reports measured the timer in a single process, which allows no
     /// conclusion.
     pub single_process: bool,
-    /// The unit of the comparison, if there is a choice.
-    pub unit: Option<Unit>,
     /// The probability of a difference at least this large by chance, corrected for the number of
-    /// values compared (Holm); Qualities are not corrected.
+    /// questions (Holm); null for Qualities, which follow from other quantities.
     pub probability: Option<f64>,
-    /// The smallest change that would have been detected in 90 % of cases: in percent if `percent`
-    /// is set, else in the unit of the quantity.
-    pub detectable: Option<f64>,
 }
 
 /// A timer with results in only one of the reports.
@@ -109,8 +93,11 @@ pub struct OneSided {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Fate {
-    /// Both reports list the timer; only the old one has results.
+    /// Both reports list the timer; only the old one has results, and the new one could not read it.
     Lost,
+    /// Both reports list the timer; only the old one has results, and the new one could not determine
+    /// all of them.
+    Unresolved,
     /// Both reports list the timer; only the new one has results.
     Gained,
     /// Only the old report lists the timer.
@@ -129,6 +116,11 @@ pub struct Comparison {
     /// The mean core frequency of the old and the new runs, in hertz, if costs were compared in
     /// cycles.
     pub core_hz: Option<[f64; 2]>,
+    /// The number of moments at which each side was measured: runs of a side that follow each other
+    /// without a run of the other side share the moment.
+    pub moments: [usize; 2],
+    /// The changes of costs and latenesses that families of timers share.
+    pub families: Vec<FamilyChange>,
     /// Differences between the platforms and settings, the most important first.
     pub platform: Vec<PlatformChange>,
     /// Quantities that both reports contain, in the order of the new report.
@@ -165,9 +157,9 @@ impl Compared {
 
 impl Comparison {
     /// Compares the new runs of a machine with its old runs. `history` contains other runs of the
-    /// machine between which nothing changed. The variance between runs is estimated from the
-    /// history, and from a side with several runs. Runs of the history with another CPU are
-    /// ignored, and so are runs without a known core frequency if all old and new runs have one.
+    /// machine between which nothing changed. They show, as the runs of a side do, how much runs of
+    /// the machine differ. Runs of the history with another CPU are ignored, and so are runs without
+    /// a known core frequency if all old and new runs have one.
     ///
     /// # Errors
     /// When no timer is in both the old and the new runs.
@@ -186,24 +178,31 @@ impl Comparison {
         let platform = platform_changes(first_old, first_new);
         let is_other_cpu =
             |changes: &[PlatformChange]| changes.iter().any(PlatformChange::is_other_cpu);
-        let common = if is_other_cpu(&platform) {
-            Hertz::default()
-        } else {
-            Hertz::of_old_runs(old, new)
-        };
+        // Cycles of different CPUs cannot be compared.
+        let is_same_cpu = !is_other_cpu(&platform);
+        let frequencies = [old, new].map(|side| -> Option<f64> {
+            let all: Option<Vec<f64>> = side.iter().map(|run| core_ghz(run)).collect();
+            all.and_then(mean).filter(|_| is_same_cpu)
+        });
+        let frequencies = frequencies[0].zip(frequencies[1]);
         let is_usable = |run: &&&Report| {
             !is_other_cpu(&platform_changes(first_old, run))
-                && (common.core.is_none() || Hertz::of_run(run).core.is_some())
+                && (frequencies.is_none() || core_ghz(run).is_some())
         };
         let history: Vec<&Report> = history.iter().filter(is_usable).copied().collect();
-        let sides = [old, new, &history]
-            .map(|side| -> Vec<Row> { side.iter().flat_map(|run| Row::all_of(run)).collect() });
+        let sides = [old, new, &history].map(|side| -> Vec<Row> {
+            let runs = side.iter().enumerate();
+            runs.flat_map(|(number, run)| Row::all_of(number, run))
+                .collect()
+        });
         let matched = rows::match_rows(sides.each_ref().map(Vec::as_slice));
         if matched.pairs.is_empty() {
             return Err(nothing(&sides[0], &sides[1]));
         }
         let mut comparison = Self {
             runs: [old.len(), new.len(), history.len()],
+            core_hz: frequencies.map(|(old, new)| [old * 1e9, new * 1e9]),
+            moments: moments(old, new),
             platform,
             one_sided: matched.one_sided,
             timers: matched.names,
@@ -222,20 +221,13 @@ impl Comparison {
             comparison
                 .answers
                 .extend(trust::changed_answers(&before, &after));
-            let sides = rows.each_ref().map(Vec::as_slice);
-            candidates.extend(units::candidates(name, sides, common));
+            candidates.extend(candidates_of(name, rows));
         }
-        comparison.figures = family::judge(&candidates);
-        let mut units = comparison.figures.iter().filter_map(|figure| figure.unit);
-        if units.any(|unit| unit != Unit::Time) {
-            let core = |side: &[&Report]| {
-                let known = side
-                    .iter()
-                    .filter_map(|run| value_of(run.frequency.effective_hz));
-                mean(known.collect::<Vec<f64>>())
-            };
-            comparison.core_hz = core(old).zip(core(new)).map(<[f64; 2]>::from);
-        }
+        (comparison.families, comparison.figures) = judge::judge(
+            &candidates,
+            frequencies.map(|(old, _)| old),
+            comparison.moments,
+        );
         comparison.sentences = sentence::sentences(&comparison);
         Ok(comparison)
     }
@@ -254,6 +246,49 @@ impl Comparison {
         let one_sided = self.one_sided.iter();
         one_sided.filter(|timer| matches!(timer.fate, Fate::Lost | Fate::Gone))
     }
+}
+
+/// The number of moments at which each side was measured: the number of its groups of successive
+/// runs without a run of the other side between them.
+fn moments(old: &[&Report], new: &[&Report]) -> [usize; 2] {
+    let mut runs: Vec<(&str, usize)> = [old, new]
+        .iter()
+        .enumerate()
+        .flat_map(|(side, runs)| runs.iter().map(move |run| (run.created.as_str(), side)))
+        .collect();
+    runs.sort_unstable();
+    let mut moments = [0; 2];
+    for group in runs.chunk_by(|a, b| a.1 == b.1) {
+        moments[group[0].1] += 1;
+    }
+    moments
+}
+
+/// All quantities of a timer that both sides have.
+fn candidates_of<'r, 'a>(name: &str, rows: &[Vec<&'r Row<'a>>; 3]) -> Vec<Candidate<'r, 'a>> {
+    let mut wanted: Vec<(Quantity, Option<u64>)> = Vec::new();
+    for (quantity, length, _) in rows[1].iter().flat_map(|row| &row.figures) {
+        if !wanted.contains(&(*quantity, *length)) {
+            wanted.push((*quantity, *length));
+        }
+    }
+    let candidate = |(quantity, length): (Quantity, Option<u64>)| {
+        let sides = rows.each_ref().map(|side| -> Vec<(&'r Row<'a>, Interval)> {
+            let known = side
+                .iter()
+                .filter_map(|row| Some((*row, row.figure(quantity, length)?)));
+            known.collect()
+        });
+        let (first, _) = sides[1].first()?;
+        let at = length.map_or_else(String::new, |ns| format!(" at {}", short_time(ns as f64)));
+        (!sides[0].is_empty()).then(|| Candidate {
+            timer: format!("{name}{at}"),
+            quantity,
+            family: first.family().to_owned(),
+            sides,
+        })
+    };
+    wanted.into_iter().filter_map(candidate).collect()
 }
 
 #[cfg(test)]

@@ -1,11 +1,14 @@
 //! Defines the quantities that are compared, the differences that matter, and their notation.
 
+use std::f64::consts::FRAC_PI_2;
 use std::sync::LazyLock;
 
 use serde::{Serialize, Serializer};
 
 use crate::fields::{Field, Kind, Row, Scatter, Unit, fields_of};
 use crate::model::Interval;
+use crate::statistics::CONFIDENCE;
+use crate::statistics::hypotheses::critical_value;
 use crate::text::numbers::{significant, time};
 
 /// The kernel may speed up or slow down its clock by this share to adjust it (adjtimex(2): 500
@@ -34,6 +37,48 @@ static COMPARED: LazyLock<[Vec<(Quantity, &Field)>; 3]> = LazyLock::new(|| {
         fields_of(kind).filter_map(named).collect()
     })
 });
+
+/// The scale on which values are compared, so that their variance does not depend on their size.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Scale {
+    Linear,
+    Logarithmic,
+    /// arcsin √*s* of a share *s*.
+    Arcsine,
+}
+
+impl Scale {
+    /// The value on the scale; `None` if it has none.
+    pub(super) fn apply(self, value: f64) -> Option<f64> {
+        let scaled = match self {
+            Self::Linear => value,
+            Self::Logarithmic => value.ln(),
+            Self::Arcsine => value.clamp(0.0, 1.0).sqrt().asin(),
+        };
+        scaled.is_finite().then_some(scaled)
+    }
+
+    /// The value at a place on the scale.
+    pub(super) fn invert(self, scaled: f64) -> f64 {
+        match self {
+            Self::Linear => scaled,
+            Self::Logarithmic => scaled.exp(),
+            Self::Arcsine => scaled.clamp(0.0, FRAC_PI_2).sin().powi(2),
+        }
+    }
+
+    /// The variance on the scale of a value with a 95 % interval from an estimate with `degrees`
+    /// degrees of freedom; `None` without an interval.
+    pub(super) fn variance(self, figure: Interval, degrees: f64) -> Option<f64> {
+        let (low, high) = figure.ends()?;
+        let value = self.apply(figure.value)?;
+        let upper = self.apply(high)? - value;
+        // The logarithm has no place for a lower end at zero.
+        let lower = self.apply(low).map_or(upper, |low| value - low);
+        let half = critical_value(1.0 - CONFIDENCE, degrees);
+        Some((lower.max(upper) / half).powi(2))
+    }
+}
 
 impl Quantity {
     /// Quality, formula (1), in percent; differences are in percentage points.
@@ -150,6 +195,25 @@ impl Quantity {
         match (self.unit(), self.scatter()) {
             (Unit::Ppm, Scatter::Slew) => 1e6 * SLEW,
             _ => self.smallest_share() * old.abs(),
+        }
+    }
+
+    /// The scale on which values are compared.
+    pub(super) fn scale(self) -> Scale {
+        match self.unit() {
+            Unit::Nanoseconds => Scale::Logarithmic,
+            Unit::Share | Unit::Percent => Scale::Arcsine,
+            _ => Scale::Linear,
+        }
+    }
+
+    /// The smallest change of the logarithm that matters; 0 on other scales, where it depends on the
+    /// value.
+    pub(super) fn smallest_effect(self) -> f64 {
+        if self.scale() == Scale::Logarithmic {
+            self.smallest_share()
+        } else {
+            0.0
         }
     }
 

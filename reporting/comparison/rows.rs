@@ -3,52 +3,20 @@
 
 use indexmap::IndexMap;
 
-use super::evidence::Run;
-use super::scatter::Read;
+use super::noise::{ProcessScatter, family_of};
 use super::{Fate, OneSided, Quantity};
 use crate::fields::{self, Kind};
 use crate::model::{Following, Interval, Report, Status, TimerRow, WaitConditions, value_of};
-use crate::statistics::mean;
 use crate::text::numbers::short_time;
 
 /// The assumed degrees of freedom of intervals of waits, because reports do not state them: those
 /// of five processes. *Judgement*.
 const WAIT_DEGREES: f64 = 4.0;
 
-/// The frequencies of a run, in hertz.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(super) struct Hertz {
-    /// The effective frequency of the core.
-    pub core: Option<f64>,
-    /// The frequency that converted time to cycles.
-    pub cycles: Option<f64>,
-}
-
-impl Hertz {
-    pub(super) fn of_run(report: &Report) -> Self {
-        Self {
-            core: value_of(report.frequency.effective_hz),
-            cycles: value_of(report.frequency.cycles_hz),
-        }
-    }
-
-    /// The mean frequencies of the old runs, to which all values are converted; `None` for a
-    /// frequency that a run of either side lacks.
-    pub(super) fn of_old_runs(old: &[&Report], new: &[&Report]) -> Self {
-        let common = |frequency: fn(&Self) -> Option<f64>| {
-            let known = |runs: &[&Report]| -> Option<Vec<f64>> {
-                let all = runs.iter().map(|run| frequency(&Self::of_run(run)));
-                all.map(|hz| hz.filter(|hz| hz.is_finite() && *hz > 0.0))
-                    .collect()
-            };
-            known(new).and_then(|_| mean(&known(old)?))
-        };
-        let core = common(|hertz| hertz.core);
-        Self {
-            core,
-            cycles: common(|hertz| hertz.cycles).filter(|_| core.is_some()),
-        }
-    }
+/// The core frequency of a run, in gigahertz; `None` if it is unknown.
+pub(super) fn core_ghz(report: &Report) -> Option<f64> {
+    let hz = value_of(report.frequency.effective_hz)?;
+    (hz.is_finite() && hz > 0.0).then_some(hz / 1e9)
 }
 
 /// Identifies the same timer in different runs. `conditions` are those under which waits were
@@ -64,7 +32,13 @@ pub(super) struct Key<'a> {
 /// A row of a report with its values.
 pub(super) struct Row<'a> {
     row: fields::Row<'a>,
-    pub hertz: Hertz,
+    /// The number of the run among those of its side.
+    pub run: usize,
+    /// The core frequency of the run, in gigahertz.
+    pub core_ghz: Option<f64>,
+    /// The restlessness of the run for the family of the timer, and of the measurement of the
+    /// timer, each from 0 to 1.
+    pub restless: [f64; 2],
     /// Each value, with the quantity and the length of the wait in nanoseconds.
     pub figures: Vec<(Quantity, Option<u64>, Interval)>,
 }
@@ -83,15 +57,33 @@ pub(super) struct Matched<'a, 'b> {
 }
 
 impl<'a> Row<'a> {
-    /// All rows of a report.
-    pub(super) fn all_of(report: &'a Report) -> Vec<Self> {
-        let hertz = Hertz::of_run(report);
+    /// All rows of the report with this number.
+    pub(super) fn all_of(run: usize, report: &'a Report) -> Vec<Self> {
         let rows = Kind::ALL.map(|kind| fields::rows(report, kind));
-        let rows = rows.into_iter().flatten();
-        rows.map(|row| Self::new(row, hertz)).collect()
+        let rows: Vec<fields::Row> = rows.into_iter().flatten().collect();
+        let scatter = |row: &fields::Row<'a>| ProcessScatter::of_clock(row.clock()?);
+        let restlessness = |family: Option<&str>| {
+            let of_family = rows.iter().filter(|row| {
+                family.is_none_or(|family| row.clock().is_some_and(|row| family_of(row) == family))
+            });
+            ProcessScatter::restlessness(&of_family.filter_map(scatter).collect::<Vec<_>>())
+        };
+        let of_run = restlessness(None);
+        let restless = |row: &fields::Row<'a>| {
+            let of_family = row
+                .clock()
+                .map_or(0.0, |row| restlessness(Some(family_of(row))));
+            let common = of_run.max(of_family);
+            let own = scatter(row).map_or(0.0, ProcessScatter::own_restlessness);
+            [common, common.max(own)]
+        };
+        let core_ghz = core_ghz(report);
+        rows.iter()
+            .map(|row| Self::new(run, *row, core_ghz, restless(row)))
+            .collect()
     }
 
-    fn new(row: fields::Row<'a>, hertz: Hertz) -> Self {
+    fn new(run: usize, row: fields::Row<'a>, core_ghz: Option<f64>, restless: [f64; 2]) -> Self {
         let quantities = Quantity::fields_of(row.kind());
         let mut figures = Vec::new();
         let mut of_length = Vec::new();
@@ -110,7 +102,9 @@ impl<'a> Row<'a> {
         }
         Self {
             row,
-            hertz,
+            run,
+            core_ghz,
+            restless,
             figures,
         }
     }
@@ -137,9 +131,12 @@ impl<'a> Row<'a> {
         self.row.clock()
     }
 
-    /// The way in which the timer is read.
-    pub(super) fn read(&self) -> Read {
-        self.clock().map_or(Read::Waiting, Read::by)
+    /// The name of the family of timers that change together.
+    pub(super) fn family(&self) -> &'a str {
+        match self.row.kind() {
+            Kind::Clocks => self.clock().map_or("", family_of),
+            kind => kind.in_words(),
+        }
     }
 
     /// A value of the row; `length` is the length of the wait in nanoseconds, if each length has
@@ -150,21 +147,26 @@ impl<'a> Row<'a> {
         found.map(|(_, _, figure)| *figure)
     }
 
-    /// Combines a value of the row with the data of its run that affect its uncertainty.
-    pub(super) fn run(&self, figure: Interval) -> Run {
-        let processes = self.clock().map(|row| {
-            let observations = row.observations.as_ref();
-            observations.map_or(0, |found| found.processes)
-        });
-        let spread = self.clock().and_then(|row| row.spread);
-        Run {
-            figure,
-            degrees: processes.map_or(WAIT_DEGREES, |processes| {
-                f64::from(processes.saturating_sub(1)).max(1.0)
-            }),
-            shared_core: self.has_warning("restless-core"),
-            spread: spread.map_or(0.5, |spread| spread.value),
-        }
+    /// The degrees of freedom of the variance behind the intervals of the row.
+    pub(super) fn degrees(&self) -> f64 {
+        let Some(row) = self.clock() else {
+            return WAIT_DEGREES;
+        };
+        let observations = row.observations.as_ref();
+        let processes = observations.map_or(0, |found| found.processes);
+        f64::from(processes.saturating_sub(1)).max(1.0)
+    }
+
+    /// The costs of a clock in the processes of the run, in core cycles or in nanoseconds; `None`
+    /// if the report does not hold them.
+    pub(super) fn process_costs(&self, in_cycles: bool) -> Option<&'a [f64]> {
+        let distribution = self.clock()?.distribution.as_ref()?;
+        let costs = if in_cycles {
+            &distribution.process_cycles
+        } else {
+            &distribution.process_ns
+        };
+        (costs.len() > 1).then_some(costs)
     }
 
     /// What the cost follows according to the report.
@@ -270,10 +272,13 @@ fn one_sided(old: Option<&Vec<&Row>>, new: Option<&Vec<&Row>>, name: &str) -> Op
         let well = rows.iter().find(|row| row.row.status() == Status::Ok);
         well.or(rows.first()).copied()
     });
-    let is_ok = |row: Option<&Row>| row.map(|row| row.row.status() == Status::Ok);
-    let (fate, row) = match (is_ok(old), is_ok(new)) {
-        (Some(true), Some(false)) => (Fate::Lost, new),
-        (Some(false), Some(true)) => (Fate::Gained, old),
+    let status = |row: Option<&Row>| row.map(|row| row.row.status());
+    let (fate, row) = match (status(old), status(new)) {
+        (Some(Status::Ok), Some(Status::Ok)) | (None, None) => return None,
+        // A clock of long steps may show none in a short run.
+        (Some(Status::Ok), Some(Status::Unresolved)) => (Fate::Unresolved, new),
+        (Some(Status::Ok), Some(_)) => (Fate::Lost, new),
+        (Some(_), Some(Status::Ok)) => (Fate::Gained, old),
         (Some(_), None) => (Fate::Gone, old),
         (None, Some(_)) => (Fate::Added, new),
         _ => return None,

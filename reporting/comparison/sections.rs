@@ -5,8 +5,8 @@ use indexmap::IndexMap;
 use serde::Serialize;
 
 use super::Quantity;
-use super::family::FAMILY_ERROR;
-use super::{Compared, Comparison, Fate, PlatformChange, Unit, Verdict};
+use super::judge::FALSE_ALARM;
+use super::{Compared, Comparison, Fate, PlatformChange, Verdict};
 use crate::document::Document;
 use crate::fields::Unit as FieldUnit;
 use crate::table::{Table, TableColumn};
@@ -105,14 +105,9 @@ fn figures(shown: &[&Compared]) -> Table<'static> {
     table.columns[3].right_aligned = true;
     for compared in shown {
         let quantity = compared.quantity;
-        let figure = match compared.unit {
-            Some(Unit::Cycles) => format!("{} (cycles)", quantity.name()),
-            Some(Unit::Both) => format!("{} (both)", quantity.name()),
-            Some(Unit::Time) | None => quantity.name().to_owned(),
-        };
         table.push(vec![
             compared.timer.as_str().into(),
-            figure.into(),
+            quantity.name().into(),
             quantity.written(compared.change.old.value).into(),
             quantity.written(compared.change.new.value).into(),
             difference(compared).into(),
@@ -180,11 +175,15 @@ fn one_sided(comparison: &Comparison) -> impl Iterator<Item = (&'static str, Str
     for timer in &comparison.one_sided {
         let what = match timer.fate {
             Fate::Lost => "lost figures",
+            Fate::Unresolved => "figures not determined",
             Fate::Gone => "only in the old report",
             Fate::Added => "only in the new report",
             Fate::Gained => "gained figures",
         };
-        let reason = timer.reason.iter().filter(|_| timer.fate == Fate::Lost);
+        let reason = timer
+            .reason
+            .iter()
+            .filter(|_| matches!(timer.fate, Fate::Lost | Fate::Unresolved));
         let reason = reason.map(|reason| format!(" ({reason})")).collect();
         groups.entry((what, reason)).or_default().push(&timer.timer);
     }
@@ -223,20 +222,26 @@ fn summary(comparison: &Comparison) -> String {
         some => format!("; {some} without intervals are not judged"),
     };
     let [old, new, history] = comparison.runs;
-    let runs = match old + new + history {
-        2 => "assumed (several runs a side, or --history, measure it)".to_owned(),
-        _ => format!("measured by {old} old, {new} new and {history} other runs"),
+    let runs = match history {
+        0 => format!("{old} old and {new} new runs"),
+        history => format!("{old} old, {new} new and {history} earlier runs"),
     };
     let core = comparison
         .core_hz
         .map(|hz| hz.map(|hz| format!("{:.3} GHz", hz / 1e9)));
     let core = core.map_or_else(String::new, |[old, new]| {
-        format!("; costs that follow the core are those at {old}, as the old runs (new: {new})")
+        format!("; costs are those of undisturbed processes in core cycles, at {old}, the frequency of the old runs (new: {new})")
     });
+    let shares_moment = |side: usize| comparison.runs[side] > 1 && comparison.moments[side] == 1;
+    let blocks = if shares_moment(0) || shares_moment(1) {
+        "; the runs of a side follow each other and so share the moment: alternate the sides to find smaller changes"
+    } else {
+        ""
+    };
     format!(
-        "{worse} worse, {better} better, {noise} no more than noise of {} figures with intervals{unjudged}; \
-         where nothing changed, 1 comparison in {:.0} finds a change; the variation between runs is {runs}{core}",
+        "{worse} worse, {better} better, {noise} no more than noise of {} figures with intervals{unjudged}; {runs}; \
+         where nothing changed, at most 1 comparison in {:.0} finds a change{core}{blocks}",
         worse + better + noise,
-        1.0 / FAMILY_ERROR,
+        1.0 / FALSE_ALARM,
     )
 }

@@ -1,130 +1,172 @@
-//! Summarises a comparison in one sentence for clocks and one for waits: whether reads or waits
-//! became slower, and what else changed.
+//! Summarises a comparison in one sentence for clocks and one for waits: which families of timers
+//! changed, within which limits all others are unchanged, and what else changed.
 
-use super::Quantity;
-use super::{Compared, Comparison, Verdict};
-use crate::statistics::{quantile, sorted};
-use crate::text::counted;
-use crate::text::numbers::significant;
+use super::{Compared, Comparison, FamilyChange, Quantity, Verdict};
+use crate::model::Interval;
+use crate::text::numbers::{significant, time};
 
-/// The largest number of timers that a sentence lists with their changes.
+/// The largest number of timers that a sentence lists.
 const MOST_LISTED: usize = 3;
-
-/// The subject of a sentence, the quantities that decide it, and the words for an increase and a
-/// decrease.
-type Subject = (&'static str, &'static [Quantity], [&'static str; 2]);
-
-const CLOCKS: Subject = ("Clock reads", &[Quantity::COST], ["slower", "faster"]);
-const WAITS: Subject = (
-    "Waits",
-    &[Quantity::LATENESS, Quantity::FLOOR],
-    ["later", "earlier"],
-);
 
 /// The sentence for clocks and the sentence for all other timers; a kind without values has no
 /// sentence.
 pub(super) fn sentences(comparison: &Comparison) -> Vec<String> {
     let mut sentences = Vec::new();
-    for (of_clocks, subject) in [(true, CLOCKS), (false, WAITS)] {
+    for of_clocks in [true, false] {
         let figures = comparison.figures.iter();
         let own = figures.filter(|compared| compared.quantity.is_of_clocks() == of_clocks);
         let own: Vec<&Compared> = own.collect();
         if !own.is_empty() {
-            sentences.push(sentence(subject, &own));
+            let families = comparison.families.iter();
+            let families = families.filter(|family| family.quantity.is_of_clocks() == of_clocks);
+            sentences.push(sentence(&families.collect::<Vec<_>>(), &own));
         }
     }
     if sentences.is_empty() {
-        sentences.push("Clock reads: unknown, because no figure is on both sides".to_owned());
+        sentences.push("unknown, because no figure is on both sides".to_owned());
     }
     let failed = comparison.answers.iter();
     let failed = failed
         .filter(|answer| answer.verdict == Verdict::Worse)
         .map(|answer| format!("{} {}", answer.timer, answer.question.name()));
     let lost = comparison.lost().map(|lost| lost.timer.clone());
-    let events = list("lost", lost.collect()) + &list("newly failed", failed.collect());
-    sentences
-        .last_mut()
-        .into_iter()
-        .for_each(|last| *last += &events);
+    for (what, names) in [
+        ("lost", lost.collect::<Vec<String>>()),
+        ("newly failed", failed.collect()),
+    ] {
+        if let (Some(last), false) = (sentences.last_mut(), names.is_empty()) {
+            *last += &format!("; {what}: {}", list(&names));
+        }
+    }
     sentences
 }
 
-fn sentence((name, main, [more, less]): Subject, figures: &[&Compared]) -> String {
-    let is_main = |compared: &&Compared| main.contains(&compared.quantity);
-    let (main, others): (Vec<&Compared>, Vec<&Compared>) = figures.iter().partition(|c| is_main(c));
-    let mut text = String::new();
-    for (verdict, how) in [(Verdict::Worse, more), (Verdict::Better, less)] {
-        let mut changed = with_verdict(&main, verdict);
-        changed.sort_by(|a, b| size(b).total_cmp(&size(a)));
-        text += &list(how, changed.into_iter().map(by_how_much).collect());
-    }
-    if text.is_empty() {
-        text = unchanged_summary(&main);
+fn sentence(families: &[&FamilyChange], figures: &[&Compared]) -> String {
+    let change_of = |timer: &String, quantity: Quantity| {
+        let mut figures = figures.iter();
+        let found = figures.find(|figure| figure.timer == *timer && figure.quantity == quantity);
+        found.filter(|figure| figure.is_changed())?.change.percent
+    };
+    let mut changed = Vec::new();
+    let mut unchanged = Vec::new();
+    for family in families {
+        match family.verdict {
+            Verdict::Better | Verdict::Worse => changed.push(described(family)),
+            _ => unchanged.push(limit(family)),
+        }
+        let own = family.own.iter().filter_map(|timer| {
+            let percent = change_of(timer, family.quantity)?;
+            Some(format!("{timer}: {}", by(family.quantity, percent)))
+        });
+        let own: Vec<String> = own.collect();
+        if !own.is_empty() {
+            changed.push(list(&own));
+        }
     }
     for (verdict, how) in [(Verdict::Worse, "worse"), (Verdict::Better, "better")] {
-        let others = with_verdict(&others, verdict).into_iter();
-        let name = |other: &Compared| format!("{} of {}", other.quantity.name(), other.timer);
-        text += &list(how, others.map(name).collect());
+        let judged_alone = |figure: &&&Compared| {
+            figure.verdict == verdict
+                && !families
+                    .iter()
+                    .any(|family| family.quantity == figure.quantity)
+        };
+        let names = figures
+            .iter()
+            .filter(judged_alone)
+            .map(|figure| format!("{} of {}", figure.quantity.name(), figure.timer));
+        let names: Vec<String> = names.collect();
+        if !names.is_empty() {
+            changed.push(format!("{how}: {}", list(&names)));
+        }
     }
-    format!("{name}: {}", text.trim_start_matches("; "))
+    if !unchanged.is_empty() {
+        let all = if changed.is_empty() {
+            "all"
+        } else {
+            "all else"
+        };
+        changed.push(format!("{all} unchanged ({})", unchanged.join(", ")));
+    } else if families.is_empty() {
+        changed.push(unknown(figures));
+    }
+    changed.join("; ")
 }
 
-fn with_verdict<'a>(figures: &[&'a Compared], verdict: Verdict) -> Vec<&'a Compared> {
-    let figures = figures.iter().copied();
-    figures
-        .filter(|compared| compared.verdict == verdict)
-        .collect()
+/// The reason why no family was judged.
+fn unknown(figures: &[&Compared]) -> String {
+    let why = if figures.iter().any(|figure| figure.single_process) {
+        "a report used a single process"
+    } else {
+        "no figure has an interval on both sides"
+    };
+    format!("unknown, because {why}")
 }
 
-/// Formats a list of names after a heading, as in `; lost: c, gone and 2 more`.
-fn list(what: &str, names: Vec<String>) -> String {
+/// Describes the change of a family.
+fn described(family: &FamilyChange) -> String {
+    let addend = family.addend.map(|addend| {
+        let sign = if addend < 0.0 { "-" } else { "+" };
+        format!(", {sign}{} per call", time(Some(addend.abs())))
+    });
+    let others = family.own.len() + family.unchanged.len();
+    let timers = match (family.timers, others) {
+        (1, _) => String::new(),
+        (all, 0) => format!(", all {all}"),
+        (all, others) => format!(", {} of {all}", all - others),
+    };
+    let except = match family.unchanged.as_slice() {
+        [] => String::new(),
+        unchanged => format!(", not {}", list(unchanged)),
+    };
+    let beside = family.beside.iter();
+    format!(
+        "{}: {}{}{}{timers}{except}",
+        name(family),
+        by(family.quantity, family.percent),
+        beside
+            .map(|partner| format!(" relative to {partner}"))
+            .collect::<String>(),
+        addend.unwrap_or_default(),
+    )
+}
+
+/// The limit within which a family is unchanged.
+fn limit(family: &FamilyChange) -> String {
+    let restless = if family.restless {
+        ", restless run"
+    } else {
+        ""
+    };
+    format!(
+        "{} within {}{restless}",
+        name(family),
+        percent(family.limit_percent)
+    )
+}
+
+fn name(family: &FamilyChange) -> String {
+    if family.quantity == Quantity::COST {
+        family.family.clone()
+    } else {
+        format!("{} of {}", family.quantity.name(), family.family)
+    }
+}
+
+/// Formats a list of names; of many names, the first ones and the number of the others.
+fn list(names: &[String]) -> String {
     let first = names[..names.len().min(MOST_LISTED)].join(", ");
     match names.len() {
-        0 => String::new(),
-        1..=MOST_LISTED => format!("; {what}: {first}"),
-        all => format!("; {what}: {first} and {} more", all - MOST_LISTED),
+        ..=MOST_LISTED => first,
+        all => format!("{first} and {} more", all - MOST_LISTED),
     }
 }
 
-/// States that nothing changed, and how large a change would have been detected.
-fn unchanged_summary(main: &[&Compared]) -> String {
-    let judged = with_verdict(main, Verdict::Noise);
-    if judged.is_empty() {
-        return if main.iter().any(|compared| compared.single_process) {
-            "unknown, because a report used a single process".to_owned()
-        } else {
-            "unknown, because no figure has an interval on both sides".to_owned()
-        };
-    }
-    let relative = judged
-        .iter()
-        .filter(|compared| compared.change.percent.is_some());
-    let detectable: Vec<f64> = relative
-        .filter_map(|compared| compared.detectable)
-        .collect();
-    let detectable = quantile(&sorted(&detectable), 0.5).map_or_else(String::new, |half| {
-        format!("; median detectable change {}", percent(half))
-    });
-    let unknown = match main.len() - judged.len() {
-        0 => String::new(),
-        unknown => format!("; {unknown} are unknown"),
-    };
-    let judged = counted(judged.len(), "figure");
-    format!("unchanged ({judged}{detectable}{unknown})")
-}
-
-/// The size of the change regardless of its direction, by which changes are sorted.
-fn size(compared: &Compared) -> f64 {
-    let percent = compared.change.percent;
-    percent.map_or(f64::INFINITY, |by| (by.value / 100.0).ln_1p().abs())
-}
-
-/// Formats a change, as in `thread-cputime by 8 % [6, 10]`.
-fn by_how_much(compared: &Compared) -> String {
-    let timer = &compared.timer;
-    let Some(by) = compared.change.percent else {
-        let ns = compared.change.difference.value.abs();
-        return format!("{timer} by {} ns", significant(ns, 2));
+/// Formats a change in percent with its interval, as in `4.2 % slower [3.1, 5.3]`.
+fn by(quantity: Quantity, by: Interval) -> String {
+    let [more, less] = if quantity == Quantity::COST {
+        ["slower", "faster"]
+    } else {
+        ["higher", "lower"]
     };
     let interval = by.ends().map(|(low, high)| {
         let (low, high) = if by.value < 0.0 {
@@ -134,8 +176,12 @@ fn by_how_much(compared: &Compared) -> String {
         };
         format!(" [{}, {}]", significant(low, 2), significant(high, 2))
     });
-    let interval = interval.unwrap_or_default();
-    format!("{timer} by {}{interval}", percent(by.value.abs()))
+    let how = if by.value < 0.0 { less } else { more };
+    format!(
+        "{} {how}{}",
+        percent(by.value.abs()),
+        interval.unwrap_or_default()
+    )
 }
 
 /// Formats a percentage; above 200 % it is written as a factor.

@@ -1,6 +1,7 @@
 //! Tests of comparisons of small reports, by topic.
 
 mod conditions;
+mod families;
 mod platforms;
 mod trust;
 mod verdicts;

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 
 use super::{Compared, markdown};
 use super::{Comparison, compared, met, open, report, sample, spread, table, timer, verdict_of};
-use crate::comparison::{Fate, Quantity, Unit, Verdict};
+use crate::comparison::{Fate, Quantity, Verdict};
 use crate::model::{Cost, Finding, Following, Interval, Report, Severity, Values};
 
 #[test]
@@ -37,16 +37,14 @@ fn distinguishes_noise_from_change() {
         ]
     );
     let table = table(&comparison);
+    assert!(table.starts_with("b: 50 % slower ["), "{table}");
     assert!(
-        table.starts_with("Clock reads: slower: b by 50 % ["),
+        table.contains("; worse: Quality of b; all else unchanged (a within "),
         "{table}"
     );
     assert!(
-        table.contains("; worse: Quality of b; lost: c, gone\n"),
-        "{table}"
-    );
-    assert!(
-        table.contains("same platform")
+        table.contains("; lost: c, gone\n")
+            && table.contains("same platform")
             && table.contains("lost figures            c (the process crashed)"),
         "{table}"
     );
@@ -186,15 +184,15 @@ fn cost_of(comparison: &Comparison) -> &Compared {
         .expect("both reports have a cost")
 }
 
-/// A core that runs twice as fast halves the cost although no clock changed. If it is unknown what
-/// a cost follows, a change has to show in both units.
+/// A core that runs twice as fast halves the cost although no clock changed, unless all reports say
+/// that a device determines the cost.
 #[test]
-fn compares_cycles_where_cost_follows_core() {
-    for (follows, unit, percent) in [
-        (Some(Following::Core), Unit::Cycles, 0.0),
-        (Some(Following::Device), Unit::Time, -50.0),
-        (Some(Following::Unknown), Unit::Both, 0.0),
-        (None, Unit::Both, 0.0),
+fn compares_cycles_unless_device_determines_cost() {
+    for (follows, percent) in [
+        (Some(Following::Core), 0.0),
+        (Some(Following::Device), -50.0),
+        (Some(Following::Unknown), 0.0),
+        (None, 0.0),
     ] {
         let compared = compared(
             &at_frequency(2.0, 60.0, follows),
@@ -202,22 +200,21 @@ fn compares_cycles_where_cost_follows_core() {
         )
         .unwrap();
         let cost = cost_of(&compared);
-        assert_eq!(cost.unit, Some(unit), "{follows:?}");
         assert!(
             (cost.change.percent.unwrap().value - percent).abs() < 1e-9,
             "{follows:?}: {cost:?}"
         );
+        assert!((cost.change.old.value - 30.0).abs() < 1e-9, "{cost:?}");
         if percent == 0.0 {
             let changed = compared.count(Verdict::Better) + compared.count(Verdict::Worse);
             assert_eq!(changed, 0, "{follows:?}: {:?}", compared.figures);
             assert!(
-                compared.sentences[0]
-                    .starts_with("Clock reads: unchanged (1 figure; median detectable change ")
+                compared.sentences[0].starts_with("all unchanged (a within "),
+                "{:?}",
+                compared.sentences
             );
         }
     }
-    // Half as many cycles at twice the frequency is a change in both units; twice as many cycles is
-    // no change in the same direction in both units.
     let compare = |cycles| {
         compared(
             &at_frequency(2.0, 60.0, None),
@@ -227,40 +224,71 @@ fn compares_cycles_where_cost_follows_core() {
     };
     assert_eq!(cost_of(&compare(30.0)).verdict, Verdict::Better);
     assert!((cost_of(&compare(30.0)).change.percent.unwrap().value + 50.0).abs() < 1e-9);
-    assert_eq!(cost_of(&compare(90.0)).verdict, Verdict::Noise);
+    assert_eq!(cost_of(&compare(90.0)).verdict, Verdict::Worse);
+}
+
+/// Reports of runs with `cost` and `other` cycles, one every two minutes from `first` on.
+fn runs(first: u32, cost: f64, other: f64) -> Vec<Report> {
+    let of_run = |(number, by): (u32, f64)| {
+        let mut report = at_frequency(3.0, cost * (1.0 + by), None);
+        let mut row = report.timers[0].clone();
+        row.id = "b".into();
+        row.cost_ns = row.cost_ns.map(|_| {
+            let ns = other * (1.0 - by) / 3.0;
+            Interval::with_ends(ns, Some((ns * 0.99, ns * 1.01)))
+        });
+        report.timers.push(row);
+        report.created = format!("2026-11-20T12:{:02}:00Z", first + 2 * number);
+        report
+    };
+    (0..)
+        .zip([-0.002, 0.001, 0.0, 0.002, -0.001])
+        .map(of_run)
+        .collect()
+}
+
+fn compare_runs(old: &[Report], new: &[Report]) -> Comparison {
+    let [old, new] = [old, new].map(|side| side.iter().collect::<Vec<&Report>>());
+    Comparison::between(&old, &new, &[]).unwrap()
 }
 
 #[test]
 fn several_runs_detect_smaller_changes() {
-    let runs = |cost: f64| -> Vec<Report> {
-        [-0.002, 0.001, 0.0, 0.002, -0.001]
-            .map(|by| {
-                report(vec![
-                    timer("a", 45.0, cost * (1.0 + by)),
-                    timer("b", 45.0, 50.0 * (1.0 - by)),
-                ])
-            })
-            .to_vec()
-    };
-    let (old, new) = (runs(20.0), runs(20.8));
+    let (old, new) = (runs(0, 60.0, 150.0), runs(1, 61.5, 150.0));
     let single = compared(&old[0], &new[0]).unwrap();
     assert_eq!(cost_of(&single).verdict, Verdict::Noise);
-    let [before, after] = [&old, &new].map(|side| side.iter().collect::<Vec<&Report>>());
-    let several = Comparison::between(&before, &after, &[]).unwrap();
-    assert_eq!(
-        cost_of(&several).verdict,
-        Verdict::Worse,
-        "{:?}",
-        cost_of(&several)
-    );
-    assert!(cost_of(&several).detectable < cost_of(&single).detectable);
+    let several = compare_runs(&old, &new);
+    assert_eq!(several.moments, [5, 5]);
+    let cost = cost_of(&several);
+    assert_eq!(cost.verdict, Verdict::Worse, "{cost:?}");
     let text = table(&several);
+    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(
-        text.starts_with("Clock reads: slower: a by 4.0 % [3.") && text.contains("5 old, 5 new"),
+        text.starts_with("a: 2.5 % slower [") && text.contains("5 old and 5 new runs"),
         "{text}"
     );
-    let single = table(&single);
-    assert!(single.contains("runs is assumed"), "{single}");
+}
+
+/// Runs that follow each other share what moves the costs at the time.
+#[test]
+fn sides_in_blocks_widen_intervals() {
+    let width = |comparison: &Comparison| {
+        let percent = cost_of(comparison).change.percent.unwrap();
+        percent.high - percent.low
+    };
+    let old = runs(0, 60.0, 150.0);
+    let alternating = compare_runs(&old, &runs(1, 60.0, 150.0));
+    let in_blocks = compare_runs(&old, &runs(30, 60.0, 150.0));
+    assert_eq!(in_blocks.moments, [1, 1]);
+    assert!(
+        width(&in_blocks) > 1.2 * width(&alternating),
+        "{alternating:?} {in_blocks:?}"
+    );
+    let [in_blocks, alternating] = [table(&in_blocks), table(&alternating)];
+    assert!(
+        in_blocks.contains("alternate the sides") && !alternating.contains("alternate the sides"),
+        "{in_blocks}"
+    );
 }
 
 proptest! {

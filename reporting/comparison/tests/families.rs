@@ -1,0 +1,183 @@
+//! Tests changes that families of clocks share.
+
+use super::{compared, report, table, timer};
+use crate::comparison::{Comparison, FamilyChange, Quantity, Verdict};
+use crate::model::{
+    Distribution, Family, Finding, Interval, Properties, ReadsBy, Report, Severity, TimerRow,
+    Values,
+};
+
+/// The clocks of a machine: names, costs in cycles, and how they are read.
+const CLOCKS: [(&str, f64, ReadsBy, Option<Family>); 11] = [
+    ("rdtsc", 34.0, ReadsBy::Instruction, None),
+    ("rdtscp", 66.0, ReadsBy::Instruction, None),
+    ("quanta", 35.0, ReadsBy::Instruction, None),
+    ("monotonic", 81.0, ReadsBy::Vdso, None),
+    ("realtime", 80.0, ReadsBy::Vdso, None),
+    ("tai", 82.0, ReadsBy::Vdso, None),
+    ("instant", 84.0, ReadsBy::Vdso, None),
+    ("monotonic-syscall", 600.0, ReadsBy::SystemCall, None),
+    ("realtime-syscall", 620.0, ReadsBy::SystemCall, None),
+    ("tai-syscall", 700.0, ReadsBy::SystemCall, None),
+    ("coarse-syscall", 500.0, ReadsBy::SystemCall, None),
+];
+
+/// A report of the clocks, whose processes cost `cycles` times the factors of `processes`.
+fn run(cycles: impl Fn(&str, f64) -> f64, processes: &[f64]) -> Report {
+    let row = |(id, cost, reads_by, family): &(&str, f64, ReadsBy, Option<Family>)| -> TimerRow {
+        let cycles = cycles(id, *cost);
+        let mut row = timer(id, 45.0, cycles / 3.0);
+        row.properties = Some(Properties {
+            family: *family,
+            reads_by: Some(*reads_by),
+            ..Properties::default()
+        });
+        let in_cycles = processes.iter().map(|factor| cycles * factor);
+        let in_cycles: Vec<f64> = in_cycles.collect();
+        row.distribution = Some(Distribution {
+            modes: Vec::new(),
+            within_ns: 0.0,
+            between_ns: Some(0.0),
+            tail_share: 0.0,
+            process_ns: in_cycles.iter().map(|cycles| cycles / 3.0).collect(),
+            process_cycles: in_cycles,
+        });
+        row
+    };
+    let mut report = report(CLOCKS.iter().map(row).collect());
+    report.frequency.effective_hz = Some(Interval::unbounded(3e9));
+    report
+}
+
+const CALM: [f64; 5] = [1.0, 1.001, 1.002, 1.003, 1.06];
+
+fn unchanged(_: &str, cycles: f64) -> f64 {
+    cycles
+}
+
+fn family<'c>(comparison: &'c Comparison, name: &str) -> &'c FamilyChange {
+    let mut families = comparison.families.iter();
+    let found = families.find(|family| family.family == name && family.quantity == Quantity::COST);
+    found.unwrap_or_else(|| panic!("no {name}: {:?}", comparison.families))
+}
+
+fn changed_costs(comparison: &Comparison) -> Vec<&str> {
+    let figures = comparison.figures.iter();
+    let changed = figures.filter(|figure| figure.quantity == Quantity::COST && figure.is_changed());
+    changed.map(|figure| figure.timer.as_str()).collect()
+}
+
+#[test]
+fn entry_to_kernel_adds_the_same_to_all() {
+    let slower = |id: &str, cycles: f64| {
+        if id.ends_with("syscall") {
+            cycles + 120.0
+        } else {
+            cycles
+        }
+    };
+    let comparison = compared(&run(unchanged, &CALM), &run(slower, &CALM)).unwrap();
+    let calls = family(&comparison, "system calls");
+    assert_eq!((calls.verdict, calls.timers), (Verdict::Worse, 4));
+    let addend = calls.addend.expect("an addend");
+    assert!((addend - 40.0).abs() < 0.5, "{addend}");
+    assert_eq!(family(&comparison, "vDSO").verdict, Verdict::Noise);
+    assert_eq!(changed_costs(&comparison).len(), 4);
+    let text = table(&comparison);
+    assert!(
+        text.starts_with("system calls: ")
+            && text.contains(" % slower [")
+            && text.contains(", +40.0")
+            && text.contains(" ns per call, all 4; all else unchanged (instructions within "),
+        "{text}"
+    );
+}
+
+#[test]
+fn names_single_changed_clock() {
+    let slower = |id: &str, cycles: f64| cycles * if id == "tai" { 1.05 } else { 1.0 };
+    let comparison = compared(&run(unchanged, &CALM), &run(slower, &CALM)).unwrap();
+    assert_eq!(changed_costs(&comparison), ["tai"]);
+    assert_eq!(family(&comparison, "vDSO").own, ["tai"]);
+    let text = table(&comparison);
+    assert!(
+        text.starts_with("tai: 5.0 % slower [") && text.contains("all else unchanged"),
+        "{text}"
+    );
+}
+
+#[test]
+fn names_clocks_that_family_left_behind() {
+    let faster = |id: &str, cycles: f64| {
+        if id.ends_with("syscall") && id != "tai-syscall" {
+            cycles * 0.8
+        } else {
+            cycles
+        }
+    };
+    let comparison = compared(&run(unchanged, &CALM), &run(faster, &CALM)).unwrap();
+    let calls = family(&comparison, "system calls");
+    assert_eq!(calls.verdict, Verdict::Better);
+    assert_eq!(calls.unchanged, ["tai-syscall"]);
+    assert!(!changed_costs(&comparison).contains(&"tai-syscall"));
+    let text = table(&comparison);
+    assert!(text.contains(", 3 of 4, not tai-syscall"), "{text}");
+}
+
+#[test]
+fn restless_runs_hide_changes() {
+    let slower = |id: &str, cycles: f64| cycles * if id.ends_with("syscall") { 1.08 } else { 1.0 };
+    let restless = [1.0, 1.09, 1.12, 1.15, 1.2];
+    let limit = |processes: &[f64]| {
+        let comparison = compared(&run(unchanged, processes), &run(slower, processes)).unwrap();
+        let calls = family(&comparison, "system calls");
+        (calls.verdict, calls.limit_percent, calls.restless)
+    };
+    let (calm, most_calm, is_restless) = limit(&CALM);
+    assert_eq!((calm, is_restless), (Verdict::Worse, false));
+    let (verdict, most, is_restless) = limit(&restless);
+    assert_eq!((verdict, is_restless), (Verdict::Noise, true));
+    assert!(most > 2.0 * most_calm, "{most} {most_calm}");
+}
+
+/// Too few undisturbed processes of a clock make its own cost uncertain, not that of others.
+#[test]
+fn shared_core_hides_change_of_one_clock() {
+    let slower = |id: &str, cycles: f64| cycles * if id == "tai" { 1.05 } else { 1.0 };
+    let mut old = run(unchanged, &CALM);
+    let tai = old.timers.iter_mut().find(|row| row.id == "tai").unwrap();
+    tai.findings.push(Finding {
+        code: "restless-core".into(),
+        severity: Severity::Note,
+        values: Values::new(),
+    });
+    let comparison = compared(&old, &run(slower, &CALM)).unwrap();
+    assert!(changed_costs(&comparison).is_empty());
+}
+
+/// Runs of the history that differ much widen the limits.
+#[test]
+fn history_shows_differences_between_runs() {
+    let runs: Vec<Report> = [0.94, 1.05, 0.97, 1.06, 1.0, 0.95, 1.04, 1.08]
+        .into_iter()
+        .enumerate()
+        .map(|(number, factor)| {
+            let mut run = run(|_, cycles| cycles * factor, &CALM);
+            run.created = format!("2026-11-19T12:{number:02}:00Z");
+            run
+        })
+        .collect();
+    let history: Vec<&Report> = runs.iter().collect();
+    let old = run(unchanged, &CALM);
+    let new = run(
+        |id, cycles| cycles * if id.ends_with("syscall") { 1.08 } else { 1.0 },
+        &CALM,
+    );
+    let alone = Comparison::between(&[&old], &[&new], &[]).unwrap();
+    assert_eq!(family(&alone, "system calls").verdict, Verdict::Worse);
+    let with_history = Comparison::between(&[&old], &[&new], &history).unwrap();
+    let calls = family(&with_history, "system calls");
+    assert_eq!(calls.verdict, Verdict::Noise);
+    let width = |family: &FamilyChange| family.percent.high - family.percent.low;
+    assert!(width(calls) > 2.0 * width(family(&alone, "system calls")));
+}
