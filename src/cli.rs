@@ -4,6 +4,7 @@
 mod analyse;
 mod check;
 mod compare;
+mod gate;
 /// The command line with its help (`help::command`), which lists the commands in groups.
 pub mod help;
 mod inspect;
@@ -26,6 +27,7 @@ use clap::{Args, FromArgMatches, Parser, Subcommand, ValueEnum};
 pub use analyse::AnalyseArgs;
 pub use check::{CheckArgs, RecipeArgs};
 pub use compare::CompareArgs;
+pub use gate::GateArgs;
 pub use help::CompletionsArgs;
 pub use inspect::InspectArgs;
 pub use measure::{MeasureArgs, MeasureWorkerArgs};
@@ -249,6 +251,22 @@ pub enum Command {
     ///   timermeter compare before after       two baselines
     #[command(verbatim_doc_comment)]
     Compare(CompareArgs),
+    /// Probe this machine until conditions on what changed are decided
+    ///
+    /// Probes the native clocks of a baseline on this machine, again and again until each condition
+    /// is decided or 60 s are over, and prints one line. A condition that holds is confirmed by
+    /// further probes.
+    ///
+    /// Exit status 3: a condition holds. Exit status 4: undecided, because the baseline is
+    /// unreadable, of another CPU model or of an unknown one, or without native clocks, or because
+    /// the time did not suffice.
+    ///
+    /// Examples:
+    ///   timermeter gate before                      the recommended clock, by default conditions
+    ///   timermeter gate runs/ --fail-if 'cost>10%' --fail-if 'lost>0'
+    ///   timermeter gate before.json --budget 2m --format json
+    #[command(verbatim_doc_comment)]
+    Gate(GateArgs),
     /// List the timers of this system, and why some cannot be used
     ///
     /// Lists clocks, sleep primitives and periodic timers; with --all also those of other systems

@@ -7,8 +7,8 @@ use std::thread;
 use timermeter::cli::{Cli, Command};
 use timermeter::commands::{
     CommandError, agent, agent_check, analyse, answer, browser, check, compare, completions,
-    counter, inspect, list, measure, measure_worker, period, pick, platform, print_message, probe,
-    publish, report, set_colour, sources, table, wait, watch,
+    counter, gate, inspect, list, measure, measure_worker, period, pick, platform, print_message,
+    probe, publish, report, set_colour, sources, table, wait, watch,
 };
 use timermeter::hosts::children::{self, guard};
 use timermeter::text::shortened;
@@ -19,7 +19,7 @@ use timers::os::signals::{self, Request};
 #[global_allocator]
 static ALLOCATOR: timers::allocations::CountingAllocator = timers::allocations::CountingAllocator;
 
-/// Exit status if the result is incomplete, a condition of `compare` holds, or `check` finds the
+/// Exit status if the result is incomplete, a condition of `compare` or `gate` holds, or `check` finds the
 /// machine unfit for measurements. The help texts describe all exit statuses.
 const INCOMPLETE_STATUS: u8 = 3;
 
@@ -114,6 +114,7 @@ fn starts_children(command: &Command) -> bool {
             | Command::Measure(_)
             | Command::Platform(_)
             | Command::Check(_)
+            | Command::Gate(_)
     ) || matches!(command, Command::Compare(args) if args.probes())
 }
 
@@ -197,6 +198,7 @@ fn run(command: &Command) -> Result<bool, CommandError> {
         Command::Publish(args) => publish::run(args, &mut output)?,
         Command::Table(args) => table::run(args, &mut output)?,
         Command::Compare(args) => compare::run(args, &mut output)?,
+        Command::Gate(args) => gate::run(args, &mut output)?,
         Command::List(args) => list::run(args, &mut output)?,
         Command::AgentCheck(args) => agent_check::run(args, &mut output)?,
         Command::Platform(args) => platform::run(args, &mut output).map(|()| true)?,

@@ -62,6 +62,8 @@ enum Section<'a> {
     Heading(String),
     /// Text, and the escape codes (ECMA-48, SGR) that colour it.
     Paragraph(String, &'static str),
+    /// Text that stays on one line, however long.
+    Line(String),
     /// A suggestion for the next step.
     Note(String),
     /// Pairs of a name and a value.
@@ -143,6 +145,12 @@ impl<'a, T: Serialize> Document<'a, T> {
     #[must_use]
     pub fn painted(self, codes: &'static str, text: impl Into<String>) -> Self {
         self.with(Section::Paragraph(text.into(), codes))
+    }
+
+    /// Adds text that stays on one line, for programs that read lines.
+    #[must_use]
+    pub fn line(self, text: impl Into<String>) -> Self {
+        self.with(Section::Line(text.into()))
     }
 
     /// Adds a suggestion for the next step.

@@ -14,6 +14,7 @@ pub(super) fn render(sections: &[Section<'_>], style: Style) -> String {
             matches!(
                 section,
                 Section::Paragraph(..)
+                    | Section::Line(_)
                     | Section::Note(_)
                     | Section::Facts(_)
                     | Section::Conditions(_)
@@ -30,7 +31,7 @@ pub(super) fn render(sections: &[Section<'_>], style: Style) -> String {
         }
         match section {
             Section::Heading(_) => indent = "  ",
-            Section::Paragraph(..) => indent = "",
+            Section::Paragraph(..) | Section::Line(_) => indent = "",
             _ => {}
         }
         out += &render_section(section, indent, style);
@@ -45,6 +46,7 @@ fn render_section(section: &Section<'_>, indent: &str, style: Style) -> String {
     match section {
         Section::Heading(text) => out += &paint_lines("1", text, style),
         Section::Paragraph(text, codes) => out += &paint_lines(codes, text, style),
+        Section::Line(text) => out += &(plain(text) + "\n"),
         Section::Note(text) => hang(
             &mut out,
             &format!("{indent}→ "),

@@ -39,6 +39,7 @@ const GROUPS: [(&str, Verbs); 5] = [
         &[
             ("table", Format::TABULATION),
             ("compare", Format::ANSWER),
+            ("gate", Format::ANSWER),
             ("report", Format::REPORT),
             ("publish", &[]),
             ("analyse", Format::REPORT),

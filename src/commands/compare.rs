@@ -115,7 +115,9 @@ fn judge(args: &CompareArgs) -> Result<Judgement, CommandError> {
         Comparison::between(&old, &new, &history).map_err(|error| undecided(error.to_string()))?;
     let mut conditions = Vec::new();
     for condition in &args.fail_if {
-        check_timers(condition, &comparison)?;
+        let figures = comparison.figures.iter().map(|figure| &figure.timer);
+        let names = comparison.timers.iter().chain(figures);
+        check_timers(condition, names.map(String::as_str))?;
         let text = condition.text();
         match condition.decide(&comparison) {
             Decision::Holds(why) => conditions.push(format!("condition holds: {text} ({why})")),

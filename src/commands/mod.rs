@@ -10,6 +10,7 @@ pub mod compare;
 pub mod completions;
 pub mod counter;
 mod files;
+pub mod gate;
 mod hosts;
 pub mod inspect;
 pub mod list;

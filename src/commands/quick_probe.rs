@@ -3,7 +3,7 @@
 use super::{CommandError, failed, print_message, probe, wait};
 use crate::campaign::sampling::Plan;
 use crate::cli::{HostArgs, Lengths, ProbeArgs, RunArgs, WaitArgs, WaitingArgs};
-use crate::model::{ProvenanceKind, Report, TimerRow};
+use crate::model::{ProvenanceKind, Report, Settings, TimerRow};
 use crate::report::{json, parse};
 
 /// Probes the named timers of this program and of `hosts` like `probe --quick`; all timers if none
@@ -88,17 +88,36 @@ pub fn probe_again(report: &Report) -> Result<Report, CommandError> {
     );
     // Clocks that this build lacks are left out; `compare` reports them as missing.
     let ids = report.timers.iter().map(|row| row.id.clone());
-    let settings = &report.settings;
-    let plans = [Plan::QUICK, Plan::DEFAULT, Plan::THOROUGH];
-    let is_default = |budget: &f64| plans.iter().any(|plan| plan.budget_s == *budget);
+    let ids = ids.filter(|id| timers::find(id).is_some()).collect();
+    probe_like(&report.settings, ids, f64::INFINITY)
+}
+
+/// Probes native clocks with the settings of an earlier run. If its plan takes longer than
+/// `max_seconds`, a shorter plan is used. The result does not contain the data for plots.
+///
+/// # Errors
+/// The errors of `probe`.
+pub fn probe_like(
+    settings: &Settings,
+    ids: Vec<String>,
+    max_seconds: f64,
+) -> Result<Report, CommandError> {
+    let plans = [Plan::THOROUGH, Plan::DEFAULT, Plan::QUICK];
+    let planned = plans.iter().position(|plan| plan.name == settings.profile);
+    let plans = &plans[planned.unwrap_or(1)..];
+    let plan = plans.iter().find(|plan| plan.budget_s <= max_seconds);
+    let plan = plan.unwrap_or(&Plan::QUICK);
+    let budget = settings.budget_seconds.filter(|_| *plan == plans[0]);
     let report = probe_report(&ProbeArgs {
         run: RunArgs {
-            timers: ids.filter(|id| timers::find(id).is_some()).collect(),
-            quick: settings.profile == "quick",
-            thorough: settings.profile == "thorough",
+            timers: ids,
+            quick: *plan == Plan::QUICK,
+            thorough: *plan == Plan::THOROUGH,
             ..RunArgs::default()
         },
-        budget: settings.budget_seconds.filter(|budget| !is_default(budget)),
+        budget: budget
+            .map(|budget| budget.min(max_seconds))
+            .filter(|budget| *budget != plan.budget_s),
         ..ProbeArgs::default()
     })?;
     parse(&json::render_compact(&report), "this machine now").map_err(failed)

@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 
 use super::{CommandError, report_unreadable};
-use crate::comparison::{Comparison, Condition, PlatformChange, is_same_state, platform_changes};
+use crate::comparison::{Condition, PlatformChange, is_same_state, platform_changes};
 use crate::model::Report;
 use crate::report::{Baselines, Collection, ReportFile, Unresolved, stored_with};
 use crate::selection::select;
@@ -67,18 +67,14 @@ pub(super) fn stored_history(old: &[Run], new: &[Run]) -> Vec<Run> {
 }
 
 /// Rejects a condition for timers that are in no report, because it could never hold.
-pub(super) fn check_timers(
+pub(super) fn check_timers<'t>(
     condition: &Condition,
-    comparison: &Comparison,
+    names: impl Iterator<Item = &'t str> + Clone,
 ) -> Result<(), CommandError> {
-    let names = || {
-        let figures = comparison.figures.iter().map(|figure| &figure.timer);
-        comparison.timers.iter().chain(figures).map(String::as_str)
-    };
-    let Some(glob) = condition.unmatched(names()) else {
+    let Some(glob) = condition.unmatched(names.clone()) else {
         return Ok(());
     };
-    let mut names: Vec<&str> = names().collect();
+    let mut names: Vec<&str> = names.collect();
     names.sort_unstable();
     names.dedup();
     let why = select(&[glob.to_owned()], &names).map_or_else(
@@ -109,7 +105,7 @@ pub(super) fn check_one_machine(side: &[Run]) -> Result<(), CommandError> {
             .find(|change: &&PlatformChange| change.is_loud())
         {
             let problem = format!(
-                "not of the same machine in the same state ({change}): put `--` between the old and the new runs"
+                "not of the same machine in the same state ({change}): the runs of a side, as those before and after `--` of `compare`, are of one machine"
             );
             return usage_error(&first.path, problem);
         }

@@ -10,6 +10,7 @@ mod compare;
 mod completions;
 mod counter;
 mod folder;
+mod gate;
 #[cfg(target_os = "linux")]
 mod interrupt;
 #[cfg(unix)]

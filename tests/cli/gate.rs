@@ -1,0 +1,239 @@
+//! `gate`: probes this machine and compares it with baselines that are made by hand from a probe.
+
+use std::fs;
+use std::sync::OnceLock;
+
+use predicates::prelude::*;
+use predicates::str::{contains, starts_with};
+use serde_json::Value;
+
+use super::folder::Folder;
+use super::{json, printed, timermeter};
+
+/// A report of the clock `monotonic` of this machine. The timer is a glob, because the program
+/// fails for a timer given by name whose resolution a busy machine does not reveal.
+fn report() -> Value {
+    static REPORT: OnceLock<Value> = OnceLock::new();
+    let probe = || json(&timermeter(&["probe", "--quick", "monotoni?", "-f", "json"]).success());
+    REPORT.get_or_init(probe).clone()
+}
+
+/// Writes a changed copy of the report, and returns its path.
+fn write(folder: &Folder, name: &str, change: impl Fn(&mut Value)) -> String {
+    let mut report = report();
+    change(&mut report);
+    fs::write(folder.file(name), report.to_string()).unwrap();
+    folder.arg(name)
+}
+
+/// Multiplies all numbers in a value.
+fn scale(value: &mut Value, factor: f64) {
+    match value {
+        Value::Number(number) => *value = (number.as_f64().unwrap() * factor).into(),
+        Value::Array(parts) => parts.iter_mut().for_each(|part| scale(part, factor)),
+        Value::Object(parts) => parts.values_mut().for_each(|part| scale(part, factor)),
+        _ => {}
+    }
+}
+
+/// Multiplies the costs in a report, as if each read had taken that many times as long.
+fn scale_costs(report: &mut Value, factor: f64) {
+    let row = &mut report["timers"][0];
+    for part in [
+        "/cost_ns",
+        "/cost_cycles",
+        "/amortised_ns",
+        "/cost/single_median_ns",
+        "/cost/p99_ns",
+        "/distribution/modes",
+        "/distribution/process_ns",
+        "/distribution/process_cycles",
+    ] {
+        row.pointer_mut(part)
+            .into_iter()
+            .for_each(|part| scale(part, factor));
+    }
+}
+
+#[test]
+fn passes_if_no_condition_holds() {
+    let folder = Folder::new();
+    let baseline = write(&folder, "before.json", |report| scale_costs(report, 4.0));
+    let passed = timermeter(&["gate", &baseline]).success().stderr("");
+    let line = printed(&passed);
+    assert!(
+        line.starts_with("gate: passed: cost[monotonic]>10% does not hold (-")
+            && line.contains("; trust[monotonic]<0 does not hold; no slower clock source; ")
+            && line.ends_with(" s\n"),
+        "{line}"
+    );
+    assert_eq!(line.lines().count(), 1, "{line}");
+}
+
+#[test]
+fn further_probes_confirm_condition_that_holds() {
+    let folder = Folder::new();
+    let baseline = write(&folder, "before.json", |report| scale_costs(report, 0.25));
+    let args = ["gate", &baseline, "--fail-if", "cost>10%", "--fail-if"];
+    timermeter(&[&args[..], &["cost[mono*]<-10%"]].concat())
+        .code(3)
+        .stdout(
+            starts_with("gate: failed: cost>10% holds (+")
+                .and(contains("; cost[mono*]<-10% does not hold ("))
+                .and(contains("; 3 runs, ")),
+        )
+        .stderr("");
+    // Without time for further probes, the first one decides.
+    let failed = timermeter(&["gate", &baseline, "--budget", "1ms", "--format", "json"]).code(3);
+    let found = json(&failed);
+    assert_eq!(
+        (&found["result"], &found["runs"][1]),
+        (&"failed".into(), &1.into()),
+        "{found}"
+    );
+    let first = &found["conditions"][0];
+    assert_eq!(
+        (&first["condition"], &first["result"]),
+        (&"cost[monotonic]>10%".into(), &"failed".into())
+    );
+}
+
+#[test]
+fn judges_folder_of_runs() {
+    let folder = Folder::new();
+    fs::create_dir(folder.file("runs")).unwrap();
+    for (name, year) in [("a", "2030"), ("b", "2031")] {
+        write(&folder, &format!("runs/{name}.json"), |report| {
+            scale_costs(report, 4.0);
+            let created = report["created"].as_str().unwrap();
+            report["created"] = (year.to_owned() + &created[4..]).into();
+        });
+    }
+    let args = ["gate", &folder.arg("runs"), "--fail-if", "cost>10%"];
+    let found = json(&timermeter(&[&args[..], &["--format", "json"]].concat()).success());
+    assert_eq!(found["runs"][0], 2, "{found}");
+    assert_eq!(found["result"], "passed", "{found}");
+    // A report that cannot be read leaves everything undecided.
+    fs::write(folder.file("runs/c.json"), "{}").unwrap();
+    timermeter(&args)
+        .code(4)
+        .stdout(starts_with("gate: undecided: ").and(contains("not all reports could be read")))
+        .stderr(contains("c.json"));
+    fs::remove_file(folder.file("runs/c.json")).unwrap();
+    write(&folder, "runs/c.json", |report| {
+        report["created"] = "2032-01-01T00:00:00Z".into();
+        report["platform"]["clocksource"]["current"] = "hpet".into();
+    });
+    timermeter(&args)
+        .code(2)
+        .stdout("")
+        .stderr(contains("not of the same machine"));
+}
+
+#[test]
+fn leaves_unlike_baselines_undecided() {
+    let folder = Folder::new();
+    let other = write(&folder, "other.json", |report| {
+        report["platform"]["cpu"]["model"] = "Another CPU".into();
+    });
+    let unknown = write(&folder, "unknown.json", |report| {
+        for part in ["model", "vendor", "family", "model_number"] {
+            report["platform"]["cpu"][part] = Value::Null;
+        }
+    });
+    let hosted = write(&folder, "hosted.json", |report| {
+        report["timers"][0]["runtime"] = "java".into();
+        report["timers"][0]["id"] = "java:nanoTime".into();
+    });
+    fs::write(folder.file("cut.json"), "{").unwrap();
+    for (baseline, words) in [
+        (other.as_str(), "another CPU: Another CPU"),
+        (&unknown, "does not name its CPU"),
+        (&hosted, "no native clock"),
+        (&folder.arg("cut.json"), "cut.json"),
+        (&folder.arg("none.json"), "none.json"),
+        ("reports/icpe2011-mbp53", "published"),
+    ] {
+        let undecided = timermeter(&["gate", baseline])
+            .code(4)
+            .stdout(starts_with("gate: undecided: ").and(contains(words)));
+        assert_eq!(printed(&undecided).lines().count(), 1);
+    }
+    let found = json(&timermeter(&["gate", &other, "--format", "json"]).code(4));
+    assert_eq!(found["result"], "undecided", "{found}");
+    assert!(found["reason"].is_string(), "{found}");
+}
+
+#[test]
+fn condition_may_stay_undecided() {
+    let folder = Folder::new();
+    let baseline = write(&folder, "before.json", |_| ());
+    // Clocks have no lateness. The second probe would end after the budget.
+    let args = ["gate", &baseline, "--budget", "1ms", "--fail-if"];
+    timermeter(&[&args[..], &["lateness>5%"]].concat())
+        .code(4)
+        .stdout(
+            starts_with("gate: undecided: lateness>5% is undecided (").and(contains("; 1 run, ")),
+        );
+}
+
+#[test]
+fn rejects_wrong_usage_before_probing() {
+    let folder = Folder::new();
+    let baseline = write(&folder, "before.json", |_| ());
+    for (args, words) in [
+        (
+            &["--fail-if", "cost[monotonc]>5%"][..],
+            "did you mean `monotonic`",
+        ),
+        (&["--fail-if", "cost[x*]>5%"], "no timer in it matches `x*`"),
+        (&["--fail-if", "speed>5%"], "FIELD OPERATOR NUMBER"),
+        (&["--budget", "0"], "--budget"),
+        (&["second.json"], "second.json"),
+    ] {
+        timermeter(&[&["gate", baseline.as_str()], args].concat())
+            .code(2)
+            .stdout("")
+            .stderr(contains(words));
+    }
+    timermeter(&["gate"]).code(2).stderr(contains("BASELINE"));
+}
+
+#[test]
+fn unresolved_timer_is_not_lost() {
+    let folder = Folder::new();
+    let assert_status = |sides: [&[&str]; 2], code: i32| {
+        let mut args = vec!["compare".to_owned()];
+        for (side, statuses) in sides.into_iter().enumerate() {
+            for (run, status) in statuses.iter().enumerate() {
+                let name = format!("{side}-{run}.json");
+                args.push(write(&folder, &name, |report| {
+                    report["created"] = format!("203{side}-01-0{}T00:00:00Z", run + 1).into();
+                    add_timer(report, status);
+                }));
+            }
+            args.push("--".to_owned());
+        }
+        args.pop();
+        args.insert(1, "--fail-if=lost>0".to_owned());
+        timermeter(&args.iter().map(String::as_str).collect::<Vec<_>>()).code(code);
+    };
+    assert_status([&["ok"], &["ok"]], 0);
+    assert_status([&["ok"], &["failed"]], 3);
+    assert_status([&["ok", "ok"], &["unavailable", "failed"]], 3);
+    assert_status([&["ok"], &["unresolved"]], 0);
+    assert_status([&["ok", "ok"], &["unresolved", "failed"]], 0);
+}
+
+/// Adds the timer `times` with this status to a report.
+fn add_timer(report: &mut Value, status: &str) {
+    let mut row = report["timers"][0].clone();
+    row["id"] = "times".into();
+    row["status"] = status.into();
+    if status != "ok" {
+        row["resolution_ns"] = Value::Null;
+        row["quality"] = Value::Null;
+        row["reason"] = "no figures".into();
+    }
+    report["timers"].as_array_mut().unwrap().push(row);
+}
