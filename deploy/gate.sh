@@ -1,27 +1,25 @@
 #!/bin/sh
-# A gate for CI: probes this machine, compares it with the baseline of machines like it, and ends with the status of the comparison.
+# A gate for CI: compares this machine with the baseline of machines like it, by `timermeter gate`, and ends with its status.
 #
-#   gate.sh FOLDER [CONDITION…]
+#   gate.sh FOLDER [CONDITION...]
 #
-# FOLDER is what the CI keeps from run to run. FOLDER/<platform>/ is the baseline of one CPU, hypervisor and system, made by the first run
-# on such a machine; remove it to accept what changed. CONDITION is one of `compare --fail-if` (cost>5%, trust<0 and lost>0 where none is
-# given).
+# FOLDER is kept from run to run. FOLDER/<platform>/ is the baseline of one CPU, hypervisor and system. The first run on such a machine
+# makes it; remove it to accept what changed. CONDITION is one of `gate --fail-if`; without one, `gate` judges the recommended clock.
 #
-# Ends with 0: no condition holds, or the baseline was made just now; 3: one holds; 4: it could not be told; else as `probe` does.
-# Standard output is the comparison as Markdown, or a line about the new baseline.
+# Exit status: 0 if no condition holds or the baseline was made now, 3 if one holds, 4 if one is undecided, otherwise that of the command
+# that failed. Standard output is one line.
 #
-# TIMERMETER: the program (timermeter). PROBE: arguments of `probe`, which hold no blanks (--quick). RUNS: how many runs a side is made of
-# (5): what they differ by is measured, so that smaller changes are found.
+# TIMERMETER: the program (timermeter). PROBE: arguments of `probe` for the baseline, without blanks in them (--quick). RUNS: number of runs
+# of the baseline (5). Their differences are measured, so that smaller changes are found.
 set -u
 if [ -z "${1:-}" ]; then
     echo "usage: gate.sh FOLDER [CONDITION...]" >&2
     exit 2
 fi
-# A path is none of the options of whom it is handed to.
+# With a prefix, a path that begins with a hyphen is not an option.
 case $1 in /*) folder=$1 ;; *) folder=./$1 ;; esac
 shift
 meter=${TIMERMETER:-timermeter} runs=${RUNS:-5}
-[ $# -gt 0 ] || set -- 'cost>5%' 'trust<0' 'lost>0'
 
 new=$(mktemp -d) || exit 1
 trap 'rm -rf "$new"' EXIT
@@ -29,19 +27,21 @@ trap 'exit 129' HUP
 trap 'exit 130' INT
 trap 'exit 143' TERM
 
-while [ "$runs" -gt 0 ]; do
-    # shellcheck disable=SC2086 # words
-    "$meter" probe --quiet --save="$new" ${PROBE---quick} >/dev/null || exit
-    runs=$((runs - 1))
-done
-for now in "$new"/*/; do
-    now=${now%/} platform=$(basename "$now")
+# A short probe of one clock finds the name of the platform. The pattern matches `monotonic` only; unlike a name, it need not be resolved.
+"$meter" probe --quiet --save="$new/name" --quick 'monotoni?' >/dev/null || exit
+for platform in "$new"/name/*/; do
+    platform=$(basename "$platform")
 done
 baseline=$folder/$platform
 
 if ! [ -e "$baseline" ]; then
-    # Whole or not at all.
-    if mkdir -p "$folder" && cp -R "$now" "$folder/.new.$$" && mv "$folder/.new.$$" "$baseline"; then
+    while [ "$runs" -gt 0 ]; do
+        # shellcheck disable=SC2086 # words
+        "$meter" probe --quiet --save="$new/runs" ${PROBE---quick} >/dev/null || exit
+        runs=$((runs - 1))
+    done
+    # The baseline is copied under another name first, so that it is complete or absent.
+    if mkdir -p "$folder" && cp -R "$new/runs/$platform" "$folder/.new.$$" && mv "$folder/.new.$$" "$baseline"; then
         echo "No baseline of $platform yet: it was made now."
         exit 0
     fi
@@ -53,4 +53,4 @@ for condition; do
     shift
     set -- "$@" --fail-if "$condition"
 done
-"$meter" compare --same-cpu --format markdown "$@" "$baseline" -- "$now"
+"$meter" gate "$@" "$baseline"
