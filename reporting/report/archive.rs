@@ -190,11 +190,8 @@ fn date_and_number(folder: &Path) -> Option<(String, u32)> {
 /// is neither a baseline nor stored as [`Archive`] stores runs.
 #[must_use]
 pub fn stored_with(path: &Path) -> Vec<PathBuf> {
-    let Some((path, folder)) = path
-        .canonicalize()
-        .ok()
-        .and_then(|path| Some((path.clone(), path.parent()?.to_owned())))
-    else {
+    let path = path.canonicalize().unwrap_or_default();
+    let Some(folder) = path.parent() else {
         return Vec::new();
     };
     let is_folder = |baselines: &Baselines| baselines.0.canonicalize().is_ok_and(|it| it == folder);
@@ -204,7 +201,7 @@ pub fn stored_with(path: &Path) -> Vec<PathBuf> {
             .map(|name| folder.join(format!("{name}.json")))
             .collect()
     } else if path.ends_with(REPORT_FILE)
-        && let Some(((last, _), platform)) = date_and_number(&folder).zip(folder.parent())
+        && let Some(((last, _), platform)) = date_and_number(folder).zip(folder.parent())
     {
         let entries = fs::read_dir(platform).into_iter().flatten().flatten();
         let mut runs: Vec<_> = entries

@@ -93,32 +93,25 @@ impl CompareArgs {
     /// Moves the reports after the flag that replaces `--` to the new side.
     ///
     /// # Errors
-    /// When the flag does not separate two sides.
+    /// When the flag is given twice, or a side has no report.
     pub(super) fn split_sides(
         &mut self,
         matches: &ArgMatches,
         program: &mut Command,
     ) -> Result<(), Error> {
-        let verb = program.find_subcommand_mut(VERB).expect("it is defined");
-        let mut fail = |kind, problem| Err(verb.error(kind, problem));
-        match matches.get_count(SECOND_SIDE) {
-            0 => return Ok(()),
-            1 => {}
-            _ => {
-                let problem =
-                    "`--` is given more than once: it separates the old from the new reports";
-                return fail(ErrorKind::TooManyValues, problem);
-            }
+        let count = matches.get_count(SECOND_SIDE);
+        if count == 0 {
+            return Ok(());
         }
         let indices = matches.indices_of("reports").into_iter().flatten();
         let before = |index: &usize| Some(*index) < matches.index_of(SECOND_SIDE);
         self.new = self.reports.split_off(indices.filter(before).count());
-        let lacking = ErrorKind::MissingRequiredArgument;
-        match (self.reports.as_slice(), self.new.as_slice()) {
-            ([], _) => fail(lacking, "there is no old report before `--`"),
-            (_, []) => fail(lacking, "there is no new report after `--`"),
-            _ => Ok(()),
+        if count == 1 && !self.reports.is_empty() && !self.new.is_empty() {
+            return Ok(());
         }
+        let verb = program.find_subcommand_mut(VERB).expect("it is defined");
+        let problem = "`--` stands once, with an old report before it and a new one after it";
+        Err(verb.error(ErrorKind::WrongNumberOfValues, problem))
     }
 
     /// Whether the comparison needs a probe of this machine.

@@ -49,18 +49,19 @@ pub(super) fn stored_history(old: &[Run], new: &[Run]) -> Vec<Run> {
     paths.sort_unstable();
     paths.dedup();
     let last = old.iter().map(|run| run.content.created.as_str()).max();
-    let is_usable = |report: &Report| {
-        let mut sides = old.iter().chain(new).map(|run| &run.content);
-        Some(report.created.as_str()) <= last
-            && !sides.any(|other| other.created == report.created)
-            && is_same_state(&old[0].content, report)
+    let is_usable = |run: &Run| {
+        let created = run.content.created.as_str();
+        let mut sides = old.iter().chain(new);
+        Some(created) <= last
+            && !sides.any(|other| other.content.created == created)
+            && is_same_state(&old[0].content, &run.content)
     };
-    let stored = Collection::read(&paths, |_, report| Some(report).filter(is_usable));
-    let usable = stored
-        .reports
-        .into_iter()
-        .filter_map(|ReportFile { path, content }| content.map(|content| Run { path, content }));
-    let mut runs: Vec<Run> = usable.collect();
+    let stored = Collection::read(&paths, |path, content| {
+        let path = path.to_owned();
+        Some(Run { path, content }).filter(is_usable)
+    });
+    let files = stored.reports.into_iter();
+    let mut runs: Vec<Run> = files.filter_map(|file| file.content).collect();
     runs.sort_by(|a, b| a.content.created.cmp(&b.content.created));
     runs.dedup_by(|a, b| a.content.created == b.content.created);
     runs.split_off(runs.len().saturating_sub(MAX_STORED_RUNS))

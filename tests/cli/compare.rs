@@ -77,8 +77,8 @@ fn takes_options_before_and_after_sides() {
     assert_eq!(runs(&folder, &["a.json", "--", "./-d.json"]), [1, 1, 0]);
     for (words, problem) in [
         (&["a.json", "--", "-d.json"][..], "./-NAME"),
-        (&["a.json", "b.json", "--"], "no new report after `--`"),
-        (&["--", "b.json"], "no old report before `--`"),
+        (&["a.json", "b.json", "--"], "`--` stands once"),
+        (&["--", "b.json"], "`--` stands once"),
         (&["a.json", "--", "b.json", "--fail-if", "cost"], "cost"),
     ] {
         compare(&folder, words).code(2).stderr(contains(problem));
