@@ -50,7 +50,7 @@ pub struct CompareArgs {
     /// Only changes beyond noise count, and only if they are at least 0.5 % of a cost or a
     /// resolution, or 0.1 % of a Quality. Exits with status 4 if a condition cannot be decided.
     /// Examples: 'quality<-1' (points), 'cost>10%', 'cost[monotonic*]>5ns', 'resolution>0ns',
-    /// 'spread<-0.05', 'lost>0' (timers that have no figures any more), 'trust<0' (a timer fails a
+    /// 'spread<-0.05', 'lost>0' (timers that cannot be read any more), 'trust<0' (a timer fails a
     /// trust question that it did not fail before), 'trust[monotonic*]<0'.
     #[arg(long, value_name = "CONDITION", allow_hyphen_values = true)]
     pub fail_if: Vec<Condition>,
