@@ -223,6 +223,7 @@ fn unresolved_timer_is_not_lost() {
     assert_status([&["ok", "ok"], &["unavailable", "failed"]], 3);
     assert_status([&["ok"], &["unresolved"]], 0);
     assert_status([&["ok", "ok"], &["unresolved", "failed"]], 0);
+    assert_status([&["ok"], &["failed", "unresolved"]], 0);
 }
 
 /// Adds the timer `times` with this status to a report.
