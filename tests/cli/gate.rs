@@ -178,6 +178,21 @@ fn condition_may_stay_undecided() {
 }
 
 #[test]
+fn short_budget_takes_shorter_plan() {
+    let folder = Folder::new();
+    let baseline = write(&folder, "before.json", |report| {
+        report["settings"]["profile"] = "thorough".into();
+        report["settings"]["budget_seconds"] = 120.into();
+    });
+    let args = ["gate", &baseline, "--budget", "1ms", "--fail-if", "lost>0"];
+    let found = json(&timermeter(&[&args[..], &["-f", "json"]].concat()).success());
+    let changes = found["platform"].as_array().unwrap();
+    let is_of_plan = |change: &&Value| change["old"] == "thorough";
+    let plan = changes.iter().find(is_of_plan).expect("another plan");
+    assert_eq!(plan["new"], "quick", "{found}");
+}
+
+#[test]
 fn rejects_wrong_usage_before_probing() {
     let folder = Folder::new();
     let baseline = write(&folder, "before.json", |_| ());
