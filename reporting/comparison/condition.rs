@@ -196,17 +196,20 @@ impl Condition {
         (!timers.any(|timer| glob.matches(timer))).then_some(text)
     }
 
+    /// The values whose changes the condition limits; none for conditions on trust and on lost timers.
+    pub fn figures<'c>(&self, comparison: &'c Comparison) -> impl Iterator<Item = &'c Compared> {
+        let figures = comparison.figures.iter();
+        figures.filter(|compared| {
+            Field::Figure(compared.quantity) == self.field && self.includes(&compared.timer)
+        })
+    }
+
     /// Evaluates the condition. It holds if a difference meets the limit, exceeds noise, and is at
     /// least the smallest difference that matters. A difference without an interval, for which
     /// noise is unknown, is compared with the limit too, except if it depends on a single process.
     #[must_use]
     pub fn decide(&self, comparison: &Comparison) -> Decision {
-        let figures = || {
-            let figures = comparison.figures.iter();
-            figures.filter(|compared| {
-                Field::Figure(compared.quantity) == self.field && self.includes(&compared.timer)
-            })
-        };
+        let figures = || self.figures(comparison);
         let met: Vec<String> = match self.field {
             Field::Lost => {
                 let lost: Vec<String> = comparison.lost().map(|lost| lost.timer.clone()).collect();

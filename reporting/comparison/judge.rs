@@ -63,7 +63,7 @@ pub struct FamilyChange {
     pub limit_percent: f64,
     /// Whether the runs were restless: their processes differed much.
     pub restless: bool,
-    /// The timers with a change of their own that left them as they were.
+    /// If the family changed, its timers that did not.
     pub unchanged: Vec<String>,
     /// The timers with a change of their own.
     pub own: Vec<String>,
@@ -294,21 +294,29 @@ impl<'c, 'r, 'a> Group<'c, 'r, 'a> {
                 shift.value.abs() > (CLEARLY * shift.error()).max(CLEARLY * nearest)
             });
             let found = *found;
+            // A timer of a changed family has not changed if it is nearer to no change than to that
+            // of its family.
             let is_unchanged = |at: &usize| {
                 let change = &changes[*at];
-                found.is_changed && change.total.abs() <= found.half.hypot(change.half)
+                found.is_changed
+                    && if own.contains(at) {
+                        change.total.abs() <= found.half.hypot(change.half)
+                    } else {
+                        change.total.abs() < change.own.abs()
+                    }
             };
             for at in &members {
-                let is_own = own.contains(at);
-                let is_changed = (found.is_changed || is_own) && !(is_own && is_unchanged(at));
+                let is_changed = (found.is_changed || own.contains(at)) && !is_unchanged(at);
                 let (number, _, candidate) = self.candidates[*at];
                 let probability = probabilities[*at].min(found.probability);
                 figures[number] =
                     candidate.compared(&changes[*at], is_changed, probability, core_ghz);
             }
-            let names = |wanted: &dyn Fn(&usize) -> bool| -> Vec<String> {
-                let own = own.iter().filter(|at| wanted(at));
-                own.map(|at| self.candidates[*at].2.timer.clone()).collect()
+            let names = |wanted: &dyn Fn(&&usize) -> bool| -> Vec<String> {
+                let wanted = members.iter().filter(wanted);
+                wanted
+                    .map(|at| self.candidates[*at].2.timer.clone())
+                    .collect()
             };
             let percent = |value: f64| 100.0 * value.exp_m1();
             let (low, high) = (found.value - found.half, found.value + found.half);
@@ -337,7 +345,7 @@ impl<'c, 'r, 'a> Group<'c, 'r, 'a> {
                         .iter()
                         .any(|at| self.candidates[*at].2.is_restless()),
                     unchanged: names(&|at| is_unchanged(at)),
-                    own: names(&|at| !is_unchanged(at)),
+                    own: names(&|at| own.contains(at) && !is_unchanged(at)),
                 });
             }
         }

@@ -269,8 +269,9 @@ fn counterpart<'g, 'a, 'b>(
 fn one_sided(old: Option<&Vec<&Row>>, new: Option<&Vec<&Row>>, name: &str) -> Option<OneSided> {
     let [old, new] = [old, new].map(|rows| {
         let rows = rows?;
-        let well = rows.iter().find(|row| row.row.status() == Status::Ok);
-        well.or(rows.first()).copied()
+        let with = |status| rows.iter().find(|row| row.row.status() == status);
+        let best = with(Status::Ok).or_else(|| with(Status::Unresolved));
+        best.or(rows.first()).copied()
     });
     let status = |row: Option<&Row>| row.map(|row| row.row.status());
     let (fate, row) = match (status(old), status(new)) {
@@ -279,7 +280,7 @@ fn one_sided(old: Option<&Vec<&Row>>, new: Option<&Vec<&Row>>, name: &str) -> Op
         (Some(Status::Ok), Some(Status::Unresolved)) => (Fate::Unresolved, new),
         (Some(Status::Ok), Some(_)) => (Fate::Lost, new),
         (Some(_), Some(Status::Ok)) => (Fate::Gained, old),
-        (Some(_), None) => (Fate::Gone, old),
+        (Some(Status::Ok), None) => (Fate::Gone, old),
         (None, Some(_)) => (Fate::Added, new),
         _ => return None,
     };

@@ -59,6 +59,27 @@ impl Comparison {
     }
 }
 
+impl Compared {
+    /// Formats the difference with its interval, in percent if it has one.
+    #[must_use]
+    pub fn written_difference(&self) -> String {
+        let change = &self.change;
+        let (by, decimals, unit) = match (self.quantity.unit(), change.percent) {
+            (FieldUnit::Percent, _) => (change.difference, 2, " points"),
+            (FieldUnit::Share, _) => (change.difference, 3, ""),
+            (FieldUnit::Ppm, _) => (change.difference, 1, " ppm"),
+            (_, Some(percent)) => (percent, 1, " %"),
+            (_, None) => {
+                return format!("{} ns", significant(change.difference.value, 4));
+            }
+        };
+        let interval = by.ends().map_or_else(String::new, |(low, high)| {
+            format!(" [{low:+.decimals$}, {high:+.decimals$}]")
+        });
+        format!("{:+.decimals$}{unit}{interval}", by.value)
+    }
+}
+
 fn codes(verdict: Verdict) -> &'static str {
     match verdict {
         Verdict::Worse => RED,
@@ -110,7 +131,7 @@ fn figures(shown: &[&Compared]) -> Table<'static> {
             quantity.name().into(),
             quantity.written(compared.change.old.value).into(),
             quantity.written(compared.change.new.value).into(),
-            difference(compared).into(),
+            compared.written_difference().into(),
             in_words(compared.verdict).into(),
         ]);
     }
@@ -140,24 +161,6 @@ fn table<const N: usize>(headings: [&'static str; N]) -> Table<'static> {
         columns[heading].folds = true;
     }
     Table::new(columns.to_vec())
-}
-
-/// Formats the difference with its interval, in percent if it has one.
-fn difference(compared: &Compared) -> String {
-    let change = &compared.change;
-    let (by, decimals, unit) = match (compared.quantity.unit(), change.percent) {
-        (FieldUnit::Percent, _) => (change.difference, 2, " points"),
-        (FieldUnit::Share, _) => (change.difference, 3, ""),
-        (FieldUnit::Ppm, _) => (change.difference, 1, " ppm"),
-        (_, Some(percent)) => (percent, 1, " %"),
-        (_, None) => {
-            return format!("{} ns", significant(change.difference.value, 4));
-        }
-    };
-    let interval = by.ends().map_or_else(String::new, |(low, high)| {
-        format!(" [{low:+.decimals$}, {high:+.decimals$}]")
-    });
-    format!("{:+.decimals$}{unit}{interval}", by.value)
 }
 
 fn in_words(verdict: Verdict) -> &'static str {

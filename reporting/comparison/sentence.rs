@@ -19,11 +19,12 @@ pub(super) fn sentences(comparison: &Comparison) -> Vec<String> {
         if !own.is_empty() {
             let families = comparison.families.iter();
             let families = families.filter(|family| family.quantity.is_of_clocks() == of_clocks);
-            sentences.push(sentence(&families.collect::<Vec<_>>(), &own));
+            let subject = if of_clocks { "costs" } else { "waits" };
+            sentences.push(sentence(subject, &families.collect::<Vec<_>>(), &own));
         }
     }
     if sentences.is_empty() {
-        sentences.push("unknown, because no figure is on both sides".to_owned());
+        sentences.push("costs unknown, because no figure is on both sides".to_owned());
     }
     let failed = comparison.answers.iter();
     let failed = failed
@@ -41,7 +42,7 @@ pub(super) fn sentences(comparison: &Comparison) -> Vec<String> {
     sentences
 }
 
-fn sentence(families: &[&FamilyChange], figures: &[&Compared]) -> String {
+fn sentence(subject: &str, families: &[&FamilyChange], figures: &[&Compared]) -> String {
     let change_of = |timer: &String, quantity: Quantity| {
         let mut figures = figures.iter();
         let found = figures.find(|figure| figure.timer == *timer && figure.quantity == quantity);
@@ -81,13 +82,13 @@ fn sentence(families: &[&FamilyChange], figures: &[&Compared]) -> String {
     }
     if !unchanged.is_empty() {
         let all = if changed.is_empty() {
-            "all"
+            subject
         } else {
             "all else"
         };
         changed.push(format!("{all} unchanged ({})", unchanged.join(", ")));
     } else if families.is_empty() {
-        changed.push(unknown(figures));
+        changed.push(format!("{subject} {}", unknown(figures)));
     }
     changed.join("; ")
 }

@@ -210,11 +210,11 @@ impl Judged {
     /// Decides a condition of the user.
     fn new(condition: &Condition, comparison: &Comparison) -> Self {
         let decision = condition.decide(comparison);
-        let mut figures = comparison.figures.iter().filter(|f| concerns(condition, f));
+        let mut figures = condition.figures(comparison);
         let change = figures
             .next()
             .filter(|_| figures.next().is_none())
-            .and_then(written_change);
+            .map(Compared::written_difference);
         let (result, in_words, evidence) = match decision {
             Decision::Fails => (Verdict::Passed, "does not hold", change),
             Decision::Holds(why) => (Verdict::Failed, "holds", change.or(Some(why))),
@@ -264,25 +264,6 @@ impl Judgement {
         };
         format!("gate: {result}: {}", parts.join("; "))
     }
-}
-
-/// Whether a condition concerns a figure.
-fn concerns(condition: &Condition, figure: &Compared) -> bool {
-    let (text, name) = (condition.text().trim_start(), figure.quantity.name());
-    let field = text.get(..name.len());
-    let timer = std::iter::once(figure.timer.as_str());
-    field.is_some_and(|field| field.eq_ignore_ascii_case(name))
-        && condition.unmatched(timer).is_none()
-}
-
-/// The change of a figure in percent, with its interval.
-fn written_change(figure: &Compared) -> Option<String> {
-    let percent = figure.change.percent?;
-    let interval = percent
-        .ends()
-        .map(|(low, high)| format!(" [{low:+.1}, {high:+.1}]"));
-    let interval = interval.unwrap_or_default();
-    Some(format!("{:+.1} %{interval}", percent.value))
 }
 
 #[cfg(test)]

@@ -209,7 +209,7 @@ fn compares_cycles_unless_device_determines_cost() {
             let changed = compared.count(Verdict::Better) + compared.count(Verdict::Worse);
             assert_eq!(changed, 0, "{follows:?}: {:?}", compared.figures);
             assert!(
-                compared.sentences[0].starts_with("all unchanged (a within "),
+                compared.sentences[0].starts_with("costs unchanged (a within "),
                 "{:?}",
                 compared.sentences
             );
