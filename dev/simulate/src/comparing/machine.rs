@@ -37,6 +37,8 @@ const OWN_DEVIATIONS: [f64; 2] = [0.0005, 0.005];
 const CHEAP: [(f64, [f64; 2]); 2] = [(8.0, [-0.06, 0.06]), (16.0, [-0.05, 0.25])];
 /// This fraction of a cycle.
 const CYCLE_FRACTION: f64 = 0.2;
+/// The share of CPU-time clocks that are cheaper in some processes.
+const TWO_STATES: f64 = 0.6;
 /// The probability that one clock of a run has another code layout, and how much this changes its
 /// cost in all processes.
 const OTHER_LAYOUT: (f64, f64) = (0.02, 0.05);
@@ -72,6 +74,8 @@ struct Clock {
     cycles: f64,
     /// The standard deviation between calm runs next to its family.
     own_deviation: f64,
+    /// Whether the clock is cheaper in some processes.
+    has_two_states: bool,
 }
 
 /// A simulated machine; its seed determines all its runs.
@@ -94,7 +98,7 @@ struct RunState {
     spread_dip: f64,
     /// The logarithm of the change of each family.
     families: [f64; 4],
-    /// The mean share of processes in which CPU-time clocks are cheaper.
+    /// The mean share of processes in which clocks with two states are cheaper.
     cheaper: f64,
     /// The clock with another code layout, and the logarithm of its change.
     other_layout: Option<(usize, f64)>,
@@ -129,6 +133,8 @@ impl<'a> Machine<'a> {
         let hz = base.frequency.effective_hz.map_or(3e9, |hz| hz.value);
         let clock = |row: &TimerRow| Clock {
             family: ClockFamily::of(row),
+            has_two_states: ClockFamily::of(row) == ClockFamily::CpuTime
+                && random.random_bool(TWO_STATES),
             cycles: row.amortised_ns.map_or(1.0, |ns| (ns * hz / 1e9).max(1.0)),
             own_deviation: in_range(OWN_DEVIATIONS, random),
         };
@@ -227,12 +233,17 @@ impl<'a> Machine<'a> {
             cycles += CYCLE_FRACTION * f64::from([-1, 0, 0, 0, 1][random.random_range(0..5)]);
         }
         let is_shared = restlessness > RESTLESS && random.random_bool(ALL_DISTURBED);
+        let cheaper = if clock.has_two_states {
+            state.cheaper * random.random_range(0.3..1.5)
+        } else {
+            0.0
+        };
         let costs = clock.family.processes(
             cycles,
             Disturbances {
                 restlessness,
                 all: is_shared,
-                cheaper: state.cheaper,
+                cheaper,
             },
             random,
         );

@@ -12,6 +12,8 @@ use crate::population::log_uniform;
 
 /// Number of processes that measure a clock.
 pub(super) const PROCESSES: usize = 13;
+/// The least number of processes that are used.
+const MIN_USED: usize = 3;
 /// The restlessness from which many processes are disturbed; the largest is 1.
 pub(super) const RESTLESS: f64 = 0.15;
 /// The shares of processes that are left out as disturbed in calm and in restless runs.
@@ -127,7 +129,7 @@ pub(super) struct Disturbances {
     pub restlessness: f64,
     /// Whether all processes are disturbed, and used.
     pub all: bool,
-    /// The mean share of processes in which CPU-time clocks are cheaper.
+    /// The probability that the clock is cheaper in a process.
     pub cheaper: f64,
 }
 
@@ -141,10 +143,6 @@ impl ClockFamily {
     ) -> Vec<f64> {
         let restlessness = disturbances.restlessness;
         let restless_excess = self.variation().excess;
-        let cheaper = match self {
-            Self::CpuTime => disturbances.cheaper * random.random_range(0.3..1.5),
-            _ => 0.0,
-        };
         let disturbed_share = DISTURBED[usize::from(restlessness > RESTLESS)];
         let mut processes: Vec<(f64, f64)> = Vec::new();
         let mut disturbed = 0;
@@ -156,8 +154,8 @@ impl ClockFamily {
                 restless_excess * restlessness * exponential()
             };
             excess += calm_excess(random);
-            let marked = excess * random.random::<f64>();
-            if random.random_bool(cheaper) {
+            let marked = excess * random.random_range(0.2..1.0);
+            if random.random_bool(disturbances.cheaper) {
                 excess -= CHEAPER_STATE;
             }
             let noise = FREQUENCY_NOISE * normal(random);
@@ -167,7 +165,7 @@ impl ClockFamily {
         // Mostly the slowest processes are found to be disturbed.
         processes.sort_by(|a, b| a.0.total_cmp(&b.0));
         if !disturbances.all {
-            processes.truncate((PROCESSES - disturbed).max(2));
+            processes.truncate((PROCESSES - disturbed).max(MIN_USED));
         }
         processes.into_iter().map(|(_, cycles)| cycles).collect()
     }
