@@ -177,7 +177,8 @@ const MIN_CHANGED_NS: f64 = 7.0;
 pub struct FoundChanges {
     /// The number of pairs of runs.
     pub pairs: u32,
-    /// Pairs in which more than half of the changed clocks were named with the right sign.
+    /// Pairs in which more than half of the changed clocks of a family were named with the right
+    /// sign.
     pub found: u32,
     /// Pairs in which a changed clock was named with the wrong sign.
     pub wrong_sign: u32,
@@ -238,12 +239,14 @@ impl PlantedChange {
         let machine = Machine::new(platforms, seed);
         let shares = self.shares(&machine, &mut StdRng::seed_from_u64(seed));
         let comparison = Cell::calm(self.name, [1, 0], 0.0).compare(&machine, &shares);
-        let (mut right, mut wrong, mut others) = (0, 0, 0);
+        let (mut wrong, mut others) = (0, 0);
+        // The changed clocks of each family, and those that are named with the right sign.
+        let mut families = [[0; 2]; ClockFamily::ALL.len()];
         let mut found = FoundChanges {
             pairs: 1,
             ..FoundChanges::default()
         };
-        for ((id, ..), share) in machine.clocks().zip(&shares) {
+        for ((id, family, _), share) in machine.clocks().zip(&shares) {
             let mut figures = comparison.figures.iter();
             let cost =
                 figures.find(|figure| figure.timer == id && figure.quantity == Quantity::COST);
@@ -259,8 +262,10 @@ impl PlantedChange {
             } else {
                 Verdict::Better
             };
+            let [changed, right] = &mut families[family as usize];
+            *changed += 1;
             if cost.verdict == expected {
-                right += 1;
+                *right += 1;
             } else if cost.is_changed() {
                 wrong += 1;
             }
@@ -269,8 +274,8 @@ impl PlantedChange {
                 found.covered += u32::from((low..=high).contains(&(100.0 * share)));
             }
         }
-        let changed = shares.iter().filter(|share| **share != 0.0).count();
-        found.found = u32::from(2 * right > changed);
+        let mostly = |[changed, right]: [u32; 2]| 2 * right > changed;
+        found.found = u32::from(families.into_iter().any(mostly));
         found.wrong_sign = u32::from(wrong > 0);
         found.others = u32::from(others > 0);
         found
