@@ -39,8 +39,8 @@ const CHEAP: [(f64, [f64; 2]); 2] = [(8.0, [-0.06, 0.06]), (16.0, [-0.05, 0.25])
 const CYCLE_FRACTION: f64 = 0.2;
 /// The share of CPU-time clocks that are cheaper in some processes.
 const TWO_STATES: f64 = 0.6;
-/// The probability that one clock of a run has another code layout, and how much this changes its
-/// cost in all processes.
+/// The probability that one of the kernel's clocks costs more or less in all processes of a run, as
+/// if its code were laid out differently, and by how much. No clock that is read in user mode did.
 const OTHER_LAYOUT: (f64, f64) = (0.02, 0.05);
 /// The share of clocks whose cost is reported not to follow the core, although it does.
 const WRONG_FOLLOWING: f64 = 0.02;
@@ -202,7 +202,9 @@ impl<'a> Machine<'a> {
             other_layout: random.random_bool(OTHER_LAYOUT.0).then(|| {
                 let change = OTHER_LAYOUT.1.ln_1p();
                 let sign = if random.random() { 1.0 } else { -1.0 };
-                (random.random_range(0..self.clocks.len()), sign * change)
+                let is_of_kernel = |at: &usize| self.clocks[*at].family.is_of_kernel();
+                let kernel: Vec<usize> = (0..self.clocks.len()).filter(is_of_kernel).collect();
+                (kernel[random.random_range(0..kernel.len())], sign * change)
             }),
         }
     }

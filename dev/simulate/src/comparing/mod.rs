@@ -109,22 +109,42 @@ impl Cell {
         Comparison::between(&old, &new, &history).unwrap_or_default()
     }
 
-    /// Compares runs of an unchanged machine. Returns whether the comparison names any change, and
-    /// whether it names a changed cost.
+    /// Compares runs of an unchanged machine. Returns the change that the comparison names, if any.
     #[must_use]
-    pub fn names_change(&self, platforms: &[Report], seed: u64) -> [bool; 2] {
+    pub fn false_change(&self, platforms: &[Report], seed: u64) -> Option<FalseChange> {
         let machine = Machine::new(platforms, seed);
         let comparison = self.compare(&machine, &vec![0.0; machine.clocks().count()]);
-        let changed = comparison
+        let figures = comparison
             .figures
             .iter()
             .filter(|figure| figure.is_changed());
-        let quantities: Vec<Quantity> = changed.map(|figure| figure.quantity).collect();
-        let any = !quantities.is_empty()
+        let families = comparison.families.iter();
+        let families =
+            families.filter(|family| matches!(family.verdict, Verdict::Better | Verdict::Worse));
+        let quantities: Vec<Quantity> = figures
+            .map(|figure| figure.quantity)
+            .chain(families.map(|family| family.quantity))
+            .collect();
+        let is_changed = !quantities.is_empty()
             || !comparison.answers.is_empty()
             || !comparison.one_sided.is_empty();
-        [any, quantities.contains(&Quantity::COST)]
+        is_changed.then(|| FalseChange {
+            seed,
+            of_cost: quantities.contains(&Quantity::COST),
+            sentence: comparison.sentences.join(" "),
+        })
     }
+}
+
+/// A change that was named although nothing changed.
+#[derive(Clone, Debug, Serialize)]
+pub struct FalseChange {
+    /// The seed of the machine.
+    pub seed: u64,
+    /// Whether a cost is said to have changed.
+    pub of_cost: bool,
+    /// The summary of the comparison.
+    pub sentence: String,
 }
 
 /// A change that is planted between calm runs, one a side.

@@ -5,7 +5,7 @@ use std::io::Write;
 
 use serde::Serialize;
 use simulate::comparing::machine::platforms;
-use simulate::comparing::{CELLS, CHANGES, FoundChanges};
+use simulate::comparing::{CELLS, CHANGES, Cell, FalseChange, FoundChanges};
 use timermeter::commands::{CommandError, terminal_style};
 use timermeter::parallel;
 use timermeter::table::{Format, Value};
@@ -29,6 +29,8 @@ struct Unchanged {
     named: u32,
     /// Comparisons that name a changed cost.
     costs: u32,
+    /// What these comparisons say.
+    false_changes: Vec<FalseChange>,
 }
 
 #[derive(Serialize)]
@@ -62,16 +64,18 @@ pub fn run(args: &Args, output: &mut dyn Write) -> Result<(), CommandError> {
         .map(|pair| args.seed.wrapping_mul(1_000_000_007).wrapping_add(pair))
         .collect();
     let progress = progress(CELLS.len() + CHANGES.len());
-    let of_cell = |cell: &simulate::comparing::Cell| {
-        let named = parallel::map(&seeds, |seed| cell.names_change(&platforms, *seed));
+    let of_cell = |cell: &Cell| {
+        let found = parallel::map(&seeds, |seed| cell.false_change(&platforms, *seed));
         progress.inc(1);
-        let count = |at: usize| named.iter().map(|named| u32::from(named[at])).sum();
+        let false_changes: Vec<FalseChange> = found.into_iter().flatten().collect();
+        let of_costs = false_changes.iter().filter(|change| change.of_cost);
         Unchanged {
             conditions: cell.name,
             side: cell.side,
             history: cell.history,
-            named: count(0),
-            costs: count(1),
+            named: false_changes.len() as u32,
+            costs: of_costs.count() as u32,
+            false_changes,
         }
     };
     let unchanged: Vec<Unchanged> = CELLS.iter().map(of_cell).collect();
