@@ -7,8 +7,10 @@
 //! own change of an unchanged machine ~ Student, scale: what a timer differs by from its family
 //! ```
 
+use std::collections::BTreeSet;
 use std::f64::consts::FRAC_PI_2;
 
+use super::noise::PARTNERS;
 use crate::statistics::hypotheses::{critical_value, two_sided_p_value};
 use crate::statistics::{CONFIDENCE, median};
 
@@ -54,13 +56,8 @@ pub(super) struct Sample {
     pub own: f64,
 }
 
-/// A timer with its values in the old runs, the new runs and the history.
-#[derive(Clone, Debug)]
-pub(super) struct Member {
-    /// The number of the family.
-    pub family: usize,
-    pub sides: [Vec<Sample>; 3],
-}
+/// The values of a timer in the old runs, the new runs and the history.
+pub(super) type Sides = [Vec<Sample>; 3];
 
 /// How the timers of a family share a shift.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
@@ -77,29 +74,36 @@ pub enum Shared {
 pub(super) struct Shift {
     /// The shift on the scale of the comparison.
     pub value: f64,
+    /// Half the width of its 95 % interval.
+    pub half: f64,
     /// The shift as an amount, in the unit of the values.
     pub addend: f64,
     pub shared: Shared,
+    /// The probability of such a shift if nothing changed.
+    pub probability: f64,
+    /// The difference from the shift of the partner family, if this family is the one that is
+    /// farther from no change.
+    pub contrast: Option<Contrast>,
     /// The number of timers of the family.
-    pub count: usize,
+    count: usize,
     /// The median of the old values.
     old: f64,
     /// The standard error of what runs have in common.
     common_error: f64,
     /// The standard error of the median over the timers.
     own_error: f64,
-    /// Half the width of the 95 % interval.
-    pub half: f64,
-    pub probability: f64,
+    degrees: f64,
 }
 
 /// The difference between the shifts of two partner families.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Contrast {
-    /// The family that is farther from no change, and its partner.
-    pub families: [usize; 2],
+    /// The partner.
+    pub partner: &'static str,
     pub value: f64,
+    /// Half the width of the 95 % interval.
     pub half: f64,
+    /// The probability of such a difference if nothing changed.
     pub probability: f64,
 }
 
@@ -109,51 +113,44 @@ pub(super) struct Change {
     /// The mean values of the old side and the new side on the scale of the comparison, each with
     /// half the width of its 95 % interval.
     pub sides: [(f64, f64); 2],
-    /// The new value minus the old value.
-    pub total: f64,
-    /// Half the width of the 95 % interval of the total.
-    pub total_half: f64,
-    /// The total without the shift of the family.
-    pub own: f64,
-    /// Half the width of the 95 % interval of the own change.
-    pub half: f64,
+    /// The new value minus the old value, with half the width of its 95 % interval.
+    pub total: (f64, f64),
+    /// The total without the shift of the family, with half the width of its 95 % interval.
+    pub own: (f64, f64),
     /// The probability of such an own change if nothing changed; `None` for families with few
     /// timers.
     pub probability: Option<f64>,
 }
 
-/// The estimated changes.
+/// The shift of a family, and the changes of its timers.
 #[derive(Debug)]
-pub(super) struct Changes {
-    /// The shift of each family; `None` for a family without timers.
-    pub shifts: Vec<Option<Shift>>,
-    pub contrasts: Vec<Contrast>,
-    /// The change of each timer.
+pub(super) struct Estimate {
+    pub shift: Shift,
     pub changes: Vec<Change>,
 }
 
 /// A timer with the mean values of its sides and their variances.
 struct Averaged<'a> {
-    member: &'a Member,
+    sides: &'a Sides,
     means: [f64; 3],
     /// The variance of the common part and of the own part of each side's mean.
     variances: [[f64; 2]; 3],
+    /// The variance of the own part of the difference.
+    own: f64,
 }
 
 impl<'a> Averaged<'a> {
     /// Averages the runs of each side, weighted by the inverse of their variances. `moments` is the
     /// number of moments at which each side was measured: runs of the same moment share what they
     /// have in common.
-    fn new(member: &'a Member, moments: [usize; 2]) -> Self {
+    fn new(sides: &'a Sides, moments: [usize; 2]) -> Self {
         let mut means = [0.0; 3];
         let mut variances = [[0.0; 2]; 3];
-        for (side, samples) in member.sides.iter().enumerate() {
+        for (side, samples) in sides.iter().enumerate() {
             let weight = |sample: &Sample| (sample.common + sample.own).recip();
             let all: f64 = samples.iter().map(weight).sum();
-            let runs = samples.len() as f64;
-            let shared = moments
-                .get(side)
-                .map_or(1.0, |moments| (runs / (*moments).max(1) as f64).max(1.0));
+            let moments = moments.get(side).map_or(1, |moments| (*moments).max(1));
+            let shared = (samples.len() as f64 / moments as f64).max(1.0);
             for sample in samples {
                 let weight = weight(sample) / all;
                 means[side] += weight * sample.value;
@@ -162,9 +159,10 @@ impl<'a> Averaged<'a> {
             }
         }
         Self {
-            member,
+            sides,
             means,
             variances,
+            own: variances[0][1] + variances[1][1],
         }
     }
 
@@ -172,113 +170,82 @@ impl<'a> Averaged<'a> {
         self.means[1] - self.means[0]
     }
 
-    fn variance(&self, part: usize) -> f64 {
-        self.variances[0][part] + self.variances[1][part]
+    fn error(&self) -> f64 {
+        self.own.sqrt()
+    }
+
+    /// The change without that of the family.
+    fn own_change(&self, shift: &Shift) -> f64 {
+        self.difference() - shift.expected(self.means[0].exp())
     }
 }
 
-/// Estimates the changes. `families` is the number of families; `partners` are pairs of families
-/// that share what moves them; `moments` as in [`Averaged::new`]. `is_logarithmic`: the scale is
-/// the logarithm, so that timers may share an addend.
+/// Estimates the changes of families, which have a name and timers. `moments` as in
+/// [`Averaged::new`]. `is_logarithmic`: the scale is the logarithm, so that timers may share an
+/// addend.
 pub(super) fn estimate(
-    members: &[Member],
-    families: usize,
-    partners: &[[usize; 2]],
+    families: &[(&str, Vec<Sides>)],
     moments: [usize; 2],
     is_logarithmic: bool,
-) -> Changes {
-    let averaged: Vec<Averaged> = members
+) -> Vec<Estimate> {
+    let (averaged, mut shifts): (Vec<Vec<Averaged>>, Vec<Shift>) = families
         .iter()
-        .map(|member| Averaged::new(member, moments))
-        .collect();
-    let of_family = |family: usize| -> Vec<usize> {
-        (0..members.len())
-            .filter(|at| members[*at].family == family)
-            .collect()
-    };
-    let families: Vec<Vec<usize>> = (0..families).map(of_family).collect();
-    let mut own_variances: Vec<f64> = averaged.iter().map(|one| one.variance(1)).collect();
-    let mut replicates = vec![Replicates::default(); families.len()];
-    for (family, members) in families.iter().enumerate() {
-        let (of_family, of_members) = replicated(&averaged, members);
-        replicates[family] = of_family;
-        for (at, (squares, degrees)) in members.iter().zip(of_members) {
-            // Most runs of a timer agree better than one in ten does, so a few that agree promise
-            // nothing: the scale only grows.
-            own_variances[*at] *= ((OWN_DEGREES + squares) / (OWN_DEGREES + degrees)).max(1.0);
+        .map(|(_, timers)| {
+            let averaged = timers.iter().map(|sides| Averaged::new(sides, moments));
+            let mut averaged: Vec<Averaged> = averaged.collect();
+            let replicates = Replicates::apply(&mut averaged);
+            let shift = Shift::new(&averaged, replicates, is_logarithmic);
+            (averaged, shift)
+        })
+        .unzip();
+    for pair in PARTNERS {
+        let [a, b] = pair.map(|name| families.iter().position(|(family, _)| *family == name));
+        let Some([a, b]) = a.zip(b).map(<[usize; 2]>::from) else {
+            continue;
+        };
+        let is_farther = shifts[a].deviation() >= shifts[b].deviation();
+        let (at, contrast) = if is_farther {
+            (a, shifts[a].contrast(&shifts[b], pair[1]))
+        } else {
+            (b, shifts[b].contrast(&shifts[a], pair[0]))
+        };
+        shifts[at].contrast = contrast.filter(|_| shifts[a].count.min(shifts[b].count) > FEW);
+    }
+    let scatter = own_scatter(&averaged, &shifts);
+    let half = critical_value(1.0 - CONFIDENCE, OWN_DEGREES);
+    let change = |timer: &Averaged, shift: &Shift| {
+        let (own, error) = (timer.own_change(shift), timer.error() * scatter);
+        Change {
+            sides: [0, 1].map(|side| {
+                let [common, own] = timer.variances[side];
+                (timer.means[side], half * (common + own).sqrt())
+            }),
+            total: (timer.difference(), half * error.hypot(shift.common_error)),
+            own: (own, half * error),
+            probability: (shift.count > FEW).then(|| two_sided_p_value(own / error, OWN_DEGREES)),
         }
-    }
-    let mut own = vec![0.0; members.len()];
-    let shifts: Vec<Option<Shift>> = families
-        .iter()
-        .zip(&replicates)
-        .map(|(members, replicates)| {
-            let shift = shift(
-                &averaged,
-                members,
-                &own_variances,
-                *replicates,
-                is_logarithmic,
-            )?;
-            for at in members {
-                own[*at] =
-                    averaged[*at].difference() - shift.expected(averaged[*at].means[0].exp());
-            }
-            Some(shift)
-        })
-        .collect();
-    let contrasts = partners
-        .iter()
-        .filter_map(|pair| contrast(&shifts, *pair, replicates[pair[0]]))
-        .collect();
-    let is_asked = |at: &usize| families[members[*at].family].len() > FEW;
-    let asked: Vec<usize> = (0..members.len()).filter(is_asked).collect();
-    let deviations = asked
-        .iter()
-        .map(|at| own[*at].abs() / own_variances[*at].sqrt());
-    let asked_families = families.iter().filter(|members| members.len() > FEW);
-    let wilder = own_scatter(
-        median(deviations.collect::<Vec<f64>>()),
-        asked.len() - asked_families.count(),
-    );
-    let changes = averaged
-        .iter()
-        .zip(own.iter().zip(&own_variances))
-        .map(|(averaged, (own, variance))| {
-            let family = averaged.member.family;
-            let (common, own_error) = (
-                shifts[family].map_or(0.0, |shift| shift.common_error),
-                variance.sqrt() * wilder,
-            );
-            let half = critical_value(1.0 - CONFIDENCE, OWN_DEGREES);
-            let side = |side: usize| {
-                let [common, own] = averaged.variances[side];
-                (averaged.means[side], half * (common + own).sqrt())
-            };
-            Change {
-                sides: [side(0), side(1)],
-                total: averaged.difference(),
-                total_half: half * own_error.hypot(common),
-                own: *own,
-                half: half * own_error,
-                probability: (families[family].len() > FEW)
-                    .then(|| two_sided_p_value(own / own_error, OWN_DEGREES)),
-            }
-        })
-        .collect();
-    Changes {
-        shifts,
-        contrasts,
-        changes,
-    }
+    };
+    let estimate = |(timers, shift): (&Vec<Averaged>, &Shift)| Estimate {
+        shift: *shift,
+        changes: timers.iter().map(|timer| change(timer, shift)).collect(),
+    };
+    averaged.iter().zip(&shifts).map(estimate).collect()
 }
 
-/// The factor by which the own changes of this comparison scatter more than expected, at least 1.
-/// `deviation` is the median of their absolute values in standard errors; half the timers may have
-/// changed.
-fn own_scatter(deviation: Option<f64>, degrees: usize) -> f64 {
-    let degrees = MEDIAN_EFFICIENCY * degrees as f64;
-    let squared = deviation.map_or(1.0, |deviation| (deviation / NORMAL_MEDIAN).powi(2));
+/// The factor by which the own changes of this comparison scatter more than expected, at least 1. It
+/// is estimated from the median of their absolute values, because half the timers may have changed.
+fn own_scatter(families: &[Vec<Averaged>], shifts: &[Shift]) -> f64 {
+    let asked = families
+        .iter()
+        .zip(shifts)
+        .filter(|(_, shift)| shift.count > FEW);
+    let timers = asked.clone().flat_map(|(timers, shift)| {
+        let deviation = |timer: &Averaged| timer.own_change(shift).abs() / timer.error();
+        timers.iter().map(deviation).collect::<Vec<f64>>()
+    });
+    let deviations: Vec<f64> = timers.collect();
+    let degrees = MEDIAN_EFFICIENCY * (deviations.len() - asked.count()) as f64;
+    let squared = median(deviations).map_or(1.0, |median| (median / NORMAL_MEDIAN).powi(2));
     ((OWN_SCATTER_WEIGHT + degrees * squared) / (OWN_SCATTER_WEIGHT + degrees))
         .max(1.0)
         .sqrt()
@@ -292,124 +259,120 @@ struct Replicates {
     degrees: f64,
 }
 
-/// The deviations of runs from the mean of their side: of the family, and for each of its members
-/// the sum of squares and the degrees of freedom.
-fn replicated(averaged: &[Averaged], members: &[usize]) -> (Replicates, Vec<(f64, f64)>) {
-    let mut family = Replicates::default();
-    let mut own = vec![(0.0, 0.0); members.len()];
-    for side in 0..3 {
-        let samples = |at: &usize| &averaged[*at].member.sides[side];
-        let mut runs: Vec<usize> = members
-            .iter()
-            .flat_map(|at| samples(at).iter().map(|sample| sample.run))
-            .collect();
-        runs.sort_unstable();
-        runs.dedup();
-        if runs.len() < 2 {
-            continue;
-        }
-        family.degrees += runs.len() as f64 - 1.0;
-        for run in runs {
-            let deviations: Vec<(usize, f64, Sample)> = members
-                .iter()
-                .enumerate()
-                .filter(|(_, at)| samples(at).len() > 1)
-                .filter_map(|(member, at)| {
-                    let sample = samples(at).iter().find(|sample| sample.run == run)?;
-                    Some((member, sample.value - averaged[*at].means[side], *sample))
-                })
-                .collect();
-            let weighted = deviations
-                .iter()
-                .map(|(_, deviation, sample)| (*deviation, sample.own.sqrt().recip()));
-            let Some(common) = weighted_median(weighted.collect()) else {
+impl Replicates {
+    /// Compares the runs of a family with the mean of their side. Enlarges the own variances of its
+    /// timers if these differ more between runs than expected. Most runs of a timer agree better
+    /// than one in ten does, so a few that agree promise nothing: own variances only grow.
+    fn apply(timers: &mut [Averaged]) -> Self {
+        let mut family = Self::default();
+        let mut own = vec![Self::default(); timers.len()];
+        for side in 0..3 {
+            let samples = timers.iter().flat_map(|timer| &timer.sides[side]);
+            let runs: BTreeSet<usize> = samples.map(|sample| sample.run).collect();
+            if runs.len() < 2 {
                 continue;
-            };
-            let expected = median(
-                deviations
+            }
+            family.degrees += runs.len() as f64 - 1.0;
+            for run in runs {
+                let deviations: Vec<(usize, f64, Sample)> = timers
                     .iter()
-                    .map(|(_, _, sample)| sample.common)
-                    .collect::<Vec<f64>>(),
-            );
-            family.squares += common * common / expected.unwrap_or(f64::INFINITY);
-            for (member, deviation, sample) in &deviations {
-                let runs = samples(&members[*member]).len() as f64;
-                own[*member].0 += (deviation - common).powi(2) / sample.own;
-                own[*member].1 += (runs - 1.0) / runs;
+                    .enumerate()
+                    .filter_map(|(at, timer)| {
+                        let samples = &timer.sides[side];
+                        let sample = samples.iter().find(|sample| sample.run == run)?;
+                        let deviation = sample.value - timer.means[side];
+                        (samples.len() > 1).then_some((at, deviation, *sample))
+                    })
+                    .collect();
+                let weighted = deviations
+                    .iter()
+                    .map(|(_, deviation, sample)| (*deviation, sample.own.sqrt().recip()));
+                let common = weighted_median(weighted.collect());
+                let expected = deviations.iter().map(|(_, _, sample)| sample.common);
+                let expected = median(expected.collect::<Vec<f64>>()).unwrap_or(f64::INFINITY);
+                family.squares += common * common / expected;
+                for (at, deviation, sample) in &deviations {
+                    let runs = timers[*at].sides[side].len() as f64;
+                    own[*at].squares += (deviation - common).powi(2) / sample.own;
+                    own[*at].degrees += 1.0 - runs.recip();
+                }
             }
         }
-    }
-    (family, own)
-}
-
-/// The shift of the family with these members; `None` without members.
-fn shift(
-    averaged: &[Averaged],
-    members: &[usize],
-    own_variances: &[f64],
-    replicates: Replicates,
-    is_logarithmic: bool,
-) -> Option<Shift> {
-    let each = |value: &dyn Fn(usize) -> f64| -> Vec<f64> {
-        members.iter().map(|at| value(*at)).collect()
-    };
-    let error = |at: usize| own_variances[at].sqrt();
-    let old = |at: usize| averaged[at].means[0].exp();
-    let change = |at: usize| averaged[at].difference();
-    let ratio = weighted_median(
-        members
-            .iter()
-            .map(|at| (change(*at), error(*at).recip()))
-            .collect(),
-    )?;
-    let mut shift = Shift {
-        value: ratio,
-        addend: 0.0,
-        shared: Shared::Ratio,
-        count: members.len(),
-        old: 0.0,
-        common_error: 0.0,
-        own_error: 0.0,
-        half: 0.0,
-        probability: 1.0,
-    };
-    if is_logarithmic {
-        shift.old = median(each(&old))?;
-        let amounts = members.iter().map(|at| {
-            let old = old(*at);
-            (old * change(*at).exp_m1(), (error(*at) * old).recip())
-        });
-        shift.addend = weighted_median(amounts.collect())?;
-        let misfit = |shift: &Shift| -> f64 {
-            let deviations = each(&|at| (change(at) - shift.expected(old(at))).abs() / error(at));
-            deviations
-                .iter()
-                .map(|deviation| deviation.min(MAX_MISFIT))
-                .sum()
-        };
-        let by_addend = Shift {
-            shared: Shared::Addend,
-            ..shift
-        };
-        if members.len() > FEW && ratio.abs() > MIN_RATIO && misfit(&by_addend) < misfit(&shift) {
-            shift = by_addend;
+        for (timer, own) in timers.iter_mut().zip(own) {
+            timer.own *= own.scale(OWN_DEGREES).max(1.0);
         }
+        family
     }
-    let degrees = FAMILY_DEGREES + replicates.degrees;
-    let common = median(each(&|at| averaged[at].variance(0)))?;
-    shift.common_error = (common * (FAMILY_DEGREES + replicates.squares) / degrees).sqrt();
-    let own = median(each(&|at| own_variances[at]))? / members.len() as f64;
-    // The standard error of a median relative to that of a mean is √(π / 2); of two values, they are
-    // the same.
-    let of_median = if members.len() > FEW { FRAC_PI_2 } else { 1.0 };
-    shift.own_error = (of_median * own).sqrt();
-    let error = shift.common_error.hypot(shift.own_error);
-    shift.half = critical_value(1.0 - CONFIDENCE, degrees) * error;
-    shift.probability = two_sided_p_value(ratio / error, degrees);
-    Some(shift)
+
+    /// The factor by which a variance that is known with some degrees of freedom changes.
+    fn scale(self, degrees: f64) -> f64 {
+        (degrees + self.squares) / (degrees + self.degrees)
+    }
 }
 
 impl Shift {
+    /// The shift of the family with these timers.
+    fn new(timers: &[Averaged], replicates: Replicates, is_logarithmic: bool) -> Self {
+        let middle = |value: &dyn Fn(&Averaged) -> f64| {
+            median(timers.iter().map(value).collect::<Vec<f64>>()).unwrap_or(f64::NAN)
+        };
+        let old = |timer: &Averaged| timer.means[0].exp();
+        let weighted = |value: &dyn Fn(&Averaged) -> (f64, f64)| {
+            weighted_median(timers.iter().map(value).collect())
+        };
+        let common = middle(&|timer| timer.variances[0][0] + timer.variances[1][0]);
+        let own = middle(&|timer| timer.own) / timers.len() as f64;
+        // The standard error of a median relative to that of a mean is √(π / 2); of two values,
+        // they are the same.
+        let of_median = if timers.len() > FEW { FRAC_PI_2 } else { 1.0 };
+        let mut shift = Self {
+            value: weighted(&|timer| (timer.difference(), timer.error().recip())),
+            half: 0.0,
+            addend: 0.0,
+            shared: Shared::Ratio,
+            probability: 1.0,
+            contrast: None,
+            count: timers.len(),
+            old: 0.0,
+            common_error: (common * replicates.scale(FAMILY_DEGREES)).sqrt(),
+            own_error: (of_median * own).sqrt(),
+            degrees: FAMILY_DEGREES + replicates.degrees,
+        };
+        shift.half = shift.critical() * shift.error();
+        shift.probability = two_sided_p_value(shift.deviation(), shift.degrees);
+        if !is_logarithmic {
+            return shift;
+        }
+        shift.old = middle(&old);
+        shift.addend = weighted(&|timer| {
+            let old = old(timer);
+            let amount = old * timer.difference().exp_m1();
+            (amount, (timer.error() * old).recip())
+        });
+        let misfit = |shift: &Self| -> f64 {
+            let deviation = |timer: &Averaged| timer.own_change(shift).abs() / timer.error();
+            timers
+                .iter()
+                .map(|timer| deviation(timer).min(MAX_MISFIT))
+                .sum()
+        };
+        let by_addend = shift.as_addend();
+        if timers.len() > FEW
+            && shift.value.abs() > MIN_RATIO
+            && misfit(&by_addend) < misfit(&shift)
+        {
+            return by_addend;
+        }
+        shift
+    }
+
+    fn as_addend(self) -> Self {
+        Self {
+            shared: Shared::Addend,
+            ..self
+        }
+    }
+
     /// The change that a timer with this old value has by the shift.
     fn expected(&self, old: f64) -> f64 {
         match self.shared {
@@ -422,44 +385,38 @@ impl Shift {
     pub(super) fn error(&self) -> f64 {
         self.common_error.hypot(self.own_error)
     }
-}
 
-/// The difference between the shifts of two families, by ratio or by addend, whichever is smaller;
-/// `None` if one of them has few timers.
-fn contrast(
-    shifts: &[Option<Shift>],
-    pair: [usize; 2],
-    replicates: Replicates,
-) -> Option<Contrast> {
-    let [a, b] = pair.map(|family| shifts[family].filter(|shift| shift.count > FEW));
-    let (mut families, [mut a, mut b]) = (pair, [a?, b?]);
-    if (b.value / b.error()).abs() > (a.value / a.error()).abs() {
-        (families, a, b) = ([pair[1], pair[0]], b, a);
+    /// The distance from no change, in standard errors.
+    fn deviation(&self) -> f64 {
+        (self.value / self.error()).abs()
     }
-    let by_addend = Shift {
-        shared: Shared::Addend,
-        ..b
-    };
-    let [ratio, addend] = [b.value, by_addend.expected(a.old)].map(|partner| a.value - partner);
-    let value = if ratio.abs() < addend.abs() {
-        ratio
-    } else {
-        addend
-    };
-    let error = (PARTNER_SCALE * a.common_error.max(b.common_error))
-        .hypot(a.own_error)
-        .hypot(b.own_error);
-    let degrees = FAMILY_DEGREES + replicates.degrees;
-    Some(Contrast {
-        families,
-        value,
-        half: critical_value(1.0 - CONFIDENCE, degrees) * error,
-        probability: two_sided_p_value(value / error, degrees),
-    })
+
+    /// Half the width of a 95 % interval, in standard errors.
+    fn critical(&self) -> f64 {
+        critical_value(1.0 - CONFIDENCE, self.degrees)
+    }
+
+    /// The difference from the shift of a partner, by ratio or by addend, whichever is smaller.
+    fn contrast(&self, other: &Self, partner: &'static str) -> Option<Contrast> {
+        let partners = [other.value, other.as_addend().expected(self.old)];
+        let value = partners.map(|partner| self.value - partner);
+        let value = value
+            .into_iter()
+            .min_by(|a, b| a.abs().total_cmp(&b.abs()))?;
+        let error = (PARTNER_SCALE * self.common_error.max(other.common_error))
+            .hypot(self.own_error)
+            .hypot(other.own_error);
+        Some(Contrast {
+            partner,
+            value,
+            half: self.critical() * error,
+            probability: two_sided_p_value(value / error, self.degrees),
+        })
+    }
 }
 
-/// The median of values with weights; `None` without values.
-fn weighted_median(mut values: Vec<(f64, f64)>) -> Option<f64> {
+/// The median of values with weights; NaN without values.
+fn weighted_median(mut values: Vec<(f64, f64)>) -> f64 {
     values.sort_by(|a, b| a.0.total_cmp(&b.0));
     let half = values.iter().map(|(_, weight)| weight).sum::<f64>() / 2.0;
     let mut sum = 0.0;
@@ -469,12 +426,12 @@ fn weighted_median(mut values: Vec<(f64, f64)>) -> Option<f64> {
         // interpolated.
         let at = sum + weight / 2.0;
         if at >= half {
-            return Some(previous.map_or(value, |(before, from)| {
+            return previous.map_or(value, |(before, from)| {
                 before + (value - before) * (half - from) / (at - from)
-            }));
+            });
         }
         previous = Some((value, at));
         sum += weight;
     }
-    previous.map(|(value, _)| value)
+    previous.map_or(f64::NAN, |(value, _)| value)
 }

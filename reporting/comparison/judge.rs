@@ -1,11 +1,11 @@
 //! Judges all values of a comparison together, so that at most 1 % of comparisons of unchanged
 //! machines report any change: by families for costs and lateness, each by itself for the rest.
 
-use indexmap::IndexSet;
+use indexmap::IndexMap;
 use serde::Serialize;
 
-use super::families::{self, Changes, FEW, Member, Sample, Shared};
-use super::noise::{PARTNERS, UNKNOWN_FREQUENCY, undisturbed, variances};
+use super::families::{self, Estimate, FEW, Sample, Shared, Sides};
+use super::noise::{UNKNOWN_FREQUENCY, undisturbed, variances};
 use super::quantity::Scale;
 use super::rows::Row;
 use super::{Change, Compared, Quantity, Verdict};
@@ -54,7 +54,7 @@ pub struct FamilyChange {
     pub addend: Option<f64>,
     /// The family beside which it changed, if the change shows only in the difference from this
     /// family; null otherwise.
-    pub beside: Option<String>,
+    pub beside: Option<&'static str>,
     /// Whether it changed, and in which direction.
     pub verdict: Verdict,
     /// The probability of such a shift if nothing changed, corrected for the number of questions.
@@ -69,287 +69,230 @@ pub struct FamilyChange {
     pub own: Vec<String>,
 }
 
-/// The core frequency, in gigahertz, to which costs are converted; `None` for a comparison in
-/// nanoseconds.
-pub(super) type CommonGigahertz = Option<f64>;
-
-/// A group of candidates that are judged together.
-struct Group<'c, 'r, 'a> {
+/// A family whose timers are judged together; of few timers, each is a family of its own.
+struct Family<'c, 'r, 'a> {
     quantity: Quantity,
-    families: IndexSet<&'c str>,
-    /// Each candidate with its number among all candidates and the number of its family.
-    candidates: Vec<(usize, usize, &'c Candidate<'r, 'a>)>,
-    changes: Changes,
+    name: &'c str,
+    /// The timers with their numbers among all candidates.
+    timers: Vec<(usize, &'c Candidate<'r, 'a>)>,
+    estimate: Estimate,
+    /// The shift or the difference from that of a partner, whichever shows a change.
+    shift: (f64, f64),
+    /// The partner, if `shift` is the difference from its shift.
+    beside: Option<&'static str>,
+    is_changed: bool,
 }
 
-/// A question whose probability enters the correction for the number of questions.
-#[derive(Clone, Copy)]
-enum Question {
-    Family(usize, usize),
-    Contrast(usize, usize),
-    Timer(usize, usize),
-}
-
-/// Judges all candidates. `moments` is the number of moments at which each side was measured.
+/// Judges all candidates. Costs are converted to core cycles, and printed at the core frequency
+/// `core_ghz` in gigahertz; in nanoseconds if it is unknown. `moments` is the number of moments at
+/// which each side was measured.
 pub(super) fn judge(
     candidates: &[Candidate],
-    core_ghz: CommonGigahertz,
+    core_ghz: Option<f64>,
     moments: [usize; 2],
 ) -> (Vec<FamilyChange>, Vec<Compared>) {
-    let groups: Vec<Group> = Quantity::all()
-        .filter(|quantity| quantity.scatter() != Scatter::Quality)
-        .map(|quantity| Group::new(quantity, candidates, core_ghz, moments))
+    let quantities = Quantity::all().filter(|quantity| quantity.scatter() != Scatter::Quality);
+    let mut families: Vec<Family> = quantities
+        .flat_map(|quantity| Family::all_of(quantity, candidates, core_ghz, moments))
         .collect();
-    let (questions, tests) = questions(&groups);
-    let probabilities = holm(&tests);
-    let mut judged = Vec::new();
-    let mut figures: Vec<Option<Compared>> = candidates.iter().map(Candidate::unjudged).collect();
-    for (number, group) in groups.iter().enumerate() {
-        let probability = |asked: &dyn Fn(Question) -> bool| {
-            let at = questions.iter().position(|question| asked(*question));
-            at.map_or(1.0, |at| probabilities[at])
-        };
-        let families = group.judge_families(
-            &|family| probability(&|question| matches!(question, Question::Family(g, f) if (g, f) == (number, family))),
-            &|contrast| probability(&|question| matches!(question, Question::Contrast(g, c) if (g, c) == (number, contrast))),
-        );
-        let timers = |timer: usize| {
-            probability(
-                &|question| matches!(question, Question::Timer(g, t) if (g, t) == (number, timer)),
-            )
-        };
-        judged.extend(group.judge_timers(families, &timers, core_ghz, &mut figures));
+    // A shift so likely that it is not by chance, before the correction for many questions.
+    let plausible = |probability: f64| probability < PLAUSIBLE;
+    let likely: Vec<(bool, bool)> = families
+        .iter()
+        .map(|family| {
+            let shift = &family.estimate.shift;
+            let differs = shift
+                .contrast
+                .is_none_or(|other| plausible(other.probability));
+            (plausible(shift.probability), differs)
+        })
+        .collect();
+    correct(&mut families);
+    families.iter_mut().for_each(Family::judge_shift);
+    // A family changed with its partner if both shifts may be the same.
+    let partners: Vec<&str> = families
+        .iter()
+        .zip(&likely)
+        .filter(|(family, (_, differs))| family.is_changed && !differs)
+        .filter_map(|(family, _)| Some(family.estimate.shift.contrast?.partner))
+        .collect();
+    for (family, (is_plausible, _)) in families.iter_mut().zip(&likely) {
+        family.is_changed |= *is_plausible && partners.contains(&family.name);
     }
+    let mut figures: Vec<Option<Compared>> = candidates.iter().map(Candidate::unjudged).collect();
+    let judged = families
+        .iter_mut()
+        .filter_map(|family| family.judge_timers(core_ghz, &mut figures))
+        .collect();
     let mut figures: Vec<Compared> = figures.into_iter().flatten().collect();
     judge_qualities(&mut figures);
     (judged, figures)
 }
 
-/// The questions with their probabilities and weights.
-fn questions(groups: &[Group]) -> (Vec<Question>, Vec<(f64, f64)>) {
-    let mut asked: [Vec<(Question, f64)>; 3] = [const { Vec::new() }; 3];
-    for (number, group) in groups.iter().enumerate() {
-        let changes = &group.changes;
-        let is_cost = group.quantity == Quantity::COST;
+/// Corrects all probabilities for the number of questions.
+fn correct(families: &mut [Family]) {
+    let mut asked: [Vec<&mut f64>; 3] = [const { Vec::new() }; 3];
+    for family in families {
+        let is_cost = family.quantity == Quantity::COST;
         let (of_families, of_timers) = if is_cost { (0, 1) } else { (2, 2) };
-        for (family, shift) in changes.shifts.iter().enumerate() {
-            let shift = shift.map(|shift| (Question::Family(number, family), shift.probability));
-            asked[of_families].extend(shift);
-        }
-        for (at, contrast) in changes.contrasts.iter().enumerate() {
-            asked[of_families].push((Question::Contrast(number, at), contrast.probability));
-        }
-        for (at, change) in changes.changes.iter().enumerate() {
-            let own = change.probability;
-            asked[of_timers].extend(own.map(|own| (Question::Timer(number, at), own)));
-        }
+        let Estimate { shift, changes } = &mut family.estimate;
+        asked[of_families].push(&mut shift.probability);
+        let contrast = shift.contrast.as_mut();
+        asked[of_families].extend(contrast.map(|contrast| &mut contrast.probability));
+        let own = changes
+            .iter_mut()
+            .filter_map(|change| change.probability.as_mut());
+        asked[of_timers].extend(own);
     }
-    let mut questions = Vec::new();
-    let mut tests = Vec::new();
-    for (asked, share) in asked.into_iter().zip(SHARES) {
-        let weight = share / asked.len().max(1) as f64;
-        for (question, probability) in asked {
-            questions.push(question);
-            tests.push((probability, weight));
-        }
+    let weighted: Vec<(&mut f64, f64)> = asked
+        .into_iter()
+        .zip(SHARES)
+        .flat_map(|(asked, share)| {
+            let weight = share / asked.len() as f64;
+            asked
+                .into_iter()
+                .map(move |probability| (probability, weight))
+        })
+        .collect();
+    let tests: Vec<(f64, f64)> = weighted.iter().map(|(p, weight)| (**p, *weight)).collect();
+    for ((probability, _), corrected) in weighted.into_iter().zip(holm(&tests)) {
+        *probability = corrected;
     }
-    (questions, tests)
 }
 
-impl<'c, 'r, 'a> Group<'c, 'r, 'a> {
-    fn new(
+impl<'c, 'r, 'a> Family<'c, 'r, 'a> {
+    /// The families of a quantity, with their estimates.
+    fn all_of(
         quantity: Quantity,
         candidates: &'c [Candidate<'r, 'a>],
-        core_ghz: CommonGigahertz,
+        core_ghz: Option<f64>,
         moments: [usize; 2],
-    ) -> Self {
-        let judged: Vec<(usize, &Candidate, [Vec<Sample>; 3])> = candidates
-            .iter()
-            .enumerate()
-            .filter(|(_, candidate)| candidate.quantity == quantity)
-            .filter_map(|(at, candidate)| Some((at, candidate, candidate.samples(core_ghz)?)))
-            .collect();
-        let count = |family: &str| {
-            let members = judged.iter();
-            members
-                .filter(|(_, other, _)| other.family == family)
-                .count()
-        };
-        let mut families = IndexSet::new();
-        let mut chosen = Vec::new();
-        for (at, candidate, _) in &judged {
-            // Of two timers that differ, neither is known to be the changed one.
-            let shares = has_families(quantity) && count(&candidate.family) > FEW;
-            let name = if shares {
-                &candidate.family
-            } else {
-                &candidate.timer
-            };
-            chosen.push((*at, families.insert_full(name.as_str()).0, *candidate));
-        }
-        let members: Vec<Member> = judged
-            .into_iter()
-            .zip(&chosen)
-            .map(|((_, _, sides), (_, family, _))| Member {
-                family: *family,
-                sides,
-            })
-            .collect();
-        let partners: Vec<[usize; 2]> = PARTNERS
-            .iter()
-            .filter_map(|[a, b]| Some([families.get_index_of(a)?, families.get_index_of(b)?]))
-            .collect();
-        Self {
-            quantity,
-            changes: families::estimate(
-                &members,
-                families.len(),
-                &partners,
-                moments,
-                quantity.scale() == Scale::Logarithmic,
-            ),
-            families,
-            candidates: chosen,
-        }
-    }
-
-    /// Judges the shifts of the families, given the corrected probabilities of shifts and
-    /// contrasts.
-    fn judge_families(
-        &self,
-        probability: &dyn Fn(usize) -> f64,
-        of_contrast: &dyn Fn(usize) -> f64,
-    ) -> Vec<FamilyShift> {
-        let smallest = self.quantity.smallest_effect();
-        let mut shifts: Vec<FamilyShift> = self
-            .changes
-            .shifts
-            .iter()
-            .enumerate()
-            .map(|(family, shift)| {
-                let shift = shift.expect("each family has a member");
-                let probability = probability(family);
-                FamilyShift {
-                    value: shift.value,
-                    half: shift.half,
-                    beside: None,
-                    probability,
-                    is_changed: probability <= FALSE_ALARM && shift.value.abs() >= smallest,
-                }
-            })
-            .collect();
-        for (at, contrast) in self.changes.contrasts.iter().enumerate() {
-            let [farther, partner] = contrast.families;
-            let probability = of_contrast(at);
-            let is_contrary = probability <= FALSE_ALARM && contrast.value.abs() >= smallest;
-            if is_contrary && !shifts[farther].is_changed {
-                shifts[farther] = FamilyShift {
-                    value: contrast.value,
-                    half: contrast.half,
-                    beside: Some(partner),
-                    probability,
-                    is_changed: true,
+    ) -> Vec<Self> {
+        let mut groups: IndexMap<&str, Vec<(usize, &Candidate, Sides)>> = IndexMap::new();
+        for (at, candidate) in candidates.iter().enumerate() {
+            let samples = candidate.samples(core_ghz);
+            if let Some(samples) = samples.filter(|_| candidate.quantity == quantity) {
+                let name = if has_families(quantity) {
+                    &candidate.family
+                } else {
+                    &candidate.timer
                 };
-            } else if shifts[farther].is_changed && contrast.probability > PLAUSIBLE {
-                // It changed as much as its partner: the same change.
-                let own = self.changes.shifts[partner].map_or(1.0, |shift| shift.probability);
-                shifts[partner].is_changed |= own < PLAUSIBLE;
+                groups
+                    .entry(name)
+                    .or_default()
+                    .push((at, candidate, samples));
             }
         }
-        shifts
+        let mut timers = Vec::new();
+        let mut values = Vec::new();
+        for (name, group) in groups {
+            // Of two timers that differ, neither is known to be the changed one.
+            let size = if group.len() > FEW { group.len() } else { 1 };
+            for part in group.chunks(size) {
+                let name = if size > 1 {
+                    name
+                } else {
+                    part[0].1.timer.as_str()
+                };
+                timers.push(part.iter().map(|(at, timer, _)| (*at, *timer)).collect());
+                values.push((
+                    name,
+                    part.iter().map(|(_, _, sides)| sides.clone()).collect(),
+                ));
+            }
+        }
+        let is_logarithmic = quantity.scale() == Scale::Logarithmic;
+        let estimates = families::estimate(&values, moments, is_logarithmic);
+        let all = timers.into_iter().zip(values).zip(estimates);
+        all.map(|((timers, (name, _)), estimate)| Self {
+            quantity,
+            name,
+            timers,
+            shift: (estimate.shift.value, estimate.shift.half),
+            beside: None,
+            is_changed: false,
+            estimate,
+        })
+        .collect()
     }
 
-    /// Judges the timers, given the corrected probabilities of their own changes, and describes the
-    /// families.
-    fn judge_timers(
-        &self,
-        mut families: Vec<FamilyShift>,
-        probability: &dyn Fn(usize) -> f64,
-        core_ghz: CommonGigahertz,
-        figures: &mut [Option<Compared>],
-    ) -> Vec<FamilyChange> {
+    /// Judges the shift by its corrected probability, and else the difference from the shift of the
+    /// partner.
+    fn judge_shift(&mut self) {
         let smallest = self.quantity.smallest_effect();
-        let changes = &self.changes.changes;
-        let probabilities: Vec<f64> = (0..changes.len()).map(probability).collect();
-        let mut described = Vec::new();
-        for (family, found) in families.iter_mut().enumerate() {
-            let shift = self.changes.shifts[family].expect("each family has a member");
-            let members: Vec<usize> = (0..changes.len())
-                .filter(|at| self.candidates[*at].1 == family)
-                .collect();
-            let own: Vec<usize> = members
-                .iter()
-                .copied()
-                .filter(|at| {
-                    probabilities[*at] <= FALSE_ALARM && changes[*at].own.abs() >= smallest
-                })
-                .collect();
-            // In two parts, the part that is nearer to no change has not changed.
-            let nearest = median(
-                own.iter()
-                    .map(|at| changes[*at].total.abs())
-                    .collect::<Vec<f64>>(),
-            );
-            found.is_changed |= nearest.is_some_and(|nearest| {
-                shift.value.abs() > (CLEARLY * shift.error()).max(CLEARLY * nearest)
-            });
-            let found = *found;
-            // A timer of a changed family has not changed if it is nearer to no change than to that
-            // of its family.
-            let is_unchanged = |at: &usize| {
-                let change = &changes[*at];
-                found.is_changed
-                    && if own.contains(at) {
-                        change.total.abs() <= found.half.hypot(change.half)
-                    } else {
-                        change.total.abs() < change.own.abs()
-                    }
-            };
-            for at in &members {
-                let is_changed = (found.is_changed || own.contains(at)) && !is_unchanged(at);
-                let (number, _, candidate) = self.candidates[*at];
-                let probability = probabilities[*at].min(found.probability);
-                figures[number] =
-                    candidate.compared(&changes[*at], is_changed, probability, core_ghz);
-            }
-            let names = |wanted: &dyn Fn(&&usize) -> bool| -> Vec<String> {
-                let wanted = members.iter().filter(wanted);
-                wanted
-                    .map(|at| self.candidates[*at].2.timer.clone())
-                    .collect()
-            };
-            let percent = |value: f64| 100.0 * value.exp_m1();
-            let (low, high) = (found.value - found.half, found.value + found.half);
-            if has_families(self.quantity) {
-                described.push(FamilyChange {
-                    family: self.families[family].to_owned(),
-                    quantity: self.quantity,
-                    timers: members.len(),
-                    percent: Interval::with_ends(
-                        percent(found.value),
-                        Some((percent(low), percent(high))),
-                    ),
-                    addend: (shift.shared == Shared::Addend).then(|| {
-                        shift.addend
-                            / core_ghz
-                                .filter(|_| self.quantity == Quantity::COST)
-                                .unwrap_or(1.0)
-                    }),
-                    beside: found
-                        .beside
-                        .map(|partner| self.families[partner].to_owned()),
-                    verdict: verdict(found.is_changed, found.value < 0.0),
-                    probability: found.probability,
-                    limit_percent: percent(found.value.abs() + found.half),
-                    restless: members
-                        .iter()
-                        .any(|at| self.candidates[*at].2.is_restless()),
-                    unchanged: names(&|at| is_unchanged(at)),
-                    own: names(&|at| own.contains(at) && !is_unchanged(at)),
-                });
-            }
+        let is_change =
+            |value: f64, probability: f64| probability <= FALSE_ALARM && value.abs() >= smallest;
+        let shift = &self.estimate.shift;
+        self.is_changed = is_change(shift.value, shift.probability);
+        let contrast = shift.contrast.filter(|_| !self.is_changed);
+        if let Some(contrast) = contrast.filter(|c| is_change(c.value, c.probability)) {
+            self.shift = (contrast.value, contrast.half);
+            self.beside = Some(contrast.partner);
+            self.is_changed = true;
         }
-        described
+    }
+
+    /// Judges the timers by their corrected probabilities, and describes the family if its values
+    /// change together.
+    fn judge_timers(
+        &mut self,
+        core_ghz: Option<f64>,
+        figures: &mut [Option<Compared>],
+    ) -> Option<FamilyChange> {
+        let Estimate { shift, changes } = &self.estimate;
+        let smallest = self.quantity.smallest_effect();
+        let has_own = |change: &&families::Change| {
+            let probability = change.probability.unwrap_or(1.0);
+            probability <= FALSE_ALARM && change.own.0.abs() >= smallest
+        };
+        let totals = changes
+            .iter()
+            .filter(has_own)
+            .map(|change| change.total.0.abs());
+        // In two parts, the part that is nearer to no change has not changed.
+        if let Some(nearest) = median(totals.collect::<Vec<f64>>()) {
+            self.is_changed |= shift.value.abs() > CLEARLY * shift.error().max(nearest);
+        }
+        let (value, half) = self.shift;
+        // A timer of a changed family that is nearer to no change than to that of its family has
+        // not changed.
+        let is_left_behind = |change: &families::Change| {
+            self.is_changed
+                && if has_own(&change) {
+                    change.total.0.abs() <= half.hypot(change.own.1)
+                } else {
+                    change.total.0.abs() < change.own.0.abs()
+                }
+        };
+        let (mut own, mut unchanged) = (Vec::new(), Vec::new());
+        for ((number, timer), change) in self.timers.iter().zip(changes) {
+            let is_behind = is_left_behind(change);
+            if is_behind {
+                unchanged.push(timer.timer.clone());
+            } else if has_own(&change) {
+                own.push(timer.timer.clone());
+            }
+            let is_changed = (self.is_changed || has_own(&change)) && !is_behind;
+            let probability = change.probability.unwrap_or(1.0).min(shift.probability);
+            figures[*number] = Some(timer.compared(change, is_changed, probability, core_ghz));
+        }
+        let percent = |value: f64| 100.0 * value.exp_m1();
+        let ends = (percent(value - half), percent(value + half));
+        has_families(self.quantity).then(|| FamilyChange {
+            family: self.name.to_owned(),
+            quantity: self.quantity,
+            timers: self.timers.len(),
+            percent: Interval::with_ends(percent(value), Some(ends)),
+            addend: (shift.shared == Shared::Addend)
+                .then(|| shift.addend / unit(self.quantity, core_ghz)),
+            beside: self.beside,
+            verdict: verdict(self.is_changed, value < 0.0),
+            probability: shift.probability,
+            limit_percent: percent(value.abs() + half),
+            restless: self.timers.iter().any(|(_, timer)| timer.is_restless()),
+            unchanged,
+            own,
+        })
     }
 }
 
@@ -358,15 +301,11 @@ fn has_families(quantity: Quantity) -> bool {
     matches!(quantity.scatter(), Scatter::Cost | Scatter::Lateness)
 }
 
-/// A shift of a family with its verdict.
-#[derive(Clone, Copy)]
-struct FamilyShift {
-    value: f64,
-    half: f64,
-    /// The partner family if `value` is the difference from its shift.
-    beside: Option<usize>,
-    probability: f64,
-    is_changed: bool,
+/// The divisor that converts values from the scale of the comparison: costs from core cycles.
+fn unit(quantity: Quantity, core_ghz: Option<f64>) -> f64 {
+    core_ghz
+        .filter(|_| quantity == Quantity::COST)
+        .unwrap_or(1.0)
 }
 
 fn verdict(is_changed: bool, is_better: bool) -> Verdict {
@@ -379,47 +318,33 @@ fn verdict(is_changed: bool, is_better: bool) -> Verdict {
 
 impl Candidate<'_, '_> {
     /// The values of the sides with their variances; `None` if a side has none that can be judged.
-    fn samples(&self, core_ghz: CommonGigahertz) -> Option<[Vec<Sample>; 3]> {
+    fn samples(&self, core_ghz: Option<f64>) -> Option<Sides> {
         let rows = || self.sides.iter().flatten().map(|(row, _)| row);
-        let has_processes = rows().all(|row| row.process_costs(core_ghz.is_some()).is_some());
+        let is_cost = self.quantity == Quantity::COST;
         let is_device = rows().all(|row| row.follows() == Some(Following::Device));
+        let in_cycles = core_ghz.is_some() && !is_device;
+        let has_processes = is_cost && rows().all(|row| row.process_costs(in_cycles).is_some());
         let scale = self.quantity.scale();
         let sample = |(row, figure): &(&Row, Interval)| {
-            let [common, own] = variances(self.quantity, &self.family, row.restless, 1.0);
-            let is_cost = self.quantity == Quantity::COST;
-            if !is_cost {
-                let within = scale.variance(*figure, row.degrees())?;
-                return Some(Sample {
-                    run: row.run,
-                    value: scale.apply(figure.value)?,
-                    common,
-                    own: own + within,
-                });
-            }
-            // Core cycles, or nanoseconds at the common frequency where a device determines them.
-            let to_cycles = match (core_ghz, is_device) {
-                (Some(_), false) => row.core_ghz?,
-                (Some(common), true) => common,
-                (None, _) => 1.0,
+            let costs = row.process_costs(in_cycles).filter(|_| has_processes);
+            // Times are converted to core cycles, at the common frequency where a device
+            // determines them.
+            let ghz = match core_ghz.filter(|_| is_cost) {
+                Some(_) if in_cycles && costs.is_some() => 1.0,
+                Some(_) if in_cycles => row.core_ghz?,
+                common => common.unwrap_or(1.0),
             };
-            let (cost, within) = if has_processes {
-                let is_in_cycles = core_ghz.is_some() && !is_device;
-                let costs = row.process_costs(is_in_cycles)?;
-                let scale = if is_in_cycles { 1.0 } else { to_cycles };
-                (undisturbed(costs)? * scale, 0.0)
-            } else {
-                let within = scale.variance(*figure, row.degrees())?;
-                (figure.value * to_cycles, within)
+            let (value, within) = match costs {
+                Some(costs) => (undisturbed(costs)?, 0.0),
+                None => (figure.value, scale.variance(*figure, row.degrees())?),
             };
-            let [common, own] = variances(self.quantity, &self.family, row.restless, cost);
-            let frequency = if core_ghz.is_none() {
-                UNKNOWN_FREQUENCY
-            } else {
-                0.0
-            };
+            let value = value * ghz;
+            let [common, own] = variances(self.quantity, &self.family, row.restless, value);
+            let is_converted = !is_cost || core_ghz.is_some();
+            let frequency = if is_converted { 0.0 } else { UNKNOWN_FREQUENCY };
             Some(Sample {
                 run: row.run,
-                value: scale.apply(cost)?,
+                value: scale.apply(value)?,
                 common: common + frequency * frequency,
                 own: own + within,
             })
@@ -445,30 +370,26 @@ impl Candidate<'_, '_> {
     /// The difference between the first old and the first new run, without an interval or a
     /// judgement.
     fn unjudged(&self) -> Option<Compared> {
-        let [old, new] = [0, 1].map(|side| self.sides[side].first());
-        let ((_, old), (_, new)) = (old?, new?);
+        let [old, new] = [0, 1].map(|side| self.sides[side].first().map(|(_, figure)| *figure));
+        let (old, new) = (old?, new?);
         let percent = 100.0 * (new.value / old.value - 1.0);
-        let has_ratio = self.quantity.is_relative() && old.value > 0.0 && new.value > 0.0;
-        let difference = if self.quantity.scatter() == Scatter::Quality {
-            old.ends().zip(new.ends()).map(|(a, b)| {
-                let half = [(a.0, b.1), (a.1, b.0)]
-                    .map(|(of_old, of_new)| (of_old - old.value).hypot(of_new - new.value));
-                let change = new.value - old.value;
-                (change - half[1], change + half[0])
-            })
-        } else {
-            None
+        let has_ratio = self.quantity.is_relative() && old.value > 0.0 && percent.is_finite();
+        let change = new.value - old.value;
+        // Qualities are not judged, but have the interval of two independent values.
+        let is_quality = self.quantity.scatter() == Scatter::Quality;
+        let ends = old.ends().zip(new.ends()).filter(|_| is_quality);
+        let ends = ends.map(|((old_low, old_high), (new_low, new_high))| {
+            let [below, above] = [(old_high, new_low), (old_low, new_high)]
+                .map(|(of_old, of_new)| (of_old - old.value).hypot(of_new - new.value));
+            (change - below, change + above)
+        });
+        let change = Change {
+            old,
+            new,
+            difference: Interval::with_ends(change, ends),
+            percent: has_ratio.then(|| Interval::unbounded(percent)),
         };
-        Some(self.describe(
-            Change {
-                old: *old,
-                new: *new,
-                difference: Interval::with_ends(new.value - old.value, difference),
-                percent: (has_ratio && percent.is_finite()).then(|| Interval::unbounded(percent)),
-            },
-            Verdict::Unjudged,
-            None,
-        ))
+        Some(self.describe(change, Verdict::Unjudged, None))
     }
 
     fn compared(
@@ -476,48 +397,36 @@ impl Candidate<'_, '_> {
         change: &families::Change,
         is_changed: bool,
         probability: f64,
-        core_ghz: CommonGigahertz,
-    ) -> Option<Compared> {
+        core_ghz: Option<f64>,
+    ) -> Compared {
         let scale = self.quantity.scale();
-        let unit = core_ghz
-            .filter(|_| self.quantity == Quantity::COST)
-            .unwrap_or(1.0);
+        let unit = unit(self.quantity, core_ghz);
         let [old, new] = change.sides.map(|(value, half)| {
             let [value, low, high] =
                 [value, value - half, value + half].map(|at| scale.invert(at) / unit);
             Interval::with_ends(value, Some((low, high)))
         });
-        let ends = [
-            change.total - change.total_half,
-            change.total + change.total_half,
-        ];
-        let (difference, percent) = match scale {
-            Scale::Logarithmic => {
-                let [value, low, high] = [change.total, ends[0], ends[1]].map(f64::exp_m1);
-                let share = Interval::with_ends(value, Some((low, high)));
-                (share.scaled(old.value), Some(share.scaled(100.0)))
-            }
-            _ => {
-                let middle = change.sides[0].0;
-                let [low, high] = ends.map(|end| scale.invert(middle + end) - old.value);
-                (
-                    Interval::with_ends(new.value - old.value, Some((low, high))),
-                    None,
-                )
-            }
+        let (total, half) = change.total;
+        let ends = [total - half, total + half];
+        let (difference, percent) = if scale == Scale::Logarithmic {
+            let [value, low, high] = [total, ends[0], ends[1]].map(f64::exp_m1);
+            let share = Interval::with_ends(value, Some((low, high)));
+            (share.scaled(old.value), Some(share.scaled(100.0)))
+        } else {
+            let [low, high] = ends.map(|end| scale.invert(change.sides[0].0 + end) - old.value);
+            let difference = Interval::with_ends(new.value - old.value, Some((low, high)));
+            (difference, None)
         };
-        let matters = difference.value.abs() >= self.quantity.smallest_difference(old.value);
+        let change = Change {
+            old,
+            new,
+            difference,
+            percent,
+        };
+        let matters = change.difference.value.abs() >= self.quantity.smallest_difference(old.value);
         let is_better = self.quantity.is_better(old.value, new.value);
-        Some(self.describe(
-            Change {
-                old,
-                new,
-                difference,
-                percent,
-            },
-            verdict(is_changed && matters, is_better),
-            Some(probability),
-        ))
+        let verdict = verdict(is_changed && matters, is_better);
+        self.describe(change, verdict, Some(probability))
     }
 
     fn describe(&self, change: Change, verdict: Verdict, probability: Option<f64>) -> Compared {
