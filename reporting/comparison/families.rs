@@ -11,7 +11,7 @@ use std::collections::BTreeSet;
 use std::f64::consts::FRAC_PI_2;
 
 use super::noise::PARTNERS;
-use crate::statistics::hypotheses::{critical_value, two_sided_p_value};
+use crate::statistics::hypotheses::{chi_squared_p_value, critical_value, two_sided_p_value};
 use crate::statistics::{CONFIDENCE, median};
 
 /// The degrees of freedom with which the scale of a family's shift is known beforehand.
@@ -20,6 +20,9 @@ const FAMILY_DEGREES: f64 = 12.0;
 /// The degrees of freedom with which the scale of the own changes is known beforehand.
 /// *Judgement*: many timers of a few machines.
 const OWN_DEGREES: f64 = 15.0;
+/// The least probability of the scatter of replicates for which the scale known beforehand still
+/// counts. *Definition*: convention.
+const MIN_AGREEMENT: f64 = 0.05;
 /// The weight, in timers, of the scales known beforehand against the scatter of the own changes in
 /// the comparison itself. *Judgement*.
 const OWN_SCATTER_WEIGHT: f64 = 10.0;
@@ -266,6 +269,8 @@ impl Replicates {
     fn apply(timers: &mut [Averaged]) -> Self {
         let mut family = Self::default();
         let mut own = vec![Self::default(); timers.len()];
+        // The deviation of a single timer shows both parts.
+        let is_single = timers.len() == 1;
         for side in 0..3 {
             let samples = timers.iter().flat_map(|timer| &timer.sides[side]);
             let runs: BTreeSet<usize> = samples.map(|sample| sample.run).collect();
@@ -288,7 +293,9 @@ impl Replicates {
                     .iter()
                     .map(|(_, deviation, sample)| (*deviation, sample.own.sqrt().recip()));
                 let common = weighted_median(weighted.collect());
-                let expected = deviations.iter().map(|(_, _, sample)| sample.common);
+                let expected = deviations
+                    .iter()
+                    .map(|(_, _, sample)| sample.common + if is_single { sample.own } else { 0.0 });
                 let expected = median(expected.collect::<Vec<f64>>()).unwrap_or(f64::INFINITY);
                 family.squares += common * common / expected;
                 for (at, deviation, sample) in &deviations {
@@ -299,7 +306,12 @@ impl Replicates {
             }
         }
         for (timer, own) in timers.iter_mut().zip(own) {
-            timer.own *= own.scale(OWN_DEGREES).max(1.0);
+            let scale = if is_single {
+                family.of_family().0
+            } else {
+                own.scale(OWN_DEGREES)
+            };
+            timer.own *= scale.max(1.0);
         }
         family
     }
@@ -307,6 +319,16 @@ impl Replicates {
     /// The factor by which a variance that is known with some degrees of freedom changes.
     fn scale(self, degrees: f64) -> f64 {
         (degrees + self.squares) / (degrees + self.degrees)
+    }
+
+    /// The factor by which the variance of a family's shift changes, and its degrees of freedom: those
+    /// of the replicates alone if they differ more than what is known beforehand allows.
+    fn of_family(self) -> (f64, f64) {
+        if chi_squared_p_value(self.squares, self.degrees) < MIN_AGREEMENT {
+            (self.squares / self.degrees, self.degrees)
+        } else {
+            (self.scale(FAMILY_DEGREES), FAMILY_DEGREES + self.degrees)
+        }
     }
 }
 
@@ -321,6 +343,7 @@ impl Shift {
             weighted_median(timers.iter().map(value).collect())
         };
         let common = middle(&|timer| timer.variances[0][0] + timer.variances[1][0]);
+        let (scale, degrees) = replicates.of_family();
         let own = middle(&|timer| timer.own) / timers.len() as f64;
         // The standard error of a median relative to that of a mean is √(π / 2); of two values,
         // they are the same.
@@ -334,9 +357,9 @@ impl Shift {
             contrast: None,
             count: timers.len(),
             old: 0.0,
-            common_error: (common * replicates.scale(FAMILY_DEGREES)).sqrt(),
+            common_error: (common * scale).sqrt(),
             own_error: (of_median * own).sqrt(),
-            degrees: FAMILY_DEGREES + replicates.degrees,
+            degrees,
         };
         shift.half = shift.critical() * shift.error();
         shift.probability = two_sided_p_value(shift.deviation(), shift.degrees);

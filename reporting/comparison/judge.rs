@@ -267,12 +267,15 @@ impl<'c, 'r, 'a> Family<'c, 'r, 'a> {
         let (mut own, mut unchanged) = (Vec::new(), Vec::new());
         for ((number, timer), change) in self.timers.iter().zip(changes) {
             let is_behind = is_left_behind(change);
+            // In an unchanged family, the timer has to differ from no change, too.
+            let (total, half) = change.total;
+            let is_own = has_own(&change) && (self.is_changed || total.abs() > half);
             if is_behind {
                 unchanged.push(timer.timer.clone());
-            } else if has_own(&change) {
+            } else if is_own {
                 own.push(timer.timer.clone());
             }
-            let is_changed = (self.is_changed || has_own(&change)) && !is_behind;
+            let is_changed = (self.is_changed || is_own) && !is_behind;
             let probability = change.probability.unwrap_or(1.0).min(shift.probability);
             figures[*number] = Some(timer.compared(change, is_changed, probability, core_ghz));
         }
@@ -458,7 +461,9 @@ fn judge_qualities(figures: &mut [Compared]) {
             continue;
         }
         let by_trust = (old.value == 0.0) != (new.value == 0.0);
-        let is_changed = by_trust || (quality.matters && timers.contains(&quality.timer));
+        let ends = quality.change.difference.ends();
+        let is_certain = ends.is_some_and(|(low, high)| low > 0.0 || high < 0.0);
+        let is_changed = by_trust || (is_certain && timers.contains(&quality.timer));
         quality.verdict = verdict(is_changed, new.value > old.value);
     }
 }

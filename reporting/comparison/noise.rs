@@ -48,7 +48,7 @@ const FAMILIES: [ClockFamily; 4] = [
     ClockFamily {
         name: "system calls",
         cost: Deviations {
-            calm: [0.008, 0.004],
+            calm: [0.009, 0.007],
             restless: [0.06, 0.03],
         },
         spread: [0.2, 0.3],
@@ -56,7 +56,7 @@ const FAMILIES: [ClockFamily; 4] = [
     ClockFamily {
         name: "CPU time",
         cost: Deviations {
-            calm: [0.008, 0.008],
+            calm: [0.009, 0.012],
             restless: [0.10, 0.055],
         },
         spread: [0.2, 0.3],
@@ -79,8 +79,8 @@ const LATENESS: Deviations = Deviations {
     restless: [0.25, 0.15],
 };
 /// The standard deviation of a cost in cycles between calm runs and between restless runs, beyond
-/// that of its logarithm. *Seen*: clocks of 7 and 15 cycles move by fractions of a cycle.
-const CYCLES: [f64; 2] = [0.15, 1.0];
+/// that of its logarithm. *Seen*: clocks of 7 and 15 cycles move by up to a cycle.
+const CYCLES: [f64; 2] = [0.3, 1.0];
 /// Pairs of families that share what moves their costs: the core, or the entry to the kernel.
 pub(super) const PARTNERS: [[&str; 2]; 2] =
     [["instructions", "vDSO"], ["system calls", "CPU time"]];
