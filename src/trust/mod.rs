@@ -95,6 +95,16 @@ fn ppm(offset: f64, uncertainty: f64) -> String {
     format!("{offset} ± {uncertainty} ppm")
 }
 
+/// Returns whether a clock is `faster` or `slower` than its reference.
+fn direction(offset: f64) -> &'static str {
+    if offset < 0.0 { "slower" } else { "faster" }
+}
+
+/// Says by how much a clock is faster or slower than its reference, with the uncertainty, in ppm.
+fn faster_by(offset: f64, uncertainty: f64) -> String {
+    format!("{} {}", ppm(offset.abs(), uncertainty), direction(offset))
+}
+
 /// Formats the size of a step backwards: as a time if it is known in nanoseconds, otherwise in
 /// ticks.
 fn step_size(ns: Option<f64>, ticks: u64) -> String {

@@ -15,7 +15,7 @@ use self::rates::KnownRate;
 use self::windows::{
     Comparison, Expected, FoundInWindows, longest_run, to_comparisons, usual_rate, watched_ns,
 };
-use super::{Case, format_ns, ppm, reference, times};
+use super::{Case, faster_by, format_ns, reference, times};
 use crate::model::{AllanPoint, Counted, Family, Outcome, Stable};
 use crate::rate::allan_deviations;
 use crate::resolution::Resolution;
@@ -196,13 +196,15 @@ fn judge_wall_time(
     found: &FoundInWindows,
 ) -> Stable {
     use Outcome::{Fail, NotTested, Pass};
-    // Only the two ends of the longest window decide, because their rate is certain even if the
-    // rate varied in between.
+    // Only the longest window decides, without its parts: its rate is certain even if the rate varied
+    // in between.
     let (offset, uncertainty) = (
         1e6 * known.longest_window.offset,
         1e6 * known.longest_window.uncertainty,
     );
     let is_off = offset.abs() - uncertainty > MAX_SLEW * 1e6;
+    // The longest window is from one process, which may have calibrated its clock wrongly.
+    let is_one_of_few = 2 * known.proven_off < known.processes;
     let declared = case.trace.declared;
     // A few processes of any run may calibrate their clock wrongly, so only a majority counts.
     let wrong_in_most = known
@@ -240,19 +242,19 @@ fn judge_wall_time(
             Fail,
             format!("it stood still or fell behind its reference over {window}"),
         )
-    } else if declared && is_off {
-        let rate = ppm(offset, uncertainty);
+    } else if declared && is_off && !is_one_of_few {
+        let rate = faster_by(offset, uncertainty);
         (
             Fail,
-            format!("it runs {rate} faster than its reference (over {window})"),
+            format!("it runs {rate} than its reference (over {window})"),
         )
     } else if let Some(rate) = wrong_in_most {
-        let rate = ppm(1e6 * rate.offset, 1e6 * rate.uncertainty);
+        let rate = faster_by(1e6 * rate.offset, 1e6 * rate.uncertainty);
         let (off, processes) = (known.proven_off, known.processes);
         (
             Fail,
             format!(
-                "it ran at a false rate in {off} of {processes} fresh processes, up to {rate} faster than its reference"
+                "it ran at a false rate in {off} of {processes} fresh processes, up to {rate} than its reference"
             ),
         )
     } else {

@@ -10,7 +10,7 @@ use super::{MAX_SLEW, with_verdict};
 use crate::model::{Outcome, Stable};
 use crate::text::numbers::significant;
 use crate::trace::{Advance, ThreadActivity};
-use crate::trust::{Case, format_ns, ppm};
+use crate::trust::{Case, direction, format_ns, ppm};
 
 /// The largest difference between the delays from the read of one clock to the read of the other,
 /// at the beginning and at the end of a window, in nanoseconds. At the first read the code may not
@@ -78,6 +78,11 @@ pub(super) fn judge(case: &Case, stable: Stable) -> Stable {
         ..stable
     };
     let rate = known.in_words();
+    let size = RateAnswer {
+        offset: known.offset.abs(),
+        ..known
+    };
+    let (direction, off) = (direction(known.offset), size.in_words());
     let proven_off = match case.trace.declared {
         true => count_proven(&answers, case.trace.reference.rate_uncertainty),
         false => 0,
@@ -96,13 +101,13 @@ pub(super) fn judge(case: &Case, stable: Stable) -> Stable {
         ),
         1 => {
             let evidence = format!(
-                "by one answer of its host, which may have been interrupted, it is faster than its reference by {rate}"
+                "by one answer of its host, which may have been interrupted, it is {direction} than its reference by {off}"
             );
             (Outcome::NotTested, evidence)
         }
         _ => (
             Outcome::Fail,
-            format!("it is faster than its reference by {rate}"),
+            format!("it is {direction} than its reference by {off}"),
         ),
     };
     with_verdict(stable, outcome, evidence)

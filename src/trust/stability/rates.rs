@@ -10,6 +10,29 @@ use crate::trust::Case;
 /// and would show less of slow changes of the rate. *Judgement*.
 const WINDOW_PARTS: usize = 8;
 
+/// The shortest step of a clock that the timer interrupt moves, in nanoseconds.
+/// *Definition*: the shortest interval of that interrupt on Windows, 0.5 ms, less 1 ‰ for its rate.
+const SHORTEST_TICK_NS: f64 = 0.4995e6;
+
+/// The longest step of a clock that the timer interrupt moves, in nanoseconds.
+/// *Definition*: the longest interval of that interrupt on Windows, 15.625 ms, and 1 ‰ for its rate.
+const LONGEST_TICK_NS: f64 = 15.64e6;
+
+/// The number of comparisons at either end of a window that give the rate of a clock that the timer
+/// interrupt moves. All pairs are tried, so the effort grows with the third power. *Numerical*.
+const COMPARISONS_AT_END: usize = 32;
+
+/// The number of comparisons beyond the fewest that a possible rate leaves unexplained.
+/// *Judgement*: an early or late update at one end, which the best rate would explain.
+const MORE_UNEXPLAINED: usize = 1;
+
+/// The share of comparisons that the best rate may leave unexplained; if it leaves more, the clock
+/// does not run at one rate. *Judgement*.
+const MAX_UNEXPLAINED_SHARE: f64 = 0.25;
+
+/// The error of a time that may be due to floating point, in nanoseconds. *Numerical*.
+const ROUNDING_NS: f64 = 1.0;
+
 /// The share by which a clock runs faster than its reference (negative if slower), and the largest
 /// error of that share from the reads.
 #[derive(Clone, Copy, Debug)]
@@ -61,8 +84,13 @@ pub(super) fn known_rate(
     uncertainty: f64,
 ) -> Option<KnownRate> {
     let run = longest_run(runs)?;
-    let mut longest_window = rate_between(run.first()?, run.last()?, uncertainty)?;
-    let scatter = scatter(run, longest_window, uncertainty);
+    let (mut longest_window, scatter) = match rate_of_ticking_clock(run, uncertainty) {
+        Some(rate) => (rate, 0.0),
+        None => {
+            let rate = rate_between(run.first()?, run.last()?, uncertainty)?;
+            (rate, scatter(run, rate, uncertainty))
+        }
+    };
     longest_window.uncertainty += case.trace.reference.rate_uncertainty;
     let others = process_rates(case, uncertainty);
     let median_of = |part: fn(&Rate) -> f64| median(others.iter().map(part).collect::<Vec<_>>());
@@ -111,6 +139,75 @@ pub(super) fn known_rate(
             .into_iter()
             .max_by(|a, b| certain_offset(a).total_cmp(&certain_offset(b))),
     })
+}
+
+/// Returns the rate over a run of a clock that the timer interrupt moves; `None` for other clocks,
+/// for few comparisons, and if the clock does not run at one rate.
+///
+/// The reading of such a clock lags by up to one step and its usual delay. A late interrupt makes it
+/// lag by several steps; the clock then catches up, perhaps by a step more than usual. A comparison
+/// at an end of the run may be such a case. Possible are therefore all rates at which one delay
+/// explains all comparisons but a few.
+fn rate_of_ticking_clock(run: &[Comparison], uncertainty: f64) -> Option<Rate> {
+    if !(SHORTEST_TICK_NS..=LONGEST_TICK_NS).contains(&uncertainty) {
+        return None;
+    }
+    let head = run.len().min(COMPARISONS_AT_END);
+    let tail = head.max(run.len().saturating_sub(COMPARISONS_AT_END));
+    let ends = [&run[..head], &run[tail..]].concat();
+    // At the lowest and the highest possible rate, two comparisons are only just explained.
+    let limits = ends.iter().enumerate().flat_map(|(at, first)| {
+        let pairs = ends[at + 1..].iter().map(move |last| (first, last));
+        pairs.filter_map(|(first, last)| rate_between(first, last, uncertainty))
+    });
+    let limits =
+        limits.flat_map(|rate| [-1.0, 1.0].map(|sign| rate.offset + sign * rate.uncertainty));
+    let tried: Vec<(f64, usize)> = limits
+        .map(|offset| (offset, count_unexplained(&ends, offset, uncertainty)))
+        .collect();
+    let fewest = tried.iter().map(|tried| tried.1).min()?;
+    let most = fewest + MORE_UNEXPLAINED;
+    // At least three comparisons are explained; two would not show that one of them is wrong.
+    if fewest as f64 > MAX_UNEXPLAINED_SHARE * ends.len() as f64 || most + 3 > ends.len() {
+        return None;
+    }
+    let possible = || {
+        tried
+            .iter()
+            .filter(|tried| tried.1 <= most)
+            .map(|tried| tried.0)
+    };
+    let [low, high] = [
+        possible().min_by(f64::total_cmp)?,
+        possible().max_by(f64::total_cmp)?,
+    ];
+    Some(Rate {
+        offset: f64::midpoint(low, high),
+        uncertainty: (high - low) / 2.0,
+    })
+}
+
+/// Returns how many comparisons no single delay explains, if the clock is faster than its reference
+/// by the share `offset`.
+fn count_unexplained(run: &[Comparison], offset: f64, uncertainty: f64) -> usize {
+    let mut bounds: Vec<(f64, bool)> = (run.iter())
+        .flat_map(|c| {
+            let lead = (c.timer - c.reference) - offset * c.reference;
+            let highest = lead + uncertainty + c.uncertainty + ROUNDING_NS;
+            [(lead - c.uncertainty, true), (highest, false)]
+        })
+        .collect();
+    bounds.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let mut explained = 0_usize;
+    let counts = bounds.iter().map(|(_, begins)| {
+        explained = if *begins {
+            explained + 1
+        } else {
+            explained.saturating_sub(1)
+        };
+        explained
+    });
+    run.len() - counts.max().unwrap_or(0)
 }
 
 /// Returns the smallest amount, as a share, by which a rate is certainly wrong; negative if it may

@@ -87,9 +87,13 @@ fn contradicting_answers_disqualify() {
 
 #[test]
 fn only_all_answers_disqualify_rate() {
-    for ppm in [50_000.0, -50_000.0] {
+    for (ppm, words) in [
+        (50_000.0, "it is faster than its reference by 50"),
+        (-50_000.0, "it is slower than its reference by 50"),
+    ] {
         let found = stable(advances_at(&[ppm, ppm + 200.0, ppm], 6.0));
         assert_eq!(found.outcome, Outcome::Fail, "{}", found.evidence);
+        assert!(found.evidence.starts_with(words), "{}", found.evidence);
         let found = stable(advances_at(&[ppm], 6.0));
         assert_eq!(found.outcome, Outcome::NotTested, "{}", found.evidence);
         let short = advances_at(&[ppm], 1.0);

@@ -137,6 +137,11 @@ fn steady_clock_has_narrow_interval() {
 /// Returns the verdict for windows of 40 ms, each in a separate process that runs faster by a
 /// number of ppm.
 fn verdict_for_processes(ppm: &[f64]) -> crate::model::Stable {
+    verdict_for_window_and_processes(-0.47, ppm)
+}
+
+/// Returns the verdict for such windows and a longer one, whose process runs faster by `longest`.
+fn verdict_for_window_and_processes(longest: f64, ppm: &[f64]) -> crate::model::Stable {
     let process_comparisons = ppm
         .iter()
         .enumerate()
@@ -145,7 +150,7 @@ fn verdict_for_processes(ppm: &[f64]) -> crate::model::Stable {
             [ends[0], ends[1]]
         })
         .collect();
-    let sparse_comparisons = jittered_comparisons(500_000_000, 25, 7, |now| -0.47e-6 * now);
+    let sparse_comparisons = jittered_comparisons(500_000_000, 25, 7, |now| 1e-6 * longest * now);
     let claims = claiming(Counted::Wall);
     verdicts(Evidence {
         claims,
@@ -223,4 +228,29 @@ fn false_rates_of_most_disqualify() {
         "±{half}: {}",
         found.evidence
     );
+}
+
+/// The process that was watched for longest is no more than one of the processes.
+#[test]
+fn false_rate_of_one_process_disqualifies_no_clock() {
+    let found = verdict_for_window_and_processes(-1_513.0, &[0.0; 9]);
+    assert_eq!(found.outcome, Outcome::Pass, "{}", found.evidence);
+    let (offset, half) = (
+        found.offset_ppm.unwrap(),
+        found.offset_uncertainty_ppm.unwrap(),
+    );
+    assert!(
+        offset.abs() < 4.0 && half > 1_500.0,
+        "{offset} ± {half}: {}",
+        found.evidence
+    );
+    for processes in [&[][..], &[-1_520.0; 9]] {
+        let found = verdict_for_window_and_processes(-1_513.0, processes);
+        assert_eq!(found.outcome, Outcome::Fail, "{}", found.evidence);
+        assert!(
+            found.evidence.contains("ppm slower than"),
+            "{}",
+            found.evidence
+        );
+    }
 }
