@@ -123,7 +123,10 @@ fn write(path: &Path, text: &str) -> io::Result<()> {
     file.sync_all()
 }
 
-/// The date of a time such as `2026-11-20T12:00:00Z`; `undated` if the text does not start with a
+/// The date of a text without one; it sorts after all dates.
+const UNDATED: &str = "undated";
+
+/// The date of a time such as `2026-11-20T12:00:00Z`; [`UNDATED`] if the text does not start with a
 /// date, because reports from other programs may hold any text.
 fn date(created: &str) -> String {
     let day: String = created
@@ -131,11 +134,7 @@ fn date(created: &str) -> String {
         .take(10)
         .filter(|c| c.is_ascii_digit() || *c == '-')
         .collect();
-    if day.len() == 10 {
-        day
-    } else {
-        "undated".into()
-    }
+    if day.len() == 10 { day } else { UNDATED.into() }
 }
 
 /// Moves `folder` to `<platform>/<name>`, or to the first of `<name>-2`, `<name>-3`, … that does
@@ -169,55 +168,30 @@ fn move_to_free(folder: &Path, platform: &Path, name: &str) -> io::Result<PathBu
     )))
 }
 
-/// The largest number of reports that [`stored_with`] returns. *Judgement*: ten for each run of a
-/// history. A fleet may store any number of runs of a platform, and reading so many takes about
-/// a second.
-const MAX_STORED_WITH: usize = 300;
-
-/// The date and the number of a run, from the name of its folder; `None` for other folders.
-fn date_and_number(folder: &Path) -> Option<(String, u32)> {
-    let name = folder.file_name()?.to_str()?;
-    let date = date(name);
-    let number = match name.strip_prefix(&date)? {
-        "" => 1,
-        rest => rest.strip_prefix('-')?.parse().ok()?,
-    };
-    Some((date, number))
-}
-
-/// The reports that are stored with the report at `path`, without that report: the other baselines
-/// of this user, or the runs of its platform up to its date, the newest first. Empty if the report
-/// is neither a baseline nor stored as [`Archive`] stores runs.
+/// The reports that are stored with the report at `path`: the baselines of this user, or the runs
+/// of its platform up to its date. Empty if the report is neither a baseline nor stored as
+/// [`Archive`] stores runs.
 #[must_use]
 pub fn stored_with(path: &Path) -> Vec<PathBuf> {
     let path = path.canonicalize().unwrap_or_default();
-    let Some(folder) = path.parent() else {
+    let folder = path.parent().unwrap_or(&path);
+    let paths_in = |folder: &Path| {
+        let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+        entries.map(|entry| entry.path())
+    };
+    let is_folder = |baselines: Baselines| baselines.0.canonicalize().is_ok_and(|it| it == folder);
+    if Baselines::of_user().is_some_and(is_folder) {
+        return paths_in(folder).collect();
+    }
+    let date_of = |run: &Path| date(&run.file_name().unwrap_or_default().to_string_lossy());
+    let last = date_of(folder);
+    if last == UNDATED || !path.ends_with(REPORT_FILE) {
         return Vec::new();
-    };
-    let is_folder = |baselines: &Baselines| baselines.0.canonicalize().is_ok_and(|it| it == folder);
-    let mut stored: Vec<PathBuf> = if let Some(baselines) = Baselines::of_user().filter(is_folder) {
-        let names = baselines.names().into_iter();
-        names
-            .map(|name| folder.join(format!("{name}.json")))
-            .collect()
-    } else if path.ends_with(REPORT_FILE)
-        && let Some(((last, _), platform)) = date_and_number(folder).zip(folder.parent())
-    {
-        let entries = fs::read_dir(platform).into_iter().flatten().flatten();
-        let mut runs: Vec<_> = entries
-            .filter_map(|entry| Some((date_and_number(&entry.path())?, entry.path())))
-            .filter(|((date, _), _)| *date <= last)
-            .collect();
-        runs.sort_unstable_by(|a, b| b.cmp(a));
-        runs.into_iter()
-            .map(|(_, run)| run.join(REPORT_FILE))
-            .collect()
-    } else {
-        Vec::new()
-    };
-    stored.retain(|other| *other != path);
-    stored.truncate(MAX_STORED_WITH);
-    stored
+    }
+    let runs = folder.parent().into_iter().flat_map(paths_in);
+    runs.filter(|run| date_of(run) <= last)
+        .map(|run| run.join(REPORT_FILE))
+        .collect()
 }
 
 /// The largest length of the name of a baseline, in characters.

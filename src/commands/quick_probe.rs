@@ -1,9 +1,10 @@
 //! Measures timers briefly for commands that need figures but got no report.
 
-use super::{CommandError, failed, print_message, probe, wait};
+use super::runs::Run;
+use super::{CommandError, failed, probe, wait};
 use crate::campaign::sampling::Plan;
 use crate::cli::{HostArgs, Lengths, ProbeArgs, RunArgs, WaitArgs, WaitingArgs};
-use crate::model::{ProvenanceKind, Report, Settings, TimerRow};
+use crate::model::{Report, Settings};
 use crate::report::{json, parse};
 
 /// Probes the named timers of this program and of `hosts` like `probe --quick`; all timers if none
@@ -64,63 +65,40 @@ pub fn quick_waits(timers: &[&str], request_ns: u64) -> Result<Report, CommandEr
     wait::record(&args)?.0.report().map_err(failed)
 }
 
-/// Probes the native clocks of `report` on this machine again, with the same settings. The result
-/// does not contain the data for plots.
-///
-/// # Errors
-/// The errors of `probe`; or when the report is of published figures or has other timers than
-/// native clocks, which cannot be measured again.
-pub fn probe_again(report: &Report) -> Result<Report, CommandError> {
-    if report.provenance.kind == ProvenanceKind::Published {
-        return Err(failed(
-            "a report of published figures cannot be measured again: give the new report too",
-        ));
-    }
-    let is_native = |row: &TimerRow| row.runtime == "native";
-    if report.timers.is_empty() || !report.timers.iter().all(is_native) {
-        return Err(failed(
-            "only the native clocks of a report can be measured again: measure its other timers as before, with --output \
-             new.json or --baseline, and give the result as the new report",
-        ));
-    }
-    print_message(
-        &"probing this machine to compare it with the report; give a second report to compare two",
-    );
-    // Clocks that this build lacks are left out; `compare` reports them as missing.
-    let ids = report.timers.iter().map(|row| row.id.clone());
-    let ids = ids.filter(|id| timers::find(id).is_some()).collect();
-    probe_like(&report.settings, ids, f64::INFINITY)
-}
-
-/// Probes native clocks with the settings of an earlier run. If its plan takes longer than
-/// `max_seconds`, a shorter plan is used. The result does not contain the data for plots.
+/// Probes native clocks of this machine with the settings of an earlier run. If its plan takes
+/// longer than `max_seconds`, a shorter plan is used. The result does not contain the data for
+/// plots.
 ///
 /// # Errors
 /// The errors of `probe`.
-pub fn probe_like(
+pub(super) fn probe_again(
     settings: &Settings,
-    ids: Vec<String>,
+    timers: Vec<String>,
     max_seconds: f64,
-) -> Result<Report, CommandError> {
+) -> Result<Run, CommandError> {
+    const HERE: &str = "this machine now";
     let plans = [Plan::THOROUGH, Plan::DEFAULT, Plan::QUICK];
     let planned = plans.iter().position(|plan| plan.name == settings.profile);
-    let plans = &plans[planned.unwrap_or(1)..];
-    let plan = plans.iter().find(|plan| plan.budget_s <= max_seconds);
-    let plan = plan.unwrap_or(&Plan::QUICK);
-    let budget = settings.budget_seconds.filter(|_| *plan == plans[0]);
+    let mut plans = plans.into_iter().skip(planned.unwrap_or(1));
+    let plan = plans.find(|plan| plan.budget_s <= max_seconds);
+    let plan = plan.unwrap_or(Plan::QUICK);
+    let budget = settings
+        .budget_seconds
+        .filter(|budget| plan.name == settings.profile && *budget != plan.budget_s);
     let report = probe_report(&ProbeArgs {
         run: RunArgs {
-            timers: ids,
-            quick: *plan == Plan::QUICK,
-            thorough: *plan == Plan::THOROUGH,
+            timers,
+            quick: plan == Plan::QUICK,
+            thorough: plan == Plan::THOROUGH,
             ..RunArgs::default()
         },
-        budget: budget
-            .map(|budget| budget.min(max_seconds))
-            .filter(|budget| *budget != plan.budget_s),
+        budget: budget.map(|budget| budget.min(max_seconds)),
         ..ProbeArgs::default()
     })?;
-    parse(&json::render_compact(&report), "this machine now").map_err(failed)
+    Ok(Run {
+        path: HERE.into(),
+        content: parse(&json::render_compact(&report), HERE).map_err(failed)?,
+    })
 }
 
 fn probe_report(args: &ProbeArgs) -> Result<Report, CommandError> {
