@@ -22,6 +22,7 @@ mod watch;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
+use clap::error::{ContextKind, ContextValue};
 use clap::{Args, FromArgMatches, Parser, Subcommand, ValueEnum};
 
 pub use analyse::AnalyseArgs;
@@ -97,25 +98,29 @@ impl Cli {
     fn from_words(mut words: Vec<OsString>) -> Result<Self, clap::Error> {
         let mut command = help::command();
         // Options cannot stand before a command.
-        let compares = words.get(1).is_some_and(|verb| verb == compare::VERB);
-        if compares {
-            command = compare::mark_second_side(command, &mut words);
-        }
-        let matches = command.try_get_matches_from_mut(words).map_err(|error| {
-            if compares {
-                compare::correct_hint(error)
-            } else {
-                error
+        let compares = words.get(1).is_some_and(|verb| verb == "compare");
+        let dashes = words.iter_mut().filter(|word| compares && *word == "--");
+        dashes.for_each(|word| *word = compare::SECOND_SIDE.into());
+        let matches = command.try_get_matches_from_mut(words);
+        let matches = matches.map_err(|mut error| {
+            // clap suggests that a word after `--` is always a file.
+            if compares && error.get(ContextKind::Suggested).is_some() {
+                let hint = "a file whose name begins with `-` is written ./-NAME".into();
+                error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![hint]));
             }
+            error
         })?;
-        let mut cli =
-            Self::from_arg_matches(&matches).map_err(|error| error.format(&mut command))?;
-        if let (Some(Command::Compare(args)), Some((_, matches))) =
-            (&mut cli.command, matches.subcommand())
+        let mut cli = Self::from_arg_matches(&matches);
+        if let Ok(Self {
+            command: Some(Command::Compare(args)),
+            ..
+        }) = &mut cli
+            && let Some((_, matches)) = matches.subcommand()
+            && let Err(error) = args.split_sides(matches)
         {
-            args.split_sides(matches, &mut command)?;
+            cli = Err(error);
         }
-        Ok(cli)
+        cli.map_err(|error| error.format(&mut command))
     }
 }
 

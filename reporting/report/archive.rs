@@ -84,7 +84,7 @@ impl Archive {
         write(&folder.path().join("README.md"), &page).map_err(explain)?;
         fs::create_dir_all(&platform).map_err(explain)?;
         let date = date(&report.created);
-        let moved = folder.persist_with(|folder| move_to_free(folder, &platform, &date));
+        let moved = folder.persist_with(|folder| move_to_free(folder, &platform, date));
         let place = moved.map_err(explain)?;
         self.created_base = false;
         Ok(place)
@@ -128,74 +128,76 @@ const UNDATED: &str = "undated";
 
 /// The date of a time such as `2026-11-20T12:00:00Z`; [`UNDATED`] if the text does not start with a
 /// date, because reports from other programs may hold any text.
-fn date(created: &str) -> String {
-    let day: String = created
-        .chars()
-        .take(10)
-        .filter(|c| c.is_ascii_digit() || *c == '-')
-        .collect();
-    if day.len() == 10 { day } else { UNDATED.into() }
+fn date(created: &str) -> &str {
+    let day = created.get(..10);
+    let is_date = |day: &&str| day.chars().all(|c| c.is_ascii_digit() || c == '-');
+    day.filter(is_date).unwrap_or(UNDATED)
 }
 
 /// Moves `folder` to `<platform>/<name>`, or to the first of `<name>-2`, `<name>-3`, … that does
 /// not exist.
 fn move_to_free(folder: &Path, platform: &Path, name: &str) -> io::Result<PathBuf> {
-    const MAX_NUMBER: u32 = 10_000;
-    for number in 1..=MAX_NUMBER {
-        let place = platform.join(if number == 1 {
-            name.to_owned()
-        } else {
-            format!("{name}-{number}")
-        });
-        if fs::symlink_metadata(&place).is_ok() {
-            continue;
+    let (mut place, mut number) = (platform.join(name), 1);
+    loop {
+        if fs::symlink_metadata(&place).is_err() {
+            match fs::rename(folder, &place) {
+                Ok(()) => return Ok(place),
+                // Another process took this name. A rename never replaces a folder that is not
+                // empty.
+                Err(error)
+                    if matches!(
+                        error.kind(),
+                        io::ErrorKind::DirectoryNotEmpty
+                            | io::ErrorKind::AlreadyExists
+                            | io::ErrorKind::NotADirectory
+                    ) => {}
+                Err(error) => return Err(error),
+            }
         }
-        match fs::rename(folder, &place) {
-            Ok(()) => return Ok(place),
-            // Another process took this name. A rename never replaces a folder that is not empty.
-            Err(error)
-                if matches!(
-                    error.kind(),
-                    io::ErrorKind::DirectoryNotEmpty
-                        | io::ErrorKind::AlreadyExists
-                        | io::ErrorKind::NotADirectory
-                ) => {}
-            Err(error) => return Err(error),
-        }
+        number += 1;
+        place = platform.join(format!("{name}-{number}"));
     }
-    Err(io::Error::other(format!(
-        "{MAX_NUMBER} runs of {name} are already stored"
-    )))
 }
 
-/// The reports that are stored with the report at `path`: the baselines of this user, or the runs
+/// The reports that are stored with the report at `path`: the baselines in its folder, or the runs
 /// of its platform up to its date. Empty if the report is neither a baseline nor stored as
 /// [`Archive`] stores runs.
 #[must_use]
 pub fn stored_with(path: &Path) -> Vec<PathBuf> {
     let path = path.canonicalize().unwrap_or_default();
     let folder = path.parent().unwrap_or(&path);
-    let paths_in = |folder: &Path| {
-        let entries = fs::read_dir(folder).into_iter().flatten().flatten();
-        entries.map(|entry| entry.path())
-    };
-    let is_folder = |baselines: Baselines| baselines.0.canonicalize().is_ok_and(|it| it == folder);
-    if Baselines::of_user().is_some_and(is_folder) {
-        return paths_in(folder).collect();
-    }
-    let date_of = |run: &Path| date(&run.file_name().unwrap_or_default().to_string_lossy());
+    let date_of =
+        |run: &Path| date(&run.file_name().unwrap_or_default().to_string_lossy()).to_owned();
     let last = date_of(folder);
-    if last == UNDATED || !path.ends_with(REPORT_FILE) {
-        return Vec::new();
-    }
-    let runs = folder.parent().into_iter().flat_map(paths_in);
-    runs.filter(|run| date_of(run) <= last)
-        .map(|run| run.join(REPORT_FILE))
+    let place = if folder.ends_with(BASELINES) {
+        Some(folder)
+    } else {
+        let is_run = last != UNDATED && path.ends_with(REPORT_FILE);
+        folder.parent().filter(|_| is_run)
+    };
+    let entries = place.and_then(|place| fs::read_dir(place).ok());
+    let paths = entries
+        .into_iter()
+        .flatten()
+        .flatten()
+        .map(|entry| entry.path());
+    paths
+        .filter(|run| date_of(run) <= last)
+        .map(|run| {
+            if run.is_dir() {
+                run.join(REPORT_FILE)
+            } else {
+                run
+            }
+        })
         .collect()
 }
 
 /// The largest length of the name of a baseline, in characters.
 const MAX_NAME_CHARS: usize = 64;
+
+/// The name of the folder that contains all baselines.
+const BASELINES: &str = "baselines";
 
 /// The folder that contains all baselines.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -271,7 +273,7 @@ impl Baselines {
     /// The baselines of this user, in the user's [`home`]. `None` if no variable names a home.
     #[must_use]
     pub fn of_user() -> Option<Self> {
-        home().map(|home| Self(home.join("baselines")))
+        home().map(|home| Self(home.join(BASELINES)))
     }
 
     /// The path of the baseline with this name.
@@ -399,8 +401,20 @@ mod tests {
             fs::write(file(name), SMALL).unwrap();
         }
         fs::write(base.join("2026-11-19"), SMALL).unwrap();
-        let stored = ["2026-11-21-10", "2026-11-21", "2026-11-20", "2026-11-19"].map(file);
-        assert_eq!(stored_with(&file("2026-11-21-2")), stored);
+        let to_date = [
+            "2026-11-19",
+            "2026-11-20",
+            "2026-11-20-",
+            "2026-11-20-x",
+            "2026-11-21",
+            "2026-11-21-10",
+            "2026-11-21-2",
+        ];
+        let mut stored = stored_with(&file("2026-11-21-2"));
+        stored.sort_unstable();
+        let mut expected = to_date.map(file);
+        expected[0] = base.join(to_date[0]);
+        assert_eq!(stored, expected);
         for other in [&file("old"), &base.join("2026-11-19"), &base.join("none")] {
             assert!(stored_with(other).is_empty(), "{}", other.display());
         }

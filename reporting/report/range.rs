@@ -47,35 +47,19 @@ fn find_invalid_row(report: &Report, kind: Kind) -> Option<String> {
     })
 }
 
-/// The largest number of processes of a timer in a report. *Judgement*: ten times as many as the
-/// most thorough plan starts.
-const MAX_PROCESSES: usize = 4_096;
-
 /// Describes what is invalid about the costs of single processes; `None` if nothing is.
 fn find_invalid_costs(costs: &Distribution) -> Option<String> {
-    let Distribution {
-        process_ns,
-        process_cycles,
-        ..
-    } = costs;
-    let (count, with_cycles) = (process_ns.len(), process_cycles.len());
-    if count > MAX_PROCESSES {
-        return Some(format!(
-            "process_ns has {count} values; it has to have at most {MAX_PROCESSES}"
-        ));
-    }
+    let lists = [
+        ("process_ns", &costs.process_ns),
+        ("process_cycles", &costs.process_cycles),
+    ];
+    let [count, with_cycles] = lists.map(|(_, list)| list.len());
     if with_cycles != count && with_cycles > 0 {
         return Some(format!(
-            "process_cycles has {with_cycles} values; it has to have {count}, as many as \
-             process_ns, or none"
+            "process_cycles has {with_cycles} values; it has to have {count}, as many as process_ns"
         ));
     }
-    [
-        ("process_ns", process_ns),
-        ("process_cycles", process_cycles),
-    ]
-    .into_iter()
-    .find_map(|(key, list)| {
+    lists.into_iter().find_map(|(key, list)| {
         let invalid = list.iter().find(|&&cost| !Range::ANY.contains(cost))?;
         Some(format!(
             "{key} has {invalid:?}; it has to be {}",
@@ -105,4 +89,62 @@ pub(super) fn find_exceeded_limit(text: &str) -> Option<String> {
     }
     let timers = text.matches("\"status\"").count();
     (timers > MAX_ROWS).then(|| format!("it has more than {MAX_ROWS} timers, which no report has"))
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::report::parse;
+    use crate::report::read::tests::SMALL;
+
+    /// A report of a clock with these costs of single processes.
+    fn with_costs(lists: &str) -> String {
+        let row = format!(
+            r#"{{"id":"a","label":"","runtime":"native","status":"ok","findings":[],
+            "distribution":{{"modes":[],"within_ns":1,"between_ns":null,"tail_share":0,{lists}}}}}"#
+        );
+        SMALL.replace("\"timers\":[]", &format!("\"timers\":[{row}]"))
+    }
+
+    fn costs(ns: &str, cycles: &str) -> String {
+        with_costs(&format!(
+            r#""process_ns":[{ns}],"process_cycles":[{cycles}]"#
+        ))
+    }
+
+    #[test]
+    fn takes_costs_of_processes() {
+        for valid in [
+            with_costs(r#""process_ns":[8.4725,-0.01]"#),
+            costs("8.4725,8.4749", "31.4568,31.2624"),
+            costs(&["8"; 4096].join(","), ""),
+        ] {
+            assert!(parse(&valid, "r.json").is_ok(), "{valid}");
+        }
+    }
+
+    #[test]
+    fn refuses_invalid_costs_of_processes() {
+        for (text, words) in [
+            (
+                costs("8,1e300", ""),
+                "'a': distribution.process_ns has 1e300; it has to be from -1e18 to 1e18",
+            ),
+            (
+                costs("8,9", "30,-2e18"),
+                "distribution.process_cycles has -2e18; it has to be from",
+            ),
+            (
+                costs("8,9", "30"),
+                "distribution.process_cycles has 1 values; it has to have 2, as many as process_ns",
+            ),
+            (
+                costs("", "30"),
+                "distribution.process_cycles has 1 values; it has to have 0",
+            ),
+            (costs("8,null", ""), "invalid type: null"),
+        ] {
+            let error = parse(&text, "r.json").unwrap_err().to_string();
+            assert!(error.contains(words), "{error}");
+        }
+    }
 }

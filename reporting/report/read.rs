@@ -248,54 +248,17 @@ pub(super) mod tests {
             let report = error(&text);
             assert!(report.to_string().contains(words), "{report}");
         }
-        let distribution = |modes: &str, tail_and_more: &str| {
+        let distribution = |modes: &str, tail: &str| {
             row(&format!(
-                r#""distribution":{{"modes":[{modes}],"within_ns":1,"between_ns":null,"tail_share":{tail_and_more}}}"#
+                r#""distribution":{{"modes":[{modes}],"within_ns":1,"between_ns":null,"tail_share":{tail}}}"#
             ))
         };
-        let list = |key: &str, list: &str| format!(r#","{key}":[{list}]"#);
-        let costs = |ns: &str, cycles: &str| {
-            let lists = list("process_ns", ns) + &list("process_cycles", cycles);
-            distribution("", &format!("0{lists}"))
-        };
-        for valid in [
-            distribution(r#"{"ns":9,"share":1}"#, "0"),
-            distribution("", &format!("0{}", list("process_ns", "8.4725,-0.01"))),
-            costs("8.4725,8.4749", "31.4568,31.2624"),
-            costs(&["8"; 4096].join(","), ""),
-        ] {
-            assert!(parse(&valid, "r.json").is_ok(), "{valid}");
-        }
-        for (text, words) in [
-            (
-                distribution("", "1.5"),
-                "'a': distribution.tail_share is 1.5; it has to be from 0 to 1",
-            ),
-            (
-                costs("8,1e300", ""),
-                "'a': distribution.process_ns has 1e300; it has to be from -1e18 to 1e18",
-            ),
-            (
-                costs("8,9", "30,-2e18"),
-                "distribution.process_cycles has -2e18; it has to be from",
-            ),
-            (
-                costs("8,9", "30"),
-                "distribution.process_cycles has 1 values; it has to have 2, as many as process_ns",
-            ),
-            (
-                costs("", "30"),
-                "distribution.process_cycles has 1 values; it has to have 0",
-            ),
-            (
-                costs(&["8"; 4097].join(","), ""),
-                "distribution.process_ns has 4097 values; it has to have at most 4096",
-            ),
-            (costs("8,null", ""), "invalid type: null"),
-        ] {
-            let report = error(&text);
-            assert!(report.to_string().contains(words), "{report}");
-        }
+        assert!(parse(&distribution(r#"{"ns":9,"share":1}"#, "0"), "r.json").is_ok());
+        let text = error(&distribution("", "1.5")).to_string();
+        assert!(
+            text.contains("distribution.tail_share is 1.5; it has to be from 0 to 1"),
+            "{text}"
+        );
     }
 
     #[test]

@@ -1,10 +1,9 @@
 //! Arguments of `compare`.
 
-use std::ffi::OsString;
 use std::path::PathBuf;
 
-use clap::error::{ContextKind, ContextValue, ErrorKind};
-use clap::{Arg, ArgAction, ArgMatches, Args, Command, Error};
+use clap::error::ErrorKind;
+use clap::{ArgAction, ArgMatches, Args, Error};
 
 use super::OutputArgs;
 use crate::comparison::Condition;
@@ -29,6 +28,9 @@ pub struct CompareArgs {
     /// may stand before and after `--`.
     #[arg(value_name = "NEW", last = true)]
     pub new: Vec<PathBuf>,
+    /// Stands where `--` stood.
+    #[arg(long, hide = true, action = ArgAction::Count)]
+    second_side: u8,
     /// Earlier runs of the same machine, between which nothing changed
     ///
     /// Files, names or folders. A change is compared with the variation between these runs. With
@@ -65,53 +67,26 @@ pub struct CompareArgs {
     pub output: OutputArgs,
 }
 
-/// The name of the command.
-pub(super) const VERB: &str = "compare";
-
-/// The name of the flag that replaces `--`, after which clap would accept no options.
-const SECOND_SIDE: &str = "second-side";
-
-/// Replaces each `--` in the words of a command line by a flag, which `compare` receives.
-pub(super) fn mark_second_side(program: Command, words: &mut [OsString]) -> Command {
-    for word in words.iter_mut().filter(|word| *word == "--") {
-        *word = format!("--{SECOND_SIDE}").into();
-    }
-    let flag = Arg::new(SECOND_SIDE).long(SECOND_SIDE).hide(true);
-    program.mut_subcommand(VERB, |verb| verb.arg(flag.action(ArgAction::Count)))
-}
-
-/// Corrects the hint of clap that a word after `--` is always a file.
-pub(super) fn correct_hint(mut error: Error) -> Error {
-    if error.get(ContextKind::Suggested).is_some() {
-        let hint = "a file whose name begins with `-` is written ./-NAME".into();
-        error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![hint]));
-    }
-    error
-}
+/// The flag that replaces `--`, after which clap would accept no options.
+pub(super) const SECOND_SIDE: &str = "--second-side";
 
 impl CompareArgs {
     /// Moves the reports after the flag that replaces `--` to the new side.
     ///
     /// # Errors
     /// When the flag is given twice, or a side has no report.
-    pub(super) fn split_sides(
-        &mut self,
-        matches: &ArgMatches,
-        program: &mut Command,
-    ) -> Result<(), Error> {
-        let count = matches.get_count(SECOND_SIDE);
-        if count == 0 {
+    pub(super) fn split_sides(&mut self, matches: &ArgMatches) -> Result<(), Error> {
+        if self.second_side == 0 {
             return Ok(());
         }
         let indices = matches.indices_of("reports").into_iter().flatten();
-        let before = |index: &usize| Some(*index) < matches.index_of(SECOND_SIDE);
+        let before = |index: &usize| Some(*index) < matches.index_of("second_side");
         self.new = self.reports.split_off(indices.filter(before).count());
-        if count == 1 && !self.reports.is_empty() && !self.new.is_empty() {
+        if self.second_side == 1 && !self.reports.is_empty() && !self.new.is_empty() {
             return Ok(());
         }
-        let verb = program.find_subcommand_mut(VERB).expect("it is defined");
         let problem = "`--` stands once, with an old report before it and a new one after it";
-        Err(verb.error(ErrorKind::WrongNumberOfValues, problem))
+        Err(Error::raw(ErrorKind::WrongNumberOfValues, problem))
     }
 
     /// Whether the comparison needs a probe of this machine.

@@ -66,12 +66,9 @@ fn judge(args: &GateArgs, start: f64) -> Result<Judgement, CommandError> {
         return Err(CommandError::Undecided(why));
     }
     let ids = native_clocks(&mut old).map_err(CommandError::Undecided)?;
-    let usual;
-    let conditions = if args.fail_if.is_empty() {
-        usual = conditions_on_usual_clock(&old[0].content)?;
-        &usual
-    } else {
-        &args.fail_if
+    let conditions = &match args.fail_if.as_slice() {
+        [] => conditions_on_usual_clock(&old[0].content)?,
+        conditions => conditions.to_vec(),
     };
     // Finds before the first probe what no probe could change.
     let here = Run {
@@ -109,11 +106,11 @@ fn conditions_on_usual_clock(baseline: &Report) -> Result<Vec<Condition>, Comman
                 .to_owned(),
         )
     })?;
-    [("cost", ">10%"), ("trust", "<0")]
+    let id = picked.id;
+    [format!("cost[{id}]>10%"), format!("trust[{id}]<0")]
         .iter()
-        .map(|(field, limit)| format!("{field}[{}]{limit}", picked.id).parse())
-        .collect::<Result<_, _>>()
-        .map_err(failed)
+        .map(|text| text.parse().map_err(failed))
+        .collect()
 }
 
 /// Adds the condition that the kernel changed to a more expensive clock source.

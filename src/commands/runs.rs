@@ -42,10 +42,8 @@ impl Judgement {
         conditions: &[Condition],
         open: Vec<String>,
     ) -> Result<Self, CommandError> {
-        let undecided = |why: String| {
-            let [old, new] = [old, new].map(|side| side[0].path.display());
-            CommandError::Undecided(format!("'{old}' and '{new}': {why}"))
-        };
+        let undecided =
+            |why: String| CommandError::Undecided(format!("'{}': {why}", old[0].path.display()));
         let other_cpu = unlike_cpu(&old[0].content, &new[0].content);
         if let Some(why) = other_cpu.filter(|_| same_cpu) {
             return Err(undecided(why));
@@ -150,8 +148,7 @@ pub(super) fn native_clocks(runs: &mut [Run]) -> Result<Vec<String>, String> {
     }
     if ids.is_empty() {
         return Err(format!(
-            "'{}' has no native clock that can be measured again, as published figures cannot: give the new report too, or make a \
-             baseline with `timermeter probe --baseline NAME`",
+            "'{}' has no native clock that can be measured again, as published figures cannot: give a new report or another baseline",
             runs[0].path.display()
         ));
     }
@@ -167,24 +164,18 @@ const MAX_STORED_RUNS: usize = 30;
 /// about a second.
 const MAX_STORED_REPORTS: usize = 300;
 
-/// The runs that are [stored with](stored_with) the old runs and were measured in their state, in
-/// the order of time. Newer runs are left out, because a change after the old runs would count as
-/// variation between runs. Files that cannot be read are skipped.
+/// The runs that are [stored with](stored_with) the last of the old runs and were measured in its
+/// state, in the order of time. Newer runs are left out, because a change after the old runs would
+/// count as variation between runs. Files that cannot be read are skipped.
 pub(super) fn stored_history(old: &[Run]) -> Vec<Run> {
-    let mut paths: Vec<PathBuf> = old.iter().flat_map(|run| stored_with(&run.path)).collect();
+    let last = &old[old.len() - 1];
+    let mut paths = stored_with(&last.path);
     paths.sort_unstable();
-    paths.dedup();
     let paths = paths.split_off(paths.len().saturating_sub(MAX_STORED_REPORTS));
-    let last = old.iter().map(|run| &run.content.created).max();
-    let stored = Collection::read(&paths, |_, report| {
-        let is_usable = Some(&report.created) < last && is_same_state(&old[0].content, &report);
-        is_usable.then_some(report)
+    let mut runs = Collection::read(&paths, |_, report: Report| report).reports;
+    runs.retain(|Run { content, .. }| {
+        content.created < last.content.created && is_same_state(&last.content, content)
     });
-    let runs = stored.reports.into_iter().filter_map(|file| {
-        let path = file.path;
-        file.content.map(|content| Run { path, content })
-    });
-    let mut runs: Vec<Run> = runs.collect();
     runs.sort_by(|a, b| a.content.created.cmp(&b.content.created));
     runs.dedup_by(|a, b| a.content.created == b.content.created);
     runs.split_off(runs.len().saturating_sub(MAX_STORED_RUNS))
@@ -194,28 +185,19 @@ pub(super) fn stored_history(old: &[Run]) -> Vec<Run> {
 /// variation between runs can only be computed from different runs of one machine.
 pub(super) fn check_one_machine(side: &[Run]) -> Result<(), CommandError> {
     for (index, run) in side.iter().enumerate() {
-        let created = &run.content.created;
-        let mut earlier = side[..index].iter();
-        let twin = earlier.find(|other| other.content.created == *created);
+        let is_same = |other: &Run| other.content.created == run.content.created;
         let mut changes = platform_changes(&side[0].content, &run.content).into_iter();
-        let (other, problem) = match (twin, changes.find(PlatformChange::is_loud)) {
-            (Some(twin), _) => (
-                twin,
-                format!("the same run ({created}): each run counts once"),
+        let problem = match changes.find(PlatformChange::is_loud) {
+            _ if side[..index].iter().any(is_same) => {
+                "is given twice: each run counts once".to_owned()
+            }
+            Some(change) => format!(
+                "is not of the same machine in the same state ({change}), as the runs of a side are"
             ),
-            (_, Some(change)) => (
-                &side[0],
-                format!(
-                    "not of the same machine in the same state ({change}), as the runs of a side are"
-                ),
-            ),
-            _ => continue,
+            None => continue,
         };
-        let paths = [other, run].map(|run| run.path.display());
-        return Err(CommandError::Usage(format!(
-            "'{}' and '{}' are {problem}",
-            paths[0], paths[1]
-        )));
+        let path = run.path.display();
+        return Err(CommandError::Usage(format!("'{path}' {problem}")));
     }
     Ok(())
 }
