@@ -105,8 +105,8 @@ impl Cli {
         let matches = matches.map_err(|mut error| {
             // clap suggests that a word after `--` is always a file.
             if compares && error.get(ContextKind::Suggested).is_some() {
-                let hint = "a file whose name begins with `-` is written ./-NAME".into();
-                error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![hint]));
+                let hint = vec!["a file whose name begins with `-` is written ./-NAME".into()];
+                error.insert(ContextKind::Suggested, ContextValue::StyledStrs(hint));
             }
             error
         })?;

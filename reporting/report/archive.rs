@@ -123,7 +123,7 @@ fn write(path: &Path, text: &str) -> io::Result<()> {
     file.sync_all()
 }
 
-/// The date of a text without one; it sorts after all dates.
+/// The date of a text without one.
 const UNDATED: &str = "undated";
 
 /// The date of a time such as `2026-11-20T12:00:00Z`; [`UNDATED`] if the text does not start with a
@@ -159,35 +159,28 @@ fn move_to_free(folder: &Path, platform: &Path, name: &str) -> io::Result<PathBu
     }
 }
 
-/// The reports that are stored with the report at `path`: the baselines in its folder, or the runs
-/// of its platform up to its date. Empty if the report is neither a baseline nor stored as
+/// The reports that are stored with the report at `path`, itself included: the baselines in its
+/// folder, or the runs of its platform. Empty if the report is neither a baseline nor stored as
 /// [`Archive`] stores runs.
 #[must_use]
 pub fn stored_with(path: &Path) -> Vec<PathBuf> {
     let path = path.canonicalize().unwrap_or_default();
     let folder = path.parent().unwrap_or(&path);
-    let date_of =
-        |run: &Path| date(&run.file_name().unwrap_or_default().to_string_lossy()).to_owned();
-    let last = date_of(folder);
-    let place = if folder.ends_with(BASELINES) {
-        Some(folder)
-    } else {
-        let is_run = last != UNDATED && path.ends_with(REPORT_FILE);
-        folder.parent().filter(|_| is_run)
+    let name = folder.file_name().unwrap_or_default().to_string_lossy();
+    let is_run = path.ends_with(REPORT_FILE) && date(&name) != UNDATED;
+    let place = match folder.parent() {
+        Some(platform) if is_run => platform,
+        _ if name == BASELINES => folder,
+        _ => return Vec::new(),
     };
-    let entries = place.and_then(|place| fs::read_dir(place).ok());
-    let paths = entries
-        .into_iter()
-        .flatten()
-        .flatten()
-        .map(|entry| entry.path());
+    let entries = fs::read_dir(place).into_iter().flatten().flatten();
+    let paths = entries.map(|entry| entry.path());
     paths
-        .filter(|run| date_of(run) <= last)
-        .map(|run| {
-            if run.is_dir() {
-                run.join(REPORT_FILE)
+        .map(|path| {
+            if path.is_dir() {
+                path.join(REPORT_FILE)
             } else {
-                run
+                path
             }
         })
         .collect()
@@ -238,7 +231,7 @@ fn list_baselines(names: &[String]) -> String {
 /// Whether a word is a valid name of a baseline. A word with a dot or a slash is always a path.
 #[must_use]
 pub fn is_baseline_name(word: &str) -> bool {
-    (1..=MAX_NAME_CHARS).contains(&word.len())
+    word.len() <= MAX_NAME_CHARS
         && word.starts_with(|c: char| c.is_ascii_alphanumeric())
         && word
             .chars()
@@ -285,14 +278,12 @@ impl Baselines {
     /// The names of all baselines, sorted.
     #[must_use]
     pub fn names(&self) -> Vec<String> {
-        let files = fs::read_dir(&self.0)
-            .into_iter()
-            .flatten()
-            .flatten()
-            .map(|entry| PathBuf::from(entry.file_name()));
-        let json = files.filter(|file| file.extension().is_some_and(|ending| ending == "json"));
-        let mut names: Vec<String> = json
-            .filter_map(|file| Some(file.file_stem()?.to_str()?.to_owned()))
+        let entries = fs::read_dir(&self.0).into_iter().flatten().flatten();
+        let mut names: Vec<String> = entries
+            .filter_map(|entry| {
+                let file = entry.file_name();
+                Some(file.to_str()?.strip_suffix(".json")?.to_owned())
+            })
             .filter(|name| is_baseline_name(name))
             .collect();
         names.sort();
@@ -382,7 +373,7 @@ mod tests {
     }
 
     #[test]
-    fn finds_runs_of_platform_to_date() {
+    fn finds_runs_of_platform() {
         let base = tempfile::tempdir().unwrap();
         let base = base.path().canonicalize().unwrap();
         let file = |name: &str| base.join(name).join(REPORT_FILE);
@@ -401,7 +392,7 @@ mod tests {
             fs::write(file(name), SMALL).unwrap();
         }
         fs::write(base.join("2026-11-19"), SMALL).unwrap();
-        let to_date = [
+        let names = [
             "2026-11-19",
             "2026-11-20",
             "2026-11-20-",
@@ -409,11 +400,14 @@ mod tests {
             "2026-11-21",
             "2026-11-21-10",
             "2026-11-21-2",
+            "2026-11-22",
+            "old",
+            "undated",
         ];
         let mut stored = stored_with(&file("2026-11-21-2"));
         stored.sort_unstable();
-        let mut expected = to_date.map(file);
-        expected[0] = base.join(to_date[0]);
+        let mut expected = names.map(file);
+        expected[0] = base.join(names[0]);
         assert_eq!(stored, expected);
         for other in [&file("old"), &base.join("2026-11-19"), &base.join("none")] {
             assert!(stored_with(other).is_empty(), "{}", other.display());

@@ -34,14 +34,12 @@ fn find_invalid_row(report: &Report, kind: Kind) -> Option<String> {
         if kind == Kind::Periods && row.request_ns() == Some(0) {
             return Some(format!("'{}' has a period of 0", row.name()));
         }
-        let costs = row.clock().and_then(|clock| clock.distribution.as_ref());
-        if let Some(problem) = costs.and_then(find_invalid_costs) {
-            return Some(format!("'{}': distribution.{problem}", row.name()));
-        }
         // A sleep primitive has values for each length, and each length is checked.
         row.by_length().into_iter().find_map(|at_length| {
-            let problem =
-                fields_of(kind).find_map(|field| field.describe_invalid_in_row(at_length))?;
+            let costs = || at_length.clock()?.distribution.as_ref();
+            let problem = fields_of(kind)
+                .find_map(|field| field.describe_invalid_in_row(at_length))
+                .or_else(|| find_invalid_costs(costs()?))?;
             Some(format!("'{}': {problem}", at_length.name_with_length()))
         })
     })
@@ -50,13 +48,13 @@ fn find_invalid_row(report: &Report, kind: Kind) -> Option<String> {
 /// Describes what is invalid about the costs of single processes; `None` if nothing is.
 fn find_invalid_costs(costs: &Distribution) -> Option<String> {
     let lists = [
-        ("process_ns", &costs.process_ns),
-        ("process_cycles", &costs.process_cycles),
+        ("distribution.process_ns", &costs.process_ns),
+        ("distribution.process_cycles", &costs.process_cycles),
     ];
     let [count, with_cycles] = lists.map(|(_, list)| list.len());
     if with_cycles != count && with_cycles > 0 {
         return Some(format!(
-            "process_cycles has {with_cycles} values; it has to have {count}, as many as process_ns"
+            "distribution.process_cycles has {with_cycles} values; it has to have {count}, as many as process_ns"
         ));
     }
     lists.into_iter().find_map(|(key, list)| {

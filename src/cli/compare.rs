@@ -81,8 +81,9 @@ impl CompareArgs {
         }
         let indices = matches.indices_of("reports").into_iter().flatten();
         let before = |index: &usize| Some(*index) < matches.index_of("second_side");
-        self.new = self.reports.split_off(indices.filter(before).count());
-        if self.second_side == 1 && !self.reports.is_empty() && !self.new.is_empty() {
+        let old = indices.filter(before).count();
+        self.new = self.reports.split_off(old);
+        if self.second_side == 1 && old > 0 && !self.new.is_empty() {
             return Ok(());
         }
         let problem = "`--` stands once, with an old report before it and a new one after it";

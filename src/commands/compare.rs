@@ -40,7 +40,7 @@ fn judge(args: &CompareArgs) -> Result<Judgement, CommandError> {
     let (old, new) = match args.new.as_slice() {
         [] if reports.len() > 2 || reports.iter().any(|path| path.is_dir()) => {
             return Err(CommandError::Usage(
-                "put `--` between the old and the new runs if there are more than two, or one is a folder (compare OLD... -- NEW...)"
+                "more than two reports, or one that is a folder, need `--` before the new ones (compare OLD... -- NEW...)"
                     .to_owned(),
             ));
         }

@@ -1,10 +1,8 @@
 //! `gate`: probes this machine until the conditions on the changes since a baseline are decided.
 
 use std::io::Write;
-use std::slice;
 
 use super::quick_probe::probe_again;
-use super::run_context::choose_cpu;
 use super::runs::{Judgement, Run, native_clocks, read};
 use super::{CommandError, emit, failed, prepare_outputs};
 use crate::cli::GateArgs;
@@ -41,8 +39,13 @@ pub fn run(args: &GateArgs, output: &mut dyn Write) -> Result<bool, CommandError
         3 => "failed",
         _ => "undecided",
     };
-    let lists = [&judgement.conditions, &judgement.open, &judgement.passed];
-    let sentences = lists.map(|list| list.as_slice()).concat().join("; ");
+    let Judgement {
+        conditions,
+        open,
+        passed,
+        ..
+    } = &judgement;
+    let sentences = [&conditions[..], open, passed].concat().join("; ");
     let runs = judgement.comparison.as_ref().map_or(0, |all| all.runs[1]);
     let document = Document::new(&judgement).line(format!(
         "gate: {result}: {sentences}; {}, {:.0} s",
@@ -61,7 +64,7 @@ fn seconds() -> f64 {
 /// Probes this machine until all conditions are decided or the time budget is spent.
 fn judge(args: &GateArgs, start: f64) -> Result<Judgement, CommandError> {
     let mut open = Vec::new();
-    let mut old = read(slice::from_ref(&args.baseline), &mut open)?;
+    let mut old = read(&[args.baseline.clone()], &mut open)?;
     if let Some(why) = open.pop() {
         return Err(CommandError::Undecided(why));
     }
@@ -74,7 +77,7 @@ fn judge(args: &GateArgs, start: f64) -> Result<Judgement, CommandError> {
     let here = Run {
         path: "this machine".into(),
         content: Report {
-            platform: platform::identify(choose_cpu(None)?),
+            platform: platform::identify(None),
             ..old[0].content.clone()
         },
     };
@@ -118,12 +121,12 @@ fn judge_clock_source(judgement: &mut Judgement) {
     let changes = judgement.comparison.iter().flat_map(|all| &all.platform);
     let mut falls = changes.filter(|change| change.remark == Some(Remark::Fell));
     if let Some(fall) = falls.next() {
-        let sentence = format!("slower clock source: {fall}");
-        judgement.conditions.push(sentence);
+        judgement
+            .conditions
+            .push(format!("slower clock source: {fall}"));
         judgement.exit_status = 3;
     } else {
-        let sentence = "no slower clock source".to_owned();
-        judgement.passed.push(sentence);
+        judgement.passed.push("no slower clock source".to_owned());
     }
 }
 

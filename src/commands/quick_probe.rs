@@ -13,15 +13,13 @@ use crate::report::{json, parse};
 /// # Errors
 /// The errors of `probe`.
 pub fn quick_probe(timers: &[String], hosts: &HostArgs) -> Result<Report, CommandError> {
-    probe_report(&ProbeArgs {
-        run: RunArgs {
-            timers: timers.to_vec(),
-            quick: true,
-            hosts: hosts.clone(),
-            ..RunArgs::default()
-        },
-        ..ProbeArgs::default()
-    })
+    let run = RunArgs {
+        timers: timers.to_vec(),
+        quick: true,
+        hosts: hosts.clone(),
+        ..RunArgs::default()
+    };
+    probe_report(run, None)
 }
 
 /// Probes the named timers within six seconds, including the time that a read adds to the
@@ -31,14 +29,11 @@ pub fn quick_probe(timers: &[String], hosts: &HostArgs) -> Result<Report, Comman
 /// The errors of `probe`.
 pub fn probe_with_context(timers: &[String]) -> Result<Report, CommandError> {
     const BUDGET_S: f64 = 6.0;
-    probe_report(&ProbeArgs {
-        run: RunArgs {
-            timers: timers.to_vec(),
-            ..RunArgs::default()
-        },
-        budget: Some(BUDGET_S),
-        ..ProbeArgs::default()
-    })
+    let run = RunArgs {
+        timers: timers.to_vec(),
+        ..RunArgs::default()
+    };
+    probe_report(run, Some(BUDGET_S))
 }
 
 /// Measures waits of `request_ns` nanoseconds with the named native timers for 0.3 s.
@@ -80,28 +75,30 @@ pub(super) fn probe_again(
     let plans = [Plan::THOROUGH, Plan::DEFAULT, Plan::QUICK];
     let planned = plans.iter().position(|plan| plan.name == settings.profile);
     let mut plans = plans.into_iter().skip(planned.unwrap_or(1));
-    let plan = plans.find(|plan| plan.budget_s <= max_seconds);
-    let plan = plan.unwrap_or(Plan::QUICK);
+    let fitting = plans.find(|plan| plan.budget_s <= max_seconds);
+    let plan = fitting.unwrap_or(Plan::QUICK);
     let budget = settings
         .budget_seconds
-        .filter(|budget| plan.name == settings.profile && *budget != plan.budget_s);
-    let report = probe_report(&ProbeArgs {
-        run: RunArgs {
-            timers,
-            quick: plan == Plan::QUICK,
-            thorough: plan == Plan::THOROUGH,
-            ..RunArgs::default()
-        },
-        budget: budget.map(|budget| budget.min(max_seconds)),
-        ..ProbeArgs::default()
-    })?;
+        .map(|budget| budget.min(max_seconds));
+    let budget = budget.filter(|it| plan.name == settings.profile && *it != plan.budget_s);
+    let run = RunArgs {
+        timers,
+        quick: plan == Plan::QUICK,
+        thorough: plan == Plan::THOROUGH,
+        ..RunArgs::default()
+    };
+    let report = probe_report(run, budget)?;
     Ok(Run {
         path: HERE.into(),
         content: parse(&json::render_compact(&report), HERE).map_err(failed)?,
     })
 }
 
-fn probe_report(args: &ProbeArgs) -> Result<Report, CommandError> {
-    let (recording, _) = probe::record(args)?;
-    recording.report().map_err(failed)
+fn probe_report(run: RunArgs, budget: Option<f64>) -> Result<Report, CommandError> {
+    let args = ProbeArgs {
+        run,
+        budget,
+        ..ProbeArgs::default()
+    };
+    probe::record(&args)?.0.report().map_err(failed)
 }

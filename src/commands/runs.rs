@@ -42,19 +42,20 @@ impl Judgement {
         conditions: &[Condition],
         open: Vec<String>,
     ) -> Result<Self, CommandError> {
-        let undecided =
-            |why: String| CommandError::Undecided(format!("'{}': {why}", old[0].path.display()));
         let other_cpu = unlike_cpu(&old[0].content, &new[0].content);
-        if let Some(why) = other_cpu.filter(|_| same_cpu) {
-            return Err(undecided(why));
-        }
-        let [old, new, history] =
+        let sides =
             [old, new, history].map(|side| side.iter().map(|run| &run.content).collect::<Vec<_>>());
-        let comparison = Comparison::between(&old, &new, &history)
-            .map_err(|error| undecided(error.to_string()))?;
+        let comparison = match other_cpu.filter(|_| same_cpu) {
+            Some(why) => Err(why),
+            None => Comparison::between(&sides[0], &sides[1], &sides[2])
+                .map_err(|error| error.to_string()),
+        };
+        let comparison = comparison.map_err(|why| {
+            CommandError::Undecided(format!("'{}': {why}", old[0].path.display()))
+        })?;
         let figures = comparison.figures.iter().map(|figure| &figure.timer);
         let names = comparison.timers.iter().chain(figures);
-        let mut names: Vec<&str> = names.map(String::as_str).collect();
+        let mut names: Vec<_> = names.map(String::as_str).collect();
         names.sort_unstable();
         names.dedup();
         let mut judgement = Self {
@@ -117,9 +118,12 @@ pub(super) fn read(
 ) -> Result<Vec<Run>, CommandError> {
     let baselines = Baselines::of_user();
     let resolved = arguments.iter().map(|argument| {
-        Baselines::resolve(baselines.as_ref(), argument).map_err(|error| match error {
-            Unresolved::Both { .. } => CommandError::Usage(error.to_string()),
-            Unresolved::Neither { .. } => CommandError::Undecided(error.to_string()),
+        Baselines::resolve(baselines.as_ref(), argument).map_err(|error| {
+            let kind = match error {
+                Unresolved::Both { .. } => CommandError::Usage,
+                Unresolved::Neither { .. } => CommandError::Undecided,
+            };
+            kind(error.to_string())
         })
     });
     let paths = resolved.collect::<Result<Vec<_>, _>>()?;
@@ -176,8 +180,8 @@ pub(super) fn stored_history(old: &[Run]) -> Vec<Run> {
     runs.retain(|Run { content, .. }| {
         content.created < last.content.created && is_same_state(&last.content, content)
     });
-    runs.sort_by(|a, b| a.content.created.cmp(&b.content.created));
-    runs.dedup_by(|a, b| a.content.created == b.content.created);
+    runs.sort_by_key(|run| run.content.created.clone());
+    runs.dedup_by_key(|run| run.content.created.clone());
     runs.split_off(runs.len().saturating_sub(MAX_STORED_RUNS))
 }
 
@@ -192,7 +196,7 @@ pub(super) fn check_one_machine(side: &[Run]) -> Result<(), CommandError> {
                 "is given twice: each run counts once".to_owned()
             }
             Some(change) => format!(
-                "is not of the same machine in the same state ({change}), as the runs of a side are"
+                "is not of the same machine in the same state ({change}); a side has runs of one"
             ),
             None => continue,
         };
