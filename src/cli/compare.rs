@@ -22,10 +22,9 @@ pub struct CompareArgs {
     pub reports: Vec<PathBuf>,
     /// After `--`: the new reports of the same machine; files, names or folders
     ///
-    /// With several runs per side the variation between runs is measured, so that smaller changes
-    /// are found. Five runs per side are recommended. Alternate the runs of the sides (old, new,
-    /// old, new …), because successive runs share the state of the machine at that time. Options
-    /// may stand before and after `--`.
+    /// Several runs per side find smaller changes, and changes on a machine whose runs are
+    /// restless. Alternate the runs of the sides (old, new, old, new …), because successive runs
+    /// share the state of the machine at that time. Options may stand before and after `--`.
     #[arg(value_name = "NEW", last = true)]
     pub new: Vec<PathBuf>,
     /// Stands where `--` stood.
@@ -33,9 +32,8 @@ pub struct CompareArgs {
     second_side: u8,
     /// Earlier runs of the same machine, between which nothing changed
     ///
-    /// Files, names or folders. A change is compared with the variation between these runs. With
-    /// ten of them, one run per side detects the changes that otherwise take five runs per side. A
-    /// run that is also on a side counts only there.
+    /// Files, names or folders. They show how much runs of the machine differ. A run that is also
+    /// on a side counts only there.
     #[arg(long, value_name = "REPORT", num_args = 1..)]
     pub history: Vec<PathBuf>,
     /// Do not use stored runs as the history
