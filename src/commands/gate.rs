@@ -3,10 +3,10 @@
 use std::io::Write;
 
 use super::quick_probe::probe_again;
-use super::runs::{Judgement, Run, native_clocks, read};
+use super::runs::{Judgement, native_clocks, read};
 use super::{CommandError, emit, failed, prepare_outputs};
 use crate::cli::GateArgs;
-use crate::comparison::{Condition, Remark};
+use crate::comparison::{Condition, Remark, unlike_cpu};
 use crate::document::Document;
 use crate::method::choose_usual;
 use crate::model::Report;
@@ -68,20 +68,20 @@ fn judge(args: &GateArgs, start: f64) -> Result<Judgement, CommandError> {
     if let Some(why) = open.pop() {
         return Err(CommandError::Undecided(why));
     }
+    let here = Report {
+        platform: platform::identify(None),
+        ..old[0].content.clone()
+    };
+    if let Some(why) = unlike_cpu(&old[0].content, &here) {
+        return Err(CommandError::Undecided(why));
+    }
     let ids = native_clocks(&mut old).map_err(CommandError::Undecided)?;
     let conditions = &match args.fail_if.as_slice() {
         [] => conditions_on_usual_clock(&old[0].content)?,
         conditions => conditions.to_vec(),
     };
-    // Finds before the first probe what no probe could change.
-    let here = Run {
-        path: "this machine".into(),
-        content: Report {
-            platform: platform::identify(None),
-            ..old[0].content.clone()
-        },
-    };
-    Judgement::new([&old, &[here], &[]], true, conditions, Vec::new())?;
+    // Checks the conditions before the first probe.
+    Judgement::new([&old, &old, &[]], false, conditions, Vec::new())?;
     let budget_s = args.budget.unwrap_or(BUDGET_S);
     let mut new = Vec::new();
     loop {
