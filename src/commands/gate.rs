@@ -64,7 +64,7 @@ fn seconds() -> f64 {
 /// Probes this machine until all conditions are decided or the time budget is spent.
 fn judge(args: &GateArgs, start: f64) -> Result<Judgement, CommandError> {
     let mut open = Vec::new();
-    let mut old = read(&[args.baseline.clone()], &mut open)?;
+    let mut old = read(std::slice::from_ref(&args.baseline), &mut open)?;
     if let Some(why) = open.pop() {
         return Err(CommandError::Undecided(why));
     }
