@@ -339,7 +339,7 @@ impl Candidate<'_, '_> {
             };
             let (value, within) = match costs {
                 Some(costs) => (undisturbed(costs)?, 0.0),
-                None => (figure.value, scale.variance(*figure, row.degrees())?),
+                None => (figure.value, scale.variance(*figure)?),
             };
             let value = value * ghz;
             let [common, own] = variances(self.quantity, &self.family, row.restless, value);

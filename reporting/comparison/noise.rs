@@ -75,8 +75,8 @@ const OTHER_FAMILY: ClockFamily = ClockFamily {
 /// Deviations of the logarithm of a lateness: it depends on how deeply the host's CPU slept.
 /// *Seen*: as `FAMILIES`.
 const LATENESS: Deviations = Deviations {
-    calm: [0.25, 0.15],
-    restless: [0.25, 0.15],
+    calm: [0.3, 0.3],
+    restless: [0.3, 0.3],
 };
 /// The standard deviation of a cost in cycles between calm runs and between restless runs, beyond
 /// that of its logarithm. *Seen*: clocks of 7 and 15 cycles move by up to a cycle.

@@ -7,8 +7,7 @@ use serde::{Serialize, Serializer};
 
 use crate::fields::{Field, Kind, Row, Scatter, Unit, fields_of};
 use crate::model::Interval;
-use crate::statistics::CONFIDENCE;
-use crate::statistics::hypotheses::critical_value;
+use crate::statistics::Z;
 use crate::text::numbers::{significant, time};
 
 /// The kernel may speed up or slow down its clock by this share to adjust it (adjtimex(2): 500
@@ -67,16 +66,16 @@ impl Scale {
         }
     }
 
-    /// The variance on the scale of a value with a 95 % interval from an estimate with `degrees`
-    /// degrees of freedom; `None` without an interval.
-    pub(super) fn variance(self, figure: Interval, degrees: f64) -> Option<f64> {
+    /// The variance on the scale of a value with a 95 % interval; `None` without an interval. Intervals
+    /// from few processes are wider than those of a normal distribution, so the variance is rather
+    /// too large.
+    pub(super) fn variance(self, figure: Interval) -> Option<f64> {
         let (low, high) = figure.ends()?;
         let value = self.apply(figure.value)?;
         let upper = self.apply(high)? - value;
         // The logarithm has no place for a lower end at zero.
         let lower = self.apply(low).map_or(upper, |low| value - low);
-        let half = critical_value(1.0 - CONFIDENCE, degrees);
-        Some((lower.max(upper) / half).powi(2))
+        Some((lower.max(upper) / Z).powi(2))
     }
 }
 

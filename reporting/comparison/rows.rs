@@ -9,10 +9,6 @@ use crate::fields::{self, Kind};
 use crate::model::{Following, Interval, Report, Status, TimerRow, WaitConditions, value_of};
 use crate::text::numbers::short_time;
 
-/// The assumed degrees of freedom of intervals of waits, because reports do not state them: those
-/// of five processes. *Judgement*.
-const WAIT_DEGREES: f64 = 4.0;
-
 /// The core frequency of a run, in gigahertz; `None` if it is unknown.
 pub(super) fn core_ghz(report: &Report) -> Option<f64> {
     let hz = value_of(report.frequency.effective_hz)?;
@@ -145,16 +141,6 @@ impl<'a> Row<'a> {
         let mut figures = self.figures.iter();
         let found = figures.find(|(other, at, _)| (*other, *at) == (quantity, length));
         found.map(|(_, _, figure)| *figure)
-    }
-
-    /// The degrees of freedom of the variance behind the intervals of the row.
-    pub(super) fn degrees(&self) -> f64 {
-        let Some(row) = self.clock() else {
-            return WAIT_DEGREES;
-        };
-        let observations = row.observations.as_ref();
-        let processes = observations.map_or(0, |found| found.processes);
-        f64::from(processes.saturating_sub(1)).max(1.0)
     }
 
     /// The costs of a clock in the processes of the run, in core cycles or in nanoseconds; `None`

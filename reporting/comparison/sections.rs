@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::Quantity;
 use super::judge::FALSE_ALARM;
-use super::{Compared, Comparison, Fate, PlatformChange, Verdict};
+use super::{Compared, Comparison, FamilyChange, Fate, PlatformChange, Verdict};
 use crate::document::Document;
 use crate::fields::Unit as FieldUnit;
 use crate::table::{Table, TableColumn};
@@ -229,9 +229,11 @@ fn summary(comparison: &Comparison) -> String {
         0 => format!("{old} old and {new} new runs"),
         history => format!("{old} old, {new} new and {history} earlier runs"),
     };
-    let core = comparison
+    let has_costs = |family: &FamilyChange| family.quantity == Quantity::COST;
+    let core_hz = comparison
         .core_hz
-        .map(|hz| hz.map(|hz| format!("{:.3} GHz", hz / 1e9)));
+        .filter(|_| comparison.families.iter().any(has_costs));
+    let core = core_hz.map(|hz| hz.map(|hz| format!("{:.3} GHz", hz / 1e9)));
     let core = core.map_or_else(String::new, |[old, new]| {
         format!("; costs are those of undisturbed processes in core cycles, at {old}, the frequency of the old runs (new: {new})")
     });
