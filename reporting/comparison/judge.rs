@@ -46,15 +46,14 @@ pub struct FamilyChange {
     pub quantity: Quantity,
     /// The number of its timers in both reports.
     pub timers: usize,
-    /// The change in percent that its timers share, with its 95 % interval; beside the partner
-    /// family if there is one.
+    /// The change in percent that its timers share, with its 95 % interval.
     pub percent: Interval,
     /// What each timer gained, in the unit of the quantity, if they share an amount rather than a
     /// ratio; null otherwise.
     pub addend: Option<f64>,
-    /// The family beside which it changed, if the change shows only in the difference from this
-    /// family; null otherwise.
-    pub beside: Option<&'static str>,
+    /// The family from which its change differs, if the change shows only in this difference, which
+    /// `percent` then is; null otherwise.
+    pub relative_to: Option<&'static str>,
     /// Whether it changed, and in which direction.
     pub verdict: Verdict,
     /// The probability of such a shift if nothing changed, corrected for the number of questions.
@@ -79,7 +78,7 @@ struct Family<'c, 'r, 'a> {
     /// The shift or the difference from that of a partner, whichever shows a change.
     shift: (f64, f64),
     /// The partner, if `shift` is the difference from its shift.
-    beside: Option<&'static str>,
+    relative_to: Option<&'static str>,
     is_changed: bool,
 }
 
@@ -209,7 +208,7 @@ impl<'c, 'r, 'a> Family<'c, 'r, 'a> {
             name,
             timers,
             shift: (estimate.shift.value, estimate.shift.half),
-            beside: None,
+            relative_to: None,
             is_changed: false,
             estimate,
         })
@@ -227,7 +226,7 @@ impl<'c, 'r, 'a> Family<'c, 'r, 'a> {
         let contrast = shift.contrast.filter(|_| !self.is_changed);
         if let Some(contrast) = contrast.filter(|c| is_change(c.value, c.probability)) {
             self.shift = (contrast.value, contrast.half);
-            self.beside = Some(contrast.partner);
+            self.relative_to = Some(contrast.partner);
             self.is_changed = true;
         }
     }
@@ -288,7 +287,7 @@ impl<'c, 'r, 'a> Family<'c, 'r, 'a> {
             percent: Interval::with_ends(percent(value), Some(ends)),
             addend: (shift.shared == Shared::Addend)
                 .then(|| shift.addend / unit(self.quantity, core_ghz)),
-            beside: self.beside,
+            relative_to: self.relative_to,
             verdict: verdict(self.is_changed, value < 0.0),
             probability: shift.probability,
             limit_percent: percent(value.abs() + half),

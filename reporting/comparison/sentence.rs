@@ -119,12 +119,12 @@ fn described(family: &FamilyChange) -> String {
         [] => String::new(),
         unchanged => format!(", not {}", list(unchanged)),
     };
-    let beside = family.beside.iter();
+    let relative_to = family.relative_to.iter();
     format!(
         "{}: {}{}{}{timers}{except}",
         name(family),
         by(family.quantity, family.percent),
-        beside
+        relative_to
             .map(|partner| format!(" relative to {partner}"))
             .collect::<String>(),
         addend.unwrap_or_default(),
