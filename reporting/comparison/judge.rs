@@ -168,9 +168,9 @@ impl<'c, 'r, 'a> Family<'c, 'r, 'a> {
         moments: [usize; 2],
     ) -> Vec<Self> {
         let mut groups: IndexMap<&str, Vec<(usize, &Candidate, Sides)>> = IndexMap::new();
-        for (at, candidate) in candidates.iter().enumerate() {
-            let samples = candidate.samples(core_ghz);
-            if let Some(samples) = samples.filter(|_| candidate.quantity == quantity) {
+        let all = candidates.iter().enumerate();
+        for (at, candidate) in all.filter(|(_, candidate)| candidate.quantity == quantity) {
+            if let Some(samples) = candidate.samples(core_ghz) {
                 let name = if has_families(quantity) {
                     &candidate.family
                 } else {

@@ -1,6 +1,8 @@
 //! Prepares the rows of reports for comparison, and matches rows of different runs by id and
 //! conditions. Clocks, waits and periodic timers are treated the same way.
 
+use std::collections::HashMap;
+
 use indexmap::IndexMap;
 
 use super::noise::{ProcessScatter, family_of};
@@ -58,24 +60,29 @@ impl<'a> Row<'a> {
         let rows = Kind::ALL.map(|kind| fields::rows(report, kind));
         let rows: Vec<fields::Row> = rows.into_iter().flatten().collect();
         let scatter = |row: &fields::Row<'a>| ProcessScatter::of_clock(row.clock()?);
-        let restlessness = |family: Option<&str>| {
-            let of_family = rows.iter().filter(|row| {
-                family.is_none_or(|family| row.clock().is_some_and(|row| family_of(row) == family))
-            });
-            ProcessScatter::restlessness(&of_family.filter_map(scatter).collect::<Vec<_>>())
-        };
-        let of_run = restlessness(None);
-        let restless = |row: &fields::Row<'a>| {
-            let of_family = row
-                .clock()
-                .map_or(0.0, |row| restlessness(Some(family_of(row))));
-            let common = of_run.max(of_family);
-            let own = scatter(row).map_or(0.0, ProcessScatter::own_restlessness);
+        let scatters: Vec<Option<ProcessScatter>> = rows.iter().map(scatter).collect();
+        let mut families: HashMap<&str, Vec<ProcessScatter>> = HashMap::new();
+        for (row, scatter) in rows.iter().zip(&scatters) {
+            if let (Some(clock), Some(scatter)) = (row.clock(), scatter) {
+                families.entry(family_of(clock)).or_default().push(*scatter);
+            }
+        }
+        let of_run: Vec<ProcessScatter> = scatters.iter().flatten().copied().collect();
+        let of_run = ProcessScatter::restlessness(&of_run);
+        let families: HashMap<&str, f64> = families
+            .iter()
+            .map(|(family, clocks)| (*family, ProcessScatter::restlessness(clocks)))
+            .collect();
+        let restless = |row: &fields::Row<'a>, scatter: &Option<ProcessScatter>| {
+            let family = row.clock().and_then(|clock| families.get(family_of(clock)));
+            let common = family.map_or(of_run, |family| of_run.max(*family));
+            let own = scatter.map_or(0.0, ProcessScatter::own_restlessness);
             [common, common.max(own)]
         };
         let core_ghz = core_ghz(report);
         rows.iter()
-            .map(|row| Self::new(run, *row, core_ghz, restless(row)))
+            .zip(&scatters)
+            .map(|(row, scatter)| Self::new(run, *row, core_ghz, restless(row, scatter)))
             .collect()
     }
 
