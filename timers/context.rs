@@ -14,7 +14,7 @@ use std::thread;
 
 use self::pieces::{EqualWords, Plan};
 use crate::affinity::{Pinned, cpus_before_pinning, current_cpu};
-use crate::arch::{keep, opaque, opaque_count, opaque_reference};
+use crate::arch::{keep, opaque, opaque_reference};
 use crate::deadline::kernel_time;
 use crate::null::Null;
 use crate::subject::{Answer, Fault};
@@ -142,8 +142,8 @@ fn alternate(repeat: u32, without: &dyn Fn() -> i64, with: &dyn Fn() -> i64) -> 
 
 impl<T: Timer> Pieces for T {
     fn chain(&self, turns: u64) {
-        let (mut state, mut left) = (opaque(3), opaque_count(turns));
-        while left != 0 {
+        let mut state = opaque(3);
+        work::repeat(turns, |_| {
             for _ in 0..8 {
                 state = opaque(state.wrapping_mul(work::MULTIPLIER));
             }
@@ -151,14 +151,12 @@ impl<T: Timer> Pieces for T {
             for _ in 0..8 {
                 state = opaque(state.wrapping_mul(work::MULTIPLIER));
             }
-            left -= 1;
-        }
+        });
         opaque(state);
     }
 
     fn chains(&self, turns: u64) {
         let [mut a, mut b, mut c, mut d] = [3, 5, 7, 9].map(opaque);
-        let mut left = opaque_count(turns);
         macro_rules! multiply_eight_times {
             () => {
                 for _ in 0..8 {
@@ -169,35 +167,32 @@ impl<T: Timer> Pieces for T {
                 }
             };
         }
-        while left != 0 {
+        work::repeat(turns, |_| {
             multiply_eight_times!();
             keep(&opaque_reference(self).read());
             multiply_eight_times!();
-            left -= 1;
-        }
+        });
         let _ = [a, b, c, d].map(opaque);
     }
 
     fn chase(&self, words: &EqualWords, turns: u64) {
-        let (mut state, mut left) = (words.first_state(), opaque_count(turns));
-        while left != 0 {
+        let mut state = words.first_state();
+        work::repeat(turns, |_| {
             let loaded = words.load(state);
             keep(&opaque_reference(self).read());
             state = opaque(EqualWords::next_state(state, loaded));
-            left -= 1;
-        }
+        });
         words.continue_at(state);
     }
 
     fn run_ahead(&self, plan: &Plan, turns: u64) {
-        let (mut sum, mut left) = (opaque(0), opaque_count(turns));
-        while left != 0 {
+        let mut sum = opaque(0);
+        work::repeat(turns, |left| {
             let row = left as usize;
             sum = sum.wrapping_add(plan.outer(row));
             keep(&opaque_reference(self).read());
             sum = sum.wrapping_add(plan.inner(row));
-            left -= 1;
-        }
+        });
         opaque(sum);
     }
 

@@ -226,12 +226,10 @@ fn interval_loop<T: Timer>(timer: &T, work_units: u64, deltas: &mut [i64]) {
 #[inline(never)]
 fn batch_loop<T: Timer, R: Timer>(timer: &T, reference: &R, calls: u64, deltas: &mut [i64]) {
     for delta in deltas {
-        let mut left = arch::opaque_count(calls);
         let first = reference.read();
-        while left != 0 {
+        work::repeat(calls, |_| {
             arch::keep(&arch::opaque_reference(timer).read());
-            left -= 1;
-        }
+        });
         let second = reference.read();
         *delta = reference.ticks(second).since(reference.ticks(first));
     }
@@ -326,4 +324,26 @@ fn signed_rows<const N: usize>(readings: Vec<[Ticks; N]>) -> Answer<Vec<[i64; N]
         }
     }
     Ok(rows)
+}
+
+#[cfg(all(test, target_arch = "x86_64"))]
+mod tests {
+    use super::batch_loop;
+    use crate::null::Null;
+    use crate::os::{CommonClock, UndistortedClock};
+
+    /// The code of a function that contains an aligned loop is aligned as a whole.
+    #[test]
+    fn loops_start_at_a_cache_line() {
+        let loops = [
+            batch_loop::<Null, CommonClock> as *const (),
+            batch_loop::<Null, UndistortedClock> as *const (),
+            batch_loop::<CommonClock, UndistortedClock> as *const (),
+            batch_loop::<UndistortedClock, CommonClock> as *const (),
+        ];
+        assert!(
+            loops.iter().all(|code| code.addr().is_multiple_of(64)),
+            "{loops:?}"
+        );
+    }
 }

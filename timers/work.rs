@@ -31,12 +31,28 @@ pub fn run_chain(state: u64, length: u64) -> u64 {
 
 #[inline(always)]
 fn steps(mut state: usize, length: u64) -> usize {
-    let mut left = arch::opaque_count(length);
-    while left != 0 {
+    repeat(length, |left| {
         state = opaque(state.wrapping_mul(MULTIPLIER).wrapping_add(left as usize));
-        left -= 1;
-    }
+    });
     state
+}
+
+/// Calls `turn` `count` times with the number of turns that are left, in a loop that the compiler
+/// cannot shorten and whose speed does not depend on where the linker puts it.
+#[inline(always)]
+pub(crate) fn repeat(count: u64, mut turn: impl FnMut(u64)) {
+    let mut left = arch::opaque_count(count);
+    if left == 0 {
+        return;
+    }
+    arch::align_loop();
+    loop {
+        turn(left);
+        left -= 1;
+        if left == 0 {
+            return;
+        }
+    }
 }
 
 /// A chain of `count` dependent additions, rounded up to a multiple of 16. Each takes one core

@@ -19,6 +19,7 @@ macro_rules! chains {
             // instruction sets set flags; `pure` is not given, so that the block is not removed.
             unsafe {
                 std::arch::asm!(
+                    ".p2align 6",
                     "2:",
                     ".rept 16",
                     $add!("sum"),
@@ -38,6 +39,7 @@ macro_rules! chains {
             // SAFETY: as in `dependent_additions`.
             unsafe {
                 std::arch::asm!(
+                    ".p2align 6",
                     "2:",
                     concat!(".rept ", $times),
                     $($add!($name),)*

@@ -35,6 +35,10 @@ pub(crate) fn keep<T>(value: &T) {
     black_box(value);
 }
 
+/// Nothing: the compiler places the loops.
+#[inline(always)]
+pub(crate) fn align_loop() {}
+
 /// `false`, because `black_box` keeps the sum in memory: an addition then takes several cycles, and
 /// the chain would show a wrong frequency.
 pub(crate) const ADDITION_TAKES_ONE_CYCLE: bool = false;

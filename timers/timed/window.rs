@@ -2,7 +2,7 @@
 
 use std::hint::black_box;
 
-use timers::Timer;
+use timers::{Timer, work};
 
 use super::clock::{Clock, ClockError, Registered};
 
@@ -79,32 +79,26 @@ pub trait BatchedOperation {
 impl<O: Operation> BatchedOperation for O {
     #[inline(always)]
     fn call_repeatedly(&mut self, calls: u64) {
-        let mut left = calls;
-        while left != 0 {
+        work::repeat(calls, |_| {
             black_box(self.call());
-            left -= 1;
-        }
+        });
     }
 
     #[inline(always)]
     fn call_fenced(&mut self, calls: u64) {
-        let mut left = calls;
-        while left != 0 {
+        work::repeat(calls, |_| {
             timers::fence();
             black_box(self.call());
             timers::fence();
-            left -= 1;
-        }
+        });
     }
 
     #[inline(always)]
     fn run_fences(&self, calls: u64) {
-        let mut left = calls;
-        while left != 0 {
+        work::repeat(calls, |_| {
             timers::fence();
             timers::fence();
-            left -= 1;
-        }
+        });
     }
 
     fn needs_set_up(&self) -> bool {
