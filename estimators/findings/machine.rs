@@ -92,6 +92,19 @@ pub fn report_watch(date: &str, lasted: Option<String>, events: Option<String>) 
     )
 }
 
+/// Reports the lines of the log of `timermeter watch` that cannot be read, by their numbers; `None`
+/// without any. `path` is the path of the log.
+#[must_use]
+pub fn report_damaged_log(lines: &[usize], path: &str) -> Option<Finding> {
+    let (first, others) = lines.split_first()?;
+    let judged = judgement(Note, [("first", count(*first)), ("log", text(path))]);
+    let others = (!others.is_empty()).then(|| count(others.len()));
+    Some(finding(
+        "watch-log",
+        with_known(judged, [("others", others)]),
+    ))
+}
+
 /// Returns whether a list of CPUs is empty.
 fn is_empty(list: &str) -> bool {
     list.trim().is_empty()

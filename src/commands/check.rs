@@ -15,7 +15,7 @@ use crate::input;
 use crate::model::{Finding, Platform, Severity};
 use crate::platform;
 use crate::report::read;
-use crate::text::{counted, first_part};
+use crate::text::{counted, first_part, plain};
 use crate::watching::{log, tally};
 
 /// Largest size of a log of `watch` that is read, in bytes. The log of years fits, unless events
@@ -48,7 +48,7 @@ pub fn run(args: &CheckArgs, output: &mut dyn Write) -> Result<bool, CommandErro
     };
     let mut findings = judge(&platform);
     if args.from.is_none() {
-        findings.extend(watch_finding());
+        findings.extend(watch_findings());
         findings.sort_by_key(|finding| finding.severity);
     }
     let checked = Checked {
@@ -68,24 +68,25 @@ pub fn run(args: &CheckArgs, output: &mut dyn Write) -> Result<bool, CommandErro
     Ok(checked.fit)
 }
 
-/// The finding about the last saved watch; `None` if no watch was saved.
-fn watch_finding() -> Option<Finding> {
+/// The findings about the last saved watch and about damage of its log; none if no watch was saved.
+fn watch_findings() -> Vec<Finding> {
     let mut bytes = Vec::new();
-    input::read(
-        &super::watch::saved_log_path()?,
-        MAX_WATCH_BYTES,
-        &mut bytes,
-    )
-    .ok()?;
+    let Some(path) = super::watch::saved_log_path() else {
+        return Vec::new();
+    };
+    if input::read(&path, MAX_WATCH_BYTES, &mut bytes).is_err() {
+        return Vec::new();
+    }
     let log = log::parse(&String::from_utf8_lossy(&bytes));
     let duration = |end: log::End| {
         humantime::format_duration(Duration::from_secs(end.watched_s.max(0.0) as u64)).to_string()
     };
-    Some(machine::report_watch(
-        &log.begin?.date,
-        log.end.map(duration),
-        tally(&log.events),
-    ))
+    let watch = log
+        .begin
+        .map(|begin| machine::report_watch(&begin.date, log.end.map(duration), tally(&log.events)));
+    let damage =
+        machine::report_damaged_log(&log.damaged_lines, &plain(&path.display().to_string()));
+    watch.into_iter().chain(damage).collect()
 }
 
 /// The codes of the findings about the clocks themselves; the other findings are about the rest of

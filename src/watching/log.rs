@@ -1,5 +1,7 @@
 //! Reads and writes the log of `watch`: one JSON document per line, so that a line stays readable
-//! if the program is killed later. Several watches may be appended to one log.
+//! if the program is killed later. Several watches may be appended to one log. A record in a file
+//! also begins with a newline, so that an unfinished line (full disk, power cut) spoils no later
+//! record.
 
 use serde::{Deserialize, Serialize};
 
@@ -86,15 +88,16 @@ pub struct Log {
     pub end: Option<End>,
     /// The events of the last watch.
     pub events: Vec<Event>,
-    /// The number of lines that are not in the format of this log.
-    pub invalid_lines: usize,
+    /// The numbers, from 1, of the lines that are not in the format of this log.
+    pub damaged_lines: Vec<usize>,
 }
 
-/// Parses a log. Invalid lines are counted.
+/// Parses a log. Damaged lines are skipped.
 #[must_use]
 pub fn parse(text: &str) -> Log {
     let mut log = Log::default();
-    for line in text.lines().filter(|line| !line.trim().is_empty()) {
+    let lines = (1..).zip(text.lines());
+    for (number, line) in lines.filter(|(_, line)| !line.trim().is_empty()) {
         let document = serde_json::from_str::<Document<Line>>(line)
             .ok()
             .filter(|document| document.schema == SCHEMA);
@@ -106,7 +109,7 @@ pub fn parse(text: &str) -> Log {
             }
             Some(Line::Event(event)) => log.events.push(event),
             Some(Line::End(end)) => log.end = Some(end),
-            None => log.invalid_lines += 1,
+            None => log.damaged_lines.push(number),
         }
     }
     log
@@ -144,9 +147,9 @@ mod tests {
             .iter()
             .map(|line| serialise(line).expect("lines can be serialised"))
             .collect();
-        let text = lines.join("\n") + "\nrubbish\n{\"schema\":\"other\"}\n";
+        let text = lines.join("\n\n") + "\nrubbish\n{\"schema\":\"other\"}\n";
         let log = parse(&text);
-        assert_eq!((log.watches, log.invalid_lines), (2, 2));
+        assert_eq!((log.watches, log.damaged_lines), (2, vec![6, 7]));
         assert_eq!((log.begin, log.end), (Some(begin), Some(end)));
     }
 }

@@ -124,6 +124,48 @@ fn appends_history_that_check_reads() {
     );
 }
 
+/// A full disk or a power cut leaves the last line of the log unfinished.
+#[test]
+fn unfinished_line_spoils_no_later_record() {
+    let folder = Folder::new();
+    fs::create_dir(folder.file("home")).unwrap();
+    let log = folder.file("home/watched.jsonl");
+    let old = r#"{"schema":"timermeter.watch.v1","line":"begin","date":"2001-01-01T00:00:00Z","period_s":0.1,"shortest_pause_s":0.02,"cpu":null,"clock_source":null,"counter":null,"unread":[]}"#;
+    let findings = |text: &str| {
+        fs::write(&log, text).unwrap();
+        let run = |args: &[&str]| {
+            let mut command = Command::new(program());
+            let command = command
+                .args(args)
+                .env("TIMERMETER_HOME", folder.file("home"));
+            command.output().unwrap()
+        };
+        let watch = [
+            "watch", "100ms", "--period", "50ms", "--pause", "100s", "--save",
+        ];
+        assert!(run(&watch).status.success());
+        let checked: Value =
+            serde_json::from_slice(&run(&["check", "--format", "json"]).stdout).unwrap();
+        let of = |code| {
+            let all = checked["findings"].as_array().unwrap();
+            all.iter().find(|finding| finding["code"] == code).cloned()
+        };
+        (of("watched").expect("a watch was saved"), of("watch-log"))
+    };
+    let (_, damage) = findings(&format!("{old}\n"));
+    assert_eq!(damage, None);
+    for unfinished in [&old[..60], &old[..1], "\0\0\0"] {
+        let (watched, damage) = findings(&format!("{old}\n{unfinished}"));
+        assert_ne!(
+            watched["values"]["date"], "2001-01-01T00:00:00Z",
+            "{unfinished:?}"
+        );
+        let values = &damage.expect("the damaged line is named")["values"];
+        assert_eq!(values["first"]["value"], 2.0, "{values}");
+        assert_eq!(values["log"], log.to_str().unwrap(), "{values}");
+    }
+}
+
 #[test]
 fn refuses_impossible_watch_at_start() {
     timermeter(&["watch", "1s", "--period", "2s"])

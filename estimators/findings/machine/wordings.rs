@@ -503,4 +503,11 @@ pub(in crate::findings) static MACHINE: &[Wording] = &[
         "nothing happened to the clocks in {lasted} from {date} on",
         "",
     ),
+    wording(
+        "watch-log",
+        Note,
+        "",
+        "line {first} of {log}, the log of `watch`, is damaged and was skipped< as were {others} later lines>: an event may be missing",
+        "remove the line; a full disk or a power cut leaves such lines",
+    ),
 ];

@@ -68,7 +68,7 @@ impl<'a> Journal<'a> {
     pub(super) fn write(&mut self, line: Line) -> Result<(), CommandError> {
         let text = log::serialise(&line)
             .map_err(|error| write_error("an event cannot be written as JSON", &error))?;
-        let text = text + "\n";
+        let text = format!("\n{text}\n");
         if let Some((path, file)) = &mut self.file {
             // Each line is a single write, so that lines appended by other processes are not mixed
             // with it.
@@ -77,7 +77,7 @@ impl<'a> Journal<'a> {
             })?;
         }
         let text = match self.format {
-            Format::Json => text,
+            Format::Json => text.trim_start().to_owned(),
             _ => self.describe_line(&line),
         };
         self.output.write_all(text.as_bytes())?;
