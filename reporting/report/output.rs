@@ -6,6 +6,8 @@ use std::fs::OpenOptions;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
+use timers::os::files;
+
 use crate::scratch::ScratchFile;
 
 /// The reason why a file cannot be written, with the remedy.
@@ -169,6 +171,7 @@ fn prepare(path: &Path) -> Result<Target, OutputError> {
         return Ok(Target::Stdout);
     }
     let explain = |source| OutputError::explain(path, path, source);
+    let target = follow_links(path).map_err(explain)?;
     let existing = match std::fs::metadata(path) {
         Ok(found) if found.is_dir() => {
             return Err(OutputError::is_folder(path));
@@ -178,7 +181,7 @@ fn prepare(path: &Path) -> Result<Target, OutputError> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => None,
         Err(error) => return Err(explain(error)),
     };
-    let Some(target) = follow_links(path).map_err(explain)? else {
+    let Some(target) = target else {
         // A missing device or descriptor cannot be created.
         return existing
             .map(|_| Target::Direct)
@@ -205,7 +208,7 @@ fn prepare(path: &Path) -> Result<Target, OutputError> {
         .map_err(|source| OutputError::explain(path, folder, source))?;
     if let Some(existing) = existing {
         file.file()
-            .and_then(|file| file.set_permissions(existing.permissions()))
+            .and_then(|file| files::copy_access(&existing, file))
             .map_err(explain)?;
     }
     Ok(Target::Whole { file, path: target })
@@ -220,16 +223,24 @@ fn ends_in_slash(path: &Path) -> bool {
 
 /// Resolves links in `path`, so that writing keeps the link. `None` if `path` leads through a
 /// descriptor of this process (`/dev/stdout`, `/proc/self/fd/1`), because other processes may hold
-/// the file open.
+/// the file open. Refuses links that another user put into a folder that everyone may write to.
 fn follow_links(path: &Path) -> io::Result<Option<PathBuf>> {
     const MAX_LINKS: usize = 40;
     let mut target = path.to_owned();
     for _ in 0..MAX_LINKS {
+        let found = std::fs::symlink_metadata(&target);
+        let is_link = found.as_ref().is_ok_and(std::fs::Metadata::is_symlink);
+        if is_link && !files::is_trusted_link(&target)? {
+            return Err(io::Error::other(format!(
+                "'{}' is a symbolic link of another user in a folder that everyone may write to",
+                target.display()
+            )));
+        }
         if target.starts_with("/dev") || target.starts_with("/proc") {
             return Ok(None);
         }
-        match std::fs::symlink_metadata(&target) {
-            Ok(found) if found.file_type().is_symlink() => {
+        match found {
+            Ok(_) if is_link => {
                 let next = std::fs::read_link(&target)?;
                 target = target.parent().unwrap_or(Path::new("")).join(next);
             }

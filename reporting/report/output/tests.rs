@@ -80,13 +80,37 @@ fn bare_name_lies_in_current_folder() {
 
 #[cfg(unix)]
 mod unix {
-    use std::os::unix::fs::{PermissionsExt, symlink};
+    use std::os::unix::fs::{MetadataExt, PermissionsExt, chown, lchown, symlink};
 
     use super::{fs, names_in, prepare};
-    use std::path::Path;
+    use std::io::Write;
+    use std::path::{Path, PathBuf};
+
+    /// A user and a group other than those of the tests.
+    const OTHER: u32 = 65_531;
 
     fn mode(path: &Path) -> u32 {
-        fs::metadata(path).unwrap().permissions().mode() & 0o777
+        fs::metadata(path).unwrap().permissions().mode() & 0o7777
+    }
+
+    /// A folder that everyone may write to, like `/tmp`, with a file of the given mode.
+    fn shared_folder(bits: u32) -> (tempfile::TempDir, PathBuf) {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("r.json");
+        fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o1777)).unwrap();
+        fs::write(&path, "old").unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(bits)).unwrap();
+        (folder, path)
+    }
+
+    /// Whether an owner could be changed, for which the tests have to run as root. Says on standard
+    /// error, which the test runner does not capture, that a test is skipped.
+    fn is_root(changed: std::io::Result<()>) -> bool {
+        if changed.is_err() {
+            let line = "skipped: another owner: none can be set; run it as root\n";
+            let _ = std::io::stderr().write_all(line.as_bytes());
+        }
+        changed.is_ok()
     }
 
     #[test]
@@ -109,6 +133,59 @@ mod unix {
         fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).unwrap();
         prepare(&path).unwrap().commit(b"x").unwrap();
         assert_eq!(mode(&path), 0o600);
+    }
+
+    #[test]
+    fn drops_set_id_bits() {
+        let (_folder, path) = shared_folder(0o7755);
+        prepare(&path).unwrap().commit(b"x").unwrap();
+        assert_eq!(mode(&path), 0o755);
+    }
+
+    #[test]
+    fn permissions_of_other_users_are_not_copied() {
+        let (folder, path) = shared_folder(0o644);
+        if !is_root(chown(&path, Some(OTHER), Some(OTHER))) {
+            return;
+        }
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o6777)).unwrap();
+        let plain = folder.path().join("plain");
+        fs::write(&plain, "").unwrap();
+        prepare(&path).unwrap().commit(b"x").unwrap();
+        let owner = |path| {
+            let found = fs::metadata(path).unwrap();
+            (found.uid(), found.gid())
+        };
+        assert_eq!((mode(&path), owner(&path)), (mode(&plain), owner(&plain)));
+    }
+
+    #[test]
+    fn replaced_file_keeps_its_group() {
+        let (_folder, path) = shared_folder(0o640);
+        if !is_root(chown(&path, None, Some(OTHER))) {
+            return;
+        }
+        prepare(&path).unwrap().commit(b"x").unwrap();
+        assert_eq!(
+            (mode(&path), fs::metadata(&path).unwrap().gid()),
+            (0o640, OTHER)
+        );
+    }
+
+    #[test]
+    fn links_of_other_users_are_not_followed() {
+        let (folder, target) = shared_folder(0o644);
+        for to in [target.as_path(), Path::new("/dev/null"), Path::new("none")] {
+            let link = folder.path().join("link.json");
+            symlink(to, &link).unwrap();
+            drop(prepare(&link).unwrap());
+            if !is_root(lchown(&link, Some(OTHER), None)) {
+                return;
+            }
+            let error = prepare(&link).unwrap_err().to_string();
+            assert!(error.contains("link of another user"), "{error}");
+            fs::remove_file(&link).unwrap();
+        }
     }
 
     #[test]
@@ -151,7 +228,6 @@ mod unix {
     #[cfg(target_os = "linux")]
     #[test]
     fn open_descriptor_is_not_replaced() {
-        use std::io::Write;
         use std::os::fd::AsRawFd;
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("held");

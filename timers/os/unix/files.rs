@@ -1,11 +1,12 @@
 //! File operations that differ between systems or that the standard library lacks.
 
-use std::fs::{File, OpenOptions, Permissions};
+use std::fs::{File, Metadata, OpenOptions, Permissions};
 use std::io;
-use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt, PermissionsExt};
+use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt, PermissionsExt, fchown};
 use std::path::Path;
 
 use rustix::fs::{FlockOperation, OFlags, flock};
+use rustix::process::geteuid;
 
 /// Opens a file for reading. Unlike the standard library, does not wait for a writer of a named
 /// pipe.
@@ -60,6 +61,37 @@ pub fn is_linked(file: &File) -> io::Result<bool> {
 #[must_use]
 pub fn permissions(mode: u32) -> Option<Permissions> {
     Some(Permissions::from_mode(mode))
+}
+
+/// Gives a new file the group and the permissions of the file `old` that it replaces, if both have
+/// the same owner: another user's file says nothing about who may access files of this user. Never
+/// copies the set-user-id, set-group-id and sticky bits.
+///
+/// # Errors
+/// When the permissions cannot be changed.
+pub fn copy_access(old: &Metadata, new: &File) -> io::Result<()> {
+    let created = new.metadata()?;
+    if old.uid() != created.uid() {
+        return Ok(());
+    }
+    // Another group than that of `old` gets none of its permissions.
+    let same_group = old.gid() == created.gid() || fchown(new, None, Some(old.gid())).is_ok();
+    let mask = if same_group { 0o777 } else { 0o707 };
+    new.set_permissions(Permissions::from_mode(old.mode() & mask))
+}
+
+/// Whether a symbolic link may be followed, by the rule of `fs.protected_symlinks` of Linux: in a
+/// sticky folder that everyone may write to, a link of this user or of the owner of the folder.
+///
+/// # Errors
+/// When the metadata of the link or of its folder cannot be read.
+pub fn is_trusted_link(link: &Path) -> io::Result<bool> {
+    const STICKY_FOR_ALL: u32 = 0o1002;
+    let folder = link.parent().filter(|folder| *folder != Path::new(""));
+    let folder = folder.unwrap_or(Path::new(".")).metadata()?;
+    let owner = link.symlink_metadata()?.uid();
+    Ok(folder.mode() & STICKY_FOR_ALL != STICKY_FOR_ALL
+        || [folder.uid(), geteuid().as_raw()].contains(&owner))
 }
 
 /// Whether a path is a file with an execute permission.

@@ -1,6 +1,6 @@
 //! File operations that differ between systems or that the standard library lacks.
 
-use std::fs::{File, OpenOptions, Permissions};
+use std::fs::{File, Metadata, OpenOptions, Permissions};
 use std::io;
 use std::os::windows::fs::{FileExt, OpenOptionsExt};
 use std::os::windows::io::AsRawHandle;
@@ -85,6 +85,22 @@ fn raw(file: &File) -> HANDLE {
 #[must_use]
 pub fn permissions(_mode: u32) -> Option<Permissions> {
     None
+}
+
+/// Does nothing, because a new file has the permissions of its folder.
+///
+/// # Errors
+/// None.
+pub fn copy_access(_old: &Metadata, _new: &File) -> io::Result<()> {
+    Ok(())
+}
+
+/// `true`, because Windows has no folders in which everyone may create links.
+///
+/// # Errors
+/// None.
+pub fn is_trusted_link(_link: &Path) -> io::Result<bool> {
+    Ok(true)
 }
 
 /// Whether a path is an executable file, according to the extension of its name.
