@@ -13,7 +13,7 @@ use crate::model::{AddedTimes, Distribution, Interval, Mode};
 use crate::rate;
 use crate::rate::order::Backward;
 use crate::resolution::agreement::{Process, confirm_by_processes};
-use crate::resolution::{Resolution, resolve};
+use crate::resolution::{Context, Resolution, common_divisor, resolve};
 use crate::statistics::{Regimes, mean, midmean, standard_deviation};
 use crate::trace::{Intervals, Run, Trace};
 
@@ -167,21 +167,54 @@ pub fn resolution(trace: &Trace) -> Resolution {
 }
 
 fn resolution_of(trace: &Trace, fitted: &[FittedProcess]) -> Resolution {
-    let reading_differences: Vec<Vec<i64>> = trace
-        .runs
-        .iter()
-        .map(|run| successive(&run.readings.values))
-        .collect();
     let context =
         SingleCalls::new(trace, fitted, MeasuringClock::by_reference(trace)).resolution_context();
-    let processes: Vec<Process> = Process::all(trace).collect();
+    // A clock may round its readings to a decimal multiple of its unit, which need not be the step
+    // of the counter: 24 MHz in multiples of 10 ns.
+    let mut unit = 1;
+    if trace.declared {
+        let common = common_divisor(groups(trace));
+        while common > 0 && common.is_multiple_of(10 * unit) {
+            unit *= 10;
+        }
+    }
+    let unit = unit as i64;
+    match resolution_in(unit, trace, &context) {
+        Resolution::Resolved { step, rule } => Resolution::Resolved {
+            step: step.scaled(unit as f64),
+            rule,
+        },
+        Resolution::AtMost { bound, reason } => Resolution::AtMost {
+            bound: bound * unit as f64,
+            reason,
+        },
+        Resolution::Unmoved => Resolution::Unmoved,
+    }
+}
+
+/// Returns the resolution in units of several ticks; all readings must be multiples of `unit`.
+fn resolution_in(unit: i64, trace: &Trace, context: &Context) -> Resolution {
+    let context = context.in_units(unit as f64);
+    let in_units = |group: &Intervals| Intervals {
+        work: group.work,
+        deltas: group.deltas.iter().map(|delta| delta / unit).collect(),
+    };
+    let runs = trace.runs.iter().map(|run| &run.intervals);
+    let processes: Vec<Vec<Intervals>> = runs
+        .chain([&trace.slow])
+        .map(|groups| groups.iter().map(in_units).collect())
+        .collect();
+    let differences = |run: &Run| {
+        let differences = successive(&run.readings.values);
+        differences.into_iter().map(|delta| delta / unit).collect()
+    };
+    let reading_differences: Vec<Vec<i64>> = trace.runs.iter().map(differences).collect();
     confirm_by_processes(
-        resolve(
-            &groups(trace).cloned().collect::<Vec<_>>(),
-            &reading_differences,
-            &context,
-        ),
-        &processes,
+        resolve(&processes.concat(), &reading_differences, &context),
+        &processes
+            .iter()
+            .map(|intervals| Process::new(intervals))
+            .collect::<Vec<_>>(),
         context.work_unit,
     )
 }

@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 use super::{MIN_REPEATED_INTERVALS, Resolution, Rule, is_due_to_work, steps_differ, upper_limit};
 use crate::resolution::lattice;
 use crate::statistics::{median, sorted};
-use crate::trace::{Intervals, Trace};
+use crate::trace::Intervals;
 
 /// The number of positive intervals in a portion. *Chance*: all of them are even multiples of the
 /// step in only one of 2⁴⁷ portions, and a process has several portions.
@@ -36,15 +36,9 @@ const MIN_UNEXPLAINED_PORTIONS: usize = 4;
 pub struct Process<'a>(&'a [Intervals]);
 
 impl<'a> Process<'a> {
-    /// Returns the intervals of each process of a trace, and the additional long observations of a
-    /// slow timer, which come from one process.
-    pub fn all(trace: &'a Trace) -> impl Iterator<Item = Self> {
-        trace
-            .runs
-            .iter()
-            .map(|run| &run.intervals)
-            .chain([&trace.slow])
-            .map(|intervals| Self(intervals))
+    /// The process of these intervals, in the order of measurement.
+    pub fn new(intervals: &'a [Intervals]) -> Self {
+        Self(intervals)
     }
 
     /// Returns the non-negative intervals with random work, in the order of measurement. Repeated

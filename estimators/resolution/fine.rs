@@ -36,8 +36,8 @@ pub fn resolve(
 }
 
 /// The greatest common divisor of all intervals, in ticks; 0 if none moved.
-fn common_divisor(groups: &[Intervals]) -> u64 {
-    let deltas = groups.iter().flat_map(|group| &group.deltas);
+pub fn common_divisor<'a>(groups: impl IntoIterator<Item = &'a Intervals>) -> u64 {
+    let deltas = groups.into_iter().flat_map(|group| &group.deltas);
     deltas.fold(0, |mut common, delta| {
         let mut rest = delta.unsigned_abs();
         while rest != 0 {

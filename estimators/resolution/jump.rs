@@ -34,8 +34,14 @@ pub enum Jump {
 impl Jump {
     /// Analyses intervals with so little work that many of them are zero. `zero` is the longest
     /// interval that counts as zero: 0, or 1 for clocks that make readings unique. `found` is the
-    /// lattice of all intervals, if there is one.
-    pub fn from_groups(groups: &[Intervals], zero: i64, found: Option<Lattice>) -> Self {
+    /// lattice of all intervals, if there is one. `reading_differences` are the differences of
+    /// successive readings of each process, which contain no work.
+    pub fn from_groups(
+        groups: &[Intervals],
+        zero: i64,
+        found: Option<Lattice>,
+        reading_differences: &[Vec<i64>],
+    ) -> Self {
         /// The least number of intervals in a pool: the intervals with similar amounts of work.
         /// *Judgement*: halved or doubled, it changes only the widths of intervals.
         const MIN_POOL_INTERVALS: usize = 16;
@@ -64,7 +70,7 @@ impl Jump {
         }
         match quantile(&sorted(&steps), 0.5) {
             Some(typical) if zero == 0 || typical > MIN_UNIQUE_STEP => {
-                match (Self::classify(&steps, typical), found) {
+                match (Self::classify(&steps, typical, reading_differences), found) {
                     // If some reads take longer than others by several steps, the median jump is
                     // several steps long. A lattice that explains the jumps gives the length of one
                     // step.
@@ -79,7 +85,7 @@ impl Jump {
     }
 
     /// Decides between one tick, equal steps and different steps; `typical` is the median jump.
-    fn classify(steps: &[f64], typical: f64) -> Self {
+    fn classify(steps: &[f64], typical: f64, reading_differences: &[Vec<i64>]) -> Self {
         /// The least number of jumps of one tick, and their least share. *Computed* and
         /// *judgement*: one jump of one tick is sufficient, because a step of two ticks or more
         /// never causes one; interruptions may lengthen the other jumps.
@@ -105,17 +111,13 @@ impl Jump {
             };
         }
         if typical < lattice::MIN_STEP_TICKS {
-            // Truncation of one short step gives only neighbouring values.
-            let (low, high) = (typical.floor() - 1.0, typical.ceil() + 1.0);
-            let mean = steps.iter().sum::<f64>() / count;
-            let near = steps
-                .iter()
-                .filter(|step| (low..=high).contains(*step) && (**step - mean).abs() < 1.0)
-                .count();
-            return if near as f64 >= MIN_NEIGHBOUR_SHARE * count {
-                Self::from_multiples(steps, typical)
-            } else {
+            let single = MeanJump::of_neighbours(steps);
+            return if single.count < MIN_NEIGHBOUR_SHARE * count {
                 Self::uneven(steps)
+            } else if single.agrees_with(reading_differences) {
+                Self::Step(single.interval(), single.count as usize)
+            } else {
+                Self::from_multiples(steps, typical)
             };
         }
         let reach = lattice::tolerance(typical);
@@ -160,6 +162,82 @@ impl Jump {
             },
             kept.len(),
         )
+    }
+}
+
+/// The mean of jumps of a counter whose step is a few ticks. Truncation gives each jump one of two
+/// neighbouring lengths, in proportions by which the mean is the step.
+struct MeanJump {
+    /// The mean, in ticks.
+    mean: f64,
+    /// Number of jumps of one step.
+    count: f64,
+    /// Share of longer jumps, which contain interruptions. About as many may be hidden among the
+    /// jumps of one step.
+    interrupted: f64,
+}
+
+impl MeanJump {
+    /// Takes the two neighbouring lengths that most jumps have.
+    fn of_neighbours(steps: &[f64]) -> Self {
+        let count = |length: f64| steps.iter().filter(|&&step| step == length).count() as f64;
+        let pair = (1..=lattice::MIN_STEP_TICKS as u32)
+            .map(|short| {
+                let short = f64::from(short);
+                (short, count(short), count(short + 1.0))
+            })
+            .max_by(|a, b| (a.1 + a.2).total_cmp(&(b.1 + b.2)));
+        let (short, shorter, longer) = pair.unwrap_or((1.0, 0.0, 0.0));
+        let count = shorter + longer;
+        let interrupted = steps.iter().filter(|&&step| step > short + 1.0).count() as f64;
+        Self {
+            mean: short + longer / count.max(1.0),
+            count,
+            interrupted: interrupted / count.max(1.0),
+        }
+    }
+
+    /// Returns the step with its 95 % interval.
+    fn interval(&self) -> Interval {
+        let fraction = self.mean.fract();
+        let half = Z * (fraction * (1.0 - fraction) / self.count).sqrt();
+        Interval {
+            value: self.mean,
+            low: self.mean - half - self.interrupted,
+            high: self.mean + half,
+        }
+    }
+
+    /// Returns whether successive readings move as by steps of the mean length: any number *m* of
+    /// consecutive jumps is the mean times *m*, truncated. If calls that take longer than a step
+    /// caused the longer jumps, these would come at random. `true` if the readings do not hold
+    /// enough jumps to tell: a step is then so long that hardly any call lasts longer.
+    fn agrees_with(&self, reading_differences: &[Vec<i64>]) -> bool {
+        /// Number of consecutive jumps. *Computed*: of 24 jumps that are one or two ticks long at
+        /// random, 67 % of the sums are within a tick of their mean if 5 % are two ticks.
+        const CONSECUTIVE_JUMPS: usize = 24;
+        /// The least share of sums within a tick. *Judgement*: the others contain interruptions.
+        const MIN_REGULAR_SHARE: f64 = 0.75;
+        /// The least number of sums. *Chance*: fewer decide by chance.
+        const MIN_SUMS: f64 = 8.0;
+        let longest = self.mean.floor() as i64 + 1;
+        let interval = self.interval();
+        let truncated = |jumps: &[i64]| {
+            let (sum, count) = (jumps.iter().sum::<i64>() as f64, jumps.len() as f64);
+            interval.low * count - 1.0 <= sum && sum <= interval.high * count + 1.0
+        };
+        let (mut sums, mut regular) = (0.0, 0.0);
+        for differences in reading_differences {
+            let jumps: Vec<i64> = differences.iter().copied().filter(|&d| d > 0).collect();
+            // Longer jumps contain an interruption.
+            for jumps in jumps.split(|&jump| jump > longest) {
+                for jumps in jumps.chunks_exact(CONSECUTIVE_JUMPS) {
+                    sums += 1.0;
+                    regular += f64::from(u8::from(truncated(jumps)));
+                }
+            }
+        }
+        sums < MIN_SUMS || regular >= MIN_REGULAR_SHARE * sums
     }
 }
 

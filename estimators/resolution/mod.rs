@@ -14,6 +14,8 @@ mod spectrum;
 pub mod agreement;
 mod fine;
 
+pub use fine::common_divisor;
+
 use std::borrow::Cow;
 
 use crate::distribution::cells::core_variance;
@@ -40,6 +42,21 @@ pub struct Context {
     pub cost: f64,
     /// Length of a unit of work, in ticks of the timer; 0 when unknown.
     pub work_unit: f64,
+}
+
+impl Context {
+    /// Returns the same durations in units of `ticks` ticks.
+    #[must_use]
+    pub fn in_units(&self, ticks: f64) -> Self {
+        Self {
+            cost_deviation: self.cost_deviation / ticks,
+            cost_lower_width: self.cost_lower_width / ticks,
+            cost_low_tail_width: self.cost_low_tail_width / ticks,
+            reference_step: self.reference_step / ticks,
+            cost: self.cost / ticks,
+            work_unit: self.work_unit / ticks,
+        }
+    }
 }
 
 /// The resolution of a timer, in its ticks.
@@ -161,7 +178,12 @@ pub fn resolve(
         false => found,
     });
     match (
-        Jump::from_groups(&non_negative, i64::from(makes_readings_unique), lattice),
+        Jump::from_groups(
+            &non_negative,
+            i64::from(makes_readings_unique),
+            lattice,
+            reading_differences,
+        ),
         lattice,
     ) {
         (Jump::Unit { longest }, _) => one_tick(longest),

@@ -10,7 +10,7 @@ use simulated::{Interruptions, Jitter, Model, Outliers, Processes, Surroundings,
 
 pub use self::kinds::per_kind;
 pub use self::small_steps::{
-    SMALL_STEP_REFERENCES, SMALL_STEPS, small_steps, timed_by_small_steps,
+    SMALL_STEP_REFERENCES, SMALL_STEPS, fractional_steps, small_steps, timed_by_small_steps,
 };
 use super::Case;
 

@@ -35,7 +35,7 @@ impl Truth {
             1.0 + timer.drift * 1e-6
         };
         let resolution = (timer.updates == Updates::Regular)
-            .then_some(timer.step.max(timer.unit) / ns_per_reference_ns);
+            .then_some(timer.step.max(timer.unit * timer.multiple as f64) / ns_per_reference_ns);
         let processes = factors(surroundings.processes);
         let mean = |figure: &dyn Fn(&Costs) -> f64| {
             let each = processes.iter().map(|&(factor, share)| {

@@ -4,13 +4,15 @@
 use rand::SeedableRng;
 use rand::rngs::StdRng;
 use rayon::prelude::*;
-use simulate::population::{SMALL_STEP_REFERENCES, small_steps, timed_by_small_steps};
+use simulate::population::{
+    SMALL_STEP_REFERENCES, fractional_steps, small_steps, timed_by_small_steps,
+};
 use simulate::{Case, Verdict};
 use simulated::{REFERENCE_ID, Role, World};
 use timermeter::campaign::calibrate::calibrate;
 use timermeter::campaign::sampling::Plan;
 
-const SEEDS: [u64; 2] = [21, 22];
+const SEEDS: [u64; 5] = [21, 22, 31, 32, 33];
 const COUNT: usize = 60;
 
 /// Draws cases from a population and judges them.
@@ -66,6 +68,40 @@ fn few_ticks_are_counted_correctly() {
             10 * covered >= 9 * determined.len(),
             "{reference}: {covered} of {} are covered",
             determined.len()
+        );
+    }
+}
+
+#[test]
+fn fractional_steps_are_not_rounded() {
+    let all = judge_population(fractional_steps);
+    for kind in ["longer than a read", "multiples of 10"] {
+        let of_kind: Vec<_> = all
+            .iter()
+            .filter(|(case, _)| case.timer.name.starts_with(kind))
+            .collect();
+        let resolutions = of_kind.iter().map(|(_, verdict)| verdict.resolution);
+        let determined: Vec<_> = resolutions
+            .filter(|resolution| resolution.value.is_some())
+            .collect();
+        let covered = determined
+            .iter()
+            .filter(|resolution| resolution.covered() == Some(true))
+            .count();
+        let wrong = determined.iter().filter(|resolution| {
+            resolution.covered() == Some(false)
+                && resolution.error() > resolution.truth.map(|truth| 0.05 * truth)
+        });
+        let wrong = wrong.count();
+        let all = determined.len();
+        assert!(wrong <= 2, "{kind}: {wrong} of {all} are wrong");
+        assert!(
+            10 * covered >= 9 * all,
+            "{kind}: {covered} of {all} are covered"
+        );
+        assert!(
+            10 * all >= 8 * of_kind.len(),
+            "{kind}: {all} are determined"
         );
     }
 }

@@ -335,6 +335,7 @@ impl VirtualClock {
         };
         // The small addend keeps whole multiples of the unit exact.
         let mut ticks = (shown / self.model.unit + 1e-6).floor() as i64;
+        ticks -= ticks.rem_euclid(self.model.multiple);
         if self.model.unique && ticks <= self.last {
             ticks = self.last + 1;
         }

@@ -78,6 +78,8 @@ pub struct Model {
     pub step: f64,
     /// Nanoseconds per tick of the returned values, which are truncated to whole ticks.
     pub unit: f64,
+    /// All values are multiples of this many ticks.
+    pub multiple: i64,
     /// Whether the unit is declared to the prober.
     pub declared: bool,
     /// The cost of a call without jitter, in nanoseconds.
@@ -108,6 +110,7 @@ impl Model {
             name: name.into(),
             step,
             unit,
+            multiple: 1,
             declared: true,
             base,
             jitter: Jitter::None,

@@ -5,7 +5,9 @@ use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 use simulated::Jitter;
 
-use super::small_steps::{FEW_TICKS_LABEL, few_ticks, timed_by_small_steps};
+use super::small_steps::{
+    FEW_TICKS_LABEL, few_ticks, longer_than_read, rounded_to_ten, timed_by_small_steps,
+};
 use super::{
     case, draw_cut, draw_factor, draw_interruptions, draw_regimes, fine, grid, log_uniform,
     regular_timer, with_two_frequencies, with_varying_frequency,
@@ -40,9 +42,11 @@ type ApplyKind = fn(&mut Case, &mut StdRng);
 
 /// The kinds that [`per_kind`] draws. All other properties are drawn as in the
 /// population.
-const KINDS: [ApplyKind; 18] = [
+const KINDS: [ApplyKind; 20] = [
     |case, random| case.timer = few_ticks(true, random),
     |case, random| case.timer = few_ticks(false, random),
+    |case, random| case.timer = longer_than_read(random),
+    |case, random| case.timer = rounded_to_ten(random),
     |case, random| case.timer.jitter = constant(case.timer.base, random),
     |case, random| case.timer.jitter = exponential(case.timer.base, random),
     |case, random| case.timer.jitter = normal(case.timer.base, random),

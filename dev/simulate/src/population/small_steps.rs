@@ -7,7 +7,7 @@ use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 use simulated::Model;
 
-use super::{Case, TSC_TICK, log_uniform, regular_timer, surroundings, vary};
+use super::{Case, TSC_TICK, case, log_uniform, regular_timer, surroundings, vary};
 
 /// The steps of these timers, in ticks.
 pub const SMALL_STEPS: [f64; 5] = [5.0 / 3.0, 2.0, 2.5, 3.0, 4.0];
@@ -31,6 +31,33 @@ pub(super) fn few_ticks(raw: bool, random: &mut StdRng) -> Model {
         name,
         ..small_step(step, raw, random)
     }
+}
+
+/// Draws a clock whose step is longer than a read and 1.05 to 2.9 of its units: a counter whose rate
+/// does not divide the unit.
+pub(super) fn longer_than_read(random: &mut StdRng) -> Model {
+    let unit = [100.0, 1e3, 1e6][random.random_range(0..3)];
+    let step = unit * log_uniform(1.05, 2.9, random);
+    let cost = log_uniform(3.0, (0.6 * step).min(8_000.0), random);
+    let mut model = Model::regular("longer than a read", step, unit, cost);
+    vary(&mut model, random);
+    model
+}
+
+/// Draws a clock in nanoseconds that returns multiples of ten, from a counter with another step.
+pub(super) fn rounded_to_ten(random: &mut StdRng) -> Model {
+    let cost = log_uniform(3.0, 8_000.0, random);
+    let mut model = Model {
+        multiple: 10,
+        ..Model::regular(
+            "multiples of 10",
+            log_uniform(15.0, 300.0, random),
+            1.0,
+            cost,
+        )
+    };
+    vary(&mut model, random);
+    model
 }
 
 /// Draws `count` timers, alternately raw counters and clocks in nanoseconds, with each of
@@ -59,6 +86,21 @@ pub fn small_steps(count: usize, seed: u64) -> Vec<Case> {
             seed: random.random(),
             cut: None,
         }
+    };
+    (0..count).map(draw).collect()
+}
+
+/// Draws `count` clocks, alternately with steps [longer than a read](longer_than_read) and
+/// [rounded to ten](rounded_to_ten).
+#[must_use]
+pub fn fractional_steps(count: usize, seed: u64) -> Vec<Case> {
+    let mut random = StdRng::seed_from_u64(seed ^ 0xf4_ac_71_05);
+    let draw = |number: usize| {
+        let timer = match number % 2 {
+            0 => longer_than_read(&mut random),
+            _ => rounded_to_ten(&mut random),
+        };
+        case(timer, &mut random)
     };
     (0..count).map(draw).collect()
 }
