@@ -154,8 +154,12 @@ fn prepare(command: &Command) -> Result<(), CommandError> {
     }
     if handles_signals(command) {
         // `watch` itself checks whether a signal has arrived (`signals::end_request`); it then ends
-        // with its summary.
-        return signals::listen(|_| ()).map_err(|error| {
+        // with its summary, unless nobody reads its output.
+        let end_if_blocked = |request: Request| {
+            thread::sleep(timermeter::commands::SHUTDOWN_LIMIT);
+            request.obey();
+        };
+        return signals::listen(end_if_blocked).map_err(|error| {
             CommandError::Failed(format!("cannot listen for interrupts: {error}"))
         });
     }

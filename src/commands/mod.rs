@@ -48,7 +48,8 @@ use crate::report::{OutputError, ReadError, WholeFile};
 use crate::table::{Format, Style};
 use crate::text::{plain, shortened};
 
-/// Longest time that ending all child processes takes.
+/// Longest time from a signal to the end of the program, in which it ends all child processes, or
+/// `watch` writes its last lines.
 pub const SHUTDOWN_LIMIT: Duration = Duration::from_secs(10);
 
 /// Prints a message on standard error. All messages go through this function, because it removes

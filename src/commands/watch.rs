@@ -4,13 +4,15 @@ mod clocks;
 mod journal;
 
 use std::io::Write;
+use std::panic::resume_unwind;
+use std::sync::mpsc::{self, Sender};
 use std::thread;
-use std::time::Duration;
 
 use timers::os::signals;
 
 use super::{CommandError, failed, print_message};
 use crate::cli::WatchArgs;
+use crate::limits::explain_shortage;
 use crate::platform::{Root, quietest_cpu};
 use crate::watching::Judge;
 use crate::watching::log::{Begin, End, Line};
@@ -28,8 +30,8 @@ const NS_PER_SECOND: f64 = 1e9;
 /// Runs the command until the duration ends or a signal arrives. Prints a summary at the end.
 ///
 /// # Errors
-/// When --period is longer than the watch, CLOCK_MONOTONIC cannot be read, an event cannot be
-/// written, or a signal ended the watch.
+/// When --period is longer than the watch, CLOCK_MONOTONIC cannot be read, no thread can be started,
+/// an event cannot be written, or a signal ended the watch.
 pub fn run(args: &WatchArgs, output: &mut dyn Write) -> Result<bool, CommandError> {
     if args.period > args.duration {
         return Err(CommandError::Usage(
@@ -38,40 +40,29 @@ pub fn run(args: &WatchArgs, output: &mut dyn Write) -> Result<bool, CommandErro
     }
     if let Err(error) = signals::record_continuations() {
         print_message(&format_args!(
-            "pauses of this process cannot be distinguished from pauses of the machine, because SIGCONT cannot be handled: {error}"
+            "a pause after a signal stopped this process may have an unknown cause, because SIGCONT cannot be handled: {error}"
         ));
     }
-    // Counters of different CPUs may differ, so all samples are taken on one CPU.
-    let cpu = quietest_cpu(&timers::allowed_cpus().unwrap_or_default());
-    let cpu = cpu.filter(|&cpu| timers::pin_to(cpu).is_ok());
-    let clocks = Clocks::open(Root::system())?;
     let mut journal = Journal::open(args, output)?;
-    let begin = Begin {
-        date: date(),
-        period_s: args.period,
-        shortest_pause_s: args.pause,
-        cpu,
-        clock_source: clocks.machine().source,
-        counter: clocks.counter_id().map(str::to_owned),
-        unread: clocks.unreadable().to_vec(),
-    };
-    journal.write(Line::Begin(begin))?;
-    let (judge, events) = watch(args, &clocks, &mut journal)?;
-    let [monotonic_stability, counter_stability] = judge.stability();
-    let watched_s = judge.watched_s();
-    let cpu_share = clocks
-        .cpu_time_s()
-        .map(|taken| taken / watched_s)
-        .filter(|share| share.is_finite());
-    let date = date();
-    journal.write(Line::End(End {
-        date,
-        watched_s,
-        cpu_share,
-        events,
-        monotonic_stability,
-        counter_stability,
-    }))?;
+    let (lines, received) = mpsc::channel();
+    let args = args.clone();
+    // The thread that takes the samples writes nothing, because it would miss samples while it
+    // waits for a slow disk, for the reader of a pipe or for a terminal stopped with Ctrl-S.
+    let sampler = thread::Builder::new()
+        .name("samples".into())
+        .spawn(move || watch(&args, &lines))
+        .map_err(|error| {
+            let reason = explain_shortage(&error).unwrap_or_else(|| error.to_string());
+            failed(format!(
+                "cannot start the thread that samples the clocks: {reason}"
+            ))
+        })?;
+    for line in received {
+        journal.write(line)?;
+    }
+    sampler
+        .join()
+        .unwrap_or_else(|panic| resume_unwind(panic))?;
     if signals::end_request().is_some() {
         Err(CommandError::Interrupted)
     } else {
@@ -79,13 +70,23 @@ pub fn run(args: &WatchArgs, output: &mut dyn Write) -> Result<bool, CommandErro
     }
 }
 
-/// Takes samples until the watch ends and writes the events. Returns the judge and the number of
-/// events.
-fn watch(
-    args: &WatchArgs,
-    clocks: &Clocks,
-    journal: &mut Journal<'_>,
-) -> Result<(Judge, usize), CommandError> {
+/// Takes samples until the watch ends, and sends what is to be written. Ends early if nothing
+/// receives the lines any more, because they could not be written.
+fn watch(args: &WatchArgs, lines: &Sender<Line>) -> Result<(), CommandError> {
+    let send = |line| lines.send(line).map_err(|_| CommandError::Closed);
+    // Counters of different CPUs may differ, so all samples are taken on one CPU.
+    let cpu = quietest_cpu(&timers::allowed_cpus().unwrap_or_default());
+    let cpu = cpu.filter(|&cpu| timers::pin_to(cpu).is_ok());
+    let clocks = Clocks::open(Root::system())?;
+    send(Line::Begin(Begin {
+        date: date(),
+        period_s: args.period,
+        shortest_pause_s: args.pause,
+        cpu,
+        clock_source: clocks.machine().source,
+        counter: clocks.counter_id().map(str::to_owned),
+        unread: clocks.unreadable().to_vec(),
+    }))?;
     let mut judge = Judge::new((args.pause * NS_PER_SECOND) as i64);
     let mut events = 0;
     let period_ns = (args.period * NS_PER_SECOND) as i64;
@@ -95,8 +96,6 @@ fn watch(
     // CLOCK_MONOTONIC stands still during a suspend, so suspends prolong the watch.
     let end_ns = began.saturating_add((args.duration * NS_PER_SECOND) as i64);
     while planned <= end_ns && signals::end_request().is_none() {
-        let wait = planned.saturating_sub(clocks.monotonic());
-        thread::sleep(Duration::from_nanos(u64::try_from(wait).unwrap_or(0)));
         let mut sample = clocks.sample(planned);
         if sample.monotonic >= next_machine_ns || judge.is_late(&sample) {
             sample.machine = Some(clocks.machine());
@@ -104,11 +103,24 @@ fn watch(
         }
         planned = sample.monotonic.saturating_add(period_ns);
         for event in judge.add(sample) {
-            journal.write(Line::Event(event))?;
+            send(Line::Event(event))?;
             events += 1;
         }
     }
-    Ok((judge, events))
+    let [monotonic_stability, counter_stability] = judge.stability();
+    let watched_s = judge.watched_s();
+    let cpu_share = clocks
+        .cpu_time_s()
+        .map(|taken| taken / watched_s)
+        .filter(|share| share.is_finite());
+    send(Line::End(End {
+        date: date(),
+        watched_s,
+        cpu_share,
+        events,
+        monotonic_stability,
+        counter_stability,
+    }))
 }
 
 /// The date now, as RFC 3339.

@@ -121,7 +121,7 @@ impl VisibleGroups<'_> {
             .map(|mount| (1, mount))
             .or_else(|| Some((2, mounts().find(|mount| mount.kind == "cgroup2")?)))
             .or_else(|| self.find_default_mount(controller))?;
-        let process_group = self.own_group(version, controller).unwrap_or("/");
+        let process_group = own_group(&self.groups, version, controller).unwrap_or("/");
         // The path of a group outside the mount starts with `/..`.
         let below_mount = process_group
             .strip_prefix(mount.root.trim_end_matches('/'))
@@ -168,20 +168,28 @@ impl VisibleGroups<'_> {
             None
         }
     }
+}
 
-    /// Finds the path of the process's group in `/proc/self/cgroup`: `4:cpu,cpuacct:/path` in
-    /// version 1, `0::/path` in version 2.
-    fn own_group(&self, version: u32, controller: &str) -> Option<&str> {
-        self.groups.lines().find_map(|line| {
-            let (number, rest) = line.split_once(':')?;
-            let (controllers, path) = rest.split_once(':')?;
-            let is_searched = match version {
-                1 => controllers.split(',').any(|name| name == controller),
-                _ => number == "0" && controllers.is_empty(),
-            };
-            is_searched.then_some(path)
-        })
-    }
+/// Finds the path of the process's group in the text of `/proc/self/cgroup`: `4:cpu,cpuacct:/path`
+/// in version 1, `0::/path` in version 2.
+fn own_group<'a>(groups: &'a str, version: u32, controller: &str) -> Option<&'a str> {
+    groups.lines().find_map(|line| {
+        let (number, rest) = line.split_once(':')?;
+        let (controllers, path) = rest.split_once(':')?;
+        let is_searched = match version {
+            1 => controllers.split(',').any(|name| name == controller),
+            _ => number == "0" && controllers.is_empty(),
+        };
+        is_searched.then_some(path)
+    })
+}
+
+/// Returns whether the machine has the freezer of control groups of version 1. Since Linux 6.1 it
+/// freezes a thread that sleeps without waking it.
+#[must_use]
+pub fn has_old_freezer(root: &Root) -> bool {
+    let groups = root.read_text("/proc/self/cgroup").unwrap_or_default();
+    own_group(&groups, 1, "freezer").is_some()
 }
 
 /// A line of `/proc/self/mountinfo`.

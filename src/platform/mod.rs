@@ -24,6 +24,7 @@ use timers::os::MachineFacts;
 use crate::model::{ClockSource, Platform};
 use crate::text::cleaned;
 
+pub use cgroup::has_old_freezer;
 pub use counter::counter;
 pub use quietest::quietest_cpu;
 pub use root::{Root, cpu_count};

@@ -48,6 +48,9 @@ pub struct ClockSample {
     pub duration_ns: i64,
     /// Whether the process was continued (SIGCONT) since the last sample.
     pub continued: bool,
+    /// Whether the thread slept in one piece until the sample: it was not stopped, and waited for
+    /// nothing else. `None` if this is unknown.
+    pub slept_through: Option<bool>,
     /// Total time, in nanoseconds, for which this thread has been ready to run but had no CPU since
     /// it started.
     pub run_queue_ns: Option<u64>,
@@ -120,6 +123,8 @@ pub enum Cause {
     Host,
     /// The whole machine stood still: its host, its firmware or its kernel.
     Machine,
+    /// Nothing shows whether this process or the machine stood still.
+    Unknown,
     /// The machine was suspended.
     Suspend,
     /// The time of day was set, by a program or a person.

@@ -60,10 +60,15 @@ impl MachineRates {
         if run_queue_ns.is_some_and(|run_queue_ns| run_queue_ns as f64 >= min_ns) {
             return Cause::Scheduler;
         }
-        match machine.and_then(|machine| self.had_interrupts(sample.monotonic, machine, late_ns)) {
-            Some(true) => Cause::Process,
-            // There were fewer interrupts than usual, or their number is unknown.
-            _ => Cause::Machine,
+        let had_interrupts =
+            machine.and_then(|machine| self.had_interrupts(sample.monotonic, machine, late_ns));
+        match (had_interrupts, sample.slept_through) {
+            (Some(true), Some(false) | None) => Cause::Process,
+            // The timer that should have ended the sleep was late, or the machine had few
+            // interrupts.
+            (Some(false) | None, Some(true)) | (Some(false), None) => Cause::Machine,
+            // The evidence is missing, or the observations contradict each other.
+            _ => Cause::Unknown,
         }
     }
 

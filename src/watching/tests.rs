@@ -118,6 +118,22 @@ fn finds_each_event_with_cause() {
     }
 }
 
+/// In the first two seconds the usual number of interrupts is unknown.
+#[test]
+fn unknown_cause_is_unknown() {
+    for seed in 0..6 {
+        for (plan, cause) in [
+            (Plan::ProcessFrozen(0.4), Cause::Unknown),
+            (Plan::ProcessStopped(0.4), Cause::Process),
+            (Plan::MachineStopped(0.4), Cause::Machine),
+        ] {
+            let events = simulate(seed, 4, &[(1, plan)]);
+            assert_eq!(events.len(), 1, "{plan:?}, seed {seed}: {events:#?}");
+            assert_eq!(events[0].cause, cause, "{plan:?}, seed {seed}");
+        }
+    }
+}
+
 /// One watch of an hour with twenty events of six kinds.
 #[test]
 fn finds_all_twenty_events() {

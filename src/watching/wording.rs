@@ -82,6 +82,9 @@ fn cause_in_words(cause: Cause) -> &'static str {
         Cause::Scheduler => "this machine gave the CPU to other threads",
         Cause::Host => "the host gave the CPU to other machines (steal time)",
         Cause::Machine => "the whole machine stood still: its host, its firmware or its kernel",
+        Cause::Unknown => {
+            "unknown, as nothing shows whether this process or the machine stood still"
+        }
         Cause::Suspend => "the machine was suspended",
         Cause::ClockSet => "a program or a person set it",
         Cause::LeapSecond => "a leap second",

@@ -29,6 +29,8 @@ mod usage;
 #[cfg(target_os = "linux")]
 mod waits;
 #[cfg(target_os = "linux")]
+mod watch_causes;
+#[cfg(target_os = "linux")]
 mod watching;
 
 use std::time::Duration;

@@ -3,12 +3,13 @@
 use std::thread;
 use std::time::Duration;
 
+use timers::os::counters::CounterSource;
 use timers::os::{discipline, signals};
 use timers::{Family, Reader, reader};
 
 use super::super::{CommandError, failed};
 use crate::platform::activity::{self, RunQueueDelay};
-use crate::platform::{Root, clock_source};
+use crate::platform::{Root, clock_source, has_old_freezer};
 use crate::watching::{ClockSample, MachineState};
 
 /// Largest number of attempts at a sample. The attempt that took the shortest time is used, because
@@ -21,6 +22,9 @@ const MAX_SAMPLE_NS: i64 = 5_000;
 /// Smallest delay of a sample, in nanoseconds, after which the watch waits for a pending SIGCONT.
 /// *Judgement*: half of the default period, and several time slices of a scheduler.
 const MIN_LATE_NS: i64 = 50_000_000;
+/// Longest sleep, after which the watch checks whether a signal has asked it to end.
+/// *Judgement*: nobody notices a shorter delay after Ctrl-C.
+const MAX_SLEEP_NS: i64 = 500_000_000;
 /// Time to wait for a pending SIGCONT.
 const SIGNAL_DELAY: Duration = Duration::from_millis(20);
 
@@ -34,6 +38,8 @@ pub(super) struct Clocks {
     counter: Option<(&'static str, Reader)>,
     cpu_time: Option<Reader>,
     run_queue: RunQueueDelay,
+    /// Whether a stop of this process ends its sleep.
+    stop_ends_sleep: bool,
     unreadable: Vec<String>,
 }
 
@@ -65,6 +71,7 @@ impl Clocks {
         let cpu_time = reader("process-cputime").and_then(Result::ok);
         let run_queue = RunQueueDelay::open(&root);
         Ok(Self {
+            stop_ends_sleep: !has_old_freezer(&root),
             root,
             run_queue,
             monotonic,
@@ -97,9 +104,16 @@ impl Clocks {
         (self.monotonic)() as i64
     }
 
-    /// Takes a sample of all clocks. `planned` is its planned time in nanoseconds of
-    /// CLOCK_MONOTONIC.
+    /// Sleeps until `planned`, in nanoseconds of CLOCK_MONOTONIC, or until a signal asks the watch
+    /// to end, and takes a sample of all clocks.
     pub(super) fn sample(&self, planned: i64) -> ClockSample {
+        let mut sleeps_before = None;
+        while let wait @ 1.. = planned.saturating_sub(self.monotonic())
+            && signals::end_request().is_none()
+        {
+            sleeps_before = CounterSource::sleeps_of_this_thread();
+            thread::sleep(Duration::from_nanos(wait.min(MAX_SLEEP_NS).unsigned_abs()));
+        }
         let mut best = self.single_sample(planned);
         for _ in 1..MAX_SAMPLES {
             if best.duration_ns <= MAX_SAMPLE_NS {
@@ -110,6 +124,10 @@ impl Clocks {
                 best = again;
             }
         }
+        best.slept_through = CounterSource::sleeps_of_this_thread()
+            .zip(sleeps_before)
+            .map(|(now, before)| now.wrapping_sub(before) == 1)
+            .filter(|_| self.stop_ends_sleep);
         // If the process was stopped, SIGCONT may be delivered to another thread, which a busy
         // machine may run later than this one.
         if best.monotonic - planned > MIN_LATE_NS {

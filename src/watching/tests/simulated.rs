@@ -68,6 +68,8 @@ pub struct Simulated {
     is_former_source_available: bool,
     planned: i64,
     continued: bool,
+    /// Whether the thread was stopped or waited for something since the last sample.
+    woke: bool,
     /// Change of the trim from sample to sample by a time service, in ppm.
     trim_wander_ppm: f64,
 }
@@ -98,6 +100,7 @@ impl Simulated {
             is_former_source_available: true,
             planned: 0,
             continued: false,
+            woke: false,
             trim_wander_ppm,
         }
     }
@@ -122,9 +125,12 @@ impl Simulated {
             Plan::MachineStopped(s) => self.pass(s * 1e9, false),
             Plan::ProcessStopped(s) => {
                 self.pass(s * 1e9, true);
-                self.continued = true;
+                (self.continued, self.woke) = (true, true);
             }
-            Plan::ProcessFrozen(s) => self.pass(s * 1e9, true),
+            Plan::ProcessFrozen(s) => {
+                self.pass(s * 1e9, true);
+                self.woke = true;
+            }
             Plan::Preempted(s) => {
                 self.pass(s * 1e9, true);
                 self.run_queue_ns += s * 1e9;
@@ -195,6 +201,7 @@ impl Simulated {
             counter: Some(counter as u64),
             duration_ns: duration_ns as i64,
             continued: std::mem::take(&mut self.continued),
+            slept_through: Some(!std::mem::take(&mut self.woke)),
             run_queue_ns: Some(self.run_queue_ns as u64),
             trim_ppm: Some(self.trim),
             tai_offset_s: Some(self.tai),

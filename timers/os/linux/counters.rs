@@ -61,20 +61,19 @@ impl CounterSource {
     /// The counters of the calling thread, by getrusage(2), which opens no file.
     #[must_use]
     pub fn of_this_thread() -> Option<Counters> {
-        let mut usage = MaybeUninit::<libc::rusage>::uninit();
-        // SAFETY: the pointer is valid for one rusage.
-        let done = unsafe { libc::getrusage(libc::RUSAGE_THREAD, usage.as_mut_ptr()) };
-        let usage = if done == 0 {
-            // SAFETY: the call succeeded and has filled the structure.
-            unsafe { usage.assume_init() }
-        } else {
-            return None;
-        };
+        let usage = usage_of_this_thread()?;
         Some(Counters {
             switches: u64::try_from(usage.ru_nivcsw).ok()?,
             major_faults: u64::try_from(usage.ru_majflt).ok()?,
             cpus: vec![affinity::current()?],
         })
+    }
+
+    /// How often the calling thread gave up its CPU because it slept, waited or was stopped; `None`
+    /// if unknown.
+    #[must_use]
+    pub fn sleeps_of_this_thread() -> Option<u64> {
+        u64::try_from(usage_of_this_thread()?.ru_nvcsw).ok()
     }
 
     /// The steal time of a CPU in ticks of USER_HZ (10 ms): the time that a hypervisor withheld the
@@ -86,6 +85,15 @@ impl CounterSource {
         let line = stat.lines().find_map(|line| line.strip_prefix(&prefix))?;
         line.split_whitespace().nth(7)?.parse().ok()
     }
+}
+
+/// The resources that the calling thread has used; `None` if a sandbox refuses the call.
+fn usage_of_this_thread() -> Option<libc::rusage> {
+    let mut usage = MaybeUninit::<libc::rusage>::uninit();
+    // SAFETY: the pointer is valid for one rusage.
+    let done = unsafe { libc::getrusage(libc::RUSAGE_THREAD, usage.as_mut_ptr()) };
+    // SAFETY: the call succeeded and has filled the structure.
+    (done == 0).then(|| unsafe { usage.assume_init() })
 }
 
 /// The counters of a thread, read from its procfs folder.
