@@ -4,7 +4,8 @@
 #   gate.sh FOLDER [CONDITION...]
 #
 # FOLDER is kept from run to run. FOLDER/<platform>/ is the baseline of one CPU, hypervisor and system. The first run on such a machine
-# makes it; remove it to accept what changed. CONDITION is one of `gate --fail-if`; without one, `gate` judges the recommended clock.
+# makes it (of several at once one makes it, and the others compare with it); remove it to accept what changed. CONDITION is one of
+# `gate --fail-if`; without one, `gate` judges the recommended clock.
 #
 # Exit status: 0 if no condition holds or the baseline was made now, 3 if one holds, 4 if one is undecided, otherwise that of the command
 # that failed. Standard output is one line.
@@ -21,8 +22,8 @@ case $1 in /*) folder=$1 ;; *) folder=./$1 ;; esac
 shift
 meter=${TIMERMETER:-timermeter} runs=${RUNS:-5}
 
-new=$(mktemp -d) || exit 1
-trap 'rm -rf "$new"' EXIT
+copy='' new=$(mktemp -d) || exit 1
+trap 'rm -rf "$new" ${copy:+"$copy"}' EXIT
 trap 'exit 129' HUP
 trap 'exit 130' INT
 trap 'exit 143' TERM
@@ -40,13 +41,18 @@ if ! [ -e "$baseline" ]; then
         "$meter" probe --quiet --save="$new/runs" ${PROBE---quick} >/dev/null || exit
         runs=$((runs - 1))
     done
-    # The baseline is copied under another name first, so that it is complete or absent.
-    if mkdir -p "$folder" && cp -R "$new/runs/$platform" "$folder/.new.$$" && mv "$folder/.new.$$" "$baseline"; then
+    # The baseline is copied to a name of its own first, so that it is complete or absent. Where another first run has made one meanwhile, mv
+    # fails or moves the copy into it, under a hidden name that `gate` does not read.
+    mkdir -p "$folder" && copy=$(mktemp -d "$folder/.new.XXXXXX") || exit 1
+    name=${copy##*/}
+    cp -R "$new/runs/$platform" "$copy/$name" || exit 1
+    error=$(mv "$copy/$name" "$baseline" 2>&1) && ! [ -e "$baseline/$name" ] && {
         echo "No baseline of $platform yet: it was made now."
         exit 0
-    fi
-    rm -rf "$folder/.new.$$"
-    exit 1
+    }
+    rm -rf "${baseline:?}/$name"
+    [ -e "$baseline" ] || { printf '%s\n' "$error" >&2; exit 1; }
+    echo "another run has made the baseline of $platform meanwhile: this one compares with it" >&2
 fi
 
 for condition; do

@@ -5,7 +5,7 @@
 #
 # NODES: a file with the names of the nodes that were to run, one a line (without it RUN/nodes, where there is one). A node that has not
 # written anything is `lost`; so is one that was killed or whose machine died: it still says `running` when the launcher has ended. One that
-# says `done` and has no report has failed.
+# says `done` and has no report has failed. What nodes wrote is never waited for: only regular files are read, each for 10 s at most.
 set -u
 [ $# -ge 1 ] || { echo "usage: status.sh RUN [NODES]" >&2; exit 2; }
 tab=$(printf '\t')
@@ -24,9 +24,9 @@ plain() {
 
 # Whole reports below a folder.
 reports() {
-    find "$1" -type f -name report.json -exec sh -c '
+    find "${1%/}" -type f -name report.json -exec sh -c '
         for report; do
-            if head -c 4096 "$report" | grep -q "\"schema\": *\"timermeter\.report\.v2\""; then echo; fi
+            if timeout 10 head -c 4096 "$report" | grep -q "\"schema\": *\"timermeter\.report\.v2\""; then echo; fi
         done' reports {} + | wc -l | tr -d ' '
 }
 
@@ -34,7 +34,7 @@ rows=$(
     for folder in "$run"/*/; do
         [ -d "$folder" ] || continue
         count=$(reports "$folder")
-        line=$(head -n 1 "$folder/status" 2>/dev/null | head -c 1000 | tr -d '\n' | plain)
+        line=$([ -f "$folder/status" ] && timeout 10 head -c 1000 "$folder/status" 2>/dev/null | head -n 1 | tr -d '\n' | plain)
         name=$(basename "$folder" | tr -d '\n' | plain | tr "$tab" '?')
         [ -n "$line" ] || line="lost$tab$name$tab-$tab-$tab-$tab-${tab}its folder holds no status"
         case $line in
@@ -45,7 +45,7 @@ rows=$(
         printf '%s\t%s\n' "$line" "$count"
     done
     # As node.sh calls them; the second of a name is NAME.2.
-    [ -r "$nodes" ] && LC_ALL=C tr -c 'A-Za-z0-9._\n-' _ <"$nodes" | grep . | sed 's/^\./node./' | sort |
+    [ -r "$nodes" ] && { [ $# -ge 2 ] || [ -f "$nodes" ]; } && LC_ALL=C tr -c 'A-Za-z0-9._\n-' _ <"$nodes" | grep . | sed 's/^\./node./' | sort |
         awk '{ n[$0]++; print $0 (n[$0] > 1 ? "." n[$0] : "") }' | while IFS= read -r name; do
         [ -d "$run/$name" ] || printf 'lost\t%s\t-\t-\t-\t-\tit never began\t0\n' "$name"
     done

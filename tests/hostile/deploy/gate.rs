@@ -2,7 +2,7 @@
 //! refuses a baseline without a probe, else its arguments are recorded.
 
 use std::fs;
-use std::process::Output;
+use std::process::{Output, Stdio};
 
 use super::sandbox::{Sandbox, TIMERMETER, record_arguments, run_to_end};
 
@@ -93,6 +93,60 @@ fn gate_refuses_baseline_of_other_cpu() {
     );
     let (_, errors) = run_gate(&sandbox, &program, &["cost<-200%"], 2);
     assert!(errors.contains("never holds"), "{errors}");
+}
+
+/// Both runs find no baseline: each probe waits until both have begun.
+#[test]
+fn concurrent_first_runs_share_one_baseline() {
+    let sandbox = Sandbox::new();
+    sandbox.add_program(
+        TIMERMETER,
+        &format!(
+            r#"[ "$1" = probe ] || {{ echo "gate: of $(ls -A "$2")"; exit 3; }}
+case $3 in */runs)
+    : >"$SANDBOX/begun.$PPID"
+    tries=0
+    until [ "$(ls -d "$SANDBOX"/begun.* | wc -l)" = 2 ] || [ "$tries" -ge 1000 ]; do tries=$((tries + 1)) && sleep 0.05; done ;;
+esac
+mkdir -p "${{3#--save=}}/p/d" && cp '{BASELINE}' "${{3#--save=}}/p/d/report.json""#,
+        ),
+    );
+    let runs = [(); 2].map(|()| {
+        let mut command = sandbox.deploy_script("gate.sh", &[BASELINES]);
+        let command = command.env("RUNS", "1");
+        let command = command.stdout(Stdio::piped()).stderr(Stdio::piped());
+        command.spawn().expect("the script starts")
+    });
+    let mut ended = runs.map(|run| {
+        let output = run.wait_with_output().expect("the script ends");
+        let [stdout, stderr] = [output.stdout, output.stderr]
+            .map(|bytes| String::from_utf8(bytes).expect("the output is text"));
+        (output.status.code(), stdout, stderr)
+    });
+    ended.sort();
+    let made = "No baseline of p yet: it was made now.\n";
+    assert_eq!(ended[0], (Some(0), made.to_owned(), String::new()));
+    let (code, output, errors) = &ended[1];
+    assert_eq!(
+        (*code, output.as_str()),
+        (Some(3), "gate: of d\n"),
+        "{errors}"
+    );
+    assert!(
+        errors.contains("another run has made the baseline"),
+        "{errors}"
+    );
+    let names = |folder| {
+        let entries = fs::read_dir(folder).expect("the folder can be read");
+        entries
+            .map(|entry| entry.expect("an entry").file_name())
+            .collect::<Vec<_>>()
+    };
+    let kept = sandbox.file(BASELINES);
+    assert_eq!(
+        (names(kept.join("p")), names(kept)),
+        (vec!["d".into()], vec!["p".into()])
+    );
 }
 
 #[test]

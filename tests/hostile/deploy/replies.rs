@@ -4,6 +4,7 @@
 use std::ffi::OsStr;
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::symlink;
 use std::path::Path;
 use std::process::Command;
 
@@ -82,6 +83,31 @@ fn rejects_reply_without_report() {
         3,
         "{output}"
     );
+}
+
+/// Nodes may write into the folder of the run: pipes, a device and links in place of files.
+#[test]
+fn special_files_of_nodes_are_not_read() {
+    let sandbox = Sandbox::new();
+    let make_pipe = |name: &str| {
+        let made = Command::new("mkfifo").arg(sandbox.file(name)).status();
+        assert!(made.expect("mkfifo runs").success());
+    };
+    for node in ["n1", "n2", "n3", "n4"] {
+        fs::create_dir_all(sandbox.file("run").join(node)).expect("the folder can be created");
+    }
+    make_pipe("run/n1/status");
+    symlink("../n1/status", sandbox.file("run/n2/status")).expect("a link");
+    symlink("/dev/zero", sandbox.file("run/n3/status")).expect("a link");
+    fs::write(sandbox.file("run/n4/status"), "done\tn4\th\t1\t2\t0\t-\n").expect("it is ours");
+    make_pipe("run/n4/report.json");
+    symlink("/", sandbox.file("run/n5")).expect("a link");
+    make_pipe("run/nodes");
+    let (code, output) = run_to_end(sandbox.deploy_script("status.sh", &["run"]));
+    assert_eq!(code, Some(3), "{output}");
+    for row in ["lost\tn1", "lost\tn2", "lost\tn3", "failed\tn4", "lost\tn5"] {
+        assert!(output.contains(&format!("\n{row}\t")), "{row}: {output}");
+    }
 }
 
 /// `probe` exits with 3 if a timer that the user named failed; its report is complete.
