@@ -3,8 +3,8 @@
 
 use std::{io, thread};
 
-use timers::os::Shortage;
-use timers::os::limits::shortage;
+use timers::os::limits::{memory_limit, shortage};
+use timers::os::{MemoryLimit, Shortage};
 
 /// The largest number of timers that an agent may host, and of unavailable timers that it may
 /// report.
@@ -16,7 +16,12 @@ pub const MAX_TIMERS: usize = 4_096;
 pub fn explain_shortage(error: &io::Error) -> Option<String> {
     let limit_in_words =
         |limit: Option<u64>| limit.map_or_else(String::new, |limit| format!(" (at most {limit})"));
-    Some(match shortage(error)? {
+    let shortage = shortage(error)?;
+    // A thread that gets no memory for its stack fails as if there were too many threads.
+    if matches!(shortage, Shortage::Processes(_)) && !has_memory(0) {
+        return Some(explain_lack_of_memory());
+    }
+    Some(match shortage {
         Shortage::Files(limit) => {
             format!(
                 "too many open files{}: allow more, with `ulimit -n 1024`",
@@ -31,10 +36,44 @@ pub fn explain_shortage(error: &io::Error) -> Option<String> {
             "no more processes or threads may be started{}: allow more, with `ulimit -u` or in the cgroup (pids.max)",
             limit_in_words(limit)
         ),
-        Shortage::Memory => {
-            "there is not enough memory: end other programs, or allow more with `ulimit -v`".into()
-        }
+        Shortage::Memory => explain_lack_of_memory(),
     })
+}
+
+fn explain_lack_of_memory() -> String {
+    match memory_limit() {
+        Some(MemoryLimit { bytes, command }) => format!(
+            "there is not enough memory (at most {} MiB): allow more, with `{command}`",
+            bytes >> 20
+        ),
+        None => "there is not enough memory: end other programs".into(),
+    }
+}
+
+/// The memory in bytes that a command needs in addition to what the program and its libraries
+/// take: its stack of [`MAIN_STACK_BYTES`] and several times what a command allocates for a report
+/// of usual size; half as much lets all commands run on those.
+const MIN_MEMORY_BYTES: usize = 40 << 20;
+
+/// Whether this process may allocate `more` bytes than a command needs. The memory is not touched.
+#[must_use]
+pub fn has_memory(more: usize) -> bool {
+    let mut block = Vec::<u8>::new();
+    let is_reserved = block.try_reserve_exact(MIN_MEMORY_BYTES.saturating_add(more));
+    // Without this the compiler may leave the allocation out.
+    std::hint::black_box(&block);
+    is_reserved.is_ok()
+}
+
+/// Checks that this process may allocate as much memory as a command needs: where an allocation
+/// fails later, the program can only abort.
+///
+/// # Errors
+/// The reason, with the limit.
+pub fn check_memory() -> Result<(), String> {
+    has_memory(0)
+        .then_some(())
+        .ok_or_else(explain_lack_of_memory)
 }
 
 /// The stack size for the main work of the program in bytes, which `ulimit -s` does not affect.

@@ -2,7 +2,6 @@
 
 use std::io::{BufReader, BufWriter, Write};
 use std::process::ExitCode;
-use std::thread;
 
 use timermeter::cli::{Cli, Command};
 use timermeter::commands::{
@@ -29,6 +28,9 @@ fn main() -> ExitCode {
     // is limited.
     timers::os::machine::regain_counter();
     timers::os::limits::share_allocator_arena();
+    if let Err(why) = limits::check_memory() {
+        return exit_code(Err(CommandError::Failed(why)));
+    }
     let Cli {
         color,
         answer,
@@ -47,7 +49,7 @@ fn main() -> ExitCode {
             let code = exit_code(prepare(&command).and_then(|()| run(&command)));
             if interrupted() && !handles_signals(&command) {
                 // Another thread is ending the process because of the signal.
-                thread::sleep(timermeter::commands::SHUTDOWN_LIMIT);
+                timers::pause(timermeter::commands::SHUTDOWN_LIMIT);
             }
             children::finish();
             code
@@ -136,6 +138,10 @@ fn needs_clock(command: &Command) -> bool {
 /// Prepares a command: returns an error if it needs a clock and can read none, and starts to handle
 /// the signals that end the program ([`end`]).
 fn prepare(command: &Command) -> Result<(), CommandError> {
+    if needs_clock(command) {
+        timers::os::machine::check_time_is_readable()
+            .map_err(|why| CommandError::Failed(children::with_remedy(&why)))?;
+    }
     if needs_clock(command) && timers::kernel_time().is_none() {
         return Err(CommandError::Failed(
             "the kernel lets this process read no clock (clock_gettime): allow the call in the sandbox"

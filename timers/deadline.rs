@@ -4,6 +4,7 @@
 //! library preloaded by `LD_PRELOAD` can make the clock of libc step back, and a thread that waited
 //! for that clock would wait forever.
 
+use std::thread;
 use std::time::Duration;
 
 use crate::Timer;
@@ -30,6 +31,15 @@ impl Deadline {
     pub fn remaining(&self) -> Option<Duration> {
         let left = self.0?.checked_sub(kernel_time()?);
         left.filter(|left| *left > 0).map(Duration::from_nanos)
+    }
+}
+
+/// Pauses the calling thread for `span`, or not at all if there is no clock. Unlike
+/// `std::thread::sleep`, it does not panic if a sandbox refuses `clock_nanosleep`.
+pub fn pause(span: Duration) {
+    let deadline = Deadline::after(span);
+    while let Some(left) = deadline.remaining() {
+        thread::park_timeout(left);
     }
 }
 

@@ -46,7 +46,7 @@ pub use busy::BusyThread;
 pub use catalogue::{FLOOR_ID, Reader, catalogue, find, floor, reader, visit};
 pub use chain::{CoreFrequency, CoreFrequencyMeter, time_additions, time_multiplications};
 pub use context::Context;
-pub use deadline::{Deadline, kernel_raw_time, kernel_time};
+pub use deadline::{Deadline, kernel_raw_time, kernel_time, pause};
 pub use entry::{Entry, Visitor};
 pub use kernel_entry::{KernelEntry, measure_kernel_entry};
 pub use native::{Native, RATE_SOURCES, REFERENCES, find_ns_per_tick, pass};

@@ -13,7 +13,7 @@ use std::time::Duration;
 
 use crate::arch::fence;
 use crate::context::Pieces;
-use crate::deadline::Deadline;
+use crate::deadline::{Deadline, pause};
 use crate::os::{CommonClock, UndistortedClock};
 use crate::subject::{Activity, Advance, Answer, Fault, Subject};
 use crate::{Context, Described, Info, Ticks, Timer, Unavailable, arch, context, work};
@@ -166,12 +166,7 @@ impl Subject for Native {
             Duration::from_millis(milliseconds.into()),
             Reference::open(reference)?,
         );
-        Ok(measure_advance(
-            &|| self.loops.now(),
-            &|| reference.now(),
-            span,
-            during,
-        ))
+        measure_advance(&|| self.loops.now(), &|| reference.now(), span, during)
     }
 
     fn adds(
@@ -198,16 +193,16 @@ fn measure_advance(
     reference: &dyn Fn() -> Ticks,
     span: Duration,
     during: Activity,
-) -> Advance {
+) -> Answer<Advance> {
     let both = || [timer(), reference()];
     both();
     let first = both();
-    pass(span, during);
+    pass(span, during)?;
     let last = both();
-    Advance {
+    Ok(Advance {
         timer: last[0].since(first[0]),
         reference: last[1].since(first[1]),
-    }
+    })
 }
 
 /// See [`Loops::intervals`].
@@ -279,26 +274,38 @@ fn comparison_loop<T: Timer, R: Timer>(
 }
 
 /// Lets a time span pass while the calling thread does what `during` says.
-pub fn pass(span: Duration, during: Activity) {
+///
+/// # Errors
+/// When another thread has to compute and cannot be started.
+pub fn pass(span: Duration, during: Activity) -> Answer<()> {
     match during {
         Activity::Spin => spin(span),
-        Activity::Sleep => thread::sleep(span),
-        Activity::OtherSpin => sleep_next_to_busy_thread(span),
+        Activity::Sleep => pause(span),
+        Activity::OtherSpin => return sleep_next_to_busy_thread(span),
     }
+    Ok(())
 }
 
 /// Sleeps for a time span while another thread computes.
-fn sleep_next_to_busy_thread(span: Duration) {
+fn sleep_next_to_busy_thread(span: Duration) -> Answer<()> {
     let done = AtomicBool::new(false);
     thread::scope(|scope| {
-        scope.spawn(|| {
+        let compute = || {
             while !done.load(Ordering::Relaxed) {
                 work::units(1 << 10);
             }
-        });
-        thread::sleep(span);
+        };
+        thread::Builder::new()
+            .spawn_scoped(scope, compute)
+            .map_err(no_second_thread)?;
+        pause(span);
         done.store(true, Ordering::Relaxed);
-    });
+        Ok(())
+    })
+}
+
+fn no_second_thread(error: std::io::Error) -> Fault {
+    Fault::Refused(format!("the second thread cannot be started: {error}"))
 }
 
 /// Computes for a time span.

@@ -11,7 +11,6 @@
 //! A clock that moves only while its host works, such as CPU time, cannot be compared with the
 //! clocks of the kernel.
 
-use std::thread;
 use std::time::Duration;
 
 use timers::{Answer, Subject};
@@ -72,7 +71,7 @@ pub(super) fn check_unit(
     let mut result = Ok(true);
     for _ in 0..MAX_ATTEMPTS {
         let begin = take_samples(timer)?;
-        thread::sleep(PAUSE);
+        timers::pause(PAUSE);
         let end = take_samples(timer)?;
         let (Some(first), Some(last)) = (shortest(&begin), shortest(&end)) else {
             return Ok(Ok(false));

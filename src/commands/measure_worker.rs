@@ -64,12 +64,14 @@ pub fn serve(request: &str, output: &mut dyn std::io::Write) -> Result<(), Comma
         CommandError::Usage(format!("this is not a request of `measure`: {error}"))
     })?;
     // The input is closed when the parent process ends; the answer is then no longer needed.
-    std::thread::spawn(|| {
+    let end_with_parent = || {
         let mut buffer = [0_u8; 1];
         if matches!(std::io::stdin().read(&mut buffer), Ok(0)) {
             std::process::exit(1);
         }
-    });
+    };
+    // Without the thread, this process ends when it has answered.
+    let _ = std::thread::Builder::new().spawn(end_with_parent);
     serde_json::to_writer(&mut *output, &answer(&request)).map_err(failed)?;
     Ok(output.flush()?)
 }

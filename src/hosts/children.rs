@@ -24,7 +24,6 @@ use std::path::Path;
 use std::process::{Child, Command};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
-use std::thread;
 
 use timers::os::process;
 use timers::os::{Pid, Policy};
@@ -34,8 +33,7 @@ use guard::Guard;
 use own_program::{STARTER, is_worker};
 pub use own_program::{stay_with_starter, this_program};
 pub use running::Running;
-pub use start_error::StartError;
-pub(super) use start_error::with_remedy;
+pub use start_error::{StartError, with_remedy};
 
 static OWN_CHILDREN: Mutex<OwnChildren> = Mutex::new(OwnChildren {
     groups: Vec::new(),
@@ -203,7 +201,7 @@ pub fn interrupt() {
                 .for_each(|&group| process::kill_group(group));
             break;
         }
-        thread::sleep(CHECK_INTERVAL);
+        timers::pause(CHECK_INTERVAL);
     }
     if owns_descendants() {
         end_all_descendants();

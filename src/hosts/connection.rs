@@ -6,7 +6,6 @@
 
 use std::collections::BTreeMap;
 use std::sync::mpsc::RecvTimeoutError;
-use std::thread;
 use std::time::Duration;
 
 use timers::{Answer, Deadline, Fault};
@@ -304,7 +303,7 @@ impl Connection {
             && deadline.remaining().is_some()
             && !children::interrupted()
         {
-            thread::sleep(Duration::from_millis(5));
+            timers::pause(Duration::from_millis(5));
         }
         let exited_by_itself = self.process.has_exited();
         match self.process.end().filter(|_| exited_by_itself) {
@@ -386,7 +385,7 @@ impl Connection {
         let exit_deadline =
             Deadline::after(deadline.remaining().unwrap_or_default().min(EXIT_GRACE));
         while !self.process.has_exited() && exit_deadline.remaining().is_some() {
-            thread::sleep(Duration::from_millis(2));
+            timers::pause(Duration::from_millis(2));
         }
         if children::interrupted() {
             return self.finish(Fault::Interrupted);

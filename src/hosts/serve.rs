@@ -429,7 +429,7 @@ impl Host {
         // The first read of each timer is discarded, because its code is not in a cache yet.
         read()?;
         let before = read()?;
-        timers::pass(Duration::from_millis(ms.into()), during);
+        timers::pass(Duration::from_millis(ms.into()), during)?;
         let after = read()?;
         let comparisons = before.as_chunks().0.iter().zip(after.as_chunks().0);
         let advances = comparisons.flat_map(

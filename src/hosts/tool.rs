@@ -90,11 +90,16 @@ pub enum RunError {
     #[error("it did not end within {} s", .0.as_secs())]
     TookTooLong(Duration),
     /// No thread could be started that waits for the program.
-    #[error("no thread to wait for it: {0}")]
+    #[error("no thread to wait for it: {}", explained(.0))]
     NoThread(#[from] io::Error),
     /// The exit status or the output of the program is unknown.
     #[error("{0}")]
     ResultUnknown(&'static str),
+}
+
+/// The limit that an error is due to, or the error.
+fn explained(error: &io::Error) -> String {
+    crate::limits::explain_shortage(error).unwrap_or_else(|| error.to_string())
 }
 
 /// Starts a program and waits until it exits. A standard input that is a pipe stays open until

@@ -1,6 +1,5 @@
 //! Selects the CPU on which to measure: the most idle CPU.
 
-use std::thread;
 use std::time::Duration;
 
 use super::{Root, cores};
@@ -33,7 +32,7 @@ pub fn quietest_cpu(allowed: &[u32]) -> Option<u32> {
     }
     let before = read_cpu_times();
     if !before.is_empty() {
-        thread::sleep(OBSERVATION_TIME);
+        timers::pause(OBSERVATION_TIME);
     }
     quietest(allowed, &before, &read_cpu_times())
 }

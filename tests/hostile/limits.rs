@@ -54,15 +54,40 @@ fn works_with_small_stack() {
     }
 }
 
-/// Root may start as many threads as it likes, so another user has to.
+/// Where memory is too small for any command, its limit is named before anything fails.
 #[test]
-fn works_without_further_threads() {
-    if emulated("the emulator needs a thread itself") {
+fn names_limit_of_memory() {
+    if emulated("the memory that is limited is the emulator's own, too") {
         return;
     }
-    let Ok(folder) = tempfile::tempdir_in("/tmp") else {
-        return;
-    };
+    for limit in ["-d 10000", "-d 12000", "-d 20000", "-v 48000"] {
+        for args in [
+            &["table", REPORT, REPORT][..],
+            &["compare", REPORT, REPORT],
+            &["list"],
+            &["check", "--counter"],
+            &["probe", "--quick", "monotonic"],
+        ] {
+            let ended = limited(&format!("ulimit {limit}"), args);
+            let reported = String::from_utf8_lossy(&ended.stderr);
+            assert_eq!(
+                ended.status.code(),
+                Some(1),
+                "{limit}: {args:?}: {reported}"
+            );
+            let command = format!("ulimit {}", &limit[..2]);
+            assert!(reported.contains(&command), "{limit}: {args:?}: {reported}");
+        }
+    }
+}
+
+/// The program as another user, because root may start as many threads as it likes; together with
+/// its threads the user may have `processes`. `None` where that cannot be had.
+fn with_processes(user: &str, processes: u32, args: &[&str]) -> Option<Output> {
+    if emulated("the emulator needs a thread itself") {
+        return None;
+    }
+    let folder = tempfile::tempdir_in("/tmp").ok()?;
     fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o755)).expect("it is ours");
     let (program, report) = (
         folder.path().join("timermeter"),
@@ -72,19 +97,30 @@ fn works_without_further_threads() {
     fs::copy(REPORT, &report).expect("there is room");
     fs::set_permissions(&report, fs::Permissions::from_mode(0o644)).expect("it is ours");
     let mut command = Command::new("setpriv");
-    command.args(["--reuid", "65533", "--clear-groups", "bash", "-c"]);
+    command.args(["--reuid", user, "--clear-groups", "bash", "-c"]);
     command
-        .args(["ulimit -u 1; exec \"$0\" \"$@\""])
+        .arg(format!("ulimit -u {processes}; exec \"$0\" \"$@\""))
         .arg(&program)
-        .arg("table")
-        .args([&report, &report]);
+        .args(args)
+        .current_dir(folder.path());
     let Ok(ended) = command.output() else {
-        return not_installed("there is no setpriv", "it is in util-linux");
+        not_installed("there is no setpriv", "it is in util-linux");
+        return None;
+    };
+    if String::from_utf8_lossy(&ended.stderr).contains("setpriv:") {
+        skipped("no other user may be had", "run it as root");
+        return None;
+    }
+    Some(ended)
+}
+
+#[test]
+fn works_without_further_threads() {
+    let args = ["table", "report.json", "report.json"];
+    let Some(ended) = with_processes("65533", 1, &args) else {
+        return;
     };
     let reported = String::from_utf8_lossy(&ended.stderr);
-    if reported.contains("setpriv:") {
-        return skipped("no other user may be had", "run it as root");
-    }
     assert_eq!(ended.status.code(), Some(0), "{reported}");
     assert!(
         String::from_utf8_lossy(&ended.stdout).contains("monotonic"),
@@ -94,49 +130,44 @@ fn works_without_further_threads() {
 
 #[test]
 fn reports_missing_second_process() {
-    if emulated("the emulator needs a thread itself") {
+    let Some(ended) = with_processes("65532", 1, &["probe", "--quick", "monotonic"]) else {
         return;
-    }
-    let Ok(folder) = tempfile::tempdir_in("/tmp") else {
-        return;
-    };
-    fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o755)).expect("it is ours");
-    let program = folder.path().join("timermeter");
-    fs::copy(super::program::program(), &program).expect("there is room");
-    let mut command = Command::new("setpriv");
-    command.args([
-        "--reuid",
-        "65532",
-        "--clear-groups",
-        "bash",
-        "-c",
-        "ulimit -u 1; exec \"$0\" \"$@\"",
-    ]);
-    let Ok(ended) = command
-        .arg(&program)
-        .args(["probe", "--quick", "monotonic"])
-        .output()
-    else {
-        return not_installed("there is no setpriv", "it is in util-linux");
     };
     let reported = String::from_utf8_lossy(&ended.stderr);
-    if reported.contains("setpriv:") {
-        return skipped("no other user may be had", "run it as root");
-    }
     assert_eq!(ended.status.code(), Some(1), "{reported}");
     assert!(reported.contains("ulimit -u"), "{reported}");
 }
 
-/// The program where the kernel refuses `clock_gettime`, with these variables. `None` where no
-/// filter can be had.
-fn without_clock(variables: &[(&str, &str)], args: &[&str]) -> Option<Command> {
-    let script = concat!(
-        env!("CARGO_MANIFEST_DIR"),
-        "/tests/hostile/without_clock.py"
-    );
+/// However many threads and processes start before one more cannot.
+#[test]
+fn does_not_panic_without_threads() {
+    for processes in [2, 3, 4, 6, 8] {
+        for args in [
+            &["check", "--counter"][..],
+            &["list", "--runtime", "python"],
+            &["table", "report.json", "report.json"],
+            &["probe", "--quick", "monotonic"],
+        ] {
+            let Some(ended) = with_processes("65531", processes, args) else {
+                return;
+            };
+            let reported = String::from_utf8_lossy(&ended.stderr);
+            assert!(
+                matches!(ended.status.code(), Some(0 | 1 | 3)) && !reported.contains("panicked"),
+                "{processes}: {args:?}: {:?}: {reported}",
+                ended.status
+            );
+        }
+    }
+}
+
+/// The program where the kernel refuses these calls, with these variables. `None` where no filter
+/// can be had.
+fn refusing(calls: &str, variables: &[(&str, &str)], args: &[&str]) -> Option<Command> {
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/hostile/refusing.py");
     let of = |program: &str| {
         let mut command = Command::new("python3");
-        command.args([script, "/usr/bin/env"]);
+        command.args([script, calls, "/usr/bin/env"]);
         command
             .args(
                 variables
@@ -161,6 +192,126 @@ fn without_clock(variables: &[(&str, &str)], args: &[&str]) -> Option<Command> {
     Some(command)
 }
 
+/// The program without this library to sleep with, and without the limits of its resources, which
+/// are unknown then.
+#[test]
+fn works_where_calls_are_refused() {
+    for calls in ["clock_nanosleep", "prlimit64", "clock_nanosleep,prlimit64"] {
+        for args in [
+            &["list"][..],
+            &["probe", "--quick", "monotonic"],
+            &["check", "--counter"],
+            &["watch", "1s"],
+            &["measure", "chain", "--clock", "monotonic", "--from", REPORT],
+        ] {
+            let Some(command) = refusing(calls, &[], args) else {
+                return;
+            };
+            let (status, output) = Run::spawn(command).end();
+            assert_eq!(status.code(), Some(0), "{calls}: {args:?}: {output:?}");
+        }
+    }
+}
+
+#[test]
+fn refused_sleep_is_unavailable() {
+    let args = [
+        "wait",
+        "std-sleep",
+        "hybrid",
+        "spin-sleep",
+        "--quick",
+        "--format",
+        "json",
+    ];
+    let Some(command) = refusing("clock_nanosleep", &[], &args) else {
+        return;
+    };
+    let (_, output) = Run::spawn(command).end();
+    let report: serde_json::Value = serde_json::from_slice(&output.stdout).expect("a report");
+    let rows = report["waits"].as_array().expect("waits");
+    assert_eq!(rows.len(), 3, "{report}");
+    for row in rows {
+        assert_eq!(row["status"], "unavailable", "{row}");
+        assert!(row["reason"].to_string().contains("not permitted"), "{row}");
+    }
+}
+
+/// A library of this name, made of C, that can be preloaded. `None` without a compiler.
+fn library(folder: &Folder, name: &str, code: &str) -> Option<String> {
+    if emulated("a library that is built here cannot be preloaded") {
+        return None;
+    }
+    let source = format!("{name}.c");
+    fs::write(folder.file(&source), code).expect("it can be written");
+    let library = folder.arg(&format!("{name}.so"));
+    let made = Command::new("cc")
+        .args(["-shared", "-fPIC", "-o", &library, &folder.arg(&source)])
+        .status();
+    if made.is_ok_and(|status| status.success()) {
+        return Some(library);
+    }
+    not_installed(
+        "there is no C compiler",
+        "install one, as in `apt install gcc`",
+    );
+    None
+}
+
+/// The vDSO reads the counter itself, so nothing can be measured; a child would be killed too.
+#[test]
+fn names_counter_that_stays_forbidden() {
+    let source =
+        fs::read_to_string("/sys/devices/system/clocksource/clocksource0/current_clocksource");
+    if source.is_ok_and(|source| !timers::clock_sources::reads_counter(source.trim())) {
+        return skipped(
+            "the clock source is no counter",
+            "make tsc the clock source",
+        );
+    }
+    let folder = Folder::new();
+    let Some(library) = library(&folder, "forbidden", include_str!("forbidden_counter.c")) else {
+        return;
+    };
+    for args in [
+        &[][..],
+        &["check"],
+        &["check", "--counter"],
+        &["check", "--sources"],
+        &["list"],
+        &["measure", "--", "true"],
+        &["pick", "10us", "--error", "5%"],
+        &["platform"],
+        &["probe", "--quick", "monotonic"],
+        &["report", REPORT, "-o", &folder.arg("page.html")],
+        &["wait", "nanosleep", "--quick"],
+        &["watch", "1s"],
+    ] {
+        let ended = Command::new(program())
+            .args(args)
+            .env("LD_PRELOAD", &library)
+            .output()
+            .expect("it starts");
+        if ended.status.code() == Some(99) {
+            return skipped(
+                "the kernel cannot forbid reading the counter",
+                "PR_SET_TSC is needed, on x86-64",
+            );
+        }
+        let reported = String::from_utf8_lossy(&ended.stderr);
+        assert_eq!(
+            ended.status.code(),
+            Some(1),
+            "{args:?}: {:?}: {reported}",
+            ended.status
+        );
+        assert!(
+            reported.contains("prctl(PR_SET_TSC, PR_TSC_SIGSEGV) is in force"),
+            "{args:?}: {reported}"
+        );
+    }
+}
+
 /// The vDSO still tells the time.
 #[test]
 fn deadline_passes_without_clock() {
@@ -176,7 +327,7 @@ fn deadline_passes_without_clock() {
         "x:*",
     ];
     let output = ["--output", &folder.arg("report.json")];
-    let Some(command) = without_clock(&[], &[&probe[..], &output].concat()) else {
+    let Some(command) = refusing("clock_gettime", &[], &[&probe[..], &output].concat()) else {
         return;
     };
     let (status, output) = Run::spawn(command).end();
@@ -191,23 +342,12 @@ fn deadline_passes_without_clock() {
 /// Where the vDSO cannot tell it either, libc asks the kernel, as this library does.
 #[test]
 fn without_any_clock_it_says_so() {
-    if emulated("a library that is built here cannot be preloaded") {
-        return;
-    }
     let folder = Folder::new();
     let refusal =
         "int clock_gettime(int clock, void *time) { (void)clock; (void)time; return -1; }";
-    fs::write(folder.file("refusal.c"), refusal).expect("it can be written");
-    let library = folder.arg("refusal.so");
-    let made = Command::new("cc")
-        .args(["-shared", "-fPIC", "-o", &library, &folder.arg("refusal.c")])
-        .status();
-    if !made.is_ok_and(|status| status.success()) {
-        return not_installed(
-            "there is no C compiler",
-            "install one, as in `apt install gcc`",
-        );
-    }
+    let Some(library) = library(&folder, "refusal", refusal) else {
+        return;
+    };
     for args in [
         &["probe", "--quick", "monotonic"][..],
         &["list", "--agent", "x=sleep 3102"],
@@ -219,7 +359,7 @@ fn without_any_clock_it_says_so() {
         &["platform"],
         &["check"],
     ] {
-        let Some(command) = without_clock(&[("LD_PRELOAD", &library)], args) else {
+        let Some(command) = refusing("clock_gettime", &[("LD_PRELOAD", &library)], args) else {
             return;
         };
         let (status, output) = Run::spawn(command).end();
@@ -230,7 +370,11 @@ fn without_any_clock_it_says_so() {
             "{args:?}: {reported}"
         );
     }
-    let Some(mut command) = without_clock(&[("LD_PRELOAD", &library)], &["table", REPORT]) else {
+    let Some(mut command) = refusing(
+        "clock_gettime",
+        &[("LD_PRELOAD", &library)],
+        &["table", REPORT],
+    ) else {
         return;
     };
     assert!(command.output().is_ok_and(|output| output.status.success()));

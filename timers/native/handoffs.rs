@@ -7,7 +7,7 @@
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread;
 
-use super::signed_rows;
+use super::{no_second_thread, signed_rows};
 use crate::affinity::{Pinned, cpus_before_pinning, current_cpu};
 use crate::subject::{Answer, Fault};
 use crate::{Counted, Info, Ticks, Timer};
@@ -60,7 +60,7 @@ pub(super) fn handoffs_on_pair(
     run_on_two_threads(&mut || other = run_side(side(1, there)), &mut || {
         own = run_side(side(0, here))
     })
-    .map_err(|error| Fault::Refused(format!("the second thread cannot be started: {error}")))?;
+    .map_err(no_second_thread)?;
     // The calling thread read first in handoffs with an even number.
     let readings = own.into_iter().zip(other).enumerate();
     signed_rows(
@@ -105,12 +105,13 @@ pub(super) fn handoffs_on_pairs(
         let run_pair = |pair: &[u32; 2]| handoffs_on_pair(info, run_side, pair.map(Some), count);
         let pairs: Vec<_> = cpus
             .iter()
-            .map(|pair| scope.spawn(move || run_pair(pair)))
+            .map(|pair| thread::Builder::new().spawn_scoped(scope, move || run_pair(pair)))
             .collect();
         let panicked = |_| Err(Fault::Refused("a thread of the handoffs panicked".into()));
+        let join = |pair: thread::ScopedJoinHandle<'_, _>| pair.join().unwrap_or_else(panicked);
         pairs
             .into_iter()
-            .map(|pair| pair.join().unwrap_or_else(panicked))
+            .map(|pair| pair.map_err(no_second_thread).and_then(join))
             .collect()
     })
 }

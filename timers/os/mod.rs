@@ -255,6 +255,15 @@ pub enum Shortage {
     Memory,
 }
 
+/// A limit of the memory of this process.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MemoryLimit {
+    /// The limit in bytes.
+    pub bytes: u64,
+    /// The command of the shell that sets it.
+    pub command: &'static str,
+}
+
 /// The CPU time of a child process and those of its descendants that were waited for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CpuTime {

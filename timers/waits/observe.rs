@@ -3,7 +3,6 @@
 
 use std::fs::File;
 use std::io::Write;
-use std::thread;
 use std::time::Duration;
 
 use rand::rngs::StdRng;
@@ -203,7 +202,7 @@ fn pause(nanoseconds: u64) {
     let span = Duration::from_nanos(nanoseconds);
     let deadline = crate::Deadline::after(span);
     if let Some(slept) = span.checked_sub(BUSY_LOOP).filter(|slept| !slept.is_zero()) {
-        thread::sleep(slept);
+        crate::pause(slept);
     }
     while deadline.remaining().is_some() {
         std::hint::spin_loop();

@@ -17,6 +17,7 @@ use super::method::{Method, row};
 use super::standard::stateless_methods;
 use super::{Supported, WaitActivity, WaitEntry};
 use crate::os::CommonClock;
+use crate::os::linux_waits::check_thread_sleep;
 use crate::subject::Answer;
 use crate::{Ticks, Timer, Unavailable};
 
@@ -108,7 +109,10 @@ impl<const MARGIN_NS: u64, const YIELDS: bool> Spinning<MARGIN_NS, YIELDS> {
 }
 
 impl<const MARGIN_NS: u64, const YIELDS: bool> Method for Spinning<MARGIN_NS, YIELDS> {
-    fn open(_label: &'static str) -> Result<Self, Unavailable> {
+    fn open(label: &'static str) -> Result<Self, Unavailable> {
+        if MARGIN_NS != NEVER_SLEEP {
+            check_thread_sleep(label)?;
+        }
         let unknown = || Unavailable::because("the system does not report the unit of its clock");
         Ok(Self {
             clock: CommonClock::open()?,
@@ -136,5 +140,5 @@ impl<const MARGIN_NS: u64, const YIELDS: bool> Method for Spinning<MARGIN_NS, YI
 
 stateless_methods! {
     /// `spin_sleep::sleep`.
-    SpinSleep, |span| spin_sleep::sleep(span);
+    SpinSleep if check_thread_sleep, |span| spin_sleep::sleep(span);
 }

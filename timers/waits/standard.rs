@@ -8,6 +8,7 @@ use std::time::Duration;
 use super::method::{Method, row};
 use super::{FLOOR_ID, Supported, WaitEntry};
 use crate::Unavailable;
+use crate::os::linux_waits::check_thread_sleep;
 
 pub(crate) const ALL: &[WaitEntry] = &[
     row::<Sleep>(
@@ -44,14 +45,16 @@ pub(crate) const FLOOR: WaitEntry = {
     floor
 };
 
-/// Defines methods without state: a type name, and an expression that waits for a `Duration`.
+/// Defines methods without state: a type name, a check whether the method works, and an expression
+/// that waits for a `Duration`.
 macro_rules! stateless_methods {
-    ($($(#[$doc:meta])* $name:ident, |$span:ident| $wait:expr;)*) => {$(
+    ($($(#[$doc:meta])* $name:ident $(if $check:path)?, |$span:ident| $wait:expr;)*) => {$(
         $(#[$doc])*
         struct $name;
 
         impl Method for $name {
             fn open(_label: &'static str) -> Result<Self, Unavailable> {
+                $($check(_label)?;)?
                 Ok(Self)
             }
 
@@ -66,7 +69,7 @@ pub(super) use stateless_methods;
 
 stateless_methods! {
     /// `std::thread::sleep`.
-    Sleep, |span| thread::sleep(span);
+    Sleep if check_thread_sleep, |span| thread::sleep(span);
     /// `std::thread::park_timeout`; no other thread unparks this thread.
     ParkTimeout, |span| thread::park_timeout(span);
     /// Does not wait.

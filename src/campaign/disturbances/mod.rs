@@ -11,7 +11,6 @@ mod process;
 
 use std::cell::RefCell;
 use std::rc::Rc;
-use std::thread;
 use std::time::Duration;
 
 use timers::CoreFrequency;
@@ -186,7 +185,7 @@ impl Watch {
                 break;
             }
             self.patience -= PAUSE;
-            thread::sleep(PAUSE);
+            timers::pause(PAUSE);
             core_frequency = self.sample_core()?;
         }
         Some(core_frequency)

@@ -26,7 +26,7 @@ pub(super) fn while_migrating<T>(
             }
             let moved = timers::move_process(process, &[*cpu]);
             moves.fetch_add(u32::from(moved), Ordering::Relaxed);
-            thread::sleep(TIME_PER_CPU);
+            timers::pause(TIME_PER_CPU);
         }
         timers::move_process(process, cpus);
     };

@@ -143,20 +143,18 @@ pub fn measure_together(
         let mut sleeper_random = StdRng::seed_from_u64(random.random());
         let stop = AtomicBool::new(false);
         thread::scope(|scope| {
-            let sleeper = scope.spawn(|| {
+            let sleep = || {
                 let mut bench = slow.bench(None, settings)?;
                 watch_sleeping(&mut bench, reference, plan, &mut sleeper_random, &stop)
-            });
+            };
+            let sleeper = thread::Builder::new().spawn_scoped(scope, sleep);
             let intervals = (slow.bench(cpu, settings))
                 .and_then(|mut bench| watch_computing(&mut bench, reference, plan, &mut random));
             stop.store(true, Ordering::Relaxed);
             // Of the sleeping process, only the movement is used: it may have been stopped before
             // it observed enough steps.
-            let moved = sleeper
-                .join()
-                .ok()
-                .and_then(Result::ok)
-                .map(|(_, moved)| moved);
+            let moved = sleeper.ok().and_then(|sleeper| sleeper.join().ok()?.ok());
+            let moved = moved.map(|(_, moved)| moved);
             Ok((intervals?, moved))
         })
     };
@@ -164,13 +162,23 @@ pub fn measure_together(
         let threads: Vec<_> = slow
             .iter()
             .enumerate()
-            .map(|(turn, slow)| scope.spawn(move || measure_one(turn, slow)))
+            .map(|(turn, slow)| {
+                thread::Builder::new().spawn_scoped(scope, move || measure_one(turn, slow))
+            })
             .collect();
+        let join = |thread: thread::ScopedJoinHandle<'_, _>| {
+            thread.join().unwrap_or_else(|_| thread_lost_error())
+        };
         threads
             .into_iter()
-            .map(|thread| thread.join().unwrap_or_else(|_| thread_lost_error()))
+            .map(|thread| thread.map_err(no_thread).and_then(join))
             .collect()
     })
+}
+
+/// The fault if no thread can be started.
+pub fn no_thread(error: std::io::Error) -> Fault {
+    Fault::Lost(format!("cannot start a thread for it: {error}"))
 }
 
 fn thread_lost_error<T>() -> Result<T, Fault> {

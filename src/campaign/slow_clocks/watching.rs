@@ -2,7 +2,6 @@
 //! between readings.
 
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::thread;
 use std::time::Duration;
 
 use rand::RngExt;
@@ -97,7 +96,7 @@ pub fn watch_sleeping(
     // simulation.
     let max_naps = (plan.calls.slow_ns / NAP_NS) as usize;
     loop {
-        thread::sleep(Duration::from_nanos(
+        timers::pause(Duration::from_nanos(
             (NAP_NS * random.random_range(0.5..1.5)) as u64,
         ));
         let now = read()?;

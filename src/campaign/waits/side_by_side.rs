@@ -11,6 +11,7 @@ use timers::{Answer, Fault};
 use super::explore::explore_long;
 use super::plan::WaitSettings;
 use super::subject::{Conditions, Subject};
+use crate::campaign::slow_clocks::no_thread;
 use crate::campaign::unless_interrupted;
 use crate::hosts::host::Host;
 use crate::model::{BackgroundLoad, WaitActivity};
@@ -154,10 +155,11 @@ fn observe_together(
         let _ = all_ready.recv();
         drop(starts);
         let join = |thread: std::io::Result<thread::ScopedJoinHandle<'_, _>>| {
-            let thread = thread
-                .map_err(|error| Fault::Lost(format!("cannot start a thread for it: {error}")))?;
             let report_panic = |_| Err(Fault::Lost("its thread ended unexpectedly".into()));
-            thread.join().unwrap_or_else(report_panic)
+            thread
+                .map_err(no_thread)?
+                .join()
+                .unwrap_or_else(report_panic)
         };
         threads
             .into_iter()

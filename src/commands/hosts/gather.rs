@@ -17,6 +17,7 @@ use crate::hosts::children;
 use crate::hosts::process::raise_file_limit;
 use crate::hosts::runtimes::{PreparedHost, RuntimeMissing, prepare, takes_settings};
 use crate::model::Status;
+use crate::parallel;
 use crate::recording::NotUsable;
 use crate::scratch::ScratchFolder;
 
@@ -96,17 +97,8 @@ impl Offers {
         })?;
         let (folder_path, firefox_settings) = (folder.path(), &firefox_settings);
         let prepared: Vec<Result<Vec<PreparedHost>, RuntimeMissing>> =
-            std::thread::scope(|scope| {
-                let start = |&(runtime, _)| {
-                    scope.spawn(move || prepare(runtime, folder_path, firefox_settings))
-                };
-                let threads: Vec<_> = wanted.iter().map(start).collect();
-                let join = |thread: std::thread::ScopedJoinHandle<'_, _>| {
-                    thread
-                        .join()
-                        .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
-                };
-                threads.into_iter().map(join).collect()
+            parallel::map(&wanted, |&(runtime, _)| {
+                prepare(runtime, folder_path, firefox_settings)
             });
         if children::interrupted() {
             return Err(CommandError::Interrupted);

@@ -1,6 +1,5 @@
 //! Takes the samples of `watch`: reads the clocks and the state of the machine.
 
-use std::thread;
 use std::time::Duration;
 
 use timers::os::counters::CounterSource;
@@ -131,7 +130,7 @@ impl Clocks {
         // If the process was stopped, SIGCONT may be delivered to another thread, which a busy
         // machine may run later than this one.
         if best.monotonic - planned > MIN_LATE_NS {
-            thread::sleep(SIGNAL_DELAY);
+            timers::pause(SIGNAL_DELAY);
         }
         best.continued = signals::was_continued();
         best.run_queue_ns = self.run_queue.ns();

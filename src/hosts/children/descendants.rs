@@ -1,7 +1,6 @@
 //! Lists and ends the descendants of processes that left their process group. If the system does
 //! not report the parents of processes, only process groups are ended.
 
-use std::thread;
 use std::time::Duration;
 
 use timers::os::Pid;
@@ -75,7 +74,7 @@ pub(super) fn end_orphans(descendants: &[Pid]) {
         if to_end.is_empty() && !any_left {
             return;
         }
-        thread::sleep(CHECK_INTERVAL);
+        timers::pause(CHECK_INTERVAL);
     }
 }
 
@@ -114,6 +113,6 @@ pub(super) fn end_all_descendants() {
             return;
         }
         drop(own_children);
-        thread::sleep(CHECK_INTERVAL);
+        timers::pause(CHECK_INTERVAL);
     }
 }

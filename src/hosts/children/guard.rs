@@ -9,7 +9,6 @@ use std::fs;
 use std::io::{self, BufRead, Write};
 use std::path::Path;
 use std::process::{Child, ChildStdin, Command, Stdio};
-use std::thread;
 
 use timers::os::Pid;
 use timers::os::process::{kill_by_environment, kill_group, prepare_group};
@@ -156,6 +155,6 @@ fn end_marked(variable: &str) {
         if marked == 0 {
             return;
         }
-        thread::sleep(CHECK_INTERVAL);
+        timers::pause(CHECK_INTERVAL);
     }
 }

@@ -38,7 +38,8 @@ impl From<io::Error> for StartError {
 }
 
 /// Formats a reason with its remedy.
-pub(in crate::hosts) fn with_remedy(why: &timers::Unavailable) -> String {
+#[must_use]
+pub fn with_remedy(why: &timers::Unavailable) -> String {
     why.remedy.as_ref().map_or_else(
         || why.reason.clone(),
         |remedy| format!("{}; {remedy}", why.reason),

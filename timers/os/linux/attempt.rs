@@ -2,7 +2,6 @@
 //! in a child process, because catching the fault in this process does not work on every processor.
 
 use std::io;
-use std::thread;
 use std::time::Duration;
 
 use crate::Unavailable;
@@ -87,7 +86,7 @@ fn wait_or_kill(child: libc::pid_t, timeout: Duration) -> io::Result<Option<libc
         match unsafe { libc::waitpid(child, &raw mut status, flags) } {
             -1 if io::Error::last_os_error().kind() == io::ErrorKind::Interrupted => {}
             -1 => return Err(io::Error::last_os_error()),
-            0 if deadline.remaining().is_some() => thread::sleep(PAUSE),
+            0 if deadline.remaining().is_some() => crate::pause(PAUSE),
             0 => {
                 // SAFETY: the call takes no pointers. The child was not reaped yet, so its process
                 // id cannot have been reused.

@@ -196,13 +196,28 @@ pub fn tsc_permitted() -> Result<(), Unavailable> {
 /// Checks that the vDSO can read the time. If the clock source is the counter of the CPU, or a
 /// hypervisor clock based on it, the vDSO executes the same instruction and faults likewise.
 pub fn vdso_permitted() -> Result<(), Unavailable> {
-    let Err(why) = tsc_permitted() else {
+    tsc_permitted().or_else(|why| {
+        if vdso_reads_counter() {
+            Err(why)
+        } else {
+            Ok(())
+        }
+    })
+}
+
+fn vdso_reads_counter() -> bool {
+    let source =
+        std::fs::read_to_string("/sys/devices/system/clocksource/clocksource0/current_clocksource");
+    source.map_or(true, |source| {
+        crate::clock_sources::reads_counter(source.trim())
+    })
+}
+
+/// Checks that reading the time does not end this process, because [`regain_counter`] could not
+/// restore the permission: a sandbox may refuse the call.
+pub fn check_time_is_readable() -> Result<(), Unavailable> {
+    if is_permitted() {
         return Ok(());
-    };
-    match std::fs::read_to_string(
-        "/sys/devices/system/clocksource/clocksource0/current_clocksource",
-    ) {
-        Ok(source) if !crate::clock_sources::reads_counter(source.trim()) => Ok(()),
-        _ => Err(why),
     }
+    vdso_permitted()
 }

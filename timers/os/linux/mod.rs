@@ -67,5 +67,5 @@ pub mod machine {
         Ok(String::from_utf8_lossy(&text).into_owned())
     }
 
-    pub use super::clocks::regain_counter;
+    pub use super::clocks::{check_time_is_readable, regain_counter};
 }

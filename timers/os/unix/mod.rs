@@ -12,31 +12,66 @@ pub fn time() -> i64 {
 }
 
 pub mod limits {
-    //! Resource limits of a process (getrlimit(2)).
+    //! Resource limits of a process (getrlimit(2)). A limit that the system does not report, as in a
+    //! sandbox that refuses the call, is unknown.
 
     use std::io;
+    use std::mem::MaybeUninit;
 
     use rustix::io::Errno;
-    use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
-    use crate::os::Shortage;
+    use crate::os::{MemoryLimit, Shortage};
 
-    /// The number of files that this process may have open; `None` if not limited.
+    #[cfg(all(target_os = "linux", target_env = "gnu"))]
+    type Resource = libc::__rlimit_resource_t;
+    #[cfg(not(all(target_os = "linux", target_env = "gnu")))]
+    type Resource = libc::c_int;
+
+    /// The soft and the hard limit; `None` if unknown.
+    fn limits(resource: Resource) -> Option<libc::rlimit> {
+        let mut limits = MaybeUninit::uninit();
+        // SAFETY: the pointer is valid for one rlimit.
+        let status = unsafe { libc::getrlimit(resource, limits.as_mut_ptr()) };
+        // SAFETY: the call succeeded, so that it filled the structure.
+        (status == 0).then(|| unsafe { limits.assume_init() })
+    }
+
+    /// The soft limit; `None` if it is unknown or there is none.
+    #[allow(
+        clippy::unnecessary_cast,
+        reason = "FreeBSD has signed limits, 32-bit systems short ones"
+    )]
+    fn limit(resource: Resource) -> Option<u64> {
+        let limit = limits(resource)?.rlim_cur;
+        (limit != libc::RLIM_INFINITY).then_some(limit as u64)
+    }
+
+    /// The number of files that this process may have open; `None` if not limited or unknown.
     #[must_use]
     pub fn max_open_files() -> Option<u64> {
-        getrlimit(Resource::Nofile).current
+        limit(libc::RLIMIT_NOFILE)
     }
 
     /// Raises the limit of open files of this process to `files`, or as far as permitted.
     pub fn raise_file_limit(files: u64) {
-        let now = getrlimit(Resource::Nofile);
-        let wanted = Rlimit {
-            current: now
-                .maximum
-                .map_or(Some(files), |maximum| Some(maximum.min(files))),
-            ..now
-        };
-        let _ = setrlimit(Resource::Nofile, wanted);
+        if let Some(mut wanted) = limits(libc::RLIMIT_NOFILE) {
+            wanted.rlim_cur = (files as libc::rlim_t).min(wanted.rlim_max);
+            // SAFETY: the pointer is valid for one rlimit.
+            unsafe { libc::setrlimit(libc::RLIMIT_NOFILE, &raw const wanted) };
+        }
+    }
+
+    /// The smaller of the limits of address space and of data; `None` if not limited or unknown.
+    #[must_use]
+    pub fn memory_limit() -> Option<MemoryLimit> {
+        let limits = [
+            (libc::RLIMIT_AS, "ulimit -v"),
+            (libc::RLIMIT_DATA, "ulimit -d"),
+        ];
+        let limits = limits.into_iter().filter_map(|(resource, command)| {
+            limit(resource).map(|bytes| MemoryLimit { bytes, command })
+        });
+        limits.min_by_key(|limit| limit.bytes)
     }
 
     /// The exhausted resource that an error reports; `None` for other errors.
@@ -45,7 +80,7 @@ pub mod limits {
         match Errno::from_io_error(error)? {
             Errno::MFILE => Some(Shortage::Files(max_open_files())),
             Errno::NFILE => Some(Shortage::FilesOfAll),
-            Errno::AGAIN => Some(Shortage::Processes(getrlimit(Resource::Nproc).current)),
+            Errno::AGAIN => Some(Shortage::Processes(limit(libc::RLIMIT_NPROC))),
             Errno::NOMEM => Some(Shortage::Memory),
             _ => None,
         }
@@ -57,7 +92,7 @@ pub mod limits {
     /// `M_ARENA_MAX`), so that the limit is reached early.
     pub fn share_allocator_arena() {
         #[cfg(target_env = "gnu")]
-        if getrlimit(Resource::As).current.is_some() {
+        if limit(libc::RLIMIT_AS).is_some() {
             // SAFETY: the arguments are integers, and the function is thread-safe.
             unsafe {
                 libc::mallopt(libc::M_ARENA_MAX, 1);
@@ -167,7 +202,9 @@ pub mod portable {
         //! systems.
 
         use crate::os::MachineFacts;
-        pub use crate::os::other::machine::{kernel_log, regain_counter, system_root};
+        pub use crate::os::other::machine::{
+            check_time_is_readable, kernel_log, regain_counter, system_root,
+        };
         pub use crate::os::unix::machine::kernel;
 
         /// Facts about the machine; all of them unknown.

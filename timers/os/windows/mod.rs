@@ -61,6 +61,12 @@ pub mod limits {
     /// Does nothing, because the number of open files is not limited.
     pub fn raise_file_limit(_files: u64) {}
 
+    /// The limit of memory; `None` because only a job object of another process sets one.
+    #[must_use]
+    pub fn memory_limit() -> Option<crate::os::MemoryLimit> {
+        None
+    }
+
     /// Does nothing, because address space is not limited.
     pub fn share_allocator_arena() {}
 

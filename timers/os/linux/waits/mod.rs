@@ -19,6 +19,8 @@ mod polls;
 mod process_timer;
 mod sleeps;
 
+pub(crate) use sleeps::check_thread_sleep;
+
 use crate::waits::WaitEntry;
 
 pub(crate) const ALL: [&[WaitEntry]; 6] = [

@@ -23,6 +23,14 @@ methods! { "Linux", target_os = "linux";
     RetriedAfterSignals<Usleep>, "usleep", "usleep()", 1_000, true, WAITS;
 }
 
+/// Checks that `std::thread::sleep` works: on Linux it panics if a sandbox refuses
+/// `clock_nanosleep`.
+pub(crate) fn check_thread_sleep(_label: &'static str) -> Result<(), crate::Unavailable> {
+    #[cfg(target_os = "linux")]
+    <RetriedAfterSignals<Relative<CLOCK_MONOTONIC>> as crate::waits::method::Method>::open(_label)?;
+    Ok(())
+}
+
 // The types that the table names. They exist only on Linux; on other systems each row of the table
 // states that its method exists only on Linux.
 #[cfg(target_os = "linux")]

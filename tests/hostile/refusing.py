@@ -1,11 +1,17 @@
-"""Runs a program to which the kernel refuses the system call clock_gettime (seccomp(2)), as some sandboxes do."""
+"""Runs a program to which the kernel refuses system calls (seccomp(2)), as some sandboxes do: CALL[,CALL…] PROGRAM ARGUMENT…"""
 import ctypes, os, platform, struct, sys
 
 PR_SET_NO_NEW_PRIVS, PR_SET_SECCOMP, SECCOMP_MODE_FILTER = 38, 22, 2
 LOAD, IS, RETURN = 0x20, 0x15, 0x06
 ALLOW, EPERM = 0x7FFF0000, 0x00050001
-number = {"x86_64": 228, "aarch64": 113}[platform.machine()]
-steps = [(LOAD, 0, 0, 0), (IS, 0, 1, number), (RETURN, 0, 0, EPERM), (RETURN, 0, 0, ALLOW)]
+numbers = {
+    "x86_64": {"clock_gettime": 228, "clock_nanosleep": 230, "prlimit64": 302},
+    "aarch64": {"clock_gettime": 113, "clock_nanosleep": 115, "prlimit64": 261},
+}[platform.machine()]
+steps = [(LOAD, 0, 0, 0)]
+for call in sys.argv[1].split(","):
+    steps += [(IS, 0, 1, numbers[call]), (RETURN, 0, 0, EPERM)]
+steps += [(RETURN, 0, 0, ALLOW)]
 code = ctypes.create_string_buffer(b"".join(struct.pack("HBBI", *step) for step in steps))
 
 
@@ -18,4 +24,4 @@ libc.prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
 program = Filter(len(steps), ctypes.addressof(code))
 if libc.prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, ctypes.byref(program), 0, 0) != 0:
     sys.exit(f"seccomp: {os.strerror(ctypes.get_errno())}")
-os.execv(sys.argv[1], sys.argv[1:])
+os.execv(sys.argv[2], sys.argv[2:])
