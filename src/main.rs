@@ -162,7 +162,7 @@ fn prepare(command: &Command) -> Result<(), CommandError> {
         // `watch` itself checks whether a signal has arrived (`signals::end_request`); it then ends
         // with its summary, unless nobody reads its output.
         let end_if_blocked = |request: Request| {
-            thread::sleep(timermeter::commands::SHUTDOWN_LIMIT);
+            timers::pause(timermeter::commands::SHUTDOWN_LIMIT);
             request.obey();
         };
         return signals::listen(end_if_blocked).map_err(|error| {

@@ -111,7 +111,7 @@ impl Clocks {
             && signals::end_request().is_none()
         {
             sleeps_before = CounterSource::sleeps_of_this_thread();
-            thread::sleep(Duration::from_nanos(wait.min(MAX_SLEEP_NS).unsigned_abs()));
+            timers::pause(Duration::from_nanos(wait.min(MAX_SLEEP_NS).unsigned_abs()));
         }
         let mut best = self.single_sample(planned);
         for _ in 1..MAX_SAMPLES {
