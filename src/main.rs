@@ -51,7 +51,7 @@ fn main() -> ExitCode {
                 // Another thread is ending the process because of the signal.
                 timers::pause(timermeter::commands::SHUTDOWN_LIMIT);
             }
-            children::finish();
+            end_children();
             code
         }),
     }
@@ -185,12 +185,21 @@ fn prepare(command: &Command) -> Result<(), CommandError> {
 fn end(request: Request, starts_children: bool) {
     children::interrupt();
     scratch::abandon();
-    children::finish();
+    end_children();
     if starts_children {
         print_message(&CommandError::Interrupted);
         std::process::exit(request.exit_status().into());
     }
     request.obey();
+}
+
+/// Ends the child processes, and reports those that do not end.
+fn end_children() {
+    for process in children::finish() {
+        print_message(&format_args!(
+            "process {process}, which this program started, cannot be ended, because it runs as another user: `sudo kill -9 {process}` ends it"
+        ));
+    }
 }
 
 /// Runs a command. Returns whether its result is complete; otherwise the exit status is

@@ -5,12 +5,17 @@
 //!   the list of groups before its leader is reaped, because the system may reuse the number
 //!   afterwards.
 //! - A descendant that left its group by starting a session is adopted by this process when its
-//!   parent ends ([`own_descendants`]), and is ended too.
+//!   parent ends ([`own_descendants`]), and is ended too. If this process has children that it did
+//!   not start, which it cannot tell from such orphans, it adopts none and ends those that have
+//!   this program's mark in their environment.
 //! - If this program is killed, the kernel ends its children (`spawner`), and the guard ends their
 //!   process groups and every process that has this program's mark in its environment (`guard`). A
 //!   process that has its own session *and* a replaced environment escapes.
-//! - A single process is only signalled after the kernel confirmed that it is a child. If `/proc`
-//!   does not show the parents of processes ([`why_descendants_unknown`]), only groups are ended.
+//! - A single process is only signalled after the kernel confirmed that it is a child, or after it
+//!   was read that it has the mark. If `/proc` does not show the parents of processes
+//!   ([`why_descendants_unknown`]), only groups are ended.
+//! - A process that does not end when it is killed, because it runs as another user, is left behind
+//!   and reported by [`finish`].
 
 mod descendants;
 pub mod guard;
@@ -19,6 +24,7 @@ mod running;
 mod spawner;
 mod start_error;
 
+use std::collections::BTreeSet;
 use std::io;
 use std::path::Path;
 use std::process::{Child, Command};
@@ -37,6 +43,7 @@ pub use start_error::{StartError, with_remedy};
 
 static OWN_CHILDREN: Mutex<OwnChildren> = Mutex::new(OwnChildren {
     groups: Vec::new(),
+    left: BTreeSet::new(),
     guard: None,
     has_tried_guard: false,
 });
@@ -45,10 +52,15 @@ static INTERRUPTED: AtomicBool = AtomicBool::new(false);
 /// timermeter runs as a library in another program.
 static OWNS_DESCENDANTS: AtomicBool = AtomicBool::new(false);
 
+/// Whether all children of this process are those that it started, and their descendants.
+static ADOPTS_DESCENDANTS: AtomicBool = AtomicBool::new(false);
+
 /// The processes that this program started and has not reaped yet.
 struct OwnChildren {
     /// The process groups that the processes lead.
     groups: Vec<Pid>,
+    /// Children that did not end when they were killed.
+    left: BTreeSet<Pid>,
     guard: Option<Guard>,
     /// Whether this program has tried to start the guard.
     has_tried_guard: bool,
@@ -57,7 +69,7 @@ struct OwnChildren {
 /// Adopts all descendants of this process, so that they end with it. Call this only in a program
 /// that starts no other processes, and before a second thread starts.
 pub fn own_descendants() {
-    process::adopt_descendants();
+    ADOPTS_DESCENDANTS.store(process::adopt_descendants(), Ordering::SeqCst);
     timers::mark_descendants(guard::MARK, &guard::mark());
     OWNS_DESCENDANTS.store(true, Ordering::SeqCst);
 }
@@ -157,9 +169,10 @@ impl OwnChildren {
         }
     }
 
-    /// Whether `process` is the guard or a child that this program waits for.
+    /// Whether `process` is the guard, a child that this program waits for, or one that it left.
     fn is_known(&self, process: Pid) -> bool {
         self.groups.contains(&process)
+            || self.left.contains(&process)
             || self
                 .guard
                 .as_ref()
@@ -209,19 +222,28 @@ pub fn interrupt() {
 }
 
 /// Ends the processes that remain when the program has done its work, and waits for their end.
-pub fn finish() {
+/// Returns the children that still run, because they do not end when they are killed.
+pub fn finish() -> Vec<Pid> {
     // A program that started no process has nothing to end.
     if !owns_descendants()
         || try_lock_own_children().is_some_and(|own_children| !own_children.has_tried_guard)
     {
-        return;
+        return Vec::new();
     }
     end_all_descendants();
-    if let Some(guard) =
-        try_lock_own_children().and_then(|mut own_children| own_children.guard.take())
-    {
+    let Some(mut own_children) = try_lock_own_children() else {
+        return Vec::new();
+    };
+    if let Some(guard) = own_children.guard.take() {
         guard.dismiss();
     }
+    let still_runs = |child: &Pid| !process::has_exited(*child);
+    own_children
+        .left
+        .iter()
+        .copied()
+        .filter(still_runs)
+        .collect()
 }
 
 /// Whether the user interrupted the program.
@@ -232,6 +254,10 @@ pub fn interrupted() -> bool {
 
 fn owns_descendants() -> bool {
     OWNS_DESCENDANTS.load(Ordering::SeqCst)
+}
+
+fn adopts_descendants() -> bool {
+    ADOPTS_DESCENDANTS.load(Ordering::SeqCst)
 }
 
 fn lock_own_children() -> MutexGuard<'static, OwnChildren> {

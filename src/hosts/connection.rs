@@ -354,8 +354,9 @@ impl Connection {
             }
             let Some(time_left) = deadline.remaining() else {
                 let seconds = self.timeout.as_secs_f64();
+                let ended = self.process.end_and_describe();
                 return Err(self.lose(format!(
-                    "did not answer `{op}` in time ({seconds} s for all its answers) and was ended"
+                    "did not answer `{op}` in time ({seconds} s for all its answers) and {ended}"
                 )));
             };
             let output = match self.process.next(time_left.min(CHECK_INTERVAL)) {
@@ -391,13 +392,14 @@ impl Connection {
             return self.finish(Fault::Interrupted);
         }
         let exited_by_itself = self.process.has_exited();
+        let ended = self.process.end_and_describe();
         match self.process.end() {
             Some(status) if exited_by_itself => self.lose(format!(
                 "{} instead of answering `{op}`",
                 exit_description(status)
             )),
             _ => self.lose(format!(
-                "closed its output instead of answering `{op}`, and was ended"
+                "closed its output instead of answering `{op}`, and {ended}"
             )),
         }
     }

@@ -105,7 +105,7 @@ impl Process {
         let (lines, output) = mpsc::sync_channel(1);
         let (error_output_is_open, error_output_end) = mpsc::channel::<()>();
         let last_error_line = Arc::new(Mutex::new(String::new()));
-        let last_line = Arc::clone(&last_error_line);
+        let last_line = Arc::downgrade(&last_error_line);
         let max_line_bytes = Arc::new(AtomicU64::new(MAX_EARLY_LINE_BYTES));
         let shared_max_line_bytes = Arc::clone(&max_line_bytes);
         // From here on, dropping `process` ends the child.
@@ -135,7 +135,7 @@ impl Process {
             }))?;
             start(Box::new(move || {
                 let _open = error_output_is_open;
-                keep_last_error_output(&mut BufReader::new(stderr), &last_line);
+                keep_last_error_output(&mut BufReader::new(stderr), &|| last_line.upgrade());
             }))?;
         }
         Ok(process)
@@ -183,6 +183,20 @@ impl Process {
     pub fn end(&mut self) -> Option<ExitStatus> {
         self.input = None;
         self.running.end()
+    }
+
+    /// Ends the process as [`end`](Self::end) does. Returns what came of it, as a predicate that
+    /// follows its name.
+    pub fn end_and_describe(&mut self) -> String {
+        self.end();
+        if self.running.is_left() {
+            format!(
+                "cannot be ended, because its process {} runs as another user",
+                self.id()
+            )
+        } else {
+            "was ended".into()
+        }
     }
 
     /// Returns the last non-blank line of standard error, if any.
@@ -264,11 +278,15 @@ fn read_output(
     }
 }
 
-/// Keeps the last non-blank line of standard error in `last_line`.
-fn keep_last_error_output(errors: &mut dyn BufRead, last_line: &Mutex<String>) {
+/// Keeps the last non-blank line of standard error in `last_line`, as long as that exists.
+fn keep_last_error_output(
+    errors: &mut dyn BufRead,
+    last_line: &dyn Fn() -> Option<Arc<Mutex<String>>>,
+) {
     while let Ok(Line::Whole(line) | Line::TooLong(line) | Line::Unfinished(line)) =
         lines::read(errors, 4 * MAX_ERROR_LINE_CHARS as u64)
     {
+        let Some(last_line) = last_line() else { return };
         let text = lines::printable(&line, MAX_ERROR_LINE_CHARS);
         if !text.is_empty() {
             *last_line.lock().unwrap_or_else(PoisonError::into_inner) = text;

@@ -118,12 +118,11 @@ pub fn run_to_end(command: Command, limit: Duration, max_bytes: u64) -> Result<E
     let exit = spawn_work(move || process::wait_for_exit(group))?;
     let took_too_long = exit.recv_timeout(limit).is_err();
     // Ending the program also ends the processes that it left behind.
-    let status = running
-        .end()
-        .ok_or(RunError::ResultUnknown("how it ended is not known"))?;
+    let status = running.end();
     if took_too_long {
         return Err(RunError::TookTooLong(limit));
     }
+    let status = status.ok_or(RunError::ResultUnknown("how it ended is not known"))?;
     let receive_output = |reader: Receiver<Vec<u8>>| {
         let held_open = RunError::ResultUnknown("a process that it started holds its output open");
         reader.recv_timeout(OUTPUT_GRACE).map_err(|_| held_open)

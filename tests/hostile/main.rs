@@ -15,6 +15,7 @@ mod limits;
 mod memory;
 mod misleading;
 mod namespaces;
+mod others;
 #[path = "../program/mod.rs"]
 mod program;
 mod refused;

@@ -4,6 +4,7 @@ use std::process::{Command, Stdio};
 
 use serde_json::Value;
 
+use super::folder::Folder;
 use super::program::program;
 use super::skipping::{emulated, skipped};
 
@@ -133,6 +134,41 @@ fn agent_children_do_not_confuse() {
     let flee = shell_words::join(["sh", "-c", &flee]);
     let (_, reported, code) = run_in_namespaces(wall, &below, &["list", "--agent", &flee]);
     assert_eq!(code, 0, "{reported}");
+}
+
+/// The leader of a group is reaped, and another process gets its number and makes a group of it,
+/// before the guard ends the group.
+const REUSE: &str = r#"
+cd "$1"; mkfifo lines
+"$0" guard <lines & guard=$!
+exec 3>lines
+setsid sleep 3104 3>&- & leader=$!
+echo "+$leader" >&3
+until ls -l "/proc/$guard/fd" | grep -q pidfd; do sleep 0.05; done
+kill -KILL "$leader"; wait "$leader"
+echo "$((leader - 1))" >/proc/sys/kernel/ns_last_pid
+setsid sleep 3105 3>&- & bystander=$!
+until grep -q sleep "/proc/$bystander/cmdline"; do :; done
+exec 3>&-; wait "$guard"
+echo "$leader $bystander $(tr '\0' ' ' <"/proc/$bystander/cmdline")""#;
+
+#[test]
+fn guard_spares_reused_group_number() {
+    let Some(wall) = walled() else { return };
+    let folder = Folder::new();
+    let mut command = Command::new(wall[0]);
+    command.args(&wall[1..]);
+    command.args(["sh", "-c", REUSE, program(), &folder.arg("")]);
+    let output = command.stdin(Stdio::null()).output().expect("it starts");
+    let shown = String::from_utf8_lossy(&output.stdout).into_owned();
+    let mut words = shown.split_whitespace();
+    if words.next() != words.next() {
+        return skipped(
+            "the next process number cannot be chosen",
+            "run this test as root",
+        );
+    }
+    assert!(shown.ends_with(" sleep 3105 \n"), "{shown}: {output:?}");
 }
 
 /// One that has its own `/proc` finds whatever left its group, as ever.

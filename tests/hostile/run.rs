@@ -134,6 +134,21 @@ impl Run {
             .expect("the program writes to standard output");
     }
 
+    /// Waits until the program ends, whatever it leaves running.
+    #[track_caller]
+    pub fn until_it_ends(&mut self) {
+        let ended = waited_for(|| {
+            self.child
+                .try_wait()
+                .expect("the system knows the child process")
+        });
+        assert!(
+            ended.is_some(),
+            "the program does not end: {:?}",
+            self.alive()
+        );
+    }
+
     /// Waits for the end of the program and of all descendants. Returns the status and the output
     /// of the program, and panics if a process remains after [`PATIENCE`].
     #[track_caller]

@@ -274,7 +274,7 @@ pub struct CpuTime {
 }
 
 /// The id of a process, or of the process group that it leads.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Pid(u32);
 
 impl Pid {

@@ -178,7 +178,23 @@ pub mod process {
         true
     }
 
-    pub fn adopt_descendants() {}
+    #[cfg(windows)]
+    pub fn adopt_descendants() -> bool {
+        true
+    }
+
+    #[derive(Debug)]
+    pub struct Group(Pid);
+
+    impl Group {
+        pub fn led_by(leader: Pid) -> Self {
+            Self(leader)
+        }
+
+        pub fn kill(&self) {
+            crate::os::process::kill_group(self.0);
+        }
+    }
 
     pub fn all_with_parents() -> Vec<(Pid, Pid)> {
         Vec::new()
@@ -192,7 +208,7 @@ pub mod process {
         None
     }
 
-    pub fn kill_by_environment(_variable: &str) -> usize {
+    pub fn kill_by_environment(_variable: &str, _processes: Option<&[Pid]>) -> usize {
         0
     }
 }

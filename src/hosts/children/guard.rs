@@ -5,16 +5,17 @@
 //! The guard finds processes by their group, or by an environment variable that all descendants
 //! inherit: init or another process adopts orphans, so their original parent is unknown.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::io::{self, BufRead, Write};
 use std::path::Path;
 use std::process::{Child, ChildStdin, Command, Stdio};
 
 use timers::os::Pid;
-use timers::os::process::{kill_by_environment, kill_group, prepare_group};
+use timers::os::process::{Group, kill_by_environment, prepare_group};
 
 use super::descendants::{CHECK_INTERVAL, MAX_CHECKS};
-use super::{StartError, spawner, this_program};
+use super::{StartError, adopts_descendants, spawner, this_program};
 use crate::scratch;
 
 /// The subcommand with which this program runs as the guard.
@@ -30,6 +31,11 @@ pub(super) fn mark() -> String {
         std::process::id(),
         timers::kernel_time().unwrap_or(0)
     )
+}
+
+/// The mark of this run as `NAME=value`; `None` if this process has none.
+pub(super) fn variable() -> Option<String> {
+    Some(format!("{MARK}={}", std::env::var(MARK).ok()?))
 }
 
 /// The handle of the guard in the program that it guards.
@@ -99,9 +105,10 @@ impl Guard {
         self.has_settings = false;
     }
 
-    /// Ends the guard when no process is left to be guarded; the guard restores its settings first.
+    /// Ends the guard when no process group is left to be guarded; the guard restores its settings
+    /// first, and ends the descendants that this process did not adopt.
     pub(super) fn dismiss(mut self) {
-        if self.has_settings {
+        if self.has_settings || !adopts_descendants() {
             drop(self.input);
         } else {
             let _ = self.child.kill();
@@ -117,7 +124,7 @@ impl Guard {
 /// `+GROUP` adds a process group, `-GROUP` removes it, `=VALUE=PATH` adds a setting that has to be
 /// restored, and `~` removes all settings.
 pub fn serve(input: &mut dyn BufRead) {
-    let mut groups: Vec<Pid> = Vec::new();
+    let mut groups: BTreeMap<Pid, Group> = BTreeMap::new();
     let mut settings: Vec<(String, String)> = Vec::new();
     for line in input.lines().map_while(Result::ok) {
         match line
@@ -130,8 +137,8 @@ pub fn serve(input: &mut dyn BufRead) {
         }
         let group = line.get(1..).and_then(Pid::parse);
         match (line.as_bytes().first(), group) {
-            (Some(b'+'), Some(group)) => groups.push(group),
-            (Some(b'-'), Some(group)) => groups.retain(|&other| other != group),
+            (Some(b'+'), Some(group)) => drop(groups.insert(group, Group::led_by(group))),
+            (Some(b'-'), Some(group)) => drop(groups.remove(&group)),
             _ => {}
         }
     }
@@ -140,9 +147,9 @@ pub fn serve(input: &mut dyn BufRead) {
     settings
         .iter()
         .for_each(|(path, value)| drop(fs::write(path, format!("{value}\n"))));
-    groups.into_iter().for_each(kill_group);
-    if let Ok(mark) = std::env::var(MARK) {
-        end_marked(&format!("{MARK}={mark}"));
+    groups.values().for_each(Group::kill);
+    if let Some(variable) = variable() {
+        end_marked(&variable);
     }
     scratch::remove_stale(&std::env::temp_dir());
 }
@@ -151,8 +158,7 @@ pub fn serve(input: &mut dyn BufRead) {
 /// may start another one during it.
 fn end_marked(variable: &str) {
     for _ in 0..MAX_CHECKS {
-        let marked = kill_by_environment(variable);
-        if marked == 0 {
+        if kill_by_environment(variable, None) == 0 {
             return;
         }
         timers::pause(CHECK_INTERVAL);

@@ -2,10 +2,11 @@
 
 use std::process::{Child, ChildStderr, ChildStdin, ChildStdout, ExitStatus};
 
+use timers::Deadline;
 use timers::os::process;
 use timers::os::{CpuTime, Pid};
 
-use super::descendants::{descendants_of, end_orphans};
+use super::descendants::{CHECK_INTERVAL, MAX_CHECKS, descendants_of, end_orphans};
 use super::{lock_own_children, owns_descendants};
 
 /// A running process. Dropping the value ends the process and everything that it started.
@@ -15,6 +16,8 @@ pub struct Running {
     group: Pid,
     status: Option<ExitStatus>,
     cpu: Option<CpuTime>,
+    /// Whether the process was killed and did not end.
+    is_left: bool,
 }
 
 impl Running {
@@ -25,6 +28,7 @@ impl Running {
             group,
             status: None,
             cpu: None,
+            is_left: false,
         }
     }
 
@@ -63,10 +67,18 @@ impl Running {
         self.group
     }
 
+    /// Whether the process still runs although it was killed: it runs as another user, so that this
+    /// program may not signal it.
+    #[must_use]
+    pub fn is_left(&self) -> bool {
+        self.is_left
+    }
+
     /// Ends the process and everything that it started, immediately. The returned status describes
-    /// the process's own exit only if it [had exited](Self::has_exited) before.
+    /// the process's own exit only if it [had exited](Self::has_exited) before; it is `None` if the
+    /// process [does not end](Self::is_left).
     pub fn end(&mut self) -> Option<ExitStatus> {
-        if self.status.is_none() {
+        if self.status.is_none() && !self.is_left {
             let descendants = if owns_descendants() {
                 descendants_of(self.group)
             } else {
@@ -83,16 +95,36 @@ impl Running {
     /// Ends only the process group, for a run that is timed. Descendants that left the group are
     /// ended later.
     pub fn end_group(&mut self) -> Option<ExitStatus> {
-        if self.status.is_none() {
-            let mut own_children = lock_own_children();
+        if self.status.is_none() && !self.is_left {
             process::kill_group(self.group);
+            self.is_left = !self.ends();
+            let mut own_children = lock_own_children();
             own_children.forget(self.group);
+            if self.is_left {
+                own_children.left.insert(self.group);
+                return None;
+            }
             drop(own_children);
             if let Ok((status, cpu)) = process::wait(&mut self.child) {
                 (self.status, self.cpu) = (Some(status), cpu);
             }
         }
         self.status
+    }
+
+    /// Waits for the end of the process, which was killed, but at most as long as for other
+    /// processes. Returns whether it has ended.
+    fn ends(&self) -> bool {
+        let limit = Deadline::after(CHECK_INTERVAL * MAX_CHECKS);
+        let mut pause = CHECK_INTERVAL / 32;
+        while !self.has_exited() {
+            if limit.remaining().is_none() {
+                return false;
+            }
+            timers::pause(pause);
+            pause = (2 * pause).min(CHECK_INTERVAL);
+        }
+        true
     }
 
     /// The CPU time of the process, once it has ended; `None` if the system does not account for

@@ -11,20 +11,22 @@
 //! [prctl(2)]: https://man7.org/linux/man-pages/man2/prctl.2.html
 //! [pid_namespaces(7)]: https://man7.org/linux/man-pages/man7/pid_namespaces.7.html
 
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
 use std::process::Command;
 use std::sync::OnceLock;
-use std::{fs, io};
+use std::{fs, io, ptr};
 
+use rustix::io::Errno;
 use rustix::process::{
-    PidfdFlags, Signal, getpid, getppid, pidfd_open, pidfd_send_signal, set_child_subreaper,
-    set_parent_process_death_signal,
+    PidfdFlags, Signal, WaitId, getpid, getppid, pidfd_open, pidfd_send_signal,
+    set_child_subreaper, set_parent_process_death_signal, waitid,
 };
 
 use crate::os::Pid;
-use crate::os::unix::process::raw;
 pub use crate::os::unix::process::*;
+use crate::os::unix::process::{ONLY_CHECK, REAP, raw};
 
 /// Makes the kernel kill the process of `command` when the *thread* that starts it ends; start it
 /// from a thread that outlives it. No effect on systems without this feature.
@@ -51,9 +53,79 @@ pub fn kill_with_parent(parent: u32) -> bool {
 }
 
 /// Makes this process, instead of init, the new parent of descendants whose parents end, so that
-/// they stay reachable even if they start a session. No effect on systems without this feature.
-pub fn adopt_descendants() {
-    let _ = set_child_subreaper(Some(getpid()));
+/// they stay reachable even if they start a session. Returns `true` if all later children of this
+/// process are those that it starts, and descendants of those.
+///
+/// If this process already has children, it adopts nothing and returns `false`, because the orphans
+/// of those children belong to others. The same holds for the first process of a PID namespace:
+/// it also gets the orphans of processes that enter the namespace (setns(2)).
+#[must_use]
+pub fn adopt_descendants() -> bool {
+    let owns_all = crate::os::unix::process::adopt_descendants() && !getpid().is_init();
+    if owns_all {
+        let _ = set_child_subreaper(Some(getpid()));
+    }
+    owns_all
+}
+
+/// Kills a child and reaps it; has no effect if there is no child with this id. Before Linux 5.4,
+/// no other thread may wait for the child.
+pub fn end_child(process: Pid) {
+    let Some(opened) = raw(process).and_then(|id| pidfd_open(id, PidfdFlags::empty()).ok()) else {
+        return crate::os::unix::process::end_child(process);
+    };
+    match waitid(WaitId::PidFd(opened.as_fd()), ONLY_CHECK) {
+        // Before Linux 5.4.
+        Err(Errno::INVAL) => crate::os::unix::process::end_child(process),
+        Err(_) => {}
+        Ok(_) => {
+            let _ = pidfd_send_signal(&opened, Signal::KILL);
+            let _ = waitid(WaitId::PidFd(opened.as_fd()), REAP);
+        }
+    }
+}
+
+/// A process group that another process made, whose number the system may reuse meanwhile.
+#[derive(Debug)]
+pub struct Group {
+    number: Pid,
+    /// The leader of the group; `None` before Linux 5.3.
+    leader: Option<OwnedFd>,
+}
+
+impl Group {
+    /// The process group that the process `leader` leads.
+    #[must_use]
+    pub fn led_by(leader: Pid) -> Self {
+        Self {
+            number: leader,
+            leader: raw(leader).and_then(|leader| pidfd_open(leader, PidfdFlags::empty()).ok()),
+        }
+    }
+
+    /// Kills the group; has no effect if the group is empty. From Linux 5.3 to 6.8, also has no
+    /// effect if the leader was reaped, because another group may have the number.
+    pub fn kill(&self) {
+        let Some(leader) = &self.leader else {
+            return kill_group(self.number);
+        };
+        // SAFETY: the descriptor is open, and a null pointer is allowed in place of the siginfo_t.
+        let status = unsafe {
+            libc::syscall(
+                libc::SYS_pidfd_send_signal,
+                leader.as_raw_fd(),
+                libc::SIGKILL,
+                ptr::null::<libc::siginfo_t>(),
+                libc::PIDFD_SIGNAL_PROCESS_GROUP,
+            )
+        };
+        let lacks_flag =
+            status < 0 && io::Error::last_os_error().raw_os_error() == Some(libc::EINVAL);
+        // A leader that was not reaped keeps the number.
+        if lacks_flag && pidfd_send_signal(leader, Signal::KILL).is_ok() {
+            kill_group(self.number);
+        }
+    }
 }
 
 /// All processes, as pairs of process and parent.
@@ -81,13 +153,15 @@ pub fn listed_children(process: Pid) -> Option<Vec<Pid>> {
     Some(children)
 }
 
-/// Kills all other processes whose initial environment contains `variable` (`NAME=value`). Returns
-/// their number. Always 0 before Linux 5.3, which has no pidfd: without it, the kill could hit a
-/// process that reused the id.
-#[must_use]
-pub fn kill_by_environment(variable: &str) -> usize {
-    let all = process_ids().filter(|&process| process != Pid::own());
-    all.filter(|&process| kill_if_environment_has(process, variable).is_some())
+/// Kills those of `processes`, by default all others, whose initial environment contains `variable`
+/// (`NAME=value`). Returns their number. Always 0 before Linux 5.3, which has no pidfd: without it,
+/// the kill could hit a process that reused the id.
+pub fn kill_by_environment(variable: &str, processes: Option<&[Pid]>) -> usize {
+    let all = || process_ids().filter(|&process| process != Pid::own());
+    let processes = processes.map_or_else(|| all().collect(), <[Pid]>::to_vec);
+    processes
+        .into_iter()
+        .filter(|&process| kill_if_environment_has(process, variable).is_some())
         .count()
 }
 

@@ -8,11 +8,17 @@ use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::process::{Child, Command, ExitStatus};
 use std::time::Duration;
 
+use rustix::io::Errno;
 use rustix::process::{
     Pid as Raw, Signal, WaitId, WaitIdOptions, kill_process, kill_process_group, waitid,
 };
 
 use crate::os::{CpuTime, Pid};
+
+/// Reaps children that have exited.
+pub(in crate::os) const REAP: WaitIdOptions = WaitIdOptions::EXITED.union(WaitIdOptions::NOHANG);
+/// Checks whether children have exited, without reaping them.
+pub(in crate::os) const ONLY_CHECK: WaitIdOptions = REAP.union(WaitIdOptions::NOWAIT);
 
 /// Makes the process of `command` the leader of a new process group, which can be killed as a
 /// whole.
@@ -35,6 +41,19 @@ pub fn spawn(command: &mut Command) -> io::Result<Child> {
     command.spawn()
 }
 
+/// Returns `true` if this process has no children yet, so that all later children are those that it
+/// starts, and descendants of those. A process can have children before it starts one: those of the
+/// program that it was before it called execve(2).
+///
+/// Before that, restores the default action of SIGCHLD: if the parent program set the signal to be
+/// ignored, the system reaps children by itself, and can reuse their ids at once.
+#[must_use]
+pub fn adopt_descendants() -> bool {
+    // SAFETY: the default action of a signal calls no function of this process.
+    unsafe { libc::signal(libc::SIGCHLD, libc::SIG_DFL) };
+    waitid(WaitId::All, ONLY_CHECK).err() == Some(Errno::CHILD)
+}
+
 /// Kills a process group; has no effect if the group is empty.
 pub fn kill_group(group: Pid) {
     let _ = raw(group).map(|group| kill_process_group(group, Signal::KILL));
@@ -45,26 +64,28 @@ pub fn kill_group(group: Pid) {
 /// reaped.
 pub fn end_child(process: Pid) {
     let Some(number) = raw(process) else { return };
-    let only_check = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
-    if waitid(WaitId::Pid(number), only_check).is_ok() {
+    if waitid(WaitId::Pid(number), ONLY_CHECK).is_ok() {
         let _ = kill_process(number, Signal::KILL);
-        has_changed(process, WaitIdOptions::EXITED | WaitIdOptions::NOHANG);
+        let _ = waitid(WaitId::Pid(number), REAP);
     }
 }
 
-/// Whether a child has exited. Does not reap the child, so that its id and its group id are not
-/// reused.
+/// Whether a child has exited; `true` if it was reaped. Does not reap the child, so that its id and
+/// its group id are not reused.
 #[must_use]
 pub fn has_exited(child: Pid) -> bool {
-    has_changed(
-        child,
-        WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT,
-    )
+    raw(child).is_some_and(|child| {
+        matches!(
+            waitid(WaitId::Pid(child), ONLY_CHECK),
+            Ok(Some(_)) | Err(Errno::CHILD)
+        )
+    })
 }
 
 /// Waits until a child has exited, without reaping it.
 pub fn wait_for_exit(child: Pid) {
-    has_changed(child, WaitIdOptions::EXITED | WaitIdOptions::NOWAIT);
+    let until_exit = ONLY_CHECK.difference(WaitIdOptions::NOHANG);
+    let _ = raw(child).map(|child| waitid(WaitId::Pid(child), until_exit));
 }
 
 /// Waits for a child and reaps it. Returns its exit status and its CPU time.
@@ -112,11 +133,6 @@ pub fn signal(status: ExitStatus) -> Option<i32> {
 #[must_use]
 pub fn signal_name(signal: i32) -> Option<&'static str> {
     signal_hook::low_level::signal_name(signal)
-}
-
-/// Calls waitid(2) and returns whether a child with a matching state was found.
-fn has_changed(child: Pid, options: WaitIdOptions) -> bool {
-    raw(child).is_some_and(|child| matches!(waitid(WaitId::Pid(child), options), Ok(Some(_))))
 }
 
 /// The id in the type of rustix; `None` for 0.

@@ -27,8 +27,8 @@ use windows_sys::Win32::System::Threading::{
 use super::affinity::inherit;
 use super::handle::{Handle, check_status, own_handle};
 pub use crate::os::other::process::{
-    adopt_descendants, all_with_parents, kill_by_environment, kill_with_parent, kill_with_starter,
-    listed_children, why_descendants_unknown,
+    Group, adopt_descendants, all_with_parents, kill_by_environment, kill_with_parent,
+    kill_with_starter, listed_children, why_descendants_unknown,
 };
 use crate::os::{CpuTime, Pid};
 

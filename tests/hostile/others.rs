@@ -1,0 +1,192 @@
+//! Processes of others: those that the program did not start are never signalled, and those that it
+//! may not signal do not hold it up.
+
+use std::fs::{self, Permissions};
+use std::os::unix::fs::{PermissionsExt, chown};
+use std::process::{Command, Stdio};
+
+use rustix::process::{Pid, Signal, getuid, kill_process};
+use serde_json::Value;
+
+use super::folder::Folder;
+use super::program::{BUILT, program};
+use super::run::{Run, waited_for};
+use super::skipping::{emulated, not_installed, skipped};
+
+const HELLO: &str = r#"{"protocol":1,"runtime":{"name":"sh","version":"1"},"timers":[],"ops":[]}"#;
+
+/// Kills the process whose id a file holds.
+fn kill(folder: &Folder, file: &str) {
+    let number = fs::read_to_string(folder.file(file)).expect("it told its process id");
+    let process = number.trim().parse().ok().and_then(Pid::from_raw);
+    kill_process(process.expect("a process id"), Signal::KILL).expect("it runs");
+}
+
+/// A run of the program in the place of a shell that has already started a process: that process
+/// goes on when the agent lets it, and leaves an orphan behind.
+fn run_with_bystanders(folder: &Folder, shell: &str, agent: &str) -> Run {
+    let script = r#"
+cd "$1"; mkfifo go gone
+sh -c 'read -r go <go; (sleep 3201 & echo $! >orphan); echo >gone; echo $$ >bystander; exec sleep 3202' &
+exec "$0" list --agent "sh $1/agent""#;
+    fs::write(folder.file("agent"), agent).expect("there is room");
+    let mut command = Command::new(shell);
+    command
+        .args(["-c", script, program(), &folder.arg("")])
+        .stdin(Stdio::null());
+    Run::spawn(command)
+}
+
+/// Of its own, both the descendant that left its group and the one that has lost its parent end.
+#[test]
+fn inherited_children_survive() {
+    let own = "setsid sleep 3203 & (setsid sleep 3204 &); echo >go; read -r gone <gone";
+    for (rest, signal) in [
+        (
+            format!("read -r question; echo '{HELLO}'; read -r more"),
+            None,
+        ),
+        ("touch ready; exec sleep 3205".into(), Some(Signal::TERM)),
+    ] {
+        let folder = Folder::new();
+        let mut run = run_with_bystanders(&folder, "sh", &format!("{own}\n{rest}\n"));
+        if let Some(signal) = signal {
+            waited_for(|| folder.file("ready").exists().then_some(())).expect("the agent starts");
+            run.signal(signal);
+        }
+        run.until_it_ends();
+        let mut alive = run.alive();
+        alive.sort();
+        kill(&folder, "bystander");
+        kill(&folder, "orphan");
+        let (status, output) = run.end();
+        assert_eq!(
+            alive,
+            ["sleep 3201 ", "sleep 3202 "],
+            "{signal:?}: {output:?}"
+        );
+        assert_eq!(
+            status.code(),
+            Some(signal.map_or(0, |signal| 128 + signal.as_raw()))
+        );
+    }
+}
+
+/// bash lets the process that reads the output become a child of the program.
+#[test]
+fn reader_of_output_survives() {
+    let folder = Folder::new();
+    let script = r#""$0" probe monotonic --quick -f json > >(cat >"$1")"#;
+    let mut command = Command::new("bash");
+    command.args(["-c", script, program(), &folder.arg("report")]);
+    if Command::new("bash").arg("--version").output().is_err() {
+        return not_installed("there is no bash", "install it");
+    }
+    let (status, output) = Run::spawn(command).end();
+    let report = fs::read(folder.file("report")).expect("it was made");
+    let report: Result<Value, _> = serde_json::from_slice(&report);
+    assert!(status.success() && report.is_ok(), "{report:?}: {output:?}");
+}
+
+/// A process inherits that SIGCHLD is ignored: its children then vanish before it asks how they ended.
+#[test]
+fn ignored_sigchld_loses_no_child() {
+    let mut command = Command::new("env");
+    command.args(["--ignore-signal=CHLD", program(), "list"]);
+    command.args(["--agent", "sh -c 'exit 7'"]);
+    let (_, output) = Run::spawn(command).end();
+    if output.stderr.starts_with(b"env:") {
+        return not_installed("env cannot ignore signals", "install GNU coreutils");
+    }
+    let shown = String::from_utf8_lossy(&output.stdout);
+    assert!(shown.contains("exited with status 7"), "{output:?}");
+}
+
+/// The user as which the program runs, who may not signal what root runs.
+const NOBODY: &str = "65534";
+
+/// A copy of `setpriv` with which any user becomes root.
+fn setuid_root(folder: &Folder) -> Option<String> {
+    const REMEDY: &str = "run this test as root on a file system that honours set-id bits";
+    if emulated("set-id bits have no effect") {
+        return None;
+    }
+    if !getuid().is_root() {
+        skipped("only root can make programs that run as root", REMEDY);
+        return None;
+    }
+    let Some(setpriv) = timermeter::hosts::tool::find(&["setpriv"]) else {
+        not_installed("there is no setpriv", "install util-linux");
+        return None;
+    };
+    let copy = folder.arg("setpriv");
+    fs::copy(setpriv, &copy).expect("there is room");
+    chown(&copy, Some(0), Some(0)).expect("root may");
+    fs::set_permissions(&copy, Permissions::from_mode(0o4755)).expect("it is ours");
+    fs::set_permissions(folder.file(""), Permissions::from_mode(0o777)).expect("it is ours");
+    let tried = as_nobody(&copy).args(["--reuid", "0", "id", "-u"]).output();
+    if tried.is_ok_and(|tried| tried.stdout == b"0\n") {
+        return Some(copy);
+    }
+    skipped("set-id bits have no effect", REMEDY);
+    None
+}
+
+fn as_nobody(program: &str) -> Command {
+    let mut command = Command::new("setpriv");
+    command
+        .args(["--reuid", NOBODY, "--regid", NOBODY, "--clear-groups"])
+        .arg(program);
+    command
+}
+
+/// The first agent runs as root itself; of the second only a descendant does.
+#[test]
+fn unkillable_agent_does_not_hang() {
+    let folder = Folder::new();
+    let Some(setuid) = setuid_root(&folder) else {
+        return;
+    };
+    let copy = folder.arg("timermeter");
+    fs::copy(BUILT, &copy).expect("there is room");
+    let script = folder.arg("agent");
+    let body = "echo $$ >\"$0.id\"; while read -r question; do :; done; exec sleep 3206";
+    fs::write(&script, body).expect("there is room");
+    let agent = shell_words::join([&setuid, "--reuid", "0", "sh", &script]);
+    let wrapped = shell_words::join(["sh", "-c", &format!("{agent}; true")]);
+    for (agent, said) in [(&agent, "cannot be ended"), (&wrapped, "did not answer")] {
+        for signal in [None, Some(Signal::INT)] {
+            let mut command = as_nobody(&copy);
+            command.args(["probe", "monotonic", "--quick", "--format", "json"]);
+            let timeout = if signal.is_some() { "600" } else { "1" };
+            command.args(["--timeout", timeout, "--agent", agent]);
+            let mut run = Run::spawn(command);
+            run.until_it_runs(&format!("sh {script}"));
+            if let Some(signal) = signal {
+                run.signal(signal);
+            }
+            run.until_it_ends();
+            // Its input has ended.
+            run.until_it_runs("sleep 3206");
+            kill(&folder, "agent.id");
+            let (status, output) = run.end();
+            let reported = String::from_utf8_lossy(&output.stderr).into_owned();
+            assert!(
+                reported.contains("which this program started, cannot be ended"),
+                "{reported}"
+            );
+            if signal.is_some() {
+                assert_eq!(status.code(), Some(130), "{reported}");
+                continue;
+            }
+            let shown = String::from_utf8_lossy(&output.stdout);
+            assert_eq!(status.code(), Some(3), "{shown}: {reported}");
+            assert!(shown.contains(said), "{shown}: {reported}");
+            let report: Value = serde_json::from_str(&shown).expect("a report");
+            assert!(
+                report["timers"].to_string().contains(r#""status":"ok""#),
+                "{shown}"
+            );
+        }
+    }
+}
