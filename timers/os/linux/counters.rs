@@ -129,7 +129,21 @@ fn faults_and_cpu(stat: &str) -> Option<(u64, u32)> {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use super::*;
+
+    #[test]
+    fn one_sleep_counts_once() {
+        let sleeps = || CounterSource::sleeps_of_this_thread().expect("getrusage is allowed");
+        // A page that is read from a disk is waited for, too.
+        let counts_once = (0..20).any(|_| {
+            let before = sleeps();
+            crate::pause(Duration::from_millis(1));
+            sleeps() - before == 1
+        });
+        assert!(counts_once);
+    }
 
     #[test]
     fn parses_procfs_fields() {
