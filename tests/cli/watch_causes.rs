@@ -201,9 +201,10 @@ fn slow_disk_makes_no_pauses() {
         );
     }
     assert_eq!(first_stop(&events)["cause"], "process", "{events:#?}");
-    // A pause at each write would be ten or more. A busy machine may pause once or twice.
-    let pauses = events.iter().filter(|event| event["kind"] == "pause");
-    let pauses = pauses.filter(|event| event["cause"] != "process").count();
+    // A pause at each write would be ten or more. The host may pause the machine once or twice.
+    let is_unexplained =
+        |event: &&Value| event["cause"] == "machine" || event["cause"] == "unknown";
+    let pauses = events.iter().filter(is_unexplained).count();
     assert!(pauses < 4, "{events:#?}");
     let saved = fs::read_to_string(folder.file("saved.jsonl")).unwrap();
     let kept = saved.matches("\"line\":\"event\"").count();
