@@ -36,7 +36,7 @@ pub use output::{Output, OutputArgs};
 pub use pick::PickArgs;
 pub use report::{PublishArgs, ReportArgs};
 pub use run::{DetailArgs, RunArgs};
-pub use runtimes::{AgentCheckArgs, BrowserArgs, HostArgs, RuntimeName};
+pub use runtimes::{AgentCheckArgs, BrowserArgs, EnvironmentArgs, HostArgs, RuntimeName};
 pub use table::{Columns, TableArgs};
 pub use wait::{Cpus, Lengths, PeriodArgs, Slack, WaitArgs, WaitingArgs};
 pub use watch::WatchArgs;

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::{AgentSpec, OutputArgs};
+use super::{AgentSpec, EnvironmentArgs, OutputArgs};
 use crate::method::requirement::parse_share;
 use crate::method::{Language, Requirement};
 use crate::model::Nanos;
@@ -44,6 +44,9 @@ pub struct PickArgs {
     /// Measure the timers of the agent that this command starts instead of the native ones
     #[arg(long = "agent", value_name = "[NAME=]COMMAND ARG…", value_parser = AgentSpec::parse, conflicts_with = "from")]
     pub agents: Vec<AgentSpec>,
+    /// The environment of the agent of --runtime.
+    #[command(flatten)]
+    pub environment: EnvironmentArgs,
     /// The output format and files.
     #[command(flatten)]
     pub output: OutputArgs,

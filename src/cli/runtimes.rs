@@ -25,6 +25,19 @@ pub struct HostArgs {
     /// The value is in JSON.
     #[arg(long = "firefox-setting", value_name = "NAME=VALUE", value_parser = parse_setting)]
     pub settings: Vec<Setting>,
+    /// The environment of the agents of runtimes.
+    #[command(flatten)]
+    pub environment: EnvironmentArgs,
+}
+
+/// The flag for the environment of the agents of runtimes.
+#[derive(Clone, Debug, Default, Args)]
+pub struct EnvironmentArgs {
+    /// Pass this environment variable on to agents of --runtime, as in JAVA_TOOL_OPTIONS (repeatable)
+    ///
+    /// By default they get no variable that can change the code that a runtime executes.
+    #[arg(long, value_name = "NAME", value_parser = variable_parser(), hide_possible_values = true)]
+    pub keep_env: Vec<String>,
 }
 
 /// A setting of a browser: its name, and its value in JSON.
@@ -47,6 +60,12 @@ fn runtime_parser() -> impl TypedValueParser<Value = RuntimeName> {
         .map(|runtime| PossibleValue::new(runtime.name).help(runtime.about));
     PossibleValuesParser::new(each.chain([all]))
         .map(|name| runtime(&name).map_or(RuntimeName::All, RuntimeName::One))
+}
+
+/// A parser for the names of the environment variables that agents of runtimes do not get.
+fn variable_parser() -> PossibleValuesParser {
+    let variables = RUNTIMES.iter().flat_map(Runtime::variable_changes);
+    PossibleValuesParser::new(variables.map(|(name, _)| name))
 }
 
 impl HostArgs {

@@ -129,9 +129,10 @@ fn try_recipes(here: &mut ThisMachine) -> Result<Vec<RecipeRow>, CommandError> {
 /// Tries a recipe in a fresh process. Returns the nanoseconds per tick that it finds, or the reason
 /// why it finds none.
 fn try_recipe(recipe: Recipe) -> Result<RecipeOutcome, CommandError> {
-    let (program, mut args) = children::this_program().map_err(failed)?;
-    args.extend(["counter-recipe".into(), recipe.id.into()]);
-    let output = run_within(RECIPE_TIMEOUT, program.as_ref(), &args);
+    let (program, words) = children::this_program().map_err(failed)?;
+    let mut command = std::process::Command::new(program);
+    command.args(words).args(["counter-recipe", recipe.id]);
+    let output = run_within(RECIPE_TIMEOUT, command);
     if children::interrupted() {
         return Err(CommandError::Interrupted);
     }

@@ -83,6 +83,7 @@ fn candidate_hosts(
     let hosts = HostArgs {
         agents: args.agents.clone(),
         runtimes: named.transpose()?.into_iter().collect(),
+        environment: args.environment.clone(),
         ..HostArgs::default()
     };
     let is_hosted = !hosts.agents.is_empty() || !hosts.runtimes.is_empty();

@@ -230,7 +230,9 @@ fn unmeasured(name: &str, reason: Option<String>) -> MeasuredSource {
 /// The lines about clock sources in the kernel log; `None` if the log cannot be read.
 fn kernel_log() -> Option<Vec<String>> {
     let program = tool::find(&["dmesg"])?;
-    tool::run_within(LOG_TIMEOUT, &program, &["--notime"])
+    let mut command = std::process::Command::new(program);
+    command.arg("--notime");
+    tool::run_within(LOG_TIMEOUT, command)
         .ok()
         .map(|log| log_of_sources(&log))
 }

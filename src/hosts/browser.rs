@@ -197,7 +197,9 @@ fn start_browser(
     url: &str,
     answers: &Receiver<Vec<u8>>,
 ) -> Result<(Running, String), String> {
-    let output = tool::run_within(START_TIMEOUT, &host.program, &["--version"])
+    let mut asks_version = Command::new(&host.program);
+    asks_version.arg("--version");
+    let output = tool::run_within(START_TIMEOUT, asks_version)
         .map_err(|why| format!("`--version` of the browser failed: {why}"))?;
     let mut words = output.split_whitespace();
     let version = words.find(|word| word.starts_with(|first: char| first.is_ascii_digit()));

@@ -69,6 +69,12 @@ pub(super) fn printable(bytes: &[u8], max_chars: usize) -> String {
     clipped(&String::from_utf8_lossy(head), max_chars)
 }
 
+/// Whether a line of error output is that in which a JVM names an environment variable with options
+/// (`JAVA_TOOL_OPTIONS`), which is no error.
+pub(super) fn is_jvm_notice(line: &str) -> bool {
+    line.trim_start_matches("NOTE: ").starts_with("Picked up ")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

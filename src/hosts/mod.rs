@@ -16,4 +16,5 @@ pub mod protocol;
 pub mod runtimes;
 pub mod serve;
 pub mod step_search;
+pub mod surroundings;
 pub mod tool;

@@ -18,6 +18,7 @@ use timers::{Answer, Deadline, Fault};
 use super::children::{self, Placement, Running, StartError};
 use super::declarations::Declarations;
 use super::lines::{self, Line};
+use super::surroundings::Surroundings;
 
 /// Maximum length of a line before the first question, in bytes.
 const MAX_EARLY_LINE_BYTES: u64 = 64 << 10;
@@ -39,6 +40,8 @@ pub struct Command {
     pub args: Vec<OsString>,
     /// The declared properties of the agent's timers, if the agent is built into this program.
     pub declarations: Option<Arc<Declarations>>,
+    /// Where the agent runs, if it does not run where this program does.
+    pub surroundings: Option<Arc<Surroundings>>,
 }
 
 impl Command {
@@ -49,6 +52,7 @@ impl Command {
             program: program.into(),
             args,
             declarations: None,
+            surroundings: None,
         }
     }
 }
@@ -234,6 +238,9 @@ impl Drop for Process {
 fn with_pipes(command: &Command) -> std::process::Command {
     let mut process = std::process::Command::new(&command.program);
     process.args(&command.args);
+    if let Some(surroundings) = &command.surroundings {
+        surroundings.apply(&mut process);
+    }
     process
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
@@ -288,7 +295,7 @@ fn keep_last_error_output(
     {
         let Some(last_line) = last_line() else { return };
         let text = lines::printable(&line, MAX_ERROR_LINE_CHARS);
-        if !text.is_empty() {
+        if !text.is_empty() && !lines::is_jvm_notice(&text) {
             *last_line.lock().unwrap_or_else(PoisonError::into_inner) = text;
         }
     }

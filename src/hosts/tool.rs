@@ -1,9 +1,8 @@
 //! Runs programs to their end and reads their output: compilers and other short external programs,
 //! or this program again.
 
-use std::ffi::OsStr;
 use std::io::{self, Read};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Command, ExitStatus, Stdio};
 use std::sync::mpsc::{self, Receiver};
 use std::thread;
@@ -13,7 +12,7 @@ pub use timers::os::files::is_program;
 use timers::os::process;
 
 use crate::hosts::children::{self, StartError};
-use crate::hosts::lines::printable;
+use crate::hosts::lines::{is_jvm_notice, printable};
 
 /// Maximum run time of a compiler on a slow machine.
 pub(super) const MAX_COMPILE_TIME: Duration = Duration::from_secs(60);
@@ -25,12 +24,14 @@ const MAX_OUTPUT_BYTES: u64 = 1 << 20;
 /// that the program left behind, and that cannot be ended, holds the pipe open.
 const OUTPUT_GRACE: Duration = Duration::from_secs(2);
 
-/// Returns the path of the first of these programs that is found in `PATH`.
+/// Returns the path of the first of these programs that is found in `PATH`. Relative folders in
+/// `PATH` are skipped, because others may have put programs into the current folder.
 #[must_use]
 pub fn find(names: &[&str]) -> Option<PathBuf> {
     let path = std::env::var_os("PATH")?;
     names.iter().find_map(|name| {
         std::env::split_paths(&path)
+            .filter(|folder| folder.is_absolute())
             .map(|folder| folder.join(name))
             .find(|program| is_program(program))
     })
@@ -42,14 +43,8 @@ pub fn find(names: &[&str]) -> Option<PathBuf> {
 /// # Errors
 /// The error is one line: the reason why the program could not be started, that it took too long,
 /// or the first line of its error message.
-pub fn run_within<S: AsRef<OsStr>>(
-    limit: Duration,
-    program: &Path,
-    args: &[S],
-) -> Result<String, String> {
-    let mut command = Command::new(program);
+pub fn run_within(limit: Duration, mut command: Command) -> Result<String, String> {
     command
-        .args(args)
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped());
@@ -65,7 +60,7 @@ pub fn run_within<S: AsRef<OsStr>>(
     let text = String::from_utf8_lossy(&message);
     let line = text
         .lines()
-        .find(|line| !line.trim().is_empty())
+        .find(|line| !line.trim().is_empty() && !is_jvm_notice(line))
         .unwrap_or("it failed without an error message");
     Err(printable(line.as_bytes(), MAX_ERROR_CHARS))
 }

@@ -1,6 +1,7 @@
 //! Interrupts (Ctrl-C): the program and all processes that it started end, and no files are left.
 
 use std::collections::BTreeSet;
+use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Stdio};
@@ -90,6 +91,30 @@ fn interrupt_ends_agents_and_removes_files() {
     );
     let agents_ended = wait_for(|| find_agents(&program).is_empty().then_some(()));
     assert!(agents_ended.is_some(), "left: {:?}", find_agents(&program));
+    assert!(folder.names().is_empty(), "left: {:?}", folder.names());
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn interrupted_compiler_leaves_no_files() {
+    let (folder, programs) = (Folder::new(), Folder::new());
+    let compiler = programs.file("ocamlopt.opt");
+    let script = "#!/bin/sh\n: > \"$TMPDIR/cc1.s\"; : > \"$STARTED\"; sleep 1000\n";
+    fs::write(&compiler, script).expect("it can be written");
+    fs::set_permissions(&compiler, fs::Permissions::from_mode(0o755)).expect("it is ours");
+    let mut list = Command::new(super::program())
+        .args(["list", "--runtime", "ocaml"])
+        .env("PATH", format!("{}:/usr/bin:/bin", programs.arg("")))
+        .env("STARTED", programs.file("started"))
+        .env("TMPDIR", folder.file(""))
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("it starts");
+    wait_for(|| programs.file("started").exists().then_some(())).expect("it compiles");
+    kill_process(Pid::from_child(&list), Signal::INT).expect("it is there");
+    let ended: Option<ExitStatus> = wait_for(|| list.try_wait().expect("it can be asked"));
+    assert_eq!(ended.and_then(|status| status.code()), Some(130));
     assert!(folder.names().is_empty(), "left: {:?}", folder.names());
 }
 

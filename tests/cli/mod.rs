@@ -25,6 +25,8 @@ mod sources;
 mod stored_runs;
 mod streams;
 #[cfg(unix)]
+mod surroundings;
+#[cfg(unix)]
 mod usage;
 #[cfg(target_os = "linux")]
 mod waits;

@@ -41,18 +41,26 @@ const fn recipe(
 macro_rules! javac {
     ($files:literal) => {
         concat!(
-            "$0 -XX:TieredStopAtLevel=1 -XX:+UseSerialGC -m jdk.compiler/com.sun.tools.javac.Main -proc:none ",
-            "-XDstringConcat=inline --add-exports java.base/jdk.internal.perf=ALL-UNNAMED -sourcepath $here -d $here ",
+            "$0 -XX:TieredStopAtLevel=1 -XX:+UseSerialGC -XX:-UsePerfData -m jdk.compiler/com.sun.tools.javac.Main -proc:none ",
+            "-encoding UTF-8 -XDstringConcat=inline --add-exports java.base/jdk.internal.perf=ALL-UNNAMED -sourcepath $here -d $here ",
             $files
         )
     };
 }
 /// Java flags: one thread collects garbage, in a heap that is touched before the measurement and is
-/// large enough to collect rarely. A thread that enters a loop waits for the loop's compilation.
-const JAVA: &str = "$0 -XX:+UseSerialGC -Xms64m -Xmn48m -XX:+AlwaysPreTouch -Xbatch -XX:CompileCommand=quiet \
+/// large enough to collect rarely. A thread that enters a loop waits for the loop's compilation. No
+/// file in a shared folder is mapped (`UsePerfData`), which a JVM that is killed would leave.
+const JAVA: &str = "$0 -XX:+UseSerialGC -XX:-UsePerfData -Xms64m -Xmn48m -XX:+AlwaysPreTouch -Xbatch -XX:CompileCommand=quiet \
     -XX:CompileCommand=option,Loops::*,double,CompileThresholdScaling,0.1 --add-exports \
     java.base/jdk.internal.perf=ALL-UNNAMED -cp $here -Xlog:gc,jit+compilation=debug:file=$log Agent";
 const JAVA_PROGRAMS: &[&str] = &["java"];
+
+/// Builds a project of .NET from the files in its folder alone: without the files of that name in
+/// the folders above, and without servers that outlive the build.
+const MSBUILD: &str = "$0 build $here/agent.csproj --configuration Release --nologo --output $here/out -p:SdkVersion=$said \
+    -noAutoResponse -nodeReuse:false -p:UseSharedCompilation=false -p:ImportDirectoryBuildProps=false \
+    -p:ImportDirectoryBuildTargets=false -p:ImportDirectoryPackagesProps=false -p:DiscoverEditorConfigFiles=false \
+    -p:DiscoverGlobalAnalyzerConfigFiles=false -p:RestoreConfigFile=$here/NuGet.config";
 
 /// Flags of Node's engine with which the host controls compilation and garbage collection. Engines
 /// change these flags; the second recipe omits the flags that an engine may reject.
@@ -91,7 +99,11 @@ macro_rules! erlang {
         recipe(
             &["erl", "erlc"],
             &["$1 -o $here $here/agent.erl"],
-            concat!("$0 ", $flags, " -noinput -noshell -pa $here -s agent main"),
+            concat!(
+                "$0 ",
+                $flags,
+                " -boot no_dot_erlang -noinput -noshell -pa $here -s agent main"
+            ),
         )
     };
 }
@@ -107,6 +119,73 @@ macro_rules! browser {
 const CHROMIUM: &[&str] = &["chromium|chromium-browser|google-chrome|google-chrome-stable"];
 const FIREFOX: &[&str] = &["firefox-esr|firefox"];
 
+const JVM: &[&str] = &[
+    "JAVA_TOOL_OPTIONS",
+    "_JAVA_OPTIONS",
+    "JDK_JAVA_OPTIONS",
+    "CLASSPATH",
+];
+const DOTNET: &[&str] = &[
+    "DOTNET_STARTUP_HOOKS",
+    "DOTNET_ADDITIONAL_DEPS",
+    "DOTNET_SHARED_STORE",
+    "CORECLR_ENABLE_PROFILING",
+    "MSBUILDSDKSPATH",
+    "MONO_ENV_OPTIONS",
+    "MONO_OPTIONS",
+    "MONO_PATH",
+    "MONO_CONFIG",
+    "DOTNET_CLI_TELEMETRY_OPTOUT=1",
+];
+const PYTHON: &[&str] = &["PYTHONSTARTUP", "PYTHONPATH", "PYTHONHOME"];
+const NODE: &[&str] = &["NODE_OPTIONS", "NODE_PATH", "NODE_V8_COVERAGE"];
+const DENO: &[&str] = &["DENO_V8_FLAGS", "DENO_NO_PACKAGE_JSON=1"];
+const BUN: &[&str] = &["BUN_OPTIONS", "BUN_INSPECT", "BUN_INSPECT_PRELOAD"];
+/// Also of compilers that call that of C to assemble and link.
+const C: &[&str] = &[
+    "CPATH",
+    "CPLUS_INCLUDE_PATH",
+    "LIBRARY_PATH",
+    "COMPILER_PATH",
+    "GCC_EXEC_PREFIX",
+    "CCC_OVERRIDE_OPTIONS",
+];
+const GO: &[&str] = &[
+    "GOFLAGS",
+    "GODEBUG",
+    "GO111MODULE=off",
+    "GOENV=off",
+    "GOWORK=off",
+    "GOTOOLCHAIN=local",
+    "GOCACHE=$here/cache",
+];
+const R: &[&str] = &[
+    "R_PROFILE",
+    "R_PROFILE_USER",
+    "R_ENVIRON",
+    "R_ENVIRON_USER",
+    "R_LIBS",
+    "R_LIBS_USER",
+    "R_LIBS_SITE",
+    "R_DEFAULT_PACKAGES",
+];
+const ERLANG: &[&str] = &[
+    "ERL_FLAGS",
+    "ERL_AFLAGS",
+    "ERL_ZFLAGS",
+    "ERL_LIBS",
+    "ERL_COMPILER_OPTIONS",
+    "ERL_INETRC",
+];
+const OCAML: &[&str] = &[
+    "OCAMLPARAM",
+    "OCAMLRUNPARAM",
+    "CAMLRUNPARAM",
+    "OCAMLLIB",
+    "CAMLLIB",
+];
+const HASKELL: &[&str] = &["GHC_ENVIRONMENT", "GHC_PACKAGE_PATH", "GHCRTS"];
+
 /// All known runtimes.
 pub const RUNTIMES: &[Runtime] = &[
     Runtime {
@@ -114,6 +193,7 @@ pub const RUNTIMES: &[Runtime] = &[
         aliases: &["openjdk"],
         about: "The Java platform",
         remedy: "install a JDK, 11 or later, as in `apt install openjdk-17-jdk-headless`",
+        variables: &[JVM],
         hosts: &[host!(
             "java",
             "java": ["Agent.java", "Clock.java", "Clocks.java", "HighResCounter.java", "Json.java", "Loops.java",
@@ -138,16 +218,17 @@ pub const RUNTIMES: &[Runtime] = &[
         aliases: &[".net"],
         about: ".NET, or Mono",
         remedy: "install Mono, as in `apt install mono-mcs mono-runtime`, or the .NET SDK",
+        variables: &[DOTNET],
         hosts: &[
             host!(
                 "dotnet",
-                "dotnet": ["Agent.cs", "Clocks.cs", "Json.cs", "Loops.cs", "Waits.cs", "agent.csproj"],
+                "dotnet": ["Agent.cs", "Clocks.cs", "Json.cs", "Loops.cs", "Waits.cs", "agent.csproj", "global.json", "NuGet.config"],
                 None,
                 [recipe(
                     &["dotnet"],
                     &[
                         "$0 --version",
-                        "$0 build $here/agent.csproj --configuration Release --nologo --output $here/out -p:SdkVersion=$said"
+                        MSBUILD
                     ],
                     "$0 $here/out/agent.dll"
                 )]
@@ -170,6 +251,7 @@ pub const RUNTIMES: &[Runtime] = &[
         aliases: &["cpython"],
         about: "Python",
         remedy: "install Python 3.8 or later, as in `apt install python3`",
+        variables: &[PYTHON],
         hosts: &[
             host!("python", "python": ["agent.py", "waits.py"], None, [recipe(
                 &["python3|python"],
@@ -185,16 +267,20 @@ pub const RUNTIMES: &[Runtime] = &[
         aliases: &["node.js", "nodejs"],
         about: "Node",
         remedy: "install Node 16.9 or later, as in `apt install nodejs`",
-        hosts: &[host!("node", "node": ["agent.js", "waits.js"], None, [
-            node!("--expose-gc --no-concurrent-recompilation --single-threaded-gc --min-semi-space-size=64 --max-semi-space-size=64"),
-            node!("")
-        ])],
+        variables: &[NODE],
+        hosts: &[
+            host!("node", "node": ["agent.js", "waits.js", "package.json"], None, [
+                node!("--expose-gc --no-concurrent-recompilation --single-threaded-gc --min-semi-space-size=64 --max-semi-space-size=64"),
+                node!("")
+            ]),
+        ],
     },
     Runtime {
         name: "cpp",
         aliases: &["c++", "gcc", "clang", "libstdc++", "libc++"],
         about: "C and C++, with the installed compiler",
         remedy: "install a compiler, as in `apt install g++`; `libopenmpi-dev` brings MPI_Wtime",
+        variables: &[C],
         hosts: &[host!("cpp", "cpp": ["agent.cpp"], [
             cpp!("mpicxx", "-fopenmp -DWITH_MPI"),
             cpp!("g++|c++|clang++", "-fopenmp"),
@@ -206,10 +292,11 @@ pub const RUNTIMES: &[Runtime] = &[
         aliases: &["golang"],
         about: "Go",
         remedy: "install Go, as in `apt install golang-go`",
+        variables: &[GO],
         // Go builds a folder that contains a file in another language only from within that folder.
         hosts: &[host!("go", "go": ["agent.go", "nanotime.s"], [recipe(
             &["go"],
-            &["sh -c 'cd \"$1\" && GO111MODULE=off GOFLAGS= GOCACHE=\"$1/cache\" exec \"$2\" build -o agent .' sh $here $0"],
+            &["$0 build -o agent ."],
             "$here/agent"
         )])],
     },
@@ -218,6 +305,7 @@ pub const RUNTIMES: &[Runtime] = &[
         aliases: &[],
         about: "Ruby",
         remedy: "install Ruby 3.0 or later, as in `apt install ruby`",
+        variables: &[&["RUBYOPT", "RUBYLIB"]],
         hosts: &[host!("ruby", "ruby": ["agent.rb"], [recipe(
             &["ruby"],
             &["$0 --disable-gems -c $here/agent.rb"],
@@ -229,6 +317,7 @@ pub const RUNTIMES: &[Runtime] = &[
         aliases: &[],
         about: "PHP",
         remedy: "install PHP 8.0 or later, as in `apt install php-cli`",
+        variables: &[&["PHPRC", "PHP_INI_SCAN_DIR"]],
         hosts: &[host!("php", "php": ["agent.php"], [recipe(
             &["php"],
             &["$0 -n -l $here/agent.php"],
@@ -240,6 +329,7 @@ pub const RUNTIMES: &[Runtime] = &[
         aliases: &[],
         about: "Perl",
         remedy: "install Perl with Time::HiRes, as in `apt install perl`",
+        variables: &[&["PERL5OPT", "PERL5LIB", "PERLLIB", "PERL5DB", "PERL_UNICODE"]],
         hosts: &[host!("perl", "perl": ["agent.pl"], [recipe(
             &["perl"],
             &["$0 -c $here/agent.pl"],
@@ -251,6 +341,7 @@ pub const RUNTIMES: &[Runtime] = &[
         aliases: &["lua"],
         about: "LuaJIT",
         remedy: "install LuaJIT, as in `apt install luajit`",
+        variables: &[&["LUA_INIT", "LUA_PATH", "LUA_CPATH"]],
         hosts: &[
             host!("luajit", "luajit": ["agent.lua"], [recipe(&["luajit"], &[], "$0 $here/agent.lua")]),
         ],
@@ -260,6 +351,7 @@ pub const RUNTIMES: &[Runtime] = &[
         aliases: &["gnu r"],
         about: "R, with the packages microbenchmark and bench if installed",
         remedy: "install R, as in `apt install r-base-core`",
+        variables: &[R],
         hosts: &[
             host!("r", "r": ["agent.R"], [recipe(&["Rscript"], &[], "$0 --vanilla $here/agent.R")]),
         ],
@@ -269,6 +361,7 @@ pub const RUNTIMES: &[Runtime] = &[
         aliases: &["beam", "otp"],
         about: "Erlang, in the default time warp mode and with multi-time warp",
         remedy: "install Erlang, as in `apt install erlang-base`",
+        variables: &[ERLANG],
         hosts: &[
             host!("erlang", "erlang": ["agent.erl"], [erlang!("")]),
             host!("erlang-warp", "erlang": ["agent.erl"], [erlang!("+C multi_time_warp")]),
@@ -279,6 +372,7 @@ pub const RUNTIMES: &[Runtime] = &[
         aliases: &[],
         about: "OCaml",
         remedy: "install OCaml 4.12 or later, as in `apt install ocaml-nox`",
+        variables: &[C, OCAML],
         hosts: &[host!("ocaml", "ocaml": ["agent.ml"], [recipe(
             &["ocamlopt.opt|ocamlopt"],
             &["$0 -w -a -I +unix unix.cmxa $here/agent.ml -o $here/agent"],
@@ -290,18 +384,20 @@ pub const RUNTIMES: &[Runtime] = &[
         aliases: &["ghc"],
         about: "Haskell, by GHC",
         remedy: "install GHC, as in `apt install ghc`",
+        variables: &[C, HASKELL],
         // The young generation is larger than the memory for an answer.
         hosts: &[host!("haskell", "haskell": ["agent.hs"], [recipe(
             &["ghc"],
-            &["$0 -v0 -O1 -threaded -with-rtsopts=-A64m $here/agent.hs -o $here/agent"],
+            &["$0 -package-env - -v0 -O1 -threaded -with-rtsopts=-A64m $here/agent.hs -o $here/agent"],
             "$here/agent"
         )])],
     },
     Runtime {
         name: "sbcl",
         aliases: &["common lisp", "lisp"],
-        about: "CommonClock Lisp, by SBCL",
+        about: "Common Lisp, by SBCL",
         remedy: "install SBCL, as in `apt install sbcl`",
+        variables: &[],
         hosts: &[host!("sbcl", "sbcl": ["agent.lisp"], [recipe(
             &["sbcl"],
             &[],
@@ -313,8 +409,9 @@ pub const RUNTIMES: &[Runtime] = &[
         aliases: &[],
         about: "Deno",
         remedy: "install Deno 2 or later, as in `npm install -g deno`",
+        variables: &[NODE, DENO],
         hosts: &[
-            host!("deno", "js": ["main.mjs", "agent.js"], clocks!("deno"), [recipe(
+            host!("deno", "js": ["main.mjs", "agent.js", "package.json"], clocks!("deno"), [recipe(
                 &["deno"],
                 &[],
                 "$0 run --quiet --no-config --no-lock --no-remote $here/main.mjs"
@@ -326,8 +423,9 @@ pub const RUNTIMES: &[Runtime] = &[
         aliases: &[],
         about: "Bun",
         remedy: "install Bun, as in `npm install -g bun`",
+        variables: &[NODE, BUN],
         hosts: &[
-            host!("bun", "js": ["main.mjs", "agent.js"], clocks!("bun"), [recipe(
+            host!("bun", "js": ["main.mjs", "agent.js", "package.json", "tsconfig.json", "bunfig.toml"], clocks!("bun"), [recipe(
                 &["bun"],
                 &[],
                 "$0 run $here/main.mjs"
@@ -345,8 +443,9 @@ pub const RUNTIMES: &[Runtime] = &[
         ],
         about: "WASI of WebAssembly, by Node and by wasmtime",
         remedy: "install Node 20 or later and wabt, as in `apt install nodejs wabt`, or wasmtime for Python, as in `pip install wasmtime`",
+        variables: &[NODE, PYTHON],
         hosts: &[
-            host!("wasi-node", "wasi": ["agent.wat", "main.mjs"], [recipe(
+            host!("wasi-node", "wasi": ["agent.wat", "main.mjs", "../js/package.json"], [recipe(
                 &["node|nodejs", "wat2wasm"],
                 &["$1 $here/agent.wat -o $here/agent.wasm"],
                 "$0 --no-warnings $here/main.mjs $here/agent.wasm"
@@ -363,6 +462,7 @@ pub const RUNTIMES: &[Runtime] = &[
         aliases: &["chrome"],
         about: "Chromium: a page, one that is isolated from other origins, and a worker",
         remedy: "install Chromium, as in `apt install chromium`",
+        variables: &[&["CHROMIUM_FLAGS"]],
         hosts: &[
             browser!("chromium", CHROMIUM, "chromium plain $0 $here"),
             browser!("chromium-isolated", CHROMIUM, "chromium isolated $0 $here"),
@@ -374,6 +474,7 @@ pub const RUNTIMES: &[Runtime] = &[
         aliases: &["mozilla firefox"],
         about: "Firefox: a page, one that is isolated from other origins, and a worker",
         remedy: "install Firefox, as in `apt install firefox-esr`",
+        variables: &[],
         hosts: &[
             browser!("firefox", FIREFOX, "firefox plain $0 $here $settings"),
             browser!(

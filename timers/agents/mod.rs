@@ -29,8 +29,24 @@ pub struct Runtime {
     pub about: &'static str,
     /// How to install the runtime.
     pub remedy: &'static str,
+    /// Environment variables by which a shell changes what code the runtime, or its compiler, runs.
+    /// They are removed from the environment of hosts; those of the form `NAME=VALUE` are set, where
+    /// `$here/` stands for the folder with the sources.
+    pub variables: &'static [&'static [&'static str]],
     /// The hosts; at least one has to work.
     pub hosts: &'static [Host],
+}
+
+impl Runtime {
+    /// The variables that differ in the environment of the hosts, with the values to which they are
+    /// set; those without a value are removed.
+    pub fn variable_changes(&self) -> impl Iterator<Item = (&'static str, Option<&'static str>)> {
+        let variables = self.variables.iter().copied().flatten();
+        variables.map(|variable| match variable.split_once('=') {
+            Some((name, value)) => (name, Some(value)),
+            None => (*variable, None),
+        })
+    }
 }
 
 /// A program that hosts timers.
@@ -46,7 +62,8 @@ pub struct Host {
     pub recipes: &'static [Recipe],
 }
 
-/// The commands that build and start a host, split into words as by a shell. `$0`, `$1`, … stand
+/// The commands that build and start a host, split into words as by a shell. They run in the folder
+/// with the sources, because some tools read configuration from the current folder. `$0`, `$1`, … stand
 /// for the programs, `$here` for the folder with the sources, `$self` (first word only) for this
 /// program, `$said` for the output of the previous step, `$log` for a file in which the runtime
 /// logs events that disturb a measurement, and `$settings` for settings of the user.

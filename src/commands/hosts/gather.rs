@@ -1,6 +1,7 @@
 //! Collects the timers of all hosts of a run: prepares the agents of other runtimes, and asks each
 //! agent for its timers.
 
+use std::collections::BTreeSet;
 use std::rc::Rc;
 
 use timers::Fault;
@@ -12,10 +13,11 @@ use super::offers::{
 };
 use crate::campaign::clocks::Settings;
 use crate::cli::{AgentSpec, HostArgs};
-use crate::commands::CommandError;
+use crate::commands::{CommandError, print_message};
 use crate::hosts::children;
 use crate::hosts::process::raise_file_limit;
-use crate::hosts::runtimes::{PreparedHost, RuntimeMissing, prepare, takes_settings};
+use crate::hosts::runtimes::{Choices, PreparedHost, RuntimeMissing, prepare, takes_settings};
+use crate::hosts::surroundings::removed_variables;
 use crate::model::Status;
 use crate::parallel;
 use crate::recording::NotUsable;
@@ -90,20 +92,39 @@ impl Offers {
         if wanted.is_empty() {
             return Ok(());
         }
-        let folder = ScratchFolder::within(&std::env::temp_dir(), 0o700).map_err(|error| {
+        let folder = std::path::absolute(std::env::temp_dir());
+        let folder = folder.and_then(|folder| ScratchFolder::within(&folder, 0o700));
+        let folder = folder.map_err(|error| {
             CommandError::Failed(format!(
                 "cannot create a folder for the agents of other runtimes: {error}; set TMPDIR to a writable folder"
             ))
         })?;
-        let (folder_path, firefox_settings) = (folder.path(), &firefox_settings);
+        let choices = Choices {
+            settings: &firefox_settings,
+            kept_variables: &hosts.environment.keep_env,
+        };
+        let folder_path = folder.path();
         let prepared: Vec<Result<Vec<PreparedHost>, RuntimeMissing>> =
             parallel::map(&wanted, |&(runtime, _)| {
-                prepare(runtime, folder_path, firefox_settings)
+                prepare(runtime, folder_path, choices)
             });
         if children::interrupted() {
             return Err(CommandError::Interrupted);
         }
         self.folder = Some(Rc::new(folder));
+        let used = wanted
+            .iter()
+            .zip(&prepared)
+            .filter(|((_, is_named), prepared)| *is_named || prepared.is_ok());
+        let removed: BTreeSet<&str> = used
+            .flat_map(|((runtime, _), _)| removed_variables(runtime, choices.kept_variables))
+            .collect();
+        if !removed.is_empty() {
+            let names = Vec::from_iter(removed).join(", ");
+            print_message(&format_args!(
+                "the agents of runtimes run without {names}, which can change the code that runs; --keep-env NAME passes a variable on"
+            ));
+        }
         for ((runtime, is_named), prepared) in wanted.into_iter().zip(prepared) {
             // `--runtime all` takes the installed runtimes, and one line of the output lists which
             // it found. A runtime that the user named must be installed and is not in this line.

@@ -13,6 +13,7 @@ use super::children;
 use super::declarations::Declarations;
 use super::events::{LogSpec, hotspot_event};
 use super::process::Command;
+use super::surroundings::Surroundings;
 use super::tool;
 
 /// The placeholder for the user's settings, each after its flag.
@@ -43,21 +44,29 @@ pub struct RuntimeMissing {
     pub remedy: String,
 }
 
-/// Prepares the hosts of a runtime in `folder`, with the user's settings, each `NAME=VALUE`, if the
-/// hosts take settings. A runtime may have several hosts: .NET may be installed as itself and as
-/// Mono.
+/// What the user chose for the hosts of other runtimes.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Choices<'a> {
+    /// Settings, each `NAME=VALUE`, for hosts that take settings.
+    pub settings: &'a [String],
+    /// The names of environment variables that hosts get although they change which code runs.
+    pub kept_variables: &'a [String],
+}
+
+/// Prepares the hosts of a runtime in `folder`, an absolute path. A runtime may have several hosts:
+/// .NET may be installed as itself and as Mono.
 ///
 /// # Errors
 /// When the runtime is not installed, too old, or unusable; the error includes a remedy.
 pub fn prepare(
     runtime: &Runtime,
     folder: &Path,
-    settings: &[String],
+    choices: Choices<'_>,
 ) -> Result<Vec<PreparedHost>, RuntimeMissing> {
     let (mut prepared, mut last_reason) = (Vec::new(), None);
     for (index, host) in runtime.hosts.iter().enumerate() {
         let folder = folder.join(runtime.name).join(index.to_string());
-        match prepare_host(host, &folder, settings) {
+        match prepare_host(runtime, host, &folder, choices) {
             Ok(ready) => prepared.push(ready),
             Err(reason) => last_reason = Some(reason),
         }
@@ -80,22 +89,24 @@ pub fn takes_settings(runtime: &Runtime) -> bool {
 
 /// Prepares a host with the first recipe that works. The error is that of the last recipe whose
 /// programs are installed; if no recipe has all its programs, the error names a missing program.
-fn prepare_host(host: &Host, folder: &Path, settings: &[String]) -> Result<PreparedHost, String> {
+fn prepare_host(
+    runtime: &Runtime,
+    host: &Host,
+    folder: &Path,
+    choices: Choices<'_>,
+) -> Result<PreparedHost, String> {
     let (mut recipe_error, mut missing_program) = (None, None);
     for (index, recipe) in host.recipes.iter().enumerate() {
         let programs: Result<Vec<PathBuf>, String> =
             recipe.programs.iter().copied().map(find_program).collect();
         match programs {
-            Ok(programs) => match follow_recipe(
-                host,
-                recipe,
-                programs,
-                &folder.join(index.to_string()),
-                settings,
-            ) {
-                Ok(ready) => return Ok(ready),
-                Err(why) => recipe_error = Some(why),
-            },
+            Ok(programs) => {
+                let folder = folder.join(index.to_string());
+                match follow_recipe(runtime, host, recipe, programs, &folder, choices) {
+                    Ok(ready) => return Ok(ready),
+                    Err(why) => recipe_error = Some(why),
+                }
+            }
             // The last recipe requires the fewest programs.
             Err(why) => missing_program = Some(why),
         }
@@ -111,11 +122,12 @@ fn find_program(names: &str) -> Result<PathBuf, String> {
 
 /// Writes the files of a host to `folder` and runs the steps of a recipe.
 fn follow_recipe(
+    runtime: &Runtime,
     host: &Host,
     recipe: &Recipe,
     programs: Vec<PathBuf>,
     folder: &Path,
-    settings: &[String],
+    choices: Choices<'_>,
 ) -> Result<PreparedHost, String> {
     let declarations = host
         .clocks
@@ -142,18 +154,20 @@ fn follow_recipe(
         output: OsString::new(),
         programs,
         folder: folder.into(),
-        settings,
+        settings: choices.settings,
     };
+    let surroundings = Surroundings::new(runtime, folder, choices.kept_variables);
     for step in recipe.steps {
         let line = placeholders.fill_line(step)?;
         let [program, args @ ..] = line.as_slice() else {
             continue;
         };
-        let output =
-            tool::run_within(tool::MAX_COMPILE_TIME, Path::new(program), args).map_err(|why| {
-                let name = placeholders.programs[0].display();
-                format!("`{name}` cannot be used: {why}")
-            })?;
+        let mut command = std::process::Command::new(program);
+        surroundings.apply(command.args(args));
+        let output = tool::run_within(tool::MAX_COMPILE_TIME, command).map_err(|why| {
+            let name = placeholders.programs[0].display();
+            format!("`{name}` cannot be used: {why}")
+        })?;
         placeholders.output = output.trim().into();
     }
     let mut line = placeholders.fill_line(recipe.run)?;
@@ -168,6 +182,7 @@ fn follow_recipe(
         args,
     );
     command.declarations = declarations.map(Arc::new);
+    command.surroundings = Some(Arc::new(surroundings));
     let log = recipe.run.contains(LOG_PLACEHOLDER).then(|| LogSpec {
         path: folder.join(LOG_FILE_NAME),
         event: hotspot_event,

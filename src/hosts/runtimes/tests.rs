@@ -33,7 +33,12 @@ fn sources_are_repeated_for_each_timer() {
 fn built_in_declarations_match_sources() {
     let mut clocks = 0;
     for host in RUNTIMES.iter().flat_map(|runtime| runtime.hosts) {
-        let Some(text) = host.clocks else { continue };
+        let Some(text) = host.clocks else {
+            for source in host.sources {
+                assert!(source.text.is_ascii(), "{}: not ASCII", source.name);
+            }
+            continue;
+        };
         let declarations =
             Declarations::parse(text).unwrap_or_else(|why| panic!("{}: {why}", host.prefix));
         assert_eq!(
@@ -56,6 +61,12 @@ fn built_in_declarations_match_sources() {
             "{}: {:?}",
             host.prefix,
             expanded.split('«').nth(1).map(|rest| &rest[..20])
+        );
+        let beyond_ascii = expanded.lines().find(|line| !line.is_ascii());
+        assert_eq!(
+            beyond_ascii, None,
+            "{}: compilers refuse it in the C locale",
+            host.prefix
         );
         clocks += declarations.clocks.len() - 1;
     }

@@ -166,7 +166,7 @@ template <class Clock> Ticks advance(int during, std::int64_t ms) {
     return {Clock::ticks(end.second) - Clock::ticks(start.second), Reference::ticks(end.first) - Reference::ticks(start.first)};
 }
 
-// Two threads read in turn. Thread 0 makes the readings 0, 3, 4, 7 …, so that the roles alternate.
+// Two threads read in turn. Thread 0 makes the readings 0, 3, 4, 7 ..., so that the roles alternate.
 template <class Clock> Ticks handoffs(std::size_t count) {
     std::vector<typename Clock::Value> readings(2 * count);
     std::atomic<std::size_t> turn{0};

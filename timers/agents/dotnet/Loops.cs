@@ -104,7 +104,7 @@ sealed class Loops<T, R> : Questions where T : struct, IClock where R : struct, 
         return readings;
     }
 
-    /// <summary>Does the reads of one of two threads. The roles alternate: thread 0 makes the readings 0, 3, 4, 7, 8 …</summary>
+    /// <summary>Does the reads of one of two threads. The roles alternate: thread 0 makes the readings 0, 3, 4, 7, 8 ...</summary>
     void Take(int[] turn, long[] readings, int thread)
     {
         for (int at = 0; at < readings.Length; at++)

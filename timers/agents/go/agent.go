@@ -129,7 +129,7 @@ func comparisons«n»(units, count int64) []int64 {
 	return told
 }
 
-// Two threads read in turn. Thread 0 makes the readings 0, 3, 4, 7 …, so that the roles alternate.
+// Two threads read in turn. Thread 0 makes the readings 0, 3, 4, 7 ..., so that the roles alternate.
 func handoffs«n»(count int64) []int64 {
 	values := room(read«n»(), 2*count)
 	var turn atomic.Int64

@@ -18,7 +18,7 @@ final class TwoThreads {
         return pairs;
     }
 
-    /** Does the reads of one thread. The roles alternate: thread 0 makes the readings 0, 3, 4, 7, 8 …, thread 1 the others. */
+    /** Does the reads of one thread. The roles alternate: thread 0 makes the readings 0, 3, 4, 7, 8 ..., thread 1 the others. */
     private static void take(Clock timer, AtomicLong turn, long[] pairs, int thread) {
         for (int at = 0; at < pairs.length; at++) {
             if (((at + 1) / 2) % 2 != thread) {

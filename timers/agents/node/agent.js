@@ -199,7 +199,7 @@ function comparisons(request) {
 }
 
 // Two threads read in turn: one reads and hands over, then the other reads. The roles alternate: thread 0 makes the readings 0, 3,
-// 4, 7 …
+// 4, 7 ...
 const TAKE = `({ turn, places }, thread) => {
   for (let at = 0; at < places.length; at++) {
     if ((at + 1 >> 1) % 2 !== thread) continue;

@@ -1,0 +1,196 @@
+//! Where built-in agents and their compilers run: neither files that others put into shared folders
+//! nor variables of the environment change what they execute.
+
+use std::ffi::OsStr;
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+
+use assert_cmd::Command;
+use predicates::prelude::*;
+use serde_json::Value;
+
+use super::folder::Folder;
+use super::{program, run_timeout, timermeter};
+use crate::skipping::skipped;
+
+/// Files that runtimes search for in the current folder or above their program. Each of them makes
+/// the runtime that reads it fail.
+const TRAPS: [(&str, &str); 15] = [
+    ("package.json", r#"{"type": "module"}"#),
+    (
+        "tsconfig.json",
+        r#"{"compilerOptions": {"paths": {"*": ["./no.ts"]}}}"#,
+    ),
+    ("bunfig.toml", r#"preload = ["./no.ts"]"#),
+    ("deno.json", r#"{"imports": 5, "tasks": 5}"#),
+    ("unix.cmi", "trap"),
+    ("unix.cmxa", "trap"),
+    ("maps.beam", "trap"),
+    ("user.beam", "trap"),
+    ("mscorlib.dll", "trap"),
+    ("System.dll", "trap"),
+    ("go.mod", "trap"),
+    ("go.work", "trap"),
+    (".ghc.environment.x86_64-linux-9.0.2", "trap"),
+    (".erlang", "trap"),
+    ("Clock.java", "trap"),
+];
+
+/// Lists the timers of runtimes in the folder `here`, with temporary files in `temporary`.
+fn list(runtimes: &str, here: &Folder, temporary: impl AsRef<OsStr>) -> Command {
+    let mut command = Command::new(program());
+    command
+        .args(["list", "--format", "json", "--runtime", runtimes])
+        .current_dir(here.file(""))
+        .env("TMPDIR", temporary)
+        .timeout(run_timeout());
+    command
+}
+
+/// The reasons why all timers of a runtime are missing, by the id `RUNTIME:*`.
+#[track_caller]
+fn reasons(command: &mut Command) -> Vec<(String, String)> {
+    let listed = command.assert().code(predicate::in_iter([0, 3]));
+    let rows: Vec<Value> = serde_json::from_slice(&listed.get_output().stdout).expect("JSON");
+    let text = |row: &Value, key: &str| row[key].as_str().unwrap_or_default().to_owned();
+    let rows = rows
+        .iter()
+        .map(|row| (text(row, "id"), text(row, "reason")));
+    rows.filter(|(id, _)| id.ends_with(":*")).collect()
+}
+
+/// Checks that the agents of all runtimes start that are installed.
+#[track_caller]
+fn assert_installed_agents_start(command: &mut Command) {
+    for (id, reason) in reasons(command) {
+        assert!(reason.contains("there is no `"), "{id}: {reason}");
+        skipped(format!("{id}: {reason}"), "install the runtime");
+    }
+}
+
+/// Puts a script in place of a program, and returns a `PATH` in which it is found first.
+fn fake(folder: &Folder, name: &str, script: &str) -> String {
+    let path = folder.file(name);
+    fs::write(&path, format!("#!/bin/sh\n{script}\n")).expect("it can be written");
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).expect("it is ours");
+    format!("{}:/usr/bin:/bin", folder.file("").display())
+}
+
+#[test]
+fn agents_ignore_files_of_shared_folders() {
+    let (here, temporary) = (Folder::new(), Folder::new());
+    for (name, content) in TRAPS {
+        fs::write(here.file(name), content).expect("it can be written");
+        fs::write(temporary.file(name), content).expect("it can be written");
+    }
+    let runtimes = "node,bun,deno,ocaml,erlang,dotnet,go,haskell,java";
+    assert_installed_agents_start(&mut list(runtimes, &here, temporary.file("")));
+}
+
+#[test]
+fn agents_run_in_private_folder() {
+    let (here, programs, log) = (Folder::new(), Folder::new(), Folder::new());
+    fs::create_dir(here.file("temporary")).expect("a folder");
+    let script = "[ \"$PWD\" = \"$TMPDIR\" ] && for word; do :; done && [ -f \"$word\" ] &&\n\
+        echo \"$TMPDIR ${PERL5OPT-no options}\" >> \"$LOG\"";
+    let path = fake(&programs, "perl", script);
+    // A relative folder is that of the caller.
+    let mut lists = list("perl", &here, "temporary");
+    lists
+        .env("PATH", path)
+        .env("LOG", log.file("log"))
+        .env("PERL5OPT", "-w");
+    let removed = "the agents of runtimes run without PERL5OPT, ";
+    lists
+        .assert()
+        .code(3)
+        .stderr(predicate::str::contains(removed).and(predicate::str::contains("--keep-env NAME")));
+    let unknown = ["list", "--keep-env", "PERL5OPT=-w"];
+    timermeter(&unknown)
+        .code(2)
+        .stderr(predicate::str::contains("PERL5OPT, "));
+    lists.args(["--keep-env", "PERL5OPT"]);
+    lists
+        .assert()
+        .code(3)
+        .stderr(predicate::str::contains(removed).not());
+    let log = fs::read_to_string(log.file("log")).expect("the program has run");
+    let begin = here.arg("temporary/.timermeter-");
+    assert!(log.lines().all(|line| line.starts_with(&begin)), "{log}");
+    let options = log.lines().filter_map(|line| line.split_once(' '));
+    let options: Vec<&str> = options.map(|(_, options)| options).collect();
+    assert_eq!(options, ["no options", "no options", "-w", "-w"]);
+    assert_eq!(here.names(), ["temporary"]);
+}
+
+#[test]
+fn programs_in_current_folder_are_not_found() {
+    let here = Folder::new();
+    fake(&here, "perl", "touch \"$TMPDIR/../run\"");
+    let mut lists = list("perl", &here, here.file(""));
+    let reasons = reasons(lists.env("PATH", ":."));
+    assert_eq!(reasons, [("perl:*".into(), "there is no `perl`".into())]);
+}
+
+#[test]
+fn dotnet_reads_no_files_above() {
+    let (here, programs) = (Folder::new(), Folder::new());
+    let script = "[ -f global.json ] && [ -f NuGet.config ] || exit 1\n\
+        [ \"$1\" = build ] || { echo 8.0.100; exit; }\n\
+        echo \"$*\" > \"$LOG\"";
+    fake(&programs, "dotnet", script);
+    // Mono, another host of this runtime, is not in this folder.
+    let mut lists = list("dotnet", &here, here.file(""));
+    lists
+        .env("PATH", programs.file(""))
+        .env("LOG", programs.file("log"))
+        .env("DOTNET_STARTUP_HOOKS", "/no/hook.dll")
+        .assert()
+        .code(3)
+        .stderr(predicate::str::contains("without DOTNET_STARTUP_HOOKS"));
+    let line = fs::read_to_string(programs.file("log")).expect("the program has run");
+    for flag in [
+        "-noAutoResponse",
+        "-p:ImportDirectoryBuildProps=false",
+        "-p:ImportDirectoryBuildTargets=false",
+        "-p:ImportDirectoryPackagesProps=false",
+        "/NuGet.config",
+    ] {
+        assert!(line.contains(flag), "no {flag}: {line}");
+    }
+}
+
+#[test]
+fn notice_of_jvm_is_no_error() {
+    let (here, programs) = (Folder::new(), Folder::new());
+    let notice = "echo 'Picked up JAVA_TOOL_OPTIONS: -Xmx64m' >&2\n";
+    let compiler = format!("{notice}echo 'error: no memory' >&2; exit 1");
+    let agent = format!("{notice}case \"$*\" in *javac*) ;; *) exit 1;; esac");
+    for (script, wanted) in [
+        (compiler, "error: no memory"),
+        (agent, "exited with status 1 instead of answering `hello`"),
+    ] {
+        let path = fake(&programs, "java", &script);
+        let reasons = reasons(list("java", &here, here.file("")).env("PATH", path));
+        let (_, reason) = &reasons[0];
+        assert!(
+            reason.contains(wanted) && !reason.contains("Picked up"),
+            "{reason}"
+        );
+    }
+}
+
+#[test]
+fn java_starts_in_c_locale() {
+    let here = Folder::new();
+    assert_installed_agents_start(list("java", &here, here.file("")).env("LC_ALL", "C"));
+}
+
+#[test]
+#[ignore = "a step of its own: .ci/runtimes"]
+fn all_agents_start_in_c_locale() {
+    let here = Folder::new();
+    // Paths of the sockets of browsers have to be short.
+    let mut lists = list("all", &here, std::env::temp_dir());
+    assert_installed_agents_start(lists.env("LC_ALL", "C"));
+}
