@@ -5,7 +5,7 @@ use statrs::distribution::{ChiSquared, ContinuousCDF, Normal, StudentsT};
 
 /// The least number of degrees of freedom for which the normal distribution is used instead of
 /// Student's t distribution. *Numerical*: five digits agree.
-const MIN_NORMAL_DEGREES: f64 = 1e5;
+pub(super) const MIN_NORMAL_DEGREES: f64 = 1e5;
 
 /// The two-sided p-value of `deviations` under Student's t distribution with `degrees` degrees of
 /// freedom; 1 for zero degrees of freedom and for NaN.

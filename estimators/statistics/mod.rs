@@ -10,6 +10,7 @@ use std::borrow::Borrow;
 use statrs::distribution::{ContinuousCDF, Normal, StudentsT};
 
 use crate::model::Interval;
+use hypotheses::MIN_NORMAL_DEGREES;
 
 /// Numbers, or references to them.
 pub trait Numbers: IntoIterator<Item: Borrow<f64>> {}
@@ -101,6 +102,9 @@ pub fn normal_quantile(confidence: f64) -> f64 {
 /// Like [`normal_quantile`] for a standard deviation estimated with `degrees` degrees of freedom
 /// (Student's t). Infinite for zero degrees of freedom.
 pub fn student_quantile(confidence: f64, degrees: usize) -> f64 {
+    if degrees as f64 >= MIN_NORMAL_DEGREES {
+        return normal_quantile(confidence);
+    }
     StudentsT::new(0.0, 1.0, degrees as f64).map_or(f64::INFINITY, |distribution| {
         distribution.inverse_cdf(upper_probability(confidence))
     })
@@ -279,6 +283,7 @@ mod tests {
             (9, 2.262),
             (30, 2.042),
             (1_000, 1.962),
+            (usize::MAX, 1.960),
         ] {
             let found = student_quantile(0.95, degrees);
             assert!(

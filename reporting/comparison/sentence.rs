@@ -185,8 +185,11 @@ fn by(quantity: Quantity, by: Interval) -> String {
     )
 }
 
-/// Formats a percentage; above 200 % it is written as a factor.
+/// Formats a percentage; above 200 % it is written as a factor, which has no bound if it is infinite.
 fn percent(percent: f64) -> String {
+    if percent.is_infinite() {
+        return "any factor".into();
+    }
     if percent > 200.0 {
         return format!("a factor of {}", significant(1.0 + percent / 100.0, 2));
     }

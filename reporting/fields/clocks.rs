@@ -105,7 +105,8 @@ fn quality_fields() -> Vec<Field> {
             column("interval", "interval"), in_tables(Visibility::OneReport), derived();
         quality_printed: Percent = row.printed_quality, "Quality as printed in the publication",
             column("printed", "Quality, printed %"), in_tables(Visibility::Wide);
-        processes: Count = row.observations.as_ref()?.processes, "Number of fresh processes that measured it";
+        processes: Count = row.observations.as_ref()?.processes, "Number of fresh processes that measured it",
+            range(Range::PROCESSES);
         intervals: Count = row.observations.as_ref()?.intervals, "Number of intervals between two reads";
         batched_calls: Count = row.observations.as_ref()?.batched_calls, "Number of reads in batches";
         single_calls: Count = row.observations.as_ref()?.single_calls, "Number of single reads that were timed";

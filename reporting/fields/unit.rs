@@ -138,6 +138,7 @@ impl Unit {
             Self::Nanoseconds | Self::Cycles | Self::Ticks => Range::LENGTH,
             Self::Hertz => Range::RATE,
             Self::Share | Self::Percent => Range::SHARE,
+            Self::Count => Range::COUNT,
             _ => Range::ANY,
         }
     }
@@ -170,8 +171,24 @@ impl Range {
         excludes_min: true,
         ..Self::LENGTH
     };
+    /// A number of things; up to here floating-point numbers tell neighbours apart.
+    pub const COUNT: Self = Self {
+        max: (1_u64 << 53) as f64,
+        ..Self::LENGTH
+    };
+    /// A number of processes: a run starts hundreds.
+    pub const PROCESSES: Self = Self {
+        max: 1e6,
+        ..Self::LENGTH
+    };
+    /// The number of a bin of a histogram of latenesses, of which 20 are a decade.
+    pub const BIN: Self = Self {
+        max: 400.0,
+        ..Self::LENGTH
+    };
     /// Any integer that the kernel reports.
     pub const INTEGER: Self = Self {
+        min: -(u64::MAX as f64),
         max: u64::MAX as f64,
         ..Self::LENGTH
     };
@@ -195,7 +212,7 @@ impl Range {
 
     /// The range for the ends of an interval, which may equal the lower bound.
     #[must_use]
-    pub fn for_ends(self) -> Self {
+    pub const fn for_ends(self) -> Self {
         Self {
             excludes_min: false,
             ..self

@@ -1,15 +1,130 @@
 //! Finds what makes a report invalid: values out of range, duplicate rows, or more values than fit
 //! in memory.
 
+use std::borrow::Cow;
 use std::collections::HashSet;
+use std::fmt;
+
+use serde::Deserialize;
+use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 
 use crate::fields::{Kind, Range, fields, fields_of, rows};
 use crate::limits::MAX_TIMERS;
 use crate::model::{Distribution, Report};
+use crate::text::json_error;
+
+/// The ranges of all numbers of a report by a part of their key; those with other keys are in
+/// [`Range::INTEGER`]. The range of a [field](crate::fields) may be narrower.
+const RANGES: [(&str, Range); 7] = [
+    ("share", Range::SHARE),
+    ("quality", Range::SHARE),
+    ("spread", Range::SHARE),
+    ("early", Range::SHARE),
+    ("_hz", Range::RATE.for_ends()),
+    ("processes", Range::PROCESSES),
+    ("bin number", Range::BIN),
+];
 
 /// Describes the first invalid value or duplicate row of a report; `None` if the report is valid.
 #[must_use]
 pub fn find_invalid(report: &Report) -> Option<String> {
+    let text = || serde_json::to_string(report).ok();
+    find_invalid_row_or_field(report).or_else(|| find_invalid_number(&text()?))
+}
+
+/// Describes the first number of a document that is out of range, with its position; `None` if there
+/// is none.
+pub(super) fn find_invalid_number(text: &str) -> Option<String> {
+    let mut document = serde_json::Deserializer::from_str(text);
+    let error = Numbers("").deserialize(&mut document).err()?;
+    // The text of a key that no report has may be no JSON.
+    if !error.is_data() {
+        return None;
+    }
+    Some(format!(
+        "{} (line {}, column {})",
+        json_error(&error),
+        error.line(),
+        error.column()
+    ))
+}
+
+/// Reads all numbers below a key, and refuses the first that is out of range.
+#[derive(Clone, Copy)]
+struct Numbers<'a>(&'a str);
+
+#[derive(Deserialize)]
+struct Key<'a>(#[serde(borrow)] Cow<'a, str>);
+
+impl<'de> DeserializeSeed<'de> for Numbers<'_> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, document: D) -> Result<(), D::Error> {
+        document.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Numbers<'_> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("JSON")
+    }
+
+    fn visit_unit<E: Error>(self) -> Result<(), E> {
+        Ok(())
+    }
+
+    fn visit_bool<E: Error>(self, _: bool) -> Result<(), E> {
+        Ok(())
+    }
+
+    fn visit_str<E: Error>(self, _: &str) -> Result<(), E> {
+        Ok(())
+    }
+
+    fn visit_u64<E: Error>(self, number: u64) -> Result<(), E> {
+        self.visit_f64(number as f64)
+    }
+
+    fn visit_i64<E: Error>(self, number: i64) -> Result<(), E> {
+        self.visit_f64(number as f64)
+    }
+
+    fn visit_f64<E: Error>(self, number: f64) -> Result<(), E> {
+        let key = self.0;
+        let range = RANGES.iter().find(|(part, _)| key.contains(part));
+        let range = range.map_or(Range::INTEGER, |(_, range)| *range);
+        if range.contains(number) {
+            return Ok(());
+        }
+        Err(E::custom(format!(
+            "{key} is {number:?}; it has to be {range}"
+        )))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<(), A::Error> {
+        while list.next_element_seed(self)?.is_some() {}
+        Ok(())
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
+        while let Some(Key(key)) = map.next_key()? {
+            // The keys of a histogram are the numbers of its bins, those of a finding are names.
+            if let ("bins", Ok(bin)) = (self.0, key.parse()) {
+                Numbers("bin number").visit_f64::<A::Error>(bin)?;
+            }
+            let is_part = ["value", "low", "high", "step", "at-most"].contains(&&*key);
+            let has_names = ["bins", "values"].contains(&self.0);
+            let key = if is_part || has_names { self.0 } else { &*key };
+            map.next_value_seed(Numbers(key))?;
+        }
+        Ok(())
+    }
+}
+
+/// Describes the first invalid value of a field, or a duplicate row.
+pub(super) fn find_invalid_row_or_field(report: &Report) -> Option<String> {
     let in_report = fields()
         .iter()
         .find_map(|field| field.describe_invalid_in_report(report));
@@ -107,6 +222,81 @@ mod tests {
         with_costs(&format!(
             r#""process_ns":[{ns}],"process_cycles":[{cycles}]"#
         ))
+    }
+
+    #[test]
+    fn refuses_numbers_out_of_range() {
+        let platform =
+            |more: &str| SMALL.replace(r#""kernel":{}"#, &format!(r#""kernel":{{}},{more}"#));
+        let bins = |bins: &str| {
+            let row = format!(
+                r#"{{"id":"a","label":"","runtime":"native","status":"ok","means":"blocks","conditions":{{"policy":"other","load":"none"}},
+                "figures":{{"steps":[],"staircase":[],"processes":1,"waits":9,"lateness":[{{"request_ns":9,"waits":9,"max_ns":1,"early":0,
+                "earliest_ns":0,"error_ns":1,"histogram":{{"bins":{bins}}}}}]}}}}"#
+            );
+            SMALL.replace("\"timers\":[]", &format!("\"timers\":[],\"waits\":[{row}]"))
+        };
+        let counts = |more: &str| {
+            format!(
+                r#"{{"intervals":1,"batched_calls":1,"single_calls":1,"backward_steps":0,{more}}}"#
+            )
+        };
+        let observed = |more: &str| {
+            let row = format!(
+                r#"{{"id":"a","label":"","runtime":"native","status":"ok","observations":{}}}"#,
+                counts(more)
+            );
+            SMALL.replace("\"timers\":[]", &format!("\"timers\":[{row}]"))
+        };
+        let load = |minutes: &str| {
+            platform(&format!(
+                r#""load":{{"one_minute":1,"five_minutes":{minutes},"fifteen_minutes":1}}"#
+            ))
+        };
+        for (text, words) in [
+            (
+                platform(r#""steal_share":1e308"#),
+                "steal_share is 1e308; it has to be from 0 to 1",
+            ),
+            (
+                platform(r#""steal_share":-1e308"#),
+                "steal_share is -1e308; it has to be from 0 to 1",
+            ),
+            (
+                load("1e308"),
+                "five_minutes is 1e308; it has to be from -1.84",
+            ),
+            (
+                observed(r#""processes":4294967295,"disturbed_processes":0"#),
+                "'a': processes is 4294967295.0; it has to be from 0 to 1e6",
+            ),
+            (
+                observed(r#""processes":9,"disturbed_processes":4294967295"#),
+                "disturbed_processes is 4294967295.0; it has to be from 0 to 1e6 (line ",
+            ),
+            (
+                bins(r#"{"4294967295":1}"#),
+                "bin number is 4294967295.0; it has to be from 0 to 400",
+            ),
+            (
+                SMALL.replace(
+                    "\"frequency\":{",
+                    "\"frequency\":{\"effective_hz_after\":1e300,",
+                ),
+                "effective_hz_after is 1e300; it has to be from 0 to 1e12",
+            ),
+        ] {
+            let error = parse(&text, "r.json").expect_err(words).to_string();
+            assert!(error.contains(words), "{error}");
+        }
+        let all_valid = [
+            platform(r#""steal_share":0.5,"waiting":{"timer_slack_ns":18446744073709551615}"#),
+            observed(r#""processes":300,"disturbed_processes":0"#),
+            bins(r#"{"0":1,"361":2}"#),
+        ];
+        for text in all_valid {
+            parse(&text, "r.json").expect("it is valid");
+        }
     }
 
     #[test]

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use super::range::{find_exceeded_limit, find_invalid};
+use super::range::{find_exceeded_limit, find_invalid_number, find_invalid_row_or_field};
 use crate::input::MAX_REPORT_BYTES;
 use crate::model::{Report, SCHEMA};
 use crate::text::{clean_strings, clipped, json_error};
@@ -88,7 +88,7 @@ fn parse_checked(text: &str) -> Result<Report, String> {
             });
         }
     };
-    match find_invalid(&report) {
+    match find_invalid_row_or_field(&report).or_else(|| find_invalid_number(text)) {
         Some(problem) => Err(problem),
         None => Ok(report),
     }

@@ -5,16 +5,19 @@
 //! A file that fails is made smaller by proptest, and kept in `proptest-regressions/`.
 
 mod mutation;
+mod verbs;
 
 use std::fs;
 use std::io::Write;
 use std::path::Path;
 
+use clap::Parser;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use mutation::{Change, change, changed};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
+use timermeter::cli::Cli;
 use timermeter::comparison::Comparison;
 use timermeter::document::{Document, Render};
 use timermeter::fields::all_rows;
@@ -91,12 +94,29 @@ fn fuzz(name: &str, times: u32, read: impl Fn(&[u8]) -> bool) {
 }
 
 #[track_caller]
-fn steers_nothing(text: &str) {
+pub fn steers_nothing(text: &str) {
     let steers = |c: char| {
         (c.is_control() && c != '\n')
             || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
     };
-    assert!(!text.contains(steers), "{text:?}");
+    let at = text.find(steers);
+    assert!(at.is_none(), "{:?}", at.map(|at| around(text, at)));
+}
+
+/// The first word that stands for a figure that is infinite or no number, with what is around it.
+fn not_finite(text: &str) -> Option<&str> {
+    let mut words = text.split(|c: char| !c.is_alphanumeric());
+    let word = words.find(|word| ["inf", "NaN"].contains(word))?;
+    Some(around(
+        text,
+        word.as_ptr() as usize - text.as_ptr() as usize,
+    ))
+}
+
+/// The characters around a place in a text.
+fn around(text: &str, at: usize) -> &str {
+    let (begin, end) = (at.saturating_sub(80), (at + 80).min(text.len()));
+    &text[text.floor_char_boundary(begin)..text.ceil_char_boundary(end)]
 }
 
 fn show(report: &Report) {
@@ -138,7 +158,7 @@ fn show(report: &Report) {
 
 #[test]
 fn survives_changed_reports() {
-    fuzz("report", 2_000, |bytes| {
+    fuzz("report", 600, |bytes| {
         let Ok(text) = str::from_utf8(bytes) else {
             return false;
         };
@@ -152,6 +172,7 @@ fn survives_changed_reports() {
             }
         };
         show(&report);
+        verbs::read(text);
         if let Ok(comparison) = Comparison::between(&[&report], &[&report], &[]) {
             let document = comparison.add_to(Document::new(&comparison), true);
             for format in [Format::Table, Format::Markdown, Format::Json] {
@@ -165,19 +186,23 @@ fn survives_changed_reports() {
         }
         let page = page::render(&[report], &[], None).expect("it can be drawn");
         assert_eq!(page.matches("<script").count(), 1, "only that of the page");
+        steers_nothing(&page);
         true
     });
 }
 
 #[test]
 fn survives_changed_traces() {
-    fuzz("trace", 2_000, |json| {
+    fuzz("trace", 600, |json| {
         let bytes = gzip(json);
         match Recording::unpack(&bytes, "a.trace") {
             Ok(recording) => {
                 // `analyse` refuses what cannot be.
                 match recording.report() {
-                    Ok(report) if find_invalid(&report).is_none() => show(&report),
+                    Ok(report) if find_invalid(&report).is_none() => {
+                        show(&report);
+                        verbs::read(&render(&report, Format::Json, PLAIN));
+                    }
                     _ => {}
                 }
                 true
@@ -214,6 +239,15 @@ fn survives_changed_answers() {
     fuzz("answers", 20_000, |line| {
         serde_json::from_slice::<Hello>(line).is_ok_and(|hello| hello.objection().is_none())
             || serde_json::from_slice::<Reply>(line).is_ok()
+    });
+}
+
+#[test]
+fn survives_changed_arguments() {
+    fuzz("arguments", 1_000, |line| {
+        let line = String::from_utf8_lossy(line);
+        let words = ["timermeter"].into_iter().chain(line.split_whitespace());
+        Cli::try_parse_from(words).is_ok()
     });
 }
 

@@ -1,7 +1,10 @@
 //! What befalls a file: a few changes to one that was sound, by bytes and by what its formats are
 //! made of.
 
+use std::collections::BTreeMap;
+
 use proptest::prelude::*;
+use serde_json::Value;
 
 /// A change. Places are shares of the length, as that differs from file to file.
 #[derive(Clone, Debug)]
@@ -22,11 +25,18 @@ pub enum Change {
     Word(f64, &'static str),
     /// The string that comes next is another one.
     Text(f64, &'static str),
+    /// The value of a key of JSON is another one of its kind: of all keys, and of all places of a
+    /// key, at these shares.
+    Field(f64, f64, usize),
     /// It ends early.
     Cut(f64),
 }
 
-const NUMBERS: [&str; 20] = [
+const NUMBERS: [&str; 24] = [
+    "4294967295",
+    "1e15",
+    "1.0000001",
+    "0.3",
     "0",
     "-0.0",
     "-1",
@@ -64,8 +74,10 @@ const WORDS: [&str; 14] = [
     "\"",
     "[null,1.5]",
 ];
-const TEXTS: [&str; 10] = [
+const TEXTS: [&str; 12] = [
     "",
+    "\\u001b[31mx\\u009b2J\\u2066\\u200b",
+    "a`b|c\\n# d",
     "\\u001b]0;x\\u0007",
     "\\u202e",
     "\\u0000",
@@ -89,6 +101,7 @@ pub fn change() -> impl Strategy<Value = Change> {
         16 => (place(), prop::sample::select(&NUMBERS[..])).prop_map(|(at, number)| Change::Number(at, number)),
         2 => (place(), prop::sample::select(&WORDS[..])).prop_map(|(at, word)| Change::Word(at, word)),
         8 => (place(), prop::sample::select(&TEXTS[..])).prop_map(|(at, text)| Change::Text(at, text)),
+        24 => (place(), place(), any::<usize>()).prop_map(|(key, at, which)| Change::Field(key, at, which)),
         1 => place().prop_map(Change::Cut),
     ]
 }
@@ -145,7 +158,50 @@ fn apply(mut bytes: Vec<u8>, change: &Change) -> Vec<u8> {
                 bytes.splice(begin + 1..end, text.bytes());
             }
         }
+        Change::Field(key, at, which) => {
+            if let Ok(mut document) = serde_json::from_slice(&bytes) {
+                change_field(&mut document, *key, *at, *which);
+                bytes = document.to_string().into_bytes();
+            }
+        }
         Change::Cut(at) => bytes.truncate(place(*at)),
     }
     bytes
+}
+
+fn change_field(document: &mut Value, key: f64, at: f64, which: usize) {
+    fn collect(value: &Value, key: &str, place: &str, all: &mut BTreeMap<String, Vec<String>>) {
+        match value {
+            Value::Object(fields) => fields.iter().for_each(|(name, value)| {
+                let name = name.replace('~', "~0").replace('/', "~1");
+                collect(
+                    value,
+                    &format!("{key}/{name}"),
+                    &format!("{place}/{name}"),
+                    all,
+                );
+            }),
+            Value::Array(items) => items.iter().enumerate().for_each(|(at, item)| {
+                collect(item, &format!("{key}/*"), &format!("{place}/{at}"), all);
+            }),
+            _ => all.entry(key.into()).or_default().push(place.into()),
+        }
+    }
+    let mut places = BTreeMap::new();
+    collect(document, "", "", &mut places);
+    let nth = |count: usize, share: f64| (share * count as f64) as usize;
+    let places = places.values().nth(nth(places.len(), key));
+    let place = places.map(|places| &places[nth(places.len(), at)]);
+    let Some(value) = place.and_then(|place| document.pointer_mut(place)) else {
+        return;
+    };
+    let number = NUMBERS[which % NUMBERS.len()].to_owned();
+    let text = format!("\"{}\"", TEXTS[which % TEXTS.len()]);
+    let json = match value {
+        Value::Number(_) => number,
+        Value::String(_) => text,
+        _ if which.is_multiple_of(2) => number,
+        _ => text,
+    };
+    *value = serde_json::from_str(&json).unwrap_or_default();
 }

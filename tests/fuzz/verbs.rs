@@ -1,0 +1,106 @@
+//! Runs the verbs that read reports, in this process: none panics, prints an infinite figure or what
+//! steers a terminal.
+
+use std::ffi::OsStr;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use clap::Parser;
+use timermeter::cli::{Cli, Command};
+use timermeter::commands::{compare, inspect, pick, publish, report, table};
+
+use super::{not_finite, steers_nothing};
+
+/// What the verbs are asked for; `R` is the report, `O` another report, `F` the
+/// folder of the report, `S` that of a site, `P` a plot.
+const QUESTIONS: [&str; 21] = [
+    "report -v R",
+    "report -v -f markdown R",
+    "report -v -f csv R",
+    "report -v -f html R",
+    "report -f openmetrics R",
+    "report --svg P R",
+    "compare O R",
+    "compare R O",
+    "compare -f markdown O R",
+    "compare -f csv O R",
+    "compare O R O",
+    "table R O",
+    "table -f html R O",
+    "table -f csv R",
+    "table --kind waits R",
+    "table --kind periods R",
+    "inspect -v --from R *",
+    "inspect -v -f markdown --from R *",
+    "pick 1us --from R",
+    "pick --every 1ms --within 50us --from R",
+    "publish F -o S",
+];
+
+/// Asks every question about a report.
+pub fn read(text: &str) {
+    let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a folder");
+    let [reports, site, plot] = ["reports", "site", "p.svg"].map(|name| folder.path().join(name));
+    let report = reports.join("r.json");
+    fs::create_dir(&reports).expect("a folder");
+    fs::write(&report, text).expect("a file");
+    let other = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fuzz/corpus/report/kept.json");
+    // A text of the report may hold any word.
+    let check = |printed: &str| {
+        // The script of a page is that of the program.
+        let printed = printed.split("<script").next().unwrap_or_default();
+        steers_nothing(printed);
+        if not_finite(text).is_none() {
+            assert_eq!(not_finite(printed), None);
+        }
+    };
+    for question in QUESTIONS {
+        let words = question.split(' ').map(|word| match word {
+            "R" => report.as_os_str(),
+            "O" => other.as_os_str(),
+            "F" => reports.as_os_str(),
+            "S" => site.as_os_str(),
+            "P" => plot.as_os_str(),
+            word => word.as_ref(),
+        });
+        let words = [OsStr::new("timermeter")].into_iter().chain(words);
+        let cli = Cli::try_parse_from(words).unwrap_or_else(|error| panic!("{question}: {error}"));
+        println!("{question}");
+        check(&answer(&cli.command.expect("a verb")));
+    }
+    // There is no plot where no clock has a cost.
+    let written = files(&site, "html").into_iter().chain([plot]);
+    for text in written.filter_map(|path| fs::read_to_string(path).ok()) {
+        check(&text);
+    }
+}
+
+/// The files in or below a folder whose names end in `.extension`.
+fn files(folder: &Path, extension: &str) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder)
+        .expect("a folder")
+        .map(|entry| entry.expect("an entry").path());
+    entries
+        .flat_map(|path| match path.is_dir() {
+            true => files(&path, extension),
+            false if path.extension().is_some_and(|found| found == extension) => vec![path],
+            false => Vec::new(),
+        })
+        .collect()
+}
+
+/// What a verb prints, or its error.
+fn answer(command: &Command) -> String {
+    let mut output = Vec::new();
+    let result = match command {
+        Command::Report(args) => report::run(args, &mut output),
+        Command::Compare(args) => compare::run(args, &mut output),
+        Command::Table(args) => table::run(args, &mut output),
+        Command::Inspect(args) => inspect::run(args, &mut output),
+        Command::Pick(args) => pick::run(args, &mut output),
+        Command::Publish(args) => publish::run(args, &mut output),
+        _ => panic!("{command:?} reads no report"),
+    };
+    let error = result.map_or_else(|error| error.to_string(), |_| String::new());
+    String::from_utf8_lossy(&output).into_owned() + &error
+}
