@@ -4,6 +4,7 @@ use std::ops::RangeInclusive;
 
 use crate::quantity;
 use crate::report::is_baseline_name;
+use crate::text::plain;
 
 /// Returns a parser for whole numbers in a range, such as 20000, 20k or 1M.
 pub(super) fn whole_number_parser<T: TryFrom<u64>>(
@@ -47,11 +48,9 @@ pub(super) fn parse_baseline(text: &str) -> Result<String, String> {
 pub(super) fn parse_node(text: &str) -> Result<String, String> {
     const MAX_CHARACTERS: usize = 200;
     let name = text.trim();
-    let fits = !name.is_empty()
-        && name.chars().count() <= MAX_CHARACTERS
-        && !name.chars().any(char::is_control);
+    let fits = !name.is_empty() && name.chars().count() <= MAX_CHARACTERS && plain(name) == name;
     fits.then(|| name.to_owned()).ok_or_else(|| {
-        format!("give a name of 1 to {MAX_CHARACTERS} characters, without control characters")
+        format!("give a name of 1 to {MAX_CHARACTERS} characters, without control or invisible characters or double blanks")
     })
 }
 

@@ -13,6 +13,7 @@ use crate::hosts::protocol::{HostedTimer, HostedWaiter, Missing};
 use crate::model::{Properties, Status, Timer, TimerRow, WaitActivity};
 use crate::recording::NotUsable;
 use crate::scratch::ScratchFolder;
+use crate::text::{LONGEST_TEXT, cleaned, clipped};
 
 pub(super) use offers::{Offers, agent_command};
 
@@ -95,11 +96,11 @@ impl MissingTimer {
             timer: host.timer(hosted),
             means: waiter.map(|entry| entry.info.activity).unwrap_or_default(),
             ops: missing.ops.clone(),
-            why: NotUsable {
+            why: cleaned(NotUsable {
                 status: Status::Unavailable,
                 reason: missing.reason.clone(),
                 remedy: missing.remedy.clone(),
-            },
+            }),
         }
     }
 
@@ -107,7 +108,7 @@ impl MissingTimer {
     fn for_host(prefix: &str, label: String, why: NotUsable) -> Self {
         let timer = Timer {
             id: format!("{prefix}:*"),
-            label,
+            label: clipped(&label, LONGEST_TEXT),
             runtime: prefix.into(),
             ..Timer::default()
         };
@@ -115,7 +116,7 @@ impl MissingTimer {
             timer,
             means: WaitActivity::default(),
             ops: Vec::new(),
-            why,
+            why: cleaned(why),
         }
     }
 

@@ -14,6 +14,7 @@ use crate::plot::ranking;
 use crate::report::machine::name;
 use crate::report::{Collection, WholeFile};
 use crate::table::{Format, Style};
+use crate::text::plain;
 
 /// Largest total size of the reports of a page in bytes. It is limited because all reports are in
 /// memory at the same time; about eighty typical reports fit.
@@ -54,7 +55,8 @@ pub fn run(args: &ReportArgs, output: &mut dyn Write) -> Result<bool, CommandErr
             MAX_TOTAL_BYTES >> 20
         )));
     };
-    let left_out: Vec<String> = read.refused.iter().map(ToString::to_string).collect();
+    let refused = read.refused.iter();
+    let left_out: Vec<String> = refused.map(|error| plain(&error.to_string())).collect();
     for reason in &left_out {
         print_message(&format!("left out: {reason}"));
     }

@@ -19,6 +19,7 @@ use super::children::{self, Placement, Running, StartError};
 use super::declarations::Declarations;
 use super::lines::{self, Line};
 use super::surroundings::Surroundings;
+use crate::text::plain;
 
 /// Maximum length of a line before the first question, in bytes.
 const MAX_EARLY_LINE_BYTES: u64 = 64 << 10;
@@ -32,7 +33,7 @@ const MAX_ERROR_OUTPUT_DELAY: Duration = Duration::from_millis(200);
 /// The command that starts an agent.
 #[derive(Clone, Debug)]
 pub struct Command {
-    /// The name of the agent in messages.
+    /// The name of the agent in messages, without control characters.
     pub name: String,
     /// The program.
     pub program: OsString,
@@ -48,7 +49,7 @@ impl Command {
     /// A command for an agent without declared properties.
     pub fn new(name: impl Into<String>, program: impl Into<OsString>, args: Vec<OsString>) -> Self {
         Self {
-            name: name.into(),
+            name: plain(&name.into()),
             program: program.into(),
             args,
             declarations: None,

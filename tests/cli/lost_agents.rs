@@ -5,6 +5,7 @@ use predicates::prelude::*;
 use serde_json::Value;
 
 use super::{json, row, slowdown, timermeter};
+use crate::fuzz::steers_nothing;
 
 /// A valid introduction (reply to `hello`) of an agent with one timer.
 const HELLO: &str = r#"{"protocol":1,"runtime":{"name":"sh","version":"1"},"timers":[{"id":"a","label":"A","ns_per_tick":1,"reference":true}],"ops":["intervals","batches","readings"]}"#;
@@ -171,4 +172,18 @@ fn unreadable_agent_timers_keep_rows() {
         (&"no such clock".into(), &"buy one".into())
     );
     assert_eq!(row["runtime"], "sh 1");
+}
+
+#[test]
+fn command_of_agent_steers_nothing() {
+    let agent = "bad='/no\u{1b}[31m\u{202e}such' 'a\u{2066}\u{7}'";
+    for verb in ["probe", "wait", "period", "list"] {
+        for format in ["table", "json", "csv", "markdown", "html", "openmetrics"] {
+            let run = timermeter(&[verb, "--agent", agent, "bad:*", "--format", format]);
+            let output = run.get_output();
+            for text in [&output.stdout, &output.stderr] {
+                steers_nothing(&String::from_utf8_lossy(text));
+            }
+        }
+    }
 }

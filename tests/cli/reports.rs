@@ -10,6 +10,8 @@ use serde_json::Value;
 
 use super::folder::Folder;
 use super::{json, listed, printed, program, row, rows, timermeter};
+#[cfg(unix)]
+use crate::fuzz::steers_nothing;
 use crate::skipping::skipped;
 
 /// The ids of all clocks that the program lists on Linux.
@@ -32,6 +34,38 @@ fn probe(more: &[&str]) -> assert_cmd::assert::Assert {
 /// The possible exit statuses of that probe: 3 if the processor lacks one of the timers, or a busy
 /// machine does not reveal its resolution.
 const STATUSES: [i32; 2] = [0, 3];
+
+#[cfg(unix)]
+#[test]
+fn names_of_files_steer_nothing() {
+    let folder = Folder::new();
+    let kept = include_str!("../fuzz/corpus/report/kept.json");
+    for (name, text) in [
+        ("r\u{1b}[31m\u{202e}.json", kept),
+        ("b\u{1b}]0;\u{2066}.json", "{}"),
+    ] {
+        fs::write(folder.file(name), text).expect("it can be written");
+    }
+    let path = folder.arg("");
+    let report = folder.arg("r\u{1b}[31m\u{202e}.json");
+    let site = folder.arg("site");
+    let all = [
+        vec!["report", &path],
+        vec!["report", "--format", "html", &path],
+        vec!["table", &path, &path],
+        vec!["table", "--format", "html", &path],
+        vec!["compare", "--format", "html", &report, &report],
+        vec!["inspect", "--from", &report, "*"],
+        vec!["publish", &path, "--output", &site],
+    ];
+    for args in all {
+        let run = timermeter(&args);
+        let output = run.get_output();
+        for text in [&output.stdout, &output.stderr] {
+            steers_nothing(&String::from_utf8_lossy(text));
+        }
+    }
+}
 
 #[test]
 fn list_names_every_promised_id() {
