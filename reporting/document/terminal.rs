@@ -3,6 +3,7 @@
 use super::{FindingText, Section};
 use crate::model::Severity;
 use crate::table::Style;
+use crate::text::numbers::NOTHING;
 use crate::text::{hang, plain};
 
 /// Renders the sections, separated by blank lines except between text sections.
@@ -130,13 +131,11 @@ fn finding_lines(finding: &FindingText, width: usize, style: Style) -> String {
     let (first, margin) = (format!("{word:9}{code:width$}  "), " ".repeat(9 + width));
     let mut text = String::new();
     let below = format!("{margin}  ");
-    hang(
-        &mut text,
-        &first,
-        &below,
-        &plain(&finding.message),
-        style.columns(),
-    );
+    let message = match plain(&finding.message) {
+        none if none.is_empty() => NOTHING.into(),
+        message => message,
+    };
+    hang(&mut text, &first, &below, &message, style.columns());
     if let Some(advice) = &finding.advice {
         let (arrow, below) = (format!("{margin}  → "), format!("{margin}    "));
         hang(&mut text, &arrow, &below, &plain(advice), style.columns());
