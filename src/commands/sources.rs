@@ -1,9 +1,7 @@
 //! `check --sources`: lists the clock sources of the kernel or, with `--yes`, measures each in turn
 //! and then restores the current one.
 
-use std::fs::OpenOptions;
-use std::io::{self, Write};
-use std::path::PathBuf;
+use std::io::Write;
 use std::time::Duration;
 
 use serde::Serialize;
@@ -12,7 +10,8 @@ use super::quick_probe::quick_probe;
 use super::{CommandError, emit, failed, prepare_outputs, print_message};
 use crate::cli::{CheckArgs, HostArgs};
 use crate::document::Document;
-use crate::hosts::{children, tool};
+use crate::hosts::children::{self, TemporarySetting};
+use crate::hosts::tool;
 use crate::model::{Interval, TimerRow, value_of};
 use crate::platform::sources::{SourceFigures, advice, describe_source, log_of_sources};
 use crate::platform::{Root, clock_source};
@@ -73,11 +72,11 @@ pub fn run(args: &CheckArgs, output: &mut dyn Write) -> Result<bool, CommandErro
                 "this system shows no clock sources ({CURRENT_SOURCE_PATH})"
             ))
         })?;
-    let sources = if args.yes {
-        measure_sources(&root, &current, &offered.available)?
+    let (current, sources) = if args.yes {
+        measure_sources(&root, &offered.available)?
     } else {
         let names = offered.available.iter();
-        names.map(|name| unmeasured(name, None)).collect()
+        (current, names.map(|name| unmeasured(name, None)).collect())
     };
     let figures = sources.iter().map(|found| SourceFigures {
         name: found.name.clone(),
@@ -101,78 +100,43 @@ pub fn run(args: &CheckArgs, output: &mut dyn Write) -> Result<bool, CommandErro
     Ok(found.sources.iter().all(|source| source.reason.is_none()))
 }
 
-/// A guard that restores the clock source when the guard is dropped.
-struct SourceGuard<'a> {
-    root: &'a Root,
-    /// The name of the clock source to restore.
-    source: &'a str,
-}
+/// The clock source, which is restored when this value is dropped.
+struct ClockSource(TemporarySetting);
 
-impl Drop for SourceGuard<'_> {
+impl Drop for ClockSource {
     fn drop(&mut self) {
-        match set_source(self.root, self.source) {
-            Ok(()) => children::cancel_setting_restoration(),
-            Err(error) => print_message(&format_args!(
-                "the clock source could not be restored to {}: {error}; run as root: `echo {} > {CURRENT_SOURCE_PATH}`",
-                self.source, self.source
-            )),
+        if let Err(error) = self.0.restore() {
+            let source = self.0.original();
+            print_message(&format_args!(
+                "the clock source could not be restored to {source}: {error}; run as root: `echo {source} > {CURRENT_SOURCE_PATH}`",
+            ));
         }
     }
 }
 
-/// The path of [`CURRENT_SOURCE_PATH`] below `root`.
-fn source_file(root: &Root) -> io::Result<PathBuf> {
-    root.file(CURRENT_SOURCE_PATH)
-        .ok_or_else(|| io::Error::other("this system has no such file"))
-}
-
-/// Sets the clock source, and checks that the kernel accepted it.
-fn set_source(root: &Root, to: &str) -> io::Result<()> {
-    let mut file = OpenOptions::new()
-        .write(true)
-        .truncate(true)
-        .open(source_file(root)?)?;
-    file.write_all(format!("{to}\n").as_bytes())?;
-    drop(file);
-    match root.read_name(CURRENT_SOURCE_PATH) {
-        Some(now) if now == to => Ok(()),
-        now => {
-            let now = now.unwrap_or_default();
-            Err(io::Error::other(format!("the kernel keeps it at '{now}'")))
-        }
-    }
-}
-
-/// Measures the clocks with each source in turn, and restores `current`.
+/// Measures the clocks with each source in turn, and restores the current one, which is returned
+/// too.
 fn measure_sources(
     root: &Root,
-    current: &str,
     all: &[String],
-) -> Result<Vec<MeasuredSource>, CommandError> {
-    let path = source_file(root).map_err(failed)?;
-    if let Err(error) = OpenOptions::new().write(true).open(&path) {
-        return Err(failed(format!(
-            "nothing was changed, because '{CURRENT_SOURCE_PATH}' cannot be written: {error}; run as root, and not in a container"
-        )));
-    }
-    let guard = SourceGuard {
-        root,
-        source: current,
-    };
-    // A guard process restores the source if this process is killed.
-    children::restore_setting_at_end(&path, current).map_err(|error| {
+) -> Result<(String, Vec<MeasuredSource>), CommandError> {
+    let nothing_changed = |why: &dyn std::fmt::Display| {
         failed(format!(
-            "nothing was changed, because restoring the clock source could not be prepared: {error}"
+            "nothing was changed, because '{CURRENT_SOURCE_PATH}' cannot be changed for a while: {why}"
         ))
-    })?;
+    };
+    let path = root.file(CURRENT_SOURCE_PATH);
+    let path = path.ok_or_else(|| nothing_changed(&"this system has no such file"))?;
+    let setting = TemporarySetting::lock(&path).map_err(|error| nothing_changed(&error))?;
+    let mut source = ClockSource(setting);
     let mut found = Vec::new();
     for name in all {
         if children::interrupted() {
             return Err(CommandError::Interrupted);
         }
-        let row = match set_source(root, name) {
+        let row = match source.0.set(name) {
             Ok(()) => measure_clock(root, name),
-            Err(error) => Err(failed(format!("the kernel rejects it: {error}"))),
+            Err(error) => Err(failed(format!("it cannot be set: {error}"))),
         };
         found.push(match row {
             Err(CommandError::Interrupted) => return Err(CommandError::Interrupted),
@@ -180,8 +144,7 @@ fn measure_sources(
             Ok(row) => from_row(name, row),
         });
     }
-    drop(guard);
-    Ok(found)
+    Ok((source.0.original().to_owned(), found))
 }
 
 /// Measures the clock while the kernel uses the named source.

@@ -21,12 +21,12 @@ mod descendants;
 pub mod guard;
 mod own_program;
 mod running;
+mod setting;
 mod spawner;
 mod start_error;
 
 use std::collections::BTreeSet;
-use std::io;
-use std::path::Path;
+use std::fs::File;
 use std::process::{Child, Command};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
@@ -39,6 +39,7 @@ use guard::Guard;
 use own_program::{STARTER, is_worker};
 pub use own_program::{stay_with_starter, this_program};
 pub use running::Running;
+pub use setting::TemporarySetting;
 pub use start_error::{StartError, with_remedy};
 
 static OWN_CHILDREN: Mutex<OwnChildren> = Mutex::new(OwnChildren {
@@ -134,6 +135,11 @@ pub fn start_timed(command: &mut Command) -> Result<Running, StartError> {
 impl OwnChildren {
     /// Checks whether a process may be started, and starts the guard before the first process.
     fn prepare(&mut self) -> Result<(), StartError> {
+        self.prepare_holding(None)
+    }
+
+    /// Like [`prepare`](Self::prepare); the guard holds the lock on a file until it ends.
+    fn prepare_holding(&mut self, locked: Option<File>) -> Result<(), StartError> {
         if interrupted() {
             return Err(StartError::Interrupted);
         }
@@ -145,8 +151,12 @@ impl OwnChildren {
             if !process::NEEDS_GUARD {
                 return Ok(());
             }
-            // Without a guard the kernel still ends the children.
-            self.guard = Guard::start().ok();
+            let must_start = locked.is_some();
+            match Guard::start(locked) {
+                Err(error) if must_start => return Err(error),
+                // Without a guard the kernel still ends the children.
+                guard => self.guard = guard.ok(),
+            }
         }
         Ok(())
     }
@@ -177,27 +187,6 @@ impl OwnChildren {
                 .guard
                 .as_ref()
                 .is_some_and(|guard| guard.id() == process)
-    }
-}
-
-/// Restores `value` in a kernel setting when this program ends, for whatever reason, unless
-/// [`cancel_setting_restoration`] is called before.
-///
-/// # Errors
-/// When the guard, which restores the setting, could not be started.
-pub fn restore_setting_at_end(setting: &Path, value: &str) -> Result<(), StartError> {
-    let mut own_children = lock_own_children();
-    own_children.prepare()?;
-    let guard = own_children.guard.as_mut().ok_or_else(|| {
-        io::Error::other("the guard, which would restore the setting, could not be started")
-    })?;
-    Ok(guard.restore_at_end(setting, value)?)
-}
-
-/// Cancels the restoration of kernel settings, because they hold their original values again.
-pub fn cancel_setting_restoration() {
-    if let Some(guard) = &mut lock_own_children().guard {
-        guard.cancel_restoration();
     }
 }
 

@@ -6,7 +6,7 @@
 //! inherit: init or another process adopts orphans, so their original parent is unknown.
 
 use std::collections::BTreeMap;
-use std::fs;
+use std::fs::{self, File};
 use std::io::{self, BufRead, Write};
 use std::path::Path;
 use std::process::{Child, ChildStdin, Command, Stdio};
@@ -15,7 +15,7 @@ use timers::os::Pid;
 use timers::os::process::{Group, kill_by_environment, prepare_group};
 
 use super::descendants::{CHECK_INTERVAL, MAX_CHECKS};
-use super::{StartError, adopts_descendants, spawner, this_program};
+use super::{StartError, adopts_descendants, setting, spawner, this_program};
 use crate::scratch;
 
 /// The subcommand with which this program runs as the guard.
@@ -48,14 +48,15 @@ pub(super) struct Guard {
 
 impl Guard {
     /// Starts the guard. Its standard input is a pipe, which closes when this process ends.
-    pub(super) fn start() -> Result<Self, StartError> {
+    /// The guard has a locked file as its standard output, to which it writes nothing.
+    pub(super) fn start(locked: Option<File>) -> Result<Self, StartError> {
         let (program, words) = this_program()?;
         let mut command = Command::new(program);
         command.args(words).arg(VERB).current_dir("/");
         prepare_group(&mut command)?;
         command
             .stdin(Stdio::piped())
-            .stdout(Stdio::null())
+            .stdout(locked.map_or_else(Stdio::null, Stdio::from))
             .stderr(Stdio::null());
         // Without the parent-death signal, so that the guard survives this process; without a
         // placement, so that the guard keeps off the CPU that is measured.
@@ -86,15 +87,21 @@ impl Guard {
         let _ = self.input.write_all(format!("-{group}\n").as_bytes());
     }
 
-    /// Makes the guard write `value` to a kernel setting when this process ends, for whatever
-    /// reason, unless `cancel_restoration` is called before.
-    pub(super) fn restore_at_end(&mut self, setting: &Path, value: &str) -> io::Result<()> {
+    /// Makes the guard write `original` to a kernel setting when this process ends, for whatever
+    /// reason, unless `cancel_restoration` is called before. It does so only if the setting then
+    /// has one of the values `ours`, because any other was chosen by someone else.
+    pub(super) fn restore_at_end(
+        &mut self,
+        setting: &Path,
+        original: &str,
+        [before, now]: [&str; 2],
+    ) -> io::Result<()> {
         let setting = setting
             .to_str()
             .filter(|path| !path.contains('\n'))
             .ok_or_else(|| io::Error::other("the path of the setting is not a line of UTF-8"))?;
         self.input
-            .write_all(format!("={value}={setting}\n").as_bytes())?;
+            .write_all(format!("={original}={before}={now}={setting}\n").as_bytes())?;
         self.has_settings = true;
         Ok(())
     }
@@ -121,18 +128,15 @@ impl Guard {
 /// which means that the guarded program has ended; then restores the settings, ends the groups and
 /// all processes with the mark, and removes the folder with the files of this run.
 ///
-/// `+GROUP` adds a process group, `-GROUP` removes it, `=VALUE=PATH` adds a setting that has to be
-/// restored, and `~` removes all settings.
+/// `+GROUP` adds a process group, `-GROUP` removes it, `=ORIGINAL=BEFORE=NOW=PATH` is a setting that
+/// has to be restored if it has one of the last two values, and `~` means that there is none.
 pub fn serve(input: &mut dyn BufRead) {
     let mut groups: BTreeMap<Pid, Group> = BTreeMap::new();
-    let mut settings: Vec<(String, String)> = Vec::new();
+    let mut setting = None;
     for line in input.lines().map_while(Result::ok) {
-        match line
-            .strip_prefix('=')
-            .and_then(|setting| setting.split_once('='))
-        {
-            Some((value, path)) => settings.push((path.to_owned(), value.to_owned())),
-            None if line == "~" => settings.clear(),
+        match line.strip_prefix('=') {
+            Some(changed) => setting = Some(changed.to_owned()),
+            None if line == "~" => setting = None,
             None => {}
         }
         let group = line.get(1..).and_then(Pid::parse);
@@ -142,16 +146,24 @@ pub fn serve(input: &mut dyn BufRead) {
             _ => {}
         }
     }
-    // An error cannot be reported, because the guarded program is gone; the original settings are
-    // recorded in a file too.
-    settings
-        .iter()
-        .for_each(|(path, value)| drop(fs::write(path, format!("{value}\n"))));
+    restore(setting.as_deref().unwrap_or_default());
     groups.values().for_each(Group::kill);
     if let Some(variable) = variable() {
         end_marked(&variable);
     }
     scratch::remove_stale(&std::env::temp_dir());
+}
+
+/// Restores a setting if it has a value that the guarded program gave it. An error cannot be
+/// reported, because that program is gone.
+fn restore(setting: &str) {
+    let parts: Vec<&str> = setting.splitn(4, '=').collect();
+    let &[original, before, now, path] = parts.as_slice() else {
+        return;
+    };
+    if setting::read(Path::new(path)).is_ok_and(|found| [before, now].contains(&found.as_str())) {
+        let _ = fs::write(path, format!("{original}\n"));
+    }
 }
 
 /// Ends every process whose environment contains `variable`. Repeats the search, because a process
