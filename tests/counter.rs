@@ -229,7 +229,7 @@ fn sound_counters_are_called_so() {
         let counter = judged(&found(&model(&mut random), seed));
         assert_eq!(
             counter.verdict,
-            Some(CounterVerdict::Safe),
+            CounterVerdict::Safe,
             "seed {seed}: {:?}",
             counter.findings
         );

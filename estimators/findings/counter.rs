@@ -139,12 +139,16 @@ fn judge_order(found: &CounterFindings) -> Judgement {
     if readings == 0 {
         return unknown();
     }
+    let stayed = (found.order_cpus < 2).then(|| text("one-cpu"));
     let readings = (
         ("readings", count(readings)),
         detectable_share(EXPECTED_FOR_DETECTION, readings),
     );
     match backward {
-        0 => judgement(Ok, [readings.0, ("shows", readings.1)]),
+        0 => with_known(
+            judgement(Ok, [readings.0, ("shows", readings.1)]),
+            [("reason", stayed)],
+        ),
         _ => judgement(
             Problem,
             [
@@ -334,41 +338,57 @@ fn note_derived_clock(platform: &Platform) -> Option<Judgement> {
     kernel_clock_uses_counter(platform).then(|| judgement(Note, [("current", text(current))]))
 }
 
-/// Judges whether the counter keeps its rate and value if the virtual machine is migrated to
-/// another host; the severity is `Ok` if it does, or if the machine is not virtual.
+/// Judges whether a program notices, or need not notice, that the virtual machine is moved to
+/// another host or restored from a snapshot; the severity is `Ok` if so, or if the machine is not
+/// virtual. Unknown if the machine was moved while the counter was measured.
 fn judge_migration(case: &CounterCase) -> Judgement {
     let CounterCase {
         platform, facts, ..
     } = *case;
-    let Some(name) = platform.hypervisor.as_deref() else {
+    let vmclock = platform.vmclock;
+    let Some(name) = platform
+        .hypervisor
+        .as_deref()
+        .or(vmclock.map(|_| "a hypervisor"))
+    else {
         return judgement(Ok, []);
     };
-    if let Some(promise) = &facts.promise {
-        let severity = if promise.keeps_rate { Ok } else { Note };
-        return judgement(severity, [reason("promise"), ("by", text(&promise.by))]);
-    }
+    let hypervisor = ("hypervisor", text(name));
+    let rate = vmclock.and_then(|page| page.known_rate());
+    let rate = rate.map(|(hz, ppm)| [number(hz, Unit::Hertz), number(ppm, Unit::Ppm)]);
     let hz = case.found.rate.map(|rate| 1e9 / rate.ns_per_tick);
     let is_arm_standard = platform.cpu.architecture == "aarch64"
         && hz.is_some_and(|hz| (hz / ARM_FREQUENCY_HZ - 1.0).abs() < 1e-3);
-    let kvm_invariant = name.contains("KVM")
-        && is_x86(platform)
-        && platform.invariant_counter().value == Some(true);
     // A counter that started with the virtual machine has an offset from the counter of the host,
     // which the hypervisor adds and can adapt after a migration.
     let ages = facts.age_s.zip(facts.uptime_s);
     let has_offset = ages.map(|(age, uptime)| age <= uptime + MAX_BOOT_S);
-    let (severity, reason) = match has_offset {
-        Some(false) => (Note, Some("no-offset")),
+    let expected = vmclock.and_then(|page| page.expected);
+    let promise = facts.promise.as_ref();
+    let (severity, reason) = match (&promise, has_offset) {
+        _ if vmclock.is_some_and(|page| page.disrupted == Some(true)) => {
+            (Unknown, Some("disrupted"))
+        }
+        _ if expected.is_some() => (Note, Some("expected")),
+        _ if rate.is_some() => (Ok, Some("vmclock")),
+        (None, Some(false)) => (Note, Some("no-offset")),
         _ if is_arm_standard => (Ok, Some("arm")),
-        Some(true) if kvm_invariant => (Ok, Some("kvm")),
-        Some(true) => (Note, Some("offset")),
-        None => (Note, None),
+        _ if vmclock.is_some() => (Note, Some("no-rate")),
+        (Some(promise), _) if promise.keeps_rate => (Note, Some("declared")),
+        (Some(_), _) => (Note, Some("promise")),
+        (None, Some(true)) => (Note, Some("offset")),
+        (None, None) => (Note, None),
     };
     let seconds = |s: f64| ns(s * 1e9);
+    let [hz, bound] = rate.map_or([None, None], |values| values.map(Some));
     with_known(
-        judgement(severity, [("hypervisor", text(name))]),
+        judgement(severity, [hypervisor]),
         [
             ("reason", reason.map(text)),
+            ("by", promise.map(|promise| text(&promise.by))),
+            ("rate", hz),
+            ("bound", bound),
+            ("within", expected.map(|expected| text(expected.in_words()))),
             ("age", ages.map(|(age, _)| seconds(age))),
             ("uptime", ages.map(|(_, uptime)| seconds(uptime))),
         ],

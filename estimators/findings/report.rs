@@ -43,6 +43,23 @@ pub static REPORTS: &[Rule<Reports>] = &[
         },
     ),
     Rule::new(
+        "machine-moved",
+        Note,
+        "the machine was moved to another host, or restored from a snapshot, during the measurement (its VMClock device says so): some figures are of the one host, some of the other",
+        "repeat",
+        |case| (case.platform.vmclock?.disrupted == Some(true)).then(|| values([])),
+    ),
+    Rule::new(
+        "move-expected",
+        Note,
+        "the VMClock device announces that the machine will be moved, or otherwise disturbed, within {within}",
+        "take rates and costs as those of this host only",
+        |case| {
+            let expected = case.platform.vmclock?.expected?;
+            Some(values([("within", text(expected.in_words()))]))
+        },
+    ),
+    Rule::new(
         "shared-machine",
         Note,
         "something else used the core of {shared} of {all} timers all the time: their intervals are wide, and their order is no ranking",
@@ -96,3 +113,38 @@ pub static FREQUENCY: [&Wording; 3] = [
     &EFFECTIVE_FREQUENCY_DOUBTFUL,
     &EFFECTIVE_FREQUENCY_UNKNOWN,
 ];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::findings::apply_rules;
+    use crate::model::{ExpectedDisruption, VmClock};
+
+    #[test]
+    fn reports_what_vmclock_announces() {
+        let codes = |disrupted, expected| {
+            let page = VmClock {
+                disrupted,
+                expected,
+                ..VmClock::default()
+            };
+            let platform = Platform {
+                vmclock: Some(page),
+                ..Platform::default()
+            };
+            let case = ReportCase {
+                platform: &platform,
+                timers: &[],
+            };
+            let findings = apply_rules(REPORTS, &case);
+            findings
+                .iter()
+                .map(|finding| finding.code.clone())
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(codes(Some(true), None), ["machine-moved"]);
+        let soon = Some(ExpectedDisruption::WithinDay);
+        assert_eq!(codes(Some(false), soon), ["move-expected"]);
+        assert!(codes(Some(false), None).is_empty() && codes(None, None).is_empty());
+    }
+}

@@ -27,8 +27,9 @@ pub use finding::{Finding, Severity, Unit, Value, Values};
 pub use machine::{CounterFacts, CounterPromise, Frequency, KernelLog};
 pub use period::{MissedPolicy, PeriodFigures, PeriodRow};
 pub use platform::{
-    ClockSource, CoreKind, Cpu, CpuQuota, IdleState, InvariantCounter, Kernel, Limits, Load,
-    MemoryLimit, Ntp, Os, Platform, Tickless, TimeNamespace, Tsc, Waiting,
+    ClockSource, ClockStatus, CoreKind, Cpu, CpuQuota, ExpectedDisruption, IdleState,
+    InvariantCounter, Kernel, Limits, Load, MemoryLimit, Ntp, Os, Platform, Tickless,
+    TimeNamespace, Tsc, VmClock, Waiting,
 };
 pub use plotted::{CostHistogram, IntervalHistogram, PlotData, Staircase};
 pub use report::{Provenance, ProvenanceKind, Report, SCHEMA, Settings, Tool};

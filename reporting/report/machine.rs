@@ -1,7 +1,9 @@
 //! Describes the machine as names with values, as one line and as a heading.
 
 use super::Fact;
-use crate::model::{Cpu, Frequency, Limits, Platform, ProvenanceKind, Report, Tickless, value_of};
+use crate::model::{
+    Cpu, Frequency, Limits, Platform, ProvenanceKind, Report, Tickless, VmClock, value_of,
+};
 use crate::text::numbers::rate;
 
 /// All facts about the machine.
@@ -53,6 +55,7 @@ pub fn facts(platform: &Platform, frequency: &Frequency) -> Vec<Fact> {
             "clock parameters",
             clocksource.parameters.as_ref().map(|all| all.join(" ")),
         ),
+        ("VMClock", platform.vmclock.as_ref().map(vmclock)),
         ("machine", platform.product.clone()),
         ("governor", cpu.governor.clone()),
         ("turbo", on_off(cpu.turbo)),
@@ -112,6 +115,20 @@ pub fn facts(platform: &Platform, frequency: &Frequency) -> Vec<Fact> {
         Some((name, value.filter(|value| !value.is_empty())?))
     };
     facts.into_iter().filter_map(known).collect()
+}
+
+/// The page of the VMClock device.
+fn vmclock(page: &VmClock) -> String {
+    let published = match page.known_rate() {
+        Some((hz, ppm)) => format!("{} ± {ppm:.3} ppm", rate(Some(hz))),
+        None => "no rate".to_owned(),
+    };
+    format!(
+        "{published} · disruption marker {:#x}{}",
+        page.disruption_marker,
+        page.generation
+            .map_or(String::new(), |count| format!(" · generation {count}"))
+    )
 }
 
 /// The finding that another program used the core, which the reader must see before the results.

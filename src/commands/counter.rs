@@ -11,7 +11,7 @@ use super::run_context::choose_cpu;
 use super::{CommandError, emit, failed, prepare_outputs};
 use crate::campaign::counter::{CounterPlan, observe};
 use crate::cli::{CheckArgs, RecipeArgs};
-use crate::counter::{Case, Counter, CounterVerdict, RecipeOutcome, RecipeRow, judge};
+use crate::counter::{Case, Counter, RecipeOutcome, RecipeRow, judge};
 use crate::document::Document;
 use crate::findings::counter::CounterCase;
 use crate::hosts::children;
@@ -48,14 +48,17 @@ pub fn run(args: &CheckArgs, output: &mut dyn Write) -> Result<bool, CommandErro
             why.reason
         ))
     })?;
-    let platform = platform::identify(choose_cpu(args.cpu)?);
+    let cpu = choose_cpu(args.cpu)?;
+    let root = platform::Root::system();
+    let before = platform::vmclock(&root);
     let rows = probe_counter(&ids)?;
     let found = findings(&observe(&mut here, &CounterPlan::USUAL));
     let age_s = found
         .rate
         .map(|rate| here.counter() as f64 * rate.ns_per_tick * 1e-9);
-    let facts = platform::counter(&platform::Root::system(), age_s);
+    let facts = platform::counter(&root, age_s);
     let recipes = try_recipes(&mut here)?;
+    let platform = platform::identify_since(before, cpu);
     drop(here);
     let case = Case {
         ids,
@@ -85,10 +88,7 @@ pub fn run(args: &CheckArgs, output: &mut dyn Write) -> Result<bool, CommandErro
         document = document.heading("in Rust").code(snippets.rust.as_str());
     }
     emit(&document, outputs, output)?;
-    Ok(matches!(
-        counter.verdict,
-        Some(CounterVerdict::Safe | CounterVerdict::UntilMoved)
-    ))
+    Ok(counter.verdict.is_positive())
 }
 
 /// Probes the counter, and CLOCK_MONOTONIC as its alternative.

@@ -7,7 +7,7 @@ use timers::KernelEntry;
 
 use super::CommandError;
 use crate::cli::RunArgs;
-use crate::model::{Interval, Platform, Settings, TimerRow, Tool};
+use crate::model::{Interval, Platform, Settings, TimerRow, Tool, VmClock};
 use crate::platform;
 use crate::platform::frequency::{self, CyclesFrom, KnownFrequencies, TscWatch};
 use crate::recording::{self, Observation, Recording};
@@ -22,6 +22,7 @@ pub struct RunContext {
     frequencies: KnownFrequencies,
     tsc: Option<TscWatch>,
     kernel_entry: Option<KernelEntry>,
+    vmclock: Option<VmClock>,
 }
 
 impl RunContext {
@@ -50,6 +51,7 @@ impl RunContext {
             },
             tsc: TscWatch::begin(timers::RATE_SOURCES[0]),
             kernel_entry: timers::measure_kernel_entry(cpu),
+            vmclock: platform::vmclock(&platform::Root::system()),
         })
     }
 
@@ -63,7 +65,7 @@ impl RunContext {
         timers: Vec<Observation>,
         unmeasured: Vec<TimerRow>,
     ) -> Recording {
-        let platform = platform::identify(self.cpu);
+        let platform = platform::identify_since(self.vmclock, self.cpu);
         // The cost of a kernel entry is measured twice and the smaller value counts, because the
         // core may have been slow during one of them.
         let entry = self

@@ -9,7 +9,7 @@ pub mod recipes;
 pub use recipes::{RecipeOutcome, RecipeRow, Snippets};
 use serde::Serialize;
 
-use crate::findings::counter::{self, CounterCase, kernel_clock_uses_counter};
+use crate::findings::counter::{self, CounterCase};
 use crate::model::{Finding, Severity, TimerRow};
 use crate::rate::counter::CounterFindings;
 use crate::text::numbers::{range_ns, significant, time};
@@ -23,11 +23,21 @@ pub const SCHEMA: &str = "timermeter.counter.v1";
 pub enum CounterVerdict {
     /// The counter may be read.
     Safe,
-    /// The counter may be read until the machine is migrated: the hypervisor does not keep the
-    /// counter's rate, or does not declare that it does.
+    /// The counter may be read until the machine is moved to another host or restored from a
+    /// snapshot: nothing fixes the counter's rate, or announces that it changed.
     UntilMoved,
+    /// Too little is known, for example because one CPU only could be observed.
+    NotProven,
     /// The counter must not be read.
     Unsafe,
+}
+
+impl CounterVerdict {
+    /// Whether a program may read the counter, at least until the machine is moved.
+    #[must_use]
+    pub fn is_positive(self) -> bool {
+        matches!(self, Self::Safe | Self::UntilMoved)
+    }
 }
 
 /// The input of the judgement.
@@ -50,8 +60,8 @@ pub struct Counter {
     pub schema: &'static str,
     /// The id of the counter.
     pub counter: String,
-    /// The verdict; null if it is unknown.
-    pub verdict: Option<CounterVerdict>,
+    /// The verdict.
+    pub verdict: CounterVerdict,
     /// The answer in five lines.
     pub summary: Vec<String>,
     /// The findings on which the verdict is based.
@@ -106,13 +116,8 @@ pub struct Gain {
 pub fn judge(case: &Case) -> Counter {
     let found = case.evidence.found;
     let findings = counter::judge(&case.evidence);
-    let verdict = verdict(&findings, case);
-    let rate = found.rate.filter(|_| {
-        matches!(
-            verdict,
-            Some(CounterVerdict::Safe | CounterVerdict::UntilMoved)
-        )
-    });
+    let verdict = verdict(&findings);
+    let rate = found.rate.filter(|_| verdict.is_positive());
     let hz = found.rate.map(|rate| 1e9 / rate.ns_per_tick);
     let gains = case.rows.iter().map(gain).collect();
     let mut counter = Counter {
@@ -135,33 +140,34 @@ pub fn judge(case: &Case) -> Counter {
     counter
 }
 
-/// Codes of the findings that must be known for a positive verdict, unless the kernel builds its
-/// own clock on the counter.
-const ESSENTIAL_FINDINGS: [&str; 4] = ["invariant", "cpus", "order", "rate"];
+/// Codes of the findings that must be known for a positive verdict.
+const ESSENTIAL_FINDINGS: [&str; 5] = ["cpus", "invariant", "order", "rate", "moved"];
 
-/// The verdict from the findings; `None` if too little is known.
-fn verdict(findings: &[Finding], case: &Case) -> Option<CounterVerdict> {
-    let has = |code: &str, severity| {
-        let mut of_severity = findings
+/// The first of the essential findings that is unknown.
+fn first_gap(findings: &[Finding]) -> Option<&Finding> {
+    ESSENTIAL_FINDINGS.iter().find_map(|code| {
+        let mut unknown = findings
             .iter()
-            .filter(|finding| finding.severity == severity);
-        of_severity.any(|finding| code.is_empty() || finding.code == code)
-    };
-    if has("", Severity::Problem) {
-        return Some(CounterVerdict::Unsafe);
-    }
-    // A kernel that derives its own clock from the counter has checked what one process cannot.
-    let is_unknown = ESSENTIAL_FINDINGS
+            .filter(|finding| finding.severity == Severity::Unknown);
+        unknown.find(|finding| finding.code == *code)
+    })
+}
+
+/// The verdict from the findings.
+fn verdict(findings: &[Finding]) -> CounterVerdict {
+    let mut all = findings.iter();
+    if findings
         .iter()
-        .any(|code| has(code, Severity::Unknown));
-    if is_unknown && !kernel_clock_uses_counter(case.evidence.platform) {
-        return None;
-    }
-    Some(if has("moved", Severity::Ok) {
+        .any(|finding| finding.severity == Severity::Problem)
+    {
+        CounterVerdict::Unsafe
+    } else if first_gap(findings).is_some() {
+        CounterVerdict::NotProven
+    } else if all.any(|finding| finding.code == "moved" && finding.severity == Severity::Ok) {
         CounterVerdict::Safe
     } else {
         CounterVerdict::UntilMoved
-    })
+    }
 }
 
 /// The offsets and rates of all CPUs.
@@ -211,23 +217,18 @@ fn finding<'a>(counter: &'a Counter, code: &str) -> Option<&'a Finding> {
 /// The verdict with the finding that decides it.
 fn verdict_line(counter: &Counter) -> String {
     let id = &counter.counter;
-    let first = |severity| {
-        counter
-            .findings
-            .iter()
-            .find(|finding| finding.severity == severity)
-    };
     let message = |finding: Option<&Finding>| finding.map_or(String::new(), Finding::message);
+    let moved = || message(finding(counter, "moved"));
     match counter.verdict {
-        Some(CounterVerdict::Safe) => format!("safe: a program may read {id} on this machine"),
-        Some(CounterVerdict::UntilMoved) => {
-            format!(
-                "safe until this machine is moved: {}",
-                message(finding(counter, "moved"))
-            )
+        CounterVerdict::Safe => {
+            format!("safe: a program may read {id} on this machine; {}", moved())
         }
-        Some(CounterVerdict::Unsafe) => format!("unsafe: {}", message(first(Severity::Problem))),
-        None => format!("not known: {}", message(first(Severity::Unknown))),
+        CounterVerdict::UntilMoved => format!("safe until this machine is moved: {}", moved()),
+        // The most severe finding is the first.
+        CounterVerdict::Unsafe => format!("unsafe: {}", message(counter.findings.first())),
+        CounterVerdict::NotProven => {
+            format!("not proven: {}", message(first_gap(&counter.findings)))
+        }
     }
 }
 
@@ -341,7 +342,7 @@ fn instruction_line(counter: &Counter) -> String {
         ),
         _ => "no recipe found a rate".to_owned(),
     };
-    if matches!(counter.verdict, Some(CounterVerdict::Unsafe) | None) {
+    if !counter.verdict.is_positive() {
         return "do: read the kernel's clock (clock_gettime, CLOCK_MONOTONIC)".to_owned();
     }
     let order = if counter.counter == "rdtsc" {

@@ -1,7 +1,9 @@
 //! Tests the verdicts on the counters of simulated machines.
 
 use super::*;
-use crate::model::{CounterFacts, CounterPromise, KernelLog, Platform};
+use crate::model::{
+    ClockStatus, CounterFacts, CounterPromise, ExpectedDisruption, KernelLog, Platform, VmClock,
+};
 use crate::rate::Rate;
 use crate::rate::counter::{CpuOffset, CpuRate, TestedEffect};
 
@@ -20,6 +22,7 @@ fn sound_findings() -> CounterFindings {
         }),
         observed_ns: 3e9,
         backward: (0, 1_000_000, 0.0),
+        order_cpus: 2,
         offsets: [0, 1]
             .map(|cpu| CpuOffset {
                 cpu,
@@ -82,7 +85,7 @@ fn judged(platform: &Platform, facts: &CounterFacts, found: &CounterFindings) ->
     })
 }
 
-fn verdict(platform: &Platform, facts: &CounterFacts) -> Option<CounterVerdict> {
+fn verdict(platform: &Platform, facts: &CounterFacts) -> CounterVerdict {
     judged(platform, facts, &sound_findings()).verdict
 }
 
@@ -91,7 +94,7 @@ fn bare_metal_is_safe() {
     let counter = judged(&machine(None), &facts(), &sound_findings());
     assert_eq!(
         counter.verdict,
-        Some(CounterVerdict::Safe),
+        CounterVerdict::Safe,
         "{:?}",
         counter.findings
     );
@@ -104,8 +107,18 @@ fn bare_metal_is_safe() {
     assert!(counter.snippets.is_some());
 }
 
+/// The code and the reason of the finding about migrations.
+fn moved(platform: &Platform, facts: &CounterFacts) -> (CounterVerdict, String) {
+    let counter = judged(platform, facts, &sound_findings());
+    let finding = finding(&counter, "moved").expect("it is always judged");
+    let reason = finding.values.get("reason").map_or(String::new(), |value| {
+        serde_json::to_string(value).expect("a value")
+    });
+    (counter.verdict, format!("{reason}: {}", finding.message()))
+}
+
 #[test]
-fn promise_or_age_decides_migration() {
+fn guests_are_safe_until_moved() {
     let promise = |keeps_rate| CounterFacts {
         promise: Some(CounterPromise {
             keeps_rate,
@@ -113,40 +126,83 @@ fn promise_or_age_decides_migration() {
         }),
         ..facts()
     };
+    let aged = |age_s| CounterFacts { age_s, ..facts() };
+    let kvm = "KVM";
+    for (hypervisor, facts, part) in [
+        ("Hyper-V", promise(true), "even between identical hosts"),
+        ("Xen", promise(false), "it says so: after a migration"),
+        // Also an invariant counter with an offset: its snapshots may be restored anywhere.
+        (kvm, facts(), "nothing fixes its rate"),
+        (kvm, aged(Some(9e6)), "does not offset"),
+        (kvm, aged(None), "does not declare"),
+        ("a hypervisor", facts(), "nothing fixes its rate"),
+    ] {
+        let mut scaling = machine(Some(hypervisor));
+        scaling.tsc.scaling = Some(true);
+        let (verdict, moved) = moved(&scaling, &facts);
+        assert_eq!(verdict, CounterVerdict::UntilMoved, "{hypervisor}: {moved}");
+        assert!(moved.contains(part), "{hypervisor}: {moved}");
+    }
     assert_eq!(
-        verdict(&machine(Some("Hyper-V")), &promise(true)),
-        Some(CounterVerdict::Safe)
+        verdict(&machine(None), &aged(Some(9e6))),
+        CounterVerdict::Safe
     );
-    assert_eq!(
-        verdict(&machine(Some("Xen")), &promise(false)),
-        Some(CounterVerdict::UntilMoved)
-    );
-    // On KVM an invariant counter is safe, unless it is older than the machine.
-    assert_eq!(
-        verdict(&machine(Some("KVM")), &facts()),
-        Some(CounterVerdict::Safe)
-    );
-    let older = CounterFacts {
-        age_s: Some(9e6),
-        ..facts()
+}
+
+#[test]
+fn vmclock_decides_in_guests() {
+    let known = VmClock {
+        hz: Some(2.5e9),
+        max_error_ppm: Some(2.0),
+        status: ClockStatus::Synchronized,
+        disrupted: Some(false),
+        ..VmClock::default()
     };
-    assert_eq!(
-        verdict(&machine(Some("KVM")), &older),
-        Some(CounterVerdict::UntilMoved)
-    );
-    let unknown = CounterFacts {
-        age_s: None,
-        ..facts()
+    let judged = |hypervisor, page| {
+        let mut platform = machine(hypervisor);
+        platform.vmclock = Some(page);
+        moved(&platform, &facts())
     };
-    assert_eq!(
-        verdict(&machine(Some("KVM")), &unknown),
-        Some(CounterVerdict::UntilMoved)
-    );
-    assert_eq!(
-        verdict(&machine(Some("a hypervisor")), &facts()),
-        Some(CounterVerdict::UntilMoved)
-    );
-    assert_eq!(verdict(&machine(None), &older), Some(CounterVerdict::Safe));
+    let soon = Some(ExpectedDisruption::WithinHour);
+    let (unreliable, disrupted) = (ClockStatus::Unreliable, Some(true));
+    for (page, expected, part) in [
+        (known, CounterVerdict::Safe, "2.500 GHz"),
+        (
+            VmClock {
+                max_error_ppm: None,
+                ..known
+            },
+            CounterVerdict::UntilMoved,
+            "publishes no rate",
+        ),
+        (
+            VmClock {
+                status: unreliable,
+                ..known
+            },
+            CounterVerdict::UntilMoved,
+            "publishes no rate",
+        ),
+        (
+            VmClock {
+                expected: soon,
+                ..known
+            },
+            CounterVerdict::UntilMoved,
+            "within about an hour",
+        ),
+        (
+            VmClock { disrupted, ..known },
+            CounterVerdict::NotProven,
+            "was moved",
+        ),
+    ] {
+        for hypervisor in [Some("KVM"), None] {
+            let (verdict, moved) = judged(hypervisor, page);
+            assert_eq!(verdict, expected, "{moved}");
+            assert!(moved.contains(part), "{moved}");
+        }
+    }
 }
 
 #[test]
@@ -155,9 +211,9 @@ fn arm_counter_is_invariant() {
     arm.cpu.architecture = "aarch64".into();
     (arm.tsc, arm.cpu.invariant_tsc) = (crate::model::Tsc::default(), None);
     arm.clocksource.current = Some("arch_sys_counter".into());
-    assert_eq!(verdict(&arm, &facts()), Some(CounterVerdict::Safe));
+    assert_eq!(verdict(&arm, &facts()), CounterVerdict::Safe);
     arm.hypervisor = Some("KVM".into());
-    assert_eq!(verdict(&arm, &facts()), Some(CounterVerdict::UntilMoved));
+    assert_eq!(verdict(&arm, &facts()), CounterVerdict::UntilMoved);
     let standard_rate = CounterFindings {
         rate: Some(Rate {
             ns_per_tick: 1.0,
@@ -168,7 +224,7 @@ fn arm_counter_is_invariant() {
     };
     assert_eq!(
         judged(&arm, &facts(), &standard_rate).verdict,
-        Some(CounterVerdict::Safe)
+        CounterVerdict::Safe
     );
 }
 
@@ -185,7 +241,7 @@ fn distrust_of_kernel_makes_unsafe() {
         let counter = judged(&platform, &facts(), &sound_findings());
         assert_eq!(
             counter.verdict,
-            Some(CounterVerdict::Unsafe),
+            CounterVerdict::Unsafe,
             "{:?}",
             counter.findings
         );
@@ -204,35 +260,47 @@ fn distrust_of_kernel_makes_unsafe() {
     };
     assert_eq!(
         verdict(&machine(None), &CounterFacts { log, ..facts() }),
-        Some(CounterVerdict::Unsafe)
+        CounterVerdict::Unsafe
     );
     let log = KernelLog::Unreadable("Operation not permitted".into());
     assert_eq!(
         verdict(&machine(None), &CounterFacts { log, ..facts() }),
-        Some(CounterVerdict::Safe)
+        CounterVerdict::Safe
     );
 }
 
 #[test]
-fn uncompared_cpus_are_unknown() {
+fn one_cpu_proves_nothing() {
     let uncompared = CounterFindings {
         offsets: Vec::new(),
         across_cpus: None,
+        order_cpus: 1,
         ..sound_findings()
     };
-    let mut platform = machine(None);
-    platform.clocksource.current = Some("kvm-clock".into());
-    platform.clocksource.available.push("kvm-clock".into());
-    let counter = judged(&platform, &facts(), &uncompared);
-    assert_eq!(counter.verdict, None, "{:?}", counter.findings);
-    assert!(
-        counter.summary[0].starts_with("not known: "),
-        "{:?}",
-        counter.summary
-    );
-    // The kernel vouches for the counter if its own clock is based on the counter.
-    assert_eq!(
-        judged(&machine(None), &facts(), &uncompared).verdict,
-        Some(CounterVerdict::Safe)
-    );
+    // Also where the kernel's clock is based on the counter.
+    for source in ["kvm-clock", "tsc"] {
+        let mut platform = machine(None);
+        platform.clocksource.current = Some(source.into());
+        platform.clocksource.available.push(source.into());
+        let counter = judged(&platform, &facts(), &uncompared);
+        assert_eq!(counter.verdict, CounterVerdict::NotProven);
+        let line = &counter.summary[0];
+        assert!(
+            line.starts_with("not proven: the counters of several CPUs"),
+            "{line}"
+        );
+        assert_eq!(counter.snippets, None);
+        let order = finding(&counter, "order")
+            .expect("it is always judged")
+            .message();
+        assert!(
+            order.contains("on one CPU") && !order.contains("from CPU to CPU"),
+            "{order}"
+        );
+    }
+    let order = judged(&machine(None), &facts(), &sound_findings());
+    let order = finding(&order, "order")
+        .expect("it is always judged")
+        .message();
+    assert!(order.contains("from CPU to CPU"), "{order}");
 }

@@ -17,23 +17,35 @@ mod kernel;
 pub mod quietest;
 mod root;
 pub mod sources;
+mod vmclock;
 mod waiting;
 
 use timers::os::MachineFacts;
 
-use crate::model::{ClockSource, Platform};
+use crate::model::{ClockSource, Platform, VmClock};
 use crate::text::cleaned;
 
 pub use cgroup::has_old_freezer;
 pub use counter::counter;
 pub use quietest::quietest_cpu;
 pub use root::{Root, cpu_count};
+pub use vmclock::vmclock;
 
 /// Identifies this machine. `cpu` is the measuring CPU, whose core and governor are reported; by
 /// default the first CPU on which this process may run.
 #[must_use]
 pub fn identify(cpu: Option<u32>) -> Platform {
     identify_at(&Root::system(), cpu)
+}
+
+/// Identifies this machine after a measurement. `before` is the VMClock page from before it.
+#[must_use]
+pub fn identify_since(before: Option<VmClock>, cpu: Option<u32>) -> Platform {
+    let mut platform = identify(cpu);
+    if let Some(page) = &mut platform.vmclock {
+        page.disrupted = before.map(|before| page.differs_from(&before));
+    }
+    platform
 }
 
 /// Identifies the clock source of the kernel.
@@ -54,6 +66,7 @@ pub fn identify_at(root: &Root, cpu: Option<u32>) -> Platform {
         kernel: kernel::kernel(root),
         hypervisor: hypervisor::hypervisor(root, &facts),
         hypervisor_clocks: hypervisor::clocks(&clocksource.available),
+        vmclock: vmclock(root),
         product: hypervisor::product(root),
         clocksource,
         tsc: counter::identify_tsc(&cpu::read_cpuinfo(root)),

@@ -413,6 +413,7 @@ fn platform() -> Platform {
             tickless: Some(Tickless::WhenIdle),
         },
         hypervisor: Some("KVMKVMKVM".to_owned()),
+        vmclock: None,
         clocksource: ClockSource {
             vdso: Some(true),
             current: Some("tsc".to_owned()),

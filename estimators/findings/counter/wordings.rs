@@ -4,6 +4,7 @@
 use crate::findings::{Wording, wording};
 use crate::model::Severity::{Note, Ok, Problem, Unknown};
 
+const REMEASURE: &str = "measure the rate again from time to time, or read the kernel's clock";
 const INSTEAD: &str = "read the kernel's clock instead (clock_gettime, CLOCK_MONOTONIC)";
 
 /// The texts of the findings about the counter.
@@ -42,6 +43,13 @@ pub(in crate::findings) static COUNTER: &[Wording] = &[
         "",
         "it went back {backward} times in {readings} readings of one thread, by up to {largest}",
         INSTEAD,
+    ),
+    wording(
+        "order",
+        Ok,
+        "one-cpu",
+        "{readings} readings of a thread on one CPU never went back; steps back in a share of {shows} of them would have been detected, differences between CPUs not",
+        "",
     ),
     wording(
         "order",
@@ -323,13 +331,47 @@ pub(in crate::findings) static COUNTER: &[Wording] = &[
         "this is not a virtual machine, so it is never migrated",
         "",
     ),
-    wording("moved", Ok, "promise", "{by}", ""),
+    wording(
+        "moved",
+        Unknown,
+        "disrupted",
+        "the machine was moved to another host, or restored from a snapshot, while the counter was measured (its VMClock device says so)",
+        "repeat",
+    ),
+    wording(
+        "moved",
+        Note,
+        "expected",
+        "the VMClock device announces that the machine will be moved, or otherwise disturbed, within {within}",
+        "measure the rate again after that",
+    ),
+    wording(
+        "moved",
+        Ok,
+        "vmclock",
+        "the VMClock device publishes the rate, {rate} with an error of at most {bound}, and announces moves: a program may rely on a rate until disruption_marker in /dev/vmclock0 changes",
+        "",
+    ),
+    wording(
+        "moved",
+        Note,
+        "no-rate",
+        "the VMClock device announces moves (disruption_marker in /dev/vmclock0), but publishes no rate of this counter with its maximum error",
+        "measure the rate again whenever disruption_marker changes",
+    ),
+    wording(
+        "moved",
+        Note,
+        "declared",
+        "{by}; even between identical hosts the rate changes by the tolerance of their oscillators, and nothing announces it",
+        REMEASURE,
+    ),
     wording(
         "moved",
         Note,
         "promise",
         "{by}: after a migration it counts at another rate",
-        "",
+        REMEASURE,
     ),
     wording(
         "moved",
@@ -340,17 +382,10 @@ pub(in crate::findings) static COUNTER: &[Wording] = &[
     ),
     wording(
         "moved",
-        Ok,
-        "kvm",
-        "{hypervisor} offsets the counter (it shows {age:short}, the system has run for {uptime:short}) and declares it invariant, which it does only if it keeps the rate on another host or never migrates the machine",
-        "",
-    ),
-    wording(
-        "moved",
         Note,
         "offset",
-        "{hypervisor} offsets the counter (it shows {age:short}, the system has run for {uptime:short}), but does not declare that it keeps its rate on another host",
-        "",
+        "{hypervisor} offsets the counter (it shows {age:short}, the system has run for {uptime:short}), but nothing fixes its rate: migrations and snapshots bring a machine to hosts that count at another rate, also without scaling it",
+        REMEASURE,
     ),
     wording(
         "moved",
