@@ -178,6 +178,12 @@ pub trait Timer: Described + Sized + Send + Sync + 'static {
         None
     }
 
+    /// The reason why a read has failed since the timer was opened; `None` if none has, or none can
+    /// fail. The readings are then worthless.
+    fn failure(&self) -> Option<String> {
+        None
+    }
+
     /// Reads the timer: makes the call that is measured and nothing else. Implementations are
     /// `#[inline(always)]`.
     fn read(&self) -> Self::Reading;

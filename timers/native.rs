@@ -45,12 +45,23 @@ impl Native {
             loops: Box::new(T::open()?),
         })
     }
+
+    /// The answer to a question; an error if a read has failed.
+    fn unless_failed<A>(&self, answer: A) -> Answer<A> {
+        match self.loops.read_failure() {
+            Some(why) => Err(Fault::Refused(why)),
+            None => Ok(answer),
+        }
+    }
 }
 
 /// The code of the questions that is compiled for each timer; all other code is compiled once.
 trait Loops: Pieces + Send {
     /// Reads the timer once, in ticks.
     fn now(&self) -> Ticks;
+
+    /// See [`Timer::failure`].
+    fn read_failure(&self) -> Option<String>;
 
     /// For each element of `deltas`: reads the timer, does `work_units` units of work, reads the
     /// timer again, and stores the difference in ticks.
@@ -74,6 +85,10 @@ trait Loops: Pieces + Send {
 impl<T: Timer> Loops for T {
     fn now(&self) -> Ticks {
         self.ticks(self.read())
+    }
+
+    fn read_failure(&self) -> Option<String> {
+        self.failure()
     }
 
     fn intervals(&self, work_units: u64, deltas: &mut [i64]) {
@@ -131,34 +146,35 @@ impl Subject for Native {
             self.loops.intervals(amount, &mut deltas);
             deltas
         };
-        Ok(work.iter().map(row).collect())
+        self.unless_failed(work.iter().map(row).collect())
     }
 
     fn batches(&mut self, reference: &str, calls: u64, repeat: u32) -> Answer<Vec<i64>> {
         let mut deltas = vec![0; repeat as usize];
         self.loops
             .batches(&Reference::open(reference)?, calls, &mut deltas);
-        Ok(deltas)
+        self.unless_failed(deltas)
     }
 
     fn readings(&mut self, count: u32) -> Answer<Vec<i64>> {
-        self.loops.readings(count).into_iter().map(signed).collect()
+        let readings = self.unless_failed(self.loops.readings(count))?;
+        readings.into_iter().map(signed).collect()
     }
 
     fn handoffs(&mut self, count: u32) -> Answer<Vec<[i64; 2]>> {
         let cpus = distant_cpus().map_or([None; 2], |cpus| cpus.map(Some));
-        handoffs_on_pair(&self.info, &|side| self.loops.run_side(side), cpus, count)
+        let run = |side: Side<'_>| self.loops.run_side(side);
+        self.unless_failed(handoffs_on_pair(&self.info, &run, cpus, count)?)
     }
 
     fn handoffs_between(&mut self, cpus: &[[u32; 2]], count: u32) -> Answer<Vec<Vec<[i64; 2]>>> {
-        handoffs_on_pairs(&self.info, cpus, &|side| self.loops.run_side(side), count)
+        let run = |side: Side<'_>| self.loops.run_side(side);
+        self.unless_failed(handoffs_on_pairs(&self.info, cpus, &run, count)?)
     }
 
     fn comparisons(&mut self, reference: &str, work: u64, count: u32) -> Answer<Vec<[i64; 3]>> {
-        signed_rows(
-            self.loops
-                .comparisons(&Reference::open(reference)?, work, count),
-        )
+        let reference = Reference::open(reference)?;
+        signed_rows(self.unless_failed(self.loops.comparisons(&reference, work, count))?)
     }
 
     fn advance(&mut self, reference: &str, during: Activity, milliseconds: u32) -> Answer<Advance> {
@@ -166,7 +182,8 @@ impl Subject for Native {
             Duration::from_millis(milliseconds.into()),
             Reference::open(reference)?,
         );
-        measure_advance(&|| self.loops.now(), &|| reference.now(), span, during)
+        let now = || self.loops.now();
+        self.unless_failed(measure_advance(&now, &|| reference.now(), span, during)?)
     }
 
     fn adds(
@@ -181,7 +198,7 @@ impl Subject for Native {
             let now = || reference.now();
             context::time_pairs(&*self.loops, &now, context, [turns, repeat])
         };
-        contexts.iter().map(pairs).collect()
+        self.unless_failed(contexts.iter().map(pairs).collect::<Answer<_>>()?)
     }
 }
 
