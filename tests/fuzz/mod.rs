@@ -115,8 +115,10 @@ fn not_finite(text: &str) -> Option<&str> {
 
 /// The characters around a place in a text.
 fn around(text: &str, at: usize) -> &str {
-    let (begin, end) = (at.saturating_sub(80), (at + 80).min(text.len()));
-    &text[text.floor_char_boundary(begin)..text.ceil_char_boundary(end)]
+    let boundary = |place: &usize| text.is_char_boundary(*place);
+    let begin = (0..=at.saturating_sub(80)).rfind(boundary);
+    let end = (at + 80..text.len()).find(boundary);
+    &text[begin.unwrap_or(0)..end.unwrap_or(text.len())]
 }
 
 fn show(report: &Report) {
