@@ -2,7 +2,7 @@
 //! share of samples at or below a level is the mean of the cumulative distribution function over
 //! the *cell* of this level, which is the step above it.
 
-use crate::statistics::{mean, quantile, sorted};
+use crate::statistics::{Z, mean, quantile, sorted};
 
 /// The largest number of levels of a cluster to which a model is fitted; for more levels,
 /// interpolation is more precise than a model. *Judgement*.
@@ -75,6 +75,10 @@ pub struct Cells {
     pub others: Vec<Cluster>,
     /// The overdispersion of counts relative to independent samples: 1 or more.
     pub dispersion: f64,
+    /// The share of samples that the median is above: 0.5, or less if half of the samples have much
+    /// lower costs than the other half, so that no sample lies between. The median is then the
+    /// highest of the lower costs.
+    pub median_share: f64,
 }
 
 impl Cells {
@@ -86,13 +90,15 @@ impl Cells {
             .map(|&ticks| (ticks as f64 / step).round())
             .collect();
         let levels = sorted(&in_order);
-        let middle = quantile(&levels, 0.5)?.floor();
+        let median_share = gap_at_median(&levels).map_or(0.5, |gap| gap.lower_share);
+        let middle = quantile(&levels, median_share)?.floor();
         let dispersion = dispersion(&in_order, middle);
         let cells = Self {
             levels,
             main: None,
             others: Vec::new(),
             dispersion,
+            median_share,
         };
         let (mut main, mut others) = (None, Vec::new());
         for cluster in cells.clusters() {
@@ -183,6 +189,33 @@ impl Cells {
             .filter(|share| **share > MIN_SIGNIFICANT_SHARE)
             .count()
     }
+}
+
+/// A gap between neighbouring levels at the median: about half of the samples lie on either side.
+pub struct MedianGap {
+    /// A share of the samples that is just reached below the gap.
+    pub lower_share: f64,
+    /// A share of the samples that is just reached above the gap.
+    pub upper_share: f64,
+}
+
+/// Returns the widest gap between neighbouring levels at the median, within the sampling error of
+/// its rank; `None` if no gap separates clusters there. `levels` are sorted.
+pub fn gap_at_median(levels: &[f64]) -> Option<MedianGap> {
+    let count = levels.len() as f64;
+    let rank_error = 0.5 * Z * count.sqrt();
+    let first = (0.5 * count - rank_error).max(0.0) as usize;
+    let last = ((0.5 * count + rank_error) as usize + 2).min(levels.len());
+    let gaps = levels[first..last]
+        .windows(2)
+        .map(|pair| pair[1] - pair[0])
+        .enumerate();
+    let (number, width) = gaps.max_by(|a, b| a.1.total_cmp(&b.1))?;
+    let below = (first + number) as f64 + 1.0;
+    (width > MAX_LEVEL_GAP).then(|| MedianGap {
+        lower_share: (below - 0.5 - rank_error).max(0.5) / count,
+        upper_share: (below + 0.5 + 2.0 * rank_error).min(count - 0.5) / count,
+    })
 }
 
 /// Returns the level above which samples are rare interruptions; `levels` are sorted. `None`

@@ -221,7 +221,10 @@ impl<'a> SingleCalls<'a> {
         };
         let (model, (_, share_error)) =
             (estimates.processes.model_half_ns, self.interrupted_brackets);
+        let shapes = self.shapes(kind);
+        let gap = midmean(shapes.iter().map(Shape::gap_above_median)).unwrap_or(0.0);
         let alternatives = &mut estimates.alternatives;
+        alternatives.push((cost + gap * self.clock.ns_per_tick, spread));
         alternatives.extend(unscaled.and_then(|unscaled| unscaled.cost_and_spread()));
         let shifts = [estimates.processes.combination_shift_ns, -model, model];
         alternatives.extend(shifts.map(|shift| (cost + shift, spread)));

@@ -48,3 +48,7 @@ pub(crate) fn align_loop() {
     // SAFETY: the block only pads the code.
     unsafe { asm!(".p2align 6", options(nomem, nostack, preserves_flags)) };
 }
+
+/// Whether [`align_loop`] has an effect.
+#[cfg(test)]
+pub(crate) const LOOPS_ARE_ALIGNED: bool = true;

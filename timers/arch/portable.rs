@@ -39,6 +39,10 @@ pub(crate) fn keep<T>(value: &T) {
 #[inline(always)]
 pub(crate) fn align_loop() {}
 
+/// As in `hidden.rs`.
+#[cfg(test)]
+pub(crate) const LOOPS_ARE_ALIGNED: bool = false;
+
 /// `false`, because `black_box` keeps the sum in memory: an addition then takes several cycles, and
 /// the chain would show a wrong frequency.
 pub(crate) const ADDITION_TAKES_ONE_CYCLE: bool = false;

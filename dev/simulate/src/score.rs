@@ -145,7 +145,7 @@ pub fn median_is_identifiable(case: &Case) -> bool {
                 true
             }
             Jitter::Bimodal { extra, share } => share >= RARE_SHARE && extra >= COARSE_STEP_NS,
-            Jitter::Trimodal { .. } | Jitter::Pareto { .. } => false,
+            Jitter::InTurn { .. } | Jitter::Trimodal { .. } | Jitter::Pareto { .. } => false,
         }
 }
 
@@ -160,6 +160,7 @@ fn groups(case: &Case) -> Vec<String> {
         Jitter::Bimodal { share, .. } if share < RARE_SHARE => "rare slow path",
         Jitter::Bimodal { extra, .. } if extra < COARSE_STEP_NS => "two within 10 ns",
         Jitter::Bimodal { .. } => "bimodal",
+        Jitter::InTurn { .. } => "in turn",
         Jitter::Trimodal { .. } => "three modes",
         Jitter::Pareto { .. } => "Pareto tail",
     };

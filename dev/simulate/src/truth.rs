@@ -163,6 +163,13 @@ impl Costs<'_> {
                     1.0
                 }
             }
+            Jitter::InTurn { extra, every } => {
+                if above < extra {
+                    1.0 - 1.0 / f64::from(every)
+                } else {
+                    1.0
+                }
+            }
             Jitter::Trimodal { extra, share } => {
                 let paths = extra.into_iter().zip(share);
                 1.0 - paths

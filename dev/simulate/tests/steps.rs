@@ -188,3 +188,32 @@ fn interval_covers_slight_change() {
         }
     }
 }
+
+/// Every second call takes 113 ns longer: no call has a cost in between.
+#[test]
+fn calls_in_turn_have_two_costs() {
+    for (number, reference_step) in [(1, 0.385), (2, 10.015)] {
+        let timer = Model {
+            jitter: Jitter::InTurn {
+                extra: 113.0,
+                every: 2,
+            },
+            ..Model::regular("", 10.0, 1.0, 20.0)
+        };
+        let case = Case {
+            timer,
+            reference: Model::regular("", reference_step, 0.385, 12.0),
+            surroundings: Surroundings::default(),
+            cut: None,
+            seed: number,
+        };
+        let (trace, _) = case.probe(&Plan::DEFAULT).expect("the reference is sound");
+        let found = profile(&trace);
+        let cost = found.cost.expect("it has a cost");
+        assert!((cost.value - 20.0).abs() < 0.5, "{cost:?}");
+        assert!(cost.low <= 20.0 && cost.high >= 120.0, "{cost:?}");
+        let modes = found.distribution.expect("it has a distribution").modes;
+        let costs: Vec<f64> = modes.iter().map(|mode| mode.ns.round()).collect();
+        assert_eq!(costs, [20.0, 133.0]);
+    }
+}

@@ -207,8 +207,8 @@ impl World {
 
     fn call(&mut self, role: Role) -> i64 {
         let (clock, factor) = match role {
-            Role::Timer => (&self.timer, self.factor),
-            Role::Reference => (&self.reference, 1.0),
+            Role::Timer => (&mut self.timer, self.factor),
+            Role::Reference => (&mut self.reference, 1.0),
             Role::Floor => return 0,
         };
         let (extra, interruption) = clock.draw_extra(&mut self.random);
@@ -273,6 +273,8 @@ struct VirtualClock {
     shown: f64,
     /// The time of the next update of an irregular clock.
     next_update: f64,
+    /// The number of calls so far.
+    calls: u32,
 }
 
 impl VirtualClock {
@@ -285,17 +287,26 @@ impl VirtualClock {
             last: i64::MIN,
             shown: 0.0,
             next_update: 0.0,
+            calls: random.random_range(0..1 << 16),
         }
     }
 
     /// Draws the jitter of a call and the length of its interruption, in nanoseconds.
-    fn draw_extra(&self, random: &mut StdRng) -> (f64, f64) {
+    fn draw_extra(&mut self, random: &mut StdRng) -> (f64, f64) {
+        self.calls = self.calls.wrapping_add(1);
         let base = self.model.base;
         let extra = match self.model.jitter {
             Jitter::None => 0.0,
             Jitter::Exponential(mean) => exponential(mean, random),
             Jitter::Bimodal { extra, share } => {
                 if random.random_bool(share) {
+                    extra
+                } else {
+                    0.0
+                }
+            }
+            Jitter::InTurn { extra, every } => {
+                if self.calls.is_multiple_of(every) {
                     extra
                 } else {
                     0.0

@@ -20,6 +20,13 @@ pub enum Jitter {
         /// The share of calls that take the slow path, in (0, 1).
         share: f64,
     },
+    /// A slow path that one call in `every` takes, in strict turn.
+    InTurn {
+        /// The additional cost of the slow path in nanoseconds.
+        extra: f64,
+        /// The number of calls from one slow call to the next, at least 2.
+        every: u32,
+    },
     /// Normally distributed around the base, with this standard deviation in nanoseconds; at most a
     /// quarter of the base.
     Normal(f64),

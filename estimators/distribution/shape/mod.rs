@@ -19,7 +19,7 @@ use std::rc::Rc;
 use self::fit::{Data, Fit};
 use self::mixture::Mixture;
 use crate::distribution::bounds::{self, FeasibleRange, ProcessShares};
-use crate::distribution::cells::{Cells, Cluster, core_moments};
+use crate::distribution::cells::{Cells, Cluster, core_moments, gap_at_median};
 use crate::distribution::moments::Moments;
 use crate::statistics::{bisect, mean};
 
@@ -284,9 +284,17 @@ impl Shape {
         Some(self.median() - self.cells.main.as_ref()?.mean() * self.step)
     }
 
-    /// The median, in ticks.
+    /// The median, in ticks. If half of the invocations cost much less than the other half, the
+    /// highest of the lower costs.
     pub fn median(&self) -> f64 {
-        self.quantile(0.5)
+        self.quantile(self.cells.median_share)
+    }
+
+    /// The distance, in ticks, by which the median may be higher: to the higher half of the costs if
+    /// there are none between the halves, otherwise 0.
+    pub fn gap_above_median(&self) -> f64 {
+        gap_at_median(&self.cells.levels)
+            .map_or(0.0, |gap| self.quantile(gap.upper_share) - self.median())
     }
 
     /// The cost, in ticks, that the given share of invocations does not exceed.

@@ -42,7 +42,7 @@ type ApplyKind = fn(&mut Case, &mut StdRng);
 
 /// The kinds that [`per_kind`] draws. All other properties are drawn as in the
 /// population.
-const KINDS: [ApplyKind; 20] = [
+const KINDS: [ApplyKind; 21] = [
     |case, random| case.timer = few_ticks(true, random),
     |case, random| case.timer = few_ticks(false, random),
     |case, random| case.timer = longer_than_read(random),
@@ -56,6 +56,7 @@ const KINDS: [ApplyKind; 20] = [
     |case, random| case.timer.jitter = rare_slow_call(case.timer.base, random),
     |case, random| case.timer.jitter = pareto(case.timer.base, random),
     |case, random| case.timer.jitter = bimodal_within_step(case.timer.base, random),
+    |case, random| case.timer.jitter = in_turn(case.timer.base, random),
     |case, random| case.surroundings.processes = draw_factor(random),
     |case, random| case.surroundings.processes = draw_regimes(random),
     |case, random| case.surroundings.interruptions = Some(draw_interruptions(&case.timer, random)),
@@ -124,6 +125,14 @@ fn bimodal(cost: f64, random: &mut StdRng) -> Jitter {
     Jitter::Bimodal {
         extra,
         share: random.random_range(0.05..0.45),
+    }
+}
+
+/// A slow path that every second to every eighth call takes.
+fn in_turn(cost: f64, random: &mut StdRng) -> Jitter {
+    Jitter::InTurn {
+        extra: cost.max(12.0) * log_uniform(0.15, 6.0, random),
+        every: random.random_range(2..9),
     }
 }
 
