@@ -120,6 +120,7 @@ impl Judge {
         let paused = !was_suspended && self.detect_pause(&context, &last, &mut events);
         self.detect_frozen(&context, was_suspended, &mut events);
         let source_changed = self.detect_source_change(&context, &mut events);
+        self.detect_move(&context, &mut events);
         if was_suspended || source_changed {
             self.monotonic_rate.interrupt();
             self.counter_rate.forget();
@@ -231,6 +232,27 @@ impl Judge {
             ..event
         });
         true
+    }
+
+    /// Adds an event if the VMClock device reports that the counter was disrupted.
+    fn detect_move(&self, context: &EventContext<'_>, events: &mut Vec<Event>) {
+        let then = self.last_machine.as_ref();
+        let then = then.and_then(|(_, machine)| machine.vmclock);
+        let now = context.sample.machine.as_ref();
+        let now = now.and_then(|machine| machine.vmclock);
+        let Some((then, now)) = then.zip(now).filter(|(then, now)| now.differs_from(then)) else {
+            return;
+        };
+        let note = if now.generation == then.generation {
+            "the disruption marker changed"
+        } else {
+            "the machine was restored from a snapshot"
+        };
+        let event = context.event(EventKind::Moved, Cause::Migration, "");
+        events.push(Event {
+            note: note.into(),
+            ..event
+        });
     }
 
     /// Adds events for changed rates of MONOTONIC and of the counter relative to RAW, and for a

@@ -22,7 +22,7 @@ mod wording;
 
 use serde::{Deserialize, Serialize};
 
-use crate::model::Interval;
+use crate::model::{Interval, VmClock};
 
 pub use judge::Judge;
 pub use offsets::Stability;
@@ -86,6 +86,8 @@ pub struct MachineState {
     pub stolen_ns: Option<u64>,
     /// The real-time clock (RTC), which also runs while the machine is off, in seconds.
     pub rtc_s: Option<i64>,
+    /// The page of the VMClock device.
+    pub vmclock: Option<VmClock>,
 }
 
 /// The kind of an event.
@@ -108,6 +110,8 @@ pub enum EventKind {
     CounterJump,
     /// The rate of the CPU counter relative to RAW changed.
     CounterRate,
+    /// The VMClock device reports that the counter was disrupted or the machine restored.
+    Moved,
 }
 
 /// The cause of an event.

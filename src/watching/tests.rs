@@ -6,7 +6,8 @@ use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 
 use self::simulated::{Plan, Simulated};
-use super::{Cause, Event, EventKind, Judge};
+use super::{Cause, Event, EventKind, Judge, describe};
+use crate::model::VmClock;
 
 /// The kind, cause and size of the event that a plan should be detected as; no size if it is not
 /// checked.
@@ -63,6 +64,36 @@ fn is_found(events: &[Event], plan: Plan) -> bool {
 /// Returns the number of events of a plan: a migration is also reported as a pause.
 fn expected_count(plan: Plan) -> usize {
     if matches!(plan, Plan::Moved(_)) { 2 } else { 1 }
+}
+
+#[test]
+fn vmclock_reports_moves() {
+    let page = |disruption_marker, generation| VmClock {
+        disruption_marker,
+        generation: Some(generation),
+        ..VmClock::default()
+    };
+    let (mut machine, mut judge) = (Simulated::new(3), Judge::new(20_000_000));
+    let mut events = Vec::new();
+    for at in 0..300 {
+        machine.vmclock = Some(match at {
+            0..100 => page(7, 1),
+            100..200 => page(8, 1),
+            _ => page(9, 2),
+        });
+        events.extend(judge.add(machine.sample()));
+    }
+    let sentences: Vec<String> = events.iter().map(describe).collect();
+    assert_eq!(events.len(), 2, "{sentences:?}");
+    for (event, sentence) in events.iter().zip(&sentences) {
+        assert_eq!(
+            (event.kind, event.cause),
+            (EventKind::Moved, Cause::Migration)
+        );
+        assert!(sentence.contains("VMClock"), "{sentence}");
+    }
+    assert!(sentences[0].contains("disruption marker"), "{sentences:?}");
+    assert!(sentences[1].contains("snapshot"), "{sentences:?}");
 }
 
 #[test]
@@ -201,7 +232,7 @@ fn events_have_sentences() {
     .enumerate()
     {
         let events = simulate(seed as u64, 160, &[(70, plan)]);
-        let text = super::describe(&events[0]);
+        let text = describe(&events[0]);
         let expected = match plan {
             Plan::Step(_) => "set by -1.5",
             Plan::Leap => "leap second",

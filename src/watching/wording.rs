@@ -7,7 +7,7 @@ use crate::text::numbers::short_time;
 
 /// Each kind of event with its name in JSON and the template of its sentence, in which `SIZE`,
 /// `CAUSE` and `NOTE` are replaced.
-const KINDS: [(EventKind, &str, &str); 8] = [
+const KINDS: [(EventKind, &str, &str); 9] = [
     (EventKind::Pause, "pause", "pause of SIZE: CAUSE"),
     (
         EventKind::Suspend,
@@ -39,6 +39,11 @@ const KINDS: [(EventKind, &str, &str); 8] = [
         EventKind::CounterRate,
         "counter-rate",
         "the rate of the CPU counter changed by SIZE: CAUSE",
+    ),
+    (
+        EventKind::Moved,
+        "moved",
+        "the VMClock device reports a move (NOTE): rates and offsets from before it are void",
     ),
 ];
 

@@ -8,7 +8,7 @@ use timers::{Family, Reader, reader};
 
 use super::super::{CommandError, failed};
 use crate::platform::activity::{self, RunQueueDelay};
-use crate::platform::{Root, clock_source, has_old_freezer};
+use crate::platform::{Root, clock_source, has_old_freezer, vmclock};
 use crate::watching::{ClockSample, MachineState};
 
 /// Largest number of attempts at a sample. The attempt that took the shortest time is used, because
@@ -171,6 +171,7 @@ impl Clocks {
             interrupts: activity.interrupts,
             stolen_ns: activity.stolen_ns,
             rtc_s: activity::rtc_s(&self.root),
+            vmclock: vmclock(&self.root),
         }
     }
 }

@@ -3,6 +3,7 @@
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 
+use crate::model::VmClock;
 use crate::watching::{ClockSample, MachineState};
 
 const PERIOD_NS: i64 = 100_000_000;
@@ -58,6 +59,8 @@ pub struct Simulated {
     halted: f64,
     counter: f64,
     interrupts: f64,
+    /// The page of the VMClock device, if there is one.
+    pub vmclock: Option<VmClock>,
     stolen: f64,
     run_queue_ns: f64,
     trim: f64,
@@ -90,6 +93,7 @@ impl Simulated {
             halted: 0.0,
             counter: 1e13,
             interrupts: 1e6,
+            vmclock: None,
             stolen: 0.0,
             run_queue_ns: 0.0,
             trim: 3.0,
@@ -226,6 +230,7 @@ impl Simulated {
             interrupts: Some(self.interrupts as u64),
             stolen_ns: Some((self.stolen / 1e7) as u64 * 10_000_000),
             rtc_s: Some(((self.monotonic + self.slept + self.halted) / 1e9) as i64),
+            vmclock: self.vmclock,
         });
         ClockSample { machine, ..sample }
     }
