@@ -51,6 +51,7 @@ pub use entry::{Entry, Visitor};
 pub use kernel_entry::{KernelEntry, measure_kernel_entry};
 pub use native::{Native, RATE_SOURCES, REFERENCES, find_ns_per_tick, pass};
 pub use os::AffinityError;
+pub use os::linux_ptp::{MAX_DEVICE_READS_PER_S, allows_many_reads, device_name};
 pub use paired::{PairedReads, paired_reads};
 pub use properties::{Counted, Family, Properties, ReadsBy};
 pub use std_time::date;

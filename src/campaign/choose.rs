@@ -15,7 +15,7 @@ use crate::hosts::connection::Connection;
 use crate::hosts::host::{Host, connect};
 use crate::hosts::hosted::subject;
 use crate::hosts::protocol::HostedTimer;
-use crate::model::Counted;
+use crate::model::{Counted, Family};
 use crate::trace::Reference;
 
 /// Settings of a campaign.
@@ -44,7 +44,7 @@ pub(super) fn choose_reference(
     let candidates = || {
         host.timers
             .iter()
-            .filter(|timer| timer.id != timers::FLOOR_ID)
+            .filter(|timer| timer.id != timers::FLOOR_ID && !is_device_clock(timer))
     };
     let recommended = candidates().filter(|timer| timer.reference);
     let declared = candidates().filter(|timer| !timer.reference && timer.ns_per_tick.is_some());
@@ -59,6 +59,12 @@ pub(super) fn choose_reference(
         }
     }
     Err(last_fault)
+}
+
+/// Whether the timer is a clock on a device, whose driver may allow few reads: it serves neither as
+/// a reference nor to find the rate of one.
+fn is_device_clock(timer: &HostedTimer) -> bool {
+    timer.properties.family == Some(Family::DeviceClock)
 }
 
 /// Largest number of timers of a host that are tried as its reference.
@@ -111,6 +117,7 @@ fn estimate_rate(host: &Host, counter: &mut dyn timers::Subject) -> Result<Optio
     let preference =
         |clock: &HostedTimer| timers::RATE_SOURCES.iter().position(|id| *id == clock.id);
     let mut clocks: Vec<&HostedTimer> = host.timers.iter().collect();
+    clocks.retain(|clock| !is_device_clock(clock));
     clocks.sort_by_key(|clock| preference(clock).unwrap_or(usize::MAX));
     for clock in clocks {
         if let Some(ns) = clock.ns_per_tick

@@ -9,6 +9,7 @@ pub mod disturbances;
 pub mod examination;
 pub mod explore;
 pub mod other_paths;
+pub mod paced;
 mod reference_rate;
 pub mod sampling;
 pub mod slow_clocks;

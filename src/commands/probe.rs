@@ -10,6 +10,7 @@ use super::run_context::{RunContext, choose_cpu};
 use super::{CommandError, print_message};
 use crate::campaign::clocks::{self, CampaignTimer, Host, Settings};
 use crate::campaign::other_paths::compare_paths;
+use crate::campaign::paced;
 use crate::campaign::sampling::Plan;
 use crate::cli::ProbeArgs;
 use crate::hosts::protocol::HostedTimer;
@@ -65,8 +66,21 @@ pub(super) fn record(args: &ProbeArgs) -> Result<(Recording, bool), CommandError
     let mut subjects: Vec<CampaignTimer> = subjects
         .map(|(host, timer)| CampaignTimer::new(host, timer))
         .collect();
+    let is_native = |subject: &CampaignTimer| selection.names[subject.host].prefix.is_none();
+    let mut paced: Vec<CampaignTimer> = subjects
+        .extract_if(.., |subject| paced::is_paced(subject, is_native(subject)))
+        .collect();
     let during = measure(&selection.hosts, &mut subjects, &settings, args.run.quiet)?;
+    let bar = Progress::new(
+        paced.len() * settings.plan.processes as usize,
+        args.run.quiet,
+    );
+    paced::run(&selection.hosts, &mut paced, &settings, &|what| {
+        bar.show_step(what);
+        bar.finish_step();
+    })?;
     read_side_by_side(&selection.names, &mut subjects, &settings.plan);
+    subjects.append(&mut paced);
     let has_failed_host = selection.failed_by_name();
     let described = describe_settings(&settings, &selection.hosts);
     let observed = take_observations(&selection.names, subjects);

@@ -3,6 +3,7 @@
 //!
 //! A test that the system does not permit is reported as skipped and passes.
 
+mod device_clocks;
 mod lying_clocks;
 mod machines;
 #[path = "../program/mod.rs"]

@@ -73,7 +73,10 @@ impl HostedTimer {
     pub fn native(entry: &Entry) -> Self {
         Self {
             id: entry.info.id.into(),
-            label: entry.info.label.into(),
+            label: match timers::device_name(entry.info.id) {
+                Some(device) => format!("{}, {device}", entry.info.label),
+                None => entry.info.label.into(),
+            },
             ns_per_tick: (entry.ns_per_tick)(),
             reference: false,
             properties: entry.info.properties.into_owned(),

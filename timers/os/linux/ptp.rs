@@ -41,6 +41,59 @@ clocks! { "Linux", target_os = "linux";
     PtpClock<3>, "ptp3", "clock_gettime(/dev/ptp3)", Some(1.0), DEVICE;
 }
 
+/// The largest number of reads a second of a device whose driver allows few reads, or is unknown.
+/// *Judgement*: less than half of the 125 reads that Amazon's driver allows, because the time
+/// service of the machine reads the device too.
+pub const MAX_DEVICE_READS_PER_S: u32 = 50;
+
+/// Beginnings of the names of drivers and devices, and whether the device may be read at any rate.
+const DEVICES: [(&str, bool); 10] = [
+    // Amazon's network card.
+    ("ena", false),
+    // Registers of Intel's network cards.
+    ("e1000e", true),
+    ("igb", true),
+    ("igc", true),
+    ("ixgbe", true),
+    ("i40e", true),
+    ("ice", true),
+    // A page of memory that the hypervisor shares, and the counter.
+    ("vmclock", true),
+    // Calls to the hypervisor.
+    ("KVM virtual PTP", true),
+    ("hyperv", true),
+];
+
+/// The name of the driver of the clock with this id, as in `ena`, or of the device if it has no
+/// driver, as in `KVM virtual PTP`. `None` if the kernel does not report one.
+#[must_use]
+pub fn device_name(id: &str) -> Option<String> {
+    name_in("/sys/class/ptp", id)
+}
+
+/// Whether the device of the clock with this id may be read more often than
+/// [`MAX_DEVICE_READS_PER_S`]; false if the device is not known.
+#[must_use]
+pub fn allows_many_reads(id: &str) -> bool {
+    device_name(id).is_some_and(|name| allows_many(&name))
+}
+
+fn name_in(folder: &str, id: &str) -> Option<String> {
+    ALL.iter().find(|entry| entry.info.id == id)?;
+    let driver = std::fs::read_link(format!("{folder}/{id}/device/driver")).ok();
+    let driver = driver.and_then(|path| Some(path.file_name()?.to_str()?.to_owned()));
+    let name = || std::fs::read_to_string(format!("{folder}/{id}/clock_name")).ok();
+    let name = driver.or_else(name)?;
+    let name = name.trim();
+    let is_printable = !name.is_empty() && name.chars().all(|c| (' '..='~').contains(&c));
+    is_printable.then(|| name.to_owned())
+}
+
+fn allows_many(name: &str) -> bool {
+    let device = DEVICES.iter().find(|(known, _)| name.starts_with(known));
+    device.is_some_and(|(_, allows)| *allows)
+}
+
 #[cfg(target_os = "linux")]
 use here::PtpClock;
 #[cfg(target_os = "linux")]
@@ -184,5 +237,43 @@ mod here {
             let why = explain_failure("/dev/ptp0", &io::ErrorKind::NotFound.into());
             assert!(why.reason.starts_with("no such device") && why.remedy.is_some());
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn devices_are_known_by_name() {
+        let sys = std::env::temp_dir().join(format!("ptp-names-{}", std::process::id()));
+        let folder = sys.to_str().expect("its name is text");
+        for (id, name, known, many) in [
+            ("ptp0", "ena-ptp-05\n", Some("ena-ptp-05"), false),
+            ("ptp1", "vmclock0\n", Some("vmclock0"), true),
+            ("ptp2", "KVM virtual PTP\n", Some("KVM virtual PTP"), true),
+            ("ptp3", "another\n", Some("another"), false),
+            ("ptp3", "\u{1b}[0m\n", None, false),
+            ("monotonic", "vmclock0\n", None, false),
+        ] {
+            std::fs::create_dir_all(sys.join(id)).expect("a folder");
+            std::fs::write(sys.join(id).join("clock_name"), name).expect("a file");
+            let read = name_in(folder, id);
+            assert_eq!(read.as_deref(), known, "{id}");
+            assert_eq!(read.is_some_and(|name| allows_many(&name)), many, "{id}");
+        }
+        // The driver has priority.
+        #[cfg(unix)]
+        for (driver, many) in [("e1000e", true), ("ena", false), ("enetc", false)] {
+            let device = sys.join("ptp0/device");
+            std::fs::create_dir_all(&device).expect("a folder");
+            let _ = std::fs::remove_file(device.join("driver"));
+            std::os::unix::fs::symlink(format!("../bus/{driver}"), device.join("driver"))
+                .expect("a link");
+            assert_eq!(name_in(folder, "ptp0").as_deref(), Some(driver));
+            assert_eq!(allows_many(driver), many, "{driver}");
+        }
+        std::fs::remove_dir_all(&sys).expect("it can be removed");
+        assert_eq!(name_in(folder, "ptp0"), None);
     }
 }
