@@ -1,57 +1,68 @@
-/* A clock for real programs, which MODE selects at compile time. run.py builds a library for each mode.
+/* A clock for real programs. The file that the variable CLOCK_MODE names holds the number of the mode in which it reads: run.py maps the
+ * file and changes the mode between two runs of a program, which goes on.
  *
  * Loaded before libc (LD_PRELOAD), the library replaces clock_gettime for CLOCK_MONOTONIC. SQLite and CPython call its
  * hooks, which read the clock and store the reading, as a program would. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <stdint.h>
+#include <stdlib.h>
+#include <sys/mman.h>
 #include <time.h>
+#include <unistd.h>
 #include <x86intrin.h>
-
-/* The values of MODE, in the order of MODES in run.py. */
-#define NOTHING 0
-#define NOTHING_CONVERTED 1
-#define RDTSC 2
-#define RDTSC_LFENCE 3
-#define RDTSCP 4
-#define MONOTONIC 5
 
 static int (*real_clock_gettime)(clockid_t, struct timespec *);
 static volatile uint64_t fixed = 1000000000000;
 static volatile uint64_t ns_per_tick = 1ull << 31; /* times 2^32; the actual rate does not matter here */
+static uint32_t no_mode;
+static volatile uint32_t *mode = &no_mode;
 
-__attribute__((constructor)) static void find_clock_gettime(void) {
+__attribute__((constructor)) static void open_clock(void) {
     real_clock_gettime = (int (*)(clockid_t, struct timespec *))dlsym(RTLD_NEXT, "clock_gettime");
+    const char *path = getenv("CLOCK_MODE");
+    int file = path ? open(path, O_RDONLY) : -1;
+    void *page = file < 0 ? MAP_FAILED : mmap(NULL, sizeof *mode, PROT_READ, MAP_SHARED, file, 0);
+    if (page != MAP_FAILED)
+        mode = page;
+    if (file >= 0)
+        close(file);
 }
 
-static inline uint64_t read_ticks(void) {
-#if MODE == RDTSC
-    return __rdtsc();
-#elif MODE == RDTSC_LFENCE
-    _mm_lfence();
-    return __rdtsc();
-#elif MODE == RDTSCP
-    unsigned cpu;
-    return __rdtscp(&cpu);
-#else
-    return fixed;
-#endif
-}
-
-static inline int now(struct timespec *t) {
-#if MODE == MONOTONIC
-    return real_clock_gettime(CLOCK_MONOTONIC, t);
-#elif MODE == NOTHING
-    t->tv_sec = 1000;
-    t->tv_nsec = 0;
-    return 0;
-#else
-    uint64_t ns = (uint64_t)(((unsigned __int128)read_ticks() * ns_per_tick) >> 32);
+static inline int convert(uint64_t ticks, struct timespec *t) {
+    uint64_t ns = (uint64_t)(((unsigned __int128)ticks * ns_per_tick) >> 32);
     t->tv_sec = ns / 1000000000;
     t->tv_nsec = ns % 1000000000;
     return 0;
-#endif
 }
+
+static int nothing(struct timespec *t) {
+    t->tv_sec = 1000;
+    t->tv_nsec = 0;
+    return 0;
+}
+
+static int nothing_converted(struct timespec *t) { return convert(fixed, t); }
+
+static int rdtsc(struct timespec *t) { return convert(__rdtsc(), t); }
+
+static int rdtsc_lfence(struct timespec *t) {
+    _mm_lfence();
+    return convert(__rdtsc(), t);
+}
+
+static int rdtscp(struct timespec *t) {
+    unsigned cpu;
+    return convert(__rdtscp(&cpu), t);
+}
+
+static int monotonic(struct timespec *t) { return real_clock_gettime(CLOCK_MONOTONIC, t); }
+
+/* In the order of MODES in run.py. */
+static int (*const modes[])(struct timespec *) = {nothing, nothing_converted, rdtsc, rdtsc_lfence, rdtscp, monotonic};
+
+static inline int now(struct timespec *t) { return modes[*mode](t); }
 
 int clock_gettime(clockid_t clock, struct timespec *t) {
     return clock == CLOCK_MONOTONIC ? now(t) : real_clock_gettime(clock, t);

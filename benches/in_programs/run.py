@@ -1,17 +1,20 @@
 #!/usr/bin/env python3
 """Compares the cost of reading a clock in real programs with the cost in context that `timermeter probe` predicts.
 
-    benches/in_programs/run.py [--timermeter PATH] [--pairs 13] [--rows 5000000] [--json FILE] [PROGRAM...]
+    benches/in_programs/run.py [--timermeter PATH] [--rounds 15] [--rows 1000000] [--json FILE] [PROGRAM...]
 
-PostgreSQL reads a clock twice per row: EXPLAIN (ANALYZE, TIMING ON) minus TIMING OFF. SQLite reads it in a progress handler at every
+PostgreSQL reads a clock twice per row (EXPLAIN (ANALYZE, TIMING ON)), in QUERIES. SQLite reads it in a progress handler at every
 instruction of its virtual machine, CPython in a profiling function in C at each call and return. Each program runs with the clocks in
-MODES: the time stamp counter read in three ways, CLOCK_MONOTONIC, and clocks that read nothing, whose CPU time is subtracted. Each round
-runs all clocks in random order; the results are the median over the rounds and the range of the middle half. A program that is not
-installed is skipped with a message. Needs Linux on x86-64 and a C compiler; no other programs should run meanwhile.
+MODES: the time stamp counter read in three ways, CLOCK_MONOTONIC, and clocks that read nothing, whose CPU time is subtracted. The program
+goes on while the clock is switched. Each round runs all clocks in random order; the results are the median over the rounds and the range
+of the middle half. A program that is not installed is skipped with a message. Needs Linux on x86-64 and a C compiler. CPU time is
+compared within a round, so that other programs that run meanwhile disturb little.
 """
 import argparse
+import contextlib
 import ctypes
 import json
+import mmap
 import os
 import random
 import shutil
@@ -24,9 +27,13 @@ from pathlib import Path
 
 HERE = Path(__file__).parent
 MODES = ["nothing", "nothing-converted", "rdtsc", "rdtsc-lfence", "rdtscp", "monotonic"]
-# The clock whose time is subtracted from that of each clock: the same code without the read.
-BASELINE = {"rdtsc": "nothing-converted", "rdtsc-lfence": "nothing-converted", "rdtscp": "nothing-converted",
-        "monotonic": "nothing"}
+# The clock whose time is subtracted from that of each clock: the same code without the read. For the clock that reads nothing but converts
+# a constant to seconds and nanoseconds, this gives the time of the conversion.
+BASELINE = {"nothing-converted": "nothing", "rdtsc": "nothing-converted", "rdtsc-lfence": "nothing-converted",
+        "rdtscp": "nothing-converted", "monotonic": "nothing"}
+# Queries that scan a table t of integers i and k, without other nodes below them.
+QUERIES = ["select count(*) from t", "select sum(i) from t where k <> 9 and i % 3 < 5",
+        "select max(i * k + 3), min(i), avg(k) from t", "select k, count(*) from t group by k"]
 # The user id and group id of nobody.
 NOBODY = 65534
 
@@ -35,18 +42,25 @@ class Skipped(Exception):
     """The reason why a program is skipped."""
 
 
-def build_libraries(folder):
-    """Compiles a library for each mode and returns their paths by mode."""
-    compiler = shutil.which("cc") or shutil.which("gcc")
-    if not compiler:
-        raise Skipped("there is no C compiler (Debian: gcc)")
-    libraries = {}
-    for number, mode in enumerate(MODES):
-        libraries[mode] = folder / f"{mode}.so"
-        subprocess.run([compiler, "-O2", "-shared", "-fPIC", f"-DMODE={number}", str(HERE / "clock.c"), "-o",
-                        str(libraries[mode]), "-ldl"], check=True)
-        libraries[mode].chmod(0o755)
-    return libraries
+class Clock:
+    """The compiled library, and the mode in which it reads."""
+
+    def __init__(self, folder):
+        compiler = shutil.which("cc") or shutil.which("gcc")
+        if not compiler:
+            raise Skipped("there is no C compiler (Debian: gcc)")
+        self.path, mode = folder / "clock.so", folder / "mode"
+        subprocess.run([compiler, "-O2", "-shared", "-fPIC", str(HERE / "clock.c"), "-o", str(self.path), "-ldl"], check=True)
+        self.path.chmod(0o755)
+        mode.write_bytes(bytes(4))
+        mode.chmod(0o644)
+        with mode.open("r+b") as file:
+            self.mode = mmap.mmap(file.fileno(), 4)
+        os.environ["CLOCK_MODE"] = str(mode)
+        self.select("monotonic")
+
+    def select(self, mode):
+        self.mode[:] = MODES.index(mode).to_bytes(4, sys.byteorder)
 
 
 def cpu_time(clock, work):
@@ -57,78 +71,45 @@ def cpu_time(clock, work):
 
 
 class PostgreSQL:
-    """A new database cluster, whose server is started again with each clock."""
+    """A new database cluster and a session of its server."""
 
-    def __init__(self, folder, libraries, arguments):
+    def __init__(self, folder, clock, arguments):
         found = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"), key=lambda path: int(path.parts[-3]))
         on_path = shutil.which("initdb")
         if not found and not on_path:
             raise Skipped("PostgreSQL is not installed (Debian: postgresql)")
-        self.bin = (found[-1] if found else Path(on_path)).parent
-        self.name = "PostgreSQL " + subprocess.run([self.bin / "postgres", "--version"], check=True, text=True,
+        bin = (found[-1] if found else Path(on_path)).parent
+        self.name = "PostgreSQL " + subprocess.run([bin / "postgres", "--version"], check=True, text=True,
                                                    stdout=subprocess.PIPE).stdout.split()[2]
-        self.folder, self.libraries, self.rows = folder / "cluster", libraries, arguments.rows
-        self.folder.mkdir()
-        os.chmod(folder, 0o755)
-        if os.getuid() == 0:
-            os.chown(self.folder, NOBODY, NOBODY)
-        self.run([self.bin / "initdb", "-D", self.folder, "-A", "trust", "-U", "postgres", "--no-sync"])
-        with self.server(None) as session:
-            session.ask(f"create unlogged table t as select i, i % 7 as k from generate_series(1, {self.rows}) i;")
-            session.ask("vacuum analyze t;")
-
-    def run(self, command):
-        subprocess.run([*self.as_nobody(), *map(str, command)], check=True, stdout=subprocess.DEVNULL)
-
-    def as_nobody(self):
-        """The start of a command that runs as nobody if this user is root, because the server does not run as root."""
-        if os.getuid() != 0:
-            return []
-        return ["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups"]
-
-    def server(self, mode):
-        return Server(self, mode)
-
-    def measure(self, mode, pairs):
-        """The nanoseconds per read that each pair of queries shows."""
-        query = "explain (analyze, timing {}) select count(*) from t;"
-        found = []
-        with self.server(mode) as session:
-            for _ in range(2):
-                session.ask(query.format("on"))
-            for pair in range(pairs):
-                order = ["on", "off"] if pair % 2 else ["off", "on"]
-                took = {timing: cpu_time(session.cpu, lambda: session.ask(query.format(timing))) for timing in order}
-                found.append((took["on"] - took["off"]) / (2 * self.rows))
-        return found
-
-
-class Server:
-    """A running server with one session."""
-
-    def __init__(self, cluster, mode):
-        self.cluster = cluster
-        self.preload = {"LD_PRELOAD": str(cluster.libraries[mode])} if mode else {}
-
-    def __enter__(self):
-        c = self.cluster
-        settings = ["-c", f"unix_socket_directories={c.folder}", "-c", "listen_addresses=", "-c", "shared_buffers=512MB",
+        self.rows, cluster = arguments.rows, folder / "cluster"
+        cluster.mkdir()
+        as_nobody = []
+        if os.getuid() == 0:  # The server does not run as root.
+            os.chown(cluster, NOBODY, NOBODY)
+            as_nobody = ["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups"]
+        subprocess.run([*as_nobody, bin / "initdb", "-D", cluster, "-A", "trust", "-U", "postgres", "--no-sync"], check=True,
+                       stdout=subprocess.DEVNULL)
+        settings = ["-c", f"unix_socket_directories={cluster}", "-c", "listen_addresses=", "-c", "shared_buffers=512MB",
                     "-c", "jit=off", "-c", "max_parallel_workers_per_gather=0", "-c", "fsync=off", "-c", "autovacuum=off",
                     "-c", "track_io_timing=off"]
-        prefix = [*c.as_nobody(), "env", *[f"{key}={value}" for key, value in self.preload.items()]]
-        self.server = subprocess.Popen([*prefix, c.bin / "postgres", "-D", c.folder, *settings],
+        self.server = subprocess.Popen([*as_nobody, "env", f"LD_PRELOAD={clock.path}", bin / "postgres", "-D", cluster, *settings],
                                        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        ready = [c.bin / "pg_isready", "-q", "-h", c.folder]
         for _ in range(600):
-            if subprocess.run(ready).returncode == 0:
+            if subprocess.run([bin / "pg_isready", "-q", "-h", cluster]).returncode == 0:
                 break
             if self.server.poll() is not None:
                 raise Skipped("its server does not start")
             time.sleep(0.1)
-        psql = [c.bin / "psql", "-X", "-qAt", "-h", str(c.folder), "-U", "postgres", "postgres"]
+        psql = [bin / "psql", "-X", "-qAt", "-h", str(cluster), "-U", "postgres", "postgres"]
         self.psql = subprocess.Popen(psql, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         self.statistics = Path(f"/proc/{self.ask('select pg_backend_pid();')[0].strip()}/schedstat")
-        return self
+        self.ask(f"create unlogged table t as select i, i % 7 as k from generate_series(1, {self.rows}) i;")
+        self.ask("vacuum analyze t;")
+        self.runs = {query: lambda query=query: self.run(query) for query in QUERIES}
+
+    def run(self, query):
+        """The CPU time of the query per read of the clock, in nanoseconds."""
+        return cpu_time(self.cpu, lambda: self.ask(f"explain (analyze, timing on) {query};")) / (2 * self.rows)
 
     def cpu(self):
         """The CPU time of the session so far, in nanoseconds."""
@@ -144,7 +125,7 @@ class Server:
             lines.append(line)
         raise Skipped("its session ended")
 
-    def __exit__(self, *_):
+    def close(self):
         self.psql.stdin.close()
         self.psql.wait()
         self.server.terminate()
@@ -154,30 +135,26 @@ class Server:
 class Hooked:
     """A program that runs in this process and calls a hook."""
 
-    def __init__(self, libraries):
-        self.hooks = {mode: ctypes.PyDLL(str(path)) for mode, path in libraries.items()}
-        for hook in self.hooks.values():
-            hook.calls_so_far.restype = ctypes.c_uint64
+    def __init__(self, clock):
+        self.hooks = ctypes.PyDLL(str(clock.path))
+        self.hooks.calls_so_far.restype = ctypes.c_uint64
+        self.runs = {"": self.run}
 
-    def measure(self, mode, pairs):
-        """The nanoseconds per call of the hook that each pair of runs, with and without the hook, shows."""
-        found = []
-        for pair in range(pairs):
-            took = {}
-            for hook in [mode, None] if pair % 2 else [None, mode]:
-                before = self.hooks[mode].calls_so_far()
-                took[hook] = cpu_time(time.thread_time_ns, lambda: self.work(hook))
-                if hook:
-                    calls = self.hooks[mode].calls_so_far() - before
-            found.append((took[mode] - took[None]) / max(calls, 1))
-        return found
+    def run(self):
+        """The CPU time of the program per call of its hook, in nanoseconds."""
+        before = self.hooks.calls_so_far()
+        took = cpu_time(time.thread_time_ns, self.work)
+        return took / max(self.hooks.calls_so_far() - before, 1)
+
+    def close(self):
+        pass
 
 
 class SQLite(Hooked):
     QUERY = b"with recursive c(x) as (select 1 union all select x + 1 from c limit 400000) select sum(x * 3 % 7) from c;"
 
-    def __init__(self, folder, libraries, arguments):
-        super().__init__(libraries)
+    def __init__(self, folder, clock, arguments):
+        super().__init__(clock)
         try:
             self.library = ctypes.CDLL("libsqlite3.so.0")
         except OSError as error:
@@ -187,23 +164,23 @@ class SQLite(Hooked):
         self.database = ctypes.c_void_p()
         self.library.sqlite3_open(b":memory:", ctypes.byref(self.database))
 
-    def work(self, mode):
-        hook = ctypes.cast(self.hooks[mode].on_progress, ctypes.c_void_p) if mode else None
-        self.library.sqlite3_progress_handler(self.database, 1 if mode else 0, hook, None)
+    def work(self):
+        hook = ctypes.cast(self.hooks.on_progress, ctypes.c_void_p)
+        self.library.sqlite3_progress_handler(self.database, 1, hook, None)
         self.library.sqlite3_exec(self.database, self.QUERY, None, None, None)
 
 
 class CPython(Hooked):
-    def __init__(self, folder, libraries, arguments):
-        super().__init__(libraries)
+    def __init__(self, folder, clock, arguments):
+        super().__init__(clock)
         self.name = "CPython " + sys.version.split()[0]
 
-    def work(self, mode):
+    def work(self):
         def fibonacci(n):
             return n if n < 2 else fibonacci(n - 1) + fibonacci(n - 2)
 
         set_profile = ctypes.pythonapi.PyEval_SetProfile
-        set_profile(ctypes.cast(self.hooks[mode].on_profile, ctypes.c_void_p) if mode else None, None)
+        set_profile(ctypes.cast(self.hooks.on_profile, ctypes.c_void_p), None)
         fibonacci(23)
         set_profile(None, None)
 
@@ -211,45 +188,46 @@ class CPython(Hooked):
 PROGRAMS = {"postgresql": PostgreSQL, "sqlite": SQLite, "cpython": CPython}
 
 
-def measure_clocks(program, arguments):
+def measure_clocks(run, clock, rounds):
     """For each clock the nanoseconds per read, minus those of its baseline in the same round: quartiles over the rounds."""
     found = {mode: [] for mode in MODES}
-    for turn in range(arguments.rounds):
-        order = random.Random(turn).sample(MODES, len(MODES))
-        for mode in order:
-            found[mode].append(statistics.median(program.measure(mode, arguments.pairs)))
+    run()
+    for turn in range(rounds):
+        for mode in random.Random(turn).sample(MODES, len(MODES)):
+            clock.select(mode)
+            found[mode].append(run())
     costs = {mode: [a - b for a, b in zip(found[mode], found[base])] for mode, base in BASELINE.items()}
     quartiles = lambda values: statistics.quantiles(values, n=4) if len(values) > 1 else [values[0]] * 3
     return {mode: dict(zip(["low", "median", "high"], quartiles(values))) for mode, values in costs.items()}
 
 
 def predict(timermeter):
-    """The cost of a read in each context that `timermeter probe` measures, in nanoseconds, by clock."""
+    """What `timermeter probe` measures of each clock, in nanoseconds: what a read adds by kind of work, and the amortised cost."""
     if not timermeter:
         return {}
-    command = [timermeter, "probe", "--quiet", "--format", "json", *BASELINE]
+    clocks = [mode for mode in MODES if not mode.startswith("nothing")]
+    command = [timermeter, "probe", "--quiet", "--format", "json", *clocks]
     report = json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout)
-    adds = {row["id"]: row.get("adds_ns") or {} for row in report["timers"]}
-    return {mode: {context: value["value"] for context, value in adds.get(mode, {}).items()} for mode in BASELINE}
+    figures = lambda row: {context: value["value"] for context, value in (row.get("adds_ns") or {}).items()}
+    return {row["id"]: {**figures(row), "amortised": row["amortised_ns"]} for row in report["timers"]}
 
 
-def print_table(name, found, adds):
+def print_table(name, found, predicted):
     print(f"\n{name}: cost of a read in ns, median over the rounds (middle half)")
-    print(f"{'':14} {'measured':>22} {'predicted (ahead)':>18} {'ratio':>6}")
+    print(f"{'':18} {'measured':>22} {'ahead':>6} {'amortised':>9}")
     for mode, figures in found.items():
-        predicted = adds.get(mode, {}).get("ahead")
-        ratio = f"{predicted / figures['median']:.2f}" if predicted and figures["median"] > 0 else "–"
         measured = f"{figures['median']:.1f} ({figures['low']:.1f} to {figures['high']:.1f})"
-        print(f"{mode:14} {measured:>22} {f'{predicted:.1f}' if predicted else '–':>18} {ratio:>6}")
+        ahead, amortised = (predicted.get(mode, {}).get(key) for key in ["ahead", "amortised"])
+        in_words = lambda value: "–" if value is None else f"{value:.1f}"
+        print(f"{mode:18} {measured:>22} {in_words(ahead):>6} {in_words(amortised):>9}")
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("programs", nargs="*", metavar="PROGRAM", help=", ".join(PROGRAMS))
     parser.add_argument("--timermeter", help="the program that predicts the costs")
-    parser.add_argument("--pairs", type=int, default=13, help="pairs of measurements per clock and round")
-    parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--rows", type=int, default=5_000_000, help="rows of PostgreSQL's table")
+    parser.add_argument("--rounds", type=int, default=15)
+    parser.add_argument("--rows", type=int, default=1_000_000, help="rows of PostgreSQL's table")
     parser.add_argument("--json", type=Path)
     arguments = parser.parse_args()
     unknown = set(arguments.programs) - set(PROGRAMS)
@@ -258,18 +236,22 @@ def main():
     if sys.platform != "linux" or os.uname().machine != "x86_64":
         print("skipped: this needs Linux on x86-64")
         return
-    adds, results = predict(arguments.timermeter), {}
+    predicted, results = predict(arguments.timermeter), {}
     with tempfile.TemporaryDirectory() as folder:
         folder = Path(folder)
+        folder.chmod(0o755)
         for id in arguments.programs or PROGRAMS:
             try:
-                program = PROGRAMS[id](folder, build_libraries(folder), arguments)
-                results[program.name] = measure_clocks(program, arguments)
-                print_table(program.name, results[program.name], adds)
+                clock = Clock(folder)
+                with contextlib.closing(PROGRAMS[id](folder, clock, arguments)) as program:
+                    for part, run in program.runs.items():
+                        name = ": ".join(filter(None, [program.name, part]))
+                        results[name] = measure_clocks(run, clock, arguments.rounds)
+                        print_table(name, results[name], predicted)
             except Skipped as why:
                 print(f"skipped: {id}: {why}")
     if arguments.json:
-        arguments.json.write_text(json.dumps({"predicted": adds, "programs": results}, indent=2) + "\n")
+        arguments.json.write_text(json.dumps({"predicted": predicted, "programs": results}, indent=2) + "\n")
 
 
 if __name__ == "__main__":

@@ -156,39 +156,12 @@ contexts! {
     Contended = contended;
 }
 
-impl AddedTimes {
-    /// The least and the greatest time that a read adds to the [usual](Context::USUAL) kinds of
-    /// work, in nanoseconds; `None` if none was measured.
-    pub fn range(&self) -> Option<[f64; 2]> {
-        let found = Context::USUAL
-            .into_iter()
-            .filter_map(|context| Some(self.get(context)?.ns.value));
-        found.filter(|ns| ns.is_finite()).fold(None, |range, ns| {
-            let [low, high] = range.unwrap_or([ns; 2]);
-            Some([ns.min(low), ns.max(high)])
-        })
-    }
-
-    /// The greatest upper end of the intervals of the times that a read adds to the
-    /// [usual](Context::USUAL) kinds of work, in nanoseconds; the time itself counts if its upper
-    /// end is unknown. `None` if none was measured.
-    pub fn max_upper_ns(&self) -> Option<f64> {
-        let found = Context::USUAL
-            .into_iter()
-            .filter_map(|context| self.get(context));
-        found
-            .map(|added| added.ns.high().unwrap_or(added.ns.value))
-            .filter(|ns| ns.is_finite())
-            .max_by(f64::total_cmp)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn range_covers_usual_work_only() {
+    fn each_kind_of_work_has_its_time() {
         let added = |ns: f64| {
             Some(AddedTime {
                 ns: Interval::with_ends(ns, Some((ns - 1.0, ns + 1.0))),
@@ -196,7 +169,6 @@ mod tests {
             })
         };
         let mut times = AddedTimes::default();
-        assert_eq!((times.range(), times.max_upper_ns()), (None, None));
         for (context, ns) in Context::ALL
             .into_iter()
             .zip([0.1, 0.7, 3.5, 4.0, 700.0, 90.0])
@@ -204,10 +176,6 @@ mod tests {
             times.set(context, added(ns));
             assert_eq!(times.get(context), added(ns));
         }
-        assert_eq!(
-            (times.range(), times.max_upper_ns()),
-            (Some([0.1, 4.0]), Some(5.0))
-        );
         let text = serde_json::to_string(&Context::ALL).unwrap();
         assert_eq!(
             text,

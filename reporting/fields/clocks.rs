@@ -79,8 +79,8 @@ fn cost_fields() -> Vec<Field> {
         cost_p99: Nanoseconds = row.cost.as_ref()?.p99_ns,
             "99th percentile of the duration of single reads as measured by the reference",
             column("p99", "cost, p99 (ns)"), metric("cost_p99"), json("cost.p99_ns");
-        adds: Text = range_ns(row.adds_ns?.range()?),
-            "Time that a read adds to the code around it: the least and the most over kinds of work",
+        adds: Text = range_ns(row.adds_range_ns()?),
+            "Time that a read adds to the code around it: the least over kinds of work, and an upper bound",
             in_tables(Visibility::OneReport), derived();
         cost_reference: Text = &row.cost.as_ref()?.reference, "The timer that measured single reads";
         distribution_modes: Text = modes(row), "The modes of the cost of single reads in ns, with their shares";

@@ -105,7 +105,7 @@ pub struct Gain {
     pub id: String,
     /// Amortised cost of a read among many successive reads, in nanoseconds.
     pub in_a_row_ns: Option<f64>,
-    /// Minimum and maximum time that a read adds to the code around it, in nanoseconds.
+    /// The least time that a read adds to the code around it, and an upper bound, in nanoseconds.
     pub adds_ns: Option<[f64; 2]>,
     /// CPU time of a million successive reads, in milliseconds.
     pub million_reads_ms: Option<f64>,
@@ -193,7 +193,7 @@ fn gain(row: &TimerRow) -> Gain {
     Gain {
         id: row.id.clone(),
         in_a_row_ns: row.amortised_ns,
-        adds_ns: row.adds_ns.and_then(|adds| adds.range()),
+        adds_ns: row.adds_range_ns(),
         // A million reads of one nanosecond each take one millisecond.
         million_reads_ms: row.amortised_ns,
     }

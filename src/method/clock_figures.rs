@@ -95,8 +95,8 @@ impl ClockFigures {
                 .filter(|half_width| *half_width > 0.0)
                 .unwrap_or(COST_UNCERTAINTY * cost_ns),
             adds_ns: row
-                .adds_ns
-                .and_then(|adds| adds.max_upper_ns())
+                .adds_range_ns()
+                .map(|[_, most]| most)
                 .filter(not_negative),
             cost_p99_ns: p99.map(|p99| p99 + reference_step),
             spread: value_of(row.spread).filter(|spread| spread.is_finite()),

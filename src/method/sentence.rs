@@ -102,7 +102,7 @@ fn native_in_words(report: &Report) -> Option<String> {
 fn picked_in_words(report: &Report, runtime: Option<&str>) -> Option<String> {
     let picked = choose_usual(report, runtime).ok()?.picked?.id;
     let row = report.timers.iter().find(|row| row.id == picked)?;
-    let adds = row.adds_ns.and_then(|adds| adds.range());
+    let adds = row.adds_range_ns();
     let adds = adds.map_or_else(String::new, |range| {
         format!(", adds {} to code around it", range_ns(range))
     });
