@@ -13,14 +13,14 @@ use crate::limits::MAX_TIMERS;
 use crate::model::{Distribution, Report};
 use crate::text::json_error;
 
-/// The ranges of all numbers of a report by a part of their key; those with other keys are in
+/// The ranges of all numbers of a report by a word of their key; those with other keys are in
 /// [`Range::INTEGER`]. The range of a [field](crate::fields) may be narrower.
 const RANGES: [(&str, Range); 7] = [
     ("share", Range::SHARE),
     ("quality", Range::SHARE),
     ("spread", Range::SHARE),
     ("early", Range::SHARE),
-    ("_hz", Range::RATE.for_ends()),
+    ("hz", Range::RATE.for_ends()),
     ("processes", Range::PROCESSES),
     ("bin number", Range::BIN),
 ];
@@ -93,7 +93,9 @@ impl<'de> Visitor<'de> for Numbers<'_> {
 
     fn visit_f64<E: Error>(self, number: f64) -> Result<(), E> {
         let key = self.0;
-        let range = RANGES.iter().find(|(part, _)| key.contains(part));
+        let range = RANGES
+            .iter()
+            .find(|(word, _)| key.split('_').any(|part| part == *word));
         let range = range.map_or(Range::INTEGER, |(_, range)| *range);
         if range.contains(number) {
             return Ok(());
@@ -297,6 +299,15 @@ mod tests {
         for text in all_valid {
             parse(&text, "r.json").expect("it is valid");
         }
+    }
+
+    #[test]
+    fn words_of_keys_are_whole() {
+        let counts = SMALL.replace(
+            r#""kernel":{}"#,
+            r#""kernel":{},"dropped_windows":{"shared-core":3}"#,
+        );
+        parse(&counts, "r.json").expect("a count of windows is no share");
     }
 
     #[test]
