@@ -42,6 +42,7 @@ fn report_of_waits() -> Report {
         p99_ns: figure(71_000.5),
         p999_ns: None,
         max_ns: 1.25e6,
+        uncertainty_ns: 60.0,
         timers_part_ns: None,
         early: 0.002,
         earliest_ns: 40.0,

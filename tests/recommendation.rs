@@ -91,9 +91,9 @@ fn summary_and_pick_agree_on_wait() {
             continue;
         };
         let blocks = found.picked.expect("one of them blocks");
-        let begins = format!("To wait 1 ms on this machine: {} (", blocks.id);
+        let begins = format!("): {} (p50 ", blocks.id);
         assert!(
-            sentence.starts_with(&begins),
+            sentence.starts_with("To wait 1 ms on this machine (") && sentence.contains(&begins),
             "{}: {sentence}",
             file.display()
         );

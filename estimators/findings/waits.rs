@@ -3,7 +3,9 @@
 
 use super::{Rule, Subject, count, ns, number, text, values};
 use crate::model::Severity::Note;
-use crate::model::{Granularity, Lateness, Unit, Values, WaitFigures};
+use crate::model::{
+    Granularity, Lateness, MAX_FINE_STEP_NS, PeriodFigures, Unit, Values, WaitFigures,
+};
 use crate::numbers::short_time;
 use crate::trace::WaitTrace;
 
@@ -16,6 +18,8 @@ pub struct WaitCase<'a> {
     pub figures: Option<&'a WaitFigures>,
     /// The observations.
     pub trace: Option<&'a WaitTrace>,
+    /// The results of a periodic timer.
+    pub period: Option<&'a PeriodFigures>,
 }
 
 /// The rules about a sleep primitive.
@@ -34,6 +38,24 @@ pub static WAITS: &[Rule<Waits>] = &[
         "its measurement was ended early: {cause}",
         "measure again",
         |case| Some(values([("cause", text(case.lost?))])),
+    ),
+    Rule::new(
+        "loses-expirations",
+        Note,
+        "{lost} of {expirations} expirations ({share}) had no wake-up, and it did not report them",
+        "count periods by a clock, not by wake-ups",
+        |case| {
+            let period = case.period?;
+            let expirations = period.expirations.saturating_add(period.lost).max(1);
+            let share = period.lost as f64 / expirations as f64;
+            (share >= MIN_LOST_SHARE).then(|| {
+                values([
+                    ("lost", count(period.lost)),
+                    ("expirations", count(expirations)),
+                    ("share", number(share, Unit::Share)),
+                ])
+            })
+        },
     ),
     Rule::new(
         "returns-early",
@@ -55,6 +77,19 @@ pub static WAITS: &[Rule<Waits>] = &[
         },
     ),
     Rule::new(
+        "coarse-reference",
+        Note,
+        "the clock that times the waits, {clock}, moves in steps of {step:short}: each lateness is known only to within a \
+         step, and their median is estimated by a mean",
+        "measure where a finer clock can be read; a library that replaces clock_gettime may have made it coarse",
+        |case| {
+            let reference = &case.trace?.reference;
+            let step_ns = reference.uncertainty_ns();
+            (step_ns > MAX_FINE_STEP_NS)
+                .then(|| values([("clock", text(&reference.id)), ("step", ns(step_ns))]))
+        },
+    ),
+    Rule::new(
         "processes-differ",
         Note,
         "processes differ by more than their waits: the median lateness of waits of {request:short} is {median:short} \
@@ -67,7 +102,7 @@ pub static WAITS: &[Rule<Waits>] = &[
                 .max_by_key(|late| late.waits)?;
             let p50 = usual.p50_ns?;
             let (low, high) = p50.ends()?;
-            (high - low > p50.value.abs()).then(|| {
+            (high - low - 2.0 * usual.uncertainty_ns > p50.value.abs()).then(|| {
                 values([
                     ("request", ns(usual.request_ns as f64)),
                     ("median", ns(p50.value)),
@@ -138,6 +173,10 @@ pub static WAITS: &[Rule<Waits>] = &[
 /// The largest share of its length by which a wait may be late because two clocks differ in rate,
 /// in ppm.
 const MAX_USUAL_PPM: f64 = 200.0;
+
+/// The smallest share of expirations lost without a report that is worth a note.
+/// *Judgement*: one in a run of some hundred may be an interruption.
+const MIN_LOST_SHARE: f64 = 0.005;
 
 /// Reports the lengths of waits whose median lateness has no interval, and the cause.
 fn no_interval(case: &WaitCase<'_>) -> Option<Values> {
@@ -231,9 +270,9 @@ mod tests {
     fn found(trace: &WaitTrace, code: &str) -> Option<Finding> {
         let figures = scoring::wait_figures(trace, None);
         let case = WaitCase {
-            lost: None,
             figures: Some(&figures),
             trace: Some(trace),
+            ..WaitCase::default()
         };
         apply_rules(WAITS, &case)
             .into_iter()
@@ -256,6 +295,38 @@ mod tests {
         };
         assert_eq!(found(&spinning, code), None);
         assert_eq!(found(&WaitTrace::default(), code), None);
+    }
+
+    #[test]
+    fn lost_expirations_are_reported() {
+        let notes = |lost| {
+            let period = PeriodFigures {
+                expirations: 980,
+                lost,
+                ..PeriodFigures::default()
+            };
+            let case = WaitCase {
+                period: Some(&period),
+                ..WaitCase::default()
+            };
+            apply_rules(WAITS, &case)
+        };
+        assert_eq!(notes(1), []);
+        let message = notes(20)[0].message();
+        assert!(
+            message.starts_with("20 of 1000 expirations (2"),
+            "{message}"
+        );
+    }
+
+    #[test]
+    fn coarse_reference_is_reported() {
+        let code = "coarse-reference";
+        assert_eq!(found(&wait_trace(2), code), None);
+        let mut coarse = wait_trace(2);
+        coarse.reference.step = 4e6 / coarse.reference.ns_per_tick;
+        let message = found(&coarse, code).expect("its steps are 4 ms").message();
+        assert!(message.contains("steps of 4 ms"), "{message}");
     }
 
     #[test]

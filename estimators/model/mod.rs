@@ -42,8 +42,8 @@ pub use verdict::{
     Question, ReadPath, Stable, ThreadSafe, Verdicts,
 };
 pub use wait::{
-    BackgroundLoad, Granularity, Lateness, LatenessHistogram, Steps, USUAL_WAIT_NS, WaitConditions,
-    WaitFigures, WaitRow, is_better_wait,
+    BackgroundLoad, Granularity, Lateness, LatenessHistogram, MAX_FINE_STEP_NS, Steps,
+    USUAL_WAIT_NS, WaitConditions, WaitFigures, WaitRow, is_better_wait,
 };
 
 /// The declared properties of a timer, as stored in documents.

@@ -43,6 +43,9 @@ pub struct PeriodFigures {
     pub missed_reported: u64,
     /// Points of its grid without a wake-up.
     pub missed: u64,
+    /// The part of them that the timer does not report and no injected stall explains.
+    #[serde(default)]
+    pub lost: u64,
     /// Stalls that were injected, of 3.5 periods each.
     pub stalls: u32,
     /// The policy after a stall; null if unknown.

@@ -33,6 +33,10 @@ pub struct Platform {
     pub ntp: Option<Ntp>,
     /// The load of the machine.
     pub load: Option<Load>,
+    /// The number of CPUs that other programs kept busy during the run, on average; absent if
+    /// unknown.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cpus_of_others: Option<f64>,
     /// Share of the uptime in which CPUs were ready to run but the hypervisor ran other guests, in
     /// [0, 1].
     #[cfg_attr(feature = "schema", schemars(range(min = 0, max = 1)))]

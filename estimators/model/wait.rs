@@ -98,12 +98,15 @@ pub struct Lateness {
     pub p999_ns: Option<Interval>,
     /// The largest.
     pub max_ns: f64,
+    /// The largest error of a single lateness, in nanoseconds, due to the step, the read cost and
+    /// the rate of the reference.
+    #[serde(default, rename = "error_of_clock_ns")]
+    pub uncertainty_ns: f64,
     /// Median of the lateness due to the primitive itself: lateness minus the time in which the
     /// thread was ready to run but had no CPU; null if it spins or the system does not report this
     /// time.
     pub timers_part_ns: Option<Interval>,
-    /// Share of waits that returned before the requested time, by more than the uncertainty of the
-    /// reference. Such a wait is a defect of the primitive.
+    /// Share of waits that returned before the requested time, by more than `error_of_clock_ns`. Such a wait is a defect of the primitive.
     pub early: f64,
     /// The largest earliness, in nanoseconds; 0 if no wait was early.
     pub earliest_ns: f64,
@@ -112,9 +115,11 @@ pub struct Lateness {
     pub cpu_ns: Option<Interval>,
     /// CPU time per wait in cycles.
     pub cpu_cycles: Option<f64>,
-    /// Resolution: the median of |observed − requested|, in nanoseconds.
+    /// Resolution: the median of |observed − requested|, in nanoseconds; the median lateness if the
+    /// steps of the reference hide how it varies.
     pub error_ns: f64,
-    /// Share of waits within ±1 resolution of the median observed length.
+    /// Share of waits within ±1 resolution of the median observed length; null if the steps of the
+    /// reference hide it.
     pub spread: Option<f64>,
     /// Formula (1) with resolution := median of |observed − requested|, cost := cycles per wait,
     /// and that spread, in [0, 1]; not comparable with the Quality of clocks.
@@ -150,6 +155,10 @@ impl LatenessHistogram {
         f64::from(bin) / Self::BINS_PER_DECADE
     }
 }
+
+/// The longest step of the clock that times waits, in nanoseconds, that counts as fine. *Judgement*:
+/// waits that spin are late by less, those that sleep by fifty times as much.
+pub const MAX_FINE_STEP_NS: f64 = 1_000.0;
 
 /// The most common requested length, in nanoseconds; shown first if it was measured.
 pub const USUAL_WAIT_NS: f64 = 1e6;

@@ -30,6 +30,14 @@ const MIN_INTERVAL_RATIO: f64 = 0.8;
 /// few intervals may differ by as much. *Judgement*.
 const MAX_EQUAL_DIFFERENCE: f64 = 0.01;
 
+/// The standard error of a median of one value, in median absolute deviations of the values: 1.253
+/// standard deviations of a normal distribution, each 1.4826 such deviations. *Computed*.
+const MEDIAN_ERROR: f64 = 1.858;
+/// The smallest difference between the median interval and the requested period, in standard errors
+/// of the median, at which the median is used: with jitter of a third of a period, the median of
+/// 400 intervals is wrong by 3 %, which adds up to whole periods. *Chance*.
+const MIN_STANDARD_ERRORS: f64 = 3.0;
+
 /// The wake-ups of one process, in ticks of the reference.
 pub struct WakeupSeries {
     /// The requested period.
@@ -58,6 +66,8 @@ pub struct ProcessFigures {
     pub late: Vec<f64>,
     /// The number of missed expirations that the timer does not report.
     pub unreported_missed: u64,
+    /// The part of them that no stall explains.
+    pub lost: u64,
 }
 
 impl WakeupSeries {
@@ -83,11 +93,14 @@ impl WakeupSeries {
         let single = series
             .undisturbed()
             .filter(|&next| series.expirations[next] == 1.0);
-        let typical = median(single.map(|next| series.interval(next)));
-        let typical = typical.filter(|typical| *typical > 0.0)?;
+        let single: Vec<f64> = single.map(|next| series.interval(next)).collect();
+        let typical = median(&single).filter(|typical| *typical > 0.0)?;
+        let deviation = median(single.iter().map(|interval| (interval - typical).abs()))?;
+        let error = MEDIAN_ERROR * deviation / (single.len() as f64).sqrt() / requested_period;
         // If most wake-ups follow late ones, the median interval is too short to be the period.
         let difference = typical / requested_period - 1.0;
-        if difference.abs() >= MAX_EQUAL_DIFFERENCE && difference >= MIN_INTERVAL_RATIO - 1.0 {
+        let least = MAX_EQUAL_DIFFERENCE.max(MIN_STANDARD_ERRORS * error);
+        if difference.abs() >= least && difference >= MIN_INTERVAL_RATIO - 1.0 {
             series.typical_period = typical;
         }
         Some(series)
@@ -137,23 +150,23 @@ impl WakeupSeries {
         Some(earliest(after.start..end)? - earliest(start..before.end)?)
     }
 
-    /// Returns the number of the grid point of each wake-up, and the number of missed points that
-    /// the timer does not report.
-    fn grid_numbers(&self) -> (Vec<f64>, u64) {
+    /// Returns the number of the grid point of each wake-up, the number of missed points that the
+    /// timer does not report, and how many of them no stall explains.
+    fn grid_numbers(&self) -> (Vec<f64>, [u64; 2]) {
         let add_up = |sum: &mut f64, count: &f64| {
             *sum += count;
             Some(*sum)
         };
         let mut number: Vec<f64> = self.expirations.iter().scan(0.0, add_up).collect();
-        let mut missed = 0.0;
+        let (mut lost, mut in_stalls) = (0.0, 0.0);
         let reported = number.len().saturating_sub(SETTLING_WAKEUPS);
         // Adds `points`, which were missed before the wake-up `at`, to the numbers of the wake-ups
-        // from `from` on.
-        let mut add = |number: &mut [f64], at: usize, from: usize, points: f64| {
-            missed += if at < reported { points } else { 0.0 };
+        // from `from` on. Returns how many of them count.
+        let add = |number: &mut [f64], at: usize, from: usize, points: f64| {
             number[from..]
                 .iter_mut()
                 .for_each(|number| *number += points);
+            if at < reported { points } else { 0.0 }
         };
         let segments: Vec<Range<usize>> = self
             .segments()
@@ -186,7 +199,7 @@ impl WakeupSeries {
                         NEIGHBOUR_WAKEUPS,
                     )
                     .unwrap_or(0.0);
-                add(
+                lost += add(
                     &mut number,
                     next,
                     next,
@@ -198,24 +211,25 @@ impl WakeupSeries {
             let shift = self
                 .grid_shift(&number, two[0].clone(), two[1].clone(), NEIGHBOUR_WAKEUPS)
                 .unwrap_or(0.0);
-            add(
+            in_stalls += add(
                 &mut number,
                 two[0].end,
                 two[1].start,
                 (shift / self.typical_period).round().max(0.0),
             );
         }
-        (number, missed as u64)
+        (number, [(lost + in_stalls) as u64, lost as u64])
     }
 
     /// Returns the results for a timer with a grid, with lateness measured from the points of the
     /// grid. If the period is unknown, lateness and jitter are empty.
     pub fn compute_on_grid(&self) -> ProcessFigures {
-        let (number, unreported_missed) = self.grid_numbers();
+        let (number, [unreported_missed, lost]) = self.grid_numbers();
         let undisturbed: Vec<usize> = self.undisturbed().collect();
         let mut figures = ProcessFigures {
             period: self.period_on_grid(&number, &undisturbed),
             unreported_missed,
+            lost,
             ..ProcessFigures::default()
         };
         let Some(period) = figures.period else {
@@ -263,7 +277,7 @@ impl WakeupSeries {
             period: (expired > 0.0).then(|| passed / expired),
             jitter: late.iter().map(|late| late.abs()).collect(),
             late,
-            unreported_missed: 0,
+            ..ProcessFigures::default()
         }
     }
 }

@@ -92,6 +92,7 @@ pub fn figures(trace: &PeriodTrace) -> PeriodFigures {
     found.max_ns = late.iter().flatten().copied().reduce(f64::max);
     for run in &figures {
         found.missed = found.missed.saturating_add(run.unreported_missed);
+        found.lost = found.lost.saturating_add(run.lost);
     }
     found
 }

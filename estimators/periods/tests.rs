@@ -133,6 +133,41 @@ fn burst_keeps_rate_under_load() {
     }
 }
 
+/// Intervals of a timer that is late by a third of a period, more or less, vary by as much. Their
+/// median is not the period, and no expiration was missed.
+#[test]
+fn jitter_causes_no_missed_expirations() {
+    for (median, deviation) in [(0.3, 0.3), (0.3, 0.6), (0.2, 1.0)] {
+        let mut model = model(Missed::Burst, deviation);
+        model.delays.median = median * PERIOD as f64;
+        for seed in 1..9 {
+            let (found, truth) = analyse(&model, PERIOD, seed);
+            assert_eq!(
+                (found.missed, found.lost),
+                (truth[1], 0),
+                "{model:?} {seed}"
+            );
+        }
+    }
+}
+
+#[test]
+fn losses_are_told_from_stalls() {
+    let skip = Missed::Skip {
+        at_once: false,
+        counted: false,
+    };
+    let lossy = TickModel {
+        lost: 0.02,
+        ..model(skip, 0.1)
+    };
+    let (found, truth) = analyse(&lossy, PERIOD, 1);
+    // A stall of 3.5 periods skips three expirations.
+    assert_eq!((found.missed, found.lost), (truth[1], truth[1] - 27));
+    let (found, truth) = analyse(&model(skip, 0.1), PERIOD, 1);
+    assert_eq!((found.missed, found.lost), (truth[1], 0));
+}
+
 #[test]
 fn slow_loop_has_delay_policy() {
     for late in [0.05, 0.1, 0.14, 1.0 / 6.0] {

@@ -4,9 +4,12 @@
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 
-use super::{MIN_REQUEST_NS, late_ns, observed_ns, zero_if_not_finite};
+use super::{
+    MIN_REQUEST_NS, hides_variation, late_ns, observed_ns, timed_median, with_step,
+    zero_if_not_finite,
+};
 use crate::model::{Interval, Lateness, LatenessHistogram};
-use crate::statistics::quantiles::{median_over_processes, quantile_over_processes};
+use crate::statistics::quantiles::quantile_over_processes;
 use crate::statistics::{mean_over_processes, median, quantile, sorted};
 use crate::trace::{Wait, WaitRun, WaitTrace};
 
@@ -66,17 +69,37 @@ impl LengthRow<'_> {
         let late = self.values_by_process(|wait| Some(late_ns(wait, reference)));
         let all = sorted(late.iter().flatten());
         let count = all.len().max(1) as f64;
-        let early = all.partition_point(|late| *late < -self.uncertainty(request_ns));
+        let uncertainty_ns = self.uncertainty(request_ns);
+        let early = all.partition_point(|late| *late < -uncertainty_ns);
+        let step = zero_if_not_finite(reference.uncertainty_ns()).max(0.0);
+        // Negative latenesses within the uncertainty are no evidence that waits were early.
+        let lowest = if early == 0 { 0.0 } else { f64::NEG_INFINITY };
+        let evident = |found: Interval| match found.value < -uncertainty_ns {
+            true => found,
+            false => Interval {
+                value: found.value.max(0.0),
+                high: found.high.max(0.0),
+                ..found
+            }
+            .within(lowest, f64::INFINITY),
+        };
+        let p50_ns = timed_median(&late, reference)
+            .filter(|_| all.len() >= MIN_WAITS_P50)
+            .map(evident);
+        let tail = |probability: f64, min_waits: usize| {
+            let found = quantile_over_processes(&late, probability, min_waits, 1.0);
+            found.map(|found| evident(with_step(found, step)))
+        };
         let error_ns = median(all.iter().map(|late| late.abs())).unwrap_or(0.0);
+        // A reference with steps longer than the error does not show the distribution of errors.
+        let is_hidden = step > error_ns && hides_variation(&all, step);
+        let error_ns = match p50_ns.filter(|_| is_hidden) {
+            Some(p50) => p50.value.abs(),
+            None => error_ns,
+        };
         let spread = |middle: f64| {
             let near = |late: &&f64| (**late - middle).abs() <= error_ns;
             all.iter().filter(near).count() as f64 / count
-        };
-        // If no wait returned early, the interval of the median begins at 0 or above, unless the
-        // median itself is negative; then it begins at the median.
-        let without_early_waits = |p50: Interval| match early {
-            0 => p50.within(p50.value.min(0.0), f64::INFINITY),
-            _ => p50,
         };
         // The CPU time of waits that ran concurrently with others is not representative.
         let cpu_ns = if self.with_others {
@@ -88,14 +111,13 @@ impl LengthRow<'_> {
             request_ns,
             waits: all.len() as u64,
             with_others: self.with_others,
-            p50_ns: median_over_processes(&late)
-                .filter(|_| all.len() >= MIN_WAITS_P50)
-                .map(without_early_waits),
-            p90_ns: quantile_over_processes(&late, 0.9, MIN_WAITS_P90, 1.0),
-            p99_ns: quantile_over_processes(&late, 0.99, MIN_WAITS_P99, 1.0),
-            p999_ns: quantile_over_processes(&late, 0.999, MIN_WAITS_P999, 1.0),
-            max_ns: all.last().copied().unwrap_or(0.0),
-            timers_part_ns: self.lateness_without_run_delay(),
+            p50_ns,
+            p90_ns: tail(0.9, MIN_WAITS_P90),
+            p99_ns: tail(0.99, MIN_WAITS_P99),
+            p999_ns: tail(0.999, MIN_WAITS_P999),
+            max_ns: all.last().map_or(0.0, |late| late.max(lowest)),
+            uncertainty_ns,
+            timers_part_ns: self.lateness_without_run_delay().map(evident),
             early: early as f64 / count,
             earliest_ns: all[..early].first().map_or(0.0, |late| -late),
             cpu_cycles: cpu_ns
@@ -103,7 +125,7 @@ impl LengthRow<'_> {
                 .map(|(cpu, hertz)| cpu.value * hertz * 1e-9),
             cpu_ns,
             error_ns,
-            spread: quantile(&all, 0.5).map(spread),
+            spread: quantile(&all, 0.5).filter(|_| !is_hidden).map(spread),
             quality: None,
             histogram: histogram(&all),
         }
@@ -135,7 +157,7 @@ impl LengthRow<'_> {
         let part = |wait: &Wait| Some(late_ns(wait, reference) - wait.run_delay_ns? as f64);
         self.trace
             .blocks
-            .then(|| median_over_processes(&self.values_by_process(part)))?
+            .then(|| timed_median(&self.values_by_process(part), reference))?
     }
 
     /// Returns the CPU time of a wait minus that of the empty loop, in nanoseconds.
@@ -178,14 +200,19 @@ pub fn lateness_slope(trace: &WaitTrace) -> Option<Interval> {
     // other processes, whose lateness may have another constant part.
     let any_long = trace.runs.iter().any(|run| !run.long.is_empty());
     let is_used = |wait: &&Wait| SLOPE_LENGTHS_NS.contains(&wait.request_ns);
-    slope(trace, |run| {
+    let points = |run: &WaitRun| {
         let scans = run.scans.iter();
         let scans = scans.filter(|scan| scan.iter().all(|wait| is_used(&wait)));
         let lengths = if any_long { &run.long } else { &run.lengths };
         let waits = lengths.iter().chain(scans.flatten()).filter(is_used);
         let point = |wait: &Wait| (wait.request_ns as f64, late_ns(wait, &trace.reference));
-        waits.map(point).collect()
-    })
+        waits.map(point).collect::<Vec<(f64, f64)>>()
+    };
+    // The steps of the reference may lengthen the longest waits and shorten the others.
+    let longest = trace.runs.iter().flat_map(points).map(|point| point.0);
+    let step = trace.reference.uncertainty_ns() / longest.fold(f64::MIN_POSITIVE, f64::max);
+    let step = zero_if_not_finite(step).max(0.0);
+    slope(trace, points).map(|slope| with_step(slope, step))
 }
 
 /// Returns the slope of CPU time over length: the share of its length for which a wait uses a CPU.

@@ -5,9 +5,9 @@ mod lateness;
 mod lattice;
 mod steps;
 
-use crate::model::{Granularity, Steps, WaitFigures};
+use crate::model::{Granularity, Interval, Steps, WaitFigures};
 use crate::statistics::quantiles::median_over_processes;
-use crate::statistics::{mean_over_processes, median};
+use crate::statistics::{mean, mean_over_processes, quantile, sorted};
 use crate::trace::{Reference, Wait, WaitRun, WaitTrace};
 
 /// The shortest positive request, in nanoseconds. The median duration of such waits is the *floor*:
@@ -16,6 +16,11 @@ const MIN_REQUEST_NS: u64 = 1;
 /// The largest number of points of the staircase, the plot of observed over requested lengths.
 /// *Default*: moves no figure.
 const MAX_STAIRCASE_POINTS: usize = 400;
+
+/// The smallest distance between the quartiles of durations, in steps of the reference, at which
+/// their median is read from them. If they vary by less, the median of the readings is a whole
+/// number of steps, and their mean is closer to the truth. *Judgement*.
+const MIN_RESOLVED_STEPS: f64 = 2.0;
 
 /// Computes the results for a sleep primitive, except its Quality. `hertz`, the core frequency,
 /// converts CPU time to cycles.
@@ -29,11 +34,12 @@ pub fn figures(trace: &WaitTrace, hertz: Option<f64>) -> WaitFigures {
                 .map(|wait| observed_ns(wait, &trace.reference))
                 .collect()
         });
-        median_over_processes(&by_process.collect::<Vec<Vec<f64>>>())
+        timed_median(&by_process.collect::<Vec<Vec<f64>>>(), &trace.reference)
+            .map(|length| length.within(0.0, f64::INFINITY))
     };
-    let arm_cancel_ns = |run: &WaitRun| {
+    let arms_ns = |run: &WaitRun| -> Vec<f64> {
         let ns = |&arm: &i64| zero_if_not_finite(arm as f64 * trace.reference.ns_per_tick);
-        median(run.arms.iter().map(ns))
+        run.arms.iter().map(ns).collect()
     };
     let wait_count =
         |run: &WaitRun| run.lengths.len() + run.long.len() + run.scans.iter().flatten().count();
@@ -44,7 +50,8 @@ pub fn figures(trace: &WaitTrace, hertz: Option<f64>) -> WaitFigures {
         lateness: lateness::lateness_by_length(trace, hertz),
         proportional_ppm: lateness::lateness_slope(trace).map(|slope| slope.scaled(1e6)),
         cpu_slope: lateness::cpu_slope(trace),
-        arm_cancel_ns: mean_over_processes(runs().filter_map(arm_cancel_ns)),
+        arm_cancel_ns: timed_median(&runs().map(arms_ns).collect::<Vec<_>>(), &trace.reference)
+            .map(|length| length.within(0.0, f64::INFINITY)),
         staircase: staircase(trace),
         processes: trace.runs.len() as u32,
         waits: runs().map(wait_count).sum::<usize>() as u64,
@@ -83,6 +90,44 @@ fn late_ns(wait: &Wait, reference: &Reference) -> f64 {
 /// Replaces NaN and infinity, which result from a reference of unknown rate, by 0.
 fn zero_if_not_finite(ns: f64) -> f64 {
     if ns.is_finite() { ns } else { 0.0 }
+}
+
+/// Returns the median of durations or latenesses that the reference timed, in nanoseconds. A reading
+/// shows the last step of the reference, so that each value is wrong by up to a step in either
+/// direction; the interval contains that error. If the steps hide how the values vary, the result is
+/// their mean without outliers: the errors of readings at random phases of a step cancel in it.
+fn timed_median(processes: &[Vec<f64>], reference: &Reference) -> Option<Interval> {
+    let step = zero_if_not_finite(reference.uncertainty_ns()).max(0.0);
+    let found = median_over_processes(processes)?;
+    if !hides_variation(&sorted(processes.iter().flatten()), step) {
+        return Some(with_step(found, step));
+    }
+    let middle = found.value;
+    let near_middle = |value: &f64| value.clamp(middle - step, middle + step);
+    let means = processes
+        .iter()
+        .filter_map(|values| mean(values.iter().map(near_middle)));
+    let means: Vec<f64> = means.collect();
+    let interval = mean_over_processes(&means).filter(|_| found.is_bounded());
+    // The value is the plain mean, because it averages the errors of all readings.
+    let value = mean(&means)?;
+    let found = interval.unwrap_or(Interval::unbounded(value));
+    Some(with_step(Interval { value, ..found }, step))
+}
+
+/// Returns whether these sorted values vary so little that the steps of the reference hide how.
+fn hides_variation(sorted: &[f64], step_ns: f64) -> bool {
+    let [low, high] = [0.25, 0.75].map(|share| quantile(sorted, share).unwrap_or(0.0));
+    high - low < MIN_RESOLVED_STEPS * step_ns
+}
+
+/// Returns the interval widened by a step of the reference in either direction.
+fn with_step(found: Interval, step_ns: f64) -> Interval {
+    Interval {
+        low: found.low - step_ns,
+        high: found.high + step_ns,
+        ..found
+    }
 }
 
 /// Returns points of requested and observed length, in nanoseconds: about the same number from each

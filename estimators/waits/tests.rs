@@ -82,6 +82,57 @@ fn noisy_model(step: f64) -> WaitModel {
     }
 }
 
+/// The waits are 50 µs late and begin at random phases of a reference with steps of 1 or 4 ms. Read
+/// to the step, most of them seem to take no longer than requested, or not to have waited at all.
+#[test]
+fn coarse_reference_gives_no_early_waits() {
+    for clock_step in [1e6, 4e6] {
+        let model = WaitModel {
+            clock_step,
+            ..WaitModel::blocking("", 50_000.0)
+        };
+        let coarse = Reference {
+            step: clock_step,
+            ..reference()
+        };
+        let run = |seed| {
+            let mut subject = VirtualWaits::new(&model, seed);
+            WaitRun {
+                lengths: make_waits(&mut subject, &[1_000_000; 400], 2 * clock_step as u64),
+                arms: subject.arms(REFERENCE_ID, 50).unwrap(),
+                ..WaitRun::default()
+            }
+        };
+        let trace = WaitTrace {
+            reference: coarse,
+            blocks: true,
+            runs: (0..6).map(run).collect(),
+        };
+        let found = figures(&trace, None);
+        let late = &found.lateness[0];
+        let (p50, p90, p99) = (
+            late.p50_ns.unwrap(),
+            late.p90_ns.unwrap(),
+            late.p99_ns.unwrap(),
+        );
+        assert!((p50.value - 50_000.0).abs() < 0.1 * clock_step, "{p50:?}");
+        for figure in [p50, p90, p99, late.timers_part_ns.unwrap()] {
+            let (low, high) = figure.ends().unwrap();
+            assert!(
+                (0.0..=50_000.0).contains(&low) && high > 50_000.0,
+                "{figure:?}"
+            );
+        }
+        assert_eq!((late.early, late.spread), (0.0, None));
+        assert!(
+            late.max_ns >= 0.0 && late.uncertainty_ns >= clock_step,
+            "{late:?}"
+        );
+        let arms = found.arm_cancel_ns.unwrap();
+        assert!(arms.low < 5_000.0 && arms.high > 5_000.0, "{arms:?}");
+    }
+}
+
 /// Returns the value of a step; `None` for an upper limit.
 fn step_value(found: Option<Granularity>) -> Option<f64> {
     match found {
@@ -160,7 +211,7 @@ fn waits_can_be_early() {
         ..WaitModel::blocking("", 1_000.0)
     };
     let lengths = make_waits(&mut VirtualWaits::new(&model, 1), &[1_400_000; 100], 1_000);
-    let empty = make_waits(&mut VirtualWaits::empty_loop(1), &[0; 20], 0);
+    let empty = make_waits(&mut VirtualWaits::empty_loop(1.0, 1), &[0; 20], 0);
     let run = WaitRun {
         lengths,
         empty,

@@ -285,7 +285,7 @@ const CONDITION_COUNT: usize = 4;
 /// Describes slack, policy, load and CPU, in this order.
 fn conditions_in_words(conditions: &WaitConditions) -> [String; CONDITION_COUNT] {
     let load = match conditions.load {
-        BackgroundLoad::None => "idle",
+        BackgroundLoad::None => "no load added",
         BackgroundLoad::SameCpu => "busy CPU",
         BackgroundLoad::OtherCpu => "other CPU busy",
     };

@@ -8,8 +8,8 @@ use timers::KernelEntry;
 use super::CommandError;
 use crate::cli::RunArgs;
 use crate::model::{Interval, Platform, Settings, TimerRow, Tool, VmClock};
-use crate::platform;
 use crate::platform::frequency::{self, CyclesFrom, KnownFrequencies, TscWatch};
+use crate::platform::{self, CpuUse, Root};
 use crate::recording::{self, Observation, Recording};
 use crate::trust::ReadPathBaselines;
 
@@ -23,6 +23,7 @@ pub struct RunContext {
     tsc: Option<TscWatch>,
     kernel_entry: Option<KernelEntry>,
     vmclock: Option<VmClock>,
+    cpu_use: Option<CpuUse>,
 }
 
 impl RunContext {
@@ -51,7 +52,8 @@ impl RunContext {
             },
             tsc: TscWatch::begin(timers::RATE_SOURCES[0]),
             kernel_entry: timers::measure_kernel_entry(cpu),
-            vmclock: platform::vmclock(&platform::Root::system()),
+            vmclock: platform::vmclock(&Root::system()),
+            cpu_use: CpuUse::now(&Root::system()),
         })
     }
 
@@ -65,7 +67,12 @@ impl RunContext {
         timers: Vec<Observation>,
         unmeasured: Vec<TimerRow>,
     ) -> Recording {
-        let platform = platform::identify_since(self.vmclock, self.cpu);
+        let now = CpuUse::now(&Root::system());
+        let cpus_of_others = now.zip(self.cpu_use);
+        let platform = Platform {
+            cpus_of_others: cpus_of_others.and_then(|(now, before)| now.others_since(&before)),
+            ..platform::identify_since(self.vmclock, self.cpu)
+        };
         // The cost of a kernel entry is measured twice and the smaller value counts, because the
         // core may have been slow during one of them.
         let entry = self

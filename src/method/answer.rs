@@ -7,7 +7,7 @@ use super::clock_figures::{DRIFT, PORTABLE};
 use super::plan::{Method, plan_batch, plan_single};
 use super::sentence::{USUAL_CONFIDENCE, USUAL_ERROR, choose_usual};
 use super::{ClockFigures, Requirement};
-use crate::model::{Counted, Nanos, Outcome, Path, Report, TimerRow, WaitRow};
+use crate::model::{Counted, MAX_FINE_STEP_NS, Nanos, Outcome, Path, Report, TimerRow, WaitRow};
 use crate::text::numbers::{short_time, time};
 
 /// Largest ratio of two resolutions that count as equally fine.
@@ -76,6 +76,8 @@ pub struct AnswerWait {
     pub id: String,
     /// Median duration of a wait of 1 ms in nanoseconds.
     pub takes_ns: f64,
+    /// Largest error of a duration, due to the clock that timed it, in nanoseconds.
+    pub uncertainty_ns: f64,
 }
 
 impl ClockAnswer {
@@ -188,9 +190,9 @@ impl ClockAnswer {
         let slack = self.slack_ns.map_or_else(String::new, |ns| {
             format!(" (timer slack {})", two_digits(ns as f64))
         });
-        let mut text = format!("{} takes {}{slack}", first.id, time(Some(first.takes_ns)));
+        let mut text = format!("{} takes {}{slack}", first.id, first.in_words());
         for other in others {
-            text += &format!(", {} {}", other.id, time(Some(other.takes_ns)));
+            text += &format!(", {} {}", other.id, other.in_words());
         }
         Some(text)
     }
@@ -238,7 +240,17 @@ impl AnswerWait {
         Some(Self {
             id: row.id.clone(),
             takes_ns: WAIT_NS as f64 + late.p50_ns?.value,
+            uncertainty_ns: late.uncertainty_ns,
         })
+    }
+
+    /// The duration, with the error of the clock that timed it if that is coarse.
+    fn in_words(&self) -> String {
+        let takes = time(Some(self.takes_ns));
+        match self.uncertainty_ns > MAX_FINE_STEP_NS {
+            true => format!("{takes} ± {}", two_digits(self.uncertainty_ns)),
+            false => takes,
+        }
     }
 }
 

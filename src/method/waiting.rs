@@ -8,8 +8,8 @@ use statrs::distribution::{Beta, ContinuousCDF};
 use super::choice::{Candidate, Choice};
 use super::plan::percent;
 use crate::model::{
-    Granularity, Lateness, LatenessHistogram, Report, USUAL_WAIT_NS, WaitActivity, WaitRow,
-    value_of,
+    Granularity, Lateness, LatenessHistogram, Platform, Report, USUAL_WAIT_NS, WaitActivity,
+    WaitRow, value_of,
 };
 use crate::statistics::bisect;
 use crate::text::numbers::{short_time, time};
@@ -22,10 +22,19 @@ const MAX_LENGTH_RATIO: f64 = 1.25;
 /// *Judgement*: a second a day.
 const MIN_REPORTED_DRIFT: f64 = 1e-5;
 
-/// Largest lateness of a spinning or hybrid wait, as a share of the lateness of the best blocking
+/// Largest median lateness of a spinning or hybrid wait, as a share of that of the best blocking
 /// wait, that justifies its CPU time.
 /// *Judgement*.
 const MAX_LATENESS_RATIO: f64 = 0.2;
+/// Largest late tail of a spinning or hybrid wait, as a share of that of the best blocking wait, at
+/// which it is recommended where waits must not be late.
+/// *Judgement*: tails vary more than medians.
+const MAX_TAIL_RATIO: f64 = 0.5;
+
+/// Largest error of the clock that timed the waits, as a share of the accepted deviation, at which
+/// they show whether they keep it.
+/// *Judgement*.
+const MAX_CLOCK_ERROR: f64 = 0.1;
 
 /// Smallest granularity of waits, in nanoseconds, that the summary of a report mentions.
 const MIN_COARSE_STEP_NS: f64 = 5e5;
@@ -208,6 +217,9 @@ fn candidate(row: &WaitRow, asked: &Punctuality, length_ns: u64) -> Option<Candi
     let too_coarse = coarsest
         .zip(asked.within_ns)
         .filter(|(step, bound)| step > bound);
+    let hidden = asked
+        .within_ns
+        .filter(|bound| late.uncertainty_ns > MAX_CLOCK_ERROR * bound);
     let cpu_ns = value_of(late.cpu_ns);
     let record = WaitRecord {
         length_ns,
@@ -223,10 +235,14 @@ fn candidate(row: &WaitRow, asked: &Punctuality, length_ns: u64) -> Option<Candi
         share,
         share_at_least: lower_limit(share, late.waits),
         means: row.means,
-        too_coarse: too_coarse.is_some(),
+        too_coarse: too_coarse.is_some() || hidden.is_some(),
         leads: false,
     };
     let shortfall = match (too_coarse, asked.within_ns) {
+        _ if hidden.is_some() => Some(format!(
+            "the clock that timed it may be off by {}: too much to prove this deviation",
+            short_time(late.uncertainty_ns)
+        )),
         (Some((step, _)), _) => Some(format!(
             "it waits in steps of {}, which are longer than the accepted deviation",
             short_time(step)
@@ -248,18 +264,23 @@ fn candidate(row: &WaitRow, asked: &Punctuality, length_ns: u64) -> Option<Candi
 }
 
 /// Moves two timers to the front: first the least late one that blocks, then, among those that spin
-/// and are at most [`MAX_LATENESS_RATIO`] times as late, the one with the least CPU time.
+/// and are at most [`MAX_LATENESS_RATIO`] times as late, with a tail of at most [`MAX_TAIL_RATIO`]
+/// times that of the first, the one with the least CPU time.
 fn move_leaders_to_front(all: &mut Vec<Candidate<WaitRecord>>) {
     let blocks = |one: &Candidate<WaitRecord>| one.figures.means == WaitActivity::Blocks;
     let blocking = all.iter().position(blocks).map(|at| all.remove(at));
-    let max_distance_ns = blocking.as_ref().map_or(f64::INFINITY, |one| {
-        MAX_LATENESS_RATIO * one.figures.distance_ns()
-    });
+    let is_in_time = |record: &WaitRecord| {
+        blocking.as_ref().is_none_or(|one| {
+            let blocking = &one.figures;
+            record.distance_ns() <= MAX_LATENESS_RATIO * blocking.distance_ns()
+                && record.has_shorter_tail(blocking)
+        })
+    };
     let cpu = |one: &Candidate<WaitRecord>| one.figures.cpu_ns.unwrap_or(f64::INFINITY);
     let most_punctual = all
         .iter()
         .enumerate()
-        .filter(|(_, one)| !blocks(one) && one.figures.distance_ns() <= max_distance_ns)
+        .filter(|(_, one)| !blocks(one) && is_in_time(&one.figures))
         .min_by(|(_, a), (_, b)| cpu(a).total_cmp(&cpu(b)))
         .map(|(at, _)| at);
     let most_punctual = most_punctual.map(|at| all.remove(at)).map(|mut one| {
@@ -338,33 +359,33 @@ impl WaitRecord {
         }
     }
 
-    /// The lateness and the CPU time of a wait, for people.
-    #[must_use]
-    pub fn lateness(&self) -> String {
-        let tail = [
-            ("p99", self.p99_ns),
-            ("p90", self.p90_ns),
-            ("max", Some(self.max_ns)),
-        ];
-        let mut tail = tail.into_iter().filter(|(_, ns)| ns.is_some());
-        let tail = tail
-            .next()
-            .map(|(name, ns)| format!(" ({name} {})", time(ns)));
-        self.in_words() + &tail.unwrap_or_default()
+    /// Whether the tail of these waits is at most [`MAX_TAIL_RATIO`] times that of `other`: by the
+    /// 99th percentile if both have one, or else by the largest lateness.
+    fn has_shorter_tail(&self, other: &Self) -> bool {
+        let tails = |record: &Self| [record.p99_ns, Some(record.max_ns)];
+        let mut pairs = tails(self).into_iter().zip(tails(other));
+        let known = pairs.find_map(|(own, other)| own.zip(other));
+        known.is_some_and(|(own, other)| own <= MAX_TAIL_RATIO * other)
     }
 
-    /// The distance of the median from the requested length, and the CPU time.
-    fn in_words(&self) -> String {
+    /// Median, 99th percentile and maximum of the lateness, and the CPU time of a wait, for people.
+    #[must_use]
+    pub fn lateness(&self) -> String {
         let when = if self.p50_ns < Some(0.0) {
             "early"
         } else {
             "late"
         };
-        let cpu = self
-            .cpu_ns
-            .map(|cpu| format!(", {} of CPU", time(Some(cpu))));
-        let distance = time(self.p50_ns.map(f64::abs));
-        format!("{distance} {when}{}", cpu.unwrap_or_default())
+        let parts = [
+            ("p50 ", self.p50_ns.map(f64::abs), format!(" {when}")),
+            (", p99 ", self.p99_ns, String::new()),
+            (", max ", Some(self.max_ns), String::new()),
+            (", ", self.cpu_ns, " of CPU".to_owned()),
+        ];
+        let known = parts.into_iter().filter(|(_, ns, _)| ns.is_some());
+        known
+            .map(|(name, ns, after)| format!("{name}{}{after}", time(ns)))
+            .collect()
     }
 
     /// The conditions of these waits, for people.
@@ -475,7 +496,7 @@ pub fn summarize_waits(report: &Report) -> Option<String> {
                 WaitActivity::Blocks => "",
                 WaitActivity::Spins | WaitActivity::Hybrid => "where it must not be late: ",
             };
-            format!("{condition}{} ({})", one.id, one.figures.in_words())
+            format!("{condition}{} ({})", one.id, one.figures.lateness())
         })
         .collect();
     if parts.is_empty() {
@@ -508,10 +529,25 @@ pub fn summarize_waits(report: &Report) -> Option<String> {
         coarse => format!(". Caveat: coarse steps of {}", coarse.join(", ")),
     };
     Some(format!(
-        "To wait {} on this machine: {}{caveat}.",
+        "To wait {} on this machine{}: {}{caveat}.",
         short_time(length_ns as f64),
+        load_in_words(&report.platform),
         parts.join("; ")
     ))
+}
+
+/// The load that the waits were measured under, in brackets.
+fn load_in_words(platform: &Platform) -> String {
+    let load = platform
+        .load
+        .map(|load| format!("load {:.2}", load.one_minute));
+    let others = platform.cpus_of_others;
+    let others = others.map(|cpus| format!("other programs used {cpus:.1} CPUs"));
+    let known: Vec<String> = load.into_iter().chain(others).collect();
+    match known.as_slice() {
+        [] => " (load unknown)".into(),
+        known => format!(" ({})", known.join(", ")),
+    }
 }
 
 #[cfg(test)]

@@ -14,6 +14,7 @@ mod distribution;
 pub mod frequency;
 mod hypervisor;
 mod kernel;
+mod others;
 pub mod quietest;
 mod root;
 pub mod sources;
@@ -27,6 +28,7 @@ use crate::text::cleaned;
 
 pub use cgroup::has_old_freezer;
 pub use counter::counter;
+pub use others::CpuUse;
 pub use quietest::quietest_cpu;
 pub use root::{Root, cpu_count};
 pub use vmclock::vmclock;
@@ -72,6 +74,7 @@ pub fn identify_at(root: &Root, cpu: Option<u32>) -> Platform {
         tsc: counter::identify_tsc(&cpu::read_cpuinfo(root)),
         ntp: kernel::ntp(),
         load: activity::load(root),
+        cpus_of_others: None,
         steal_share: activity::steal_share(root),
         limits: cgroup::limits(root),
         waiting: waiting::waiting(root, cpu),

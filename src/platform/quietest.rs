@@ -30,11 +30,11 @@ pub fn quietest_cpu(allowed: &[u32]) -> Option<u32> {
     if allowed.len() < 2 {
         return allowed.first().copied();
     }
-    let before = read_cpu_times();
+    let before = read_cpu_times(&root);
     if !before.is_empty() {
         timers::pause(OBSERVATION_TIME);
     }
-    quietest(allowed, &before, &read_cpu_times())
+    quietest(allowed, &before, &read_cpu_times(&root))
 }
 
 /// The CPU among `allowed` with the largest share of idle time between two samples. Of CPUs with
@@ -84,13 +84,10 @@ fn idle_share(cpu: u32, before: &[CpuTime], after: &[CpuTime]) -> Option<f64> {
     (total > 0).then(|| idle.min(total) as f64 / total as f64)
 }
 
-fn read_cpu_times() -> Vec<CpuTime> {
+/// Reads the times of all CPUs from `/proc/stat`; empty if it cannot be read.
+pub(super) fn read_cpu_times(root: &Root) -> Vec<CpuTime> {
     // The CPU lines come first in the file, with about 80 bytes each.
-    parse_stat(
-        &Root::system()
-            .read_start("/proc/stat", 1 << 20)
-            .unwrap_or_default(),
-    )
+    parse_stat(&root.read_start("/proc/stat", 1 << 20).unwrap_or_default())
 }
 
 #[cfg(test)]

@@ -62,11 +62,15 @@ impl WaitObservation<PeriodTrace> {
     /// Returns the row of the report.
     #[must_use]
     pub fn period_row(&self) -> PeriodRow {
+        let figures = self.outcome.as_ref().ok().map(periods::figures);
         PeriodRow {
-            head: self.head(WaitCase::default()),
+            head: self.head(WaitCase {
+                period: figures.as_ref(),
+                ..WaitCase::default()
+            }),
             conditions: self.conditions.clone(),
             period_ns: self.period_ns.unwrap_or_default(),
-            figures: self.outcome.as_ref().ok().map(periods::figures),
+            figures,
         }
     }
 }

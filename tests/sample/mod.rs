@@ -441,6 +441,7 @@ fn platform() -> Platform {
             five_minutes: 0.25,
             fifteen_minutes: 0.125,
         }),
+        cpus_of_others: Some(0.25),
         steal_share: Some(0.001),
         limits: Limits {
             container: Some("\u{1b}[31mdocker".to_owned()),

@@ -65,6 +65,9 @@ pub struct WaitModel {
     pub cpu: f64,
     /// The time in nanoseconds that a hybrid timer spins at the end.
     pub spins: f64,
+    /// The step of the reference that times the waits, in nanoseconds: it shows the time of its
+    /// last step.
+    pub clock_step: f64,
 }
 
 /// The cost of a read of the reference in nanoseconds.
@@ -91,6 +94,7 @@ impl WaitModel {
             activity: WaitActivity::Blocks,
             cpu: base,
             spins: 0.0,
+            clock_step: 1.0,
         }
     }
 
@@ -168,12 +172,22 @@ impl VirtualWaits {
         }
     }
 
-    /// Returns the loop without a wait, which measures the overhead.
+    /// Returns the loop without a wait, which measures the overhead, timed by a reference with
+    /// this step in nanoseconds.
     #[must_use]
-    pub fn empty_loop(seed: u64) -> Self {
-        let mut empty = Self::new(&WaitModel::blocking("nothing", 0.0), seed);
-        empty.model.cpu = 0.0;
-        empty
+    pub fn empty_loop(clock_step: f64, seed: u64) -> Self {
+        let nothing = WaitModel {
+            cpu: 0.0,
+            clock_step,
+            ..WaitModel::blocking("nothing", 0.0)
+        };
+        Self::new(&nothing, seed)
+    }
+
+    /// Returns the reading of the reference at this time.
+    fn reading(&self, now: f64) -> i64 {
+        let step = self.model.clock_step;
+        ((now / step).floor() * step) as i64
     }
 
     fn wait(&mut self, request_ns: u64) -> Wait {
@@ -186,8 +200,8 @@ impl VirtualWaits {
             .cpu_time(after - before - READ_NS, waited, &mut self.random);
         self.now = after;
         Wait {
-            before: before as i64,
-            after: after as i64,
+            before: self.reading(before),
+            after: self.reading(after),
             cpu_ns: Some((cpu + LOOP_CPU_NS) as i64),
             run_delay_ns: Some(waited as i64),
         }
@@ -209,9 +223,12 @@ impl WaitSubject for VirtualWaits {
 
     fn arms(&mut self, reference: &str, repeat: u32) -> Answer<Vec<i64>> {
         check_reference(reference)?;
-        Ok((0..repeat)
-            .map(|_| (self.base * self.random.random_range(0.09..0.11) + READ_NS) as i64)
-            .collect())
+        let mut arm = |_| {
+            let before = self.now;
+            self.now += self.base * self.random.random_range(0.09..0.11) + READ_NS;
+            self.reading(self.now) - self.reading(before)
+        };
+        Ok((0..repeat).map(&mut arm).collect())
     }
 }
 

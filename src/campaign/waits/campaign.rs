@@ -20,7 +20,8 @@ use crate::campaign::sampling::Plan;
 use crate::campaign::unless_interrupted;
 use crate::hosts::host::{Host, connect};
 use crate::hosts::hosted::waiter;
-use crate::model::WaitActivity;
+use crate::hosts::protocol::HostedTimer;
+use crate::model::{MAX_FINE_STEP_NS, WaitActivity};
 use crate::trace::{PeriodRun, PeriodTrace, Reference, WaitRun, WaitTrace};
 
 /// A wait that was later than the user allowed, which ended the run.
@@ -272,10 +273,14 @@ impl<'a, T, R> Rounds<'a, T, R> {
     }
 }
 
-/// Chooses and calibrates the reference of a host, the clock that times its waits:
-/// `timers::waits::REFERENCE_ID` if the host has it. The clock must have a declared unit: lateness
-/// is the difference between its time and the requested time, so an error of a measured unit would
-/// appear as lateness.
+/// The largest number of clocks of a host that are tried as the reference of its waits.
+const MAX_REFERENCES: usize = 4;
+
+/// Chooses and calibrates the reference of a host, the clock that times its waits: the first of the
+/// clocks of the kernel, which run at the rate of its timers, that moves in fine steps, or else the
+/// one with the finest steps. A host without these clocks has others. The clock must have a declared
+/// unit: lateness is the difference between its time and the requested time, so an error of a
+/// measured unit would appear as lateness.
 fn find_reference(
     host: &Host,
     settings: &WaitSettings,
@@ -287,16 +292,40 @@ fn find_reference(
         cpu: None,
         timeout: settings.timeout,
     };
-    let is_native_reference = |id: &str| id == timers::waits::REFERENCE_ID;
-    let has_native = host
-        .timers
-        .iter()
-        .any(|timer| is_native_reference(&timer.id));
-    let mut host = host.clone();
-    host.timers.retain(|timer| match has_native {
-        true => is_native_reference(&timer.id),
-        false => timer.ns_per_tick.is_some(),
-    });
-    let found = unless_interrupted(choose_reference(&host, &clock_settings, random))?;
-    Ok(found.map_err(|fault| fault.to_string()))
+    // The clock that programs read comes before the one that no library can distort.
+    let native_place = |timer: &HostedTimer| {
+        let mut ids = timers::RATE_SOURCES.iter().rev();
+        ids.position(|id| *id == timer.id)
+    };
+    let is_declared =
+        |timer: &HostedTimer| timer.ns_per_tick.is_some() && timer.id != timers::FLOOR_ID;
+    let mut clocks = host.timers.clone();
+    match clocks.iter().any(|timer| native_place(timer).is_some()) {
+        true => {
+            clocks.retain(|timer| native_place(timer).is_some());
+            clocks.sort_by_key(native_place);
+        }
+        false => {
+            clocks.retain(is_declared);
+            clocks.sort_by_key(|timer| !timer.reference);
+        }
+    }
+    let mut finest: Result<Reference, String> = Err("the host has no clock to time waits".into());
+    for clock in clocks.into_iter().take(MAX_REFERENCES) {
+        let mut host = host.clone();
+        host.timers = vec![clock];
+        let found = unless_interrupted(choose_reference(&host, &clock_settings, random))?;
+        finest = match (found, finest) {
+            (Ok(new), Ok(old)) if old.uncertainty_ns() <= new.uncertainty_ns() => Ok(old),
+            (Ok(new), _) => Ok(new),
+            (Err(_), Ok(old)) => Ok(old),
+            (Err(fault), Err(_)) => Err(fault.to_string()),
+        };
+        if let Ok(reference) = &finest
+            && reference.uncertainty_ns() <= MAX_FINE_STEP_NS
+        {
+            break;
+        }
+    }
+    Ok(finest)
 }

@@ -62,6 +62,8 @@ struct RoughLateness {
     pub median_ns: f64,
     /// The distance between the 10 % and the 90 % quantile, in nanoseconds.
     pub width_ns: f64,
+    /// The step of the reference that timed them, in nanoseconds.
+    pub reference_step_ns: f64,
 }
 
 impl WaitBench {
@@ -119,6 +121,7 @@ impl WaitBench {
         Some(RoughLateness {
             median_ns: median?,
             width_ns: high? - low?,
+            reference_step_ns: self.reference.uncertainty_ns(),
         })
     }
 
@@ -265,7 +268,8 @@ fn no_waits_fault() -> Fault {
     Fault::Refused("the host reported no waits".into())
 }
 
-/// Returns the length of the longest random pause before a wait, in nanoseconds.
+/// Returns the length of the longest random pause before a wait, in nanoseconds. It is not shorter
+/// than a step of the reference, so that waits begin at any phase of it.
 fn longest_pause_ns(rough: &RoughLateness) -> f64 {
     // If wake-up times are one step apart, lateness is spread evenly over a step.
     let step_ns = rough.width_ns / QUANTILE_DISTANCE;
@@ -274,7 +278,8 @@ fn longest_pause_ns(rough: &RoughLateness) -> f64 {
     } else {
         step_ns
     };
-    pause_ns.clamp(MIN_PAUSE_NS, MAX_PAUSE_NS)
+    let shortest_ns = MIN_PAUSE_NS.max(rough.reference_step_ns);
+    pause_ns.max(shortest_ns).min(MAX_PAUSE_NS)
 }
 
 /// Makes the long waits of the plan in one process, while processes of other primitives do the

@@ -65,7 +65,8 @@ pub(super) fn check_waits<'a>(
             ));
         }
         count += 1;
-        let usual_ns = threads * (MAX_CPU_TIME_RATIO * duration_ns.max(0.0) + MAX_READING_CPU_NS);
+        let longest_ns = duration_ns.max(0.0) + reference.uncertainty_ns();
+        let usual_ns = threads * (MAX_CPU_TIME_RATIO * longest_ns + MAX_READING_CPU_NS);
         excessive += usize::from(wait.cpu_ns.is_some_and(|ns| ns as f64 > usual_ns));
     }
     if excessive >= MIN_EXCESSIVE_WAITS && 2 * excessive > count {
@@ -234,6 +235,16 @@ mod tests {
             assert_eq!(check_result_of_waits(&all), "fine");
         }
         assert_eq!(check_result_of_waits(&[]), "fine");
+        // Spins for 1 ms that fall within one step of the reference.
+        let coarse = Reference {
+            step: 4e6,
+            ..NANOSECOND_CLOCK
+        };
+        let spin = Wait {
+            cpu_ns: Some(1_000_000),
+            ..Wait::default()
+        };
+        assert!(check_waits([(1_000_000, &spin); 9].into_iter(), &coarse, 2).is_ok());
     }
 
     /// Checks wake-ups with a period of 1 ms, given as nanoseconds since the start and number of

@@ -16,6 +16,7 @@ fn lateness(counts: &[(f64, u64)]) -> Lateness {
         p99_ns: None,
         p999_ns: None,
         max_ns: 0.0,
+        uncertainty_ns: 60.0,
         timers_part_ns: None,
         early: 0.0,
         earliest_ns: 0.0,
@@ -112,4 +113,36 @@ fn proof_works_for_any_count() {
     // If no wait missed the bound, the limit is the n-th root of 5 %.
     assert!((lower_limit(1.0, 100) - 0.05_f64.powf(0.01)).abs() < 1e-8);
     assert!((lower_limit(1.0, 10_000_000) - 0.05_f64.powf(1e-7)).abs() < 1e-8);
+}
+
+/// A busy machine: the median of the wait that spins is short, its tail as long as that of the other.
+#[test]
+fn tail_decides_where_late_is_not_allowed() {
+    let candidate = |id: &str, means, p50_ns, p99_ns| Candidate {
+        id: id.into(),
+        label: String::new(),
+        suffices: true,
+        reason: String::new(),
+        notes: Vec::new(),
+        figures: WaitRecord {
+            means,
+            p50_ns: Some(p50_ns),
+            p90_ns: Some(p50_ns),
+            p99_ns,
+            max_ns: 4e6,
+            ..WaitRecord::default()
+        },
+    };
+    let leaders = |spin_p99_ns: Option<f64>| -> Vec<String> {
+        let mut all = vec![
+            candidate("spin", WaitActivity::Spins, 50.0, spin_p99_ns),
+            candidate("sleep", WaitActivity::Blocks, 6e4, Some(3.6e6)),
+        ];
+        move_leaders_to_front(&mut all);
+        let leading = all.into_iter().filter(|one| one.figures.leads);
+        leading.map(|one| one.id).collect()
+    };
+    assert_eq!(leaders(Some(3.5e6)), ["sleep"]);
+    assert_eq!(leaders(Some(1e5)), ["sleep", "spin"]);
+    assert_eq!(leaders(None), ["sleep"], "both were late by 4 ms at most");
 }

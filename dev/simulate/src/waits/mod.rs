@@ -38,11 +38,12 @@ pub struct TickCase {
     pub seed: u64,
 }
 
-fn reference() -> Reference {
+/// The reference, with this step in nanoseconds.
+fn reference(step: f64) -> Reference {
     Reference {
         id: REFERENCE_ID.into(),
         ns_per_tick: 1.0,
-        step: 1.0,
+        step,
         ..Reference::default()
     }
 }
@@ -56,7 +57,7 @@ impl WaitCase {
         let mut random = StdRng::seed_from_u64(self.seed);
         let blocks = self.model.activity == WaitActivity::Blocks;
         let mut trace = WaitTrace {
-            reference: reference(),
+            reference: reference(self.model.clock_step),
             blocks,
             runs: Vec::new(),
         };
@@ -102,8 +103,11 @@ impl WaitCase {
         let seed = self.seed.wrapping_add(1 + u64::from(process));
         WaitBench {
             timer: Box::new(VirtualWaits::new(&self.model, seed)),
-            floor: Some(Box::new(VirtualWaits::empty_loop(seed))),
-            reference: reference(),
+            floor: Some(Box::new(VirtualWaits::empty_loop(
+                self.model.clock_step,
+                seed,
+            ))),
+            reference: reference(self.model.clock_step),
             arms: true,
             break_ns: None,
         }
@@ -119,7 +123,7 @@ impl TickCase {
     /// If the timer does not answer a question. Simulated timers answer all of them.
     pub fn figures(&self, plan: &WaitPlan) -> Answer<(PeriodFigures, [u64; 2])> {
         let mut trace = PeriodTrace {
-            reference: reference(),
+            reference: reference(1.0),
             period_ns: self.period_ns,
             runs: Vec::new(),
         };

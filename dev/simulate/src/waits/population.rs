@@ -16,6 +16,12 @@ const STEPS_NS: [f64; 7] = [1e6, 1.0008e6, 4e6, 1e7, 15.625e6, 1e4, 2.5e5];
 const LOADED_STEPS_NS: [f64; 3] = [1e6, 1.0008e6, 4e6];
 /// The range of the proportional error on a loaded machine, in ppm of the requested length.
 const LOADED_ERROR_PPM: [f64; 2] = [1e3, 1e4];
+/// Coarse references, with their steps in nanoseconds: the ticks of 1000, 250 and 64 Hz.
+const COARSE_REFERENCES: [(&str, f64); 3] = [
+    ("timed in steps of 1 ms", 1e6),
+    ("timed in steps of 4 ms", 4e6),
+    ("timed in steps of 15.6 ms", 15.625e6),
+];
 /// The length in nanoseconds above which some timers have a coarser granularity.
 const COARSER_FROM_NS: f64 = 2e7;
 
@@ -31,11 +37,69 @@ pub fn waits(count: usize, seed: u64) -> Vec<WaitCase> {
         .collect()
 }
 
+/// Draws `count` sleep primitives without steps that a coarse reference times. Their waits begin at
+/// random phases of it.
+#[must_use]
+pub fn coarse_references(count: usize, seed: u64) -> Vec<WaitCase> {
+    let mut random = StdRng::seed_from_u64(seed ^ 0xc0a5e);
+    let case = |number: usize| {
+        let (name, clock_step) = COARSE_REFERENCES[number % COARSE_REFERENCES.len()];
+        let base = log_uniform(2e3, 1e6, &mut random);
+        let delays = Delays {
+            median: log_uniform(3e2, 5e4, &mut random),
+            deviation: random.random_range(0.1..0.8),
+            tail: random
+                .random_bool(0.6)
+                .then(|| (log_uniform(1e-3, 0.1, &mut random), 20.0)),
+        };
+        let model = WaitModel {
+            delays,
+            processes: log_uniform(0.01, 0.2, &mut random),
+            clock_step,
+            cpu: 5e3,
+            ..WaitModel::blocking(name, base)
+        };
+        WaitCase {
+            model,
+            seed: random.random(),
+        }
+    };
+    (0..count).map(case).collect()
+}
+
 /// Draws `count` periodic timers.
 #[must_use]
 pub fn ticks(count: usize, seed: u64) -> Vec<TickCase> {
     let mut random = StdRng::seed_from_u64(seed ^ 0x71_c5);
     (0..count).map(|_| periodic_timer(&mut random)).collect()
+}
+
+/// Draws `count` periodic timers that miss nothing and are late by a third of a period, more or
+/// less.
+#[must_use]
+pub fn jittery_ticks(count: usize, seed: u64) -> Vec<TickCase> {
+    let mut random = StdRng::seed_from_u64(seed ^ 0x7177e5);
+    let case = |_| {
+        let period_ns = 1_000_000;
+        let delays = Delays {
+            median: random.random_range(0.2..0.35) * period_ns as f64,
+            deviation: random.random_range(0.2..0.6),
+            tail: None,
+        };
+        let model = TickModel {
+            name: "burst with jitter of a third".into(),
+            missed: Missed::Burst,
+            ppm: random.random_range(-60.0..60.0),
+            delays,
+            lost: 0.0,
+        };
+        TickCase {
+            model,
+            period_ns,
+            seed: random.random(),
+        }
+    };
+    (0..count).map(case).collect()
 }
 
 fn sleep_primitive(random: &mut StdRng) -> WaitModel {

@@ -12,7 +12,7 @@ use super::truth::{TruePeriods, TrueWaits, cpu_slope, is_proportional};
 use super::{TickCase, WaitCase};
 use crate::figure::{FigureScore, FigureSummary, FoundFigure};
 use timermeter::model::{
-    Granularity, Interval, Lateness, MissedPolicy, PeriodFigures, Steps, WaitFigures,
+    Granularity, Interval, Lateness, MissedPolicy, PeriodFigures, Steps, WaitFigures, value_of,
 };
 
 /// The largest relative error of a right granularity.
@@ -34,7 +34,8 @@ pub enum Judgement {
     /// found.
     Missed,
     /// Sleep primitive: a granularity was reported that the timer does not have, or an upper limit
-    /// below the true one. Periodic timer: a policy was found, but it or a number is wrong.
+    /// below the true one; or its waits seem to end early because the reference is coarse. Periodic
+    /// timer: a policy was found, but it or a number is wrong.
     False,
 }
 
@@ -152,7 +153,20 @@ impl Judged {
     #[must_use]
     pub fn wait(case: &WaitCase, figures: &WaitFigures) -> Self {
         let model = &case.model;
-        let mut judged = Self::new(&model.name, false, judge_steps(model, &figures.steps));
+        let is_coarse = model.clock_step > 1.0;
+        let seems_early = |late: &Lateness| {
+            let values = [Some(late.max_ns), value_of(late.p50_ns)];
+            late.early > 0.0 || values.into_iter().flatten().any(|ns| ns < 0.0)
+        };
+        let judgement = match is_coarse && figures.lateness.iter().any(seems_early) {
+            true => Judgement::False,
+            false => judge_steps(model, &figures.steps),
+        };
+        let mut judged = Self::new(&model.name, false, judgement);
+        if is_coarse {
+            judged.add_coarse(case, figures);
+            return judged;
+        }
         // A timer has up to two granularities: requests are rounded up to multiples of `rounding`,
         // and wake-ups lie on a `grid` of absolute time. Each is judged in the first range of
         // lengths in which the timer has it and it was found.
@@ -219,6 +233,39 @@ impl Judged {
             judged.add("CPU time", truth.cpu(), row.cpu_ns, true);
         }
         judged
+    }
+
+    /// Adds the figures that a coarse reference leaves. The intervals of all are wider than chance
+    /// requires, because they contain the steps of the reference.
+    fn add_coarse(&mut self, case: &WaitCase, figures: &WaitFigures) {
+        let model = &case.model;
+        let rows = figures.lateness.iter().filter(|row| !row.with_others);
+        let rows: Vec<&Lateness> = rows.collect();
+        if let Some(row) = rows.get(case.seed as usize % rows.len().max(1)) {
+            let truth = TrueWaits::draw(model, row.request_ns as f64, case.seed);
+            self.add("coarse: lateness p50", truth.late(0.5), row.p50_ns, true);
+            self.add("coarse: lateness p90", truth.late(0.9), row.p90_ns, true);
+            self.add("coarse: lateness p99", truth.late(0.99), row.p99_ns, true);
+            self.add(
+                "coarse: timer's part",
+                truth.late_without_run_delay(),
+                row.timers_part_ns,
+                true,
+            );
+        }
+        let floor = TrueWaits::draw(model, 1.0, case.seed).late(0.5);
+        self.add(
+            "coarse: floor",
+            floor.map(|late| late + 1.0),
+            figures.floor_ns,
+            true,
+        );
+        self.add(
+            "coarse: proportional error",
+            Some(model.ppm),
+            figures.proportional_ppm,
+            false,
+        );
     }
 
     /// Judges the estimates for a periodic timer. `missed` are the true numbers of missed

@@ -101,10 +101,12 @@ pub fn run(args: &Args, output: &mut dyn Write) -> Result<(), CommandError> {
 
 /// Judges `count` sleep primitives and `count` periodic timers.
 fn judge(seed: u64, count: usize, plan: &WaitPlan) -> Answer<Score> {
-    let (waits, ticks) = (
+    let (mut waits, mut ticks) = (
         population::waits(count, seed),
         population::ticks(count, seed),
     );
+    waits.extend(population::coarse_references(count.div_ceil(4), seed));
+    ticks.extend(population::jittery_ticks(count.div_ceil(8), seed));
     let progress = progress(waits.len() + ticks.len());
     let count_progress = |judged: Judged| {
         progress.inc(1);
