@@ -28,25 +28,30 @@ const RANGES: [(&str, Range); 7] = [
 /// Describes the first invalid value or duplicate row of a report; `None` if the report is valid.
 #[must_use]
 pub fn find_invalid(report: &Report) -> Option<String> {
-    let text = || serde_json::to_string(report).ok();
-    find_invalid_row_or_field(report).or_else(|| find_invalid_number(&text()?))
+    let invalid = || first_error(&serde_json::to_string(report).ok()?).map(|it| json_error(&it));
+    find_invalid_row_or_field(report).or_else(invalid)
 }
 
-/// Describes the first number of a document that is out of range, with its position; `None` if there
-/// is none.
-pub(super) fn find_invalid_number(text: &str) -> Option<String> {
-    let mut document = serde_json::Deserializer::from_str(text);
-    let error = Numbers("").deserialize(&mut document).err()?;
-    // The text of a key that no report has may be no JSON.
-    if !error.is_data() {
-        return None;
+/// Describes the first number of a text that is out of range, with its position; `None` if there is
+/// none. Keys that `report`, read from the text, does not have are of another version: any number
+/// that exists is in their range.
+pub(super) fn find_invalid_number(report: &Report, text: &str) -> Option<String> {
+    let error = first_error(text)?;
+    let mut problem = json_error(&error);
+    if error.is_data() {
+        let of_known_key = find_invalid(report)?;
+        if of_known_key != problem {
+            return Some(of_known_key);
+        }
     }
-    Some(format!(
-        "{} (line {}, column {})",
-        json_error(&error),
-        error.line(),
-        error.column()
-    ))
+    problem += &format!(" (line {}, column {})", error.line(), error.column());
+    Some(problem)
+}
+
+/// The first number of a document that is out of range, or what is not JSON.
+fn first_error(document: &str) -> Option<serde_json::Error> {
+    let mut document = serde_json::Deserializer::from_str(document);
+    Numbers("").deserialize(&mut document).err()
 }
 
 /// Reads all numbers below a key, and refuses the first that is out of range.
@@ -302,12 +307,30 @@ mod tests {
     }
 
     #[test]
-    fn words_of_keys_are_whole() {
-        let counts = SMALL.replace(
-            r#""kernel":{}"#,
-            r#""kernel":{},"dropped_windows":{"shared-core":3}"#,
-        );
-        parse(&counts, "r.json").expect("a count of windows is no share");
+    fn unknown_keys_have_no_range() {
+        let with =
+            |more: &str| SMALL.replace(r#""kernel":{}"#, &format!(r#""kernel":{{}},{more}"#));
+        let unknown = r#""turbo_share":37,"later":{"many_processes":[1e300,-1e30],"wait_hz":-5}"#;
+        parse(&with(unknown), "r.json").expect("a later version may write it");
+        // The known keys after unknown ones have their ranges.
+        for (known, words) in [
+            (r#""steal_share":2"#, "steal_share is 2.0; it has"),
+            (
+                r#""load":{"one_minute":1,"five_minutes":1e308,"fifteen_minutes":1}"#,
+                "five_minutes is 1e308; it has",
+            ),
+        ] {
+            let text = with(&format!("{unknown},{known}"));
+            let error = parse(&text, "r.json").expect_err(known).to_string();
+            assert!(error.contains(words), "{error}");
+        }
+        for (more, words) in [
+            (r#""later":[1e999]"#, "number out of range (line 3, column "),
+            (r#""later":"\ud800""#, "(line 3, column "),
+        ] {
+            let error = parse(&with(more), "r.json").expect_err(more).to_string();
+            assert!(error.contains(words), "{error}");
+        }
     }
 
     #[test]

@@ -88,7 +88,7 @@ fn parse_checked(text: &str) -> Result<Report, String> {
             });
         }
     };
-    match find_invalid_row_or_field(&report).or_else(|| find_invalid_number(text)) {
+    match find_invalid_row_or_field(&report).or_else(|| find_invalid_number(&report, text)) {
         Some(problem) => Err(problem),
         None => Ok(report),
     }

@@ -193,6 +193,28 @@ fn survives_changed_reports() {
     });
 }
 
+/// Findings of other versions may have a message that is empty, or of which nothing can be printed.
+#[test]
+fn prints_findings_without_message() {
+    let report = String::from_utf8(corpus("report").remove(0)).expect("UTF-8");
+    let mut parts = report.split(r#""values":{"message":""#);
+    let first = parts.next().unwrap_or_default();
+    for empty in ["", " ", r"\u001b[31m\u200b"] {
+        let rest = parts.clone().map(|part| {
+            let end = part.find('"').expect("the end of the message");
+            format!(r#""values":{{"message":"{empty}{}"#, &part[end..])
+        });
+        let text = first.to_owned() + &rest.collect::<String>();
+        let report = parse(&text, "r.json").expect("a report");
+        let found = report.timers.iter().flat_map(|row| &row.findings);
+        let mut found = found.chain(&report.findings).peekable();
+        assert!(found.peek().is_some() && found.all(|finding| finding.message().is_empty()));
+        verbs::read(&text);
+        let table = render(&report, Format::Table, PLAIN);
+        assert!(table.contains("frequency-changed  "), "{table}");
+    }
+}
+
 #[test]
 fn survives_changed_traces() {
     fuzz("trace", 600, |json| {
