@@ -55,6 +55,20 @@ fn scaled(value: Option<f64>, units: &[(f64, &str)]) -> String {
     }
 }
 
+/// Formats a value with half of its interval, rounded up to two digits, and no more digits than it
+/// allows: `-0.4730 ± 0.0021`, `-900 ± 1900`.
+pub fn with_half_width(value: f64, half: f64) -> String {
+    if !(half.is_normal() && half > 0.0 && value.is_finite()) {
+        return significant(value, 4);
+    }
+    let magnitude = half.log10().floor() as i32 - 1;
+    let (unit, decimals) = (10_f64.powi(magnitude), (-magnitude).max(0) as usize);
+    // Zero has no sign.
+    let value = (value / unit).round() * unit + 0.0;
+    let half = (half / unit - 1e-6).ceil() * unit;
+    format!("{value:.decimals$} ± {half:.decimals$}")
+}
+
 /// Formats a time in nanoseconds, as in `10.01 ns`, `4.000 ms`.
 pub fn time(ns: Option<f64>) -> String {
     scaled(ns, &TIME_UNITS)
@@ -161,7 +175,9 @@ pub fn plus_minus(quality: Interval) -> String {
 #[cfg(test)]
 mod tests {
     use crate::model::Interval;
-    use crate::numbers::{count, percent, plus_minus, range_ns, rate, significant, time, trimmed};
+    use crate::numbers::{
+        count, percent, plus_minus, range_ns, rate, significant, time, trimmed, with_half_width,
+    };
     use proptest::prelude::*;
 
     #[test]
@@ -176,6 +192,21 @@ mod tests {
             (1.0, "1.000"),
         ] {
             assert_eq!(significant(value, 4), text);
+        }
+    }
+
+    #[test]
+    fn uncertainty_limits_digits() {
+        for (value, half, text) in [
+            (-925.808, 1875.0, "-900 ± 1900"),
+            (82.43, 150.24, "80 ± 160"),
+            (-0.47302, 0.00205, "-0.4730 ± 0.0021"),
+            (-0.000_029, 0.006_774, "0.0000 ± 0.0068"),
+            (3.0, 9.96, "3.0 ± 10.0"),
+            (12.0, 0.0, "12.00"),
+            (12.0, f64::INFINITY, "12.00"),
+        ] {
+            assert_eq!(with_half_width(value, half), text);
         }
     }
 

@@ -45,7 +45,7 @@ fn summary_and_pick_agree_on_clock() {
             "{}: {sentence}",
             file.display()
         );
-        let answer = ClockAnswer::from_reports(&report, &[], Vec::new());
+        let answer = ClockAnswer::from_reports(&report, &[], [Vec::new(), Vec::new()]);
         let to_time = answer.to_time.map(|clock| (clock.id, Some(clock.step_ns)));
         let row = report
             .timers

@@ -289,7 +289,15 @@ impl Field {
         match (value, self.part) {
             (Some(FieldValue::Value(value)), Part::Whole) => value,
             (Some(FieldValue::AtMost(bound)), Part::Whole) => Value::bounded(Some(bound), true),
-            (Some(FieldValue::Figure(figure)), Part::Whole) => figure.value.into(),
+            (Some(FieldValue::Figure(figure)), Part::Whole) => {
+                let ends = figure.ends().filter(|_| self.unit == Unit::Ppm);
+                match (figure.value.into(), ends) {
+                    (Value::Figure(value), Some((low, high))) => {
+                        Value::Within(value, (value - low).max(high - value))
+                    }
+                    (value, _) => value,
+                }
+            }
             (Some(FieldValue::Figure(figure)), Part::Low) => figure.low().into(),
             (Some(FieldValue::Figure(figure)), Part::High) => figure.high().into(),
             (None | Some(FieldValue::Value(_) | FieldValue::AtMost(_)), _) => Value::Nothing,
@@ -334,6 +342,9 @@ impl Field {
     #[must_use]
     pub fn format_value_with_interval(&self, row: Row) -> Option<String> {
         let text = self.format_value(row)?;
+        if let Value::Within(..) = self.value(row) {
+            return Some(text);
+        }
         let ends = self.figure(row).and_then(|figure| figure.ends());
         let Some((low, high)) = ends.filter(|(low, high)| low < high) else {
             return Some(text);

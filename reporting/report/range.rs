@@ -13,8 +13,8 @@ use crate::limits::MAX_TIMERS;
 use crate::model::{Distribution, Report};
 use crate::text::json_error;
 
-/// The ranges of all numbers of a report by a word of their key; those with other keys are in
-/// [`Range::INTEGER`]. The range of a [field](crate::fields) may be narrower.
+/// The ranges of all numbers of a report by a word of their key, as in `steal_share`; those with
+/// other keys are in [`Range::INTEGER`]. The range of a [field](crate::fields) may be narrower.
 const RANGES: [(&str, Range); 7] = [
     ("share", Range::SHARE),
     ("quality", Range::SHARE),
@@ -98,9 +98,8 @@ impl<'de> Visitor<'de> for Numbers<'_> {
 
     fn visit_f64<E: Error>(self, number: f64) -> Result<(), E> {
         let key = self.0;
-        let range = RANGES
-            .iter()
-            .find(|(word, _)| key.split('_').any(|part| part == *word));
+        let mut ranges = RANGES.iter();
+        let range = ranges.find(|(word, _)| key.split('_').any(|part| part == *word));
         let range = range.map_or(Range::INTEGER, |(_, range)| *range);
         if range.contains(number) {
             return Ok(());
@@ -298,7 +297,9 @@ mod tests {
         }
         let all_valid = [
             platform(r#""steal_share":0.5,"waiting":{"timer_slack_ns":18446744073709551615}"#),
-            observed(r#""processes":300,"disturbed_processes":0"#),
+            observed(
+                r#""processes":300,"disturbed_processes":0,"dropped_windows":{"shared-core":14}"#,
+            ),
             bins(r#"{"0":1,"361":2}"#),
         ];
         for text in all_valid {

@@ -56,7 +56,7 @@ impl<W: Write> CsvWriter<W> {
             match cell {
                 Value::Truth(truth) => write!(text, "{truth}")?,
                 // The point or exponent lets readers recognise a column of floating-point numbers.
-                Value::Figure(figure) => write!(text, "{figure:?}")?,
+                Value::Figure(figure) | Value::Within(figure, _) => write!(text, "{figure:?}")?,
                 Value::Text(untrusted) => text.extend_from_slice(escape_csv(untrusted).as_bytes()),
                 other => write!(text, "{other}")?,
             }

@@ -13,7 +13,7 @@ mod value;
 use std::borrow::Cow;
 use std::io::{self, Write};
 
-use crate::text::numbers::{NOTHING, count, rate, significant, time};
+use crate::text::numbers::{NOTHING, count, rate, significant, time, with_half_width};
 use crate::text::plain;
 
 pub use data::CsvWriter;
@@ -127,6 +127,7 @@ impl TableColumn {
         match cell {
             Value::Nothing => NOTHING.to_owned(),
             Value::Figure(figure) => self.format_number(*figure),
+            Value::Within(value, half) => with_half_width(*value, *half),
             Value::AtMost(bound) => format!("≤ {}", self.format_number(*bound)),
             other => other.to_string(),
         }

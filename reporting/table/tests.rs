@@ -9,6 +9,7 @@ fn cell() -> impl Strategy<Value = Value> {
         Just(Value::Nothing),
         any::<f64>().prop_map(Value::from),
         (0.0f64..1e9).prop_map(Value::AtMost),
+        (0.0f64..1e9, 0.0f64..1e9).prop_map(|(value, half)| Value::Within(value, half)),
         any::<String>().prop_map(Value::from),
     ]
 }

@@ -29,6 +29,8 @@ pub enum Value {
     Nothing,
     /// A number in the unit of the column.
     Figure(f64),
+    /// A number, and half of its 95 % interval, in the unit of the column.
+    Within(f64, f64),
     /// An upper bound in the unit of the column.
     AtMost(f64),
     /// An integer.
@@ -60,7 +62,7 @@ impl Value {
     #[must_use]
     pub fn number(&self) -> Option<f64> {
         match *self {
-            Self::Figure(number) | Self::AtMost(number) => Some(number),
+            Self::Figure(number) | Self::Within(number, _) | Self::AtMost(number) => Some(number),
             Self::Count(count) => Some(count as f64),
             _ => None,
         }
@@ -76,8 +78,9 @@ impl Value {
         }
     }
 
-    /// Converts the value for a column of the given type. An upper bound becomes a number, because
-    /// another column states which numbers are bounds.
+    /// Converts the value for a column of the given type. An upper bound and a number with its
+    /// interval become a number, because other columns state which numbers are bounds, and the ends
+    /// of intervals.
     #[must_use]
     pub fn into_type(self, target: Type) -> Self {
         /// The largest number up to which all integers are exact (2^53).
@@ -87,7 +90,7 @@ impl Value {
                 Self::Count(figure.round() as i64)
             }
             Self::Figure(_) if target == Type::Count => Self::Nothing,
-            Self::AtMost(bound) => Self::Figure(bound),
+            Self::Within(number, _) | Self::AtMost(number) => Self::Figure(number),
             value => value,
         }
     }
@@ -97,7 +100,7 @@ impl Value {
     #[must_use]
     pub fn order(&self, other: &Self, largest_first: bool) -> Ordering {
         let type_order = |value: &Self| match value {
-            Self::Figure(_) | Self::Count(_) => 0,
+            Self::Figure(_) | Self::Within(..) | Self::Count(_) => 0,
             Self::AtMost(_) => 1,
             Self::Text(_) | Self::Word(_) => 2,
             Self::Truth(_) | Self::Time(_) | Self::Day(_) => 3,
@@ -130,7 +133,7 @@ impl fmt::Display for Value {
             |seconds: i64| UNIX_EPOCH + Duration::from_secs(u64::try_from(seconds).unwrap_or(0));
         match self {
             Self::Nothing => Ok(()),
-            Self::Figure(figure) => figure.fmt(f),
+            Self::Figure(figure) | Self::Within(figure, _) => figure.fmt(f),
             Self::AtMost(bound) => write!(f, "≤ {bound}"),
             Self::Count(count) => count.fmt(f),
             Self::Truth(truth) => f.write_str(if *truth { "yes" } else { "no" }),

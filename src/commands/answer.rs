@@ -86,8 +86,8 @@ fn read_reports(files: &[PathBuf]) -> Result<Measurements, CommandError> {
 }
 
 /// The disturbances of measurements on this machine at the time of the report, each with its size
-/// if that is known.
-fn disturbances(report: &Report) -> Vec<String> {
+/// if that is known, and those that the machine does not report.
+fn disturbances(report: &Report) -> [Vec<String>; 2] {
     let platform: &Platform = &report.platform;
     let findings = machine::judge(platform);
     // The answer has a separate line about the clock source.
@@ -111,5 +111,14 @@ fn disturbances(report: &Report) -> Vec<String> {
             disturbances.push(format!("frequency moves by {:.0} %", 100.0 * change));
         }
     }
-    disturbances
+    // Where other disturbances are not reported, there are none, as in virtual machines without
+    // frequencies.
+    let mut unknown = findings
+        .iter()
+        .map(|finding| (&*finding.code, finding.severity));
+    let unknown = unknown.any(|judged| judged == ("load", Severity::Unknown));
+    [
+        disturbances,
+        unknown.then(|| "load".to_owned()).into_iter().collect(),
+    ]
 }

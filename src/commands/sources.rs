@@ -15,7 +15,7 @@ use crate::hosts::tool;
 use crate::model::{Interval, TimerRow, value_of};
 use crate::platform::sources::{SourceFigures, advice, describe_source, log_of_sources};
 use crate::platform::{Root, clock_source};
-use crate::table::{Notation, Table, TableColumn};
+use crate::table::{Notation, Table, TableColumn, Value};
 
 /// The name of the schema of the document.
 const SCHEMA: &str = "timermeter.sources.v1";
@@ -49,8 +49,11 @@ struct MeasuredSource {
     /// The resolution in nanoseconds; null if it is unknown.
     resolution_ns: Option<Interval>,
     cost_ns: Option<Interval>,
-    /// The largest difference between the readings on two CPUs, in nanoseconds.
+    /// The largest difference between the readings on the first CPU and on another one, in
+    /// nanoseconds: an estimate.
     offset_ns: Option<f64>,
+    /// The uncertainty of this difference, in nanoseconds.
+    offset_uncertainty_ns: Option<f64>,
     /// The reason why the source could not be measured; null if it was, or was not to be measured.
     reason: Option<String>,
 }
@@ -162,14 +165,14 @@ fn measure_clock(root: &Root, name: &str) -> Result<TimerRow, CommandError> {
 
 /// The figures of a clock source from the row of the clock.
 fn from_row(name: &str, row: TimerRow) -> MeasuredSource {
-    let offsets = row.verdicts.iter();
-    let offsets = offsets.flat_map(|verdicts| &verdicts.thread_safe.offsets);
-    let offset_ns = offsets.map(|offset| offset.ns.abs()).max_by(f64::total_cmp);
+    let verdicts = row.verdicts.as_ref();
+    let offset = verdicts.and_then(|verdicts| verdicts.thread_safe.largest_offset());
     let unknown = || "its cost could not be measured".to_owned();
     MeasuredSource {
         resolution_ns: row.step_or_limit_ns(),
         cost_ns: row.cost_ns,
-        offset_ns,
+        offset_ns: offset.map(|offset| offset.ns.abs()),
+        offset_uncertainty_ns: offset.map(|offset| offset.uncertainty_ns),
         reason: match row.cost_ns {
             Some(_) => None,
             None => Some(row.head.reason.unwrap_or_else(unknown)),
@@ -186,6 +189,7 @@ fn unmeasured(name: &str, reason: Option<String>) -> MeasuredSource {
         resolution_ns: None,
         cost_ns: None,
         offset_ns: None,
+        offset_uncertainty_ns: None,
         reason,
     }
 }
@@ -206,7 +210,7 @@ fn document(found: &SourcesDocument) -> Document<'_, &SourcesDocument> {
         TableColumn::left("source"),
         TableColumn::right("resolution", Notation::Time),
         TableColumn::right("cost", Notation::Time),
-        TableColumn::right("between CPUs", Notation::Time),
+        TableColumn::right("between CPUs (ns)", Notation::Significant),
         TableColumn {
             folds: true,
             ..TableColumn::left("what it is")
@@ -221,7 +225,10 @@ fn document(found: &SourcesDocument) -> Document<'_, &SourcesDocument> {
             source.name.as_str().into(),
             value_of(source.resolution_ns).into(),
             value_of(source.cost_ns).into(),
-            source.offset_ns.into(),
+            match (source.offset_ns, source.offset_uncertainty_ns) {
+                (Some(ns), Some(half)) => Value::Within(ns, half),
+                (ns, _) => ns.into(),
+            },
             description.into(),
         ]);
     }
@@ -241,4 +248,39 @@ fn document(found: &SourcesDocument) -> Document<'_, &SourcesDocument> {
         .table(table)
         .facts(facts)
         .note(found.advice.as_str())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{SCHEMA, SourcesDocument, document, from_row};
+    use crate::document::Render;
+    use crate::report::parse;
+    use crate::table::{Format, Style};
+
+    /// The row of a report with an offset of -5 ± 45 ns between its CPUs.
+    const REPORT: &str = include_str!("../../tests/fuzz/corpus/report/kept.json");
+
+    #[test]
+    fn offset_between_cpus_has_uncertainty() {
+        let report = parse(REPORT, "kept.json").expect("a report");
+        let row = report.timers.into_iter().find(|row| row.id == "monotonic");
+        let found = SourcesDocument {
+            schema: SCHEMA,
+            current: "tsc".into(),
+            sources: vec![from_row("tsc", row.expect("it has this clock"))],
+            parameters: Vec::new(),
+            log: None,
+            advice: String::new(),
+        };
+        for (format, text) in [
+            (Format::Table, " 5.0 ± 45.0 "),
+            (Format::Json, "\"offset_uncertainty_ns\": 45.0"),
+        ] {
+            let mut printed = Vec::new();
+            let written = document(&found).write(format, Style::default(), &mut printed);
+            written.expect("it can be printed");
+            let printed = String::from_utf8(printed).expect("UTF-8");
+            assert!(printed.contains(text), "{printed}");
+        }
+    }
 }

@@ -46,8 +46,10 @@ pub struct ClockAnswer {
     pub waits: Vec<AnswerWait>,
     /// The timer slack of the waiting thread in nanoseconds.
     pub slack_ns: Option<u64>,
-    /// Causes of worse results on this machine at present; empty if it is quiet.
+    /// Causes of worse results on this machine at present; empty if it is quiet as far as known.
     pub unquiet: Vec<String>,
+    /// Possible causes that this machine does not report.
+    pub unknown: Vec<String>,
 }
 
 /// The figures of a clock in the short answer.
@@ -82,9 +84,13 @@ pub struct AnswerWait {
 
 impl ClockAnswer {
     /// Builds the answer from a report of a few clocks, the rows of waits of 1 ms, and the causes
-    /// of worse results on this machine.
+    /// of worse results on this machine: those that were found, and those that are unknown.
     #[must_use]
-    pub fn from_reports(clocks: &Report, waits: &[WaitRow], unquiet: Vec<String>) -> Self {
+    pub fn from_reports(
+        clocks: &Report,
+        waits: &[WaitRow],
+        [unquiet, unknown]: [Vec<String>; 2],
+    ) -> Self {
         let row = |id: &str| clocks.timers.iter().find(|row| row.id == id);
         let native = clocks.timers.iter().filter(|row| row.runtime == "native");
         let figures = |row: &TimerRow| ClockFigures::from_row(row, &clocks.platform).ok();
@@ -118,6 +124,7 @@ impl ClockAnswer {
             waits: waits.iter().filter_map(AnswerWait::from_row).collect(),
             slack_ns: waits.iter().find_map(|row| row.conditions.slack_ns),
             unquiet,
+            unknown,
         }
     }
 
@@ -150,9 +157,12 @@ impl ClockAnswer {
         lines.extend(self.start_and_stop().map(|text| ("start and stop", text)));
         let sleeps = self.sleeps().or_else(|| waited.then(|| UNKNOWN.to_owned()));
         lines.extend(sleeps.map(|text| ("sleep 1 ms", text)));
-        let machine = match self.unquiet.as_slice() {
-            [] => "quiet".to_owned(),
-            all => format!("not quiet: {} → timermeter check", all.join(", ")),
+        let unknown = self.unknown.iter().map(|cause| format!("{cause} unknown"));
+        let causes: Vec<String> = self.unquiet.iter().cloned().chain(unknown).collect();
+        let machine = match (causes.join(", "), self.unquiet.as_slice()) {
+            (none, _) if none.is_empty() => "quiet".to_owned(),
+            (unknown, []) => format!("not known to be quiet: {unknown}"),
+            (causes, _) => format!("not quiet: {causes} → timermeter check"),
         };
         lines.push(("this machine", machine));
         lines

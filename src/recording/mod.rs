@@ -8,10 +8,10 @@ mod waits;
 
 use serde::{Deserialize, Serialize};
 
-use crate::findings::{REPORTS, ReportCase, apply_rules};
+use crate::findings::{REPORTS, ReportCase, apply_rules, machine};
 use crate::model::{
-    self, Interval, Platform, Properties, Provenance, Report, Settings, Status, Timer, TimerRow,
-    Tool,
+    self, Interval, Platform, Properties, Provenance, Report, Settings, Severity, Status, Timer,
+    TimerRow, Tool,
 };
 use crate::parallel;
 use crate::platform::frequency::{CyclesFrom, KnownFrequencies, NominalUnknown, summarise};
@@ -85,7 +85,8 @@ impl Recording {
     /// When cycles use the nominal frequency and it is unknown.
     pub fn report(&self) -> Result<Report, NominalUnknown> {
         let (frequency, mut findings) = summarise(&self.frequency, self.cycles_from)?;
-        let measured = self.rows(frequency.cycles());
+        let mut measured = self.rows(frequency.cycles());
+        name_load(&mut measured, &self.platform);
         let hertz = frequency.cycles().map(|hertz| hertz.value);
         let mut timers: Vec<TimerRow> = self.unmeasured.iter().cloned().chain(measured).collect();
         timers.sort_by(TimerRow::best_first);
@@ -108,6 +109,22 @@ impl Recording {
             waits: parallel::map(&self.waits, |observed| observed.row(hertz)),
             periods: parallel::map(&self.periods, WaitObservation::period_row),
         })
+    }
+}
+
+/// Adds a load that left no CPU to the measurement to the reasons of timers that were not resolved.
+fn name_load(rows: &mut [TimerRow], platform: &Platform) {
+    let mut findings = machine::judge(platform).into_iter();
+    let load = findings.find(|it| it.code == "load" && it.severity == Severity::Problem);
+    let Some(load) = load else { return };
+    let unresolved = rows
+        .iter_mut()
+        .filter(|row| row.status == Status::Unresolved);
+    for row in unresolved {
+        if let Some(reason) = &mut row.reason {
+            *reason += &format!("; {}", load.message());
+            row.remedy = Some(load.advice());
+        }
     }
 }
 
@@ -201,6 +218,56 @@ impl Observation {
                 row.reason = Some(reason.clone());
                 (row, None)
             }
+        }
+    }
+}
+
+#[cfg(test)]
+mod load_tests {
+    use super::name_load;
+    use crate::model::{Report, Status, TimerRow};
+    use crate::report::parse;
+
+    /// A report of a machine with two CPUs.
+    fn report() -> Report {
+        let text = include_str!("../../tests/fuzz/corpus/report/kept.json");
+        parse(text, "kept.json").expect("a report")
+    }
+
+    #[test]
+    fn names_load_of_unresolved_timers() {
+        let unresolved = |row: TimerRow| {
+            let mut row = row;
+            row.status = Status::Unresolved;
+            row.reason = Some("its steps differ".into());
+            row
+        };
+        for (load, words) in [
+            (Some(6.0), "its steps differ; 6"),
+            (Some(0.5), "its steps differ"),
+            (None, "its steps differ"),
+        ] {
+            let Report {
+                mut platform,
+                timers,
+                ..
+            } = report();
+            platform.load = platform.load.zip(load).map(|(mut all, load)| {
+                all.one_minute = load;
+                all
+            });
+            let [resolved, other] = timers
+                .into_iter()
+                .take(2)
+                .collect::<Vec<_>>()
+                .try_into()
+                .expect("two clocks");
+            let mut rows = [resolved, unresolved(other)];
+            name_load(&mut rows, &platform);
+            let reason = rows[1].reason.as_deref().expect("a reason");
+            assert!(reason.starts_with(words), "{reason}");
+            assert_eq!(reason.contains("threads wanted to run"), load == Some(6.0));
+            assert_eq!(rows[0].reason, None);
         }
     }
 }

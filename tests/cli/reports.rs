@@ -35,13 +35,95 @@ fn probe(more: &[&str]) -> assert_cmd::assert::Assert {
 /// machine does not reveal its resolution.
 const STATUSES: [i32; 2] = [0, 3];
 
+/// A kept report with a rate of 82.43 ± 150.24 ppm.
+const KEPT: &str = include_str!("../fuzz/corpus/report/kept.json");
+
+#[test]
+fn rates_have_their_uncertainty() {
+    let folder = Folder::new();
+    let report = folder.arg("r.json");
+    fs::write(&report, KEPT).expect("it can be written");
+    for (args, text) in [
+        (
+            vec!["inspect", "-v", "--from", &report, "realtime-coarse"],
+            "80 ± 160 ppm\n",
+        ),
+        (
+            vec!["report", "--format", "html", &report],
+            "<bdi>80 ± 160 ppm</bdi>",
+        ),
+        (
+            vec!["table", "--columns", "timer,rate", &report],
+            "80 ± 160\n",
+        ),
+        (
+            vec!["table", "--columns", "timer,rate", "-f", "csv", &report],
+            ",82.42830714033644\n",
+        ),
+    ] {
+        timermeter(&args)
+            .success()
+            .stdout(contains(text).and(contains("82.43").not()));
+    }
+}
+
+#[test]
+fn unknown_load_is_not_quiet() {
+    let folder = Folder::new();
+    let load = r#""load":{"one_minute":1.22,"five_minutes":1.41,"fifteen_minutes":1.17},"#;
+    assert!(KEPT.contains(load));
+    let loaded = load.replace("1.22", "5.22");
+    for (load, unknown, line) in [
+        (
+            load,
+            &[][..],
+            "not quiet: load 1.2, frequency moves by 5 % →",
+        ),
+        (
+            &loaded,
+            &[],
+            "not quiet: load 5.2, frequency moves by 5 % →",
+        ),
+        (
+            "",
+            &["load"],
+            "not quiet: frequency moves by 5 %, load unknown →",
+        ),
+    ] {
+        let report = folder.arg("r.json");
+        let text = KEPT.replace(
+            r#""load":{"one_minute":1.22,"five_minutes":1.41,"fifteen_minutes":1.17},"#,
+            load,
+        );
+        fs::write(&report, &text).expect("it can be written");
+        timermeter(&["--from", &report])
+            .success()
+            .stdout(contains(line));
+        // At one frequency.
+        let steady = text.replace(
+            r#""low":4123711340.2061853,"high":4324324324.324325"#,
+            r#""low":null,"high":null"#,
+        );
+        fs::write(&report, steady).expect("it can be written");
+        let answer = json(&timermeter(&["--from", &report, "--format", "json"]));
+        assert_eq!(answer["unknown"], Value::from(unknown.to_vec()));
+        assert_eq!(
+            answer["unquiet"].as_array().map(Vec::is_empty),
+            Some(load.is_empty())
+        );
+        if load.is_empty() {
+            timermeter(&["--from", &report])
+                .stdout(contains("not known to be quiet: load unknown\n"));
+        }
+    }
+}
+
 #[cfg(unix)]
 #[test]
 fn names_of_files_steer_nothing() {
     let folder = Folder::new();
-    let kept = include_str!("../fuzz/corpus/report/kept.json");
     for (name, text) in [
-        ("r\u{1b}[31m\u{202e}.json", kept),
+        ("r\u{1b}[31m\u{202e}.json", KEPT),
         ("b\u{1b}]0;\u{2066}.json", "{}"),
     ] {
         fs::write(folder.file(name), text).expect("it can be written");
