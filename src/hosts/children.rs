@@ -19,6 +19,7 @@
 
 mod descendants;
 pub mod guard;
+mod mark;
 mod own_program;
 mod running;
 mod setting;
@@ -71,7 +72,7 @@ struct OwnChildren {
 /// that starts no other processes, and before a second thread starts.
 pub fn own_descendants() {
     ADOPTS_DESCENDANTS.store(process::adopt_descendants(), Ordering::SeqCst);
-    timers::mark_descendants(guard::MARK, &guard::mark());
+    mark::mark_descendants();
     OWNS_DESCENDANTS.store(true, Ordering::SeqCst);
 }
 

@@ -6,7 +6,7 @@ use std::time::Duration;
 use timers::os::Pid;
 use timers::os::process::{self, all_with_parents, listed_children};
 
-use super::{adopts_descendants, guard, lock_own_children, try_lock_own_children};
+use super::{adopts_descendants, lock_own_children, mark, try_lock_own_children};
 
 /// The children of a process, from a list of processes with their parents.
 pub(super) fn children_of(all: &[(Pid, Pid)], parent: Pid) -> impl Iterator<Item = Pid> {
@@ -43,7 +43,7 @@ pub(super) const CHECK_INTERVAL: Duration = Duration::from_millis(2);
 /// is left whose descendants they could be, ends all orphans.
 pub(super) fn end_orphans(descendants: &[Pid]) {
     if !adopts_descendants() {
-        if let Some(variable) = guard::variable().filter(|_| !descendants.is_empty()) {
+        if let Some(variable) = mark::variable().filter(|_| !descendants.is_empty()) {
             process::kill_by_environment(&variable, Some(descendants));
         }
         return;

@@ -2,8 +2,8 @@
 //! program left behind and restores kernel settings that were changed temporarily. The guard exists
 //! for `SIGKILL`, which no process can handle.
 //!
-//! The guard finds processes by their group, or by an environment variable that all descendants
-//! inherit: init or another process adopts orphans, so their original parent is unknown.
+//! The guard finds processes by their group, or by the mark that all descendants inherit: init or
+//! another process adopts orphans, so their original parent is unknown.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -15,28 +15,11 @@ use timers::os::Pid;
 use timers::os::process::{Group, kill_by_environment, prepare_group};
 
 use super::descendants::{CHECK_INTERVAL, MAX_CHECKS};
-use super::{StartError, adopts_descendants, setting, spawner, this_program};
+use super::{StartError, adopts_descendants, mark, setting, spawner, this_program};
 use crate::scratch;
 
 /// The subcommand with which this program runs as the guard.
 pub const VERB: &str = "guard";
-
-/// The environment variable that all descendants of this program inherit, including the guard.
-pub(super) const MARK: &str = "TIMERMETER_RUN";
-
-/// The value of [`MARK`], unique to this run.
-pub(super) fn mark() -> String {
-    format!(
-        "{}-{}",
-        std::process::id(),
-        timers::kernel_time().unwrap_or(0)
-    )
-}
-
-/// The mark of this run as `NAME=value`; `None` if this process has none.
-pub(super) fn variable() -> Option<String> {
-    Some(format!("{MARK}={}", std::env::var(MARK).ok()?))
-}
 
 /// The handle of the guard in the program that it guards.
 pub(super) struct Guard {
@@ -148,7 +131,7 @@ pub fn serve(input: &mut dyn BufRead) {
     }
     restore(setting.as_deref().unwrap_or_default());
     groups.values().for_each(Group::kill);
-    if let Some(variable) = variable() {
+    if let Some(variable) = mark::variable() {
         end_marked(&variable);
     }
     scratch::remove_stale(&std::env::temp_dir());
