@@ -158,10 +158,12 @@ fn unkillable_agent_does_not_hang() {
         for signal in [None, Some(Signal::INT)] {
             let mut command = as_nobody(&copy);
             command.args(["probe", "monotonic", "--quick", "--format", "json"]);
-            let timeout = if signal.is_some() { "600" } else { "1" };
+            let timeout = if signal.is_some() { "600" } else { "3" };
             command.args(["--timeout", timeout, "--agent", agent]);
             let mut run = Run::spawn(command);
-            run.until_it_runs(&format!("sh {script}"));
+            // Before it has written its id it may not be root yet, and can be ended.
+            let started = waited_for(|| folder.file("agent.id").exists().then_some(()));
+            assert!(started.is_some(), "{:?}", run.alive());
             if let Some(signal) = signal {
                 run.signal(signal);
             }
@@ -169,6 +171,7 @@ fn unkillable_agent_does_not_hang() {
             // Its input has ended.
             run.until_it_runs("sleep 3206");
             kill(&folder, "agent.id");
+            fs::remove_file(folder.file("agent.id")).expect("it was written");
             let (status, output) = run.end();
             let reported = String::from_utf8_lossy(&output.stderr).into_owned();
             assert!(
