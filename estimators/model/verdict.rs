@@ -122,15 +122,18 @@ impl Verdicts {
             .filter(|answer| answer.question.disqualifies() && answer.outcome == Outcome::Fail)
     }
 
-    /// Returns a summary of trust: `no` if the timer fails a disqualifying question, `yes` if these
-    /// questions passed or do not apply, `?` otherwise.
+    /// Returns a summary of trust: `no` if the timer fails a disqualifying question or differs from
+    /// the same clock on another path, `yes` if the disqualifying questions passed or do not apply,
+    /// `?` otherwise.
     pub fn summary(&self) -> &'static str {
         let has = |outcome: Outcome| {
             self.answers()
                 .any(|answer| answer.question.disqualifies() && answer.outcome == outcome)
         };
         match () {
-            () if has(Outcome::Fail) => "no",
+            () if has(Outcome::Fail) || self.answer(Question::Paths).outcome == Outcome::Fail => {
+                "no"
+            }
             () if has(Outcome::NotTested) => "?",
             () => "yes",
         }
@@ -213,6 +216,24 @@ pub struct ThreadSafe {
 }
 
 impl ThreadSafe {
+    /// Returns whether the clocks of all tested CPUs agree within the uncertainty of their offsets;
+    /// `None` if that was not tested, or if the timer counts for one thread.
+    pub fn same_on_all_cpus(&self) -> Option<bool> {
+        match self.outcome {
+            Outcome::Fail => Some(false),
+            Outcome::Pass => Some(self.differing().is_none()),
+            Outcome::NotApplicable | Outcome::NotTested => None,
+        }
+    }
+
+    /// Returns the largest offset that its uncertainty does not explain; `None` without one.
+    pub fn differing(&self) -> Option<&CpuOffset> {
+        self.offsets
+            .iter()
+            .filter(|offset| offset.ns.abs() > offset.uncertainty_ns)
+            .max_by(|a, b| a.ns.abs().total_cmp(&b.ns.abs()))
+    }
+
     /// Returns the offset from the first CPU that is largest in absolute value; `None` without
     /// offsets.
     pub fn largest_offset(&self) -> Option<&CpuOffset> {

@@ -73,6 +73,34 @@ pub fn rate_from_paired_readings(readings: &[[i64; 3]], clock_ns: f64) -> Option
     })
 }
 
+/// Decides which clock moved if a counter deviates from the kernel's clock, and returns the rate of
+/// the counter. `by_clock` is its rate by the kernel's clock, `by_third` its rate by a clock that no
+/// time service adjusts, and `length_ns` the time between the first and the last reading in
+/// nanoseconds.
+///
+/// If the counter agrees with the third clock, the kernel's clock was adjusted, and the third clock
+/// gives the rate. If it deviates from both, the counter moved. Without a third clock this is not
+/// known: the deviation makes the rate uncertain but proves nothing.
+pub fn settle_deviation(by_clock: Rate, by_third: Option<Rate>, length_ns: f64) -> Rate {
+    let deviation_ns = by_clock.unexplained_deviation_ns;
+    match by_third {
+        _ if deviation_ns == 0.0 => by_clock,
+        Some(third) => Rate {
+            unexplained_deviation_ns: deviation_ns.min(third.unexplained_deviation_ns),
+            ..if third.unexplained_deviation_ns == 0.0 {
+                third
+            } else {
+                by_clock
+            }
+        },
+        None => Rate {
+            uncertainty: by_clock.uncertainty + deviation_ns / length_ns.max(1.0),
+            unexplained_deviation_ns: 0.0,
+            ..by_clock
+        },
+    }
+}
+
 /// Returns the length of a tick of a timer in nanoseconds, and its relative uncertainty. A timer
 /// that declares no unit is compared with the reference over the whole campaign, because the rate
 /// from a few milliseconds of one process is sensitive to a late reading. `None` if the length is
@@ -283,6 +311,34 @@ mod tests {
                 .unexplained_deviation_ns
                 > 1e6
         );
+    }
+
+    /// One of two clocks moved by 40 ms halfway. The clocks are a counter, the kernel's clock, and a
+    /// third clock, if there is one.
+    #[test]
+    fn third_clock_decides_which_moved() {
+        let rate = |counter_moved: bool, clock_moved: bool| {
+            let mut all = readings();
+            for reading in &mut all[5..] {
+                reading[0] -= if counter_moved { 80_000_000 } else { 0 };
+                reading[2] -= if counter_moved { 80_000_000 } else { 0 };
+                reading[1] += if clock_moved { 40_000_000 } else { 0 };
+            }
+            rate_from_paired_readings(&all, 1.0).expect("the clocks move")
+        };
+        let length_ns = 1e9;
+        let settled = settle_deviation(rate(false, true), Some(rate(false, false)), length_ns);
+        assert_eq!(settled, rate(false, false), "the kernel's clock moved");
+        let settled = settle_deviation(rate(true, false), Some(rate(true, false)), length_ns);
+        assert!(settled.unexplained_deviation_ns > 1e6, "the counter moved");
+        let steady = rate(false, false);
+        let settled = settle_deviation(steady, Some(rate(false, true)), length_ns);
+        assert_eq!(settled, steady, "the third clock moved");
+        let unknown = rate(false, true);
+        let settled = settle_deviation(unknown, None, length_ns);
+        assert_eq!(settled.unexplained_deviation_ns, 0.0, "nothing is proven");
+        let added = settled.uncertainty - unknown.uncertainty;
+        assert!(added > 0.0, "{settled:?}");
     }
 
     #[test]

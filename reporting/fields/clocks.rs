@@ -118,7 +118,7 @@ fn quality_fields() -> Vec<Field> {
 /// Verdicts on whether the clock can be trusted, with their numbers.
 fn trust_fields() -> Vec<Field> {
     field_table! { Read::Row, CLOCKS, |verdicts| verdicts.clock()?.verdicts.as_ref()?;
-        trust: Text = verdicts.summary(), "Whether it is monotonic, thread-safe and stable",
+        trust: Text = verdicts.summary(), "Whether it is monotonic, thread-safe and stable, and agrees with the same clock read on another path",
             in_tables(Visibility::Always);
         monotonic: Text = verdicts.monotonic.outcome.name(),
             "Whether it is monotonic: `pass`, `fail`, `not applicable`, `not tested`";

@@ -1,5 +1,6 @@
 //! Measures the rate of a reference that declares no unit, such as the time stamp counter: compares
-//! it with a kernel clock over the whole campaign.
+//! it with a kernel clock over the whole campaign, and with a second one that no time service
+//! adjusts. If the reference and the first clock disagree, the second one decides which moved.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -11,7 +12,10 @@ use crate::hosts::connection::Connection;
 use crate::hosts::host::{Host, connect};
 use crate::hosts::hosted::subject;
 
-use crate::rate::{Rate, rate_from_paired_readings, tightest};
+use crate::campaign::unless_refused;
+use crate::hosts::protocol::HostedTimer;
+use crate::model::{Family, ReadsBy};
+use crate::rate::{Rate, rate_from_paired_readings, settle_deviation, tightest};
 use crate::trace::Reference;
 
 /// Comparisons in a sample; the one with the shortest time between its outer reads is kept.
@@ -21,13 +25,64 @@ const COMPARISONS_PER_SAMPLE: u32 = 9;
 pub(super) struct RateMeasurement {
     connection: Rc<RefCell<Connection>>,
     /// The kernel clock.
-    clock: Box<dyn Subject>,
-    clock_ns_per_tick: f64,
+    clock: Compared,
+    /// A clock that no time service adjusts, if the host has another one.
+    third: Option<Compared>,
     reference_id: String,
     /// The CPUs on which samples are taken, in turn.
     cpus: Vec<u32>,
+}
+
+/// A clock that the reference is compared with.
+struct Compared {
+    subject: Box<dyn Subject>,
+    ns_per_tick: f64,
     /// Readings of the reference, the clock, and the reference again, in ticks.
     samples: Vec<[i64; 3]>,
+}
+
+impl Compared {
+    fn new(connection: &Rc<RefCell<Connection>>, timer: &HostedTimer) -> Self {
+        Self {
+            subject: subject(connection, &timer.id),
+            ns_per_tick: timer.ns_per_tick.unwrap_or(1.0),
+            samples: Vec::new(),
+        }
+    }
+
+    fn sample(&mut self, reference: &str) -> Answer<()> {
+        let comparisons = self
+            .subject
+            .comparisons(reference, 0, COMPARISONS_PER_SAMPLE)?;
+        self.samples.extend(tightest(comparisons));
+        Ok(())
+    }
+
+    fn rate(&self) -> Option<Rate> {
+        rate_from_paired_readings(&self.samples, self.ns_per_tick)
+    }
+
+    /// Returns the time between the first and the last sample, in nanoseconds.
+    fn length_ns(&self) -> f64 {
+        let (first, last) = (self.samples.first(), self.samples.last());
+        let ticks = first
+            .zip(last)
+            .map_or(0, |(first, last)| last[1].wrapping_sub(first[1]));
+        ticks as f64 * self.ns_per_tick
+    }
+}
+
+/// Returns the system clock of a host, other than `clock`, that no time service adjusts; the one
+/// that is read by the system call if there are several.
+fn find_unadjusted<'a>(host: &'a Host, clock: &HostedTimer) -> Option<&'a HostedTimer> {
+    let unadjusted = host.timers.iter().filter(|timer| {
+        let properties = &timer.properties;
+        properties.family == Some(Family::SystemClock)
+            && properties.slewed == Some(false)
+            && timer.ns_per_tick.is_some()
+            && timer.id != clock.id
+    });
+    unadjusted.max_by_key(|timer| timer.properties.reads_by == Some(ReadsBy::SystemCall))
 }
 
 impl RateMeasurement {
@@ -52,14 +107,19 @@ impl RateMeasurement {
         else {
             return Ok(None);
         };
-        let connection = connect(host, &[&clock.id], None, settings.timeout)?;
+        let third = find_unadjusted(host, clock);
+        let ids: Vec<&str> = [clock]
+            .into_iter()
+            .chain(third)
+            .map(|timer| timer.id.as_str())
+            .collect();
+        let connection = connect(host, &ids, None, settings.timeout)?;
         Ok(Some(Self {
-            clock: subject(&connection, &clock.id),
+            clock: Compared::new(&connection, clock),
+            third: third.map(|third| Compared::new(&connection, third)),
             connection,
-            clock_ns_per_tick: clock.ns_per_tick.unwrap_or(1.0),
             reference_id: reference.id.clone(),
             cpus: cpus.to_vec(),
-            samples: Vec::new(),
         }))
     }
 
@@ -69,19 +129,22 @@ impl RateMeasurement {
     /// # Errors
     /// The errors of the subject.
     pub(super) fn sample(&mut self) -> Answer<()> {
-        if let Some(&cpu) = self.cpus.get(self.samples.len() % self.cpus.len().max(1)) {
+        let turn = self.clock.samples.len() % self.cpus.len().max(1);
+        if let Some(&cpu) = self.cpus.get(turn) {
             // If the thread cannot be moved, the sample is taken on its current CPU.
             let _ = timers::move_thread(self.connection.borrow().process(), &[cpu]);
         }
-        let comparisons = self
-            .clock
-            .comparisons(&self.reference_id, 0, COMPARISONS_PER_SAMPLE)?;
-        self.samples.extend(tightest(comparisons));
+        self.clock.sample(&self.reference_id)?;
+        if let Some(third) = &mut self.third {
+            unless_refused(third.sample(&self.reference_id))?;
+        }
         Ok(())
     }
 
     /// Returns the rate that the samples show; `None` if they are too few.
     pub(super) fn rate(&self) -> Option<Rate> {
-        rate_from_paired_readings(&self.samples, self.clock_ns_per_tick)
+        let third = self.third.as_ref().and_then(Compared::rate);
+        let length_ns = self.clock.length_ns();
+        Some(settle_deviation(self.clock.rate()?, third, length_ns))
     }
 }

@@ -7,7 +7,7 @@ use super::clock_figures::{DRIFT, PORTABLE};
 use super::plan::{Method, plan_batch, plan_single};
 use super::sentence::{USUAL_CONFIDENCE, USUAL_ERROR, choose_usual};
 use super::{ClockFigures, Requirement};
-use crate::model::{Counted, MAX_FINE_STEP_NS, Nanos, Outcome, Path, Report, TimerRow, WaitRow};
+use crate::model::{Counted, MAX_FINE_STEP_NS, Nanos, Path, Report, TimerRow, WaitRow};
 use crate::text::numbers::{short_time, time};
 
 /// Largest ratio of two resolutions that count as equally fine.
@@ -65,8 +65,8 @@ pub struct AnswerClock {
     pub resolved: bool,
     /// Cost of a read in nanoseconds.
     pub cost_ns: f64,
-    /// Whether readings on all CPUs agree.
-    pub same_on_all_cpus: bool,
+    /// Whether readings on all CPUs agree; null if that was not tested.
+    pub same_on_all_cpus: Option<bool>,
     /// Whether a read waits for the work before it, without a fence.
     pub ordered: bool,
 }
@@ -103,6 +103,7 @@ impl ClockAnswer {
         // the time of the last tick.
         let is_cheaper = |other: &ClockFigures| {
             other.facts.counts == Some(Counted::Wall)
+                && other.facts.threads != Some(false)
                 && clock.as_ref().is_none_or(|clock| {
                     other.step_ns <= MAX_STEP_RATIO * clock.step_ns && other.cost_ns < clock.cost_ns
                 })
@@ -218,18 +219,17 @@ impl AnswerClock {
             step_ns: row.resolution_ns.map_or(clock.step_ns, |step| step.value),
             resolved: clock.resolved,
             cost_ns: clock.cost_ns,
-            same_on_all_cpus: verdicts
-                .is_some_and(|verdicts| verdicts.thread_safe.outcome == Outcome::Pass),
+            same_on_all_cpus: verdicts.and_then(|verdicts| verdicts.thread_safe.same_on_all_cpus()),
             ordered: clock.facts.ordered,
         }
     }
 
     fn in_words(&self) -> String {
         let bound = if self.resolved { "" } else { " at most" };
-        let same = if self.same_on_all_cpus {
-            ", the same on all CPUs"
-        } else {
-            ""
+        let same = match self.same_on_all_cpus {
+            Some(true) => ", the same on all CPUs",
+            Some(false) => ", not the same on all CPUs",
+            None => ", not tested between CPUs",
         };
         format!(
             "{}: {}{bound} steps, {} a read{same}",

@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 
 use serde::Serialize;
 
-use super::clock_facts::{list_unmet, thread_fault};
+use super::clock_facts::{list_unmet, untested_between_cpus};
 use super::clock_figures::ClockFigures;
 use super::plan::{Method, Plan, Shortfall, plan_fastest};
 use super::requirement::Requirement;
@@ -265,8 +265,10 @@ impl<'a> Contestant<'a> {
 
     fn notes(&self) -> Vec<String> {
         let mut notes = Vec::new();
-        if let Some(fault) = thread_fault(self.row).filter(|_| self.unmet.is_empty()) {
-            notes.push(format!("take both readings in one thread: {fault}"));
+        if let Some(why) = untested_between_cpus(self.row) {
+            notes.push(format!(
+                "whether it agrees between CPUs was not tested: {why}"
+            ));
         }
         if self
             .clock

@@ -7,6 +7,7 @@ use super::requirement::{Need, Requirement};
 use crate::model::{
     Counted, Family, Outcome, Path, Platform, Properties, ReadsBy, TimerRow, Verdicts,
 };
+use crate::text::numbers::significant;
 
 /// Properties of a clock; `None` means unknown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -81,10 +82,10 @@ impl Facts {
             // A trap to the hypervisor affects the core like a system call.
             self.through_kernel = path != Path::UserMode;
         }
-        match verdicts.thread_safe.outcome {
-            Outcome::Fail => self.threads = Some(false),
-            Outcome::Pass => self.threads = self.threads.or(Some(true)),
-            Outcome::NotApplicable | Outcome::NotTested => {}
+        match verdicts.thread_safe.same_on_all_cpus() {
+            Some(true) => self.threads = self.threads.or(Some(true)),
+            Some(false) => self.threads = Some(false),
+            None => {}
         }
     }
 
@@ -134,20 +135,24 @@ pub(super) fn list_unmet(row: &TimerRow, facts: &Facts, requirement: &Requiremen
         ));
     }
     let is_cpu_counter = declared_properties(row).family == Some(Family::CpuCounter);
-    for &need in &requirement.needs {
+    // A thread may be moved to another CPU between its two readings.
+    let difference = difference_between_cpus(row);
+    let needs = requirement.needs.iter();
+    for &need in needs.filter(|need| difference.is_none() || **need != Need::Threads) {
         let lack = match facts.meets(need) {
             Some(true) => continue,
             Some(false) => need.lack().to_owned(),
             None => format!("whether it meets `{}` is not known", need.word()),
         };
-        unmet.push(match thread_fault(row) {
-            Some(evidence) if need == Need::Threads => evidence.to_owned(),
-            _ if is_cpu_counter && matches!(need, Need::Threads | Need::NoSlew) => {
+        unmet.push(
+            if is_cpu_counter && matches!(need, Need::Threads | Need::NoSlew) {
                 format!("{lack}: the counter is not invariant")
-            }
-            _ => lack,
-        });
+            } else {
+                lack
+            },
+        );
     }
+    unmet.extend(difference);
     // The loop above already reported it if `monotonic` is among the needs.
     let may_be_settable = requirement.settable || requirement.needs.contains(&Need::Monotonic);
     if facts.monotonic == Some(false) && !may_be_settable {
@@ -159,10 +164,34 @@ pub(super) fn list_unmet(row: &TimerRow, facts: &Facts, requirement: &Requiremen
     unmet
 }
 
-/// The evidence that readings of two threads cannot be compared; `None` if there is none.
-pub(super) fn thread_fault(row: &TimerRow) -> Option<&str> {
+/// The evidence that the clocks of two CPUs differ; `None` if there is none.
+fn difference_between_cpus(row: &TimerRow) -> Option<String> {
     let verdict = &row.verdicts.as_ref()?.thread_safe;
-    (verdict.outcome == Outcome::Fail).then_some(verdict.evidence.as_str())
+    if verdict.same_on_all_cpus() != Some(false) {
+        return None;
+    }
+    if verdict.outcome == Outcome::Fail {
+        return Some(verdict.evidence.clone());
+    }
+    let offset = verdict.differing()?;
+    let side = if offset.ns < 0.0 {
+        "behind"
+    } else {
+        "ahead of"
+    };
+    Some(format!(
+        "on CPU {} it is {} ns {side} that of the first CPU, ± {} ns",
+        offset.cpu,
+        significant(offset.ns.abs(), 3),
+        significant(offset.uncertainty_ns, 2)
+    ))
+}
+
+/// Why it is not known whether the clocks of all CPUs agree; `None` if it was tested, or if the
+/// clock does not count wall time.
+pub(super) fn untested_between_cpus(row: &TimerRow) -> Option<&str> {
+    let verdict = &row.verdicts.as_ref()?.thread_safe;
+    (verdict.outcome == Outcome::NotTested).then_some(verdict.evidence.as_str())
 }
 
 #[cfg(test)]

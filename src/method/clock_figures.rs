@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::clock_facts::Facts;
-use crate::model::{Outcome, Platform, Status, TimerRow, value_of};
+use crate::model::{Outcome, Platform, Question, Status, TimerRow, value_of};
 
 /// The figures of one clock that a plan is computed from. All lengths are in nanoseconds.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -180,18 +180,15 @@ fn refusal(row: &TimerRow) -> Option<String> {
         Status::Ok | Status::Unresolved => {}
     }
     let failed = row.verdicts.as_ref().and_then(|verdicts| {
-        let (monotonic, stable) = (&verdicts.monotonic, &verdicts.stable);
-        [
-            (monotonic.outcome, &monotonic.evidence),
-            (stable.outcome, &stable.evidence),
-        ]
-        .into_iter()
-        .find(|(outcome, _)| *outcome == Outcome::Fail)
+        [Question::Monotonic, Question::Stable, Question::Paths]
+            .map(|question| verdicts.answer(question))
+            .into_iter()
+            .find(|answer| answer.outcome == Outcome::Fail)
     });
     let observed = row.observations.as_ref();
     let backward = observed.is_some_and(|observed| observed.backward_steps > 0);
     failed
-        .map(|(_, finding)| finding.clone())
+        .map(|answer| answer.evidence.to_owned())
         .or_else(|| backward.then(|| "it went backwards".into()))
 }
 

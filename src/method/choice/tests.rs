@@ -1,8 +1,8 @@
 //! Tests which clock of a stored report is picked, and the reasons against the others.
 
 use super::*;
-use crate::method::Need;
-use crate::model::{Counted, Interval, Nanos, Outcome, Tsc};
+use crate::method::{ClockAnswer, Need};
+use crate::model::{Counted, Interval, Nanos, Outcome, Paths, Tsc};
 
 fn report() -> Report {
     let text = include_str!("../../../tests/data/xeon-2026-11-21.json");
@@ -52,27 +52,99 @@ fn unsound_clocks_are_never_picked() {
     assert!(picked(&choice).id != best && picked(&choice).id != second);
 }
 
+/// A thread may be moved to another CPU between its two readings, so not even a requirement for one
+/// thread is met.
 #[test]
-fn thread_unsafe_clocks_serve_one_thread() {
-    let mut report = report();
-    let best = picked(&choose(&report, &requirement()).unwrap()).id.clone();
-    let verdicts = row(&mut report, &best).verdicts.as_mut().unwrap();
-    verdicts.thread_safe.outcome = Outcome::Fail;
-    verdicts.thread_safe.evidence = "CPU 1 is behind".into();
-    let choice = choose(&report, &requirement()).unwrap();
-    assert_eq!(picked(&choice).id, best);
-    assert!(
-        picked(&choice).notes[0].contains("in one thread: CPU 1 is behind"),
-        "{:?}",
-        picked(&choice).notes
-    );
+fn clocks_that_differ_between_cpus_are_never_picked() {
+    let requirement = requirement();
     let threads = Requirement {
         needs: vec![Need::Threads],
-        ..requirement()
+        ..requirement.clone()
     };
-    let choice = choose(&report, &threads).unwrap();
+    let mut report = report();
+    let best = picked(&choose(&report, &requirement).unwrap()).id.clone();
+    let verdict = |report: &mut Report| {
+        let verdicts = &mut row(report, &best).verdicts.as_mut().unwrap().thread_safe;
+        verdicts.outcome = Outcome::Fail;
+        verdicts.evidence = "CPU 1 is behind".into();
+    };
+    verdict(&mut report);
+    for requirement in [&requirement, &threads] {
+        let choice = choose(&report, requirement).unwrap();
+        assert_ne!(picked(&choice).id, best);
+        assert_eq!(reason(&choice, &best), "CPU 1 is behind");
+    }
+    let answer = ClockAnswer::from_reports(&report, &[], [const { Vec::new() }; 2]);
+    let recommended = [answer.to_time, answer.cheapest].into_iter().flatten();
+    assert!(recommended.clone().count() > 0);
+    for clock in recommended {
+        assert_ne!(clock.id, best);
+        assert_ne!(clock.same_on_all_cpus, Some(false));
+    }
+}
+
+/// Handoffs take longer than a small offset, so no reading steps backwards, but the offset is
+/// proven by the two directions.
+#[test]
+fn proven_offset_between_cpus_counts_as_difference() {
+    let mut report = report();
+    let best = picked(&choose(&report, &requirement()).unwrap()).id.clone();
+    let verdict = &mut row(&mut report, &best)
+        .verdicts
+        .as_mut()
+        .unwrap()
+        .thread_safe;
+    let last = verdict.offsets.last_mut().expect("an offset");
+    (last.ns, last.uncertainty_ns) = (-60.0, 40.0);
+    assert_eq!(verdict.same_on_all_cpus(), Some(false));
+    let choice = choose(&report, &requirement()).unwrap();
     assert_ne!(picked(&choice).id, best);
-    assert_eq!(reason(&choice, &best), "CPU 1 is behind");
+    let why = reason(&choice, &best);
+    assert!(
+        why.contains("it is 60 ns behind that of the first CPU, ± 40 ns"),
+        "{why}"
+    );
+}
+
+#[test]
+fn untested_agreement_between_cpus_is_said() {
+    let mut report = report();
+    for row in &mut report.timers {
+        if let Some(verdicts) = &mut row.verdicts {
+            verdicts.thread_safe.outcome = Outcome::NotTested;
+            verdicts.thread_safe.evidence = "there is one CPU only".into();
+        }
+    }
+    let choice = choose(&report, &requirement()).unwrap();
+    let notes = &picked(&choice).notes;
+    let note = "whether it agrees between CPUs was not tested: there is one CPU only";
+    assert!(notes.iter().any(|said| said == note), "{notes:?}");
+    let answer = ClockAnswer::from_reports(&report, &[], [const { Vec::new() }; 2]);
+    let lines = answer.lines(true, false);
+    let to_time = answer.to_time.expect("a clock");
+    assert_eq!(to_time.same_on_all_cpus, None);
+    let said = lines
+        .iter()
+        .any(|(_, text)| text.contains("not tested between CPUs"));
+    assert!(said, "{lines:?}");
+}
+
+/// Something between the program and the kernel falsifies such a clock.
+#[test]
+fn clock_that_differs_from_its_system_call_is_not_trusted() {
+    let mut report = report();
+    let verdicts = row(&mut report, "monotonic").verdicts.as_mut().unwrap();
+    verdicts.paths = Some(Paths {
+        outcome: Outcome::Fail,
+        evidence: "a reading of it lay after the next one".into(),
+        compared: Vec::new(),
+    });
+    assert_eq!(verdicts.summary(), "no");
+    let choice = choose(&report, &requirement()).unwrap();
+    assert_eq!(
+        reason(&choice, "monotonic"),
+        "a reading of it lay after the next one"
+    );
 }
 
 #[test]
