@@ -26,12 +26,15 @@ fn write(folder: &Folder, name: &str, change: impl Fn(&mut Value)) -> String {
     folder.arg(name)
 }
 
-/// Multiplies all numbers in a value.
+/// Multiplies all numbers in a value except shares.
 fn scale(value: &mut Value, factor: f64) {
     match value {
         Value::Number(number) => *value = (number.as_f64().unwrap() * factor).into(),
         Value::Array(parts) => parts.iter_mut().for_each(|part| scale(part, factor)),
-        Value::Object(parts) => parts.values_mut().for_each(|part| scale(part, factor)),
+        Value::Object(parts) => parts
+            .iter_mut()
+            .filter(|(key, _)| *key != "share")
+            .for_each(|(_, part)| scale(part, factor)),
         _ => {}
     }
 }
