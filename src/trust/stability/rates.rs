@@ -147,7 +147,9 @@ pub(super) fn known_rate(
 /// The reading of such a clock lags by up to one step and its usual delay. A late interrupt makes it
 /// lag by several steps; the clock then catches up, perhaps by a step more than usual. A comparison
 /// at an end of the run may be such a case. Possible are therefore all rates at which one delay
-/// explains all comparisons but a few.
+/// explains all comparisons but a few, and rates beyond them by one step over the run: where the
+/// interrupt was late throughout one end of a run, no comparison shows it. Of 240 runs of a guest 5
+/// had a coarse clock whose possible rates left out 0 by less than that.
 fn rate_of_ticking_clock(run: &[Comparison], uncertainty: f64) -> Option<Rate> {
     if !(SHORTEST_TICK_NS..=LONGEST_TICK_NS).contains(&uncertainty) {
         return None;
@@ -183,7 +185,7 @@ fn rate_of_ticking_clock(run: &[Comparison], uncertainty: f64) -> Option<Rate> {
     ];
     Some(Rate {
         offset: f64::midpoint(low, high),
-        uncertainty: (high - low) / 2.0,
+        uncertainty: (high - low) / 2.0 + uncertainty / (run.last()?.reference - run[0].reference),
     })
 }
 
