@@ -223,7 +223,7 @@ impl Observation {
 }
 
 #[cfg(test)]
-mod load_tests {
+mod tests {
     use super::name_load;
     use crate::model::{Report, Status, TimerRow};
     use crate::report::parse;
