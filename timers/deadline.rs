@@ -4,11 +4,10 @@
 //! library preloaded by `LD_PRELOAD` can make the clock of libc step back, and a thread that waited
 //! for that clock would wait forever.
 
-use std::thread;
 use std::time::Duration;
 
 use crate::Timer;
-use crate::os::{CommonClock, UndistortedClock, UntrimmedClock};
+use crate::os::{CommonClock, UndistortedClock, UntrimmedClock, rest};
 
 /// A point in time, in nanoseconds of [`kernel_time`]; `None` if there is no clock.
 #[derive(Clone, Copy, Debug)]
@@ -39,7 +38,7 @@ impl Deadline {
 pub fn pause(span: Duration) {
     let deadline = Deadline::after(span);
     while let Some(left) = deadline.remaining() {
-        thread::park_timeout(left);
+        rest::wait(left);
     }
 }
 

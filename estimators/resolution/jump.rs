@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use crate::model::Interval;
 use crate::resolution::lattice::{self, Lattice};
-use crate::statistics::{Z, quantile, sorted};
+use crate::statistics::{Z, mean, quantile, sorted};
 use crate::trace::Intervals;
 
 /// The steps that the jumps from zero show.
@@ -213,31 +213,30 @@ impl MeanJump {
     /// caused the longer jumps, these would come at random. `true` if the readings do not hold
     /// enough jumps to tell: a step is then so long that hardly any call lasts longer.
     fn agrees_with(&self, reading_differences: &[Vec<i64>]) -> bool {
-        /// Number of consecutive jumps. *Computed*: of 24 jumps that are one or two ticks long at
-        /// random, 67 % of the sums are within a tick of their mean if 5 % are two ticks.
+        /// Number of consecutive jumps. *Judgement*: interruptions of a step are rarer.
         const CONSECUTIVE_JUMPS: usize = 24;
-        /// The least share of sums within a tick. *Judgement*: the others contain interruptions.
-        const MIN_REGULAR_SHARE: f64 = 0.75;
         /// The least number of sums. *Chance*: fewer decide by chance.
-        const MIN_SUMS: f64 = 8.0;
+        const MIN_SUMS: usize = 8;
+        /// The largest variance of the sums, relative to that of sums of random jumps, and the
+        /// least limit, in squared ticks. *Computed*: a truncated sum has a variance up to 0.25.
+        const MAX_VARIANCE: (f64, f64) = (0.5, 0.3);
         let longest = self.mean.floor() as i64 + 1;
-        let interval = self.interval();
-        let truncated = |jumps: &[i64]| {
-            let (sum, count) = (jumps.iter().sum::<i64>() as f64, jumps.len() as f64);
-            interval.low * count - 1.0 <= sum && sum <= interval.high * count + 1.0
-        };
-        let (mut sums, mut regular) = (0.0, 0.0);
+        let mut sums = Vec::new();
         for differences in reading_differences {
             let jumps: Vec<i64> = differences.iter().copied().filter(|&d| d > 0).collect();
             // Longer jumps contain an interruption.
             for jumps in jumps.split(|&jump| jump > longest) {
-                for jumps in jumps.chunks_exact(CONSECUTIVE_JUMPS) {
-                    sums += 1.0;
-                    regular += f64::from(u8::from(truncated(jumps)));
-                }
+                let sums_of_jumps = jumps.chunks_exact(CONSECUTIVE_JUMPS);
+                sums.extend(sums_of_jumps.map(|jumps| jumps.iter().sum::<i64>() as f64));
             }
         }
-        sums < MIN_SUMS || regular >= MIN_REGULAR_SHARE * sums
+        let Some(centre) = mean(&sums).filter(|_| sums.len() >= MIN_SUMS) else {
+            return true;
+        };
+        let variance = mean(sums.iter().map(|sum| (sum - centre).powi(2))).unwrap_or(0.0);
+        let fraction = (centre / CONSECUTIVE_JUMPS as f64).fract();
+        let random = CONSECUTIVE_JUMPS as f64 * fraction * (1.0 - fraction);
+        variance <= (MAX_VARIANCE.0 * random).max(MAX_VARIANCE.1)
     }
 }
 

@@ -273,7 +273,7 @@ mod tests {
             advice: String::new(),
         };
         for (format, text) in [
-            (Format::Table, " 5.0 ± 45.0 "),
+            (Format::Table, " 5 ± 45 "),
             (Format::Json, "\"offset_uncertainty_ns\": 45.0"),
         ] {
             let mut printed = Vec::new();

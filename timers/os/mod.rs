@@ -79,7 +79,7 @@ pub use system::emulator::{emulator, runner};
 /// call that a preloaded library cannot intercept, if there is one; and `UntrimmedClock`, a clock
 /// whose rate no time service trims, if there is one.
 pub(crate) use system::{CommonClock, UndistortedClock, UntrimmedClock, attempt};
-pub(crate) use system::{affinity, clocks, perf_event};
+pub(crate) use system::{affinity, clocks, perf_event, rest};
 pub use system::{counters, discipline, files, limits, machine, process, scheduling, signals};
 
 /// The reason why a thread could not be bound to a CPU.

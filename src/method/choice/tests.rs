@@ -101,7 +101,7 @@ fn proven_offset_between_cpus_counts_as_difference() {
     assert_ne!(picked(&choice).id, best);
     let why = reason(&choice, &best);
     assert!(
-        why.contains("it is 60 ns behind that of the first CPU, ± 40 ns"),
+        why.contains("it is 60.0 ns behind that of the first CPU, ± 40 ns"),
         "{why}"
     );
 }

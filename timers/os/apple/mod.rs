@@ -8,7 +8,7 @@ pub(crate) use super::other::attempt;
 pub use super::other::{counters, emulator, scheduling};
 pub(crate) use super::unix::portable::affinity;
 pub use super::unix::portable::{discipline, machine, process};
-pub use super::unix::{files, limits, signals};
+pub use super::unix::{files, limits, rest, signals};
 
 pub mod clocks {
     //! The POSIX clocks of macOS.

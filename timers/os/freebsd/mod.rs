@@ -6,7 +6,7 @@ pub use super::other::{counters, emulator, scheduling};
 pub(crate) use super::posix::{Monotonic as CommonClock, Monotonic as UntrimmedClock};
 pub(crate) use super::unix::portable::affinity;
 pub use super::unix::portable::{discipline, machine, process};
-pub use super::unix::{files, limits, signals};
+pub use super::unix::{files, limits, rest, signals};
 
 pub(crate) type UndistortedClock =
     super::posix::PosixClock<clocks::Kernel, { clocks::CLOCK_MONOTONIC }>;

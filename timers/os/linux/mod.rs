@@ -14,7 +14,7 @@ pub mod scheduling;
 #[cfg(not(any(target_pointer_width = "64", target_arch = "x86")))]
 pub(crate) use crate::os::no_perf_event as perf_event;
 
-pub use super::unix::{files, limits, signals};
+pub use super::unix::{files, limits, rest, signals};
 pub(crate) use attempt::attempt;
 
 pub(crate) use super::posix::{Monotonic as CommonClock, MonotonicRaw as UntrimmedClock};

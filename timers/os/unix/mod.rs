@@ -11,6 +11,25 @@ pub fn time() -> i64 {
     crate::os::posix::widen(unsafe { libc::time(std::ptr::null_mut()) })
 }
 
+pub mod rest {
+    //! Waits for nothing but time.
+
+    use std::time::Duration;
+
+    use rustix::event::{Timespec, poll};
+    use rustix::io::Errno;
+
+    /// Waits for about `span`; may return early. The call takes a relative time, because a
+    /// preloaded library may distort the C library's clock, from which `std::thread::park_timeout`
+    /// computes an absolute one.
+    pub fn wait(span: Duration) {
+        let waited = Timespec::try_from(span).map(|span| poll(&mut [], Some(&span)));
+        if !matches!(waited, Ok(Ok(_) | Err(Errno::INTR))) {
+            std::thread::park_timeout(span);
+        }
+    }
+}
+
 pub mod limits {
     //! Resource limits of a process (getrlimit(2)). A limit that the system does not report, as in a
     //! sandbox that refuses the call, is unknown.

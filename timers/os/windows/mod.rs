@@ -40,6 +40,12 @@ pub mod clocks {
     }
 }
 
+pub mod rest {
+    //! Waits for nothing but time.
+
+    pub use std::thread::sleep as wait;
+}
+
 pub mod limits {
     //! Resource limits of a process. Windows itself limits neither open files nor processes.
 
