@@ -220,6 +220,9 @@ impl MeanJump {
         /// The largest variance of the sums, relative to that of sums of random jumps, and the
         /// least limit, in squared ticks. *Computed*: a truncated sum has a variance up to 0.25.
         const MAX_VARIANCE: (f64, f64) = (0.5, 0.3);
+        /// The largest difference between the mean jumps of readings and of intervals, in ticks,
+        /// besides the error of the latter. *Judgement*: interruptions of a step in a percent.
+        const MAX_DIFFERENCE: f64 = 0.02;
         let longest = self.mean.floor() as i64 + 1;
         let mut sums = Vec::new();
         for differences in reading_differences {
@@ -233,10 +236,14 @@ impl MeanJump {
         let Some(centre) = mean(&sums).filter(|_| sums.len() >= MIN_SUMS) else {
             return true;
         };
+        let of_readings = centre / CONSECUTIVE_JUMPS as f64;
+        let interval = self.interval();
+        let half = 0.5 * (interval.high - interval.low) + MAX_DIFFERENCE;
         let variance = mean(sums.iter().map(|sum| (sum - centre).powi(2))).unwrap_or(0.0);
-        let fraction = (centre / CONSECUTIVE_JUMPS as f64).fract();
+        let fraction = of_readings.fract();
         let random = CONSECUTIVE_JUMPS as f64 * fraction * (1.0 - fraction);
-        variance <= (MAX_VARIANCE.0 * random).max(MAX_VARIANCE.1)
+        (of_readings - self.mean).abs() <= half
+            && variance <= (MAX_VARIANCE.0 * random).max(MAX_VARIANCE.1)
     }
 }
 
