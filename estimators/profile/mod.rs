@@ -13,7 +13,7 @@ use crate::model::{AddedTimes, Distribution, Interval, Mode};
 use crate::rate;
 use crate::rate::order::Backward;
 use crate::resolution::agreement::{Process, confirm_by_processes};
-use crate::resolution::{Context, Resolution, common_divisor, resolve};
+use crate::resolution::{Context, Resolution, Rule, UNEVEN_STEPS, common_divisor, resolve};
 use crate::statistics::{Regimes, mean, midmean, standard_deviation};
 use crate::trace::{Intervals, Run, Trace};
 
@@ -178,17 +178,21 @@ fn resolution_of(trace: &Trace, fitted: &[FittedProcess]) -> Resolution {
             unit *= 10;
         }
     }
-    let unit = unit as i64;
-    match resolution_in(unit, trace, &context) {
-        Resolution::Resolved { step, rule } => Resolution::Resolved {
+    let plain = resolution_in(1, trace, &context);
+    let may_be_rounded = match &plain {
+        Resolution::Resolved { .. } => true,
+        Resolution::AtMost { reason, .. } => reason == UNEVEN_STEPS,
+        Resolution::Unmoved => false,
+    };
+    if unit == 1 || !may_be_rounded {
+        return plain;
+    }
+    match resolution_in(unit as i64, trace, &context) {
+        Resolution::Resolved { step, rule } if rule != Rule::Unit => Resolution::Resolved {
             step: step.scaled(unit as f64),
             rule,
         },
-        Resolution::AtMost { bound, reason } => Resolution::AtMost {
-            bound: bound * unit as f64,
-            reason,
-        },
-        Resolution::Unmoved => Resolution::Unmoved,
+        _ => plain,
     }
 }
 
@@ -209,14 +213,12 @@ fn resolution_in(unit: i64, trace: &Trace, context: &Context) -> Resolution {
         differences.into_iter().map(|delta| delta / unit).collect()
     };
     let reading_differences: Vec<Vec<i64>> = trace.runs.iter().map(differences).collect();
-    confirm_by_processes(
-        resolve(&processes.concat(), &reading_differences, &context),
-        &processes
-            .iter()
-            .map(|intervals| Process::new(intervals))
-            .collect::<Vec<_>>(),
-        context.work_unit,
-    )
+    let pooled = resolve(&processes.concat(), &reading_differences, &context);
+    let compared: Vec<Process> = processes
+        .iter()
+        .map(|intervals| Process::new(intervals))
+        .collect();
+    confirm_by_processes(pooled, &compared, context.work_unit)
 }
 
 /// The relative uncertainty of the cost, in addition to the differences between processes, if

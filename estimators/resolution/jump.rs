@@ -112,12 +112,21 @@ impl Jump {
         }
         if typical < lattice::MIN_STEP_TICKS {
             let single = MeanJump::of_neighbours(steps);
-            return if single.count < MIN_NEIGHBOUR_SHARE * count {
-                Self::uneven(steps)
-            } else if single.agrees_with(reading_differences) {
-                Self::Step(single.interval(), single.count as usize)
-            } else {
+            if single.count >= MIN_NEIGHBOUR_SHARE * count
+                && single.agrees_with(reading_differences)
+            {
+                return Self::Step(single.interval(), single.count as usize);
+            }
+            // A part of the jumps is longer, because of interruptions or slow calls.
+            let (low, high) = (typical.floor() - 1.0, typical.ceil() + 1.0);
+            let mean = steps.iter().sum::<f64>() / count;
+            let near = steps
+                .iter()
+                .filter(|step| (low..=high).contains(*step) && (**step - mean).abs() < 1.0);
+            return if near.count() as f64 >= MIN_NEIGHBOUR_SHARE * count {
                 Self::from_multiples(steps, typical)
+            } else {
+                Self::uneven(steps)
             };
         }
         let reach = lattice::tolerance(typical);

@@ -129,6 +129,9 @@ const MIN_REPEATED_INTERVALS: usize = 4;
 /// interruptions. *Default*: moves no figure.
 const MAX_INTERRUPTED_SHARE: f64 = 0.02;
 
+/// The reason if jumps from zero have different lengths.
+pub const UNEVEN_STEPS: &str = "its steps are of different lengths";
+
 /// The least number of steps from which a step longer than one tick is accepted. *Default*: moves
 /// no figure.
 const MIN_STEPS: usize = 8;
@@ -189,7 +192,7 @@ pub fn resolve(
         (Jump::Unit { longest }, _) => one_tick(longest),
         (Jump::Uneven { longest }, _) => Resolution::AtMost {
             bound: longest,
-            reason: "its steps are of different lengths".into(),
+            reason: UNEVEN_STEPS.into(),
         },
         (Jump::Step(jump, _), Some(found))
             if !makes_readings_unique && steps_differ(jump.value, found.step) =>

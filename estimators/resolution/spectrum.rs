@@ -234,9 +234,6 @@ impl Spectrum {
     /// longer steps. `is_due_to_work` returns whether a line with the given frequency and step is
     /// due to the work.
     pub fn longest_possible_step(&self, is_due_to_work: impl Fn(f64, f64) -> bool) -> f64 {
-        /// The largest error of a line of intervals within a few ticks, as a multiple of
-        /// `phase_error`. *Seen*: 0.1 for steps of 2 ticks and intervals within 12 ticks.
-        const NARROW_PHASE_ERRORS: f64 = 2.0;
         let grid = 1..self.lines.len();
         let frequency = |at: usize| at as f64 * self.stride;
         let long = grid.clone().map(|at| (at, 1.0 / frequency(at)));
@@ -244,12 +241,7 @@ impl Spectrum {
         let mut steps = long
             .chain(short)
             .filter(|(_, step)| *step <= MAX_STEP_TICKS);
-        // A few multiples of a step do not sample its phases at random.
-        let phase_error = match self.is_narrow() {
-            true => NARROW_PHASE_ERRORS * self.phase_error,
-            false => 0.0,
-        };
-        let reach = LINE_DEVIATIONS.1 * self.noise + phase_error;
+        let reach = LINE_DEVIATIONS.1 * self.noise + self.phase_error - PHASE_SAMPLING_ERROR;
         let found = steps.find(|&(at, step)| {
             let min_height = (1.0 - INTERRUPTED_SHARE) * squared_sinc(1.0 / step) - reach;
             let highest_line = || self.most_real(frequency(at), 0.5 * self.stride);

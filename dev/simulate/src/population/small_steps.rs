@@ -44,14 +44,15 @@ pub(super) fn longer_than_read(random: &mut StdRng) -> Model {
     model
 }
 
-/// Draws a clock in nanoseconds that returns multiples of ten, from a counter with another step.
+/// Draws a clock in nanoseconds that returns multiples of ten, from a counter with another step. A
+/// step of up to two multiples that is shorter than a read cannot be told from one multiple.
 pub(super) fn rounded_to_ten(random: &mut StdRng) -> Model {
     let cost = log_uniform(3.0, 8_000.0, random);
     let mut model = Model {
         multiple: 10,
         ..Model::regular(
             "multiples of 10",
-            log_uniform(15.0, 300.0, random),
+            log_uniform(24.0, 300.0, random),
             1.0,
             cost,
         )

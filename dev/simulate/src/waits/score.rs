@@ -243,11 +243,11 @@ impl Judged {
         let rows: Vec<&Lateness> = rows.collect();
         if let Some(row) = rows.get(case.seed as usize % rows.len().max(1)) {
             let truth = TrueWaits::draw(model, row.request_ns as f64, case.seed);
-            self.add("coarse: lateness p50", truth.late(0.5), row.p50_ns, true);
-            self.add("coarse: lateness p90", truth.late(0.9), row.p90_ns, true);
-            self.add("coarse: lateness p99", truth.late(0.99), row.p99_ns, true);
+            self.add("coarse, lateness p50", truth.late(0.5), row.p50_ns, true);
+            self.add("coarse, lateness p90", truth.late(0.9), row.p90_ns, true);
+            self.add("coarse, lateness p99", truth.late(0.99), row.p99_ns, true);
             self.add(
-                "coarse: timer's part",
+                "coarse, timer's part",
                 truth.late_without_run_delay(),
                 row.timers_part_ns,
                 true,
@@ -255,13 +255,13 @@ impl Judged {
         }
         let floor = TrueWaits::draw(model, 1.0, case.seed).late(0.5);
         self.add(
-            "coarse: floor",
+            "coarse, floor",
             floor.map(|late| late + 1.0),
             figures.floor_ns,
             true,
         );
         self.add(
-            "coarse: proportional error",
+            "coarse, proportional",
             Some(model.ppm),
             figures.proportional_ppm,
             false,
