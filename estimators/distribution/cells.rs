@@ -75,10 +75,8 @@ pub struct Cells {
     pub others: Vec<Cluster>,
     /// The overdispersion of counts relative to independent samples: 1 or more.
     pub dispersion: f64,
-    /// The share of samples that the median is above: 0.5, or less if half of the samples have much
-    /// lower costs than the other half, so that no sample lies between. The median is then the
-    /// highest of the lower costs.
-    pub median_share: f64,
+    /// The gap at the median; `None` if no gap separates clusters there.
+    pub median_gap: Option<MedianGap>,
 }
 
 impl Cells {
@@ -90,15 +88,15 @@ impl Cells {
             .map(|&ticks| (ticks as f64 / step).round())
             .collect();
         let levels = sorted(&in_order);
-        let median_share = gap_at_median(&levels).map_or(0.5, |gap| gap.lower_share);
-        let middle = quantile(&levels, median_share)?.floor();
+        let median_gap = gap_at_median(&levels);
+        let middle = quantile(&levels, median_share(median_gap))?.floor();
         let dispersion = dispersion(&in_order, middle);
         let cells = Self {
             levels,
             main: None,
             others: Vec::new(),
             dispersion,
-            median_share,
+            median_gap,
         };
         let (mut main, mut others) = (None, Vec::new());
         for cluster in cells.clusters() {
@@ -192,6 +190,7 @@ impl Cells {
 }
 
 /// A gap between neighbouring levels at the median: about half of the samples lie on either side.
+#[derive(Clone, Copy, Debug)]
 pub struct MedianGap {
     /// A share of the samples that is just reached below the gap.
     pub lower_share: f64,
@@ -199,9 +198,16 @@ pub struct MedianGap {
     pub upper_share: f64,
 }
 
+/// The share of samples that the median is above: 0.5, or less if half of the samples have much
+/// lower costs than the other half, so that no sample lies between. The median is then the highest
+/// of the lower costs.
+pub fn median_share(gap: Option<MedianGap>) -> f64 {
+    gap.map_or(0.5, |gap| gap.lower_share)
+}
+
 /// Returns the widest gap between neighbouring levels at the median, within the sampling error of
 /// its rank; `None` if no gap separates clusters there. `levels` are sorted.
-pub fn gap_at_median(levels: &[f64]) -> Option<MedianGap> {
+fn gap_at_median(levels: &[f64]) -> Option<MedianGap> {
     let count = levels.len() as f64;
     let rank_error = 0.5 * Z * count.sqrt();
     let first = (0.5 * count - rank_error).max(0.0) as usize;

@@ -4,7 +4,7 @@
 use std::f64::consts::{PI, TAU};
 
 use crate::distribution::cells::{Cells, Cluster, without_interruptions};
-use crate::statistics::{bisect, mean};
+use crate::statistics::{bisect, mean, variance};
 use crate::trace::{Batches, Reference, Run};
 
 /// Variance and skewness of a call, each with its standard error.
@@ -92,17 +92,12 @@ fn calls_take_turns(levels: &[f64]) -> bool {
     /// The largest ratio to the variance of sums of independent calls. *Chance*: seven standard
     /// errors below 1 with 300 sums.
     const MAX_VARIANCE_RATIO: f64 = 0.45;
-    let variance = |values: &[f64]| {
-        let centre = mean(values).unwrap_or(0.0);
-        mean(values.iter().map(|value| (value - centre).powi(2))).unwrap_or(0.0)
-    };
     let sums: Vec<f64> = levels
         .chunks_exact(CONSECUTIVE_CALLS)
         .map(|calls| calls.iter().sum())
         .collect();
-    let single = variance(levels);
-    single > MIN_VARIANCE
-        && variance(&sums) < MAX_VARIANCE_RATIO * CONSECUTIVE_CALLS as f64 * single
+    let [single, of_sums] = [levels, &sums].map(|values| variance(values).unwrap_or(0.0));
+    single > MIN_VARIANCE && of_sums < MAX_VARIANCE_RATIO * CONSECUTIVE_CALLS as f64 * single
 }
 
 /// Combines several estimates of one variance: the estimate whose upper end (the value plus its

@@ -179,12 +179,8 @@ fn resolution_of(trace: &Trace, fitted: &[FittedProcess]) -> Resolution {
         }
     }
     let plain = resolution_in(1, trace, &context);
-    let may_be_rounded = match &plain {
-        Resolution::Resolved { .. } => true,
-        Resolution::AtMost { reason, .. } => reason == UNEVEN_STEPS,
-        Resolution::Unmoved => false,
-    };
-    if unit == 1 || !may_be_rounded {
+    let is_unknown = matches!(&plain, Resolution::AtMost { reason, .. } if reason != UNEVEN_STEPS);
+    if unit == 1 || is_unknown {
         return plain;
     }
     match resolution_in(unit as i64, trace, &context) {
@@ -203,22 +199,27 @@ fn resolution_in(unit: i64, trace: &Trace, context: &Context) -> Resolution {
         work: group.work,
         deltas: group.deltas.iter().map(|delta| delta / unit).collect(),
     };
-    let runs = trace.runs.iter().map(|run| &run.intervals);
-    let processes: Vec<Vec<Intervals>> = runs
-        .chain([&trace.slow])
-        .map(|groups| groups.iter().map(in_units).collect())
+    let all: Vec<Intervals> = groups(trace).map(in_units).collect();
+    let lengths = trace.runs.iter().map(|run| run.intervals.len());
+    let mut rest = all.as_slice();
+    let processes: Vec<Process> = lengths
+        .chain([trace.slow.len()])
+        .map(|length| {
+            let own;
+            (own, rest) = rest.split_at(length);
+            Process::new(own)
+        })
         .collect();
     let differences = |run: &Run| {
         let differences = successive(&run.readings.values);
         differences.into_iter().map(|delta| delta / unit).collect()
     };
     let reading_differences: Vec<Vec<i64>> = trace.runs.iter().map(differences).collect();
-    let pooled = resolve(&processes.concat(), &reading_differences, &context);
-    let compared: Vec<Process> = processes
-        .iter()
-        .map(|intervals| Process::new(intervals))
-        .collect();
-    confirm_by_processes(pooled, &compared, context.work_unit)
+    confirm_by_processes(
+        resolve(&all, &reading_differences, &context),
+        &processes,
+        context.work_unit,
+    )
 }
 
 /// The relative uncertainty of the cost, in addition to the differences between processes, if

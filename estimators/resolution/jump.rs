@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use crate::model::Interval;
 use crate::resolution::lattice::{self, Lattice};
-use crate::statistics::{Z, mean, quantile, sorted};
+use crate::statistics::{Z, mean, quantile, sorted, variance};
 use crate::trace::Intervals;
 
 /// The steps that the jumps from zero show.
@@ -248,11 +248,10 @@ impl MeanJump {
         let of_readings = centre / CONSECUTIVE_JUMPS as f64;
         let interval = self.interval();
         let half = 0.5 * (interval.high - interval.low) + MAX_DIFFERENCE;
-        let variance = mean(sums.iter().map(|sum| (sum - centre).powi(2))).unwrap_or(0.0);
         let fraction = of_readings.fract();
         let random = CONSECUTIVE_JUMPS as f64 * fraction * (1.0 - fraction);
         (of_readings - self.mean).abs() <= half
-            && variance <= (MAX_VARIANCE.0 * random).max(MAX_VARIANCE.1)
+            && variance(&sums).unwrap_or(0.0) <= (MAX_VARIANCE.0 * random).max(MAX_VARIANCE.1)
     }
 }
 

@@ -133,6 +133,12 @@ pub fn bisect(
     (low, high)
 }
 
+/// The mean square of the distances from the mean; `None` without values.
+pub fn variance(values: &[f64]) -> Option<f64> {
+    let centre = mean(values)?;
+    mean(values.iter().map(|value| (value - centre).powi(2)))
+}
+
 /// The sample standard deviation; `None` with fewer than two values.
 pub fn standard_deviation(values: &[f64]) -> Option<f64> {
     let centre = mean(values)?;

@@ -40,3 +40,8 @@ pub(crate) fn unless_refused<T>(answer: Answer<T>) -> Answer<Option<T>> {
         answer => answer.map(Some),
     }
 }
+
+/// The fault if no thread can be started.
+pub(crate) fn no_thread(error: std::io::Error) -> Fault {
+    Fault::Lost(format!("cannot start a thread for it: {error}"))
+}

@@ -113,12 +113,9 @@ fn disturbances(report: &Report) -> [Vec<String>; 2] {
     }
     // Where other disturbances are not reported, there are none, as in virtual machines without
     // frequencies.
-    let mut unknown = findings
+    let is_load_unknown = findings
         .iter()
-        .map(|finding| (&*finding.code, finding.severity));
-    let unknown = unknown.any(|judged| judged == ("load", Severity::Unknown));
-    [
-        disturbances,
-        unknown.then(|| "load".to_owned()).into_iter().collect(),
-    ]
+        .any(|finding| finding.code == "load" && finding.severity == Severity::Unknown);
+    let unknown = is_load_unknown.then(|| "load".to_owned());
+    [disturbances, unknown.into_iter().collect()]
 }

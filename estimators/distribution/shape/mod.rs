@@ -19,7 +19,7 @@ use std::rc::Rc;
 use self::fit::{Data, Fit};
 use self::mixture::Mixture;
 use crate::distribution::bounds::{self, FeasibleRange, ProcessShares};
-use crate::distribution::cells::{Cells, Cluster, core_moments, gap_at_median};
+use crate::distribution::cells::{Cells, Cluster, core_moments, median_share};
 use crate::distribution::moments::Moments;
 use crate::statistics::{bisect, mean};
 
@@ -287,14 +287,14 @@ impl Shape {
     /// The median, in ticks. If half of the invocations cost much less than the other half, the
     /// highest of the lower costs.
     pub fn median(&self) -> f64 {
-        self.quantile(self.cells.median_share)
+        self.quantile(median_share(self.cells.median_gap))
     }
 
     /// The distance, in ticks, by which the median may be higher: to the higher half of the costs if
     /// there are none between the halves, otherwise 0.
     pub fn gap_above_median(&self) -> f64 {
-        gap_at_median(&self.cells.levels)
-            .map_or(0.0, |gap| self.quantile(gap.upper_share) - self.median())
+        let gap = self.cells.median_gap;
+        gap.map_or(0.0, |gap| self.quantile(gap.upper_share) - self.median())
     }
 
     /// The cost, in ticks, that the given share of invocations does not exceed.

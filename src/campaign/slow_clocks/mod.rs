@@ -21,6 +21,7 @@ pub use watching::watch_computing;
 use watching::watch_sleeping;
 
 use crate::campaign::choose::Settings;
+use crate::campaign::no_thread;
 use crate::hosts::bench::Bench;
 use crate::hosts::host::{Host, bench, connect};
 use crate::hosts::protocol::HostedTimer;
@@ -174,11 +175,6 @@ pub fn measure_together(
             .map(|thread| thread.map_err(no_thread).and_then(join))
             .collect()
     })
-}
-
-/// The fault if no thread can be started.
-pub fn no_thread(error: std::io::Error) -> Fault {
-    Fault::Lost(format!("cannot start a thread for it: {error}"))
 }
 
 fn thread_lost_error<T>() -> Result<T, Fault> {

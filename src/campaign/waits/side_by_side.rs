@@ -11,7 +11,7 @@ use timers::{Answer, Fault};
 use super::explore::explore_long;
 use super::plan::WaitSettings;
 use super::subject::{Conditions, Subject};
-use crate::campaign::slow_clocks::no_thread;
+use crate::campaign::no_thread;
 use crate::campaign::unless_interrupted;
 use crate::hosts::host::Host;
 use crate::model::{BackgroundLoad, WaitActivity};

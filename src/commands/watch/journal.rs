@@ -68,16 +68,17 @@ impl<'a> Journal<'a> {
     pub(super) fn write(&mut self, line: Line) -> Result<(), CommandError> {
         let text = log::serialise(&line)
             .map_err(|error| write_error("an event cannot be written as JSON", &error))?;
-        let text = format!("\n{text}\n");
+        let text = text + "\n";
         if let Some((path, file)) = &mut self.file {
             // Each line is a single write, so that lines appended by other processes are not mixed
-            // with it.
-            file.write_all(text.as_bytes()).map_err(|error| {
-                write_error(&format!("cannot write '{}'", path.display()), &error)
-            })?;
+            // with it. It begins with a newline, because the last line of the file may be unfinished.
+            file.write_all(format!("\n{text}").as_bytes())
+                .map_err(|error| {
+                    write_error(&format!("cannot write '{}'", path.display()), &error)
+                })?;
         }
         let text = match self.format {
-            Format::Json => text.trim_start().to_owned(),
+            Format::Json => text,
             _ => self.describe_line(&line),
         };
         self.output.write_all(text.as_bytes())?;
