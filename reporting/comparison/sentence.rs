@@ -65,11 +65,20 @@ fn sentence(subject: &str, families: &[&FamilyChange], figures: &[&Compared]) ->
         }
     }
     for (verdict, how) in [(Verdict::Worse, "worse"), (Verdict::Better, "better")] {
-        let judged_alone = |figure: &&&Compared| {
-            figure.verdict == verdict
-                && !families
+        // A Quality that follows from another changed figure repeats what is said of that figure.
+        let follows = |figure: &Compared| {
+            figure.quantity == Quantity::QUALITY
+                && figures
                     .iter()
-                    .any(|family| family.quantity == figure.quantity)
+                    .filter(|other| other.timer == figure.timer && other.is_changed())
+                    .count()
+                    > 1
+        };
+        let judged_alone = |figure: &&&Compared| {
+            let of_family = families
+                .iter()
+                .any(|family| family.quantity == figure.quantity);
+            figure.verdict == verdict && !of_family && !follows(figure)
         };
         let names = figures
             .iter()
