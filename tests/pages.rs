@@ -4,11 +4,12 @@
 use std::fs;
 use std::path::Path;
 
-use timermeter::model::Report;
+use timermeter::method::choose_usual;
+use timermeter::model::{Interval, Report};
 use timermeter::page::render;
 use timermeter::page::site;
-use timermeter::plot::Plot;
-use timermeter::report::{read, render as render_report};
+use timermeter::plot::{Plot, ranking};
+use timermeter::report::{Advice, Collection, read, render as render_report};
 use timermeter::table::{Format, Style};
 
 use crate::browser::in_browser;
@@ -16,6 +17,15 @@ use crate::sample::{nothing_determined, report};
 
 fn folder() -> tempfile::TempDir {
     tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("the folder can be created")
+}
+
+/// Recommends the first clock of a report.
+fn advise(report: &Report) -> Advice {
+    Advice {
+        sentence: Some("To time things: the first.".to_owned()),
+        clock: report.timers.first().map(|row| row.id.clone()),
+        code: "begin = now(); // <code>".to_owned(),
+    }
 }
 
 fn report_of_other_machine() -> Report {
@@ -38,7 +48,7 @@ fn pages_escape_agent_text() {
     let page = render(
         &[hostile, nothing_determined()],
         &["'<b>.json' is no report".to_owned()],
-        None,
+        advise,
     )
     .unwrap();
     assert_eq!(
@@ -61,7 +71,7 @@ fn pages_escape_agent_text() {
 
 #[test]
 fn page_lists_every_timer() {
-    let page = render(&[report()], &[], None).unwrap();
+    let page = render(&[report()], &[], advise).unwrap();
     for row in report()
         .timers
         .iter()
@@ -81,7 +91,7 @@ fn page_lists_every_timer() {
 
 #[test]
 fn page_needs_no_other_files() {
-    let page = render(&[report(), report_of_other_machine()], &[], None).unwrap();
+    let page = render(&[report(), report_of_other_machine()], &[], advise).unwrap();
     let before_script = page.split("<script>").next().unwrap();
     for outside in [
         "http://",
@@ -149,7 +159,7 @@ fn site_has_index_and_pages() {
     write(&report(), &reports.join("amd/2026-11-20/report.json"));
     write(&report_of_other_machine(), &reports.join("a b&c.json"));
     fs::write(reports.join("broken.json"), "{").unwrap();
-    let site = site::publish(&reports, &destination, None, &|| ()).unwrap();
+    let site = site::publish(&reports, &destination, advise, &|| ()).unwrap();
     assert_eq!((site.reports, site.left_out.len()), (2, 1));
     let index = fs::read_to_string(destination.join("index.html")).unwrap();
     assert!(
@@ -165,11 +175,7 @@ fn site_has_index_and_pages() {
         .iter()
         .filter(|link| link.starts_with("reports/"))
         .collect();
-    assert_eq!(
-        pages.len(),
-        4,
-        "each report in the list and in the matrix: {links:?}"
-    );
+    assert_eq!(pages.len(), 2, "a row for each platform: {links:?}");
     for page in pages {
         let text = fs::read_to_string(destination.join(page)).unwrap();
         let home = text
@@ -192,7 +198,7 @@ fn site_has_index_and_pages() {
     // Publishing again removes the page of a removed report, and keeps files of the user.
     fs::remove_file(reports.join("a b&c.json")).unwrap();
     fs::write(destination.join("reports/mine.html"), "").unwrap();
-    site::publish(&reports, &destination, None, &|| ()).unwrap();
+    site::publish(&reports, &destination, advise, &|| ()).unwrap();
     let pages: Vec<_> = fs::read_dir(destination.join("reports"))
         .unwrap()
         .map(|entry| entry.unwrap().file_name())
@@ -207,22 +213,23 @@ fn site_has_index_and_pages() {
 }
 
 #[test]
-fn many_reports_are_listed_by_file() {
+fn runs_of_platform_share_row() {
     let folder = folder();
     let (reports, destination) = (folder.path().join("reports"), folder.path().join("site"));
     for node in 0..41 {
         write(&report(), &reports.join(format!("node-{node:02}.json")));
     }
-    let site = site::publish(&reports, &destination, None, &|| ()).unwrap();
+    let site = site::publish(&reports, &destination, advise, &|| ()).unwrap();
     assert_eq!(site.reports, 41);
     let index = fs::read_to_string(destination.join("index.html")).unwrap();
     assert!(
-        index.contains("41 reports") && !index.contains("id=\"matrix\""),
+        index.contains("1 platform from 41 reports") && index.contains("41 runs"),
         "{index}"
     );
+    assert_eq!(index.matches("<tr>").count(), 2, "a heading and a row");
     for node in 0..41 {
         assert!(
-            index.contains(&format!(">node-{node:02}</a>")),
+            index.contains(&format!(">node-{node:02} · clocks</a>")),
             "{node}: {index}"
         );
         assert!(
@@ -243,7 +250,7 @@ fn keeps_folder_of_other_files() {
     fs::create_dir(&mine).unwrap();
     fs::write(mine.join("thesis.tex"), "years of work").unwrap();
     let error = |destination: &Path| {
-        site::publish(&reports, destination, None, &|| ())
+        site::publish(&reports, destination, advise, &|| ())
             .unwrap_err()
             .to_string()
     };
@@ -256,13 +263,13 @@ fn keeps_folder_of_other_files() {
     );
     let empty = folder.path().join("empty");
     fs::create_dir(&empty).unwrap();
-    assert!(site::publish(&empty, &folder.path().join("s"), None, &|| ()).is_err());
+    assert!(site::publish(&empty, &folder.path().join("s"), advise, &|| ()).is_err());
     assert!(!folder.path().join("s").exists());
 }
 
 const IDS: &str =
     "const ids = () => [...document.querySelectorAll('#r0 tbody tr')].filter((row) => !row.hidden)\
-                   .map((row) => row.cells[1].dataset.v);
+                   .map((row) => row.cells[0].dataset.v);
                    const button = (key) => document.querySelector(`#r0 [data-key=${key}]`);
                    const order = (key) => button(key).closest('th').getAttribute('aria-sort');";
 
@@ -282,7 +289,7 @@ fn tables_sort_and_filter() {
            button('quality').dispatchEvent(new FocusEvent('focus')); const tip = document.getElementById('tip');
            reported.tip = [tip.hidden, tip.textContent.slice(0, 8)];
            dispatchEvent(new KeyboardEvent('keydown', { key: 'Escape' })); reported.away = tip.hidden;";
-    let page = render(&[report()], &[], None).unwrap();
+    let page = render(&[report()], &[], advise).unwrap();
     let Some(reported) = in_browser("sorting and filtering", &page, "", &script) else {
         return;
     };
@@ -340,7 +347,7 @@ fn tables_sort_and_filter() {
 
 #[test]
 fn link_keeps_order_and_filter() {
-    let page = render(&[report()], &[], None).unwrap();
+    let page = render(&[report()], &[], advise).unwrap();
     let script = IDS.to_owned() + "reported.ids = ids(); reported.order = order('cost');";
     let Some(reported) = in_browser(
         "links",
@@ -367,29 +374,160 @@ fn link_keeps_order_and_filter() {
     assert_eq!(reported, r#"{"open":["r0-rdtscp"],"failures":[]}"#);
 }
 
+/// Reports of `count` platforms, of which each is a node of its own.
+fn nodes(count: usize) -> Vec<Report> {
+    let node = |index| {
+        let mut report = report();
+        report.node = Some(format!("node-{index:03}"));
+        report
+    };
+    (0..count).map(node).collect()
+}
+
 #[test]
-fn matrix_sorts_in_browser() {
-    let page = render(&[report(), report_of_other_machine()], &[], None).unwrap();
-    let script = "const cells = () => [...document.querySelectorAll('#matrix tbody tr')]\
-                  .map((row) => row.cells[2].textContent);
-                  document.querySelector('#matrix [data-key=c2]').click(); reported.cells = cells();
-                  reported.names = [...document.querySelectorAll('#matrix tbody th')].length;";
-    let Some(reported) = in_browser("the comparison", &page, "", script) else {
+fn platforms_sort_and_filter() {
+    let mut reports = nodes(4);
+    for (index, report) in reports.iter_mut().enumerate() {
+        let cost = [30.0, 200.0, 9.0, 25.0][index];
+        report.timers[0].cost_ns = Some(Interval::unbounded(cost));
+    }
+    let page = render(&reports, &[], advise).unwrap();
+    let script = "const shown = () => [...document.querySelectorAll('#platforms tbody tr')]\
+                  .filter((row) => !row.hidden).map((row) => row.cells[0].textContent.slice(0, 8));
+                  document.querySelector('#platforms [data-key=cost]').click(); reported.sorted = shown();
+                  const filter = document.getElementById('filter'); filter.value = 'node-002';
+                  filter.dispatchEvent(new Event('input')); reported.some = shown();";
+    let Some(reported) = in_browser("the platforms", &page, "", script) else {
         return;
     };
     let reported: serde_json::Value = serde_json::from_str(&reported).expect("JSON");
     assert_eq!(reported["failures"], serde_json::json!([]), "{reported}");
-    let cells: Vec<String> = serde_json::from_value(reported["cells"].clone()).unwrap();
-    let figures: Vec<f64> = cells.iter().map_while(|cell| cell.parse().ok()).collect();
-    assert!(
-        figures.len() > 5 && figures.is_sorted_by(|a, b| a >= b),
-        "{cells:?}"
-    );
-    assert!(
-        cells[figures.len()..]
-            .iter()
-            .all(|cell| cell.parse::<f64>().is_err()),
-        "{cells:?}"
-    );
-    assert_eq!(reported["names"], report().timers.len());
+    let expected = ["node-002", "node-003", "node-000", "node-001"];
+    assert_eq!(reported["sorted"], serde_json::json!(expected));
+    assert_eq!(reported["some"], serde_json::json!(["node-002"]));
+}
+
+#[test]
+fn answer_comes_first() {
+    let page = render(&[report()], &[], advise).unwrap();
+    let at = |text: &str| page.find(text).unwrap_or_else(|| panic!("{text}"));
+    let body = at("<body>");
+    let order = [
+        "class=\"card\"",
+        "begin = now(); // &#60;code",
+        "class=\"ranking\"",
+        "id=\"filter\"",
+        "<table",
+        "class=\"machine\"",
+    ];
+    assert!(order.map(at).is_sorted() && at(order[0]) > body);
+    let card = &page[at(order[0])..at(order[2])];
+    let clock = &report().timers[0];
+    let (low, high) = clock.cost_ns.and_then(|cost| cost.ends()).unwrap();
+    for text in [
+        &clock.id,
+        "trust",
+        &format!("{low:.3} ns"),
+        &format!("{high:.3} ns"),
+    ] {
+        assert!(card.contains(text), "{text}: {card}");
+    }
+    assert!(page.contains("stroke-width=\"2\"") && page.contains("Ring: "));
+}
+
+#[test]
+fn large_pages_stay_small() {
+    let size = |count| render(&nodes(count), &[], advise).unwrap().len();
+    let several = size(34);
+    assert!(several < 2_000_000, "34 reports take {several} bytes");
+    // The index of a site has no more than the rows.
+    let index = |count| {
+        let (folder, reports) = (folder(), nodes(count));
+        let (from, to) = (folder.path().join("reports"), folder.path().join("site"));
+        for (at, report) in reports.iter().enumerate() {
+            write(
+                report,
+                &from.join(format!("some-platform/2026-11-20-{at}/report.json")),
+            );
+        }
+        site::publish(&from, &to, advise, &|| ()).unwrap();
+        fs::metadata(to.join("index.html")).unwrap().len()
+    };
+    let (few, more) = (index(2), index(12));
+    let thousand = few + (more - few) * 100;
+    assert!(thousand < 2_000_000, "1000 reports take {thousand} bytes");
+}
+
+#[test]
+fn tables_fit_and_have_names() {
+    let mut wide = report();
+    wide.timers[0].label = "quanta::Clock::raw()".to_owned();
+    let script = "document.body.style.width = '1280px';
+        const all = (selector) => [...document.querySelectorAll(selector)];
+        reported.cut = all('.scroll').filter((area) => area.scrollWidth > area.clientWidth).length;
+        reported.broken = all('table bdi').filter((name) => !name.textContent.includes(' ')\
+            && name.textContent.length < 40 && name.getClientRects().length > 1)
+            .map((name) => name.textContent);
+        const named = (element) => element.getAttribute('aria-label')
+            ?? document.getElementById(element.getAttribute('aria-labelledby'))?.textContent;
+        reported.unnamed = all('svg, table, [role=region], section').filter((element) => !named(element)).length;";
+    for page in [vec![wide], nodes(3)].map(|reports| render(&reports, &[], advise).unwrap()) {
+        let Some(reported) = in_browser("widths and names", &page, "", script) else {
+            return;
+        };
+        let expected = r#"{"cut":0,"broken":[],"unnamed":0,"failures":[]}"#;
+        assert_eq!(reported, expected);
+    }
+}
+
+/// The box of each text of a plot that is not turned: left, right and height.
+fn text_boxes(svg: &str) -> Vec<(f64, f64, f64, String)> {
+    let upright = svg.split("<g transform").next().unwrap_or_default();
+    let texts = upright.split("<text ").skip(1);
+    let boxes = texts.map(|text| {
+        let value = |name: &str| {
+            let rest = text.split(&format!("{name}=\"")).nth(1).unwrap();
+            rest.split('"').next().unwrap().to_owned()
+        };
+        let number = |name| value(name).parse::<f64>().unwrap();
+        let label = text.split('>').nth(1).unwrap().split('<').next().unwrap();
+        // Letters of the font are narrower on average.
+        let width = 7.0 * label.chars().count() as f64;
+        let left = match value("text-anchor").as_str() {
+            "start" => number("x"),
+            "end" => number("x") - width,
+            _ => number("x") - width / 2.0,
+        };
+        (left, left + width, number("y"), label.to_owned())
+    });
+    boxes.collect()
+}
+
+#[test]
+fn labels_of_kept_reports_do_not_overlap() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("reports");
+    let reports = Collection::read(&[folder], |_, report| report).reports;
+    let mut labelled = 0;
+    for report in reports.iter().map(|kept| &kept.content) {
+        let Some(recommended) = choose_usual(report, None)
+            .ok()
+            .and_then(|choice| choice.picked)
+        else {
+            continue;
+        };
+        let Some(plot) = ranking(report, Some(&recommended.id)) else {
+            continue;
+        };
+        let boxes = text_boxes(&plot.marks());
+        for (at, one) in boxes.iter().enumerate() {
+            for other in &boxes[..at] {
+                let overlap = one.0 < other.1 && other.0 < one.1 && (one.2 - other.2).abs() < 13.0;
+                assert!(!overlap, "{one:?} covers {other:?}");
+            }
+        }
+        let has_label = boxes.iter().any(|text| text.3 == recommended.id);
+        assert!(has_label, "{} is labelled", recommended.id);
+        labelled += 1;
+    }
+    assert!(labelled > 5, "{labelled}");
 }

@@ -345,13 +345,21 @@ impl Field {
         if let Value::Within(..) = self.value(row) {
             return Some(text);
         }
+        match self.interval_in_words(row) {
+            Some(interval) => Some(format!("{text} (95 % interval {interval})")),
+            None => Some(text),
+        }
+    }
+
+    /// The 95 % interval of a row as text: its ends with their units. `None` if it is unknown or
+    /// empty.
+    #[must_use]
+    pub fn interval_in_words(&self, row: Row) -> Option<String> {
         let ends = self.figure(row).and_then(|figure| figure.ends());
-        let Some((low, high)) = ends.filter(|(low, high)| low < high) else {
-            return Some(text);
-        };
+        let (low, high) = ends.filter(|(low, high)| low < high)?;
         let column = self.as_column_with_units();
         let [low, high] = [low, high].map(|end| column.format_cell(&end.into()));
-        Some(format!("{text} (95 % interval {low} to {high})"))
+        Some(format!("{low} to {high}"))
     }
 
     /// The column for tables of several reports, in which all numbers have the same unit.

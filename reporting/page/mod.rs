@@ -1,7 +1,6 @@
 //! Renders reports as web pages that need no other files. The templates in `templates/` escape all
 //! text of reports.
 
-mod matrix;
 mod printed;
 pub mod site;
 mod view;
@@ -9,14 +8,11 @@ mod view;
 use askama::Template;
 
 use crate::model::{Report, Tool};
+use crate::report::Advise;
 use crate::report::machine::name;
-use matrix::{Matrix, ReportSummary};
+use crate::tabulation::{PlatformRun, Platforms};
 pub use printed::PrintedReport;
 use view::ReportView;
-
-/// A function that summarises a report in one sentence; `None` if there is nothing to say. The
-/// caller supplies it, because pages do not judge reports.
-pub type Summarize = fn(&Report) -> Option<String>;
 
 #[derive(Default, Template)]
 #[template(path = "page.html")]
@@ -28,81 +24,77 @@ struct Page<'a> {
     version: String,
     /// The address of the index of the site; `None` for the index itself and for single pages.
     home: Option<String>,
-    /// The tables that compare several reports: Quality and lateness.
-    matrices: Vec<Matrix<'a>>,
+    /// The address of the data of the report, on its page in a site.
+    data: Option<String>,
+    /// The index, with a row for each platform; `None` on the page of a report.
+    platforms: Option<Platforms>,
     reports: Vec<ReportView<'a>>,
-    /// The links to the pages of the site, or to the data of the report.
-    list: Vec<Entry>,
     /// The files that could not be read, with the reasons.
     left_out: &'a [String],
 }
 
-/// A link to the page of a report, or to its data.
-struct Entry {
-    href: String,
-    name: String,
-    /// The date of a report and its kernel, or the format of data.
-    about: String,
-    /// The summary of the report in one sentence.
-    summary: Option<String>,
-}
+/// The largest number of reports that a page without other pages shows in full, because the details
+/// of a report take half a megabyte.
+const MAX_FULL_REPORTS: usize = 3;
 
-/// The heading of the report on a page with a single report, whose title names the machine.
-const SINGLE_REPORT_HEADING: &str = "The machine and its timers";
-
-/// Whether pages contain plots.
+/// How much of a report a page shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Plots {
-    /// Up to three plots for each timer.
-    Drawn,
-    /// No plots, so that pages are a thirtieth as large.
-    Omitted,
+pub enum Extent {
+    /// Everything, with up to three plots for each timer.
+    Full,
+    /// Everything but the plots of timers, so that pages are a thirtieth as large.
+    WithoutPlots,
+    /// The recommendation and the plot of all clocks.
+    Answer,
 }
 
-/// Renders one page for all reports, which begins with a comparison if there are several.
-/// `left_out` lists the files that could not be read, with the reasons; `summarize` summarises a
-/// report.
+/// Renders one page for all reports, which begins with a row for each platform if there are
+/// several reports. `left_out` lists the files that could not be read, with the reasons; `advise`
+/// recommends a timer of a report.
 ///
 /// # Errors
 /// When the template fails.
 pub fn render(
     reports: &[Report],
     left_out: &[String],
-    summarize: Option<Summarize>,
+    advise: Advise,
 ) -> Result<String, askama::Error> {
-    let compared = reports.iter().filter(|_| reports.len() > 1);
-    let compared = compared.map(|report| ReportSummary::new(report, None, None));
-    let summaries: Vec<ReportSummary> = compared.collect();
-    let (title, lead, heading) = match reports {
+    let advices: Vec<_> = reports.iter().map(advise).collect();
+    let (title, lead, platforms) = match reports {
         [report] => (
             format!("Timers of {}", name(report)),
             view::about(report),
-            Some(SINGLE_REPORT_HEADING),
-        ),
-        several => (
-            format!("Timers of {} reports", several.len()),
-            "How good the clocks of these machines are: their Quality side by side, then each machine.".to_owned(),
             None,
         ),
+        several => {
+            let runs = several.iter().zip(&advices).enumerate();
+            let runs = runs.map(|(index, (report, advice))| {
+                PlatformRun::new(report, advice, format!("#r{index}"))
+            });
+            let platforms = Platforms::group(runs.collect());
+            (INDEX_TITLE.to_owned(), platforms.summary(), Some(platforms))
+        }
     };
-    let views = reports.iter().enumerate();
-    let views = views.map(|(index, report)| {
-        ReportView::new(
-            report,
-            &format!("r{index}"),
-            heading,
-            Plots::Drawn,
-            summarize,
-        )
+    let extent = if reports.len() > MAX_FULL_REPORTS {
+        Extent::Answer
+    } else {
+        Extent::Full
+    };
+    let views = reports.iter().zip(advices).enumerate();
+    let views = views.map(|(index, (report, advice))| {
+        ReportView::new(report, &format!("r{index}"), extent, advice)
     });
     Page {
-        matrices: Matrix::from_summaries(&summaries),
+        platforms,
         reports: views.collect(),
         left_out,
         ..Page::new(title, lead)
     }
     .render()
 }
+
+/// The title of a page of several reports.
+const INDEX_TITLE: &str = "How good are the clocks?";
 
 impl Page<'_> {
     fn new(title: String, lead: String) -> Self {

@@ -2,10 +2,10 @@
 
 use std::io::{self, Write};
 
-use super::{Summarize, render};
+use super::render;
 use crate::document::Render;
 use crate::model::Report;
-use crate::report::{self, Detail, document};
+use crate::report::{self, Advise, Detail, document};
 use crate::table::{Format, Style};
 
 /// A report with the options for printing it.
@@ -15,8 +15,8 @@ pub struct PrintedReport<'a> {
     pub report: &'a Report,
     /// The level of detail of the text.
     pub detail: Detail,
-    /// Summarises the report in one sentence.
-    pub summarize: Summarize,
+    /// Recommends a timer.
+    pub advise: Advise,
 }
 
 impl Render for PrintedReport<'_> {
@@ -24,11 +24,12 @@ impl Render for PrintedReport<'_> {
         let report = self.report;
         let text = match format {
             Format::Table => {
-                let document = document(report, self.detail, (self.summarize)(report));
+                let document = document(report, self.detail, (self.advise)(report).sentence);
                 return document.write(format, style, output);
             }
-            Format::Html => render(std::slice::from_ref(report), &[], Some(self.summarize))
-                .map_err(io::Error::other)?,
+            Format::Html => {
+                render(std::slice::from_ref(report), &[], self.advise).map_err(io::Error::other)?
+            }
             Format::Latex | Format::Parquet => return Err(io::ErrorKind::Unsupported.into()),
             other => report::render(report, other, style),
         };

@@ -1,6 +1,5 @@
 //! Publishes a folder of reports as a static web site: a page for each report, and an index that
-//! compares the platforms (the machines of the reports), or lists them if there are many. The site
-//! is built in a temporary folder next to its destination and then moved.
+//! has a row for each platform (the machines of the reports). The site is built in a temporary folder next to its destination and then moved.
 
 mod destination;
 mod report_page;
@@ -11,15 +10,12 @@ use std::{fs, io};
 
 use askama::Template;
 
-use super::matrix::{Matrix, ReportSummary};
-use super::{Entry, Page, Plots, Summarize};
-use crate::report::{Collection, ReadError};
+use super::{Extent, INDEX_TITLE, Page};
+use crate::report::{Advise, Collection, ReadError};
 use crate::scratch::ScratchFolder;
+use crate::tabulation::{PlatformRun, Platforms};
 use crate::text::plain;
 
-/// The largest number of platforms that the index compares; with more platforms, it is a list of
-/// links.
-const MAX_COMPARED_PLATFORMS: usize = 40;
 /// The largest number of reports for which pages contain plots, because the plots of a page take a
 /// megabyte.
 const MAX_REPORTS_WITH_PLOTS: usize = 100;
@@ -54,8 +50,8 @@ pub struct Site {
     pub reports: usize,
     /// The reasons why other files were left out.
     pub left_out: Vec<String>,
-    /// Whether the pages contain plots.
-    pub plots: Plots,
+    /// How much of a report its page shows.
+    pub extent: Extent,
 }
 
 /// Publishes all reports in and below `folder` as a site at `destination`. Calls `on_report` for
@@ -67,7 +63,7 @@ pub struct Site {
 pub fn publish(
     folder: &Path,
     destination: &Path,
-    summarize: Option<Summarize>,
+    advise: Advise,
     on_report: &(dyn Fn() + Sync),
 ) -> Result<Site, SiteError> {
     if !folder.is_dir() {
@@ -82,76 +78,44 @@ pub fn publish(
     // A folder on the same file system can be renamed; mode 755 lets all users read it.
     let scratch = ScratchFolder::within(parent, 0o755).map_err(SiteError::write(destination))?;
     let site = scratch.path();
-    let plots = if count_json_files(folder) > MAX_REPORTS_WITH_PLOTS {
-        Plots::Omitted
+    let extent = if count_json_files(folder) > MAX_REPORTS_WITH_PLOTS {
+        Extent::WithoutPlots
     } else {
-        Plots::Drawn
+        Extent::Full
     };
-    let found: Collection<Result<ReportSummary, SiteError>> =
+    let found: Collection<Result<PlatformRun, SiteError>> =
         Collection::read(&[folder], |path, report| {
             on_report();
-            let href = report_page::write(path, &report, folder, site, plots, summarize)?;
-            let text = summarize.and_then(|summarize| summarize(&report));
-            Ok(ReportSummary::new(&report, Some(href), text))
+            let advice = advise(&report);
+            let href = report_page::write(path, &report, folder, site, extent, advice.clone())?;
+            Ok(PlatformRun::new(&report, &advice, href))
         });
     let refused = found.refused.iter().map(ReadError::to_string);
     let left_out: Vec<String> = refused.map(|error| plain(&error)).collect();
-    let summaries = found.reports.into_iter().map(|kept| kept.content);
-    let mut summaries: Vec<ReportSummary> = summaries.collect::<Result<_, _>>()?;
-    if summaries.is_empty() {
+    let runs = found.reports.into_iter().map(|kept| kept.content);
+    let runs: Vec<PlatformRun> = runs.collect::<Result<_, _>>()?;
+    let reports = runs.len();
+    if runs.is_empty() {
         return Err(SiteError::Unusable(format!(
             "no report could be read in '{}'; {}",
             folder.display(),
             left_out.first().map_or("", String::as_str)
         )));
     }
-    // Measured machines come before published ones; reports of a machine are sorted by date, the
-    // newest first.
-    summaries.sort_by(|a, b| {
-        let machine = (a.is_published, &a.name).cmp(&(b.is_published, &b.name));
-        machine.then_with(|| b.about.cmp(&a.about))
-    });
-    write(&index(&summaries, &left_out), &site.join("index.html"))?;
+    let platforms = Platforms::group(runs);
+    let lead = platforms.summary();
+    let index = Page {
+        platforms: Some(platforms),
+        left_out: &left_out,
+        ..Page::new(INDEX_TITLE.to_owned(), lead)
+    };
+    write(&index, &site.join("index.html"))?;
     destination::replace(scratch, destination)?;
     Ok(Site {
-        reports: summaries.len(),
+        reports,
         left_out,
-        plots,
+        extent,
     })
-}
-
-/// The page that links to the pages of all reports.
-fn index<'a>(summaries: &'a [ReportSummary], left_out: &'a [String]) -> Page<'a> {
-    let is_many = summaries.len() > MAX_COMPARED_PLATFORMS;
-    let entry = |summary: &ReportSummary| {
-        let href = summary.href.clone().unwrap_or_default();
-        let path = href.trim_start_matches("reports/");
-        let path = path.trim_end_matches(".html").to_owned();
-        Entry {
-            // With many machines, most names are the same, so the path is shown.
-            name: if is_many { path } else { summary.name.clone() },
-            href,
-            about: summary.about.clone(),
-            summary: Some(summary.summary.clone()),
-        }
-    };
-    let (matrices, rest) = if is_many {
-        (Vec::new(), "")
-    } else {
-        (
-            Matrix::from_summaries(summaries),
-            ", then Quality, platform by platform",
-        )
-    };
-    Page {
-        matrices,
-        list: summaries.iter().map(entry).collect(),
-        left_out,
-        ..Page::new(
-            "How good are the clocks?".to_owned(),
-            format!("{} reports: the summary of each{rest}.", summaries.len()),
-        )
-    }
 }
 
 /// Renders a page and writes it to `path`.

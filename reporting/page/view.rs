@@ -2,14 +2,14 @@
 
 use std::collections::HashSet;
 
-use super::{Plots, Summarize, quality_class};
-use crate::fields::{Field, Kind, Row, Visibility, default_columns, rows};
+use super::{Extent, quality_class};
+use crate::fields::{Field, Kind, Row, Visibility, default_columns, fields_of, rows};
 use crate::model::{ProvenanceKind, Report, Status, Verdicts, value_of};
 use crate::plot::Plot;
 use crate::report::machine::name;
-use crate::report::{Detail, Fact, Section, facts, ranks, tables_without_notes, written_rank};
+use crate::report::{Advice, Detail, Fact, Section, facts, ranks, tables_without_notes};
 use crate::table::Value;
-use crate::text::numbers::{NOTHING, percent, plus_minus};
+use crate::text::numbers::{NOTHING, percent};
 
 /// A report on a page.
 pub(super) struct ReportView<'a> {
@@ -17,14 +17,13 @@ pub(super) struct ReportView<'a> {
     pub key: String,
     pub heading: String,
     pub report: &'a Report,
-    /// The summary of the report in one sentence.
-    pub summary: Option<String>,
-    plots: Plots,
-    /// The columns of the table of clocks, except Quality.
+    pub advice: Advice,
+    pub extent: Extent,
+    /// The columns of the table of clocks, except the timer and its trust.
     pub columns: Vec<&'static Field>,
     pub clocks: Vec<TimerView<'a>>,
     /// The tables of sleep primitives and of periodic timers.
-    pub sections: Vec<Section>,
+    pub sections: Vec<Section<'a>>,
     /// The sleep primitives and the periodic timers.
     pub waiters: Vec<TimerView<'a>>,
 }
@@ -35,8 +34,8 @@ pub(super) struct TimerView<'a> {
     pub row: Row<'a>,
     /// The target of links to the timer on its page.
     pub anchor: String,
-    /// The rank among the clocks of the report; empty for other timers.
-    pub rank: String,
+    /// The rank among the clocks of the report.
+    pub rank: Option<usize>,
 }
 
 /// The properties by which reports of the same machine differ: the date, the kernel and the clock
@@ -78,21 +77,13 @@ pub(super) fn describe_timers(report: &Report) -> String {
 }
 
 impl<'a> ReportView<'a> {
-    pub fn new(
-        report: &'a Report,
-        key: &str,
-        heading: Option<&str>,
-        plots: Plots,
-        summarize: Option<Summarize>,
-    ) -> Self {
+    pub fn new(report: &'a Report, key: &str, extent: Extent, advice: Advice) -> Self {
         let clocks: Vec<_> = report.timers.iter().collect();
         let mut ranks = ranks(&clocks).into_iter();
         let mut taken = HashSet::new();
         let mut timer = |row: Row<'a>| TimerView {
             anchor: anchor(key, row.id(), &mut taken),
-            rank: row.clock().map_or_else(String::new, |_| {
-                written_rank(ranks.next().unwrap_or_default())
-            }),
+            rank: row.clock().and_then(|_| ranks.next().flatten()),
             row,
         };
         let [clocks, waits, periods] = Kind::ALL.map(|kind| {
@@ -102,13 +93,10 @@ impl<'a> ReportView<'a> {
         let tables = tables_without_notes(report).into_iter();
         Self {
             key: key.to_owned(),
-            heading: heading.map_or_else(
-                || format!("{} ({})", name(report), about(report)),
-                str::to_owned,
-            ),
+            heading: format!("{} ({})", name(report), about(report)),
             report,
-            summary: summarize.and_then(|summarize| summarize(report)),
-            plots,
+            advice,
+            extent,
             columns: columns(&clocks),
             clocks,
             sections: tables
@@ -120,10 +108,17 @@ impl<'a> ReportView<'a> {
 
     /// The plots of a timer of the report.
     pub fn plots(&self, timer: &TimerView) -> Vec<Plot> {
-        match self.plots {
-            Plots::Drawn => Plot::for_row(timer.row),
-            Plots::Omitted => Vec::new(),
+        match self.extent {
+            Extent::Full => Plot::for_row(timer.row),
+            Extent::WithoutPlots | Extent::Answer => Vec::new(),
         }
+    }
+
+    /// The recommended clock.
+    pub fn recommended(&self) -> Option<&TimerView<'a>> {
+        let is_recommended =
+            |clock: &&TimerView| self.advice.clock.as_deref() == Some(clock.row.id());
+        self.clocks.iter().find(is_recommended)
     }
 
     /// The source and the note of published results; `None` for results that timermeter measured.
@@ -138,12 +133,12 @@ impl<'a> ReportView<'a> {
     }
 }
 
-/// The columns of the table of clocks, without empty columns and without those that the template
-/// itself contains.
+/// The columns of the table of clocks, without empty columns, without those that the template
+/// itself contains, and without figures in cycles, which the details contain.
 fn columns(clocks: &[TimerView]) -> Vec<&'static Field> {
     let is_shown = |field: &&Field| {
         let mut values = clocks.iter().map(|clock| field.value(clock.row));
-        !["timer", "quality", "quality_interval", "trust"].contains(&field.key)
+        !["timer", "quality_interval", "trust", "cost_cycles"].contains(&field.key)
             && values.any(|value| value != Value::Nothing)
     };
     default_columns(Kind::Clocks, Visibility::Wide)
@@ -151,44 +146,35 @@ fn columns(clocks: &[TimerView]) -> Vec<&'static Field> {
         .collect()
 }
 
-/// The CSS class that hides a column on narrow pages; empty if the column is always shown.
-pub(super) fn width_class(field: &Field) -> &'static str {
-    match field.visibility {
-        Some(Visibility::Wide) => "wide",
-        Some(Visibility::OneReport) => "medium",
-        _ => "",
-    }
+/// The 95 % interval of the figure of a row in the column with this key; empty if it is unknown.
+pub(super) fn interval(row: &Row, key: &str) -> String {
+    let mut fields = fields_of(row.kind());
+    let field = fields.find(|field| field.key == key);
+    let interval = field.and_then(|field| field.interval_in_words(*row));
+    interval.unwrap_or_default()
 }
 
 impl TimerView<'_> {
-    /// A cell of the table of clocks and its sort key; the sort key is empty if the value was not
-    /// determined.
-    pub fn cell(&self, field: &Field) -> (String, String) {
+    /// A cell of the table of clocks, its 95 % interval and its sort key; the last two are empty if
+    /// they were not determined.
+    pub fn cell(&self, field: &Field) -> [String; 3] {
         let value = field.value(self.row);
-        (
+        [
             field.as_column_with_units().format_cell(&value),
+            field.interval_in_words(self.row).unwrap_or_default(),
             sort_key(&value),
-        )
+        ]
+    }
+
+    /// The Quality in percent, and its colour class.
+    pub fn quality(&self) -> (String, &'static str) {
+        let quality = self.row.clock().and_then(|row| value_of(row.quality));
+        (percent(quality), quality_class(quality))
     }
 
     /// All facts about the timer.
     pub fn facts(&self) -> Vec<Fact> {
         facts(self.row, Detail::Full)
-    }
-
-    fn quality(&self) -> Option<f64> {
-        value_of(self.row.clock()?.quality)
-    }
-
-    /// The Quality and its half interval in percent, its colour class and its sort key.
-    pub fn quality_cell(&self) -> [String; 4] {
-        let quality = self.row.clock().and_then(|row| row.quality);
-        [
-            percent(self.quality()),
-            quality.map_or_else(String::new, plus_minus),
-            quality_class(self.quality()).to_owned(),
-            sort_key(&self.quality().into()),
-        ]
     }
 
     /// The trust verdict: `yes`, `no` or `?`; `–` if there is none.

@@ -68,6 +68,8 @@ enum Shape {
     Point(f64, f64),
     /// A vertical line at the median of the horizontal axis.
     Median(f64),
+    /// A ring around a point.
+    Ring((f64, f64)),
     /// A text next to a point.
     Label((f64, f64), String),
 }

@@ -11,15 +11,25 @@ const LINE_PERCENTS: [f64; 8] = [10.0, 15.0, 20.0, 30.0, 40.0, 50.0, 60.0, 75.0]
 /// less than this.
 const MIN_LABEL_DISTANCE: f64 = 0.1;
 
-/// The plot of a report; `None` if no clock has a step and a cost in cycles.
+/// The plot of a report, in which the clock of the id `recommended` is marked; `None` if no clock
+/// has a step and a cost in cycles.
 #[must_use]
-pub fn ranking(report: &Report) -> Option<Plot> {
+pub fn ranking(report: &Report, recommended: Option<&str>) -> Option<Plot> {
     let known = report
         .timers
         .iter()
         .filter_map(|row| Some((row.id.as_str(), position(row)?)));
+    let mut known: Vec<(&str, (f64, f64))> = known.collect();
+    known.sort_by_key(|(id, _)| Some(*id) != recommended);
     let mut labels: Vec<((f64, f64), String)> = Vec::new();
     let mut points = Vec::new();
+    let ring = known
+        .first()
+        .filter(|(id, _)| Some(*id) == recommended)
+        .map(|(id, at)| {
+            labels.push((*at, (*id).to_owned()));
+            Shape::Ring(*at)
+        });
     for (id, at) in known {
         points.push(at);
         let is_near = |other: &(f64, f64)| {
@@ -34,18 +44,22 @@ pub fn ranking(report: &Report) -> Option<Plot> {
     let up = axis("cost of a read (CPU cycles)", points.iter().map(|at| at.1))?;
     let lines = LINE_PERCENTS.into_iter().filter_map(|percent| {
         let (from, to) = line(percent, &across, &up)?;
-        Some([
-            Shape::Level(from, to),
-            Shape::Label(from, format!("{percent:.0} %")),
-        ])
+        labels.push((from, format!("{percent:.0} %")));
+        Some(Shape::Level(from, to))
     });
-    let mut shapes: Vec<Shape> = lines.flatten().collect();
+    let mut shapes: Vec<Shape> = lines.collect();
+    let has_ring = ring.is_some();
     shapes.extend(points.iter().map(|(x, y)| Shape::Point(*x, *y)));
+    shapes.extend(ring);
     shapes.extend(labels.into_iter().map(|(at, id)| Shape::Label(at, id)));
     let caption = format!(
         "{} clocks by their step and by the cost of a read; lower left is better. Lines join equal Quality of \
-         clocks whose reads all cost the same. Of clocks at nearly the same point only the best is labelled.",
-        points.len()
+         clocks whose reads all cost the same. Of clocks at nearly the same point only one is labelled.{}",
+        points.len(),
+        match recommended.filter(|_| has_ring) {
+            Some(id) => format!(" Ring: {id}, which is recommended."),
+            None => String::new(),
+        }
     );
     Some(Plot {
         size: (760, 470),

@@ -24,6 +24,8 @@ const MARGINS: [f64; 4] = [72.0, 26.0, 12.0, 48.0];
 const LINE_HEIGHT: f64 = 18.0;
 /// The largest width of a letter, in pixels.
 const LETTER_WIDTH: f64 = 8.0;
+/// The least distance of two labels at the same height, in pixels.
+const LABEL_GAP: f64 = 4.0;
 
 /// CSS that draws an outline behind text, and that replaces each colour on dark screens as
 /// `templates/page.css` does.
@@ -86,6 +88,7 @@ impl Plot {
                         })
                 }
                 Shape::Point(across, up) => position((*across, *up)).map(|at| drawing.point(at)),
+                Shape::Ring(at) => position(*at).map(|at| drawing.ring(at)),
                 Shape::Median(at) => x(*at).map(|at| {
                     drawing.line((at, top), (at, bottom), MEDIAN, 2);
                 }),
@@ -119,10 +122,12 @@ impl Plot {
     }
 }
 
-/// The SVG elements drawn so far, and the positions of the labels among them.
+/// The SVG elements drawn so far, and the positions of the points and labels among them.
 #[derive(Default)]
 struct Drawing {
     out: String,
+    /// The positions of the points, in pixels.
+    points: Vec<(f64, f64)>,
     /// The left end, right end and height of each label, in pixels.
     labels: Vec<(f64, f64, f64)>,
 }
@@ -144,7 +149,15 @@ impl Drawing {
         );
     }
 
+    fn ring(&mut self, (x, y): (f64, f64)) {
+        let _ = write!(
+            self.out,
+            "<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"7\" fill=\"none\" stroke=\"{MEDIAN}\" stroke-width=\"2\"/>"
+        );
+    }
+
     fn point(&mut self, (x, y): (f64, f64)) {
+        self.points.push((x, y));
         let _ = write!(
             self.out,
             "<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"2\" fill=\"{DATA}\"/>"
@@ -159,28 +172,34 @@ impl Drawing {
         );
     }
 
-    /// Draws a text to the right of a point, or to the left; omits the text if it would cover
-    /// another label or leave the plot on both sides. `width` is the right end of the plot.
+    /// Draws a text next to a point: to the right or the left, at its height, below or above it.
+    /// Prefers places without points; omits the text if it would cover another label, or leave the
+    /// plot, at all places. `width` is the right end of the plot.
     fn label(&mut self, (x, y): (f64, f64), text: &str, width: f64) {
         let length = LETTER_WIDTH * text.chars().count() as f64;
-        // The end of a label to the left, and the start of a label to the right.
-        let (end, start) = (x - LETTER_WIDTH, x + LETTER_WIDTH);
-        let sides = [
-            (start, "start", start, start + length),
-            (end, "end", end - length, end),
-        ];
-        let is_free = |left: f64, right: f64| {
-            let covers = |(from, to, at): &(f64, f64, f64)| {
-                left < *to && *from < right && (y - at).abs() < LINE_HEIGHT - 4.0
-            };
-            left > MARGINS[0] && right < width && !self.labels.iter().any(covers)
+        // The start of a label to the right, and of a label to the left.
+        let starts = [x + LETTER_WIDTH, x - LETTER_WIDTH - length];
+        let heights = [0.0, 1.0, -1.0].map(|lines| y + lines * (LINE_HEIGHT - 4.0));
+        let covers = |(left, at): (f64, f64), (from, to, height): (f64, f64, f64), room: f64| {
+            left < to + LABEL_GAP && from < left + length + LABEL_GAP && (at - height).abs() < room
         };
-        if let Some((at, anchor, left, right)) = sides
-            .into_iter()
-            .find(|(_, _, left, right)| is_free(*left, *right))
-        {
-            self.labels.push((left, right, y));
-            self.text((at, y + 4.0), anchor, text);
+        let is_free = |place: &(f64, f64)| {
+            let is_taken = |label: &(f64, f64, f64)| covers(*place, *label, LINE_HEIGHT - 4.0);
+            place.0 > MARGINS[0] && place.0 + length < width && !self.labels.iter().any(is_taken)
+        };
+        let points_covered = |place: &(f64, f64)| {
+            let is_covered = |(x, y): &&(f64, f64)| covers(*place, (*x, *x, *y), LINE_HEIGHT / 2.0);
+            self.points.iter().filter(is_covered).count()
+        };
+        let places = heights.iter().flat_map(|at| starts.map(|left| (left, *at)));
+        if let Some((left, at)) = places.filter(is_free).min_by_key(points_covered) {
+            self.labels.push((left, left + length, at));
+            // The text ends at the point if it is to the left of the point.
+            let (from, anchor) = match left < x {
+                true => (left + length, "end"),
+                false => (left, "start"),
+            };
+            self.text((from, at + 4.0), anchor, text);
         }
     }
 }
@@ -215,17 +234,20 @@ mod tests {
     fn labels_do_not_overlap() {
         let axis = || Axis::new("n", Scale::LogNumber, 0.0, 4.0);
         let label = |x, y, text: &str| Shape::Label((x, y), text.into());
-        let shapes = vec![
-            label(2.0, 2.0, "one"),
-            label(2.05, 2.0, "two"),
-            label(2.02, 2.0, "three"),
-        ];
-        let plot = Plot::new("labels", "Labels", String::new(), [axis(), axis()], shapes);
-        let drawn = ["one", "two", "three"].map(|text| plot.marks().contains(&format!(">{text}<")));
+        let names = ["one", "two", "three", "four", "five", "six", "seven"];
+        let shapes = names.map(|name| label(2.0, 2.0, name));
+        let plot = Plot::new(
+            "labels",
+            "Labels",
+            String::new(),
+            [axis(), axis()],
+            shapes.into(),
+        );
+        let drawn = names.map(|text| plot.marks().contains(&format!(">{text}<")));
         assert_eq!(
             drawn,
-            [true, true, false],
-            "a place has room for two labels, right and left of it"
+            [true, true, true, true, true, true, false],
+            "a point has room for six labels: right and left, at its height, below and above"
         );
     }
 }

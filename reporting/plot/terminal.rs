@@ -45,7 +45,7 @@ impl Plot {
         out
     }
 
-    /// Draws the shapes, except bands and labels, on a grid of `columns` characters in a line.
+    /// Draws the shapes, except bands, rings and labels, on a grid of `columns` characters in a line.
     fn draw(&self, columns: usize) -> Grid {
         let mut grid = Grid {
             columns,
@@ -84,7 +84,7 @@ impl Plot {
                         }
                     }
                 }
-                Shape::Band(..) | Shape::Label(..) => {}
+                Shape::Band(..) | Shape::Ring(_) | Shape::Label(..) => {}
             }
         }
         grid

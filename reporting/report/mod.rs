@@ -1,6 +1,7 @@
 //! Reads and checks reports, and writes them in all formats. [`model`](crate::model) defines the
 //! report.
 
+mod advice;
 mod archive;
 mod collection;
 mod facts;
@@ -16,13 +17,14 @@ mod read;
 mod sections;
 mod slug;
 
+pub use advice::{Advice, Advise};
 pub use archive::{Archive, Baselines, Unresolved, home, is_baseline_name, stored_with};
 pub use collection::{Collection, ReportFile, files};
 pub use facts::facts;
 pub use format::{cells, render};
 pub use output::{OutputError, WholeFile, is_stdout};
 pub use range::find_invalid;
-pub use ranking::{ranks, usual_lateness, written_rank};
+pub use ranking::{ranks, written_rank};
 pub use read::{ReadError, parse, read};
 #[cfg(feature = "schema")]
 pub use schema::schema;

@@ -135,17 +135,6 @@ fn usual_waits(report: &Report) -> Vec<Row<'_>> {
         .collect()
 }
 
-/// The name of each sleep primitive with its median lateness in nanoseconds, at the usual length or
-/// the length nearest to it.
-#[must_use]
-pub fn usual_lateness(report: &Report) -> Vec<(String, f64)> {
-    let late = |row: Row| {
-        let median = value_of(row.lateness()?.p50_ns).filter(|median| median.is_finite())?;
-        Some((row.name(), median))
-    };
-    usual_waits(report).into_iter().filter_map(late).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;

@@ -84,23 +84,25 @@ pub fn document(
 }
 
 /// A table of timers with its caption.
-pub struct Section {
+pub struct Section<'a> {
     /// The kind of timers in the table.
     pub kind: Kind,
     /// The conditions and definitions that apply to the table.
     pub caption: String,
     /// `None` if no timer of this kind has results.
     pub table: Option<Table<'static>>,
+    /// The rows of the table.
+    pub rows: Vec<Row<'a>>,
 }
 
 /// The tables of a report without note numbers, for pages, which print notes next to each timer.
 #[must_use]
-pub fn tables_without_notes(report: &Report) -> Vec<Section> {
+pub fn tables_without_notes(report: &Report) -> Vec<Section<'_>> {
     tables(report, &Notes::none())
 }
 
 /// The tables of a report, for each kind of which the report has rows.
-fn tables(report: &Report, notes: &Notes) -> Vec<Section> {
+fn tables<'a>(report: &'a Report, notes: &Notes) -> Vec<Section<'a>> {
     let main = Kind::main(report);
     let kinds = Kind::ALL
         .into_iter()
@@ -110,7 +112,7 @@ fn tables(report: &Report, notes: &Notes) -> Vec<Section> {
         .collect()
 }
 
-fn kind_sections(report: &Report, kind: Kind, notes: &Notes) -> Vec<Section> {
+fn kind_sections<'a>(report: &'a Report, kind: Kind, notes: &Notes) -> Vec<Section<'a>> {
     let measured: Vec<Row> = rows(report, kind)
         .into_iter()
         .filter(Row::has_figures)
@@ -120,6 +122,7 @@ fn kind_sections(report: &Report, kind: Kind, notes: &Notes) -> Vec<Section> {
             kind,
             caption: "No timer could be characterised.".into(),
             table: None,
+            rows: Vec::new(),
         }];
     }
     let shared = match measured[0].conditions_in_words(true) {
@@ -127,10 +130,11 @@ fn kind_sections(report: &Report, kind: Kind, notes: &Notes) -> Vec<Section> {
         conditions => format!(" ({conditions})"),
     };
     let length = |row: &Row| short_time(row.request_ns().unwrap_or_default() as f64);
-    let section = |caption: String, rows: Vec<(String, Row)>| Section {
+    let section = |caption: String, rows: Vec<(String, Row<'a>)>| Section {
         kind,
         caption,
         table: Some(table(kind, &rows, notes)),
+        rows: rows.into_iter().map(|(_, row)| row).collect(),
     };
     match kind {
         Kind::Clocks => {

@@ -3,6 +3,7 @@
 
 pub mod all_columns;
 mod column;
+mod platforms;
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -20,6 +21,7 @@ use crate::report::{Collection, ReadError, ReportFile, slug};
 use crate::table::{Format, Style, Table, TableColumn as Heading, Value};
 
 pub use column::ColumnName;
+pub use platforms::{PlatformRow, PlatformRun, Platforms, RunLink};
 
 /// The arrangement of several platforms.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]

@@ -14,7 +14,10 @@
     writeAddress();
   }
 
-  const value = (row, column) => row.cells[column].dataset.v;
+  const value = (row, column) => {
+    const cell = row.cells[column];
+    return cell.dataset.v ?? (cell.classList.contains("num") ? undefined : cell.textContent);
+  };
   const compare = (a, b) => {
     const [x, y] = [Number(a), Number(b)];
     return Number.isNaN(x) || Number.isNaN(y) ? a.localeCompare(b, "en", { numeric: true }) : x - y;
@@ -62,16 +65,19 @@
   };
 
   function applyFilter(words) {
+    if (!filter) return;
     const parts = words.toLowerCase().split(/\s+/).filter(Boolean);
     const matches = (element) => parts.every((part) => searchText(element).includes(part));
-    const rows = all("table.sortable tbody tr");
-    for (const element of [...rows, ...all("details.timer")]) element.hidden = !matches(element);
+    const isIndex = document.getElementById("platforms");
+    const rows = all(isIndex ? "#platforms tbody tr" : "table.sortable tbody tr");
+    const details = isIndex ? [] : all("details.timer");
+    for (const element of [...rows, ...details]) element.hidden = !matches(element);
     const visible = rows.filter((row) => !row.hidden).length;
     const count = rows.length;
     shown.textContent = visible === count ? `${count} rows` : `${visible} of ${count} rows`;
   }
 
-  filter.addEventListener("input", () => {
+  filter?.addEventListener("input", () => {
     applyFilter(filter.value);
     setState("filter", filter.value.trim());
   });
@@ -90,8 +96,8 @@
     }
     const saved = new URLSearchParams(fragment);
     for (const [key, text] of saved) state.set(key, text);
-    filter.value = saved.get("filter") ?? "";
-    applyFilter(filter.value);
+    if (filter) filter.value = saved.get("filter") ?? "";
+    applyFilter(filter?.value ?? "");
     const direction = saved.get("order");
     for (const button of buttons.filter((button) => button.dataset.key === saved.get("sort"))) {
       sort(button, ["ascending", "descending"].includes(direction) ? direction : button.dataset.first);
@@ -129,6 +135,20 @@
   tip.addEventListener("pointerleave", hideSoon);
   addEventListener("keydown", (event) => { if (event.key === "Escape") hide(); });
   addEventListener("scroll", hide, { passive: true });
+
+  for (const button of all(".copy button")) {
+    button.hidden = false;
+    button.addEventListener("click", async () => {
+      const code = button.nextElementSibling;
+      try {
+        await navigator.clipboard.writeText(code.textContent);
+        button.textContent = "Copied";
+      } catch {
+        // Pages from files may not write to the clipboard: the code is selected instead.
+        getSelection().selectAllChildren(code);
+      }
+    });
+  }
 
   // Opens all details for printing.
   let opened = [];

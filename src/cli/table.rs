@@ -41,6 +41,13 @@ impl ValueEnum for Columns {
     }
 }
 
+/// What a row of the table is of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum RowOf {
+    /// A machine with its clock source: its best clock, its counter, a sleep of 1 ms
+    Platform,
+}
+
 /// Arguments of `table`.
 #[derive(Clone, Debug, Args)]
 pub struct TableArgs {
@@ -52,6 +59,11 @@ pub struct TableArgs {
     /// The default is the first of these that the reports have.
     #[arg(long, value_enum)]
     pub kind: Option<Kind>,
+    /// A row for each platform instead of each timer
+    ///
+    /// Each row has the figures of the newest run.
+    #[arg(long, value_enum, conflicts_with_all = ["kind", "layout", "columns", "sort", "reverse", "top", "all"])]
+    pub by: Option<RowOf>,
     /// The output format and files.
     #[command(flatten)]
     pub output: OutputArgs,

@@ -40,11 +40,10 @@ use anstream::{AutoStream, ColorChoice};
 
 use crate::cli::{Colour, Output, OutputArgs};
 use crate::document::Render;
-use crate::method::{summarize_clocks, waiting::summarize_waits};
+use crate::method::{choose_usual, summarize_clocks, waiting::summarize_waits};
 use crate::model::Report;
 use crate::page::PrintedReport;
-use crate::report::Detail;
-use crate::report::{OutputError, ReadError, WholeFile};
+use crate::report::{Advice, Detail, OutputError, ReadError, WholeFile};
 use crate::table::{Format, Style};
 use crate::text::{plain, shortened};
 
@@ -221,10 +220,15 @@ fn write_files(document: &dyn Render, files: Vec<(WholeFile, Format)>) -> Result
     Ok(())
 }
 
-/// Recommends in a sentence which clock of a report to use, or which timer to wait with. `None` if
-/// no timer of the report is suitable.
-fn recommendation(report: &Report) -> Option<String> {
-    summarize_clocks(report).or_else(|| summarize_waits(report))
+/// Recommends a clock of a report to use, or timers to wait with.
+fn advise(report: &Report) -> Advice {
+    let choice = choose_usual(report, None).ok();
+    let picked = choice.and_then(|choice| choice.picked);
+    Advice {
+        sentence: summarize_clocks(report).or_else(|| summarize_waits(report)),
+        code: pick::code(report, picked.as_ref(), None),
+        clock: picked.map(|picked| picked.id),
+    }
 }
 
 /// Prepares a report for printing, with its recommendation.
@@ -232,7 +236,7 @@ fn printed_report(report: &Report, detail: Detail) -> PrintedReport<'_> {
     PrintedReport {
         report,
         detail,
-        summarize: recommendation,
+        advise,
     }
 }
 

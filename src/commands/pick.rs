@@ -105,7 +105,7 @@ fn unknown_runtime() -> CommandError {
 
 /// Code that reads the picked clock, in the requested language or else in C; empty if there is
 /// none.
-fn code(
+pub(super) fn code(
     report: &Report,
     picked: Option<&Candidate<ClockPlan>>,
     language: Option<Language>,

@@ -5,7 +5,7 @@ use std::io::Write;
 use super::progress::Progress;
 use super::{CommandError, failed, print_message};
 use crate::cli::PublishArgs;
-use crate::page::Plots;
+use crate::page::Extent;
 use crate::page::site;
 use crate::text::counted;
 
@@ -19,13 +19,8 @@ pub fn run(args: &PublishArgs, output: &mut dyn Write) -> Result<bool, CommandEr
     let on_read = || {
         progress.finish_step();
     };
-    let site = site::publish(
-        &args.reports,
-        &args.output,
-        Some(super::recommendation),
-        &on_read,
-    )
-    .map_err(failed)?;
+    let site =
+        site::publish(&args.reports, &args.output, super::advise, &on_read).map_err(failed)?;
     drop(progress);
     for reason in &site.left_out {
         print_message(&format!("left out: {reason}"));
@@ -36,7 +31,7 @@ pub fn run(args: &PublishArgs, output: &mut dyn Write) -> Result<bool, CommandEr
         "{}: {reports}",
         args.output.join("index.html").display()
     )?;
-    if site.plots == Plots::Omitted {
+    if site.extent == Extent::WithoutPlots {
         writeln!(
             output,
             "the pages have no plots, because those of each report take a megabyte"

@@ -3,8 +3,7 @@
 use std::io::{self, Write};
 
 use super::{
-    CommandError, emit, failed, prepare_outputs, print_message, printed_report, recommendation,
-    write_files,
+    CommandError, advise, emit, failed, prepare_outputs, print_message, printed_report, write_files,
 };
 use crate::cli::ReportArgs;
 use crate::document::{Document, Render};
@@ -29,12 +28,12 @@ struct Reports<'a> {
 impl Render for Reports<'_> {
     fn write(&self, format: Format, style: Style, output: &mut dyn Write) -> io::Result<()> {
         if format == Format::Html {
-            let page = page::render(self.reports, self.left_out, Some(recommendation));
+            let page = page::render(self.reports, self.left_out, advise);
             return output.write_all(page.map_err(io::Error::other)?.as_bytes());
         }
         let mut document = Document::new(self.reports);
         for report in self.reports {
-            let sentence = recommendation(report).unwrap_or_default();
+            let sentence = advise(report).sentence.unwrap_or_default();
             document = document.heading(name(report)).paragraph(sentence);
         }
         document.write(format, style, output)
@@ -89,7 +88,8 @@ pub fn run(args: &ReportArgs, output: &mut dyn Write) -> Result<bool, CommandErr
 
 /// The plot of all timers of a report as SVG, cost over resolution.
 fn draw_timers(report: &Report) -> Result<String, CommandError> {
-    let figure = ranking(report).map(|plot| plot.svg(&format!("Timers of {}", name(report))));
+    let figure = ranking(report, advise(report).clock.as_deref())
+        .map(|plot| plot.svg(&format!("Timers of {}", name(report))));
     figure.ok_or_else(|| {
         failed("nothing to draw: no timer of the report has both a resolution and a cost in cycles")
     })

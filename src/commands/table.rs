@@ -6,12 +6,13 @@ use std::path::PathBuf;
 use clap::ValueEnum;
 
 use super::{
-    CommandError, emit, failed, prepare_outputs, print_message, report_unreadable, terminal_style,
+    CommandError, advise, emit, failed, prepare_outputs, print_message, report_unreadable,
+    terminal_style,
 };
 use crate::cli::{Columns, Output, TableArgs};
 use crate::report::{WholeFile, is_stdout};
 use crate::table::Format;
-use crate::tabulation::{Layout, Tabulation, all_columns};
+use crate::tabulation::{Layout, Platforms, Tabulation, all_columns};
 
 /// Smallest width of a terminal, in characters, that fits all default columns of the table.
 const MIN_WIDE_COLUMNS: usize = 110;
@@ -21,6 +22,12 @@ const MIN_WIDE_COLUMNS: usize = 110;
 /// # Errors
 /// When no file could be read, or the output cannot be written.
 pub fn run(args: &TableArgs, output: &mut dyn Write) -> Result<bool, CommandError> {
+    if args.by.is_some() {
+        let platforms = Platforms::read(&args.reports, advise);
+        let is_complete = report_unreadable(&platforms.refused, platforms.reports())?;
+        emit(&platforms, prepare_outputs(&args.output)?, output)?;
+        return Ok(is_complete);
+    }
     let formats = args.output.outputs.iter().map(|output| output.format);
     let has_parquet = formats
         .chain([args.output.format])

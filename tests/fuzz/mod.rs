@@ -28,7 +28,7 @@ use timermeter::page;
 use timermeter::plot::Plot;
 use timermeter::quality::quality;
 use timermeter::recording::Recording;
-use timermeter::report::{Detail, facts, find_invalid, parse, render};
+use timermeter::report::{Advice, Detail, facts, find_invalid, parse, render};
 use timermeter::table::{Format, Style};
 use timermeter::text::plain;
 
@@ -186,7 +186,7 @@ fn survives_changed_reports() {
                 }
             }
         }
-        let page = page::render(&[report], &[], None).expect("it can be drawn");
+        let page = page::render(&[report], &[], |_| Advice::default()).expect("it can be drawn");
         assert_eq!(page.matches("<script").count(), 1, "only that of the page");
         steers_nothing(&page);
         true

@@ -9,7 +9,8 @@ use std::path::Path;
 use super::SiteError;
 use crate::model::Report;
 use crate::page::view::{self, ReportView};
-use crate::page::{Entry, Page, Plots, SINGLE_REPORT_HEADING, Summarize};
+use crate::page::{Extent, Page};
+use crate::report::Advice;
 use crate::report::machine::name;
 
 /// Writes the page of the report at `path` to `site`, next to a copy of the report. Returns the
@@ -19,27 +20,16 @@ pub(super) fn write(
     report: &Report,
     folder: &Path,
     site: &Path,
-    plots: Plots,
-    summarize: Option<Summarize>,
+    extent: Extent,
+    advice: Advice,
 ) -> Result<String, SiteError> {
     let parts = address(path.strip_prefix(folder).unwrap_or(path));
     let href = format!("reports/{}.html", parts.join("/"));
     let target = site.join(&href);
     let page = Page {
         home: Some("../".repeat(parts.len()) + "index.html"),
-        reports: vec![ReportView::new(
-            report,
-            "r0",
-            Some(SINGLE_REPORT_HEADING),
-            plots,
-            summarize,
-        )],
-        list: vec![Entry {
-            href: format!("{}.json", parts.last().map_or("report", String::as_str)),
-            name: "The report itself".to_owned(),
-            about: "JSON, schema timermeter.report.v2".to_owned(),
-            summary: None,
-        }],
+        data: parts.last().map(|name| format!("{name}.json")),
+        reports: vec![ReportView::new(report, "r0", extent, advice)],
         ..Page::new(format!("Timers of {}", name(report)), view::about(report))
     };
     // The root of the site is not created, because only a signal handler can have removed it.

@@ -1,0 +1,344 @@
+//! Builds a table with a row for each platform (the machine of reports, with its clock source):
+//! the machine, the recommended clock, the verdict on its counter and a sleep of 1 ms.
+//!
+//! The figures of clocks are those of the newest run that has clocks, the sleep is that of the
+//! newest run that has sleep primitives.
+
+use std::collections::BTreeMap;
+use std::io::{self, Write};
+use std::path::PathBuf;
+
+use crate::document::Render;
+use crate::fields::{Kind, fields};
+use crate::model::{
+    Family, Interval, Lateness, ProvenanceKind, Report, TimerRow, USUAL_WAIT_NS, Verdicts, value_of,
+};
+use crate::report::{Advice, Advise, Collection, ReadError, slug};
+use crate::table::{Format, Notation, Style, Table, TableColumn, Value};
+use crate::text::counted;
+
+/// The ids of the ordinary sleep, of which the first that was measured counts.
+const SLEEPS: [&str; 2] = ["nanosleep", "std-sleep"];
+
+/// The columns with the key and the heading, and the notation of numbers. On narrow terminals, the
+/// columns with the largest number are omitted first.
+const COLUMNS: [(&str, &str, Notation, u8); 23] = [
+    ("node", "node", Notation::Significant, 2),
+    ("cpu", "CPU core", Notation::Significant, 0),
+    ("architecture", "architecture", Notation::Significant, 7),
+    ("hypervisor", "hypervisor", Notation::Significant, 1),
+    ("os", "OS", Notation::Significant, 6),
+    ("kernel", "kernel", Notation::Significant, 3),
+    ("clock_source", "clock source", Notation::Significant, 0),
+    ("clock", "best clock", Notation::Significant, 0),
+    ("cost_ns", "cost", Notation::Time, 0),
+    ("cost_low_ns", "cost, low", Notation::Time, 8),
+    ("cost_high_ns", "cost, high", Notation::Time, 8),
+    ("resolution_ns", "resolution", Notation::Time, 0),
+    ("resolution_low_ns", "resolution, low", Notation::Time, 8),
+    ("resolution_high_ns", "resolution, high", Notation::Time, 8),
+    ("counter", "counter", Notation::Significant, 2),
+    ("counter_trust", "trust", Notation::Significant, 1),
+    ("syscall_ns", "by system call", Notation::Time, 2),
+    ("sleep_ns", "sleep of 1 ms", Notation::Time, 1),
+    ("runs", "runs", Notation::Count, 4),
+    ("last", "last", Notation::Significant, 3),
+    ("provenance", "provenance", Notation::Significant, 4),
+    ("source", "source", Notation::Significant, 9),
+    ("report", "report", Notation::Significant, 9),
+];
+/// The number of columns that describe the machine, and of those that describe its clocks.
+const MACHINE_COLUMNS: usize = 7;
+const CLOCK_COLUMNS: usize = 10;
+
+/// What a row keeps of a report, so that ten thousand reports need not fit in memory.
+pub struct PlatformRun {
+    /// Whether it was published, the name, the architecture, the instance, the clock source and the
+    /// node: runs with equal keys are of the same platform.
+    key: (bool, [String; 5]),
+    created: String,
+    machine: [Value; MACHINE_COLUMNS],
+    /// `None` if the report has no clocks.
+    clocks: Option<[Value; CLOCK_COLUMNS]>,
+    sleep: Value,
+    /// The date, the provenance and the source.
+    origin: [Value; 3],
+    link: RunLink,
+}
+
+/// A link to a report.
+#[derive(Clone, Debug)]
+pub struct RunLink {
+    /// The address or the path of the report.
+    pub href: String,
+    /// The name of the run, and the kind of its timers.
+    pub about: String,
+}
+
+/// The rows of the table.
+pub struct Platforms {
+    /// The rows in display order.
+    pub rows: Vec<PlatformRow>,
+    /// The errors of files that could not be read.
+    pub refused: Vec<ReadError>,
+}
+
+/// A platform.
+pub struct PlatformRow {
+    cells: Vec<Value>,
+    /// The runs, the one with the figures of clocks first, then the newest first.
+    pub runs: Vec<RunLink>,
+}
+
+impl PlatformRun {
+    /// Keeps what the table needs of a report; `href` is its address.
+    #[must_use]
+    pub fn new(report: &Report, advice: &Advice, href: String) -> Self {
+        let platform = &report.platform;
+        let is_published = report.provenance.kind == ProvenanceKind::Published;
+        let product = platform.product.clone().unwrap_or_default();
+        let source = platform.clocksource.current.clone().unwrap_or_default();
+        let node = report.node.clone().unwrap_or_default();
+        let host = [platform.product.clone(), platform.hypervisor.clone()];
+        let host: Vec<String> = host.into_iter().flatten().collect();
+        let of_report = |key: &str| -> Value {
+            let mut fields = fields().iter();
+            let field = fields.find(|field| field.key == key && field.is_of_report());
+            field.and_then(|field| field.report_value(report)).into()
+        };
+        let architecture = &platform.cpu.architecture;
+        Self {
+            key: (
+                is_published,
+                [slug(platform), architecture.clone(), product, source, node],
+            ),
+            created: report.created.clone(),
+            machine: [
+                of_report("node"),
+                platform
+                    .cpu
+                    .name()
+                    .unwrap_or_else(|| architecture.clone())
+                    .into(),
+                architecture.into(),
+                Some(host.join(" · "))
+                    .filter(|text| !text.is_empty())
+                    .into(),
+                of_report("os"),
+                of_report("kernel"),
+                of_report("clock_source"),
+            ],
+            clocks: best_clock(report, advice).map(|clock| clock_cells(report, clock)),
+            sleep: sleep_ns(report).into(),
+            origin: [
+                of_report("date"),
+                of_report("provenance"),
+                (&report.provenance.source).into(),
+            ],
+            link: RunLink::new(report, href),
+        }
+    }
+}
+
+impl RunLink {
+    /// Names a run by its file, or by its time if all runs are on one page.
+    fn new(report: &Report, href: String) -> Self {
+        let path = href.trim_end_matches(".html").trim_end_matches("/report");
+        let file = path.rsplit('/').next().filter(|_| !href.starts_with('#'));
+        let kind = Kind::main(report).in_words();
+        Self {
+            about: format!("{} · {kind}", file.unwrap_or(&report.created)),
+            href,
+        }
+    }
+}
+
+/// The recommended clock; without one, that of the highest Quality or else of the least cost.
+fn best_clock<'a>(report: &'a Report, advice: &Advice) -> Option<&'a TimerRow> {
+    let measured = || report.timers.iter().filter(|row| row.cost_ns.is_some());
+    let recommended = measured().find(|row| Some(&row.id) == advice.clock.as_ref());
+    let best = || measured().find(|row| row.quality.is_some());
+    let cost = |row: &&TimerRow| value_of(row.cost_ns).unwrap_or(f64::INFINITY);
+    recommended
+        .or_else(best)
+        .or_else(|| measured().min_by(|a, b| cost(a).total_cmp(&cost(b))))
+}
+
+fn clock_cells(report: &Report, clock: &TimerRow) -> [Value; CLOCK_COLUMNS] {
+    let ends = |figure: Option<Interval>| {
+        let ends = figure.and_then(|figure| figure.ends()).unzip();
+        [ends.0, ends.1].map(Value::from)
+    };
+    let [cost_low, cost_high] = ends(clock.cost_ns);
+    let [step_low, step_high] = ends(clock.resolution_ns);
+    let step = value_of(clock.step_or_limit_ns());
+    // The raw counter: of the clocks that read it by an instruction, the one of the shortest id,
+    // because the others add a fence or a library.
+    let reads_counter = |row: &&TimerRow| {
+        let family = row
+            .properties
+            .as_ref()
+            .and_then(|properties| properties.family);
+        family == Some(Family::CpuCounter) && row.runtime == "native" && row.cost_ns.is_some()
+    };
+    let counters = report.timers.iter().filter(reads_counter);
+    let counter = counters.min_by_key(|row| row.id.len());
+    let trust = counter
+        .and_then(|row| row.verdicts.as_ref())
+        .map(Verdicts::summary);
+    let variant = clock
+        .properties
+        .as_ref()
+        .and_then(|properties| properties.syscall_variant.as_ref());
+    let by_call = report.timers.iter().find(|row| Some(&row.id) == variant);
+    [
+        (&clock.id).into(),
+        value_of(clock.cost_ns).into(),
+        cost_low,
+        cost_high,
+        Value::bounded(step, clock.resolution_ns.is_none()),
+        step_low,
+        step_high,
+        counter.map(|row| row.id.as_str()).into(),
+        trust.map_or(Value::Nothing, Value::Word),
+        by_call.and_then(|row| value_of(row.cost_ns)).into(),
+    ]
+}
+
+/// The median duration of an ordinary sleep of 1 ms, in nanoseconds.
+fn sleep_ns(report: &Report) -> Option<f64> {
+    let row = SLEEPS
+        .iter()
+        .find_map(|id| report.waits.iter().find(|row| row.id == *id))?;
+    let mut lengths = row.figures.as_ref()?.by_length();
+    let is_usual = |late: &&Lateness| late.request_ns as f64 == USUAL_WAIT_NS;
+    Some(USUAL_WAIT_NS + value_of(lengths.find(is_usual)?.p50_ns)?)
+}
+
+impl Platforms {
+    /// Reads the reports at `paths`, files and folders.
+    #[must_use]
+    pub fn read(paths: &[PathBuf], advise: Advise) -> Self {
+        let found = Collection::read(paths, |path, report| {
+            PlatformRun::new(&report, &advise(&report), path.display().to_string())
+        });
+        let runs = found.reports.into_iter().map(|kept| kept.content);
+        Self {
+            refused: found.refused,
+            ..Self::group(runs.collect())
+        }
+    }
+
+    /// Groups runs by platform: measured platforms first, each in the order of their names.
+    #[must_use]
+    pub fn group(runs: Vec<PlatformRun>) -> Self {
+        let mut groups: BTreeMap<(bool, [String; 5]), Vec<PlatformRun>> = BTreeMap::new();
+        for run in runs {
+            groups.entry(run.key.clone()).or_default().push(run);
+        }
+        Self {
+            rows: groups
+                .into_values()
+                .filter_map(PlatformRow::from_runs)
+                .collect(),
+            refused: Vec::new(),
+        }
+    }
+
+    /// The number of reports.
+    #[must_use]
+    pub fn reports(&self) -> usize {
+        self.rows.iter().map(|row| row.runs.len()).sum()
+    }
+
+    /// The numbers of platforms and reports, and what a row shows.
+    #[must_use]
+    pub fn summary(&self) -> String {
+        format!(
+            "{} from {}, a row each, with the figures of its newest run.",
+            counted(self.rows.len(), "platform"),
+            counted(self.reports(), "report")
+        )
+    }
+
+    fn table(&self) -> Table<'_> {
+        let columns = COLUMNS.map(|(key, heading, notation, omission_priority)| {
+            let column = match notation {
+                Notation::Significant => TableColumn::left(heading),
+                notation => TableColumn::right(heading, notation),
+            };
+            TableColumn {
+                key,
+                omission_priority,
+                folds: true,
+                ..column
+            }
+        });
+        let rows = self.rows.iter().map(|row| (&*row.cells).into());
+        Table {
+            rows: rows.collect(),
+            ..Table::new(columns.into())
+        }
+    }
+}
+
+impl PlatformRow {
+    /// Builds the row of runs of one platform; `None` without runs.
+    fn from_runs(mut runs: Vec<PlatformRun>) -> Option<Self> {
+        runs.sort_by(|a, b| b.created.cmp(&a.created));
+        let with_clocks = runs.iter().position(|run| run.clocks.is_some());
+        let shown = with_clocks.unwrap_or_default();
+        let sleep = runs.iter().find(|run| run.sleep != Value::Nothing);
+        let newest = runs.first()?;
+        let clocks = runs[shown].clocks.clone();
+        let blank = || [const { Value::Nothing }; CLOCK_COLUMNS];
+        let cells = [
+            &newest.machine[..],
+            &clocks.unwrap_or_else(blank),
+            &[
+                sleep.map_or(Value::Nothing, |run| run.sleep.clone()),
+                u64::try_from(runs.len()).unwrap_or_default().into(),
+            ],
+            &newest.origin,
+            &[(&runs[shown].link.href).into()],
+        ];
+        let cells = cells.concat();
+        runs[..=shown].rotate_right(1);
+        Some(Self {
+            cells,
+            runs: runs.into_iter().map(|run| run.link).collect(),
+        })
+    }
+
+    /// The cell of the column with this key, formatted for people.
+    #[must_use]
+    pub fn text(&self, key: &str) -> String {
+        let at = COLUMNS.iter().position(|(column, ..)| *column == key);
+        at.map_or_else(String::new, |at| {
+            TableColumn::right("", COLUMNS[at].2).format_cell(&self.cells[at])
+        })
+    }
+
+    /// Whether the value of the column with this key is known.
+    #[must_use]
+    pub fn is_known(&self, key: &str) -> bool {
+        *self.value(key) != Value::Nothing
+    }
+
+    /// The value of the column with this key, by which a page sorts rows.
+    #[must_use]
+    pub fn value(&self, key: &str) -> &Value {
+        let at = COLUMNS.iter().position(|(column, ..)| *column == key);
+        at.map_or(&Value::Nothing, |at| &self.cells[at])
+    }
+}
+
+impl Render for Platforms {
+    fn write(&self, format: Format, style: Style, output: &mut dyn Write) -> io::Result<()> {
+        let table = self.table();
+        if format == Format::Table && style.width.is_some() {
+            return output.write_all(table.on_terminal(style, &|_| "").as_bytes());
+        }
+        table.write(format, output)
+    }
+}
