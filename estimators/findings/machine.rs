@@ -105,6 +105,20 @@ pub fn report_damaged_log(lines: &[usize], path: &str) -> Option<Finding> {
     ))
 }
 
+/// Reports the clocks as the C library reads them: by how many nanoseconds the worst of them lies
+/// outside its system call, with its id, or the reason why no program can read them.
+#[must_use]
+pub fn report_library_clocks(worst: Result<(i64, &str), String>) -> Finding {
+    let judged = match worst {
+        Result::Ok((..=0, _)) => judgement(Ok, []),
+        Result::Ok((by, clock)) => {
+            judgement(Problem, [("clock", text(clock)), ("by", ns(by as f64))])
+        }
+        Err(why) => judgement(Problem, [("why", text(why))]),
+    };
+    finding("libc-clock", judged)
+}
+
 /// Returns whether a list of CPUs is empty.
 fn is_empty(list: &str) -> bool {
     list.trim().is_empty()

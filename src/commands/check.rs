@@ -1,16 +1,19 @@
 //! `check`: judges whether the machine is fit for measurements. It does not change the machine.
 
 use std::io::Write;
+use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use serde::Serialize;
 
 use super::run_context::choose_cpu;
 use super::{CommandError, emit, failed, prepare_outputs};
+use crate::campaign::other_paths::compare_with_syscalls;
 use crate::cli::CheckArgs;
 use crate::document::{Document, FindingText};
 use crate::findings::machine;
 use crate::findings::machine::{is_fit, judge};
+use crate::hosts::children;
 use crate::input;
 use crate::model::{Finding, Platform, Severity};
 use crate::platform;
@@ -21,6 +24,8 @@ use crate::watching::{log, tally};
 /// Largest size of a log of `watch` that is read, in bytes. The log of years fits, unless events
 /// occur each second.
 const MAX_WATCH_BYTES: u64 = 64 << 20;
+/// The question to an agent at which it reads its clocks for the first time.
+const HELLO: &[u8] = b"{\"op\":\"hello\",\"protocol\":1}\n";
 
 /// The JSON document of `check`.
 #[derive(Serialize)]
@@ -48,6 +53,7 @@ pub fn run(args: &CheckArgs, output: &mut dyn Write) -> Result<bool, CommandErro
     };
     let mut findings = judge(&platform);
     if args.from.is_none() {
+        findings.extend(library_clock_finding());
         findings.extend(watch_findings());
         findings.sort_by_key(|finding| finding.severity);
     }
@@ -66,6 +72,29 @@ pub fn run(args: &CheckArgs, output: &mut dyn Write) -> Result<bool, CommandErro
         .paragraph(summary(&checked.findings));
     emit(&document, outputs, output)?;
     Ok(checked.fit)
+}
+
+/// The finding about the clocks as the C library reads them; `None` where they cannot be compared.
+/// A child reads them first, because a read may be fatal.
+fn library_clock_finding() -> Option<Finding> {
+    let (program, words) = children::this_program().ok()?;
+    let mut command = Command::new(program);
+    command
+        .args(words)
+        .args(["agent", "monotonic", "realtime"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null());
+    let mut child = children::start(command, None).ok()?;
+    let _ = child.pipes().0?.write_all(HELLO);
+    // Not with a time limit, because the standard library waits by the clock in question.
+    child.wait_for_exit();
+    let status = child.end()?;
+    Some(machine::report_library_clocks(if status.success() {
+        Ok(compare_with_syscalls()?)
+    } else {
+        Err(status.to_string())
+    }))
 }
 
 /// The findings about the last saved watch and about damage of its log; none if no watch was saved.
@@ -91,7 +120,7 @@ fn watch_findings() -> Vec<Finding> {
 
 /// The codes of the findings about the clocks themselves; the other findings are about the rest of
 /// the machine.
-const CLOCK_FINDINGS: [&str; 2] = ["clock-source", "tsc"];
+const CLOCK_FINDINGS: [&str; 3] = ["clock-source", "libc-clock", "tsc"];
 
 /// A sentence that says whether the clock is good; `None` without findings about it.
 fn clock_verdict(findings: &[Finding]) -> Option<String> {

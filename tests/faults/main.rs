@@ -10,6 +10,7 @@ mod machines;
 mod program;
 #[path = "../skipping/mod.rs"]
 mod skipping;
+mod wrapped_clock;
 
 use std::path::Path;
 use std::process::{Command, Output};

@@ -490,6 +490,20 @@ pub(in crate::findings) static MACHINE: &[Wording] = &[
     ),
     wording("power-plan", Ok, "", "the power plan is {plan}", ""),
     wording(
+        "libc-clock",
+        Problem,
+        "",
+        "<{clock} as the C library reads it differs from its system call by up to {by}><a program that reads clocks by the C library fails: {why}>",
+        "find what intercepts or forbids the reads: a preloaded library (LD_PRELOAD, /etc/ld.so.preload, faketime), a sandbox, or prctl(PR_SET_TSC)",
+    ),
+    wording(
+        "libc-clock",
+        Ok,
+        "",
+        "clocks as the C library reads them agree with their system calls",
+        "",
+    ),
+    wording(
         "watched",
         Note,
         "",

@@ -1,0 +1,148 @@
+//! Tests what is reported of `monotonic` where a preloaded library wraps `clock_gettime`
+//! (`wrapper.c`): quantises, offsets, slews or stops it, or ends the process.
+
+use std::process::Command;
+
+use serde_json::Value;
+
+use super::program::program;
+use super::skipping::{emulated, not_installed};
+use super::{agent_folder, lock_machine, outcome, probe_quickly, row};
+
+/// Builds the library in this folder. `None` if the test is skipped.
+fn build_wrapper(folder: &tempfile::TempDir) -> Option<String> {
+    if emulated("a library that is built here cannot be preloaded") {
+        return None;
+    }
+    let library = folder.path().join("wrapper.so").display().to_string();
+    let built = Command::new("cc")
+        .args(["-shared", "-fPIC", "-O2", "-o", &library])
+        .arg(agent_folder().join("wrapper.c"))
+        .status();
+    if built.is_ok_and(|status| status.success()) {
+        return Some(library);
+    }
+    not_installed(
+        "there is no C compiler",
+        "install one, as in `apt install gcc`",
+    );
+    None
+}
+
+/// The row of `monotonic` and that of its system call with this fault; `None` if skipped.
+fn probe_wrapped(fault: &str, by: &str) -> Option<[Value; 2]> {
+    let _lock = lock_machine();
+    let folder = tempfile::tempdir().expect("a folder");
+    let library = build_wrapper(&folder)?;
+    let (report, _) = probe_quickly(
+        &[],
+        &["monotonic", "monotonic-syscall"],
+        &[("LD_PRELOAD", &library), ("FAULT", fault), ("BY", by)],
+    );
+    Some(["monotonic", "monotonic-syscall"].map(|id| row(&report, id).clone()))
+}
+
+#[test]
+fn check_compares_library_with_kernel() {
+    let _lock = lock_machine();
+    let folder = tempfile::tempdir().expect("a folder");
+    let Some(library) = build_wrapper(&folder) else {
+        return;
+    };
+    for (fault, by, severity, reported) in [
+        ("none", "0", "ok", ""),
+        ("still", "0", "problem", "system call by up to"),
+        ("slew", "50000", "problem", "system call by up to"),
+        ("slew", "-50000", "problem", "system call by up to"),
+        (
+            "offset",
+            "86400000000000",
+            "problem",
+            "system call by up to 86400 s",
+        ),
+        (
+            "quantise",
+            "100000000000000",
+            "problem",
+            "system call by up to",
+        ),
+        ("fatal", "0", "problem", "SIGABRT"),
+    ] {
+        let check = |format: &str| {
+            let output = Command::new(program())
+                .args(["check", "--format", format])
+                .envs([("LD_PRELOAD", &*library), ("FAULT", fault), ("BY", by)])
+                .output()
+                .expect("it starts");
+            String::from_utf8(output.stdout).expect("text")
+        };
+        let checked: Value = serde_json::from_str(&check("json")).expect(fault);
+        let findings = checked["findings"].as_array().expect("findings");
+        let found = findings
+            .iter()
+            .find(|finding| finding["code"] == "libc-clock");
+        assert_eq!(
+            found.expect(fault)["severity"],
+            severity,
+            "{fault} {by}: {checked}"
+        );
+        let screen = check("table");
+        let screen = screen.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert_eq!(
+            screen.starts_with("The clock is not good"),
+            severity == "problem",
+            "{screen}"
+        );
+        assert!(screen.contains(reported), "{fault} {by}: {screen}");
+    }
+}
+
+#[test]
+#[ignore = "takes some seconds"]
+fn quantised_clock_has_its_step() {
+    let Some([row, call]) = probe_wrapped("quantise", "100000") else {
+        return;
+    };
+    let step = row["resolution_ns"]["value"].as_f64().expect("a step");
+    assert!((step / 1e5 - 1.0).abs() < 0.01, "{row}");
+    assert_eq!(outcome(&row, "monotonic"), "pass", "{row}");
+    assert_eq!(outcome(&row, "stable"), "pass", "{row}");
+    // A reading of the system call lies after the next reading of the quantised clock.
+    assert_eq!(outcome(&call, "paths"), "fail", "{call}");
+}
+
+#[test]
+#[ignore = "takes some seconds"]
+fn offset_clock_keeps_its_durations() {
+    let Some([row, call]) = probe_wrapped("offset", "86400000000000") else {
+        return;
+    };
+    for verdict in ["monotonic", "stable", "counts"] {
+        assert_eq!(outcome(&row, verdict), "pass", "{verdict}: {row}");
+    }
+    assert_eq!(outcome(&call, "paths"), "fail", "{call}");
+    let evidence = call["verdicts"]["paths"]["evidence"].to_string();
+    assert!(evidence.contains("by up to 86400 s"), "{evidence}");
+}
+
+#[test]
+#[ignore = "takes some seconds"]
+fn slewed_clock_gets_its_rate() {
+    for (ppm, expected) in [(300.0, "pass"), (-300.0, "pass"), (20_000.0, "fail")] {
+        let Some([row, call]) = probe_wrapped("slew", &ppm.to_string()) else {
+            return;
+        };
+        let stable = &row["verdicts"]["stable"];
+        assert_eq!(stable["outcome"], expected, "{row}");
+        let [offset, uncertainty] = ["offset_ppm", "offset_uncertainty_ppm"].map(|key| {
+            stable[key]
+                .as_f64()
+                .unwrap_or_else(|| panic!("no {key}: {row}"))
+        });
+        assert!(
+            (offset - ppm).abs() <= uncertainty.max(50.0),
+            "{ppm}: {stable}"
+        );
+        assert_eq!(outcome(&call, "stable"), "pass", "{call}");
+    }
+}
