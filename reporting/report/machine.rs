@@ -343,12 +343,11 @@ fn frequencies(frequency: &Frequency, invariant_tsc: Option<bool>) -> String {
     joined(part, " · ").unwrap_or_default()
 }
 
-/// The name of the CPU, or its architecture if the name is unknown.
-fn cpu_name(platform: &Platform) -> String {
-    platform
-        .cpu
-        .name()
-        .unwrap_or_else(|| platform.cpu.architecture.clone())
+/// The name of the CPU; the model of the machine, or else the architecture, if it is unknown.
+#[must_use]
+pub fn cpu_name(platform: &Platform) -> String {
+    let name = platform.cpu.name().or_else(|| platform.product.clone());
+    name.unwrap_or_else(|| platform.cpu.architecture.clone())
 }
 
 /// Describes the machine in one line, the most important property first.

@@ -11,8 +11,10 @@ use std::path::PathBuf;
 use crate::document::Render;
 use crate::fields::{Kind, fields};
 use crate::model::{
-    Family, Interval, Lateness, ProvenanceKind, Report, TimerRow, USUAL_WAIT_NS, Verdicts, value_of,
+    Family, Interval, Lateness, ProvenanceKind, Report, Status, TimerRow, USUAL_WAIT_NS, Verdicts,
+    value_of,
 };
+use crate::report::machine::cpu_name;
 use crate::report::{Advice, Advise, Collection, ReadError, slug};
 use crate::table::{Format, Notation, Style, Table, TableColumn, Value};
 use crate::text::counted;
@@ -22,7 +24,7 @@ const SLEEPS: [&str; 2] = ["nanosleep", "std-sleep"];
 
 /// The columns with the key and the heading, and the notation of numbers. On narrow terminals, the
 /// columns with the largest number are omitted first.
-const COLUMNS: [(&str, &str, Notation, u8); 23] = [
+const COLUMNS: [(&str, &str, Notation, u8); 24] = [
     ("node", "node", Notation::Significant, 2),
     ("cpu", "CPU core", Notation::Significant, 0),
     ("architecture", "architecture", Notation::Significant, 7),
@@ -34,6 +36,7 @@ const COLUMNS: [(&str, &str, Notation, u8); 23] = [
     ("cost_ns", "cost", Notation::Time, 0),
     ("cost_low_ns", "cost, low", Notation::Time, 8),
     ("cost_high_ns", "cost, high", Notation::Time, 8),
+    ("amortised_ns", "amortised cost", Notation::Time, 5),
     ("resolution_ns", "resolution", Notation::Time, 0),
     ("resolution_low_ns", "resolution, low", Notation::Time, 8),
     ("resolution_high_ns", "resolution, high", Notation::Time, 8),
@@ -49,7 +52,7 @@ const COLUMNS: [(&str, &str, Notation, u8); 23] = [
 ];
 /// The number of columns that describe the machine, and of those that describe its clocks.
 const MACHINE_COLUMNS: usize = 7;
-const CLOCK_COLUMNS: usize = 10;
+const CLOCK_COLUMNS: usize = 11;
 
 /// What a row keeps of a report, so that ten thousand reports need not fit in memory.
 pub struct PlatformRun {
@@ -115,11 +118,7 @@ impl PlatformRun {
             created: report.created.clone(),
             machine: [
                 of_report("node"),
-                platform
-                    .cpu
-                    .name()
-                    .unwrap_or_else(|| architecture.clone())
-                    .into(),
+                cpu_name(platform).into(),
                 architecture.into(),
                 Some(host.join(" · "))
                     .filter(|text| !text.is_empty())
@@ -155,13 +154,15 @@ impl RunLink {
 
 /// The recommended clock; without one, that of the highest Quality or else of the least cost.
 fn best_clock<'a>(report: &'a Report, advice: &Advice) -> Option<&'a TimerRow> {
-    let measured = || report.timers.iter().filter(|row| row.cost_ns.is_some());
+    let cost = |row: &TimerRow| value_of(row.cost_ns).or(row.amortised_ns);
+    let measured = || report.timers.iter().filter(|row| cost(row).is_some());
     let recommended = measured().find(|row| Some(&row.id) == advice.clock.as_ref());
     let best = || measured().find(|row| row.quality.is_some());
-    let cost = |row: &&TimerRow| value_of(row.cost_ns).unwrap_or(f64::INFINITY);
-    recommended
-        .or_else(best)
-        .or_else(|| measured().min_by(|a, b| cost(a).total_cmp(&cost(b))))
+    let cheapest = || {
+        let costs = measured().filter_map(|row| Some((cost(row)?, row)));
+        costs.min_by(|(a, _), (b, _)| a.total_cmp(b))
+    };
+    recommended.or_else(best).or_else(|| Some(cheapest()?.1))
 }
 
 fn clock_cells(report: &Report, clock: &TimerRow) -> [Value; CLOCK_COLUMNS] {
@@ -179,7 +180,7 @@ fn clock_cells(report: &Report, clock: &TimerRow) -> [Value; CLOCK_COLUMNS] {
             .properties
             .as_ref()
             .and_then(|properties| properties.family);
-        family == Some(Family::CpuCounter) && row.runtime == "native" && row.cost_ns.is_some()
+        family == Some(Family::CpuCounter) && row.runtime == "native" && row.status == Status::Ok
     };
     let counters = report.timers.iter().filter(reads_counter);
     let counter = counters.min_by_key(|row| row.id.len());
@@ -196,6 +197,7 @@ fn clock_cells(report: &Report, clock: &TimerRow) -> [Value; CLOCK_COLUMNS] {
         value_of(clock.cost_ns).into(),
         cost_low,
         cost_high,
+        clock.amortised_ns.into(),
         Value::bounded(step, clock.resolution_ns.is_none()),
         step_low,
         step_high,

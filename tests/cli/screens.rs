@@ -172,7 +172,7 @@ fn table_marks_undecided_verdicts() {
 
 #[test]
 fn shared_core_note_precedes_figures() {
-    let shown = timermeter(&["report", "reports/machines/riscv/report.json"]).success();
+    let shown = timermeter(&["report", "dev/emulated/machines/riscv/report.json"]).success();
     let text = printed(&shown);
     let at = |words: &str| {
         text.find(words)

@@ -28,7 +28,7 @@ pub struct Machines {
     #[arg(long, value_name = "FOLDER", default_value = "target/machines/parts")]
     parts: PathBuf,
     /// Folder in which the results are kept, in a subfolder per machine
-    #[arg(long, value_name = "FOLDER", default_value = "reports/machines")]
+    #[arg(long, value_name = "FOLDER", default_value = "dev/emulated/machines")]
     keep: PathBuf,
     /// Compile the program with this rustc, for targets that the default one lacks
     #[arg(long, value_name = "PROGRAM")]

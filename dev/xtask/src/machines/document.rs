@@ -15,11 +15,11 @@ the program are compared with the known properties. Written by
 ```sh
 apt install qemu-system-x86 qemu-system-arm qemu-system-misc cpio
 cargo xtask machines                    # all machines; or some: cargo xtask machines hpet icount-0
-cargo xtask machines --judge            # judges the kept results in reports/machines/ again
+cargo xtask machines --judge            # judges the kept results in dev/emulated/machines/ again
 ```
 
 which takes kernels and busybox from Debian's packages, compiles the program statically, and keeps the results of each machine in
-[`reports/machines/`](../reports/machines/): the report, the kernel log, and the events of `watch`. A property is *right* if the interval in the result
+[`dev/emulated/machines/`](../dev/emulated/machines/): the report, the kernel log, and the events of `watch`. A property is *right* if the interval in the result
 contains it, and *not determined* if the program says that it could not determine the figure.
 
 ";
