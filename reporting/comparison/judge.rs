@@ -344,11 +344,13 @@ impl Candidate<'_, '_> {
             let [common, own] = variances(self.quantity, &self.family, row.restless, value);
             let is_converted = !is_cost || core_ghz.is_some();
             let frequency = if is_converted { 0.0 } else { UNKNOWN_FREQUENCY };
-            Some(Sample {
+            let own = own + within;
+            // The scatter of a cost of almost nothing, relative to that cost, is not a number.
+            own.is_finite().then_some(Sample {
                 run: row.run,
                 value: scale.apply(value)?,
                 common: common + frequency * frequency,
-                own: own + within,
+                own,
             })
         };
         let sides = self.sides.each_ref().map(|side| -> Vec<Sample> {

@@ -38,10 +38,7 @@ fn distinguishes_noise_from_change() {
     );
     let table = table(&comparison);
     assert!(table.starts_with("b: 50 % slower ["), "{table}");
-    assert!(
-        table.contains("; all else unchanged (a within "),
-        "{table}"
-    );
+    assert!(table.contains("; all else unchanged (a within "), "{table}");
     assert!(
         table.contains("; lost: c, gone\n")
             && table.contains("same platform")
@@ -122,6 +119,18 @@ fn single_process_claims_nothing() {
         assert!(
             comparison.sentences[0].contains("unknown, because a report used a single process")
         );
+    }
+}
+
+/// A read that costs almost nothing has no relative scatter; the figure is not judged.
+#[test]
+fn cost_of_almost_nothing_is_not_judged() {
+    for cost in [1e-200, 5e-324] {
+        let side = report(vec![spread(timer("a", 20.0, cost), 0.5, None)]);
+        let comparison = compared(&side, &side).unwrap();
+        assert_eq!(verdict_of(&comparison, Quantity::COST), Verdict::Unjudged);
+        let table = table(&comparison);
+        assert!(!table.contains("NaN") && !table.contains("inf"), "{table}");
     }
 }
 
