@@ -41,3 +41,4 @@ mod sql;
 mod suitability;
 mod tables;
 mod tasks;
+mod tracked;

@@ -16,6 +16,7 @@ mod ranking;
 mod read;
 mod sections;
 mod slug;
+mod tracked;
 
 pub use advice::{Advice, Advise};
 pub use archive::{Archive, Baselines, Unresolved, home, is_baseline_name, stored_with};

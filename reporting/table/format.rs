@@ -23,6 +23,10 @@ pub enum Format {
     /// Metrics for Prometheus: OpenMetrics, or a file for the textfile collector
     #[value(name = "openmetrics")]
     OpenMetrics,
+    /// Figures for the service Bencher, which follows benchmarks: the Bencher Metric Format
+    Bmf,
+    /// Durations for github-action-benchmark, tool `customSmallerIsBetter`
+    GithubBenchmark,
     /// All columns with their types (Apache Parquet), for SQL engines
     Parquet,
 }
@@ -52,6 +56,8 @@ impl Format {
         Self::Markdown,
         Self::Html,
         Self::OpenMetrics,
+        Self::Bmf,
+        Self::GithubBenchmark,
     ];
     /// The formats of `table`, which tabulates the timers of reports.
     pub const TABULATION: &[Self] = &[
@@ -75,20 +81,24 @@ impl Format {
             Self::Html => ".html",
             Self::Latex => ".tex",
             Self::OpenMetrics => ".prom",
+            Self::Bmf => ".bmf.json",
+            Self::GithubBenchmark => ".github-benchmark.json",
             Self::Parquet => ".parquet",
         }
     }
 
-    /// The format among `formats` that the extension of `path` selects.
+    /// The format among `formats` that the extension of `path` selects; the longest one decides.
     ///
     /// # Errors
     /// When the extension selects none of `formats`.
     pub fn from_path(path: &Path, formats: &[Self]) -> Result<Self, UnknownEnding> {
-        let ending = path
-            .extension()
-            .map(|ending| format!(".{}", ending.to_string_lossy().to_ascii_lowercase()));
-        let matches = |format: &&Self| ending.as_deref() == Some(format.ending());
-        let format = formats.iter().find(matches).copied();
+        let name = path.file_name().unwrap_or_default();
+        let name = name.to_string_lossy().to_ascii_lowercase();
+        let stem = |format: &Self| name.strip_suffix(format.ending()).map(str::len);
+        let formats_of_name = formats.iter().copied();
+        let format = formats_of_name
+            .filter(|format| stem(format).is_some_and(|chars| chars > 0))
+            .min_by_key(stem);
         format.ok_or_else(|| UnknownEnding {
             path: path.to_owned(),
             endings: formats.iter().map(|format| format.ending()).collect(),
@@ -109,6 +119,9 @@ mod tests {
             ("a.b.md", Format::Markdown),
             ("./t.prom", Format::OpenMetrics),
             ("./t.txt", Format::Table),
+            ("a.bmf.json", Format::Bmf),
+            ("a.GitHub-Benchmark.json", Format::GithubBenchmark),
+            ("bmf.json", Format::Json),
         ] {
             assert_eq!(
                 Format::from_path(Path::new(path), Format::REPORT),
@@ -123,7 +136,7 @@ mod tests {
             let error = Format::from_path(Path::new(path), Format::REPORT);
             let text = error.expect_err(path).to_string();
             assert!(
-                text.ends_with("end it in .txt, .json, .csv, .md, .html, .prom"),
+                text.ends_with("end it in .txt, .json, .csv, .md, .html, .prom, .bmf.json, .github-benchmark.json"),
                 "{text}"
             );
         }

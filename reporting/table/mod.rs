@@ -201,7 +201,7 @@ impl<'a> Table<'a> {
             Format::Latex => latex::write(self, output),
             Format::Html => markup::write_html(self, output),
             Format::Json => data::write_json(self, output),
-            Format::OpenMetrics | Format::Parquet => Err(io::ErrorKind::Unsupported.into()),
+            _ => Err(io::ErrorKind::Unsupported.into()),
         }
     }
 

@@ -39,7 +39,9 @@ fn answer_is_consistent() {
 #[test]
 fn recipe_finds_rate_or_reason() {
     for id in [
-        "ten-milliseconds",
+        "redis",
+        "valkey",
+        "valkey-9.1.0",
         "declared",
         "converging",
         "quanta",

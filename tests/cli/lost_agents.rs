@@ -178,7 +178,15 @@ fn unreadable_agent_timers_keep_rows() {
 fn command_of_agent_steers_nothing() {
     let agent = "bad='/no\u{1b}[31m\u{202e}such' 'a\u{2066}\u{7}'";
     for verb in ["probe", "wait", "period", "list"] {
-        for format in ["table", "json", "csv", "markdown", "html", "openmetrics"] {
+        for format in [
+            "table",
+            "json",
+            "csv",
+            "markdown",
+            "html",
+            "openmetrics",
+            "bmf",
+        ] {
             let run = timermeter(&[verb, "--agent", agent, "bad:*", "--format", format]);
             let output = run.get_output();
             for text in [&output.stdout, &output.stderr] {

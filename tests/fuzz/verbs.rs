@@ -13,12 +13,14 @@ use super::{not_finite, steers_nothing};
 
 /// What the verbs are asked for; `R` is the report, `O` another report, `F` the
 /// folder of the report, `S` that of a site, `P` a plot.
-const QUESTIONS: [&str; 21] = [
+const QUESTIONS: [&str; 23] = [
     "report -v R",
     "report -v -f markdown R",
     "report -v -f csv R",
     "report -v -f html R",
     "report -f openmetrics R",
+    "report -f bmf R",
+    "report -f github-benchmark R",
     "report --svg P R",
     "compare O R",
     "compare R O",

@@ -99,6 +99,15 @@ impl Machine for ThisMachine {
         })
     }
 
+    fn clock_source(&mut self) -> Option<String> {
+        let source = file("sys/devices/system/clocksource/clocksource0/current_clocksource")?;
+        Some(source.trim().to_owned())
+    }
+
+    fn named_mhz(&mut self) -> Option<u64> {
+        file("proc/cpuinfo")?.lines().find_map(named_mhz)
+    }
+
     fn cpus(&mut self) -> Vec<u32> {
         allowed_cpus().unwrap_or_default()
     }
@@ -127,6 +136,18 @@ impl Drop for ThisMachine {
     fn drop(&mut self) {
         unpin();
     }
+}
+
+/// A file of the system; `None` if there is none.
+fn file(path: &str) -> Option<String> {
+    std::fs::read_to_string(os::machine::system_root()?.join(path)).ok()
+}
+
+/// The megahertz in a line of `/proc/cpuinfo`: `model name : Intel(R) Xeon(R) @ 2.60GHz`.
+fn named_mhz(line: &str) -> Option<u64> {
+    let (_, rest) = line.strip_prefix("model name")?.split_once("@ ")?;
+    let gigahertz: f64 = rest.split_once("GHz")?.0.parse().ok()?;
+    Some((gigahertz * 1e3) as u64).filter(|mhz| *mhz > 0)
 }
 
 /// The ticks per second in a line of the kernel log: `tsc: Detected 2600.000 MHz processor`, or the
@@ -166,6 +187,18 @@ pub fn declared_rate() -> Option<DeclaredRate> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn reads_rate_in_name_of_processor() {
+        for (line, mhz) in [
+            ("model name\t: Intel(R) Xeon(R) CPU @ 2.60GHz", Some(2600)),
+            ("model name\t: AMD EPYC 9B14", None),
+            ("model\t\t: 1 @ 2.60GHz", None),
+            ("model name\t: x @ -1GHz", None),
+        ] {
+            assert_eq!(named_mhz(line), mhz, "{line}");
+        }
+    }
 
     #[test]
     fn counter_and_clocks_move_forward() {

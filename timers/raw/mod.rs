@@ -38,6 +38,12 @@ pub trait Machine {
     /// published.
     fn kernel_ns_per_tick(&mut self) -> Option<f64>;
 
+    /// The name of the kernel's clock source; `None` if unknown.
+    fn clock_source(&mut self) -> Option<String>;
+
+    /// The megahertz in the name of the processor, as in `@ 2.60GHz`; `None` if it has none.
+    fn named_mhz(&mut self) -> Option<u64>;
+
     /// The CPUs that threads may run on.
     fn cpus(&mut self) -> Vec<u32>;
 

@@ -12,7 +12,7 @@ use crate::subject::Activity;
 pub struct Recipe {
     /// Its name.
     pub id: &'static str,
-    /// A summary of the steps, and the programs that use the recipe.
+    /// A summary of the steps, and the programs that use the recipe, with their versions.
     pub label: &'static str,
     /// Returns the nanoseconds per tick, or the reason why the recipe finds none.
     pub ns_per_tick: fn(&mut dyn Machine) -> Result<f64, String>,
@@ -20,12 +20,23 @@ pub struct Recipe {
 
 impl Recipe {
     /// All recipes.
-    pub const ALL: [Self; 6] = [
-        // `monotonicInit_x86linux` of Redis' `monotonic.c`.
+    pub const ALL: [Self; 8] = [
+        // `monotonicInit_x86linux` of `monotonic.c`. Two steps are left out: the flag
+        // `constant_tsc`, and a file with the rate (`tsc_freq_khz`) that no released kernel has.
         Self {
-            id: "ten-milliseconds",
-            label: "10 ms against the clock, in whole ticks a µs (Redis)",
-            ns_per_tick: ten_milliseconds,
+            id: "redis",
+            label: "clock source tsc only; the rate in the CPU's name if 10 ms confirm it, else the median of three, in whole ticks a µs (Redis since #15018)",
+            ns_per_tick: redis,
+        },
+        Self {
+            id: "valkey",
+            label: "the fastest of three times 10 ms that go forward (Valkey since #4346)",
+            ns_per_tick: |machine| valkey(machine, true),
+        },
+        Self {
+            id: "valkey-9.1.0",
+            label: "the fastest of three times 10 ms (Valkey 9.1.0)",
+            ns_per_tick: |machine| valkey(machine, false),
         },
         // `tsc_detect_frequency` of PostgreSQL's `instr_time.c`, in kHz.
         Self {
@@ -42,13 +53,13 @@ impl Recipe {
         // `Calibration::calibrate` of quanta 0.13, at most 200 ms.
         Self {
             id: "quanta",
-            label: "until the mean error is below 10 ns (quanta)",
+            label: "until the mean error is below 10 ns (quanta 0.13)",
             ns_per_tick: quanta,
         },
         // `_cycles_per_sec` of the crates minstant and fastant.
         Self {
             id: "two-windows",
-            label: "two windows of 10 ms that agree to 1e-5 (minstant, fastant)",
+            label: "two windows of 10 ms that agree to 1e-5 (minstant 0.1.7, fastant 0.1.11)",
             ns_per_tick: two_windows,
         },
         // `time_mult` and `time_shift` of perf_event_open(2), else the rate in the log.
@@ -66,25 +77,76 @@ fn kernel(machine: &mut dyn Machine) -> Result<f64, String> {
     machine.kernel_ns_per_tick().ok_or_else(unknown)
 }
 
-fn ten_milliseconds(machine: &mut dyn Machine) -> Result<f64, String> {
-    let (start, first) = (machine.clock(), machine.counter());
-    machine.pass(Duration::from_millis(10), Activity::Sleep);
-    let (end, last) = (machine.clock(), machine.counter());
-    let elapsed = end as i64 - start as i64;
-    if elapsed <= 0 {
-        return Err(
-            "the clock did not move in 10 ms; the program would not use the counter".into(),
-        );
+/// The time in which Redis and Valkey count ticks.
+const WINDOW: Duration = Duration::from_millis(10);
+const NOT_FORWARD: &str = "the counter did not go forward; the program would not use it";
+
+/// On Arm, Redis and Valkey take what the firmware declares, in whole ticks a µs.
+fn of_arm(machine: &mut dyn Machine) -> Option<f64> {
+    let is_arm = machine.clock_source()? == "arch_sys_counter";
+    let hz = machine.declared_hz().filter(|_| is_arm)?;
+    Some(1e3 / (hz / 1e6).floor())
+}
+
+fn redis(machine: &mut dyn Machine) -> Result<f64, String> {
+    if let Some(ns) = of_arm(machine) {
+        return Ok(ns);
     }
-    // Unsigned and wrapping, as in Redis: a counter that went back gives nearly 2⁶⁴ ticks.
-    let ticks_per_us = last.wrapping_sub(first).wrapping_mul(1_000) / elapsed as u64;
-    if ticks_per_us == 0 {
-        return Err(
-            "the counter moves less than one tick per µs; the program would not use the counter"
-                .into(),
-        );
+    let source = machine.clock_source().unwrap_or_default();
+    if !source.starts_with("tsc") {
+        return Err(format!(
+            "the clock source is `{source}`, not tsc; the program would not use the counter"
+        ));
     }
-    Ok(1e3 / ticks_per_us as f64)
+    let named = machine.named_mhz();
+    let mut ticks_per_us = || {
+        let (start, first) = (machine.clock(), machine.counter());
+        machine.pass(WINDOW, Activity::Sleep);
+        let (end, last) = (machine.clock(), machine.counter());
+        let ticks = last.checked_sub(first)?.wrapping_mul(1_000);
+        ticks
+            .checked_div(end.saturating_sub(start))
+            .filter(|ticks| *ticks > 0)
+    };
+    if let Some(named) = named {
+        let confirms = |measured: u64| measured.abs_diff(named).saturating_mul(1_000) <= named;
+        if ticks_per_us().is_some_and(confirms) {
+            return Ok(1e3 / named as f64);
+        }
+    }
+    let mut samples: Vec<u64> = (0..3).filter_map(|_| ticks_per_us()).collect();
+    samples.sort_unstable();
+    let median = match samples[..] {
+        [] => return Err(NOT_FORWARD.into()),
+        [one] | [_, one, _] => one,
+        [low, high, ..] => low.midpoint(high),
+    };
+    Ok(1e3 / median as f64)
+}
+
+fn valkey(machine: &mut dyn Machine, only_forward: bool) -> Result<f64, String> {
+    const SHIFT: f64 = (1_u64 << 24) as f64;
+    if let Some(ns) = of_arm(machine) {
+        return Ok(ns);
+    }
+    let mut least = u64::MAX;
+    for _ in 0..3 {
+        let (start, first) = (machine.clock(), machine.counter());
+        machine.pass(WINDOW, Activity::Sleep);
+        let (last, end) = (machine.counter(), machine.clock());
+        let elapsed_us = end.saturating_sub(start) / 1_000;
+        // Unsigned and wrapping: a counter that went back gives nearly 2⁶⁴ ticks, and a multiplier
+        // of 0, with which the clock stands still.
+        let ticks = last.wrapping_sub(first);
+        let multiplier = (SHIFT / (ticks as f64 / elapsed_us as f64)) as u64;
+        if !only_forward || (last > first && multiplier > 0) {
+            least = least.min(multiplier);
+        }
+    }
+    if least == u64::MAX {
+        return Err(NOT_FORWARD.into());
+    }
+    Ok(1e3 * least as f64 / SHIFT)
 }
 
 fn declared(machine: &mut dyn Machine) -> Result<f64, String> {

@@ -91,6 +91,10 @@ pub struct CounterModel {
     pub declared_hz: Option<f64>,
     /// The nanoseconds per tick with which the kernel converts the counter.
     pub kernel_ns_per_tick: Option<f64>,
+    /// The clock source of the kernel. Its clocks are correct, whatever the counter does.
+    pub clock_source: &'static str,
+    /// The rate of the counter in the name of the processor in megahertz.
+    pub named_mhz: Option<u64>,
     /// The mean time in nanoseconds after which an unpinned thread moves to another CPU.
     pub moved_every_ns: f64,
     /// The faults of the counter.
@@ -109,6 +113,8 @@ impl CounterModel {
             handoff_ns: 60.0,
             declared_hz: Some(hz),
             kernel_ns_per_tick: Some(1e9 / hz),
+            clock_source: "tsc",
+            named_mhz: None,
             moved_every_ns: f64::INFINITY,
             faults: Vec::new(),
         }
@@ -243,6 +249,14 @@ impl Machine for CounterMachine {
 
     fn kernel_ns_per_tick(&mut self) -> Option<f64> {
         self.model.kernel_ns_per_tick
+    }
+
+    fn clock_source(&mut self) -> Option<String> {
+        Some(self.model.clock_source.to_owned())
+    }
+
+    fn named_mhz(&mut self) -> Option<u64> {
+        self.model.named_mhz
     }
 
     fn cpus(&mut self) -> Vec<u32> {
