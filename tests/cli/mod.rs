@@ -9,6 +9,8 @@ mod compare;
 #[cfg(unix)]
 mod completions;
 mod counter;
+#[cfg(target_os = "linux")]
+mod counter_at_boot;
 mod folder;
 mod gate;
 #[cfg(target_os = "linux")]

@@ -1,5 +1,6 @@
 //! The scripts of `deploy/` with malicious names of nodes, malicious output, and signals.
 
+mod action;
 mod gate;
 mod names;
 mod replies;

@@ -1,0 +1,207 @@
+//! `action.yml` and the scripts of its steps, with the files and variables that a runner of GitHub
+//! gives them, and hostile conditions and results.
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use super::sandbox::{Sandbox, TIMERMETER, record_arguments};
+
+const ROOT: &str = env!("CARGO_MANIFEST_DIR");
+
+fn action() -> String {
+    fs::read_to_string(Path::new(ROOT).join("action.yml")).expect("the action is readable")
+}
+
+#[test]
+fn inputs_reach_scripts_as_variables_only() {
+    let action = action();
+    let (inputs, rest) = action.split_once("outputs:\n").expect("outputs");
+    let steps = rest.split_once("steps:\n").expect("steps").1;
+    let (_, inputs) = inputs.split_once("inputs:\n").expect("inputs");
+    let names = inputs.lines().filter_map(|line| {
+        let name = line.strip_prefix("  ")?.strip_suffix(':')?;
+        (!name.starts_with(' ')).then_some(name)
+    });
+    let names: Vec<&str> = names.collect();
+    assert_eq!(names, ["baselines", "fail-if", "undecided"]);
+    for name in names {
+        assert!(steps.contains(&format!(": ${{{{ inputs.{name} }}}}\n")));
+    }
+    let runs: Vec<&str> = steps
+        .lines()
+        .filter_map(|line| line.trim().strip_prefix("run: "))
+        .collect();
+    assert_eq!(runs.len(), 2, "{steps}");
+    for run in runs {
+        let script = run
+            .strip_prefix(r#"'"$GITHUB_ACTION_PATH/"#)
+            .and_then(|rest| rest.strip_suffix(r#""'"#))
+            .unwrap_or_else(|| panic!("it is one script, without expressions: {run}"));
+        let path = Path::new(ROOT).join(script);
+        assert!(path.is_file(), "{script}");
+        // What the script reads, the step gives it.
+        let text = fs::read_to_string(path).expect("the script is readable");
+        for variable in ["BASELINES", "FAIL_IF", "UNDECIDED", "TIMERMETER"] {
+            let is_read = text.contains(&format!("${{{variable}:-"));
+            assert!(!is_read || steps.contains(&format!("        {variable}: ")));
+        }
+    }
+}
+
+#[test]
+fn build_step_builds_its_own_checkout() {
+    let sandbox = Sandbox::new();
+    let record = record_arguments("cargo");
+    sandbox.add_program("cargo", &format!("{record}\npwd >\"$SANDBOX/pwd\""));
+    let output = sandbox
+        .deploy_script("github/build.sh", &[])
+        .env("GITHUB_OUTPUT", sandbox.file("output"))
+        .output()
+        .expect("the script starts");
+    assert!(output.status.success(), "{output:?}");
+    let read = |name| fs::read_to_string(sandbox.file(name)).expect(name);
+    assert_eq!(read("pwd"), format!("{ROOT}\n"));
+    let arguments = sandbox.arguments_of("cargo");
+    assert!(
+        arguments.starts_with("<build>\n<--release>\n<--locked>\n"),
+        "{arguments}"
+    );
+    assert_eq!(
+        read("output"),
+        format!("program={ROOT}/target/release/timermeter\n")
+    );
+    // A build that fails fails the step, and hands on no program.
+    sandbox.add_program("cargo", "exit 101");
+    let mut command = sandbox.deploy_script("github/build.sh", &[]);
+    let status = command.env("GITHUB_OUTPUT", sandbox.file("none")).status();
+    assert_eq!(status.expect("it starts").code(), Some(101));
+    assert!(!sandbox.file("none").exists());
+}
+
+/// Runs the last step with a program that ends `gate` with this line and status. Returns the exit
+/// status, standard output, and what the step appended for outputs and summary.
+fn run_gate(line: &str, code: i32, undecided: &str) -> (Option<i32>, [String; 3]) {
+    let sandbox = Sandbox::new();
+    let report = super::sandbox::REPORT;
+    sandbox.add_program(
+        TIMERMETER,
+        &format!(
+            r#"{}
+case ${{1-}} in
+probe) mkdir -p "${{3#--save=}}/p/d" && cp '{report}' "${{3#--save=}}/p/d/report.json" ;;
+gate) cat "$SANDBOX/line"; exit {code} ;;
+'') printf 'clock source tsc\n# no heading\n' ;;
+esac"#,
+            record_arguments("timermeter")
+        ),
+    );
+    fs::write(sandbox.file("line"), line).expect("the line is written");
+    fs::create_dir_all(sandbox.file("kept/p")).expect("the baseline is there");
+    let before = "kept: yes\n";
+    for name in ["output", "summary"] {
+        fs::write(sandbox.file(name), before).expect("the file is written");
+    }
+    let output = sandbox
+        .deploy_script("github/gate.sh", &[])
+        .env("BASELINES", "kept")
+        .env("FAIL_IF", "\n  cost[a *]>5%\n$(touch PWNED)\n\n")
+        .env("UNDECIDED", undecided)
+        .env("GITHUB_OUTPUT", sandbox.file("output"))
+        .env("GITHUB_STEP_SUMMARY", sandbox.file("summary"))
+        .output()
+        .expect("the script starts");
+    sandbox.assert_nothing_injected();
+    let arguments = sandbox.arguments_of("timermeter");
+    let asked = "<gate>\n<--fail-if>\n<cost[a *]>5%>\n<--fail-if>\n<$(touch PWNED)>\n<./kept/p>\n";
+    assert!(arguments.contains(asked), "{arguments}");
+    let appended = |name| {
+        let text = fs::read_to_string(sandbox.file(name)).expect(name);
+        text.strip_prefix(before)
+            .expect("what others wrote stays")
+            .to_owned()
+    };
+    let stdout = String::from_utf8(output.stdout).expect("text");
+    let texts = [stdout, appended("output"), appended("summary")];
+    (output.status.code(), texts)
+}
+
+#[test]
+fn gate_step_writes_summary_and_outputs() {
+    let line =
+        "gate: passed: cost[mono*]>10% does not hold (-1 %); trust<0 does not hold; 1 run, 2 s";
+    let (code, [stdout, outputs, summary]) = run_gate(&format!("{line}\n"), 0, "pass");
+    assert_eq!(
+        (code, stdout.as_str()),
+        (Some(0), format!("{line}\n").as_str())
+    );
+    assert_eq!(outputs, format!("status=0\nresult={line}\n"));
+    insta::assert_snapshot!(summary);
+}
+
+#[test]
+fn gate_step_fails_or_warns() {
+    let line = "gate: failed: cost>10% holds (+12 %)";
+    let annotated = "title=clocks failed::gate: failed: cost>10%25 holds (+12 %25)\n";
+    for (code, undecided, ends, kind, heading) in [
+        (3, "pass", 3, "::error ", "failed"),
+        (4, "pass", 0, "::warning ", "undecided"),
+        (4, "fail", 4, "::warning ", "undecided"),
+        (1, "pass", 1, "::error ", "not measured"),
+    ] {
+        let (status, [stdout, outputs, summary]) = run_gate(&format!("{line}\n"), code, undecided);
+        assert_eq!(status, Some(ends), "{code} {undecided}");
+        let annotation = kind.to_owned() + &annotated.replacen("failed", heading, 1);
+        assert_eq!(stdout, format!("{line}\n{annotation}"));
+        assert_eq!(outputs, format!("status={code}\nresult={line}\n"));
+        let first = format!("## Clocks of this runner: {heading}\n\n    gate: failed: ");
+        assert!(summary.starts_with(&first), "{summary}");
+    }
+}
+
+/// The last step with the real program: the first run makes a baseline, the second compares.
+#[test]
+fn gate_step_keeps_baseline_of_this_machine() {
+    let sandbox = Sandbox::new();
+    let run = || {
+        let mut command = sandbox.deploy_script("github/gate.sh", &[]);
+        command
+            .env("TIMERMETER", env!("CARGO_BIN_EXE_timermeter"))
+            .env("RUNS", "1")
+            .env("PROBE", "--quick\nmonotoni?")
+            .env("BASELINES", "kept")
+            .env("FAIL_IF", "cost>100000%")
+            .env("GITHUB_OUTPUT", sandbox.file("output"))
+            .env("GITHUB_STEP_SUMMARY", sandbox.file("summary"));
+        let output = command.output().expect("the script starts");
+        assert!(output.status.success(), "{output:?}");
+        String::from_utf8(output.stdout).expect("text")
+    };
+    assert!(run().starts_with("No baseline of "));
+    let second = run();
+    assert!(
+        second.starts_with("gate: passed: cost>100000% does not hold"),
+        "{second}"
+    );
+    let summary = fs::read_to_string(sandbox.file("summary")).expect("a summary");
+    assert_eq!(
+        summary
+            .matches("## Clocks of this runner: passed\n")
+            .count(),
+        2
+    );
+    assert_eq!(
+        summary.matches("\n    to time things").count(),
+        2,
+        "{summary}"
+    );
+}
+
+#[test]
+fn scripts_of_action_are_clean() {
+    let scripts = ["build.sh", "gate.sh"].map(|name| format!("{ROOT}/deploy/github/{name}"));
+    match Command::new("shellcheck").args(scripts).output() {
+        Ok(output) => assert!(output.status.success(), "{output:?}"),
+        Err(_) => crate::skipping::not_installed("shellcheck is not installed", "install it"),
+    }
+}
