@@ -48,6 +48,8 @@ struct MeasuredSource {
     known: String,
     /// The resolution in nanoseconds; null if it is unknown.
     resolution_ns: Option<Interval>,
+    /// An upper limit of the resolution in nanoseconds if it is unknown.
+    resolution_at_most_ns: Option<Interval>,
     cost_ns: Option<Interval>,
     /// The largest difference between the readings on the first CPU and on another one, in
     /// nanoseconds: an estimate.
@@ -84,7 +86,7 @@ pub fn run(args: &CheckArgs, output: &mut dyn Write) -> Result<bool, CommandErro
     let figures = sources.iter().map(|found| SourceFigures {
         name: found.name.clone(),
         cost_ns: value_of(found.cost_ns),
-        step_ns: value_of(found.resolution_ns),
+        step_ns: value_of(found.resolution_ns.or(found.resolution_at_most_ns)),
     });
     let advice = if args.yes {
         advice(&current, &figures.collect::<Vec<_>>())
@@ -169,7 +171,8 @@ fn from_row(name: &str, row: TimerRow) -> MeasuredSource {
     let offset = verdicts.and_then(|verdicts| verdicts.thread_safe.largest_offset());
     let unknown = || "its cost could not be measured".to_owned();
     MeasuredSource {
-        resolution_ns: row.step_or_limit_ns(),
+        resolution_ns: row.resolution_ns,
+        resolution_at_most_ns: row.resolution_at_most_ns,
         cost_ns: row.cost_ns,
         offset_ns: offset.map(|offset| offset.ns.abs()),
         offset_uncertainty_ns: offset.map(|offset| offset.uncertainty_ns),
@@ -187,6 +190,7 @@ fn unmeasured(name: &str, reason: Option<String>) -> MeasuredSource {
         name: name.to_owned(),
         known: describe_source(name),
         resolution_ns: None,
+        resolution_at_most_ns: None,
         cost_ns: None,
         offset_ns: None,
         offset_uncertainty_ns: None,
@@ -223,7 +227,10 @@ fn document(found: &SourcesDocument) -> Document<'_, &SourcesDocument> {
         };
         table.push(vec![
             source.name.as_str().into(),
-            value_of(source.resolution_ns).into(),
+            Value::bounded(
+                value_of(source.resolution_ns.or(source.resolution_at_most_ns)),
+                source.resolution_ns.is_none(),
+            ),
             value_of(source.cost_ns).into(),
             match (source.offset_ns, source.offset_uncertainty_ns) {
                 (Some(ns), Some(half)) => Value::Within(ns, half),
