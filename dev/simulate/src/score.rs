@@ -19,6 +19,8 @@ pub struct Score {
     order: u32,
     /// Timers all of whose figures were right.
     all: u32,
+    /// Timers whose reported step is wrong.
+    wrong_steps: u32,
     /// Timers with a relevant error outside the interval.
     misses: u32,
     /// The sum of the probabilities of such errors that no exact interval can avoid.
@@ -43,6 +45,8 @@ pub struct Summary {
     pub order: f64,
     /// Share of timers all of whose figures were right.
     pub all: f64,
+    /// Number of timers whose true step lies outside its interval with an error above 1 %.
+    pub wrong_steps: u32,
     /// Share of timers whose true cost lies outside its interval with an error above 1 %, or whose
     /// true Quality lies outside its interval with an error above 0.1 points.
     pub misses: f64,
@@ -73,6 +77,7 @@ impl Score {
         quality.add(&verdict.quality, verdict.quality_holds(), false);
         self.order += u32::from(verdict.order_holds());
         self.all += u32::from(verdict.holds());
+        self.wrong_steps += u32::from(verdict.step_is_wrong());
         self.misses += u32::from(verdict.misses());
         self.unavoidable += verdict.unavoidable();
     }
@@ -92,6 +97,7 @@ impl Score {
             quality,
             order,
             all,
+            wrong_steps: self.wrong_steps,
             misses,
             unavoidable,
         }

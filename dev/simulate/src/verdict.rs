@@ -9,6 +9,9 @@ use timermeter::recording::Observation;
 use timermeter::trace::Trace;
 use timermeter::trust::ReadPathBaselines;
 
+/// The smallest relevant error of a step, as a share of the step.
+/// *Definition*: the tolerance of a right resolution.
+const RELEVANT_STEP_ERROR: f64 = 0.01;
 /// The smallest relevant error of a cost, as a share of the cost.
 /// *Definition*: the aim that was set.
 const RELEVANT_COST_ERROR: f64 = 0.01;
@@ -108,10 +111,7 @@ impl Verdict {
     pub fn resolution_holds(&self) -> bool {
         // Backward steps may prevent the estimate; such a timer has Quality 0 anyway.
         let hidden = !self.monotonic && self.resolution.value.is_none();
-        hidden
-            || self
-                .resolution
-                .holds(0.01 * self.resolution.truth.unwrap_or(0.0))
+        hidden || self.resolution.holds(self.relevant_step_error())
     }
 
     /// Whether the cost is right: within 2 % or 0.5 ns, whichever is larger.
@@ -161,6 +161,13 @@ impl Verdict {
         self.cost.misses(self.relevant_cost_error()) || self.quality.misses(RELEVANT_QUALITY_ERROR)
     }
 
+    /// Whether a step is reported that is wrong: the true step lies outside the interval with an error
+    /// above 1 %.
+    #[must_use]
+    pub fn step_is_wrong(&self) -> bool {
+        self.resolution.misses(self.relevant_step_error())
+    }
+
     /// The smallest possible probability of a [miss](Self::misses), given the widths of the
     /// intervals and a coverage of exactly 95 %.
     #[must_use]
@@ -168,6 +175,11 @@ impl Verdict {
         self.cost
             .unavoidable(self.relevant_cost_error())
             .max(self.quality.unavoidable(RELEVANT_QUALITY_ERROR))
+    }
+
+    /// In nanoseconds.
+    fn relevant_step_error(&self) -> f64 {
+        RELEVANT_STEP_ERROR * self.resolution.truth.unwrap_or(0.0)
     }
 
     /// In nanoseconds.

@@ -91,11 +91,12 @@ fn tables(judged: &Judged, style: Style) -> String {
         }
         table.on_terminal(style, &uncoloured) + "\n"
     };
-    let mut misses_table = table(&["", "timers", "misses"]);
+    let mut misses_table = table(&["", "timers", "wrong steps", "misses"]);
     for (group, summary) in groups(judged) {
         misses_table.push(vec![
             group.to_owned().into(),
             summary.timers.to_string().into(),
+            summary.wrong_steps.to_string().into(),
             misses_percent(summary).into(),
         ]);
     }
@@ -111,6 +112,7 @@ const LEGEND: &str = "right: share of timers with a right figure; covered: share
 ±: median half-width of the intervals (median error); score: their mean interval score; \
 exact: the mean score of exact intervals, which contain the truth in 95 % of cases, for normally distributed errors of the observed mean size; \
 limit: the mean width of exact intervals with infinitely many observations; resolution and cost in %, spread and Quality in points\n\
+wrong steps: number of timers whose true step lies outside its interval with an error above 1 %\n\
 misses: share of timers whose truth lies outside the interval with an error above 1 % of the cost or 0.1 points of Quality \
 (the share for exact intervals of these widths)";
 
