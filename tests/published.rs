@@ -361,7 +361,7 @@ fn quoted_report(quoted: &Quoted) -> Report {
             name: None,
         },
         hypervisor: quoted.hypervisor.map(str::to_owned),
-        product: Some(quoted.product.into()),
+        product: Some(quoted.product.to_owned()).filter(|product| quoted.cpu != Some(product)),
         clocksource: ClockSource {
             current: quoted.clock_source.map(str::to_owned),
             ..ClockSource::default()

@@ -7,10 +7,10 @@ use std::process::Command;
 use clap::ValueEnum;
 use timermeter::document::Render;
 use timermeter::fields::Kind;
-use timermeter::model::{Interval, Outcome};
-use timermeter::report::{read, render};
+use timermeter::model::{Interval, Outcome, Report, value_of};
+use timermeter::report::{Advice, Collection, read, render};
 use timermeter::table::{Format, Style};
-use timermeter::tabulation::{ColumnName, Layout, TableChoice, Tabulation};
+use timermeter::tabulation::{ColumnName, Layout, Platforms, TableChoice, Tabulation};
 
 use crate::sample::report;
 
@@ -314,4 +314,85 @@ fn zero_quality_has_reason_column() {
             "{format:?}: {text}"
         );
     }
+}
+
+/// Recommends no clock, so that the row has that of the highest Quality.
+fn platforms(paths: &[PathBuf], format: Format) -> String {
+    let platforms = Platforms::read(paths, |_| Advice::default());
+    assert!(platforms.refused.is_empty());
+    let mut text = Vec::new();
+    platforms
+        .write(format, Style::default(), &mut text)
+        .unwrap();
+    String::from_utf8(text).unwrap()
+}
+
+#[test]
+fn platform_table_is_equal_in_all_formats() {
+    let (_folder, paths) = write_reports();
+    let rows: serde_json::Value =
+        serde_json::from_str(&platforms(&paths, Format::Json)).expect("it is JSON");
+    let rows = rows.as_array().unwrap();
+    assert_eq!(rows.len(), 2, "the hypervisor distinguishes the platforms");
+    let keys: Vec<&String> = rows[0].as_object().unwrap().keys().collect();
+    let csv = platforms(&paths, Format::Csv);
+    let mut csv = csv::Reader::from_reader(csv.as_bytes());
+    let headers = csv.headers().unwrap().clone();
+    let mut sorted: Vec<&str> = headers.iter().collect();
+    sorted.sort_unstable();
+    assert_eq!(sorted, keys, "JSON has the columns of CSV");
+    let records: Vec<csv::StringRecord> = csv.records().map(Result::unwrap).collect();
+    let cost = headers.iter().position(|key| key == "cost_ns").unwrap();
+    for (record, row) in records.iter().zip(rows) {
+        assert_eq!(record[cost].parse::<f64>().ok(), row["cost_ns"].as_f64());
+    }
+    let [table, markdown, latex, html] =
+        [Format::Table, Format::Markdown, Format::Latex, Format::Html]
+            .map(|format| platforms(&paths, format));
+    let lines = |text: &str, part: &str| text.lines().filter(|line| line.contains(part)).count();
+    assert_eq!(table.lines().count(), 3);
+    assert_eq!(markdown.lines().count(), 4);
+    assert_eq!(lines(&latex, "measured"), 2);
+    assert_eq!(html.matches("<tr>").count(), 3);
+    for text in [table, markdown, latex, html] {
+        assert!(text.contains("sleep of 1 ms, high"), "{text}");
+    }
+}
+
+#[test]
+fn platform_row_joins_runs() {
+    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("reports");
+    let runs = [folder.join("amd-epyc-zen-5-kvm-debian-12")];
+    let rows: serde_json::Value = serde_json::from_str(&platforms(&runs, Format::Json)).unwrap();
+    let [row] = rows.as_array().unwrap().as_slice() else {
+        panic!("one platform: {rows}");
+    };
+    let all = Collection::read(&runs, |path, report: Report| (path.to_owned(), report)).reports;
+    let newest = |has: fn(&Report) -> bool| {
+        let all = all.iter().map(|kept| &kept.content);
+        let with = all.filter(|(_, report)| has(report));
+        with.max_by_key(|(_, report)| report.created.clone())
+            .unwrap()
+    };
+    let (path, clocks) = newest(|report| !report.timers.is_empty());
+    let (_, waits) = newest(|report| !report.waits.is_empty());
+    let clock = clocks.timers.iter().find(|clock| clock.id == row["clock"]);
+    assert_eq!(row["cost_ns"].as_f64(), value_of(clock.unwrap().cost_ns));
+    assert_eq!(row["report"], path.to_str().unwrap());
+    assert_eq!(row["runs"], all.len());
+    assert_eq!(
+        (&row["counter"], &row["counter_trust"]),
+        (&"rdtsc".into(), &"yes".into())
+    );
+    let sleep = waits
+        .waits
+        .iter()
+        .find(|wait| wait.id == "nanosleep")
+        .unwrap();
+    let mut lengths = sleep.figures.as_ref().unwrap().by_length();
+    let late = lengths.find(|late| late.request_ns == 1_000_000).unwrap();
+    assert_eq!(
+        row["sleep_ns"].as_f64(),
+        value_of(late.p50_ns).map(|late| 1e6 + late)
+    );
 }

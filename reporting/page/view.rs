@@ -53,7 +53,7 @@ pub(super) fn about(report: &Report) -> String {
     parts.collect::<Vec<_>>().join(" · ")
 }
 
-/// The number of timers of each kind by status, and the name of the best clock.
+/// The number of timers of each kind by status, and the clock of the highest Quality.
 pub(super) fn describe_timers(report: &Report) -> String {
     let mut parts = Vec::new();
     for kind in Kind::ALL {
@@ -71,7 +71,7 @@ pub(super) fn describe_timers(report: &Report) -> String {
     let best = report.timers.iter().find(|row| row.quality.is_some());
     let best = best.map_or_else(String::new, |best| {
         let quality = percent(value_of(best.quality));
-        format!("; the best is {} with {quality} %", best.id)
+        format!("; {} has the highest Quality, {quality} %", best.id)
     });
     format!("{}{best}.", parts.join(", "))
 }

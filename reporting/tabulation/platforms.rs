@@ -11,8 +11,7 @@ use std::path::PathBuf;
 use crate::document::Render;
 use crate::fields::{Kind, fields};
 use crate::model::{
-    Family, Interval, Lateness, ProvenanceKind, Report, Status, TimerRow, USUAL_WAIT_NS, Verdicts,
-    value_of,
+    Family, Interval, ProvenanceKind, Report, Status, TimerRow, USUAL_WAIT_NS, Verdicts, value_of,
 };
 use crate::report::machine::cpu_name;
 use crate::report::{Advice, Advise, Collection, ReadError, slug};
@@ -24,11 +23,11 @@ const SLEEPS: [&str; 2] = ["nanosleep", "std-sleep"];
 
 /// The columns with the key and the heading, and the notation of numbers. On narrow terminals, the
 /// columns with the largest number are omitted first.
-const COLUMNS: [(&str, &str, Notation, u8); 24] = [
+const COLUMNS: [(&str, &str, Notation, u8); 28] = [
     ("node", "node", Notation::Significant, 2),
     ("cpu", "CPU core", Notation::Significant, 0),
     ("architecture", "architecture", Notation::Significant, 7),
-    ("hypervisor", "hypervisor", Notation::Significant, 1),
+    ("hypervisor", "hypervisor", Notation::Significant, 3),
     ("os", "OS", Notation::Significant, 6),
     ("kernel", "kernel", Notation::Significant, 3),
     ("clock_source", "clock source", Notation::Significant, 0),
@@ -36,14 +35,18 @@ const COLUMNS: [(&str, &str, Notation, u8); 24] = [
     ("cost_ns", "cost", Notation::Time, 0),
     ("cost_low_ns", "cost, low", Notation::Time, 8),
     ("cost_high_ns", "cost, high", Notation::Time, 8),
-    ("amortised_ns", "amortised cost", Notation::Time, 5),
+    ("amortised_ns", "amortised cost", Notation::Time, 1),
     ("resolution_ns", "resolution", Notation::Time, 0),
     ("resolution_low_ns", "resolution, low", Notation::Time, 8),
     ("resolution_high_ns", "resolution, high", Notation::Time, 8),
     ("counter", "counter", Notation::Significant, 2),
     ("counter_trust", "trust", Notation::Significant, 1),
     ("syscall_ns", "by system call", Notation::Time, 2),
+    ("syscall_low_ns", "by system call, low", Notation::Time, 8),
+    ("syscall_high_ns", "by system call, high", Notation::Time, 8),
     ("sleep_ns", "sleep of 1 ms", Notation::Time, 1),
+    ("sleep_low_ns", "sleep of 1 ms, low", Notation::Time, 8),
+    ("sleep_high_ns", "sleep of 1 ms, high", Notation::Time, 8),
     ("runs", "runs", Notation::Count, 4),
     ("last", "last", Notation::Significant, 3),
     ("provenance", "provenance", Notation::Significant, 4),
@@ -52,18 +55,18 @@ const COLUMNS: [(&str, &str, Notation, u8); 24] = [
 ];
 /// The number of columns that describe the machine, and of those that describe its clocks.
 const MACHINE_COLUMNS: usize = 7;
-const CLOCK_COLUMNS: usize = 11;
+const CLOCK_COLUMNS: usize = 13;
 
 /// What a row keeps of a report, so that ten thousand reports need not fit in memory.
 pub struct PlatformRun {
-    /// Whether it was published, the name, the architecture, the instance, the clock source and the
-    /// node: runs with equal keys are of the same platform.
-    key: (bool, [String; 5]),
+    /// Whether it was published, the CPU, the platform, the architecture, the instance, the clock
+    /// source and the node: runs with equal keys are of the same platform.
+    key: (bool, [String; 6]),
     created: String,
     machine: [Value; MACHINE_COLUMNS],
     /// `None` if the report has no clocks.
     clocks: Option<[Value; CLOCK_COLUMNS]>,
-    sleep: Value,
+    sleep: Option<Interval>,
     /// The date, the provenance and the source.
     origin: [Value; 3],
     link: RunLink,
@@ -102,8 +105,12 @@ impl PlatformRun {
         let product = platform.product.clone().unwrap_or_default();
         let source = platform.clocksource.current.clone().unwrap_or_default();
         let node = report.node.clone().unwrap_or_default();
-        let host = [platform.product.clone(), platform.hypervisor.clone()];
-        let host: Vec<String> = host.into_iter().flatten().collect();
+        // A machine without a CPU name is called by its model.
+        let model = platform.cpu.name().and(platform.product.clone());
+        let host: Vec<String> = model
+            .into_iter()
+            .chain(platform.hypervisor.clone())
+            .collect();
         let of_report = |key: &str| -> Value {
             let mut fields = fields().iter();
             let field = fields.find(|field| field.key == key && field.is_of_report());
@@ -113,7 +120,14 @@ impl PlatformRun {
         Self {
             key: (
                 is_published,
-                [slug(platform), architecture.clone(), product, source, node],
+                [
+                    cpu_name(platform),
+                    slug(platform),
+                    architecture.clone(),
+                    product,
+                    source,
+                    node,
+                ],
             ),
             created: report.created.clone(),
             machine: [
@@ -128,7 +142,7 @@ impl PlatformRun {
                 of_report("clock_source"),
             ],
             clocks: best_clock(report, advice).map(|clock| clock_cells(report, clock)),
-            sleep: sleep_ns(report).into(),
+            sleep: sleep_ns(report),
             origin: [
                 of_report("date"),
                 of_report("provenance"),
@@ -165,13 +179,15 @@ fn best_clock<'a>(report: &'a Report, advice: &Advice) -> Option<&'a TimerRow> {
     recommended.or_else(best).or_else(|| Some(cheapest()?.1))
 }
 
+/// A figure and the ends of its interval.
+fn with_ends(figure: Option<Interval>) -> [Value; 3] {
+    let (low, high) = figure.and_then(|figure| figure.ends()).unzip();
+    [value_of(figure), low, high].map(Value::from)
+}
+
 fn clock_cells(report: &Report, clock: &TimerRow) -> [Value; CLOCK_COLUMNS] {
-    let ends = |figure: Option<Interval>| {
-        let ends = figure.and_then(|figure| figure.ends()).unzip();
-        [ends.0, ends.1].map(Value::from)
-    };
-    let [cost_low, cost_high] = ends(clock.cost_ns);
-    let [step_low, step_high] = ends(clock.resolution_ns);
+    let [cost, cost_low, cost_high] = with_ends(clock.cost_ns);
+    let [_, step_low, step_high] = with_ends(clock.resolution_ns);
     let step = value_of(clock.step_or_limit_ns());
     // The raw counter: of the clocks that read it by an instruction, the one of the shortest id,
     // because the others add a fence or a library.
@@ -192,9 +208,10 @@ fn clock_cells(report: &Report, clock: &TimerRow) -> [Value; CLOCK_COLUMNS] {
         .as_ref()
         .and_then(|properties| properties.syscall_variant.as_ref());
     let by_call = report.timers.iter().find(|row| Some(&row.id) == variant);
+    let [syscall, syscall_low, syscall_high] = with_ends(by_call.and_then(|row| row.cost_ns));
     [
         (&clock.id).into(),
-        value_of(clock.cost_ns).into(),
+        cost,
         cost_low,
         cost_high,
         clock.amortised_ns.into(),
@@ -203,18 +220,24 @@ fn clock_cells(report: &Report, clock: &TimerRow) -> [Value; CLOCK_COLUMNS] {
         step_high,
         counter.map(|row| row.id.as_str()).into(),
         trust.map_or(Value::Nothing, Value::Word),
-        by_call.and_then(|row| value_of(row.cost_ns)).into(),
+        syscall,
+        syscall_low,
+        syscall_high,
     ]
 }
 
-/// The median duration of an ordinary sleep of 1 ms, in nanoseconds.
-fn sleep_ns(report: &Report) -> Option<f64> {
+/// The median duration of an ordinary sleep of 1 ms, in nanoseconds; `None` if it is unknown.
+fn sleep_ns(report: &Report) -> Option<Interval> {
+    let rows = || report.waits.iter();
     let row = SLEEPS
         .iter()
-        .find_map(|id| report.waits.iter().find(|row| row.id == *id))?;
+        .find_map(|id| rows().find(|row| row.id == *id))?;
     let mut lengths = row.figures.as_ref()?.by_length();
-    let is_usual = |late: &&Lateness| late.request_ns as f64 == USUAL_WAIT_NS;
-    Some(USUAL_WAIT_NS + value_of(lengths.find(is_usual)?.p50_ns)?)
+    let late = lengths.find(|late| late.request_ns as f64 == USUAL_WAIT_NS)?;
+    let takes = |late: f64| USUAL_WAIT_NS + late;
+    let late = late.p50_ns?;
+    let ends = late.ends().map(|(low, high)| (takes(low), takes(high)));
+    Some(Interval::with_ends(takes(late.value), ends))
 }
 
 impl Platforms {
@@ -234,7 +257,7 @@ impl Platforms {
     /// Groups runs by platform: measured platforms first, each in the order of their names.
     #[must_use]
     pub fn group(runs: Vec<PlatformRun>) -> Self {
-        let mut groups: BTreeMap<(bool, [String; 5]), Vec<PlatformRun>> = BTreeMap::new();
+        let mut groups: BTreeMap<(bool, [String; 6]), Vec<PlatformRun>> = BTreeMap::new();
         for run in runs {
             groups.entry(run.key.clone()).or_default().push(run);
         }
@@ -290,17 +313,15 @@ impl PlatformRow {
         runs.sort_by(|a, b| b.created.cmp(&a.created));
         let with_clocks = runs.iter().position(|run| run.clocks.is_some());
         let shown = with_clocks.unwrap_or_default();
-        let sleep = runs.iter().find(|run| run.sleep != Value::Nothing);
+        let sleep = runs.iter().find_map(|run| run.sleep);
         let newest = runs.first()?;
         let clocks = runs[shown].clocks.clone();
         let blank = || [const { Value::Nothing }; CLOCK_COLUMNS];
         let cells = [
             &newest.machine[..],
             &clocks.unwrap_or_else(blank),
-            &[
-                sleep.map_or(Value::Nothing, |run| run.sleep.clone()),
-                u64::try_from(runs.len()).unwrap_or_default().into(),
-            ],
+            &with_ends(sleep),
+            &[u64::try_from(runs.len()).unwrap_or_default().into()],
             &newest.origin,
             &[(&runs[shown].link.href).into()],
         ];
