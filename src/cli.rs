@@ -4,6 +4,7 @@
 mod analyse;
 mod check;
 mod compare;
+mod completion;
 mod gate;
 /// The command line with its help (`help::command`), which lists the commands in groups.
 pub mod help;
@@ -23,7 +24,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::error::{ContextKind, ContextValue};
-use clap::{Args, FromArgMatches, Parser, Subcommand, ValueEnum};
+use clap::{Args, FromArgMatches, Parser, Subcommand};
 
 pub use analyse::AnalyseArgs;
 pub use check::{CheckArgs, RecipeArgs};
@@ -32,7 +33,7 @@ pub use gate::GateArgs;
 pub use help::CompletionsArgs;
 pub use inspect::InspectArgs;
 pub use measure::{MeasureArgs, MeasureWorkerArgs};
-pub use output::{Output, OutputArgs};
+pub use output::{Colour, CommonArgs, Output, OutputArgs};
 pub use pick::PickArgs;
 pub use report::{PublishArgs, ReportArgs};
 pub use run::{DetailArgs, RunArgs};
@@ -54,9 +55,9 @@ pub use watch::WatchArgs;
     max_term_width = 100
 )]
 pub struct Cli {
-    /// When to colour the output
-    #[arg(long, global = true, value_name = "WHEN", value_enum, default_value_t)]
-    pub color: Colour,
+    /// The flags that all commands have.
+    #[command(flatten)]
+    pub common: CommonArgs,
     /// The arguments of the program without a command.
     #[command(flatten)]
     pub answer: AnswerArgs,
@@ -86,7 +87,7 @@ impl Cli {
     pub fn read() -> Result<Self, clap::Error> {
         if let Some(args) = agent_args() {
             return Ok(Self {
-                color: Colour::Auto,
+                common: CommonArgs::default(),
                 answer: AnswerArgs::default(),
                 command: Some(Command::Agent(args)),
             });
@@ -138,21 +139,19 @@ fn agent_args() -> Option<AgentArgs> {
     AgentArgs::from_arg_matches(&matches).ok()
 }
 
-/// When to colour the output.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub enum Colour {
-    /// On a terminal unless NO_COLOR is set, and everywhere if CLICOLOR_FORCE is set
-    #[default]
-    Auto,
-    /// Always
-    Always,
-    /// Never
-    Never,
-}
-
 /// The commands.
 #[derive(Clone, Debug, Subcommand)]
 pub enum Command {
+    /// Explain a column, a verdict or a finding
+    ///
+    /// Without a word, lists all words.
+    ///
+    /// Examples:
+    ///   timermeter explain adds
+    ///   timermeter explain read-dearer-than-step trust
+    ///   timermeter explain -f json
+    #[command(verbatim_doc_comment)]
+    Explain(ExplainArgs),
     /// Print which clock to use on this machine, like the program without a command
     #[command(hide = true)]
     Answer(AnswerArgs),
@@ -203,6 +202,11 @@ pub enum Command {
     #[command(verbatim_doc_comment)]
     Period(PeriodArgs),
     /// Compute a report from a trace that --trace wrote
+    ///
+    /// Examples:
+    ///   timermeter probe --trace run.tmtrace
+    ///   timermeter analyse run.tmtrace -o report.json
+    #[command(verbatim_doc_comment)]
     Analyse(AnalyseArgs),
     /// Measure timers, or read a report, and print them in detail
     ///
@@ -210,6 +214,10 @@ pub enum Command {
     /// and plots of the observations.
     ///
     /// Exit status 3: done, but a timer given by name could not be characterised.
+    ///
+    /// Examples:
+    ///   timermeter inspect monotonic -v
+    ///   timermeter inspect 'java:*' --from report.json --svg plots/
     #[command(verbatim_doc_comment)]
     Inspect(InspectArgs),
     /// Print a report, or make one web page of several
@@ -217,6 +225,10 @@ pub enum Command {
     /// The page is a single file that needs no network.
     ///
     /// Exit status 3: done, but some of the reports could not be read.
+    ///
+    /// Examples:
+    ///   timermeter report report.json -v
+    ///   timermeter report before.json after.json -o page.html
     #[command(verbatim_doc_comment)]
     Report(ReportArgs),
     /// Make a static web site from a folder of reports
@@ -224,6 +236,10 @@ pub enum Command {
     /// The index page compares the machines side by side if there are at most forty.
     ///
     /// Exit status 3: done, but some of the reports could not be read.
+    ///
+    /// Examples:
+    ///   timermeter publish reports/ -o site/
+    ///   timermeter publish /var/lib/timermeter --output /srv/www/clocks
     #[command(verbatim_doc_comment)]
     Publish(PublishArgs),
     /// Print reports as a table: text, Markdown, CSV, LaTeX, HTML …
@@ -232,6 +248,10 @@ pub enum Command {
     /// may hold any number of reports.
     ///
     /// Exit status 3: done, but some of the reports could not be read.
+    ///
+    /// Examples:
+    ///   timermeter table old.json new.json --columns timer,cost,adds --sort cost
+    ///   timermeter table reports/ --columns all -o all.parquet   all rows, for SQL
     #[command(verbatim_doc_comment)]
     Table(TableArgs),
     /// Print what changed between reports, beyond noise
@@ -246,8 +266,8 @@ pub enum Command {
     ///
     /// Examples:
     ///   timermeter compare old.json new.json
-    ///   timermeter compare old1.json old2.json old3.json -- new1.json new2.json new3.json
     ///   timermeter compare before/ -- after/  folders of runs of one machine
+    ///   timermeter compare old1.json old2.json old3.json -- new1.json new2.json new3.json
     ///   timermeter compare old/*.json -- new/*.json --fail-if 'cost>5%'
     ///   timermeter compare old.json new.json --history runs/  with the noise between earlier runs
     ///   timermeter compare old.json new.json --fail-if 'cost[monotonic*]>10%'
@@ -267,7 +287,7 @@ pub enum Command {
     /// the time did not suffice.
     ///
     /// Examples:
-    ///   timermeter gate before                      the recommended clock, by default conditions
+    ///   timermeter gate before                      the recommended clock
     ///   timermeter gate runs/ --fail-if 'cost>10%' --fail-if 'lost>0'
     ///   timermeter gate before.json --budget 2m --format json
     #[command(verbatim_doc_comment)]
@@ -278,12 +298,21 @@ pub enum Command {
     /// and processors.
     ///
     /// Exit status 3: done, but an agent or runtime given by name did not list its timers.
+    ///
+    /// Examples:
+    ///   timermeter list --all
+    ///   timermeter list 'java:*' --runtime java
     #[command(verbatim_doc_comment)]
     List(ListArgs),
     /// Identify the machine: CPU, kernel, clock source, NTP
     ///
     /// Prints the CPU and its frequencies, the hypervisor, the operating system, the kernel, its
     /// clock source, and whether the clock is synchronised (NTP).
+    ///
+    /// Examples:
+    ///   timermeter platform
+    ///   timermeter platform --node web-17 -o platform.json
+    #[command(verbatim_doc_comment)]
     Platform(PlatformArgs),
     /// Check whether the machine is fit for measurements
     ///
@@ -293,8 +322,8 @@ pub enum Command {
     /// counter, or this could not be decided.
     ///
     /// Examples:
-    ///   timermeter check                       what disturbs measurements on this machine
-    ///   timermeter check --counter             whether a program may read the raw counter
+    ///   timermeter check                       what disturbs measurements here
+    ///   timermeter check --counter             whether the raw counter is safe
     ///   timermeter check --from report.json    the findings about the machine of a report
     ///   timermeter check --sources             the available clock sources
     ///   sudo timermeter check --sources --yes  measures each of them
@@ -306,7 +335,7 @@ pub enum Command {
     /// Takes about 0.1 % of a CPU.
     ///
     /// Examples:
-    ///   timermeter watch 8h                       one line per event; Ctrl-C ends it early
+    ///   timermeter watch 8h                       one line per event, until Ctrl-C
     ///   timermeter watch 8h --save                also stored for `check`
     ///   timermeter watch 30s --pause 1ms          also shorter pauses
     #[command(verbatim_doc_comment)]
@@ -314,12 +343,21 @@ pub enum Command {
     /// Serve the native timers over the agent protocol
     ///
     /// `probe` starts this command as its worker.
+    ///
+    /// Examples:
+    ///   timermeter probe --agent 'ssh web-17 timermeter agent'
+    ///   timermeter agent monotonic rdtsc --cpu 2
+    #[command(verbatim_doc_comment)]
     Agent(AgentArgs),
     /// Test whether an agent follows the protocol
     ///
     /// Sends each request of the protocol to the agent and checks the reply. For authors of agents.
     ///
     /// Exit status 3: done, and the agent violates the protocol.
+    ///
+    /// Examples:
+    ///   timermeter agent-check 'python3 agent.py'
+    ///   timermeter agent-check --timeout 60s 'java -jar agent.jar'
     #[command(verbatim_doc_comment)]
     AgentCheck(AgentCheckArgs),
     /// Pick a clock, or a way to wait, for a purpose
@@ -355,7 +393,15 @@ pub enum Command {
     ///   timermeter measure --samples 20 -- sleep 0.01
     #[command(verbatim_doc_comment)]
     Measure(MeasureArgs),
-    /// Print a script for shell completion of commands and flags
+    /// Print a script for shell completion, or write manual pages
+    ///
+    /// The script calls this program, which completes timers, baselines, runtimes, nodes and words
+    /// of this machine.
+    ///
+    /// Examples:
+    ///   source <(timermeter completions bash)
+    ///   timermeter completions --man ~/.local/share/man/man1
+    #[command(verbatim_doc_comment)]
     Completions(CompletionsArgs),
     /// Relay the agent protocol to a page in a browser (started by --runtime chromium and firefox)
     #[command(hide = true)]
@@ -414,6 +460,17 @@ pub struct ListArgs {
     /// Also list the timers of other systems and processors; JSON always includes them
     #[arg(long)]
     pub all: bool,
+    /// The output format and files.
+    #[command(flatten)]
+    pub output: OutputArgs,
+}
+
+/// Arguments of `explain`.
+#[derive(Clone, Debug, Args)]
+pub struct ExplainArgs {
+    /// Names of columns, their values, or codes of findings [default: lists all]
+    #[arg(value_name = "WORD")]
+    pub words: Vec<String>,
     /// The output format and files.
     #[command(flatten)]
     pub output: OutputArgs,

@@ -3,11 +3,12 @@
 use std::io::{BufReader, BufWriter, Write};
 use std::process::ExitCode;
 
-use timermeter::cli::{Cli, Command};
+use clap_complete::CompleteEnv;
+use timermeter::cli::{Cli, Command, help};
 use timermeter::commands::{
     CommandError, agent, agent_check, analyse, answer, browser, check, compare, completions,
-    counter, gate, inspect, list, measure, measure_worker, period, pick, platform, print_message,
-    probe, publish, report, set_colour, sources, table, wait, watch,
+    counter, explain, gate, in_locale, inspect, list, measure, measure_worker, period, pick,
+    platform, print_message, probe, publish, report, set_common, sources, table, wait, watch,
 };
 use timermeter::hosts::children::{self, guard};
 use timermeter::text::shortened;
@@ -32,11 +33,11 @@ fn main() -> ExitCode {
         return exit_code(Err(CommandError::Failed(why)));
     }
     let Cli {
-        color,
+        common,
         answer,
         command,
     } = limits::run_on_large_stack(parse_arguments);
-    set_colour(color);
+    set_common(common);
     let command = command.unwrap_or(Command::Answer(answer));
     match command {
         // These commands run on the first thread, because the parent process binds the first thread
@@ -60,16 +61,21 @@ fn main() -> ExitCode {
 /// Parses the command line. If that fails, prints the error message, with very long words
 /// shortened, and ends the process.
 fn parse_arguments() -> Cli {
+    CompleteEnv::with_factory(help::command)
+        .var(completions::VARIABLE)
+        .complete();
     Cli::read().unwrap_or_else(|error| {
         let message = error.render().to_string();
         let short: Vec<String> = message.split('\n').map(shortened).collect();
-        let short = short.join("\n");
+        let short = in_locale(short.join("\n"));
         if short == message {
             error.exit();
         }
-        // The message is an error and no help text, because help texts contain no words that long.
-        // It therefore goes to standard error.
-        let _ = write!(std::io::stderr(), "{short}");
+        let _ = if error.use_stderr() {
+            write!(std::io::stderr(), "{short}")
+        } else {
+            write!(std::io::stdout(), "{short}")
+        };
         std::process::exit(error.exit_code());
     })
 }
@@ -220,6 +226,7 @@ fn run(command: &Command) -> Result<bool, CommandError> {
         Command::Gate(args) => gate::run(args, &mut output)?,
         Command::List(args) => list::run(args, &mut output)?,
         Command::AgentCheck(args) => agent_check::run(args, &mut output)?,
+        Command::Explain(args) => explain::run(args, &mut output).map(|()| true)?,
         Command::Platform(args) => platform::run(args, &mut output).map(|()| true)?,
         Command::Check(args) if args.counter => counter::run(args, &mut output)?,
         Command::Check(args) if args.sources => sources::run(args, &mut output)?,

@@ -8,7 +8,15 @@ use crate::sample::waits::{report_of_periods, report_of_waits, report_without_fi
 use crate::sample::{nothing_determined, report};
 
 fn table(width: Option<u16>, colour: bool) -> String {
-    render(&report(), Format::Table, Style { width, colour })
+    render(
+        &report(),
+        Format::Table,
+        Style {
+            width,
+            colour,
+            ..Style::default()
+        },
+    )
 }
 
 fn render_sample(format: Format) -> String {
@@ -219,6 +227,7 @@ fn render_waits(format: Format, width: Option<u16>) -> String {
                 Style {
                     width,
                     colour: false,
+                    ..Style::default()
                 },
             )
         })
@@ -288,6 +297,7 @@ fn hostile_wait_texts_are_cleaned() {
                 Style {
                     width: Some(width),
                     colour: false,
+                    ..Style::default()
                 },
             );
             let widest = text

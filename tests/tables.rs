@@ -50,6 +50,7 @@ fn table(
 ) -> String {
     let (_folder, paths) = write_reports();
     let choice = TableChoice {
+        has_named_columns: true,
         kind: Kind::Clocks,
         columns: columns.to_vec(),
         layout,
@@ -157,7 +158,7 @@ fn all_formats_escape_hostile_text() {
 #[test]
 fn csv_is_safe_in_spreadsheets() {
     for text in [stacked(Format::Csv), side_by_side(Format::Csv)] {
-        let text = text.strip_prefix('\u{feff}').expect("a byte order mark");
+        assert!(text.starts_with("timer") || text.starts_with("platform"), "{text}");
         let mut reader = csv::Reader::from_reader(text.as_bytes());
         let records: Vec<csv::StringRecord> =
             reader.records().map(|record| record.unwrap()).collect();
@@ -297,6 +298,7 @@ fn zero_quality_has_reason_column() {
     ] {
         let columns = vec![column("timer"), column("trust"), column("reason")];
         let choice = TableChoice {
+            has_named_columns: true,
             kind: Kind::Clocks,
             columns,
             layout: Layout::Stacked,

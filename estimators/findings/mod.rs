@@ -56,6 +56,23 @@ const fn wording(
 }
 
 impl Wording {
+    /// The message and the advice, with the names of the values in capitals and optional parts in
+    /// brackets.
+    pub fn texts(&self) -> [String; 2] {
+        [self.message, self.advice].map(|template| {
+            let mut out = String::new();
+            for (at, piece) in template.split(['{', '}']).enumerate() {
+                // Every second piece is the name of a value, with its style.
+                match piece.split_once(':') {
+                    _ if at % 2 == 0 => out += &piece.replace('<', "[").replace('>', "]"),
+                    Some((name, _)) => out += &name.to_uppercase(),
+                    None => out += &piece.to_uppercase(),
+                }
+            }
+            out
+        })
+    }
+
     /// Creates a finding that has these texts and these values.
     pub fn with<const N: usize>(&self, values: [(&str, Value); N]) -> Finding {
         self.finding(self::values(values))

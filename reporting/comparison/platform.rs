@@ -53,7 +53,7 @@ const CLOCK_SOURCE: &str = "clock source";
 const CORE_FREQUENCY: &str = "frequency";
 
 /// The keys of the fields that are compared.
-const COMPARED: [&str; 22] = [
+const COMPARED: [&str; 23] = [
     "clock_source",
     "cpu",
     "cpu_family",
@@ -76,6 +76,7 @@ const COMPARED: [&str; 22] = [
     "profile",
     "tool_version",
     "provenance",
+    "node",
 ];
 
 /// The keys of the fields that identify a CPU model.

@@ -83,7 +83,7 @@ enum Section<'a> {
 }
 
 /// A finding with its message and advice as text.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct FindingText {
     /// The severity of the finding.
     pub severity: Severity,
@@ -171,9 +171,13 @@ impl<'a, T: Serialize> Document<'a, T> {
     /// Adds pairs of a name and a value that describe the measurement conditions.
     #[must_use]
     pub fn conditions(
-        self,
+        mut self,
         facts: impl IntoIterator<Item = (impl Into<String>, impl Into<String>)>,
     ) -> Self {
+        if let Some(Section::Conditions(before)) = self.sections.last_mut() {
+            before.extend(to_strings(facts));
+            return self;
+        }
         self.with(Section::Conditions(to_strings(facts)))
     }
 

@@ -3,11 +3,11 @@
 use super::{FindingText, Section};
 use crate::model::Severity;
 use crate::table::Style;
+use crate::text::hang;
 use crate::text::numbers::NOTHING;
-use crate::text::{hang, plain};
 
 /// Renders the sections, separated by blank lines except between text sections.
-pub(super) fn render(sections: &[Section<'_>], style: Style) -> String {
+pub(super) fn render(sections: &[Section<'_>], mut style: Style) -> String {
     let (mut out, mut indent) = (String::new(), "");
     let mut previous: Option<&Section<'_>> = None;
     for section in sections {
@@ -21,7 +21,8 @@ pub(super) fn render(sections: &[Section<'_>], style: Style) -> String {
                     | Section::Conditions(_)
             )
         };
-        if let Section::Data(_) = section {
+        if matches!(section, Section::Data(_)) || style.quiet && matches!(section, Section::Note(_))
+        {
             continue;
         }
         let needs_no_blank_line = previous.is_none_or(|previous| {
@@ -36,6 +37,8 @@ pub(super) fn render(sections: &[Section<'_>], style: Style) -> String {
             _ => {}
         }
         out += &render_section(section, indent, style);
+        // The columns of further tables mostly have the same names.
+        style.legend &= !matches!(section, Section::Table(..));
         previous = Some(section);
     }
     out
@@ -47,12 +50,12 @@ fn render_section(section: &Section<'_>, indent: &str, style: Style) -> String {
     match section {
         Section::Heading(text) => out += &paint_lines("1", text, style),
         Section::Paragraph(text, codes) => out += &paint_lines(codes, text, style),
-        Section::Line(text) => out += &(plain(text) + "\n"),
+        Section::Line(text) => out += &(style.plain(text) + "\n"),
         Section::Note(text) => hang(
             &mut out,
             &format!("{indent}→ "),
             &format!("{indent}  "),
-            &plain(text),
+            &style.plain(text),
             columns,
         ),
         Section::Facts(facts) => out += &fact_lines(indent, facts, style),
@@ -100,7 +103,7 @@ fn fact_lines<N: AsRef<str>, V: AsRef<str>>(lead: &str, facts: &[(N, V)], style:
             &mut text,
             &first,
             &next,
-            &plain(value.as_ref()),
+            &style.plain(value.as_ref()),
             style.columns(),
         );
     }
@@ -112,7 +115,7 @@ fn fact_lines<N: AsRef<str>, V: AsRef<str>>(lead: &str, facts: &[(N, V)], style:
 /// Renders text with escape codes around each line.
 fn paint_lines(codes: &str, text: &str, style: Style) -> String {
     let mut lines = String::new();
-    hang(&mut lines, "", "  ", &plain(text), style.columns());
+    hang(&mut lines, "", "  ", &style.plain(text), style.columns());
     let lines = lines.lines();
     lines.map(|line| style.paint(codes, line) + "\n").collect()
 }
@@ -127,18 +130,24 @@ fn finding_lines(finding: &FindingText, width: usize, style: Style) -> String {
         Severity::Ok => "32",
     };
     let word = finding.severity.name();
-    let code = plain(&finding.code);
+    let code = style.plain(&finding.code);
     let (first, margin) = (format!("{word:9}{code:width$}  "), " ".repeat(9 + width));
     let mut text = String::new();
     let below = format!("{margin}  ");
-    let message = match plain(&finding.message) {
+    let message = match style.plain(&finding.message) {
         none if none.is_empty() => NOTHING.into(),
         message => message,
     };
     hang(&mut text, &first, &below, &message, style.columns());
     if let Some(advice) = &finding.advice {
         let (arrow, below) = (format!("{margin}  → "), format!("{margin}    "));
-        hang(&mut text, &arrow, &below, &plain(advice), style.columns());
+        hang(
+            &mut text,
+            &arrow,
+            &below,
+            &style.plain(advice),
+            style.columns(),
+        );
     }
     // The severity is the first word of the first line.
     let (word, rest) = text.split_at(word.len());

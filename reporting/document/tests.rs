@@ -39,6 +39,7 @@ fn terminal_text_is_cleaned_and_folded() {
     let style = Style {
         width: Some(60),
         colour: false,
+        ..Style::default()
     };
     let text = written(Format::Table, style);
     assert!(text.starts_with(
@@ -62,6 +63,7 @@ fn colour_follows_the_style() {
         Style {
             width: None,
             colour: true,
+            ..Style::default()
         },
     );
     assert!(

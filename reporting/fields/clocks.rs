@@ -12,7 +12,8 @@ const CLOCKS: &[Kind] = &[Kind::Clocks];
 /// All fields of clocks, in column order.
 pub(super) fn fields() -> Vec<Field> {
     let findings = field_table! { Read::Row, &Kind::ALL, |row| row;
-        findings: Text = codes(row.findings()), "Codes of the findings";
+        findings: Text = codes(row.findings()), "Codes of the findings: below a table they are numbered notes; `problem`: results get worse or do not repeat; `note`: information; \
+             `unknown`: the machine does not report it";
     };
     [
         identity_fields(),
@@ -34,7 +35,8 @@ fn identity_fields() -> Vec<Field> {
         timer: Text = row.id(), "Id of the timer", in_tables(Visibility::Always);
         label: Text = row.label(), "Source text of the call", column("label", "call");
         runtime: Text = row.runtime(), "The runtime that hosts it, or `native`";
-        status: Text = row.status().name(), "Status of its characterisation";
+        status: Text = row.status().name(), "Status of its characterisation: `ok`; `unresolved`: its step could not be determined, because it moves irregularly, too rarely or not at all; \
+             `failed`: it, or its agent, crashed, hung or answered wrongly; `unavailable`: it cannot be read on this machine";
         reason: Text = reason(row), "The reason, if the status is not `ok` or the Quality is 0";
         remedy: Text = row.remedy().map(str::to_owned), "The remedy";
     }
@@ -60,7 +62,7 @@ fn cost_fields() -> Vec<Field> {
         resolution: Nanoseconds = match row.resolution_at_most_ns {
                 Some(limit) => FieldValue::AtMost(limit.value),
                 None => FieldValue::Figure(row.resolution_ns?),
-            }, "Step in which its readings move",
+            }, "Step of its readings: `≤` marks an upper limit if no step could be determined",
             interval(), range(Range::STEP), in_tables(Visibility::Always), metric("resolution"), compared("resolution", Scatter::Slew);
         resolution: Cycles = step_or_limit(row, Interval::unbounded(row.resolution?.cycles?)), "This step in cycles",
             range(Range::STEP);
@@ -68,7 +70,7 @@ fn cost_fields() -> Vec<Field> {
             range(Range::STEP);
         resolution_kind: Text = row.resolution?.kind.name(),
             "`resolved`, or `at_most` if the resolution is only an upper limit of the step";
-        cost: Nanoseconds = row.cost_ns, "Median cost of an isolated read",
+        cost: Nanoseconds = row.cost_ns, "Median of isolated reads: without the loop around it and the reads of the reference",
             interval(), in_tables(Visibility::Always), metric("cost"), compared("cost", Scatter::Cost);
         cost: Cycles = row.cost_cycles?.value, "Median cost of an isolated read, in cycles", in_tables(Visibility::Wide);
         cost_amortised: Nanoseconds = row.amortised_ns,
@@ -80,7 +82,8 @@ fn cost_fields() -> Vec<Field> {
             "99th percentile of the duration of single reads as measured by the reference",
             column("p99", "cost, p99 (ns)"), metric("cost_p99"), json("cost.p99_ns");
         adds: Text = range_ns(row.adds_range_ns()?),
-            "Time that a read adds to the code around it: the least over kinds of work, and an upper bound",
+            "Time that a read adds to the code around it: the least over four kinds of work, and an upper bound for programs. It may be slightly \
+             negative if the read overlaps with the work; absent with --quick and for other runtimes",
             in_tables(Visibility::OneReport), derived();
         cost_reference: Text = &row.cost.as_ref()?.reference, "The timer that measured single reads";
         distribution_modes: Text = modes(row), "The modes of the cost of single reads in ns, with their shares";
@@ -90,7 +93,7 @@ fn cost_fields() -> Vec<Field> {
             "Standard deviation of the median cost between processes", json("distribution.between_ns");
         distribution_tail_share: Share = row.distribution.as_ref()?.tail_share,
             "Share of single reads far above all others, such as interrupted reads", json("distribution.tail_share");
-        spread: Share = row.spread, "Share of single reads within one step of the median cost",
+        spread: Share = row.spread, "Share of reads within a step of the median: 1 if all isolated reads cost the same as far as the clock can show",
             interval(), in_tables(Visibility::Always), metric("spread"), compared("spread", Scatter::Spread);
     }
 }
@@ -98,10 +101,11 @@ fn cost_fields() -> Vec<Field> {
 /// Quality and the number of observations.
 fn quality_fields() -> Vec<Field> {
     field_table! { Read::Row, CLOCKS, |row| row.clock()?;
-        quality: Percent = row.quality, "Quality (ICPE 2011)",
+        quality: Percent = row.quality, "Figure of merit, 100 at best: resolution^-0.1 · cost^-0.1 · spread^0.5 with resolution and cost in cycles (ICPE 2011). It is 0 for a clock that \
+             cannot be trusted; timers with overlapping intervals share a rank",
             column("quality", "Quality %"), interval(), in_tables(Visibility::Always), metric("quality"), compared("Quality", Scatter::Quality);
         quality_interval: Text = Some(plus_minus(row.quality?)).filter(|text| !text.is_empty()),
-            "The 95 % interval of Quality in percent points, rounded outwards",
+            "95 % interval of Quality: in points, rounded outwards; both ends if it would leave 0 to 100; absent if a single process measured it",
             column("interval", "interval"), in_tables(Visibility::OneReport), derived();
         quality_printed: Percent = row.printed_quality, "Quality as printed in the publication",
             column("printed", "Quality, printed %"), in_tables(Visibility::Wide);
@@ -118,7 +122,8 @@ fn quality_fields() -> Vec<Field> {
 /// Verdicts on whether the clock can be trusted, with their numbers.
 fn trust_fields() -> Vec<Field> {
     field_table! { Read::Row, CLOCKS, |verdicts| verdicts.clock()?.verdicts.as_ref()?;
-        trust: Text = verdicts.summary(), "Whether it is monotonic, thread-safe and stable, and agrees with the same clock read on another path",
+        trust: Text = verdicts.summary(), "Monotonic, thread-safe and stable: `yes`, as far as that applies; `no`: it fails one of these, or differs from the same \
+             clock read on another path, and a note says how; `?`: one of these could not be tested on this machine",
             in_tables(Visibility::Always);
         monotonic: Text = verdicts.monotonic.outcome.name(),
             "Whether it is monotonic: `pass`, `fail`, `not applicable`, `not tested`";

@@ -392,6 +392,7 @@ impl Field {
         TableColumn {
             key: self.key,
             max_chars,
+            about: if self.key == "timer" { "" } else { self.about },
             ..column
         }
     }

@@ -57,7 +57,7 @@ fn timer_fields() -> Vec<Field> {
 fn lateness_fields() -> Vec<Field> {
     let latenesses = field_table! { Read::Row, WAITS_AND_PERIODS, |row| row;
         late_p50: Nanoseconds = row.wait_or_period(|late| late.p50_ns, |found| found.lateness_p50_ns),
-            "Median lateness: of waits, observed minus requested; of wake-ups, relative to their grid",
+            "Median lateness: of waits, observed minus requested; of wake-ups, relative to the grid of the timer",
             in_tables(Visibility::Always), quantile("lateness", "50"), compared("lateness", Scatter::Lateness);
         late_p90: Nanoseconds = row.lateness()?.p90_ns, "90th percentile of lateness",
             in_tables(Visibility::Wide), quantile("lateness", "90");

@@ -356,6 +356,7 @@ pub fn in_a_line(report: &Report) -> String {
     let (platform, frequency) = (&report.platform, &report.frequency);
     let source = platform.clocksource.current.as_ref();
     let parts = [
+        report.node.clone(),
         Some(cpu_name(platform)),
         platform.hypervisor.clone(),
         source.map(|source| format!("clock source {source}")),
@@ -371,6 +372,7 @@ pub fn in_a_line(report: &Report) -> String {
 pub fn name(report: &Report) -> String {
     let platform = &report.platform;
     let parts = [
+        report.node.clone(),
         Some(cpu_name(platform)),
         platform.hypervisor.clone(),
         platform.os.name.clone(),

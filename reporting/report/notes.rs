@@ -3,8 +3,12 @@
 
 use crate::document::FindingText;
 use crate::fields::{Row, all_rows};
-use crate::model::{Finding, Report};
+use crate::model::{Finding, Report, Severity};
 use crate::text::summarise_names;
+
+/// The largest number of measured rows for which a short document gives the reason of every timer
+/// that is not `ok`, lists lateness by length, and has notes that concern half of the rows.
+pub(super) const MAX_DETAILED_ROWS: usize = 8;
 
 /// All notes of a report; notes are numbered from 1 in this order.
 pub(super) struct Notes(Vec<Note>);
@@ -16,11 +20,16 @@ struct Note {
     causes: Vec<(String, Vec<String>)>,
     /// Whether the note is about the whole run, not only about single timers.
     concerns_run: bool,
+    /// The number of rows with the note.
+    rows: usize,
+    /// Whether the note is not printed.
+    hidden: bool,
 }
 
 impl Notes {
-    /// Collects the notes of the run, then the notes of its rows in display order.
-    pub fn gather(report: &Report) -> Self {
+    /// Collects the notes of the run, then the notes of its rows in display order. Notes that change
+    /// no result and concern half of all rows, if there are many, are printed only if `in_full`.
+    pub fn gather(report: &Report, in_full: bool) -> Self {
         let mut notes = Self(Vec::new());
         for finding in &report.findings {
             notes.add(finding, None);
@@ -29,6 +38,18 @@ impl Notes {
             row.findings()
                 .iter()
                 .for_each(|finding| notes.add(finding, Some(row)));
+        }
+        let rows = all_rows(report)
+            .iter()
+            .filter(|row| row.has_figures())
+            .count();
+        let is_common = |note: &Note| !note.concerns_run && 2 * note.rows >= rows;
+        for note in notes
+            .0
+            .iter_mut()
+            .filter(|_| !in_full && rows > MAX_DETAILED_ROWS)
+        {
+            note.hidden = note.text.severity >= Severity::Note && is_common(note);
         }
         notes
     }
@@ -45,11 +66,14 @@ impl Notes {
                 text: finding.into(),
                 causes: Vec::new(),
                 concerns_run: false,
+                rows: 0,
+                hidden: false,
             });
             self.0.len() - 1
         });
         let note = &mut self.0[at];
         note.concerns_run |= row.is_none();
+        note.rows += usize::from(row.is_some());
         let message = finding.message();
         let cause = note.causes.iter().position(|(known, _)| *known == message);
         let cause = cause.unwrap_or_else(|| {
@@ -77,7 +101,7 @@ impl Notes {
             .findings()
             .iter()
             .filter_map(|finding| self.position(finding));
-        let mut numbers: Vec<usize> = numbers.collect();
+        let mut numbers: Vec<usize> = numbers.filter(|at| !self.0[*at].hidden).collect();
         numbers.sort_unstable();
         numbers.dedup();
         let numbers: Vec<String> = numbers.iter().map(|at| (at + 1).to_string()).collect();
@@ -97,7 +121,8 @@ impl Notes {
             },
             advice: note.text.advice.clone().filter(|_| in_full),
         };
-        self.0.iter().enumerate().map(numbered).collect()
+        let all = self.0.iter().enumerate();
+        all.filter(|(_, note)| !note.hidden).map(numbered).collect()
     }
 }
 

@@ -5,7 +5,7 @@ use clap::ValueEnum;
 
 use super::Fact;
 use super::machine::{caution, in_a_line, report_facts};
-use super::notes::Notes;
+use super::notes::{MAX_DETAILED_ROWS, Notes};
 use super::ranking::{RankedWaits, ranks, written_rank};
 use crate::document::{Document, FindingText};
 use crate::fields::{Field, Kind, Row, Visibility, all_rows, default_columns, rows};
@@ -23,9 +23,6 @@ pub enum Detail {
     Full,
 }
 
-/// The largest number of measured rows for which a short document gives the reason of every timer
-/// that is not `ok`, and lists lateness by length.
-const MAX_DETAILED_ROWS: usize = 8;
 /// The largest number of notes in a short document.
 const MAX_SHORT_NOTES: usize = 3;
 
@@ -37,7 +34,7 @@ pub fn document(
     sentence: Option<String>,
 ) -> Document<'_, &Report> {
     let in_full = detail == Detail::Full;
-    let notes = Notes::gather(report);
+    let notes = Notes::gather(report, in_full);
     let mut document = Document::new(report);
     if let Some(sentence) = sentence {
         document = document.paragraph(sentence);

@@ -21,7 +21,7 @@ pub(super) fn write_csv(table: &Table<'_>, output: &mut dyn Write) -> io::Result
     csv.finish()
 }
 
-/// Writes CSV row by row, without a byte order mark. Undetermined values are empty, booleans are
+/// Writes CSV row by row. Undetermined values are empty, booleans are
 /// `true` or `false`.
 pub struct CsvWriter<W: Write> {
     writer: ::csv::Writer<W>,

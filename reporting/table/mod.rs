@@ -58,6 +58,8 @@ pub struct TableColumn {
     /// On a narrow terminal, columns with the largest priority are omitted first; columns
     /// with priority 0 are omitted only if folding the others does not suffice.
     pub omission_priority: u8,
+    /// The meaning of the cells; empty if the heading says it.
+    pub about: &'static str,
     /// The index of the column group in [`Table::groups`]; `None` for a column without a group.
     pub group: Option<usize>,
 }
@@ -72,6 +74,8 @@ pub struct Table<'a> {
     pub groups: Vec<&'a str>,
     /// The cells of each row; missing cells at the end are empty.
     pub rows: Vec<Cow<'a, [Value]>>,
+    /// Whether the text for people has ASCII characters only.
+    pub ascii: bool,
 }
 
 /// Formats a number with a fixed number of decimals; zero has no sign.
@@ -97,6 +101,7 @@ impl TableColumn {
             max_chars: Some(100),
             folds: false,
             omission_priority: 0,
+            about: "",
             group: None,
         }
     }
@@ -174,6 +179,7 @@ impl<'a> Table<'a> {
             columns,
             groups: Vec::new(),
             rows: Vec::new(),
+            ascii: false,
         }
     }
 
@@ -182,7 +188,8 @@ impl<'a> Table<'a> {
         self.rows.push(Cow::Owned(row));
     }
 
-    fn remove_column(&mut self, index: usize) {
+    /// Removes a column with its cells.
+    pub fn remove_column(&mut self, index: usize) {
         self.columns.remove(index);
         for row in self.rows.iter_mut().filter(|row| row.len() > index) {
             row.to_mut().remove(index);

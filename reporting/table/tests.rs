@@ -62,6 +62,7 @@ fn narrow_terminal_folds_columns() {
     let style = |width| Style {
         width: Some(width),
         colour: false,
+        ..Style::default()
     };
     assert!(sample_table().fits(style(80)) && !sample_table().fits(style(40)));
     assert_eq!(
@@ -77,6 +78,7 @@ a                     – –
         Style {
             width: Some(200),
             colour: true,
+            ..Style::default()
         },
         &|row| if row == 1 { "31" } else { "" },
     );
@@ -87,6 +89,55 @@ a                     – –
     assert!(
         wide.contains("\nmonotonic-coarse-syscall  4.000 ms  the kernel counts ticks | slowly\n"),
         "{wide}"
+    );
+}
+
+/// A table of two columns of which the first is explained.
+fn explained_table() -> Table<'static> {
+    let mut table = Table::new(vec![
+        TableColumn {
+            about: "Median cost of a read: without the loop",
+            ..TableColumn::right("cost %", Notation::Time)
+        },
+        TableColumn::left("±"),
+    ]);
+    table.push(vec![Value::AtMost(1_000.0), "→ …".into()]);
+    table.push(vec![20.0.into(), "x".into()]);
+    table
+}
+
+#[test]
+fn legend_explains_shown_columns() {
+    let style = Style {
+        legend: true,
+        ..Style::default()
+    };
+    let text = explained_table().on_terminal(style, &|_| "");
+    assert!(
+        text.ends_with("\ncost: median cost of a read · all: timermeter explain\n"),
+        "{text}"
+    );
+    let unasked = explained_table().on_terminal(Style::default(), &|_| "");
+    assert!(!unasked.contains("median"), "{unasked}");
+    let narrow = Style {
+        width: Some(40),
+        ..style
+    };
+    let many = Table::new(vec![explained_table().columns[0].clone(); 9]);
+    let lines = many.on_terminal(narrow, &|_| "");
+    let legend = lines.lines().skip_while(|line| !line.starts_with("cost: "));
+    assert_eq!(legend.count(), 3, "{lines}");
+}
+
+#[test]
+fn ascii_table_stays_aligned() {
+    let style = Style {
+        ascii: true,
+        ..Style::default()
+    };
+    assert_eq!(
+        explained_table().on_terminal(style, &|_| ""),
+        "     cost %  +-\n<= 1.000 us  > ...\n   20.00 ns  x\n"
     );
 }
 
@@ -119,7 +170,8 @@ fn many_rows_are_written_without_layout() {
         table.on_terminal(
             Style {
                 width: Some(80),
-                colour: true
+                colour: true,
+                ..Style::default()
             },
             &|_| "31"
         ),

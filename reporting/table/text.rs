@@ -3,13 +3,16 @@
 //! the names of groups are longer than the cells. Very long tables are written row by row without
 //! aligned columns.
 
+use std::collections::HashSet;
 use std::io::{self, Write};
 
 use comfy_table::presets::NOTHING as NO_BORDERS;
 use comfy_table::{CellAlignment, Table as Drawing};
 
 use super::{Table, TableColumn, Value};
-use crate::text::{clipped, display_width, fold_name, hang, wrap};
+use crate::text::{
+    ascii, clipped, display_width, first_part, fold_name, hang, plain, uncapitalised, wrap,
+};
 
 /// The largest number of rows for which columns are aligned.
 const MAX_ALIGNED_ROWS: usize = 5_000;
@@ -25,6 +28,11 @@ const MIN_SHOWN_COLUMNS: usize = 3;
 const DEFAULT_WIDTH: u16 = 120;
 /// The largest number of characters of the name of a column group; longer names are shortened.
 const MAX_GROUP_NAME: usize = 200;
+/// The largest number of lines that explain the columns of a table.
+/// *Judgement*.
+const MAX_LEGEND_LINES: usize = 3;
+/// The end of the lines that explain the columns of a table.
+const MORE: &str = "all: timermeter explain";
 
 /// The width and the colours of text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -34,6 +42,12 @@ pub struct Style {
     pub width: Option<u16>,
     /// Whether escape sequences may be used.
     pub colour: bool,
+    /// Whether only ASCII characters may be used.
+    pub ascii: bool,
+    /// Whether lines below a table explain its columns.
+    pub legend: bool,
+    /// Whether suggestions for the next step are omitted.
+    pub quiet: bool,
 }
 
 impl Style {
@@ -41,6 +55,13 @@ impl Style {
     #[must_use]
     pub fn columns(self) -> usize {
         usize::from(self.width.unwrap_or(DEFAULT_WIDTH)).max(40)
+    }
+
+    /// `text` as one printable line, in ASCII if other characters may not be used.
+    #[must_use]
+    pub fn plain(self, text: &str) -> String {
+        let text = plain(text);
+        if self.ascii { ascii(&text) } else { text }
     }
 
     /// `text` in the given colours: between the escape sequences for the SGR parameters `codes`
@@ -92,6 +113,7 @@ impl Table<'_> {
     pub fn on_terminal(&self, style: Style, codes: &dyn Fn(usize) -> &'static str) -> String {
         let max_width = style.width.map_or(usize::MAX, |_| style.columns());
         let mut reduced = self.clone();
+        reduced.ascii = style.ascii;
         let next_omitted = |table: &Self| {
             let columns = table.columns.iter().enumerate().rev();
             let optional = columns.filter(|(_, column)| column.omission_priority > 0);
@@ -107,7 +129,7 @@ impl Table<'_> {
         while reduced.columns.len() > MIN_SHOWN_COLUMNS && reduced.min_width() > max_width {
             reduced.remove_column(reduced.columns.len() - 1);
         }
-        let text = reduced.align(style, max_width, codes);
+        let mut text = reduced.align(style, max_width, codes);
         let is_shown = |heading: &str| {
             reduced
                 .columns
@@ -118,18 +140,39 @@ impl Table<'_> {
         let left_out: Vec<&str> = headings
             .filter(|heading| !heading.is_empty() && !is_shown(heading))
             .collect();
-        if left_out.is_empty() {
-            return text;
+        if !left_out.is_empty() {
+            let note = format!("wider terminals show {} too", left_out.join(", "));
+            hang(&mut text, "", "  ", &style.plain(&note), max_width);
         }
-        let mut note = String::new();
-        hang(
-            &mut note,
-            "",
-            "  ",
-            &format!("wider terminals show {} too", left_out.join(", ")),
-            max_width,
-        );
-        text + &note
+        for line in reduced.legend(style) {
+            text += &style.paint("2", &line);
+            text.push('\n');
+        }
+        text
+    }
+
+    /// The lines that explain as many of the columns as fit into [`MAX_LEGEND_LINES`]; none without
+    /// [`Style::legend`].
+    fn legend(&self, style: Style) -> Vec<String> {
+        let lines = |text: &str| wrap(&style.plain(text), style.columns());
+        let mut legend = String::new();
+        let mut names = HashSet::new();
+        for column in self.columns.iter().filter(|_| style.legend) {
+            let name = column.heading.split(" (").next().unwrap_or_default();
+            if column.about.is_empty() || !names.insert(name) {
+                continue;
+            }
+            let name = name.trim_end_matches(" %");
+            let about = uncapitalised(first_part(column.about));
+            let longer = format!("{legend}{name}: {about} · ");
+            if lines(&(longer.clone() + MORE)).len() <= MAX_LEGEND_LINES {
+                legend = longer;
+            }
+        }
+        if legend.is_empty() {
+            return Vec::new();
+        }
+        lines(&(legend + MORE))
     }
 
     /// The smallest width of the table, in columns: all folding columns have their smallest width,
@@ -183,6 +226,10 @@ impl Table<'_> {
         out
     }
 
+    fn in_its_characters(&self, text: String) -> String {
+        if self.ascii { ascii(&text) } else { text }
+    }
+
     /// Whether all columns fit the terminal side by side.
     #[must_use]
     pub fn fits(&self, style: Style) -> bool {
@@ -212,7 +259,9 @@ fn headings(table: &Table<'_>) -> Cells {
         Some(group) => format!("[{}] {}", group + 1, column.heading),
         None => column.heading.to_owned(),
     });
-    headings.collect()
+    headings
+        .map(|heading| table.in_its_characters(heading))
+        .collect()
 }
 
 /// Formats the cells of a row. No cell contains a line break, because control characters are
@@ -224,6 +273,7 @@ fn format_cells(table: &Table<'_>, row: &[Value]) -> Cells {
             (Value::Text(text), Some(max_chars)) => clipped(text, max_chars),
             _ => column.format_cell(cell),
         })
+        .map(|cell| table.in_its_characters(cell))
         .collect()
 }
 

@@ -6,6 +6,7 @@ use clap::ValueEnum;
 use clap::builder::PossibleValue;
 
 use crate::fields::{Field, Kind, Visibility, default_columns, fields};
+use crate::text::first_part;
 
 /// The name of a column on the command line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -74,7 +75,7 @@ impl ValueEnum for ColumnName {
         let field = self.field(Kind::Clocks);
         Some(
             PossibleValue::new(self.0)
-                .help(field.about)
+                .help(first_part(field.about))
                 .hide(field.is_end()),
         )
     }

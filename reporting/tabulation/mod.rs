@@ -40,6 +40,8 @@ pub struct TableChoice {
     pub kind: Kind,
     /// The columns in display order.
     pub columns: Vec<ColumnName>,
+    /// Whether the user named the columns.
+    pub has_named_columns: bool,
     /// The arrangement of several platforms.
     pub layout: Layout,
     /// The sort column, and whether to reverse the order; `None` keeps the order of the reports.
@@ -77,7 +79,7 @@ struct TableLine {
 
 /// The part of a report that is kept in memory: the name of its platform, and its rows.
 struct Sheet {
-    slug: String,
+    name: String,
     /// The rows for each choice.
     lines: Vec<Vec<TableLine>>,
 }
@@ -93,7 +95,10 @@ impl Tabulation {
                 .map(|choice| lines(path, &report, choice))
                 .collect();
             Sheet {
-                slug: slug(&report.platform),
+                name: match &report.node {
+                    Some(node) => format!("{node} · {}", slug(&report.platform)),
+                    None => slug(&report.platform),
+                },
                 lines,
             }
         });
@@ -231,18 +236,22 @@ impl Tabulation {
 impl Render for Tabulation {
     fn write(&self, format: Format, style: Style, output: &mut dyn Write) -> io::Result<()> {
         let is_stacked = self.choice.layout == Layout::Stacked;
-        if format == Format::Csv {
-            // A byte order mark, without which spreadsheets do not recognise UTF-8.
-            output.write_all("\u{feff}".as_bytes())?;
-        }
         if format == Format::Table && is_stacked && style.width.is_some() {
             return output.write_all(self.on_terminal(style).as_bytes());
         }
-        let table = if is_stacked || format == Format::Json {
+        let mut table = if is_stacked || format == Format::Json {
             self.stacked()
         } else {
             self.side_by_side()
         };
+        // Programs get the names that reports have; they compute the rest.
+        if matches!(format, Format::Csv | Format::Json) && !self.choice.has_named_columns {
+            let columns = self.choice.columns.iter().enumerate().rev();
+            columns
+                .filter(|(_, column)| self.field(**column).derived)
+                .for_each(|(index, _)| table.remove_column(index));
+        }
+        table.ascii = style.ascii;
         table.write(format, output)
     }
 }
@@ -315,20 +324,20 @@ fn lines(path: &Path, report: &Report, choice: &TableChoice) -> Vec<TableLine> {
     rows.flat_map(Row::by_length).map(line).collect()
 }
 
-/// A unique name for each report: the platform, with the file if several reports share the
-/// platform.
+/// A unique name for each report: the node and the platform, with the file if several reports share the
+/// platform and the node.
 fn names(collection: &Collection<Sheet>) -> Vec<Arc<str>> {
     let reports = &collection.reports;
-    let mut slugs: HashMap<&str, u32> = HashMap::new();
+    let mut counts: HashMap<&str, u32> = HashMap::new();
     for kept in reports {
-        *slugs.entry(&kept.content.slug).or_default() += 1;
+        *counts.entry(&kept.content.name).or_default() += 1;
     }
     let name = |kept: &ReportFile<Sheet>| -> Arc<str> {
-        let slug = kept.content.slug.as_str();
-        if slugs[slug] == 1 {
-            slug.into()
+        let platform = kept.content.name.as_str();
+        if counts[platform] == 1 {
+            platform.into()
         } else {
-            format!("{slug} ({})", kept.path.display()).into()
+            format!("{platform} ({})", kept.path.display()).into()
         }
     };
     reports.iter().map(name).collect()

@@ -7,6 +7,6 @@ mod plain;
 
 pub use json::{CleanStrings, by_text, clean_strings, cleaned, from_bytes, json_error};
 pub use plain::{
-    LONGEST_TEXT, clipped, counted, display_width, first_part, fold_name, hang, merge_numbered,
-    plain, shortened, summarise_names, wrap,
+    LONGEST_TEXT, ascii, clipped, counted, display_width, first_part, fold_name, hang,
+    merge_numbered, plain, shortened, summarise_names, uncapitalised, wrap,
 };

@@ -35,6 +35,47 @@ pub fn plain(text: &str) -> String {
     out
 }
 
+/// The ASCII notation of the other characters that this program writes.
+const IN_ASCII: [(char, &str); 18] = [
+    ('µ', "u"),
+    ('±', "+-"),
+    ('≤', "<="),
+    ('–', "-"),
+    ('−', "-"),
+    ('—', "-"),
+    ('─', "-"),
+    ('…', "..."),
+    ('→', ">"),
+    ('·', "|"),
+    ('│', "|"),
+    ('└', "+"),
+    ('×', "x"),
+    ('«', "<"),
+    ('»', ">"),
+    ('²', "^2"),
+    ('√', "sqrt "),
+    ('\u{2800}', " "),
+];
+
+/// Converts text for a terminal that shows ASCII only: characters that this program writes get their
+/// ASCII notation (`us`, `+-`), dots of plots become `*`, and all others `?`.
+#[must_use]
+pub fn ascii(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match IN_ASCII.iter().find(|(known, _)| *known == c) {
+            Some((_, notation)) => out += notation,
+            None if c.is_ascii() => out.push(c),
+            None => out.push(if ('\u{2800}'..='\u{28ff}').contains(&c) {
+                '*'
+            } else {
+                '?'
+            }),
+        }
+    }
+    out
+}
+
 /// Whether [`plain`] would not change the text, decided for ASCII only: `false` for any text with
 /// other characters.
 fn is_plain(text: &str) -> bool {
@@ -261,6 +302,18 @@ pub fn summarise_names<S: AsRef<str>>(ids: &[S]) -> String {
             )
         }
         few => few.iter().map(S::as_ref).collect::<Vec<_>>().join(", "),
+    }
+}
+
+/// The text with a small first letter, unless it begins with an abbreviation.
+#[must_use]
+pub fn uncapitalised(text: &str) -> String {
+    let mut rest = text.chars();
+    match (rest.next(), rest.clone().next()) {
+        (Some(first), Some(second)) if !second.is_uppercase() => {
+            first.to_lowercase().chain(rest).collect()
+        }
+        _ => text.to_owned(),
     }
 }
 

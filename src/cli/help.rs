@@ -1,12 +1,14 @@
-//! Builds the command line with its help: the list of commands in groups, and the exit statuses.
-//! Also defines the arguments of `completions`.
+//! Builds the command line with its help: the list of commands in groups, the options in groups, and
+//! the exit statuses. Also defines the arguments of `completions`.
 
 use std::fmt::Write as _;
+use std::path::PathBuf;
 
-use clap::{Args, Command, CommandFactory};
+use clap::{Arg, Args, Command, CommandFactory};
 use clap_complete::Shell;
 
 use super::Cli;
+use super::completion::with_completion;
 use super::output::with_formats;
 use crate::table::Format;
 
@@ -14,7 +16,7 @@ use crate::table::Format;
 type Verbs = &'static [(&'static str, &'static [Format])];
 
 /// The groups of commands in the help: their titles and commands.
-const GROUPS: [(&str, Verbs); 5] = [
+const GROUPS: [(&str, Verbs); 6] = [
     (
         "Clocks",
         &[
@@ -45,30 +47,114 @@ const GROUPS: [(&str, Verbs); 5] = [
             ("analyse", Format::REPORT),
         ],
     ),
-    (
-        "Agents",
-        &[
-            ("agent", &[]),
-            ("agent-check", Format::ANSWER),
-            ("completions", &[]),
-        ],
-    ),
+    ("Agents", &[("agent", &[]), ("agent-check", Format::ANSWER)]),
+    ("Help", &[("explain", Format::ANSWER), ("completions", &[])]),
 ];
 
-/// The command line with its grouped help.
+/// The headings of options in `--help` with the ids of the options, and whether `-h` has them, too. All
+/// other options have no heading.
+const HEADINGS: [(&str, bool, &[&str]); 7] = [
+    ("Output", true, &["format", "outputs", "verbose"]),
+    ("Output", false, &["notes", "quiet", "node", "color"]),
+    (
+        "Agents and runtimes",
+        false,
+        &["agents", "runtimes", "settings", "keep_env"],
+    ),
+    (
+        "Requirements",
+        false,
+        &[
+            "confidence",
+            "overhead",
+            "runtime",
+            "within",
+            "counts",
+            "needs",
+            "settable",
+            "rate",
+            "share",
+        ],
+    ),
+    (
+        "Conditions and precision",
+        false,
+        &[
+            "cpu",
+            "cycles",
+            "seed",
+            "timeout",
+            "context",
+            "precision",
+            "slack",
+            "policy",
+            "load",
+            "granularity",
+            "break_at",
+            "samples",
+            "time",
+            "limit",
+            "warmup",
+        ],
+    ),
+    (
+        "Files",
+        false,
+        &[
+            "from",
+            "trace",
+            "save",
+            "baseline",
+            "svg",
+            "history",
+            "no_history",
+        ],
+    ),
+    ("Table", false, &["kind", "layout", "reverse"]),
+];
+
+/// The number of examples in `-h`.
+const SHORT_EXAMPLES: usize = 2;
+
+/// The command line with its grouped help, and with the completions of values.
 pub fn command() -> Command {
-    let mut command = with_formats(Cli::command(), Format::ANSWER);
+    let mut command = with_formats(Cli::command(), Format::ANSWER)
+        .mut_args(|argument| with_completion("", with_heading(argument)));
     let verbs = GROUPS.iter().flat_map(|(_, verbs)| verbs.iter());
     for &(name, formats) in verbs.chain(&[("answer", Format::ANSWER)]) {
         command = command.mut_subcommand(name, |verb| {
-            with_formats(verb, formats).after_help(EXIT_STATUS)
+            let examples = short_examples(&verb);
+            with_formats(verb, formats)
+                .mut_args(|argument| with_completion(name, with_heading(argument)))
+                .after_help(examples)
+                .after_long_help(EXIT_STATUS)
         });
     }
     let template = format!(
         "{{about-with-newline}}\n{{usage-heading}} {{usage}}\n{}\nOptions:\n{{options}}{{after-help}}",
         command_list(&command)
     );
-    command.help_template(template).after_help(EXIT_STATUS)
+    command.help_template(template).after_long_help(EXIT_STATUS)
+}
+
+/// Puts an option below its heading.
+fn with_heading(argument: Arg) -> Arg {
+    let found = HEADINGS
+        .iter()
+        .find(|(_, _, ids)| !argument.is_positional() && ids.contains(&argument.get_id().as_str()));
+    match found {
+        Some((heading, is_short, _)) => argument.help_heading(*heading).hide_short_help(!is_short),
+        None => argument,
+    }
+}
+
+/// The first examples in the description of a command.
+fn short_examples(verb: &Command) -> String {
+    let about = verb.get_long_about().map(ToString::to_string);
+    let about = about.unwrap_or_default();
+    let examples = about.split("Examples:\n").nth(1).unwrap_or_default();
+    let first: Vec<&str> = examples.lines().take(SHORT_EXAMPLES).collect();
+    format!("Examples:\n{}", first.join("\n"))
 }
 
 /// The list of the commands by group, each with its short description.
@@ -98,8 +184,11 @@ const EXIT_STATUS: &str = "Exit status:
 #[derive(Clone, Debug, Args)]
 pub struct CompletionsArgs {
     /// The shell
-    #[arg(value_name = "SHELL", value_enum)]
-    pub shell: Shell,
+    #[arg(value_name = "SHELL", value_enum, required_unless_present = "man")]
+    pub shell: Option<Shell>,
+    /// Write a manual page of each command to this folder instead
+    #[arg(long, value_name = "DIR")]
+    pub man: Option<PathBuf>,
 }
 
 #[cfg(test)]

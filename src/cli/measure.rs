@@ -13,25 +13,25 @@ use crate::quantity;
 /// Arguments of `measure`.
 #[derive(Clone, Debug, Args)]
 pub struct MeasureArgs {
-    /// Built-in operations; without an operation and a command, all are listed
+    /// Built-in operations [default: lists all]
     #[arg(value_name = "OPERATION")]
     pub operations: Vec<String>,
-    /// The clock to measure with [default: chosen like `pick`]
+    /// The clock [default: chosen like `pick`]
     ///
     /// By default it is the clock that `pick` would pick: from the report of --from, or else from
     /// rdtsc-lfence and monotonic on this machine.
     #[arg(long, value_name = "TIMER")]
     pub clock: Option<String>,
     /// The method of measurement
-    #[arg(long, value_enum, default_value_t)]
+    #[arg(long, value_name = "METHOD", value_enum, default_value_t)]
     pub instrument: Instrument,
-    /// Largest error that the clock may cause, as a share of the result
+    /// Largest error due to the clock
     #[arg(long, value_name = "SHARE", default_value = "1%", value_parser = parse_share, allow_hyphen_values = true)]
     pub error: f64,
     /// Confidence level of the intervals
     #[arg(long, value_name = "SHARE", default_value = "95%", value_parser = parse_share, allow_hyphen_values = true)]
     pub confidence: f64,
-    /// Sizes of the input of the operations, as in 100,10k,1M
+    /// Sizes of the input, as in 100,10k,1M
     #[arg(long, value_name = "N", value_delimiter = ',', allow_negative_numbers = true, value_parser = values::whole_number_parser::<u64>(1..=100_000_000))]
     pub sizes: Vec<u64>,
     /// Number of valid samples [default: 10; for a command as many as run in 3 s, at least 10]
@@ -57,7 +57,7 @@ pub struct MeasureArgs {
     /// Runs of the command before the first timed run [default: 1]
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = values::whole_number_parser::<u32>(0..=100_000))]
     pub warmup: Option<u32>,
-    /// A command to measure instead of operations; each run is a sample
+    /// A command to measure instead; each run is a sample
     #[arg(last = true, value_name = "COMMAND")]
     pub command: Vec<String>,
     /// The output format and files.

@@ -2,11 +2,40 @@
 
 use std::path::PathBuf;
 
-use clap::builder::{PathBufValueParser, PossibleValuesParser, TypedValueParser};
+use clap::builder::{
+    FalseyValueParser, PathBufValueParser, PossibleValuesParser, TypedValueParser,
+};
 use clap::{Args, Command, ValueEnum};
 
+use super::values;
 use crate::report::is_stdout;
 use crate::table::Format;
+
+/// The flags that all commands have.
+#[derive(Clone, Debug, Default, Args)]
+pub struct CommonArgs {
+    /// When to colour the output
+    #[arg(long, global = true, value_name = "WHEN", value_enum, default_value_t)]
+    pub color: Colour,
+    /// Print no progress, no hints and no explanations of columns
+    #[arg(long, short, global = true, env = "TIMERMETER_QUIET", hide_env_values = true, value_parser = FalseyValueParser::new())]
+    pub quiet: bool,
+    /// Name of this machine in reports and answers, for tables and comparisons of many machines
+    #[arg(long, global = true, value_name = "NAME", value_parser = values::parse_node, overrides_with = "node")]
+    pub node: Option<String>,
+}
+
+/// When to colour the output.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum Colour {
+    /// On a terminal unless NO_COLOR is set, and everywhere if CLICOLOR_FORCE is set
+    #[default]
+    Auto,
+    /// Always
+    Always,
+    /// Never
+    Never,
+}
 
 /// The output format and files.
 #[derive(Clone, Debug, Default, Args)]
@@ -14,9 +43,9 @@ pub struct OutputArgs {
     /// Format on standard output
     #[arg(long, short, value_parser = format_parser(Format::REPORT), default_value = "table")]
     pub format: Format,
-    /// Also write the output to this file; its extension determines the format (repeatable)
+    /// Also write to this file, in the format of its ending
     ///
-    /// The file is written completely or not at all.
+    /// Repeatable. The file is written completely or not at all.
     #[arg(short = 'o', long = "output", value_name = "FILE", value_parser = output_parser(Format::REPORT))]
     pub outputs: Vec<Output>,
 }
@@ -45,7 +74,7 @@ pub(super) fn with_formats(verb: Command, formats: &'static [Format]) -> Command
 }
 
 /// A parser that accepts the names of these formats.
-pub(super) fn format_parser(formats: &[Format]) -> impl TypedValueParser<Value = Format> + use<> {
+fn format_parser(formats: &[Format]) -> impl TypedValueParser<Value = Format> + use<> {
     PossibleValuesParser::new(formats.iter().filter_map(ValueEnum::to_possible_value)).map(|name| {
         Format::from_str(&name, false).expect("the possible values are names of formats")
     })

@@ -23,10 +23,12 @@ pub struct PickArgs {
     /// Pick a clock of this language, and print code in it [default: c]
     #[arg(long = "for", value_name = "LANGUAGE", value_enum, conflicts_with_all = ["every", "runtime", "agents"])]
     pub language: Option<Language>,
-    /// Print all other clocks with the reasons against them, and the parts of the error
+    /// Print all other clocks, with the reasons against them
+    ///
+    /// Also prints the parts of the error.
     #[arg(long)]
     pub all: bool,
-    /// Pick a timer that wakes a program at this period, as in 1ms, instead of a clock
+    /// Pick a timer of this period, as in 1ms, instead of a clock
     ///
     /// Without --within, the timer with the least lateness is picked.
     #[arg(long, value_name = "TIME", value_parser = super::values::parse_period, allow_hyphen_values = true,

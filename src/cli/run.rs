@@ -12,7 +12,7 @@ use crate::report::Detail;
 /// The flags that `probe`, `wait` and `period` share.
 #[derive(Clone, Debug, Default, Args)]
 pub struct RunArgs {
-    /// Ids or globs of timers, as in 'monotonic*' or 'java:*' [default: all]
+    /// Ids or globs, as in 'monotonic*' or 'java:*' [default: all]
     #[arg(value_name = "TIMER")]
     pub timers: Vec<String>,
     /// Measure less: faster, with wider intervals
@@ -38,9 +38,6 @@ pub struct RunArgs {
     /// The length of the notes below the table.
     #[command(flatten)]
     pub detail: DetailArgs,
-    /// Name of this machine in the report, for tables and comparisons of many machines
-    #[arg(long, value_name = "NAME", value_parser = values::parse_node, overrides_with = "node")]
-    pub node: Option<String>,
     /// Write the raw observations to this file, for `analyse`
     ///
     /// `analyse` computes the report from them. `-` is standard output; the report is then not
@@ -63,9 +60,6 @@ pub struct RunArgs {
     /// A number without a unit is in seconds; the limit is rounded up to whole seconds.
     #[arg(long, value_name = "TIME", allow_negative_numbers = true, value_parser = values::parse_whole_seconds)]
     pub timeout: Option<u64>,
-    /// Print no progress and no hints
-    #[arg(long, short)]
-    pub quiet: bool,
 }
 
 /// The length of the notes below the table.

@@ -72,17 +72,19 @@ pub struct TableArgs {
     pub layout: Layout,
     /// Columns in this order, separated by commas, or all
     ///
-    /// `NAME-low` and `NAME-high` are the ends of an interval. `all` writes one row per timer with
-    /// all columns, whose names suit SQL, as CSV or Parquet.
+    /// `timermeter explain` lists them. `NAME-low` and `NAME-high` are the ends of an interval. `all`
+    /// writes one row per timer with all columns, whose names suit SQL, as CSV or Parquet.
     #[arg(
         long,
         value_enum,
         value_delimiter = ',',
         value_name = "COLUMN,…",
-        hide_possible_values = false
+        hide_possible_values = true
     )]
     pub columns: Vec<Columns>,
-    /// Sort by this column, the best or smallest first [default: the order of the reports]
+    /// Sort by this column, the best or smallest first
+    ///
+    /// By default the rows have the order of the reports.
     #[arg(long, value_enum, value_name = "COLUMN", hide_possible_values = true)]
     pub sort: Option<ColumnName>,
     /// Reverse the order; without --sort, the order by Quality or median lateness
@@ -159,6 +161,7 @@ impl TableArgs {
         TableChoice {
             kind,
             columns,
+            has_named_columns: !self.columns.is_empty(),
             layout: self.layout,
             sort: self
                 .sort

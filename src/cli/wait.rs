@@ -23,7 +23,7 @@ pub struct WaitArgs {
     /// Also measure granularity and shortest wait if --durations has only single lengths
     #[arg(long, requires = "durations")]
     pub granularity: bool,
-    /// Measure for this time, as in 30s, 5m or 1h, instead of a fixed number of rounds
+    /// Measure for this time, as in 5m, not some rounds
     ///
     /// A number without a unit is in seconds. Waits of 30 ms to 1 s are left out unless --durations
     /// has them.

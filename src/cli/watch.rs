@@ -4,8 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::values;
-use crate::table::Format;
+use super::{OutputArgs, values};
 
 /// Arguments of `watch`.
 #[derive(Clone, Debug, Args)]
@@ -26,7 +25,7 @@ pub struct WatchArgs {
     /// The file has one JSON document per line.
     #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true)]
     pub save: Option<Option<PathBuf>>,
-    /// Format of the output, with one line per event
-    #[arg(long, short, value_parser = super::output::format_parser(Format::EVENTS), default_value = "table")]
-    pub format: Format,
+    /// The output format and files.
+    #[command(flatten)]
+    pub output: OutputArgs,
 }

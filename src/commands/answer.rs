@@ -5,9 +5,8 @@ use std::path::PathBuf;
 
 use super::hosts::is_available;
 use super::quick_probe::{quick_probe, quick_waits};
-use super::{CommandError, emit, failed, prepare_outputs};
+use super::{CommandError, emit, failed, machine_document, prepare_outputs};
 use crate::cli::{AnswerArgs, HostArgs};
-use crate::document::Document;
 use crate::findings::machine;
 use crate::method::ClockAnswer;
 use crate::method::answer::WAIT_NS;
@@ -40,7 +39,8 @@ pub fn run(args: &AnswerArgs, output: &mut dyn Write) -> Result<(), CommandError
     };
     let answer = ClockAnswer::from_reports(&report, &waits, disturbances(&report));
     let lines = answer.lines(report.platform.os.family == "linux", waits_measured);
-    emit(&Document::new(&answer).facts(lines), outputs, output)
+    let document = machine_document(report.node.as_deref(), &answer);
+    emit(&document.facts(lines), outputs, output)
 }
 
 /// The report of the clocks, the rows of the sleep primitives, and whether sleep primitives were

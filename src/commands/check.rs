@@ -7,10 +7,10 @@ use std::time::Duration;
 use serde::Serialize;
 
 use super::run_context::choose_cpu;
-use super::{CommandError, emit, failed, prepare_outputs};
+use super::{CommandError, emit, failed, machine_document, prepare_outputs};
 use crate::campaign::other_paths::compare_with_syscalls;
 use crate::cli::CheckArgs;
-use crate::document::{Document, FindingText};
+use crate::document::FindingText;
 use crate::findings::machine;
 use crate::findings::machine::{is_fit, judge};
 use crate::hosts::children;
@@ -42,13 +42,14 @@ struct Checked {
 /// When the CPU cannot be used, the report cannot be read, or the output cannot be written.
 pub fn run(args: &CheckArgs, output: &mut dyn Write) -> Result<bool, CommandError> {
     let outputs = prepare_outputs(&args.output)?;
-    let (platform, date) = match &args.from {
+    let (platform, date, node) = match &args.from {
         Some(file) => read(file)
-            .map(|report| (report.platform, report.created))
+            .map(|report| (report.platform, report.created, report.node))
             .map_err(failed)?,
         None => (
             platform::identify(choose_cpu(args.cpu)?),
             humantime::format_rfc3339_seconds(timers::date()).to_string(),
+            None,
         ),
     };
     let mut findings = judge(&platform);
@@ -63,7 +64,7 @@ pub fn run(args: &CheckArgs, output: &mut dyn Write) -> Result<bool, CommandErro
         findings,
         platform,
     };
-    let mut document = Document::new(&checked);
+    let mut document = machine_document(node.as_deref(), &checked);
     if let Some(sentence) = clock_verdict(&checked.findings) {
         document = document.paragraph(sentence);
     }

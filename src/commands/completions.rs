@@ -1,37 +1,63 @@
-//! `completions`: prints a script with which a shell completes commands and flags.
+//! `completions`: prints a script with which a shell completes commands, flags and values, or writes
+//! manual pages.
 
 use std::io::Write;
+use std::path::Path;
 
 use clap_complete::Shell;
+use clap_complete::env::Shells;
 
-use super::CommandError;
+use super::{CommandError, failed};
 use crate::cli::{CompletionsArgs, help};
+
+/// The environment variable with which the script of a shell asks this program for completions.
+pub const VARIABLE: &str = "TIMERMETER_COMPLETE";
 
 /// Runs the command.
 ///
 /// # Errors
-/// When the output cannot be written.
+/// When the output or a manual page cannot be written.
 pub fn run(args: &CompletionsArgs, output: &mut dyn Write) -> Result<(), CommandError> {
-    // The script goes through a buffer, because the generator panics if it cannot write, for
-    // example to a closed pipe.
-    output.write_all(&script(args.shell))?;
+    if let Some(folder) = &args.man {
+        let written = write_manual(folder);
+        written.map_err(|error| {
+            let folder = folder.display();
+            failed(format!(
+                "cannot write manual pages to '{folder}': {error}; name another folder"
+            ))
+        })?;
+    }
+    if let Some(shell) = args.shell {
+        output.write_all(&script(shell))?;
+    }
     Ok(())
 }
 
-/// The completion script for a shell.
+/// The completion script for a shell, which starts this program for each completion.
 #[must_use]
 pub fn script(shell: Shell) -> Vec<u8> {
-    let command = help::command();
-    // Hidden commands are started by the program itself, so they are not completed.
-    let visible = command
-        .get_subcommands()
-        .filter(|verb| !verb.is_hide_set())
-        .cloned();
-    let mut completed = clap::Command::new("timermeter")
-        .version(env!("CARGO_PKG_VERSION"))
-        .args(command.get_arguments().cloned())
-        .subcommands(visible);
+    const NAME: &str = "timermeter";
     let mut text = Vec::new();
-    clap_complete::generate(shell, &mut completed, "timermeter", &mut text);
+    let shells = Shells::builtins();
+    let script = shells.completer(&shell.to_string());
+    script
+        .map(|script| script.write_registration(VARIABLE, NAME, NAME, NAME, &mut text))
+        .transpose()
+        .expect("writing to memory cannot fail");
+    if shell == Shell::Zsh {
+        // zsh loads the file when it completes the first word, and then calls nothing in it.
+        text.extend_from_slice(
+            b"[[ $funcstack[1] == _timermeter ]] && _clap_dynamic_completer_timermeter \"$@\"\n",
+        );
+    }
     text
+}
+
+/// Writes a manual page of the program and of each command to a folder, which is created.
+///
+/// # Errors
+/// When a page cannot be written.
+pub fn write_manual(folder: &Path) -> std::io::Result<()> {
+    std::fs::create_dir_all(folder)?;
+    clap_mangen::generate_to(help::command(), folder)
 }

@@ -8,11 +8,10 @@ use timers::raw::{Machine, Recipe, ThisMachine};
 use super::hosts::is_available;
 use super::quick_probe::probe_with_context;
 use super::run_context::choose_cpu;
-use super::{CommandError, emit, failed, prepare_outputs};
+use super::{CommandError, emit, failed, machine_document, prepare_outputs};
 use crate::campaign::counter::{CounterPlan, observe};
 use crate::cli::{CheckArgs, RecipeArgs};
 use crate::counter::{Case, Counter, RecipeOutcome, RecipeRow, judge};
-use crate::document::Document;
 use crate::findings::counter::CounterCase;
 use crate::hosts::children;
 use crate::hosts::tool::run_within;
@@ -71,7 +70,7 @@ pub fn run(args: &CheckArgs, output: &mut dyn Write) -> Result<bool, CommandErro
         recipes: &recipes,
     };
     let counter = judge(&case);
-    let mut document = Document::new(&counter);
+    let mut document = machine_document(None, &counter);
     for line in &counter.summary {
         document = document.paragraph(line);
     }

@@ -3,7 +3,9 @@
 
 use std::io::Write;
 
-use super::{CommandError, Outputs, emit, failed, prepare_outputs, printed_report, write_files};
+use super::{
+    CommandError, Outputs, common, emit, failed, prepare_outputs, printed_report, write_files,
+};
 use crate::cli::RunArgs;
 use crate::model::Report;
 use crate::recording::Recording;
@@ -58,7 +60,7 @@ impl Files {
         let report = recording.report().map_err(failed)?;
         if let Some(archive) = self.archive {
             let folder = archive.commit(&report).map_err(failed)?;
-            if !args.quiet {
+            if !common().quiet {
                 eprintln!(
                     "stored in {}",
                     shortened(&plain(&folder.display().to_string()))
@@ -68,7 +70,7 @@ impl Files {
         if let Some((name, file)) = self.baseline {
             file.commit(json::render_compact(&report).as_bytes())
                 .map_err(failed)?;
-            if !args.quiet {
+            if !common().quiet {
                 let name = plain(&name);
                 eprintln!(
                     "stored as baseline {name}: `timermeter compare {name}` prints what changed since"

@@ -212,7 +212,7 @@ fn measure_operations(
             (_, requested) => tasks.extend(requested.iter().map(|size| (entry, Some(*size)))),
         }
     }
-    let progress = Progress::new(tasks.len(), false);
+    let progress = Progress::new(tasks.len());
     let mut measurements = Vec::new();
     for (entry, size) in tasks {
         progress.show_step(&task_name(entry.name, size));
@@ -387,6 +387,8 @@ fn table(measurements: &[Measurement], for_people: bool) -> Table<'static> {
 #[derive(Serialize)]
 struct Measurements<'a> {
     schema: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    node: Option<&'a str>,
     platform: &'a Platform,
     clock: &'a ClockFigures,
     instrument: Instrument,
@@ -408,6 +410,7 @@ fn document<'a>(
     let [error, confidence] = [args.error, args.confidence].map(|share| percent(Some(share)));
     let mut document = Document::new(Measurements {
         schema: "timermeter.measure.v1",
+        node: report.node.as_deref(),
         platform: &report.platform,
         clock,
         instrument: args.instrument,

@@ -9,6 +9,7 @@ pub mod check;
 pub mod compare;
 pub mod completions;
 pub mod counter;
+pub mod explain;
 mod files;
 pub mod gate;
 mod hosts;
@@ -38,14 +39,16 @@ use std::time::Duration;
 
 use anstream::{AutoStream, ColorChoice};
 
-use crate::cli::{Colour, Output, OutputArgs};
-use crate::document::Render;
+use serde::Serialize;
+
+use crate::cli::{Colour, CommonArgs, Output, OutputArgs};
+use crate::document::{Document, Render};
 use crate::method::{choose_usual, summarize_clocks, waiting::summarize_waits};
 use crate::model::Report;
 use crate::page::PrintedReport;
 use crate::report::{Advice, Detail, OutputError, ReadError, WholeFile};
 use crate::table::{Format, Style};
-use crate::text::{plain, shortened};
+use crate::text::{ascii, plain, shortened};
 
 /// Longest time from a signal to the end of the program, in which it ends all child processes, or
 /// `watch` writes its last lines.
@@ -58,7 +61,7 @@ pub fn print_message(message: &dyn std::fmt::Display) {
     let _ = writeln!(
         std::io::stderr(),
         "timermeter: {}",
-        shortened(&plain(&message.to_string()))
+        in_locale(shortened(&plain(&message.to_string())))
     );
 }
 
@@ -121,19 +124,44 @@ impl From<timers::Fault> for CommandError {
     }
 }
 
-static COLOUR: OnceLock<Colour> = OnceLock::new();
+static COMMON: OnceLock<CommonArgs> = OnceLock::new();
 
-/// Sets the `--color` option for all later output.
-pub fn set_colour(when: Colour) {
-    let _ = COLOUR.set(when);
+/// Sets the options that all commands have, for all later output.
+pub fn set_common(args: CommonArgs) {
+    let _ = COMMON.set(args);
 }
 
-/// The width of the terminal on standard output in columns, and whether to print colours.
+/// The options that all commands have.
+pub(crate) fn common() -> &'static CommonArgs {
+    COMMON.get_or_init(CommonArgs::default)
+}
+
+/// Whether the user chose the locale C or POSIX, which has ASCII characters only. Where no variable
+/// is set, as in most containers, terminals still show UTF-8.
+fn has_ascii_locale() -> bool {
+    let variables = ["LC_ALL", "LC_CTYPE", "LANG"].into_iter();
+    let mut values = variables.filter_map(|name| std::env::var(name).ok());
+    values
+        .find(|value| !value.is_empty())
+        .is_some_and(|locale| locale == "C" || locale == "POSIX")
+}
+
+/// The text in the characters of the user's locale.
+pub fn in_locale(text: String) -> String {
+    if has_ascii_locale() {
+        ascii(&text)
+    } else {
+        text
+    }
+}
+
+/// The width of the terminal on standard output in columns, and which colours, characters and hints
+/// to print.
 #[must_use]
 pub fn terminal_style() -> Style {
     let stdout = std::io::stdout();
     let is_terminal = stdout.is_terminal();
-    let colour = match COLOUR.get().copied().unwrap_or_default() {
+    let colour = match common().color {
         Colour::Always => true,
         Colour::Never => false,
         // `AutoStream` also follows NO_COLOR and CLICOLOR (<https://no-color.org>,
@@ -144,16 +172,23 @@ pub fn terminal_style() -> Style {
             AutoStream::choice(&stdout) != ColorChoice::Never && (is_terminal || is_forced)
         }
     };
+    let style = Style {
+        width: None,
+        colour,
+        ascii: has_ascii_locale(),
+        legend: is_terminal && !common().quiet,
+        quiet: common().quiet,
+    };
     if is_terminal {
         let width = terminal_size::terminal_size_of(&stdout).map(|(width, _)| width.0);
-        return Style { width, colour };
+        return Style { width, ..style };
     }
     let columns = std::env::var("COLUMNS")
         .ok()
         .and_then(|columns| columns.trim().parse().ok());
     Style {
         width: columns.filter(|columns| *columns > 0),
-        colour,
+        ..style
     }
 }
 
@@ -195,6 +230,29 @@ fn prepare_outputs(args: &OutputArgs) -> Result<Outputs, CommandError> {
     })
 }
 
+/// The data of a command with the name of its machine (`--node`), if that was given.
+#[derive(Serialize)]
+struct OnNode<'a, T> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    node: Option<&'a str>,
+    #[serde(flatten)]
+    data: T,
+}
+
+/// A document about a machine, which begins with the name of `node`, or with that of this machine
+/// (`--node`), if either is known.
+fn machine_document<'a, T: Serialize>(
+    node: Option<&'a str>,
+    data: T,
+) -> Document<'a, OnNode<'a, T>> {
+    let node = node.or(common().node.as_deref());
+    let document = Document::new(OnNode { node, data });
+    match node {
+        Some(node) => document.conditions([("node", node)]),
+        None => document,
+    }
+}
+
 /// Writes a document to the output files, then to standard output.
 fn emit(
     document: &dyn Render,
@@ -202,7 +260,14 @@ fn emit(
     stdout: &mut dyn Write,
 ) -> Result<(), CommandError> {
     write_files(document, outputs.files)?;
-    document.write(outputs.format, terminal_style(), stdout)?;
+    let style = terminal_style();
+    if outputs.format == Format::Table && style.ascii {
+        let mut text = Vec::new();
+        document.write(outputs.format, style, &mut text)?;
+        stdout.write_all(ascii(&String::from_utf8_lossy(&text)).as_bytes())?;
+    } else {
+        document.write(outputs.format, style, stdout)?;
+    }
     Ok(stdout.flush()?)
 }
 

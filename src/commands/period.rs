@@ -38,7 +38,7 @@ pub(super) fn record(args: &PeriodArgs) -> Result<(Recording, bool), CommandErro
     let mut campaign = Campaign::<PeriodTrace>::begin(common, "periods")?;
     let process_ns = campaign.settings.plan.ticking_process_ns(args.every);
     campaign.extend_timeout(common.run.timeout, process_ns);
-    let bar = campaign.progress(common.run.quiet);
+    let bar = campaign.progress();
     let progress = |what: &str| {
         bar.show_step(what);
         bar.finish_step();

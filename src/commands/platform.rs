@@ -4,9 +4,8 @@ use std::io::Write;
 
 use serde::Serialize;
 
-use super::{CommandError, emit, failed, prepare_outputs};
+use super::{CommandError, emit, failed, machine_document, prepare_outputs};
 use crate::cli::PlatformArgs;
-use crate::document::Document;
 use crate::model::{Frequency, Platform};
 use crate::platform;
 use crate::platform::frequency::{self, KnownFrequencies, TscWatch};
@@ -47,7 +46,7 @@ pub fn run(args: &PlatformArgs, output: &mut dyn Write) -> Result<(), CommandErr
     let mut facts = machine::facts(&identified.platform, &identified.frequency);
     facts.push(("date", identified.date.clone()));
     emit(
-        &Document::new(&identified).conditions(facts),
+        &machine_document(None, &identified).conditions(facts),
         outputs,
         output,
     )

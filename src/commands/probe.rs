@@ -7,7 +7,7 @@ use super::files::Files;
 use super::hosts::{HostName, MissingTimer, Selection, gather};
 use super::progress::Progress;
 use super::run_context::{RunContext, choose_cpu};
-use super::{CommandError, print_message};
+use super::{CommandError, common, print_message};
 use crate::campaign::clocks::{self, CampaignTimer, Host, Settings};
 use crate::campaign::other_paths::compare_paths;
 use crate::campaign::paced;
@@ -59,7 +59,7 @@ pub(super) fn record(args: &ProbeArgs) -> Result<(Recording, bool), CommandError
     selection
         .runtimes_line
         .iter()
-        .filter(|_| !args.run.quiet)
+        .filter(|_| !common().quiet)
         .for_each(|line| print_message(line));
     let context = RunContext::begin(cpu, &args.run)?;
     let subjects = selection.usable.drain(..);
@@ -70,11 +70,8 @@ pub(super) fn record(args: &ProbeArgs) -> Result<(Recording, bool), CommandError
     let mut paced: Vec<CampaignTimer> = subjects
         .extract_if(.., |subject| paced::is_paced(subject, is_native(subject)))
         .collect();
-    let during = measure(&selection.hosts, &mut subjects, &settings, args.run.quiet)?;
-    let bar = Progress::new(
-        paced.len() * settings.plan.processes as usize,
-        args.run.quiet,
-    );
+    let during = measure(&selection.hosts, &mut subjects, &settings)?;
+    let bar = Progress::new(paced.len() * settings.plan.processes as usize);
     paced::run(&selection.hosts, &mut paced, &settings, &|what| {
         bar.show_step(what);
         bar.finish_step();
@@ -143,11 +140,10 @@ fn measure(
     hosts: &[Host],
     subjects: &mut [CampaignTimer],
     settings: &Settings,
-    quiet: bool,
 ) -> Result<Option<Interval>, CommandError> {
     let plan = &settings.plan;
     let steps = subjects.len() * plan.processes as usize + plan.brief as usize;
-    let bar = Progress::new(steps, quiet);
+    let bar = Progress::new(steps);
     let progress = |what: &str| {
         bar.show_step(what);
         // After the planned processes, further ones are started until the intervals are narrow

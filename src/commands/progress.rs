@@ -4,6 +4,7 @@
 
 use std::io::IsTerminal;
 
+use super::{common, has_ascii_locale, in_locale};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 /// Template of the line while the number of steps is known.
@@ -13,10 +14,11 @@ const STEPS_TEMPLATE: &str = "{bar:24} {percent:>3} %, {eta} left  {wide_msg}";
 pub(super) struct Progress(Option<ProgressBar>);
 
 impl Progress {
-    /// Starts a line for this number of steps. Nothing is shown if `quiet`, if standard error is no
+    /// Starts a line for this number of steps. Nothing is shown with --quiet, if standard error is no
     /// terminal, or if the kernel has no clock, which the line needs.
-    pub(super) fn new(steps: usize, quiet: bool) -> Self {
-        let is_shown = !quiet && std::io::stderr().is_terminal() && timers::kernel_time().is_some();
+    pub(super) fn new(steps: usize) -> Self {
+        let is_shown =
+            !common().quiet && std::io::stderr().is_terminal() && timers::kernel_time().is_some();
         Self(is_shown.then(|| {
             let bar =
                 ProgressBar::with_draw_target(Some(steps as u64), ProgressDrawTarget::stderr());
@@ -27,7 +29,7 @@ impl Progress {
     /// Shows the name of the current step.
     pub(super) fn show_step(&self, name: &str) {
         if let Some(bar) = &self.0 {
-            bar.set_message(crate::text::plain(name));
+            bar.set_message(in_locale(crate::text::plain(name)));
         }
     }
 
@@ -59,5 +61,11 @@ impl Drop for Progress {
 
 /// The style with this template.
 fn style(template: &str) -> ProgressStyle {
-    ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar())
+    let style = ProgressStyle::with_template(template);
+    let style = style.unwrap_or_else(|_| ProgressStyle::default_bar());
+    if has_ascii_locale() {
+        style.progress_chars("#-")
+    } else {
+        style
+    }
 }

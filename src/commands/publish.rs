@@ -14,7 +14,7 @@ use crate::text::counted;
 /// # Errors
 /// When no report could be read, or the site cannot be written.
 pub fn run(args: &PublishArgs, output: &mut dyn Write) -> Result<bool, CommandError> {
-    let progress = Progress::new(site::count_json_files(&args.reports), false);
+    let progress = Progress::new(site::count_json_files(&args.reports));
     progress.show_step("reports");
     let on_read = || {
         progress.finish_step();

@@ -45,7 +45,6 @@ pub fn quick_waits(timers: &[&str], request_ns: u64) -> Result<Report, CommandEr
     let run = RunArgs {
         timers: timers.iter().map(|id| (*id).to_owned()).collect(),
         quick: true,
-        quiet: true,
         ..RunArgs::default()
     };
     let args = WaitArgs {

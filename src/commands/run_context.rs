@@ -33,7 +33,7 @@ impl RunContext {
     /// When times should be converted to cycles at a frequency that is unknown.
     pub fn begin(cpu: Option<u32>, args: &RunArgs) -> Result<Self, CommandError> {
         let created = timers::date();
-        let (node, cycles) = (args.node.clone(), args.cycles);
+        let (node, cycles) = (super::common().node.clone(), args.cycles);
         let nominal = frequency::nominal();
         let known = KnownFrequencies {
             nominal,

@@ -7,7 +7,7 @@ use std::time::Duration;
 use serde::Serialize;
 
 use super::quick_probe::quick_probe;
-use super::{CommandError, emit, failed, prepare_outputs, print_message};
+use super::{CommandError, OnNode, emit, failed, machine_document, prepare_outputs, print_message};
 use crate::cli::{CheckArgs, HostArgs};
 use crate::document::Document;
 use crate::hosts::children::{self, TemporarySetting};
@@ -209,7 +209,7 @@ fn kernel_log() -> Option<Vec<String>> {
 }
 
 /// The document with a table of the sources.
-fn document(found: &SourcesDocument) -> Document<'_, &SourcesDocument> {
+fn document(found: &SourcesDocument) -> Document<'_, OnNode<'_, &SourcesDocument>> {
     let mut table = Table::new(vec![
         TableColumn::left("source"),
         TableColumn::right("resolution", Notation::Time),
@@ -251,7 +251,7 @@ fn document(found: &SourcesDocument) -> Document<'_, &SourcesDocument> {
         Some([]) => facts.push(("kernel log", "no lines about clock sources".into())),
         Some(lines) => facts.extend(lines.iter().map(|line| ("kernel log", line.clone()))),
     }
-    Document::new(found)
+    machine_document(None, found)
         .table(table)
         .facts(facts)
         .note(found.advice.as_str())

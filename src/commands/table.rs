@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use clap::ValueEnum;
 
 use super::{
-    CommandError, advise, emit, failed, prepare_outputs, print_message, report_unreadable,
+    CommandError, advise, common, emit, failed, prepare_outputs, print_message, report_unreadable,
     terminal_style,
 };
 use crate::cli::{Columns, Output, TableArgs};
@@ -48,7 +48,11 @@ pub fn run(args: &TableArgs, output: &mut dyn Write) -> Result<bool, CommandErro
             kind.in_words()
         ));
     }
-    for (kind, rows) in tabulation.others.iter().filter(|_| args.kind.is_none()) {
+    for (kind, rows) in tabulation
+        .others
+        .iter()
+        .filter(|_| args.kind.is_none() && !common().quiet)
+    {
         let flag = kind
             .to_possible_value()
             .map(|value| value.get_name().to_owned())

@@ -67,7 +67,7 @@ pub(super) fn record(args: &WaitArgs) -> Result<(Recording, bool), CommandError>
         .plan
         .process_ns(&campaign.settings.lengths_ns);
     campaign.extend_timeout(common.run.timeout, process_ns);
-    let bar = campaign.progress(common.run.quiet);
+    let bar = campaign.progress();
     let progress = |what: &str| {
         bar.show_step(what);
         if !bar.finish_step()

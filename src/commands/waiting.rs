@@ -11,7 +11,7 @@ use timers::os::{Policy, scheduling};
 use super::hosts::{MissingTimer, Selection, gather};
 use super::progress::Progress;
 use super::run_context::{RunContext, choose_cpu};
-use super::{CommandError, print_message};
+use super::{CommandError, common, print_message};
 use crate::campaign::clocks;
 use crate::campaign::sampling::Plan;
 use crate::campaign::waits::campaign::{Conditions, Subject, WaitSettings};
@@ -68,7 +68,7 @@ impl<T> Campaign<T> {
         waiters
             .runtimes_line
             .iter()
-            .filter(|_| !args.run.quiet)
+            .filter(|_| !common().quiet)
             .for_each(|line| print_message(line));
         let conditions = combine_conditions(args, &cpus);
         let subjects = waiters.usable.iter().flat_map(|(host, waiter)| {
@@ -105,11 +105,8 @@ impl<T> Campaign<T> {
     }
 
     /// Starts a progress line for the planned number of processes, which later rounds may exceed.
-    pub fn progress(&self, quiet: bool) -> Progress {
-        Progress::new(
-            self.subjects.len() * self.settings.plan.processes as usize,
-            quiet,
-        )
+    pub fn progress(&self) -> Progress {
+        Progress::new(self.subjects.len() * self.settings.plan.processes as usize)
     }
 
     /// The settings of this campaign for its report. The CPU is `None` if several are measured.

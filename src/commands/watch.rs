@@ -60,6 +60,7 @@ pub fn run(args: &WatchArgs, output: &mut dyn Write) -> Result<bool, CommandErro
     for line in received {
         journal.write(line)?;
     }
+    journal.finish()?;
     sampler
         .join()
         .unwrap_or_else(|panic| resume_unwind(panic))?;

@@ -3,10 +3,13 @@
 
 use std::collections::BTreeSet;
 use std::fs;
+use std::path::Path;
 use std::process::Command;
 
+use serde_json::Value;
+
 use super::folder::Folder;
-use super::{printed, timermeter};
+use super::{printed, program, timermeter};
 use crate::skipping::not_installed;
 
 const SCRIPTS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/cli/completions");
@@ -44,8 +47,21 @@ fn test_completions(shell: &str, file: &str, offers: impl Fn(&str, &Folder) -> C
         printed(&timermeter(&["completions", shell]).code(0)),
     )
     .unwrap();
+    let kept = fs::read_to_string("tests/data/xeon-2026-11-21.json").unwrap();
+    let mut kept: Value = serde_json::from_str(&kept).unwrap();
+    kept["node"] = "web-17".into();
+    fs::create_dir_all(folder.file("home/baselines")).unwrap();
+    fs::write(folder.file("home/baselines/before.json"), kept.to_string()).unwrap();
     let offered = |line: &str| -> BTreeSet<String> {
-        let output = offers(line, &folder).output().unwrap();
+        // The scripts call the program for each completion.
+        let programs = [Path::new(program()).parent().unwrap().to_owned()];
+        let others = std::env::var_os("PATH").unwrap_or_default();
+        let path = std::env::join_paths(programs.into_iter().chain(std::env::split_paths(&others)));
+        let output = offers(line, &folder)
+            .env("PATH", path.unwrap())
+            .env("TIMERMETER_HOME", folder.arg("home"))
+            .output()
+            .unwrap();
         assert!(
             output.status.success(),
             "{shell}, `{line}`: {}",
@@ -95,10 +111,21 @@ fn test_completions(shell: &str, file: &str, offers: impl Fn(&str, &Folder) -> C
     );
     assert_eq!(offered("timermeter probe --th"), words(&["--thorough"]));
     assert_eq!(offered("timermeter probe --format m"), words(&["markdown"]));
-    // For fish, the generator leaves out the values of arguments without a flag.
-    if shell != "fish" {
-        assert_eq!(offered("timermeter completions po"), words(&["powershell"]));
-    }
+    assert_eq!(offered("timermeter completions po"), words(&["powershell"]));
+    assert_eq!(
+        offered("timermeter probe monotonic-c"),
+        words(&["monotonic-coarse", "monotonic-coarse-syscall"])
+    );
+    assert_eq!(offered("timermeter inspect nanosl"), words(&["nanosleep"]));
+    assert!(offered("timermeter probe nanosl").is_empty());
+    assert_eq!(offered("timermeter probe --runtime py"), words(&["python"]));
+    assert_eq!(
+        offered("timermeter explain read-d"),
+        words(&["read-dearer-than-step"])
+    );
+    assert_eq!(offered("timermeter compare bef"), words(&["before"]));
+    assert_eq!(offered("timermeter gate bef"), words(&["before"]));
+    assert_eq!(offered("timermeter probe --node web"), words(&["web-17"]));
     assert_eq!(offered("timermeter nonsense --quic"), words(&[]));
 }
 

@@ -11,8 +11,11 @@ mod completions;
 mod counter;
 #[cfg(target_os = "linux")]
 mod counter_at_boot;
+mod everywhere;
+mod explain;
 mod folder;
 mod gate;
+mod help;
 #[cfg(target_os = "linux")]
 mod interrupt;
 #[cfg(unix)]

@@ -158,9 +158,13 @@ fn completions_for_every_shell() {
     for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
         let shown = timermeter(&["completions", shell]).code(0);
         let text = String::from_utf8(shown.get_output().stdout.clone()).unwrap();
-        for word in ["agent-check", "thorough", "fail-if"] {
-            assert!(text.contains(word), "{shell}: {word}");
-        }
+        assert!(text.contains("TIMERMETER_COMPLETE"), "{shell}: {text}");
+    }
+    let folder = Folder::new();
+    timermeter(&["completions", "--man", &folder.arg("man")]).success();
+    for page in ["timermeter.1", "timermeter-explain.1", "timermeter-agent-check.1"] {
+        let page = fs::read_to_string(folder.file("man").join(page)).unwrap();
+        assert!(page.contains("\n.TP\n") && page.contains("Exit status"), "{page}");
     }
     assert_refused(&["completions", "tcsh"], &["tcsh", "bash"]);
 }

@@ -35,6 +35,9 @@ use timermeter::text::plain;
 const PLAIN: Style = Style {
     width: Some(100),
     colour: false,
+    ascii: false,
+    legend: false,
+    quiet: false,
 };
 
 /// The files of a corpus.

@@ -3,9 +3,8 @@
 use std::fs;
 use std::path::Path;
 
-use clap::{CommandFactory, ValueEnum};
+use clap::ValueEnum;
 use clap_complete::{Generator, Shell};
-use timermeter::cli::Cli;
 use timermeter::commands::completions;
 
 use crate::Outcome;
@@ -13,9 +12,8 @@ use crate::Outcome;
 /// Writes `man/` with a page for each verb and `completions/` with a file for each shell.
 pub fn write(folder: &Path) -> Outcome<()> {
     let (man, shells) = (folder.join("man"), folder.join("completions"));
-    fs::create_dir_all(&man)?;
     fs::create_dir_all(&shells)?;
-    clap_mangen::generate_to(Cli::command(), man)?;
+    completions::write_manual(&man)?;
     for shell in Shell::value_variants() {
         fs::write(
             shells.join(shell.file_name("timermeter")),
@@ -27,6 +25,9 @@ pub fn write(folder: &Path) -> Outcome<()> {
 
 #[cfg(test)]
 mod tests {
+    use clap::CommandFactory;
+    use timermeter::cli::Cli;
+
     use super::*;
 
     /// Returns the names of the visible verbs, each with its visible long flags.

@@ -68,6 +68,7 @@ fn reports_other_cpu_once() {
         Style {
             width: None,
             colour: true,
+            ..Style::default()
         },
     );
     assert!(

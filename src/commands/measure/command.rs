@@ -64,7 +64,7 @@ pub(super) fn measure(
         watched: false,
         ..super::goal(args)
     };
-    progress.replace(Some(Progress::new(goal.samples as usize, false)));
+    progress.replace(Some(Progress::new(goal.samples as usize)));
     let measured = measure_with(Instrument::Macro, &mut *timed, clock, &goal);
     drop(timed);
     let times: Result<Vec<Option<CpuTime>>, _> = runs.take().into_iter().collect();

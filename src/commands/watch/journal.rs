@@ -5,7 +5,8 @@ use std::io::{IsTerminal, Write};
 use std::path::PathBuf;
 use std::time::{Duration, UNIX_EPOCH};
 
-use super::{CommandError, write_error};
+use super::super::{Outputs, in_locale, prepare_outputs};
+use super::{CommandError, failed, write_error};
 use crate::cli::WatchArgs;
 use crate::report::home;
 use crate::table::Format;
@@ -22,8 +23,8 @@ pub(crate) fn saved_log_path() -> Option<PathBuf> {
 
 /// The outputs of a watch.
 pub(super) struct Journal<'a> {
-    output: &'a mut dyn Write,
-    format: Format,
+    stdout: &'a mut dyn Write,
+    outputs: Outputs,
     file: Option<(PathBuf, File)>,
     events: Vec<Event>,
 }
@@ -33,7 +34,7 @@ impl<'a> Journal<'a> {
     ///
     /// # Errors
     /// When the file cannot be opened.
-    pub(super) fn open(args: &WatchArgs, output: &'a mut dyn Write) -> Result<Self, CommandError> {
+    pub(super) fn open(args: &WatchArgs, stdout: &'a mut dyn Write) -> Result<Self, CommandError> {
         let path = match &args.save {
             Some(None) => Some(saved_log_path().ok_or_else(|| {
                 write_error(
@@ -54,8 +55,8 @@ impl<'a> Journal<'a> {
                 .map(|file| (path, file))
         };
         Ok(Self {
-            output,
-            format: args.format,
+            stdout,
+            outputs: prepare_outputs(&args.output)?,
             file: path.map(open).transpose()?,
             events: Vec::new(),
         })
@@ -77,16 +78,37 @@ impl<'a> Journal<'a> {
                     write_error(&format!("cannot write '{}'", path.display()), &error)
                 })?;
         }
-        let text = match self.format {
+        let described = self.describe_line(&line);
+        for (file, format) in &mut self.outputs.files {
+            let text = if *format == Format::Json {
+                &text
+            } else {
+                &described
+            };
+            let written = file.write_all(text.as_bytes());
+            written.map_err(|error| failed(file.explain(error)))?;
+        }
+        let text = match self.outputs.format {
             Format::Json => text,
-            _ => self.describe_line(&line),
+            _ => in_locale(described),
         };
-        self.output.write_all(text.as_bytes())?;
-        self.output.flush()?;
+        self.stdout.write_all(text.as_bytes())?;
+        self.stdout.flush()?;
         if let Line::Event(event) = line {
             self.events.push(event);
         }
         Ok(())
+    }
+
+    /// Makes the output files visible after the last line.
+    ///
+    /// # Errors
+    /// When a file cannot be written.
+    pub(super) fn finish(self) -> Result<(), CommandError> {
+        let mut files = self.outputs.files.into_iter();
+        files
+            .try_for_each(|(file, _)| file.finish())
+            .map_err(failed)
     }
 
     /// Describes a line in text for people.

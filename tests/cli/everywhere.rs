@@ -1,0 +1,208 @@
+//! What all commands have: formats, output files, `--quiet`, `--node` and the characters of the
+//! locale.
+
+use std::collections::BTreeSet;
+use std::fs;
+
+use assert_cmd::Command;
+use assert_cmd::assert::Assert;
+use predicates::str::contains;
+use serde_json::Value;
+
+use super::folder::Folder;
+use super::{json, printed, program, timermeter};
+
+const CLOCKS: &str = "reports/amd-epyc-zen-5-kvm-debian-12/2026-11-23/report.json";
+const WAITS: &str = "reports/amd-epyc-zen-5-kvm-debian-12/2026-11-23-3/report.json";
+
+/// Commands that read reports or this machine, without their formats.
+const SCREENS: [&[&str]; 9] = [
+    &["--from", CLOCKS],
+    &["platform"],
+    &["check", "--from", CLOCKS],
+    &["inspect", "rdtsc", "--from", CLOCKS, "-v"],
+    &["pick", "250ns", "--from", CLOCKS],
+    &["compare", CLOCKS, CLOCKS],
+    &["list"],
+    &["table", CLOCKS],
+    &["explain", "cost"],
+];
+
+fn in_locale(args: &[&str], locale: &str) -> Assert {
+    let mut command = Command::new(program());
+    command.args(args).env("LC_ALL", locale).assert()
+}
+
+#[test]
+fn commands_share_their_flags() {
+    let folder = Folder::new();
+    for screen in SCREENS {
+        let (text, data) = (folder.arg("a.txt"), folder.arg("a.json"));
+        let flags = [
+            "-f", "json", "-o", &text, "-o", &data, "--quiet", "--node", "web-17",
+        ];
+        let shown = timermeter(&[screen, &flags].concat());
+        let document = json(&shown);
+        assert!(document.is_object() || document.is_array(), "{screen:?}");
+        assert!(!fs::read_to_string(&text).unwrap().is_empty(), "{screen:?}");
+        let written: Value = serde_json::from_str(&fs::read_to_string(&data).unwrap()).unwrap();
+        assert_eq!(written.is_array(), document.is_array(), "{screen:?}");
+        timermeter(&[screen, &["-o", &folder.arg("a.what")]].concat())
+            .code(2)
+            .stderr(contains("end it in"));
+    }
+}
+
+#[test]
+fn node_is_named_with_its_platform() {
+    let folder = Folder::new();
+    let mut report: Value = serde_json::from_str(&fs::read_to_string(CLOCKS).unwrap()).unwrap();
+    report["node"] = "web-17".into();
+    let file = folder.arg("report.json");
+    fs::write(&file, report.to_string()).unwrap();
+    for (screen, words) in [
+        (&["report", &file][..], "# machine  web-17 · AMD EPYC"),
+        (
+            &["inspect", "rdtsc", "--from", &file],
+            "# machine  web-17 · ",
+        ),
+        (&["report", &file, CLOCKS], "web-17 · AMD EPYC"),
+        (&["table", &file, CLOCKS], "web-17 · amd-epyc"),
+        (&["compare", &file, CLOCKS], "node  web-17 → not reported"),
+        (&["check", "--from", &file], "# node  web-17"),
+        (&["--from", &file], "# node  web-17"),
+        (
+            &["platform", "--node", "db 3"],
+            "# node                 db 3\n# CPU ",
+        ),
+        (&["check", "--sources", "--node", "db 3"], "# node  db 3"),
+    ] {
+        let shown = timermeter(screen).get_output().stdout.clone();
+        let shown = String::from_utf8(shown).unwrap();
+        assert!(shown.contains(words), "{screen:?}: {words}\n{shown}");
+    }
+    let platform = json(&timermeter(&["platform", "--node", "db 3", "-f", "json"]).success());
+    assert_eq!(platform["node"], "db 3");
+    let without = json(&timermeter(&["platform", "-f", "json"]).success());
+    assert!(without.get("node").is_none());
+}
+
+#[test]
+fn csv_has_the_same_keys_everywhere() {
+    let header = |args: &[&str]| {
+        let text = printed(&timermeter(&[args, &["-f", "csv"]].concat()).success());
+        assert!(text.is_ascii() || !text.starts_with('\u{feff}'), "{args:?}");
+        let header = text.lines().next().unwrap();
+        let keys: BTreeSet<String> = header.split(',').map(str::to_owned).collect();
+        keys
+    };
+    for report in [CLOCKS, WAITS] {
+        let (few, all) = (header(&["table", report]), header(&["report", report]));
+        assert!(few.len() > 4 && few.is_subset(&all), "{few:?}");
+    }
+    let named = header(&["table", CLOCKS, "--columns", "timer,interval"]);
+    assert!(named.contains("quality_interval"), "{named:?}");
+}
+
+#[test]
+fn ascii_locale_prints_ascii() {
+    for screen in SCREENS
+        .into_iter()
+        .chain([&["report", WAITS][..], &["report", CLOCKS, "-v"]])
+    {
+        let text = printed(&in_locale(screen, "C"));
+        let other = text.lines().find(|line| !line.is_ascii());
+        assert_eq!(other, None, "{screen:?}");
+        if screen.contains(&WAITS) {
+            assert!(text.contains(" us ") && !text.contains(" ?"), "{text}");
+        }
+    }
+    let posix = printed(&in_locale(&["report", WAITS], "POSIX").success());
+    assert!(posix.is_ascii(), "{posix}");
+    let other = printed(&in_locale(&["report", WAITS], "en_US.UTF-8").success());
+    assert!(other.contains(" µs "), "{other}");
+    // Formats for programs and documents keep all characters.
+    let markdown = printed(&in_locale(&["report", WAITS, "-f", "markdown"], "C").success());
+    assert!(markdown.contains(" µs "), "{markdown}");
+    in_locale(&["probe", "--budget", "時"], "C")
+        .code(2)
+        .stderr(contains("'?'"));
+}
+
+#[test]
+fn ascii_table_is_a_snapshot() {
+    let shown = Command::new(program())
+        .args(["table", CLOCKS, "--sort", "resolution", "--top", "4"])
+        .args(["--columns", "timer,resolution,cost,interval,rate"])
+        .args(["--all", "--reverse"])
+        .env("LC_ALL", "C")
+        .env("COLUMNS", "80")
+        .assert();
+    insta::assert_snapshot!(printed(&shown.success()));
+}
+
+#[test]
+fn quiet_omits_suggestions() {
+    let hint = "-v: all notes with causes";
+    let loud = printed(&timermeter(&["report", CLOCKS]).success());
+    let quiet = printed(&timermeter(&["report", CLOCKS, "--quiet"]).success());
+    assert!(loud.contains(hint) && !quiet.contains(hint), "{quiet}");
+    for (value, is_quiet) in [("1", true), ("true", true), ("0", false), ("", false)] {
+        let shown = Command::new(program())
+            .args(["report", CLOCKS])
+            .env("TIMERMETER_QUIET", value)
+            .assert();
+        let text = printed(&shown.success());
+        assert_eq!(text.contains(hint), !is_quiet, "{value}: {text}");
+    }
+}
+
+#[test]
+fn watch_writes_files() {
+    let folder = Folder::new();
+    let (text, data) = (folder.arg("w.txt"), folder.arg("w.json"));
+    let watch = ["watch", "300ms", "-o", &text, "-o", &data, "-f", "json"];
+    let shown = printed(&timermeter(&watch).success());
+    assert_eq!(fs::read_to_string(&data).unwrap(), shown);
+    let text = fs::read_to_string(&text).unwrap();
+    assert!(
+        text.contains("  begins: ") && text.contains("  ends: "),
+        "{text}"
+    );
+}
+
+#[test]
+fn common_notes_need_verbose() {
+    let text = printed(&timermeter(&["report", CLOCKS]).success());
+    let (table, notes) = text.split_once("\nnotes\n").unwrap();
+    assert!(!notes.contains("unit-finer-than-step"), "{text}");
+    let all = printed(&timermeter(&["report", CLOCKS, "-v"]).success());
+    let (full_table, all_notes) = all.split_once("\nnotes\n").unwrap();
+    // Numbers are those of -v, and no row has the number of a note that is not printed.
+    let number = |notes: &str, code: &str| {
+        let line = notes.lines().find(|line| line.contains(code)).unwrap();
+        line.split_whitespace().nth(1).unwrap().to_owned()
+    };
+    let hidden = number(all_notes, "unit-finer-than-step");
+    let kept = "precision-not-reached";
+    assert_eq!(number(notes, kept), number(all_notes, kept));
+    let marks = |table: &str, number: &str| {
+        let marks = table
+            .lines()
+            .filter_map(|line| line.split_whitespace().last());
+        marks
+            .filter(|marks| marks.split(',').any(|mark| mark == number))
+            .count()
+    };
+    assert!(
+        marks(full_table, &hidden) > 15 && marks(table, &hidden) == 0,
+        "{text}"
+    );
+    // With few timers, every note is printed.
+    let folder = Folder::new();
+    let mut report: Value = serde_json::from_str(&fs::read_to_string(CLOCKS).unwrap()).unwrap();
+    report["timers"].as_array_mut().unwrap().truncate(3);
+    fs::write(folder.file("few.json"), report.to_string()).unwrap();
+    let few = printed(&timermeter(&["report", &folder.arg("few.json")]).success());
+    assert!(few.contains("unit-finer-than-step"), "{few}");
+}

@@ -1,0 +1,91 @@
+//! Help texts: `-h` fits a screen and has examples; `--help` has groups.
+
+use assert_cmd::Command;
+
+use super::{printed, program};
+
+/// The largest number of lines of `-h` on a terminal of 80 columns.
+const MAX_LINES: usize = 25;
+
+fn help(words: &[&str]) -> String {
+    let shown = Command::new(program())
+        .args(words)
+        .env("COLUMNS", "80")
+        .assert();
+    printed(&shown.success())
+}
+
+/// The names of the visible commands, as the help lists them.
+fn verbs() -> Vec<String> {
+    let all = help(&["-h"]);
+    let listed = all
+        .lines()
+        .skip_while(|line| *line != "Clocks:")
+        .take_while(|line| *line != "Options:");
+    let names = listed.filter_map(|line| line.strip_prefix("  "));
+    names
+        .map(|line| line.split(' ').next().unwrap().to_owned())
+        .collect()
+}
+
+#[test]
+fn short_help_fits_with_examples() {
+    let verbs = verbs();
+    assert!(verbs.len() >= 20, "{verbs:?}");
+    for verb in &verbs {
+        let text = help(&[verb, "-h"]);
+        let lines = text.lines().count();
+        assert!(lines <= MAX_LINES, "{verb}: {lines} lines\n{text}");
+        let examples = text.split("\nExamples:\n").nth(1).unwrap_or_default();
+        assert_eq!(examples.lines().count(), 2, "{text}");
+        for example in examples.lines() {
+            assert!(
+                example.contains("timermeter ") && example.chars().count() <= 80,
+                "{text}"
+            );
+        }
+    }
+}
+
+#[test]
+fn long_help_has_groups() {
+    for (verb, groups) in [
+        (
+            "probe",
+            &[
+                "Agents and runtimes:",
+                "Conditions and precision:",
+                "Output:",
+                "Files:",
+            ][..],
+        ),
+        ("pick", &["Requirements:", "Output:"]),
+        ("table", &["Table:", "Output:"]),
+    ] {
+        let text = help(&[verb, "--help"]);
+        for group in groups {
+            let found = text.lines().filter(|line| line == group).count();
+            assert_eq!(found, 1, "{verb} {group}\n{text}");
+        }
+        let output = text.split("\nOutput:\n").nth(1).unwrap();
+        for flag in ["--format", "--output", "--quiet", "--node", "--color"] {
+            assert!(output.contains(flag), "{verb} {flag}");
+        }
+        assert!(text.contains("\nExit status:\n"), "{text}");
+    }
+}
+
+#[test]
+fn help_of_probe_is_short() {
+    insta::assert_snapshot!(help(&["probe", "-h"]));
+}
+
+#[test]
+fn ascii_locale_has_ascii_help() {
+    let shown = Command::new(program())
+        .args(["table", "--help"])
+        .env("LC_ALL", "C")
+        .assert();
+    let text = printed(&shown.success());
+    assert!(text.is_ascii() && text.contains("HTML ..."), "{text}");
+}
