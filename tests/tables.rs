@@ -158,7 +158,10 @@ fn all_formats_escape_hostile_text() {
 #[test]
 fn csv_is_safe_in_spreadsheets() {
     for text in [stacked(Format::Csv), side_by_side(Format::Csv)] {
-        assert!(text.starts_with("timer") || text.starts_with("platform"), "{text}");
+        assert!(
+            text.starts_with("timer") || text.starts_with("platform"),
+            "{text}"
+        );
         let mut reader = csv::Reader::from_reader(text.as_bytes());
         let records: Vec<csv::StringRecord> =
             reader.records().map(|record| record.unwrap()).collect();

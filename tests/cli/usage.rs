@@ -1,5 +1,7 @@
 //! Wrong usage: reported on standard error with a remedy, before anything is measured.
 
+use std::fs;
+
 use predicates::prelude::*;
 use predicates::str::contains;
 
@@ -162,9 +164,16 @@ fn completions_for_every_shell() {
     }
     let folder = Folder::new();
     timermeter(&["completions", "--man", &folder.arg("man")]).success();
-    for page in ["timermeter.1", "timermeter-explain.1", "timermeter-agent-check.1"] {
+    for page in [
+        "timermeter.1",
+        "timermeter-explain.1",
+        "timermeter-agent-check.1",
+    ] {
         let page = fs::read_to_string(folder.file("man").join(page)).unwrap();
-        assert!(page.contains("\n.TP\n") && page.contains("Exit status"), "{page}");
+        assert!(
+            page.contains("\n.TP\n") && page.contains("Exit status"),
+            "{page}"
+        );
     }
     assert_refused(&["completions", "tcsh"], &["tcsh", "bash"]);
 }
