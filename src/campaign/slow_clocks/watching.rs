@@ -32,36 +32,38 @@ pub fn watch_computing(
 ) -> Answer<Vec<Intervals>> {
     let mut groups = Vec::new();
     let mut steps = Steps::default();
-    let start = read_once(bench.reference.as_mut())?;
-    let mut before = read_once(bench.timer.as_mut())?;
+    let start = read_enclosed(bench)?;
+    let mut before = start;
     // The number of questions also limits the time, because the reference may not move.
     let question_ns = 0.5 * INTERVAL_NS * f64::from(INTERVALS_PER_QUESTION);
-    let max_questions = (plan.calls.slow_ns / question_ns) as usize;
+    let max_groups = 2 * (plan.calls.slow_ns / question_ns) as usize;
     loop {
         let work = (INTERVAL_NS / reference.ns_per_work * random.random_range(0.5..1.5)) as u64;
-        let mut deltas = bench
+        let deltas = bench
             .timer
             .intervals(&[work], INTERVALS_PER_QUESTION)?
             .pop()
             .unwrap_or_default();
-        // The timer may also move between the intervals. The sum of these movements is added as
-        // another interval, so that no step is missed.
-        let reading = read_once(bench.timer.as_mut())?;
         let within_intervals = deltas
             .iter()
             .fold(0, |sum: i64, delta| sum.wrapping_add(*delta));
-        let missed = reading.wrapping_sub(before).wrapping_sub(within_intervals);
-        deltas.extend((missed > 0).then_some(missed));
-        before = reading;
-        steps.count(&deltas);
-        groups.push(Intervals {
-            work,
-            deltas: deltas.into(),
-        });
-        let elapsed_ns =
-            read_once(bench.reference.as_mut())?.wrapping_sub(start) as f64 * reference.ns_per_tick;
-        let is_over = elapsed_ns >= plan.calls.slow_ns || groups.len() >= max_questions;
-        if is_over || steps.are_enough() {
+        let now = read_enclosed(bench)?;
+        // The timer may also move between the intervals. The sum of these movements is another
+        // interval, so that no step is missed; it is no longer than the whole question.
+        let between = now[1]
+            .wrapping_sub(before[1])
+            .wrapping_sub(within_intervals);
+        let longest = reference.ns(before[0], now[2]) / reference.ns_per_work;
+        for (work, deltas) in [(work, deltas), (longest as u64, vec![between.max(0)])] {
+            steps.count(&deltas);
+            groups.push(Intervals {
+                work,
+                deltas: deltas.into(),
+            });
+        }
+        before = now;
+        let is_over = reference.ns(start[2], now[2]) >= plan.calls.slow_ns;
+        if is_over || groups.len() >= max_groups || steps.are_enough() {
             return Ok(groups);
         }
     }
@@ -84,13 +86,7 @@ pub fn watch_sleeping(
     stop: &AtomicBool,
 ) -> Answer<(Vec<Intervals>, Advance)> {
     let (mut groups, mut steps) = (Vec::new(), Steps::default());
-    let mut read = || {
-        Ok((
-            read_once(bench.timer.as_mut())?,
-            read_once(bench.reference.as_mut())?,
-        ))
-    };
-    let begin = read()?;
+    let begin = read_enclosed(bench)?;
     let mut before = begin;
     // The number of naps also limits the time, because the reference may not move, as in a
     // simulation.
@@ -99,23 +95,22 @@ pub fn watch_sleeping(
         timers::pause(Duration::from_nanos(
             (NAP_NS * random.random_range(0.5..1.5)) as u64,
         ));
-        let now = read()?;
-        let napped_ns = now.1.wrapping_sub(before.1) as f64 * reference.ns_per_tick;
-        let deltas = smallvec![now.0.wrapping_sub(before.0)];
+        let now = read_enclosed(bench)?;
+        let longest_ns = reference.ns(before[0], now[2]);
+        let deltas = smallvec![now[1].wrapping_sub(before[1])];
         steps.count(&deltas);
         groups.push(Intervals {
-            work: (napped_ns / reference.ns_per_work) as u64,
+            work: (longest_ns / reference.ns_per_work) as u64,
             deltas,
         });
         before = now;
-        let moved = now.1.wrapping_sub(begin.1);
         let is_over =
-            moved as f64 * reference.ns_per_tick >= plan.calls.slow_ns || groups.len() >= max_naps;
+            reference.ns(begin[2], now[2]) >= plan.calls.slow_ns || groups.len() >= max_naps;
         if is_over || steps.are_enough() || stop.load(Ordering::Relaxed) {
             let moved = Advance {
                 activity: ThreadActivity::Sleep,
-                timer: now.0.wrapping_sub(begin.0),
-                reference: moved,
+                timer: now[1].wrapping_sub(begin[1]),
+                reference: now[2].wrapping_sub(begin[2]),
             };
             return Ok((groups, moved));
         }
@@ -156,10 +151,96 @@ impl Steps {
     }
 }
 
+/// Reads the timer between two reads of the reference, because the process may wait for its CPU
+/// between two reads.
+fn read_enclosed(bench: &mut Bench) -> Answer<[i64; 3]> {
+    let first = read_once(bench.reference.as_mut())?;
+    let reading = read_once(bench.timer.as_mut())?;
+    Ok([first, reading, read_once(bench.reference.as_mut())?])
+}
+
 /// Reads the subject once.
 fn read_once(subject: &mut dyn Subject) -> Answer<i64> {
     subject
         .readings(1)?
         .pop()
         .ok_or_else(|| Fault::Lost("it gave no reading".into()))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+    use std::rc::Rc;
+
+    use rand::SeedableRng;
+
+    use super::*;
+
+    /// Nanoseconds of a step of the timer.
+    const STEP_NS: i64 = 10_000_000;
+
+    /// A clock with this step, read by a process that often waits 33 ms for its CPU.
+    struct Delayed {
+        now: Rc<Cell<i64>>,
+        reads: i64,
+        step: i64,
+    }
+
+    impl Subject for Delayed {
+        fn intervals(&mut self, _: &[u64], _: u32) -> Answer<Vec<Vec<i64>>> {
+            Ok(vec![vec![0; 25]])
+        }
+
+        fn batches(&mut self, _: &str, _: u64, _: u32) -> Answer<Vec<i64>> {
+            Ok(Vec::new())
+        }
+
+        fn readings(&mut self, _: u32) -> Answer<Vec<i64>> {
+            self.reads += 1;
+            let delay = if self.reads % 5 == 0 {
+                33_000_000
+            } else {
+                700_000
+            };
+            self.now.set(self.now.get() + delay);
+            Ok(vec![self.now.get() / self.step])
+        }
+    }
+
+    /// No interval is longer than its recorded length, which alone shows how many steps it may hold.
+    #[test]
+    fn delays_lengthen_no_short_interval() {
+        let now = Rc::new(Cell::new(0));
+        let clock = |step, reads| {
+            let now = Rc::clone(&now);
+            Box::new(Delayed { now, reads, step })
+        };
+        let mut bench = Bench {
+            timer: clock(STEP_NS, 3),
+            ns_per_tick: Some(STEP_NS as f64),
+            reference: clock(1, 0),
+            reference_id: "reference".into(),
+            floor: None,
+            watch: None,
+            dropped: Vec::new(),
+        };
+        let reference = Reference {
+            ns_per_tick: 1.0,
+            ns_per_work: 1.0,
+            step: 1.0,
+            ..Reference::default()
+        };
+        let (plan, mut random) = (&Plan::QUICK, StdRng::seed_from_u64(1));
+        let stop = AtomicBool::new(false);
+        let computed = watch_computing(&mut bench, &reference, plan, &mut random);
+        let slept = watch_sleeping(&mut bench, &reference, plan, &mut random, &stop);
+        let (slept, _) = slept.expect("it reads");
+        for group in computed.expect("it reads").iter().chain(&slept) {
+            for &ticks in &group.deltas {
+                let most = group.work as i64 / STEP_NS + 1;
+                assert!(ticks <= most, "{ticks} steps in {} ns", group.work);
+            }
+        }
+        assert!(slept.iter().any(|group| group.deltas[0] > 1));
+    }
 }
