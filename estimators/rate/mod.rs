@@ -73,15 +73,24 @@ pub fn rate_from_paired_readings(readings: &[[i64; 3]], clock_ns: f64) -> Option
     })
 }
 
+/// The largest rate at which the kernel slews a clock, as a share.
+/// *Definition*: adjtimex(2).
+pub const MAX_SLEW: f64 = 500e-6;
+
 /// Decides which clock moved if a counter deviates from the kernel's clock, and returns the rate of
 /// the counter. `by_clock` is its rate by the kernel's clock, `by_third` its rate by a clock that no
 /// time service adjusts, and `length_ns` the time between the first and the last reading in
-/// nanoseconds.
+/// nanoseconds. `steady` says whether the kernel is known not to have adjusted its clock.
 ///
 /// If the counter agrees with the third clock, the kernel's clock was adjusted, and the third clock
-/// gives the rate. If it deviates from both, the counter moved. Without a third clock this is not
-/// known: the deviation makes the rate uncertain but proves nothing.
-pub fn settle_deviation(by_clock: Rate, by_third: Option<Rate>, length_ns: f64) -> Rate {
+/// gives the rate. If it deviates from both, or from a steady clock, the counter moved. Otherwise
+/// this is not known: the deviation makes the rate uncertain but proves nothing.
+pub fn settle_deviation(
+    by_clock: Rate,
+    by_third: Option<Rate>,
+    steady: bool,
+    length_ns: f64,
+) -> Rate {
     let deviation_ns = by_clock.unexplained_deviation_ns;
     match by_third {
         _ if deviation_ns == 0.0 => by_clock,
@@ -93,8 +102,9 @@ pub fn settle_deviation(by_clock: Rate, by_third: Option<Rate>, length_ns: f64) 
                 by_clock
             }
         },
+        None if steady => by_clock,
         None => Rate {
-            uncertainty: by_clock.uncertainty + deviation_ns / length_ns.max(1.0),
+            uncertainty: by_clock.uncertainty + (deviation_ns / length_ns.max(1.0)).max(MAX_SLEW),
             unexplained_deviation_ns: 0.0,
             ..by_clock
         },
@@ -327,15 +337,23 @@ mod tests {
             rate_from_paired_readings(&all, 1.0).expect("the clocks move")
         };
         let length_ns = 1e9;
-        let settled = settle_deviation(rate(false, true), Some(rate(false, false)), length_ns);
+        let settled = settle_deviation(
+            rate(false, true),
+            Some(rate(false, false)),
+            false,
+            length_ns,
+        );
         assert_eq!(settled, rate(false, false), "the kernel's clock moved");
-        let settled = settle_deviation(rate(true, false), Some(rate(true, false)), length_ns);
+        let settled =
+            settle_deviation(rate(true, false), Some(rate(true, false)), false, length_ns);
         assert!(settled.unexplained_deviation_ns > 1e6, "the counter moved");
         let steady = rate(false, false);
-        let settled = settle_deviation(steady, Some(rate(false, true)), length_ns);
+        let settled = settle_deviation(steady, Some(rate(false, true)), false, length_ns);
         assert_eq!(settled, steady, "the third clock moved");
         let unknown = rate(false, true);
-        let settled = settle_deviation(unknown, None, length_ns);
+        let settled = settle_deviation(unknown, None, true, length_ns);
+        assert_eq!(settled, unknown, "the kernel's clock was steady");
+        let settled = settle_deviation(unknown, None, false, length_ns);
         assert_eq!(settled.unexplained_deviation_ns, 0.0, "nothing is proven");
         let added = settled.uncertainty - unknown.uncertainty;
         assert!(added > 0.0, "{settled:?}");

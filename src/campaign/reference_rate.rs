@@ -1,10 +1,13 @@
 //! Measures the rate of a reference that declares no unit, such as the time stamp counter: compares
 //! it with a kernel clock over the whole campaign, and with a second one that no time service
-//! adjusts. If the reference and the first clock disagree, the second one decides which moved.
+//! adjusts. If the reference and the first clock disagree, the second one decides which moved, or
+//! where there is none, whether the kernel adjusted the first.
 
 use std::cell::RefCell;
 use std::rc::Rc;
 
+use timers::os::Discipline;
+use timers::os::discipline::discipline;
 use timers::{Answer, Subject};
 
 use crate::campaign::choose::Settings;
@@ -28,6 +31,9 @@ pub(super) struct RateMeasurement {
     clock: Compared,
     /// A clock that no time service adjusts, if the host has another one.
     third: Option<Compared>,
+    /// The corrections of the kernel clock at the samples; `None` if the kernel does not report
+    /// them.
+    corrections: Vec<Option<Discipline>>,
     reference_id: String,
     /// The CPUs on which samples are taken, in turn.
     cpus: Vec<u32>,
@@ -117,6 +123,7 @@ impl RateMeasurement {
         Ok(Some(Self {
             clock: Compared::new(&connection, clock),
             third: third.map(|third| Compared::new(&connection, third)),
+            corrections: Vec::new(),
             connection,
             reference_id: reference.id.clone(),
             cpus: cpus.to_vec(),
@@ -134,6 +141,7 @@ impl RateMeasurement {
             // If the thread cannot be moved, the sample is taken on its current CPU.
             let _ = timers::move_thread(self.connection.borrow().process(), &[cpu]);
         }
+        self.corrections.push(discipline().ok());
         self.clock.sample(&self.reference_id)?;
         if let Some(third) = &mut self.third {
             unless_refused(third.sample(&self.reference_id))?;
@@ -145,6 +153,68 @@ impl RateMeasurement {
     pub(super) fn rate(&self) -> Option<Rate> {
         let third = self.third.as_ref().and_then(Compared::rate);
         let length_ns = self.clock.length_ns();
-        Some(settle_deviation(self.clock.rate()?, third, length_ns))
+        let steady = is_steady(&self.corrections);
+        Some(settle_deviation(
+            self.clock.rate()?,
+            third,
+            steady,
+            length_ns,
+        ))
+    }
+}
+
+/// Returns whether the kernel neither changed the rate of its clock nor slewed it from the first of
+/// these corrections to the last. `false` if it does not report them.
+fn is_steady(corrections: &[Option<Discipline>]) -> bool {
+    let is_calm = |now: &Discipline| now.offset_ns == 0 && now.adjtime_us.unwrap_or(0) == 0;
+    let trims = corrections
+        .iter()
+        .map(|now| Some(now.filter(is_calm)?.trim));
+    let mut trims: Vec<_> = trims.collect();
+    trims.dedup();
+    matches!(trims[..], [Some(_)])
+}
+
+#[cfg(test)]
+mod tests {
+    use timers::os::Trim;
+
+    use super::*;
+
+    #[test]
+    fn adjusted_clock_is_not_steady() {
+        let calm = Discipline {
+            synchronised: true,
+            offset_ns: 0,
+            time_constant: 2,
+            adjtime_us: Some(0),
+            trim: Trim::default(),
+            estimated_error_us: 0,
+        };
+        let trim = Trim {
+            scaled_ppm: 65_536,
+            ..Trim::default()
+        };
+        assert!(is_steady(&[Some(calm); 3]));
+        for adjusted in [
+            Some(Discipline { trim, ..calm }),
+            Some(Discipline {
+                offset_ns: -900,
+                ..calm
+            }),
+            Some(Discipline {
+                adjtime_us: Some(40),
+                ..calm
+            }),
+            None,
+        ] {
+            assert!(
+                !is_steady(&[Some(calm), adjusted, Some(calm)]),
+                "{adjusted:?}"
+            );
+        }
+        let trimmed = Discipline { trim, ..calm };
+        assert!(is_steady(&[Some(trimmed); 2]), "a constant correction");
+        assert!(!is_steady(&[None]) && !is_steady(&[]));
     }
 }

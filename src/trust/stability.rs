@@ -17,14 +17,10 @@ use self::windows::{
 };
 use super::{Case, faster_by, format_ns, reference, times};
 use crate::model::{AllanPoint, Counted, Family, Outcome, Stable};
-use crate::rate::allan_deviations;
+use crate::rate::{MAX_SLEW, allan_deviations};
 use crate::resolution::Resolution;
 use crate::text::numbers::{significant, time};
 use timers::clock_sources;
-
-/// Largest rate error of a stable clock, as a share.
-/// *Definition*: the most that the kernel slews a clock (adjtimex(2)).
-const MAX_SLEW: f64 = 500e-6;
 
 /// Largest rate offset, in ppm, of a clock that stood still for most of the time.
 /// *Judgement*: the clock stood still for at least nine tenths of the time.
@@ -97,6 +93,14 @@ pub(super) fn judge(case: &Case) -> Stable {
         (Some(Counted::ProcessCpu | Counted::ThreadCpu), _) => judge_cpu_time(stable),
         _ if case.trace.reference.unexplained_deviation_ns > 0.0 => {
             judge_by_deviating_reference(case, stable)
+        }
+        // Either the reference or the kernel's clock moved.
+        _ if case.trace.reference.rate_uncertainty > MAX_SLEW => {
+            let id = &case.trace.reference.id;
+            let evidence = format!(
+                "it could be compared with `{id}` only, and which of `{id}` and the kernel's clock moved is not known"
+            );
+            with_verdict(without_rate(stable), Outcome::NotTested, evidence)
         }
         (_, None) => advances::judge(case, stable),
         (_, Some(known)) => judge_wall_time(case, stable, &known, &found),

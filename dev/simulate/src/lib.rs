@@ -9,6 +9,7 @@ mod infinite_samples;
 mod irreducible;
 pub mod population;
 pub mod score;
+pub mod trust;
 mod truth;
 mod verdict;
 pub mod waits;

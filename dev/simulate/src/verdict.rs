@@ -3,6 +3,7 @@
 use super::figure::FoundFigure;
 use super::irreducible::irreducible_widths;
 use super::{Case, FREQUENCY, Truth};
+use simulated::Model;
 use timermeter::model::{Cycles, Hertz, Interval, Nanos, Timer, TimerRow, value_of};
 use timermeter::quality::quality;
 use timermeter::recording::Observation;
@@ -36,25 +37,29 @@ pub struct Verdict {
     pub row: TimerRow,
 }
 
+/// Analyses the trace of a timer, timed while the core ran at `hertz`. Returns the row of the report.
+pub(super) fn row_of(timer: &Model, trace: Trace, hertz: Interval) -> TimerRow {
+    let mut stored = trace.with_runs(Vec::new(), Vec::new());
+    trace.runs.into_iter().for_each(|run| stored.add(run));
+    let observed = Observation {
+        timer: Timer {
+            id: timer.name.clone(),
+            runtime: "simulated".into(),
+            ns_per_tick: timer.declared.then_some(timer.unit),
+            ..Timer::default()
+        },
+        outcome: Ok(stored),
+    };
+    observed.row_with_verdicts(Some(hertz), &ReadPathBaselines::default())
+}
+
 impl Verdict {
     /// Analyses the trace of a case, whose core ran at `hertz`, and compares the row with the
     /// truth.
     #[must_use]
     pub(super) fn from_trace(case: &Case, trace: Trace, hertz: Interval) -> Self {
         let truth = Truth::of_timer(&case.timer, &case.surroundings);
-        let mut stored = trace.with_runs(Vec::new(), Vec::new());
-        trace.runs.into_iter().for_each(|run| stored.add(run));
-        let observed = Observation {
-            timer: Timer {
-                id: case.timer.name.clone(),
-                runtime: "simulated".into(),
-                ns_per_tick: case.timer.declared.then_some(case.timer.unit),
-                ..Timer::default()
-            },
-            outcome: Ok(stored),
-        };
-        let row = observed.row_with_verdicts(Some(hertz), &ReadPathBaselines::default());
-        Self::judge(&truth, case, hertz.value, row)
+        Self::judge(&truth, case, hertz.value, row_of(&case.timer, trace, hertz))
     }
 
     fn judge(truth: &Truth, case: &Case, hertz: f64, row: TimerRow) -> Self {

@@ -18,6 +18,7 @@ fn tables_fit_eighty_columns() {
     for args in [
         &["--count", "4", "--quick"][..],
         &["--waits", "--count", "4", "--quick"],
+        &["--trust", "--count", "1"],
         &["--compare", "--pairs", "1"],
     ] {
         let text = String::from_utf8(simulate(args).stdout).expect("it prints text");
@@ -35,6 +36,7 @@ fn status_agrees_with_outcome() {
         &["--seed", "2", "--quick", "--count", "40"][..],
         &["--seed", "3", "--quick", "--count", "40", "--waits"],
         &["--seed", "4", "--compare", "--pairs", "5"],
+        &["--seed", "5", "--trust", "--count", "4"],
     ] {
         let output = simulate(&[args, &["--format", "json"]].concat());
         let outcome: Value = serde_json::from_slice(&output.stdout).expect("it prints JSON");
@@ -55,6 +57,7 @@ fn wrong_usage_is_refused() {
     for args in [
         &["--count", "0"][..],
         &["--waits", "--per-kind", "5"],
+        &["--trust", "--quick"],
         &["--compare", "--quick"],
         &["--pairs", "5"],
     ] {

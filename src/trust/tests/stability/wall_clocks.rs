@@ -159,4 +159,5 @@ fn reference_rate_error_is_uncertainty() {
         judged(0.0).declared.evidence
     );
     assert_eq!(judged(200e-6).stable.outcome, Outcome::Pass);
+    assert_eq!(judged(501e-6).stable.outcome, Outcome::NotTested);
 }

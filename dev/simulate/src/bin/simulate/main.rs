@@ -5,6 +5,7 @@ mod clocks;
 mod compare;
 mod pick;
 mod shown;
+mod trust;
 mod waits;
 
 use std::io::{BufWriter, Write};
@@ -32,6 +33,10 @@ struct Args {
     /// Judge the estimators for sleep primitives and periodic timers instead of clocks
     #[arg(long)]
     waits: bool,
+    /// Judge verdicts instead: clocks that differ between CPUs, and a counter and a kernel's clock
+    /// of which one is slewed
+    #[arg(long, conflicts_with_all = ["quick", "waits", "compare", "per_kind"])]
+    trust: bool,
     /// Judge `compare` on simulated runs of unchanged and of changed machines
     #[arg(long, conflicts_with_all = ["quick", "waits", "count", "per_kind"])]
     compare: bool,
@@ -50,7 +55,7 @@ struct Args {
     per_kind: Option<u32>,
     /// Judge the plans of `pick` on this machine, which has to be idle: measure with every clock of
     /// this report (JSON), and compare the errors with the promised ones
-    #[arg(long, value_name = "REPORT", conflicts_with_all = ["quick", "waits", "compare", "seed", "count", "per_kind", "format"])]
+    #[arg(long, value_name = "REPORT", conflicts_with_all = ["quick", "waits", "trust", "compare", "seed", "count", "per_kind", "format"])]
     pick: Option<PathBuf>,
     /// Format of the output
     #[arg(long, short, value_enum, default_value_t)]
@@ -72,6 +77,7 @@ fn main() -> ExitCode {
     let judged = match &args.pick {
         Some(report) => pick::run(report, &mut output),
         None if args.compare => compare::run(&args, &mut output),
+        None if args.trust => trust::run(&args, &mut output),
         None if args.waits => waits::run(&args, &mut output),
         None => clocks::run(&args, &mut output),
     };
