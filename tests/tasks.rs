@@ -1,14 +1,18 @@
-//! Ten things that people want to know, each by one command and on a screen: at most twenty lines
+//! Things that people want to know, each by one command and on a screen: at most twenty lines
 //! of 80 columns, by kept reports.
 
 use std::process::Command;
 
+use super::cli::folder::Folder;
 use super::program::program;
 
 const CLOCKS: &str = "reports/amd-epyc-zen-5-kvm-debian-12/2026-11-23/report.json";
 /// The same machine, minutes later, with the clocks of Java, Python and Node.
 const WITH_RUNTIMES: &str = "reports/amd-epyc-zen-5-kvm-debian-12/2026-11-23-2/report.json";
 const WAITS: &str = "reports/amd-epyc-zen-5-kvm-debian-12/2026-11-23-3/report.json";
+const OTHER: &str = "reports/amd-epyc-zen-4-kvm-debian-12/2026-11-26/report.json";
+/// A watch of an emulated machine, on which a program set the clock.
+const WATCHED: &str = "dev/emulated/machines/clock-set/watch.jsonl";
 /// QEMU's TCG, with a kernel that was started with `vdso=0 tsc=reliable`.
 const NO_VDSO: &str = "tests/data/no-vdso-2026-11-24.json";
 
@@ -114,6 +118,96 @@ fn why_is_clock_gettime_slow() {
     let text = shown.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(text.contains("because the kernel maps"), "{shown}");
     insta::assert_snapshot!(shown);
+}
+
+#[test]
+fn two_machines_side_by_side() {
+    let words = ["table", CLOCKS, OTHER, "--layout", "side-by-side"];
+    let columns = ["--top", "8", "--columns", "cost,trust"];
+    insta::assert_snapshot!(screen(&[&words[..], &columns].concat(), false));
+}
+
+#[test]
+fn what_happened_overnight() {
+    insta::assert_snapshot!(screen(&["watch", "--from", WATCHED], true));
+}
+
+#[test]
+fn a_page_of_machine() {
+    let folder = Folder::new();
+    let page = folder.arg("page.html");
+    let mut command = Command::new(program());
+    let output = command.args(["report", CLOCKS, "-o", &page]).output();
+    assert!(output.expect("it runs").status.success());
+    let html = std::fs::read_to_string(page).expect("a page");
+    assert!(html.starts_with("<!DOCTYPE html>"), "{html}");
+}
+
+/// A clock in Rust and an agent in Python are each a program of at most fifteen lines, on a page
+/// that README links.
+#[test]
+fn own_clocks_take_fifteen_lines() {
+    let read = |path: &str| {
+        let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join(path);
+        std::fs::read_to_string(path).expect("the page is readable")
+    };
+    let readme = read("README.md");
+    let first_code = |page: &str, language: &str| {
+        assert!(readme.contains(&format!("({page})")), "README links {page}");
+        let text = read(page);
+        let (_, code) = text
+            .split_once(&format!("```{language}\n"))
+            .expect("it has code");
+        let code = code.split_once("```").expect("the code has an end").0;
+        assert!(code.lines().count() <= 15, "{page}: {code}");
+        code.to_owned()
+    };
+    assert!(first_code("docs/own-timer.md", "rust").contains("impl Timer for"));
+    let agent = first_code("docs/agents.md", "python");
+    assert_eq!(agent, read("examples/agents/short.py"));
+}
+
+#[test]
+fn saved_watch_is_read_or_refused() {
+    let watch = |words: &[&str]| {
+        let mut command = Command::new(program());
+        let output = command.args(words).output().expect("it runs");
+        let text = |bytes| String::from_utf8(bytes).expect("UTF-8");
+        (
+            output.status.code(),
+            text(output.stdout),
+            text(output.stderr),
+        )
+    };
+    // Each line of the file again, in JSON.
+    let (code, json, _) = watch(&["watch", "--from", WATCHED, "--format", "json"]);
+    let file = std::fs::read_to_string(WATCHED).expect("a log");
+    let lines: Vec<&str> = file.lines().filter(|line| !line.is_empty()).collect();
+    assert_eq!((code, json.lines().count()), (Some(0), lines.len()));
+    // The last watch of the file, although a line of it is damaged.
+    let folder = Folder::new();
+    let damaged = folder.arg("night.jsonl");
+    let text = format!("{file}\n{{\"schema\":\n{file}");
+    std::fs::write(&damaged, text).expect("it is written");
+    let (code, events, messages) = watch(&["watch", "--from", &damaged]);
+    assert_eq!((code, events.matches(" begins: ").count()), (Some(0), 1));
+    assert!(messages.contains("is damaged"), "{messages}");
+    for (words, status, why) in [
+        (&["watch", "--from", "README.md"][..], 1, "holds no watch"),
+        (&["watch", "--from", "no-such-file"], 1, "cannot read"),
+        (
+            &["watch", "1s", "--from", WATCHED],
+            2,
+            "cannot be used with",
+        ),
+        (&["watch"], 2, "required"),
+    ] {
+        let (code, _, messages) = watch(words);
+        assert!(
+            code == Some(status) && messages.contains(why),
+            "{words:?}: {messages}"
+        );
+    }
 }
 
 /// And all of it at once.

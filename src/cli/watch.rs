@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use clap::builder::ArgPredicate;
 
 use super::{OutputArgs, values};
 
@@ -10,7 +11,7 @@ use super::{OutputArgs, values};
 #[derive(Clone, Debug, Args)]
 pub struct WatchArgs {
     /// Duration, as in 30s, 15m or 8h; in seconds without a unit
-    #[arg(value_name = "DURATION", allow_negative_numbers = true, value_parser = values::parse_seconds)]
+    #[arg(value_name = "DURATION", required = false, required_unless_present = "from", default_value_if("from", ArgPredicate::IsPresent, Some("1h")), allow_negative_numbers = true, value_parser = values::parse_seconds)]
     pub duration: f64,
     /// Time between two samples of the clocks
     ///
@@ -25,6 +26,9 @@ pub struct WatchArgs {
     /// The file has one JSON document per line.
     #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true)]
     pub save: Option<Option<PathBuf>>,
+    /// Print the last watch in this file, which `--save` wrote, instead of watching
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["duration", "save", "period", "pause"])]
+    pub from: Option<PathBuf>,
     /// The output format and files.
     #[command(flatten)]
     pub output: OutputArgs,

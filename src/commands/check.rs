@@ -14,16 +14,12 @@ use crate::document::FindingText;
 use crate::findings::machine;
 use crate::findings::machine::{is_fit, judge};
 use crate::hosts::children;
-use crate::input;
 use crate::model::{Finding, Platform, Severity};
 use crate::platform;
 use crate::report::read;
 use crate::text::{counted, first_part, plain};
 use crate::watching::{log, tally};
 
-/// Largest size of a log of `watch` that is read, in bytes. The log of years fits, unless events
-/// occur each second.
-const MAX_WATCH_BYTES: u64 = 64 << 20;
 /// The question to an agent at which it reads its clocks for the first time.
 const HELLO: &[u8] = b"{\"op\":\"hello\",\"protocol\":1}\n";
 
@@ -100,14 +96,12 @@ fn library_clock_finding() -> Option<Finding> {
 
 /// The findings about the last saved watch and about damage of its log; none if no watch was saved.
 fn watch_findings() -> Vec<Finding> {
-    let mut bytes = Vec::new();
     let Some(path) = super::watch::saved_log_path() else {
         return Vec::new();
     };
-    if input::read(&path, MAX_WATCH_BYTES, &mut bytes).is_err() {
+    let Ok(log) = super::watch::read_log(&path) else {
         return Vec::new();
-    }
-    let log = log::parse(&String::from_utf8_lossy(&bytes));
+    };
     let duration = |end: log::End| {
         humantime::format_duration(Duration::from_secs(end.watched_s.max(0.0) as u64)).to_string()
     };

@@ -5,6 +5,7 @@ mod journal;
 
 use std::io::Write;
 use std::panic::resume_unwind;
+use std::path::Path;
 use std::sync::mpsc::{self, Sender};
 use std::thread;
 
@@ -12,13 +13,15 @@ use timers::os::signals;
 
 use super::{CommandError, failed, print_message};
 use crate::cli::WatchArgs;
+use crate::findings::machine::report_damaged_log;
 use crate::limits::explain_shortage;
 use crate::platform::{Root, quietest_cpu};
+use crate::text::plain;
 use crate::watching::Judge;
 use crate::watching::log::{Begin, End, Line};
 use clocks::Clocks;
 use journal::Journal;
-pub(super) use journal::saved_log_path;
+pub(super) use journal::{read_log, saved_log_path};
 
 /// Seconds between two samples of the state of the machine, which cost more than samples of the
 /// clocks.
@@ -44,6 +47,9 @@ pub fn run(args: &WatchArgs, output: &mut dyn Write) -> Result<bool, CommandErro
         ));
     }
     let mut journal = Journal::open(args, output)?;
+    if let Some(path) = &args.from {
+        return print_saved(path, journal).map(|()| true);
+    }
     let (lines, received) = mpsc::channel();
     let args = args.clone();
     // The thread that takes the samples writes nothing, because it would miss samples while it
@@ -69,6 +75,26 @@ pub fn run(args: &WatchArgs, output: &mut dyn Write) -> Result<bool, CommandErro
     } else {
         Ok(true)
     }
+}
+
+/// Prints the last watch in a file, and names damaged lines.
+fn print_saved(path: &Path, mut journal: Journal<'_>) -> Result<(), CommandError> {
+    let name = plain(&path.display().to_string());
+    let log =
+        read_log(path).map_err(|error| write_error(&format!("cannot read '{name}'"), &error))?;
+    if let Some(damage) = report_damaged_log(&log.damaged_lines, &name) {
+        print_message(&damage.message());
+    }
+    let begin = log.begin.ok_or_else(|| {
+        failed(format!(
+            "'{name}' holds no watch; `timermeter watch --save=FILE` writes one"
+        ))
+    })?;
+    journal.write(Line::Begin(begin))?;
+    let events = log.events.into_iter().map(Line::Event);
+    events
+        .chain(log.end.map(Line::End))
+        .try_for_each(|line| journal.write(line))
 }
 
 /// Takes samples until the watch ends, and sends what is to be written. Ends early if nothing

@@ -13,7 +13,7 @@ mod counter;
 mod counter_at_boot;
 mod everywhere;
 mod explain;
-mod folder;
+pub mod folder;
 mod gate;
 mod help;
 #[cfg(target_os = "linux")]

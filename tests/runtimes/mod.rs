@@ -157,7 +157,11 @@ fn all_other_agents_pass_scenarios() {
 
 #[test]
 fn example_agents_speak_protocol() {
-    for (program, agent) in [("python3", "minimal.py"), ("perl", "clocks.pl")] {
+    for (program, agent) in [
+        ("python3", "short.py"),
+        ("python3", "minimal.py"),
+        ("perl", "clocks.pl"),
+    ] {
         let found = std::process::Command::new(program)
             .arg("--version")
             .output();

@@ -1,18 +1,19 @@
 //! Writes the lines of a watch to standard output, and appends them to a file.
 
 use std::fs::{self, File, OpenOptions};
-use std::io::{IsTerminal, Write};
-use std::path::PathBuf;
+use std::io::{self, IsTerminal, Write};
+use std::path::{Path, PathBuf};
 use std::time::{Duration, UNIX_EPOCH};
 
 use super::super::{Outputs, in_locale, prepare_outputs};
 use super::{CommandError, failed, write_error};
 use crate::cli::WatchArgs;
+use crate::input;
 use crate::report::home;
 use crate::table::Format;
 use crate::text::numbers::short_time;
 use crate::text::plain;
-use crate::watching::log::{self, Line};
+use crate::watching::log::{self, Line, Log};
 use crate::watching::{Event, Stability, describe, tally};
 
 /// The log in the user's data folder, from which `check` reads the last watch. `None` if there is
@@ -21,10 +22,26 @@ pub(crate) fn saved_log_path() -> Option<PathBuf> {
     home().map(|home| home.join("watched.jsonl"))
 }
 
+/// Largest size of a log of `watch` that is read, in bytes. The log of years fits, unless events
+/// occur each second.
+const MAX_WATCH_BYTES: u64 = 64 << 20;
+
+/// Reads a log.
+///
+/// # Errors
+/// When the file cannot be read, is not a regular file, or is too large.
+pub(crate) fn read_log(path: &Path) -> io::Result<Log> {
+    let mut bytes = Vec::new();
+    input::read(path, MAX_WATCH_BYTES, &mut bytes)?;
+    Ok(log::parse(&String::from_utf8_lossy(&bytes)))
+}
+
 /// The outputs of a watch.
 pub(super) struct Journal<'a> {
     stdout: &'a mut dyn Write,
     outputs: Outputs,
+    /// Whether the watch is going on, instead of being read from a file.
+    is_live: bool,
     file: Option<(PathBuf, File)>,
     events: Vec<Event>,
 }
@@ -57,6 +74,7 @@ impl<'a> Journal<'a> {
         Ok(Self {
             stdout,
             outputs: prepare_outputs(&args.output)?,
+            is_live: args.from.is_none(),
             file: path.map(open).transpose()?,
             events: Vec::new(),
         })
@@ -116,7 +134,7 @@ impl<'a> Journal<'a> {
         match line {
             Line::Begin(begin) => {
                 let known = |text: &Option<String>| plain(text.as_deref().unwrap_or("unknown"));
-                let hint = if std::io::stdout().is_terminal() {
+                let hint = if self.is_live && io::stdout().is_terminal() {
                     "; Ctrl-C ends the watch with a summary"
                 } else {
                     ""
