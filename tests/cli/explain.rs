@@ -97,7 +97,7 @@ fn rows_of_docs() -> String {
     let mut rows = String::new();
     let shown = default_columns(Kind::Clocks, Visibility::Wide);
     for field in shown.filter(|field| !["timer", "quality_printed"].contains(&field.key)) {
-        writeln!(rows, "| {} | {} |", field.title(), field.about).unwrap();
+        writeln!(rows, "| {} | {} |", field.heading, field.about).unwrap();
     }
     rows
 }
