@@ -29,6 +29,7 @@ mod native_agent;
 mod openmetrics;
 mod pages;
 mod paper;
+mod printed_code;
 mod program;
 mod properties;
 mod published;

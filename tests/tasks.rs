@@ -1,4 +1,4 @@
-//! Things that people want to know, each by one command and on a screen: at most twenty lines
+//! Things that people want to know, each by one command and on a screen: at most 24 lines
 //! of 80 columns, by kept reports.
 
 use std::process::Command;
@@ -16,7 +16,7 @@ const WATCHED: &str = "dev/emulated/machines/clock-set/watch.jsonl";
 /// QEMU's TCG, with a kernel that was started with `vdso=0 tsc=reliable`.
 const NO_VDSO: &str = "tests/data/no-vdso-2026-11-24.json";
 
-const LINES: usize = 20;
+const LINES: usize = 24;
 const COLUMNS: usize = 80;
 
 /// What the command prints. A table in a format of documents may have longer lines: it goes to a

@@ -21,7 +21,8 @@ pub struct PickArgs {
     #[command(flatten)]
     pub requirement: Requirement,
     /// Pick a clock of this language, and print code in it [default: c]
-    #[arg(long = "for", value_name = "LANGUAGE", value_enum, conflicts_with_all = ["every", "runtime", "agents"])]
+    #[arg(long = "for", value_name = "LANGUAGE", value_enum, ignore_case = true,
+          conflicts_with_all = ["every", "runtime", "agents"])]
     pub language: Option<Language>,
     /// Print all other clocks, with the reasons against them
     ///

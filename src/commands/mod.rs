@@ -43,7 +43,7 @@ use serde::Serialize;
 
 use crate::cli::{Colour, CommonArgs, Output, OutputArgs};
 use crate::document::{Document, Render};
-use crate::method::{choose_usual, summarize_clocks, waiting::summarize_waits};
+use crate::method::{choose_usual, plan_code, summarize_clocks, waiting::summarize_waits};
 use crate::model::Report;
 use crate::page::PrintedReport;
 use crate::report::{Advice, Detail, OutputError, ReadError, WholeFile};
@@ -288,7 +288,7 @@ fn write_files(document: &dyn Render, files: Vec<(WholeFile, Format)>) -> Result
 /// Recommends a clock of a report to use, or timers to wait with.
 fn advise(report: &Report) -> Advice {
     let choice = choose_usual(report, None).ok();
-    let picked = choice.and_then(|choice| choice.picked);
+    let picked = choice.and_then(|choice| plan_code(report, choice).picked);
     Advice {
         sentence: summarize_clocks(report).or_else(|| summarize_waits(report)),
         code: pick::code(report, picked.as_ref(), None),

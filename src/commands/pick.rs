@@ -4,6 +4,7 @@ mod wait;
 
 use std::io::Write;
 
+use clap::ValueEnum as _;
 use serde::Serialize;
 
 use super::quick_probe::quick_probe;
@@ -13,14 +14,20 @@ use crate::document::Document;
 use crate::method::plan::{Method, percent};
 use crate::method::runtime::find_host;
 use crate::method::snippet::snippet;
+use crate::method::wait_snippet::wait_snippet;
 use crate::method::waiting::WaitRecord;
-use crate::method::{Candidate, Choice, ClockPlan, Language, Requirement, choose};
+use crate::method::{Candidate, Choice, ClockPlan, Language, Requirement, choose, plan_code};
 use crate::model::{Nanos, Report};
 use crate::report::read;
 use crate::text::numbers::time;
 
-/// Number of other timers that are listed after the picked one without --all.
-const LISTED_OTHERS: usize = 3;
+/// Number of other timers that are listed after the picked one without --all: with the code, an
+/// answer fits on a screen.
+const LISTED_OTHERS: usize = 2;
+
+/// The note on a clock of a language for whose plan there is no code.
+const NO_CODE: &str =
+    "there is no code for this method: `timermeter measure --instrument discrete` uses it";
 
 /// Runs the command. Returns `true` if a clock, or a timer to wait with, suffices.
 ///
@@ -28,10 +35,19 @@ const LISTED_OTHERS: usize = 3;
 /// When the requirement is invalid, the report cannot be read, or nothing could be measured.
 pub fn run(args: &PickArgs, output: &mut dyn Write) -> Result<bool, CommandError> {
     if let Some(every) = args.every {
-        let choice = wait::choose_wait(args, every as f64)?;
+        let mut choice = wait::choose_wait(args, every as f64)?;
+        let code = wait_snippet(&choice, every);
+        if let (Some(picked), Some((other, _))) = (&mut choice.picked, &code)
+            && picked.id != *other
+        {
+            picked.notes.push(format!(
+                "this is code for {other}, as there is none for this timer"
+            ));
+        }
         let facts =
             |candidate: &Candidate<WaitRecord>| wait_facts(candidate, args.within.is_some());
-        return write_choice(args, "wait with", &choice, facts, "", output);
+        let code = code.map(|(_, code)| code).unwrap_or_default();
+        return write_choice(args, "wait with", &choice, facts, &code, output);
     }
     let Some(duration) = args.operation else {
         return Err(CommandError::Usage(
@@ -43,8 +59,15 @@ pub fn run(args: &PickArgs, output: &mut dyn Write) -> Result<bool, CommandError
         Some(path) => read(path).map_err(failed)?,
         None => probe_candidates(args, requirement.runtime.as_deref())?,
     };
-    let choice = choose(&report, &requirement).map_err(failed)?;
+    let mut choice = choose(&report, &requirement).map_err(failed)?;
+    if args.language.is_none() {
+        choice = plan_code(&report, choice);
+    }
     let code = code(&report, choice.picked.as_ref(), args.language);
+    if let Some(picked) = choice.picked.as_mut().filter(|_| code.is_empty()) {
+        let note = args.language.map(|_| NO_CODE.to_owned());
+        picked.notes.extend(note);
+    }
     let facts = |candidate: &Candidate<ClockPlan>| clock_facts(candidate, args.all);
     write_choice(args, "measure with", &choice, facts, &code, output)
 }
@@ -55,6 +78,7 @@ fn requirement(args: &PickArgs, duration: Nanos) -> Result<Requirement, String> 
     let runtime = args.language.and_then(Language::runtime);
     Requirement {
         duration_ns: duration.0,
+        by_code: args.language.is_some(),
         runtime: requested.runtime.or(runtime.map(str::to_owned)),
         clocks: args.language.map_or_else(Vec::new, Language::clocks),
         ..requested
@@ -103,8 +127,8 @@ fn unknown_runtime() -> CommandError {
     ))
 }
 
-/// Code that reads the picked clock, in the requested language or else in C; empty if there is
-/// none.
+/// Code that reads the picked clock, in the requested language or else in the first that has some;
+/// empty if there is none.
 pub(super) fn code(
     report: &Report,
     picked: Option<&Candidate<ClockPlan>>,
@@ -112,7 +136,10 @@ pub(super) fn code(
 ) -> String {
     let code = picked.and_then(|picked| {
         let row = report.timers.iter().find(|row| row.id == picked.id)?;
-        snippet(language.unwrap_or(Language::C), picked, row.cost_ns?.value)
+        let languages = Language::value_variants().iter();
+        languages
+            .filter(|one| language.is_none_or(|wanted| wanted == **one))
+            .find_map(|language| snippet(*language, picked, row.ns_per_tick))
     });
     code.unwrap_or_default()
 }

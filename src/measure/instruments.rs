@@ -178,6 +178,7 @@ fn measure_edge_crossing(trial: &mut Trial) -> Result<Measured, TrialError> {
         invocation_cost: relative_to_mean(plan.budget.invocation_cost),
         pipeline: relative_to_mean(plan.budget.pipeline),
         drift: DRIFT,
+        ..Budget::default()
     };
     trial.summarise(calls_per_group, samples, &budget)
 }

@@ -127,6 +127,7 @@ impl<'a> Trial<'a> {
             invocation_cost: self.floor_error_ns / window_ns,
             drift: DRIFT,
             pipeline: self.clock.pipeline_ns(single) / window_ns,
+            ..Budget::default()
         }
     }
 

@@ -107,7 +107,13 @@ pub fn choose(report: &Report, requirement: &Requirement) -> Result<ClockChoice,
         .map(|row| Contestant::new(report, row, requirement))
         .collect();
     if !all.iter().any(|contestant| contestant.eligible) {
-        return Err(missing_runtime(report, runtime));
+        return Err(match all.is_empty() {
+            true => missing_runtime(report, runtime),
+            false => format!(
+                "the report has none of the clocks that code in this language reads: {}",
+                requirement.clocks.join(", ")
+            ),
+        });
     }
     all.sort_by(|a, b| a.compared_to(b, requirement));
     move_safest_to_front(&mut all);
@@ -117,6 +123,21 @@ pub fn choose(report: &Report, requirement: &Requirement) -> Result<ClockChoice,
         requirement.clone(),
         candidates,
     ))
+}
+
+/// Replaces the plan for the picked clock by that of the code for it, if that keeps the requirement.
+#[must_use]
+pub fn plan_code(report: &Report, mut choice: ClockChoice) -> ClockChoice {
+    if let Some(picked) = &choice.picked {
+        let by_code = Requirement {
+            by_code: true,
+            clocks: vec![picked.id.rsplit(':').next().unwrap_or_default().to_owned()],
+            ..choice.requirement.clone()
+        };
+        let planned = choose(report, &by_code).ok();
+        choice.picked = planned.and_then(|one| one.picked).or(choice.picked);
+    }
+    choice
 }
 
 impl<'a> Contestant<'a> {

@@ -17,10 +17,11 @@ pub mod requirement;
 pub mod runtime;
 mod sentence;
 pub mod snippet;
+pub mod wait_snippet;
 pub mod waiting;
 
 pub use answer::ClockAnswer;
-pub use choice::{Candidate, Choice, ClockChoice, ClockPlan, choose};
+pub use choice::{Candidate, Choice, ClockChoice, ClockPlan, choose, plan_code};
 pub use clock_facts::Facts;
 pub use clock_figures::{Budget, ClockFigures};
 pub use plan::{Method, Plan, Shortfall};

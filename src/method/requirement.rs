@@ -45,6 +45,11 @@ pub struct Requirement {
     #[arg(skip)]
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub clocks: Vec<String>,
+    /// Whether the measurement is made by code that `pick` prints: the frame of that code is then a
+    /// part of the error.
+    #[arg(skip)]
+    #[serde(skip)]
+    pub by_code: bool,
 }
 
 /// Creates the parser for the value of `--counts`.
@@ -74,6 +79,7 @@ impl Requirement {
             rate_hz: None,
             runtime: None,
             clocks: Vec::new(),
+            by_code: false,
         }
         .checked()
     }

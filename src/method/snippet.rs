@@ -1,5 +1,5 @@
 //! Generates code, in several languages, that measures an operation as a plan specifies: with the
-//! planned number of calls between two reads.
+//! planned number of calls between two reads. The code measures its own frame and subtracts it.
 
 use serde::Serialize;
 
@@ -10,107 +10,216 @@ use super::plan::Method;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, clap::ValueEnum)]
 #[serde(rename_all = "lowercase")]
 pub enum Language {
-    /// C, by the picked clock, if there is code for it.
+    /// C, by `clock_gettime` or `lfence; rdtsc`.
     C,
     /// C++, by `steady_clock`.
-    #[value(name = "cpp", alias = "c++")]
+    #[value(name = "cpp", aliases = ["c++", "cxx"])]
     Cpp,
     /// Rust, by `Instant`.
+    #[value(alias = "rs")]
     Rust,
     /// Java, by `System.nanoTime`.
     Java,
+    /// C#, by `Stopwatch`.
+    #[value(name = "csharp", aliases = ["c#", "cs", ".net", "dotnet"])]
+    CSharp,
     /// Python, by `perf_counter_ns`.
+    #[value(aliases = ["py", "python3", "cpython"])]
     Python,
+    /// JavaScript in Node, by `process.hrtime.bigint`.
+    #[value(name = "javascript", aliases = ["js", "node", "node.js", "nodejs", "typescript", "ts"])]
+    JavaScript,
     /// Go, by its monotonic clock.
+    #[value(alias = "golang")]
     Go,
 }
 
-/// Language, id of the clock that the code reads, and the code. `CALLS` and `COST` (in nanoseconds)
-/// are replaced by numbers; `NS_PER_TICK` stays, and the user has to define it.
-const SNIPPETS: [(Language, &str, &str); 7] = [
-    (
-        Language::C,
-        "monotonic",
-        "\
+/// A snippet: its language, the ids of the clocks that it reads, and the text. These words in it are
+/// replaced: `CALLS`, the calls between two reads; `RUNS`, the number of runs; `CLOCK`, the name of
+/// the clock in C; `NS_PER_TICK`. A batch of Python consists of `TURNS` turns of `UNROLLED` calls.
+///
+/// All have one form. Even runs make no calls: the least of them is the *frame*, the time of the
+/// read and of what stands around the calls, on the machine and with the compiler of the user. Odd
+/// runs make the calls. The least of each is used, because interruptions and cold caches only
+/// lengthen a run. A call goes through a pointer that the compiler does not know, or its result is
+/// used: otherwise compilers remove an operation without effects, or move it out of the loop. In
+/// Python, whose calls always differ, the medians are used, and calls stand in a row, because a turn
+/// of a loop around a call differs by up to 5 ns from an empty one.
+struct Snippet {
+    language: Language,
+    clocks: &'static [&'static str],
+    text: &'static str,
+}
+
+const SNIPPETS: [Snippet; 9] = [
+    Snippet {
+        language: Language::C,
+        clocks: &[
+            "monotonic",
+            "monotonic-raw",
+            "boottime",
+            "realtime",
+            "tai",
+            "thread-cputime",
+            "process-cputime",
+        ],
+        text: "\
 #include <time.h>
-static inline double now(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return 1e9 * t.tv_sec + t.tv_nsec;
+__typeof__(operation) *volatile call = operation;  // not optimised away
+double least[] = {1e18, 1e18};  // without and with the calls
+for (long run = 0; run < RUNS; run++) {
+    struct timespec a, b;
+    clock_gettime(CLOCK, &a);
+    for (long i = run % 2 * CALLS; i > 0; i--) call();
+    clock_gettime(CLOCK, &b);
+    double t = 1e9 * (b.tv_sec - a.tv_sec) + (b.tv_nsec - a.tv_nsec);
+    if (t < least[run % 2]) least[run % 2] = t;
 }
-double begin = now();
-for (long i = 0; i < CALLS; i++) operation();
-double ns = (now() - begin - COST) / CALLS;  // less a read
+double ns = (least[1] - least[0]) / CALLS;
 ",
-    ),
-    (
-        Language::C,
-        "rdtsc-lfence",
-        "\
+    },
+    Snippet {
+        language: Language::C,
+        clocks: &["rdtsc-lfence"],
+        text: "\
 #include <x86intrin.h>
-_mm_lfence();
-unsigned long long begin = __rdtsc();
-for (long i = 0; i < CALLS; i++) operation();
-_mm_lfence();
-double ns = ((__rdtsc() - begin) * NS_PER_TICK - COST) / CALLS;  // less a read
+__typeof__(operation) *volatile call = operation;  // not optimised away
+double least[] = {1e18, 1e18};  // without and with the calls
+for (long run = 0; run < RUNS; run++) {
+    _mm_lfence();
+    unsigned long long begin = __rdtsc();
+    for (long i = run % 2 * CALLS; i > 0; i--) call();
+    _mm_lfence();
+    double t = (__rdtsc() - begin) * NS_PER_TICK;
+    if (t < least[run % 2]) least[run % 2] = t;
+}
+double ns = (least[1] - least[0]) / CALLS;
 ",
-    ),
-    (
-        Language::Cpp,
-        "monotonic",
-        "\
+    },
+    Snippet {
+        language: Language::Cpp,
+        clocks: &["monotonic"],
+        text: "\
 #include <chrono>
-using std::chrono::steady_clock;
-auto begin = steady_clock::now();
-for (long i = 0; i < CALLS; i++) operation();
-std::chrono::duration<double, std::nano> t = steady_clock::now() - begin;
-double ns = (t.count() - COST) / CALLS;  // less a read
-",
-    ),
-    (
-        Language::Rust,
-        "instant",
-        "\
-let begin = std::time::Instant::now();
-for _ in 0..CALLSu64 {
-    std::hint::black_box(operation());
+using steady = std::chrono::steady_clock;
+auto *volatile call = operation;  // not optimised away
+double least[] = {1e18, 1e18};  // without and with the calls
+for (long run = 0; run < RUNS; run++) {
+    auto begin = steady::now();
+    for (long i = run % 2 * CALLS; i > 0; i--) call();
+    std::chrono::duration<double, std::nano> t = steady::now() - begin;
+    if (t.count() < least[run % 2]) least[run % 2] = t.count();
 }
-let taken = begin.elapsed().as_secs_f64() * 1e9;
-let ns = (taken - COST) / CALLS.0; // less a read
+double ns = (least[1] - least[0]) / CALLS;
 ",
-    ),
-    (
-        Language::Java,
-        "nanoTime",
-        "\
-long begin = System.nanoTime();
-for (long i = 0; i < CALLSL; i++) operation();
-double ns = (System.nanoTime() - begin - COST) / CALLS.0;  // less a read
+    },
+    Snippet {
+        language: Language::Rust,
+        clocks: &["instant"],
+        text: "\
+let call = std::hint::black_box(operation as fn() -> _);
+let mut least = [f64::INFINITY; 2]; // without and with the calls
+for run in 0..RUNS {
+    let begin = std::time::Instant::now();
+    for _ in 0..run % 2 * CALLS {
+        std::hint::black_box(call());
+    }
+    let t = begin.elapsed().as_secs_f64() * 1e9;
+    least[run % 2] = t.min(least[run % 2]);
+}
+let ns = (least[1] - least[0]) / CALLS.0;
 ",
-    ),
-    (
-        Language::Python,
-        "perf_counter_ns",
-        "\
+    },
+    Snippet {
+        language: Language::Java,
+        clocks: &["nanoTime"],
+        text: "\
+double[] least = {1e18, 1e18};  // without and with the calls
+double sum = 0;
+for (int run = 0; run < RUNS; run++) {
+    long begin = System.nanoTime();
+    for (long i = run % 2 * CALLSL; i > 0; i--) sum += operation();
+    least[run % 2] = Math.min(least[run % 2], System.nanoTime() - begin);
+}
+double ns = (least[1] - least[0]) / CALLS;
+if (sum == 0.1) System.out.println();  // so that no call is optimised away
+",
+    },
+    Snippet {
+        language: Language::CSharp,
+        clocks: &["Stopwatch"],
+        text: "\
+using System.Diagnostics;
+double[] least = {1e18, 1e18};  // without and with the calls
+double sum = 0;
+for (int run = 0; run < RUNS; run++) {
+    long begin = Stopwatch.GetTimestamp();
+    for (long i = run % 2 * CALLSL; i > 0; i--) sum += operation();
+    double t = (Stopwatch.GetTimestamp() - begin) * 1e9 / Stopwatch.Frequency;
+    if (t < least[run % 2]) least[run % 2] = t;
+}
+double ns = (least[1] - least[0]) / CALLS;
+if (sum == 0.1) System.Console.WriteLine();  // so that no call is optimised away
+",
+    },
+    Snippet {
+        language: Language::Python,
+        clocks: &["perf_counter_ns"],
+        text: "\
+from statistics import median
 from time import perf_counter_ns
-begin = perf_counter_ns()
-for _ in range(CALLS):
-    operation()
-ns = (perf_counter_ns() - begin - COST) / CALLS  # less a read
+CODE = \"\"\"def {}():
+    begin = perf_counter_ns()
+    for _ in range(TURNS): {}
+    return perf_counter_ns() - begin\"\"\"
+exec(CODE.format(\"frame\", \"pass\"))
+exec(CODE.format(\"batch\", \"operation();\" * UNROLLED))
+took = [median(run() for _ in range(RUNS)) for run in (frame, batch)]
+ns = (took[1] - took[0]) / CALLS
 ",
-    ),
-    (
-        Language::Go,
-        "monotonic",
-        "\
-begin := time.Now()
-for i := 0; i < CALLS; i++ {
-\toperation()
+    },
+    Snippet {
+        language: Language::JavaScript,
+        clocks: &["hrtime.bigint"],
+        text: "\
+const least = [Infinity, Infinity];  // without and with the calls
+let sum = 0;
+for (let run = 0; run < RUNS; run++) {
+    const begin = process.hrtime.bigint();
+    for (let i = run % 2 * CALLS; i > 0; i--) sum += operation();
+    const t = Number(process.hrtime.bigint() - begin);
+    least[run % 2] = Math.min(least[run % 2], t);
 }
-ns := (float64(time.Since(begin).Nanoseconds()) - COST) / CALLS // less a read
+const ns = (least[1] - least[0]) / CALLS;
+if (sum === 0.1) console.log();  // so that no call is optimised away
 ",
-    ),
+    },
+    Snippet {
+        language: Language::Go,
+        clocks: &["monotonic"],
+        text: "\
+least := [2]float64{math.Inf(1), math.Inf(1)} // without and with the calls
+for run := 0; run < RUNS; run++ {
+\tbegin := time.Now()
+\tfor i := run % 2 * CALLS; i > 0; i-- {
+\t\truntime.KeepAlive(operation())
+\t}
+\tt := float64(time.Since(begin).Nanoseconds())
+\tleast[run%2] = math.Min(least[run%2], t)
+}
+ns := (least[1] - least[0]) / CALLS
+",
+    },
 ];
+
+/// Total duration of the runs with calls in nanoseconds: Java compiles a method after some ten
+/// thousand calls, Python specialises code after some ten runs. *Judgement*.
+const RUNS_NS: f64 = 2e8;
+/// Largest number of runs with calls. *Judgement*: more make nothing warmer.
+const MAX_RUNS: f64 = 1e5;
+/// Largest number of calls in a row in Python. *Judgement*: the difference of a turn, up to 5 ns, is
+/// then below a tenth of [`TURN_NS`](super::clock_figures::TURN_NS) a call.
+const MAX_UNROLLED: u64 = 1000;
 
 impl Language {
     /// The runtime whose clocks the code calls; `None` for languages that call native clocks.
@@ -118,39 +227,80 @@ impl Language {
     pub fn runtime(self) -> Option<&'static str> {
         match self {
             Self::Java => Some("java"),
+            Self::CSharp => Some("dotnet"),
             Self::Python => Some("python"),
+            Self::JavaScript => Some("node"),
             Self::C | Self::Cpp | Self::Rust | Self::Go => None,
         }
     }
 
-    /// Ids of the clocks that code in this language reads; empty for C, which can read any clock.
+    /// Ids of the clocks that code in this language reads.
     #[must_use]
     pub fn clocks(self) -> Vec<String> {
-        let of_language = SNIPPETS
-            .iter()
-            .filter(|(language, ..)| *language == self && self != Self::C);
-        of_language
-            .map(|(_, clock, _)| (*clock).to_owned())
-            .collect()
+        let snippets = SNIPPETS.iter().filter(|snippet| snippet.language == self);
+        let clocks = snippets.flat_map(|snippet| snippet.clocks);
+        clocks.map(|clock| (*clock).to_owned()).collect()
     }
 }
 
-/// Generates code that measures with the picked clock and subtracts `cost_ns` nanoseconds for a
-/// read. `None` if there is no code for this clock or plan.
+/// Generates code that measures with the picked clock, whose tick is `ns_per_tick` nanoseconds if
+/// known. `None` if there is no code for this clock or plan.
 #[must_use]
-pub fn snippet(language: Language, picked: &Candidate<ClockPlan>, cost_ns: f64) -> Option<String> {
-    let calls = match picked.figures.plan?.method {
+pub fn snippet(
+    language: Language,
+    picked: &Candidate<ClockPlan>,
+    ns_per_tick: Option<f64>,
+) -> Option<String> {
+    let plan = picked.figures.plan?;
+    let calls = match plan.method {
         Method::Single => 1,
         Method::Batch { calls } => calls,
         Method::EdgeCrossing { .. } => return None,
     };
-    let is_wanted = |(candidate, clock, _): &&(Language, &str, &str)| {
-        *candidate == language && (language != Language::C || *clock == picked.id)
+    let id = match language.runtime() {
+        Some(_) => picked.id.rsplit(':').next()?,
+        None => &picked.id,
     };
-    let (.., text) = SNIPPETS.iter().find(is_wanted)?;
-    let cost = format!("{cost_ns:.1}");
-    Some(
-        text.replace("CALLS", &calls.to_string())
-            .replace("COST", &cost),
-    )
+    let is_wanted =
+        |snippet: &&Snippet| snippet.language == language && snippet.clocks.contains(&id);
+    let text = SNIPPETS.iter().find(is_wanted)?.text;
+    let name = clock_name(&picked.label);
+    if text.contains("CLOCK,") && name.is_none() {
+        return None;
+    }
+    let turns = calls.div_ceil(MAX_UNROLLED);
+    let unrolled = calls.div_ceil(turns);
+    let calls = match language {
+        Language::Python => turns * unrolled,
+        _ => calls,
+    };
+    let with_calls = (RUNS_NS / plan.campaign_ns).clamp(1.0, MAX_RUNS).ceil() as u64;
+    let runs = match language {
+        Language::Python => with_calls,
+        _ => 2 * with_calls,
+    };
+    let tick = ns_per_tick.map_or_else(|| "NS_PER_TICK".to_owned(), |ns| format!("{ns:.10}"));
+    let numbers = [
+        ("UNROLLED", unrolled.to_string()),
+        ("TURNS", turns.to_string()),
+        ("CALLS", calls.to_string()),
+        ("RUNS", runs.to_string()),
+        ("NS_PER_TICK", tick),
+        ("CLOCK,", format!("{},", name.unwrap_or_default())),
+    ];
+    Some(replace_words(text, &numbers))
+}
+
+/// Replaces these words of a text.
+pub(super) fn replace_words(text: &str, words: &[(&str, String)]) -> String {
+    words.iter().fold(text.to_owned(), |text, (word, value)| {
+        text.replace(word, value)
+    })
+}
+
+/// The name of a clock in C in a label, as in `clock_gettime(CLOCK_MONOTONIC)`.
+pub(super) fn clock_name(label: &str) -> Option<&str> {
+    let is_letter = |c: char| c.is_ascii_uppercase() || c == '_';
+    let mut words = label.split(|c: char| !is_letter(c));
+    words.find(|word| word.starts_with("CLOCK_"))
 }

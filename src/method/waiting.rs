@@ -108,7 +108,7 @@ pub struct WaitRecord {
     pub share_at_least: f64,
     /// Whether the timer blocks, spins, or does both.
     #[serde(skip)]
-    means: WaitActivity,
+    pub(super) means: WaitActivity,
     /// Whether the granularity of requests or wake-ups is coarser than the bound.
     #[serde(skip)]
     too_coarse: bool,

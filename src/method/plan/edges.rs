@@ -2,8 +2,8 @@
 //! readings are equal, in some they differ by one step; the mean difference estimates the duration.
 
 use super::{
-    DRIFT, FEWEST_SAMPLES, LONGEST_CAMPAIGN_NS, Method, Plan, Shortfall, cost_variation,
-    plan_within, remaining_error, too_expensive,
+    DRIFT, FEWEST_SAMPLES, LONGEST_CAMPAIGN_NS, Method, PIPELINE_CAUSE, Plan, Shortfall,
+    cost_variation, plan_within, remaining_error, too_expensive,
 };
 use crate::method::clock_figures::{Budget, ClockFigures};
 use crate::method::requirement::Requirement;
@@ -24,11 +24,12 @@ pub fn plan_edge_crossing(
     }
     let spread = Spread::for_clock(clock, requirement)?;
     let z = normal_quantile(requirement.confidence);
-    let remaining =
-        remaining_error(requirement, clock.pipeline_ns(true)).map_err(|shortfall| Shortfall {
+    let remaining = remaining_error(requirement, clock.pipeline_ns(true), PIPELINE_CAUSE).map_err(
+        |shortfall| Shortfall {
             nearest: nearest_plan(clock, requirement),
             ..shortfall
-        })?;
+        },
+    )?;
     let needed = (z / (requirement.shortest_ns() * remaining)).powi(2)
         * (spread.call_variance + spread.floor_variance / spread.ratio);
     // The normal approximation needs this many intervals that cross an edge.
@@ -151,6 +152,8 @@ pub(super) fn plan_samples(
         invocation_cost: statistical - quantisation,
         drift: DRIFT,
         pipeline: clock.pipeline_ns(true) / requirement.shortest_ns(),
+        // There is no code for this method.
+        frame: 0.0,
     };
     let reads_ns = 2.0 * clock.takes_ns();
     let (overhead, every) = match (requirement.rate_hz, requirement.overhead) {
