@@ -3,6 +3,10 @@
 use crate::glob::Glob;
 use crate::text::summarise_names;
 
+mod names;
+
+pub use names::{meanings, named_runtimes, native_clock};
+
 /// The reason why a pattern on the command line selects no timer.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum UnknownTimer {
@@ -74,9 +78,13 @@ impl<'p> Pattern<'p> {
     ///
     /// # Errors
     /// When it matches none of the `ids`.
-    fn parse(text: &'p str, ids: &[&str]) -> Result<Self, UnknownTimer> {
+    fn parse(text: &'p str, ids: &[&'p str]) -> Result<Self, UnknownTimer> {
         if ids.contains(&text) {
             return Ok(Self::Id(text));
+        }
+        let find = |meaning: &String| ids.iter().find(|id| id.eq_ignore_ascii_case(meaning));
+        if let Some(id) = meanings(text).iter().find_map(find) {
+            return Ok(Self::Id(id));
         }
         if !is_glob(text) {
             return Err(UnknownTimer::Id {

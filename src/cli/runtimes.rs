@@ -18,7 +18,8 @@ pub struct HostArgs {
     /// Also measure the timers of these runtimes; their ids are RUNTIME:ID
     ///
     /// Repeatable, or with commas.
-    #[arg(long = "runtime", value_name = "RUNTIME", value_delimiter = ',', value_parser = runtime_parser())]
+    #[arg(long = "runtime", value_name = "RUNTIME", value_delimiter = ',', value_parser = runtime_parser(),
+          ignore_case = true)]
     pub runtimes: Vec<RuntimeName>,
     /// Setting of Firefox, as in privacy.resistFingerprinting=true (repeatable)
     ///
@@ -55,9 +56,11 @@ pub enum RuntimeName {
 /// A parser for the names of runtimes.
 fn runtime_parser() -> impl TypedValueParser<Value = RuntimeName> {
     let all = PossibleValue::new("all").help("All installed runtimes");
-    let each = RUNTIMES
-        .iter()
-        .map(|runtime| PossibleValue::new(runtime.name).help(runtime.about));
+    let each = RUNTIMES.iter().map(|runtime| {
+        PossibleValue::new(runtime.name)
+            .aliases(runtime.aliases)
+            .help(runtime.about)
+    });
     PossibleValuesParser::new(each.chain([all]))
         .map(|name| runtime(&name).map_or(RuntimeName::All, RuntimeName::One))
 }

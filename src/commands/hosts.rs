@@ -241,7 +241,7 @@ pub fn gather<T: Hosted>(
     op: Option<&str>,
     settings: &Settings,
 ) -> Result<Selection<T>, CommandError> {
-    let mut offers = Offers::gather(hosts, T::WAITS, settings)?;
+    let mut offers = Offers::gather(patterns, hosts, T::WAITS, settings)?;
     offers.hide_unnamed_devices(patterns);
     let mut selection = offers.pick(patterns, op)?;
     let all_runtimes = &offers.all_runtimes;

@@ -1,26 +1,23 @@
 //! Finds the timers of a runtime, which users may call by any of its common names.
 
-use timers::agents::{RUNTIMES, Runtime};
+use timers::agents::{Runtime, runtime};
 
 use crate::model::{ProvenanceKind, Report, TimerRow};
 
 /// The runtime with this name, if this program provides a host for it.
 #[must_use]
 pub fn find_host(name: &str) -> Option<&'static Runtime> {
-    let name = common_name(name);
     // Mono uses the host of .NET.
-    let name = if name == "mono" { "dotnet" } else { &name };
-    RUNTIMES.iter().find(|runtime| runtime.name == name)
+    runtime(if name.eq_ignore_ascii_case("mono") {
+        "dotnet"
+    } else {
+        name
+    })
 }
 
 /// The name that this program uses for a runtime.
 fn common_name(name: &str) -> String {
-    let name = name.to_lowercase();
-    let has_alias = |runtime: &&Runtime| runtime.aliases.contains(&name.as_str());
-    RUNTIMES
-        .iter()
-        .find(has_alias)
-        .map_or(name, |runtime| runtime.name.to_owned())
+    runtime(name).map_or_else(|| name.to_lowercase(), |runtime| runtime.name.to_owned())
 }
 
 /// The names of the runtime of a row: the prefix of its id, and the runtime without its version.

@@ -49,6 +49,14 @@ fn missing_runtime_message_names_package() {
     let report: Value = serde_json::from_slice(&report.get_output().stdout).expect("JSON");
     assert_eq!(row(&report, "java:*")["status"], "unavailable");
     assert_eq!(rows(&report).len(), 2, "{report}");
+    // The name of a clock asks for its runtime.
+    for name in ["java:nanoTime", "System.nanoTime"] {
+        let probe = ["probe", "--quick", "--format", "json", name];
+        let report = run_without_path(&probe).code(3);
+        let report: Value = serde_json::from_slice(&report.get_output().stdout).expect("JSON");
+        assert_eq!(row(&report, "java:*")["status"], "unavailable", "{name}");
+        assert_eq!(rows(&report).len(), 1, "{report}");
+    }
 }
 
 #[test]

@@ -35,7 +35,7 @@ fn suggests_similar_timer() {
 #[test]
 fn rejects_unmatched_glob() {
     assert_refused(&["probe", "nothing*"], &["no timer matches `nothing*`"]);
-    assert_refused(&["probe", "java:*"], &["no timer matches `java:*`"]);
+    assert_refused(&["probe", "cobol:*"], &["no timer matches `cobol:*`"]);
     assert_refused(&["probe", "mono[tonic"], &["`mono[tonic`"]);
 }
 

@@ -215,7 +215,7 @@ pub const RUNTIMES: &[Runtime] = &[
     },
     Runtime {
         name: "dotnet",
-        aliases: &[".net"],
+        aliases: &[".net", "c#", "csharp", "cs"],
         about: ".NET, or Mono",
         remedy: "install Mono, as in `apt install mono-mcs mono-runtime`, or the .NET SDK",
         variables: &[DOTNET],
@@ -248,7 +248,7 @@ pub const RUNTIMES: &[Runtime] = &[
     },
     Runtime {
         name: "python",
-        aliases: &["cpython"],
+        aliases: &["cpython", "python3", "py"],
         about: "Python",
         remedy: "install Python 3.8 or later, as in `apt install python3`",
         variables: &[PYTHON],
@@ -264,7 +264,7 @@ pub const RUNTIMES: &[Runtime] = &[
     },
     Runtime {
         name: "node",
-        aliases: &["node.js", "nodejs"],
+        aliases: &["node.js", "nodejs", "javascript", "js"],
         about: "Node",
         remedy: "install Node 16.9 or later, as in `apt install nodejs`",
         variables: &[NODE],
@@ -277,7 +277,7 @@ pub const RUNTIMES: &[Runtime] = &[
     },
     Runtime {
         name: "cpp",
-        aliases: &["c++", "gcc", "clang", "libstdc++", "libc++"],
+        aliases: &["c++", "c", "gcc", "g++", "clang", "libstdc++", "libc++"],
         about: "C and C++, with the installed compiler",
         remedy: "install a compiler, as in `apt install g++`; `libopenmpi-dev` brings MPI_Wtime",
         variables: &[C],

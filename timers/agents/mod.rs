@@ -77,8 +77,11 @@ pub struct Recipe {
     pub run: &'static str,
 }
 
-/// The runtime with the given name; `None` if unknown.
+/// The runtime with the given name or alias, in any case; `None` if unknown.
 #[must_use]
 pub fn runtime(name: &str) -> Option<&'static Runtime> {
-    RUNTIMES.iter().find(|runtime| runtime.name == name)
+    RUNTIMES.iter().find(|runtime| {
+        let mut names = runtime.aliases.iter().chain([&runtime.name]);
+        names.any(|known| known.eq_ignore_ascii_case(name))
+    })
 }

@@ -12,7 +12,7 @@ use super::offers::{
     unreachable_host,
 };
 use crate::campaign::clocks::Settings;
-use crate::cli::{AgentSpec, HostArgs};
+use crate::cli::{AgentSpec, HostArgs, RuntimeName};
 use crate::commands::{CommandError, print_message};
 use crate::hosts::children;
 use crate::hosts::process::raise_file_limit;
@@ -22,9 +22,11 @@ use crate::model::Status;
 use crate::parallel;
 use crate::recording::NotUsable;
 use crate::scratch::ScratchFolder;
+use crate::selection::named_runtimes;
 
 impl Offers {
-    /// Collects the timers of every host. `with_waiters` includes the sleep primitives and periodic
+    /// Collects the timers of every host. Runtimes that the patterns name are started without
+    /// --runtime, if there is no other agent that may have that name. `with_waiters` includes the sleep primitives and periodic
     /// timers of this program; commands that only read clocks leave them out, because testing
     /// whether each is available takes time.
     ///
@@ -32,6 +34,7 @@ impl Offers {
     /// When the user interrupts the program, a flag is invalid, the limit of open files is too low,
     /// or no folder for the agents can be created.
     pub fn gather(
+        patterns: &[String],
         hosts: &HostArgs,
         with_waiters: bool,
         settings: &Settings,
@@ -44,7 +47,12 @@ impl Offers {
             all_runtimes: AllRuntimes::default(),
             folder: None,
         };
-        offers.add_runtimes(hosts, settings)?;
+        let mut hosts = hosts.clone();
+        if hosts.agents.is_empty() {
+            let named = named_runtimes(patterns).map(RuntimeName::One);
+            hosts.runtimes.extend(named);
+        }
+        offers.add_runtimes(&hosts, settings)?;
         for spec in &hosts.agents {
             let agent = Agent {
                 command: agent_command(spec),

@@ -17,7 +17,7 @@ use crate::hosts::serve;
 use crate::model::{Family, Status};
 use crate::recording::NotUsable;
 use crate::scratch::ScratchFolder;
-use crate::selection::{UnknownTimer, select};
+use crate::selection::{UnknownTimer, meanings, select};
 
 /// A host with all of its timers.
 pub(super) struct Offer {
@@ -184,6 +184,7 @@ impl Offers {
             self.unreachable.iter().any(|host| {
                 let prefix = host.timer.id.trim_end_matches('*');
                 pattern.starts_with(prefix)
+                    || meanings(pattern).iter().any(|id| id.starts_with(prefix))
             })
         };
         let known: Vec<String> = patterns
