@@ -129,11 +129,17 @@ fn watch(args: &WatchArgs, lines: &Sender<Line>) -> Result<(), CommandError> {
             next_machine_ns = sample.monotonic.saturating_add(machine_period_ns);
         }
         planned = sample.monotonic.saturating_add(period_ns);
-        for event in judge.add(sample) {
-            send(Line::Event(event))?;
-            events += 1;
-        }
+        let found = judge.add(sample);
+        events += found.len();
+        found
+            .into_iter()
+            .try_for_each(|event| send(Line::Event(event)))?;
     }
+    let found = judge.finish();
+    events += found.len();
+    found
+        .into_iter()
+        .try_for_each(|event| send(Line::Event(event)))?;
     let [monotonic_stability, counter_stability] = judge.stability();
     let watched_s = judge.watched_s();
     let cpu_share = clocks

@@ -2,7 +2,7 @@
 
 use super::offsets::{Offsets, Stability};
 use super::pause::MachineRates;
-use super::rates::{Change, RateWindows, WindowState};
+use super::rates::{Change, Rates};
 use super::{Cause, ClockSample, Event, EventKind, MachineState};
 use crate::model::Interval;
 
@@ -27,7 +27,7 @@ const JUMP_TOLERANCE_NS: f64 = 20_000.0;
 const MAX_RATE_WANDER: f64 = 2e-6;
 
 /// Largest deviation of the counter, as a share of the time between two samples, that is not a
-/// jump, because it may be a changed rate, which [`RateWindows`] detects.
+/// jump, because it may be a changed rate, which [`Rates`] detects.
 /// *Judgement*: twice the largest correction of a rate that the kernel permits.
 const MAX_RATE_CHANGE: f64 = 1e-3;
 
@@ -48,11 +48,8 @@ pub struct Judge {
     /// The last state of the machine, with its time in nanoseconds, including suspends.
     last_machine: Option<(i64, MachineState)>,
     machine_rates: MachineRates,
-    monotonic_rate: RateWindows,
-    counter_rate: RateWindows,
-    /// The rate correction of the kernel, in ppm, at the start of the last settled window of
-    /// `monotonic_rate` and at the start of the current window.
-    trims_ppm: [Option<f64>; 2],
+    monotonic_rate: Rates,
+    counter_rate: Rates,
     monotonic_offsets: Offsets,
     counter_offsets: Offsets,
 }
@@ -67,9 +64,8 @@ impl Judge {
             last: None,
             last_machine: None,
             machine_rates: MachineRates::default(),
-            monotonic_rate: RateWindows::default(),
-            counter_rate: RateWindows::default(),
-            trims_ppm: [None; 2],
+            monotonic_rate: Rates::default(),
+            counter_rate: Rates::default(),
             monotonic_offsets: Offsets::default(),
             counter_offsets: Offsets::default(),
         }
@@ -105,7 +101,6 @@ impl Judge {
     pub fn add(&mut self, sample: ClockSample) -> Vec<Event> {
         let (Some(first), Some(last)) = (self.first.clone(), self.last.take()) else {
             self.remember_machine(&sample);
-            self.trims_ppm = [sample.trim_ppm; 2];
             self.last = Some(sample.without_machine());
             self.first.clone_from(&self.last);
             return Vec::new();
@@ -122,7 +117,7 @@ impl Judge {
         let source_changed = self.detect_source_change(&context, &mut events);
         self.detect_move(&context, &mut events);
         if was_suspended || source_changed {
-            self.monotonic_rate.interrupt();
+            self.monotonic_rate.forget();
             self.counter_rate.forget();
             self.monotonic_offsets.forget();
             self.counter_offsets.forget();
@@ -132,6 +127,20 @@ impl Judge {
         self.remember_machine(&sample);
         self.last = Some(sample.without_machine());
         events
+    }
+
+    /// Returns the changes of rate that the last samples show, when the watch ends.
+    pub fn finish(&mut self) -> Vec<Event> {
+        let (Some(first), Some(sample)) = (&self.first, &self.last) else {
+            return Vec::new();
+        };
+        let context = EventContext { first, sample };
+        let slews = self.monotonic_rate.changes(true).into_iter();
+        let counter = self.counter_rate.changes(true).into_iter();
+        slews
+            .map(|change| context.slew_event(change))
+            .chain(counter.map(|change| context.counter_event(change)))
+            .collect()
     }
 
     /// Stores the state of the machine of a sample for the comparison with the next state.
@@ -273,16 +282,13 @@ impl Judge {
         let ahead = (sample.monotonic - first.monotonic) as f64 - passed;
         self.monotonic_offsets
             .add(passed / NS_PER_SECOND, ahead / NS_PER_SECOND);
-        if sample.machine.is_some() {
-            let monotonic = (sample.monotonic - first.monotonic) as f64;
-            match self.monotonic_rate.add(monotonic, passed, error_ns) {
-                WindowState::Open => {}
-                WindowState::Settled => self.trims_ppm = [self.trims_ppm[1], sample.trim_ppm],
-                WindowState::Changed(change) => {
-                    events.push(self.slew_event(context, change));
-                    self.monotonic_offsets.forget();
-                }
-            }
+        let monotonic = (sample.monotonic - first.monotonic) as f64;
+        for change in self
+            .monotonic_rate
+            .add(monotonic, passed, error_ns, sample.trim_ppm)
+        {
+            events.push(context.slew_event(change));
+            self.monotonic_offsets.forget();
         }
         let (Some(counter), Some(first_counter)) = (sample.counter, first.counter) else {
             return;
@@ -299,43 +305,22 @@ impl Judge {
             self.counter_offsets.forget();
             return;
         }
-        if let Some((rate, _)) = self.counter_rate.rate() {
+        if let Some([rate, _]) = self.counter_rate.rate() {
             self.counter_offsets.add(
                 passed / NS_PER_SECOND,
                 (ticks / rate - passed) / NS_PER_SECOND,
             );
         }
-        if sample.machine.is_some()
-            && let WindowState::Changed(change) = self.counter_rate.add(ticks, passed, error_ns)
-        {
-            events.push(context.rate_event(EventKind::CounterRate, Cause::Counter, change));
+        for change in self.counter_rate.add(ticks, passed, error_ns, None) {
+            events.push(context.counter_event(change));
             self.counter_offsets.forget();
         }
-    }
-
-    /// Returns the event for a changed rate of MONOTONIC. Its cause is a program if the correction
-    /// that the kernel reports changed by the same amount, within the error and half of the change.
-    fn slew_event(&mut self, context: &EventContext<'_>, change: Change) -> Event {
-        let trim_ppm = context.sample.trim_ppm;
-        let trim_change_ppm = trim_ppm
-            .zip(self.trims_ppm[0])
-            .map(|(now, then)| now - then);
-        self.trims_ppm = [trim_ppm; 2];
-        let agrees = trim_change_ppm.is_some_and(|ppm| {
-            (ppm - change.ppm).abs() <= change.error_ppm + change.ppm.abs() / 2.0
-        });
-        let cause = if agrees {
-            Cause::Discipline
-        } else {
-            Cause::Kernel
-        };
-        context.rate_event(EventKind::Slew, cause, change)
     }
 
     /// Returns by how many nanoseconds the counter jumped relative to RAW since the last sample,
     /// with the lower and upper bound. `None` if it did not jump, or its rate is unknown.
     fn counter_jump(&self, sample: &ClockSample, last: &ClockSample) -> Option<(i64, [i64; 2])> {
-        let (rate, error) = self.counter_rate.rate()?;
+        let [rate, error] = self.counter_rate.rate()?;
         let passed = (sample.raw? - last.raw?) as f64;
         let ticks = sample.counter?.wrapping_sub(last.counter?) as i64 as f64;
         let jump = ticks / rate - passed;
@@ -433,6 +418,7 @@ impl EventContext<'_> {
             since_s: seconds_between(self.first, self.sample),
             size: None,
             unit: unit.to_owned(),
+            duration: None,
             note: String::new(),
         }
     }
@@ -446,12 +432,28 @@ impl EventContext<'_> {
         }
     }
 
+    /// Creates the event for a changed rate of MONOTONIC.
+    fn slew_event(&self, change: Change) -> Event {
+        let cause = match change.is_requested {
+            Some(true) => Cause::Discipline,
+            Some(false) => Cause::Kernel,
+            None => Cause::Unknown,
+        };
+        self.rate_event(EventKind::Slew, cause, change)
+    }
+
+    /// Creates the event for a changed rate of the counter.
+    fn counter_event(&self, change: Change) -> Event {
+        self.rate_event(EventKind::CounterRate, Cause::Counter, change)
+    }
+
     /// Creates an event whose size is a change of rate.
     fn rate_event(&self, kind: EventKind, cause: Cause, change: Change) -> Event {
-        let Change { ppm, error_ppm } = change;
+        let (ppm, error_ppm) = (change.ppm, change.error_ppm);
         let ends = (ppm - error_ppm, ppm + error_ppm);
         Event {
             size: Some(Interval::with_ends(ppm, Some(ends))),
+            duration: change.duration_s,
             ..self.event(kind, cause, "ppm")
         }
     }

@@ -127,7 +127,7 @@ pub enum Cause {
     Host,
     /// The whole machine stood still: its host, its firmware or its kernel.
     Machine,
-    /// Nothing shows whether this process or the machine stood still.
+    /// Nothing shows the cause, such as whether this process or the machine stood still.
     Unknown,
     /// The machine was suspended.
     Suspend,
@@ -165,6 +165,10 @@ pub struct Event {
     pub size: Option<Interval>,
     /// The unit of `size`: `s` or `ppm`.
     pub unit: String,
+    /// How long a changed rate lasted, in seconds; `None` for other events, if the rate is still
+    /// changed, and if the beginning was not observed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub duration: Option<Interval>,
     /// The old and new clock source, such as `tsc → hpet`; empty for other kinds of event.
     pub note: String,
 }

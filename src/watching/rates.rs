@@ -1,13 +1,36 @@
-//! Measures the rate of one clock relative to another (its reference) in windows of ten seconds,
-//! and detects when the rate changes.
+//! Measures the rate of one clock relative to another (its reference), and detects the times at
+//! which the rate changed.
+//!
+//! As long as the rate is constant, the readings of both clocks lie on a line, within their errors.
+//! The first reading off the line shows that the rate changed; from it on there is a new line. So
+//! no line contains readings from before and after a change, and the time of the change is the time
+//! at which the lines cross.
 
-/// Shortest window, in nanoseconds of the reference.
-/// *Judgement*: if the offset is known to 1 µs at both ends of the window, its rate is known to
-/// 0.2 ppm.
-const WINDOW_NS: f64 = 10e9;
+use crate::model::Interval;
 
-/// Smallest change of rate that is an event, in ppm, in addition to the uncertainty of both
-/// windows.
+/// Shortest time, in nanoseconds of the reference, after which a changed rate is the new usual
+/// rate. A slew that ends before is one event, with its duration.
+/// *Judgement*: if the offset is known to 2 µs at both ends, the rate is known to 0.2 ppm. Most
+/// corrections by adjtime are shorter: 10 ms take 20 s.
+const LASTING_NS: f64 = 20e9;
+
+/// Longest time, in nanoseconds of the reference, from which the uncertainty of a rate is computed.
+/// *Judgement*: a time service adjusts the rate by tenths of a ppm in longer times.
+const MAX_CONSTANT_NS: f64 = 10e9;
+
+/// Shortest time, in nanoseconds of the reference, for which another rate is an event.
+/// *Judgement*: half of the shortest slew by adjtime, which the kernel applies for whole seconds.
+const MIN_SLEW_NS: f64 = 0.5e9;
+
+/// Smallest number of readings that show that they lie on a line.
+/// *Definition*: two readings always do.
+const MIN_READINGS: u32 = 3;
+
+/// Largest number of lines that are stored until the rate is usual again.
+/// *Judgement*: a clock whose rate changes more often has no usual rate.
+const MAX_LINES: usize = 16;
+
+/// Smallest change of rate that is an event, in ppm, in addition to the uncertainty of both rates.
 /// *Judgement*: a time service that is synchronised changes the rate by less from one minute to the
 /// next.
 const MIN_RATE_CHANGE_PPM: f64 = 5.0;
@@ -19,32 +42,37 @@ pub struct Change {
     pub ppm: f64,
     /// The largest error of `ppm`, in ppm.
     pub error_ppm: f64,
+    /// How long the rate was changed, in seconds; `None` if it still is, or if its beginning was
+    /// not observed.
+    pub duration_s: Option<Interval>,
+    /// Whether the correction that the kernel reports changed by the same amount, within the error
+    /// and half of the change; `None` if the kernel reports none.
+    pub is_requested: Option<bool>,
 }
 
-/// The state of the window after a sample.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum WindowState {
-    /// The window is not complete, or it has another rate and the next window has to confirm that.
-    Open,
-    /// The window is complete, and its rate agrees with that of the window before.
-    Settled,
-    /// The rate changed; the next window confirmed it.
-    Changed(Change),
+impl Change {
+    /// Whether the rates differ by more than their errors and what is usual.
+    fn is_significant(&self) -> bool {
+        self.ppm.abs() > MIN_RATE_CHANGE_PPM + self.error_ppm
+    }
+
+    /// Whether the rates are known to differ by no more than what is usual.
+    fn is_excluded(&self) -> bool {
+        self.ppm.abs() + self.error_ppm <= MIN_RATE_CHANGE_PPM
+    }
 }
 
-/// The windows that measure the rate of one clock relative to a reference.
+/// The rate of one clock relative to a reference.
 #[derive(Clone, Debug, Default)]
-pub struct RateWindows {
-    /// The first reading of the current window.
-    begin: Option<Reading>,
-    /// The rate in the last window that agreed with the windows before.
-    settled: Option<Rate>,
-    /// The rate in the window before the settled one. Changes are measured from this rate, because
-    /// the settled window may contain the beginning of a change that is too short to be detected.
-    before_settled: Option<Rate>,
-    /// The rate in the last window, if it differs from the settled rate. That window may contain
-    /// the change itself, so the window after it shows the size of the change.
-    unconfirmed: Option<Rate>,
+pub struct Rates {
+    /// The last line of the usual rate before `others`.
+    usual: Option<Line>,
+    /// The lines since the end of `usual`, whose rates did not last.
+    others: Vec<Line>,
+    /// The line of the last readings.
+    current: Option<Line>,
+    /// Whether the rate of `current` is the usual one.
+    is_settled: bool,
 }
 
 /// A reading of both clocks, since the watch began.
@@ -57,91 +85,278 @@ struct Reading {
     error_ns: f64,
 }
 
-/// A rate with its largest error.
-#[derive(Clone, Copy, Debug)]
-struct Rate {
-    /// Units of the clock per nanosecond of the reference.
-    rate: f64,
-    error: f64,
+/// Successive readings that lie on a line, so that the rate may have been constant.
+#[derive(Clone, Debug)]
+struct Line {
+    /// The first reading, and later ones of which each has less than half of the error of the one
+    /// before: on a busy machine, the first reading may be much less precise than others.
+    anchors: Vec<Reading>,
+    /// The last reading, or one before it that shows more precisely where the clock is now.
+    last: Reading,
+    readings: u32,
+    /// The lowest and the highest rate with which a line passes through all readings, in units of
+    /// the clock per nanosecond of the reference.
+    rates: [f64; 2],
+    /// The correction of the rate that the kernel reported with the first reading, in ppm; the last
+    /// may be from after a change.
+    trim_ppm: Option<f64>,
+    /// The time at which the rate began, with its largest error, in nanoseconds.
+    began: Option<[f64; 2]>,
 }
 
-impl RateWindows {
-    /// Discards the current window and an unconfirmed change, because another event disturbed them.
-    pub fn interrupt(&mut self) {
-        self.begin = None;
-        self.unconfirmed = None;
+impl Line {
+    fn new(first: Reading, trim_ppm: Option<f64>) -> Self {
+        Self {
+            anchors: vec![first],
+            last: first,
+            readings: 1,
+            rates: [f64::NEG_INFINITY, f64::INFINITY],
+            trim_ppm,
+            began: None,
+        }
     }
 
-    /// Discards all windows.
+    /// Adds a reading and returns `true` if it is on the line.
+    fn extend(&mut self, reading: Reading) -> bool {
+        let passed_ns = reading.reference_ns - self.last.reference_ns;
+        if passed_ns <= 0.0 {
+            return true;
+        }
+        let [mut lowest, mut highest] = self.rates;
+        for anchor in &self.anchors {
+            let span_ns = reading.reference_ns - anchor.reference_ns;
+            let rate = (reading.clock - anchor.clock) / span_ns;
+            let error = rate.abs() * (anchor.error_ns + reading.error_ns) / span_ns;
+            (lowest, highest) = (lowest.max(rate - error), highest.min(rate + error));
+        }
+        if lowest > highest {
+            return false;
+        }
+        self.rates = [lowest, highest];
+        self.readings += 1;
+        let [rate, error] = [f64::midpoint(lowest, highest), (highest - lowest) / 2.0];
+        if reading.error_ns <= self.last.error_ns + error / rate.abs() * passed_ns {
+            self.last = reading;
+        }
+        let is_precise = |anchor: &Reading| reading.error_ns < anchor.error_ns / 2.0;
+        if self.anchors.last().is_some_and(is_precise) {
+            self.anchors.push(reading);
+        }
+        true
+    }
+
+    /// The time from the first reading to the last, in nanoseconds of the reference.
+    fn span_ns(&self) -> f64 {
+        self.last.reference_ns - self.anchors[0].reference_ns
+    }
+
+    /// Whether the readings are enough for an event.
+    fn is_known(&self) -> bool {
+        self.readings >= MIN_READINGS && self.span_ns() >= MIN_SLEW_NS
+    }
+
+    /// The rate in units of the clock per nanosecond of the reference, and its largest error.
+    fn rate(&self) -> [f64; 2] {
+        let [lowest, highest] = self.rates;
+        let rate = f64::midpoint(lowest, highest);
+        // The last readings may be from after a change, which they did not show yet.
+        let error_since = |anchor: &Reading| {
+            let span_ns = (self.last.reference_ns - anchor.reference_ns).min(MAX_CONSTANT_NS);
+            rate.abs() * (anchor.error_ns + self.last.error_ns) / span_ns
+        };
+        let errors = self.anchors.iter().map(error_since);
+        let error = errors
+            .filter(|error| *error > 0.0)
+            .fold(f64::INFINITY, f64::min);
+        [rate, error.max((highest - lowest) / 2.0)]
+    }
+
+    /// Returns the reading of the clock at a time of the reference, with its largest error.
+    fn clock_at(&self, reference_ns: f64) -> [f64; 2] {
+        let [rate, error] = self.rate();
+        let readings = self.anchors.iter().chain([&self.last]);
+        let clocks = readings.map(|reading| {
+            let passed_ns = reference_ns - reading.reference_ns;
+            // A reading near a change may be as far from the line as its error.
+            let error = rate.abs() * 2.0 * reading.error_ns + error * passed_ns.abs();
+            [reading.clock + rate * passed_ns, error]
+        });
+        let more_precise = |a: [f64; 2], b: [f64; 2]| if b[1] < a[1] { b } else { a };
+        clocks.fold([0.0, f64::INFINITY], more_precise)
+    }
+
+    /// Returns the change of rate from this line to another.
+    fn change_to(&self, other: &Self) -> Change {
+        let ([then, error_then], [now, error_now]) = (self.rate(), other.rate());
+        let ppm = (now - then) / then * 1e6;
+        let error_ppm = (error_now + error_then) / then.abs() * 1e6;
+        let trims = other.trim_ppm.zip(self.trim_ppm);
+        let agrees =
+            |(now, then): (f64, f64)| (now - then - ppm).abs() <= error_ppm + ppm.abs() / 2.0;
+        Change {
+            ppm,
+            error_ppm,
+            duration_s: None,
+            is_requested: trims.map(agrees),
+        }
+    }
+
+    /// Returns the time at which this line and the next one cross, with its largest error. `None`
+    /// if their rates may be equal.
+    fn crossing(&self, next: &Self) -> Option<[f64; 2]> {
+        let near = next.anchors[0].reference_ns;
+        let ([here, error], [there, next_error]) = (self.clock_at(near), next.clock_at(near));
+        let ([rate, rate_error], [next_rate, next_rate_error]) = (self.rate(), next.rate());
+        let (difference, difference_error) = (next_rate - rate, next_rate_error + rate_error);
+        let least_difference = difference.abs() - difference_error;
+        let passed_ns = (here - there) / difference;
+        let error_ns = (error + next_error + passed_ns.abs() * difference_error) / least_difference;
+        (least_difference > 0.0).then_some([near + passed_ns, error_ns])
+    }
+
+    /// The rate in ppm that the kernel's correction does not explain, with its largest error, if
+    /// the clock and the reference are equally fast without it.
+    fn unexplained_ppm(&self) -> Option<[f64; 2]> {
+        let [rate, error] = self.rate();
+        Some([(rate - 1.0) * 1e6 - self.trim_ppm?, error * 1e6])
+    }
+}
+
+/// The time between two times in nanoseconds, each with its largest error, in seconds.
+fn duration_s(began: Option<[f64; 2]>, ended: Option<[f64; 2]>) -> Option<Interval> {
+    let ([began, error_began], [ended, error_ended]) = began.zip(ended)?;
+    let [duration, error] = [(ended - began) / 1e9, (error_ended + error_began) / 1e9];
+    let ends = ((duration - error).max(0.0), duration + error);
+    Some(Interval::with_ends(duration, Some(ends)))
+}
+
+impl Rates {
+    /// Discards all readings.
     pub fn forget(&mut self) {
         *self = Self::default();
     }
 
-    /// Returns the rate in units of the clock per nanosecond of the reference, and its uncertainty;
-    /// `None` before the first window is complete.
-    pub fn rate(&self) -> Option<(f64, f64)> {
-        self.settled.map(|rate| (rate.rate, rate.error))
+    /// Returns the usual rate in units of the clock per nanosecond of the reference, and its
+    /// uncertainty; `None` as long as no rate is the usual one.
+    pub fn rate(&self) -> Option<[f64; 2]> {
+        let current = self.current.as_ref().filter(|_| self.is_settled);
+        current.or(self.usual.as_ref()).map(Line::rate)
     }
 
     /// Adds a reading of the clock in its unit and of the reference in nanoseconds, both since the
-    /// watch began. `error_ns` is the largest error of the offset between them in nanoseconds.
-    pub fn add(&mut self, clock: f64, reference_ns: f64, error_ns: f64) -> WindowState {
+    /// watch began, and returns the changes that it shows. `error_ns` is the largest error of the
+    /// offset between them in nanoseconds, `trim_ppm` the correction of the rate that the kernel
+    /// reports.
+    pub fn add(
+        &mut self,
+        clock: f64,
+        reference_ns: f64,
+        error_ns: f64,
+        trim_ppm: Option<f64>,
+    ) -> Vec<Change> {
         let reading = Reading {
             clock,
             reference_ns,
             error_ns,
         };
-        let Some(begin) = self.begin else {
-            self.begin = Some(reading);
-            return WindowState::Open;
-        };
-        let span_ns = reference_ns - begin.reference_ns;
-        if span_ns < WINDOW_NS {
-            return WindowState::Open;
+        let next = || Line::new(reading, trim_ppm);
+        let current = self.current.get_or_insert_with(next);
+        if current.extend(reading) {
+            return self.changes(false);
         }
-        self.begin = Some(reading);
-        let rate = (clock - begin.clock) / span_ns;
-        self.complete_window(Rate {
-            rate,
-            error: rate.abs() * (begin.error_ns + error_ns) / span_ns,
-        })
+        let ended = std::mem::replace(current, next());
+        if std::mem::take(&mut self.is_settled) {
+            self.usual = Some(ended);
+        } else if ended.is_known() {
+            if self.others.len() == MAX_LINES {
+                // The first one shows when the changes began.
+                self.others.remove(1);
+            }
+            self.others.push(ended);
+        }
+        Vec::new()
     }
 
-    /// Compares the rate in a complete window with the windows before.
-    fn complete_window(&mut self, found: Rate) -> WindowState {
-        let Some(settled) = self.settled else {
-            self.settled = Some(found);
-            return WindowState::Settled;
+    /// Returns the changes that the last readings show. `is_end` says that the watch ends, so that
+    /// no later reading shows whether the rate lasts.
+    pub fn changes(&mut self, is_end: bool) -> Vec<Change> {
+        let Some(line) = self
+            .current
+            .as_mut()
+            .filter(|line| line.is_known() && !self.is_settled)
+        else {
+            return Vec::new();
         };
-        let change = |to: Rate| {
-            let from = self.before_settled.unwrap_or(settled);
-            let error_ppm = (to.error + from.error) / from.rate.abs() * 1e6;
-            Change {
-                ppm: (to.rate - from.rate) / from.rate * 1e6,
-                error_ppm,
-            }
+        let is_lasting = line.span_ns() >= LASTING_NS;
+        // A rate that is the correction that the kernel reports is the usual one before it lasted.
+        let is_requested = |line: &Line, share: f64| {
+            let limit_ppm = |error_ppm| MIN_RATE_CHANGE_PPM + share * error_ppm;
+            line.unexplained_ppm()
+                .is_some_and(|[ppm, error_ppm]| ppm.abs() <= limit_ppm(error_ppm))
         };
-        let is_significant =
-            |change: Change| change.ppm.abs() > MIN_RATE_CHANGE_PPM + change.error_ppm;
-        match self.unconfirmed.take() {
-            None if is_significant(change(found)) => {
-                self.unconfirmed = Some(found);
-                WindowState::Open
-            }
-            // A change that is not significant updates the settled rate, so that a slow drift never
-            // adds up to an event.
-            None => {
-                self.before_settled = self.settled.replace(found);
-                WindowState::Settled
-            }
-            Some(_) if is_significant(change(found)) => {
-                let change = change(found);
-                (self.before_settled, self.settled) = (None, Some(found));
-                WindowState::Changed(change)
-            }
-            // The change lasted for less than a window, so the rate of the unconfirmed window is a
-            // mean.
-            Some(unconfirmed) => WindowState::Changed(change(unconfirmed)),
+        let first = self.others.first().filter(|first| {
+            is_requested(first, 1.0) || is_lasting && !first.change_to(line).is_significant()
+        });
+        let before = self.usual.as_ref().or(first);
+        let change = before.map(|before| before.change_to(line));
+        let is_usual = is_lasting
+            || change.map_or(is_requested(line, -1.0), |change| {
+                is_end || change.is_excluded()
+            });
+        if !is_usual {
+            return Vec::new();
         }
+        let mut changes: Vec<Change> = slew(before, &self.others, line).into_iter().collect();
+        if let (Some(before), Some(change)) = (before, change) {
+            line.began = before.began;
+            if change.is_significant() {
+                line.began = before.crossing(line);
+                changes.push(lasting_change(change, before, line));
+            }
+        }
+        (self.usual, self.is_settled) = (None, true);
+        self.others.clear();
+        changes
+    }
+}
+
+/// Returns the slew that the lines of other rates between two lines show. Its size is that of the
+/// line that differs most from `before`, if that is known, else from `after`.
+fn slew(before: Option<&Line>, others: &[Line], after: &Line) -> Option<Change> {
+    let change_to = |line: &Line| before.unwrap_or(after).change_to(line);
+    let least_ppm = |change: &Change| change.ppm.abs() - change.error_ppm;
+    let changes = others.iter().map(change_to);
+    let peak = changes.max_by(|a, b| least_ppm(a).total_cmp(&least_ppm(b)))?;
+    // A rate between those before and after is part of one change.
+    let is_part = |line: &&Line| {
+        [change_to(line), after.change_to(line)]
+            .iter()
+            .all(|change| change.is_significant() && (change.ppm > 0.0) == (peak.ppm > 0.0))
+    };
+    let mut parts = others.iter().filter(is_part);
+    let first = parts.next()?;
+    let last = parts.next_back().unwrap_or(first);
+    Some(Change {
+        duration_s: duration_s(
+            before.and_then(|line| line.crossing(first)),
+            last.crossing(after),
+        ),
+        ..peak
+    })
+}
+
+/// Returns the event for a change to a rate that lasts: if it is the end of a slew that the
+/// kernel's correction does not explain, the slew with its duration, else the change.
+fn lasting_change(change: Change, before: &Line, after: &Line) -> Change {
+    let unexplained = before.unexplained_ppm().zip(after.unexplained_ppm());
+    let is_end = change.is_requested == Some(false)
+        && unexplained.is_some_and(|([before, _], [after, _])| before.abs() > after.abs());
+    if !is_end {
+        return change;
+    }
+    Change {
+        ppm: -change.ppm,
+        duration_s: duration_s(before.began, after.began),
+        ..change
     }
 }

@@ -7,7 +7,7 @@ use rand::{RngExt, SeedableRng};
 
 use self::simulated::{Plan, Simulated};
 use super::{Cause, Event, EventKind, Judge, describe};
-use crate::model::VmClock;
+use crate::model::{Interval, VmClock};
 
 /// The kind, cause and size of the event that a plan should be detected as; no size if it is not
 /// checked.
@@ -22,7 +22,7 @@ fn expected_event(plan: Plan) -> (EventKind, Cause, Option<f64>) {
         Plan::Step(s) => (EventKind::Step, Cause::ClockSet, Some(s)),
         Plan::Leap => (EventKind::Step, Cause::LeapSecond, Some(-1.0)),
         Plan::Slew(ppm) => (EventKind::Slew, Cause::Discipline, Some(ppm)),
-        Plan::Adjtime(_) => (EventKind::Slew, Cause::Kernel, None),
+        Plan::Adjtime(_, ppm) => (EventKind::Slew, Cause::Kernel, Some(ppm)),
         Plan::Source(true) => (EventKind::Source, Cause::Chosen, None),
         Plan::Source(false) => (EventKind::Source, Cause::KernelGaveUp, None),
         Plan::Suspend(s) => (EventKind::Suspend, Cause::Suspend, Some(s)),
@@ -45,7 +45,14 @@ fn simulate(seed: u64, seconds: u64, plans: &[(u64, Plan)]) -> Vec<Event> {
         }
         events.extend(judge.add(machine.sample()));
     }
+    events.extend(judge.finish());
     events
+}
+
+/// Whether an interval is known and contains a value.
+fn covers(interval: Option<Interval>, value: f64) -> bool {
+    let ends = interval.and_then(|interval| interval.ends());
+    ends.is_some_and(|(low, high)| (low..=high).contains(&value))
 }
 
 /// Whether the event of a plan was detected with its cause, and with an interval that contains its
@@ -53,11 +60,14 @@ fn simulate(seed: u64, seconds: u64, plans: &[(u64, Plan)]) -> Vec<Event> {
 fn is_found(events: &[Event], plan: Plan) -> bool {
     let (kind, cause, size) = expected_event(plan);
     events.iter().any(|event| {
-        let covers = |size| {
-            let ends = event.size.and_then(|size| size.ends());
-            ends.is_some_and(|(low, high)| (low..=high).contains(&size))
+        let has_duration = match plan {
+            Plan::Adjtime(s, _) => covers(event.duration, s),
+            _ => event.duration.is_none(),
         };
-        event.kind == kind && event.cause == cause && size.is_none_or(covers)
+        event.kind == kind
+            && event.cause == cause
+            && size.is_none_or(|size| covers(event.size, size))
+            && has_duration
     })
 }
 
@@ -114,7 +124,7 @@ fn finds_each_event_with_cause() {
             Plan::Leap,
             Plan::Slew(ppm),
             Plan::Slew(-ppm),
-            Plan::Adjtime(40.0),
+            Plan::Adjtime(40.0, 500.0),
             Plan::Source(true),
             Plan::Source(false),
             Plan::Suspend(s),
@@ -131,7 +141,7 @@ fn finds_each_event_with_cause() {
                 "{plan:?}, seed {seed}: {events:#?}"
             );
             // The start and the end of adjtime are two events.
-            let max_events = if matches!(plan, Plan::Adjtime(_)) {
+            let max_events = if matches!(plan, Plan::Adjtime(..)) {
                 2
             } else {
                 expected_count(plan)
@@ -197,6 +207,86 @@ fn finds_all_twenty_events() {
     }
 }
 
+/// Slews by adjtime have their size, sign and duration, wherever they begin and however they end.
+#[test]
+fn short_slews_have_size_and_duration() {
+    for seed in 60..80 {
+        let mut random = StdRng::seed_from_u64(seed);
+        for at in [3, 27, 40] {
+            let s = random.random_range(1.0..60.0_f64).round();
+            let end = at + s as u64 + random.random_range(3..40);
+            let events = simulate(seed, end, &[(at, Plan::Adjtime(s, 500.0))]);
+            assert!(
+                is_found(&events, Plan::Adjtime(s, 500.0)),
+                "{s} s at {at} s of {end} s, seed {seed}: {events:#?}"
+            );
+            let is_right =
+                |event: &Event| event.kind == EventKind::Slew && covers(event.size, 500.0);
+            assert!(
+                events.iter().all(is_right),
+                "{s} s, seed {seed}: {events:#?}"
+            );
+            assert!(events.len() <= 2, "{s} s, seed {seed}: {events:#?}");
+        }
+    }
+}
+
+/// A slew that began before the watch, and one that had not ended with it, have a size and no
+/// duration.
+#[test]
+fn partly_watched_slews_have_no_duration() {
+    for seed in 80..90 {
+        let mut random = StdRng::seed_from_u64(seed);
+        let s = random.random_range(4..60_u64);
+        for (plans, seconds) in [
+            ([(0, Plan::Adjtime(s as f64, 500.0))], s + 30),
+            ([(30, Plan::Adjtime(90.0, 500.0))], 30 + s),
+        ] {
+            let events = simulate(seed, seconds, &plans);
+            assert_eq!(events.len(), 1, "{s} s, seed {seed}: {events:#?}");
+            let event = &events[0];
+            assert!(
+                covers(event.size, 500.0) && event.duration.is_none(),
+                "{s} s, seed {seed}: {event:#?}"
+            );
+            assert_eq!(
+                (event.kind, event.cause),
+                (EventKind::Slew, Cause::Kernel),
+                "{event:#?}"
+            );
+        }
+    }
+}
+
+/// Several slews after each other, some seconds apart, are several events.
+#[test]
+fn successive_slews_are_separate_events() {
+    for seed in 90..100 {
+        let mut random = StdRng::seed_from_u64(seed);
+        let mut at = 25;
+        let plans: Vec<(u64, Plan)> = (0..6)
+            .map(|_| {
+                let s = random.random_range(2..15_u64);
+                let began = at;
+                at += s + random.random_range(4..30);
+                (began, Plan::Adjtime(s as f64, 500.0))
+            })
+            .collect();
+        let events = simulate(seed, at + 5, &plans);
+        assert_eq!(
+            events.len(),
+            plans.len(),
+            "seed {seed}: {plans:?} {events:#?}"
+        );
+        for (event, (_, plan)) in events.iter().zip(&plans) {
+            assert!(
+                is_found(std::slice::from_ref(event), *plan),
+                "seed {seed}: {plan:?} {event:#?}"
+            );
+        }
+    }
+}
+
 #[test]
 fn quiet_hours_have_no_events() {
     for seed in 40..46 {
@@ -242,5 +332,74 @@ fn events_have_sentences() {
         };
         assert!(text.contains(expected), "{text}");
         assert!(super::tally(&events).is_some_and(|tally| tally.starts_with("1 ")));
+    }
+}
+
+/// Where a slew lies in a watch.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Place {
+    Within,
+    BeganBefore,
+    EndsAfter,
+}
+
+/// Watches a slew of `ppm` for `s` seconds. Returns the events.
+fn watch_slew(seed: u64, place: Place, s: f64, ppm: f64) -> Vec<Event> {
+    let mut random = StdRng::seed_from_u64(seed);
+    let mut machine = Simulated::new(seed);
+    machine.is_busy = random.random_bool(0.5);
+    let at = random.random_range(1.5..60.0);
+    let (at, slewed_s, end) = match place {
+        Place::Within => (at, s, at + s + random.random_range(3.0..40.0)),
+        Place::BeganBefore => (0.0, s, s + 25.0),
+        Place::EndsAfter => (at, s + 5.0, at + s),
+    };
+    let began = machine.now();
+    let mut plan = Some(Plan::Adjtime(slewed_s, ppm));
+    let mut judge = Judge::new(20_000_000);
+    let mut events = Vec::new();
+    while machine.now() - began < end * 1e9 {
+        if machine.now() - began >= at * 1e9
+            && let Some(plan) = plan.take()
+        {
+            machine.apply(plan);
+        }
+        events.extend(judge.add(machine.sample()));
+    }
+    events.extend(judge.finish());
+    events
+}
+
+/// Slews of any size and sign have both right, with the cause, and the duration where both ends
+/// were watched, on busy machines, too.
+#[test]
+fn slews_have_size_sign_and_duration() {
+    for seed in 0..600 {
+        let mut random = StdRng::seed_from_u64(seed + 5000);
+        let sign = if random.random_bool(0.5) { 1.0 } else { -1.0 };
+        let ppm = sign * random.random_range(50.0..500.0);
+        let s = random.random_range(2.0..30.0);
+        let places = [Place::Within, Place::BeganBefore, Place::EndsAfter];
+        let place = places[random.random_range(0..places.len())];
+        let events = watch_slew(seed, place, s, ppm);
+        let what = format!("{s} s of {ppm} ppm, {place:?}, seed {seed}: {events:#?}");
+        let is_right = |event: &Event| {
+            let ends = event.size.and_then(|size| size.ends());
+            (event.kind, event.cause) == (EventKind::Slew, Cause::Kernel)
+                && covers(event.size, ppm)
+                && ends.is_some_and(|(low, high)| high - low < 20.0)
+        };
+        assert!(events.iter().all(is_right), "{what}");
+        // A slew that lasts is reported before its end, too.
+        let most = if s > 19.0 && place == Place::Within {
+            2
+        } else {
+            1
+        };
+        assert!((1..=most).contains(&events.len()), "{what}");
+        let mut durations = events.iter().filter_map(|event| event.duration);
+        let duration = durations.next();
+        assert_eq!(duration.is_some(), place == Place::Within, "{what}");
+        assert!(duration.is_none() || covers(duration, s), "{what}");
     }
 }

@@ -69,7 +69,14 @@ fn size_in_words(event: &Event) -> String {
         return "an unknown size".into();
     };
     if event.unit == "ppm" {
-        return format!("{size:+.2} ppm ({low:+.2} to {high:+.2})");
+        let duration = event
+            .duration
+            .and_then(|lasted| Some((lasted.value, lasted.ends()?)));
+        let duration = duration.map_or(String::new(), |(lasted, (shortest, longest))| {
+            let half_width = seconds((longest - shortest) / 2.0);
+            format!(" for {} ±{half_width}", seconds(lasted))
+        });
+        return format!("{size:+.2} ppm ({low:+.2} to {high:+.2}){duration}");
     }
     if event.kind == EventKind::Pause {
         return format!("{} to {}", seconds(low), seconds(high));
@@ -87,9 +94,7 @@ fn cause_in_words(cause: Cause) -> &'static str {
         Cause::Scheduler => "this machine gave the CPU to other threads",
         Cause::Host => "the host gave the CPU to other machines (steal time)",
         Cause::Machine => "the whole machine stood still: its host, its firmware or its kernel",
-        Cause::Unknown => {
-            "unknown, as nothing shows whether this process or the machine stood still"
-        }
+        Cause::Unknown => "the cause is unknown, as nothing shows it",
         Cause::Suspend => "the machine was suspended",
         Cause::ClockSet => "a program or a person set it",
         Cause::LeapSecond => "a leap second",

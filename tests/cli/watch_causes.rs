@@ -64,6 +64,42 @@ int main(int count, char **args) {
 }
 "#;
 
+/// A kernel's clock that adjtime slews: 5 s after the first read by 500 ppm for 3 s, and 5 s after
+/// that by -500 ppm for 3 s. Makes the file $SLEWED at the first read.
+const SLEWED: &str = r#"
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+static long long read_ns(clockid_t clock) {
+    struct timespec t;
+    syscall(SYS_clock_gettime, clock, &t);
+    return t.tv_sec * 1000000000LL + t.tv_nsec;
+}
+static long long within(long long ns, long long from) {
+    ns -= from;
+    return ns < 0 ? 0 : ns > 3000000000LL ? 3000000000LL : ns;
+}
+static long long began, offsets[16];
+__attribute__((constructor)) static void begin(void) {
+    began = read_ns(CLOCK_MONOTONIC_RAW);
+    for (clockid_t clock = 0; clock < 16; clock++) offsets[clock] = read_ns(clock) - began;
+}
+int clock_gettime(clockid_t clock, struct timespec *t) {
+    if (clock != CLOCK_MONOTONIC && clock != CLOCK_BOOTTIME && clock != CLOCK_REALTIME)
+        return syscall(SYS_clock_gettime, clock, t);
+    static int is_known;
+    if (!is_known++) close(open(getenv("SLEWED"), O_CREAT | O_WRONLY, 0600));
+    long long now = read_ns(CLOCK_MONOTONIC_RAW), passed = now - began;
+    now += offsets[clock] + within(passed, 5000000000LL) / 2000 - within(passed, 13000000000LL) / 2000;
+    t->tv_sec = now / 1000000000;
+    t->tv_nsec = now % 1000000000;
+    return 0;
+}
+"#;
+
 /// Compiles a C source in the folder. Returns its path; `None`, said aloud, without a compiler.
 fn compile(folder: &Folder, source: &str, flags: &[&str]) -> Option<String> {
     let (from, to) = (folder.file("source.c"), folder.arg("compiled"));
@@ -346,5 +382,36 @@ fn freezer_is_not_machine() {
     }
     if freezers == 0 {
         skipped("no control groups are mounted", "mount /sys/fs/cgroup");
+    }
+}
+
+/// Both slews of a clock have their size, their sign and their duration.
+#[test]
+fn adjtime_has_size_and_duration() {
+    let folder = Folder::new();
+    let Some(library) = compile(&folder, SLEWED, &["-shared", "-fPIC"]) else {
+        return;
+    };
+    let marker = folder.arg("slewed");
+    let env = [("LD_PRELOAD", &*library), ("SLEWED", &marker)];
+    let watch = Watch::into_pipe(&[], &env);
+    sleep(Duration::from_secs(21));
+    let events = watch.end();
+    if !folder.file("slewed").exists() {
+        return skipped(
+            "the program reads clocks without the C library",
+            "test a program that is not static",
+        );
+    }
+    let slews: Vec<&Value> = events
+        .iter()
+        .filter(|event| event["kind"] == "slew")
+        .collect();
+    assert_eq!(slews.len(), 2, "{events:#?}");
+    for (event, ppm) in slews.into_iter().zip([500.0, -500.0]) {
+        let covers = |key: &str, truth: f64| {
+            event[key]["low"].as_f64() <= Some(truth) && event[key]["high"].as_f64() >= Some(truth)
+        };
+        assert!(covers("size", ppm) && covers("duration", 3.0), "{event:#}");
     }
 }

@@ -30,8 +30,8 @@ pub enum Plan {
     Leap,
     /// adjtimex changes the rate by this many ppm.
     Slew(f64),
-    /// adjtime slews at 500 ppm for this time.
-    Adjtime(f64),
+    /// adjtime slews for this time, by this many ppm.
+    Adjtime(f64, f64),
     /// The clock source changes; the value says whether the former one is still available.
     Source(bool),
     /// The machine is suspended.
@@ -65,6 +65,9 @@ pub struct Simulated {
     run_queue_ns: f64,
     trim: f64,
     slewing_s: f64,
+    slew_ppm: f64,
+    /// Whether other programs often interrupt the thread between the reads of a sample.
+    pub is_busy: bool,
     hertz: f64,
     tai: i64,
     sources: [&'static str; 2],
@@ -98,6 +101,8 @@ impl Simulated {
             run_queue_ns: 0.0,
             trim: 3.0,
             slewing_s: 0.0,
+            slew_ppm: 0.0,
+            is_busy: false,
             hertz,
             tai: 37,
             sources: ["tsc", "hpet"],
@@ -109,13 +114,18 @@ impl Simulated {
         }
     }
 
+    /// True time since the machine was started, in nanoseconds.
+    pub fn now(&self) -> f64 {
+        self.now
+    }
+
     /// Lets time pass on all clocks. If `runs`, the machine has interrupts meanwhile.
     fn pass(&mut self, ns: f64, runs: bool) {
         self.now += ns;
         let slewing = (self.slewing_s * 1e9).min(ns);
         self.slewing_s -= slewing / 1e9;
         self.raw += ns;
-        self.monotonic += ns * (1.0 + self.trim / 1e6) + slewing * 500e-6;
+        self.monotonic += ns * (1.0 + self.trim / 1e6) + slewing * self.slew_ppm / 1e6;
         self.counter += ns * self.hertz / 1e9;
         if runs {
             let mean = ns / 1e9 * INTERRUPTS_PER_SECOND;
@@ -149,7 +159,7 @@ impl Simulated {
                 self.tai += 1;
             }
             Plan::Slew(ppm) => self.trim += ppm,
-            Plan::Adjtime(s) => self.slewing_s += s,
+            Plan::Adjtime(s, ppm) => (self.slewing_s, self.slew_ppm) = (s, ppm),
             Plan::Source(is_former_source_available) => {
                 self.sources.swap(0, 1);
                 self.is_former_source_available = is_former_source_available;
@@ -183,11 +193,15 @@ impl Simulated {
         };
         self.pass(left + late, true);
         self.trim += self.trim_wander_ppm * self.random.random_range(-1.0..1.0);
+        let duration_ns: f64 = match self.random.random_range(0..100) {
+            0..5 if self.is_busy => self.random.random_range(5e3..3e6),
+            5..30 if self.is_busy => self.random.random_range(8e2..5e3),
+            _ => 800.0,
+        };
         let mut read = |duration_ns: f64| {
             let at = self.random.random_range(0.0..duration_ns);
             [self.monotonic, self.raw].map(|clock| (clock + at) as i64)
         };
-        let duration_ns: f64 = 800.0;
         let ([monotonic, _], [real, _], [boot, _], [_, raw], [_, counted]) = (
             read(duration_ns),
             read(duration_ns),
