@@ -104,13 +104,14 @@ fn watch(args: &WatchArgs, lines: &Sender<Line>) -> Result<(), CommandError> {
     // Counters of different CPUs may differ, so all samples are taken on one CPU.
     let cpu = quietest_cpu(&timers::allowed_cpus().unwrap_or_default());
     let cpu = cpu.filter(|&cpu| timers::pin_to(cpu).is_ok());
-    let clocks = Clocks::open(Root::system())?;
+    let mut clocks = Clocks::open(Root::system())?;
+    let clock_source = clocks.machine().source;
     send(Line::Begin(Begin {
         date: date(),
         period_s: args.period,
         shortest_pause_s: args.pause,
         cpu,
-        clock_source: clocks.machine().source,
+        clock_source,
         counter: clocks.counter_id().map(str::to_owned),
         unread: clocks.unreadable().to_vec(),
     }))?;

@@ -25,13 +25,7 @@ const NO_LIMIT_BYTES: u64 = 1 << 62;
 /// The limits of this process.
 #[must_use]
 pub fn limits(root: &Root) -> Limits {
-    let visible = VisibleGroups {
-        groups: root.read_text("/proc/self/cgroup").unwrap_or_default(),
-        mounts: root
-            .read_start("/proc/self/mountinfo", MAX_MOUNTS_BYTES)
-            .unwrap_or_default(),
-        root,
-    };
+    let visible = VisibleGroups::read(root);
     let (cpu, cpuset, memory) = (
         visible.find_hierarchy("cpu"),
         visible.find_hierarchy("cpuset"),
@@ -96,22 +90,51 @@ fn container(root: &Root, groups: &str) -> Option<String> {
 }
 
 /// The control groups of the process, the mounts, and the folder that contains both.
-struct VisibleGroups<'a> {
-    groups: String,
+pub(super) struct VisibleGroups<'a> {
+    pub(super) groups: String,
     mounts: String,
     root: &'a Root,
 }
 
 /// The control groups that limit this process, for one controller.
-struct Hierarchy {
+pub(super) struct Hierarchy {
     version: u32,
+    /// Whether the outermost visible group is that of the whole machine, if the namespace of the
+    /// process is the first one.
+    is_complete: bool,
     /// Folders from the group of the process up to the outermost visible group.
     folders: Vec<String>,
 }
 
-impl VisibleGroups<'_> {
+impl<'a> VisibleGroups<'a> {
+    /// Reads the groups and the mounts of this process.
+    pub(super) fn read(root: &'a Root) -> Self {
+        Self {
+            groups: root.read_text("/proc/self/cgroup").unwrap_or_default(),
+            mounts: root
+                .read_start("/proc/self/mountinfo", MAX_MOUNTS_BYTES)
+                .unwrap_or_default(),
+            root,
+        }
+    }
+
+    /// Whether the quotas of all groups of the process are visible, if its namespace is the first
+    /// one: the group of the whole machine has none.
+    pub(super) fn has_all_quotas(&self) -> bool {
+        let version = 2 - u32::from(own_group(&self.groups, 1, "cpu").is_some());
+        own_group(&self.groups, version, "cpu") == Some("/")
+            || self
+                .find_hierarchy("cpu")
+                .is_some_and(|cpu| cpu.is_complete && cpu.version == version)
+    }
+
+    /// Whether the process is in a group of the freezer of version 1.
+    pub(super) fn has_old_freezer(&self) -> bool {
+        own_group(&self.groups, 1, "freezer").is_some_and(|group| group != "/")
+    }
+
     /// Finds the groups of a controller: its version 1 hierarchy if mounted, otherwise version 2.
-    fn find_hierarchy(&self, controller: &str) -> Option<Hierarchy> {
+    pub(super) fn find_hierarchy(&self, controller: &str) -> Option<Hierarchy> {
         let mounts = || self.mounts.lines().filter_map(Mount::parse);
         let (version, mount) = mounts()
             .find(|mount| {
@@ -143,6 +166,7 @@ impl VisibleGroups<'_> {
         let deepest = components.len().min(MAX_DEPTH);
         Some(Hierarchy {
             version,
+            is_complete: mount.root == "/",
             folders: (0..=deepest).rev().map(folder).collect(),
         })
     }
@@ -184,14 +208,6 @@ fn own_group<'a>(groups: &'a str, version: u32, controller: &str) -> Option<&'a 
     })
 }
 
-/// Returns whether the machine has the freezer of control groups of version 1. Since Linux 6.1 it
-/// freezes a thread that sleeps without waking it.
-#[must_use]
-pub fn has_old_freezer(root: &Root) -> bool {
-    let groups = root.read_text("/proc/self/cgroup").unwrap_or_default();
-    own_group(&groups, 1, "freezer").is_some()
-}
-
 /// A line of `/proc/self/mountinfo`.
 struct Mount {
     root: String,
@@ -228,18 +244,26 @@ fn unescape(path: &str) -> String {
 }
 
 impl Hierarchy {
+    /// The groups with a CPU quota.
+    pub(super) fn folders_with_quota(&self, root: &Root) -> Vec<String> {
+        let has_quota = |folder: &&String| self.quota_in(root, folder).flatten().is_some();
+        self.folders.iter().filter(has_quota).cloned().collect()
+    }
+
+    /// The CPU quota of one group; `Some(None)` for no quota, `None` if it cannot be read.
+    fn quota_in(&self, root: &Root, folder: &str) -> Option<Option<f64>> {
+        if self.version == 1 {
+            let read = |name| root.read_text(&format!("{folder}/cpu.cfs_{name}_us"));
+            return parse_quota(&read("quota")?, &read("period")?);
+        }
+        let text = root.read_text(&format!("{folder}/cpu.max"))?;
+        let (allowed, period) = text.split_once(' ')?;
+        parse_quota(allowed, period)
+    }
+
     fn cpu_quota(&self, root: &Root) -> Option<CpuQuota> {
-        let quotas = self.folders.iter().filter_map(|folder| match self.version {
-            1 => {
-                let read = |name| root.read_text(&format!("{folder}/cpu.cfs_{name}_us"));
-                parse_quota(&read("quota")?, &read("period")?)
-            }
-            _ => {
-                let text = root.read_text(&format!("{folder}/cpu.max"))?;
-                let (allowed, period) = text.split_once(' ')?;
-                parse_quota(allowed, period)
-            }
-        });
+        let folders = self.folders.iter();
+        let quotas = folders.filter_map(|folder| self.quota_in(root, folder));
         let cpus = smallest_limit(quotas, self.has_controller(root, "cpu"))?;
         let throttled_periods = self.read_nearest(root, "cpu.stat").and_then(|stat| {
             stat.lines()

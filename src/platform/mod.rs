@@ -18,6 +18,7 @@ mod others;
 pub mod quietest;
 mod root;
 pub mod sources;
+mod throttling;
 mod vmclock;
 mod waiting;
 
@@ -26,11 +27,11 @@ use timers::os::MachineFacts;
 use crate::model::{ClockSource, Platform, VmClock};
 use crate::text::cleaned;
 
-pub use cgroup::has_old_freezer;
 pub use counter::counter;
 pub use others::CpuUse;
 pub use quietest::quietest_cpu;
 pub use root::{Root, cpu_count};
+pub use throttling::Throttling;
 pub use vmclock::vmclock;
 
 /// Identifies this machine. `cpu` is the measuring CPU, whose core and governor are reported; by

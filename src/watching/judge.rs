@@ -1,7 +1,7 @@
 //! Detects events, such as a pause or a clock that was set, in successive samples of the clocks.
 
 use super::offsets::{Offsets, Stability};
-use super::pause::MachineRates;
+use super::pause::{MachineRates, Waited};
 use super::rates::{Change, Rates};
 use super::{Cause, ClockSample, Event, EventKind, MachineState};
 use crate::model::Interval;
@@ -165,10 +165,15 @@ impl Judge {
             return false;
         }
         let late_ns = sample.monotonic - sample.planned;
-        let waited = sample
-            .run_queue_ns
-            .zip(last.run_queue_ns)
-            .and_then(|(now, then)| now.checked_sub(then));
+        let since_last = |count: fn(&ClockSample) -> Option<u64>| {
+            count(sample)
+                .zip(count(last))
+                .and_then(|(now, then)| now.checked_sub(then))
+        };
+        let waited = Waited {
+            run_queue_ns: since_last(|sample| sample.run_queue_ns),
+            throttled_ns: since_last(|sample| sample.throttled_ns),
+        };
         let cause = self.machine_rates.find_cause(sample, late_ns, waited);
         // The pause began between the last sample and the planned time of this one, so its length
         // is between `late_ns` and the time since the last sample.

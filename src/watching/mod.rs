@@ -54,6 +54,9 @@ pub struct ClockSample {
     /// Total time, in nanoseconds, for which this thread has been ready to run but had no CPU since
     /// it started.
     pub run_queue_ns: Option<u64>,
+    /// Total time, in nanoseconds, for which CPU quotas have kept the control groups of this process
+    /// from running, summed over CPUs.
+    pub throttled_ns: Option<u64>,
     /// The correction that the kernel applies to the rate of its clocks, in ppm.
     pub trim_ppm: Option<f64>,
     /// Seconds by which TAI, the time scale without leap seconds, is ahead of the time of day,
@@ -121,6 +124,8 @@ pub enum Cause {
     /// Only this process was stopped, by a signal, a debugger or its control group; the machine
     /// continued.
     Process,
+    /// The control group of this process had used up its CPU quota.
+    Quota,
     /// This machine gave its CPU to other threads.
     Scheduler,
     /// The host gave the CPU to other guests and reports this (steal time).

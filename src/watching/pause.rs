@@ -11,6 +11,15 @@ const MIN_CAUSE_SHARE: f64 = 0.5;
 /// a machine that ran look like one that stood still.
 const MIN_INTERRUPTS: f64 = 100.0;
 
+/// What kept the thread from running since the last sample; `None` if the system does not report it.
+#[derive(Clone, Copy, Debug)]
+pub struct Waited {
+    /// The time, in nanoseconds, for which the thread was ready to run but had no CPU.
+    pub run_queue_ns: Option<u64>,
+    /// The time, in nanoseconds, for which CPU quotas kept its control groups from running.
+    pub throttled_ns: Option<u64>,
+}
+
 /// The interrupt rate and steal time of a machine: they distinguish a machine that stood still, or
 /// whose CPU the host took, from a process that was stopped.
 #[derive(Clone, Debug, Default)]
@@ -39,35 +48,36 @@ impl MachineRates {
         self.steal_ns = machine.stolen_ns;
     }
 
-    /// Returns the cause of a `sample` that is `late_ns` nanoseconds late. `run_queue_ns` is the
-    /// time for which its thread was ready to run but had no CPU since the last sample; `None` if
-    /// the system does not report it.
-    pub fn find_cause(
-        &self,
-        sample: &ClockSample,
-        late_ns: i64,
-        run_queue_ns: Option<u64>,
-    ) -> Cause {
+    /// Returns the cause of a `sample` that is `late_ns` nanoseconds late.
+    pub fn find_cause(&self, sample: &ClockSample, late_ns: i64, waited: Waited) -> Cause {
         let min_ns = late_ns as f64 * MIN_CAUSE_SHARE;
         if sample.continued {
             return Cause::Process;
         }
+        let explains = |ns: Option<u64>| ns.is_some_and(|ns| ns as f64 >= min_ns);
+        if explains(waited.throttled_ns) {
+            return Cause::Quota;
+        }
         let machine = sample.machine.as_ref();
         let steal_ns = machine.and_then(|machine| machine.stolen_ns?.checked_sub(self.steal_ns?));
-        if steal_ns.is_some_and(|steal_ns| steal_ns as f64 >= min_ns) {
+        if explains(steal_ns) {
             return Cause::Host;
         }
-        if run_queue_ns.is_some_and(|run_queue_ns| run_queue_ns as f64 >= min_ns) {
+        if explains(waited.run_queue_ns) {
             return Cause::Scheduler;
+        }
+        // A quota explains a part of the pause.
+        if waited.throttled_ns.is_some_and(|ns| ns > 0) {
+            return Cause::Unknown;
         }
         let had_interrupts =
             machine.and_then(|machine| self.had_interrupts(sample.monotonic, machine, late_ns));
         match (had_interrupts, sample.slept_through) {
             (Some(true), Some(false) | None) => Cause::Process,
-            // The timer that should have ended the sleep was late, or the machine had few
-            // interrupts.
-            (Some(false) | None, Some(true)) | (Some(false), None) => Cause::Machine,
-            // The evidence is missing, or the observations contradict each other.
+            // The timer that should have ended the sleep was late.
+            (Some(false) | None, Some(true)) => Cause::Machine,
+            // The evidence is missing, or the observations contradict each other. A machine whose
+            // only work is in a stopped control group also has few interrupts.
             _ => Cause::Unknown,
         }
     }

@@ -17,6 +17,8 @@ fn expected_event(plan: Plan) -> (EventKind, Cause, Option<f64>) {
         Plan::ProcessStopped(s) | Plan::ProcessFrozen(s) => {
             (EventKind::Pause, Cause::Process, Some(s))
         }
+        Plan::Throttled(s) => (EventKind::Pause, Cause::Quota, Some(s)),
+        Plan::ThrottledUnseen(s) => (EventKind::Pause, Cause::Unknown, Some(s)),
         Plan::Preempted(s) => (EventKind::Pause, Cause::Scheduler, Some(s)),
         Plan::Stolen(s) => (EventKind::Pause, Cause::Host, Some(s)),
         Plan::Step(s) => (EventKind::Step, Cause::ClockSet, Some(s)),
@@ -117,6 +119,8 @@ fn finds_each_event_with_cause() {
             Plan::MachineStopped(s),
             Plan::ProcessStopped(s),
             Plan::ProcessFrozen(long),
+            Plan::Throttled(s),
+            Plan::ThrottledUnseen(s),
             Plan::Preempted(s),
             Plan::Stolen(s),
             Plan::Step(s - 4.5),

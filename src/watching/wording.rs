@@ -91,6 +91,7 @@ fn cause_in_words(cause: Cause) -> &'static str {
         Cause::Process => {
             "this process was stopped (a signal, a debugger, its control group); the machine continued"
         }
+        Cause::Quota => "the control group of this process had used up its CPU quota (cpu.max)",
         Cause::Scheduler => "this machine gave the CPU to other threads",
         Cause::Host => "the host gave the CPU to other machines (steal time)",
         Cause::Machine => "the whole machine stood still: its host, its firmware or its kernel",

@@ -173,6 +173,27 @@ impl Watch {
         self.signal(Signal::CONT);
     }
 
+    /// Starts a watch in a control group, together with a shell that uses all CPU time it gets.
+    fn start_in_group(procs: &str) -> Self {
+        let (reader, writer) = std::io::pipe().unwrap();
+        let script = r#"echo $$ > "$1"
+            (trap '' INT; while kill -0 $$; do :; done) > /dev/null 2>&1 &
+            exec "$2" watch 1h --pause 20ms --format json"#;
+        let mut command = Command::new("sh");
+        command
+            .args(["-c", script, "sh", procs, program()])
+            .stdin(Stdio::null())
+            .stdout(writer);
+        let child = command.spawn().unwrap();
+        drop(command);
+        let mut watch = Self {
+            child,
+            lines: BufReader::new(File::from(OwnedFd::from(reader))),
+        };
+        assert_eq!(watch.next_line()["line"], "begin");
+        watch
+    }
+
     /// Ends the watch. Returns its events.
     fn end(mut self) -> Vec<Value> {
         self.signal(Signal::INT);
@@ -362,6 +383,17 @@ fn freeze(folder: &str, [file, on, off]: [&str; 3]) {
     let _ = fs::remove_dir(group);
 }
 
+/// The folder at which control groups of a kind are mounted with an option.
+fn group_mount<'a>(mounts: &'a str, kind: &str, option: &str) -> Option<&'a str> {
+    mounts.lines().find_map(|line| {
+        let (place, source) = line.split_once(" - ")?;
+        let mut options = source.split([' ', ',']);
+        let is_searched = source.split(' ').next() == Some(kind)
+            && (option.is_empty() || options.any(|found| found == option));
+        is_searched.then(|| place.split(' ').nth(4))?
+    })
+}
+
 #[test]
 fn freezer_is_not_machine() {
     let mounts = fs::read_to_string("/proc/self/mountinfo").unwrap();
@@ -370,18 +402,60 @@ fn freezer_is_not_machine() {
         ("cgroup2", "", ["cgroup.freeze", "1", "0"]),
         ("cgroup", "freezer", ["freezer.state", "FROZEN", "THAWED"]),
     ] {
-        let mount = mounts.lines().find_map(|line| {
-            let (place, source) = line.split_once(" - ")?;
-            let is_searched = source.split(' ').next() == Some(kind) && source.contains(option);
-            is_searched.then(|| place.split(' ').nth(4))?
-        });
-        if let Some(folder) = mount {
+        if let Some(folder) = group_mount(&mounts, kind, option) {
             freeze(folder, files);
             freezers += 1;
         }
     }
     if freezers == 0 {
         skipped("no control groups are mounted", "mount /sys/fs/cgroup");
+    }
+}
+
+/// Watches in a control group that may use a fifth of a CPU and always has used it up.
+#[test]
+fn quota_is_the_cause() {
+    let mounts = fs::read_to_string("/proc/self/mountinfo").unwrap();
+    let v1 = [
+        ("cpu.cfs_period_us", "100000"),
+        ("cpu.cfs_quota_us", "20000"),
+    ];
+    let v2 = [("cpu.max", "20000 100000")];
+    let found = group_mount(&mounts, "cgroup", "cpu").map(|folder| (folder, &v1[..]));
+    let found = found.or_else(|| Some((group_mount(&mounts, "cgroup2", "")?, &v2[..])));
+    let Some((folder, files)) = found else {
+        return skipped("no control groups are mounted", "mount /sys/fs/cgroup");
+    };
+    let group = format!("{folder}/timermeter-quota-{}", std::process::id());
+    let made = fs::create_dir(&group).and_then(|()| {
+        let mut files = files.iter();
+        files.try_for_each(|(name, text)| fs::write(format!("{group}/{name}"), text))
+    });
+    if let Err(error) = made {
+        skipped(
+            format!("no control group in {folder} can have a CPU quota: {error}"),
+            "run it as root, with the controller cpu enabled",
+        );
+    } else {
+        let mut watch = Watch::start_in_group(&format!("{group}/cgroup.procs"));
+        let mut events = Vec::new();
+        while events.len() < 30 {
+            events.push(watch.next_line());
+        }
+        watch.end();
+        let count = |cause: &str| {
+            events
+                .iter()
+                .filter(|event| event["cause"] == cause)
+                .count()
+        };
+        assert!(count("quota") > 0, "{events:#?}");
+        // The host may pause the machine, too.
+        assert!(count("machine") < 3, "{events:#?}");
+    }
+    // The busy shell ends when it finds that the watch has ended.
+    while fs::remove_dir(&group).is_err_and(|error| error.kind() == ErrorKind::ResourceBusy) {
+        sleep(Duration::from_millis(50));
     }
 }
 

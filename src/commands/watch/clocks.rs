@@ -8,7 +8,7 @@ use timers::{Family, Reader, reader};
 
 use super::super::{CommandError, failed};
 use crate::platform::activity::{self, RunQueueDelay};
-use crate::platform::{Root, clock_source, has_old_freezer, vmclock};
+use crate::platform::{Root, Throttling, clock_source, vmclock};
 use crate::watching::{ClockSample, MachineState};
 
 /// Largest number of attempts at a sample. The attempt that took the shortest time is used, because
@@ -21,6 +21,10 @@ const MAX_SAMPLE_NS: i64 = 5_000;
 /// Smallest delay of a sample, in nanoseconds, after which the watch waits for a pending SIGCONT.
 /// *Judgement*: half of the default period, and several time slices of a scheduler.
 const MIN_LATE_NS: i64 = 50_000_000;
+/// Smallest delay of a sample, in nanoseconds, after which the watch reads whether its process was
+/// moved to another control group.
+/// *Judgement*: half of the shortest pause that is reported by default.
+const MIN_MOVED_NS: i64 = 10_000_000;
 /// Longest sleep, after which the watch checks whether a signal has asked it to end.
 /// *Judgement*: nobody notices a shorter delay after Ctrl-C.
 const MAX_SLEEP_NS: i64 = 500_000_000;
@@ -37,8 +41,7 @@ pub(super) struct Clocks {
     counter: Option<(&'static str, Reader)>,
     cpu_time: Option<Reader>,
     run_queue: RunQueueDelay,
-    /// Whether a stop of this process ends its sleep.
-    stop_ends_sleep: bool,
+    throttling: Throttling,
     unreadable: Vec<String>,
 }
 
@@ -69,8 +72,10 @@ impl Clocks {
             .find_map(|id| Some((id, reader(id)?.ok()?)));
         let cpu_time = reader("process-cputime").and_then(Result::ok);
         let run_queue = RunQueueDelay::open(&root);
+        let mut throttling = Throttling::default();
+        throttling.refresh(&root);
         Ok(Self {
-            stop_ends_sleep: !has_old_freezer(&root),
+            throttling,
             root,
             run_queue,
             monotonic,
@@ -105,7 +110,7 @@ impl Clocks {
 
     /// Sleeps until `planned`, in nanoseconds of CLOCK_MONOTONIC, or until a signal asks the watch
     /// to end, and takes a sample of all clocks.
-    pub(super) fn sample(&self, planned: i64) -> ClockSample {
+    pub(super) fn sample(&mut self, planned: i64) -> ClockSample {
         let mut sleeps_before = None;
         while let wait @ 1.. = planned.saturating_sub(self.monotonic())
             && signals::end_request().is_none()
@@ -126,7 +131,12 @@ impl Clocks {
         best.slept_through = CounterSource::sleeps_of_this_thread()
             .zip(sleeps_before)
             .map(|(now, before)| now.wrapping_sub(before) == 1)
-            .filter(|_| self.stop_ends_sleep);
+            .filter(|_| !self.throttling.may_be_hidden());
+        if best.monotonic - planned > MIN_MOVED_NS && self.throttling.refresh(&self.root) {
+            // The process was moved to other control groups, which may have stopped it.
+            best.slept_through = None;
+        }
+        best.throttled_ns = Some(self.throttling.count());
         // If the process was stopped, SIGCONT may be delivered to another thread, which a busy
         // machine may run later than this one.
         if best.monotonic - planned > MIN_LATE_NS {
@@ -162,7 +172,8 @@ impl Clocks {
     }
 
     /// Reads the state of the machine.
-    pub(super) fn machine(&self) -> MachineState {
+    pub(super) fn machine(&mut self) -> MachineState {
+        self.throttling.refresh(&self.root);
         let activity = activity::activity(&self.root);
         let source = clock_source(&self.root);
         MachineState {

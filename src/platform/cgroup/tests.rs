@@ -211,16 +211,3 @@ proptest! {
         }
     }
 }
-
-#[test]
-fn finds_freezer_of_version_1() {
-    for (groups, expected) in [
-        ("7:freezer:/box\n0::/\n", true),
-        ("7:devices,freezer:/\n", true),
-        ("0::/freezer\n", false),
-        ("", false),
-    ] {
-        let (_folder, root) = test_root(&[("proc/self/cgroup", groups)]);
-        assert_eq!(has_old_freezer(&root), expected, "{groups}");
-    }
-}

@@ -20,6 +20,10 @@ pub enum Plan {
     ProcessStopped(f64),
     /// The control group of the process is frozen; no signal is sent.
     ProcessFrozen(f64),
+    /// The control group of the process and all work of the machine has used up its CPU quota.
+    Throttled(f64),
+    /// As `Throttled`, where nothing shows it, because the group is outside the container.
+    ThrottledUnseen(f64),
     /// Other threads use the CPU.
     Preempted(f64),
     /// The host uses the CPU and reports it.
@@ -63,6 +67,8 @@ pub struct Simulated {
     pub vmclock: Option<VmClock>,
     stolen: f64,
     run_queue_ns: f64,
+    throttled_ns: f64,
+    is_contained: bool,
     trim: f64,
     slewing_s: f64,
     slew_ppm: f64,
@@ -99,6 +105,8 @@ impl Simulated {
             vmclock: None,
             stolen: 0.0,
             run_queue_ns: 0.0,
+            throttled_ns: 0.0,
+            is_contained: false,
             trim: 3.0,
             slewing_s: 0.0,
             slew_ppm: 0.0,
@@ -144,6 +152,14 @@ impl Simulated {
             Plan::ProcessFrozen(s) => {
                 self.pass(s * 1e9, true);
                 self.woke = true;
+            }
+            Plan::Throttled(s) => {
+                self.pass(s * 1e9, false);
+                self.throttled_ns += s * 1e9;
+            }
+            Plan::ThrottledUnseen(s) => {
+                self.pass(s * 1e9, false);
+                self.is_contained = true;
             }
             Plan::Preempted(s) => {
                 self.pass(s * 1e9, true);
@@ -219,8 +235,9 @@ impl Simulated {
             counter: Some(counter as u64),
             duration_ns: duration_ns as i64,
             continued: std::mem::take(&mut self.continued),
-            slept_through: Some(!std::mem::take(&mut self.woke)),
+            slept_through: Some(!std::mem::take(&mut self.woke)).filter(|_| !self.is_contained),
             run_queue_ns: Some(self.run_queue_ns as u64),
+            throttled_ns: Some(self.throttled_ns as u64),
             trim_ppm: Some(self.trim),
             tai_offset_s: Some(self.tai),
             machine: None,
