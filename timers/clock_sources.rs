@@ -36,7 +36,7 @@ pub struct ClockSource {
 const TSC: &str = "tsc";
 const HPET: &str = "hpet";
 const ACPI_PM: &str = "acpi_pm";
-const ARM_COUNTER: &str = "arch_sys_counter";
+pub(crate) const ARM_COUNTER: &str = "arch_sys_counter";
 const RISCV_COUNTER: &str = "riscv_clocksource";
 
 /// The time stamp counter of x86.

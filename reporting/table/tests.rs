@@ -123,7 +123,12 @@ fn legend_explains_shown_columns() {
         width: Some(40),
         ..style
     };
-    let many = Table::new(vec![explained_table().columns[0].clone(); 9]);
+    let headings = ["cost %", "adds", "spread", "trust", "notes"];
+    let column = |heading: &'static str| TableColumn {
+        heading,
+        ..explained_table().columns[0].clone()
+    };
+    let many = Table::new(headings.map(column).into());
     let lines = many.on_terminal(narrow, &|_| "");
     let legend = lines.lines().skip_while(|line| !line.starts_with("cost: "));
     assert_eq!(legend.count(), 3, "{lines}");

@@ -5,6 +5,7 @@
 use std::time::Duration;
 
 use super::Machine;
+use crate::clock_sources::ARM_COUNTER;
 use crate::subject::Activity;
 
 /// A way to find the rate of the counter.
@@ -83,7 +84,7 @@ const NOT_FORWARD: &str = "the counter did not go forward; the program would not
 
 /// On Arm, Redis and Valkey take what the firmware declares, in whole ticks a µs.
 fn of_arm(machine: &mut dyn Machine) -> Option<f64> {
-    let is_arm = machine.clock_source()? == "arch_sys_counter";
+    let is_arm = machine.clock_source()? == ARM_COUNTER;
     let hz = machine.declared_hz().filter(|_| is_arm)?;
     Some(1e3 / (hz / 1e6).floor())
 }
