@@ -6,7 +6,9 @@ use crate::hosts::protocol::HostedTimer;
 
 use crate::campaign::slow_clocks::SlowResult;
 use crate::campaign::unless_interrupted;
+use crate::profile::resolution;
 use crate::rate::{self, Rate};
+use crate::resolution::{Resolution, UNEVEN_STEPS};
 use crate::trace::StoredTrace;
 
 /// A timer of the campaign and its outcome.
@@ -146,6 +148,10 @@ impl CampaignTimer {
         };
         match unless_interrupted(result)? {
             Ok((intervals, moved)) => {
+                // Interruptions can make steps look uneven: a new series replaces such a one.
+                if is_uneven(stored) {
+                    stored.slow.clear();
+                }
                 stored.slow.extend(intervals);
                 stored.evidence.advances.extend(moved);
             }
@@ -153,6 +159,11 @@ impl CampaignTimer {
         }
         Ok(())
     }
+}
+
+/// Whether the intervals show steps of different lengths.
+fn is_uneven(stored: &StoredTrace) -> bool {
+    matches!(resolution(&stored.open()), Resolution::AtMost { reason, .. } if reason == UNEVEN_STEPS)
 }
 
 /// Returns the reason why a timer failed: `disturbed` of the `processes` that measured only this
@@ -168,6 +179,37 @@ fn describe_interference(stored: &StoredTrace, disturbed: u32, processes: u32) -
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::trace::Intervals;
+
+    /// A clock with steps of 4 ms, of which interruptions hid some in the first series.
+    #[test]
+    fn new_series_replaces_uneven_one() {
+        let series = |jumps: [i64; 4]| -> Vec<Intervals> {
+            let deltas = (0..96).map(|at| if at % 2 == 0 { 0 } else { jumps[at / 2 % 4] });
+            let intervals = |delta| Intervals {
+                work: 1_000,
+                deltas: [delta].into_iter().collect(),
+            };
+            deltas.map(intervals).collect()
+        };
+        let mut subject = CampaignTimer::new(0, HostedTimer::native(&timers::floor()));
+        subject.outcome = Ok(StoredTrace::default());
+        let found = |subject: &CampaignTimer| resolution(&subject.outcome.as_ref().unwrap().open());
+        let uneven = series([4_000_000, 5_700_000, 4_000_000, 9_100_000]);
+        subject.add_slow_result(Ok((uneven, None))).unwrap();
+        assert!(
+            is_uneven(subject.outcome.as_ref().unwrap()),
+            "{:?}",
+            found(&subject)
+        );
+        let even = series([4_000_000; 4]);
+        subject.add_slow_result(Ok((even, None))).unwrap();
+        let step = found(&subject);
+        assert!(
+            matches!(&step, Resolution::Resolved { step, .. } if step.value == 4e6),
+            "{step:?}"
+        );
+    }
 
     #[test]
     fn marks_results_of_shared_core() {
