@@ -70,11 +70,19 @@ const LOOPS: &[(&str, &str, &str, &str)] = &[
     ),
 ];
 
+/// Clocks with steps that are not those of their readings, with their steps in nanoseconds: CPython
+/// converts nanoseconds since 1970, which lie between 2^60 and 2^61, to a double, which has 53 bits,
+/// and divides afterwards, so that readings are multiples of 2^-22 s.
+const CONVERTED: &[(&str, f64)] = &[("python:time", 256.0)];
+
 /// The smallest step that all differences share, near and far: a part of the smallest of them, as a
 /// mean over all that are not long. Neighbours alone will not do: where a read nearly always takes
 /// as long, its cost would pass for a step.
 fn common_step(readings: &[i64]) -> Option<f64> {
     const LAGS: usize = 32;
+    // The differences of reads that take more steps than these lie within a few steps of each other:
+    // steps that are some per cent longer explain them, too.
+    const MOST_STEPS: u32 = 20;
     const KEPT: usize = 6_000;
     let apart = |lag: usize| {
         readings
@@ -91,7 +99,7 @@ fn common_step(readings: &[i64]) -> Option<f64> {
         .copied()
         .step_by(moved.len() / KEPT + 1)
         .collect();
-    (1..=400).find_map(|part| {
+    (1..=MOST_STEPS).find_map(|part| {
         let mut step = least / f64::from(part);
         let mut near = Vec::new();
         for reach in [10.0, 20.0, 40.0, 80.0] {
@@ -184,6 +192,8 @@ fn steps_agree_with_independent_loops() {
         let found = by_the_prober(runtime, &alone);
         for (id, alone) in &alone {
             let Some(found) = found.get(id) else { continue };
+            let converted = CONVERTED.iter().find(|(converted, _)| converted == id);
+            let alone = converted.map_or(alone, |(_, step)| step);
             compared += 1;
             if (found / alone - 1.0).abs() >= 0.01 {
                 apart.push(format!("{id}: {found} ns, and {alone} ns alone"));
