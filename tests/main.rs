@@ -15,6 +15,7 @@ mod browser;
 #[cfg(target_os = "linux")]
 mod browser_hosts;
 #[cfg(unix)]
+mod c_compiler;
 mod calls;
 mod cli;
 mod counter;

@@ -19,6 +19,7 @@ use std::sync::LazyLock;
 
 use crate::model::{Interval, Report};
 use crate::table::{Notation, TableColumn, Type, Value};
+use crate::text::without_unit;
 
 pub use row::{Kind, Row, Source, all_rows, rows};
 pub use unit::{Range, Scatter, Unit};
@@ -322,8 +323,7 @@ impl Field {
     /// The heading without the unit, for tables in which each number has its own unit.
     #[must_use]
     pub fn title(&self) -> &'static str {
-        let heading = self.heading.split(" (").next().unwrap_or(self.heading);
-        heading.trim_end_matches(" %")
+        without_unit(self.heading)
     }
 
     /// The value of a row as text with its unit; `None` if the value was not determined.

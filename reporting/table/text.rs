@@ -11,7 +11,8 @@ use comfy_table::{CellAlignment, Table as Drawing};
 
 use super::{Table, TableColumn, Value};
 use crate::text::{
-    ascii, clipped, display_width, first_part, fold_name, hang, plain, uncapitalised, wrap,
+    ascii, clipped, display_width, first_part, fold_name, hang, plain, uncapitalised, without_unit,
+    wrap,
 };
 
 /// The largest number of rows for which columns are aligned.
@@ -158,11 +159,10 @@ impl Table<'_> {
         let mut legend = String::new();
         let mut names = HashSet::new();
         for column in self.columns.iter().filter(|_| style.legend) {
-            let name = column.heading.split(" (").next().unwrap_or_default();
+            let name = without_unit(column.heading);
             if column.about.is_empty() || !names.insert(name) {
                 continue;
             }
-            let name = name.trim_end_matches(" %");
             let about = uncapitalised(first_part(column.about));
             let longer = format!("{legend}{name}: {about} · ");
             if lines(&(longer.clone() + MORE)).len() <= MAX_LEGEND_LINES {

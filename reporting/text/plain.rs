@@ -305,6 +305,13 @@ pub fn summarise_names<S: AsRef<str>>(ids: &[S]) -> String {
     }
 }
 
+/// The heading of a column without its unit: `cost` for `cost (ns)`, `Quality` for `Quality %`.
+#[must_use]
+pub fn without_unit(heading: &str) -> &str {
+    let name = heading.split(" (").next().unwrap_or(heading);
+    name.trim_end_matches(" %")
+}
+
 /// The text with a small first letter, unless it begins with an abbreviation.
 #[must_use]
 pub fn uncapitalised(text: &str) -> String {

@@ -10,7 +10,7 @@ use crate::document::{Document, FindingText};
 use crate::fields::{Field, fields};
 use crate::findings::{Wording, wordings};
 use crate::selection::nearest;
-use crate::text::first_part;
+use crate::text::{first_part, without_unit};
 
 /// The JSON document of `explain`.
 #[derive(Serialize)]
@@ -49,15 +49,7 @@ impl Column {
     }
 
     fn names(&self) -> [&'static str; 3] {
-        [
-            self.column,
-            self.key,
-            self.heading
-                .split(" (")
-                .next()
-                .unwrap_or_default()
-                .trim_end_matches(" %"),
-        ]
+        [self.column, self.key, without_unit(self.heading)]
     }
 }
 

@@ -60,6 +60,13 @@ struct MeasuredSource {
     reason: Option<String>,
 }
 
+impl MeasuredSource {
+    /// The resolution, or its upper limit if it is unknown.
+    fn step_or_limit_ns(&self) -> Option<f64> {
+        value_of(self.resolution_ns.or(self.resolution_at_most_ns))
+    }
+}
+
 /// Runs the command. Returns `true` unless a source could not be measured.
 ///
 /// # Errors
@@ -86,7 +93,7 @@ pub fn run(args: &CheckArgs, output: &mut dyn Write) -> Result<bool, CommandErro
     let figures = sources.iter().map(|found| SourceFigures {
         name: found.name.clone(),
         cost_ns: value_of(found.cost_ns),
-        step_ns: value_of(found.resolution_ns.or(found.resolution_at_most_ns)),
+        step_ns: found.step_or_limit_ns(),
     });
     let advice = if args.yes {
         advice(&current, &figures.collect::<Vec<_>>())
@@ -227,10 +234,7 @@ fn document(found: &SourcesDocument) -> Document<'_, OnNode<'_, &SourcesDocument
         };
         table.push(vec![
             source.name.as_str().into(),
-            Value::bounded(
-                value_of(source.resolution_ns.or(source.resolution_at_most_ns)),
-                source.resolution_ns.is_none(),
-            ),
+            Value::bounded(source.step_or_limit_ns(), source.resolution_ns.is_none()),
             value_of(source.cost_ns).into(),
             match (source.offset_ns, source.offset_uncertainty_ns) {
                 (Some(ns), Some(half)) => Value::Within(ns, half),

@@ -14,8 +14,9 @@ use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use serde_json::Value;
 
 use super::folder::Folder;
+use crate::c_compiler::{LIBRARY, compile};
 use crate::program::program;
-use crate::skipping::{not_installed, skipped};
+use crate::skipping::skipped;
 
 /// A disk that takes 250 ms for each write and each sync. Makes the file $SLOW_WRITES.
 const SLOW_DISK: &str = r#"
@@ -100,22 +101,11 @@ int clock_gettime(clockid_t clock, struct timespec *t) {
 }
 "#;
 
-/// Compiles a C source in the folder. Returns its path; `None`, said aloud, without a compiler.
-fn compile(folder: &Folder, source: &str, flags: &[&str]) -> Option<String> {
-    let (from, to) = (folder.file("source.c"), folder.arg("compiled"));
+/// Compiles a C source in the folder. Returns its path; `None` without a compiler.
+fn compiled(folder: &Folder, source: &str, flags: &[&str]) -> Option<String> {
+    let from = folder.file("source.c");
     fs::write(&from, source).unwrap();
-    let mut cc = Command::new("cc");
-    cc.args(flags).arg("-o").arg(&to).arg(from);
-    match cc.output() {
-        Ok(output) => {
-            assert!(output.status.success(), "{output:?}");
-            Some(to)
-        }
-        Err(error) => {
-            not_installed(format!("cc: {error}"), "install a C compiler");
-            None
-        }
-    }
+    compile(&from, folder.arg("compiled"), flags)
 }
 
 /// A watch that writes to a file of the system, such as a pipe.
@@ -241,7 +231,7 @@ fn check_blocked_output(watch: Watch, unblock: impl FnOnce()) {
 #[test]
 fn slow_disk_makes_no_pauses() {
     let folder = Folder::new();
-    let Some(library) = compile(&folder, SLOW_DISK, &["-shared", "-fPIC"]) else {
+    let Some(library) = compiled(&folder, SLOW_DISK, LIBRARY) else {
         return;
     };
     let save = format!("--save={}", folder.arg("saved.jsonl"));
@@ -341,7 +331,7 @@ fn check_early_stop(stop: impl FnOnce(&Watch) -> bool) {
 #[test]
 fn debugger_is_not_machine() {
     let folder = Folder::new();
-    let Some(debugger) = compile(&folder, DEBUGGER, &[]) else {
+    let Some(debugger) = compiled(&folder, DEBUGGER, &[]) else {
         return;
     };
     check_early_stop(|watch| {
@@ -463,7 +453,7 @@ fn quota_is_the_cause() {
 #[test]
 fn adjtime_has_size_and_duration() {
     let folder = Folder::new();
-    let Some(library) = compile(&folder, SLEWED, &["-shared", "-fPIC"]) else {
+    let Some(library) = compiled(&folder, SLEWED, LIBRARY) else {
         return;
     };
     let marker = folder.arg("slewed");

@@ -5,8 +5,9 @@ use std::process::Command;
 
 use serde_json::Value;
 
+use super::c_compiler::{LIBRARY, compile};
 use super::program::program;
-use super::skipping::{emulated, not_installed};
+use super::skipping::emulated;
 use super::{agent_folder, lock_machine, outcome, probe_quickly, row};
 
 /// Builds the library in this folder. `None` if the test is skipped.
@@ -15,18 +16,7 @@ fn build_wrapper(folder: &tempfile::TempDir) -> Option<String> {
         return None;
     }
     let library = folder.path().join("wrapper.so").display().to_string();
-    let built = Command::new("cc")
-        .args(["-shared", "-fPIC", "-O2", "-o", &library])
-        .arg(agent_folder().join("wrapper.c"))
-        .status();
-    if built.is_ok_and(|status| status.success()) {
-        return Some(library);
-    }
-    not_installed(
-        "there is no C compiler",
-        "install one, as in `apt install gcc`",
-    );
-    None
+    compile(&agent_folder().join("wrapper.c"), library, LIBRARY)
 }
 
 /// The row of `monotonic` and that of its system call with this fault; `None` if skipped.

@@ -4,6 +4,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::process::{Command, Output};
 
+use super::c_compiler::{LIBRARY, compile};
 use super::folder::Folder;
 use super::program::program;
 use super::run::Run;
@@ -245,17 +246,7 @@ fn library(folder: &Folder, name: &str, code: &str) -> Option<String> {
     let source = format!("{name}.c");
     fs::write(folder.file(&source), code).expect("it can be written");
     let library = folder.arg(&format!("{name}.so"));
-    let made = Command::new("cc")
-        .args(["-shared", "-fPIC", "-o", &library, &folder.arg(&source)])
-        .status();
-    if made.is_ok_and(|status| status.success()) {
-        return Some(library);
-    }
-    not_installed(
-        "there is no C compiler",
-        "install one, as in `apt install gcc`",
-    );
-    None
+    compile(folder.file(&source).as_ref(), library, LIBRARY)
 }
 
 /// The vDSO reads the counter itself, so nothing can be measured; a child would be killed too.

@@ -3,6 +3,8 @@
 
 #![cfg(unix)]
 
+#[path = "../c_compiler/mod.rs"]
+mod c_compiler;
 mod data_loss;
 mod deploy;
 mod files;

@@ -8,7 +8,7 @@ use crate::counters::Counter;
 use crate::native::{Native, handoffs_unfenced, pass};
 use crate::os::{CommonClock, UntrimmedClock};
 use crate::subject::{Activity, Answer, BackwardSteps, Subject};
-use crate::{Described, Timer, Unavailable, arch, os};
+use crate::{Described, Timer, Unavailable, arch, clock_sources, os};
 
 /// This machine. Dropping it lets the thread run on all CPUs again.
 pub struct ThisMachine {
@@ -100,8 +100,7 @@ impl Machine for ThisMachine {
     }
 
     fn clock_source(&mut self) -> Option<String> {
-        let source = file("sys/devices/system/clocksource/clocksource0/current_clocksource")?;
-        Some(source.trim().to_owned())
+        clock_sources::current()
     }
 
     fn named_mhz(&mut self) -> Option<u64> {

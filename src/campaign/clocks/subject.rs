@@ -149,7 +149,7 @@ impl CampaignTimer {
         match unless_interrupted(result)? {
             Ok((intervals, moved)) => {
                 // Interruptions can make steps look uneven: a new series replaces such a one.
-                if is_uneven(stored) {
+                if !stored.slow.is_empty() && is_uneven(stored) {
                     stored.slow.clear();
                 }
                 stored.slow.extend(intervals);

@@ -17,9 +17,9 @@ pub use libc::{
 };
 use libc::{c_int, c_long, clockid_t, timespec};
 
-use crate::Unavailable;
 use crate::os::posix::Route;
 pub use crate::os::unix::time;
+use crate::{Unavailable, clock_sources};
 
 /// Reads clocks by the libc function, which uses the vDSO if there is one.
 pub struct Libc;
@@ -206,11 +206,7 @@ pub fn vdso_permitted() -> Result<(), Unavailable> {
 }
 
 fn vdso_reads_counter() -> bool {
-    let source =
-        std::fs::read_to_string("/sys/devices/system/clocksource/clocksource0/current_clocksource");
-    source.map_or(true, |source| {
-        crate::clock_sources::reads_counter(source.trim())
-    })
+    clock_sources::current().is_none_or(|source| clock_sources::reads_counter(&source))
 }
 
 /// Checks that reading the time does not end this process, because [`regain_counter`] could not

@@ -1,0 +1,29 @@
+//! Compiles C: libraries that tests preload, and programs.
+
+use std::path::Path;
+use std::process::Command;
+
+use crate::skipping::not_installed;
+
+/// The flags for a library.
+pub const LIBRARY: &[&str] = &["-shared", "-fPIC", "-O2"];
+
+/// Compiles a source. Returns its result, `to`; `None`, said aloud, without a compiler.
+#[track_caller]
+pub fn compile(source: &Path, to: String, flags: &[&str]) -> Option<String> {
+    let mut compiler = Command::new("cc");
+    compiler.args(flags).arg("-o").arg(&to).arg(source);
+    match compiler.output() {
+        Ok(output) => {
+            assert!(output.status.success(), "{output:?}");
+            Some(to)
+        }
+        Err(error) => {
+            not_installed(
+                format!("cc: {error}"),
+                "install a C compiler, as in `apt install gcc`",
+            );
+            None
+        }
+    }
+}
