@@ -14,7 +14,7 @@ mod allan;
 mod browser;
 #[cfg(target_os = "linux")]
 mod browser_hosts;
-#[cfg(unix)]
+#[cfg(target_os = "linux")]
 mod c_compiler;
 mod calls;
 mod cli;

@@ -143,6 +143,7 @@ mod tests {
         }
     }
 
+    #[cfg(unix)]
     #[test]
     fn complete_groups_hide_nothing() {
         for (mount, groups, is_hidden) in [
@@ -167,7 +168,6 @@ mod tests {
                 ("proc/self/ns/other", "one"),
             ]);
             let link = folder.path().join("proc/self/ns/cgroup");
-            #[cfg(unix)]
             std::os::unix::fs::symlink(FIRST_NAMESPACE, link).expect("a link");
             let mut throttling = Throttling::default();
             throttling.refresh(&root);

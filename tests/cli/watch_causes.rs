@@ -163,11 +163,15 @@ impl Watch {
         self.signal(Signal::CONT);
     }
 
-    /// Starts a watch in a control group, together with a shell that uses all CPU time it gets.
+    /// Starts a watch in a control group, together with a shell for each CPU that uses all CPU time
+    /// it gets. The kernel stops a group on each CPU by itself, when its part of the quota there is
+    /// used up: a watch that has a CPU alone is stopped once in minutes.
     fn start_in_group(procs: &str) -> Self {
         let (reader, writer) = std::io::pipe().unwrap();
         let script = r#"echo $$ > "$1"
-            (trap '' INT; while kill -0 $$; do :; done) > /dev/null 2>&1 &
+            for cpu in $(seq "$(nproc)"); do
+                (trap '' INT; while kill -0 $$; do :; done) > /dev/null 2>&1 &
+            done
             exec "$2" watch 1h --pause 20ms --format json"#;
         let mut command = Command::new("sh");
         command
@@ -402,15 +406,15 @@ fn freezer_is_not_machine() {
     }
 }
 
-/// Watches in a control group that may use a fifth of a CPU and always has used it up.
+/// Watches in a control group that may use half of a CPU and always has used it up.
 #[test]
 fn quota_is_the_cause() {
     let mounts = fs::read_to_string("/proc/self/mountinfo").unwrap();
     let v1 = [
-        ("cpu.cfs_period_us", "100000"),
-        ("cpu.cfs_quota_us", "20000"),
+        ("cpu.cfs_period_us", "200000"),
+        ("cpu.cfs_quota_us", "100000"),
     ];
-    let v2 = [("cpu.max", "20000 100000")];
+    let v2 = [("cpu.max", "100000 200000")];
     let found = group_mount(&mounts, "cgroup", "cpu").map(|folder| (folder, &v1[..]));
     let found = found.or_else(|| Some((group_mount(&mounts, "cgroup2", "")?, &v2[..])));
     let Some((folder, files)) = found else {
@@ -443,7 +447,7 @@ fn quota_is_the_cause() {
         // The host may pause the machine, too.
         assert!(count("machine") < 3, "{events:#?}");
     }
-    // The busy shell ends when it finds that the watch has ended.
+    // The busy shells end when they find that the watch has ended.
     while fs::remove_dir(&group).is_err_and(|error| error.kind() == ErrorKind::ResourceBusy) {
         sleep(Duration::from_millis(50));
     }
