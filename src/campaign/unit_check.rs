@@ -15,6 +15,7 @@ use std::time::Duration;
 
 use timers::{Answer, Subject};
 
+use crate::statistics::median;
 use crate::text::numbers::time;
 use crate::trace::Reference;
 
@@ -130,16 +131,18 @@ impl Moment {
     }
 }
 
-/// Returns whether the timer moved at most twice as far during the pause as between two reads,
-/// which means that it moves with each read and not with time. `begin` and `end` are the samples
-/// before and after the pause. Also `true` if there are too few samples to say.
+/// Returns whether the timer moved at most twice as far during the pause as usually between two
+/// reads, which means that it moves with each read and not with time. `begin` and `end` are the
+/// samples before and after the pause. Also `true` if there are too few samples to say.
 fn stands_still(begin: &[Sample], end: &[Sample]) -> bool {
-    let between =
-        |first: &Sample, last: &Sample| last.reading.wrapping_sub(first.reading).unsigned_abs();
-    match (begin, end) {
-        ([.., previous, last], [next, ..]) => {
-            between(last, next) <= between(previous, last).saturating_mul(2)
-        }
+    let between = |first: &Sample, last: &Sample| {
+        last.reading.wrapping_sub(first.reading).unsigned_abs() as f64
+    };
+    let pairs = begin.windows(2).chain(end.windows(2));
+    // The median, because the machine may pause between two reads for as long as `PAUSE`.
+    let usual = median(pairs.map(|pair| between(&pair[0], &pair[1])));
+    match (usual, begin.last(), end.first()) {
+        (Some(usual), Some(last), Some(next)) => between(last, next) <= 2.0 * usual,
         _ => true,
     }
 }
@@ -256,6 +259,18 @@ mod tests {
             &[sample(0), sample(90_000)],
             &[sample(40_000_000)]
         ));
+        assert!(
+            !stands_still(
+                &[
+                    sample(0),
+                    sample(90_000),
+                    sample(180_000),
+                    sample(20_000_000)
+                ],
+                &[sample(40_000_000), sample(40_090_000)]
+            ),
+            "the machine paused between two reads"
+        );
         let reported = error_of_unit(40_000_000, 1e-3, 1.0).expect("the unit is wrong");
         assert!(
             reported.contains("40000000 ticks") && reported.contains("passed"),
