@@ -188,6 +188,13 @@ fn resolution_of(trace: &Trace, fitted: &[FittedProcess]) -> Resolution {
             step: step.scaled(unit as f64),
             rule,
         },
+        Resolution::AtMost { bound, .. } => Resolution::AtMost {
+            bound: unit as f64 * bound,
+            reason: format!(
+                "its readings are multiples of {unit} ticks, which do not show its step"
+            )
+            .into(),
+        },
         _ => plain,
     }
 }
