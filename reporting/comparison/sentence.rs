@@ -1,7 +1,7 @@
 //! Summarises a comparison in one sentence for clocks and one for waits: which families of timers
 //! changed, within which limits all others are unchanged, and what else changed.
 
-use super::{Compared, Comparison, FamilyChange, Quantity, Verdict};
+use super::{Compared, Comparison, FamilyChange, PlatformChange, Quantity, Verdict};
 use crate::model::Interval;
 use crate::text::numbers::{significant, time};
 
@@ -12,6 +12,12 @@ const MOST_LISTED: usize = 3;
 /// sentence.
 pub(super) fn sentences(comparison: &Comparison) -> Vec<String> {
     let mut sentences = Vec::new();
+    let mut platform = comparison.platform.iter();
+    let same = if platform.any(PlatformChange::is_other_cpu) {
+        "alike"
+    } else {
+        "unchanged"
+    };
     for of_clocks in [true, false] {
         let figures = comparison.figures.iter();
         let own = figures.filter(|compared| compared.quantity.is_of_clocks() == of_clocks);
@@ -20,7 +26,11 @@ pub(super) fn sentences(comparison: &Comparison) -> Vec<String> {
             let families = comparison.families.iter();
             let families = families.filter(|family| family.quantity.is_of_clocks() == of_clocks);
             let subject = if of_clocks { "costs" } else { "waits" };
-            sentences.push(sentence(subject, &families.collect::<Vec<_>>(), &own));
+            sentences.push(sentence(
+                [subject, same],
+                &families.collect::<Vec<_>>(),
+                &own,
+            ));
         }
     }
     if sentences.is_empty() {
@@ -42,7 +52,12 @@ pub(super) fn sentences(comparison: &Comparison) -> Vec<String> {
     sentences
 }
 
-fn sentence(subject: &str, families: &[&FamilyChange], figures: &[&Compared]) -> String {
+/// The sentence on `subject`, of which what did not change is called `same`.
+fn sentence(
+    [subject, same]: [&str; 2],
+    families: &[&FamilyChange],
+    figures: &[&Compared],
+) -> String {
     let change_of = |timer: &String, quantity: Quantity| {
         let mut figures = figures.iter();
         let found = figures.find(|figure| figure.timer == *timer && figure.quantity == quantity);
@@ -95,7 +110,7 @@ fn sentence(subject: &str, families: &[&FamilyChange], figures: &[&Compared]) ->
         } else {
             "all else"
         };
-        changed.push(format!("{all} unchanged ({})", unchanged.join(", ")));
+        changed.push(format!("{all} {same} ({})", unchanged.join(", ")));
     } else if families.is_empty() {
         changed.push(format!("{subject} {}", unknown(figures)));
     }

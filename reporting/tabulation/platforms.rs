@@ -22,7 +22,8 @@ use crate::text::counted;
 const SLEEPS: [&str; 2] = ["nanosleep", "std-sleep"];
 
 /// The columns with the key and the heading, and the notation of numbers. On narrow terminals, the
-/// columns with the largest number are omitted first.
+/// columns with the largest number are omitted first; those from [`FOR_PROGRAMS`] on are in CSV and
+/// JSON only.
 const COLUMNS: [(&str, &str, Notation, u8); 28] = [
     ("node", "node", Notation::Significant, 2),
     ("cpu", "CPU core", Notation::Significant, 0),
@@ -50,9 +51,10 @@ const COLUMNS: [(&str, &str, Notation, u8); 28] = [
     ("runs", "runs", Notation::Count, 4),
     ("last", "last", Notation::Significant, 3),
     ("provenance", "provenance", Notation::Significant, 4),
-    ("source", "source", Notation::Significant, 9),
-    ("report", "report", Notation::Significant, 9),
+    ("source", "source", Notation::Significant, 7),
+    ("report", "report", Notation::Significant, 8),
 ];
+const FOR_PROGRAMS: u8 = 8;
 /// The number of columns that describe the machine, and of those that describe its clocks.
 const MACHINE_COLUMNS: usize = 7;
 const CLOCK_COLUMNS: usize = 13;
@@ -286,8 +288,16 @@ impl Platforms {
         )
     }
 
-    fn table(&self) -> Table<'_> {
-        let columns = COLUMNS.map(|(key, heading, notation, omission_priority)| {
+    /// The table of all columns for programs, otherwise of those that have a value.
+    fn table(&self, format: Format) -> Table<'_> {
+        let is_for_programs = matches!(format, Format::Csv | Format::Json);
+        let is_shown = |at: &usize| {
+            let has_value = |row: &PlatformRow| row.cells[*at] != Value::Nothing;
+            is_for_programs || COLUMNS[*at].3 < FOR_PROGRAMS && self.rows.iter().any(has_value)
+        };
+        let shown: Vec<usize> = (0..COLUMNS.len()).filter(is_shown).collect();
+        let column = |at: &usize| {
+            let (key, heading, notation, omission_priority) = COLUMNS[*at];
             let column = match notation {
                 Notation::Significant => TableColumn::left(heading),
                 notation => TableColumn::right(heading, notation),
@@ -298,11 +308,13 @@ impl Platforms {
                 folds: true,
                 ..column
             }
-        });
-        let rows = self.rows.iter().map(|row| (&*row.cells).into());
+        };
+        let cells = |row: &PlatformRow| -> Vec<Value> {
+            shown.iter().map(|at| row.cells[*at].clone()).collect()
+        };
         Table {
-            rows: rows.collect(),
-            ..Table::new(columns.into())
+            rows: self.rows.iter().map(|row| cells(row).into()).collect(),
+            ..Table::new(shown.iter().map(column).collect())
         }
     }
 }
@@ -358,7 +370,7 @@ impl PlatformRow {
 
 impl Render for Platforms {
     fn write(&self, format: Format, style: Style, output: &mut dyn Write) -> io::Result<()> {
-        let table = self.table();
+        let table = self.table(format);
         if format == Format::Table && style.width.is_some() {
             return output.write_all(table.on_terminal(style, &|_| "").as_bytes());
         }
