@@ -87,6 +87,27 @@ fn check_compares_library_with_kernel() {
     }
 }
 
+/// The kernel would wait for a day.
+#[test]
+fn deadlines_by_clock_ahead_are_unavailable() {
+    let _lock = lock_machine();
+    let folder = tempfile::tempdir().expect("a folder");
+    let Some(library) = build_wrapper(&folder) else {
+        return;
+    };
+    let output = Command::new(program())
+        .arg("list")
+        .envs([("LD_PRELOAD", &*library), ("FAULT", "offset")])
+        .env("BY", "86400000000000")
+        .output()
+        .expect("it starts");
+    let screen = String::from_utf8(output.stdout).expect("text");
+    let screen = screen.split_whitespace().collect::<Vec<_>>().join(" ");
+    let expected = "clock-nanosleep-monotonic-absolute, pthread-cond-timedwait, std-park-timeout, \
+                    std-condvar-wait-timeout, std-recv-timeout: it would last 86400 s longer: ";
+    assert!(screen.contains(expected), "{screen}");
+}
+
 #[test]
 #[ignore = "takes some seconds"]
 fn quantised_clock_has_its_step() {

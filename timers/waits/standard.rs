@@ -8,7 +8,7 @@ use std::time::Duration;
 use super::method::{Method, row};
 use super::{FLOOR_ID, Supported, WaitEntry};
 use crate::Unavailable;
-use crate::os::linux_waits::check_thread_sleep;
+use crate::os::linux_waits::{check_thread_deadlines, check_thread_sleep};
 
 pub(crate) const ALL: &[WaitEntry] = &[
     row::<Sleep>(
@@ -71,7 +71,7 @@ stateless_methods! {
     /// `std::thread::sleep`.
     Sleep if check_thread_sleep, |span| thread::sleep(span);
     /// `std::thread::park_timeout`; no other thread unparks this thread.
-    ParkTimeout, |span| thread::park_timeout(span);
+    ParkTimeout if check_thread_deadlines, |span| thread::park_timeout(span);
     /// Does not wait.
     Nothing, |span| std::hint::black_box(span);
 }
@@ -84,8 +84,8 @@ struct CondvarWaitTimeout {
 }
 
 impl Method for CondvarWaitTimeout {
-    fn open(_label: &'static str) -> Result<Self, Unavailable> {
-        Ok(Self::default())
+    fn open(label: &'static str) -> Result<Self, Unavailable> {
+        check_thread_deadlines(label).map(|()| Self::default())
     }
 
     fn wait(&mut self, nanoseconds: u64) {
@@ -101,8 +101,8 @@ impl Method for CondvarWaitTimeout {
 struct RecvTimeout((Sender<()>, Receiver<()>));
 
 impl Method for RecvTimeout {
-    fn open(_label: &'static str) -> Result<Self, Unavailable> {
-        Ok(Self(channel()))
+    fn open(label: &'static str) -> Result<Self, Unavailable> {
+        check_thread_deadlines(label).map(|()| Self(channel()))
     }
 
     fn wait(&mut self, nanoseconds: u64) {

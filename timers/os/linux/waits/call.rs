@@ -6,7 +6,8 @@ use std::mem::MaybeUninit;
 use libc::{c_int, c_long, clockid_t};
 
 use crate::Unavailable;
-use crate::os::posix::nanoseconds;
+use crate::os::clocks::Kernel;
+use crate::os::posix::{Route, nanoseconds};
 use crate::waits::method::Method;
 
 const SECOND_NS: u64 = 1_000_000_000;
@@ -66,6 +67,26 @@ pub(super) fn now(clock: clockid_t) -> u64 {
         time.assume_init()
     })
     .0
+}
+
+/// Checks that the C library's clock is not far ahead of the kernel's: a preloaded library may
+/// distort it, and the kernel waits by its own clock for a deadline that was computed by the other.
+pub(crate) fn check_deadlines(clock: clockid_t) -> Result<(), Unavailable> {
+    /// The largest lead, in nanoseconds. *Judgement*: a wait that is late by less is measured.
+    const MAX_LEAD_NS: u64 = SECOND_NS;
+    let library_ns = now(clock);
+    let mut time = MaybeUninit::uninit();
+    let status = Kernel::clock_gettime(clock, &mut time);
+    // SAFETY: the call succeeded, so that it wrote the time.
+    let kernel_ns = (status == 0).then(|| nanoseconds(unsafe { time.assume_init() }).0);
+    let lead_ns = library_ns.saturating_sub(kernel_ns.unwrap_or(library_ns));
+    if lead_ns <= MAX_LEAD_NS {
+        return Ok(());
+    }
+    Err(Unavailable::because(format!(
+        "it would last {} s longer: its deadline is computed by the C library's clock, which is ahead of the kernel's by that much",
+        (lead_ns + SECOND_NS / 2) / SECOND_NS
+    )))
 }
 
 /// A wait that consists of one system call.

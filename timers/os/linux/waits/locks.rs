@@ -40,8 +40,8 @@ mod here {
     use crate::Unavailable;
     pub(super) use crate::os::linux_waits::call::RetriedAfterSignals;
     use crate::os::linux_waits::call::{
-        Call, KernelTimespec, check_first_call, check_status, error_number, explain_failure, now,
-        number_since_5_1, repeat_after_signals, timespec, timeval,
+        Call, KernelTimespec, check_deadlines, check_first_call, check_status, error_number,
+        explain_failure, now, number_since_5_1, repeat_after_signals, timespec, timeval,
     };
     use crate::os::linux_waits::kernel_timers::AwaitedSignals;
 
@@ -78,6 +78,7 @@ mod here {
 
     impl Call for Condition {
         fn prepare() -> Result<Self, Unavailable> {
+            check_deadlines(CLOCK_MONOTONIC)?;
             let condition = Box::new((
                 UnsafeCell::new(libc::PTHREAD_COND_INITIALIZER),
                 UnsafeCell::new(libc::PTHREAD_MUTEX_INITIALIZER),
@@ -125,6 +126,7 @@ mod here {
 
     impl Call for Semaphore {
         fn prepare() -> Result<Self, Unavailable> {
+            check_deadlines(CLOCK_REALTIME)?;
             // SAFETY: a semaphore consists of integers; all-zero bytes are a valid value.
             let semaphore = Box::new(UnsafeCell::new(unsafe {
                 MaybeUninit::<sem_t>::zeroed().assume_init()

@@ -19,7 +19,7 @@ mod polls;
 mod process_timer;
 mod sleeps;
 
-pub(crate) use sleeps::check_thread_sleep;
+pub(crate) use sleeps::{check_thread_deadlines, check_thread_sleep};
 
 use crate::waits::WaitEntry;
 

@@ -31,6 +31,14 @@ pub(crate) fn check_thread_sleep(_label: &'static str) -> Result<(), crate::Unav
     Ok(())
 }
 
+/// Checks that waits of the standard library with a deadline end: on Linux it computes the deadline
+/// by the C library's clock.
+pub(crate) fn check_thread_deadlines(_label: &'static str) -> Result<(), crate::Unavailable> {
+    #[cfg(target_os = "linux")]
+    crate::os::linux_waits::call::check_deadlines(CLOCK_MONOTONIC)?;
+    Ok(())
+}
+
 // The types that the table names. They exist only on Linux; on other systems each row of the table
 // states that its method exists only on Linux.
 #[cfg(target_os = "linux")]
@@ -45,7 +53,8 @@ mod here {
     use crate::Unavailable;
     pub(super) use crate::os::linux_waits::call::RetriedAfterSignals;
     use crate::os::linux_waits::call::{
-        Call, calls, check_first_call, error_number, now, repeat_after_signals, timespec,
+        Call, calls, check_deadlines, check_first_call, error_number, now, repeat_after_signals,
+        timespec,
     };
     use crate::subject::Answer;
     use crate::waits::method::Method;
@@ -100,6 +109,7 @@ mod here {
 
     impl<const CLOCK: clockid_t> Method for Absolute<CLOCK> {
         fn open(label: &'static str) -> Result<Self, Unavailable> {
+            check_deadlines(CLOCK)?;
             check_first_call(label, Self::wait_until(0)).map(|()| Self { last_ns: 0 })
         }
 
