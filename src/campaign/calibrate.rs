@@ -1,13 +1,12 @@
 //! Calibrates a reference, the timer that times the others: finds its rate, its step, and how long
 //! a unit of work takes by it. A unit of work is one turn of the loop that an interval contains.
 
-use rand::RngExt;
 use rand::rngs::StdRng;
-use smallvec::smallvec;
 use timers::{Activity, Answer, Fault, Subject};
 
 use crate::campaign::unless_refused;
 use crate::cost::singles::successive;
+use crate::hosts::step_search::{equal_intervals, random_intervals};
 use crate::rate;
 use crate::resolution::{Context, Resolution, resolve};
 use crate::trace::{Intervals, Reference};
@@ -125,7 +124,7 @@ fn find_common_step(
         all.extend(nonzero_deltas(&random_intervals(
             subject,
             2.0 * long_step as f64 / work_ticks,
-            MIN_MULTIPLES as u32 / 2,
+            MIN_MULTIPLES / 2,
             random,
         )?));
     }
@@ -134,24 +133,6 @@ fn find_common_step(
     };
     let are_multiples = all.iter().all(|delta| delta % shortest == 0);
     Ok((all.len() >= MIN_MULTIPLES && are_multiples).then_some(shortest as f64))
-}
-
-/// Measures `count` intervals around random work of at most `max_work` units.
-fn random_intervals(
-    subject: &mut dyn Subject,
-    max_work: f64,
-    count: u32,
-    random: &mut StdRng,
-) -> Answer<Vec<Intervals>> {
-    let work: Vec<u64> = (0..count)
-        .map(|_| random.random_range(0..=max_work as u64))
-        .collect();
-    let deltas = measure_deltas(subject, &work, 1)?;
-    let interval = |(work, delta)| Intervals {
-        work,
-        deltas: smallvec![delta],
-    };
-    Ok(work.into_iter().zip(deltas).map(interval).collect())
 }
 
 /// Returns the smallest positive movement of a reference, in ticks, if it is longer than
@@ -175,10 +156,7 @@ fn search_step(
     random: &mut StdRng,
 ) -> Answer<Resolution> {
     // Short steps show best in short work, long steps only in long work.
-    let mut all = vec![Intervals {
-        work: 0,
-        deltas: measure_deltas(subject, &[0], 400)?.into(),
-    }];
+    let mut all = vec![equal_intervals(subject, 0, 400)?];
     for max_work_ns in [120.0, 400.0, 4_000.0] {
         all.extend(random_intervals(
             subject,
@@ -207,10 +185,7 @@ fn search_step(
 /// long.
 fn increase_work(subject: &mut dyn Subject, ns_per_tick: f64) -> Answer<Vec<Intervals>> {
     let min_advance = (20_000.0 / ns_per_tick).max(64.0) as i64;
-    let mut groups = vec![Intervals {
-        work: 0,
-        deltas: measure_deltas(subject, &[0], 9)?.into(),
-    }];
+    let mut groups = vec![equal_intervals(subject, 0, 9)?];
     let mut work = 64_u64;
     loop {
         let long = find_long_step(&groups, ns_per_tick);
@@ -220,27 +195,14 @@ fn increase_work(subject: &mut dyn Subject, ns_per_tick: f64) -> Answer<Vec<Inte
             Some(_) => (3, 1 << 34, 2),
             None => (9, 1 << 28, 4),
         };
-        let deltas = measure_deltas(subject, &[work], repeat)?;
-        let mut ordered = deltas.clone();
+        let group = equal_intervals(subject, work, repeat)?;
+        let mut ordered = group.deltas.to_vec();
         ordered.sort_unstable();
-        groups.push(Intervals {
-            work,
-            deltas: deltas.into(),
-        });
+        groups.push(group);
         let advance = long.map_or(0, |step| step.saturating_mul(STEPS_IN_LONGEST_WORK));
         if ordered[ordered.len() / 2] >= min_advance.max(advance) || work >= max_work {
             return Ok(groups);
         }
         work *= growth;
     }
-}
-
-/// Measures `repeat` intervals around each of these amounts of work. Returns how far the subject
-/// moved in each interval, in ticks.
-fn measure_deltas(subject: &mut dyn Subject, work: &[u64], repeat: u32) -> Answer<Vec<i64>> {
-    Ok(subject
-        .intervals(work, repeat)?
-        .into_iter()
-        .flatten()
-        .collect())
 }

@@ -120,17 +120,26 @@ pub fn find_step(
         let work = (scale * max_work_ns / ns_per_work) as u64 + random.random_range(0..4_u64);
         let repeat =
             (0.1 * interval_ns / (cost_ns + scale * max_work_ns)).clamp(10.0, 100.0) as u32;
-        let deltas = timer.intervals(&[work], repeat)?.pop().unwrap_or_default();
-        groups.push(Intervals {
-            work,
-            deltas: deltas.into(),
-        });
+        groups.push(equal_intervals(timer, work, repeat)?);
     }
     Ok(false)
 }
 
+/// Measures `repeat` intervals with the same amount of work.
+pub(crate) fn equal_intervals(
+    timer: &mut dyn Subject,
+    work: u64,
+    repeat: u32,
+) -> Answer<Intervals> {
+    let deltas = timer.intervals(&[work], repeat)?.pop();
+    Ok(Intervals {
+        work,
+        deltas: deltas.unwrap_or_default().into(),
+    })
+}
+
 /// Measures `count` intervals, each with a random amount of work of at most `max_work` units.
-fn random_intervals(
+pub(crate) fn random_intervals(
     timer: &mut dyn Subject,
     max_work: f64,
     count: usize,
