@@ -171,12 +171,14 @@ fn resolution_of(trace: &Trace, fitted: &[FittedProcess]) -> Resolution {
         SingleCalls::new(trace, fitted, MeasuringClock::by_reference(trace)).resolution_context();
     // A clock may round its readings to a decimal multiple of its unit, which need not be the step
     // of the counter: 24 MHz in multiples of 10 ns.
+    let common = if trace.declared {
+        common_divisor(groups(trace))
+    } else {
+        1
+    };
     let mut unit = 1;
-    if trace.declared {
-        let common = common_divisor(groups(trace));
-        while common > 0 && common.is_multiple_of(10 * unit) {
-            unit *= 10;
-        }
+    while common > 0 && common.is_multiple_of(10 * unit) {
+        unit *= 10;
     }
     let plain = resolution_in(1, trace, &context);
     let is_unknown = matches!(&plain, Resolution::AtMost { reason, .. } if reason != UNEVEN_STEPS);
@@ -188,13 +190,18 @@ fn resolution_of(trace: &Trace, fitted: &[FittedProcess]) -> Resolution {
             step: step.scaled(unit as f64),
             rule,
         },
-        Resolution::AtMost { bound, .. } => Resolution::AtMost {
-            bound: unit as f64 * bound,
-            reason: format!(
-                "its readings are multiples of {unit} ticks, which do not show its step"
-            )
-            .into(),
-        },
+        // One multiple fits all intervals, whatever the step is.
+        Resolution::AtMost { bound, .. }
+            if common == unit && matches!(plain, Resolution::Resolved { .. }) =>
+        {
+            Resolution::AtMost {
+                bound: unit as f64 * bound,
+                reason: format!(
+                    "its readings are multiples of {unit} ticks and do not show its step"
+                )
+                .into(),
+            }
+        }
         _ => plain,
     }
 }
@@ -398,8 +405,11 @@ fn distribution(
 
 #[cfg(test)]
 mod tests {
+    use rand::rngs::StdRng;
+    use rand::{RngExt, SeedableRng};
+
     use super::*;
-    use crate::trace::Intervals;
+    use crate::trace::{Intervals, StoredTrace};
 
     /// Compares a cost with intervals without work and with 7 units of work, in ticks of 0.5 ns.
     fn contradicting(deltas: [&[i64]; 2], step: Option<f64>, cost: f64) -> Option<f64> {
@@ -441,5 +451,51 @@ mod tests {
         }
         // A trace may contain any values.
         assert_eq!(contradicting([&[i64::MIN, i64::MAX], &[]], None, 1.0), None);
+    }
+
+    /// Intervals of a clock in nanoseconds whose counter has this step and whose readings are
+    /// multiples of ten. A read takes `cost` ns or up to `noise` ns more, a unit of work 1.7 ns.
+    fn rounded_to_ten(step: f64, cost: f64, noise: f64) -> Trace {
+        let mut random = StdRng::seed_from_u64(7);
+        let shown = |time: f64| ((time / step).floor() * step / 10.0).floor() as i64 * 10;
+        let mut interval = |work: u64, repeat: usize| Intervals {
+            work,
+            deltas: (0..repeat)
+                .map(|_| {
+                    let begin = random.random_range(1e6..2e6);
+                    let read = cost + noise * random.random::<f64>().powi(2);
+                    shown(begin + read + 1.7 * work as f64) - shown(begin)
+                })
+                .collect(),
+        };
+        let mut intervals = vec![interval(0, 400), interval(20, 40)];
+        intervals.extend((0..900).map(|at| interval(at * 7 % 31, 1)));
+        StoredTrace {
+            declared: true,
+            ns_per_tick: Some(1.0),
+            slow: intervals,
+            ..StoredTrace::default()
+        }
+        .open()
+    }
+
+    #[test]
+    fn rounding_is_no_step() {
+        for step in [20.0, 1e3 / 24.0, 170.0] {
+            match resolution(&rounded_to_ten(step, 33.0, 0.0)) {
+                Resolution::Resolved { step: found, .. } => {
+                    assert!((found.value / step - 1.0).abs() < 1e-2, "{step}: {found:?}");
+                }
+                other => panic!("{step}: {other:?}"),
+            }
+        }
+        // Without the cost of a read, noise hides these steps.
+        for step in [10.0, 29.1] {
+            let noisy = resolution(&rounded_to_ten(step, 130.0, 90.0));
+            assert!(
+                matches!(&noisy, Resolution::AtMost { bound, .. } if *bound >= step),
+                "{step}: {noisy:?}"
+            );
+        }
     }
 }

@@ -34,27 +34,27 @@ const COLUMNS: [(&str, &str, Notation, u8); 28] = [
     ("clock_source", "clock source", Notation::Significant, 0),
     ("clock", "best clock", Notation::Significant, 0),
     ("cost_ns", "cost", Notation::Time, 0),
-    ("cost_low_ns", "cost, low", Notation::Time, 8),
-    ("cost_high_ns", "cost, high", Notation::Time, 8),
+    ("cost_low_ns", "cost, low", Notation::Time, 9),
+    ("cost_high_ns", "cost, high", Notation::Time, 9),
     ("amortised_ns", "amortised cost", Notation::Time, 1),
     ("resolution_ns", "resolution", Notation::Time, 0),
-    ("resolution_low_ns", "resolution, low", Notation::Time, 8),
-    ("resolution_high_ns", "resolution, high", Notation::Time, 8),
+    ("resolution_low_ns", "resolution, low", Notation::Time, 9),
+    ("resolution_high_ns", "resolution, high", Notation::Time, 9),
     ("counter", "counter", Notation::Significant, 2),
     ("counter_trust", "trust", Notation::Significant, 1),
     ("syscall_ns", "by system call", Notation::Time, 2),
-    ("syscall_low_ns", "by system call, low", Notation::Time, 8),
-    ("syscall_high_ns", "by system call, high", Notation::Time, 8),
+    ("syscall_low_ns", "by system call, low", Notation::Time, 9),
+    ("syscall_high_ns", "by system call, high", Notation::Time, 9),
     ("sleep_ns", "sleep of 1 ms", Notation::Time, 1),
-    ("sleep_low_ns", "sleep of 1 ms, low", Notation::Time, 8),
-    ("sleep_high_ns", "sleep of 1 ms, high", Notation::Time, 8),
+    ("sleep_low_ns", "sleep of 1 ms, low", Notation::Time, 9),
+    ("sleep_high_ns", "sleep of 1 ms, high", Notation::Time, 9),
     ("runs", "runs", Notation::Count, 4),
     ("last", "last", Notation::Significant, 3),
     ("provenance", "provenance", Notation::Significant, 4),
-    ("source", "source", Notation::Significant, 7),
-    ("report", "report", Notation::Significant, 8),
+    ("source", "source", Notation::Significant, 8),
+    ("report", "report", Notation::Significant, 9),
 ];
-const FOR_PROGRAMS: u8 = 8;
+const FOR_PROGRAMS: u8 = 9;
 /// The number of columns that describe the machine, and of those that describe its clocks.
 const MACHINE_COLUMNS: usize = 7;
 const CLOCK_COLUMNS: usize = 13;
@@ -309,13 +309,12 @@ impl Platforms {
                 ..column
             }
         };
-        let cells = |row: &PlatformRow| -> Vec<Value> {
-            shown.iter().map(|at| row.cells[*at].clone()).collect()
-        };
-        Table {
-            rows: self.rows.iter().map(|row| cells(row).into()).collect(),
-            ..Table::new(shown.iter().map(column).collect())
+        let mut table = Table::new(shown.iter().map(column).collect());
+        for row in &self.rows {
+            let cells = shown.iter().map(|at| row.cells[*at].clone());
+            table.rows.push(cells.collect());
         }
+        table
     }
 }
 

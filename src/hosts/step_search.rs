@@ -61,20 +61,11 @@ pub fn find_step(
     let random = &mut StdRng::seed_from_u64(seed);
     let interval_cost_ns = cost_ns + 20.0;
     let repeat = (0.2 * interval_ns / interval_cost_ns).clamp(100.0, 2_000.0) as u32;
-    let without_work = timer.intervals(&[0], repeat)?.pop().unwrap_or_default();
+    let without_work = equal_intervals(timer, 0, repeat)?;
     // Movements of at most this many ticks are not counted: 1 if the timer counts its reads.
-    let max_uncounted_ticks = u64::from(
-        median(
-            without_work
-                .iter()
-                .map(|&delta| delta as f64)
-                .collect::<Vec<_>>(),
-        ) == Some(1.0),
-    );
-    groups.push(Intervals {
-        work: 0,
-        deltas: without_work.into(),
-    });
+    let max_uncounted_ticks =
+        u64::from(median(without_work.deltas.iter().map(|&delta| delta as f64)) == Some(1.0));
+    groups.push(without_work);
     let mut max_work_ns = (16.0 * ns_per_work).max(8.0 * ns_per_tick.unwrap_or(0.0).min(100.0));
     loop {
         let stage = random_intervals(timer, max_work_ns / ns_per_work, STAGE_INTERVALS, random)?;

@@ -168,8 +168,10 @@ impl Watch {
     /// used up: a watch that has a CPU alone is stopped once in minutes.
     fn start_in_group(procs: &str) -> Self {
         let (reader, writer) = std::io::pipe().unwrap();
-        let script = r#"echo $$ > "$1"
-            for cpu in $(seq "$(nproc)"); do
+        // The number of CPUs comes first: `nproc` counts those of the quota.
+        let script = r#"cpus=$(nproc)
+            echo $$ > "$1"
+            for cpu in $(seq "$cpus"); do
                 (trap '' INT; while kill -0 $$; do :; done) > /dev/null 2>&1 &
             done
             exec "$2" watch 1h --pause 20ms --format json"#;

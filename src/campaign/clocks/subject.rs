@@ -192,23 +192,29 @@ mod tests {
             };
             deltas.map(intervals).collect()
         };
-        let mut subject = CampaignTimer::new(0, HostedTimer::native(&timers::floor()));
-        subject.outcome = Ok(StoredTrace::default());
-        let found = |subject: &CampaignTimer| resolution(&subject.outcome.as_ref().unwrap().open());
-        let uneven = series([4_000_000, 5_700_000, 4_000_000, 9_100_000]);
-        subject.add_slow_result(Ok((uneven, None))).unwrap();
-        assert!(
-            is_uneven(subject.outcome.as_ref().unwrap()),
-            "{:?}",
-            found(&subject)
-        );
-        let even = series([4_000_000; 4]);
-        subject.add_slow_result(Ok((even, None))).unwrap();
-        let step = found(&subject);
-        assert!(
-            matches!(&step, Resolution::Resolved { step, .. } if step.value == 4e6),
-            "{step:?}"
-        );
+        for declared in [false, true] {
+            let mut subject = CampaignTimer::new(0, HostedTimer::native(&timers::floor()));
+            subject.outcome = Ok(StoredTrace {
+                declared,
+                ..StoredTrace::default()
+            });
+            let found =
+                |subject: &CampaignTimer| resolution(&subject.outcome.as_ref().unwrap().open());
+            let uneven = series([4_000_000, 5_700_000, 4_000_000, 9_100_000]);
+            subject.add_slow_result(Ok((uneven, None))).unwrap();
+            assert!(
+                is_uneven(subject.outcome.as_ref().unwrap()),
+                "{:?}",
+                found(&subject)
+            );
+            let even = series([4_000_000; 4]);
+            subject.add_slow_result(Ok((even, None))).unwrap();
+            let step = found(&subject);
+            assert!(
+                matches!(&step, Resolution::Resolved { step, .. } if step.value == 4e6),
+                "{step:?}"
+            );
+        }
     }
 
     #[test]

@@ -6,7 +6,7 @@ use std::mem::MaybeUninit;
 use libc::{c_int, c_long, clockid_t};
 
 use crate::Unavailable;
-use crate::os::clocks::Kernel;
+use crate::os::clocks::{Kernel, Libc};
 use crate::os::posix::{Route, nanoseconds};
 use crate::waits::method::Method;
 
@@ -69,22 +69,27 @@ pub(super) fn now(clock: clockid_t) -> u64 {
     .0
 }
 
+/// Reads a clock in nanoseconds; `None` if the call fails.
+fn reading<R: Route>(clock: clockid_t) -> Option<u64> {
+    let mut time = MaybeUninit::uninit();
+    // SAFETY: the call succeeded, so that it wrote the time.
+    (R::clock_gettime(clock, &mut time) == 0).then(|| nanoseconds(unsafe { time.assume_init() }).0)
+}
+
 /// Checks that the C library's clock is not far ahead of the kernel's: a preloaded library may
-/// distort it, and the kernel waits by its own clock for a deadline that was computed by the other.
-pub(crate) fn check_deadlines(clock: clockid_t) -> Result<(), Unavailable> {
+/// distort it, and the kernel waits by its own clock for a deadline that was computed by the other,
+/// unless the same library corrects the deadline.
+pub(super) fn check_deadlines(clock: clockid_t) -> Result<(), Unavailable> {
     /// The largest lead, in nanoseconds. *Judgement*: a wait that is late by less is measured.
     const MAX_LEAD_NS: u64 = SECOND_NS;
-    let library_ns = now(clock);
-    let mut time = MaybeUninit::uninit();
-    let status = Kernel::clock_gettime(clock, &mut time);
-    // SAFETY: the call succeeded, so that it wrote the time.
-    let kernel_ns = (status == 0).then(|| nanoseconds(unsafe { time.assume_init() }).0);
-    let lead_ns = library_ns.saturating_sub(kernel_ns.unwrap_or(library_ns));
+    Libc::permitted(clock)?;
+    let readings = reading::<Libc>(clock).zip(reading::<Kernel>(clock));
+    let lead_ns = readings.map_or(0, |(library, kernel)| library.saturating_sub(kernel));
     if lead_ns <= MAX_LEAD_NS {
         return Ok(());
     }
     Err(Unavailable::because(format!(
-        "it would last {} s longer: its deadline is computed by the C library's clock, which is ahead of the kernel's by that much",
+        "it may last {} s longer: the C library's clock, by which its deadline is computed, is ahead of the kernel's",
         (lead_ns + SECOND_NS / 2) / SECOND_NS
     )))
 }
