@@ -8,7 +8,7 @@ use crate::text::clipped;
 
 /// The largest number of characters of a cell. Longer text is shortened, also where other formats
 /// keep it, because LaTeX does not fold cells.
-const MAX_CELL_CHARS: usize = 100;
+const MAX_CELL_CHARS: usize = 200;
 
 pub(super) fn write(source: &Table<'_>, output: &mut dyn Write) -> io::Result<()> {
     writeln!(
@@ -16,7 +16,7 @@ pub(super) fn write(source: &Table<'_>, output: &mut dyn Write) -> io::Result<()
         "% \\usepackage{{booktabs}} and {{textcomp}}, T1 fonts, UTF-8"
     )?;
     for (at, name) in source.groups.iter().enumerate() {
-        let name = escape(&clipped(name, 2 * MAX_CELL_CHARS));
+        let name = escape(&clipped(name, MAX_CELL_CHARS));
         writeln!(output, "\\noindent [{}] {name}\\par", at + 1)?;
     }
     let columns = source.columns.iter();

@@ -208,7 +208,7 @@ fn clock_facts(clock: &Candidate<ClockPlan>, all: bool) -> Facts {
     let mut facts = vec![
         ("method", format!("{} between two reads", plan.in_words())),
         ("error", format!("at most {}", percent(plan.error))),
-        ("a campaign takes", time(Some(plan.campaign_ns))),
+        ("one result takes", time(Some(plan.campaign_ns))),
         (
             "measuring costs",
             format!("{batch_cost}{} of the time", percent(plan.overhead)),

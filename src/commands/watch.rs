@@ -91,6 +91,11 @@ fn print_saved(path: &Path, mut journal: Journal<'_>) -> Result<(), CommandError
         ))
     })?;
     journal.write(Line::Begin(begin))?;
+    if log.end.is_none() {
+        print_message(&format_args!(
+            "'{name}': the last watch has no end: it is still running, or it was killed"
+        ));
+    }
     let events = log.events.into_iter().map(Line::Event);
     events
         .chain(log.end.map(Line::End))

@@ -257,7 +257,7 @@ fn measurement_line(counter: &Counter, case: &Case) -> String {
     };
     let (backward, readings, _) = case.evidence.found.backward;
     format!(
-        "seen: {rate}; {cpus}; {backward} steps back in {} readings and {} handoffs",
+        "seen: {rate}; {cpus}; {backward} steps back in {} readings and {} handoffs with a fence",
         readings,
         case.evidence
             .found

@@ -415,15 +415,12 @@ fn notes(activity: WaitActivity, late: &Lateness, asked: &Punctuality) -> Vec<St
     let drift = value_of(late.p50_ns).map_or(0.0, |late| late / asked.every_ns);
     let drift_note = if drift.abs() >= MIN_REPORTED_DRIFT {
         let direction = if drift > 0.0 { "slow" } else { "fast" };
-        format!(
-            ": a fixed length comes out {} {direction}",
-            percent(drift.abs())
-        )
+        format!(", which comes out {} {direction}", percent(drift.abs()))
     } else {
         String::new()
     };
     notes.push(format!(
-        "before each wait, compute what is left to the next point in time{drift_note}"
+        "wait for the next point in time, not for a fixed length{drift_note}"
     ));
     notes
 }

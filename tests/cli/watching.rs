@@ -167,6 +167,18 @@ fn unfinished_line_spoils_no_later_record() {
 }
 
 #[test]
+fn killed_watch_is_named() {
+    let folder = Folder::new();
+    let log = folder.arg("night.jsonl");
+    let begin = r#"{"schema":"timermeter.watch.v1","line":"begin","date":"2001-01-01T00:00:00Z","period_s":0.1,"shortest_pause_s":0.02,"cpu":null,"clock_source":null,"counter":null,"unread":[]}"#;
+    fs::write(&log, begin).unwrap();
+    timermeter(&["watch", "--from", &log])
+        .success()
+        .stdout(contains("2001-01-01T00:00:00Z  begins"))
+        .stderr(contains("the last watch has no end"));
+}
+
+#[test]
 fn refuses_impossible_watch_at_start() {
     timermeter(&["watch", "1s", "--period", "2s"])
         .code(2)

@@ -302,7 +302,7 @@ pub(in crate::findings) static MACHINE: &[Wording] = &[
         "load",
         Problem,
         "",
-        "{load} threads wanted to run, as the mean of the last minute, on {cpus} CPUs: none is left for the measurement",
+        "{load} threads wanted to run, as the mean of the last minute, on {cpus} CPUs: too few are left for the measurement",
         "end what runs (`top` shows it), and wait a minute",
     ),
     wording(
