@@ -196,10 +196,7 @@ fn resolution_of(trace: &Trace, fitted: &[FittedProcess]) -> Resolution {
         {
             Resolution::AtMost {
                 bound: unit as f64 * bound,
-                reason: format!(
-                    "its readings are multiples of {unit} ticks and do not show its step"
-                )
-                .into(),
+                reason: format!("its readings, multiples of {unit} ticks, hide its step").into(),
             }
         }
         _ => plain,

@@ -93,7 +93,7 @@ fn print_saved(path: &Path, mut journal: Journal<'_>) -> Result<(), CommandError
     journal.write(Line::Begin(begin))?;
     if log.end.is_none() {
         print_message(&format_args!(
-            "'{name}': the last watch has no end: it is still running, or it was killed"
+            "'{name}': the last watch has no end: still running or killed"
         ));
     }
     let events = log.events.into_iter().map(Line::Event);

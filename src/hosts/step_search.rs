@@ -59,8 +59,7 @@ pub fn find_step(
         seed,
     } = question;
     let random = &mut StdRng::seed_from_u64(seed);
-    let interval_cost_ns = cost_ns + 20.0;
-    let repeat = (0.2 * interval_ns / interval_cost_ns).clamp(100.0, 2_000.0) as u32;
+    let repeat = (0.2 * interval_ns / (cost_ns + 20.0)).clamp(100.0, 2_000.0) as u32;
     let without_work = equal_intervals(timer, 0, repeat)?;
     // Movements of at most this many ticks are not counted: 1 if the timer counts its reads.
     let max_uncounted_ticks =
@@ -71,12 +70,8 @@ pub fn find_step(
         let stage = random_intervals(timer, max_work_ns / ns_per_work, STAGE_INTERVALS, random)?;
         let moved = stage
             .iter()
-            .filter(|group| {
-                group
-                    .deltas
-                    .iter()
-                    .any(|delta| delta.unsigned_abs() > max_uncounted_ticks)
-            })
+            .flat_map(|group| &group.deltas)
+            .filter(|delta| delta.unsigned_abs() > max_uncounted_ticks)
             .count();
         groups.extend(stage);
         if 10 * moved >= 9 * STAGE_INTERVALS {

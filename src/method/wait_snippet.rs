@@ -37,7 +37,7 @@ const TIMERFD: &str = "\
 int fd = timerfd_create(CLOCK_MONOTONIC, 0);
 struct timespec t = {EVERY / 1000000000, EVERY % 1000000000};
 timerfd_settime(fd, 0, &(struct itimerspec){t, t}, NULL);
-// n counts the periods since the last operation: above 1, some were missed.
+// n: periods since the last; above 1, some were missed
 for (unsigned long long n; WAIT;) operation();
 ";
 const RUST: &str = "\

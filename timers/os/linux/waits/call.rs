@@ -56,20 +56,14 @@ pub(super) fn milliseconds(nanoseconds: u64) -> c_int {
     c_int::try_from(nanoseconds.div_ceil(1_000_000)).unwrap_or(c_int::MAX)
 }
 
-/// Reads a clock that is known to exist, in nanoseconds.
+/// Reads a clock in nanoseconds; 0 if the call fails.
 #[inline(always)]
 pub(super) fn now(clock: clockid_t) -> u64 {
-    let mut time = MaybeUninit::uninit();
-    // SAFETY: the pointer is valid for one timespec. The kernel writes it, because the call only
-    // fails for an unknown clock and callers pass known clocks.
-    nanoseconds(unsafe {
-        libc::clock_gettime(clock, time.as_mut_ptr());
-        time.assume_init()
-    })
-    .0
+    reading::<Libc>(clock).unwrap_or_default()
 }
 
 /// Reads a clock in nanoseconds; `None` if the call fails.
+#[inline(always)]
 fn reading<R: Route>(clock: clockid_t) -> Option<u64> {
     let mut time = MaybeUninit::uninit();
     // SAFETY: the call succeeded, so that it wrote the time.
