@@ -22,6 +22,7 @@ use crate::text::numbers::short_time;
 
 pub use condition::{BadCondition, Condition, Decision};
 pub use judge::FamilyChange;
+use platform::cpu_differs;
 pub use platform::{PlatformChange, Remark, is_same_state, platform_changes, unlike_cpu};
 pub use quantity::Quantity;
 pub use trust::ChangedAnswer;
@@ -176,17 +177,15 @@ impl Comparison {
             return Err(nothing(&[], &[]));
         };
         let platform = platform_changes(first_old, first_new);
-        let is_other_cpu =
-            |changes: &[PlatformChange]| changes.iter().any(PlatformChange::is_other_cpu);
         // Cycles of different CPUs cannot be compared.
-        let is_same_cpu = !is_other_cpu(&platform);
+        let is_same_cpu = !cpu_differs(&platform);
         let frequencies = [old, new].map(|side| -> Option<f64> {
             let all: Option<Vec<f64>> = side.iter().map(|run| core_ghz(run)).collect();
             all.and_then(mean).filter(|_| is_same_cpu)
         });
         let frequencies = frequencies[0].zip(frequencies[1]);
         let is_usable = |run: &&&Report| {
-            !is_other_cpu(&platform_changes(first_old, run))
+            !cpu_differs(&platform_changes(first_old, run))
                 && (frequencies.is_none() || core_ghz(run).is_some())
         };
         let history: Vec<&Report> = history.iter().filter(is_usable).copied().collect();

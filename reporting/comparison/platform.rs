@@ -111,9 +111,7 @@ pub fn platform_changes(old: &Report, new: &Report) -> Vec<PlatformChange> {
         let remark = match (old.as_deref().zip(new.as_deref()), key) {
             (Some((old, new)), "clock_source") if has_fallen(old, new) => Some(Remark::Fell),
             // Reported once: if the model name differs, the model numbers add no information.
-            (Some(_), key)
-                if OF_CPU.contains(&key) && !changes.iter().any(PlatformChange::is_other_cpu) =>
-            {
+            (Some(_), key) if OF_CPU.contains(&key) && !cpu_differs(&changes) => {
                 Some(Remark::OtherCpu)
             }
             _ => None,
@@ -168,6 +166,11 @@ fn has_fallen(old: &str, new: &str) -> bool {
     class(old)
         .zip(class(new))
         .is_some_and(|(old, new)| new > old)
+}
+
+/// Whether one of the differences is another CPU model.
+pub(super) fn cpu_differs(changes: &[PlatformChange]) -> bool {
+    changes.iter().any(PlatformChange::is_other_cpu)
 }
 
 impl PlatformChange {

@@ -1,7 +1,8 @@
 //! Summarises a comparison in one sentence for clocks and one for waits: which families of timers
 //! changed, within which limits all others are unchanged, and what else changed.
 
-use super::{Compared, Comparison, FamilyChange, PlatformChange, Quantity, Verdict};
+use super::platform::cpu_differs;
+use super::{Compared, Comparison, FamilyChange, Quantity, Verdict};
 use crate::model::Interval;
 use crate::text::numbers::{significant, time};
 
@@ -12,8 +13,7 @@ const MOST_LISTED: usize = 3;
 /// sentence.
 pub(super) fn sentences(comparison: &Comparison) -> Vec<String> {
     let mut sentences = Vec::new();
-    let mut platform = comparison.platform.iter();
-    let same = if platform.any(PlatformChange::is_other_cpu) {
+    let same = if cpu_differs(&comparison.platform) {
         "alike"
     } else {
         "unchanged"

@@ -54,6 +54,7 @@ const COLUMNS: [(&str, &str, Notation, u8); 28] = [
     ("source", "source", Notation::Significant, 8),
     ("report", "report", Notation::Significant, 9),
 ];
+/// The number of the columns that only programs read.
 const FOR_PROGRAMS: u8 = 9;
 /// The number of columns that describe the machine, and of those that describe its clocks.
 const MACHINE_COLUMNS: usize = 7;
