@@ -14,7 +14,7 @@ use serde::de::{Deserialize, Deserializer, Error};
 use smallvec::SmallVec;
 pub use stored::{PackedRun, StoredTrace};
 
-use crate::model::{Context, Family};
+use crate::model::{Context, Core, Family};
 
 /// All observations of one timer.
 #[apply(recorded)]
@@ -33,6 +33,10 @@ pub struct Trace<R = Run> {
     pub reference: Reference,
     /// The core frequency to which all costs are scaled, in hertz: the median over the campaign.
     pub core_hz: Option<f64>,
+    /// The width that a core of this kind has for itself: independent additions per cycle. `None` if
+    /// it is unknown; then no run is known to have had its core to itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub full_width: Option<f64>,
     /// The observations of each fresh process that was not disturbed.
     pub runs: Vec<R>,
     /// The number of processes whose observations are not in `runs` because they were disturbed.
@@ -192,7 +196,25 @@ pub struct Readings {
     pub unstable: bool,
 }
 
+/// The least width of a core, as a share of its full width, at which a process had the core to
+/// itself. *Seen*: 0.95 to 1 without and 0.5 to 0.87 beside another thread, on Zen 3 and Zen 4.
+pub const MIN_ALONE_WIDTH: f64 = 0.9;
+
 impl Run {
+    /// Returns whether it had its core to itself, whose full width is `full_width`.
+    pub fn core(&self, full_width: Option<f64>) -> Core {
+        match self.width().zip(full_width) {
+            None => Core::Unknown,
+            Some((width, full)) if self.is_calm() && width >= MIN_ALONE_WIDTH * full => Core::Alone,
+            Some(_) => Core::Shared,
+        }
+    }
+
+    /// The least width of the core before and after the measurements; `None` if unknown.
+    pub fn width(&self) -> Option<f64> {
+        self.place?.width
+    }
+
     /// Returns whether the costs were measured while no other thread used the core and its
     /// frequency stayed the same.
     pub fn is_calm(&self) -> bool {
@@ -259,6 +281,23 @@ pub struct Run {
     /// Windows that were dropped and repeated; no result is computed from them.
     #[serde(default)]
     pub dropped: Vec<DroppedWindow>,
+    /// Where and beside what it was measured; `None` in traces of earlier versions.
+    #[serde(default)]
+    pub place: Option<Place>,
+}
+
+/// The process that made the observations of a [`Run`], its CPU, and the width of its core.
+#[apply(recorded)]
+#[derive(Copy, Default)]
+pub struct Place {
+    /// The number of the process in the campaign, from 0, in the order in which they were started.
+    /// Runs of several timers have the same number if one process measured them all.
+    pub process: u32,
+    /// The CPU, if the process was bound to one.
+    pub cpu: Option<u32>,
+    /// The least width of the core before and after the measurements: independent additions per
+    /// cycle, which another thread on the core reduces. `None` if it was not measured.
+    pub width: Option<f64>,
 }
 
 /// A window of measurement that was disturbed.

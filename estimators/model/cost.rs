@@ -4,7 +4,6 @@
 use timers::Context;
 
 use super::Interval;
-use super::plotted::in_one_line;
 
 /// The quantity that stays the same when the core frequency changes: cycles or time.
 #[apply(wire)]
@@ -49,27 +48,58 @@ pub struct Distribution {
     /// Standard deviation of the median cost between processes, in nanoseconds; null for a single
     /// process.
     pub between_ns: Option<f64>,
-    /// Amortised cost of an invocation in each process whose observations were used, in nanoseconds
-    /// as measured (not scaled to a core frequency), in the order of measurement; rounded to
-    /// 0.0001.
-    #[serde(
-        default,
-        skip_serializing_if = "Vec::is_empty",
-        serialize_with = "in_one_line"
-    )]
-    #[cfg_attr(feature = "schema", schemars(with = "Vec<f64>"))]
+    /// Amortised costs in nanoseconds of the processes that the figures rest on. Only in reports of
+    /// earlier versions, which have no `processes`.
+    #[serde(default, skip_serializing)]
+    #[cfg_attr(feature = "schema", schemars(skip))]
     pub process_ns: Vec<f64>,
-    /// The same costs in core cycles, rounded to 0.0001; empty if the core frequency is unknown.
-    #[serde(
-        default,
-        skip_serializing_if = "Vec::is_empty",
-        serialize_with = "in_one_line"
-    )]
-    #[cfg_attr(feature = "schema", schemars(with = "Vec<f64>"))]
+    /// The same costs in core cycles.
+    #[serde(default, skip_serializing)]
+    #[cfg_attr(feature = "schema", schemars(skip))]
     pub process_cycles: Vec<f64>,
     /// Share of invocations far above all others, such as interruptions, in [0, 1].
     #[cfg_attr(feature = "schema", schemars(range(min = 0, max = 1)))]
     pub tail_share: f64,
+}
+
+/// Whether a process had its core to itself.
+#[apply(wire)]
+#[derive(Copy, Eq, Default)]
+#[serde(rename_all = "lowercase")]
+pub enum Core {
+    /// The core had its full width before and after the measurement, and kept its frequency.
+    Alone,
+    /// The core was narrower, because another thread used it, or its frequency changed.
+    Shared,
+    /// The width of the core, or its full width, is not known.
+    #[default]
+    #[serde(other)]
+    Unknown,
+}
+
+/// The figures of one process that measured a clock, whether or not the figures of the clock rest on
+/// it.
+#[apply(wire)]
+#[derive(Copy, Default)]
+pub struct ProcessFigures {
+    /// The number of the process in the run, from 0: rows with the same number were measured by the
+    /// same process; null if unknown.
+    pub process: Option<u32>,
+    /// The CPU; null if unknown.
+    pub cpu: Option<u32>,
+    /// Whether the process had its core to itself.
+    pub core: Core,
+    /// The width of the core as a share of its full width; null if unknown.
+    pub width: Option<f64>,
+    /// Median of single invocations in nanoseconds, at the core frequency of the run; null in reports
+    /// of earlier versions.
+    pub cost_ns: Option<f64>,
+    /// Amortised cost of an invocation in nanoseconds, as measured.
+    pub amortised_ns: f64,
+    /// Amortised cost of an invocation in core cycles; null if the core frequency is unknown.
+    pub amortised_cycles: Option<f64>,
+    /// Share of single invocations within ±1 resolution of their median; null if unknown.
+    pub spread: Option<f64>,
 }
 
 /// A value around which costs cluster.
@@ -84,15 +114,13 @@ pub struct Mode {
 }
 
 impl Distribution {
-    /// Returns whether the modes, `within_ns`, `tail_share` and the costs of processes are finite.
+    /// Returns whether the modes, `within_ns` and `tail_share` are finite.
     pub fn is_finite(&self) -> bool {
         let modes = self
             .modes
             .iter()
             .all(|mode| (mode.ns + mode.share).is_finite());
-        let mut costs = self.process_ns.iter().chain(&self.process_cycles);
-        let costs = costs.all(|cost| cost.is_finite());
-        modes && costs && (self.within_ns + self.tail_share).is_finite()
+        modes && (self.within_ns + self.tail_share).is_finite()
     }
 }
 

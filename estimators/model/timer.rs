@@ -4,10 +4,11 @@
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
+use super::plotted::in_one_line;
 use super::row::deref_to_head;
 use super::{
-    AddedTimes, Context, Cost, Distribution, Interval, PlotData, Properties, RowHead, Status,
-    Verdicts,
+    AddedTimes, Context, Core, Cost, Distribution, Interval, PlotData, ProcessFigures, Properties,
+    RowHead, Status, Verdicts,
 };
 
 /// The most that a read adds to a program, as a multiple of the largest figure of a report: what it
@@ -72,6 +73,15 @@ pub struct TimerRow {
     pub spread: Option<Interval>,
     /// The distribution of single invocations; null if they were not observed.
     pub distribution: Option<Distribution>,
+    /// The figures of all processes that measured it, in the order of measurement. The figures of the
+    /// row rest on those that had their core to themselves, if there are enough of them.
+    #[serde(
+        default,
+        skip_serializing_if = "Vec::is_empty",
+        serialize_with = "in_one_line"
+    )]
+    #[cfg_attr(feature = "schema", schemars(with = "Vec<ProcessFigures>"))]
+    pub processes: Vec<ProcessFigures>,
     /// Formula (1), in [0, 1]; exactly 0 for timers that are not monotonic, not stable or not
     /// thread-safe.
     pub quality: Option<Interval>,
@@ -117,6 +127,37 @@ impl TimerRow {
             ns_per_tick: self.ns_per_tick,
             properties: self.properties.clone().unwrap_or_default(),
         }
+    }
+
+    /// The processes whose core was in the same state: those that had it to themselves, if there are
+    /// at least `count` of them, else all.
+    pub fn undisturbed_processes(&self, count: usize) -> Vec<&ProcessFigures> {
+        let is_alone = |process: &ProcessFigures| process.core == Core::Alone;
+        let alone = self
+            .processes
+            .iter()
+            .filter(|process| is_alone(process))
+            .count();
+        let has_enough = alone >= count;
+        let processes = self.processes.iter();
+        processes
+            .filter(|process| !has_enough || is_alone(process))
+            .collect()
+    }
+
+    /// Moves the costs of processes in a report of an earlier version to `processes`.
+    pub fn adopt_costs(&mut self) {
+        let Some(old) = &mut self.distribution else {
+            return;
+        };
+        let mut cycles = std::mem::take(&mut old.process_cycles).into_iter();
+        let costs = std::mem::take(&mut old.process_ns).into_iter();
+        self.processes
+            .extend(costs.map(|amortised_ns| ProcessFigures {
+                amortised_ns,
+                amortised_cycles: cycles.next(),
+                ..ProcessFigures::default()
+            }));
     }
 
     /// The step, or its upper limit if the step is unknown, in nanoseconds.

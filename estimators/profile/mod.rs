@@ -4,12 +4,12 @@ pub mod plot_data;
 
 mod single_calls;
 
-use self::single_calls::{FittedProcess, ProcessCosts, SingleCalls};
+use self::single_calls::{FittedProcess, SingleCalls};
 use crate::cost::adds::adds;
 use crate::cost::singles::{MeasuringClock, successive};
 use crate::cost::{CoreFrequency, Following, never_moved};
 use crate::distribution::shape::{DistributionSummary, ModelKind, Shape};
-use crate::model::{AddedTimes, Distribution, Interval, Mode};
+use crate::model::{AddedTimes, Core, Distribution, Interval, Mode, ProcessFigures};
 use crate::rate;
 use crate::rate::order::Backward;
 use crate::resolution::agreement::{Process, confirm_by_processes};
@@ -45,6 +45,8 @@ pub struct Profile {
     pub disturbed: u32,
     /// Cost in nanoseconds and spread of each process that was not left out.
     pub processes: Vec<(f64, f64)>,
+    /// The figures of all processes, in the order of measurement.
+    pub all_processes: Vec<ProcessFigures>,
     /// Pairs of cost in nanoseconds and spread that result if systematic errors, which more
     /// processes do not reduce, are as large as they may be.
     pub alternatives: Vec<(f64, f64)>,
@@ -109,8 +111,10 @@ pub fn profile(trace: &Trace) -> Profile {
         .filter(|fitted| !never_moved(fitted.run))
         .collect();
     let reference_stood_still = measured.is_empty() && !trace.runs.is_empty();
-    let fitted = select_undisturbed(measured);
-    let single_calls = SingleCalls::new(trace, &fitted, MeasuringClock::best(trace, step));
+    let clock = MeasuringClock::best(trace, step);
+    let everything = SingleCalls::new(trace, &measured, clock);
+    let fitted = select_undisturbed(trace, measured);
+    let single_calls = SingleCalls::new(trace, &fitted, clock);
     let runs: Vec<&Run> = fitted.iter().map(|fitted| fitted.run).collect();
     let mut estimates = single_calls.estimate(resolution_ns);
     let contradicted = midmean(&estimates.processes.costs)
@@ -122,8 +126,10 @@ pub fn profile(trace: &Trace) -> Profile {
         .model_alternatives
         .extend(contradicted.map(|cost| (cost, spread)));
     let spread = estimates.spread();
+    let calm = runs.iter().filter(|run| run.is_calm()).count();
+    let is_shared = |run: &&Run| run.core(trace.full_width) == Core::Shared;
     let used_shared_core =
-        trace.disturbed_runs > 0 && runs.iter().filter(|run| run.is_calm()).count() < MIN_PROCESSES;
+        runs.iter().any(is_shared) || (trace.disturbed_runs > 0 && calm < MIN_PROCESSES);
     let profile = Profile {
         resolution,
         ns_per_tick,
@@ -147,8 +153,8 @@ pub fn profile(trace: &Trace) -> Profile {
             &single_calls.shapes(single_calls.model.kind),
             &single_calls.clock,
             &estimates.processes.costs,
-            estimates.process_costs,
         ),
+        all_processes: everything.process_figures(single_calls.model.kind, resolution_ns),
         kind: single_calls.model.kind,
         disturbed: (trace.runs.len() - runs.len()) as u32,
         spread,
@@ -283,12 +289,20 @@ pub fn estimate_process(
 /// *Default*: moves no figure; fewer processes show no scatter.
 pub const MIN_PROCESSES: usize = 3;
 
-/// Returns the processes that had a core of their own at one frequency, or all processes if fewer
-/// than [`MIN_PROCESSES`] had one.
-fn select_undisturbed(all: Vec<FittedProcess>) -> Vec<FittedProcess> {
-    let count = all.iter().filter(|fitted| fitted.run.is_calm()).count();
+/// Returns the processes that the figures rest on: those that had their core to themselves, if there
+/// are at least [`MIN_PROCESSES`] of them, otherwise all, because the rest are a mixture of states. Where
+/// it is not known which had their core to themselves, those whose measurements were not disturbed
+/// are selected in the same way.
+fn select_undisturbed<'a>(trace: &Trace, all: Vec<FittedProcess<'a>>) -> Vec<FittedProcess<'a>> {
+    let is_known = |fitted: &FittedProcess| fitted.run.core(trace.full_width) != Core::Unknown;
+    let is_known = all.iter().any(is_known);
+    let is_undisturbed = |fitted: &FittedProcess| match is_known {
+        true => fitted.run.core(trace.full_width) == Core::Alone,
+        false => fitted.run.is_calm(),
+    };
+    let has_enough = all.iter().filter(|fitted| is_undisturbed(fitted)).count() >= MIN_PROCESSES;
     all.into_iter()
-        .filter(|fitted| count < MIN_PROCESSES || fitted.run.is_calm())
+        .filter(|fitted| !has_enough || is_undisturbed(fitted))
         .collect()
 }
 
@@ -351,14 +365,9 @@ const MIN_MODE_SHARE: f64 = 0.005;
 
 /// Describes the distribution of single calls over all processes: its peaks (modes), its tail, and
 /// the deviations within and between processes. `costs` are the costs of the processes, in
-/// nanoseconds, and `amortised` their amortised costs. `None` without processes. The authors of the Quality suggest such a description in
+/// nanoseconds. `None` without processes. The authors of the Quality suggest such a description in
 /// addition to the spread (ICPE 2011, section 6).
-fn distribution(
-    shapes: &[Shape],
-    clock: &MeasuringClock,
-    costs: &[f64],
-    amortised: ProcessCosts,
-) -> Option<Distribution> {
+fn distribution(shapes: &[Shape], clock: &MeasuringClock, costs: &[f64]) -> Option<Distribution> {
     let mut described: Vec<DistributionSummary> = shapes.iter().map(Shape::summary).collect();
     let within = midmean(described.iter().map(|process| process.deviation))?;
     let tail = mean(described.iter().map(|process| process.interruption_share))?;
@@ -394,8 +403,8 @@ fn distribution(
         modes: (0..mode_count).filter_map(mode).collect(),
         within_ns: within * clock.ns_per_tick,
         between_ns: standard_deviation(costs),
-        process_ns: amortised.ns,
-        process_cycles: amortised.cycles,
+        process_ns: Vec::new(),
+        process_cycles: Vec::new(),
         tail_share: tail.clamp(0.0, 1.0),
     })
 }

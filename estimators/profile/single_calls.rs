@@ -11,7 +11,7 @@ use crate::cost::{
 };
 use crate::distribution::cells::interruption_share;
 use crate::distribution::shape::{Fits, ModelChoice, ModelKind, Shape};
-use crate::model::Interval;
+use crate::model::{Interval, ProcessFigures};
 use crate::resolution::Context;
 use crate::statistics::{Regimes, Z, find_regimes, mean_over_processes, median, midmean};
 use crate::trace::{Run, Trace};
@@ -109,10 +109,10 @@ impl<'a> SingleCalls<'a> {
         kind: ModelKind,
         core_frequency: CoreFrequency,
         resolution_ns: Option<f64>,
-    ) -> ProcessEstimates {
+    ) -> ProcessEstimates<'a> {
         let reference = &self.trace.reference;
         let floor = floor(&self.trace.runs, reference, core_frequency);
-        let (mut details, mut spreads) = (Vec::new(), Vec::new());
+        let (mut measured, mut details, mut spreads) = (Vec::new(), Vec::new(), Vec::new());
         for ((run, fits), by_reference) in self.runs.iter().zip(&self.fits).zip(&self.by_reference)
         {
             let (shape, by_reference) = (fits.shape(kind), by_reference.shape(self.reference_kind));
@@ -124,6 +124,7 @@ impl<'a> SingleCalls<'a> {
                 by_reference: &by_reference,
             };
             if let Some(cost) = cost(&observed, floor, core_frequency) {
+                measured.push(*run);
                 details.push(cost);
                 let ns = self.ns_per_tick(run, core_frequency);
                 let spread = |resolution| self.share_within(&shape, resolution / ns);
@@ -153,10 +154,49 @@ impl<'a> SingleCalls<'a> {
             combination_shift_ns: mean_over_processes(&details, |cost| cost.isolated)
                 - midmean(&costs).unwrap_or(0.0),
             model_half_ns: Z * mean_over_processes(&details, |cost| cost.model_error),
+            runs: measured,
             details,
             costs,
             spreads,
         }
+    }
+
+    /// Returns the figures of each process, by the distribution of this kind.
+    pub fn process_figures(
+        &self,
+        kind: ModelKind,
+        resolution_ns: Option<f64>,
+    ) -> Vec<ProcessFigures> {
+        let [at_one_frequency, measured] = [self.trace.core_hz, None]
+            .map(|hertz| self.estimate_processes(kind, CoreFrequency(hertz), resolution_ns));
+        let rounded = |cost: f64| {
+            let scale = 10_f64.powi(COST_DECIMALS);
+            (cost * scale).round() / scale
+        };
+        let figures = |(at, run): (usize, &&Run)| {
+            let full_width = self.trace.full_width;
+            let hertz = run.batches.core_hz.filter(|hertz| *hertz > 0.0);
+            let amortised = measured.details[at].amortised;
+            ProcessFigures {
+                process: run.place.map(|place| place.process),
+                cpu: run.place.and_then(|place| place.cpu),
+                core: run.core(full_width),
+                width: run
+                    .width()
+                    .zip(full_width)
+                    .map(|(width, full)| rounded(width / full)),
+                cost_ns: Some(rounded(at_one_frequency.costs[at])),
+                amortised_ns: rounded(amortised),
+                amortised_cycles: hertz.map(|hertz| rounded(amortised * hertz / 1e9)),
+                spread: at_one_frequency.spreads.get(at).copied().map(rounded),
+            }
+        };
+        at_one_frequency
+            .runs
+            .iter()
+            .enumerate()
+            .map(figures)
+            .collect()
     }
 
     /// Returns the nanoseconds in a tick of the clock that timed the calls of a process, scaled to
@@ -172,7 +212,7 @@ impl<'a> SingleCalls<'a> {
 
     /// Returns cost and spread over all processes, and the alternative pairs of cost and spread
     /// that the samples do not exclude.
-    pub fn estimate(&self, resolution_ns: Option<f64>) -> Estimates {
+    pub fn estimate(&self, resolution_ns: Option<f64>) -> Estimates<'a> {
         let kind = self.model.kind;
         let mut core_frequency = CoreFrequency(self.trace.core_hz);
         let mut processes = self.estimate_processes(kind, core_frequency, resolution_ns);
@@ -180,11 +220,6 @@ impl<'a> SingleCalls<'a> {
             .map(|_| self.estimate_processes(kind, CoreFrequency(None), resolution_ns));
         let core_hz = self.runs.iter().filter_map(|run| run.batches.core_hz);
         let core_hz: Vec<f64> = core_hz.filter(|&hz| hz > 0.0).collect();
-        let in_cycles = (core_frequency.0).filter(|_| core_hz.len() == self.runs.len());
-        let process_costs = ProcessCosts {
-            ns: measured.as_ref().unwrap_or(&processes).amortised(1.0),
-            cycles: in_cycles.map_or(Vec::new(), |hz| processes.amortised(hz / 1e9)),
-        };
         let (mut follows, mut unscaled) = (Following::Unknown, None);
         if let Some(other) = measured {
             follows = following(&processes.costs, &other.costs, &core_hz);
@@ -200,7 +235,6 @@ impl<'a> SingleCalls<'a> {
             alternatives: Vec::new(),
             model_alternatives: Vec::new(),
             following: follows,
-            process_costs,
             samples: self.runs.iter().map(samples).sum(),
             processes,
         };
@@ -378,7 +412,9 @@ fn extreme_pairs(others: Vec<(f64, f64)>, best: (f64, f64)) -> Vec<(f64, f64)> {
 const PHASE_DEVIATION_STEPS: f64 = 0.289;
 
 /// Cost and spread of each process. Each list has one element for each process.
-pub struct ProcessEstimates {
+pub struct ProcessEstimates<'a> {
+    /// The observations of the processes.
+    runs: Vec<&'a Run>,
     /// The estimates of the cost by single calls and by batches, with their errors.
     pub details: Vec<Cost>,
     /// Costs that combine the estimates from single calls and batches, in nanoseconds.
@@ -393,20 +429,12 @@ pub struct ProcessEstimates {
     model_half_ns: f64,
 }
 
-impl ProcessEstimates {
+impl ProcessEstimates<'_> {
     /// Returns cost and spread over all processes; the spread is NaN if it is unknown. `None`
     /// without processes.
     fn cost_and_spread(&self) -> Option<(f64, f64)> {
         let spread = midmean(&self.spreads).unwrap_or(f64::NAN);
         Some((midmean(&self.costs)?, spread))
-    }
-
-    /// Returns the amortised cost of each process in a unit of which a nanosecond has `per_ns`,
-    /// rounded to [`COST_DECIMALS`].
-    fn amortised(&self, per_ns: f64) -> Vec<f64> {
-        let scale = 10_f64.powi(COST_DECIMALS);
-        let costs = self.details.iter().map(|cost| cost.amortised * per_ns);
-        costs.map(|cost| (cost * scale).round() / scale).collect()
     }
 }
 
@@ -415,18 +443,10 @@ impl ProcessEstimates {
 /// the report.
 const COST_DECIMALS: i32 = 4;
 
-/// Amortised costs of a call in single processes, in the order of measurement.
-pub struct ProcessCosts {
-    /// Costs in nanoseconds, as measured.
-    pub ns: Vec<f64>,
-    /// Costs in core cycles; empty if the core frequency of a process is unknown.
-    pub cycles: Vec<f64>,
-}
-
 /// Cost and spread over all processes, with alternative pairs of them.
-pub struct Estimates {
+pub struct Estimates<'a> {
     /// Cost and spread of each process.
-    pub processes: ProcessEstimates,
+    pub processes: ProcessEstimates<'a>,
     /// Pairs that result if systematic errors are as large as they may be; the intervals include
     /// them all.
     pub alternatives: Vec<(f64, f64)>,
@@ -436,13 +456,11 @@ pub struct Estimates {
     pub regimes: Option<Regimes>,
     /// Whether the cost follows the frequency of the core.
     pub following: Following,
-    /// Amortised cost of each process.
-    pub process_costs: ProcessCosts,
     /// The number of single calls of all processes.
     samples: f64,
 }
 
-impl Estimates {
+impl Estimates<'_> {
     /// Returns the midmean over all processes (the mean of the middle half) of the value that
     /// `part` selects.
     pub fn midmean_of(&self, part: fn(&Cost) -> f64) -> Option<f64> {

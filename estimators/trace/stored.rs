@@ -63,6 +63,7 @@ impl<R> Trace<R> {
             declared: self.declared,
             reference: self.reference.clone(),
             core_hz: self.core_hz,
+            full_width: self.full_width,
             runs,
             discarded: self.discarded,
             set_aside,

@@ -337,7 +337,7 @@ impl Candidate<'_, '_> {
                 common => common.unwrap_or(1.0),
             };
             let (value, within) = match costs {
-                Some(costs) => (undisturbed(costs)?, 0.0),
+                Some(costs) => (undisturbed(&costs)?, 0.0),
                 None => (figure.value, scale.variance(*figure)?),
             };
             let value = value * ghz;

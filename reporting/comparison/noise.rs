@@ -123,12 +123,13 @@ impl ProcessScatter {
     pub(super) fn of_clock(row: &TimerRow) -> Option<Self> {
         let distribution = row.distribution.as_ref()?;
         let observations = row.observations.as_ref()?;
-        let costs = match distribution.process_cycles.as_slice() {
-            [] => &distribution.process_ns,
-            cycles => cycles,
-        };
-        let above_least = match sorted(costs).first() {
-            Some(least) if costs.len() > 1 => (median(costs)? / least).ln(),
+        let processes = row.undisturbed_processes(3);
+        let costs = processes
+            .iter()
+            .map(|process| process.amortised_cycles.unwrap_or(process.amortised_ns));
+        let costs: Vec<f64> = costs.collect();
+        let above_least = match sorted(&costs).first() {
+            Some(least) if costs.len() > 1 => (median(&costs)? / least).ln(),
             _ => MEDIAN_ABOVE_LEAST * distribution.between_ns? / row.cost_ns?.value,
         };
         let is_shared = row

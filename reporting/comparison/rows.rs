@@ -8,7 +8,9 @@ use indexmap::IndexMap;
 use super::noise::{ProcessScatter, family_of};
 use super::{Fate, OneSided, Quantity};
 use crate::fields::{self, Kind};
-use crate::model::{Following, Interval, Report, Status, TimerRow, WaitConditions, value_of};
+use crate::model::{
+    Following, Interval, ProcessFigures, Report, Status, TimerRow, WaitConditions, value_of,
+};
 use crate::text::numbers::short_time;
 
 /// The core frequency of a run, in gigahertz; `None` if it is unknown.
@@ -152,14 +154,14 @@ impl<'a> Row<'a> {
 
     /// The costs of a clock in the processes of the run, in core cycles or in nanoseconds; `None`
     /// if the report does not hold them.
-    pub(super) fn process_costs(&self, in_cycles: bool) -> Option<&'a [f64]> {
-        let distribution = self.clock()?.distribution.as_ref()?;
-        let costs = if in_cycles {
-            &distribution.process_cycles
-        } else {
-            &distribution.process_ns
+    pub(super) fn process_costs(&self, in_cycles: bool) -> Option<Vec<f64>> {
+        let processes = self.clock()?.undisturbed_processes(3);
+        let cost = |process: &&ProcessFigures| match in_cycles {
+            true => process.amortised_cycles,
+            false => Some(process.amortised_ns),
         };
-        (costs.len() > 1).then_some(costs)
+        let costs: Option<Vec<f64>> = processes.iter().map(cost).collect();
+        costs.filter(|costs| costs.len() > 1)
     }
 
     /// What the cost follows according to the report.

@@ -10,7 +10,7 @@ use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visi
 
 use crate::fields::{Kind, Range, fields, fields_of, rows};
 use crate::limits::MAX_TIMERS;
-use crate::model::{Distribution, Report};
+use crate::model::{Distribution, ProcessFigures, Report};
 use crate::text::json_error;
 
 /// The ranges of all numbers of a report by a word of their key, as in `steal_share`; those with
@@ -157,10 +157,12 @@ fn find_invalid_row(report: &Report, kind: Kind) -> Option<String> {
         }
         // A sleep primitive has values for each length, and each length is checked.
         row.by_length().into_iter().find_map(|at_length| {
-            let costs = || at_length.clock()?.distribution.as_ref();
+            let clock = at_length.clock();
+            let costs = || clock?.distribution.as_ref();
             let problem = fields_of(kind)
                 .find_map(|field| field.describe_invalid_in_row(at_length))
-                .or_else(|| find_invalid_costs(costs()?))?;
+                .or_else(|| find_invalid_costs(costs()?))
+                .or_else(|| find_invalid_process(&clock?.processes))?;
             Some(format!("'{}': {problem}", at_length.name_with_length()))
         })
     })
@@ -182,6 +184,27 @@ fn find_invalid_costs(costs: &Distribution) -> Option<String> {
         let invalid = list.iter().find(|&&cost| !Range::ANY.contains(cost))?;
         Some(format!(
             "{key} has {invalid:?}; it has to be {}",
+            Range::ANY
+        ))
+    })
+}
+
+/// Describes what is invalid about the figures of single processes; `None` if nothing is.
+fn find_invalid_process(processes: &[ProcessFigures]) -> Option<String> {
+    processes.iter().find_map(|process| {
+        let figures = [
+            ("width", process.width),
+            ("cost_ns", process.cost_ns),
+            ("amortised_ns", Some(process.amortised_ns)),
+            ("amortised_cycles", process.amortised_cycles),
+            ("spread", process.spread),
+        ];
+        let mut figures = figures.into_iter();
+        let (key, value) =
+            figures.find(|(_, value)| value.is_some_and(|value| !Range::ANY.contains(value)))?;
+        let value = value.unwrap_or_default();
+        Some(format!(
+            "processes.{key} has {value:?}; it has to be {}",
             Range::ANY
         ))
     })

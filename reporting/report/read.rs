@@ -8,7 +8,7 @@ use serde_json::value::RawValue;
 
 use super::range::{find_exceeded_limit, find_invalid_number, find_invalid_row_or_field};
 use crate::input::MAX_REPORT_BYTES;
-use crate::model::{Report, SCHEMA};
+use crate::model::{Report, SCHEMA, TimerRow};
 use crate::text::{clean_strings, clipped, json_error};
 
 /// The reason why a report could not be read.
@@ -71,7 +71,7 @@ fn parse_checked(text: &str) -> Result<Report, String> {
             json_error(&error)
         )
     };
-    let report = match Report::from_json(&clean_strings(text)) {
+    let mut report = match Report::from_json(&clean_strings(text)) {
         Ok(report) if report.schema == SCHEMA => report,
         // Checks the version before it reports a parse error, because parse errors of a document
         // of another version are misleading.
@@ -90,7 +90,10 @@ fn parse_checked(text: &str) -> Result<Report, String> {
     };
     match find_invalid_row_or_field(&report).or_else(|| find_invalid_number(&report, text)) {
         Some(problem) => Err(problem),
-        None => Ok(report),
+        None => {
+            report.timers.iter_mut().for_each(TimerRow::adopt_costs);
+            Ok(report)
+        }
     }
 }
 

@@ -35,6 +35,7 @@ pub fn fill_row(row: &mut TimerRow, trace: &Trace, profile: &Profile, frequency:
     }
     row.spread = profile.spread;
     row.distribution.clone_from(&profile.distribution);
+    row.processes.clone_from(&profile.all_processes);
     row.observations = Some(observations(trace, profile));
     row.figures = Some(plot_data(trace, profile.step()).without_non_finite());
     set_status(row, profile);
@@ -58,6 +59,7 @@ fn keep_what_few_reads_carry(row: &mut TimerRow, max_reads_per_s: u32) {
     (row.resolution_ns, row.resolution_at_most_ns, row.resolution) = (None, None, None);
     (row.amortised_ns, row.adds_ns, row.spread) = (None, None, None);
     (row.distribution, row.figures) = (None, None);
+    row.processes.clear();
     row.status = Status::Unresolved;
     row.reason = Some(format!(
         "its driver allows few reads, or is not known: it was read at most {max_reads_per_s} times a second, {calls} times in all, \
