@@ -62,6 +62,10 @@ pub struct Distribution {
     pub tail_share: f64,
 }
 
+/// The smallest number of undisturbed processes with which disturbed processes are left out.
+/// *Default*: moves no figure; fewer processes show no scatter.
+pub const MIN_PROCESSES: usize = 3;
+
 /// Whether a process had its core to itself.
 #[apply(wire)]
 #[derive(Copy, Eq, Default)]

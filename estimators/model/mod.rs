@@ -21,7 +21,9 @@ mod timer;
 mod verdict;
 mod wait;
 
-pub use cost::{AddedTime, AddedTimes, Core, Cost, Distribution, Following, Mode, ProcessFigures};
+pub use cost::{
+    AddedTime, AddedTimes, Core, Cost, Distribution, Following, MIN_PROCESSES, Mode, ProcessFigures,
+};
 pub use figure::{Cycles, Hertz, Interval, Nanos, value_of};
 pub use finding::{Finding, Severity, Unit, Value, Values};
 pub use machine::{CounterFacts, CounterPromise, Frequency, KernelLog};

@@ -9,6 +9,7 @@ use crate::cost::adds::adds;
 use crate::cost::singles::{MeasuringClock, successive};
 use crate::cost::{CoreFrequency, Following, never_moved};
 use crate::distribution::shape::{DistributionSummary, ModelKind, Shape};
+pub use crate::model::MIN_PROCESSES;
 use crate::model::{AddedTimes, Core, Distribution, Interval, Mode, ProcessFigures};
 use crate::rate;
 use crate::rate::order::Backward;
@@ -284,10 +285,6 @@ pub fn estimate_process(
     let estimates = single_calls.estimate_processes(kind, core_frequency, Some(resolution_ns));
     Some((*estimates.costs.first()?, *estimates.spreads.first()?))
 }
-
-/// The smallest number of undisturbed processes with which disturbed processes are left out.
-/// *Default*: moves no figure; fewer processes show no scatter.
-pub const MIN_PROCESSES: usize = 3;
 
 /// Returns the processes that the figures rest on: those that had their core to themselves, if there
 /// are at least [`MIN_PROCESSES`] of them, otherwise all, because the rest are a mixture of states. Where

@@ -4,12 +4,12 @@
 use indexmap::IndexMap;
 use serde::Serialize;
 
-use super::families::{self, Estimate, FEW, Sample, Shared, Sides};
-use super::noise::{UNKNOWN_FREQUENCY, undisturbed, variances};
-use super::quantity::Scale;
+use super::families::{self, Estimate, FEW, Group, Sample, Shift, Sides};
+use super::quantity::{SLEW, Scale};
 use super::rows::Row;
+use super::scatter::{self, Location};
 use super::{Change, Compared, Quantity, Verdict};
-use crate::fields::Scatter;
+use crate::fields::{Scatter, Unit};
 use crate::model::{Following, Interval};
 use crate::statistics::hypotheses::holm;
 use crate::statistics::median;
@@ -20,13 +20,13 @@ pub(super) const FALSE_ALARM: f64 = 0.01;
 /// The shares of `FALSE_ALARM` for changes of families, of the costs of single clocks, and of all
 /// other values. *Judgement*: users mainly ask about costs, and most changes of costs are common to
 /// a family.
-const SHARES: [f64; 3] = [0.5, 0.3, 0.2];
-/// A family changed as much as its changed partner if the probability of its shift is below this
-/// value, and that of their difference is above it. *Definition*: convention.
-const PLAUSIBLE: f64 = 0.05;
+const SHARES: [f64; 3] = [0.7, 0.2, 0.1];
 /// A family of which some timers changed is judged again if its shift is at least this many times its
 /// error and the change of those timers. *Judgement*.
 const CLEARLY: f64 = 2.0;
+/// The least variance of a value. *Numerical*: a relative error of 1e-6, below the rounding of
+/// reports.
+const MIN_VARIANCE: f64 = 1e-12;
 
 /// A quantity of a timer in all runs that contain it.
 pub(super) struct Candidate<'r, 'a> {
@@ -46,22 +46,14 @@ pub struct FamilyChange {
     pub quantity: Quantity,
     /// The number of its timers in both reports.
     pub timers: usize,
-    /// The change in percent that its timers share, with its 95 % interval.
+    /// The change in percent that its timers share beyond that of the machine, with its 95 % interval.
     pub percent: Interval,
-    /// What each timer gained, in the unit of the quantity, if they share an amount rather than a
-    /// ratio; null otherwise.
-    pub addend: Option<f64>,
-    /// The family from which its change differs, if the change shows only in this difference, which
-    /// `percent` then is; null otherwise.
-    pub relative_to: Option<&'static str>,
     /// Whether it changed, and in which direction.
     pub verdict: Verdict,
     /// The probability of such a shift if nothing changed, corrected for the number of questions.
     pub probability: f64,
     /// The largest change in percent that the runs allow, in either direction.
     pub limit_percent: f64,
-    /// Whether the runs were restless: their processes differed much.
-    pub restless: bool,
     /// If the family changed, its timers that did not.
     pub unchanged: Vec<String>,
     /// The timers with a change of their own.
@@ -75,49 +67,32 @@ struct Family<'c, 'r, 'a> {
     /// The timers with their numbers among all candidates.
     timers: Vec<(usize, &'c Candidate<'r, 'a>)>,
     estimate: Estimate,
-    /// The shift or the difference from that of a partner, whichever shows a change.
-    shift: (f64, f64),
-    /// The partner, if `shift` is the difference from its shift.
-    relative_to: Option<&'static str>,
     is_changed: bool,
 }
 
+/// The judgement of all candidates.
+pub(super) struct Judged {
+    pub families: Vec<FamilyChange>,
+    pub figures: Vec<Compared>,
+    /// The change in percent that all costs share, if there is one: it is the machine's and not the
+    /// clocks', and `families` and `figures` are without it.
+    pub machine: Option<Interval>,
+}
+
 /// Judges all candidates. Costs are converted to core cycles, and printed at the core frequency
-/// `core_ghz` in gigahertz; in nanoseconds if it is unknown. `moments` is the number of moments at
-/// which each side was measured.
-pub(super) fn judge(
-    candidates: &[Candidate],
-    core_ghz: Option<f64>,
-    moments: [usize; 2],
-) -> (Vec<FamilyChange>, Vec<Compared>) {
+/// `core_ghz` in gigahertz; in nanoseconds if it is unknown.
+pub(super) fn judge(candidates: &[Candidate], core_ghz: Option<f64>) -> Judged {
     let quantities = Quantity::all().filter(|quantity| quantity.scatter() != Scatter::Quality);
-    let mut families: Vec<Family> = quantities
-        .flat_map(|quantity| Family::all_of(quantity, candidates, core_ghz, moments))
-        .collect();
-    // A shift so likely that it is not by chance, before the correction for many questions.
-    let plausible = |probability: f64| probability < PLAUSIBLE;
-    let likely: Vec<(bool, bool)> = families
-        .iter()
-        .map(|family| {
-            let shift = &family.estimate.shift;
-            let differs = shift
-                .contrast
-                .is_none_or(|other| plausible(other.probability));
-            (plausible(shift.probability), differs)
-        })
-        .collect();
+    let (mut families, mut machine) = (Vec::new(), None);
+    for quantity in quantities {
+        let (found, shift) = Family::all_of(quantity, candidates, core_ghz);
+        families.extend(found);
+        if quantity == Quantity::COST && shift.value != 0.0 && shift.probability <= FALSE_ALARM {
+            machine = Some(in_percent(shift.value, shift.half));
+        }
+    }
     correct(&mut families);
     families.iter_mut().for_each(Family::judge_shift);
-    // A family changed with its partner if both shifts may be the same.
-    let partners: Vec<&str> = families
-        .iter()
-        .zip(&likely)
-        .filter(|(family, (_, differs))| family.is_changed && !differs)
-        .filter_map(|(family, _)| Some(family.estimate.shift.contrast?.partner))
-        .collect();
-    for (family, (is_plausible, _)) in families.iter_mut().zip(&likely) {
-        family.is_changed |= *is_plausible && partners.contains(&family.name);
-    }
     let mut figures: Vec<Option<Compared>> = candidates.iter().map(Candidate::unjudged).collect();
     let judged = families
         .iter_mut()
@@ -125,7 +100,20 @@ pub(super) fn judge(
         .collect();
     let mut figures: Vec<Compared> = figures.into_iter().flatten().collect();
     judge_qualities(&mut figures);
-    (judged, figures)
+    Judged {
+        families: judged,
+        figures,
+        machine,
+    }
+}
+
+/// A change of a logarithm, in percent.
+fn in_percent(value: f64, half: f64) -> Interval {
+    let percent = |value: f64| 100.0 * value.exp_m1();
+    Interval::with_ends(
+        percent(value),
+        Some((percent(value - half), percent(value + half))),
+    )
 }
 
 /// Corrects all probabilities for the number of questions.
@@ -136,8 +124,6 @@ fn correct(families: &mut [Family]) {
         let (of_families, of_timers) = if is_cost { (0, 1) } else { (2, 2) };
         let Estimate { shift, changes } = &mut family.estimate;
         asked[of_families].push(&mut shift.probability);
-        let contrast = shift.contrast.as_mut();
-        asked[of_families].extend(contrast.map(|contrast| &mut contrast.probability));
         let own = changes
             .iter_mut()
             .filter_map(|change| change.probability.as_mut());
@@ -160,13 +146,12 @@ fn correct(families: &mut [Family]) {
 }
 
 impl<'c, 'r, 'a> Family<'c, 'r, 'a> {
-    /// The families of a quantity, with their estimates.
+    /// The families of a quantity, with their estimates, and the shift of the machine.
     fn all_of(
         quantity: Quantity,
         candidates: &'c [Candidate<'r, 'a>],
         core_ghz: Option<f64>,
-        moments: [usize; 2],
-    ) -> Vec<Self> {
+    ) -> (Vec<Self>, Shift) {
         let mut groups: IndexMap<&str, Vec<(usize, &Candidate, Sides)>> = IndexMap::new();
         let all = candidates.iter().enumerate();
         for (at, candidate) in all.filter(|(_, candidate)| candidate.quantity == quantity) {
@@ -182,53 +167,37 @@ impl<'c, 'r, 'a> Family<'c, 'r, 'a> {
                     .push((at, candidate, samples));
             }
         }
-        let mut timers = Vec::new();
-        let mut values = Vec::new();
+        let (mut named, mut values) = (Vec::new(), Vec::new());
         for (name, group) in groups {
             // Of two timers that differ, neither is known to be the changed one.
             let size = if group.len() > FEW { group.len() } else { 1 };
             for part in group.chunks(size) {
-                let name = if size > 1 {
-                    name
-                } else {
-                    part[0].1.timer.as_str()
-                };
-                timers.push(part.iter().map(|(at, timer, _)| (*at, *timer)).collect());
-                values.push((
-                    name,
-                    part.iter().map(|(_, _, sides)| sides.clone()).collect(),
-                ));
+                let of_one = part[0].1.timer.as_str();
+                let timers = part.iter().map(|(at, timer, _)| (*at, *timer)).collect();
+                named.push((if size > 1 { name } else { of_one }, timers));
+                values.push(Group {
+                    family: name,
+                    timers: part.iter().map(|(_, _, sides)| sides.clone()).collect(),
+                });
             }
         }
-        let is_logarithmic = quantity.scale() == Scale::Logarithmic;
-        let estimates = families::estimate(&values, moments, is_logarithmic);
-        let all = timers.into_iter().zip(values).zip(estimates);
-        all.map(|((timers, (name, _)), estimate)| Self {
+        let (estimates, machine) = families::estimate(&values);
+        let all = named.into_iter().zip(estimates);
+        let families = all.map(|((name, timers), estimate)| Self {
             quantity,
             name,
             timers,
-            shift: (estimate.shift.value, estimate.shift.half),
-            relative_to: None,
             is_changed: false,
             estimate,
-        })
-        .collect()
+        });
+        (families.collect(), machine)
     }
 
-    /// Judges the shift by its corrected probability, and else the difference from the shift of the
-    /// partner.
+    /// Judges the shift by its corrected probability.
     fn judge_shift(&mut self) {
-        let smallest = self.quantity.smallest_effect();
-        let is_change =
-            |value: f64, probability: f64| probability <= FALSE_ALARM && value.abs() >= smallest;
         let shift = &self.estimate.shift;
-        self.is_changed = is_change(shift.value, shift.probability);
-        let contrast = shift.contrast.filter(|_| !self.is_changed);
-        if let Some(contrast) = contrast.filter(|c| is_change(c.value, c.probability)) {
-            self.shift = (contrast.value, contrast.half);
-            self.relative_to = Some(contrast.partner);
-            self.is_changed = true;
-        }
+        self.is_changed = shift.probability <= FALSE_ALARM
+            && shift.value.abs() >= self.quantity.smallest_effect();
     }
 
     /// Judges the timers by their corrected probabilities, and describes the family if its values
@@ -250,9 +219,9 @@ impl<'c, 'r, 'a> Family<'c, 'r, 'a> {
             .map(|change| change.total.0.abs());
         // In two parts, the part that is nearer to no change has not changed.
         if let Some(nearest) = median(totals.collect::<Vec<f64>>()) {
-            self.is_changed |= shift.value.abs() > CLEARLY * shift.error().max(nearest);
+            self.is_changed |= shift.value.abs() > CLEARLY * shift.error.max(nearest);
         }
-        let (value, half) = self.shift;
+        let (value, half) = (shift.value, shift.half);
         // A timer of a changed family that is nearer to no change than to that of its family has
         // not changed.
         let is_left_behind = |change: &families::Change| {
@@ -278,20 +247,14 @@ impl<'c, 'r, 'a> Family<'c, 'r, 'a> {
             let probability = change.probability.unwrap_or(1.0).min(shift.probability);
             figures[*number] = Some(timer.compared(change, is_changed, probability, core_ghz));
         }
-        let percent = |value: f64| 100.0 * value.exp_m1();
-        let ends = (percent(value - half), percent(value + half));
         has_families(self.quantity).then(|| FamilyChange {
             family: self.name.to_owned(),
             quantity: self.quantity,
             timers: self.timers.len(),
-            percent: Interval::with_ends(percent(value), Some(ends)),
-            addend: (shift.shared == Shared::Addend)
-                .then(|| shift.addend / unit(self.quantity, core_ghz)),
-            relative_to: self.relative_to,
+            percent: in_percent(value, half),
             verdict: verdict(self.is_changed, value < 0.0),
             probability: shift.probability,
-            limit_percent: percent(value.abs() + half),
-            restless: self.timers.iter().any(|(_, timer)| timer.is_restless()),
+            limit_percent: 100.0 * (value.abs() + half).exp_m1(),
             unchanged,
             own,
         })
@@ -310,6 +273,15 @@ fn unit(quantity: Quantity, core_ghz: Option<f64>) -> f64 {
         .unwrap_or(1.0)
 }
 
+/// The variance of a quantity that the kernel's adjustment of its clock moves.
+fn of_slew(quantity: Quantity) -> f64 {
+    match (quantity.scatter(), quantity.unit()) {
+        (Scatter::Slew, Unit::Ppm) => (1e6 * SLEW).powi(2),
+        (Scatter::Slew, _) => SLEW * SLEW,
+        _ => 0.0,
+    }
+}
+
 fn verdict(is_changed: bool, is_better: bool) -> Verdict {
     match (is_changed, is_better) {
         (false, _) => Verdict::Noise,
@@ -325,32 +297,40 @@ impl Candidate<'_, '_> {
         let is_cost = self.quantity == Quantity::COST;
         let is_device = rows().all(|row| row.follows() == Some(Following::Device));
         let in_cycles = core_ghz.is_some() && !is_device;
-        let has_processes = is_cost && rows().all(|row| row.process_costs(in_cycles).is_some());
+        let has_processes = is_cost && rows().all(|row| row.cost(in_cycles).is_some());
         let scale = self.quantity.scale();
         let sample = |(row, figure): &(&Row, Interval)| {
-            let costs = row.process_costs(in_cycles).filter(|_| has_processes);
+            let location = match self.quantity.scatter() {
+                Scatter::Cost if has_processes => row.cost(in_cycles)?,
+                Scatter::Spread => scatter::spread(row.clock()?, |value| scale.apply(value))?,
+                _ => {
+                    let variance = scale.variance(*figure)? + of_slew(self.quantity);
+                    Location {
+                        value: scale.apply(figure.value)?,
+                        own: variance,
+                        mean: variance,
+                        state: 0.0,
+                    }
+                }
+            };
             // Times are converted to core cycles, at the common frequency where a device
             // determines them.
             let ghz = match core_ghz.filter(|_| is_cost) {
-                Some(_) if in_cycles && costs.is_some() => 1.0,
+                Some(_) if in_cycles && has_processes => 1.0,
                 Some(_) if in_cycles => row.core_ghz?,
                 common => common.unwrap_or(1.0),
             };
-            let (value, within) = match costs {
-                Some(costs) => (undisturbed(&costs)?, 0.0),
-                None => (figure.value, scale.variance(*figure)?),
-            };
-            let value = value * ghz;
-            let [common, own] = variances(self.quantity, &self.family, row.restless, value);
-            let is_converted = !is_cost || core_ghz.is_some();
-            let frequency = if is_converted { 0.0 } else { UNKNOWN_FREQUENCY };
-            let own = own + within;
-            // The scatter of a cost of almost nothing, relative to that cost, is not a number.
-            own.is_finite().then_some(Sample {
-                run: row.run,
-                value: scale.apply(value)?,
-                common: common + frequency * frequency,
+            let [own, mean] = [location.own, location.mean].map(|it| it.max(MIN_VARIANCE));
+            let location = Location {
+                value: location.value + ghz.ln(),
                 own,
+                mean,
+                ..location
+            };
+            let is_finite = location.value.is_finite() && (own + mean).is_finite();
+            is_finite.then_some(Sample {
+                run: row.run,
+                location,
             })
         };
         let sides = self.sides.each_ref().map(|side| -> Vec<Sample> {
@@ -364,11 +344,6 @@ impl Candidate<'_, '_> {
             .zip(&self.sides)
             .all(|(samples, side)| !samples.is_empty() && samples.len() == side.len());
         is_complete.then_some(sides)
-    }
-
-    fn is_restless(&self) -> bool {
-        let mut rows = self.sides[..2].iter().flatten();
-        rows.any(|(row, _)| row.restless[0] > 0.5)
     }
 
     /// The difference between the first old and the first new run, without an interval or a

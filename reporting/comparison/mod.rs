@@ -6,10 +6,10 @@
 mod condition;
 mod families;
 mod judge;
-mod noise;
 mod platform;
 mod quantity;
 mod rows;
+mod scatter;
 mod sections;
 mod sentence;
 mod trust;
@@ -117,9 +117,10 @@ pub struct Comparison {
     /// The mean core frequency of the old and the new runs, in hertz, if costs were compared in
     /// cycles.
     pub core_hz: Option<[f64; 2]>,
-    /// The number of moments at which each side was measured: runs of a side that follow each other
-    /// without a run of the other side share the moment.
-    pub moments: [usize; 2],
+    /// The change in percent that all costs share, if it exceeds noise: neighbours and the core
+    /// frequency slow down or speed up the machine. It is no change of the clocks; their new costs
+    /// are given without it.
+    pub machine: Option<Interval>,
     /// The changes of costs and latenesses that families of timers share.
     pub families: Vec<FamilyChange>,
     /// Differences between the platforms and settings, the most important first.
@@ -201,7 +202,6 @@ impl Comparison {
         let mut comparison = Self {
             runs: [old.len(), new.len(), history.len()],
             core_hz: frequencies.map(|(old, new)| [old * 1e9, new * 1e9]),
-            moments: moments(old, new),
             platform,
             one_sided: matched.one_sided,
             timers: matched.names,
@@ -222,11 +222,10 @@ impl Comparison {
                 .extend(trust::changed_answers(&before, &after));
             candidates.extend(candidates_of(name, rows));
         }
-        (comparison.families, comparison.figures) = judge::judge(
-            &candidates,
-            frequencies.map(|(old, _)| old),
-            comparison.moments,
-        );
+        let judged = judge::judge(&candidates, frequencies.map(|(old, _)| old));
+        comparison.families = judged.families;
+        comparison.figures = judged.figures;
+        comparison.machine = judged.machine;
         comparison.sentences = sentence::sentences(&comparison);
         Ok(comparison)
     }
@@ -245,22 +244,6 @@ impl Comparison {
         let one_sided = self.one_sided.iter();
         one_sided.filter(|timer| matches!(timer.fate, Fate::Lost | Fate::Gone))
     }
-}
-
-/// The number of moments at which each side was measured: the number of its groups of successive
-/// runs without a run of the other side between them.
-fn moments(old: &[&Report], new: &[&Report]) -> [usize; 2] {
-    let mut runs: Vec<(&str, usize)> = [old, new]
-        .iter()
-        .enumerate()
-        .flat_map(|(side, runs)| runs.iter().map(move |run| (run.created.as_str(), side)))
-        .collect();
-    runs.sort_unstable();
-    let mut moments = [0; 2];
-    for group in runs.chunk_by(|a, b| a.1 == b.1) {
-        moments[group[0].1] += 1;
-    }
-    moments
 }
 
 /// All quantities of a timer that both sides have.

@@ -1,16 +1,12 @@
 //! Prepares the rows of reports for comparison, and matches rows of different runs by id and
 //! conditions. Clocks, waits and periodic timers are treated the same way.
 
-use std::collections::HashMap;
-
 use indexmap::IndexMap;
 
-use super::noise::{ProcessScatter, family_of};
+use super::scatter::{self, Location, family_of};
 use super::{Fate, OneSided, Quantity};
 use crate::fields::{self, Kind};
-use crate::model::{
-    Following, Interval, ProcessFigures, Report, Status, TimerRow, WaitConditions, value_of,
-};
+use crate::model::{Following, Interval, Report, Status, TimerRow, WaitConditions, value_of};
 use crate::text::numbers::short_time;
 
 /// The core frequency of a run, in gigahertz; `None` if it is unknown.
@@ -36,9 +32,9 @@ pub(super) struct Row<'a> {
     pub run: usize,
     /// The core frequency of the run, in gigahertz.
     pub core_ghz: Option<f64>,
-    /// The restlessness of the run for the family of the timer, and of the measurement of the
-    /// timer, each from 0 to 1.
-    pub restless: [f64; 2],
+    /// The logarithm of the cost of a clock in nanoseconds and in core cycles, as its processes show
+    /// it.
+    costs: [Option<Location>; 2],
     /// Each value, with the quantity and the length of the wait in nanoseconds.
     pub figures: Vec<(Quantity, Option<u64>, Interval)>,
 }
@@ -61,34 +57,21 @@ impl<'a> Row<'a> {
     pub(super) fn all_of(run: usize, report: &'a Report) -> Vec<Self> {
         let rows = Kind::ALL.map(|kind| fields::rows(report, kind));
         let rows: Vec<fields::Row> = rows.into_iter().flatten().collect();
-        let scatter = |row: &fields::Row<'a>| ProcessScatter::of_clock(row.clock()?);
-        let scatters: Vec<Option<ProcessScatter>> = rows.iter().map(scatter).collect();
-        let mut families: HashMap<&str, Vec<ProcessScatter>> = HashMap::new();
-        for (row, scatter) in rows.iter().zip(&scatters) {
-            if let (Some(clock), Some(scatter)) = (row.clock(), scatter) {
-                families.entry(family_of(clock)).or_default().push(*scatter);
-            }
-        }
-        let of_run: Vec<ProcessScatter> = scatters.iter().flatten().copied().collect();
-        let of_run = ProcessScatter::restlessness(&of_run);
-        let families: HashMap<&str, f64> = families
-            .iter()
-            .map(|(family, clocks)| (*family, ProcessScatter::restlessness(clocks)))
-            .collect();
-        let restless = |row: &fields::Row<'a>, scatter: &Option<ProcessScatter>| {
-            let family = row.clock().and_then(|clock| families.get(family_of(clock)));
-            let common = family.map_or(of_run, |family| of_run.max(*family));
-            let own = scatter.map_or(0.0, ProcessScatter::own_restlessness);
-            [common, common.max(own)]
-        };
+        let clocks: Vec<Option<&TimerRow>> = rows.iter().map(|row| row.clock()).collect();
+        let costs = [false, true].map(|in_cycles| scatter::costs(&clocks, in_cycles));
         let core_ghz = core_ghz(report);
         rows.iter()
-            .zip(&scatters)
-            .map(|(row, scatter)| Self::new(run, *row, core_ghz, restless(row, scatter)))
+            .enumerate()
+            .map(|(at, row)| Self::new(run, *row, core_ghz, costs.each_ref().map(|all| all[at])))
             .collect()
     }
 
-    fn new(run: usize, row: fields::Row<'a>, core_ghz: Option<f64>, restless: [f64; 2]) -> Self {
+    fn new(
+        run: usize,
+        row: fields::Row<'a>,
+        core_ghz: Option<f64>,
+        costs: [Option<Location>; 2],
+    ) -> Self {
         let quantities = Quantity::fields_of(row.kind());
         let mut figures = Vec::new();
         let mut of_length = Vec::new();
@@ -109,7 +92,7 @@ impl<'a> Row<'a> {
             row,
             run,
             core_ghz,
-            restless,
+            costs,
             figures,
         }
     }
@@ -152,16 +135,10 @@ impl<'a> Row<'a> {
         found.map(|(_, _, figure)| *figure)
     }
 
-    /// The costs of a clock in the processes of the run, in core cycles or in nanoseconds; `None`
-    /// if the report does not hold them.
-    pub(super) fn process_costs(&self, in_cycles: bool) -> Option<Vec<f64>> {
-        let processes = self.clock()?.undisturbed_processes(3);
-        let cost = |process: &&ProcessFigures| match in_cycles {
-            true => process.amortised_cycles,
-            false => Some(process.amortised_ns),
-        };
-        let costs: Option<Vec<f64>> = processes.iter().map(cost).collect();
-        costs.filter(|costs| costs.len() > 1)
+    /// The logarithm of the cost of a clock, in core cycles or in nanoseconds; `None` if the report
+    /// does not hold the costs of its processes.
+    pub(super) fn cost(&self, in_cycles: bool) -> Option<Location> {
+        self.costs[usize::from(in_cycles)]
     }
 
     /// What the cost follows according to the report.

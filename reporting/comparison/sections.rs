@@ -237,15 +237,9 @@ fn summary(comparison: &Comparison) -> String {
     let core = core.map_or_else(String::new, |[old, new]| {
         format!("; costs are those of undisturbed processes in core cycles, at {old}, the frequency of the old runs (new: {new})")
     });
-    let shares_moment = |side: usize| comparison.runs[side] > 1 && comparison.moments[side] == 1;
-    let blocks = if shares_moment(0) || shares_moment(1) {
-        "; the runs of a side follow each other and so share the moment: alternate the sides to find smaller changes"
-    } else {
-        ""
-    };
     format!(
         "{worse} worse, {better} better, {noise} no more than noise of {} figures with intervals{unjudged}; {runs}; \
-         where nothing changed, at most 1 comparison in {:.0} finds a change{core}{blocks}",
+         where nothing changed, at most 1 comparison in {:.0} finds a change{core}",
         worse + better + noise,
         1.0 / FALSE_ALARM,
     )

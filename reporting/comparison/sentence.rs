@@ -4,7 +4,7 @@
 use super::platform::cpu_differs;
 use super::{Compared, Comparison, FamilyChange, Quantity, Verdict};
 use crate::model::Interval;
-use crate::text::numbers::{significant, time};
+use crate::text::numbers::significant;
 
 /// The largest number of timers that a sentence lists.
 const MOST_LISTED: usize = 3;
@@ -26,11 +26,12 @@ pub(super) fn sentences(comparison: &Comparison) -> Vec<String> {
             let families = comparison.families.iter();
             let families = families.filter(|family| family.quantity.is_of_clocks() == of_clocks);
             let subject = if of_clocks { "costs" } else { "waits" };
-            sentences.push(sentence(
-                [subject, same],
-                &families.collect::<Vec<_>>(),
-                &own,
-            ));
+            let sentence = sentence([subject, same], &families.collect::<Vec<_>>(), &own);
+            let machine = comparison.machine.filter(|_| of_clocks).map(|machine| {
+                let by = by(Quantity::COST, machine);
+                format!("the machine: {by} in everything; relative to that, ")
+            });
+            sentences.push(machine.unwrap_or_default() + &sentence);
         }
     }
     if sentences.is_empty() {
@@ -129,10 +130,6 @@ fn unknown(figures: &[&Compared]) -> String {
 
 /// Describes the change of a family.
 fn described(family: &FamilyChange) -> String {
-    let addend = family.addend.map(|addend| {
-        let sign = if addend < 0.0 { "-" } else { "+" };
-        format!(", {sign}{} per call", time(Some(addend.abs())))
-    });
     let others = family.own.len() + family.unchanged.len();
     let timers = match (family.timers, others) {
         (1, _) => String::new(),
@@ -143,30 +140,16 @@ fn described(family: &FamilyChange) -> String {
         [] => String::new(),
         unchanged => format!(", not {}", list(unchanged)),
     };
-    let relative_to = family.relative_to.iter();
     format!(
-        "{}: {}{}{}{timers}{except}",
+        "{}: {}{timers}{except}",
         name(family),
         by(family.quantity, family.percent),
-        relative_to
-            .map(|partner| format!(" relative to {partner}"))
-            .collect::<String>(),
-        addend.unwrap_or_default(),
     )
 }
 
 /// The limit within which a family is unchanged.
 fn limit(family: &FamilyChange) -> String {
-    let restless = if family.restless {
-        ", restless run"
-    } else {
-        ""
-    };
-    format!(
-        "{} within {}{restless}",
-        name(family),
-        percent(family.limit_percent)
-    )
+    format!("{} within {}", name(family), percent(family.limit_percent))
 }
 
 fn name(family: &FamilyChange) -> String {
