@@ -70,7 +70,7 @@ fn campaign_stays_within_plan() {
         cpu: None,
         timeout: Duration::from_secs(60),
     };
-    run(&hosts, &mut subjects, &settings, &|_| {}).expect("no interruption");
+    run(&hosts, &mut subjects, &settings, &[], &|_| {}).expect("no interruption");
     let asked = fs::read_to_string(folder.path().join("asked")).expect("the file of requests");
     let count = |what: &str| asked.lines().filter(|line| line.contains(what)).count() as u32;
     let timers = TIMERS.len() as u32;

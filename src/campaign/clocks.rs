@@ -17,7 +17,7 @@ use std::time::Duration;
 
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
-use timers::{Deadline, Fault, Pinned};
+use timers::{Deadline, Fault};
 
 pub use crate::hosts::host::Host;
 
@@ -54,7 +54,8 @@ const CLOSE_COMPARISON_ROUNDS: Range<u32> = 1..2;
 /// longest work of the default plan.
 const DECLARED_SLOW_NS: f64 = 1e6;
 
-/// Measures all subjects. Calls `progress` with a description of the next step, always when nothing
+/// Measures all subjects, on that one of `cpus` whose core no other thread uses at the moment, first
+/// on the first of them; on any CPU if there are none. Calls `progress` with a description of the next step, always when nothing
 /// is being measured. Returns the frequency of the core during the campaign, in hertz: the median
 /// of all samples, with the range of nine tenths of them. `None` if the frequency was not observed.
 ///
@@ -64,9 +65,10 @@ pub fn run(
     hosts: &[Host],
     subjects: &mut [CampaignTimer],
     settings: &Settings,
+    cpus: &[u32],
     progress: &dyn Fn(&str),
 ) -> Result<Option<Interval>, Fault> {
-    let mut campaign = Campaign::new(hosts, subjects, settings, progress);
+    let mut campaign = Campaign::new(hosts, subjects, settings, cpus, progress);
     campaign.choose_references()?;
     for index in 0..campaign.subjects.len() {
         let timer = &campaign.subjects[index].timer;
@@ -79,6 +81,7 @@ pub fn run(
     for round in 0..settings.plan.rounds() {
         campaign.run_round(round)?;
     }
+    campaign.add_undisturbed()?;
     campaign.narrow_intervals()?;
     let core_hz = campaign.store_agreed_results()?;
     campaign.gather_evidence()?;
@@ -96,10 +99,7 @@ struct Campaign<'a> {
     cpus: Vec<u32>,
     /// After this deadline, no further processes are started except for the verdicts.
     deadline: Deadline,
-    /// While this pin exists, the runner (this process) and its threads avoid the CPU that
-    /// measures. `None` if there is no other CPU.
-    runner_pin: Option<Pinned>,
-    /// Detects disturbances of the measuring processes.
+    /// Finds free cores, and detects disturbances of the measuring processes.
     watch: Rc<RefCell<Watch>>,
     /// The measurement of the reference rate of each host, in the order of the hosts; `None` if the
     /// reference declares its unit or cannot be measured.
@@ -117,6 +117,7 @@ impl<'a> Campaign<'a> {
         hosts: &'a [Host],
         subjects: &'a mut [CampaignTimer],
         settings: &'a Settings,
+        measuring_cpus: &[u32],
         progress: &'a dyn Fn(&str),
     ) -> Self {
         let sampling = Duration::from_secs_f64(settings.plan.budget_s * (1.0 - VERDICTS_SHARE));
@@ -125,17 +126,14 @@ impl<'a> Campaign<'a> {
         // Starts the threads of the later analysis before this process is pinned, so that they may
         // use all CPUs.
         parallel::start_workers();
-        let runner_pin = settings.cpu.and_then(Pinned::off);
-        let patience = Duration::from_nanos(settings.plan.patience_ns as u64);
         Self {
             hosts,
             subjects,
             settings,
             progress,
             random: StdRng::seed_from_u64(settings.seed),
-            watch: Watch::new(settings.cpu, runner_pin.is_some(), patience),
+            watch: Watch::new(measuring_cpus),
             deadline,
-            runner_pin,
             rate_measurements: Vec::new(),
             sessions: BTreeMap::new(),
             first_comparisons: BTreeMap::new(),
@@ -203,7 +201,11 @@ impl<'a> Campaign<'a> {
         if !(self.references_of(host)).any(|known| known.step_at_most.is_some()) {
             return Ok(());
         }
-        let found = choose_reference(&self.hosts[host], self.settings, &mut self.random);
+        let settings = Settings {
+            cpu: self.watch.borrow().cpu(),
+            ..*self.settings
+        };
+        let found = choose_reference(&self.hosts[host], &settings, &mut self.random);
         // A failure is ignored because the reference was calibrated before.
         if let Ok(found) = unless_interrupted(found)?
             && found.step_at_most.is_none()
@@ -276,6 +278,30 @@ impl<'a> Campaign<'a> {
         Ok(())
     }
 
+    /// Runs further brief processes for the timers that had a core to themselves too rarely, as long
+    /// as more time may be spent on searching.
+    fn add_undisturbed(&mut self) -> Result<(), Fault> {
+        let watch = Rc::clone(&self.watch);
+        for host in (0..self.hosts.len()).filter(|host| self.hosts[*host].takes_ids) {
+            loop {
+                let mut lacking = self.all_indices();
+                lacking.retain(|&index| {
+                    let subject = &self.subjects[index];
+                    subject.host == host && subject.lacks_undisturbed()
+                });
+                let can_find = watch.borrow().full_width().is_some() && watch.borrow().has_time();
+                if lacking.is_empty() || !can_find {
+                    break;
+                }
+                (self.progress)("undisturbed processes");
+                if Watch::spend(&watch, || self.measure_briefly(host, lacking, false))?.is_empty() {
+                    break;
+                }
+            }
+        }
+        Ok(())
+    }
+
     /// Runs further processes for the timers with the widest intervals, until all intervals are
     /// narrow enough or the time is used up.
     fn narrow_intervals(&mut self) -> Result<(), Fault> {
@@ -335,8 +361,10 @@ impl<'a> Campaign<'a> {
         }
         let core_hz = median_with_percentiles(self.watch.borrow().frequencies());
         let hertz = core_hz.map(|hertz| hertz.value);
-        (self.subjects.iter_mut()).for_each(|subject| subject.store_agreed_results(hertz));
-        self.runner_pin = None;
+        let full_width = self.watch.borrow().full_width();
+        (self.subjects.iter_mut())
+            .for_each(|subject| subject.store_agreed_results(hertz, full_width));
+        self.watch.borrow_mut().release_runner();
         Ok(core_hz)
     }
 

@@ -67,7 +67,10 @@ pub fn explore(
         None => None,
     };
     let mut run = match answered {
-        Some((run, core)) => run.with_core_state(core.core_hz, core.unstable),
+        Some((run, core)) => {
+            bench.add_width(core.width);
+            run.with_core_state(core.core_hz, core.unstable)
+        }
         None => {
             let mut run = Run::default();
             time_calls(

@@ -39,8 +39,6 @@ pub struct Plan {
     /// Length of the longest work between two readings, in nanoseconds. If a timer does not move
     /// during it, the process treats the timer as slow.
     pub growth_ns: f64,
-    /// Total time of all waits for a core that another thread uses too, in nanoseconds.
-    pub patience_ns: f64,
     /// Successive readings that are checked for their order: none may be smaller than the one
     /// before.
     pub order_readings: u32,
@@ -114,7 +112,6 @@ impl Plan {
             slow_ns: 1.1e9,
         },
         growth_ns: 3e5,
-        patience_ns: 1e8,
         order_readings: 50_000,
         order_ns: 4e6,
         handoffs: 500,
@@ -141,7 +138,6 @@ impl Plan {
             slow_ns: 3.2e9,
         },
         growth_ns: 5e5,
-        patience_ns: 3e8,
         order_readings: 100_000,
         order_ns: 1.5e7,
         handoffs: 4_000,
@@ -168,7 +164,6 @@ impl Plan {
             slow_ns: 1.2e10,
         },
         growth_ns: 1e6,
-        patience_ns: 5e9,
         order_readings: 2_000_000,
         order_ns: 1e9,
         handoffs: 20_000,

@@ -6,7 +6,7 @@ use std::time::Duration;
 use super::files::Files;
 use super::hosts::{HostName, MissingTimer, Selection, gather};
 use super::progress::Progress;
-use super::run_context::{RunContext, choose_cpu};
+use super::run_context::{RunContext, choose_cpu, measuring_cpus};
 use super::{CommandError, common, print_message};
 use crate::campaign::clocks::{self, CampaignTimer, Host, Settings};
 use crate::campaign::other_paths::compare_paths;
@@ -70,7 +70,8 @@ pub(super) fn record(args: &ProbeArgs) -> Result<(Recording, bool), CommandError
     let mut paced: Vec<CampaignTimer> = subjects
         .extract_if(.., |subject| paced::is_paced(subject, is_native(subject)))
         .collect();
-    let during = measure(&selection.hosts, &mut subjects, &settings)?;
+    let cpus = measuring_cpus(args.cpu, cpu);
+    let during = measure(&selection.hosts, &mut subjects, &settings, &cpus)?;
     let bar = Progress::new(paced.len() * settings.plan.processes as usize);
     paced::run(&selection.hosts, &mut paced, &settings, &|what| {
         bar.show_step(what);
@@ -140,6 +141,7 @@ fn measure(
     hosts: &[Host],
     subjects: &mut [CampaignTimer],
     settings: &Settings,
+    cpus: &[u32],
 ) -> Result<Option<Interval>, CommandError> {
     let plan = &settings.plan;
     let steps = subjects.len() * plan.processes as usize + plan.brief as usize;
@@ -152,7 +154,7 @@ fn measure(
             bar.show_limit(settings.plan.budget_s);
         }
     };
-    Ok(clocks::run(hosts, subjects, settings, &progress)?)
+    Ok(clocks::run(hosts, subjects, settings, cpus, &progress)?)
 }
 
 /// Reads the native clocks that can be read in several ways (for example with and without the vDSO)

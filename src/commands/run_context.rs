@@ -116,6 +116,18 @@ pub fn choose_cpu(requested: Option<u32>) -> Result<Option<u32>, CommandError> {
     super::check_cpu(cpu).map(|()| Some(cpu))
 }
 
+/// The CPUs on which a run may measure that begins on the `chosen` one: all with cores of its kind,
+/// that one first. Only that one if it was requested.
+pub fn measuring_cpus(requested: Option<u32>, chosen: Option<u32>) -> Vec<u32> {
+    let mut cpus: Vec<u32> = chosen.into_iter().collect();
+    if requested.is_none() {
+        let allowed = timers::allowed_cpus().unwrap_or_default();
+        let capable = platform::capable_cpus(&allowed).into_iter();
+        cpus.extend(capable.filter(|cpu| chosen.is_some_and(|chosen| *cpu != chosen)));
+    }
+    cpus
+}
+
 /// Costs of calls into the kernel and the hypervisor, with which read costs are compared to find
 /// the read path.
 fn reference_costs(platform: &Platform, entry: Option<KernelEntry>) -> ReadPathBaselines {

@@ -13,6 +13,8 @@ use crate::trace::{Batches, DroppedWindow, Readings, Run};
 pub struct CoreState {
     /// The frequency of the core in hertz, if known.
     pub core_hz: Option<f64>,
+    /// The least width of the core, in independent additions per cycle, if known.
+    pub width: Option<f64>,
     /// Whether the window is kept although it was disturbed.
     pub unstable: bool,
 }
@@ -80,6 +82,8 @@ pub struct Bench {
     pub watch: Option<Box<dyn Watcher>>,
     /// Windows that were dropped so far.
     pub dropped: Vec<DroppedWindow>,
+    /// The least width of the core during the windows that were kept so far, if known.
+    pub width: Option<f64>,
 }
 
 impl Bench {
@@ -92,7 +96,7 @@ impl Bench {
         let found = gather(&mut self.watch, repeat, |repeat| {
             timer.batches(id, calls, repeat)
         })?;
-        Ok(into_batches(calls, found, &mut self.dropped))
+        Ok(self.batches_from(calls, found))
     }
 
     /// Times batches of calls of the timer that reads nothing; `None` if the host has no such
@@ -107,7 +111,7 @@ impl Bench {
         let found = gather(&mut self.watch, repeat, |repeat| {
             floor.batches(id, calls, repeat)
         })?;
-        Ok(Some(into_batches(calls, found, &mut self.dropped)))
+        Ok(Some(self.batches_from(calls, found)))
     }
 
     /// Takes successive readings of the timer.
@@ -121,6 +125,7 @@ impl Bench {
             core,
             dropped,
         } = gather(&mut self.watch, count, |count| timer.readings(count))?;
+        self.add_width(core.width);
         self.dropped
             .extend(dropped.into_iter().map(|values| DroppedWindow {
                 calls: None,
@@ -132,24 +137,31 @@ impl Bench {
             unstable: core.unstable,
         })
     }
-}
 
-/// Returns the values that are kept as batches, and adds the dropped windows to `dropped`.
-fn into_batches(calls: u64, found: Gathered, dropped: &mut Vec<DroppedWindow>) -> Batches {
-    let Gathered {
-        values,
-        core,
-        dropped: windows,
-    } = found;
-    dropped.extend(windows.into_iter().map(|values| DroppedWindow {
-        calls: Some(calls),
-        values,
-    }));
-    Batches {
-        calls,
-        deltas: values,
-        core_hz: core.core_hz,
-        unstable: core.unstable,
+    /// Returns the values that are kept as batches, and stores the rest of what was found.
+    fn batches_from(&mut self, calls: u64, found: Gathered) -> Batches {
+        let Gathered {
+            values,
+            core,
+            dropped,
+        } = found;
+        self.add_width(core.width);
+        self.dropped
+            .extend(dropped.into_iter().map(|values| DroppedWindow {
+                calls: Some(calls),
+                values,
+            }));
+        Batches {
+            calls,
+            deltas: values,
+            core_hz: core.core_hz,
+            unstable: core.unstable,
+        }
+    }
+
+    /// Adds the width of the core during a window that is kept.
+    pub fn add_width(&mut self, width: Option<f64>) {
+        self.width = self.width.into_iter().chain(width).reduce(f64::min);
     }
 }
 

@@ -51,6 +51,7 @@ pub fn bench(connection: &Rc<RefCell<Connection>>, timer: &HostedTimer, referenc
         floor: has_floor.then(|| subject(connection, timers::FLOOR_ID)),
         watch: None,
         dropped: Vec::new(),
+        width: None,
     }
 }
 

@@ -379,6 +379,7 @@ impl Host {
             floor,
             watch: None,
             dropped: Vec::new(),
+            width: None,
         };
         let observed = observer::around(meter, || {
             time_calls_briefly(&mut bench, reference, &mut None)

@@ -29,7 +29,7 @@ use crate::text::cleaned;
 
 pub use counter::counter;
 pub use others::CpuUse;
-pub use quietest::quietest_cpu;
+pub use quietest::{capable_cpus, quietest_cpu};
 pub use root::{Root, cpu_count};
 pub use throttling::Throttling;
 pub use vmclock::vmclock;

@@ -25,8 +25,7 @@ pub struct CpuTime {
 /// is the last CPU; `None` if no CPU is allowed.
 #[must_use]
 pub fn quietest_cpu(allowed: &[u32]) -> Option<u32> {
-    let root = Root::system();
-    let allowed = &cores::cpus_of_most_capable_kind(&root, allowed, &root.machine_facts(None));
+    let (root, allowed) = (Root::system(), &capable_cpus(allowed));
     if allowed.len() < 2 {
         return allowed.first().copied();
     }
@@ -35,6 +34,13 @@ pub fn quietest_cpu(allowed: &[u32]) -> Option<u32> {
         timers::pause(OBSERVATION_TIME);
     }
     quietest(allowed, &before, &read_cpu_times(&root))
+}
+
+/// The CPUs among `allowed` whose cores are of the most capable kind.
+#[must_use]
+pub fn capable_cpus(allowed: &[u32]) -> Vec<u32> {
+    let root = Root::system();
+    cores::cpus_of_most_capable_kind(&root, allowed, &root.machine_facts(None))
 }
 
 /// The CPU among `allowed` with the largest share of idle time between two samples. Of CPUs with

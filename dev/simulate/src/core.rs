@@ -69,6 +69,7 @@ impl SimulatedCore {
                     answer,
                     CoreState {
                         core_hz: mean([before, after]),
+                        width: None,
                         unstable,
                     },
                     dropped,

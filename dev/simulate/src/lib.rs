@@ -181,6 +181,7 @@ impl Case {
             floor: Some(world.subject(Role::Floor)),
             watch: None,
             dropped: Vec::new(),
+            width: None,
         }
     }
 }

@@ -11,7 +11,7 @@ use super::cost_in_context::measure_contexts;
 use super::examiner::Series;
 use super::own_process::compare_in_process;
 use super::{Campaign, CampaignTimer};
-use crate::campaign::disturbances::ProcessWatch;
+use crate::campaign::disturbances::{ProcessWatch, Watch};
 use crate::campaign::explore::{Shortcuts, search_step};
 use crate::campaign::unless_interrupted;
 use crate::cost;
@@ -49,7 +49,8 @@ impl Campaign<'_> {
             .map(|&index| &*subjects[index].timer.id)
             .collect();
         let (host, settings) = (&self.hosts[host], self.settings);
-        let connected = connect(host, &ids, settings.cpu, settings.timeout);
+        let cpu = self.watch.borrow_mut().begin_process();
+        let connected = connect(host, &ids, cpu, settings.timeout);
         let Ok(connection) = unless_interrupted(connected)? else {
             return Ok(Vec::new());
         };
@@ -101,12 +102,22 @@ impl Campaign<'_> {
     ) -> Answer<()> {
         let subject = &mut self.subjects[index];
         let (plan, slow) = (&self.settings.plan, subject.is_found_slow());
+        let (watch, waits) = (&self.watch, subject.lacks_undisturbed());
         let CampaignTimer { timer, outcome, .. } = subject;
         let Ok(stored) = outcome else { return Ok(()) };
         let (id, reference) = (&*timer.id, &stored.reference);
-        let mut window = ProcessWatch::marking(&self.watch, connection);
+        let mut window = ProcessWatch::marking(watch, connection, waits);
         let mut bench = bench(connection, timer, &reference.id);
-        let mut run = time_calls(connection, &mut window, id, &mut bench, reference, floor)?;
+        let mut time = |window: &mut ProcessWatch| {
+            time_calls(connection, watch, window, id, &mut bench, reference, floor)
+        };
+        let mut run = time(&mut window)?;
+        // What was measured beside another thread is kept too: it shows what that adds.
+        let mut disturbed = None;
+        if waits && !run.is_calm() && window.may_repeat() {
+            let repeated = Watch::spend(watch, || time(&mut window))?;
+            disturbed = Some(std::mem::replace(&mut run, repeated));
+        }
         let has_steps = connection.borrow().hello().offers(Op::Steps);
         let shortcuts = Shortcuts {
             brief: true,
@@ -131,12 +142,20 @@ impl Campaign<'_> {
         let (dropped, valid) = window.end();
         stored.count_dropped(dropped);
         if !valid {
-            stored.set_aside(run);
+            disturbed
+                .into_iter()
+                .chain([run])
+                .for_each(|run| stored.set_aside(run));
             return in_context.map(|_| ());
         }
-        stored.add(run);
+        let full_width = watch.borrow().full_width();
+        for run in disturbed.into_iter().chain([run]) {
+            subject.add_run(run, full_width);
+        }
         let rows = in_context?;
-        stored.adds.extend((!rows.is_empty()).then_some(rows));
+        if let Ok(stored) = &mut subject.outcome {
+            stored.adds.extend((!rows.is_empty()).then_some(rows));
+        }
         if let Some((ns_per_tick, slow)) = found {
             subject.add_search(ns_per_tick, slow);
         }
@@ -149,6 +168,7 @@ impl Campaign<'_> {
 /// measured with the first timer only and stored in `floor`.
 fn time_calls(
     connection: &Rc<RefCell<Connection>>,
+    watch: &Rc<RefCell<Watch>>,
     window: &mut ProcessWatch,
     id: &str,
     bench: &mut Bench,
@@ -167,5 +187,8 @@ fn time_calls(
         }
         Ok(run)
     })?;
-    Ok(run.with_core_state(core.core_hz, core.unstable))
+    Ok(Run {
+        place: Some(watch.borrow().place(core.width)),
+        ..run.with_core_state(core.core_hz, core.unstable)
+    })
 }

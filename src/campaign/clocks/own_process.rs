@@ -50,13 +50,16 @@ impl Campaign<'_> {
         let slow = subject.is_found_slow();
         subject.own_processes += 1;
         let mut random = StdRng::seed_from_u64(seed);
-        let connection = connect(host, &[&subject.timer.id], settings.cpu, settings.timeout)?;
+        let cpu = self.watch.borrow_mut().begin_process();
+        let connection = connect(host, &[&subject.timer.id], cpu, settings.timeout)?;
+        let waits = subject.lacks_undisturbed();
         let first_comparison = compare_in_process(host, &connection, subject)?;
         let CampaignTimer { timer, outcome, .. } = &mut *subject;
         let Ok(stored) = outcome else { return Ok(()) };
         let (id, reference) = (&*timer.id, &stored.reference);
         let mut bench = bench(&connection, timer, &reference.id);
-        bench.watch = Some(Box::new(ProcessWatch::repeating(&self.watch, &connection)));
+        let watch = ProcessWatch::repeating(&self.watch, &connection, waits);
+        bench.watch = Some(Box::new(watch));
         let has_calls = connection.borrow().hello().offers(Op::Calls);
         let shortcuts = Shortcuts {
             brief: host.takes_ids,
@@ -64,7 +67,8 @@ impl Campaign<'_> {
             slow,
         };
         let mut explore_once = || explore(&mut bench, reference, plan, &mut random, shortcuts);
-        let found = explore_until_stable(&connection, &mut explore_once)?;
+        let mut found = explore_until_stable(&connection, &mut explore_once)?;
+        found.run.place = Some(self.watch.borrow().place(bench.width));
         // If the host supports brief processes, these measure the cost in context.
         if !host.takes_ids {
             let cost_ns = cost::approximate_cost_ns(&found.run, reference);
@@ -85,7 +89,7 @@ impl Campaign<'_> {
         let (dropped, valid) = watched.unwrap_or_else(|| (Default::default(), true));
         stored.count_dropped(dropped.into_iter().chain(found.dropped));
         if valid {
-            stored.add(found.run);
+            subject.add_run(found.run, self.watch.borrow().full_width());
             subject.add_search(found.ns_per_tick, found.slow);
         } else {
             // The run is stored separately, because too many of its windows were disturbed.

@@ -6,10 +6,11 @@ use crate::hosts::protocol::HostedTimer;
 
 use crate::campaign::slow_clocks::SlowResult;
 use crate::campaign::unless_interrupted;
-use crate::profile::resolution;
+use crate::model::Core;
+use crate::profile::{MIN_PROCESSES, resolution};
 use crate::rate::{self, Rate};
 use crate::resolution::{Resolution, UNEVEN_STEPS};
-use crate::trace::StoredTrace;
+use crate::trace::{Run, StoredTrace};
 
 /// A timer of the campaign and its outcome.
 pub struct CampaignTimer {
@@ -21,6 +22,8 @@ pub struct CampaignTimer {
     pub outcome: Result<StoredTrace, String>,
     /// Number of processes that measured only this timer.
     pub(super) own_processes: u32,
+    /// Number of runs that had their core to themselves.
+    alone: usize,
     /// Number of undisturbed processes, of its own or brief, that searched for the step of the
     /// timer.
     pub(super) searches: u32,
@@ -43,6 +46,7 @@ impl CampaignTimer {
             timer,
             outcome: Ok(StoredTrace::default()),
             own_processes: 0,
+            alone: 0,
             searches: 0,
             slow_searches: 0,
             ticks_ns: Vec::new(),
@@ -61,6 +65,19 @@ impl CampaignTimer {
     /// Further processes need not search, because they would give up at the same length of work.
     pub(super) fn is_found_slow(&self) -> bool {
         self.slow_searches > 0 && self.slow_searches == self.searches
+    }
+
+    /// Adds a run. `full_width` is the width of a core that no other thread uses, if known.
+    pub(super) fn add_run(&mut self, run: Run, full_width: Option<f64>) {
+        if let Ok(stored) = &mut self.outcome {
+            self.alone += usize::from(run.core(full_width) == Core::Alone);
+            stored.add(run);
+        }
+    }
+
+    /// Returns whether too few of its runs had their core to themselves to leave out the others.
+    pub(super) fn lacks_undisturbed(&self) -> bool {
+        self.outcome.is_ok() && self.alone < MIN_PROCESSES
     }
 
     /// Adds the result of an undisturbed process that searched for the step: the nanoseconds per
@@ -97,10 +114,10 @@ impl CampaignTimer {
         rate::tick_over_processes(&self.ticks_ns)
     }
 
-    /// Stores the length of a tick that the processes agree on, and the frequency of the core in
-    /// hertz. If too few processes were undisturbed, uses the disturbed ones too and marks the
+    /// Stores the length of a tick that the processes agree on, the frequency of the core in hertz,
+    /// and its width when no other thread uses it. If too few processes were undisturbed, uses the disturbed ones too and marks the
     /// results; if no disturbed run was kept, the outcome becomes an error.
-    pub(super) fn store_agreed_results(&mut self, core_hz: Option<f64>) {
+    pub(super) fn store_agreed_results(&mut self, core_hz: Option<f64>, full_width: Option<f64>) {
         let Ok(stored) = &mut self.outcome else {
             return;
         };
@@ -135,7 +152,7 @@ impl CampaignTimer {
         stored.ns_per_tick_uncertainty = agreed
             .map_or(0.0, |(_, uncertainty)| uncertainty)
             .max(reference_uncertainty);
-        stored.core_hz = core_hz;
+        (stored.core_hz, stored.full_width) = (core_hz, full_width);
     }
 
     /// Adds the result of watching this timer as a slow timer.
@@ -219,7 +236,6 @@ mod tests {
 
     #[test]
     fn marks_results_of_shared_core() {
-        use crate::trace::Run;
         let mut subject = CampaignTimer {
             own_processes: 3,
             disturbed_ticks_ns: vec![0.4, 0.4, 0.4],
@@ -228,7 +244,7 @@ mod tests {
         let mut stored = StoredTrace::default();
         (0..3).for_each(|_| stored.set_aside(Run::default()));
         subject.outcome = Ok(stored);
-        subject.store_agreed_results(None);
+        subject.store_agreed_results(None, None);
         let trace = subject.outcome.expect("it has results").open();
         assert_eq!(
             (trace.disturbed_runs, trace.runs.len(), trace.discarded),
@@ -251,7 +267,7 @@ mod tests {
                 discarded,
                 ..StoredTrace::default()
             });
-            subject.store_agreed_results(None);
+            subject.store_agreed_results(None, None);
             subject.outcome.map(|stored| stored.discarded)
         };
         assert_eq!(discarded_runs(3, 3, 22), Ok(22));

@@ -6,19 +6,19 @@
 //! hosts, reads the counters of the host's process and samples the core from outside, before a
 //! question and after its answer. A disturbed window is dropped and repeated, within limits.
 
-mod core;
+mod cores;
 mod process;
 
 use std::cell::RefCell;
 use std::rc::Rc;
-use std::time::Duration;
 
-use timers::CoreFrequency;
 use timers::os::Counters;
 use timers::os::counters::CounterSource;
+use timers::{CoreFrequency, Pinned};
 
-use self::core::Core;
+use self::cores::Cores;
 pub use self::process::ProcessWatch;
+use crate::trace::Place;
 
 /// Causes of a disturbed window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -75,60 +75,81 @@ const MAX_DROPPED_WINDOWS: u32 = 40;
 /// window asks for the requested number divided by this one.
 /// *Judgement*: windows that are divided by three reach it at the fifth attempt.
 const MAX_REQUEST_DIVISOR: u32 = 30;
-/// Repetitions for a bearable cause that each request for values (`ProcessWatch::gather`) adds to
-/// those that the whole campaign may make. They are limited because a busy neighbour may disturb
-/// all windows.
-/// *Judgement*: a campaign whose windows all have a bearable disturbance takes 1.7 times as long.
-const REPEATS_PER_REQUEST: f64 = 0.7;
-/// Length of one pause while the runner waits until the core is no longer shared.
-/// *Judgement*: long relative to a sample of the core.
-const PAUSE: Duration = Duration::from_micros(500);
-/// Most pauses before a window; after them the window is measured on the shared core.
-/// *Judgement*: 6 ms in all.
-const MAX_PAUSES: u32 = 12;
+/// Share of the time of a campaign that may be spent on searching for free cores, on waiting for
+/// them, and on repeating what was measured on a shared core or at a changing frequency.
+/// *Definition*.
+const MAX_SEARCH_SHARE: f64 = 0.1;
+/// Time in which all cores are sampled at the beginning of a campaign, in nanoseconds.
+/// *Seen*: the two cores of a guest on Zen 3 were shared for 20 ms at a time.
+const EXPLORATION_NS: u64 = 30_000_000;
 
 /// The state that all process watches of a campaign share.
 pub struct Watch {
     /// Reads the counters of processes and CPUs from the system.
     counts: CounterSource,
-    /// The CPU of the measured processes, if they are pinned.
+    /// The CPU of the measuring process, if it is pinned.
     cpu: Option<u32>,
-    /// Samples that CPU; `None` if this is impossible.
-    core: Option<Core>,
+    /// The cores on which can be measured; `None` if they cannot be sampled.
+    cores: Option<Cores>,
+    /// While this pin exists, the runner (this process) avoids the CPU that measures. `None` if
+    /// there is no other CPU.
+    runner_pin: Option<Pinned>,
     /// Context switches that the runner causes in each window: 1 if it shares the CPU with the
-    /// measured process, otherwise 0.
+    /// measuring process, otherwise 0.
     runner_switches: u64,
-    /// The time that may still be spent on waiting for a shared core.
-    patience: Duration,
-    /// Repetitions for a bearable cause that are still allowed.
-    allowed_repeats: f64,
-    /// All observed frequencies of the core, in hertz.
+    /// The number of measuring processes that were started.
+    processes: u32,
+    /// The time at which the campaign began, and the time spent on searching, in nanoseconds.
+    begun: u64,
+    spent: u64,
+    /// All frequencies of the core before and after windows, in hertz.
     frequencies: Vec<f64>,
-    /// Whether another thread ran on the core at the last sample; `true` before the first sample.
-    was_shared: bool,
+}
+
+/// The time in nanoseconds; 0 without a clock.
+fn now() -> u64 {
+    timers::kernel_time().unwrap_or_default()
 }
 
 impl Watch {
-    /// Watches measurements on `cpu`. `runner_avoids_cpu` says whether the runner stays off that
-    /// CPU; `patience` is the total time of all waits for a shared core.
+    /// Watches measurements on `cpus`, first on the first. All have cores of one kind. Samples them
+    /// for some milliseconds.
     #[must_use]
-    pub fn new(cpu: Option<u32>, runner_avoids_cpu: bool, patience: Duration) -> Rc<RefCell<Self>> {
-        Rc::new(RefCell::new(Self {
+    pub fn new(cpus: &[u32]) -> Rc<RefCell<Self>> {
+        let begun = now();
+        let mut watch = Self {
             counts: CounterSource::of_system(),
-            cpu,
-            core: cpu.and_then(Core::on_cpu),
-            runner_switches: u64::from(!runner_avoids_cpu),
-            patience,
-            allowed_repeats: 0.0,
+            cpu: None,
+            cores: cores::sampler().and_then(|sampler| Cores::new(cpus, sampler)),
+            runner_pin: None,
+            runner_switches: 1,
+            processes: 0,
+            begun,
+            spent: 0,
             frequencies: Vec::new(),
-            was_shared: true,
-        }))
+        };
+        watch.set_cpu(cpus.first().copied());
+        if let Some(cores) = &mut watch.cores {
+            cores.explore(|| now() < begun + EXPLORATION_NS);
+        }
+        Rc::new(RefCell::new(watch))
     }
 
-    /// Returns all observed frequencies of the core, in hertz.
+    /// The CPU of the measuring process, if it is pinned.
     #[must_use]
-    pub fn frequencies(&self) -> &[f64] {
-        &self.frequencies
+    pub fn cpu(&self) -> Option<u32> {
+        self.cpu
+    }
+
+    /// Sets the CPU of the measuring process. The runner leaves it.
+    fn set_cpu(&mut self, cpu: Option<u32>) {
+        if cpu != self.cpu {
+            // The earlier pin is removed first, because it excludes other CPUs.
+            self.runner_pin = None;
+            self.runner_pin = cpu.and_then(Pinned::off);
+            self.runner_switches = u64::from(self.runner_pin.is_none());
+            self.cpu = cpu;
+        }
     }
 
     /// Returns the time that the hypervisor has taken from the CPU so far, in ticks of USER_HZ (10
@@ -137,18 +158,80 @@ impl Watch {
         self.counts.steal_ticks(self.cpu?)
     }
 
-    /// Returns whether a window may be repeated for a bearable cause, and if so counts the
-    /// repetition.
-    fn take_repeat(&mut self) -> bool {
-        let is_allowed = self.allowed_repeats >= 1.0;
-        self.allowed_repeats -= f64::from(u8::from(is_allowed));
-        is_allowed
+    /// Lets the runner use all CPUs again.
+    pub fn release_runner(&mut self) {
+        self.runner_pin = None;
+    }
+
+    /// Returns all frequencies of the core before and after windows, in hertz.
+    #[must_use]
+    pub fn frequencies(&self) -> &[f64] {
+        &self.frequencies
+    }
+
+    /// Returns the width of a core that no other thread uses; `None` if unknown.
+    #[must_use]
+    pub fn full_width(&self) -> Option<f64> {
+        self.cores.as_ref()?.full_width()
+    }
+
+    /// Returns the CPU on which to start the next measuring process: one with a free core, if one is
+    /// found at once.
+    pub fn begin_process(&mut self) -> Option<u32> {
+        self.processes += 1;
+        if let Some(cores) = &mut self.cores {
+            cores.begin_process();
+        }
+        self.search(false, false);
+        self.cpu
+    }
+
+    /// Returns where the latest measuring process measured, on a core of this width.
+    #[must_use]
+    pub fn place(&self, width: Option<f64>) -> Place {
+        Place {
+            process: self.processes.saturating_sub(1),
+            cpu: self.cpu,
+            width,
+        }
+    }
+
+    /// Returns whether more time may be spent on searching.
+    #[must_use]
+    pub fn has_time(&self) -> bool {
+        has_time(self.begun, self.spent)
+    }
+
+    /// Does what counts as searching, such as a repetition.
+    ///
+    /// # Errors
+    /// Those of `work`.
+    pub fn spend<T>(watch: &RefCell<Self>, work: impl FnOnce() -> T) -> T {
+        let (before, start) = (watch.borrow().spent, now());
+        let result = work();
+        // What `work` spent on searching is part of its time.
+        watch.borrow_mut().spent = before + (now() - start);
+        result
+    }
+
+    /// Looks for a free core, and sets the CPU of the measuring process; see [`Cores::search`].
+    /// Returns whether the core is free.
+    fn search(&mut self, stays: bool, waits: bool) -> bool {
+        let (begun, start, spent) = (self.begun, now(), self.spent);
+        let Some(cores) = &mut self.cores else {
+            return false;
+        };
+        let is_free = cores.search(stays, waits, || has_time(begun, spent + (now() - start)));
+        let cpu = cores.current();
+        self.set_cpu(Some(cpu));
+        self.spent += now() - start;
+        is_free
     }
 
     /// Samples the core from this process.
     fn sample_core(&mut self) -> Option<CoreFrequency> {
-        let core_frequency = self.core.as_mut()?.sample()?;
-        self.record_sample(core_frequency);
+        let core_frequency = self.cores.as_mut()?.sample_current()?;
+        self.frequencies.push(core_frequency.hertz);
         Some(core_frequency)
     }
 
@@ -160,36 +243,19 @@ impl Watch {
         let is_positive = |value: &f64| value.is_normal() && *value > 0.0;
         let [hertz, width] = sample.filter(|sample| sample.iter().all(is_positive))?;
         let core_frequency = CoreFrequency { hertz, width };
-        self.core.as_mut()?.add(core_frequency);
-        self.record_sample(core_frequency);
+        self.cores.as_mut()?.add(core_frequency);
+        self.frequencies.push(hertz);
         Some(core_frequency)
-    }
-
-    fn record_sample(&mut self, core_frequency: CoreFrequency) {
-        self.frequencies.push(core_frequency.hertz);
-        self.was_shared = self.is_shared(core_frequency);
     }
 
     fn is_shared(&self, core_frequency: CoreFrequency) -> bool {
-        self.core
-            .as_ref()
-            .is_some_and(|core| core.is_shared(core_frequency))
+        (self.cores.as_ref()).is_some_and(|cores| cores.is_shared(core_frequency.width))
     }
+}
 
-    /// Samples the core until it is not shared, with a pause before each further sample. Stops
-    /// after `MAX_PAUSES` pauses, or when the patience is used up. Returns the last sample.
-    fn wait_until_unshared(&mut self) -> Option<CoreFrequency> {
-        let mut core_frequency = self.sample_core()?;
-        for _ in 0..MAX_PAUSES {
-            if !self.is_shared(core_frequency) || self.patience < PAUSE {
-                break;
-            }
-            self.patience -= PAUSE;
-            timers::pause(PAUSE);
-            core_frequency = self.sample_core()?;
-        }
-        Some(core_frequency)
-    }
+/// Returns whether more may be spent on searching in a campaign that began at `begun`.
+fn has_time(begun: u64, spent: u64) -> bool {
+    (spent as f64) < MAX_SEARCH_SHARE * now().saturating_sub(begun) as f64
 }
 
 /// The counters of a process and the frequency of its core at one moment.

@@ -9,7 +9,7 @@ use timers::os::Counters;
 
 use super::{
     Disturbance, MAX_ATTEMPTS, MAX_DROPPED_WINDOWS, MAX_FREQUENCY_CHANGE, MAX_REQUEST_DIVISOR,
-    REPEATS_PER_REQUEST, Snapshot, Watch, counted_disturbance,
+    Snapshot, Watch, counted_disturbance, now,
 };
 use crate::hosts::bench::{CoreState, Gathered, Watcher};
 use crate::hosts::connection::Connection;
@@ -23,22 +23,31 @@ pub struct ProcessWatch {
     process: u32,
     /// The connection to the process, if the process takes snapshots itself around its windows.
     self_watching: Option<Rc<RefCell<Connection>>>,
-    /// The steal time of the CPU when the watch began, in ticks of 10 ms.
+    /// The steal time of the CPU when the process came to it, in ticks of 10 ms.
     steal_ticks_at_start: Option<u64>,
+    /// The time that was stolen on earlier CPUs, in ticks of 10 ms.
+    stolen_ticks: u64,
     /// Number of dropped windows by cause.
     dropped: BTreeMap<String, u32>,
     /// Whether a window was kept although its disturbance makes it unusable.
     is_unusable: bool,
     /// Whether a window with a bearable disturbance is repeated.
     repeats_bearable: bool,
+    /// Whether the process waits for a free core. Otherwise it uses one that is free now.
+    waits: bool,
     /// The snapshot after the last window, which also serves as the snapshot before the next one.
     last: Option<Snapshot>,
 }
 
 impl ProcessWatch {
-    /// Starts to watch a process whose windows are repeated after any disturbance.
+    /// Starts to watch a process whose windows are repeated after any disturbance. `waits` says
+    /// whether it waits for a free core.
     #[must_use]
-    pub fn repeating(watch: &Rc<RefCell<Watch>>, connection: &Rc<RefCell<Connection>>) -> Self {
+    pub fn repeating(
+        watch: &Rc<RefCell<Watch>>,
+        connection: &Rc<RefCell<Connection>>,
+        waits: bool,
+    ) -> Self {
         let self_watching = connection
             .borrow_mut()
             .request_thread_states()
@@ -46,6 +55,7 @@ impl ProcessWatch {
         let process = connection.borrow().process();
         Self {
             self_watching,
+            waits,
             ..Self::from_outside(watch, process)
         }
     }
@@ -53,10 +63,14 @@ impl ProcessWatch {
     /// Starts to watch a brief process, one of many: windows with a bearable disturbance are kept
     /// and marked.
     #[must_use]
-    pub fn marking(watch: &Rc<RefCell<Watch>>, connection: &Rc<RefCell<Connection>>) -> Self {
+    pub fn marking(
+        watch: &Rc<RefCell<Watch>>,
+        connection: &Rc<RefCell<Connection>>,
+        waits: bool,
+    ) -> Self {
         Self {
             repeats_bearable: false,
-            ..Self::repeating(watch, connection)
+            ..Self::repeating(watch, connection, waits)
         }
     }
 
@@ -67,11 +81,36 @@ impl ProcessWatch {
             process,
             self_watching: None,
             steal_ticks_at_start: watch.borrow().steal_ticks(),
+            stolen_ticks: 0,
             dropped: BTreeMap::new(),
             is_unusable: false,
             repeats_bearable: true,
+            waits: true,
             last: None,
         }
+    }
+
+    /// Returns whether a window with a bearable disturbance may be repeated now: whether there is
+    /// time for it and the process is on a free core, after a search.
+    pub fn may_repeat(&mut self) -> bool {
+        self.watch.borrow().has_time() && self.find_free_core()
+    }
+
+    /// Moves the process to a CPU with a free core, if it is allowed to move, and returns whether it
+    /// is on one.
+    pub fn find_free_core(&mut self) -> bool {
+        let mut watch = self.watch.borrow_mut();
+        let previous = watch.cpu();
+        let is_free = watch.search(self.self_watching.is_none(), self.waits);
+        if let Some(cpu) = watch.cpu()
+            && let Some(previous) = previous.filter(|previous| *previous != cpu)
+        {
+            let ticks = watch.counts.steal_ticks(previous);
+            self.stolen_ticks += difference(self.steal_ticks_at_start, ticks);
+            self.steal_ticks_at_start = watch.steal_ticks();
+            timers::move_process(self.process, &[cpu]);
+        }
+        is_free
     }
 
     /// Asks for `repeat` values in one or more windows and repeats disturbed windows. A window that
@@ -86,23 +125,19 @@ impl ProcessWatch {
         mut question: impl FnMut(u32) -> Result<Vec<T>, E>,
     ) -> Result<(Vec<T>, CoreState), E> {
         let mut all: Vec<T> = Vec::new();
-        let (mut frequencies, mut unstable) = (Vec::new(), false);
+        let (mut frequencies, mut widths, mut unstable) = (Vec::new(), Vec::new(), false);
         let (mut portion, mut attempts) = (repeat, 0);
-        self.watch.borrow_mut().allowed_repeats += if self.repeats_bearable {
-            REPEATS_PER_REQUEST
-        } else {
-            0.0
-        };
         while (all.len() as u32) < repeat {
             let count = portion.min(repeat - all.len() as u32);
-            let (answer, core_hz, disturbance) = self.observe_window(|| question(count))?;
+            let start = now();
+            let (answer, core, disturbance) = self.observe_window(|| question(count))?;
+            let length = now() - start;
             attempts += 1;
             if let Some(disturbance) = disturbance {
                 let dropped: u32 = self.dropped.values().sum();
                 let is_repeated = attempts < MAX_ATTEMPTS
                     && dropped < MAX_DROPPED_WINDOWS
-                    && (!disturbance.is_bearable()
-                        || (self.repeats_bearable && self.watch.borrow_mut().take_repeat()));
+                    && (!disturbance.is_bearable() || (self.repeats_bearable && self.may_repeat()));
                 // A runtime with several threads, for example with a garbage collector, switches
                 // between its own threads.
                 let thread_count = self
@@ -117,6 +152,7 @@ impl ProcessWatch {
                 }
                 if is_repeated {
                     let next_portion = if disturbance.is_bearable() {
+                        self.watch.borrow_mut().spent += length;
                         portion
                     } else {
                         portion / 3
@@ -131,31 +167,44 @@ impl ProcessWatch {
                 portion = portion.saturating_mul(2).min(repeat);
             }
             attempts = 0;
-            frequencies.extend(core_hz);
+            frequencies.extend(core.core_hz);
+            widths.extend(core.width);
             all.extend(answer);
         }
         Ok((
             all,
             CoreState {
                 core_hz: mean(&frequencies),
+                width: widths.into_iter().reduce(f64::min),
                 unstable,
             },
         ))
     }
 
-    /// Asks the question in a window, between two snapshots. Returns the answer, the frequency of
-    /// the core in hertz, and the disturbance; `None` for what is unknown or did not occur.
+    /// Asks the question in a window, between two snapshots. Returns the answer, the state of the
+    /// core, and the disturbance if there was one.
     fn observe_window<T, E>(
         &mut self,
         question: impl FnOnce() -> Result<T, E>,
-    ) -> Result<(T, Option<f64>, Option<Disturbance>), E> {
+    ) -> Result<(T, CoreState, Option<Disturbance>), E> {
         let before = self.snapshot_before();
         let answer = question()?;
         let (before, after) = self.snapshots_around(before);
-        let core_hz = mean_hertz(&before, &after);
         let disturbance = self.disturbance(&before, &after);
+        let cores = before.core_frequency.zip(after.core_frequency);
+        let core = CoreState {
+            core_hz: cores.map(|(before, after)| f64::midpoint(before.hertz, after.hertz)),
+            width: cores.map(|(before, after)| before.width.min(after.width)),
+            unstable: disturbance.is_some(),
+        };
+        if disturbance == Some(Disturbance::ContextSwitch)
+            && self.self_watching.is_some()
+            && let Some(cores) = &mut self.watch.borrow_mut().cores
+        {
+            cores.record_interruption();
+        }
         self.last = Some(after);
-        Ok((answer, core_hz, disturbance))
+        Ok((answer, core, disturbance))
     }
 
     /// Ends watching. Returns the number of dropped windows by cause, and whether the results of
@@ -166,10 +215,7 @@ impl ProcessWatch {
         /// that it lost the CPU. *Definition*.
         const MAX_STEAL_TICKS: u64 = 1;
         let now = self.watch.borrow().steal_ticks();
-        let steal_ticks = now
-            .zip(self.steal_ticks_at_start)
-            .map_or(0, |(now, before)| now.saturating_sub(before));
-        if steal_ticks > MAX_STEAL_TICKS {
+        if self.stolen_ticks + difference(self.steal_ticks_at_start, now) > MAX_STEAL_TICKS {
             self.count_dropped(Disturbance::StolenTime);
             self.is_unusable = true;
         }
@@ -182,31 +228,15 @@ impl ProcessWatch {
         *self.dropped.entry(name).or_default() += 1;
     }
 
-    /// Takes a snapshot before a window. Waits until the core is not shared, within the patience.
-    /// Returns an empty snapshot if the process takes its own, closer to the measurement.
+    /// Takes a snapshot before a window, after the search for a free core. Returns an empty
+    /// snapshot if the process takes its own, closer to the measurement.
     fn snapshot_before(&mut self) -> Snapshot {
         let last = self.last.take();
-        if self.self_watching.is_some() {
-            let mut watch = self.watch.borrow_mut();
-            if watch.was_shared {
-                watch.wait_until_unshared();
-            }
-            return Snapshot::default();
-        }
-        if let Some(last) = last {
-            let watch = self.watch.borrow();
-            if !last
-                .core_frequency
-                .is_some_and(|core_frequency| watch.is_shared(core_frequency))
-            {
-                return last;
-            }
-        }
-        let mut watch = self.watch.borrow_mut();
-        let core_frequency = watch.wait_until_unshared();
-        Snapshot {
-            counters: watch.counts.of_process(self.process),
-            core_frequency,
+        let is_free = self.find_free_core();
+        match last {
+            _ if self.self_watching.is_some() => Snapshot::default(),
+            Some(last) if is_free || last.core_frequency.is_none() => last,
+            _ => self.snapshot(),
         }
     }
 
@@ -308,18 +338,12 @@ impl Watcher for ProcessWatch {
         &mut self,
         questions: &mut dyn FnMut() -> Answer<Run>,
     ) -> Answer<Option<(Run, CoreState)>> {
-        let (run, core_hz, disturbance) = self.observe_window(questions)?;
-        if let Some(disturbance) = disturbance {
+        let (run, core, disturbance) = self.observe_window(questions)?;
+        if let Some(disturbance) = disturbance.filter(|cause| !cause.is_bearable()) {
             self.count_dropped(disturbance);
             return Ok(None);
         }
-        Ok(Some((
-            run,
-            CoreState {
-                core_hz,
-                unstable: false,
-            },
-        )))
+        Ok(Some((run, core)))
     }
 
     fn end(self: Box<Self>) -> (BTreeMap<String, u32>, bool) {
@@ -327,9 +351,9 @@ impl Watcher for ProcessWatch {
     }
 }
 
-fn mean_hertz(before: &Snapshot, after: &Snapshot) -> Option<f64> {
-    Some(f64::midpoint(
-        before.core_frequency?.hertz,
-        after.core_frequency?.hertz,
-    ))
+/// Returns the difference of two counts; 0 if one is unknown.
+fn difference(before: Option<u64>, after: Option<u64>) -> u64 {
+    after
+        .zip(before)
+        .map_or(0, |(after, before)| after.saturating_sub(before))
 }

@@ -55,8 +55,8 @@ impl SlowTimer {
 /// to time.
 pub struct BackgroundWatcher {
     settings: Settings,
-    /// A CPU that the campaign does not measure on.
-    cpu: Option<u32>,
+    /// Whether there is a CPU that the campaign does not measure on.
+    is_possible: bool,
     /// Whether the threads have to end.
     stop: Arc<AtomicBool>,
     /// The threads, by the index of their timer.
@@ -64,16 +64,13 @@ pub struct BackgroundWatcher {
 }
 
 impl BackgroundWatcher {
-    /// Creates a watcher without timers. Watching processes run on one of `cpus` that the campaign
-    /// does not measure on; if there is none, no timer is watched.
+    /// Creates a watcher without timers. The scheduler finds CPUs for the watching processes,
+    /// because the campaign may measure on any; if there is only one, no timer is watched.
     #[must_use]
     pub fn new(settings: Settings, cpus: &[u32]) -> Self {
-        let measuring = settings.cpu;
-        let cpu =
-            measuring.and_then(|measuring| cpus.iter().copied().find(|&cpu| cpu != measuring));
         Self {
             settings,
-            cpu,
+            is_possible: settings.cpu.is_some() && cpus.len() > 1,
             stop: Arc::default(),
             watchers: BTreeMap::new(),
         }
@@ -82,15 +79,18 @@ impl BackgroundWatcher {
     /// Starts to watch the timer with this index, unless it is watched already or does not claim to
     /// count wall time.
     pub fn begin(&mut self, index: usize, slow: SlowTimer) {
-        let Some(cpu) = self.cpu else { return };
-        if slow.timer.properties.counts != Some(Counted::Wall) || self.watchers.contains_key(&index)
+        if !self.is_possible
+            || slow.timer.properties.counts != Some(Counted::Wall)
+            || self.watchers.contains_key(&index)
         {
             return;
         }
         let (settings, stop) = (self.settings, Arc::clone(&self.stop));
         let watch = move || {
             let mut random = StdRng::seed_from_u64(settings.seed.wrapping_add(index as u64));
-            let mut bench = slow.bench(Some(cpu), &settings)?;
+            // It inherits that it may not run on the CPU on which the campaign measures now.
+            timers::unpin();
+            let mut bench = slow.bench(None, &settings)?;
             let (intervals, moved) = watch_sleeping(
                 &mut bench,
                 &slow.reference,

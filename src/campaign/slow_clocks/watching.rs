@@ -223,6 +223,7 @@ mod tests {
             floor: None,
             watch: None,
             dropped: Vec::new(),
+            width: None,
         };
         let reference = Reference {
             ns_per_tick: 1.0,
