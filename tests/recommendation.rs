@@ -5,8 +5,10 @@ use std::path::PathBuf;
 use std::process::Command;
 
 use timermeter::method::answer::ClockAnswer;
-use timermeter::method::{Requirement, USUAL_DURATION, choose, summarize_clocks};
-use timermeter::model::{ProvenanceKind, Report, value_of};
+use timermeter::method::{
+    Method, Requirement, USUAL_DURATION, choose, plan_alone, summarize_clocks,
+};
+use timermeter::model::{Nanos, ProvenanceKind, Report, value_of};
 
 use super::program::program;
 
@@ -52,7 +54,29 @@ fn summary_and_pick_agree_on_clock() {
             .find(|row| row.id == picked.id)
             .expect("it has a row");
         let step = value_of(row.step_or_limit_ns());
-        assert_eq!(to_time, Some((picked.id, step)), "{}", file.display());
+        assert_eq!(
+            to_time,
+            Some((picked.id.clone(), step)),
+            "{}",
+            file.display()
+        );
+        // The code of a page is for the shortest operation that two reads are enough for.
+        let (from_ns, alone) =
+            plan_alone(&report, &picked.id).expect("two reads time a long operation");
+        let is_single = |ns| {
+            let requirement = Requirement::new(Nanos(ns), 0.01, 0.95).expect("it makes sense");
+            let clocks = vec![alone.id.clone()];
+            let choice = choose(
+                &report,
+                &Requirement {
+                    clocks,
+                    ..requirement
+                },
+            );
+            let plan = choice.ok().and_then(|choice| choice.picked?.figures.plan);
+            plan.is_some_and(|plan| plan.method == Method::Single)
+        };
+        assert!(is_single(from_ns) && !is_single(0.8 * from_ns), "{from_ns}");
         // Rank 1 is another clock only for a reason, which stands beside it.
         let ranked = report.timers.iter().filter(|row| row.runtime == "native");
         let best = ranked

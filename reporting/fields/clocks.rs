@@ -102,7 +102,7 @@ fn cost_fields() -> Vec<Field> {
 fn quality_fields() -> Vec<Field> {
     field_table! { Read::Row, CLOCKS, |row| row.clock()?;
         quality: Percent = row.quality, "Figure of merit (ICPE 2011): resolution^-0.1 · cost^-0.1 · spread^0.5, with resolution and cost in cycles; 100 % at best. It is 0 for a clock that \
-             cannot be trusted; timers with overlapping intervals share a rank",
+             cannot be trusted; the rank is one more than the number of timers that are clearly better",
             column("quality", "Quality %"), interval(), in_tables(Visibility::Always), metric("quality"), compared("Quality", Scatter::Quality);
         quality_interval: Text = Some(plus_minus(row.quality?)).filter(|text| !text.is_empty()),
             "95 % interval of Quality: in points, rounded outwards; both ends if it would leave 0 to 100; absent if a single process measured it",

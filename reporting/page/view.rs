@@ -79,7 +79,7 @@ pub(super) fn describe_timers(report: &Report) -> String {
 impl<'a> ReportView<'a> {
     pub fn new(report: &'a Report, key: &str, extent: Extent, advice: Advice) -> Self {
         let clocks: Vec<_> = report.timers.iter().collect();
-        let mut ranks = ranks(&clocks).into_iter();
+        let mut ranks = ranks(&clocks, value_of(report.frequency.cycles())).into_iter();
         let mut taken = HashSet::new();
         let mut timer = |row: Row<'a>| TimerView {
             anchor: anchor(key, row.id(), &mut taken),

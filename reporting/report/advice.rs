@@ -9,7 +9,10 @@ pub struct Advice {
     pub sentence: Option<String>,
     /// The id of the recommended clock; `None` if the report has no suitable clock.
     pub clock: Option<String>,
-    /// Code that measures with this clock, ready to be copied; empty if there is none.
+    /// The shortest operation that two reads of this clock time to 1 %, in words; `None` if there is
+    /// none.
+    pub alone_from: Option<String>,
+    /// Code that does so, ready to be copied; empty if there is none.
     pub code: String,
 }
 

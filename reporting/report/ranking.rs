@@ -1,13 +1,16 @@
 //! Ranks the rows of a report: clocks by Quality, sleep primitives by lateness and CPU time.
 //!
-//! Clocks whose interval of Quality overlaps the interval of the best clock of their group share
-//! its rank, because the results do not show which clock is better. A sleep primitive is
-//! Pareto-optimal if no other sleep primitive is better in both lateness and CPU time.
+//! The rank of a clock is one more than the number of clocks that are clearly better, judged pair by
+//! pair. A sleep primitive is Pareto-optimal if no other sleep primitive is better in both lateness
+//! and CPU time.
 
 use crate::fields::{Kind, Row, rows};
 use crate::model::{
-    Interval, Lateness, Report, Status, TimerRow, USUAL_WAIT_NS, is_better_wait, value_of,
+    Cycles, Hertz, Interval, Lateness, Nanos, Report, Status, TimerRow, USUAL_WAIT_NS,
+    is_better_wait, value_of,
 };
+use crate::quality::quality;
+use crate::statistics::mean_over_processes;
 use crate::text::numbers::NOTHING;
 
 /// Formats a rank for people; `–` if there is none.
@@ -16,42 +19,78 @@ pub fn written_rank(rank: Option<usize>) -> String {
     rank.map_or_else(|| NOTHING.to_owned(), |rank| rank.to_string())
 }
 
-/// The rank of each row, from 1. A row whose interval overlaps the interval of the leader of its
-/// group has the rank of the leader; otherwise it leads the next group, and its rank is its
-/// position by Quality (1, 1, 1, 4). A row without an interval shares its rank only with equal
-/// rows. A Quality of 0 is a verdict, and shares its rank only with other Qualities of 0. Rows that
-/// are not `ok` or have no Quality have no rank.
+/// The rank of each row: one more than the number of rows that are clearly better, and at least the
+/// rank of the row above it in the order of Quality. `hertz` is the core frequency, from which the
+/// Quality of single processes follows. A Quality of 0 is a verdict, and shares its rank only with
+/// other Qualities of 0. Rows that are not `ok` or have no Quality have no rank.
 #[must_use]
-pub fn ranks(rows: &[&TimerRow]) -> Vec<Option<usize>> {
-    let quality = |at: &usize| {
-        let quality = rows[*at]
-            .quality
-            .filter(|quality| quality.value.is_finite());
-        quality.filter(|_| rows[*at].status == Status::Ok)
-    };
-    let mut ranked: Vec<(usize, Interval)> = (0..rows.len())
-        .filter_map(|at| Some((at, quality(&at)?)))
+pub fn ranks(rows: &[&TimerRow], hertz: Option<f64>) -> Vec<Option<usize>> {
+    let mut ranked: Vec<(usize, Ranked)> = rows
+        .iter()
+        .enumerate()
+        .filter_map(|(at, row)| Some((at, Ranked::new(row, hertz)?)))
         .collect();
-    ranked.sort_by(|(_, a), (_, b)| b.value.total_cmp(&a.value));
-    let mut ranks = vec![None; rows.len()];
-    let mut leader: Option<(usize, Interval)> = None;
-    for (place, (at, quality)) in ranked.into_iter().enumerate() {
-        let (rank, best) = match leader {
-            Some((rank, best)) if intervals_overlap(best, quality) => (rank, best),
-            _ => (place + 1, quality),
-        };
-        leader = Some((rank, best));
-        ranks[at] = Some(rank);
+    ranked.sort_by(|(_, a), (_, b)| b.quality.total_cmp(&a.quality));
+    let (mut ranks, mut rank) = (vec![None; rows.len()], 1);
+    for (place, (at, row)) in ranked.iter().enumerate() {
+        let above = ranked[..place].iter();
+        let better = above.filter(|(_, other)| other.is_clearly_better_than(row));
+        rank = rank.max(better.count() + 1);
+        ranks[*at] = Some(rank);
     }
     ranks
 }
 
-/// Whether the intervals of two Qualities overlap, so that neither is known to be better.
-fn intervals_overlap(one: Interval, other: Interval) -> bool {
-    let ends = one.ends().zip(other.ends());
-    (one.value > 0.0) == (other.value > 0.0)
-        && (one.value == other.value
-            || ends.is_some_and(|(one, other)| one.0 <= other.1 && other.0 <= one.1))
+/// The Quality of a row while it is compared with others.
+struct Ranked {
+    quality: f64,
+    /// The Quality by which the row is compared: of its processes if their figures are known.
+    compared: f64,
+    /// The distances of the ends of its interval, downwards and upwards; infinite if it has none.
+    uncertainty: [f64; 2],
+}
+
+impl Ranked {
+    fn new(row: &TimerRow, hertz: Option<f64>) -> Option<Self> {
+        let quality = row.quality.filter(|quality| quality.value.is_finite());
+        let quality = quality.filter(|_| row.status == Status::Ok)?;
+        let compared = between_processes(row, hertz).unwrap_or(quality);
+        let ends = compared.ends().map_or([f64::INFINITY; 2], |(low, high)| {
+            [compared.value - low, high - compared.value]
+        });
+        Some(Self {
+            quality: quality.value,
+            compared: compared.value,
+            uncertainty: ends,
+        })
+    }
+
+    /// Whether the difference exceeds the uncertainties, added in quadrature. That of `other` counts
+    /// at most as much as the own one, so that an uncertain row ranks by its value. Without intervals
+    /// the values decide.
+    fn is_clearly_better_than(&self, other: &Self) -> bool {
+        let ([own, _], [_, others]) = (self.uncertainty, other.uncertainty);
+        let uncertainty = match own.min(others).is_finite() {
+            true => own.hypot(own.min(others)),
+            false => 0.0,
+        };
+        let is_better = self.quality > other.quality;
+        is_better && (other.quality == 0.0 || self.compared - other.compared > uncertainty)
+    }
+}
+
+/// The Quality over the processes whose core was in the same state. It lacks the uncertainties that
+/// all processes share, because the compared clocks share most of them too. `None` if the figures of
+/// fewer than two processes are known.
+fn between_processes(row: &TimerRow, hertz: Option<f64>) -> Option<Interval> {
+    let cycles = |ns: f64| Some(Nanos(ns).cycles(Hertz(hertz?)));
+    let resolution: Cycles = cycles(value_of(row.resolution_ns)?)?;
+    let processes = row.undisturbed_processes(3);
+    let qualities: Vec<f64> = processes
+        .iter()
+        .filter_map(|one| quality(resolution, cycles(one.cost_ns?)?, one.spread?))
+        .collect();
+    mean_over_processes(qualities).filter(Interval::is_bounded)
 }
 
 /// Reads a quantile of lateness.
@@ -140,7 +179,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::ranks;
-    use crate::model::{Interval, Status, TimerRow, value_of};
+    use crate::model::{Interval, ProcessFigures, Status, TimerRow, value_of};
 
     fn timer(quality: f64, half: Option<f64>) -> TimerRow {
         let mut row = TimerRow::unmeasured("t", "", "native", Status::Ok);
@@ -150,32 +189,61 @@ mod tests {
     }
 
     fn ranks_of(rows: &[TimerRow]) -> Vec<Option<usize>> {
-        ranks(&rows.iter().collect::<Vec<_>>())
+        ranks(&rows.iter().collect::<Vec<_>>(), Some(3e9))
     }
 
     #[test]
-    fn overlapping_intervals_share_a_rank() {
-        let close = [0.484, 0.4839, 0.4838].map(|quality| timer(quality, Some(0.0001)));
+    fn rank_counts_clearly_better_clocks() {
+        let close = [0.484, 0.4839, 0.4838].map(|quality| timer(quality, Some(0.0002)));
         let far = timer(0.46, Some(0.0001));
         let rows = [close.as_slice(), &[far]].concat();
         assert_eq!(ranks_of(&rows), [Some(1), Some(1), Some(1), Some(4)]);
-        // The second overlaps the first; the third overlaps only the second, so it leads a group.
-        let chain = [0.50, 0.49, 0.48].map(|quality| timer(quality, Some(0.006)));
-        assert_eq!(ranks_of(&chain), [Some(1), Some(1), Some(3)]);
+        // The third is clearly worse than the first only.
+        let chain = [0.50, 0.49, 0.48].map(|quality| timer(quality, Some(0.01)));
+        assert_eq!(ranks_of(&chain), [Some(1), Some(1), Some(2)]);
+    }
+
+    #[test]
+    fn uncertain_clock_lifts_no_others() {
+        let certain = [0.5, 0.4, 0.3].map(|quality| timer(quality, Some(0.01)));
+        for quality in [0.6, 0.45, 0.35, 0.2] {
+            let rows = [certain.as_slice(), &[timer(quality, Some(quality))]].concat();
+            let mut expected = [Some(1), Some(2), Some(3), Some(1)];
+            let above = certain
+                .iter()
+                .filter(|row| value_of(row.quality) > Some(quality));
+            expected[3] = Some(above.count() + 1);
+            assert_eq!(ranks_of(&rows), expected, "{quality}");
+        }
+    }
+
+    #[test]
+    fn processes_count_in_place_of_interval() {
+        let processes = |cost_ns: f64| {
+            let spreads = [0.95, 0.96, 0.97, 0.98].into_iter();
+            let figures = spreads.map(|spread| ProcessFigures {
+                cost_ns: Some(cost_ns),
+                spread: Some(spread),
+                ..ProcessFigures::default()
+            });
+            TimerRow {
+                resolution_ns: Some(Interval::unbounded(1.0)),
+                processes: figures.collect(),
+                ..timer(0.5 - cost_ns / 1e4, Some(0.4))
+            }
+        };
+        let rows = [processes(20.0), processes(21.0), processes(40.0)];
+        assert_eq!(ranks_of(&rows), [Some(1), Some(1), Some(3)]);
+        assert_eq!(ranks(&rows.each_ref(), None), [Some(1); 3]);
     }
 
     #[test]
     fn values_count_without_intervals() {
         let bare = [0.5, 0.5, 0.4999].map(|quality| timer(quality, None));
         assert_eq!(ranks_of(&bare), [Some(1), Some(1), Some(3)]);
-        assert_eq!(
-            ranks_of(&[
-                timer(0.5, Some(0.1)),
-                timer(0.49, None),
-                timer(0.48, Some(0.1))
-            ]),
-            [Some(1), Some(2), Some(3)]
-        );
+        let mixed = [(0.5, Some(0.1)), (0.49, None), (0.3, Some(0.1))];
+        let mixed = mixed.map(|(quality, half)| timer(quality, half));
+        assert_eq!(ranks_of(&mixed), [Some(1), Some(1), Some(2)]);
     }
 
     #[test]

@@ -9,7 +9,7 @@ use super::notes::{MAX_DETAILED_ROWS, Notes};
 use super::ranking::{RankedWaits, ranks, written_rank};
 use crate::document::{Document, FindingText};
 use crate::fields::{Field, Kind, Row, Visibility, all_rows, default_columns, rows};
-use crate::model::{ProvenanceKind, Report, Severity, Status};
+use crate::model::{ProvenanceKind, Report, Severity, Status, value_of};
 use crate::table::{Table, TableColumn, Value};
 use crate::text::numbers::short_time;
 
@@ -136,7 +136,8 @@ fn kind_sections<'a>(report: &'a Report, kind: Kind, notes: &Notes) -> Vec<Secti
     match kind {
         Kind::Clocks => {
             let clocks: Vec<_> = measured.iter().filter_map(|row| row.clock()).collect();
-            let ranks = ranks(&clocks).into_iter().map(written_rank);
+            let hertz = value_of(report.frequency.cycles());
+            let ranks = ranks(&clocks, hertz).into_iter().map(written_rank);
             vec![section(String::new(), ranks.zip(measured).collect())]
         }
         Kind::Waits => {

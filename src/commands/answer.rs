@@ -3,23 +3,15 @@
 use std::io::Write;
 use std::path::PathBuf;
 
-use super::hosts::is_available;
-use super::quick_probe::{quick_probe, quick_waits};
+use super::quick_probe::{probe_recommendable, quick_waits};
 use super::{CommandError, emit, failed, machine_document, prepare_outputs};
-use crate::cli::{AnswerArgs, HostArgs};
+use crate::cli::AnswerArgs;
 use crate::findings::machine;
 use crate::method::ClockAnswer;
 use crate::method::answer::WAIT_NS;
 use crate::model::{Platform, Report, Severity, WaitRow};
 use crate::report::read;
 
-/// The ids of the measured clocks: a portable clock, the CPU counter with a fence, and the CPU
-/// counter without a fence. Of each list, the first clock that this system has is measured.
-const CLOCKS: [&[&str]; 3] = [
-    &["monotonic", "instant"],
-    &["rdtsc-lfence", "cntvct-isb", "rdtime-fence"],
-    &["rdtsc", "cntvct", "rdtime"],
-];
 /// The ids of the measured sleep primitives. Timer slack delays the first but not the second.
 const WAITS: [&str; 2] = ["nanosleep", "timerfd"];
 /// Smallest range of the core frequency during the measurement that is reported, as a share.
@@ -49,12 +41,7 @@ type Measurements = (Report, Vec<WaitRow>, bool);
 
 /// Measures the clocks and the sleep primitives of this machine.
 fn measure_clocks() -> Result<Measurements, CommandError> {
-    let clocks: Vec<String> = CLOCKS
-        .iter()
-        .filter_map(|ids| ids.iter().find(|id| is_available(id)))
-        .map(|id| (*id).to_owned())
-        .collect();
-    let report = quick_probe(&clocks, &HostArgs::default())?;
+    let report = probe_recommendable()?;
     let waits_here =
         |id: &&str| timers::waits::find(id).is_some_and(|entry| entry.availability().is_ok());
     let waits: Vec<&str> = WAITS.into_iter().filter(waits_here).collect();

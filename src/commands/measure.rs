@@ -7,9 +7,8 @@ use std::io::Write;
 
 use serde::Serialize;
 
-use super::hosts::is_available;
 use super::progress::Progress;
-use super::quick_probe::quick_probe;
+use super::quick_probe::{probe_recommendable, quick_probe};
 use super::run_context::choose_cpu;
 use super::{CommandError, emit, failed, measure_worker, prepare_outputs, print_message};
 use crate::cli::{HostArgs, MeasureArgs};
@@ -143,12 +142,7 @@ fn choose_clock(args: &MeasureArgs) -> Result<(Report, ClockFigures), CommandErr
             print_message(
                 &"probing clocks to choose one; --clock names a clock, --from a report with the figures of clocks",
             );
-            let candidates = ["rdtsc-lfence", "monotonic"].into_iter();
-            let candidates = candidates.filter(|id| is_available(id));
-            quick_probe(
-                &candidates.map(str::to_owned).collect::<Vec<_>>(),
-                &HostArgs::default(),
-            )?
+            probe_recommendable()?
         }
     };
     let id = match &args.clock {

@@ -43,11 +43,12 @@ use serde::Serialize;
 
 use crate::cli::{Colour, CommonArgs, Output, OutputArgs};
 use crate::document::{Document, Render};
-use crate::method::{choose_usual, plan_code, summarize_clocks, waiting::summarize_waits};
+use crate::method::{choose_usual, plan_alone, summarize_clocks, waiting::summarize_waits};
 use crate::model::Report;
 use crate::page::PrintedReport;
 use crate::report::{Advice, Detail, OutputError, ReadError, WholeFile};
 use crate::table::{Format, Style};
+use crate::text::numbers::short_time;
 use crate::text::{ascii, plain, shortened};
 
 /// Longest time from a signal to the end of the program, in which it ends all child processes, or
@@ -288,10 +289,13 @@ fn write_files(document: &dyn Render, files: Vec<(WholeFile, Format)>) -> Result
 /// Recommends a clock of a report to use, or timers to wait with.
 fn advise(report: &Report) -> Advice {
     let choice = choose_usual(report, None).ok();
-    let picked = choice.and_then(|choice| plan_code(report, choice).picked);
+    let picked = choice.and_then(|choice| choice.picked);
+    let alone = picked.as_ref().and_then(|one| plan_alone(report, &one.id));
+    let code = pick::code(report, alone.as_ref().map(|(_, plan)| plan), None);
     Advice {
         sentence: summarize_clocks(report).or_else(|| summarize_waits(report)),
-        code: pick::code(report, picked.as_ref(), None),
+        alone_from: alone.map(|(from_ns, _)| short_time(from_ns)),
+        code,
         clock: picked.map(|picked| picked.id),
     }
 }

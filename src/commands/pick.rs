@@ -139,7 +139,7 @@ pub(super) fn code(
         let languages = Language::value_variants().iter();
         languages
             .filter(|one| language.is_none_or(|wanted| wanted == **one))
-            .find_map(|language| snippet(*language, picked, row.ns_per_tick))
+            .find_map(|language| snippet(*language, picked, row))
     });
     code.unwrap_or_default()
 }

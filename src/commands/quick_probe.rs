@@ -1,11 +1,34 @@
 //! Measures timers briefly for commands that need figures but got no report.
 
+use super::hosts::is_available;
 use super::runs::Run;
 use super::{CommandError, failed, probe, wait};
 use crate::campaign::sampling::Plan;
 use crate::cli::{HostArgs, Lengths, ProbeArgs, RunArgs, WaitArgs, WaitingArgs};
 use crate::model::{Report, Settings};
 use crate::report::{json, parse};
+
+/// The ids of the clocks among which the one that is recommended for this machine is: the portable
+/// clocks, and the CPU counter with a fence and without. Of each list, the first clock that this
+/// system has is measured.
+const RECOMMENDABLE: [&[&str]; 4] = [
+    &["monotonic"],
+    &["instant"],
+    &["rdtsc-lfence", "cntvct-isb", "rdtime-fence"],
+    &["rdtsc", "cntvct", "rdtime"],
+];
+
+/// Probes the clocks among which the recommended one is, like `probe --quick`.
+///
+/// # Errors
+/// The errors of `probe`.
+pub fn probe_recommendable() -> Result<Report, CommandError> {
+    let clocks = RECOMMENDABLE
+        .iter()
+        .filter_map(|ids| ids.iter().find(|id| is_available(id)))
+        .map(|id| (*id).to_owned());
+    quick_probe(&clocks.collect::<Vec<_>>(), &HostArgs::default())
+}
 
 /// Probes the named timers of this program and of `hosts` like `probe --quick`; all timers if none
 /// is named.

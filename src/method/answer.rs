@@ -6,7 +6,7 @@ use serde::Serialize;
 use super::clock_figures::{DRIFT, PORTABLE};
 use super::plan::{Method, plan_batch, plan_single};
 use super::sentence::{USUAL_CONFIDENCE, USUAL_ERROR, choose_usual};
-use super::{ClockFigures, Requirement};
+use super::{Candidate, ClockFigures, ClockPlan, Requirement, choose};
 use crate::model::{Counted, MAX_FINE_STEP_NS, Nanos, Path, Report, TimerRow, WaitRow};
 use crate::text::numbers::{short_time, time};
 
@@ -269,14 +269,30 @@ fn usual_requirement(duration_ns: f64) -> Option<Requirement> {
     Requirement::new(Nanos(duration_ns), USUAL_ERROR, USUAL_CONFIDENCE).ok()
 }
 
-/// The shortest duration, in nanoseconds, for which a single call keeps the usual error. All parts
-/// of the error except the drift are constant in nanoseconds, so this follows from the error of one
-/// plan.
+/// The shortest duration for which a single call with this clock of a report keeps the usual error,
+/// in nanoseconds, with the plan. `None` if there is none.
+#[must_use]
+pub fn plan_alone(report: &Report, id: &str) -> Option<(f64, Candidate<ClockPlan>)> {
+    let row = report.timers.iter().find(|row| row.id == id)?;
+    let from_ns = min_single_ns(&ClockFigures::from_row(row, &report.platform).ok()?)?;
+    let requirement = Requirement {
+        clocks: vec![id.to_owned()],
+        ..usual_requirement(from_ns)?
+    };
+    let picked = choose(report, &requirement).ok()?.picked?;
+    Some((from_ns, picked))
+}
+
+/// The shortest duration, in nanoseconds, for which a single call keeps the usual error, rounded up
+/// to two digits. All parts of the error except the drift are constant in nanoseconds, so this follows
+/// from the error of one plan.
 fn min_single_ns(clock: &ClockFigures) -> Option<f64> {
     /// A duration for which any clock keeps the error, in nanoseconds.
     const LONG_NS: f64 = 1e10;
     let plan = plan_single(clock, &usual_requirement(LONG_NS)?).ok()?;
-    Some(LONG_NS * (plan.error - DRIFT) / (USUAL_ERROR - DRIFT))
+    let from_ns = LONG_NS * (plan.error - DRIFT) / (USUAL_ERROR - DRIFT);
+    let digits = two_digits_unit(from_ns);
+    Some((from_ns / digits).ceil() * digits)
 }
 
 /// The number of calls between two reads with which an operation of 10 ns is timed to the usual
@@ -290,6 +306,11 @@ fn calls_of_10_ns(clock: &ClockFigures) -> Option<u64> {
 
 /// Formats a time in nanoseconds with two significant digits.
 fn two_digits(ns: f64) -> String {
-    let digits = 10_f64.powf(ns.log10().floor() - 1.0);
+    let digits = two_digits_unit(ns);
     short_time((ns / digits).round() * digits)
+}
+
+/// The unit of the second significant digit.
+fn two_digits_unit(ns: f64) -> f64 {
+    10_f64.powf(ns.log10().floor() - 1.0)
 }

@@ -90,12 +90,11 @@ struct Contestant<'a> {
     eligible: bool,
     unmet: Vec<String>,
     plan: Result<Plan, Shortfall>,
+    /// The method that would suffice if the cost of a read were exactly known and never varied.
+    at_best: Option<Method>,
+    /// The number of clocks that are clearly better.
+    clearly_better: usize,
 }
-
-/// Largest ratio to the shortest campaign at which a campaign still counts as equally short: the
-/// difference is not worth another clock. *Judgement*: 33 and 34 calls of 250 ns differ less than
-/// two runs do.
-const MAX_CAMPAIGN_RATIO: f64 = 1.5;
 
 /// Compares all clocks of a report by a requirement.
 ///
@@ -115,8 +114,13 @@ pub fn choose(report: &Report, requirement: &Requirement) -> Result<ClockChoice,
             ),
         });
     }
+    for at in 0..all.len() {
+        let better = all
+            .iter()
+            .filter(|one| one.is_clearly_better_than(&all[at]));
+        all[at].clearly_better = better.count();
+    }
     all.sort_by(|a, b| a.compared_to(b, requirement));
-    move_safest_to_front(&mut all);
     let candidates = all.iter().map(|contestant| contestant.candidate(&all[0]));
     Ok(Choice::from_ranked(
         "timermeter.pick.v1",
@@ -149,14 +153,20 @@ impl<'a> Contestant<'a> {
                 eligible,
                 unmet: list_unmet(row, &clock.facts, requirement),
                 plan: plan_fastest(&clock, requirement),
+                at_best: plan_fastest(&clock.at_best(), requirement)
+                    .ok()
+                    .map(|plan| plan.method),
                 clock: Some(clock),
+                clearly_better: 0,
             },
             Err(why) => Self {
                 row,
                 eligible,
                 unmet: Vec::new(),
                 plan: Err(Shortfall::because(why)),
+                at_best: None,
                 clock: None,
+                clearly_better: 0,
             },
         }
     }
@@ -175,49 +185,43 @@ impl<'a> Contestant<'a> {
         }
     }
 
-    /// Orders clocks by preference: eligible clocks first, then those that meet the requirement, by
-    /// the duration of their campaign, then the rest, by the expected error of the nearest plan.
-    /// Among clocks that meet the requirement, those of known resolution come first.
-    fn compared_to(&self, other: &Self, requirement: &Requirement) -> Ordering {
-        let rank = |one: &Self| {
-            let plan = one.nearest_plan();
-            let (class, order_in_class) = match (one.sufficient(), plan) {
-                (Some((plan, clock)), _) => (usize::from(!clock.resolved), plan.campaign_ns),
-                (None, Some(plan)) => (2, plan.error.max(requirement.error)),
-                (None, None) => (3, f64::INFINITY),
-            };
-            let read = one
-                .clock
-                .as_ref()
-                .map_or(f64::INFINITY, ClockFigures::read_ns);
-            (
-                (!one.eligible, class, one.unmet.len()),
-                [order_in_class, read],
-            )
+    /// The class of the clock, the best first: it may be picked and meets the requirement with a
+    /// known resolution, with a bound of it, nearly, or not at all.
+    fn class(&self) -> (bool, usize, usize) {
+        let class = match (self.sufficient(), self.nearest_plan()) {
+            (Some((_, clock)), _) => usize::from(!clock.resolved),
+            (None, Some(_)) => 2,
+            (None, None) => 3,
         };
-        let ((a, [a_order, a_read]), (b, [b_order, b_read])) = (rank(self), rank(other));
-        a.cmp(&b)
-            .then(a_order.total_cmp(&b_order))
-            .then(a_read.total_cmp(&b_read))
+        (!self.eligible, class, self.unmet.len())
+    }
+
+    /// Orders clocks by preference: by class, then, among clocks that meet the requirement, by the
+    /// number of clocks that are clearly better, among the rest by the expected error of the nearest
+    /// plan. Properties decide between the others, never figures, which differ from run to run.
+    fn compared_to(&self, other: &Self, requirement: &Requirement) -> Ordering {
+        let error = |one: &Self| match (one.sufficient(), one.nearest_plan()) {
+            (None, Some(plan)) => plan.error.max(requirement.error),
+            _ => 0.0,
+        };
+        let safety = |one: &Self| one.safety().map(|(is_safer, _)| !is_safer);
+        let fame = |one: &Self| one.clock.as_ref().map(ClockFigures::fame);
+        (self.class().cmp(&other.class()))
+            .then(error(self).total_cmp(&error(other)))
+            .then(self.clearly_better.cmp(&other.clearly_better))
+            .then(safety(self).cmp(&safety(other)))
+            .then(fame(self).cmp(&fame(other)))
             .then_with(|| self.row.id.cmp(&other.row.id))
     }
 
-    /// Whether both clocks meet the requirement, their resolutions are known, and their campaigns
-    /// are about equally short or differ by no more than the uncertainty of the costs.
-    fn is_tied_with(&self, other: &Self) -> bool {
-        // The duration of the campaign and its uncertainty in nanoseconds.
-        let campaign = |one: &Self| {
-            let (plan, clock) = one.sufficient().filter(|(_, clock)| clock.resolved)?;
-            let reading_ns = plan.campaign_ns * plan.overhead;
-            let uncertainty = clock.cost_error_ns / clock.takes_ns().max(f64::MIN_POSITIVE);
-            Some((plan.campaign_ns, reading_ns * uncertainty))
-        };
-        campaign(self).zip(campaign(other)).is_some_and(
-            |((a, a_uncertainty), (b, b_uncertainty))| {
-                a.max(b) <= MAX_CAMPAIGN_RATIO * a.min(b)
-                    || (a - b).abs() <= a_uncertainty + b_uncertainty
-            },
-        )
+    /// Whether the clock meets the requirement by a simpler method, or with fewer calls, than the
+    /// other clock could at best, if the cost of its reads did not vary.
+    fn is_clearly_better_than(&self, other: &Self) -> bool {
+        let suffice = self.sufficient().zip(other.sufficient());
+        self.class() == other.class()
+            && suffice.is_some_and(|((own, _), (others, _))| {
+                own.method < other.at_best.unwrap_or(others.method)
+            })
     }
 
     /// Whether the clock has each of the properties that make a clock safer, the most important
@@ -274,7 +278,8 @@ impl<'a> Contestant<'a> {
             );
         }
         let why = match (best.safer_than(self), best.sufficient()) {
-            (Some(why), _) if self.is_tied_with(best) => format!("; {why}"),
+            (Some(why), _) if !best.is_clearly_better_than(self) => format!("; {why}"),
+            (None, _) if !best.is_clearly_better_than(self) => "; not clearly better".to_owned(),
             (_, Some((shortest, _))) => {
                 let ratio = plan.campaign_ns / shortest.campaign_ns;
                 format!("; {} times as long", significant(ratio, 2))
@@ -309,20 +314,6 @@ impl<'a> Contestant<'a> {
         }
         notes
     }
-}
-
-/// Moves the safest of the clocks tied with the first one to the front; the rest keep their order.
-fn move_safest_to_front(all: &mut [Contestant]) {
-    let mut safest = 0;
-    for (index, contestant) in all.iter().enumerate() {
-        if contestant.eligible
-            && contestant.is_tied_with(&all[0])
-            && contestant.safer_than(&all[safest]).is_some()
-        {
-            safest = index;
-        }
-    }
-    all[..=safest].rotate_right(1);
 }
 
 #[cfg(test)]

@@ -41,15 +41,42 @@ const COST_UNCERTAINTY: f64 = 0.05;
 /// larger in another process than in the measured ones.
 const OUTSIDE_MARGIN: f64 = 2.0;
 
-/// Ids of the clocks that exist on every platform: POSIX requires the first, Rust's standard
+/// Ids of the native clocks that exist on every platform: POSIX requires the first, Rust's standard
 /// library provides the second.
 pub(super) const PORTABLE: [&str; 2] = ["monotonic", "instant"];
+
+/// Ids, without the prefix of a runtime, of the clocks that programmers know for durations.
+const FAMOUS: [&str; 5] = [
+    "nanoTime",
+    "Stopwatch",
+    "perf_counter_ns",
+    "hrtime.bigint",
+    "steady_clock",
+];
 
 impl ClockFigures {
     /// Whether this is one of the native clocks in [`PORTABLE`].
     #[must_use]
     pub(super) fn is_portable(&self) -> bool {
         self.runtime == "native" && PORTABLE.contains(&self.id.as_str())
+    }
+
+    /// The position among the clocks that programmers know; clocks that they do not know come last.
+    #[must_use]
+    pub(super) fn fame(&self) -> usize {
+        let id = self.id.rsplit(':').next().unwrap_or_default();
+        let mut famous = FAMOUS.into_iter().chain(PORTABLE);
+        famous.position(|one| one == id).unwrap_or(usize::MAX)
+    }
+
+    /// These figures for the case that the cost of a read is exactly known and never varies.
+    #[must_use]
+    pub(super) fn at_best(&self) -> Self {
+        Self {
+            cost_error_ns: 0.0,
+            cost_p99_ns: self.cost_p99_ns.map(|_| self.cost_ns),
+            ..self.clone()
+        }
     }
 
     /// Takes the figures of a clock from its row of a report of this machine.

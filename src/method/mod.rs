@@ -20,7 +20,7 @@ pub mod snippet;
 pub mod wait_snippet;
 pub mod waiting;
 
-pub use answer::ClockAnswer;
+pub use answer::{ClockAnswer, plan_alone};
 pub use choice::{Candidate, Choice, ClockChoice, ClockPlan, choose, plan_code};
 pub use clock_facts::Facts;
 pub use clock_figures::{Budget, ClockFigures};

@@ -22,8 +22,8 @@ mod edges;
 
 pub use edges::plan_edge_crossing;
 
-/// A method of measurement with its parameters.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+/// A method of measurement with its parameters, in the order from simple to complex.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum Method {
     /// One call between two reads. Each single result keeps the error.
