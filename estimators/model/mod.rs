@@ -48,5 +48,9 @@ pub use wait::{
     USUAL_WAIT_NS, WaitConditions, WaitFigures, WaitRow, is_better_wait,
 };
 
+/// The largest rate at which the kernel slews a clock, as a share.
+/// *Definition*: adjtimex(2).
+pub const MAX_SLEW: f64 = 500e-6;
+
 /// The declared properties of a timer, as stored in documents.
 pub type Properties = timers::Properties<String>;

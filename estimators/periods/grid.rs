@@ -2,10 +2,11 @@
 //! expires at the multiples of its period, the points of the grid. Each wake-up belongs to one
 //! point; points without a wake-up are missed expirations.
 
+use std::f64::consts::FRAC_PI_2;
 use std::iter;
 use std::ops::Range;
 
-use crate::statistics::{median, quantile, sorted};
+use crate::statistics::{DEVIATION_PER_MEDIAN, median, quantile, sorted};
 use crate::trace::PeriodRun;
 
 /// The number of wake-ups that are ignored after a stall: the late one, those of a burst that makes
@@ -14,10 +15,6 @@ use crate::trace::PeriodRun;
 /// counted for the last wake-ups of a process. *Computed*: a stall of 3.5 periods is made up for by
 /// three wake-ups.
 pub const SETTLING_WAKEUPS: usize = 5;
-/// The number of wake-ups on either side of a gap that are compared to find out whether points of
-/// the grid were missed.
-/// *Default*: moves no figure.
-const NEIGHBOUR_WAKEUPS: usize = 20;
 /// The share of wake-ups that are earlier than their point of the grid: the grid is placed at this
 /// quantile of the wake-ups, and lateness is measured from it. *Judgement*.
 const EARLIEST_SHARE: f64 = 0.01;
@@ -30,9 +27,6 @@ const MIN_INTERVAL_RATIO: f64 = 0.8;
 /// few intervals may differ by as much. *Judgement*.
 const MAX_EQUAL_DIFFERENCE: f64 = 0.01;
 
-/// The standard error of a median of one value, in median absolute deviations of the values: 1.253
-/// standard deviations of a normal distribution, each 1.4826 such deviations. *Computed*.
-const MEDIAN_ERROR: f64 = 1.858;
 /// The smallest difference between the median interval and the requested period, in standard errors
 /// of the median, at which the median is used: with jitter of a third of a period, the median of
 /// 400 intervals is wrong by 3 %, which adds up to whole periods. *Chance*.
@@ -96,7 +90,9 @@ impl WakeupSeries {
         let single: Vec<f64> = single.map(|next| series.interval(next)).collect();
         let typical = median(&single).filter(|typical| *typical > 0.0)?;
         let deviation = median(single.iter().map(|interval| (interval - typical).abs()))?;
-        let error = MEDIAN_ERROR * deviation / (single.len() as f64).sqrt() / requested_period;
+        // The standard error of a median is √(π/2) times that of a mean.
+        let error = (FRAC_PI_2 / single.len() as f64).sqrt() * DEVIATION_PER_MEDIAN * deviation
+            / requested_period;
         // If most wake-ups follow late ones, the median interval is too short to be the period.
         let difference = typical / requested_period - 1.0;
         let least = MAX_EQUAL_DIFFERENCE.max(MIN_STANDARD_ERRORS * error);
@@ -134,19 +130,20 @@ impl WakeupSeries {
 
     /// Returns by how many ticks the wake-ups in the range `after` are later than those in the
     /// range `before` predict, if each wake-up belongs to the point of the grid that `number`
-    /// gives. Compared are the earliest of the `neighbours` nearest wake-ups on either side of the
-    /// gap between the ranges. `None` if a range is empty.
+    /// gives. Compared are the earliest of the [`SETTLING_WAKEUPS`] nearest wake-ups on either side
+    /// of the gap between the ranges. `None` if a range is empty.
     pub fn grid_shift(
         &self,
         number: &[f64],
         before: Range<usize>,
         after: Range<usize>,
-        neighbours: usize,
     ) -> Option<f64> {
         let lateness = |at: usize| self.wakeup_times[at] - number[at] * self.typical_period;
         let earliest = |range: Range<usize>| range.map(lateness).reduce(f64::min);
-        let end = after.end.min(after.start + neighbours);
-        let start = before.start.max(before.end.saturating_sub(neighbours));
+        let end = after.end.min(after.start + SETTLING_WAKEUPS);
+        let start = before
+            .start
+            .max(before.end.saturating_sub(SETTLING_WAKEUPS));
         Some(earliest(after.start..end)? - earliest(start..before.end)?)
     }
 
@@ -192,12 +189,7 @@ impl WakeupSeries {
                 let from = if from < segment.end { from } else { next };
                 // If the later wake-ups are not late, no point was missed.
                 let shift = self
-                    .grid_shift(
-                        &number,
-                        segment.start..next,
-                        from..segment.end,
-                        NEIGHBOUR_WAKEUPS,
-                    )
+                    .grid_shift(&number, segment.start..next, from..segment.end)
                     .unwrap_or(0.0);
                 lost += add(
                     &mut number,
@@ -209,7 +201,7 @@ impl WakeupSeries {
         }
         for two in segments.windows(2) {
             let shift = self
-                .grid_shift(&number, two[0].clone(), two[1].clone(), NEIGHBOUR_WAKEUPS)
+                .grid_shift(&number, two[0].clone(), two[1].clone())
                 .unwrap_or(0.0);
             in_stalls += add(
                 &mut number,

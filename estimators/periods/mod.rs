@@ -10,21 +10,12 @@ mod grid;
 
 use std::ops::Range;
 
+pub use self::grid::SETTLING_WAKEUPS;
 use self::grid::{ProcessFigures, WakeupSeries};
 use crate::model::{MissedPolicy, PeriodFigures};
 use crate::statistics::quantiles::{median_over_processes, quantile_over_processes};
-use crate::statistics::{mean_over_processes, median, quantile, sorted};
+use crate::statistics::{DEVIATION_PER_MEDIAN, mean_over_processes, median};
 use crate::trace::{PeriodRun, PeriodTrace};
-
-/// The smallest number of wake-ups of a process that results are computed from. *Default*: moves no
-/// figure.
-const MIN_WAKEUPS: usize = 8;
-/// The number of wake-ups at the end of a process whose missed expirations are not counted, because
-/// they are needed to classify the preceding wake-ups. *Computed*.
-pub const SKIPPED_AT_END: usize = grid::SETTLING_WAKEUPS;
-/// The smallest number of intervals, or wake-ups, for a 99th percentile. *Chance*: five lie beyond
-/// it.
-const MIN_INTERVALS_P99: usize = 500;
 
 /// Computes all results for a periodic timer.
 pub fn figures(trace: &PeriodTrace) -> PeriodFigures {
@@ -38,7 +29,7 @@ pub fn figures(trace: &PeriodTrace) -> PeriodFigures {
         ..PeriodFigures::default()
     };
     for PeriodRun { wakeups, stalls } in &trace.runs {
-        let reported = wakeups.len().saturating_sub(SKIPPED_AT_END);
+        let reported = wakeups.len().saturating_sub(SETTLING_WAKEUPS);
         for (at, (_, count)) in wakeups.iter().enumerate() {
             found.expirations = found.expirations.saturating_add(*(count.max(&1)));
             if at < reported {
@@ -50,11 +41,8 @@ pub fn figures(trace: &PeriodTrace) -> PeriodFigures {
         found.stalls += stalls.len() as u32;
     }
     found.missed = found.missed_reported;
-    let long_enough = trace
-        .runs
-        .iter()
-        .filter(|run| run.wakeups.len() >= MIN_WAKEUPS);
-    let runs = long_enough.filter_map(|run| WakeupSeries::from_run(run, period / ns_per_tick));
+    let runs = trace.runs.iter();
+    let runs = runs.filter_map(|run| WakeupSeries::from_run(run, period / ns_per_tick));
     let runs: Vec<WakeupSeries> = runs.collect();
     if runs.is_empty() {
         return found;
@@ -86,9 +74,9 @@ pub fn figures(trace: &PeriodTrace) -> PeriodFigures {
     found.rate_error_ppm = mean_over_processes(periods.map(rate_error));
     found.jitter_p50_ns = median_over_processes(&jitter);
     // A late wake-up changes two intervals.
-    found.jitter_p99_ns = quantile_over_processes(&jitter, 0.99, MIN_INTERVALS_P99, 2.0);
+    found.jitter_p99_ns = quantile_over_processes(&jitter, 0.99, 2.0);
     found.lateness_p50_ns = median_over_processes(&late);
-    found.lateness_p99_ns = quantile_over_processes(&late, 0.99, MIN_INTERVALS_P99, 1.0);
+    found.lateness_p99_ns = quantile_over_processes(&late, 0.99, 1.0);
     found.max_ns = late.iter().flatten().copied().reduce(f64::max);
     for run in &figures {
         found.missed = found.missed.saturating_add(run.unreported_missed);
@@ -100,31 +88,12 @@ pub fn figures(trace: &PeriodTrace) -> PeriodFigures {
 /// The length of a stall, in requested periods. *Definition*: the campaign makes stalls of this
 /// length.
 const STALL_PERIODS: f64 = 3.5;
-/// Half of the largest delay after a stall, in typical periods, at which wake-ups count as on time,
-/// so that the policy is *burst*. *Default*: moves no figure.
-const HALF_MAX_BURST_DELAY_PERIODS: f64 = 0.25;
-/// The quantile of the delays measured across wake-ups without a stall that is used as the
-/// tolerance: a delay counts as whole periods if it differs from them by less. *Default*: moves no
-/// figure.
-const NOISE_QUANTILE: f64 = 0.95;
-/// The smallest and the largest tolerance, as a share of the difference between the delays that the
-/// policies *skip* and *delay* cause. *Default*: moves no figure.
-const TOLERANCE_LIMITS: [f64; 2] = [0.1, 0.5];
 /// The share of stalls above which those that agree decide the policy. *Judgement*.
 const MIN_AGREEING_SHARE: f64 = 0.6;
 /// The smallest ratio of the difference between the delays that the policies *skip* and *delay*
 /// cause to the error of a measured delay at which the delays decide between these policies.
 /// *Computed*: the difference is then at least two standard errors of a few stalls.
 const MIN_SEPARATION: f64 = 4.0;
-/// The number of wake-ups on either side of a stall from which the delay after it is computed.
-/// *Default*: moves no figure.
-const NEIGHBOUR_WAKEUPS: usize = 5;
-/// The number of wake-ups from those compared before a stall to those compared after it. The
-/// deviations of their intervals add up if each wake-up starts a new period. *Judgement*.
-const WAKEUPS_ACROSS_STALL: f64 = 10.0;
-/// The ratio of the standard deviation of a normal distribution to its median absolute deviation.
-/// *Computed*.
-const DEVIATION_PER_MEDIAN: f64 = 1.4826;
 /// The smallest excess at which wake-ups keep to a grid: the share of pairs of consecutive
 /// intervals whose deviations have opposite signs, minus the share of those with equal signs. On a
 /// grid the excess is 1/3, because a late wake-up lengthens one interval and shortens the next;
@@ -149,31 +118,24 @@ fn find_policy(runs: &[WakeupSeries]) -> Option<MissedPolicy> {
         let matching = stalls.iter().filter(|(delay, _)| condition(*delay));
         matching.count() as f64 / stalls.len().max(1) as f64
     };
-    if share_of_stalls(&|delay| delay.abs() < 2.0 * HALF_MAX_BURST_DELAY_PERIODS)
-        > MIN_AGREEING_SHARE
-    {
+    if share_of_stalls(&|delay| delay.round() == 0.0) > MIN_AGREEING_SHARE {
         return Some(MissedPolicy::Burst);
     }
     // With *skip*, wake-ups after a stall are late by whole periods; with *delay*, by the length of
     // the stall. These policies cannot be distinguished by the delays if the stall is nearly an
     // integer number of typical periods (for example, if periods are 1/6 too long), or if the error
-    // of a delay is large.
+    // of a delay is large: the deviations of the intervals between the compared wake-ups add up if
+    // each wake-up starts a new period.
     let fraction = |periods: f64| periods - periods.round();
     let separation = fraction(median(stalls.iter().map(|(_, stall)| stall))?).abs();
-    let accumulated = (WAKEUPS_ACROSS_STALL / stalls.len() as f64).sqrt();
+    let accumulated = (2.0 * SETTLING_WAKEUPS as f64 / stalls.len() as f64).sqrt();
     if separation < MIN_SEPARATION * interval_deviation(runs)? * accumulated {
         return Some(match keeps_to_grid(runs) {
             true => MissedPolicy::Skip,
             false => MissedPolicy::Delay,
         });
     }
-    let noise = runs.iter().flat_map(shifts_without_stalls);
-    let noise = sorted(noise.map(|shift| fraction(shift).abs()));
-    let tolerance = quantile(&noise, NOISE_QUANTILE)
-        .unwrap_or(separation)
-        .max(TOLERANCE_LIMITS[0] * separation)
-        .min(TOLERANCE_LIMITS[1] * separation);
-    let skips = share_of_stalls(&|delay| fraction(delay).abs() < tolerance);
+    let skips = share_of_stalls(&|delay| fraction(delay).abs() < separation / 2.0);
     if skips > MIN_AGREEING_SHARE {
         return Some(MissedPolicy::Skip);
     }
@@ -203,23 +165,13 @@ fn delays_after_stalls(run: &WakeupSeries) -> Vec<(f64, f64)> {
     segments.windows(2).filter_map(delay).collect()
 }
 
-/// Returns the delays that are measured across wake-ups without a stall, in typical periods. They
-/// show the error of a delay.
-fn shifts_without_stalls(run: &WakeupSeries) -> Vec<f64> {
-    let shifts = |segment: Range<usize>| {
-        let places = (segment.start + NEIGHBOUR_WAKEUPS..segment.end).step_by(NEIGHBOUR_WAKEUPS);
-        places.filter_map(move |at| run.delay(at - NEIGHBOUR_WAKEUPS..at, at..segment.end))
-    };
-    run.segments().into_iter().flat_map(shifts).collect()
-}
-
 impl WakeupSeries {
     /// Returns by how many typical periods the wake-ups in the range `after` are later than those
     /// in the range `before` predict. Each wake-up counts as one period, however many expirations
     /// it reports. `None` if a range is empty.
     fn delay(&self, before: Range<usize>, after: Range<usize>) -> Option<f64> {
         let number: Vec<f64> = (0..self.wakeup_times.len()).map(|at| at as f64).collect();
-        let shift = self.grid_shift(&number, before, after, NEIGHBOUR_WAKEUPS)?;
+        let shift = self.grid_shift(&number, before, after)?;
         Some(shift / self.typical_period)
     }
 }

@@ -33,7 +33,7 @@ fn analyse(model: &TickModel, period_ns: u64, seed: u64) -> (PeriodFigures, [u64
             .map(|wakeup| (wakeup.at, wakeup.expirations))
             .collect();
         trace.runs.push(PeriodRun { wakeups, stalls });
-        let reported = &ticks.missed()[..ticks.missed().len() - SKIPPED_AT_END];
+        let reported = &ticks.missed()[..ticks.missed().len() - SETTLING_WAKEUPS];
         missed = [0, 1]
             .map(|which| missed[which] + reported.iter().map(|missed| missed[which]).sum::<u64>());
     }

@@ -4,7 +4,7 @@
 pub mod counter;
 pub mod order;
 
-use crate::model::Interval;
+use crate::model::{Interval, MAX_SLEW};
 use crate::statistics::{mean_over_processes, median, quantile, sorted};
 use crate::trace::{Intervals, Trace};
 
@@ -72,10 +72,6 @@ pub fn rate_from_paired_readings(readings: &[[i64; 3]], clock_ns: f64) -> Option
         unexplained_deviation_ns: excess_deviations.fold(0.0, f64::max),
     })
 }
-
-/// The largest rate at which the kernel slews a clock, as a share.
-/// *Definition*: adjtimex(2).
-pub const MAX_SLEW: f64 = 500e-6;
 
 /// Decides which clock moved if a counter deviates from the kernel's clock, and returns the rate of
 /// the counter. `by_clock` is its rate by the kernel's clock, `by_third` its rate by a clock that no

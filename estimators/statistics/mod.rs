@@ -152,6 +152,10 @@ pub const CONFIDENCE: f64 = 0.95;
 /// *Chance*: the normal distribution.
 pub const Z: f64 = 1.96;
 
+/// The ratio of the standard deviation of a normal distribution to its median absolute deviation.
+/// *Computed*.
+pub const DEVIATION_PER_MEDIAN: f64 = 1.4826;
+
 /// The midmean of one value for each process, with a 95 % confidence interval by Student's t. The
 /// midmean is used because processes often form two or three groups, for example by the address of
 /// their code, and a median jumps between groups. If a few processes are outliers, midmean and mean

@@ -20,6 +20,10 @@ const MIN_EQUAL_P_VALUE: f64 = 0.03;
 /// side of the true median in 6 of 100 cases.
 const MIN_MEDIAN_VALUES: usize = 6;
 
+/// The least number of values that are expected beyond a quantile. *Chance*: fewer decide by
+/// chance.
+const MIN_VALUES_BEYOND: f64 = 5.0;
+
 /// Returns the median with its interval, which is unbounded for too few values; `processes` holds
 /// the values of each process. `None` without values.
 pub fn median_over_processes(processes: &[Vec<f64>]) -> Option<Interval> {
@@ -34,14 +38,15 @@ pub fn median_over_processes(processes: &[Vec<f64>]) -> Option<Interval> {
 
 /// Returns a quantile with its interval, which is unbounded for a single process. `processes` holds
 /// the values of each process; `dependent_values` consecutive values count as one, because they
-/// depend on each other. `None` with fewer than `min_values` values.
+/// depend on each other. `None` if too few values lie beyond the quantile.
 pub fn quantile_over_processes(
     processes: &[Vec<f64>],
     probability: f64,
-    min_values: usize,
     dependent_values: f64,
 ) -> Option<Interval> {
-    if processes.iter().flatten().count() < min_values.max(1) {
+    let beyond = (1.0 - probability) * processes.iter().flatten().count() as f64;
+    // Rounded, because 1 − 0.9 is not exactly a tenth.
+    if beyond.round() < MIN_VALUES_BEYOND {
         return None;
     }
     let observed = processes.iter().filter(|values| !values.is_empty());

@@ -1,5 +1,5 @@
 //! Computes the lateness and the CPU time of waits of each length, and how much both increase with
-//! the length: the Theil–Sen slope, which is the median of the slopes of all pairs of waits.
+//! the length: the median of the slopes of pairs of waits (Theil).
 
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
@@ -12,15 +12,6 @@ use crate::model::{Interval, Lateness, LatenessHistogram};
 use crate::statistics::quantiles::quantile_over_processes;
 use crate::statistics::{mean_over_processes, median, quantile, sorted};
 use crate::trace::{Wait, WaitRun, WaitTrace};
-
-/// The smallest number of waits for a median. *Default*: moves no figure.
-const MIN_WAITS_P50: usize = 5;
-/// The smallest number of waits for a 90th percentile. *Chance*: five lie beyond it.
-const MIN_WAITS_P90: usize = 50;
-/// The smallest number of waits for a 99th percentile. *Default*: moves no figure.
-const MIN_WAITS_P99: usize = 500;
-/// The smallest number of waits for a 99.9th percentile. *Default*: moves no figure.
-const MIN_WAITS_P999: usize = 5_000;
 
 /// Returns the lateness at each requested length, except at 0 and 1 ns. Long waits, which ran while
 /// other sleep primitives waited, are used only for lengths that have no other waits. `hertz`
@@ -83,11 +74,9 @@ impl LengthRow<'_> {
             }
             .within(lowest, f64::INFINITY),
         };
-        let p50_ns = timed_median(&late, reference)
-            .filter(|_| all.len() >= MIN_WAITS_P50)
-            .map(evident);
-        let tail = |probability: f64, min_waits: usize| {
-            let found = quantile_over_processes(&late, probability, min_waits, 1.0);
+        let p50_ns = timed_median(&late, reference).map(evident);
+        let tail = |probability: f64| {
+            let found = quantile_over_processes(&late, probability, 1.0);
             found.map(|found| evident(with_step(found, step)))
         };
         let error_ns = median(all.iter().map(|late| late.abs())).unwrap_or(0.0);
@@ -112,9 +101,9 @@ impl LengthRow<'_> {
             waits: all.len() as u64,
             with_others: self.with_others,
             p50_ns,
-            p90_ns: tail(0.9, MIN_WAITS_P90),
-            p99_ns: tail(0.99, MIN_WAITS_P99),
-            p999_ns: tail(0.999, MIN_WAITS_P999),
+            p90_ns: tail(0.9),
+            p99_ns: tail(0.99),
+            p999_ns: tail(0.999),
             max_ns: all.last().map_or(0.0, |late| late.max(lowest)),
             uncertainty_ns,
             timers_part_ns: self.lateness_without_run_delay().map(evident),
@@ -187,12 +176,6 @@ const SLOPE_LENGTHS_NS: RangeInclusive<u64> = 10_000_000..=1_000_000_000;
 /// The shortest length of waits that the slope of CPU time is computed from, in nanoseconds.
 /// *Judgement*: hybrid timers, which sleep first and spin at the end, spin for a shorter time.
 const MIN_CPU_SLOPE_NS: u64 = 100_000;
-/// The largest number of waits of a process that a slope is computed from; the number of pairs
-/// grows with its square. *Default*: moves no figure.
-const MAX_POINTS: usize = 400;
-/// The smallest ratio of the longest wait of a process to the longest wait of all processes at
-/// which the slope of the process is used. *Judgement*.
-const MIN_LONGEST_RATIO: f64 = 0.5;
 
 /// Returns the slope of lateness over length: the share of its length by which a wait is late.
 pub fn lateness_slope(trace: &WaitTrace) -> Option<Interval> {
@@ -230,29 +213,22 @@ pub fn cpu_slope(trace: &WaitTrace) -> Option<Interval> {
 /// Returns the mean of the slopes of the processes; `points` gives the points of a process, as
 /// pairs of length and lateness or CPU time.
 fn slope(trace: &WaitTrace, points: impl Fn(&WaitRun) -> Vec<(f64, f64)>) -> Option<Interval> {
-    let runs: Vec<Vec<(f64, f64)>> = trace.runs.iter().map(points).collect();
-    let longest = |points: &Vec<(f64, f64)>| points.iter().map(|point| point.0).fold(0.0, f64::max);
-    let shortest_range = MIN_LONGEST_RATIO * runs.iter().map(longest).fold(0.0, f64::max);
-    let used = runs
-        .iter()
-        .filter(|points| longest(points) >= shortest_range);
-    mean_over_processes(used.filter_map(|points| theil_sen(points)))
+    mean_over_processes(
+        trace
+            .runs
+            .iter()
+            .filter_map(|run| median_slope(points(run))),
+    )
 }
 
-/// Returns the median of the slopes of all pairs of points. `None` if no two points differ in
-/// length.
-fn theil_sen(points: &[(f64, f64)]) -> Option<f64> {
-    let sampled: Vec<&(f64, f64)> = points
-        .iter()
-        .step_by(points.len().div_ceil(MAX_POINTS).max(1))
-        .collect();
-    let pairs = sampled
-        .iter()
-        .enumerate()
-        .flat_map(|(at, from)| sampled[..at].iter().map(move |to| (from, to)));
+/// Returns the median of the slopes of pairs of points that are half of all points apart in the
+/// order of their lengths. `None` if no two of them differ in length.
+fn median_slope(mut points: Vec<(f64, f64)>) -> Option<f64> {
+    points.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let pairs = points.iter().zip(&points[points.len() / 2..]);
     median(
         pairs
             .filter(|(from, to)| from.0 != to.0)
-            .map(|(from, to)| (from.1 - to.1) / (from.0 - to.0)),
+            .map(|(from, to)| (to.1 - from.1) / (to.0 - from.0)),
     )
 }

@@ -9,7 +9,7 @@
 use std::ops::RangeInclusive;
 
 use crate::statistics::phasors::{Complex, Sweep};
-use crate::statistics::{CONFIDENCE, median, quantile, sorted, student_quantile};
+use crate::statistics::{CONFIDENCE, DEVIATION_PER_MEDIAN, median, sorted, student_quantile};
 
 /// The smallest concentration of phases that counts as a lattice: that of noise with a standard
 /// deviation of a tenth of a step. *Computed*: 0.82.
@@ -17,10 +17,6 @@ pub const MIN_CONCENTRATION: f64 = 0.8;
 /// The smallest range of values from which a step is found, in steps: three multiples span two
 /// steps. *Computed*.
 const MIN_RANGE_STEPS: f64 = 1.8;
-/// The share of the smallest values, and of the largest ones, that a range of values does not
-/// include.
-/// *Default*: moves no figure.
-pub const IGNORED_END_SHARE: f64 = 0.05;
 /// The largest accepted probability that uniformly distributed phases have the found concentration
 /// at any of the tested frequencies. *Chance*: a step is found in one of a thousand sets of values
 /// that have none.
@@ -45,9 +41,6 @@ const MAX_FREQUENCIES: usize = 20_000;
 /// residuals, estimated from the median residual. *Chance*: 0.3 % of a normal distribution lie
 /// beyond.
 const MAX_RESIDUAL_DEVIATIONS: f64 = 3.0;
-/// The ratio of the standard deviation of a normal distribution to its median absolute deviation.
-/// *Computed*.
-const DEVIATION_PER_MEDIAN: f64 = 1.4826;
 
 /// A lattice that explains the values.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -116,16 +109,14 @@ pub fn multiples(values: &[f64], step: f64) -> Vec<f64> {
 
 /// Returns the largest of the ranges that the values of the clusters have.
 pub fn largest_range(clusters: &[Vec<f64>]) -> f64 {
-    let spans = clusters
-        .iter()
-        .map(|values| range_without_ends(&sorted(values), 0.0));
+    let spans = clusters.iter().map(|values| range(values));
     spans.fold(0.0, f64::max)
 }
 
-/// Returns the range of sorted values without the share `left_out` of the smallest values and the
-/// same share of the largest ones.
-pub fn range_without_ends(sorted: &[f64], left_out: f64) -> f64 {
-    quantile(sorted, 1.0 - left_out).unwrap_or(0.0) - quantile(sorted, left_out).unwrap_or(0.0)
+/// Returns the range of the values.
+pub fn range<'a>(values: impl IntoIterator<Item = &'a f64>) -> f64 {
+    let sorted = sorted(values);
+    sorted.last().unwrap_or(&0.0) - sorted.first().unwrap_or(&0.0)
 }
 
 /// Returns the largest range of values from which all steps not shorter than `shortest` can be
@@ -143,9 +134,9 @@ pub fn find_largest_step(
     least: f64,
 ) -> Option<f64> {
     let span = largest_range(clusters);
-    let longest = steps.end().min(
-        range_without_ends(&sorted(clusters.iter().flatten()), IGNORED_END_SHARE) / MIN_RANGE_STEPS,
-    );
+    let longest = steps
+        .end()
+        .min(range(clusters.iter().flatten()) / MIN_RANGE_STEPS);
     if !(longest > *steps.start() && *steps.start() > 0.0 && longest.is_finite()) {
         return None;
     }

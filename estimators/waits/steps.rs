@@ -14,28 +14,19 @@
 use std::iter;
 
 use super::lattice::{
-    IGNORED_END_SHARE, Lattice, MIN_CONCENTRATION, concentration, find_largest_step, fit_lattice,
-    largest_range, longest_testable_range, multiples, range_without_ends, residuals,
+    Lattice, MIN_CONCENTRATION, concentration, find_largest_step, fit_lattice, largest_range,
+    longest_testable_range, multiples, range, residuals,
 };
 use super::{late_ns, observed_ns, zero_if_not_finite};
-use crate::model::{Granularity, Interval, Steps};
-use crate::statistics::{median, quantile, sorted};
+use crate::model::{Granularity, Interval, MAX_SLEW, Steps};
+use crate::statistics::{Z, median, quantile, sorted};
 use crate::trace::{Reference, Wait, WaitRun};
 
 /// The largest ratio between the longest requests of two scans that belong to one scale.
 /// *Judgement*.
 const MAX_SCALE_RATIO: f64 = 2.0;
-/// The smallest ratio of the step of a scale to that of a scale of shorter waits at which the steps
-/// count as different. *Default*: moves no figure.
-const MIN_STEP_GROWTH: f64 = 1.5;
-/// The largest relative difference between steps of two scales that count as equal. *Default*:
-/// moves no figure.
-const MAX_EQUAL_DIFFERENCE: f64 = 0.01;
 /// The smallest number of waits of a scale that a step is determined from. *Judgement*.
 const MIN_WAITS: usize = 16;
-/// The smallest number of waits of a scale that an upper limit of the step is determined from.
-/// *Default*: moves no figure.
-const MIN_WAITS_FOR_LIMIT: usize = 30;
 /// The share of waits, those with the largest lateness, that is left out, because outliers hide a
 /// lattice. *Seen*.
 const LATEST_SHARE: f64 = 0.15;
@@ -43,10 +34,6 @@ const LATEST_SHARE: f64 = 0.15;
 /// percentile of lateness to its median. Lateness that is uniformly distributed over a step has a
 /// width of 0.45 steps. *Computed*.
 const MAX_STEP_WIDTHS: f64 = 4.0;
-/// The number of standard errors that are added to the width of lateness for an upper limit of the
-/// step. The relative standard error of the width of `n` uniformly distributed values is 1/√n.
-/// *Default*: moves no figure.
-const LIMIT_STANDARD_ERRORS: f64 = 2.0;
 /// The smallest ratio of a step to the width of lateness. The ratio is 2.2 for uniformly
 /// distributed lateness; noise and outliers decrease it, because they increase the width.
 /// *Computed*.
@@ -57,23 +44,12 @@ const MIN_REFERENCE_STEPS: f64 = 4.0;
 /// The largest concentration (see `lattice.rs`) of phases that count as uniformly distributed.
 /// *Judgement*.
 const MAX_UNIFORM_CONCENTRATION: f64 = 0.5;
-/// The smallest ratio between the misfits of the two kinds of granularity at which the better fit
-/// is chosen; a misfit is 1 minus the concentration. The choice is necessary only if waits did not
-/// begin at uniformly distributed phases, because a lattice then looks like a grid too. *Default*:
-/// moves no figure.
-const MIN_MISFIT_RATIO: f64 = 3.0;
 /// The number of consecutive wake-ups that a grid is first fitted to; it doubles while the fit is
 /// good. *Chance*.
 const FIRST_CHUNK_WAKEUPS: usize = 4;
 /// The smallest ratio of a step to the accumulated error over a chunk of wake-ups (the error of the
 /// step times the number of steps in the chunk) at which the steps can be counted. *Chance*.
 const MIN_COUNTING_RATIO: f64 = 3.0;
-/// The largest share by which the observed length of a wait can be too short because the rate of
-/// the clock is being corrected (adjtimex(2)). *Definition*.
-const MAX_SLEW: f64 = 500e-6;
-/// The share of intervals between wake-ups, the shortest ones, that is used, because the longest
-/// may include interruptions. *Judgement*.
-const USED_INTERVAL_SHARE: f64 = 0.9;
 
 /// Returns the granularity at each scale, from short to long waits.
 pub fn granularity_by_scale(runs: &[WaitRun], reference: &Reference) -> Vec<Steps> {
@@ -148,9 +124,8 @@ fn remove_contradictions(scales: &mut [Steps], kind: fn(&mut Steps) -> &mut Opti
                 value / other
             };
             let difference = (other - value).abs();
-            difference > (width + other_width) / 2.0
-                && difference > MAX_EQUAL_DIFFERENCE * value
-                && growth < MIN_STEP_GROWTH
+            // A longer step is at least twice as long.
+            difference > (width + other_width) / 2.0 && growth.round() < 2.0
         };
         if step.is_some_and(contradicts) {
             *kind(&mut scales[at]) = None;
@@ -242,7 +217,7 @@ impl<'a> Scale<'a> {
                 grid: None,
             };
         }
-        let (mut rounding, mut grid) = (self.find_rounding(), self.find_grid(self.width));
+        let (rounding, mut grid) = (self.find_rounding(), self.find_grid(self.width));
         // Rounding may hide a grid of shorter steps. Such a grid is searched for with the width
         // that lateness has without rounding.
         let width_without_rounding =
@@ -250,34 +225,31 @@ impl<'a> Scale<'a> {
         if grid.is_none() && rounding.is_some() {
             grid = self.find_grid(width_without_rounding);
         }
-        let mut is_ambiguous = false;
+        // If waits do not begin at uniformly distributed phases, a lattice looks like a grid too.
         if let (Some(lattice), Some(wakeup_grid)) = (rounding, grid)
             && !has_uniform_phases(&self.pauses, lattice.step.max(wakeup_grid.step))
         {
-            let [rounding_misfit, grid_misfit] =
-                [lattice, wakeup_grid].map(|found| 1.0 - found.concentration);
-            is_ambiguous = true;
-            rounding = rounding.filter(|_| MIN_MISFIT_RATIO * rounding_misfit < grid_misfit);
-            grid = grid.filter(|_| MIN_MISFIT_RATIO * grid_misfit < rounding_misfit);
+            return Steps {
+                up_to_ns,
+                rounding: None,
+                grid: None,
+            };
         }
         let step_or_limit = |step: Option<Granularity>, width: f64, range: f64| match step {
             Some(step) => Some(step),
             // An upper limit is valid only for steps that could have been found: those shorter than
             // the range of the requests.
-            None => Some(
-                MAX_STEP_WIDTHS
-                    * width
-                    * (1.0 + LIMIT_STANDARD_ERRORS / (self.waits as f64).sqrt()),
-            )
-            .filter(|bound| !is_ambiguous && self.waits >= MIN_WAITS_FOR_LIMIT && *bound <= range)
-            .map(|bound| {
-                Granularity::AtMost(
-                    bound.max(MIN_REFERENCE_STEPS * self.reference.uncertainty_ns()),
-                )
-            }),
+            // The relative standard error of the width of `n` uniformly distributed values is
+            // 1/√n.
+            None => Some(MAX_STEP_WIDTHS * width * (1.0 + Z / (self.waits as f64).sqrt()))
+                .filter(|bound| *bound <= range)
+                .map(|bound| {
+                    Granularity::AtMost(
+                        bound.max(MIN_REFERENCE_STEPS * self.reference.uncertainty_ns()),
+                    )
+                }),
         };
-        let [request_range, due_range] = [&self.requests, &self.due]
-            .map(|all| range_without_ends(&sorted(all), IGNORED_END_SHARE));
+        let [request_range, due_range] = [&self.requests, &self.due].map(range);
         let rounding = rounding.map(|found| self.rounding_step(found, several_processes));
         let grid = grid.map(|found| self.step_with_interval(found, several_processes));
         Steps {
@@ -352,8 +324,7 @@ impl<'a> Scale<'a> {
     fn find_grid(&self, width: f64) -> Option<Lattice> {
         let candidates = self.candidate_steps(width);
         // Longer intervals are left out, because they would require too many tested frequencies.
-        let longest = quantile(&sorted(&self.intervals), USED_INTERVAL_SHARE)?
-            .min(longest_testable_range(*candidates.start()));
+        let longest = longest_testable_range(*candidates.start());
         let mut intervals = vec![self.intervals.clone()];
         intervals[0].retain(|interval| *interval <= longest);
         // The concentration of intervals is the square of that of wake-ups, because an interval has

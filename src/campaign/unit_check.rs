@@ -15,17 +15,14 @@ use std::time::Duration;
 
 use timers::{Answer, Subject};
 
+use crate::model::MAX_SLEW;
 use crate::statistics::median;
 use crate::text::numbers::time;
 use crate::trace::Reference;
 
 /// Time between the two sets of samples of the reference.
-/// *Judgement*: an error of 20 µs at the ends is then no more than `HARDWARE_TOLERANCE`.
+/// *Judgement*: an error of 20 µs at the ends is then no more than the tolerance.
 const PAUSE: Duration = Duration::from_millis(20);
-/// Relative deviation allowed for a clock on separate hardware with a declared unit: the kernel
-/// corrects a clock by 500 ppm at most (adjtimex(2)), so each of two clocks may be off by that.
-/// *Computed*.
-const HARDWARE_TOLERANCE: f64 = 1e-3;
 /// Relative deviation allowed if the unit was found by comparison with another clock for 10 ms: the
 /// thread may have lost its CPU for 200 µs at either end. The campaign corrects the remaining error
 /// (`reference_rate`). *Computed*.
@@ -65,7 +62,8 @@ pub(super) fn check_unit(
     declared: bool,
 ) -> Answer<Result<bool, String>> {
     let tolerance = if declared {
-        HARDWARE_TOLERANCE
+        // The kernel may slew each of two clocks.
+        2.0 * MAX_SLEW
     } else {
         ESTIMATED_UNIT_TOLERANCE
     };
@@ -213,7 +211,7 @@ mod tests {
                 step,
                 ..Reference::default()
             },
-            HARDWARE_TOLERANCE,
+            2.0 * MAX_SLEW,
         )
     }
 

@@ -2,7 +2,7 @@
 //! the measured ones.
 
 use super::{Case, format_ns};
-use crate::model::{Counted, Declared, Nature, Outcome, Stable};
+use crate::model::{Counted, Declared, MAX_SLEW, Nature, Outcome, Stable};
 use crate::resolution::Resolution;
 use crate::text::numbers::significant;
 use crate::trace::ThreadActivity;
@@ -173,10 +173,6 @@ fn explain_starvation(
 /// *Judgement*.
 const MAX_STEP_RATIO: f64 = 1.5;
 
-/// Tolerated error of a declared tick beyond the uncertainty of the measurement, in ppm: the most
-/// that the kernel slews a clock. *Definition*.
-const MAX_TICK_ERROR_PPM: f64 = 500.0;
-
 /// Compares the declared resolution and tick with the measured ones.
 pub(super) fn compare_with_declared(case: &Case, stable: &Stable) -> Declared {
     let unit = case
@@ -202,7 +198,7 @@ pub(super) fn compare_with_declared(case: &Case, stable: &Stable) -> Declared {
         (stable.offset_ppm.zip(stable.offset_uncertainty_ppm)).filter(|(ppm, uncertainty)| {
             case.trace.declared
                 && stable.outcome == Outcome::Fail
-                && ppm.abs() - uncertainty > MAX_TICK_ERROR_PPM
+                && ppm.abs() - uncertainty > MAX_SLEW * 1e6
         });
     let (outcome, evidence) = match (unit.zip(off_by), declared, found.zip(times_coarser)) {
         (Some((unit, (ppm, uncertainty))), ..) => {

@@ -3,11 +3,7 @@
 //! time as the kernel's clock. A reference that wraps violates at least one of these conditions.
 
 use super::{Case, format_ns, step_size, times};
-use crate::model::{Counted, Outcome};
-
-/// Relative deviation allowed for a clock on separate hardware: the kernel corrects a clock by 500
-/// ppm at most (adjtimex(2)), so each of two clocks may be off by that. *Computed*.
-const HARDWARE_TOLERANCE: f64 = 1e-3;
+use crate::model::{Counted, MAX_SLEW, Outcome};
 
 /// Steps backwards from one comparison to the next: their number, and the largest in ticks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -134,7 +130,8 @@ fn miscounted(
     rate_uncertainty: f64,
 ) -> Option<String> {
     let [low, high] = case.evidence().passed_ns?.map(|ns| ns as f64);
-    let tolerance = HARDWARE_TOLERANCE + rate_uncertainty;
+    // The kernel may slew each of two clocks.
+    let tolerance = 2.0 * MAX_SLEW + rate_uncertainty;
     let differs = most_ns < low * (1.0 - tolerance) - 2.0 * step_ns
         || least_ns > high * (1.0 + tolerance) + 2.0 * step_ns;
     differs.then(|| {

@@ -16,8 +16,8 @@ use self::windows::{
     Comparison, Expected, FoundInWindows, longest_run, to_comparisons, usual_rate, watched_ns,
 };
 use super::{Case, faster_by, format_ns, reference, times};
-use crate::model::{AllanPoint, Counted, Family, Outcome, Stable};
-use crate::rate::{MAX_SLEW, allan_deviations};
+use crate::model::{AllanPoint, Counted, Family, MAX_SLEW, Outcome, Stable};
+use crate::rate::allan_deviations;
 use crate::resolution::Resolution;
 use crate::text::numbers::{significant, time};
 use timers::clock_sources;

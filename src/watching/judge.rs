@@ -4,7 +4,7 @@ use super::offsets::{Offsets, Stability};
 use super::pause::{MachineRates, Waited};
 use super::rates::{Change, Rates};
 use super::{Cause, ClockSample, Event, EventKind, MachineState};
-use crate::model::Interval;
+use crate::model::{Interval, MAX_SLEW};
 
 /// Tolerated change of the offset between two clocks from sample to sample, in nanoseconds, in
 /// addition to the duration of both samples.
@@ -25,11 +25,6 @@ const JUMP_TOLERANCE_NS: f64 = 20_000.0;
 /// Tolerated change of the rate of a counter between samples, as a share.
 /// *Judgement*: twenty times the change of a crystal oscillator in one second.
 const MAX_RATE_WANDER: f64 = 2e-6;
-
-/// Largest deviation of the counter, as a share of the time between two samples, that is not a
-/// jump, because it may be a changed rate, which [`Rates`] detects.
-/// *Judgement*: twice the largest correction of a rate that the kernel permits.
-const MAX_RATE_CHANGE: f64 = 1e-3;
 
 /// Smallest time, in seconds, by which the RTC must advance more than the other clocks for an
 /// event.
@@ -332,7 +327,9 @@ impl Judge {
         let uncertainty = offset_uncertainty(sample, last) as f64
             + (passed.abs() + jump.abs()) * (error / rate.abs() + MAX_RATE_WANDER);
         let bounds = [(jump - uncertainty) as i64, (jump + uncertainty) as i64];
-        (jump.abs() > uncertainty + JUMP_TOLERANCE_NS + passed.abs() * MAX_RATE_CHANGE)
+        // Twice the largest correction of a rate that the kernel permits may be a changed rate, which
+        // [`Rates`] detects.
+        (jump.abs() > uncertainty + JUMP_TOLERANCE_NS + passed.abs() * 2.0 * MAX_SLEW)
             .then_some((jump as i64, bounds))
     }
 }

@@ -160,16 +160,12 @@ fn said(lines: &[&str]) -> (String, Option<String>) {
 pub fn page() -> String {
     let mut rooms = BTreeMap::<String, Vec<Constant>>::new();
     for constant in constants() {
-        let (room, _) = constant
-            .file
-            .split_once('/')
-            .expect("a file lies in a folder");
+        let room = constant.file.split(['/', '.']).next().unwrap_or_default();
         rooms.entry(room.to_owned()).or_default().push(constant);
     }
     let mut page = "# Constants of judgement\n\n\
         Numbers that decide something and do not follow from a definition, each with what its doc comment says. The page is written from the \n\
-        code (`TIMERMETER_UPDATE=1 cargo test --test constants`), and the test holds it to that. [How far figures move](constants-varied.md)\n\
-        when each is halved and doubled was found by a run of simulated timers. The amounts of a plan stand in\n\
+        code (`TIMERMETER_UPDATE=1 cargo test --test constants`), and the test holds it to that. The amounts of a plan stand in\n\
         [probe.md](probe.md#plans).\n\n| rests on | means |\n|---|---|\n"
         .replace(" \n", "\n");
     for (kind, means) in KINDS {

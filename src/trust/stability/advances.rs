@@ -6,8 +6,8 @@
 //! them, the answer is wrong by milliseconds. A single answer therefore disqualifies no timer, and
 //! several do so only if they still agree when any one of them is left out.
 
-use super::{MAX_SLEW, with_verdict};
-use crate::model::{Outcome, Stable};
+use super::with_verdict;
+use crate::model::{MAX_SLEW, Outcome, Stable};
 use crate::text::numbers::significant;
 use crate::trace::{Advance, ThreadActivity};
 use crate::trust::{Case, direction, format_ns, ppm};
@@ -17,14 +17,6 @@ use crate::trust::{Case, direction, format_ns, ppm};
 /// be in the caches. Node compiles the reads again for each answer, which took up to 54 µs on a
 /// busy machine; Python took up to 6 µs. The value is twice the largest observed. *Seen*.
 const MAX_COLD_DELAY_NS: f64 = 1e5;
-
-/// The largest uncertainty of a rate, as a share, at which the rate is judged: a more uncertain
-/// rate may be the effect of slewing. *Definition*.
-const MAX_RATE_UNCERTAINTY: f64 = MAX_SLEW;
-
-/// The share by which two answers may differ in addition to their uncertainties: the clock may have
-/// been slewed in one direction in one window, and in the other direction in the other. *Computed*.
-const MAX_SLEW_CHANGE: f64 = 2.0 * MAX_SLEW;
 
 /// Share of the elapsed time below which a clock stood still. A clock that stood still only while
 /// the thread slept does not count wall time; this shows nothing about its rate.
@@ -88,7 +80,8 @@ pub(super) fn judge(case: &Case, stable: Stable) -> Stable {
         false => 0,
     };
     let (outcome, evidence) = match proven_off {
-        0 if known.uncertainty > MAX_RATE_UNCERTAINTY => {
+        // A more uncertain rate may be the effect of slewing.
+        0 if known.uncertainty > MAX_SLEW => {
             let evidence = format!(
                 "its rate is known to ± {} ppm only, as its host cannot compare it with its reference",
                 significant(1e6 * known.uncertainty, 2)
@@ -149,11 +142,11 @@ fn answers(case: &Case) -> Vec<RateAnswer> {
     answers
 }
 
-/// Returns whether the uncertainties and slewing explain the differences between all pairs of
-/// answers.
+/// Returns whether the uncertainties and slewing, in one direction in one window and in the other
+/// in another, explain the differences between all pairs of answers.
 fn agree(answers: &[RateAnswer]) -> bool {
     let explained = |a: &RateAnswer, b: &RateAnswer| {
-        (a.offset - b.offset).abs() <= a.uncertainty + b.uncertainty + MAX_SLEW_CHANGE
+        (a.offset - b.offset).abs() <= a.uncertainty + b.uncertainty + 2.0 * MAX_SLEW
     };
     answers
         .iter()

@@ -2,7 +2,7 @@
 //! window, in parts of that window, and in separate processes.
 
 use super::windows::{Comparison, longest_run, to_comparisons};
-use crate::model::Counted;
+use crate::model::{Counted, MAX_SLEW};
 use crate::statistics::{median, student_quantile};
 use crate::trust::Case;
 
@@ -133,7 +133,7 @@ pub(super) fn known_rate(
         }),
         proven_off: others
             .iter()
-            .filter(|rate| certain_offset(rate) > super::MAX_SLEW)
+            .filter(|rate| certain_offset(rate) > MAX_SLEW)
             .count() as u32,
         farthest: others
             .into_iter()

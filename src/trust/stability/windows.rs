@@ -1,7 +1,7 @@
 //! Finds jumps and freezes of a timer in its comparisons with the reference. A *run* is a list of
 //! successive comparisons; a *window* is the time between two of them.
 
-use super::MAX_SLEW;
+use crate::model::MAX_SLEW;
 use crate::statistics::median;
 use crate::trust::Case;
 

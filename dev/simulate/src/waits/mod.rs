@@ -137,7 +137,10 @@ impl TickCase {
                 self.period_ns,
                 plan.ticking_ns,
             )?);
-            let reported = timer.missed().len().saturating_sub(periods::SKIPPED_AT_END);
+            let reported = timer
+                .missed()
+                .len()
+                .saturating_sub(periods::SETTLING_WAKEUPS);
             let missed_in_process = |which: usize| {
                 timer.missed()[..reported]
                     .iter()
