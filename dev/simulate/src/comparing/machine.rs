@@ -9,14 +9,16 @@ use rand::{RngExt, SeedableRng};
 use rand_distr::{Distribution, Exp1};
 
 use timermeter::commands::CommandError;
-use timermeter::model::{Cycles, Finding, Following, Interval, Report, Severity, Status, TimerRow};
+use timermeter::model::{
+    Core, Cycles, Finding, Following, Interval, ProcessFigures, Report, Severity, Status, TimerRow,
+};
+use timermeter::profile::MIN_PROCESSES;
 use timermeter::quality::{COST_EXPONENT, RESOLUTION_EXPONENT, SPREAD_EXPONENT, quality};
 use timermeter::report;
-use timermeter::statistics::{CONFIDENCE, mean, median, standard_deviation, student_quantile};
+use timermeter::statistics::{mean_over_processes, midmean, standard_deviation};
 
-use super::variation::{
-    ALL_DISTURBED, ClockFamily, Disturbances, PROCESSES, RESTLESS, Variation, in_range, normal,
-};
+use super::neighbours::{Neighbours, Surroundings, start_s};
+use super::variation::{ClockFamily, PROCESSES, excess, in_range, normal};
 
 /// The kept reports that the clocks of the machines are taken from.
 const PLATFORMS: [&str; 4] = [
@@ -25,31 +27,34 @@ const PLATFORMS: [&str; 4] = [
     "intel-xeon-emerald-rapids-kvm-debian-12/2026-11-25",
     "intel-xeon-family-6-model-167-kvm-debian-12/2026-11-25",
 ];
-/// The share of runs in which neighbours on the host disturb few processes, where there are also
-/// restless runs.
-const SLIGHTLY_RESTLESS: f64 = 1.0 / 12.0;
 /// The range of the standard deviation of the core frequency between runs of a machine.
 const FREQUENCY_DEVIATIONS: [f64; 2] = [0.005, 0.1];
 /// The range of the standard deviation between calm runs of a clock next to its family.
 const OWN_DEVIATIONS: [f64; 2] = [0.0005, 0.005];
-/// The costs in cycles below which clocks move by whole fractions of a cycle, with the ranges of
-/// the logarithm of their change in the most restless run.
-const CHEAP: [(f64, [f64; 2]); 2] = [(8.0, [-0.06, 0.06]), (16.0, [-0.05, 0.25])];
-/// This fraction of a cycle.
-const CYCLE_FRACTION: f64 = 0.2;
+/// The cost in cycles below which clocks move by whole fractions of a cycle, and this fraction.
+const CHEAP: (f64, f64) = (16.0, 0.2);
 /// The share of CPU-time clocks that are cheaper in some processes.
 const TWO_STATES: f64 = 0.6;
+/// How much cheaper, as a logarithm.
+const CHEAPER_STATE: f64 = 0.05;
+/// The standard deviation of the measured core frequency of a process, of the cost of a process
+/// beside a neighbour, and of the slowdown of a clock relative to that of its family.
+const FREQUENCY_NOISE: f64 = 0.002;
+const SHARED_NOISE: f64 = 0.03;
+const OWN_SLOWDOWN: f64 = 0.15;
 /// The probability that one of the kernel's clocks costs more or less in all processes of a run, as
 /// if its code were laid out differently, and by how much. No clock that is read in user mode did.
 const OTHER_LAYOUT: (f64, f64) = (0.02, 0.05);
 /// The share of clocks whose cost is reported not to follow the core, although it does.
 const WRONG_FOLLOWING: f64 = 0.02;
+/// The relative error of a cost that a report gives if no process had the core to itself.
+const SHARED_CORE_ERROR: f64 = 0.1;
 
 /// What varies between the runs of a comparison.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Conditions {
-    /// The share of runs in which neighbours on the host disturb many processes.
-    pub restless: f64,
+    /// The range of the share of the time in which another thread uses the core.
+    pub neighbours: [f64; 2],
     /// The standard deviation of what the kernel's clocks of a run have in common and its processes
     /// do not show.
     pub common: f64,
@@ -61,7 +66,7 @@ pub struct Conditions {
 /// When a run takes place.
 #[derive(Clone, Copy, Debug)]
 pub struct Moment {
-    /// The number of the run; runs take five minutes.
+    /// The number of the run; a run starts every minute.
     pub number: u32,
     /// The number of its block.
     pub block: u64,
@@ -72,8 +77,10 @@ struct Clock {
     family: ClockFamily,
     /// The amortised cost in cycles.
     cycles: f64,
-    /// The standard deviation between calm runs next to its family.
+    /// The standard deviation between runs next to its family.
     own_deviation: f64,
+    /// The logarithm of its slowdown beside a neighbour.
+    slowdown: f64,
     /// Whether the clock is cheaper in some processes.
     has_two_states: bool,
 }
@@ -85,23 +92,22 @@ pub struct Machine<'a> {
     hz: f64,
     clocks: Vec<Clock>,
     frequency_deviation: f64,
-    /// The standard deviation of each family between calm runs.
+    /// The standard deviation of each family between runs.
     family_deviations: [f64; 4],
+    neighbours: Neighbours,
 }
 
 /// What the clocks of a run have in common.
 struct RunState {
     hz: f64,
-    /// From 0 (calm) to 1.
-    restlessness: f64,
-    /// The decrease of spreads, relative to its mean in the most restless run.
-    spread_dip: f64,
     /// The logarithm of the change of each family.
     families: [f64; 4],
     /// The mean share of processes in which clocks with two states are cheaper.
     cheaper: f64,
     /// The clock with another code layout, and the logarithm of its change.
     other_layout: Option<(usize, f64)>,
+    /// What each process of each clock observes.
+    processes: Vec<Vec<Surroundings>>,
 }
 
 /// Reads the kept reports, without what `compare` does not use.
@@ -131,12 +137,16 @@ impl<'a> Machine<'a> {
         let random = &mut StdRng::seed_from_u64(seed);
         let base = &platforms[random.random_range(0..platforms.len())];
         let hz = base.frequency.effective_hz.map_or(3e9, |hz| hz.value);
+        let is_intel = base.platform.cpu.vendor.as_deref() == Some("GenuineIntel");
+        let neighbours = Neighbours::new(seed, is_intel, random);
         let clock = |row: &TimerRow| Clock {
             family: ClockFamily::of(row),
             has_two_states: ClockFamily::of(row) == ClockFamily::CpuTime
                 && random.random_bool(TWO_STATES),
             cycles: row.amortised_ns.map_or(1.0, |ns| (ns * hz / 1e9).max(1.0)),
             own_deviation: in_range(OWN_DEVIATIONS, random),
+            slowdown: neighbours.slowdowns[ClockFamily::of(row) as usize]
+                * (OWN_SLOWDOWN * normal(random)).exp(),
         };
         let clocks = base.timers.iter().map(clock).collect();
         Self {
@@ -146,7 +156,8 @@ impl<'a> Machine<'a> {
             clocks,
             frequency_deviation: in_range(FREQUENCY_DEVIATIONS, random),
             family_deviations: ClockFamily::ALL
-                .map(|family| in_range(family.variation().calm, random)),
+                .map(|family| in_range(family.variation().deviations, random)),
+            neighbours,
         }
     }
 
@@ -161,12 +172,12 @@ impl<'a> Machine<'a> {
     pub fn run(&self, moment: Moment, conditions: Conditions, changes: &[f64]) -> Report {
         let own_seed = self.seed.wrapping_mul(1 << 20) ^ u64::from(moment.number + 1);
         let random = &mut StdRng::seed_from_u64(own_seed);
-        let state = self.draw_state(moment.block, conditions, random);
+        let state = self.draw_state(moment, conditions, random);
         let mut report = self.base.clone();
         let around = Interval::with_ends(state.hz, Some((state.hz * 0.998, state.hz * 1.002)));
         let frequency = &mut report.frequency;
         [frequency.effective_hz, frequency.cycles_hz] = [Some(around); 2];
-        let minutes = 5 * moment.number;
+        let minutes = moment.number;
         let (days, hours) = (1 + minutes / 1440, minutes / 60 % 24);
         report.created = format!("2026-11-{days:02}T{hours:02}:{:02}:00Z", minutes % 60);
         for (at, row) in report.timers.iter_mut().enumerate() {
@@ -175,28 +186,25 @@ impl<'a> Machine<'a> {
         report
     }
 
-    fn draw_state(&self, block: u64, conditions: Conditions, random: &mut StdRng) -> RunState {
-        let kind: f64 = random.random();
-        let restlessness = if kind < conditions.restless {
-            random.random_range(RESTLESS..1.0)
-        } else if conditions.restless > 0.0 && kind < conditions.restless + SLIGHTLY_RESTLESS {
-            random.random_range(0.0..RESTLESS)
-        } else {
-            0.0
-        };
-        let block_seed = self.seed.wrapping_mul(1 << 20) ^ ((1 << 19) + block);
+    fn draw_state(&self, moment: Moment, conditions: Conditions, random: &mut StdRng) -> RunState {
+        let block_seed = self.seed.wrapping_mul(1 << 20) ^ ((1 << 19) + moment.block);
         let of_block = conditions.between_blocks * normal(&mut StdRng::seed_from_u64(block_seed));
         let kernel = conditions.common * normal(random) + of_block;
         let families = ClockFamily::ALL.map(|family| {
-            let [low, high] = family.variation().restless;
             let common = if family.is_of_kernel() { kernel } else { 0.0 };
-            let deviation = self.family_deviations[family as usize];
-            deviation * normal(random) + restlessness * random.random_range(low..high) + common
+            self.family_deviations[family as usize] * normal(random) + common
         });
+        let processes = (0..self.clocks.len()).map(|at| {
+            let surroundings = |round| {
+                let time = 60.0 * f64::from(moment.number) + start_s(round, at, self.clocks.len());
+                self.neighbours
+                    .surroundings(time, conditions.neighbours, random)
+            };
+            (0..PROCESSES).map(surroundings).collect()
+        });
+        let processes = processes.collect();
         RunState {
             hz: self.hz * (self.frequency_deviation * normal(random)).exp(),
-            restlessness,
-            spread_dip: restlessness.sqrt() * random.random_range(0.5..1.3),
             families,
             cheaper: 0.6 * random.random::<f64>().powi(10),
             other_layout: random.random_bool(OTHER_LAYOUT.0).then(|| {
@@ -206,6 +214,7 @@ impl<'a> Machine<'a> {
                 let kernel: Vec<usize> = (0..self.clocks.len()).filter(is_of_kernel).collect();
                 (kernel[random.random_range(0..kernel.len())], sign * change)
             }),
+            processes,
         }
     }
 
@@ -219,47 +228,58 @@ impl<'a> Machine<'a> {
         random: &mut StdRng,
     ) {
         let clock = &self.clocks[at];
-        let restlessness = state.restlessness;
-        let own_deviation = clock
-            .own_deviation
-            .hypot(clock.family.variation().own * restlessness);
-        let mut log =
-            state.families[clock.family as usize] + own_deviation * normal(random) + change.ln_1p();
+        let mut log = state.families[clock.family as usize]
+            + clock.own_deviation * normal(random)
+            + change.ln_1p();
         log += (state.other_layout)
             .filter(|(other, _)| *other == at)
             .map_or(0.0, |(_, change)| change);
         let mut cycles = clock.cycles * log.exp();
-        let cheap = CHEAP.into_iter().find(|(most, _)| clock.cycles < *most);
-        if let Some((_, [low, high])) = cheap {
-            cycles *= (restlessness.sqrt() * random.random_range(low..high)).exp();
-            cycles += CYCLE_FRACTION * f64::from([-1, 0, 0, 0, 1][random.random_range(0..5)]);
+        if clock.cycles < CHEAP.0 {
+            cycles += CHEAP.1 * f64::from([-1, 0, 0, 0, 1][random.random_range(0..5)]);
         }
-        let is_shared = restlessness > RESTLESS && random.random_bool(ALL_DISTURBED);
         let cheaper = if clock.has_two_states {
             state.cheaper * random.random_range(0.3..1.5)
         } else {
             0.0
         };
-        let costs = clock.family.processes(
-            cycles,
-            Disturbances {
-                restlessness,
-                all: is_shared,
-                cheaper,
-            },
-            random,
-        );
-        let disturbed = PROCESSES - costs.len();
-        if let Some(observations) = &mut row.observations {
-            observations.processes = PROCESSES as u32;
-            observations.disturbed_processes = disturbed as u32;
-        }
-        row.findings.retain(|found| found.code != "restless-core");
-        row.findings.extend(is_shared.then(|| Finding {
-            code: "restless-core".into(),
-            severity: Severity::Note,
-            values: Default::default(),
-        }));
+        let kept = row.cost_ns.unwrap_or(Interval::exact(1.0));
+        let ratio = kept.value / row.amortised_ns.unwrap_or(kept.value);
+        // A clock whose calls are all within one resolution keeps its spread.
+        let angle = row.spread.filter(|spread| spread.value < 0.9999);
+        let angle = angle.map(|spread| spread.value.sqrt().asin());
+        let [alone_fall, shared_fall] = clock.family.variation().spread;
+        let common_fall: f64 = Exp1.sample(random);
+        let process = |(round, around): (usize, &Surroundings)| {
+            let disturbed = 1.0 - around.shares[0];
+            let mut log = excess(random) + SHARED_NOISE * disturbed.sqrt() * normal(random);
+            if random.random_bool(cheaper) {
+                log -= CHEAPER_STATE;
+            }
+            let cycles = cycles * log.exp() * around.slowdown(clock.slowdown);
+            let measured = cycles * (FREQUENCY_NOISE * normal(random)).exp();
+            let fall = alone_fall * (common_fall + 0.3 * normal(random))
+                + shared_fall * disturbed * random.random_range(0.6..1.4);
+            ProcessFigures {
+                process: Some(round as u32),
+                cpu: Some(0),
+                core: around.core,
+                width: around.width,
+                cost_ns: Some(measured * ratio * 1e9 / state.hz),
+                amortised_ns: cycles * 1e9 / (state.hz * around.frequency.exp()),
+                amortised_cycles: Some(measured),
+                spread: row.spread.map(|spread| match angle {
+                    None => spread.value,
+                    Some(angle) => share_at(angle - fall),
+                }),
+            }
+        };
+        row.processes = state.processes[at]
+            .iter()
+            .enumerate()
+            .map(process)
+            .collect();
+        set_figures(row, kept, state.hz);
         if let Some(cost) = &mut row.cost {
             cost.follows = Some(match random.random() {
                 ..WRONG_FOLLOWING => Following::Device,
@@ -267,52 +287,76 @@ impl<'a> Machine<'a> {
                 _ => Following::Unknown,
             });
         }
-        let amortised = median(&costs).unwrap_or(cycles);
-        let kept = row.cost_ns.unwrap_or(Interval::exact(1.0));
-        let ratio = kept.value / row.amortised_ns.unwrap_or(kept.value);
-        let deviation = standard_deviation(&costs).unwrap_or(0.0);
-        let count = costs.len();
-        let half = student_quantile(CONFIDENCE, count - 1) * deviation / (count as f64).sqrt();
-        let centre = mean(&costs).unwrap_or(cycles);
-        // The systematic errors of a report are those of the kept one.
-        let ends = kept.ends().map(|(low, high)| {
-            let below = half.hypot(centre * (1.0 - low / kept.value));
-            let above = half.hypot(centre * (high / kept.value - 1.0));
-            ((centre - below).max(0.0), centre + above)
-        });
-        let cost = Interval::with_ends(centre, ends).scaled(ratio);
-        let ns = 1e9 / state.hz;
-        row.cost_cycles = Some(cost);
-        row.cost_ns = Some(cost.scaled(ns));
-        row.amortised_ns = Some(amortised * ns);
-        if let Some(distribution) = &mut row.distribution {
-            distribution.between_ns = Some(deviation * ratio * ns);
-            distribution.process_ns = costs.iter().map(|cycles| cycles * ns).collect();
-            distribution.process_cycles = costs;
-        }
-        set_spread(row, clock.family.variation(), state.spread_dip, random);
         set_quality(row, state.hz);
     }
 }
 
-/// Lowers the spread of a row by what interruptions do to it in a run: `dip` is the decrease in
-/// restless runs, relative to its mean in the most restless run. A clock whose calls are all within
-/// one resolution keeps its spread.
-fn set_spread(row: &mut TimerRow, variation: &Variation, dip: f64, random: &mut StdRng) {
-    let Some(spread) = row.spread.filter(|spread| spread.value < 0.9999) else {
-        return;
+/// Sets the figures of a row to those that a report derives from its processes, at a core frequency
+/// of `hz`. The systematic errors of a report are those of the kept cost.
+fn set_figures(row: &mut TimerRow, kept: Interval, hz: f64) {
+    let used = row.undisturbed_processes(MIN_PROCESSES);
+    let figures = |figure: fn(&ProcessFigures) -> Option<f64>| -> Vec<f64> {
+        used.iter().filter_map(|process| figure(process)).collect()
     };
-    let [calm, restless] = variation.spread;
-    let restless = restless * dip * random.random_range(0.6..1.4);
-    let fall: f64 = Exp1.sample(random);
-    let angle = spread.value.sqrt().asin() - calm * fall - restless;
-    let ends = [
-        angle - 3.0 * calm - 0.2 * restless,
-        angle + 0.7 * calm + 0.8 * restless,
-    ];
-    let [value, low, high] = [angle, ends[0], ends[1]]
-        .map(|angle| angle.clamp(0.1, std::f64::consts::FRAC_PI_2).sin().powi(2));
-    row.spread = Some(Interval { value, low, high });
+    let (costs, spreads) = (
+        figures(|process| process.cost_ns),
+        figures(|process| process.spread),
+    );
+    let amortised = figures(|process| process.amortised_cycles);
+    let is_mixed = used.iter().any(|process| process.core == Core::Shared);
+    let disturbed = row.processes.len() - used.len();
+    let of_kept = |end: f64, cost: Interval| cost.value * end / kept.value;
+    let cost = mean_over_processes(&costs)
+        .map(|cost| cost.widened([of_kept(kept.low, cost), of_kept(kept.high, cost)]))
+        .map(|cost| {
+            if is_mixed {
+                including(cost, &costs, SHARED_CORE_ERROR)
+            } else {
+                cost
+            }
+        });
+    row.cost_ns = cost;
+    row.cost_cycles = cost.map(|cost| cost.scaled(hz / 1e9));
+    row.amortised_ns = midmean(&amortised).map(|cycles| cycles * 1e9 / hz);
+    row.spread = mean_over_processes(&spreads)
+        .map(|spread| {
+            if is_mixed {
+                Interval {
+                    high: 1.0,
+                    ..including(spread, &spreads, 0.0)
+                }
+            } else {
+                spread
+            }
+        })
+        .map(|spread| spread.within(0.0, 1.0));
+    if let Some(distribution) = &mut row.distribution {
+        distribution.between_ns = standard_deviation(&costs);
+    }
+    if let Some(observations) = &mut row.observations {
+        observations.processes = PROCESSES as u32;
+        observations.disturbed_processes = disturbed as u32;
+    }
+    row.findings.retain(|found| found.code != "restless-core");
+    row.findings.extend(is_mixed.then(|| Finding {
+        code: "restless-core".into(),
+        severity: Severity::Note,
+        values: Default::default(),
+    }));
+}
+
+/// Extends an interval to the values of all processes, each with a relative error.
+fn including(figure: Interval, values: &[f64], error: f64) -> Interval {
+    values.iter().fold(figure, |all, value| Interval {
+        low: all.low.min(value * (1.0 - error)),
+        high: all.high.max(value * (1.0 + error)),
+        ..all
+    })
+}
+
+/// Returns the spread at an angle arcsin √*s*.
+fn share_at(angle: f64) -> f64 {
+    angle.clamp(0.1, std::f64::consts::FRAC_PI_2).sin().powi(2)
 }
 
 /// Computes the Quality of a row from its other figures.

@@ -166,6 +166,6 @@ fn as_table(outcome: &Outcome, output: &mut dyn Write) -> Result<(), CommandErro
 }
 
 const LEGEND: &str = "named: comparisons that name a change although nothing changed; cost: that name a changed cost; \
-kernel ±: standard deviation between calm runs of what the kernel's clocks have in common; kept: other runs of the machine
+kernel ±: standard deviation between runs of what the kernel's clocks have in common; kept: other runs of the machine
 found: comparisons that name more than half of the changed clocks of a family with the right sign; wrong: that name one with the wrong sign; \
 others: that name an unchanged clock; covered: 95 % intervals of changed clocks that contain the change";
