@@ -22,8 +22,8 @@ pub struct CompareArgs {
     pub reports: Vec<PathBuf>,
     /// After `--`: the new reports of the same machine; files, names or folders
     ///
-    /// Several runs per side find smaller changes, and changes on a machine whose runs are
-    /// restless. Alternate the runs of the sides (old, new, old, new …), because successive runs
+    /// Several runs per side find smaller changes, and changes on a machine whose runs differ.
+    /// Alternate the runs of the sides (old, new, old, new …), because successive runs
     /// share the state of the machine at that time. Options may stand before and after `--`.
     #[arg(value_name = "NEW", last = true)]
     pub new: Vec<PathBuf>,

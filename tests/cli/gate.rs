@@ -49,12 +49,15 @@ fn scale_costs(report: &mut Value, factor: f64) {
         "/cost/single_median_ns",
         "/cost/p99_ns",
         "/distribution/modes",
-        "/distribution/process_ns",
-        "/distribution/process_cycles",
     ] {
         row.pointer_mut(part)
             .into_iter()
             .for_each(|part| scale(part, factor));
+    }
+    for process in row["processes"].as_array_mut().unwrap() {
+        for part in ["cost_ns", "amortised_ns", "amortised_cycles"] {
+            scale(&mut process[part], factor);
+        }
     }
 }
 

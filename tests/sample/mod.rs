@@ -4,10 +4,10 @@ pub mod waits;
 
 use timermeter::findings::{text, values};
 use timermeter::model::{
-    ClockSource, Cost, CostHistogram, Cpu, CpuQuota, Distribution, Finding, Frequency, Interval,
-    IntervalHistogram, Kernel, Limits, Load, MemoryLimit, Mode, Ntp, Observations, Os, Platform,
-    PlotData, Provenance, Report, Resolution, ResolutionKind, SCHEMA, Settings, Severity,
-    Staircase, Status, Tickless, TimerRow, Tool, Tsc, Waiting, value_of,
+    ClockSource, Core, Cost, CostHistogram, Cpu, CpuQuota, Distribution, Finding, Frequency,
+    Interval, IntervalHistogram, Kernel, Limits, Load, MemoryLimit, Mode, Ntp, Observations, Os,
+    Platform, PlotData, ProcessFigures, Provenance, Report, Resolution, ResolutionKind, SCHEMA,
+    Settings, Severity, Staircase, Status, Tickless, TimerRow, Tool, Tsc, Waiting, value_of,
 };
 use timermeter::text::cleaned;
 
@@ -178,10 +178,20 @@ fn resolved_clocks() -> Vec<TimerRow> {
         ],
         within_ns: 0.4,
         between_ns: Some(0.031),
-        process_ns: vec![8.4483, 8.4713, 8.4605, 8.5052, 8.4886],
-        process_cycles: vec![31.2097, 31.2913, 31.2455, 31.4284, 31.3603],
+        process_ns: Vec::new(),
+        process_cycles: Vec::new(),
         tail_share: 0.009,
     });
+    rows[0].processes = vec![ProcessFigures {
+        process: Some(0),
+        cpu: Some(1),
+        core: Core::Alone,
+        width: Some(0.98),
+        cost_ns: Some(9.41),
+        amortised_ns: 8.4483,
+        amortised_cycles: Some(31.2097),
+        spread: Some(0.81),
+    }];
     rows[8].findings.push(coarse_finding());
     rows[9].findings.push(coarse_finding());
     rows[3].findings.push(warning(

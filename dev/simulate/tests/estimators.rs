@@ -235,11 +235,15 @@ fn costs_of_processes_agree_in_their_unit() {
         };
         let (mut trace, _) = case.probe(&Plan::DEFAULT).expect("the reference is sound");
         let found = profile(&trace);
-        let costs = found.distribution.unwrap();
-        let [ns, cycles] = [&costs.process_ns, &costs.process_cycles];
-        let used = trace.runs.len() - found.disturbed as usize;
-        assert_eq!((ns.len(), cycles.len()), (used, used), "{case:?}");
-        let ranges = (range(ns), range(cycles));
+        let all = &found.all_processes;
+        let ns: Vec<f64> = all.iter().map(|process| process.amortised_ns).collect();
+        let cycles: Vec<f64> = all
+            .iter()
+            .filter_map(|process| process.amortised_cycles)
+            .collect();
+        let runs = trace.runs.len();
+        assert_eq!((ns.len(), cycles.len()), (runs, runs), "{case:?}");
+        let ranges = (range(&ns), range(&cycles));
         let expected = match (wander > 0.0, follows_core) {
             (false, _) => Following::Unknown,
             (true, true) => Following::Core,
@@ -257,12 +261,7 @@ fn costs_of_processes_agree_in_their_unit() {
             false => (&ns[0], true_ns),
         };
         assert!((value / truth - 1.0).abs() < 0.03, "{value} for {truth}");
-        // Without the core frequency of a process there are no cycles.
         trace.runs[0].batches.core_hz = None;
-        let costs = profile(&trace).distribution.unwrap();
-        assert_eq!(
-            (costs.process_ns.len(), costs.process_cycles.len()),
-            (used, 0)
-        );
+        assert_eq!(profile(&trace).all_processes[0].amortised_cycles, None);
     }
 }
