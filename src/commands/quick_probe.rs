@@ -23,9 +23,12 @@ const RECOMMENDABLE: [&[&str]; 4] = [
 /// # Errors
 /// The errors of `probe`.
 pub fn probe_recommendable() -> Result<Report, CommandError> {
+    // On Linux `instant` calls `monotonic`, which is preferred.
+    let is_wanted =
+        |id: &str| is_available(id) && !(id == "instant" && std::env::consts::OS == "linux");
     let clocks = RECOMMENDABLE
         .iter()
-        .filter_map(|ids| ids.iter().find(|id| is_available(id)))
+        .filter_map(|ids| ids.iter().find(|id| is_wanted(id)))
         .map(|id| (*id).to_owned());
     quick_probe(&clocks.collect::<Vec<_>>(), &HostArgs::default())
 }

@@ -277,14 +277,15 @@ impl<'a> Contestant<'a> {
                 "suffices, but only an upper bound of its resolution is known: {method}"
             );
         }
-        let why = match (best.safer_than(self), best.sufficient()) {
-            (Some(why), _) if !best.is_clearly_better_than(self) => format!("; {why}"),
-            (None, _) if !best.is_clearly_better_than(self) => "; not clearly better".to_owned(),
-            (_, Some((shortest, _))) => {
-                let ratio = plan.campaign_ns / shortest.campaign_ns;
-                format!("; {} times as long", significant(ratio, 2))
-            }
-            (_, None) => String::new(),
+        let ratio = best
+            .sufficient()
+            .filter(|_| best.is_clearly_better_than(self))
+            .map(|(least, _)| significant(plan.campaign_ns / least.campaign_ns, 2));
+        let why = match (ratio, best.safer_than(self)) {
+            (Some(ratio), Some(why)) => format!("; {ratio} times as long, {why}"),
+            (Some(ratio), None) => format!("; {ratio} times as long"),
+            (None, Some(why)) => format!("; {why}"),
+            (None, None) => "; not clearly better".to_owned(),
         };
         format!("{} a read, {method}{why}", time(Some(clock.cost_ns)))
     }
