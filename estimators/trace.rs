@@ -14,7 +14,7 @@ use serde::de::{Deserialize, Deserializer, Error};
 use smallvec::SmallVec;
 pub use stored::{PackedRun, StoredTrace};
 
-use crate::model::{Context, Core, Family};
+use crate::model::{Context, Core, Family, MIN_ALONE_WIDTH};
 
 /// All observations of one timer.
 #[apply(recorded)]
@@ -195,10 +195,6 @@ pub struct Readings {
     #[serde(rename = "restless")]
     pub unstable: bool,
 }
-
-/// The least width of a core, as a share of its full width, at which a process had the core to
-/// itself. *Seen*: 0.95 to 1 without and 0.5 to 0.87 beside another thread, on Zen 3 and Zen 4.
-pub const MIN_ALONE_WIDTH: f64 = 0.9;
 
 impl Run {
     /// Returns whether it had its core to itself, whose full width is `full_width`.

@@ -22,7 +22,8 @@ mod verdict;
 mod wait;
 
 pub use cost::{
-    AddedTime, AddedTimes, Core, Cost, Distribution, Following, MIN_PROCESSES, Mode, ProcessFigures,
+    AddedTime, AddedTimes, Core, Cost, Distribution, Following, MIN_ALONE_WIDTH, MIN_PROCESSES,
+    Mode, ProcessFigures,
 };
 pub use figure::{Cycles, Hertz, Interval, Nanos, value_of};
 pub use finding::{Finding, Severity, Unit, Value, Values};

@@ -15,6 +15,9 @@ use crate::trace::PeriodRun;
 /// counted for the last wake-ups of a process. *Computed*: a stall of 3.5 periods is made up for by
 /// three wake-ups.
 pub const SETTLING_WAKEUPS: usize = 5;
+/// The number of wake-ups on either side of a gap that are compared to find out whether points of
+/// the grid were missed. *Judgement*: with jitter of half a period, the earliest of a few are late.
+const NEIGHBOUR_WAKEUPS: usize = 20;
 /// The share of wake-ups that are earlier than their point of the grid: the grid is placed at this
 /// quantile of the wake-ups, and lateness is measured from it. *Judgement*.
 const EARLIEST_SHARE: f64 = 0.01;
@@ -130,20 +133,19 @@ impl WakeupSeries {
 
     /// Returns by how many ticks the wake-ups in the range `after` are later than those in the
     /// range `before` predict, if each wake-up belongs to the point of the grid that `number`
-    /// gives. Compared are the earliest of the [`SETTLING_WAKEUPS`] nearest wake-ups on either side
-    /// of the gap between the ranges. `None` if a range is empty.
+    /// gives. Compared are the earliest of the `neighbours` nearest wake-ups on either side of the
+    /// gap between the ranges. `None` if a range is empty.
     pub fn grid_shift(
         &self,
         number: &[f64],
         before: Range<usize>,
         after: Range<usize>,
+        neighbours: usize,
     ) -> Option<f64> {
         let lateness = |at: usize| self.wakeup_times[at] - number[at] * self.typical_period;
         let earliest = |range: Range<usize>| range.map(lateness).reduce(f64::min);
-        let end = after.end.min(after.start + SETTLING_WAKEUPS);
-        let start = before
-            .start
-            .max(before.end.saturating_sub(SETTLING_WAKEUPS));
+        let end = after.end.min(after.start + neighbours);
+        let start = before.start.max(before.end.saturating_sub(neighbours));
         Some(earliest(after.start..end)? - earliest(start..before.end)?)
     }
 
@@ -189,7 +191,12 @@ impl WakeupSeries {
                 let from = if from < segment.end { from } else { next };
                 // If the later wake-ups are not late, no point was missed.
                 let shift = self
-                    .grid_shift(&number, segment.start..next, from..segment.end)
+                    .grid_shift(
+                        &number,
+                        segment.start..next,
+                        from..segment.end,
+                        NEIGHBOUR_WAKEUPS,
+                    )
                     .unwrap_or(0.0);
                 lost += add(
                     &mut number,
@@ -201,7 +208,7 @@ impl WakeupSeries {
         }
         for two in segments.windows(2) {
             let shift = self
-                .grid_shift(&number, two[0].clone(), two[1].clone())
+                .grid_shift(&number, two[0].clone(), two[1].clone(), NEIGHBOUR_WAKEUPS)
                 .unwrap_or(0.0);
             in_stalls += add(
                 &mut number,

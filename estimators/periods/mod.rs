@@ -171,7 +171,7 @@ impl WakeupSeries {
     /// it reports. `None` if a range is empty.
     fn delay(&self, before: Range<usize>, after: Range<usize>) -> Option<f64> {
         let number: Vec<f64> = (0..self.wakeup_times.len()).map(|at| at as f64).collect();
-        let shift = self.grid_shift(&number, before, after)?;
+        let shift = self.grid_shift(&number, before, after, SETTLING_WAKEUPS)?;
         Some(shift / self.typical_period)
     }
 }

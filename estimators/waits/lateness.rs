@@ -1,5 +1,5 @@
 //! Computes the lateness and the CPU time of waits of each length, and how much both increase with
-//! the length: the median of the slopes of pairs of waits (Theil).
+//! the length: the Theil–Sen slope, which is the median of the slopes of all pairs of waits.
 
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
@@ -176,6 +176,12 @@ const SLOPE_LENGTHS_NS: RangeInclusive<u64> = 10_000_000..=1_000_000_000;
 /// The shortest length of waits that the slope of CPU time is computed from, in nanoseconds.
 /// *Judgement*: hybrid timers, which sleep first and spin at the end, spin for a shorter time.
 const MIN_CPU_SLOPE_NS: u64 = 100_000;
+/// The largest number of waits of a process that a slope is computed from; the number of pairs
+/// grows with its square. *Numerical*.
+const MAX_POINTS: usize = 400;
+/// The smallest ratio of the longest wait of a process to the longest wait of all processes at
+/// which the slope of the process is used. *Judgement*.
+const MIN_LONGEST_RATIO: f64 = 0.5;
 
 /// Returns the slope of lateness over length: the share of its length by which a wait is late.
 pub fn lateness_slope(trace: &WaitTrace) -> Option<Interval> {
@@ -213,22 +219,29 @@ pub fn cpu_slope(trace: &WaitTrace) -> Option<Interval> {
 /// Returns the mean of the slopes of the processes; `points` gives the points of a process, as
 /// pairs of length and lateness or CPU time.
 fn slope(trace: &WaitTrace, points: impl Fn(&WaitRun) -> Vec<(f64, f64)>) -> Option<Interval> {
-    mean_over_processes(
-        trace
-            .runs
-            .iter()
-            .filter_map(|run| median_slope(points(run))),
-    )
+    let runs: Vec<Vec<(f64, f64)>> = trace.runs.iter().map(points).collect();
+    let longest = |points: &Vec<(f64, f64)>| points.iter().map(|point| point.0).fold(0.0, f64::max);
+    let shortest_range = MIN_LONGEST_RATIO * runs.iter().map(longest).fold(0.0, f64::max);
+    let used = runs
+        .iter()
+        .filter(|points| longest(points) >= shortest_range);
+    mean_over_processes(used.filter_map(|points| theil_sen(points)))
 }
 
-/// Returns the median of the slopes of pairs of points that are half of all points apart in the
-/// order of their lengths. `None` if no two of them differ in length.
-fn median_slope(mut points: Vec<(f64, f64)>) -> Option<f64> {
-    points.sort_by(|a, b| a.0.total_cmp(&b.0));
-    let pairs = points.iter().zip(&points[points.len() / 2..]);
+/// Returns the median of the slopes of all pairs of points. `None` if no two points differ in
+/// length.
+fn theil_sen(points: &[(f64, f64)]) -> Option<f64> {
+    let sampled: Vec<&(f64, f64)> = points
+        .iter()
+        .step_by(points.len().div_ceil(MAX_POINTS).max(1))
+        .collect();
+    let pairs = sampled
+        .iter()
+        .enumerate()
+        .flat_map(|(at, from)| sampled[..at].iter().map(move |to| (from, to)));
     median(
         pairs
             .filter(|(from, to)| from.0 != to.0)
-            .map(|(from, to)| (to.1 - from.1) / (to.0 - from.0)),
+            .map(|(from, to)| (from.1 - to.1) / (from.0 - to.0)),
     )
 }

@@ -161,17 +161,17 @@ pub(super) fn estimate(groups: &[Group]) -> (Vec<Estimate>, Shift) {
         .collect();
     let machine = shift_of_machine(groups, &shifts);
     // How much timers differ from their families, in this comparison and between runs of a side.
-    let deviations = all.iter().zip(&shifts).flat_map(|(timers, shift)| {
-        let expected = if timers.len() > FEW { *shift } else { machine };
-        let deviation =
-            move |timer: &Averaged| (timer.difference() - expected) / timer.own().sqrt();
+    let families = || {
+        all.iter()
+            .zip(&shifts)
+            .filter(|(timers, _)| timers.len() > FEW)
+    };
+    let deviations = families().flat_map(|(timers, shift)| {
+        let deviation = move |timer: &Averaged| (timer.difference() - shift) / timer.own().sqrt();
         timers.iter().map(deviation)
     });
     let mut own = Scale::default();
-    own.add_deviations(
-        deviations.collect(),
-        all.iter().filter(|timers| timers.len() > FEW).count(),
-    );
+    own.add_deviations(deviations.collect(), families().count());
     let reference_variance = SHARED_VARIANCE * typical_variance(&reference);
     let reference_state: f64 = reference
         .first()

@@ -28,6 +28,9 @@ const CLEARLY: f64 = 2.0;
 /// reports.
 const MIN_VARIANCE: f64 = 1e-12;
 
+/// The largest logarithm of a value, so that ratios of values are finite. *Numerical*.
+const MAX_LOGARITHM: f64 = 150.0;
+
 /// A quantity of a timer in all runs that contain it.
 pub(super) struct Candidate<'r, 'a> {
     pub timer: String,
@@ -321,8 +324,14 @@ impl Candidate<'_, '_> {
                 common => common.unwrap_or(1.0),
             };
             let [own, mean] = [location.own, location.mean].map(|it| it.max(MIN_VARIANCE));
+            let value = match scale {
+                Scale::Logarithmic => {
+                    (location.value + ghz.ln()).clamp(-MAX_LOGARITHM, MAX_LOGARITHM)
+                }
+                Scale::Linear | Scale::Arcsine => location.value,
+            };
             let location = Location {
-                value: location.value + ghz.ln(),
+                value,
                 own,
                 mean,
                 ..location

@@ -6,6 +6,8 @@ use super::{Compared, Comparison, FamilyChange, Quantity, Verdict};
 use crate::model::Interval;
 use crate::text::numbers::significant;
 
+/// The largest change in percent that is written as a number.
+const MOST_PERCENT: f64 = 1e8;
 /// The largest number of timers that a sentence lists.
 const MOST_LISTED: usize = 3;
 
@@ -194,7 +196,7 @@ fn by(quantity: Quantity, by: Interval) -> String {
 
 /// Formats a percentage; above 200 % it is written as a factor, which has no bound if it is infinite.
 fn percent(percent: f64) -> String {
-    if percent.is_infinite() {
+    if percent > MOST_PERCENT {
         return "any factor".into();
     }
     if percent > 200.0 {

@@ -6,7 +6,7 @@ use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 
 use timermeter::model::Core;
-use timermeter::trace::MIN_ALONE_WIDTH;
+use timermeter::model::MIN_ALONE_WIDTH;
 
 use super::variation::{in_range, normal};
 
