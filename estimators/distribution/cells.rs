@@ -20,6 +20,9 @@ const MIN_MAIN_SHARE: f64 = 0.25;
 /// *Judgement*: halved or doubled, it changes only the widths of intervals.
 const BLOCK_SAMPLES: usize = 50;
 
+/// The variance of a narrow mode, in squared steps. *Computed*: a single cost shows 0.25 at most, two
+/// in one cell twice that.
+const MAX_MODE_VARIANCE: f64 = 0.5;
 /// Neighbouring levels with samples, delimited by empty levels.
 #[derive(Clone, Debug)]
 pub struct Cluster {
@@ -168,6 +171,36 @@ impl Cells {
         share + (self.share(below + 1.0) - share) * (level - 0.5 - below)
     }
 
+    /// The mean of the mode around a level: of the samples between the nearest minima on either side.
+    /// `None` if they vary more than costs in one cell do.
+    pub fn narrow_mode(&self, level: f64) -> Option<f64> {
+        let share = |level: f64| self.share(level) - self.share(level - 1.0);
+        let higher = |level: &f64| {
+            let mut sides = [level - 1.0, level + 1.0].into_iter();
+            sides.find(|side| share(*side) > share(*level))
+        };
+        let peak = std::iter::successors(Some(level.floor()), higher).last()?;
+        let side = |step: f64| {
+            let next = move |level: &f64| {
+                let next = level + step;
+                (share(next) > 0.0 && share(next) <= share(*level)).then_some(next)
+            };
+            std::iter::successors(Some(peak), next).skip(1)
+        };
+        let levels: Vec<f64> = side(-1.0).chain([peak]).chain(side(1.0)).collect();
+        let all: f64 = levels.iter().map(|level| share(*level)).sum();
+        let moment = |value: &dyn Fn(f64) -> f64| {
+            levels
+                .iter()
+                .map(|level| share(*level) * value(*level))
+                .sum::<f64>()
+                / all
+        };
+        let centre = moment(&|level| level);
+        let variance = moment(&|level| (level - centre).powi(2));
+        (variance < MAX_MODE_VARIANCE).then_some(centre)
+    }
+
     /// The levels of all samples except rare interruptions, which lie so far above the others that
     /// the timer cannot be their cause.
     pub fn core(&self) -> &[f64] {
@@ -304,4 +337,36 @@ pub fn without_interruptions(samples: &[i64], step: f64) -> Vec<f64> {
         .into_iter()
         .filter(|&level| level <= threshold)
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Samples of costs of 2.3, 5.2 and 9 steps, with shares of 55, 30 and 15 %, at all phases.
+    fn three_costs() -> Vec<i64> {
+        let costs = (0..100).flat_map(|at| {
+            let cost = [2.3, 5.2, 9.0][usize::from(at >= 55) + usize::from(at >= 85)];
+            (0..20).map(move |phase| (cost + f64::from(phase) / 20.0 + 0.02) as i64)
+        });
+        costs.collect()
+    }
+
+    #[test]
+    fn mode_at_its_edge_has_its_mean() {
+        let cells = Cells::from_samples(&three_costs(), 1.0).unwrap();
+        for median in [2.3, 2.9, 3.4] {
+            let mode = cells.narrow_mode(median).unwrap();
+            assert!((mode - 2.3).abs() < 0.05, "{median}: {mode}");
+        }
+    }
+
+    #[test]
+    fn wide_mode_is_not_narrow() {
+        let smooth: Vec<i64> = (0..400).map(|at| (at * at) / 8_000).collect();
+        assert_eq!(
+            Cells::from_samples(&smooth, 1.0).unwrap().narrow_mode(3.0),
+            None
+        );
+    }
 }

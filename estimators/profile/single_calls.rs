@@ -256,9 +256,20 @@ impl<'a> SingleCalls<'a> {
         let (model, (_, share_error)) =
             (estimates.processes.model_half_ns, self.interrupted_brackets);
         let shapes = self.shapes(kind);
-        let gap = midmean(shapes.iter().map(Shape::gap_above_median)).unwrap_or(0.0);
         let alternatives = &mut estimates.alternatives;
-        alternatives.push((cost + gap * self.clock.ns_per_tick, spread));
+        let with_median = |median: fn(&Shape) -> f64| {
+            let shift = midmean(shapes.iter().map(|shape| median(shape) - shape.median()));
+            let share = |(run, shape): (&&Run, &Shape)| {
+                let reach = resolution_ns? / self.ns_per_tick(run, core_frequency);
+                Some(self.not_interrupted(shape.share_around(median(shape), reach)))
+            };
+            let shares: Option<Vec<f64>> = self.runs.iter().zip(&shapes).map(share).collect();
+            let shift_ns = shift.unwrap_or(0.0) * self.clock.ns_per_tick;
+            (cost + shift_ns, shares.and_then(midmean).unwrap_or(spread))
+        };
+        alternatives.push(with_median(Shape::median_above_gap));
+        let of_equal_costs = with_median(Shape::median_of_equal_costs);
+        estimates.model_alternatives.push(of_equal_costs);
         alternatives.extend(unscaled.and_then(|unscaled| unscaled.cost_and_spread()));
         let shifts = [estimates.processes.combination_shift_ns, -model, model];
         alternatives.extend(shifts.map(|shift| (cost + shift, spread)));
@@ -326,8 +337,12 @@ impl<'a> SingleCalls<'a> {
     /// Returns the share of calls whose duration is within `reach` ticks of the median, among the
     /// calls without an interruption in the reads of the reference around them.
     fn share_within(&self, shape: &Shape, reach: f64) -> f64 {
+        self.not_interrupted(shape.share_within(reach))
+    }
+
+    fn not_interrupted(&self, share: f64) -> f64 {
         let (interrupted, _) = self.interrupted_brackets;
-        (shape.share_within(reach) / (1.0 - interrupted)).min(1.0)
+        (share / (1.0 - interrupted)).min(1.0)
     }
 
     /// Returns how the cost of a call varies, in ticks of the timer. The search for the resolution

@@ -1,5 +1,5 @@
-//! Measures the core frequency of a simulated machine before and after each question, with a small
-//! error, and repeats questions during which it changed.
+//! Measures the core frequency and the width of the core of a simulated machine before and after
+//! each question, and repeats questions during which the frequency changed or the core was shared.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -13,7 +13,7 @@ use timermeter::campaign::disturbances::MAX_FREQUENCY_CHANGE;
 use timermeter::hosts::bench::{CoreState, Gathered, Watcher};
 
 use timermeter::statistics::mean;
-use timermeter::trace::Run;
+use timermeter::trace::{MIN_ALONE_WIDTH, Run};
 
 /// The relative error of a measured frequency, with alternating sign. Measurements by chains of
 /// additions on real machines repeat to a tenth of this.
@@ -52,18 +52,19 @@ impl SimulatedCore {
         hertz
     }
 
-    /// Asks the question until the frequency stays constant, at most [`MAX_TRIES`] times. Returns
+    /// Asks the question until nothing disturbs it, at most [`MAX_TRIES`] times. Returns
     /// the last answer, the state of the core during it, and the discarded answers.
-    fn ask_at_constant_frequency<T>(
+    fn ask_undisturbed<T>(
         &mut self,
         mut question: impl FnMut() -> Answer<T>,
     ) -> Answer<(T, CoreState, Vec<T>)> {
         let mut dropped = Vec::new();
         loop {
-            let before = self.measure_frequency();
+            let (before, width) = (self.measure_frequency(), self.world.width());
             let answer = question()?;
             let after = self.measure_frequency();
-            let unstable = (after / before - 1.0).abs() > MAX_FREQUENCY_CHANGE;
+            let unstable = (after / before - 1.0).abs() > MAX_FREQUENCY_CHANGE
+                || width.min(self.world.width()) < MIN_ALONE_WIDTH;
             if !unstable || dropped.len() + 1 == MAX_TRIES {
                 return Ok((
                     answer,
@@ -86,7 +87,7 @@ impl Watcher for SimulatedCore {
         repeat: u32,
         question: &mut dyn FnMut(u32) -> Answer<Vec<i64>>,
     ) -> Answer<Gathered> {
-        let (values, core, dropped) = self.ask_at_constant_frequency(|| question(repeat))?;
+        let (values, core, dropped) = self.ask_undisturbed(|| question(repeat))?;
         Ok(Gathered {
             values,
             core,
@@ -98,7 +99,7 @@ impl Watcher for SimulatedCore {
         &mut self,
         questions: &mut dyn FnMut() -> Answer<Run>,
     ) -> Answer<(Run, CoreState)> {
-        let (run, core, _) = self.ask_at_constant_frequency(questions)?;
+        let (run, core, _) = self.ask_undisturbed(questions)?;
         Ok((run, core))
     }
 

@@ -19,12 +19,12 @@ use std::rc::Rc;
 
 use rand::SeedableRng;
 use rand::rngs::StdRng;
-use simulated::{Model, REFERENCE_ID, Role, Shared, Surroundings, World};
+use simulated::{Model, Neighbours, REFERENCE_ID, Role, Shared, Surroundings, World};
 use timers::Answer;
 
 use self::core::SimulatedCore;
 pub use self::figure::FoundFigure;
-pub use self::truth::Truth;
+pub use self::truth::{Slowdowns, Truth};
 pub use self::verdict::Verdict;
 use timermeter::hosts::bench::Bench;
 use timermeter::hosts::calls::time_calls_briefly;
@@ -38,10 +38,15 @@ use timermeter::model::Interval;
 use timermeter::rate;
 use timermeter::scoring::RunningScore;
 use timermeter::statistics::median_with_percentiles;
-use timermeter::trace::Trace;
+use timermeter::trace::{Place, Trace};
 
 /// The nominal frequency of the simulated CPU in hertz, which turns time into cycles.
 pub const FREQUENCY: f64 = 3e9;
+/// The width of the simulated core alone, in additions per cycle.
+const FULL_WIDTH: f64 = 4.0;
+/// The time from the start of a process of a timer to that of the next one, in nanoseconds.
+/// *Seen*: a round of 30 timers.
+const PROCESS_INTERVAL_NS: f64 = 5e8;
 
 /// A simulated timer, the reference that times it, and the machine that both run on.
 #[derive(Clone, Debug, PartialEq)]
@@ -66,9 +71,16 @@ impl Case {
     /// # Errors
     /// If the reference cannot be calibrated, for example because it never moves.
     pub fn probe(&self, plan: &Plan) -> Answer<(Trace, Interval)> {
+        let (trace, hertz, _) = self.probe_with_slowdowns(plan)?;
+        Ok((trace, hertz))
+    }
+
+    /// Also returns how much slower than alone the core of each process was, with the time for which
+    /// it was.
+    fn probe_with_slowdowns(&self, plan: &Plan) -> Answer<(Trace, Interval, Vec<Slowdowns>)> {
         let mut random = StdRng::seed_from_u64(self.seed);
         let frequencies = Rc::new(RefCell::new(Vec::new()));
-        let world = self.world(self.seed);
+        let world = self.world(0, self.seed);
         let mut bench = self.bench(&world);
         let reference = calibrate(
             REFERENCE_ID,
@@ -80,9 +92,10 @@ impl Case {
             ns_per_tick: None,
             declared: self.timer.declared,
             reference,
+            full_width: Some(FULL_WIDTH),
             ..Trace::default()
         };
-        let (mut slow, mut rates) = (0, Vec::new());
+        let (mut slow, mut rates, mut slowdowns) = (0, Vec::new(), Vec::new());
         let mut running_score: Option<RunningScore> = None;
         for process in 1..=self
             .cut
@@ -103,10 +116,11 @@ impl Case {
                 break;
             }
             let process_seed = self.seed.wrapping_mul(1_000).wrapping_add(process.into());
-            let world = self.world(process_seed);
+            let world = self.world(process, process_seed);
             let mut bench = self.bench(&world);
+            let (core, width) = (world.clone(), world.width());
             bench.watch = Some(Box::new(SimulatedCore::new(world, &frequencies)));
-            if process <= searching {
+            let mut run = if process <= searching {
                 let shortcuts = Shortcuts {
                     brief: true,
                     host: None,
@@ -115,12 +129,17 @@ impl Case {
                 let found = explore(&mut bench, &trace.reference, plan, &mut random, shortcuts)?;
                 rates.extend(found.ns_per_tick);
                 slow += u32::from(found.slow);
-                trace.runs.push(found.run);
+                found.run
             } else {
-                trace
-                    .runs
-                    .push(time_calls_briefly(&mut bench, &trace.reference, &mut None)?);
-            }
+                time_calls_briefly(&mut bench, &trace.reference, &mut None)?
+            };
+            run.place = Some(Place {
+                process: process - 1,
+                cpu: Some(0),
+                width: Some(FULL_WIDTH * width.min(core.width())),
+            });
+            slowdowns.push(core.slowdowns());
+            trace.runs.push(run);
             // A campaign adds processes to the timers with the widest intervals; so does this loop.
             let hertz = median_with_percentiles(&frequencies.borrow())
                 .map_or(FREQUENCY, |hertz| hertz.value);
@@ -156,7 +175,7 @@ impl Case {
         let hertz =
             median_with_percentiles(&frequencies.borrow()).unwrap_or(Interval::exact(FREQUENCY));
         trace.core_hz = Some(hertz.value);
-        Ok((trace, hertz))
+        Ok((trace, hertz, slowdowns))
     }
 
     /// Probes the case and compares the result with the truth.
@@ -164,12 +183,20 @@ impl Case {
     /// # Errors
     /// If [`probe`](Self::probe) fails.
     pub fn judge(&self, plan: &Plan) -> Answer<Verdict> {
-        let (trace, hertz) = self.probe(plan)?;
-        Ok(Verdict::from_trace(self, trace, hertz))
+        let (trace, hertz, slowdowns) = self.probe_with_slowdowns(plan)?;
+        Ok(Verdict::from_trace(self, trace, hertz, &slowdowns))
     }
 
-    fn world(&self, seed: u64) -> Shared {
-        World::new(&self.timer, &self.reference, &self.surroundings, seed).share()
+    fn world(&self, process: u32, seed: u64) -> Shared {
+        let neighbours = self.surroundings.neighbours.map(|neighbours| Neighbours {
+            start: PROCESS_INTERVAL_NS * f64::from(process),
+            ..neighbours
+        });
+        let surroundings = Surroundings {
+            neighbours,
+            ..self.surroundings
+        };
+        World::new(&self.timer, &self.reference, &surroundings, seed).share()
     }
 
     fn bench(&self, world: &Shared) -> Bench {

@@ -6,7 +6,9 @@ mod small_steps;
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 use rand_distr::{Distribution, StandardNormal};
-use simulated::{Interruptions, Jitter, Model, Outliers, Processes, Surroundings, Updates};
+use simulated::{
+    Interruptions, Jitter, Model, Neighbours, Outliers, Processes, Surroundings, Updates,
+};
 
 pub use self::kinds::per_kind;
 pub use self::small_steps::{
@@ -233,6 +235,46 @@ fn with_two_frequencies(machine: Surroundings, random: &mut StdRng) -> Surroundi
         ..machine
     }
 }
+
+/// Adds neighbours beside which the core is for these shares of the time, each for a millisecond to
+/// minutes; in half of the machines steal, and in half a frequency that varies.
+fn with_neighbours(machine: Surroundings, shared: f64, random: &mut StdRng) -> Surroundings {
+    let light = shared * random.random_range(0.0..1.0);
+    let factors = if random.random() {
+        [
+            random.random_range(1.15..1.2),
+            random.random_range(1.3..1.4),
+        ]
+    } else {
+        [random.random_range(1.03..1.2); 2]
+    };
+    let neighbours = Neighbours {
+        shares: [light, shared - light],
+        factors,
+        period: log_uniform(1e6, 1.2e11, random),
+        seed: random.random(),
+        start: 0.0,
+    };
+    let steal = random.random_range(0.0..0.3);
+    let interruptions = random.random_bool(0.5).then_some(Interruptions {
+        every: MEAN_STEAL_NS * (1.0 - steal) / steal,
+        longest: LONGEST_STEAL_NS,
+    });
+    let machine = Surroundings {
+        neighbours: Some(neighbours),
+        interruptions: interruptions.or(machine.interruptions),
+        ..machine
+    };
+    match random.random() {
+        true => with_varying_frequency(machine, random),
+        false => machine,
+    }
+}
+
+/// The longest time that a hypervisor takes from a process, and the mean of times whose logarithms
+/// are equally probable from half a microsecond. *Computed*.
+const LONGEST_STEAL_NS: f64 = 1e7;
+const MEAN_STEAL_NS: f64 = 1e6;
 
 /// Draws the number of processes of a run whose budget ends early.
 fn draw_cut(random: &mut StdRng) -> u32 {

@@ -144,7 +144,9 @@ pub fn kind(case: &Case) -> String {
 /// coarse reference leave the median open within a step, and the interval has to say so.
 #[must_use]
 pub fn median_is_identifiable(case: &Case) -> bool {
-    let steady = case.surroundings.apart == 0.0 && case.cut.is_none();
+    let steady = case.surroundings.apart == 0.0
+        && case.surroundings.neighbours.is_none()
+        && case.cut.is_none();
     steady
         && match case.timer.jitter {
             Jitter::None | Jitter::Exponential(_) | Jitter::Normal(_) | Jitter::Gamma { .. } => {
@@ -157,7 +159,8 @@ pub fn median_is_identifiable(case: &Case) -> bool {
 
 /// Returns the groups that a timer belongs to: by its step, by the distribution of its cost, and by
 /// its machine.
-fn groups(case: &Case) -> Vec<String> {
+#[must_use]
+pub fn groups(case: &Case) -> Vec<String> {
     let cost = match case.timer.jitter {
         Jitter::None => "constant",
         Jitter::Exponential(_) => "with a tail",
@@ -185,6 +188,15 @@ fn groups(case: &Case) -> Vec<String> {
         groups.extend(
             (case.surroundings.processes == Processes::Identical).then(|| SHOWN_IDENTICAL.into()),
         );
+    }
+    if let Some(neighbours) = case.surroundings.neighbours {
+        let is_alone = neighbours.shares.iter().sum::<f64>() < 0.999;
+        let name = if is_alone {
+            "beside neighbours"
+        } else {
+            "never alone"
+        };
+        groups.push(format!("machine: {name}"));
     }
     if case.surroundings.interruptions.is_some() {
         groups.push("machine: interrupted".into());

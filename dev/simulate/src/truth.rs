@@ -23,10 +23,24 @@ pub struct Truth {
 /// The number of quantiles of the distribution of processes over which figures are averaged.
 const PROCESS_QUANTILES: u32 = 33;
 
+/// How much slower than alone the core of a process was, with the time for which it was.
+pub type Slowdowns = Vec<(f64, f64)>;
+
 impl Truth {
-    /// Computes the true figures of a timer on a machine.
+    /// Computes the true figures of a timer on a machine whose core is not shared.
     #[must_use]
     pub fn of_timer(timer: &Model, surroundings: &Surroundings) -> Self {
+        Self::of_processes(timer, surroundings, &[vec![(1.0, 1.0)]])
+    }
+
+    /// Computes the true figures of a timer, averaged over processes whose cores were slower than
+    /// alone as in `slowdowns`.
+    #[must_use]
+    pub fn of_processes(
+        timer: &Model,
+        surroundings: &Surroundings,
+        slowdowns: &[Slowdowns],
+    ) -> Self {
         // A raw counter is converted with the reference; a timer with a declared unit keeps its
         // own, which is off by its drift.
         let ns_per_reference_ns = if timer.declared {
@@ -38,15 +52,18 @@ impl Truth {
             .then_some(timer.step.max(timer.unit * timer.multiple as f64) / ns_per_reference_ns);
         let processes = factors(surroundings.processes);
         let mean = |figure: &dyn Fn(&Costs) -> f64| {
-            let each = processes.iter().map(|&(factor, share)| {
-                share
-                    * figure(&Costs {
+            let each = slowdowns.iter().flat_map(|slowdowns| {
+                processes.iter().map(move |&(factor, share)| {
+                    let costs = Costs {
                         timer,
                         surroundings,
                         factor,
-                    })
+                        slowdowns,
+                    };
+                    share * figure(&costs)
+                })
             });
-            each.sum::<f64>()
+            each.sum::<f64>() / slowdowns.len() as f64
         };
         let spread = resolution.map(|reach| {
             mean(&|costs| {
@@ -75,6 +92,7 @@ pub(super) fn cost_quantiles(timer: &Model) -> Vec<f64> {
         timer: &undisturbed,
         surroundings: &Surroundings::default(),
         factor: 1.0,
+        slowdowns: &[(1.0, 1.0)],
     };
     (0..CALLS)
         .map(|number| costs.quantile((f64::from(number) + 0.5) / f64::from(CALLS)))
@@ -107,16 +125,22 @@ struct Costs<'a> {
     timer: &'a Model,
     surroundings: &'a Surroundings,
     factor: f64,
+    slowdowns: &'a [(f64, f64)],
 }
 
 impl Costs<'_> {
     /// Returns the share of calls that cost at most `cost` nanoseconds.
     fn cumulative(&self, cost: f64) -> f64 {
-        let above = cost / self.factor - self.timer.base;
-        // Jitter is left out for interrupted calls, because interruptions are much longer.
-        let beyond = cost - self.factor * self.timer.base;
-        let (interrupted, late) = self.interrupted(beyond);
-        (1.0 - interrupted) * self.cumulative_jitter(above) + late
+        let all: f64 = self.slowdowns.iter().map(|(_, ns)| ns).sum();
+        let shares = self.slowdowns.iter().map(|(slowdown, ns)| {
+            let factor = self.factor * slowdown;
+            let above = cost / factor - self.timer.base;
+            // Jitter is left out for interrupted calls, because interruptions are much longer.
+            let beyond = cost - factor * self.timer.base;
+            let (interrupted, late) = self.interrupted(beyond);
+            ns / all * ((1.0 - interrupted) * self.cumulative_jitter(above) + late)
+        });
+        shares.sum()
     }
 
     /// Returns the share of calls that cost less than `cost` nanoseconds. It differs from
@@ -182,7 +206,7 @@ impl Costs<'_> {
     }
 
     fn quantile(&self, probability: f64) -> f64 {
-        let all = (0.0, self.factor * self.timer.base + 1e7);
+        let all = (0.0, 2.0 * self.factor * self.timer.base + 1e7);
         bisect(all, 90, |cost| self.cumulative(cost) < probability).1
     }
 }
@@ -279,5 +303,9 @@ mod tests {
             truth_of(Jitter::None, Processes::Factor(0.03)),
             (100.0, 1.0),
         );
+        // One process alone; one that is beside a neighbour for most of its time.
+        let slowdowns = [vec![(1.0, 5.0)], vec![(1.0, 1.0), (1.3, 3.0)]];
+        let beside = Truth::of_processes(&timer, &Surroundings::default(), &slowdowns);
+        near((beside.cost, beside.spread.unwrap()), (115.0, 0.875));
     }
 }

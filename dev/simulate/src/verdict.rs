@@ -2,12 +2,13 @@
 
 use super::figure::FoundFigure;
 use super::irreducible::irreducible_widths;
-use super::{Case, FREQUENCY, Truth};
+use super::{Case, FREQUENCY, Slowdowns, Truth};
 use simulated::Model;
-use timermeter::model::{Cycles, Hertz, Interval, Nanos, Timer, TimerRow, value_of};
+use timermeter::model::{Core, Cycles, Hertz, Interval, Nanos, Timer, TimerRow, value_of};
+use timermeter::profile::MIN_PROCESSES;
 use timermeter::quality::quality;
 use timermeter::recording::Observation;
-use timermeter::trace::Trace;
+use timermeter::trace::{Run, Trace};
 use timermeter::trust::ReadPathBaselines;
 
 /// The smallest relevant error of a step, as a share of the step.
@@ -54,11 +55,23 @@ pub(super) fn row_of(timer: &Model, trace: Trace, hertz: Interval) -> TimerRow {
 }
 
 impl Verdict {
-    /// Analyses the trace of a case, whose core ran at `hertz`, and compares the row with the
-    /// truth.
+    /// Analyses the trace of a case, whose core ran at `hertz`, and compares the row with the truth:
+    /// that of a core that is not shared, if enough processes had such a core, otherwise that of the
+    /// processes as they were, with these `slowdowns`.
     #[must_use]
-    pub(super) fn from_trace(case: &Case, trace: Trace, hertz: Interval) -> Self {
-        let truth = Truth::of_timer(&case.timer, &case.surroundings);
+    pub(super) fn from_trace(
+        case: &Case,
+        trace: Trace,
+        hertz: Interval,
+        slowdowns: &[Slowdowns],
+    ) -> Self {
+        let is_alone = |run: &&Run| run.core(trace.full_width) == Core::Alone;
+        let alone = trace.runs.iter().filter(is_alone).count();
+        let truth = if alone >= MIN_PROCESSES || !case.timer.follows_core {
+            Truth::of_timer(&case.timer, &case.surroundings)
+        } else {
+            Truth::of_processes(&case.timer, &case.surroundings, slowdowns)
+        };
         Self::judge(&truth, case, hertz.value, row_of(&case.timer, trace, hertz))
     }
 

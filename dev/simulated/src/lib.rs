@@ -8,6 +8,7 @@
 
 mod counter;
 mod model;
+mod sharing;
 mod waits;
 
 use std::cell::RefCell;
@@ -20,9 +21,10 @@ use timers::{Activity, Advance, Answer, Context, Fault, Subject};
 
 pub use counter::{CounterFault, CounterMachine, CounterModel};
 pub use model::{
-    Interruptions, Jitter, Model, Outliers, Processes, Surroundings, Updates, code_duration_ns,
-    paired_reads,
+    Interruptions, Jitter, Model, Neighbours, Outliers, Processes, Surroundings, Updates,
+    code_duration_ns, paired_reads,
 };
+use sharing::Sharing;
 pub use waits::{Delays, Missed, TickModel, VirtualTicks, VirtualWaits, WaitModel};
 
 /// The role of a timer in its world.
@@ -54,6 +56,7 @@ pub struct World {
     /// The cost of a call in this process, relative to the cost that the model declares.
     factor: f64,
     core: Core,
+    sharing: Sharing,
     interruptions: Option<Interruptions>,
     next_interruption: f64,
 }
@@ -113,6 +116,7 @@ impl Core {
 }
 
 /// A world that its timers share.
+#[derive(Clone)]
 pub struct Shared(Rc<RefCell<World>>);
 
 impl Shared {
@@ -130,6 +134,20 @@ impl Shared {
     pub fn speed(&self) -> f64 {
         let world = &mut *self.0.borrow_mut();
         world.core.speed_at(world.now, &mut world.random)
+    }
+
+    /// Returns the current width of the core, as a share of the width that it has alone.
+    #[must_use]
+    pub fn width(&self) -> f64 {
+        let world = &mut *self.0.borrow_mut();
+        world.sharing.at(world.now).width
+    }
+
+    /// Returns how much slower the core was so far than alone, with the time for which it was.
+    #[must_use]
+    pub fn slowdowns(&self) -> Vec<(f64, f64)> {
+        let world = self.0.borrow();
+        world.sharing.slowdowns(world.now)
     }
 }
 
@@ -162,6 +180,7 @@ impl World {
             }
         };
         let core = Core::new(surroundings, now, &mut random);
+        let sharing = Sharing::new(surroundings.neighbours, now, &mut random);
         let interruptions = surroundings.interruptions;
         let next_interruption = interruptions.map_or(f64::INFINITY, |which| {
             now + exponential(which.every, &mut random)
@@ -175,6 +194,7 @@ impl World {
             empty_turn: turn + slow,
             factor,
             core,
+            sharing,
             interruptions,
             next_interruption,
             random,
@@ -187,11 +207,12 @@ impl World {
         Shared(Rc::new(RefCell::new(self)))
     }
 
-    /// Advances the time by a computation that takes `nominal_ns` at the nominal frequency, and by
-    /// the interruptions during it.
+    /// Advances the time by a computation that takes `nominal_ns` alone at the nominal frequency, and
+    /// by the interruptions during it.
     fn compute(&mut self, nominal_ns: f64) {
         let speed = self.core.speed_at(self.now, &mut self.random);
-        self.pass(nominal_ns / speed);
+        let slowdown = self.sharing.at(self.now).slowdown;
+        self.pass(nominal_ns * slowdown / speed);
     }
 
     fn pass(&mut self, ns: f64) {

@@ -159,6 +159,22 @@ pub struct Interruptions {
     pub longest: f64,
 }
 
+/// Other threads on the core, which make all computations slower for a time.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Neighbours {
+    /// The shares of the time beside a neighbour that takes less of the core, and beside one that
+    /// takes more.
+    pub shares: [f64; 2],
+    /// The duration of a computation beside each of them, relative to that alone.
+    pub factors: [f64; 2],
+    /// The time in nanoseconds after which the core may enter another state.
+    pub period: f64,
+    /// Determines the states of the core during a run.
+    pub seed: u64,
+    /// The start of the process in nanoseconds since the start of the run.
+    pub start: f64,
+}
+
 /// The declared properties of a simulated machine.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Surroundings {
@@ -166,6 +182,8 @@ pub struct Surroundings {
     pub processes: Processes,
     /// Interruptions of all timers, if there are any.
     pub interruptions: Option<Interruptions>,
+    /// Other threads on the core, if there are any.
+    pub neighbours: Option<Neighbours>,
     /// The standard deviation of the logarithm of the core frequency, which changes every few
     /// milliseconds; 0 for a constant frequency.
     pub wander: f64,

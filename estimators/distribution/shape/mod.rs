@@ -290,11 +290,21 @@ impl Shape {
         self.quantile(median_share(self.cells.median_gap))
     }
 
-    /// The distance, in ticks, by which the median may be higher: to the higher half of the costs if
-    /// there are none between the halves, otherwise 0.
-    pub fn gap_above_median(&self) -> f64 {
+    /// The median, in ticks, if it is the least of the higher half of the costs. Differs from
+    /// [`Self::median`] only if a gap separates the halves.
+    pub fn median_above_gap(&self) -> f64 {
         let gap = self.cells.median_gap;
-        gap.map_or(0.0, |gap| self.quantile(gap.upper_share) - self.median())
+        gap.map_or(self.median(), |gap| self.quantile(gap.upper_share))
+    }
+
+    /// The median, in ticks, if all costs of the narrow mode that holds it are equal. Interpolation
+    /// spreads them over two steps, so a median near the edge of the mode is off by almost a step.
+    pub fn median_of_equal_costs(&self) -> f64 {
+        let mode = match self.model {
+            Some(_) => None,
+            None => self.cells.narrow_mode(self.median() / self.step),
+        };
+        mode.map_or(self.median(), |mode| mode * self.step)
     }
 
     /// The cost, in ticks, that the given share of invocations does not exceed.
@@ -358,7 +368,12 @@ impl Shape {
 
     /// The share of invocations within `reach` ticks of the median, limits included.
     pub fn share_within(&self, reach: f64) -> f64 {
-        let (median, reach) = (self.median() / self.step, reach / self.step);
+        self.share_around(self.median(), reach)
+    }
+
+    /// The share of invocations within `reach` ticks of a possible median, limits included.
+    pub fn share_around(&self, median: f64, reach: f64) -> f64 {
+        let (median, reach) = (median / self.step, reach / self.step);
         let location_tolerance = self.location_tolerance();
         let share = self.share_below(median + reach + location_tolerance)
             - self.share_below(median - reach - location_tolerance);

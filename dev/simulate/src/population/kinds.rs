@@ -6,11 +6,12 @@ use rand::{RngExt, SeedableRng};
 use simulated::Jitter;
 
 use super::small_steps::{
-    FEW_TICKS_LABEL, few_ticks, longer_than_read, rounded_to_ten, timed_by_small_steps,
+    FEW_TICKS_LABEL, below_nanosecond, few_ticks, longer_than_read, rounded_to_ten,
+    timed_by_small_steps,
 };
 use super::{
     case, draw_cut, draw_factor, draw_interruptions, draw_regimes, fine, grid, log_uniform,
-    regular_timer, with_two_frequencies, with_varying_frequency,
+    regular_timer, with_neighbours, with_two_frequencies, with_varying_frequency,
 };
 use crate::Case;
 
@@ -42,7 +43,7 @@ type ApplyKind = fn(&mut Case, &mut StdRng);
 
 /// The kinds that [`per_kind`] draws. All other properties are drawn as in the
 /// population.
-const KINDS: [ApplyKind; 21] = [
+const KINDS: [ApplyKind; 24] = [
     |case, random| case.timer = few_ticks(true, random),
     |case, random| case.timer = few_ticks(false, random),
     |case, random| case.timer = longer_than_read(random),
@@ -70,6 +71,16 @@ const KINDS: [ApplyKind; 21] = [
     },
     |case, random| case.surroundings = with_two_frequencies(case.surroundings, random),
     |case, random| case.cut = Some(draw_cut(random)),
+    |case, random| {
+        let shared = random.random_range(0.1..0.9);
+        case.surroundings = with_neighbours(case.surroundings, shared, random);
+    },
+    |case, random| case.surroundings = with_neighbours(case.surroundings, 1.0, random),
+    |case, random| {
+        case.timer = below_nanosecond(random);
+        let shared = random.random_range(0.1..0.9);
+        case.surroundings = with_neighbours(case.surroundings, shared, random);
+    },
 ];
 
 /// Draws, for each kind, `count` timers that a fine reference times and `count` that a reference of

@@ -5,7 +5,7 @@
 
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
-use simulated::Model;
+use simulated::{Jitter, Model};
 
 use super::{Case, TSC_TICK, case, log_uniform, regular_timer, surroundings, vary};
 
@@ -30,6 +30,23 @@ pub(super) fn few_ticks(raw: bool, random: &mut StdRng) -> Model {
     Model {
         name,
         ..small_step(step, raw, random)
+    }
+}
+
+/// Draws a counter with steps of one or two ticks, 0.3 to 1 ns, that takes 20 to 300 ns to read, with
+/// a standard deviation of up to 8 ns.
+pub(super) fn below_nanosecond(random: &mut StdRng) -> Model {
+    let step = log_uniform(0.3, 1.0, random);
+    let tick = step / f64::from(random.random_range(1..3));
+    let shape = log_uniform(1.0, 20.0, random);
+    let cost = log_uniform(20.0, 300.0, random);
+    Model {
+        declared: false,
+        jitter: Jitter::Gamma {
+            shape,
+            scale: log_uniform(0.2, 8.0, random) / shape.sqrt(),
+        },
+        ..Model::regular("below 1 ns", step, tick, cost)
     }
 }
 

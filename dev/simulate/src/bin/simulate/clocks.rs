@@ -6,7 +6,7 @@ use std::io::Write;
 
 use indexmap::IndexMap;
 use serde::Serialize;
-use simulate::score::{FIGURES, SHOWN, SHOWN_IDENTICAL, Score, Scores, Summary, kind};
+use simulate::score::{FIGURES, SHOWN, SHOWN_IDENTICAL, Score, Scores, Summary, groups, kind};
 use simulate::{Case, FoundFigure, Verdict, coverage, population};
 use timermeter::campaign::sampling::Plan;
 use timermeter::commands::CommandError;
@@ -86,7 +86,7 @@ type ByReference = IndexMap<String, (Scores, Score)>;
 /// If a requirement is not met.
 pub fn run(args: &Args, output: &mut dyn Write) -> Result<(), CommandError> {
     let seed = args.seed;
-    let (sampling, regular) = match args.per_kind {
+    let (sampling, mut regular) = match args.per_kind {
         Some(count) => (
             Sampling::PerKind,
             population::per_kind(count as usize, seed),
@@ -96,7 +96,11 @@ pub fn run(args: &Args, output: &mut dyn Write) -> Result<(), CommandError> {
             population::regular(args.count.unwrap_or(DEFAULT_COUNT) as usize, seed),
         ),
     };
-    let count = args.count.or(args.per_kind).unwrap_or(DEFAULT_COUNT) as usize;
+    let mut count = args.count.or(args.per_kind).unwrap_or(DEFAULT_COUNT) as usize;
+    if let Some(text) = &args.kind {
+        regular.retain(|case| groups(case).iter().any(|group| group.contains(text)));
+        count = 0;
+    }
     let plan = if args.quick {
         &Plan::QUICK
     } else {

@@ -53,6 +53,9 @@ struct Args {
     /// more, each kind has to reach its coverage
     #[arg(long, value_name = "N", conflicts_with_all = ["count", "waits"], value_parser = value_parser!(u32).range(1..=100_000))]
     per_kind: Option<u32>,
+    /// Judge only those of them that belong to a kind with this text in its name
+    #[arg(long, value_name = "TEXT", requires = "per_kind")]
+    kind: Option<String>,
     /// Judge the plans of `pick` on this machine, which has to be idle: measure with every clock of
     /// this report (JSON), and compare the errors with the promised ones
     #[arg(long, value_name = "REPORT", conflicts_with_all = ["quick", "waits", "trust", "compare", "seed", "count", "per_kind", "format"])]
