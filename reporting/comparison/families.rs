@@ -19,7 +19,10 @@ use crate::statistics::{CONFIDENCE, median};
 pub(super) const FEW: usize = 2;
 /// The degrees of freedom with which the scatter of single timers is known. *Judgement*: it is the
 /// median of some thirty timers, which do not all scatter alike.
-const DEGREES: f64 = 12.0;
+const DEGREES: f64 = 15.0;
+/// The degrees of freedom with which the scatter of families is known before their runs are compared.
+/// *Judgement*: a few runs decide more than what the processes of one promise.
+const PRIOR_DEGREES: f64 = 4.0;
 /// The degrees of freedom that a timer contributes to a scale that is estimated from the median of
 /// absolute values. *Computed*: the efficiency of that estimate for a normal distribution.
 const MEDIAN_EFFICIENCY: f64 = 0.37;
@@ -185,9 +188,10 @@ pub(super) fn estimate(groups: &[Group]) -> (Vec<Estimate>, Shift) {
     };
     let degrees = match together.degrees {
         0.0 => f64::INFINITY,
-        degrees => DEGREES + degrees,
+        degrees => PRIOR_DEGREES + degrees,
     };
-    let of_families = together.with(1.0, DEGREES);
+    // A few runs that agree promise nothing of runs at another time.
+    let of_families = together.with(1.0, PRIOR_DEGREES).max(1.0);
     let shift = |value: f64, variance: f64, degrees: f64| {
         let error = variance.sqrt();
         Shift {
@@ -306,8 +310,9 @@ fn compare_runs(groups: &[Group], all: &mut [Vec<Averaged>]) -> (Scale, Vec<f64>
         };
         let share = last as f64 / (last + 1) as f64;
         for run in 0..=last {
-            let mut shifts: Vec<(f64, f64)> = Vec::new();
-            for timers in all.iter_mut() {
+            // Of each family its shift, the variance of that, and whether it is the reference.
+            let mut shifts: Vec<(f64, f64, bool)> = Vec::new();
+            for (group, timers) in groups.iter().zip(all.iter_mut()) {
                 let mut found: Vec<(usize, f64, Location)> = Vec::new();
                 for (at, timer) in timers.iter().enumerate() {
                     let runs: &[Sample] = &timer.sides[side];
@@ -335,6 +340,7 @@ fn compare_runs(groups: &[Group], all: &mut [Vec<Averaged>]) -> (Scale, Vec<f64>
                     shifts.push((
                         common,
                         share * (SHARED_VARIANCE * typical + found[0].2.state),
+                        group.family == REFERENCE,
                     ));
                     common
                 } else {
@@ -348,13 +354,10 @@ fn compare_runs(groups: &[Group], all: &mut [Vec<Averaged>]) -> (Scale, Vec<f64>
                     }
                 }
             }
-            let of_machine =
-                median(shifts.iter().map(|(shift, _)| *shift).collect::<Vec<f64>>()).unwrap_or(0.0);
-            let degrees = share * (shifts.len() as f64 - 1.0) / shifts.len() as f64;
-            for (shift, variance) in shifts.iter().filter(|_| degrees > 0.0) {
-                let square = (shift - of_machine).powi(2) / variance;
-                together.squares += square * share;
-                together.degrees += degrees;
+            let of_machine = shifts.iter().find(|(.., is_reference)| *is_reference);
+            let of_machine = of_machine.map_or(0.0, |(shift, ..)| *shift);
+            for (shift, variance, _) in shifts.iter().filter(|(.., is_reference)| !is_reference) {
+                together.add((shift - of_machine).powi(2) / variance, share);
             }
         }
     }

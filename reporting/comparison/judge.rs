@@ -20,7 +20,7 @@ pub(super) const FALSE_ALARM: f64 = 0.01;
 /// The shares of `FALSE_ALARM` for changes of families, of the costs of single clocks, and of all
 /// other values. *Judgement*: users mainly ask about costs, and most changes of costs are common to
 /// a family.
-const SHARES: [f64; 3] = [0.7, 0.2, 0.1];
+const SHARES: [f64; 3] = [0.6, 0.3, 0.1];
 /// A family of which some timers changed is judged again if its shift is at least this many times its
 /// error and the change of those timers. *Judgement*.
 const CLEARLY: f64 = 2.0;
@@ -303,19 +303,22 @@ impl Candidate<'_, '_> {
         let has_processes = is_cost && rows().all(|row| row.cost(in_cycles).is_some());
         let scale = self.quantity.scale();
         let sample = |(row, figure): &(&Row, Interval)| {
-            let location = match self.quantity.scatter() {
-                Scatter::Cost if has_processes => row.cost(in_cycles)?,
-                Scatter::Spread => scatter::spread(row.clock()?, |value| scale.apply(value))?,
-                _ => {
-                    let variance = scale.variance(*figure)? + of_slew(self.quantity);
-                    Location {
-                        value: scale.apply(figure.value)?,
-                        own: variance,
-                        mean: variance,
-                        state: 0.0,
-                    }
-                }
+            let apply = |value| scale.apply(value);
+            let by_processes = match self.quantity.scatter() {
+                Scatter::Cost if has_processes => row.cost(in_cycles),
+                Scatter::Spread => scatter::spread(row.clock()?, apply),
+                _ => None,
             };
+            let by_interval = || {
+                let variance = scale.variance(*figure)? + of_slew(self.quantity);
+                Some(Location {
+                    value: scale.apply(figure.value)?,
+                    own: variance,
+                    mean: variance,
+                    state: 0.0,
+                })
+            };
+            let location = by_processes.or_else(by_interval)?;
             // Times are converted to core cycles, at the common frequency where a device
             // determines them.
             let ghz = match core_ghz.filter(|_| is_cost) {

@@ -13,10 +13,19 @@ use crate::statistics::{median, midmean, quantile, sorted};
 
 /// The family whose costs follow the core alone: no change of a kernel or a library changes them.
 pub(super) const REFERENCE: &str = "instructions";
-/// The cycles that a cost may differ by beside another thread, even if its processes agree: the loop
-/// around a read competes for the core, too. *Seen*: reads of 5 to 16 cycles move by 2 to 5 cycles on
-/// Emerald Rapids and Zen 3.
-const LOOP_CYCLES: f64 = 2.0;
+const VDSO: &str = "vDSO";
+/// The cycles that a cost may differ by between runs although its processes agree, where they had their
+/// core to themselves and otherwise: the loop around a read competes for the core, too. *Seen*: reads of
+/// 7 and 15 cycles move by up to a cycle on a quiet Zen 4, reads of 5 to 16 cycles by 2 to 5 cycles on
+/// Emerald Rapids and Zen 3 with neighbours.
+const LOOP_CYCLES: [f64; 2] = [0.4, 2.0];
+/// The standard deviations between runs of the logarithm of a cost that no process of a run shows: of
+/// a clock, and of what a family has in common; of clocks that are read in user mode and through the
+/// kernel. *Seen*: 300 runs of a quiet Zen 4, by where code and pages lie; larger on other machines,
+/// whose comparisons show it.
+const UNSEEN: [[f64; 2]; 2] = [[0.002, 0.004], [0.007, 0.01]];
+/// The same of a spread *s*, for arcsin √*s*. *Seen*: as `UNSEEN`.
+const UNSEEN_SPREAD: f64 = 0.1;
 /// The quantiles between which the pooled deviations of a family are measured, and their distance for
 /// a normal distribution in standard deviations. *Computed*: wide enough for several states, and
 /// without the processes that were interrupted.
@@ -141,11 +150,13 @@ pub(super) fn costs(rows: &[Option<&TimerRow>], in_cycles: bool) -> Vec<Option<L
     let location = |(row, values): (&Option<&TimerRow>, Option<Values>)| {
         let (row, values) = ((*row)?, values?);
         let [of_family, state] = families[family_of(row)];
-        let added = match values.is_alone {
-            true => 0.0,
-            false => (LOOP_CYCLES / values.centre.exp()).powi(2) / 2.0,
-        };
-        Some(values.location(of_family, added, state))
+        let cycles = LOOP_CYCLES[usize::from(!values.is_alone)];
+        let added = (cycles / values.centre.exp()).powi(2) / 2.0;
+        let family = family_of(row);
+        let is_user_mode = family == REFERENCE || family == VDSO;
+        let unseen = UNSEEN[usize::from(!is_user_mode)];
+        let [own, common] = unseen.map(|deviation| deviation * deviation);
+        Some(values.location(of_family, added + own, state + common))
     };
     rows.iter().zip(clocks).map(location).collect()
 }
@@ -154,7 +165,7 @@ pub(super) fn costs(rows: &[Option<&TimerRow>], in_cycles: bool) -> Vec<Option<L
 /// spreads of its processes.
 pub(super) fn spread(row: &TimerRow, apply: impl Fn(f64) -> Option<f64>) -> Option<Location> {
     let values = Values::new(row, |process| apply(process.spread?))?;
-    Some(values.location(0.0, 0.0, 0.0))
+    Some(values.location(0.0, UNSEEN_SPREAD * UNSEEN_SPREAD, 0.0))
 }
 
 /// The standard deviation of single processes of a family, relative to the cost of its typical
@@ -181,7 +192,7 @@ pub(super) fn family_of(row: &TimerRow) -> &str {
     let reads_by = properties.and_then(|properties| properties.reads_by);
     match (row.runtime.as_str(), family, reads_by) {
         ("native", _, Some(ReadsBy::Instruction)) => REFERENCE,
-        ("native", _, Some(ReadsBy::Vdso)) => "vDSO",
+        ("native", _, Some(ReadsBy::Vdso)) => VDSO,
         ("native", Some(Family::CpuTime | Family::PerfEvent), _) => "CPU time",
         // times(2) returns the time, and also sums the CPU time of the process.
         ("native", ..) if row.id == "times" => "CPU time",

@@ -12,8 +12,9 @@ use super::FREQUENCY;
 use timermeter::campaign::disturbances::MAX_FREQUENCY_CHANGE;
 use timermeter::hosts::bench::{CoreState, Gathered, Watcher};
 
+use timermeter::model::MIN_ALONE_WIDTH;
 use timermeter::statistics::mean;
-use timermeter::trace::{MIN_ALONE_WIDTH, Run};
+use timermeter::trace::Run;
 
 /// The relative error of a measured frequency, with alternating sign. Measurements by chains of
 /// additions on real machines repeat to a tenth of this.

@@ -47,14 +47,15 @@ fn open_if_change_may_be_hidden() {
     let unchanged = compare(20.0);
     for (condition, decided) in [
         ("cost>50%", true),
-        ("cost>5%", false),
-        ("cost>1ns", false),
-        ("cost<-1ns", false),
+        ("cost>1%", false),
+        ("cost>0.2ns", false),
+        ("cost<-0.2ns", false),
         // Any change that can be found meets this condition.
         ("cost>0%", true),
         ("resolution>0ns", true),
         // No change within the interval meets this condition.
         ("cost<5%", true),
+        ("cost>5%", true),
         ("lateness>5%", false),
         ("cost[b]>5%", false),
         ("lost>0", true),

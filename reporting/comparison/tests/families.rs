@@ -77,9 +77,8 @@ fn names_family_of_slower_entry_to_kernel() {
     assert_eq!(changed_costs(&comparison).len(), 4);
     let text = table(&comparison);
     assert!(
-        text.starts_with("system calls: ")
-            && text.contains(" % slower [")
-            && text.contains(", all 4; all else unchanged (instructions within "),
+        text.starts_with("system calls: 20 % slower [")
+            && text.contains("all else unchanged (instructions within "),
         "{text}"
     );
 }
@@ -140,7 +139,7 @@ fn mixture_of_states_hides_change() {
     assert_eq!(calm, Verdict::Worse);
     let (verdict, most) = limit(&[1.0, 1.09, 1.12, 1.15, 1.2], true);
     assert_eq!(verdict, Verdict::Noise);
-    assert!(most > 2.0 * most_calm, "{most} {most_calm}");
+    assert!(most > 1.5 * most_calm, "{most} {most_calm}");
 }
 
 /// Too few undisturbed processes of a clock make its own cost uncertain, not that of others.
@@ -184,7 +183,9 @@ fn history_shows_differences_between_runs() {
         .into_iter()
         .enumerate()
         .map(|(number, factor)| {
-            let mut run = run(|_, cycles| cycles * factor, &CALM);
+            let differing =
+                |id: &str, cycles: f64| cycles * if id.ends_with("syscall") { factor } else { 1.0 };
+            let mut run = run(differing, &CALM);
             run.created = format!("2026-11-19T12:{number:02}:00Z");
             run
         })
