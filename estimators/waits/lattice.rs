@@ -109,7 +109,7 @@ pub fn multiples(values: &[f64], step: f64) -> Vec<f64> {
 
 /// Returns the largest of the ranges that the values of the clusters have.
 pub fn largest_range(clusters: &[Vec<f64>]) -> f64 {
-    let spans = clusters.iter().map(|values| range(values));
+    let spans = clusters.iter().map(range);
     spans.fold(0.0, f64::max)
 }
 
