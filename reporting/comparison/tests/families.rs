@@ -127,19 +127,22 @@ fn share(report: &mut Report, is_meant: impl Fn(&str) -> bool) {
 #[test]
 fn mixture_of_states_hides_change() {
     let slower = |id: &str, cycles: f64| cycles * if id.ends_with("syscall") { 1.08 } else { 1.0 };
-    let limit = |processes: &[f64], is_shared: bool| {
+    let width = |processes: &[f64], is_shared: bool| {
         let [mut old, mut new] = [run(unchanged, processes), run(slower, processes)];
         for run in [&mut old, &mut new] {
             share(run, |_| is_shared);
         }
         let calls = family(&compared(&old, &new).unwrap(), "system calls").clone();
-        (calls.verdict, calls.limit_percent)
+        (calls.verdict, calls.percent.high - calls.percent.low)
     };
-    let (calm, most_calm) = limit(&CALM, false);
+    let (calm, calm_width) = width(&CALM, false);
     assert_eq!(calm, Verdict::Worse);
-    let (verdict, most) = limit(&[1.0, 1.09, 1.12, 1.15, 1.2], true);
+    let (verdict, mixture_width) = width(&[1.0, 1.09, 1.12, 1.15, 1.2], true);
     assert_eq!(verdict, Verdict::Noise);
-    assert!(most > 1.5 * most_calm, "{most} {most_calm}");
+    assert!(
+        mixture_width > 1.5 * calm_width,
+        "{mixture_width} {calm_width}"
+    );
 }
 
 /// Too few undisturbed processes of a clock make its own cost uncertain, not that of others.
