@@ -7,8 +7,8 @@ use std::collections::BTreeMap;
 use super::plotted::in_one_line;
 use super::row::deref_to_head;
 use super::{
-    AddedTimes, Context, Core, Cost, Distribution, Interval, PlotData, ProcessFigures, Properties,
-    RowHead, Status, Verdicts,
+    AddedTimes, Context, Core, Cost, Distribution, Interval, MIN_PROCESSES, PlotData,
+    ProcessFigures, Properties, RowHead, Status, Verdicts,
 };
 
 /// The most that a read adds to a program, as a multiple of the largest figure of a report: what it
@@ -130,15 +130,15 @@ impl TimerRow {
     }
 
     /// The processes whose core was in the same state: those that had it to themselves, if there are
-    /// at least `count` of them, else all.
-    pub fn undisturbed_processes(&self, count: usize) -> Vec<&ProcessFigures> {
+    /// at least [`MIN_PROCESSES`] of them, else all.
+    pub fn undisturbed_processes(&self) -> Vec<&ProcessFigures> {
         let is_alone = |process: &ProcessFigures| process.core == Core::Alone;
         let alone = self
             .processes
             .iter()
             .filter(|process| is_alone(process))
             .count();
-        let has_enough = alone >= count;
+        let has_enough = alone >= MIN_PROCESSES;
         let processes = self.processes.iter();
         processes
             .filter(|process| !has_enough || is_alone(process))

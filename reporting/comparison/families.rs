@@ -146,6 +146,11 @@ impl<'a> Averaged<'a> {
     fn own(&self) -> f64 {
         self.own[0] + self.own[1]
     }
+
+    /// The factor of its variance, where that of all timers is `of_all`.
+    fn scale(&self, of_all: f64) -> f64 {
+        self.between_runs.with(of_all, DEGREES).max(of_all)
+    }
 }
 
 /// Estimates the changes of groups of timers, and the shift of the machine.
@@ -214,9 +219,7 @@ pub(super) fn estimate(groups: &[Group]) -> (Vec<Estimate>, Shift) {
                 let timers: Vec<&Averaged> = timers.iter().collect();
                 of_families * (SHARED_VARIANCE * scale * typical_variance(&timers) + state)
             } else {
-                let own = |timer: &Averaged| {
-                    timer.own() * timer.between_runs.with(scale, DEGREES).max(scale)
-                };
+                let own = |timer: &Averaged| timer.own() * timer.scale(scale);
                 timers.iter().map(own).sum::<f64>() / timers.len() as f64 + state
             };
             let of_machine = if machine != 0.0 && !of_reference(group) {
@@ -230,7 +233,7 @@ pub(super) fn estimate(groups: &[Group]) -> (Vec<Estimate>, Shift) {
                 if is_family { degrees } else { DEGREES },
             );
             let change = |timer: &Averaged| {
-                let scale = timer.between_runs.with(scale, DEGREES).max(scale);
+                let scale = timer.scale(scale);
                 let (own, error) = (timer.difference() - value, (timer.own() * scale).sqrt());
                 let of_family = if is_family { shift.error } else { 0.0 };
                 Change {

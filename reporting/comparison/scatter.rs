@@ -8,7 +8,7 @@
 
 use std::collections::HashMap;
 
-use crate::model::{Core, Family, MIN_PROCESSES, ProcessFigures, ReadsBy, TimerRow};
+use crate::model::{Core, Family, ProcessFigures, ReadsBy, TimerRow};
 use crate::statistics::{median, midmean, quantile, sorted};
 
 /// The family whose costs follow the core alone: no change of a kernel or a library changes them.
@@ -61,7 +61,7 @@ struct Values {
 
 impl Values {
     fn new(row: &TimerRow, figure: impl Fn(&ProcessFigures) -> Option<f64>) -> Option<Self> {
-        let processes = row.undisturbed_processes(MIN_PROCESSES);
+        let processes = row.undisturbed_processes();
         let values: Option<Vec<f64>> = processes.iter().map(|process| figure(process)).collect();
         let values = sorted(values.filter(|values| values.len() > 1)?);
         let is_known = processes

@@ -85,7 +85,7 @@ impl Ranked {
 fn between_processes(row: &TimerRow, hertz: Option<f64>) -> Option<Interval> {
     let cycles = |ns: f64| Some(Nanos(ns).cycles(Hertz(hertz?)));
     let resolution: Cycles = cycles(value_of(row.resolution_ns)?)?;
-    let processes = row.undisturbed_processes(3);
+    let processes = row.undisturbed_processes();
     let qualities: Vec<f64> = processes
         .iter()
         .filter_map(|one| quality(resolution, cycles(one.cost_ns?)?, one.spread?))
