@@ -4,8 +4,11 @@
 use super::{Rule, Subject, count, ns, number, text, values};
 use crate::cost::edges;
 use crate::model::Severity::{Note, Problem};
-use crate::model::{Counted, Cycles, Hertz, Interval, Outcome, Question, Unit, Values, Verdicts};
+use crate::model::{
+    Core, Counted, Cycles, Hertz, Interval, Outcome, Question, Unit, Values, Verdicts,
+};
 use crate::profile::{MIN_PROCESSES, Profile};
+use crate::statistics::{quantile, sorted};
 use crate::trace::{Reference, Trace};
 
 /// The facts about a clock from which the rules decide.
@@ -96,8 +99,8 @@ pub static CLOCKS: &[Rule<Clocks>] = &[
     Rule::new(
         "restless-core",
         Note,
-        "only {calm} of {all} processes had a core of their own at one frequency: its cost may be off by a tenth, its \
-         spread by more",
+        "only {calm} of {all} processes had a core of their own at one frequency: its figures include all of them, and \
+         an undisturbed read may cost less",
         "repeat when nothing else uses the core: other guests, its sibling, threads of the runtime",
         |case| {
             let runs = &case.trace.runs;
@@ -106,6 +109,14 @@ pub static CLOCKS: &[Rule<Clocks>] = &[
             (case.trace.disturbed_runs == 0 && calm < MIN_PROCESSES.min(all))
                 .then(|| values([("calm", count(calm)), ("all", count(all))]))
         },
+    ),
+    Rule::<Clocks>::new(
+        "beside-neighbour",
+        Note,
+        "its figures are those of {alone} processes that had a core of their own; beside another thread on the core it \
+         costs {low} to {high} (middle half of {shared})",
+        "expect that cost where the core is shared",
+        beside_neighbour,
     ),
     Rule::new(
         "two-regimes",
@@ -170,6 +181,30 @@ impl ClockCase<'_> {
     fn step_ns(&self) -> Option<f64> {
         Some(self.profile.resolution_ns()?.value)
     }
+}
+
+/// Reports the cost of processes that shared their core, if it is clearly higher than that of the others.
+fn beside_neighbour(case: &ClockCase<'_>) -> Option<Values> {
+    let costs_of = |core: Core| {
+        let processes = case.profile.all_processes.iter();
+        sorted(
+            processes
+                .filter(|it| it.core == core)
+                .filter_map(|it| it.cost_ns),
+        )
+    };
+    let [alone, shared] = [Core::Alone, Core::Shared].map(costs_of);
+    let [low, high] = [0.25, 0.75].map(|share| quantile(&shared, share));
+    let (low, high) = (low?, high?);
+    let are_enough = alone.len().min(shared.len()) >= MIN_PROCESSES;
+    (are_enough && low > case.profile.cost?.ends()?.1).then(|| {
+        values([
+            ("alone", count(alone.len())),
+            ("low", ns(low)),
+            ("high", ns(high)),
+            ("shared", count(shared.len())),
+        ])
+    })
 }
 
 /// Reports the interval of a cost that is uncertain.

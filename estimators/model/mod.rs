@@ -23,7 +23,7 @@ mod wait;
 
 pub use cost::{
     AddedTime, AddedTimes, Core, Cost, Distribution, Following, MIN_ALONE_WIDTH, MIN_PROCESSES,
-    Mode, ProcessFigures,
+    Mode, ProcessFigures, State,
 };
 pub use figure::{Cycles, Hertz, Interval, Nanos, value_of};
 pub use finding::{Finding, Severity, Unit, Value, Values};

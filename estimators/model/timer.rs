@@ -8,7 +8,7 @@ use super::plotted::in_one_line;
 use super::row::deref_to_head;
 use super::{
     AddedTimes, Context, Core, Cost, Distribution, Interval, MIN_PROCESSES, PlotData,
-    ProcessFigures, Properties, RowHead, Status, Verdicts,
+    ProcessFigures, Properties, RowHead, State, Status, Verdicts,
 };
 
 /// The most that a read adds to a program, as a multiple of the largest figure of a report: what it
@@ -129,20 +129,17 @@ impl TimerRow {
         }
     }
 
-    /// The processes whose core was in the same state: those that had it to themselves, if there are
-    /// at least [`MIN_PROCESSES`] of them, else all.
-    pub fn undisturbed_processes(&self) -> Vec<&ProcessFigures> {
-        let is_alone = |process: &ProcessFigures| process.core == Core::Alone;
-        let alone = self
-            .processes
-            .iter()
-            .filter(|process| is_alone(process))
-            .count();
-        let has_enough = alone >= MIN_PROCESSES;
-        let processes = self.processes.iter();
-        processes
-            .filter(|process| !has_enough || is_alone(process))
-            .collect()
+    /// The processes whose core was in this state.
+    pub fn processes_in(&self, state: State) -> Vec<&ProcessFigures> {
+        let are_in = |core: Core| self.processes.iter().filter(move |it| it.core == core);
+        match state {
+            State::Alone => are_in(Core::Alone).collect(),
+            State::Shared => are_in(Core::Shared).collect(),
+            State::Undisturbed if are_in(Core::Alone).count() >= MIN_PROCESSES => {
+                are_in(Core::Alone).collect()
+            }
+            State::Undisturbed => self.processes.iter().collect(),
+        }
     }
 
     /// Moves the costs of processes in a report of an earlier version to `processes`.

@@ -14,10 +14,11 @@
 
 use std::str::FromStr;
 
-use super::Quantity;
-use super::{Compared, Comparison, Verdict};
+use super::sentence::{limit, list, percent};
+use super::{Compared, Comparison, FamilyChange, Quantity, Verdict};
 use crate::fields::Unit as FieldUnit;
 use crate::glob::Glob;
+use crate::model::Interval;
 
 /// A condition on the changes between two reports.
 #[derive(Clone, Debug)]
@@ -216,7 +217,7 @@ impl Condition {
                 return match lost.as_slice() {
                     lost if !self.is_met(lost.len() as f64) => Decision::Fails,
                     [] => Decision::Holds("no timer lost its figures".to_owned()),
-                    lost => Decision::Holds(lost.join(", ")),
+                    lost => Decision::Holds(list(lost)),
                 };
             }
             Field::Trust => {
@@ -230,7 +231,7 @@ impl Condition {
             Field::Figure(_) => names_where(figures(), |compared| self.is_met_by(compared)),
         };
         if !met.is_empty() {
-            return Decision::Holds(met.join(", "));
+            return Decision::Holds(list(&met));
         }
         let is_known = match self.field {
             Field::Trust => comparison.asked.iter().any(|timer| self.includes(timer)),
@@ -242,20 +243,73 @@ impl Condition {
         let single = names_where(figures(), |compared| {
             compared.verdict == Verdict::Unjudged && compared.single_process
         });
-        let open = names_where(figures(), |compared| {
-            compared.verdict == Verdict::Noise && self.may_be_met_by(compared)
-        });
-        match (single.as_slice(), open.as_slice()) {
-            ([], []) => Decision::Fails,
-            ([], open) => Decision::Open(format!(
-                "such a change is possible for {}: limit the condition to timers, raise the limit, or compare several runs a side (compare OLD... -- NEW...)",
-                open.join(", ")
-            )),
-            (single, _) => Decision::Open(format!(
+        if !single.is_empty() {
+            return Decision::Open(format!(
                 "{} without intervals, from a single process: probe with more processes",
-                single.join(", ")
-            )),
+                list(&single)
+            ));
         }
+        let unlike = names_where(figures(), |compared| compared.unlike_cores);
+        if !unlike.is_empty() && unlike.len() == figures().count() {
+            return Decision::Open(format!(
+                "{} on free cores on one side, on shared cores on the other: more runs decide it",
+                list(&unlike)
+            ));
+        }
+        // A family all of whose timers are meant is judged as a whole: what is common to its timers
+        // is known better than the change of each.
+        let families = comparison.families.iter();
+        let families: Vec<&FamilyChange> = families.filter(|it| self.is_on(it)).collect();
+        let mut open: Vec<(f64, String)> = Vec::new();
+        for family in &families {
+            let smallest = 100.0 * family.quantity.smallest_share();
+            if self.may_be_met_within(family.verdict, Some(family.percent), smallest) {
+                open.push((family.limit_percent, limit(family)));
+            }
+        }
+        for compared in figures() {
+            let is_in_family = |family: &&FamilyChange| family.timers.contains(&compared.timer);
+            if !families.iter().any(is_in_family) {
+                open.extend(self.open_figure(compared));
+            }
+        }
+        open.sort_by(|one, other| other.0.total_cmp(&one.0));
+        let open: Vec<String> = open.into_iter().map(|(_, limit)| limit).collect();
+        if open.is_empty() {
+            return Decision::Fails;
+        }
+        Decision::Open(format!(
+            "{}: a larger limit or more runs decide it",
+            list(&open)
+        ))
+    }
+
+    /// Whether the condition limits a change in percent of all timers of a family.
+    fn is_on(&self, family: &FamilyChange) -> bool {
+        self.percent
+            && Field::Figure(family.quantity) == self.field
+            && family.timers.iter().all(|timer| self.includes(timer))
+    }
+
+    /// The limit within which a timer is unchanged, as a number and as text, if the limit of the
+    /// condition is smaller.
+    fn open_figure(&self, compared: &Compared) -> Option<(f64, String)> {
+        let (change, quantity) = (&compared.change, compared.quantity);
+        let (interval, smallest) = if self.percent {
+            (change.percent, 100.0 * quantity.smallest_share())
+        } else {
+            let smallest = quantity.smallest_difference(change.old.value);
+            (Some(change.difference), smallest)
+        };
+        let (low, high) = interval?.ends()?;
+        let within = high.abs().max(low.abs());
+        let written = if self.percent {
+            percent(within)
+        } else {
+            quantity.written(within)
+        };
+        self.may_be_met_within(compared.verdict, interval, smallest)
+            .then(|| (within, format!("{} within {written}", compared.timer)))
     }
 
     /// The smallest and the largest possible change, in the unit of the limit.
@@ -274,7 +328,9 @@ impl Condition {
         }
     }
 
-    fn includes(&self, timer: &str) -> bool {
+    /// Whether the condition is on this timer.
+    #[must_use]
+    pub fn includes(&self, timer: &str) -> bool {
         let timers = self.timers.as_ref();
         timers.is_none_or(|(_, glob)| glob.matches(timer))
     }
@@ -291,7 +347,9 @@ impl Condition {
     fn is_met_by(&self, compared: &Compared) -> bool {
         let counts = match compared.verdict {
             Verdict::Better | Verdict::Worse => true,
-            Verdict::Unjudged => compared.matters && !compared.single_process,
+            Verdict::Unjudged => {
+                compared.matters && !compared.single_process && !compared.unlike_cores
+            }
             Verdict::Noise => false,
         };
         let change = if self.percent {
@@ -305,16 +363,15 @@ impl Condition {
     /// Whether the interval of a difference contains values that meet the limit although the
     /// difference itself is within noise. `false` for limits at or below the smallest difference
     /// that matters.
-    fn may_be_met_by(&self, compared: &Compared) -> bool {
-        let (change, quantity) = (&compared.change, compared.quantity);
-        let (interval, smallest) = if self.percent {
-            (change.percent, 100.0 * quantity.smallest_share())
-        } else {
-            let smallest = quantity.smallest_difference(change.old.value);
-            (Some(change.difference), smallest)
-        };
+    fn may_be_met_within(
+        &self,
+        verdict: Verdict,
+        interval: Option<Interval>,
+        smallest: f64,
+    ) -> bool {
         let ends = interval.and_then(|interval| interval.ends());
-        self.limit.abs() > smallest
+        verdict == Verdict::Noise
+            && self.limit.abs() > smallest
             && !self.is_met(0.0)
             && ends.is_some_and(|(low, high)| self.is_met(low) || self.is_met(high))
     }

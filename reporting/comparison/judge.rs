@@ -2,7 +2,7 @@
 //! machines report any change: by families for costs and lateness, each by itself for the rest.
 
 use indexmap::IndexMap;
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
 use super::families::{self, Estimate, FEW, Group, Sample, Shift, Sides};
 use super::quantity::{SLEW, Scale};
@@ -10,7 +10,7 @@ use super::rows::Row;
 use super::scatter::{self, Location};
 use super::{Change, Compared, Quantity, Verdict};
 use crate::fields::{Scatter, Unit};
-use crate::model::{Following, Interval};
+use crate::model::{Following, Interval, State, TimerRow};
 use crate::statistics::hypotheses::holm;
 use crate::statistics::median;
 
@@ -47,8 +47,9 @@ pub struct FamilyChange {
     pub family: String,
     /// The quantity.
     pub quantity: Quantity,
-    /// The number of its timers in both reports.
-    pub timers: usize,
+    /// Its timers in both reports; JSON contains their number.
+    #[serde(serialize_with = "count")]
+    pub timers: Vec<String>,
     /// The change in percent that its timers share beyond that of the machine, with its 95 % interval.
     pub percent: Interval,
     /// Whether it changed, and in which direction.
@@ -61,6 +62,10 @@ pub struct FamilyChange {
     pub unchanged: Vec<String>,
     /// The timers with a change of their own.
     pub own: Vec<String>,
+}
+
+fn count<S: Serializer>(timers: &[String], serializer: S) -> Result<S::Ok, S::Error> {
+    timers.len().serialize(serializer)
 }
 
 /// A family whose timers are judged together; of few timers, each is a family of its own.
@@ -253,7 +258,11 @@ impl<'c, 'r, 'a> Family<'c, 'r, 'a> {
         has_families(self.quantity).then(|| FamilyChange {
             family: self.name.to_owned(),
             quantity: self.quantity,
-            timers: self.timers.len(),
+            timers: self
+                .timers
+                .iter()
+                .map(|(_, timer)| timer.timer.clone())
+                .collect(),
             percent: in_percent(value, half),
             verdict: verdict(self.is_changed, value < 0.0),
             probability: shift.probability,
@@ -294,19 +303,34 @@ fn verdict(is_changed: bool, is_better: bool) -> Verdict {
 }
 
 impl Candidate<'_, '_> {
+    /// The state of the cores in which both sides have processes, if the quantity depends on it.
+    fn state(&self) -> Option<State> {
+        if !matches!(self.quantity.scatter(), Scatter::Cost | Scatter::Spread) {
+            return Some(State::Undisturbed);
+        }
+        let [old, new] = [0, 1].map(|side| -> Vec<&TimerRow> {
+            let rows = self.sides[side].iter();
+            rows.filter_map(|(row, _)| row.clock()).collect()
+        });
+        State::common([&old, &new])
+    }
+
     /// The values of the sides with their variances; `None` if a side has none that can be judged.
     fn samples(&self, core_ghz: Option<f64>) -> Option<Sides> {
+        let state = self.state()?;
         let rows = || self.sides.iter().flatten().map(|(row, _)| row);
         let is_cost = self.quantity == Quantity::COST;
         let is_device = rows().all(|row| row.follows() == Some(Following::Device));
         let in_cycles = core_ghz.is_some() && !is_device;
-        let has_processes = is_cost && rows().all(|row| row.cost(in_cycles).is_some());
+        let has_processes =
+            is_cost && rows().all(|row| row.cost(in_cycles, State::Undisturbed).is_some());
+        let is_of_state = has_processes && state != State::Undisturbed;
         let scale = self.quantity.scale();
         let sample = |(row, figure): &(&Row, Interval)| {
             let apply = |value| scale.apply(value);
             let by_processes = match self.quantity.scatter() {
-                Scatter::Cost if has_processes => row.cost(in_cycles),
-                Scatter::Spread => scatter::spread(row.clock()?, apply),
+                Scatter::Cost if has_processes => row.cost(in_cycles, state),
+                Scatter::Spread => scatter::spread(row.clock()?, state, apply),
                 _ => None,
             };
             let by_interval = || {
@@ -318,7 +342,8 @@ impl Candidate<'_, '_> {
                     state: 0.0,
                 })
             };
-            let location = by_processes.or_else(by_interval)?;
+            // The interval of a cost includes processes in all states.
+            let location = by_processes.or_else(|| by_interval().filter(|_| !is_of_state))?;
             // Times are converted to core cycles, at the common frequency where a device
             // determines them.
             let ghz = match core_ghz.filter(|_| is_cost) {
@@ -351,10 +376,9 @@ impl Candidate<'_, '_> {
                 .filter(|(row, figure)| !row.is_of_single_process(*figure));
             judged.filter_map(sample).collect()
         });
-        let is_complete = sides[..2]
-            .iter()
-            .zip(&self.sides)
-            .all(|(samples, side)| !samples.is_empty() && samples.len() == side.len());
+        let is_complete = sides[..2].iter().zip(&self.sides).all(|(samples, side)| {
+            !samples.is_empty() && (is_of_state || samples.len() == side.len())
+        });
         is_complete.then_some(sides)
     }
 
@@ -429,6 +453,7 @@ impl Candidate<'_, '_> {
                 >= self.quantity.smallest_difference(change.old.value),
             change,
             verdict,
+            unlike_cores: self.state().is_none(),
             single_process: rows.any(|(row, figure)| row.is_of_single_process(*figure)),
             probability,
         }

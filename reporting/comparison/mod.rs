@@ -74,6 +74,9 @@ pub struct Compared {
     /// Whether one of the reports measured the timer in a single process, which allows no
     /// conclusion.
     pub single_process: bool,
+    /// Whether one side has only processes that had their core to themselves and the other has none
+    /// of them, which allows no conclusion.
+    pub unlike_cores: bool,
     /// The probability of a difference at least this large by chance, corrected for the number of
     /// questions (Holm); null for Qualities, which follow from other quantities.
     pub probability: Option<f64>,

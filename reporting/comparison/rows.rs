@@ -3,10 +3,12 @@
 
 use indexmap::IndexMap;
 
-use super::scatter::{self, Location, family_of};
+use super::scatter::{self, Costs, Location, family_of};
 use super::{Fate, OneSided, Quantity};
 use crate::fields::{self, Kind};
-use crate::model::{Following, Interval, Report, Status, TimerRow, WaitConditions, value_of};
+use crate::model::{
+    Following, Interval, Report, State, Status, TimerRow, WaitConditions, value_of,
+};
 use crate::text::numbers::short_time;
 
 /// The core frequency of a run, in gigahertz; `None` if it is unknown.
@@ -32,9 +34,9 @@ pub(super) struct Row<'a> {
     pub run: usize,
     /// The core frequency of the run, in gigahertz.
     pub core_ghz: Option<f64>,
-    /// The logarithm of the cost of a clock in nanoseconds and in core cycles, as its processes show
-    /// it.
-    costs: [Option<Location>; 2],
+    /// The logarithm of the cost of a clock in nanoseconds and in core cycles, as its processes in
+    /// each state show it.
+    costs: [Costs; 2],
     /// Each value, with the quantity and the length of the wait in nanoseconds.
     pub figures: Vec<(Quantity, Option<u64>, Interval)>,
 }
@@ -66,12 +68,7 @@ impl<'a> Row<'a> {
             .collect()
     }
 
-    fn new(
-        run: usize,
-        row: fields::Row<'a>,
-        core_ghz: Option<f64>,
-        costs: [Option<Location>; 2],
-    ) -> Self {
+    fn new(run: usize, row: fields::Row<'a>, core_ghz: Option<f64>, costs: [Costs; 2]) -> Self {
         let quantities = Quantity::fields_of(row.kind());
         let mut figures = Vec::new();
         let mut of_length = Vec::new();
@@ -136,9 +133,9 @@ impl<'a> Row<'a> {
     }
 
     /// The logarithm of the cost of a clock, in core cycles or in nanoseconds; `None` if the report
-    /// does not hold the costs of its processes.
-    pub(super) fn cost(&self, in_cycles: bool) -> Option<Location> {
-        self.costs[usize::from(in_cycles)]
+    /// does not hold the costs of its processes in this state.
+    pub(super) fn cost(&self, in_cycles: bool, state: State) -> Option<Location> {
+        self.costs[usize::from(in_cycles)][state as usize]
     }
 
     /// What the cost follows according to the report.

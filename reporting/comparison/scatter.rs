@@ -8,7 +8,7 @@
 
 use std::collections::HashMap;
 
-use crate::model::{Core, Family, ProcessFigures, ReadsBy, TimerRow};
+use crate::model::{Core, Family, ProcessFigures, ReadsBy, State, TimerRow};
 use crate::statistics::{median, midmean, quantile, sorted};
 
 /// The family whose costs follow the core alone: no change of a kernel or a library changes them.
@@ -45,6 +45,9 @@ pub(super) struct Location {
     pub state: f64,
 }
 
+/// The cost of a clock by its processes in each [`State`]; `None` where they are too few or unknown.
+pub(super) type Costs = [Option<Location>; 3];
+
 /// The values of the processes of one timer.
 struct Values {
     values: Vec<f64>,
@@ -60,8 +63,12 @@ struct Values {
 }
 
 impl Values {
-    fn new(row: &TimerRow, figure: impl Fn(&ProcessFigures) -> Option<f64>) -> Option<Self> {
-        let processes = row.undisturbed_processes();
+    fn new(
+        row: &TimerRow,
+        state: State,
+        figure: impl Fn(&ProcessFigures) -> Option<f64>,
+    ) -> Option<Self> {
+        let processes = row.processes_in(state);
         let values: Option<Vec<f64>> = processes.iter().map(|process| figure(process)).collect();
         let values = sorted(values.filter(|values| values.len() > 1)?);
         let is_known = processes
@@ -106,9 +113,17 @@ impl Values {
     }
 }
 
-/// The logarithms of the costs of all clocks of a run, in core cycles or in nanoseconds; `None` for
-/// clocks whose processes the report does not hold.
-pub(super) fn costs(rows: &[Option<&TimerRow>], in_cycles: bool) -> Vec<Option<Location>> {
+/// The logarithms of the costs of all clocks of a run, in core cycles or in nanoseconds.
+pub(super) fn costs(rows: &[Option<&TimerRow>], in_cycles: bool) -> Vec<Costs> {
+    let states = [State::Alone, State::Shared, State::Undisturbed];
+    let states = states.map(|state| costs_in(state, rows, in_cycles));
+    let numbers = 0..rows.len();
+    numbers
+        .map(|at| states.each_ref().map(|costs| costs[at]))
+        .collect()
+}
+
+fn costs_in(state: State, rows: &[Option<&TimerRow>], in_cycles: bool) -> Vec<Option<Location>> {
     let cost = |process: &ProcessFigures| {
         let cost = match in_cycles {
             true => process.amortised_cycles?,
@@ -116,7 +131,10 @@ pub(super) fn costs(rows: &[Option<&TimerRow>], in_cycles: bool) -> Vec<Option<L
         };
         (cost > 0.0).then(|| cost.ln())
     };
-    let clocks: Vec<Option<Values>> = rows.iter().map(|row| Values::new((*row)?, cost)).collect();
+    let clocks: Vec<Option<Values>> = rows
+        .iter()
+        .map(|row| Values::new((*row)?, state, cost))
+        .collect();
     let mut families: HashMap<&str, Vec<&Values>> = HashMap::new();
     for (row, values) in rows.iter().zip(&clocks) {
         if let (Some(row), Some(values)) = (row, values) {
@@ -163,8 +181,12 @@ pub(super) fn costs(rows: &[Option<&TimerRow>], in_cycles: bool) -> Vec<Option<L
 
 /// The spread of a clock on the scale of the comparison; `None` if the report does not hold the
 /// spreads of its processes.
-pub(super) fn spread(row: &TimerRow, apply: impl Fn(f64) -> Option<f64>) -> Option<Location> {
-    let values = Values::new(row, |process| apply(process.spread?))?;
+pub(super) fn spread(
+    row: &TimerRow,
+    state: State,
+    apply: impl Fn(f64) -> Option<f64>,
+) -> Option<Location> {
+    let values = Values::new(row, state, |process| apply(process.spread?))?;
     Some(values.location(0.0, UNSEEN_SPREAD * UNSEEN_SPREAD, 0.0))
 }
 
@@ -223,7 +245,7 @@ mod tests {
     }
 
     fn location(row: &TimerRow) -> Location {
-        costs(&[Some(row)], true)[0].expect("costs")
+        costs(&[Some(row)], true)[0][State::Undisturbed as usize].expect("costs")
     }
 
     #[test]
@@ -259,6 +281,6 @@ mod tests {
         );
         assert!(disturbed.own < 10.0 * calm.own, "{calm:?} {disturbed:?}");
         let none = clock(&[-1.0, -1.0], &[Core::Alone]);
-        assert_eq!(costs(&[Some(&none), None], true), [None, None]);
+        assert_eq!(costs(&[Some(&none), None], true), [[None; 3]; 2]);
     }
 }

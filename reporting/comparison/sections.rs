@@ -235,7 +235,7 @@ fn summary(comparison: &Comparison) -> String {
         .filter(|_| comparison.families.iter().any(has_costs));
     let core = core_hz.map(|hz| hz.map(|hz| format!("{:.3} GHz", hz / 1e9)));
     let core = core.map_or_else(String::new, |[old, new]| {
-        format!("; costs are those of undisturbed processes in core cycles, at {old}, the frequency of the old runs (new: {new})")
+        format!("; costs are those of processes in the same state in core cycles, at {old}, the frequency of the old runs (new: {new})")
     });
     format!(
         "{worse} worse, {better} better, {noise} no more than noise of {} figures with intervals{unjudged}; {runs}; \

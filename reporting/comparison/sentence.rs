@@ -117,6 +117,15 @@ fn sentence(
     } else if families.is_empty() {
         changed.push(format!("{subject} {}", unknown(figures)));
     }
+    let unlike: Vec<String> = figures
+        .iter()
+        .filter(|figure| figure.unlike_cores && figure.quantity == Quantity::COST)
+        .map(|figure| figure.timer.clone())
+        .collect();
+    if !unlike.is_empty() && !families.is_empty() {
+        let names = list(&unlike);
+        changed.push(format!("not judged: {names} (core free on one side only)"));
+    }
     changed.join("; ")
 }
 
@@ -124,6 +133,8 @@ fn sentence(
 fn unknown(figures: &[&Compared]) -> String {
     let why = if figures.iter().any(|figure| figure.single_process) {
         "a report used a single process"
+    } else if figures.iter().any(|figure| figure.unlike_cores) {
+        "the cores were free on one side only"
     } else {
         "no figure has an interval on both sides"
     };
@@ -133,7 +144,7 @@ fn unknown(figures: &[&Compared]) -> String {
 /// Describes the change of a family.
 fn described(family: &FamilyChange) -> String {
     let others = family.own.len() + family.unchanged.len();
-    let timers = match (family.timers, others) {
+    let timers = match (family.timers.len(), others) {
         (1, _) => String::new(),
         (all, 0) => format!(", all {all}"),
         (all, others) => format!(", {} of {all}", all - others),
@@ -150,7 +161,7 @@ fn described(family: &FamilyChange) -> String {
 }
 
 /// The limit within which a family is unchanged.
-fn limit(family: &FamilyChange) -> String {
+pub(super) fn limit(family: &FamilyChange) -> String {
     format!("{} within {}", name(family), percent(family.limit_percent))
 }
 
@@ -163,7 +174,7 @@ fn name(family: &FamilyChange) -> String {
 }
 
 /// Formats a list of names; of many names, the first ones and the number of the others.
-fn list(names: &[String]) -> String {
+pub(super) fn list(names: &[String]) -> String {
     let first = names[..names.len().min(MOST_LISTED)].join(", ");
     match names.len() {
         ..=MOST_LISTED => first,
@@ -195,7 +206,7 @@ fn by(quantity: Quantity, by: Interval) -> String {
 }
 
 /// Formats a percentage; above 200 % it is written as a factor, which has no bound if it is infinite.
-fn percent(percent: f64) -> String {
+pub(super) fn percent(percent: f64) -> String {
     if percent > MOST_PERCENT {
         return "any factor".into();
     }

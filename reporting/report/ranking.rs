@@ -6,7 +6,7 @@
 
 use crate::fields::{Kind, Row, rows};
 use crate::model::{
-    Cycles, Hertz, Interval, Lateness, Nanos, Report, Status, TimerRow, USUAL_WAIT_NS,
+    Cycles, Hertz, Interval, Lateness, Nanos, Report, State, Status, TimerRow, USUAL_WAIT_NS,
     is_better_wait, value_of,
 };
 use crate::quality::quality;
@@ -42,50 +42,52 @@ pub fn ranks(rows: &[&TimerRow], hertz: Option<f64>) -> Vec<Option<usize>> {
 }
 
 /// The Quality of a row while it is compared with others.
-struct Ranked {
+struct Ranked<'a> {
+    row: &'a TimerRow,
     quality: f64,
-    /// The Quality by which the row is compared: of its processes if their figures are known.
-    compared: f64,
-    /// The distances of the ends of its interval, downwards and upwards; infinite if it has none.
-    uncertainty: [f64; 2],
+    /// The Qualities of its processes in each [`State`], by which it is compared; that of the row
+    /// where they are not known.
+    compared: [Interval; 3],
 }
 
-impl Ranked {
-    fn new(row: &TimerRow, hertz: Option<f64>) -> Option<Self> {
+impl<'a> Ranked<'a> {
+    fn new(row: &'a TimerRow, hertz: Option<f64>) -> Option<Self> {
         let quality = row.quality.filter(|quality| quality.value.is_finite());
         let quality = quality.filter(|_| row.status == Status::Ok)?;
-        let compared = between_processes(row, hertz).unwrap_or(quality);
-        let ends = compared.ends().map_or([f64::INFINITY; 2], |(low, high)| {
-            [compared.value - low, high - compared.value]
-        });
+        let states = [State::Alone, State::Shared, State::Undisturbed];
         Some(Self {
+            row,
             quality: quality.value,
-            compared: compared.value,
-            uncertainty: ends,
+            compared: states.map(|state| between_processes(row, state, hertz).unwrap_or(quality)),
         })
     }
 
-    /// Whether the difference exceeds the uncertainties, added in quadrature. That of `other` counts
-    /// at most as much as the own one, so that an uncertain row ranks by its value. Without intervals
-    /// the values decide.
+    /// Whether the difference exceeds the uncertainties, added in quadrature, of processes whose cores
+    /// were in the same state. That of `other` counts at most as much as the own one, so that an
+    /// uncertain row ranks by its value. Without intervals the values decide.
     fn is_clearly_better_than(&self, other: &Self) -> bool {
-        let ([own, _], [_, others]) = (self.uncertainty, other.uncertainty);
+        let state = State::common([&[self.row], &[other.row]]).unwrap_or(State::Undisturbed);
+        let [own, others] = [self, other].map(|ranked| ranked.compared[state as usize]);
+        let difference = own.value - others.value;
+        let below = |it: Interval| it.ends().map_or(f64::INFINITY, |(low, _)| it.value - low);
+        let above = |it: Interval| it.ends().map_or(f64::INFINITY, |(_, high)| high - it.value);
+        let (own, others) = (below(own), above(others));
         let uncertainty = match own.min(others).is_finite() {
             true => own.hypot(own.min(others)),
             false => 0.0,
         };
         let is_better = self.quality > other.quality;
-        is_better && (other.quality == 0.0 || self.compared - other.compared > uncertainty)
+        is_better && (other.quality == 0.0 || difference > uncertainty)
     }
 }
 
-/// The Quality over the processes whose core was in the same state. It lacks the uncertainties that
+/// The Quality over the processes whose core was in this state. It lacks the uncertainties that
 /// all processes share, because the compared clocks share most of them too. `None` if the figures of
 /// fewer than two processes are known.
-fn between_processes(row: &TimerRow, hertz: Option<f64>) -> Option<Interval> {
+fn between_processes(row: &TimerRow, state: State, hertz: Option<f64>) -> Option<Interval> {
     let cycles = |ns: f64| Some(Nanos(ns).cycles(Hertz(hertz?)));
     let resolution: Cycles = cycles(value_of(row.resolution_ns)?)?;
-    let processes = row.undisturbed_processes();
+    let processes = row.processes_in(state);
     let qualities: Vec<f64> = processes
         .iter()
         .filter_map(|one| quality(resolution, cycles(one.cost_ns?)?, one.spread?))

@@ -3,13 +3,13 @@
 use std::io::Write;
 
 use super::quick_probe::probe_again;
-use super::runs::{Judgement, native_clocks, read};
+use super::runs::{Judgement, Run, native_clocks, read};
 use super::{CommandError, emit, failed, prepare_outputs};
 use crate::cli::GateArgs;
 use crate::comparison::{Condition, Remark, unlike_cpu};
 use crate::document::Document;
 use crate::method::choose_usual;
-use crate::model::{ProvenanceKind, Report};
+use crate::model::{ProvenanceKind, Report, TimerRow};
 use crate::platform;
 use crate::text::counted;
 
@@ -45,7 +45,14 @@ pub fn run(args: &GateArgs, output: &mut dyn Write) -> Result<bool, CommandError
         passed,
         ..
     } = &judgement;
-    let sentences = [&conditions[..], open, passed].concat().join("; ");
+    let sentences = match &open[..] {
+        // What is undecided, and what would decide it, is not hidden among the rest.
+        [first, others @ ..] if conditions.is_empty() => {
+            let more = format!("; {} more", others.len());
+            format!("{first}{}", if others.is_empty() { "" } else { &more })
+        }
+        _ => [&conditions[..], open, passed].concat().join("; "),
+    };
     let runs = judgement.comparison.as_ref().map_or(0, |all| all.runs[1]);
     let document = Document::new(&judgement).line(format!(
         "gate: {result}: {sentences}; {}, {:.0} s",
@@ -83,6 +90,7 @@ fn judge(args: &GateArgs, start: f64) -> Result<Judgement, CommandError> {
     };
     // Checks the conditions before the first probe.
     Judgement::new([&old, &old, &[]], false, conditions, Vec::new())?;
+    let ids = retain_named(&mut old, &ids, conditions);
     let budget_s = args.budget.unwrap_or(BUDGET_S);
     let mut new = Vec::new();
     loop {
@@ -99,6 +107,30 @@ fn judge(args: &GateArgs, start: f64) -> Result<Judgement, CommandError> {
             return Ok(judgement);
         }
     }
+}
+
+/// Retains the clocks that the conditions are on and the reference of the first of them, which shows
+/// whether the whole machine became slower. Returns those of `ids`.
+fn retain_named(old: &mut [Run], ids: &[String], conditions: &[Condition]) -> Vec<String> {
+    let is_named = |row: &TimerRow| {
+        conditions
+            .iter()
+            .any(|condition| condition.includes(&row.id))
+    };
+    let rows = old.iter().flat_map(|run| &run.content.timers);
+    let costs = rows
+        .filter(|row| is_named(row))
+        .find_map(|row| row.cost.as_ref());
+    let reference = costs.map(|cost| cost.reference.clone());
+    let is_wanted = |row: &TimerRow| is_named(row) || Some(&row.id) == reference.as_ref();
+    for run in &mut *old {
+        run.content.timers.retain(is_wanted);
+    }
+    let has = |id: &&String| {
+        old.iter()
+            .any(|run| run.content.timers.iter().any(|row| row.id == **id))
+    };
+    ids.iter().filter(has).cloned().collect()
 }
 
 /// The default conditions on the clock that is recommended for the baseline.

@@ -105,6 +105,32 @@ fn further_probes_confirm_condition_that_holds() {
 }
 
 #[test]
+fn probes_only_clocks_of_conditions() {
+    let folder = Folder::new();
+    let baseline = write(&folder, "before.json", |report| {
+        scale_costs(report, 4.0);
+        report["timers"][0]["cost"]["reference"] = "realtime".into();
+        for id in ["realtime", "times"] {
+            let mut row = report["timers"][0].clone();
+            row["id"] = id.into();
+            report["timers"].as_array_mut().unwrap().push(row);
+        }
+    });
+    let args = ["gate", &baseline, "--format", "json", "--fail-if"];
+    let probed = |condition: &str| {
+        let found = json(&timermeter(&[&args[..], &[condition]].concat()));
+        let figures = found["figures"].as_array().unwrap().iter();
+        let costs = figures.filter(|figure| figure["quantity"] == "cost");
+        let timers = costs.map(|figure| figure["timer"].as_str().unwrap().to_owned());
+        let mut timers: Vec<String> = timers.collect();
+        timers.sort_unstable();
+        timers
+    };
+    assert_eq!(probed("cost[monotonic]>10%"), ["monotonic", "realtime"]);
+    assert_eq!(probed("cost>10%"), ["monotonic", "realtime", "times"]);
+}
+
+#[test]
 fn judges_folder_of_runs() {
     let folder = Folder::new();
     fs::create_dir(folder.file("runs")).unwrap();

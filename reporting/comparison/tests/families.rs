@@ -1,6 +1,6 @@
 //! Tests changes that families of clocks share.
 
-use super::{compared, report, table, timer};
+use super::{compared, open, report, table, timer};
 use crate::comparison::{Comparison, FamilyChange, Quantity, Verdict};
 use crate::model::{Core, Family, Interval, ProcessFigures, Properties, ReadsBy, Report, TimerRow};
 
@@ -72,7 +72,7 @@ fn names_family_of_slower_entry_to_kernel() {
     };
     let comparison = compared(&run(unchanged, &CALM), &run(slower, &CALM)).unwrap();
     let calls = family(&comparison, "system calls");
-    assert_eq!((calls.verdict, calls.timers), (Verdict::Worse, 4));
+    assert_eq!((calls.verdict, calls.timers.len()), (Verdict::Worse, 4));
     assert_eq!(family(&comparison, "vDSO").verdict, Verdict::Noise);
     assert_eq!(changed_costs(&comparison).len(), 4);
     let text = table(&comparison);
@@ -80,6 +80,26 @@ fn names_family_of_slower_entry_to_kernel() {
         text.starts_with("system calls: 20 % slower [")
             && text.contains("all else unchanged (instructions within "),
         "{text}"
+    );
+}
+
+#[test]
+fn family_decides_condition_on_all_its_clocks() {
+    let uneven = |id: &str, cycles: f64| cycles * if id == "tai" { 1.015 } else { 1.0 };
+    let even = [1.0, 1.001, 1.002, 1.003, 1.004];
+    let comparison = compared(&run(unchanged, &even), &run(uneven, &even)).unwrap();
+    assert_eq!(changed_costs(&comparison), [""; 0]);
+    let limit = family(&comparison, "vDSO").limit_percent;
+    let conditions = ["cost[{monotonic,realtime,tai,instant}]", "cost[tai]"];
+    let [all, tai] = conditions.map(|on| open(&format!("{on}>{limit}%"), &comparison));
+    assert_eq!(all, None);
+    assert!(tai.is_some_and(|why| why.starts_with("tai within ")));
+    let disturbed = run(unchanged, &[1.0, 1.3, 1.6, 1.9, 2.2]);
+    let comparison = compared(&disturbed, &disturbed).unwrap();
+    let why = open("cost>5%", &comparison).expect("undecided");
+    assert!(
+        why.contains("system calls within ") && why.contains("more runs") && why.len() < 150,
+        "{why}"
     );
 }
 

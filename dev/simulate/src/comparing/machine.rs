@@ -10,7 +10,8 @@ use rand_distr::{Distribution, Exp1};
 
 use timermeter::commands::CommandError;
 use timermeter::model::{
-    Core, Cycles, Finding, Following, Interval, ProcessFigures, Report, Severity, Status, TimerRow,
+    Core, Cycles, Finding, Following, Interval, ProcessFigures, Report, Severity, State, Status,
+    TimerRow,
 };
 use timermeter::quality::{COST_EXPONENT, RESOLUTION_EXPONENT, SPREAD_EXPONENT, quality};
 use timermeter::report;
@@ -293,7 +294,7 @@ impl<'a> Machine<'a> {
 /// Sets the figures of a row to those that a report derives from its processes, at a core frequency
 /// of `hz`. The systematic errors of a report are those of the kept cost.
 fn set_figures(row: &mut TimerRow, kept: Interval, hz: f64) {
-    let used = row.undisturbed_processes();
+    let used = row.processes_in(State::Undisturbed);
     let figures = |figure: fn(&ProcessFigures) -> Option<f64>| -> Vec<f64> {
         used.iter().filter_map(|process| figure(process)).collect()
     };

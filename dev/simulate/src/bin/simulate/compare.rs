@@ -18,7 +18,7 @@ use super::{Args, print, progress, table};
 const MAX_FALSE: f64 = 0.02;
 /// The same where runs of a machine may be in different states, or its kernel differs from run to run by
 /// 3 % and more, without their processes showing it. *Seen*: what is reached; the aim is `MAX_FALSE`.
-const MAX_FALSE_APART: f64 = 0.1;
+const MAX_FALSE_APART: f64 = 0.05;
 /// The number of pairs of unchanged runs for each pair with a planted change. *Judgement*.
 const PAIRS_PER_CHANGE: u32 = 5;
 
