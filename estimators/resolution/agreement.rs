@@ -9,7 +9,10 @@
 
 use std::collections::BTreeMap;
 
-use super::{MIN_REPEATED_INTERVALS, Resolution, Rule, is_due_to_work, steps_differ, upper_limit};
+use super::{
+    INTERRUPTED_SHARE, MIN_REPEATED_INTERVALS, Resolution, Rule, SIGNIFICANT_ERRORS,
+    is_due_to_work, steps_differ, upper_limit,
+};
 use crate::resolution::lattice;
 use crate::statistics::{median, sorted};
 use crate::trace::Intervals;
@@ -273,9 +276,6 @@ fn classify_portion(portion: &[i64], step: f64) -> (Option<PortionKind>, f64) {
     /// of one of these primes, or so large that fewer than two multiples lie within the range of
     /// the work.
     const PRIMES: [u64; 6] = [2, 3, 5, 7, 11, 13];
-    /// The least share of multiples that must lie on the longer lattice, as for a separate lattice.
-    /// *Default*: moves no figure.
-    const MIN_LONGER_SHARE: f64 = 0.95;
     let reach = lattice::tolerance(step);
     let (mut multiples, mut longer_multiples) = (0.0, [0.0; PRIMES.len()]);
     for delta in portion.iter().map(|&delta| delta as f64) {
@@ -289,7 +289,7 @@ fn classify_portion(portion: &[i64], step: f64) -> (Option<PortionKind>, f64) {
     }
     let share = multiples / PORTION_INTERVALS as f64;
     let mut factors = PRIMES.into_iter().zip(longer_multiples);
-    let kind = match factors.find(|(_, count)| *count >= MIN_LONGER_SHARE * multiples) {
+    let kind = match factors.find(|(_, count)| *count >= (1.0 - INTERRUPTED_SHARE) * multiples) {
         _ if share < MIN_MULTIPLE_SHARE => Some(PortionKind::OffLattice),
         longer => longer.map(|(prime, _)| PortionKind::Multiples(prime)),
     };
@@ -303,9 +303,6 @@ fn with_process_differences(
     processes: &[Process],
     similar: &[f64],
 ) -> Resolution {
-    /// Differences of more standard errors than this are significant. *Default*: moves no figure;
-    /// at least twenty halves are compared, and their distribution is not exactly normal.
-    const MAX_DIFFERENCE_ERRORS: f64 = 4.0;
     let Resolution::Resolved { mut step, rule } = pooled else {
         return pooled;
     };
@@ -317,7 +314,7 @@ fn with_process_differences(
         // process differ without another step.
         if random
             .iter()
-            .any(|&delta| delta > 0 && (delta as f64) < lattice::MAX_UNIQUE_SHARE * step.value)
+            .any(|&delta| delta > 0 && (delta as f64) <= lattice::tolerance(step.value))
         {
             return Resolution::Resolved { step, rule };
         }
@@ -331,7 +328,7 @@ fn with_process_differences(
     let median_step = median(steps.iter().map(|(step, _)| *step)).unwrap_or(step.value);
     for (half_step, error) in steps {
         let difference = half_step - median_step;
-        if difference.abs() > MAX_DIFFERENCE_ERRORS * error {
+        if difference.abs() > SIGNIFICANT_ERRORS * error {
             step.low = step.low.min(step.value + difference);
             step.high = step.high.max(step.value + difference);
         }
@@ -343,9 +340,6 @@ fn with_process_differences(
 /// intervals over their number of steps. `None` if fewer than [`PORTION_INTERVALS`] intervals are
 /// multiples of `step`.
 fn fit_step(intervals: &[i64], step: f64) -> Option<(f64, f64)> {
-    /// The variance due to truncation to whole ticks, used if the intervals show none by chance.
-    /// *Default*: moves no figure.
-    const TRUNCATION_VARIANCE: f64 = 1.0 / 12.0;
     let reach = lattice::tolerance(step);
     let multiples = intervals.iter().filter_map(|&delta| {
         let level = (delta as f64 / step).round();
@@ -365,10 +359,7 @@ fn fit_step(intervals: &[i64], step: f64) -> Option<(f64, f64)> {
     let square = sum_over(&|point| (point.0 - level).powi(2));
     let slope = sum_over(&|point| (point.0 - level) * (point.1 - off)) / square;
     let residual = sum_over(&|point| (point.1 - off - slope * (point.0 - level)).powi(2)) / count;
-    slope.is_finite().then(|| {
-        (
-            step + slope,
-            (residual.max(TRUNCATION_VARIANCE) / square).sqrt(),
-        )
-    })
+    slope
+        .is_finite()
+        .then(|| (step + slope, (residual / square).sqrt()))
 }

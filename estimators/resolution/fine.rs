@@ -6,11 +6,11 @@ use std::collections::BTreeMap;
 use std::f64::consts::TAU;
 
 use super::{
-    Context, MAX_INTERRUPTED_SHARE, MIN_REPEATED_INTERVALS, Resolution, Rule,
-    cost_explains_variation, intervals_with_random_work, one_tick, resolution_from_lattice,
-    upper_limit,
+    Context, INTERRUPTED_SHARE, MIN_REPEATED_INTERVALS, Resolution, Rule, SIGNIFICANT_ERRORS,
+    WORK_UNIT_TOLERANCE, cost_explains_variation, intervals_with_random_work, one_tick,
+    resolution_from_lattice, steps_differ, upper_limit,
 };
-use crate::resolution::spectrum::{FoundLine, Spectrum};
+use crate::resolution::spectrum::{FoundLine, MIN_STEP_TICKS, PHASE_SAMPLING_ERROR, Spectrum};
 use crate::trace::Intervals;
 
 /// Determines the step of a counter that shows neither a lattice nor jumps from zero. The result is
@@ -21,12 +21,9 @@ pub fn resolve(
     reading_differences: &[Vec<i64>],
     context: &Context,
 ) -> Resolution {
-    /// The uncertainty of a step from the spectrum, in ticks. *Judgement*: steps of a few ticks are
-    /// known to a hundredth or better.
-    const STEP_UNCERTAINTY: f64 = 0.05;
     let common = common_divisor(groups) as f64;
     match resolve_by_spectrum(groups, reading_differences, context) {
-        Resolution::Resolved { step, .. } if step.high + STEP_UNCERTAINTY < common => Resolution::AtMost {
+        Resolution::Resolved { step, .. } if step.high < common && steps_differ(step.high, common) => Resolution::AtMost {
             bound: common,
             reason: format!("all its intervals are multiples of {common} ticks, which a step makes, or what work and reads take").into(),
         },
@@ -53,15 +50,9 @@ fn resolve_by_spectrum(
     reading_differences: &[Vec<i64>],
     context: &Context,
 ) -> Resolution {
-    /// The step is reported as one tick if the longest possible step, in ticks, is below this
-    /// limit: in general, and if all intervals lie within a few ticks. *Judgement*: a multiple of a
-    /// tick is never reported as one tick.
-    const MAX_UNIT_STEP: (f64, f64) = (1.5, 2.0);
-    /// A line of a lower height may be due to the work of one process, whatever its frequency.
-    /// *Judgement*.
-    const MIN_CERTAIN_HEIGHT: f64 = 0.5;
-    /// A line of at least this height is common to most processes. *Computed*: a line that only one
-    /// process in three shows has at most a third of the full height.
+    /// A line of at least this height is common to most processes; a lower one may be due to the work
+    /// of one process. *Computed*: a line that only one process in three shows has at most a third
+    /// of the full height.
     const MIN_COMMON_HEIGHT: f64 = 0.4;
     let at_most = |bound: f64, reason: &'static str| Resolution::AtMost {
         bound,
@@ -74,7 +65,7 @@ fn resolve_by_spectrum(
     };
     // Units of work whose duration varies between processes cause low lines at any frequency.
     let may_be_due_to_work = |frequency, step, height| {
-        (height < MIN_CERTAIN_HEIGHT && !jumps_exclude_work(groups, step))
+        (height < MIN_COMMON_HEIGHT && !jumps_exclude_work(groups, step))
             || is_due_to_work(frequency, step)
     };
     match spectrum.as_ref().map_or(FoundLine::Nothing, |spectrum| {
@@ -105,12 +96,13 @@ fn resolve_by_spectrum(
         return at_most(longest, "its intervals repeat regularly, but fit no step");
     }
     match spectrum.longest_possible_step(is_due_to_work) {
+        // A multiple of a tick is never reported as one tick.
         longest
             if longest
                 < if spectrum.is_narrow() {
-                    MAX_UNIT_STEP.1
+                    2.0
                 } else {
-                    MAX_UNIT_STEP.0
+                    MIN_STEP_TICKS
                 } =>
         {
             one_tick(longest)
@@ -127,10 +119,6 @@ const AMBIGUOUS_STEP: &str = "its intervals do not tell steps of one tick from t
 fn repeats_throughout(groups: &[Intervals], step: f64) -> bool {
     /// The number of parts of the intervals, in the order of measurement. *Judgement*.
     const PART_COUNT: usize = 4;
-    /// The largest difference between the heights of the line in two parts: in standard deviations
-    /// due to chance, plus the additional error of lines. *Chance*: four standard deviations; and
-    /// as `PHASE_SAMPLING_ERROR`.
-    const MAX_PART_DIFFERENCE: (f64, f64) = (4.0, 0.04);
     let random = groups
         .iter()
         .filter(|group| group.deltas.len() < MIN_REPEATED_INTERVALS);
@@ -152,22 +140,17 @@ fn repeats_throughout(groups: &[Intervals], step: f64) -> bool {
         |(lowest, highest), &height| (lowest.min(height), highest.max(height)),
     );
     highest - lowest
-        <= MAX_PART_DIFFERENCE.0 * (0.5 / part_len.max(1) as f64).sqrt() + MAX_PART_DIFFERENCE.1
+        <= SIGNIFICANT_ERRORS * (0.5 / part_len.max(1) as f64).sqrt() + PHASE_SAMPLING_ERROR
 }
 
 /// Returns whether intervals that grow in units of work can cause a line of this frequency.
 fn matches_work_unit(frequency: f64, work_unit: f64) -> bool {
-    /// The largest distance between the turns per unit of work and the nearest integer.
-    /// *Judgement*.
-    const MAX_TURN_DEVIATION: f64 = 0.03;
-    /// The lowest frequency of a line, in turns per unit of work. *Judgement*.
-    const MIN_TURNS: f64 = 0.5;
     // Integer intervals do not distinguish these four frequencies.
     [frequency, 1.0 - frequency, 1.0 + frequency, 2.0 - frequency]
         .into_iter()
         .any(|frequency| {
             let turns = frequency * work_unit;
-            turns > MIN_TURNS && (turns - turns.round()).abs() < MAX_TURN_DEVIATION
+            turns.round() >= 1.0 && (turns - turns.round()).abs() < WORK_UNIT_TOLERANCE
         })
 }
 
@@ -198,6 +181,6 @@ fn jumps_exclude_work(groups: &[Intervals], step: f64) -> bool {
             .map(|count| count * count)
             .sum::<f64>()
             .max(1.0);
-    single > MAX_INTERRUPTED_SHARE * pairs
+    single > INTERRUPTED_SHARE * pairs
         || (moved > 0.5 * pairs && effective_lengths >= MIN_JUMP_LENGTHS)
 }

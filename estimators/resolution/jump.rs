@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 
+use super::{EQUAL_STEP_TOLERANCE, INTERRUPTED_SHARE, MIN_POOL_INTERVALS, MIN_STEPS};
 use crate::model::Interval;
 use crate::resolution::lattice::{self, Lattice};
 use crate::statistics::{Z, mean, quantile, sorted, variance};
@@ -42,16 +43,9 @@ impl Jump {
         found: Option<Lattice>,
         reading_differences: &[Vec<i64>],
     ) -> Self {
-        /// The least number of intervals in a pool: the intervals with similar amounts of work.
-        /// *Judgement*: halved or doubled, it changes only the widths of intervals.
-        const MIN_POOL_INTERVALS: usize = 16;
         /// The least share of zero intervals in a pool, as a fraction, at which the other intervals
         /// of the pool are single steps. *Judgement*.
         const MIN_ZERO_SHARE: (usize, usize) = (2, 5);
-        /// Steps of a clock that makes every reading unique must be longer than this, in ticks,
-        /// because unique readings alone cause intervals of one or two ticks. *Default*: moves no
-        /// figure.
-        const MIN_UNIQUE_STEP: f64 = 3.0;
         let (mut steps, mut pool) = (Vec::new(), Vec::new());
         for deltas in group_by_work(groups).into_values() {
             pool.extend(deltas);
@@ -69,7 +63,8 @@ impl Jump {
             );
         }
         match quantile(&sorted(&steps), 0.5) {
-            Some(typical) if zero == 0 || typical > MIN_UNIQUE_STEP => {
+            // Unique readings alone cause intervals of one or two ticks.
+            Some(typical) if zero == 0 || typical >= lattice::MIN_STEP_TICKS => {
                 match (Self::classify(&steps, typical, reading_differences), found) {
                     // If some reads take longer than others by several steps, the median jump is
                     // several steps long. A lattice that explains the jumps gives the length of one
@@ -86,25 +81,13 @@ impl Jump {
 
     /// Decides between one tick, equal steps and different steps; `typical` is the median jump.
     fn classify(steps: &[f64], typical: f64, reading_differences: &[Vec<i64>]) -> Self {
-        /// The least number of jumps of one tick, and their least share. *Computed* and
-        /// *judgement*: one jump of one tick is sufficient, because a step of two ticks or more
-        /// never causes one; interruptions may lengthen the other jumps.
-        const MIN_ONE_TICK_JUMPS: (f64, f64) = (1.0, 0.5);
-        /// The largest share of jumps of two ticks among jumps of one and two. *Default*: moves no
-        /// figure.
-        const MAX_TWO_TICK_SHARE: f64 = 0.05;
-        /// The least share of jumps that truncation of a single step length explains. *Default*:
-        /// moves no figure.
-        const MIN_NEIGHBOUR_SHARE: f64 = 0.95;
         let count = steps.len() as f64;
+        let consistent = (1.0 - INTERRUPTED_SHARE) * count;
         let ones = steps.iter().filter(|&&step| step == 1.0).count() as f64;
         let twos = steps.iter().filter(|&&step| step == 2.0).count() as f64;
         // A counter with steps of one to two ticks jumps by one or two ticks; longer jumps are due
         // to interruptions.
-        if ones >= MIN_ONE_TICK_JUMPS.0
-            && ones >= MIN_ONE_TICK_JUMPS.1 * count
-            && twos <= MAX_TWO_TICK_SHARE * (ones + twos)
-        {
+        if 2.0 * ones >= count && twos <= INTERRUPTED_SHARE * (ones + twos) {
             let share = Interval::exact(twos / (ones + twos)).with_counting_error(ones + twos);
             return Self::Unit {
                 longest: 1.0 + share.high,
@@ -112,9 +95,7 @@ impl Jump {
         }
         if typical < lattice::MIN_STEP_TICKS {
             let single = MeanJump::of_neighbours(steps);
-            if single.count >= MIN_NEIGHBOUR_SHARE * count
-                && single.agrees_with(reading_differences)
-            {
+            if single.count >= consistent && single.agrees_with(reading_differences) {
                 return Self::Step(single.interval(), single.count as usize);
             }
             // A part of the jumps is longer, because of interruptions or slow calls.
@@ -123,7 +104,7 @@ impl Jump {
             let near = steps
                 .iter()
                 .filter(|step| (low..=high).contains(*step) && (**step - mean).abs() < 1.0);
-            return if near.count() as f64 >= MIN_NEIGHBOUR_SHARE * count {
+            return if near.count() as f64 >= consistent {
                 Self::from_multiples(steps, typical)
             } else {
                 Self::uneven(steps)
@@ -134,7 +115,7 @@ impl Jump {
             let multiple = (**step / typical).round().max(1.0);
             (**step - multiple * typical).abs() <= reach * multiple.sqrt() + 0.5
         });
-        if fits.count() as f64 >= MIN_CONSISTENT_SHARE * count {
+        if fits.count() as f64 >= consistent {
             Self::from_multiples(steps, typical)
         } else {
             Self::uneven(steps)
@@ -224,14 +205,9 @@ impl MeanJump {
     fn agrees_with(&self, reading_differences: &[Vec<i64>]) -> bool {
         /// Number of consecutive jumps. *Judgement*: interruptions of a step are rarer.
         const CONSECUTIVE_JUMPS: usize = 24;
-        /// The least number of sums. *Chance*: fewer decide by chance.
-        const MIN_SUMS: usize = 8;
         /// The largest variance of the sums, relative to that of sums of random jumps, and the
         /// least limit, in squared ticks. *Computed*: a truncated sum has a variance up to 0.25.
         const MAX_VARIANCE: (f64, f64) = (0.5, 0.3);
-        /// The largest difference between the mean jumps of readings and of intervals, in ticks,
-        /// besides the error of the latter. *Judgement*: interruptions of a step in a percent.
-        const MAX_DIFFERENCE: f64 = 0.02;
         let longest = self.mean.floor() as i64 + 1;
         let mut sums = Vec::new();
         for differences in reading_differences {
@@ -242,12 +218,12 @@ impl MeanJump {
                 sums.extend(sums_of_jumps.map(|jumps| jumps.iter().sum::<i64>() as f64));
             }
         }
-        let Some(centre) = mean(&sums).filter(|_| sums.len() >= MIN_SUMS) else {
+        let Some(centre) = mean(&sums).filter(|_| sums.len() >= MIN_STEPS) else {
             return true;
         };
         let of_readings = centre / CONSECUTIVE_JUMPS as f64;
         let interval = self.interval();
-        let half = 0.5 * (interval.high - interval.low) + MAX_DIFFERENCE;
+        let half = 0.5 * (interval.high - interval.low) + EQUAL_STEP_TOLERANCE.0 * self.mean;
         let fraction = of_readings.fract();
         let random = CONSECUTIVE_JUMPS as f64 * fraction * (1.0 - fraction);
         (of_readings - self.mean).abs() <= half
@@ -255,20 +231,10 @@ impl MeanJump {
     }
 }
 
-/// The least share of jumps that must be multiples of one length; the others may be interrupted.
-/// *Default*: moves no figure.
-const MIN_CONSISTENT_SHARE: f64 = 0.9;
-
 /// Returns whether the jumps lie on the lattice of this step, and not by chance: most are multiples
-/// of the step, some are single steps, and the tolerance around multiples covers less than half of
-/// all lengths, so that jumps of an irregular clock would also fall between multiples.
+/// of the step, some are single steps (if `step` were a divisor of the true step, there would be
+/// none), and the step is long, so that jumps of an irregular clock would also fall between multiples.
 fn lattice_explains(step: f64, steps: &[f64]) -> bool {
-    /// The least share of single steps among the jumps. If `step` were a divisor of the true step,
-    /// there would be none. *Default*: moves no figure.
-    const MIN_SINGLE_SHARE: f64 = 0.02;
-    /// The largest share of all lengths within the tolerance of multiples. *Default*: moves no
-    /// figure.
-    const MAX_COVERED_SHARE: f64 = 0.5;
     let reach = lattice::tolerance(step);
     let (mut multiples, mut single) = (0.0, 0.0);
     for length in steps {
@@ -279,19 +245,17 @@ fn lattice_explains(step: f64, steps: &[f64]) -> bool {
         }
     }
     let count = steps.len() as f64;
-    2.0 * reach + 1.0 < MAX_COVERED_SHARE * step
-        && multiples >= MIN_CONSISTENT_SHARE * count
-        && single >= (MIN_SINGLE_SHARE * count).max(1.0)
+    step >= lattice::MIN_LONG_STEP
+        && multiples >= (1.0 - INTERRUPTED_SHARE) * count
+        && single >= INTERRUPTED_SHARE * count
 }
 
 /// Returns the length, in ticks, up to which steps cover nearly all of the time. The longest 1 % of
 /// the steps are left out, because they may be interrupted.
 fn longest_typical_step(steps: &[f64]) -> f64 {
-    /// The share of the time that these steps cover. *Default*: moves no figure.
-    const COVERED_TIME_SHARE: f64 = 0.95;
     let steps = sorted(steps);
     let kept = &steps[..steps.len() - (steps.len() / 100).max(1).min(steps.len() - 1)];
-    let mut remaining = COVERED_TIME_SHARE * kept.iter().sum::<f64>();
+    let mut remaining = (1.0 - INTERRUPTED_SHARE) * kept.iter().sum::<f64>();
     let longest = kept.iter().find(|step| {
         remaining -= **step;
         remaining <= 0.0

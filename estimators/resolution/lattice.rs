@@ -5,23 +5,16 @@
 use std::collections::BTreeMap;
 use std::f64::consts::TAU;
 
+use super::{EQUAL_STEP_TOLERANCE, INTERRUPTED_SHARE, MIN_STEPS};
 use crate::statistics::sorted;
 
 /// The shortest step with a visible lattice, in ticks; the spectrum is used for shorter steps.
 /// *Computed*: truncation fills the gaps between the multiples of shorter steps.
 pub const MIN_STEP_TICKS: f64 = 4.0;
 
-/// The least share of intervals that must lie on the lattice. *Default*: moves no figure; 5 % of
-/// the intervals may be interrupted.
-const MIN_LATTICE_SHARE: f64 = 0.95;
-
 /// Steps of at least this many ticks are long: a truncated interval cannot be mistaken for one of
 /// the neighbouring level. *Judgement*.
-const MIN_LONG_STEP: f64 = 12.0;
-
-/// A positive interval shorter than this share of a step ends at a reading that was made unique.
-/// *Default*: moves no figure.
-pub const MAX_UNIQUE_SHARE: f64 = 0.3;
+pub const MIN_LONG_STEP: f64 = 12.0;
 
 /// A lattice that explains the intervals.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -52,11 +45,10 @@ impl Lattice {
     /// Returns whether some of the sorted intervals are positive but much shorter than a step: the
     /// counter did not move, but the second reading was made unique.
     pub fn shows_unique_readings(&self, intervals: &[i64]) -> bool {
-        let reach = tolerance(self.step).min(MAX_UNIQUE_SHARE * self.step);
         let mut moved = intervals.iter().filter(|interval| **interval > 0);
         moved
             .next()
-            .is_some_and(|&interval| interval as f64 <= reach)
+            .is_some_and(|&interval| interval as f64 <= tolerance(self.step))
     }
 
     /// Determines the step from differences of successive readings, one series per process. The
@@ -96,7 +88,7 @@ impl Lattice {
         // Truncation, assumed independent for each reading.
         let error = (on_lattice / 6.0 + 1.0_f64).sqrt() / levels;
         let resolved = levels >= MIN_COUNTED_STEPS
-            && on_lattice >= MIN_LATTICE_SHARE * (on_lattice + off_lattice);
+            && off_lattice <= INTERRUPTED_SHARE * (on_lattice + off_lattice);
         resolved.then(|| Self {
             step: length / levels,
             error,
@@ -142,11 +134,8 @@ pub fn find(intervals: &[i64]) -> Option<Lattice> {
 /// Returns the distinct values of the sorted intervals with their counts, without the longest
 /// intervals, which may be outliers.
 fn count_values(intervals: &[i64]) -> Vec<(f64, f64)> {
-    /// One in this many intervals may be an outlier. *Judgement*: 5 % of the intervals may be
-    /// interrupted.
-    const INTERVALS_PER_OUTLIER: usize = 20;
-    let kept = intervals.len() - intervals.len() / INTERVALS_PER_OUTLIER;
-    intervals[..kept]
+    let outliers = (INTERRUPTED_SHARE * intervals.len() as f64) as usize;
+    intervals[..intervals.len() - outliers]
         .chunk_by(|a, b| a == b)
         .map(|same| (same[0] as f64, same.len() as f64))
         .collect()
@@ -159,9 +148,7 @@ fn candidate_steps(counted: &[(f64, f64)]) -> Vec<f64> {
     const MAX_NEIGHBOURS: usize = 10;
     /// The largest number of candidates. *Default*: moves no figure.
     const MAX_CANDIDATES: usize = 28;
-    /// Candidates within this ratio are merged. *Default*: moves no figure.
-    const MERGE_RATIO: f64 = 1.02;
-    let bin = |length: f64| (length.ln() / MERGE_RATIO.ln()).round() as i64;
+    let bin = |length: f64| (length.ln() / EQUAL_STEP_TOLERANCE.0.ln_1p()).round() as i64;
     let mut bins = BTreeMap::<i64, (f64, f64)>::new();
     for (index, &(low, low_count)) in counted.iter().enumerate() {
         for &(high, high_count) in counted[index + 1..].iter().take(MAX_NEIGHBOURS) {
@@ -237,7 +224,7 @@ fn refine_candidate(counted: &[(f64, f64)], candidate: f64) -> Option<Lattice> {
     } else {
         line.error
     };
-    (on_lattice >= MIN_LATTICE_SHARE * all
+    (on_lattice >= (1.0 - INTERRUPTED_SHARE) * all
         && has_adjacent_levels(&levels, step)
         && through_zero.is_finite())
     .then_some(Lattice {
@@ -250,9 +237,6 @@ fn refine_candidate(counted: &[(f64, f64)], candidate: f64) -> Option<Lattice> {
 /// of the step would explain the intervals. Coarser lattices were tested before, so a few pairs are
 /// sufficient.
 fn has_adjacent_levels(levels: &BTreeMap<i64, f64>, step: f64) -> bool {
-    /// The least share of intervals in each of two neighbouring levels that are sufficient alone.
-    /// *Default*: moves no figure.
-    const MIN_RICH_SHARE: f64 = 0.05;
     /// The least number of intervals in a level that counts; fewer may be interruptions. *Default*:
     /// moves no figure.
     const MIN_LEVEL_COUNT: f64 = 2.0;
@@ -271,7 +255,7 @@ fn has_adjacent_levels(levels: &BTreeMap<i64, f64>, step: f64) -> bool {
         pairs.filter(|pair| pair[1] == pair[0] + 1).count()
     };
     // Two neighbouring levels are sufficient if the step is long compared with truncation.
-    if step >= MIN_LONG_STEP && count_adjacent(&levels_with(MIN_RICH_SHARE * all)) > 0 {
+    if step >= MIN_LONG_STEP && count_adjacent(&levels_with(INTERRUPTED_SHARE * all)) > 0 {
         return true;
     }
     let frequent = levels_with(MIN_LEVEL_COUNT);
@@ -338,23 +322,17 @@ fn fit_window(
     window: f64,
     before: &FittedLine,
 ) -> Option<FittedLine> {
-    /// The least share of the window on the lattice: less than `MIN_LATTICE_SHARE`, because the
-    /// step is still imprecise. *Default*: moves no figure.
-    const MIN_WINDOW_SHARE: f64 = 0.7;
-    /// The least number of intervals for a line. *Default*: moves no figure.
-    const MIN_LINE_INTERVALS: f64 = 8.0;
     /// The least variance of the levels that determines a slope. *Judgement*: halved or doubled, it
     /// changes only the widths of intervals.
     const MIN_LEVEL_VARIANCE: f64 = 0.05;
     let reach = tolerance(before.step);
-    let (mut all, mut on_lattice) = (0.0, 0.0);
+    let mut on_lattice = 0.0;
     let mut sums = [0.0; 5];
     for &(value, count) in counted
         .iter()
         .filter(|(value, _)| (value - anchor).abs() <= window)
     {
         let level = ((value - before.at_anchor) / before.step).round();
-        all += count;
         if (value - before.at_anchor - level * before.step).abs() <= reach {
             on_lattice += count;
             sums[0] += count * level;
@@ -364,7 +342,7 @@ fn fit_window(
             sums[4] += count * value * value;
         }
     }
-    if on_lattice < MIN_WINDOW_SHARE * all || on_lattice < MIN_LINE_INTERVALS {
+    if on_lattice < MIN_STEPS as f64 {
         return None;
     }
     let [level, value, level_level, level_value, value_value] = sums.map(|sum| sum / on_lattice);

@@ -17,6 +17,7 @@ mod fine;
 pub use fine::common_divisor;
 
 use std::borrow::Cow;
+use std::f64::consts::SQRT_2;
 
 use crate::distribution::cells::core_variance;
 use crate::model::Interval;
@@ -125,15 +126,28 @@ const EQUAL_STEP_TOLERANCE: (f64, f64) = (0.02, 0.3);
 /// groups have random work. *Definition*: plans repeat work at least this often.
 const MIN_REPEATED_INTERVALS: usize = 4;
 
-/// The largest share of differences between intervals with the same work that is attributed to
-/// interruptions. *Default*: moves no figure.
-const MAX_INTERRUPTED_SHARE: f64 = 0.02;
+/// The share of intervals, or of differences between intervals with the same work, that may have any
+/// length, because of interruptions. *Judgement*: interruptions come in bursts, and are seldom as
+/// frequent.
+const INTERRUPTED_SHARE: f64 = 0.05;
+
+/// The least number of intervals in a pool: the intervals with similar amounts of work.
+/// *Judgement*: halved or doubled, it changes only the widths of intervals.
+const MIN_POOL_INTERVALS: usize = 16;
+
+/// The largest relative difference between a step and the length of units of work that may cause
+/// it. *Default*: moves no figure.
+const WORK_UNIT_TOLERANCE: f64 = 0.03;
+
+/// Differences of more standard errors than this are significant. *Chance*: exceeded in one case of
+/// 16 000, because many differences are compared, whose distribution is not exactly normal.
+const SIGNIFICANT_ERRORS: f64 = 4.0;
 
 /// The reason if jumps from zero have different lengths.
 pub const UNEVEN_STEPS: &str = "its steps are of different lengths";
 
-/// The least number of steps from which a step longer than one tick is accepted. *Default*: moves
-/// no figure.
+/// The least number of steps from which a step longer than one tick is accepted, of intervals for a
+/// line through them, and of sums for their variance. *Default*: moves no figure.
 const MIN_STEPS: usize = 8;
 
 /// Determines the step from intervals with growing and random work, and from the differences of
@@ -287,11 +301,6 @@ fn intervals_with_random_work(groups: &[Intervals]) -> Vec<i64> {
 /// Returns an upper limit of the step, in ticks: a positive interval is at least one step long, and
 /// the intervals with the least work are the shortest.
 fn upper_limit(groups: &[Intervals]) -> f64 {
-    /// The least number of positive intervals for the limit. *Default*: moves no figure.
-    const MIN_MOVED_INTERVALS: usize = 20;
-    /// The quantile of the intervals above which they count as interrupted. *Default*: moves no
-    /// figure.
-    const UNINTERRUPTED_QUANTILE: f64 = 0.95;
     let mut moved: Vec<f64> = Vec::new();
     for deltas in group_by_work(groups).into_values() {
         moved.extend(
@@ -300,11 +309,11 @@ fn upper_limit(groups: &[Intervals]) -> f64 {
                 .filter(|&delta| delta > 0)
                 .map(|delta| delta as f64),
         );
-        if moved.len() >= MIN_MOVED_INTERVALS {
+        if moved.len() >= MIN_POOL_INTERVALS {
             break;
         }
     }
-    quantile(&sorted(&moved), UNINTERRUPTED_QUANTILE).unwrap_or(f64::INFINITY)
+    quantile(&sorted(&moved), 1.0 - INTERRUPTED_SHARE).unwrap_or(f64::INFINITY)
 }
 
 /// Returns whether the lattice with this step is due to the work and not to the counter: its step
@@ -313,30 +322,22 @@ fn upper_limit(groups: &[Intervals]) -> f64 {
 fn is_due_to_work(groups: &[Intervals], step: f64, work_unit: f64) -> bool {
     /// The largest number of units of work in the step. *Default*: moves no figure.
     const MAX_WORK_UNITS: f64 = 2.0;
-    /// The largest relative difference between the step and the nearest number of units of work.
-    /// *Default*: moves no figure.
-    const MAX_UNIT_DIFFERENCE: f64 = 0.03;
-    /// The largest relative difference between the step and a difference of two intervals that
-    /// counts as one step. *Default*: moves no figure.
-    const MAX_STEP_DIFFERENCE: f64 = 0.3;
     if work_unit <= 0.0 {
         return false;
     }
     let ratio = step / work_unit;
     let multiple = ratio.round().max(1.0);
-    if multiple > MAX_WORK_UNITS || (ratio / multiple - 1.0).abs() > MAX_UNIT_DIFFERENCE {
+    if multiple > MAX_WORK_UNITS || (ratio / multiple - 1.0).abs() > WORK_UNIT_TOLERANCE {
         return false;
     }
     let (mut jumps, mut pairs) = (0, 0);
     for group in groups {
         for pair in group.deltas.windows(2) {
             pairs += 1;
-            jumps += usize::from(
-                ((pair[1] - pair[0]).abs() as f64 / step - 1.0).abs() < MAX_STEP_DIFFERENCE,
-            );
+            jumps += usize::from(((pair[1] - pair[0]).abs() as f64 / step).round() == 1.0);
         }
     }
-    pairs == 0 || (jumps as f64) < MAX_INTERRUPTED_SHARE * pairs as f64
+    pairs == 0 || (jumps as f64) < INTERRUPTED_SHARE * pairs as f64
 }
 
 /// Returns whether the timer moves in nearly every tick: almost no interval is zero if a read takes
@@ -367,10 +368,6 @@ fn moves_every_tick(groups: &[Intervals], context: &Context) -> bool {
 /// Returns whether truncation and the cost of the read explain how the differences of successive
 /// readings vary, around their median and among the shortest of them.
 fn cost_explains_variation(reading_differences: &[Vec<i64>], context: &Context) -> bool {
-    /// The largest ratios to the values of single invocations: for the standard deviation, the
-    /// distance from the 2nd percentile to the median, and the distance from the 1st to the 10th
-    /// percentile. Two reads vary more than one (by √2 if they are independent). *Judgement*.
-    const MAX_WIDTH_RATIOS: [f64; 3] = [1.5, 1.2, 1.3];
     /// The largest contribution of truncation to the standard deviation and to the distance between
     /// two percentiles, in ticks. *Default*: moves no figure.
     const MAX_TRUNCATION_TICKS: [f64; 2] = [1.0, 2.0];
@@ -393,22 +390,22 @@ fn cost_explains_variation(reading_differences: &[Vec<i64>], context: &Context) 
     };
     let explained = |observed: Option<f64>, cost_part: f64, truncation: f64| {
         observed.is_some_and(|observed| {
-            observed <= truncation + cost_part + REFERENCE_ERROR_STEPS * context.reference_step
+            // Two independent reads vary more than one by √2.
+            observed
+                <= truncation + SQRT_2 * cost_part + REFERENCE_ERROR_STEPS * context.reference_step
         })
     };
-    explained(
-        deviation,
-        MAX_WIDTH_RATIOS[0] * context.cost_deviation,
-        MAX_TRUNCATION_TICKS[0],
-    ) && explained(
-        median_width(0.02, 0.5),
-        MAX_WIDTH_RATIOS[1] * context.cost_lower_width,
-        MAX_TRUNCATION_TICKS[1],
-    ) && explained(
-        median_width(0.01, 0.1),
-        MAX_WIDTH_RATIOS[2] * context.cost_low_tail_width,
-        MAX_TRUNCATION_TICKS[1],
-    )
+    explained(deviation, context.cost_deviation, MAX_TRUNCATION_TICKS[0])
+        && explained(
+            median_width(0.02, 0.5),
+            context.cost_lower_width,
+            MAX_TRUNCATION_TICKS[1],
+        )
+        && explained(
+            median_width(0.01, 0.1),
+            context.cost_low_tail_width,
+            MAX_TRUNCATION_TICKS[1],
+        )
 }
 
 #[cfg(test)]

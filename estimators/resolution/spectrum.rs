@@ -15,7 +15,7 @@
 
 use std::f64::consts::{PI, TAU};
 
-use crate::resolution::densest_window;
+use super::{EQUAL_STEP_TOLERANCE, INTERRUPTED_SHARE, SIGNIFICANT_ERRORS, densest_window};
 use crate::resolution::lattice::Lattice;
 use crate::statistics::Z;
 use crate::statistics::phasors::{Complex, Sweep};
@@ -26,27 +26,19 @@ const MAX_STEP_TICKS: f64 = 5.2;
 
 /// The shortest step that can be distinguished from one tick, in ticks. *Computed*: for shorter
 /// steps sinc² is below 0.17, like the lines of the work.
-const MIN_STEP_TICKS: f64 = 1.5;
+pub const MIN_STEP_TICKS: f64 = 1.5;
 
 /// The least height of a significant line, in standard deviations of the noise of a line, which are
 /// √2 times those of its real part. *Chance*: the noise exceeds it at two in a billion frequencies.
 const MIN_LINE_DEVIATIONS: f64 = 4.5;
 
-/// Lines higher than this share of the highest line count as equally high; an integer step has
-/// several such lines. *Judgement*: an integer step has several lines of height 1.
-const EQUAL_HEIGHT_RATIO: f64 = 0.9;
-
-/// The share of intervals that may have any length, because of interruptions. *Judgement*.
-const INTERRUPTED_SHARE: f64 = 0.05;
-
-/// The largest deviation of a line from the expected height and phase at which a step is accepted,
-/// and the least deviation at which a step is excluded, in standard deviations of the noise.
-/// *Chance*: 0.03 % and 5 % of a normal distribution in the plane lie outside.
-const LINE_DEVIATIONS: (f64, f64) = (4.0, 2.45);
+/// The least deviation of a line from the expected height and phase at which a step is excluded, in
+/// standard deviations of the noise. *Chance*: 5 % of a normal distribution in the plane lie outside.
+const EXCLUDING_DEVIATIONS: f64 = 2.45;
 
 /// Additional error of a line, because intervals that grow in equal units of work do not sample all
 /// phases of a step equally. *Seen*.
-const PHASE_SAMPLING_ERROR: f64 = 0.04;
+pub const PHASE_SAMPLING_ERROR: f64 = 0.04;
 
 /// The least width of the distribution of intervals, in ticks, at which all phases of a step are
 /// about equally frequent. *Judgement*.
@@ -84,18 +76,15 @@ pub enum FoundLine {
 
 impl Spectrum {
     /// Computes the spectrum of intervals with random work, which are sorted and not negative.
-    /// `None` if there are too few intervals or if they hardly differ.
+    /// `None` if they hardly differ.
     pub fn from_intervals(intervals: &[i64]) -> Option<Self> {
-        /// The least number of intervals. *Chance*: four standard deviations of the noise are then
-        /// a third of the largest height.
-        const MIN_INTERVALS: usize = 60;
         /// The least range of intervals, in ticks. *Judgement*.
         const MIN_RANGE_TICKS: i64 = 3;
         /// Distance between frequencies, as a share of the width of a line. *Numerical*.
         const FREQUENCY_STRIDE: f64 = 0.25;
         let window = fullest_window(intervals);
         let (first, last) = (*window.first()?, *window.last()?);
-        if window.len() < MIN_INTERVALS || last - first < MIN_RANGE_TICKS {
+        if last - first < MIN_RANGE_TICKS {
             return None;
         }
         let (count, span) = (window.len() as f64, (last - first) as f64);
@@ -130,13 +119,6 @@ impl Spectrum {
     /// Searches for the step of the counter among the significant lines. `is_due_to_work` returns
     /// whether a line with the given frequency, step and height may be due to the work.
     pub fn find_step(&self, is_due_to_work: impl Fn(f64, f64, f64) -> bool) -> FoundLine {
-        /// Steps with a smaller relative difference are reported as one step, whose interval
-        /// includes both. *Judgement*: as `EQUAL_STEP_TOLERANCE`.
-        const MAX_EQUAL_DIFFERENCE: f64 = 0.02;
-        /// The least difference between the misfits of two possible steps, in standard deviations
-        /// of the noise, from which the step with the smaller misfit is chosen. *Chance*: exceeded
-        /// in 0.3 % of cases.
-        const MIN_MISFIT_DIFFERENCE: f64 = 3.0;
         if self.is_narrow() {
             return FoundLine::Nothing;
         }
@@ -144,7 +126,7 @@ impl Spectrum {
             let fit = self.fit_frequency(frequency);
             if is_due_to_work(fit.frequency, 1.0 / fit.frequency, fit.line.length())
                 || fit.line.real < 0.0
-                || fit.line.imaginary.abs() > LINE_DEVIATIONS.0 * self.noise + PHASE_SAMPLING_ERROR
+                || fit.line.imaginary.abs() > SIGNIFICANT_ERRORS * self.noise + PHASE_SAMPLING_ERROR
             {
                 continue;
             }
@@ -154,12 +136,14 @@ impl Spectrum {
             let misfit = |&(step, error): &(f64, f64)| self.line_misfit(fit.line, step, error);
             let allowed = |step: &(f64, f64)| {
                 step.0 >= MIN_STEP_TICKS
-                    && misfit(step) <= LINE_DEVIATIONS.0 * self.noise + PHASE_SAMPLING_ERROR
+                    && misfit(step) <= SIGNIFICANT_ERRORS * self.noise + PHASE_SAMPLING_ERROR
             };
             return match steps.map(|step| Some(step).filter(allowed)) {
                 [None, None] => FoundLine::Nothing,
                 [Some(step), None] | [None, Some(step)] => FoundLine::Step(self.refine(step)),
-                [Some(long), Some(short)] if long.0 - short.0 <= MAX_EQUAL_DIFFERENCE * short.0 => {
+                [Some(long), Some(short)]
+                    if long.0 - short.0 <= EQUAL_STEP_TOLERANCE.0 * short.0 =>
+                {
                     let (step, half) = (f64::midpoint(long.0, short.0), (long.0 - short.0) / 2.0);
                     FoundLine::Step(Lattice {
                         step,
@@ -167,10 +151,10 @@ impl Spectrum {
                     })
                 }
                 [Some(long), Some(short)] => match misfit(&long) - misfit(&short) {
-                    difference if difference < -MIN_MISFIT_DIFFERENCE * self.noise => {
+                    difference if difference < -SIGNIFICANT_ERRORS * self.noise => {
                         FoundLine::Step(self.refine(long))
                     }
-                    difference if difference > MIN_MISFIT_DIFFERENCE * self.noise => {
+                    difference if difference > SIGNIFICANT_ERRORS * self.noise => {
                         FoundLine::Step(self.refine(short))
                     }
                     _ => FoundLine::Ambiguous(long.0),
@@ -202,9 +186,6 @@ impl Spectrum {
 
     /// Refines the step by a regression through zero over the number of steps in each interval.
     fn refine(&self, (step, error): (f64, f64)) -> Lattice {
-        /// The largest uncertainty of the number of steps in the longest interval. *Judgement*:
-        /// from a half on, the nearest whole number would be wrong.
-        const MAX_COUNT_ERROR: f64 = 0.2;
         let (mut product, mut square, mut squares) = (0.0, 0.0, 0.0);
         for (value, share) in &self.counted {
             let value = value + self.mean;
@@ -219,7 +200,7 @@ impl Spectrum {
             .map_or(0.0, |(value, _)| (value + self.mean) / step);
         // If the number of steps in an interval may be miscounted, the step from the frequency is
         // used.
-        if LINE_DEVIATIONS.0 * error * longest > MAX_COUNT_ERROR * step {
+        if SIGNIFICANT_ERRORS * error * longest > 0.5 * step {
             return Lattice { step, error };
         }
         let slope = product / square;
@@ -241,7 +222,7 @@ impl Spectrum {
         let mut steps = long
             .chain(short)
             .filter(|(_, step)| *step <= MAX_STEP_TICKS);
-        let reach = LINE_DEVIATIONS.1 * self.noise + self.phase_error - PHASE_SAMPLING_ERROR;
+        let reach = EXCLUDING_DEVIATIONS * self.noise + self.phase_error - PHASE_SAMPLING_ERROR;
         let found = steps.find(|&(at, step)| {
             let min_height = (1.0 - INTERRUPTED_SHARE) * squared_sinc(1.0 / step) - reach;
             let highest_line = || self.most_real(frequency(at), 0.5 * self.stride);
@@ -278,7 +259,8 @@ impl Spectrum {
             .collect();
         peaks.sort_by(|a, b| b.1.total_cmp(&a.1));
         let highest = peaks.first().map_or(0.0, |peak| peak.1);
-        let equally_high = peaks.partition_point(|peak| peak.1 >= EQUAL_HEIGHT_RATIO * highest);
+        let reach = SIGNIFICANT_ERRORS * self.noise;
+        let equally_high = peaks.partition_point(|peak| peak.1 >= highest - reach);
         peaks[..equally_high].sort_by_key(|peak| peak.0);
         peaks
             .into_iter()
@@ -289,9 +271,6 @@ impl Spectrum {
     /// Returns the highest line near `frequency`. If the number of turns up to the mean interval is
     /// known, the frequency is corrected so that the phase is zero at an interval of zero.
     fn fit_frequency(&self, frequency: f64) -> Fit {
-        /// The number of turns up to the mean interval counts as known if this many of its standard
-        /// errors are at most half a turn. *Chance*: exceeded in one case of 16 000.
-        const TURN_NUMBER_ERRORS: f64 = 4.0;
         let mut best = frequency;
         let mut stride = self.stride;
         for _ in 0..24 {
@@ -309,7 +288,7 @@ impl Spectrum {
             phase_noise / self.deviation,
             phase_noise / self.deviation.hypot(self.mean),
         );
-        if TURN_NUMBER_ERRORS * error_of_line * self.mean > 0.5 {
+        if SIGNIFICANT_ERRORS * error_of_line * self.mean > 0.5 {
             return Fit {
                 frequency: best,
                 line: Complex {
