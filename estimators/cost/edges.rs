@@ -3,6 +3,8 @@
 //! Browsers move each edge at random within its step, so that programs cannot measure time by
 //! edges. The returned values are the same as with unmoved edges, but the intervals differ.
 
+use crate::statistics::SIGNIFICANT_DEVIATIONS;
+
 /// The least number of intervals for a test. *Judgement*: with this many intervals in random order,
 /// the correlation of neighbours is below −0.2 in one of six clocks, but intervals between unmoved
 /// edges are not irregular.
@@ -30,10 +32,6 @@ const MIN_SOME_MOVED_SHARE: f64 = 0.1;
 /// The number of consecutive intervals in a sum for the variance ratio. *Judgement*: with sixty
 /// intervals between moved edges, 29 of 30 clocks pass.
 const SUMMED_INTERVALS: usize = 4;
-
-/// The least distance of the variance ratio below 1 at which intervals compensate each other, in
-/// standard errors of the ratio. *Chance*: unmoved edges exceed it for one clock in a thousand.
-const MIN_RATIO_ERRORS: f64 = 3.1;
 
 /// Returns the intervals between edges that are one step apart, in runs of consecutive intervals. A
 /// step is the smallest positive difference of successive readings. Intervals that begin or end
@@ -116,7 +114,7 @@ fn intervals_compensate(runs: &[Vec<u32>]) -> bool {
     let length = SUMMED_INTERVALS as f64;
     let deviation = (2.0 * (2.0 * length - 1.0) * (length - 1.0) / (3.0 * length * count)).sqrt();
     // Without consecutive intervals the ratio is NaN, and the result is false.
-    ratio < 1.0 - MIN_RATIO_ERRORS * deviation
+    ratio < 1.0 - SIGNIFICANT_DEVIATIONS * deviation
 }
 
 /// The correlation of neighbouring intervals; `None` without variation.

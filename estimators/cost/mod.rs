@@ -23,6 +23,7 @@ use crate::distribution::cells::{self, without_interruptions};
 use crate::distribution::moments;
 use crate::distribution::shape::Shape;
 pub use crate::model::Following;
+use crate::model::MIN_PROCESSES;
 use crate::statistics::{mean, median, midmean, midmean_without_highest, quantile, sorted};
 use crate::trace::{Batches, Reference, Run};
 
@@ -232,9 +233,6 @@ impl CoreFrequency {
 /// device in the reverse case. `core_hz` are the core frequencies of the processes in hertz; if
 /// they agree, the cost is as constant in cycles as in time, and the answer is unknown.
 pub fn following(at_core_frequency: &[f64], measured: &[f64], core_hz: &[f64]) -> Following {
-    /// The least number of processes for a decision. *Judgement*: the quartiles of fewer values are
-    /// single values.
-    const MIN_PROCESSES: usize = 4;
     /// The largest ratio of the smaller to the larger relative scatter that counts as a clear
     /// difference. *Judgement*.
     const MAX_SCATTER_RATIO: f64 = 0.6;

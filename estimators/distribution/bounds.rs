@@ -11,7 +11,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::distribution::cells::{Cells, Cluster};
+use crate::distribution::cells::{Cells, Cluster, SHARE_ERROR};
 use crate::distribution::moments::Moments;
 use crate::distribution::programme::{LinearProgramme, ObservedMean};
 use crate::statistics::{mean, standard_deviation};
@@ -40,11 +40,8 @@ pub struct FeasibleRange {
 /// *Numerical*: limits the run time.
 const MAX_OBSERVED_SHARES: usize = 40;
 /// The largest number of groups of processes with similar positions of the mean between two levels.
-/// *Numerical*: limits the run time.
+/// *Numerical*: limits the run time, and more groups are smaller.
 const MAX_PROCESS_GROUPS: usize = 4;
-/// Error of the shares of levels in addition to sampling error. *Judgement*: phases are not quite
-/// random, processes not quite identical.
-const SHARE_ERROR: f64 = 0.002;
 /// Error of the variance in addition to sampling error, in squared steps. *Judgement*: for the
 /// reasons of `SHARE_ERROR`.
 pub const VARIANCE_ERROR: f64 = 5e-5;
@@ -55,15 +52,11 @@ const MAX_ERROR_RATIO: f64 = 3.0;
 /// is almost exactly 0.
 const MEAN_ERROR_STEPS: f64 = 1e-3;
 /// The least value of the limit of the misfit (the largest deviation of a distribution from an
-/// observation), in standard errors. The larger of this value and the one from `MAX_EXCESS_ERRORS`
-/// is the limit. *Judgement*: the interval over processes, which is added, includes sampling error
+/// observation), in standard errors; at least half as much is added to the misfit of the best fit,
+/// which is fitted to the observations. *Judgement*: the interval over processes, which is added, includes sampling error
 /// once more; with 1.0, 1.5 and 2.5 simulated intervals held the truth equally often, and 2.5 made
 /// them wider by a tenth.
 const MAX_DEVIATION_ERRORS: f64 = 1.5;
-/// The difference between the misfit of the best fit and the limit of the misfit, in standard
-/// errors, unless `MAX_DEVIATION_ERRORS` is the larger limit. *Judgement*: the true distribution
-/// deviates more than the best fit, which is fitted to the observations.
-const MAX_EXCESS_ERRORS: f64 = 0.75;
 /// The distance between grid points at the mean, in steps; it grows to either side. *Numerical*.
 const MIN_GRID_DISTANCE: f64 = 0.005;
 /// The largest distance between grid points less than 1.5 steps from the mean, in steps; farther
@@ -140,7 +133,7 @@ pub fn bound_median_and_share(
         error,
     }));
     let mut programme = LinearProgramme::new(grid.len(), &observed)?;
-    let misfit_limit = (programme.misfit() + MAX_EXCESS_ERRORS).max(MAX_DEVIATION_ERRORS);
+    let misfit_limit = (programme.misfit() + MAX_DEVIATION_ERRORS / 2.0).max(MAX_DEVIATION_ERRORS);
     programme.set_misfit_limit(misfit_limit);
     let lowest_median = least_index_where(grid.len(), |end| {
         programme.maximum_mean(|at| indicator_up_to(at, end)) >= share_below_median

@@ -14,8 +14,13 @@ const MIN_LEVEL_SHARE: f64 = 0.002;
 /// cost shows at two levels.
 pub const MAX_LEVEL_GAP: f64 = 3.0;
 /// The least share of samples in the main cluster: a smaller cluster is a section of a wide
-/// distribution. *Default*: moves no figure.
+/// distribution. *Judgement*.
 const MIN_MAIN_SHARE: f64 = 0.25;
+/// The share of samples that are certainly not interruptions. *Judgement*: 2 % may be interrupted.
+pub const UNINTERRUPTED_SHARE: f64 = 0.98;
+/// Error of the shares of levels in addition to sampling error. *Judgement*: phases are not quite
+/// random, processes not quite identical, and no model is exact.
+pub const SHARE_ERROR: f64 = 0.003;
 /// The number of consecutive samples in a block, whose counts show whether samples are independent.
 /// *Judgement*: halved or doubled, it changes only the widths of intervals.
 const BLOCK_SAMPLES: usize = 50;
@@ -212,12 +217,10 @@ impl Cells {
 
     /// The number of levels of the main cluster with a significant share.
     pub fn significant_levels(&self) -> usize {
-        /// The least share of a significant level. *Default*: moves no figure.
-        const MIN_SIGNIFICANT_SHARE: f64 = 2.0 * MIN_LEVEL_SHARE;
         self.main
             .iter()
             .flat_map(|main| &main.shares)
-            .filter(|share| **share > MIN_SIGNIFICANT_SHARE)
+            .filter(|share| **share > MIN_LEVEL_SHARE)
             .count()
     }
 }
@@ -260,16 +263,13 @@ fn gap_at_median(levels: &[f64]) -> Option<MedianGap> {
 /// Returns the level above which samples are rare interruptions; `levels` are sorted. `None`
 /// without levels.
 pub fn interruption_threshold(levels: &[f64]) -> Option<f64> {
-    /// The share of samples that are certainly not interruptions. *Judgement*: 2 % may be
-    /// interrupted.
-    const UNINTERRUPTED_QUANTILE: f64 = 0.98;
     /// The distance from that quantile beyond which samples are interruptions: this multiple of the
     /// distance between the median and the quantile, plus this number of levels. *Judgement*:
     /// halved or doubled, it moves one timer at most.
     const INTERRUPTION_DISTANCE: (f64, f64) = (2.0, 3.0);
     let (middle, high) = (
         quantile(levels, 0.5)?,
-        quantile(levels, UNINTERRUPTED_QUANTILE)?,
+        quantile(levels, UNINTERRUPTED_SHARE)?,
     );
     Some(high + INTERRUPTION_DISTANCE.0 * (high - middle) + INTERRUPTION_DISTANCE.1)
 }
@@ -278,24 +278,17 @@ pub fn interruption_threshold(levels: &[f64]) -> Option<f64> {
 /// level: the variance of these numbers divided by their variance by chance, but at least 1. Locked
 /// phases and costs that change slowly correlate neighbouring samples.
 fn dispersion(in_order: &[f64], middle: f64) -> f64 {
-    /// Up to this number of blocks, samples count as independent. *Default*: moves no figure.
-    const MAX_UNTESTED_BLOCKS: usize = 3;
-    /// The least variance by chance for the test; it is smaller if all but 1 % of the samples lie
-    /// on one side of the middle. *Default*: moves no figure.
-    const MIN_COUNT_VARIANCE: f64 = 0.5;
     let counts: Vec<f64> = in_order
         .chunks_exact(BLOCK_SAMPLES)
         .map(|block| block.iter().filter(|&&level| level <= middle).count() as f64)
         .collect();
-    let Some(centre) = mean(&counts).filter(|_| counts.len() > MAX_UNTESTED_BLOCKS) else {
+    let Some(centre) = mean(&counts) else {
         return 1.0;
     };
     let share = centre / BLOCK_SAMPLES as f64;
     let by_chance = centre * (1.0 - share);
-    if by_chance < MIN_COUNT_VARIANCE {
-        return 1.0;
-    }
     let squares: f64 = counts.iter().map(|count| (count - centre).powi(2)).sum();
+    // NaN, and then 1, for a single block and for samples that all lie on one side of the middle.
     (squares / (counts.len() - 1) as f64 / by_chance).max(1.0)
 }
 

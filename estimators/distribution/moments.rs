@@ -4,7 +4,7 @@
 use std::f64::consts::{PI, TAU};
 
 use crate::distribution::cells::{Cells, Cluster, without_interruptions};
-use crate::statistics::{bisect, mean, variance};
+use crate::statistics::{SIGNIFICANT_DEVIATIONS, bisect, mean, variance};
 use crate::trace::{Batches, Reference, Run};
 
 /// Variance and skewness of a call, each with its standard error.
@@ -35,8 +35,8 @@ impl Moments {
     }
 }
 
-/// The number of consecutive batches that are compared with their own mean. *Judgement*: drift,
-/// such as that of the core frequency, is slower.
+/// The number of consecutive batches that are compared with their own mean; two such blocks are the
+/// fewest. *Judgement*: drift, such as that of the core frequency, is slower.
 const BLOCK_BATCHES: usize = 20;
 /// The largest difference between the share of batches in the largest cluster of batches and the
 /// share that is expected to consist of calls of the main cluster only. If the difference is
@@ -46,8 +46,6 @@ const MAX_SHARE_DIFFERENCE: f64 = 0.15;
 /// The least share of batches in the largest cluster. *Judgement*: a smaller cluster
 /// is a section of a wide distribution.
 const MIN_CLUSTER_SHARE: f64 = 0.4;
-/// The least number of batches. *Chance*: the variance is then known to 22 %.
-const MIN_BATCHES: usize = 40;
 
 /// Estimates the moments of a call in one process, in steps of the reference, from batches of few,
 /// some and many calls. Independent variation of calls adds up, so all batch lengths give the same
@@ -103,14 +101,11 @@ fn calls_take_turns(levels: &[f64]) -> bool {
 /// Combines several estimates of one variance: the estimate whose upper end (the value plus its
 /// standard error) is smallest, and the estimates that agree with it.
 fn combine_estimates(each: impl Iterator<Item = (f64, f64)> + Clone) -> Option<(f64, f64)> {
-    /// The largest difference between two consistent estimates, in standard errors. *Chance*:
-    /// larger in 0.3 % of cases.
-    const MAX_DIFFERENCE_ERRORS: f64 = 3.0;
     let least = each
         .clone()
         .min_by(|a, b| (a.0 + a.1).total_cmp(&(b.0 + b.1)))?;
     let consistent = each.filter(|other| {
-        (other.0 - least.0).abs() <= MAX_DIFFERENCE_ERRORS * other.1.hypot(least.1)
+        (other.0 - least.0).abs() <= SIGNIFICANT_DEVIATIONS * other.1.hypot(least.1)
     });
     let (mut weights, mut sum) = (0.0, 0.0);
     for (value, error) in consistent {
@@ -125,12 +120,8 @@ fn skewness((third, third_error): (f64, f64), (variance, error): (f64, f64)) -> 
     /// A skewness with a larger standard error counts as unknown. *Judgement*: the skewness itself
     /// lies between 0 and 2.
     const MAX_SKEWNESS_ERROR: f64 = 1.0;
-    /// A smaller standard error of the skewness is raised to this one. *Default*: moves no figure.
-    const MIN_SKEWNESS_ERROR: f64 = 0.1;
     let value = third / variance.powf(1.5);
-    let uncertainty = (third_error / variance.powf(1.5))
-        .hypot(1.5 * value * error / variance)
-        .max(MIN_SKEWNESS_ERROR);
+    let uncertainty = (third_error / variance.powf(1.5)).hypot(1.5 * value * error / variance);
     (variance > 0.0 && uncertainty < MAX_SKEWNESS_ERROR).then_some((value, uncertainty))
 }
 
@@ -167,7 +158,7 @@ impl CallMoments {
         let levels = largest_cluster_levels(&batches.deltas, step)?;
         let expected = main_share.powf(batches.calls as f64);
         let used_share = levels.len() as f64 / batches.deltas.len() as f64;
-        if levels.len() < MIN_BATCHES
+        if levels.len() < 2 * BLOCK_BATCHES
             || batches.calls == 0
             || (used_share - expected).abs() > MAX_SHARE_DIFFERENCE
         {

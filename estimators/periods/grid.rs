@@ -6,7 +6,7 @@ use std::f64::consts::FRAC_PI_2;
 use std::iter;
 use std::ops::Range;
 
-use crate::statistics::{DEVIATION_PER_MEDIAN, median, quantile, sorted};
+use crate::statistics::{DEVIATION_PER_MEDIAN, SIGNIFICANT_DEVIATIONS, median, quantile, sorted};
 use crate::trace::PeriodRun;
 
 /// The number of wake-ups that are ignored after a stall: the late one, those of a burst that makes
@@ -29,11 +29,6 @@ const MIN_INTERVAL_RATIO: f64 = 0.8;
 /// requested period is used: the period of a timer with a grid differs by less, while the median of
 /// few intervals may differ by as much. *Judgement*.
 const MAX_EQUAL_DIFFERENCE: f64 = 0.01;
-
-/// The smallest difference between the median interval and the requested period, in standard errors
-/// of the median, at which the median is used: with jitter of a third of a period, the median of
-/// 400 intervals is wrong by 3 %, which adds up to whole periods. *Chance*.
-const MIN_STANDARD_ERRORS: f64 = 3.0;
 
 /// The wake-ups of one process, in ticks of the reference.
 pub struct WakeupSeries {
@@ -98,7 +93,7 @@ impl WakeupSeries {
             / requested_period;
         // If most wake-ups follow late ones, the median interval is too short to be the period.
         let difference = typical / requested_period - 1.0;
-        let least = MAX_EQUAL_DIFFERENCE.max(MIN_STANDARD_ERRORS * error);
+        let least = MAX_EQUAL_DIFFERENCE.max(SIGNIFICANT_DEVIATIONS * error);
         if difference.abs() >= least && difference >= MIN_INTERVAL_RATIO - 1.0 {
             series.typical_period = typical;
         }

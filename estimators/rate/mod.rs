@@ -144,28 +144,19 @@ pub fn ticks_per_work(groups: &[Intervals]) -> Option<f64> {
     (growth > 0.0 && work > 0.0).then(|| growth / work)
 }
 
-/// The quantile of intervals with the same work below which they count as uninterrupted. *Default*:
-/// moves no figure.
-const UNDISTURBED_QUANTILE: f64 = 0.25;
-
 /// Returns the lower quartile of the intervals, because on a busy machine most long intervals are
 /// interrupted, and an interruption only lengthens them. `None` without intervals.
 fn lower_quartile(group: &Intervals) -> Option<f64> {
     quantile(
         &sorted(group.deltas.iter().map(|&delta| delta as f64)),
-        UNDISTURBED_QUANTILE,
+        0.25,
     )
 }
 
 /// Nanoseconds in a tick of a timer that moved by `timer` ticks while a clock with `clock_ns`
-/// nanoseconds per tick moved by `clock` ticks. `None` unless both moved forward, and if the tick
-/// would be impossibly short.
+/// nanoseconds per tick moved by `clock` ticks. `None` unless both moved forward.
 pub fn ns_per_tick(timer: i64, clock: i64, clock_ns: f64) -> Option<f64> {
-    /// The shortest possible tick in nanoseconds: no readable counter has 1000 ticks in a
-    /// nanosecond, so a smaller value is due to a jump. *Default*: moves no figure.
-    const MIN_TICK_NS: f64 = 1e-3;
-    let ns = clock as f64 * clock_ns / timer as f64;
-    (timer > 0 && clock > 0 && ns >= MIN_TICK_NS).then_some(ns)
+    (timer > 0 && clock > 0).then(|| clock as f64 * clock_ns / timer as f64)
 }
 
 /// Returns the median of `rates`, the lengths of a tick in nanoseconds that the processes found,

@@ -152,6 +152,9 @@ pub const CONFIDENCE: f64 = 0.95;
 /// *Chance*: the normal distribution.
 pub const Z: f64 = 1.96;
 
+/// Differences of more standard deviations than this are not attributed to chance. *Chance*: 0.3 % of
+/// a normal distribution lie beyond.
+pub const SIGNIFICANT_DEVIATIONS: f64 = 3.0;
 /// The ratio of the standard deviation of a normal distribution to its median absolute deviation.
 /// *Computed*.
 pub const DEVIATION_PER_MEDIAN: f64 = 1.4826;

@@ -13,12 +13,9 @@ use crate::statistics::{
     CONFIDENCE, bisect, mean, mean_over_processes, median, quantile, sorted, standard_deviation,
 };
 
-/// The p-value below which differences between processes are not attributed to chance. *Judgement*.
-const MIN_EQUAL_P_VALUE: f64 = 0.03;
-
 /// The least number of values for the interval of a median. *Chance*: all of five values lie on one
 /// side of the true median in 6 of 100 cases.
-const MIN_MEDIAN_VALUES: usize = 6;
+pub const MIN_MEDIAN_VALUES: usize = 6;
 
 /// The least number of values that are expected beyond a quantile. *Chance*: fewer decide by
 /// chance.
@@ -94,7 +91,7 @@ fn share_between_processes(processes: &[Vec<f64>], medians: &[f64]) -> f64 {
 /// consistent with chance (chi-square test).
 fn is_consistent_with_chance(squares: f64, degrees: f64) -> bool {
     // Without degrees of freedom, or without any scatter, there is no difference.
-    checked_gamma_ur(degrees / 2.0, squares / 2.0).is_ok_and(|chance| chance >= MIN_EQUAL_P_VALUE)
+    checked_gamma_ur(degrees / 2.0, squares / 2.0).is_ok_and(|chance| chance >= 1.0 - CONFIDENCE)
         || squares <= 0.0
 }
 

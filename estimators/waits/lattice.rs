@@ -9,7 +9,9 @@
 use std::ops::RangeInclusive;
 
 use crate::statistics::phasors::{Complex, Sweep};
-use crate::statistics::{CONFIDENCE, DEVIATION_PER_MEDIAN, median, sorted, student_quantile};
+use crate::statistics::{
+    CONFIDENCE, DEVIATION_PER_MEDIAN, SIGNIFICANT_DEVIATIONS, median, sorted, student_quantile,
+};
 
 /// The smallest concentration of phases that counts as a lattice: that of noise with a standard
 /// deviation of a tenth of a step. *Computed*: 0.82.
@@ -37,10 +39,6 @@ const MIN_PEAK_RATIO: f64 = 0.95;
 /// The largest number of tested frequencies. They begin at the longest step; shorter steps than the
 /// last frequency tests are not found. *Numerical*.
 const MAX_FREQUENCIES: usize = 20_000;
-/// The largest residual of a value that is used in the fit, in standard deviations of the
-/// residuals, estimated from the median residual. *Chance*: 0.3 % of a normal distribution lie
-/// beyond.
-const MAX_RESIDUAL_DEVIATIONS: f64 = 3.0;
 
 /// A lattice that explains the values.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -228,7 +226,7 @@ pub fn fit_lattice(clusters: &[Vec<f64>], near: f64) -> Option<Lattice> {
         // The tolerance of 1e-5 steps keeps values without noise, whose residuals are rounding
         // errors.
         let largest_residual =
-            MAX_RESIDUAL_DEVIATIONS * DEVIATION_PER_MEDIAN * median(&deviations)? + 1e-5 * step;
+            SIGNIFICANT_DEVIATIONS * DEVIATION_PER_MEDIAN * median(&deviations)? + 1e-5 * step;
         let (mut squares, mut products, mut values, mut count) = (0.0, 0.0, 0.0, 0.0);
         for points in &mut points {
             points.retain(|point| residual(step, point).abs() <= largest_residual);

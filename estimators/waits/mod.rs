@@ -13,9 +13,10 @@ use crate::trace::{Reference, Wait, WaitRun, WaitTrace};
 /// The shortest positive request, in nanoseconds. The median duration of such waits is the *floor*:
 /// the shortest possible wait. *Definition*.
 const MIN_REQUEST_NS: u64 = 1;
-/// The largest number of points of the staircase, the plot of observed over requested lengths.
-/// *Default*: moves no figure.
-const MAX_STAIRCASE_POINTS: usize = 400;
+/// The largest number of points of the staircase, the plot of observed over requested lengths, and
+/// of waits of a process that a slope is computed from; the number of pairs grows with its square.
+/// *Numerical*.
+const MAX_POINTS: usize = 400;
 
 /// The smallest distance between the quartiles of durations, in steps of the reference, at which
 /// their median is read from them. If they vary by less, the median of the readings is a whole
@@ -135,10 +136,10 @@ fn with_step(found: Interval, step_ns: f64) -> Interval {
 fn staircase(trace: &WaitTrace) -> Vec<[f64; 2]> {
     let scans = trace.runs.iter().flat_map(|run| &run.scans);
     let scans: Vec<&Vec<Wait>> = scans.filter(|scan| !scan.is_empty()).collect();
-    let points_per_scan = (MAX_STAIRCASE_POINTS / scans.len().max(1)).max(1);
+    let points_per_scan = (MAX_POINTS / scans.len().max(1)).max(1);
     let point = |wait: &Wait| [wait.request_ns as f64, observed_ns(wait, &trace.reference)];
     let stride = |scan: &&Vec<Wait>| scan.len().div_ceil(points_per_scan);
-    let used_scans = scans.iter().take(MAX_STAIRCASE_POINTS);
+    let used_scans = scans.iter().take(MAX_POINTS);
     used_scans
         .flat_map(|scan| scan.iter().step_by(stride(scan)))
         .map(point)

@@ -19,14 +19,13 @@ use super::lattice::{
 };
 use super::{late_ns, observed_ns, zero_if_not_finite};
 use crate::model::{Granularity, Interval, MAX_SLEW, Steps};
-use crate::statistics::{Z, median, quantile, sorted};
+use crate::statistics::quantiles::MIN_MEDIAN_VALUES;
+use crate::statistics::{SIGNIFICANT_DEVIATIONS, Z, median, quantile, sorted};
 use crate::trace::{Reference, Wait, WaitRun};
 
 /// The largest ratio between the longest requests of two scans that belong to one scale.
 /// *Judgement*.
 const MAX_SCALE_RATIO: f64 = 2.0;
-/// The smallest number of waits of a scale that a step is determined from. *Judgement*.
-const MIN_WAITS: usize = 16;
 /// The share of waits, those with the largest lateness, that is left out, because outliers hide a
 /// lattice. *Seen*.
 const LATEST_SHARE: f64 = 0.15;
@@ -47,9 +46,6 @@ const MAX_UNIFORM_CONCENTRATION: f64 = 0.5;
 /// The number of consecutive wake-ups that a grid is first fitted to; it doubles while the fit is
 /// good. *Chance*.
 const FIRST_CHUNK_WAKEUPS: usize = 4;
-/// The smallest ratio of a step to the accumulated error over a chunk of wake-ups (the error of the
-/// step times the number of steps in the chunk) at which the steps can be counted. *Chance*.
-const MIN_COUNTING_RATIO: f64 = 3.0;
 
 /// Returns the granularity at each scale, from short to long waits.
 pub fn granularity_by_scale(runs: &[WaitRun], reference: &Reference) -> Vec<Steps> {
@@ -210,7 +206,7 @@ impl<'a> Scale<'a> {
     /// Returns the granularity of the scale, whose longest request is `up_to_ns`. The steps have an
     /// interval only if the waits come from several processes.
     fn granularity(&self, up_to_ns: u64, several_processes: bool) -> Steps {
-        if self.waits < MIN_WAITS {
+        if self.waits < MIN_MEDIAN_VALUES {
             return Steps {
                 up_to_ns,
                 rounding: None,
@@ -345,7 +341,9 @@ impl<'a> Scale<'a> {
             let chunks = self.wakeups.iter().flat_map(|wakeups| wakeups.chunks(size));
             let chunks: Vec<Vec<f64>> = chunks.map(<[f64]>::to_vec).collect();
             // The number of steps in a chunk must be known in spite of the error of the step.
-            if MIN_COUNTING_RATIO * found.half_width * largest_range(&chunks) > found.step.powi(2) {
+            if SIGNIFICANT_DEVIATIONS * found.half_width * largest_range(&chunks)
+                > found.step.powi(2)
+            {
                 break;
             }
             match fit_lattice(&chunks, found.step)

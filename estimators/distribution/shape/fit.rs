@@ -2,23 +2,14 @@
 //! that batches show. A *level* is a multiple of the reference's step; the *share* of a level is
 //! the share of samples that show it.
 
+use super::AKAIKE_PENALTY;
 use super::mixture::Mixture;
-use crate::distribution::cells::{Cells, Cluster};
+use crate::distribution::cells::{Cells, Cluster, SHARE_ERROR, UNINTERRUPTED_SHARE};
 use crate::distribution::moments::Moments;
 
-/// Error of the modelled shares in addition to sampling error. *Judgement*: phases are not
-/// perfectly random and no model distribution is exact.
-const SHARE_MODEL_ERROR: f64 = 0.003;
-/// The least share of samples in the main cluster for which the moments from batches apply to this
-/// cluster. *Default*: moves no figure; batches hold all clusters.
-const MIN_MAIN_SHARE: f64 = 0.98;
-/// A cost whose variance is below this, in squared steps, counts as constant. *Judgement*: so small
-/// a variance changes no result.
+/// A cost whose variance is below this, in squared steps, counts as constant, and has no skewness.
+/// *Judgement*: so small a variance changes no result.
 const MAX_CONSTANT_VARIANCE: f64 = 1e-3;
-/// The least decrease of the misfit for which a model with blur is chosen: two for each of the two
-/// parameters of the blur (Akaike information criterion). *Chance*: even for a constant cost, the
-/// best fit has some blur.
-const MIN_BLUR_GAIN: f64 = 4.0;
 /// Smaller decreases of the misfit do not continue a search. *Numerical*: only differences of
 /// several units decide between models.
 const MIN_MISFIT_DECREASE: f64 = 0.02;
@@ -28,19 +19,9 @@ const MAX_ROUNDS: usize = 40;
 /// The search ends when all strides are shorter than this, in steps. *Numerical*: less than half of
 /// `MODEL_ERROR_STEPS`.
 const MIN_STRIDE_STEPS: f64 = 2e-3;
-/// The largest standard error of the variance from batches, in squared steps, at which a search
-/// starts from that variance instead of the variance of the samples. *Numerical*: halved or
-/// doubled, it changes only the widths of intervals.
-const MAX_START_VARIANCE_ERROR: f64 = 0.1;
 /// The least variance of levels, in squared steps, in excess of the variance due to quantisation,
 /// that allows an estimate of the skewness. *Numerical*.
 pub const MIN_SKEWNESS_VARIANCE: f64 = 0.05;
-/// The largest variance of a model distribution, in squared steps, at which its skewness is not
-/// observable and adds nothing to the misfit. *Judgement*.
-const MAX_UNOBSERVABLE_VARIANCE: f64 = 1e-4;
-/// The least share of samples in a second peak at which a search for two costs starts. *Default*:
-/// moves no figure.
-const MIN_PEAK_SHARE: f64 = 0.01;
 /// Prior mean and standard deviation of the skewness, used if the samples do not determine it.
 /// Costs have a lower limit, so their distribution is skewed to the right. *Judgement*: between a
 /// normal distribution (0) and an exponential one (2).
@@ -76,14 +57,14 @@ impl<'a> Data<'a> {
         let cluster = cells.main.as_ref()?;
         let samples = cells.samples() * cluster.share();
         // Batches include calls outside the main cluster.
-        let moments = if cluster.share() >= MIN_MAIN_SHARE {
+        let moments = if cluster.share() >= UNINTERRUPTED_SHARE {
             moments
         } else {
             Moments::UNKNOWN
         };
         let variance = |share: &f64| {
             cells.dispersion * (share * (1.0 - share)).max(1.0 / samples) / samples
-                + SHARE_MODEL_ERROR * SHARE_MODEL_ERROR
+                + SHARE_ERROR * SHARE_ERROR
         };
         Some(Self {
             cluster,
@@ -100,7 +81,8 @@ impl<'a> Data<'a> {
         let start = Mixture::one_cost(mean, variance.sqrt(), known.unwrap_or(skewness));
         let constant = self.with_misfit(Mixture::one_constant_cost(mean));
         let varied = self.coordinate_search(start, [0.05, 0.0, 0.0, 0.1, 0.1, 0.1]);
-        if constant.misfit <= varied.misfit + MIN_BLUR_GAIN {
+        // A blur has two parameters; even for a constant cost, the best fit has some blur.
+        if constant.misfit <= varied.misfit + 2.0 * AKAIKE_PENALTY {
             constant
         } else {
             varied
@@ -118,7 +100,7 @@ impl<'a> Data<'a> {
             error.is_finite() && variance + 2.0 * error < MAX_CONSTANT_VARIANCE && second < 0.26;
         is_constant
             .then(|| self.with_misfit(Mixture::one_constant_cost(mean)))
-            .filter(|fit| fit.misfit < MIN_BLUR_GAIN)
+            .filter(|fit| fit.misfit < 2.0 * AKAIKE_PENALTY)
     }
 
     /// Returns the fit with the contribution of the prior skewness subtracted from the misfit.
@@ -171,13 +153,13 @@ impl<'a> Data<'a> {
     }
 
     /// Returns mean, variance and skewness of the samples in the main cluster, corrected for the
-    /// mean variance due to quantisation. The variance from batches is used if it is known
-    /// precisely.
+    /// mean variance due to quantisation. The variance from batches is used if it is
+    /// known.
     fn sample_moments(&self) -> (f64, f64, f64) {
         let [mean, second, third] = self.cluster.moments();
         let observed = (second - 1.0 / 6.0).max(0.0);
         let (variance, error) = self.moments.variance;
-        let variance = if error.is_finite() && error < MAX_START_VARIANCE_ERROR {
+        let variance = if error.is_finite() {
             variance
         } else {
             observed
@@ -211,7 +193,7 @@ impl<'a> Data<'a> {
         let first = *peaks.first()?;
         let second = *peaks
             .iter()
-            .find(|(share, number)| *share > MIN_PEAK_SHARE && number.abs_diff(first.1) > 1)?;
+            .find(|(share, number)| *share > 0.0 && number.abs_diff(first.1) > 1)?;
         let (low, high) = if first.1 < second.1 {
             (first, second)
         } else {
@@ -300,7 +282,7 @@ impl<'a> Data<'a> {
         let (skewness, uncertainty) = self.moments.skewness.unwrap_or(PRIOR_SKEWNESS);
         let variance = model.variance();
         // If the variance is not observable, the skewness is not observable either.
-        if variance > MAX_UNOBSERVABLE_VARIANCE {
+        if variance > MAX_CONSTANT_VARIANCE {
             ((model.third_central_moment() / variance.powf(1.5) - skewness) / uncertainty).powi(2)
         } else {
             0.0

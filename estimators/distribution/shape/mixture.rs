@@ -159,12 +159,6 @@ impl Mixture {
 
 /// The standard normal cumulative distribution function.
 fn normal_cumulative(x: f64) -> f64 {
-    /// Beyond this many standard deviations, the remaining probability is lost in a sum with 1.
-    /// *Computed*: erfc(8.3 / √2) / 2 is below 2⁻⁵³.
-    const MAX_DEVIATIONS: f64 = 8.3;
-    if x.abs() > MAX_DEVIATIONS {
-        return f64::from(x > 0.0);
-    }
     0.5 * erfc(-x / std::f64::consts::SQRT_2)
 }
 

@@ -66,9 +66,6 @@ const MIN_COUNTED_SAMPLES: f64 = 60.0;
 /// The penalty for each parameter in each process when the model is chosen: 1.5 times the Akaike
 /// penalty. Models with two costs pay for one more parameter than they have. *Judgement*.
 const SELECTION_PENALTY: f64 = 3.0;
-/// The additional decrease of the misfit, summed over all processes, for which two costs are
-/// chosen. *Default*: moves no figure; a likelihood ratio of 150.
-const MIN_TWO_COST_GAIN: f64 = 10.0;
 /// A model explains the samples if its misfit is at most this many times the expected misfit.
 /// *Default*: moves no figure.
 const MAX_MISFIT_RATIO: f64 = 4.0;
@@ -150,7 +147,7 @@ impl Fits {
                 + if kind == ModelKind::OneCost {
                     0.0
                 } else {
-                    SELECTION_PENALTY * processes + MIN_TWO_COST_GAIN
+                    SELECTION_PENALTY * processes
                 }
         };
         let best = MODEL_KINDS
