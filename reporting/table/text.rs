@@ -30,7 +30,6 @@ const DEFAULT_WIDTH: u16 = 120;
 /// The largest number of characters of the name of a column group; longer names are shortened.
 const MAX_GROUP_NAME: usize = 200;
 /// The largest number of lines that explain the columns of a table.
-/// *Judgement*.
 const MAX_LEGEND_LINES: usize = 3;
 /// The end of the lines that explain the columns of a table.
 const MORE: &str = "all: timermeter explain";

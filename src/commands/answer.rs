@@ -10,13 +10,11 @@ use crate::findings::machine;
 use crate::method::ClockAnswer;
 use crate::method::answer::WAIT_NS;
 use crate::model::{Platform, Report, Severity, WaitRow};
+use crate::platform::frequency::MAX_FREQUENCY_RANGE;
 use crate::report::read;
 
 /// The ids of the measured sleep primitives. Timer slack delays the first but not the second.
 const WAITS: [&str; 2] = ["nanosleep", "timerfd"];
-/// Smallest range of the core frequency during the measurement that is reported, as a share.
-/// *Judgement*: as `MAX_RELATIVE_RANGE` of `platform/frequency/summary.rs`.
-const MIN_FREQUENCY_CHANGE: f64 = 0.03;
 
 /// Runs the command.
 ///
@@ -94,7 +92,7 @@ fn disturbances(report: &Report) -> [Vec<String>; 2] {
         .collect();
     if let Some(hertz) = report.frequency.cycles() {
         let change = (hertz.high - hertz.low) / hertz.value;
-        if change > MIN_FREQUENCY_CHANGE {
+        if change > MAX_FREQUENCY_RANGE {
             disturbances.push(format!("frequency moves by {:.0} %", 100.0 * change));
         }
     }

@@ -161,12 +161,8 @@ pub(super) fn native_clocks(runs: &mut [Run]) -> Result<Vec<String>, String> {
 
 /// The largest number of stored runs that are used as a history. *Judgement*: the standard
 /// deviation of thirty runs is known to 13 %, and older runs say less about the machine of today.
+/// Ten stored reports are read for each, because a fleet may store any number of runs of a platform.
 const MAX_STORED_RUNS: usize = 30;
-
-/// The largest number of stored reports that are read to find a history. *Judgement*: ten for each
-/// run of a history. A fleet may store any number of runs of a platform, and reading so many takes
-/// about a second.
-const MAX_STORED_REPORTS: usize = 300;
 
 /// The runs that are [stored with](stored_with) the last of the old runs and were measured in its
 /// state, in the order of time. Newer runs are left out, because a change after the old runs would
@@ -175,7 +171,7 @@ pub(super) fn stored_history(old: &[Run]) -> Vec<Run> {
     let last = &old[old.len() - 1];
     let mut paths = stored_with(&last.path);
     paths.sort_unstable();
-    let paths = paths.split_off(paths.len().saturating_sub(MAX_STORED_REPORTS));
+    let paths = paths.split_off(paths.len().saturating_sub(10 * MAX_STORED_RUNS));
     let mut runs = Collection::read(&paths, |_, report: Report| report).reports;
     runs.retain(|Run { content, .. }| {
         content.created < last.content.created && is_same_state(&last.content, content)

@@ -24,7 +24,7 @@ pub fn describe_source(source: &str) -> String {
 /// The last lines of the kernel's log that explain the selection or rejection of a clock source.
 #[must_use]
 pub fn log_of_sources(log: &str) -> Vec<String> {
-    /// Maximum number of lines. *Judgement*: they fit on a screen.
+    /// Maximum number of lines, which fit on a screen.
     const MAX_LINES: usize = 8;
     const SELECTION_WORDS: [&str; 5] = [
         "witched to clocksource",

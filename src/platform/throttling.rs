@@ -17,10 +17,6 @@ use super::cgroup::VisibleGroups;
 /// *Definition*: `PROC_CGROUP_INIT_INO` in the kernel's `proc_ns.h`.
 const FIRST_NAMESPACE: &str = "cgroup:[4026531835]";
 
-/// Maximum number of bytes read from `cpu.stat`: some lines of one number each.
-/// *Judgement*: the kernel writes less than a third of it; a longer file is cut, not refused.
-const MAX_STAT_BYTES: usize = 1024;
-
 /// The CPU quotas of the control groups of this process.
 #[derive(Debug, Default)]
 pub struct Throttling {
@@ -78,7 +74,8 @@ impl Throttling {
 
     fn sum_ns(&self) -> u64 {
         let read = |file: &File| {
-            let mut bytes = [0; MAX_STAT_BYTES];
+            // The kernel writes some lines of one number each, less than a third of this.
+            let mut bytes = [0; 1024];
             let length = files::read_from_start(file, &mut bytes).ok()?;
             parse_throttled_ns(std::str::from_utf8(&bytes[..length]).ok()?)
         };

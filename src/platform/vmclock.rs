@@ -12,9 +12,6 @@ const DEVICE: &str = "/dev/vmclock0";
 /// Length in bytes of the structure.
 /// *Definition*: the end of `vm_generation_counter`.
 const PAGE_BYTES: u64 = 112;
-/// Largest number of attempts at a consistent page.
-/// *Judgement*: a hypervisor changes the page a few times a minute, in less than a microsecond.
-const MAX_ATTEMPTS: u32 = 5;
 /// The first four bytes of the page.
 /// *Definition*.
 const MAGIC: &[u8] = b"VCLK";
@@ -22,19 +19,10 @@ const MAGIC: &[u8] = b"VCLK";
 /// Reads the page; `None` if there is none, or none that is consistent and of this version.
 #[must_use]
 pub fn vmclock(root: &Root) -> Option<VmClock> {
-    (0..MAX_ATTEMPTS).find_map(|_| {
-        let [page, again] = [(); 2].map(|()| root.read_bytes(DEVICE, PAGE_BYTES));
-        parse(&page?, std::env::consts::ARCH)
-            .filter(|page| again.is_some_and(|again| sequence(&again) == Some(page.sequence)))
-            .map(|page| page.content)
-    })
-}
-
-/// A consistent page with its sequence count.
-#[derive(Clone, Copy, Debug, PartialEq)]
-struct Page {
-    sequence: u64,
-    content: VmClock,
+    parse(
+        &root.read_bytes(DEVICE, PAGE_BYTES)?,
+        std::env::consts::ARCH,
+    )
 }
 
 /// The number of `bytes` bytes at `at`, the lowest byte first.
@@ -43,18 +31,13 @@ fn number(page: &[u8], at: usize, bytes: usize) -> Option<u64> {
     Some(field.fold(0, |number, byte| number << 8 | u64::from(*byte)))
 }
 
-fn sequence(page: &[u8]) -> Option<u64> {
-    number(page, 12, 4)
-}
-
 /// Reads the fields of the page. `None` if it is not such a page, or is being changed. The rate is
 /// left out if it is that of a counter of another architecture.
-fn parse(page: &[u8], architecture: &str) -> Option<Page> {
+fn parse(page: &[u8], architecture: &str) -> Option<VmClock> {
     let size = usize::try_from(number(page, 4, 4)?).ok()?;
     let page = page.get(..size.min(page.len()))?;
     let field = |at, bytes| number(page, at, bytes);
-    let sequence = sequence(page)?;
-    if !page.starts_with(MAGIC) || field(8, 2)? != 1 || sequence % 2 == 1 {
+    if !page.starts_with(MAGIC) || field(8, 2)? != 1 || field(12, 4)? % 2 == 1 {
         return None;
     }
     let flags = field(24, 8)?;
@@ -67,27 +50,24 @@ fn parse(page: &[u8], architecture: &str) -> Option<Page> {
     let period = field(48, 8).filter(|period| *period > 0 && is_own_counter);
     let hz = |period: u64| Some(2_f64.powi(64 + field(39, 1)? as i32) / period as f64);
     let max_error = period.zip(field(64, 8).filter(|_| has(4)));
-    Some(Page {
-        sequence,
-        content: VmClock {
-            disruption_marker: field(16, 8)?,
-            generation: field(104, 8).filter(|_| has(8)),
-            hz: period.and_then(hz).filter(|hz| hz.is_finite()),
-            max_error_ppm: max_error.map(|(period, error)| 1e6 * error as f64 / period as f64),
-            status: match field(34, 1) {
-                Some(1) => ClockStatus::Initializing,
-                Some(2) => ClockStatus::Synchronized,
-                Some(3) => ClockStatus::FreeRunning,
-                Some(4) => ClockStatus::Unreliable,
-                _ => ClockStatus::Unknown,
-            },
-            expected: match (has(2), has(1)) {
-                (true, _) => Some(ExpectedDisruption::WithinHour),
-                (false, true) => Some(ExpectedDisruption::WithinDay),
-                (false, false) => None,
-            },
-            disrupted: None,
+    Some(VmClock {
+        disruption_marker: field(16, 8)?,
+        generation: field(104, 8).filter(|_| has(8)),
+        hz: period.and_then(hz).filter(|hz| hz.is_finite()),
+        max_error_ppm: max_error.map(|(period, error)| 1e6 * error as f64 / period as f64),
+        status: match field(34, 1) {
+            Some(1) => ClockStatus::Initializing,
+            Some(2) => ClockStatus::Synchronized,
+            Some(3) => ClockStatus::FreeRunning,
+            Some(4) => ClockStatus::Unreliable,
+            _ => ClockStatus::Unknown,
         },
+        expected: match (has(2), has(1)) {
+            (true, _) => Some(ExpectedDisruption::WithinHour),
+            (false, true) => Some(ExpectedDisruption::WithinDay),
+            (false, false) => None,
+        },
+        disrupted: None,
     })
 }
 
@@ -124,8 +104,7 @@ mod tests {
 
     #[test]
     fn reads_all_fields() {
-        let Page { sequence, content } = parse(&page(4, FLAGS), "x86_64").expect("a page");
-        assert_eq!(sequence, 4);
+        let content = parse(&page(4, FLAGS), "x86_64").expect("a page");
         assert_eq!(content.disruption_marker, 0xdead_beef_0000_0007);
         assert_eq!(
             (content.generation, content.status),
@@ -139,7 +118,7 @@ mod tests {
 
     #[test]
     fn fields_that_are_not_valid_are_unknown() {
-        let read = |page: &[u8], architecture| parse(page, architecture).map(|page| page.content);
+        let read = parse;
         let bare = read(&page(4, 1 << 1), "x86_64").expect("a page");
         assert_eq!((bare.generation, bare.max_error_ppm), (None, None));
         assert_eq!(bare.expected, Some(ExpectedDisruption::WithinDay));

@@ -10,6 +10,7 @@
 use serde::{Deserialize, Serialize};
 use timers::clock_sources::{self, TIME_STAMP_COUNTER};
 
+use super::stability::MAX_LATE_STEPS;
 use super::{Case, format_ns};
 use crate::model::{ComparedPath, Counted, Outcome, Path, Paths, ReadPath, ReadsBy};
 use crate::text::numbers::time;
@@ -47,19 +48,14 @@ pub struct SyscallVariant<'a> {
 /// *Judgement*: a system call costs at least as much as an empty one; the two costs are not
 /// measured at one moment.
 const USER_MODE_SHARE: f64 = 0.7;
-/// A read that costs at least this share of its system call is a system call.
-/// *Judgement*: as for `NO_SYSCALL_SHARE`, the two are not timed at one moment.
-const SYSCALL_SHARE: f64 = 0.8;
-/// A read that costs less than this share of its system call is not a system call.
+/// A read that costs at least this share of its system call is a system call, and one of a cycle
+/// counter that costs at least this share of an instruction known to trap also traps.
+/// *Judgement*: as for `BELOW_SHARE`, the two are not timed at one moment.
+const EQUAL_SHARE: f64 = 0.8;
+/// A read that costs less than this share of its system call is not a system call, and one that
+/// costs less than this share of an instruction known to trap does not trap.
 /// *Judgement*: the two are not timed at one moment, and the core may be slower at one of them.
-const NO_SYSCALL_SHARE: f64 = 0.5;
-/// A read that costs at least this share of an instruction known to trap also traps: leaving and
-/// entering the guest is most of the cost. *Judgement*.
-const TRAP_SHARE: f64 = 0.5;
-
-/// The share for cycle counters instead of `TRAP_SHARE`: there is no other indication of a trap.
-/// *Judgement*.
-const COUNTER_TRAP_SHARE: f64 = 0.8;
+const BELOW_SHARE: f64 = 0.5;
 
 pub(super) fn judge(case: &Case) -> ReadPath {
     let (outcome, path, evidence) = classify(case);
@@ -97,7 +93,7 @@ fn classify(case: &Case) -> (Outcome, Option<Path>, String) {
         variant.map(|variant| format!("{} takes {}", variant.id, format_ns(variant.cost_ns)));
     let variant_takes = variant_takes.unwrap_or_default();
     match variant.map(|variant| cost / variant.cost_ns) {
-        Some(share) if share >= SYSCALL_SHARE => {
+        Some(share) if share >= EQUAL_SHARE => {
             let because = match baselines.clock_source.as_deref() {
                 _ if baselines.vdso == Some(false) => {
                     ", because the kernel maps no vDSO".to_owned()
@@ -114,7 +110,7 @@ fn classify(case: &Case) -> (Outcome, Option<Path>, String) {
                 format!("answered in user mode: {costs}, an empty system call takes {empty_call}");
             (Pass, Some(Path::UserMode), evidence)
         }
-        Some(share) if share < NO_SYSCALL_SHARE => {
+        Some(share) if share < BELOW_SHARE => {
             let evidence = format!("answered in user mode: {costs}, {variant_takes}");
             (Pass, Some(Path::UserMode), evidence)
         }
@@ -151,7 +147,9 @@ fn syscall_variant<'a>(case: &Case<'a>) -> Option<SyscallVariant<'a>> {
 /// reads directly, or the counter that the kernel reads for its clocks.
 fn find_trap(case: &Case, cost: f64) -> Option<&'static str> {
     let baselines = case.baselines;
-    let trap = baselines.trap_ns.filter(|trap| cost >= TRAP_SHARE * trap)?;
+    let trap = baselines
+        .trap_ns
+        .filter(|trap| cost >= BELOW_SHARE * trap)?;
     // A read through the kernel costs as much as its system call, plus the trap. The cost of that
     // call may be unknown, and so may the overhead of a runtime.
     let call_ns = match case.properties.reads_by {
@@ -162,24 +160,20 @@ fn find_trap(case: &Case, cost: f64) -> Option<&'static str> {
     let reads_counter = source.is_some_and(clock_sources::reads_counter);
     match (case.trace.declared, case.claimed()) {
         (false, Some(Counted::ThreadCycles)) => {
-            (cost - call_ns? >= COUNTER_TRAP_SHARE * trap).then_some("its counter")
+            (cost - call_ns? >= EQUAL_SHARE * trap).then_some("its counter")
         }
         (false, Some(Counted::Wall)) => Some("its instruction"),
         // The cost of entering the kernel is not part of a trap.
         (true, Some(Counted::Wall))
             if reads_counter
                 && case.properties.reads_by.is_some()
-                && cost - baselines.system_call_ns.unwrap_or(0.0) >= TRAP_SHARE * trap =>
+                && cost - baselines.system_call_ns.unwrap_or(0.0) >= BELOW_SHARE * trap =>
         {
             Some("the counter that it is made of")
         }
         _ => None,
     }
 }
-
-/// Largest lag, in declared steps, of a clock that the timer interrupt updates; the interrupt may
-/// come late. *Judgement*: as many as of clocks that are updated late.
-const MAX_LATE_STEPS: i64 = 10;
 
 /// Judges whether readings on the other paths to the same clock lie between the readings around
 /// them. `None` if the timer was not compared with another path.
@@ -231,7 +225,7 @@ pub(super) fn compare_paths(case: &Case) -> Option<Paths> {
 /// explain.
 fn compared_path(other: &OtherPath) -> ComparedPath {
     // The largest difference that truncation and late updates explain.
-    let allowed_ns = other.unit_ns + MAX_LATE_STEPS * other.lag_ns;
+    let allowed_ns = other.unit_ns + MAX_LATE_STEPS as i64 * other.lag_ns;
     let behind_ns = other.behind_ns - allowed_ns + 1;
     ComparedPath {
         within: other.outer_id.clone(),

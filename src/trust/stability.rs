@@ -11,20 +11,17 @@ mod advances;
 mod rates;
 mod windows;
 
-use self::rates::KnownRate;
+use self::rates::{KnownRate, LONGEST_TICK_NS};
 use self::windows::{
     Comparison, Expected, FoundInWindows, longest_run, to_comparisons, usual_rate, watched_ns,
 };
+use super::nature::MAX_STILL_SHARE;
 use super::{Case, faster_by, format_ns, reference, times};
 use crate::model::{AllanPoint, Counted, Family, MAX_SLEW, Outcome, Stable};
 use crate::rate::allan_deviations;
 use crate::resolution::Resolution;
 use crate::text::numbers::{significant, time};
 use timers::clock_sources;
-
-/// Largest rate offset, in ppm, of a clock that stood still for most of the time.
-/// *Judgement*: the clock stood still for at least nine tenths of the time.
-const MAX_STILL_OFFSET_PPM: f64 = -900_000.0;
 
 /// Uncertainty in ppm above which a rate counts as unknown.
 /// *Judgement*: that of a timer whose step is a fifth of the time watched.
@@ -34,7 +31,7 @@ const MAX_UNCERTAINTY_PPM: f64 = 200_000.0;
 /// interrupt updates is late if the CPU that handles the interrupt does not run; the clock then
 /// catches up, and no time is lost.
 /// *Judgement*: ten ticks of 4 ms are as long as hypervisors that share CPUs keep one from running.
-const MAX_LATE_STEPS: f64 = 10.0;
+pub(super) const MAX_LATE_STEPS: f64 = 10.0;
 
 /// Judges the stability of the timer of `case`.
 pub(super) fn judge(case: &Case) -> Stable {
@@ -241,7 +238,7 @@ fn judge_wall_time(
             NotTested,
             format!("it keeps its rate over {window}, {unknown}"),
         )
-    } else if declared && offset < MAX_STILL_OFFSET_PPM {
+    } else if declared && offset < 1e6 * (MAX_STILL_SHARE - 1.0) {
         (
             Fail,
             format!("it stood still or fell behind its reference over {window}"),
@@ -332,9 +329,6 @@ fn max_rate(case: &Case) -> Option<f64> {
 /// Returns the CPU time of a process that its clock may not yet include, in nanoseconds: each other
 /// CPU adds the time of a thread to its process only once a tick.
 fn max_late_charge_ns(case: &Case) -> f64 {
-    /// The longest time until another CPU adds the time of a thread, in nanoseconds.
-    /// *Definition*: the longest tick (CONFIG_HZ=100).
-    const LONGEST_TICK_NS: f64 = 1e7;
     if case.claimed() == Some(Counted::ProcessCpu) {
         max_rate(case).map_or(0.0, |cpus| LONGEST_TICK_NS * (cpus - 1.0))
     } else {

@@ -12,10 +12,6 @@ use crate::model::{Interval, MAX_SLEW};
 /// larger steps.
 const OFFSET_TOLERANCE_NS: i64 = 1_117;
 
-/// The shortest suspend that is detected, in nanoseconds.
-/// *Judgement*: no machine can suspend and resume faster.
-const MIN_SUSPEND_NS: i64 = 1_000_000;
-
 /// Tolerated difference between the time by the counter and the time by RAW from sample to sample,
 /// in nanoseconds, in addition to the uncertainty of the rate.
 /// *Judgement*: the counters of different CPUs agree better on a machine whose kernel uses them as
@@ -357,7 +353,7 @@ fn detect_suspend(context: &EventContext<'_>, last: &ClockSample, events: &mut V
         return false;
     };
     let uncertainty = offset_uncertainty(sample, last);
-    if slept_ns <= MIN_SUSPEND_NS.max(uncertainty) {
+    if slept_ns <= uncertainty {
         return false;
     }
     events.push(context.time_event(

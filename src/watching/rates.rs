@@ -14,10 +14,6 @@ use crate::model::Interval;
 /// corrections by adjtime are shorter: 10 ms take 20 s.
 const LASTING_NS: f64 = 20e9;
 
-/// Longest time, in nanoseconds of the reference, from which the uncertainty of a rate is computed.
-/// *Judgement*: a time service adjusts the rate by tenths of a ppm in longer times.
-const MAX_CONSTANT_NS: f64 = 10e9;
-
 /// Shortest time, in nanoseconds of the reference, for which another rate is an event.
 /// *Judgement*: half of the shortest slew by adjtime, which the kernel applies for whole seconds.
 const MIN_SLEW_NS: f64 = 0.5e9;
@@ -159,9 +155,10 @@ impl Line {
     fn rate(&self) -> [f64; 2] {
         let [lowest, highest] = self.rates;
         let rate = f64::midpoint(lowest, highest);
-        // The last readings may be from after a change, which they did not show yet.
+        // The last readings may be from after a change, which they did not show yet, and a time
+        // service adjusts the rate by tenths of a ppm in longer times.
         let error_since = |anchor: &Reading| {
-            let span_ns = (self.last.reference_ns - anchor.reference_ns).min(MAX_CONSTANT_NS);
+            let span_ns = (self.last.reference_ns - anchor.reference_ns).min(LASTING_NS / 2.0);
             rate.abs() * (anchor.error_ns + self.last.error_ns) / span_ns
         };
         let errors = self.anchors.iter().map(error_since);

@@ -28,14 +28,11 @@ const PIECES_PER_ROW: [f64; 2] = [16.0, 512.0];
 /// Pairs of rows, with and without reads, in a process.
 /// *Judgement*: the middle half of nine pairs excludes the rows that were interrupted.
 const PAIRS: u32 = 9;
-/// Largest number of short rows that a row of cache misses is divided into. Some misses take many
-/// times as long as the others: the middle half of many short rows excludes these misses, while
-/// every long row contains some. *Seen*: with 64 short rows, ten runs of one machine differed by a
-/// third less than with 16, in the same time.
-const MAX_SHORT_ROWS: u32 = 64;
-/// Fewest cache misses in a short row.
+/// Cache misses in each of the short rows that a row of cache misses is divided into. Some misses
+/// take many times as long as the others: the middle half of many short rows excludes these misses,
+/// while every long row contains some.
 /// *Judgement*: a row takes a microsecond, which any reference that is not coarse resolves.
-const MIN_MISSES: u32 = 8;
+const MISSES_PER_ROW: u32 = 8;
 
 /// Returns the questions for a timer whose reads cost `cost_ns` nanoseconds, if all their contexts
 /// are `wanted`: the contexts, the number of pieces in a row, and the number of pairs of rows.
@@ -45,7 +42,7 @@ pub fn context_questions(
     wanted: &[Context],
 ) -> impl Iterator<Item = (&'static [Context], [u32; 2])> + '_ {
     let pieces = pieces_per_row(cost_ns);
-    let short_rows = (pieces / MIN_MISSES).clamp(1, MAX_SHORT_ROWS);
+    let short_rows = (pieces / MISSES_PER_ROW).max(1);
     let all: [(&[Context], [u32; 2]); 4] = [
         (
             &[Context::Latency, Context::Throughput, Context::Ahead],

@@ -11,6 +11,7 @@ use super::cost_in_context::measure_contexts;
 use super::examiner::Series;
 use super::{Campaign, CampaignTimer};
 use crate::campaign::disturbances::ProcessWatch;
+use crate::campaign::examination::COMPARISONS_PER_SAMPLE;
 use crate::campaign::explore::{Exploration, Shortcuts, explore};
 use crate::campaign::{unless_interrupted, unless_refused};
 use crate::cost;
@@ -21,10 +22,6 @@ use crate::hosts::hosted;
 use crate::hosts::protocol::Op;
 use crate::model::Counted;
 use crate::rate::tightest;
-
-/// Comparisons in a sample; the one with the shortest time between its outer reads is kept.
-/// *Judgement*: as `COMPARISONS_PER_SAMPLE` of `examination`.
-const COMPARISONS_PER_SAMPLE: u32 = 7;
 
 impl Campaign<'_> {
     /// Measures a timer in a process of its own, then compares it with its reference. If the

@@ -27,7 +27,7 @@ use crate::rate::tightest;
 use crate::trace::{Evidence, StoredTrace};
 
 /// Comparisons in a sample; the one with the shortest time between its outer reads is kept.
-const COMPARISONS_PER_SAMPLE: u32 = 7;
+pub const COMPARISONS_PER_SAMPLE: u32 = 7;
 /// Largest number of readings in one answer.
 const MAX_READINGS_PER_ANSWER: u32 = 50_000;
 /// Assumed time of the loop around a read, in nanoseconds.

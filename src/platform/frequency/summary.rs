@@ -12,13 +12,10 @@ use crate::findings::{
 };
 use crate::model::{Finding, Frequency, Hertz, Interval, Unit};
 
-/// Largest relative difference between the effective frequencies before and after a measurement
-/// without a warning. *Judgement*.
-const MAX_RELATIVE_CHANGE: f64 = 0.01;
-/// Largest relative range of the frequencies during a measurement without a warning. Beyond it,
-/// costs rely on the assumption that they scale with the frequency of the core.
+/// Largest relative range of the frequencies during a measurement, or difference before and after
+/// it, without a warning. Beyond it, costs rely on the assumption that they scale with the frequency of the core.
 /// *Judgement*.
-const MAX_RELATIVE_RANGE: f64 = 0.03;
+pub const MAX_FREQUENCY_RANGE: f64 = 0.03;
 
 /// The frequency that converts time to cycles.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -150,7 +147,7 @@ fn frequency_change_warning(parts: &KnownFrequencies) -> Option<Finding> {
         value, low, high, ..
     }) = parts.during
     {
-        return ((high - low) / value > MAX_RELATIVE_RANGE).then(|| {
+        return ((high - low) / value > MAX_FREQUENCY_RANGE).then(|| {
             FREQUENCY_CHANGED.with([
                 ("low", hertz(low)),
                 ("high", hertz(high)),
@@ -160,7 +157,7 @@ fn frequency_change_warning(parts: &KnownFrequencies) -> Option<Finding> {
     }
     let (before, after) = (parts.before?.hertz.0, parts.after?.hertz.0);
     let change = (after - before) / before;
-    (change.abs() > MAX_RELATIVE_CHANGE).then(|| {
+    (change.abs() > MAX_FREQUENCY_RANGE).then(|| {
         FREQUENCY_CHANGED.with([
             ("before", hertz(before)),
             ("after", hertz(after)),

@@ -10,6 +10,7 @@ use super::with_verdict;
 use crate::model::{MAX_SLEW, Outcome, Stable};
 use crate::text::numbers::significant;
 use crate::trace::{Advance, ThreadActivity};
+use crate::trust::nature::MAX_STILL_SHARE_ASLEEP;
 use crate::trust::{Case, direction, format_ns, ppm};
 
 /// The largest difference between the delays from the read of one clock to the read of the other,
@@ -17,11 +18,6 @@ use crate::trust::{Case, direction, format_ns, ppm};
 /// be in the caches. Node compiles the reads again for each answer, which took up to 54 µs on a
 /// busy machine; Python took up to 6 µs. The value is twice the largest observed. *Seen*.
 const MAX_COLD_DELAY_NS: f64 = 1e5;
-
-/// Share of the elapsed time below which a clock stood still. A clock that stood still only while
-/// the thread slept does not count wall time; this shows nothing about its rate.
-/// *Judgement*: as `MAX_STILL_SHARE_ASLEEP`.
-const MAX_STILL_SHARE: f64 = 0.3;
 
 /// The rate that one answer shows.
 #[derive(Clone, Copy, Debug)]
@@ -135,7 +131,7 @@ fn answers(case: &Case) -> Vec<RateAnswer> {
         })
     };
     let mut answers: Vec<RateAnswer> = case.evidence().advances.iter().filter_map(answer).collect();
-    let moves = |answer: &RateAnswer| 1.0 + answer.offset >= MAX_STILL_SHARE;
+    let moves = |answer: &RateAnswer| 1.0 + answer.offset >= MAX_STILL_SHARE_ASLEEP;
     if answers.iter().any(|answer| answer.spun && moves(answer)) {
         answers.retain(|answer| answer.spun || moves(answer));
     }

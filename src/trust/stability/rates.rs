@@ -16,7 +16,7 @@ const SHORTEST_TICK_NS: f64 = 0.4995e6;
 
 /// The longest step of a clock that the timer interrupt moves, in nanoseconds.
 /// *Definition*: the longest interval of that interrupt on Windows, 15.625 ms, and 1 ‰ for its rate.
-const LONGEST_TICK_NS: f64 = 15.64e6;
+pub(super) const LONGEST_TICK_NS: f64 = 15.64e6;
 
 /// The number of comparisons at either end of a window that give the rate of a clock that the timer
 /// interrupt moves. All pairs are tried, so the effort grows with the third power. *Numerical*.
