@@ -282,8 +282,8 @@ impl<'a> Contestant<'a> {
             .filter(|_| best.is_clearly_better_than(self))
             .map(|(least, _)| significant(plan.campaign_ns / least.campaign_ns, 2));
         let why = match (ratio, best.safer_than(self)) {
-            (Some(ratio), Some(why)) => format!("; {ratio} times as long, {why}"),
-            (Some(ratio), None) => format!("; {ratio} times as long"),
+            (Some(ratio), Some(why)) => format!("; {ratio} times the measuring time; {why}"),
+            (Some(ratio), None) => format!("; {ratio} times the measuring time"),
             (None, Some(why)) => format!("; {why}"),
             (None, None) => "; not clearly better".to_owned(),
         };
