@@ -220,8 +220,8 @@ mod tests {
     }
 
     #[test]
-    fn reports_change_above_one_percent() {
-        for (after, reported) in [(3.029, false), (3.031, true), (2.971, false), (2.969, true)] {
+    fn reports_change_above_three_percent() {
+        for (after, reported) in [(3.089, false), (3.091, true), (2.911, false), (2.909, true)] {
             let parts = KnownFrequencies {
                 before: chains(3.0),
                 after: chains(after),
