@@ -1,7 +1,7 @@
 //! Tests hypotheses: tail probabilities of Student's t distribution, and correction for multiple
 //! comparisons.
 
-use statrs::distribution::{ChiSquared, ContinuousCDF, Normal, StudentsT};
+use statrs::distribution::{ContinuousCDF, Normal, StudentsT};
 
 /// The least number of degrees of freedom for which the normal distribution is used instead of
 /// Student's t distribution. *Numerical*: five digits agree.
@@ -20,12 +20,6 @@ pub fn two_sided_p_value(deviations: f64, degrees: f64) -> f64 {
         StudentsT::new(0.0, 1.0, degrees).map_or(0.5, |distribution| distribution.cdf(below))
     };
     (2.0 * tail).clamp(0.0, 1.0)
-}
-
-/// The probability that a sum of squares of standard normal variables is at least `squares`, with
-/// `degrees` degrees of freedom; 1 for zero degrees of freedom.
-pub fn chi_squared_p_value(squares: f64, degrees: f64) -> f64 {
-    ChiSquared::new(degrees).map_or(1.0, |distribution| distribution.sf(squares))
 }
 
 /// The deviation whose two-sided p-value is `probability`, with `degrees` degrees of freedom.
@@ -93,15 +87,6 @@ mod tests {
             (1.0, 1.0)
         );
         assert!(critical_value(0.01, 0.0).is_infinite());
-    }
-
-    #[test]
-    fn sums_of_squares_match_tables() {
-        for (squares, degrees, probability) in [(5.991, 2.0, 0.05), (14.067, 7.0, 0.05)] {
-            let found = chi_squared_p_value(squares, degrees);
-            assert!((found - probability).abs() < 1e-4, "{squares}: {found}");
-        }
-        assert_eq!(chi_squared_p_value(3.0, 0.0), 1.0);
     }
 
     #[test]

@@ -101,50 +101,48 @@ impl Scale {
     }
 }
 
-/// A timer with the means of its sides.
+/// A timer with the means of its old and its new side, and their variances.
 struct Averaged<'a> {
     sides: &'a Sides,
-    means: [f64; 2],
-    /// The variances of the means of the two sides.
-    own: [f64; 2],
-    mean: [f64; 2],
-    state: [f64; 2],
+    means: [Location; 2],
     /// How much it differs between runs of a side.
     between_runs: Scale,
 }
 
 impl<'a> Averaged<'a> {
     fn new(sides: &'a Sides) -> Self {
-        let mean_of = |part: fn(&Location) -> f64| {
-            [0, 1].map(|side| {
-                let samples: &[Sample] = &sides[side];
-                samples
-                    .iter()
-                    .map(|sample| part(&sample.location))
-                    .sum::<f64>()
-                    / samples.len() as f64
-            })
-        };
-        let variance_of = |part: fn(&Location) -> f64| {
-            let means = mean_of(part);
-            [0, 1].map(|side| means[side] / sides[side].len() as f64)
+        let mean = |side: usize| {
+            let count = sides[side].len() as f64;
+            let mean = |part: fn(&Location) -> f64| {
+                let parts = sides[side].iter().map(|sample| part(&sample.location));
+                parts.sum::<f64>() / count
+            };
+            Location {
+                value: mean(|location| location.value),
+                own: mean(|location| location.own) / count,
+                mean: mean(|location| location.mean) / count,
+                state: mean(|location| location.state) / count,
+            }
         };
         Self {
-            means: mean_of(|location| location.value),
-            own: variance_of(|location| location.own),
-            mean: variance_of(|location| location.mean),
-            state: variance_of(|location| location.state),
+            means: [mean(0), mean(1)],
             between_runs: Scale::default(),
             sides,
         }
     }
 
     fn difference(&self) -> f64 {
-        self.means[1] - self.means[0]
+        self.means[1].value - self.means[0].value
     }
 
+    /// The variance of its difference.
     fn own(&self) -> f64 {
-        self.own[0] + self.own[1]
+        self.means[0].own + self.means[1].own
+    }
+
+    /// The variance of the difference of its family between states.
+    fn state(&self) -> f64 {
+        self.means[0].state + self.means[1].state
     }
 
     /// The factor of its variance, where that of all timers is `of_all`.
@@ -181,15 +179,12 @@ pub(super) fn estimate(groups: &[Group]) -> (Vec<Estimate>, Shift) {
     let mut own = Scale::default();
     own.add_deviations(deviations.collect(), families().count());
     let reference_variance = SHARED_VARIANCE * typical_variance(&reference);
-    let reference_state: f64 = reference
-        .first()
-        .map_or(0.0, |timer| timer.state.iter().sum());
+    let reference_state = reference.first().map_or(0.0, |timer| timer.state());
     let (together, between_runs) = compare_runs(groups, &mut all);
     own.add_deviations(between_runs, 0);
-    let scale = if own.degrees > 0.0 {
-        own.with(1.0, 0.0).max(1.0)
-    } else {
-        1.0
+    let scale = match own.degrees {
+        0.0 => 1.0,
+        _ => own.with(1.0, 0.0).max(1.0),
     };
     let degrees = match together.degrees {
         0.0 => f64::INFINITY,
@@ -213,8 +208,7 @@ pub(super) fn estimate(groups: &[Group]) -> (Vec<Estimate>, Shift) {
         .zip(shifts)
         .map(|((group, timers), value)| {
             let is_family = timers.len() > FEW;
-            let state: f64 =
-                timers.iter().flat_map(|timer| timer.state).sum::<f64>() / timers.len() as f64;
+            let state = timers.iter().map(Averaged::state).sum::<f64>() / timers.len() as f64;
             let variance = if is_family {
                 let timers: Vec<&Averaged> = timers.iter().collect();
                 of_families * (SHARED_VARIANCE * scale * typical_variance(&timers) + state)
@@ -238,11 +232,11 @@ pub(super) fn estimate(groups: &[Group]) -> (Vec<Estimate>, Shift) {
                 let of_family = if is_family { shift.error } else { 0.0 };
                 Change {
                     sides: [0, 1].map(|side| {
-                        let variance = scale * timer.own[side] + timer.state[side];
-                        (
-                            timer.means[side] - [0.0, machine][side],
-                            half * variance.sqrt(),
-                        )
+                        let Location {
+                            value, own, state, ..
+                        } = timer.means[side];
+                        let half = half * (scale * own + state).sqrt();
+                        (value - [0.0, machine][side], half)
                     }),
                     total: (timer.difference() - machine, half * error.hypot(of_family)),
                     own: (own, half * error),
@@ -372,7 +366,7 @@ fn compare_runs(groups: &[Group], all: &mut [Vec<Averaged>]) -> (Scale, Vec<f64>
 fn typical_variance(timers: &[&Averaged]) -> f64 {
     let inverse: f64 = timers
         .iter()
-        .map(|timer| (timer.mean[0] + timer.mean[1]).sqrt().recip())
+        .map(|timer| (timer.means[0].mean + timer.means[1].mean).sqrt().recip())
         .sum();
     if timers.is_empty() {
         0.0
