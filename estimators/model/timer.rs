@@ -101,6 +101,35 @@ pub struct TimerRow {
 
 deref_to_head!(TimerRow);
 
+impl State {
+    /// The state in which both sides have most rows with processes; `None` if there is none. Reports
+    /// of earlier versions, and systems without a known width, do not tell the state: their processes
+    /// are compared with undisturbed ones.
+    pub fn common(sides: [&[&TimerRow]; 2]) -> Option<Self> {
+        let is_unknown = |row: &&TimerRow| row.processes.iter().all(|it| it.core == Core::Unknown);
+        if sides.iter().any(|side| side.iter().any(is_unknown)) {
+            return Some(Self::Undisturbed);
+        }
+        let rows_in = |state: Self, processes: usize| {
+            let rows = |side: &[&TimerRow]| {
+                let has = |row: &&&TimerRow| row.processes_in(state).len() >= processes;
+                side.iter().filter(has).count()
+            };
+            rows(sides[0]).min(rows(sides[1]))
+        };
+        // Two processes show a scatter.
+        [MIN_PROCESSES, 2].into_iter().find_map(|processes| {
+            let [alone, shared] =
+                [Self::Alone, Self::Shared].map(|state| rows_in(state, processes));
+            match alone.max(shared) {
+                0 => None,
+                most if alone == most => Some(Self::Alone),
+                _ => Some(Self::Shared),
+            }
+        })
+    }
+}
+
 impl TimerRow {
     /// Returns a row with the name of its timer and no results.
     pub fn unmeasured(id: &str, label: &str, runtime: &str, status: Status) -> Self {
