@@ -196,6 +196,17 @@ pub struct Readings {
     pub unstable: bool,
 }
 
+impl Trace {
+    /// Returns whether a run had its core to itself; where no run tells, whether it was calm.
+    pub fn is_undisturbed(&self, run: &Run) -> bool {
+        let core = |run: &Run| run.core(self.full_width);
+        match self.runs.iter().any(|run| core(run) != Core::Unknown) {
+            true => core(run) == Core::Alone,
+            false => run.is_calm(),
+        }
+    }
+}
+
 impl Run {
     /// Returns whether it had its core to itself, whose full width is `full_width`.
     pub fn core(&self, full_width: Option<f64>) -> Core {

@@ -104,7 +104,8 @@ pub static CLOCKS: &[Rule<Clocks>] = &[
         "repeat when nothing else uses the core: other guests, its sibling, threads of the runtime",
         |case| {
             let runs = &case.trace.runs;
-            let (calm, all) = (runs.iter().filter(|run| run.is_calm()).count(), runs.len());
+            let undisturbed = runs.iter().filter(|run| case.trace.is_undisturbed(run));
+            let (calm, all) = (undisturbed.count(), runs.len());
             // Without observations of the core, no run counts as calm.
             (case.trace.disturbed_runs == 0 && calm < MIN_PROCESSES.min(all))
                 .then(|| values([("calm", count(calm)), ("all", count(all))]))

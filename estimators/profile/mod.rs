@@ -287,16 +287,9 @@ pub fn estimate_process(
 }
 
 /// Returns the processes that the figures rest on: those that had their core to themselves, if there
-/// are at least [`MIN_PROCESSES`] of them, otherwise all, because the rest are a mixture of states. Where
-/// it is not known which had their core to themselves, those whose measurements were not disturbed
-/// are selected in the same way.
+/// are at least [`MIN_PROCESSES`] of them, otherwise all, because the rest are a mixture of states.
 fn select_undisturbed<'a>(trace: &Trace, all: Vec<FittedProcess<'a>>) -> Vec<FittedProcess<'a>> {
-    let is_known = |fitted: &FittedProcess| fitted.run.core(trace.full_width) != Core::Unknown;
-    let is_known = all.iter().any(is_known);
-    let is_undisturbed = |fitted: &FittedProcess| match is_known {
-        true => fitted.run.core(trace.full_width) == Core::Alone,
-        false => fitted.run.is_calm(),
-    };
+    let is_undisturbed = |fitted: &FittedProcess| trace.is_undisturbed(fitted.run);
     let has_enough = all.iter().filter(|fitted| is_undisturbed(fitted)).count() >= MIN_PROCESSES;
     all.into_iter()
         .filter(|fitted| !has_enough || is_undisturbed(fitted))
