@@ -18,10 +18,14 @@ const MAX_SAMPLES: u32 = 3;
 /// Largest duration, in nanoseconds, of a sample that is not attempted again.
 /// *Judgement*: ten times the duration of four clock reads without a system call.
 const MAX_SAMPLE_NS: i64 = 5_000;
-/// Smallest delay of a sample, in nanoseconds, after which the watch waits for a pending SIGCONT and
-/// reads whether its process was moved to another control group.
+/// Smallest delay of a sample, in nanoseconds, after which the watch waits for a pending SIGCONT,
+/// which delays it further.
+/// *Judgement*: half of the default period, and several time slices of a scheduler.
+const MIN_LATE_NS: i64 = 50_000_000;
+/// Smallest delay of a sample, in nanoseconds, after which the watch reads whether its process was
+/// moved to another control group.
 /// *Judgement*: half of the shortest pause that is reported by default.
-const MIN_LATE_NS: i64 = 10_000_000;
+const MIN_MOVED_NS: i64 = 10_000_000;
 /// Longest sleep, after which the watch checks whether a signal has asked it to end.
 /// *Judgement*: nobody notices a shorter delay after Ctrl-C.
 const MAX_SLEEP_NS: i64 = 500_000_000;
@@ -129,7 +133,7 @@ impl Clocks {
             .zip(sleeps_before)
             .map(|(now, before)| now.wrapping_sub(before) == 1)
             .filter(|_| !self.throttling.may_be_hidden());
-        if best.monotonic - planned > MIN_LATE_NS && self.throttling.refresh(&self.root) {
+        if best.monotonic - planned > MIN_MOVED_NS && self.throttling.refresh(&self.root) {
             // The process was moved to other control groups, which may have stopped it.
             best.slept_through = None;
         }
