@@ -102,6 +102,9 @@ pub struct TimerRow {
 deref_to_head!(TimerRow);
 
 impl State {
+    /// All states, in the order of their numbers.
+    pub const ALL: [Self; 3] = [Self::Alone, Self::Shared, Self::Undisturbed];
+
     /// The state in which both sides have most rows with processes; `None` if there is none. Reports
     /// of earlier versions, and systems without a known width, do not tell the state: their processes
     /// are compared with undisturbed ones.

@@ -115,8 +115,7 @@ impl Values {
 
 /// The logarithms of the costs of all clocks of a run, in core cycles or in nanoseconds.
 pub(super) fn costs(rows: &[Option<&TimerRow>], in_cycles: bool) -> Vec<Costs> {
-    let states = [State::Alone, State::Shared, State::Undisturbed];
-    let states = states.map(|state| costs_in(state, rows, in_cycles));
+    let states = State::ALL.map(|state| costs_in(state, rows, in_cycles));
     let numbers = 0..rows.len();
     numbers
         .map(|at| states.each_ref().map(|costs| costs[at]))

@@ -54,11 +54,11 @@ impl<'a> Ranked<'a> {
     fn new(row: &'a TimerRow, hertz: Option<f64>) -> Option<Self> {
         let quality = row.quality.filter(|quality| quality.value.is_finite());
         let quality = quality.filter(|_| row.status == Status::Ok)?;
-        let states = [State::Alone, State::Shared, State::Undisturbed];
         Some(Self {
             row,
             quality: quality.value,
-            compared: states.map(|state| between_processes(row, state, hertz).unwrap_or(quality)),
+            compared: State::ALL
+                .map(|state| between_processes(row, state, hertz).unwrap_or(quality)),
         })
     }
 
