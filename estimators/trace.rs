@@ -153,6 +153,17 @@ pub struct Intervals {
     pub deltas: SmallVec<[i64; 2]>,
 }
 
+impl Intervals {
+    /// Returns the intervals in units of several ticks, which they are multiples of.
+    #[must_use]
+    pub fn in_units(&self, ticks: i64) -> Self {
+        Self {
+            work: self.work,
+            deltas: self.deltas.iter().map(|delta| delta / ticks).collect(),
+        }
+    }
+}
+
 /// Batches of calls, each timed by two reads of the reference.
 #[apply(recorded)]
 #[derive(Default)]

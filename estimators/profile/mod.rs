@@ -14,7 +14,7 @@ use crate::model::{AddedTimes, Core, Distribution, Interval, Mode, ProcessFigure
 use crate::rate;
 use crate::rate::order::Backward;
 use crate::resolution::agreement::{Process, confirm_by_processes};
-use crate::resolution::{Context, Resolution, Rule, UNEVEN_STEPS, common_divisor, resolve};
+use crate::resolution::{Resolution, Rule, common_divisor, resolve};
 use crate::statistics::{Regimes, mean, midmean, standard_deviation};
 use crate::trace::{Intervals, Run, Trace};
 
@@ -173,71 +173,41 @@ pub fn resolution(trace: &Trace) -> Resolution {
     resolution_of(trace, &FittedProcess::all(trace))
 }
 
+/// The least distance of a fractional step from whole numbers of units. *Judgement*.
+const MIN_FRACTION: f64 = 0.02;
+
 fn resolution_of(trace: &Trace, fitted: &[FittedProcess]) -> Resolution {
     let context =
         SingleCalls::new(trace, fitted, MeasuringClock::by_reference(trace)).resolution_context();
-    // A clock may round its readings to a decimal multiple of its unit, which need not be the step
-    // of the counter: 24 MHz in multiples of 10 ns.
-    let common = if trace.declared {
-        common_divisor(groups(trace))
-    } else {
-        1
-    };
-    let mut unit = 1;
-    while common > 0 && common.is_multiple_of(10 * unit) {
-        unit *= 10;
-    }
-    let plain = resolution_in(1, trace, &context);
-    let is_unknown = matches!(&plain, Resolution::AtMost { reason, .. } if reason != UNEVEN_STEPS);
-    if unit == 1 || is_unknown {
-        return plain;
-    }
-    match resolution_in(unit as i64, trace, &context) {
-        Resolution::Resolved { step, rule } if rule != Rule::Unit => Resolution::Resolved {
-            step: step.scaled(unit as f64),
-            rule,
-        },
-        // One multiple fits all intervals, whatever the step is.
-        Resolution::AtMost { bound, .. }
-            if common == unit && matches!(plain, Resolution::Resolved { .. }) =>
-        {
-            Resolution::AtMost {
-                bound: unit as f64 * bound,
-                reason: format!("its readings, multiples of {unit} ticks, hide its step").into(),
-            }
-        }
-        _ => plain,
-    }
-}
-
-/// Returns the resolution in units of several ticks; all readings must be multiples of `unit`.
-fn resolution_in(unit: i64, trace: &Trace, context: &Context) -> Resolution {
-    let context = context.in_units(unit as f64);
-    let in_units = |group: &Intervals| Intervals {
-        work: group.work,
-        deltas: group.deltas.iter().map(|delta| delta / unit).collect(),
-    };
-    let all: Vec<Intervals> = groups(trace).map(in_units).collect();
-    let lengths = trace.runs.iter().map(|run| run.intervals.len());
-    let mut rest = all.as_slice();
-    let processes: Vec<Process> = lengths
-        .chain([trace.slow.len()])
-        .map(|length| {
-            let own;
-            (own, rest) = rest.split_at(length);
-            Process::new(own)
-        })
-        .collect();
-    let differences = |run: &Run| {
-        let differences = successive(&run.readings.values);
-        differences.into_iter().map(|delta| delta / unit).collect()
-    };
+    let differences = |run: &Run| successive(&run.readings.values);
     let reading_differences: Vec<Vec<i64>> = trace.runs.iter().map(differences).collect();
-    confirm_by_processes(
-        resolve(&all, &reading_differences, &context),
-        &processes,
-        context.work_unit,
-    )
+    let all: Vec<Intervals> = groups(trace).cloned().collect();
+    let found = resolve(&all, &reading_differences, &context);
+    let confirmed = |found: Resolution, unit: i64| {
+        let runs = trace.runs.iter().map(|run| &run.intervals);
+        let in_units =
+            |groups: &Vec<Intervals>| groups.iter().map(|group| group.in_units(unit)).collect();
+        let processes: Vec<Vec<Intervals>> = runs.chain([&trace.slow]).map(in_units).collect();
+        let processes: Vec<Process> = processes
+            .iter()
+            .map(|groups| Process::new(groups))
+            .collect();
+        confirm_by_processes(found, &processes, context.work_unit / unit as f64)
+    };
+    // The unit of all readings is a lattice, of which some processes may show only multiples.
+    let unit = common_divisor(&all);
+    let one_unit = Resolution::Resolved {
+        step: Interval::exact(unit as f64),
+        rule: Rule::Lattice,
+    };
+    let is_fraction = matches!(&found, Resolution::Resolved { step, .. } if {
+        let units = step.value / unit as f64;
+        (units - units.round()).abs() > MIN_FRACTION
+    });
+    match confirmed(one_unit, 1) {
+        differing @ Resolution::AtMost { .. } if unit > 1 && !is_fraction => differing,
+        _ => confirmed(found.scaled(1.0 / unit as f64), unit).scaled(unit as f64),
+    }
 }
 
 /// The relative uncertainty of the cost, in addition to the differences between processes, if
@@ -477,7 +447,7 @@ mod tests {
 
     #[test]
     fn rounding_is_no_step() {
-        for step in [20.0, 1e3 / 24.0, 170.0] {
+        for step in [1e3 / 24.0, 170.0] {
             match resolution(&rounded_to_ten(step, 33.0, 0.0)) {
                 Resolution::Resolved { step: found, .. } => {
                     assert!((found.value / step - 1.0).abs() < 1e-2, "{step}: {found:?}");
@@ -485,9 +455,10 @@ mod tests {
                 other => panic!("{step}: {other:?}"),
             }
         }
-        // Without the cost of a read, noise hides these steps.
-        for step in [10.0, 29.1] {
-            let noisy = resolution(&rounded_to_ten(step, 130.0, 90.0));
+        // Steps of one unit do not show in work of few units; without the cost of a read, noise hides
+        // the others.
+        for (step, cost, noise) in [(20.0, 33.0, 0.0), (10.0, 130.0, 90.0), (29.1, 130.0, 90.0)] {
+            let noisy = resolution(&rounded_to_ten(step, cost, noise));
             assert!(
                 matches!(&noisy, Resolution::AtMost { bound, .. } if *bound >= step),
                 "{step}: {noisy:?}"

@@ -371,6 +371,7 @@ impl<'a> SingleCalls<'a> {
             reference_step: reference.step * reference.ns_per_tick / ns,
             cost: median(costs).unwrap_or(0.0) / ns,
             work_unit: reference.ns_per_work / ns,
+            is_rounded: false,
         }
     }
 }

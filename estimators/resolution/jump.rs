@@ -93,6 +93,16 @@ impl Jump {
                 longest: 1.0 + share.high,
             };
         }
+        // If the edges of steps of one tick are moved at random, as in browsers, two steps may be near
+        // each other: the more often, the more work there is.
+        if 2.0 * ones >= count && ones + twos >= consistent && depend_on_work(steps) {
+            let near = &steps[..steps.len() / 2];
+            let twos = near.iter().filter(|&&step| step == 2.0).count() as f64;
+            let share = Interval::exact(twos / near.len() as f64);
+            return Self::Unit {
+                longest: 1.0 + share.with_counting_error(near.len() as f64).high,
+            };
+        }
         if typical < lattice::MIN_STEP_TICKS {
             let single = MeanJump::of_neighbours(steps);
             if single.count >= consistent && single.agrees_with(reading_differences) {
@@ -154,6 +164,9 @@ impl Jump {
         )
     }
 }
+
+/// The least difference of mean ranks, in standard errors. *Chance*: one clock in 200.
+const MIN_RANK_ERRORS: f64 = 2.6;
 
 /// The mean of jumps of a counter whose step is a few ticks. Truncation gives each jump one of two
 /// neighbouring lengths, in proportions by which the mean is the step.
@@ -229,6 +242,22 @@ impl MeanJump {
         (of_readings - self.mean).abs() <= half
             && variance(&sums).unwrap_or(0.0) <= (MAX_VARIANCE.0 * random).max(MAX_VARIANCE.1)
     }
+}
+
+/// Returns whether jumps of two ticks have more work than those of one tick, by their mean ranks
+/// (Wilcoxon's rank-sum test); the jumps are sorted by work.
+fn depend_on_work(steps: &[f64]) -> bool {
+    let ranks = |length: f64| {
+        let with_ranks = steps.iter().enumerate();
+        let ranks = with_ranks.filter(move |(_, step)| **step == length);
+        ranks.map(|(rank, _)| rank as f64).collect::<Vec<_>>()
+    };
+    let (ones, twos) = (ranks(1.0), ranks(2.0));
+    let error = (ones.len() + twos.len()) as f64
+        * ((1.0 / ones.len() as f64 + 1.0 / twos.len() as f64) / 12.0).sqrt();
+    mean(&twos)
+        .zip(mean(&ones))
+        .is_some_and(|(twos, ones)| twos - ones > MIN_RANK_ERRORS * error)
 }
 
 /// Returns whether the jumps lie on the lattice of this step, and not by chance: most are multiples

@@ -226,11 +226,11 @@ fn refine_candidate(counted: &[(f64, f64)], candidate: f64) -> Option<Lattice> {
     };
     (on_lattice >= (1.0 - INTERRUPTED_SHARE) * all
         && has_adjacent_levels(&levels, step)
-        && through_zero.is_finite())
-    .then_some(Lattice {
-        step: through_zero,
-        error: if uncertain { line.error } else { error },
-    })
+        && through_zero >= MIN_STEP_TICKS)
+        .then_some(Lattice {
+            step: through_zero,
+            error: if uncertain { line.error } else { error },
+        })
 }
 
 /// Returns whether enough pairs of neighbouring levels hold intervals. If no pairs did, a multiple

@@ -9,12 +9,10 @@
 
 mod jump;
 mod lattice;
-mod spectrum;
+mod likelihood;
+mod readings;
 
 pub mod agreement;
-mod fine;
-
-pub use fine::common_divisor;
 
 use std::borrow::Cow;
 use std::f64::consts::SQRT_2;
@@ -43,6 +41,8 @@ pub struct Context {
     pub cost: f64,
     /// Length of a unit of work, in ticks of the timer; 0 when unknown.
     pub work_unit: f64,
+    /// Whether all readings are multiples of several ticks, which are then the unit of all this.
+    pub is_rounded: bool,
 }
 
 impl Context {
@@ -56,6 +56,7 @@ impl Context {
             reference_step: self.reference_step / ticks,
             cost: self.cost / ticks,
             work_unit: self.work_unit / ticks,
+            is_rounded: self.is_rounded || ticks > 1.0,
         }
     }
 }
@@ -82,6 +83,22 @@ pub enum Resolution {
 }
 
 impl Resolution {
+    /// Returns the resolution in ticks, given in units of so many ticks.
+    #[must_use]
+    pub fn scaled(self, ticks: f64) -> Self {
+        match self {
+            Self::Resolved { step, rule } => Self::Resolved {
+                step: step.scaled(ticks),
+                rule,
+            },
+            Self::AtMost { bound, reason } => Self::AtMost {
+                bound: ticks * bound,
+                reason,
+            },
+            Self::Unmoved => Self::Unmoved,
+        }
+    }
+
     /// Returns the step or its upper limit, in ticks; `None` if the timer never moved.
     pub fn step_or_limit(&self) -> Option<f64> {
         match self {
@@ -151,8 +168,41 @@ pub const UNEVEN_STEPS: &str = "its steps are of different lengths";
 const MIN_STEPS: usize = 8;
 
 /// Determines the step from intervals with growing and random work, and from the differences of
-/// successive readings of each process (`reading_differences`), which contain no work.
+/// successive readings of each process (`reading_differences`), which contain no work. The rules
+/// count in the largest unit that all intervals are multiples of: a counter of 24 MHz in multiples
+/// of 10 ns has steps of 4.17 units.
 pub fn resolve(
+    groups: &[Intervals],
+    reading_differences: &[Vec<i64>],
+    context: &Context,
+) -> Resolution {
+    match common_divisor(groups) {
+        1 => resolve_in_units(groups, reading_differences, context),
+        unit => {
+            let groups: Vec<Intervals> = groups.iter().map(|group| group.in_units(unit)).collect();
+            let in_units = |deltas: &Vec<i64>| deltas.iter().map(|delta| delta / unit).collect();
+            let differences: Vec<Vec<i64>> = reading_differences.iter().map(in_units).collect();
+            let context = context.in_units(unit as f64);
+            resolve_in_units(&groups, &differences, &context).scaled(unit as f64)
+        }
+    }
+}
+
+/// The greatest common divisor of all intervals, in ticks; 1 if none moved.
+pub fn common_divisor<'a>(groups: impl IntoIterator<Item = &'a Intervals>) -> i64 {
+    let deltas = groups.into_iter().flat_map(|group| &group.deltas);
+    let common = deltas.fold(0, |mut common, delta| {
+        let mut rest = delta.unsigned_abs();
+        while rest != 0 {
+            (common, rest) = (rest, common % rest);
+        }
+        common
+    });
+    i64::try_from(common).unwrap_or(1).max(1)
+}
+
+/// Determines the step in units that all intervals are multiples of.
+fn resolve_in_units(
     groups: &[Intervals],
     reading_differences: &[Vec<i64>],
     context: &Context,
@@ -182,8 +232,13 @@ pub fn resolve(
         bound: upper_limit(&non_negative),
         reason: reason.into(),
     };
+    // The unit of few intervals may be a multiple of that of others.
+    let moved = all.iter().filter(|&&delta| delta > 0).count();
+    if context.is_rounded && moved < MIN_STEPS {
+        return at_most("too few steps were seen");
+    }
     // Clocks that make readings unique never return equal values, but values one tick apart.
-    let makes_readings_unique = !all.contains(&0);
+    let makes_readings_unique = !context.is_rounded && !all.contains(&0);
     let lattice = lattice::find(&all)
         .filter(|found| !is_due_to_work(&non_negative, found.step, context.work_unit));
     // With repeated work, the first reading of many intervals was made unique; such an interval is
@@ -236,7 +291,7 @@ pub fn resolve(
                     "it stands still for longer than its cost, and its steps fit no length",
                 );
             }
-            fine::resolve(&non_negative, reading_differences, context)
+            likelihood::resolve(&non_negative, reading_differences, context)
         }
     }
 }

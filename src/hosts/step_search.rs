@@ -7,11 +7,19 @@ use serde::{Deserialize, Serialize};
 use smallvec::SmallVec;
 use timers::{Answer, Subject};
 
+use crate::resolution::common_divisor;
 use crate::statistics::median;
 use crate::trace::Intervals;
 
 /// Number of intervals before the maximum amount of work is doubled. *Judgement*.
 const STAGE_INTERVALS: usize = 24;
+
+/// The longest work for readings that are multiples of a unit of several ticks, in these units.
+/// *Judgement*: eight of the longest steps that no lattice shows.
+const UNITS: f64 = 40.0;
+/// The least number of intervals with such work. *Judgement*: three processes then tell 1.5 units from
+/// one.
+const MIN_UNIT_INTERVALS: f64 = 160.0;
 
 /// Parameters of a search for the step of a timer.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -83,17 +91,25 @@ pub fn find_step(
         }
     }
     // If a read costs far more than this work, steps that are nearly as long as the cost of a read
-    // would remain hidden, so intervals of that length are measured too.
+    // would remain hidden, so intervals of that length are measured too. If the readings are
+    // multiples of many ticks, only intervals of many such multiples tell whether these are the
+    // steps.
+    let unit_ns = common_divisor(&*groups) as f64 * ns_per_tick.unwrap_or(0.0);
+    let units_ns = (UNITS * unit_ns).min(growth_ns);
     let mut work_limits_ns = vec![max_work_ns, 2.0 * max_work_ns, 4.0 * max_work_ns];
     work_limits_ns.extend(
-        [0.5, 2.0]
-            .map(|scale| scale * cost_ns)
+        [0.5 * cost_ns, 2.0 * cost_ns, units_ns]
             .into_iter()
             .filter(|limit| *limit > 4.0 * max_work_ns),
     );
     for &limit_ns in &work_limits_ns {
+        let least = if limit_ns == units_ns {
+            MIN_UNIT_INTERVALS
+        } else {
+            20.0
+        };
         let count = (interval_ns / work_limits_ns.len() as f64 / (cost_ns + limit_ns / 2.0))
-            .clamp(20.0, 500.0);
+            .clamp(least, 500.0);
         groups.extend(random_intervals(
             timer,
             limit_ns / ns_per_work,

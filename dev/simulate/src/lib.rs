@@ -7,6 +7,7 @@ pub mod coverage;
 pub mod figure;
 mod infinite_samples;
 mod irreducible;
+pub mod observer;
 pub mod population;
 pub mod score;
 pub mod trust;

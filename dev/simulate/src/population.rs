@@ -2,6 +2,7 @@
 
 mod kinds;
 mod small_steps;
+mod steps;
 
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
@@ -14,6 +15,7 @@ pub use self::kinds::per_kind;
 pub use self::small_steps::{
     SMALL_STEP_REFERENCES, SMALL_STEPS, fractional_steps, small_steps, timed_by_small_steps,
 };
+pub use self::steps::{SteppedClock, steps};
 use super::Case;
 
 /// Nanoseconds in a tick of a simulated time stamp counter of 2.596 GHz.

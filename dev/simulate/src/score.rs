@@ -133,7 +133,7 @@ impl Scores {
 #[must_use]
 pub fn kind(case: &Case) -> String {
     match case.timer.updates {
-        Updates::Regular => case.timer.name.clone(),
+        Updates::Regular | Updates::Moved(_) => case.timer.name.clone(),
         _ => format!("no step: {}", case.timer.name),
     }
 }

@@ -48,7 +48,7 @@ impl Truth {
         } else {
             1.0 + timer.drift * 1e-6
         };
-        let resolution = (timer.updates == Updates::Regular)
+        let resolution = matches!(timer.updates, Updates::Regular | Updates::Moved(_))
             .then_some(timer.step.max(timer.unit * timer.multiple as f64) / ns_per_reference_ns);
         let processes = factors(surroundings.processes);
         let mean = |figure: &dyn Fn(&Costs) -> f64| {

@@ -362,6 +362,12 @@ impl VirtualClock {
         let own = now * (1.0 + self.model.drift * 1e-6);
         let shown = match self.model.updates {
             Updates::Regular => (own / self.model.step + self.phase).floor() * self.model.step,
+            Updates::Moved(reach) => {
+                let steps = own / self.model.step + self.phase;
+                // How late an update is depends only on its number.
+                let late = reach * StdRng::seed_from_u64(steps as u64).random_range(0.0..1.0);
+                (steps - late).floor() * self.model.step
+            }
             Updates::Stuck => 1e9,
             Updates::Uneven(_) | Updates::Random => self.irregular(own, random),
         };

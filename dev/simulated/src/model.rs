@@ -72,6 +72,9 @@ pub enum Updates {
     Uneven(f64),
     /// At exponentially distributed intervals with a mean of one step.
     Random,
+    /// Each update is late by a uniformly distributed share of a step, up to this one in [0, 1], as
+    /// in browsers. The values are those of regular updates.
+    Moved(f64),
     /// Never.
     Stuck,
 }

@@ -5,6 +5,7 @@ mod clocks;
 mod compare;
 mod pick;
 mod shown;
+mod steps;
 mod trust;
 mod waits;
 
@@ -33,6 +34,9 @@ struct Args {
     /// Judge the estimators for sleep primitives and periodic timers instead of clocks
     #[arg(long)]
     waits: bool,
+    /// Judge the steps that are found of clocks with all kinds of steps, units, costs and jitter
+    #[arg(long, conflicts_with_all = ["waits", "trust", "compare", "per_kind"])]
+    steps: bool,
     /// Judge verdicts instead: clocks that differ between CPUs, and a counter and a kernel's clock
     /// of which one is slewed
     #[arg(long, conflicts_with_all = ["quick", "waits", "compare", "per_kind"])]
@@ -80,6 +84,7 @@ fn main() -> ExitCode {
     let judged = match &args.pick {
         Some(report) => pick::run(report, &mut output),
         None if args.compare => compare::run(&args, &mut output),
+        None if args.steps => steps::run(&args, &mut output),
         None if args.trust => trust::run(&args, &mut output),
         None if args.waits => waits::run(&args, &mut output),
         None => clocks::run(&args, &mut output),

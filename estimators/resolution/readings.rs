@@ -1,0 +1,230 @@
+//! Shows steps of little more than one unit by the differences of readings of one process, with
+//! several reads between the two: after these, durations of reads do not show any more, but a step
+//! does. The mean of cos(2π*d*/*s*) over differences of *d* units is at least sinc²(1/*s*), and zero
+//! if every unit is shown. A *line* is this mean at one frequency, 1/*s*; differences, which are
+//! whole numbers, do not distinguish it from 1 − 1/*s*.
+
+use std::f64::consts::PI;
+use std::ops::RangeInclusive;
+
+use crate::model::Interval;
+use crate::statistics::median;
+use crate::statistics::phasors::{Complex, Sweep};
+
+/// The longest step that is searched for, in units. *Computed*: steps of four units or more also
+/// show a lattice.
+pub const MAX_STEP: f64 = 5.2;
+
+/// The shortest step that intervals distinguish from one unit. *Computed*: an interval holds
+/// 0.016 nats of evidence for a step of this length, 0.002 for one of 1.2 units.
+pub const MIN_INTERVAL_STEP: f64 = 1.45;
+
+/// The shortest step that differences of readings distinguish from one unit. *Computed*: sinc² is
+/// below 0.003 for shorter steps, which is the noise of 50 000 differences.
+const MIN_STEP: f64 = 1.05;
+
+/// The height of a line in standard deviations of the noise. *Chance*: the noise reaches it at two in
+/// a billion frequencies.
+const MIN_HEIGHT: f64 = 6.0;
+
+/// The spectrum of differences between readings.
+pub struct ReadingSpectrum {
+    /// Frequencies in turns per unit, with their lines.
+    lines: Vec<(f64, f64)>,
+    /// The standard deviation of lines if there is no step.
+    noise: f64,
+    /// The differences of successive readings, with their shares.
+    successive: Vec<(f64, f64)>,
+    /// The numbers of reads from one reading to the other.
+    reads: RangeInclusive<i32>,
+}
+
+impl ReadingSpectrum {
+    /// Takes the differences of successive readings of each process. `None` if they are few or long.
+    pub fn of(reading_differences: &[Vec<i64>]) -> Option<Self> {
+        /// The longest typical difference, in units. *Numerical*.
+        const MAX_DIFFERENCE: f64 = 2_048.0;
+        /// The largest and the least number of reads from one reading to the other. *Judgement*.
+        const READS: (f64, f64) = (32.0, 4.0);
+        /// The least number of differences. *Judgement*.
+        const MIN_DIFFERENCES: f64 = 1_000.0;
+        let typical = median(reading_differences.iter().flatten().map(|&d| d as f64))?.max(1.0);
+        let reads = (MAX_DIFFERENCE / typical).min(READS.0).floor();
+        if reads < READS.1 {
+            return None;
+        }
+        let longest = (1.5 * reads * typical) as i64;
+        let mut counts = vec![0.0; longest as usize + 1];
+        let mut successive = counts.clone();
+        for differences in reading_differences {
+            for start in 0..differences.len() {
+                let following = differences[start..].iter().take(reads as usize);
+                let reached = following.scan(0_i64, |sum, &difference| {
+                    *sum = sum.saturating_add(difference);
+                    (difference >= 0 && *sum <= longest).then_some(*sum as usize)
+                });
+                for (number, sum) in reached.enumerate() {
+                    if number == 0 {
+                        successive[sum] += 1.0;
+                    }
+                    if number >= reads as usize / 2 {
+                        counts[sum] += 1.0;
+                    }
+                }
+            }
+        }
+        if counts.iter().sum::<f64>() < MIN_DIFFERENCES {
+            return None;
+        }
+        let (counted, successive) = (shares(&counts), shares(&successive));
+        let stride = 0.25 / longest as f64;
+        let first = 1.0 - 1.0 / MIN_STEP;
+        let count = ((0.5 - first) / stride) as usize;
+        let swept = Sweep::new(&counted, first, stride).take(count + 1);
+        let swept: Vec<Complex> = swept.collect();
+        // The lines of steps are real. For the median of a normal distribution see Φ(0.6745) = 3/4.
+        let noise = median(swept.iter().map(|line| line.imaginary.abs()))? / 0.6745;
+        let frequency = |at: usize| first + at as f64 * stride;
+        let lines = swept.iter().enumerate();
+        Some(Self {
+            lines: lines.map(|(at, line)| (frequency(at), line.real)).collect(),
+            noise,
+            successive,
+            reads: reads as i32 / 2 + 1..=reads as i32,
+        })
+    }
+
+    /// Returns whether the lines of a step, and of those whose frequencies differ by at most `reach`,
+    /// are too low.
+    pub fn excludes(&self, step: f64, reach: f64) -> bool {
+        let (frequency, highest) = self.highest_near(step, reach);
+        highest < 0.9 * squared_sinc(1.0 / step) - 3.0 * self.noise
+            && !is_periodic(self.line_of_successive(frequency))
+    }
+
+    /// Returns whether a line of a step, or of one whose frequency differs by at most `reach`, is
+    /// high, and not because of the durations of reads.
+    pub fn supports(&self, step: f64, reach: f64) -> bool {
+        let (frequency, highest) = self.highest_near(step, reach);
+        highest > self.least_height(step) && !self.is_due_to_reads(frequency)
+    }
+
+    /// Returns the longest step below [`MIN_INTERVAL_STEP`] that is not excluded.
+    pub fn longest_possible(&self) -> f64 {
+        let steps = self.lines.iter().rev().map(|line| 1.0 / (1.0 - line.0));
+        let mut shorter = steps.filter(|step| *step <= MIN_INTERVAL_STEP);
+        let possible = shorter.find(|&step| !self.excludes(step, 0.0));
+        possible.unwrap_or(MIN_STEP)
+    }
+
+    /// Returns the longest step that `is_possible` and whose line is much higher than all others.
+    pub fn find(&self, is_possible: impl Fn(f64) -> bool) -> Option<Interval> {
+        /// The least ratio of its height to that of the next line. *Judgement*.
+        const MIN_RATIO: f64 = 2.0;
+        /// The least part of a turn that a read takes. *Judgement*.
+        const MIN_TURN: f64 = 0.1;
+        /// The half-width of a line, in strides. *Computed*.
+        const HALF_WIDTH: f64 = 8.0;
+        let stride = self.stride();
+        let &(frequency, height) = self.lines.iter().max_by(|a, b| a.1.total_cmp(&b.1))?;
+        let is_other = |line: &&(f64, f64)| (line.0 - frequency).abs() > HALF_WIDTH * stride;
+        let others = self.lines.iter().filter(is_other).map(|line| line.1);
+        if height < MIN_RATIO * others.fold(0.0, f64::max)
+            || self.line_of_successive(frequency).turns().abs() < MIN_TURN
+            || self.is_due_to_reads(frequency)
+        {
+            return None;
+        }
+        let steps = [frequency, 1.0 - frequency].map(|frequency| {
+            let ends = [frequency - 2.0 * stride, frequency + 2.0 * stride];
+            Interval::exact(1.0 / frequency).widened(ends.map(|end| 1.0 / end))
+        });
+        let fits = |step: &Interval| {
+            height > self.least_height(step.value)
+                && step.value <= MAX_STEP
+                && is_possible(step.value)
+        };
+        steps.into_iter().find(fits)
+    }
+
+    /// The least height of the line of a step.
+    fn least_height(&self, step: f64) -> f64 {
+        let expected = 0.8 * squared_sinc(1.0 / step) - 2.0 * self.noise;
+        expected.max(MIN_HEIGHT * self.noise)
+    }
+
+    /// The frequency of a step, and the highest line that is at most `reach` from it.
+    fn highest_near(&self, step: f64, reach: f64) -> (f64, f64) {
+        let frequency = (1.0 / step).min(1.0 - 1.0 / step);
+        let at = |frequency: f64| (frequency - self.lines[0].0) / self.stride();
+        let first = at(frequency - reach).floor().max(0.0) as usize;
+        let last = (at(frequency + reach).ceil() as usize).min(self.lines.len() - 1);
+        let near = self.lines.get(first..=last).unwrap_or_default();
+        (
+            frequency,
+            near.iter().map(|line| line.1).fold(f64::MIN, f64::max),
+        )
+    }
+
+    /// The distance between two frequencies.
+    fn stride(&self) -> f64 {
+        self.lines[1].0 - self.lines[0].0
+    }
+
+    fn line_of_successive(&self, frequency: f64) -> Complex {
+        let turns = self
+            .successive
+            .iter()
+            .map(|(value, share)| (frequency * value, *share));
+        Complex::sum(turns)
+    }
+
+    /// Returns whether independent durations of reads cause a good part of a line, or few reads take
+    /// whole numbers of turns.
+    fn is_due_to_reads(&self, frequency: f64) -> bool {
+        /// The largest part. *Judgement*.
+        const MAX_PART: f64 = 0.3;
+        let one = self.line_of_successive(frequency);
+        let (mut power, mut sum) = (Complex::unit(0.0), 0.0);
+        for reads in 1..=*self.reads.end() {
+            power = power.times(one);
+            sum += if self.reads.contains(&reads) {
+                power.real
+            } else {
+                0.0
+            };
+        }
+        let explained = sum / self.reads.clone().count() as f64;
+        is_periodic(one) || explained.abs() > MAX_PART * squared_sinc(1.0 - frequency)
+    }
+}
+
+/// Returns whether so few reads take whole numbers of turns that their readings have few phases;
+/// `one` is the line of the differences of successive readings.
+fn is_periodic(one: Complex) -> bool {
+    /// The largest number of reads. *Judgement*.
+    const MAX_READS: i32 = 4;
+    /// The largest distance from a whole number of turns. *Judgement*.
+    const MAX_TURNS: f64 = 0.04;
+    /// The least height of a line that durations of reads cause. *Judgement*.
+    const MIN_LENGTH: f64 = 0.3;
+    let is_whole = |reads: i32| {
+        let turns = f64::from(reads) * one.turns();
+        (turns - turns.round()).abs() < MAX_TURNS
+    };
+    one.length() > MIN_LENGTH && (1..=MAX_READS).any(is_whole)
+}
+
+/// Returns the values that were counted, with their shares.
+fn shares(counts: &[f64]) -> Vec<(f64, f64)> {
+    let all: f64 = counts.iter().sum();
+    let counted = counts.iter().enumerate().filter(|(_, count)| **count > 0.0);
+    counted
+        .map(|(value, count)| (value as f64, count / all))
+        .collect()
+}
+
+fn squared_sinc(frequency: f64) -> f64 {
+    let angle = PI * frequency;
+    (angle.sin() / angle).powi(2)
+}
