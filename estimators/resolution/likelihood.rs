@@ -160,7 +160,7 @@ fn longest_by_variance(groups: &[Intervals]) -> Option<f64> {
         parts[part.min(PARTS - 1)].push(square);
     }
     let filled = parts.iter().filter(|part| part.len() >= MIN_PART);
-    let means: Vec<f64> = filled.filter_map(|part| mean(part)).collect();
+    let means: Vec<f64> = filled.filter_map(mean).collect();
     if means.len() < PARTS / 2 {
         return None;
     }

@@ -92,6 +92,7 @@ fn context() -> impl Strategy<Value = Context> {
             cost_low_tail_width,
             cost,
             work_unit,
+            is_rounded: false,
         },
     )
 }
