@@ -204,10 +204,13 @@ fn resolution_of(trace: &Trace, fitted: &[FittedProcess]) -> Resolution {
         let units = step.value / unit as f64;
         (units - units.round()).abs() > MIN_FRACTION
     });
-    match confirmed(one_unit, 1) {
-        differing @ Resolution::AtMost { .. } if unit > 1 && !is_fraction => differing,
-        _ => confirmed(found.scaled(1.0 / unit as f64), unit).scaled(unit as f64),
+    if unit > 1
+        && !is_fraction
+        && let differing @ Resolution::AtMost { .. } = confirmed(one_unit, 1)
+    {
+        return differing;
     }
+    confirmed(found.scaled(1.0 / unit as f64), unit).scaled(unit as f64)
 }
 
 /// The relative uncertainty of the cost, in addition to the differences between processes, if

@@ -116,7 +116,8 @@ pub enum Rule {
     Jump,
     /// Intervals lie on multiples of the step.
     Lattice,
-    /// The step is a few ticks long, and the spectrum of the intervals shows it.
+    /// The step is a few units long, and the probabilities of the intervals show it, or the spectrum
+    /// of differences of readings.
     Spectrum,
     /// The intervals exclude all steps longer than one tick.
     Unit,

@@ -8,8 +8,8 @@ use std::f64::consts::PI;
 use std::ops::RangeInclusive;
 
 use crate::model::Interval;
-use crate::statistics::median;
 use crate::statistics::phasors::{Complex, Sweep};
+use crate::statistics::{DEVIATION_PER_MEDIAN, median};
 
 /// The longest step that is searched for, in units. *Computed*: steps of four units or more also
 /// show a lattice.
@@ -82,8 +82,9 @@ impl ReadingSpectrum {
         let count = ((0.5 - first) / stride) as usize;
         let swept = Sweep::new(&counted, first, stride).take(count + 1);
         let swept: Vec<Complex> = swept.collect();
-        // The lines of steps are real. For the median of a normal distribution see Φ(0.6745) = 3/4.
-        let noise = median(swept.iter().map(|line| line.imaginary.abs()))? / 0.6745;
+        // The lines of steps are real.
+        let median_noise = median(swept.iter().map(|line| line.imaginary.abs()))?;
+        let noise = DEVIATION_PER_MEDIAN * median_noise;
         let frequency = |at: usize| first + at as f64 * stride;
         let lines = swept.iter().enumerate();
         Some(Self {

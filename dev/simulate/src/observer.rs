@@ -1,7 +1,8 @@
 //! Tells which steps an ideal observer of the same intervals would find: one who knows the true step
 //! and its rivals, but not the durations of reads and work.
 
-use timermeter::trace::Trace;
+use timermeter::resolution::common_divisor;
+use timermeter::trace::{Intervals, Trace};
 
 /// The likelihood ratio at which the observer prefers one step to another.
 const DECISIVE_RATIO: f64 = 1e3;
@@ -14,22 +15,18 @@ const RIVALS: [f64; 6] = [0.1, 0.5, 2.0 / 3.0, 1.5, 2.0, 10.0];
 #[must_use]
 pub fn is_findable(step: f64, trace: &Trace) -> bool {
     let groups = trace.runs.iter().flat_map(|run| &run.intervals);
-    let deltas: Vec<i64> = groups
+    let random = groups
         .chain(&trace.slow)
-        .filter(|group| group.deltas.len() < 4)
+        .filter(|group| group.deltas.len() < 4);
+    let random: Vec<&Intervals> = random.collect();
+    let deltas: Vec<i64> = random
+        .iter()
         .flat_map(|group| group.deltas.to_vec())
         .collect();
-    let unit = deltas.iter().fold(0, |mut unit, delta| {
-        let mut rest = delta.abs();
-        while rest != 0 {
-            (unit, rest) = (rest, unit % rest);
-        }
-        unit
-    });
-    if unit == 0 {
+    if deltas.iter().all(|&delta| delta == 0) {
         return false;
     }
-    let unit = unit as f64;
+    let unit = common_divisor(random) as f64;
     let likelihood = |step: f64| {
         let steps = step / unit;
         if steps <= 1.0 {

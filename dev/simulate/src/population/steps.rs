@@ -97,14 +97,13 @@ fn draw(number: usize, random: &mut StdRng) -> SteppedClock {
         format!("unit {multiple} × {tick:.3} ns"),
         format!("step {steps:.3} units"),
         format!(
-            "read {} step{}",
+            "read {} steps",
             match cost / shown {
                 ..0.6 => "below 0.6",
                 ..2.0 => "0.6 to 2",
                 ..20.0 => "2 to 20",
                 _ => "above 20",
-            },
-            "s"
+            }
         ),
         format!(
             "jitter {} steps",

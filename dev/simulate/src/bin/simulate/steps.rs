@@ -94,7 +94,7 @@ pub fn run(args: &Args, output: &mut dyn Write) -> Result<(), CommandError> {
     });
     progress.finish_and_clear();
     let (mut all, mut groups, mut misses) = (Group::default(), BTreeMap::new(), Vec::new());
-    for (clock, judged) in clocks.iter().zip(judged) {
+    for (number, (clock, judged)) in clocks.iter().zip(judged).enumerate() {
         let (one, found) = judged.map_err(|fault| {
             CommandError::Failed(format!("cannot probe a simulated timer: {fault}"))
         })?;
@@ -106,10 +106,6 @@ pub fn run(args: &Args, output: &mut dyn Write) -> Result<(), CommandError> {
                 .add(&one);
         }
         if one.wrong + one.low_bounds + one.refused > 0 {
-            let number = clocks
-                .iter()
-                .position(|other| std::ptr::eq(other, clock))
-                .unwrap_or(0);
             misses.push(format!(
                 "{}: {}: #{number} {found}",
                 match (one.wrong, one.low_bounds) {
