@@ -11,6 +11,7 @@ mod jump;
 mod lattice;
 mod likelihood;
 mod readings;
+mod sample;
 
 pub mod agreement;
 

@@ -17,9 +17,8 @@ const STAGE_INTERVALS: usize = 24;
 /// The longest work for readings that are multiples of a unit of several ticks, in these units.
 /// *Judgement*: eight of the longest steps that no lattice shows.
 const UNITS: f64 = 40.0;
-/// The least number of intervals with such work. *Judgement*: three processes then tell 1.5 units from
-/// one.
-const MIN_UNIT_INTERVALS: f64 = 160.0;
+/// The number of intervals with such work. *Judgement*: three processes then tell 1.7 units from one.
+const MIN_UNIT_INTERVALS: f64 = 400.0;
 
 /// Parameters of a search for the step of a timer.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]

@@ -65,10 +65,9 @@ struct Required {
     refused: f64,
 }
 
-// The aims are 0.003 and 0.01 for wrong steps.
 const REQUIRED: Required = Required {
-    wrong: 0.01,
-    wrong_per_group: 0.03,
+    wrong: 0.003,
+    wrong_per_group: 0.01,
     covered: coverage::REQUIRED_OVERALL,
     refused: 0.03,
 };

@@ -1,0 +1,246 @@
+//! Intervals that show steps of a few units, and the evidence that they hold for each.
+
+use std::collections::BTreeMap;
+
+use super::{INTERRUPTED_SHARE, MIN_REPEATED_INTERVALS, densest_window};
+use crate::model::Interval;
+use crate::statistics::{Z, sorted, variance};
+use crate::trace::Intervals;
+
+/// The number of parts that a set of intervals is divided into. *Judgement*.
+pub const PARTS: usize = 32;
+
+/// Intervals whose durations vary by several steps.
+pub struct Sample {
+    /// The distinct intervals with their weights, in ascending order.
+    pub counted: Vec<(f64, f64)>,
+    /// The intervals with their weights, by amount of work.
+    pub parts: Vec<Vec<(f64, f64)>>,
+}
+
+impl Sample {
+    /// Takes intervals with random work, and the differences of successive readings of processes in
+    /// which these vary enough. `None` if all together vary too little, or are too long.
+    pub fn of(groups: &[Intervals], reading_differences: &[Vec<i64>]) -> Option<Self> {
+        /// The longest intervals, in units. *Numerical*.
+        const MAX_INTERVAL: f64 = 30_000.0;
+        let random = groups.iter().filter(|group| !is_repeated(group));
+        let mut points: Vec<(f64, f64)> = random.flat_map(points_of).collect();
+        let varied = reading_differences.iter().filter(|differences| {
+            let mut differences = (*differences).clone();
+            differences.sort_unstable();
+            let counts = differences
+                .chunk_by(|a, b| a == b)
+                .map(|same| same.len() as f64);
+            effective_number(counts) >= MIN_DISTINCT
+        });
+        for differences in varied {
+            let numbered = differences.iter().enumerate();
+            points.extend(numbered.map(|(at, &difference)| (at as f64, difference as f64)));
+        }
+        points.retain(|point| point.1 >= 0.0);
+        let mut points = with_weights(points);
+        let mut all: Vec<i64> = points.iter().map(|point| point.1 as i64).collect();
+        all.sort_unstable();
+        let window = fullest_window(&all);
+        let (first, last) = (*window.first()? as f64, *window.last()? as f64);
+        points.retain(|(_, interval, _)| (first..=last).contains(interval));
+        let mut parts = vec![Vec::new(); PARTS];
+        for &(work, interval, weight) in &points {
+            parts[(work % PARTS as f64) as usize].push((interval, weight));
+        }
+        points.sort_by(|a, b| a.1.total_cmp(&b.1));
+        let equal = points.chunk_by(|a, b| a.1 == b.1);
+        let counted = equal.map(|same| (same[0].1, same.iter().map(|point| point.2).sum()));
+        let counted: Vec<(f64, f64)> = counted.collect();
+        let effective = effective_number(counted.iter().map(|(_, weight)| *weight));
+        (effective >= MIN_DISTINCT && last <= MAX_INTERVAL).then_some(Self { counted, parts })
+    }
+
+    /// Returns the evidence for a step, in nats.
+    pub fn evidence(&self, step: f64) -> f64 {
+        let table = Table::of(step);
+        let evidence = |&(value, weight): &(f64, f64)| weight * table.evidence(value / step);
+        self.counted.iter().map(evidence).sum()
+    }
+
+    /// Returns the evidence that the intervals of a counter with this step hold on average.
+    pub fn expected(&self, step: f64) -> f64 {
+        Table::of(step).mean() * self.counted.iter().map(|(_, weight)| weight).sum::<f64>()
+    }
+
+    /// Returns the evidence for a step against another step, or one unit, in standard errors of its
+    /// sum over the parts. Intervals with equal work are not independent.
+    pub fn significance(&self, step: f64, other: Option<f64>) -> f64 {
+        let (table, other) = (
+            Table::of(step),
+            other.map(|other| (Table::of(other), other)),
+        );
+        let evidence = |&(value, weight): &(f64, f64)| {
+            let of_other = other
+                .as_ref()
+                .map(|(table, other)| table.evidence(value / other));
+            weight * (table.evidence(value / step) - of_other.unwrap_or(0.0))
+        };
+        let sums = self
+            .parts
+            .iter()
+            .map(|part| part.iter().map(evidence).sum());
+        let sums: Vec<f64> = sums.collect();
+        let error = (variance(&sums).unwrap_or(f64::INFINITY) * PARTS as f64).sqrt();
+        sums.iter().sum::<f64>() / error.max(f64::MIN_POSITIVE)
+    }
+
+    /// The longest interval, in units.
+    pub fn longest(&self) -> f64 {
+        self.counted.last().map_or(1.0, |(value, _)| value.max(1.0))
+    }
+
+    /// Returns the most probable step near this one with its 95 % interval: that of a regression
+    /// through zero over the number of steps in each interval, because the durations of reads and
+    /// work do not bias it.
+    pub fn step_near(&self, step: f64) -> Interval {
+        let probable = self.interval_near(step);
+        let (mut product, mut square, mut squares, mut count) = (0.0, 0.0, 0.0, 0.0);
+        for &(value, weight) in &self.counted {
+            let steps = (value / probable.value).round();
+            product += weight * steps * value;
+            square += weight * steps * steps;
+            squares += weight * value * value;
+            count += weight;
+        }
+        let slope = product / square;
+        // Truncation of two readings causes a variance of 1/6.
+        let residual = ((squares - slope * product) / count).max(1.0 / 6.0);
+        let half = Z * (residual / square).sqrt();
+        let ends = [slope - half, slope + half];
+        let fitted = Interval::exact(slope).widened(ends);
+        // Of shorter steps, intervals may be counted as one step too many or too few.
+        match probable.value < 2.0 || !fitted.value.is_finite() {
+            true => probable.widened(ends.into_iter().filter(|end| end.is_finite())),
+            false => fitted,
+        }
+    }
+
+    /// Returns the most probable step near this one. The interval holds the steps that are nearly as
+    /// probable.
+    pub fn interval_near(&self, step: f64) -> Interval {
+        /// The difference of evidence at the ends of an interval, in nats. *Judgement*: 2 for
+        /// independent intervals.
+        const REACH: f64 = 3.0;
+        /// The number of tested steps on each side. *Numerical*.
+        const TESTED: i32 = 120;
+        /// The change of the longest interval, in steps, from one of them to the next. *Numerical*.
+        const FINE_STRIDE: f64 = 0.004;
+        let tested = (-TESTED..=TESTED).map(|at| {
+            let step = 1.0 / (1.0 / step + f64::from(at) * FINE_STRIDE / self.longest());
+            (step, self.evidence(step))
+        });
+        let tested: Vec<(f64, f64)> = tested.collect();
+        let best = tested.iter().fold(
+            tested[0],
+            |best, found| {
+                if found.1 > best.1 { *found } else { best }
+            },
+        );
+        let probable = tested.iter().filter(|found| found.1 >= best.1 - REACH);
+        Interval::exact(best.0).widened(probable.map(|found| found.0))
+    }
+}
+
+/// The least effective number of distinct intervals. *Judgement*: two of the longest steps.
+const MIN_DISTINCT: f64 = 10.0;
+
+/// Adds weights, so that no bin of similar intervals holds more than a small part of all weights.
+/// Reads without work, or with little, take the same time so often that their intervals show this
+/// time and not the step.
+fn with_weights(points: Vec<(f64, f64)>) -> Vec<(f64, f64, f64)> {
+    /// The width of a bin, in units. *Judgement*: two of the longest steps.
+    const BIN_WIDTH: f64 = 12.0;
+    /// The number of bins that hold at least as much as the fullest one. *Judgement*.
+    const MIN_BINS: f64 = 3.0;
+    let bin_of = |interval: f64| (interval / BIN_WIDTH) as i64;
+    let mut counts = BTreeMap::<i64, f64>::new();
+    for point in &points {
+        *counts.entry(bin_of(point.1)).or_default() += 1.0;
+    }
+    let is_even =
+        |most: &f64| counts.values().map(|count| count.min(*most)).sum::<f64>() >= MIN_BINS * most;
+    let mosts = sorted(counts.values().copied());
+    let even = mosts.iter().rev().find(|most| is_even(most));
+    let most = even.or(mosts.first()).copied().unwrap_or(0.0);
+    let weight = |interval| (most / counts[&bin_of(interval)]).min(1.0);
+    let weighted = points
+        .into_iter()
+        .map(|point| (point.0, point.1, weight(point.1)));
+    weighted.collect()
+}
+
+/// Returns the number of values that would vary as much if all were equally frequent.
+fn effective_number(counts: impl Iterator<Item = f64>) -> f64 {
+    let (sum, squares) = counts.fold((0.0, 0.0), |(sum, squares), count| {
+        (sum + count, squares + count * count)
+    });
+    sum * sum / f64::max(squares, f64::MIN_POSITIVE)
+}
+
+pub fn is_repeated(group: &Intervals) -> bool {
+    group.deltas.len() >= MIN_REPEATED_INTERVALS
+}
+
+/// Returns the intervals of a group with their amount of work.
+pub fn points_of(group: &Intervals) -> impl Iterator<Item = (f64, f64)> {
+    let work = group.work as f64;
+    group.deltas.iter().map(move |&delta| (work, delta as f64))
+}
+
+/// The evidence of an interval by its distance from a multiple of the step.
+struct Table([f64; Self::LEN]);
+
+impl Table {
+    /// *Numerical*.
+    const LEN: usize = 65;
+
+    fn of(step: f64) -> Self {
+        Self(std::array::from_fn(|at| {
+            let off = at as f64 * 0.5 / (Self::LEN - 1) as f64;
+            let near = (1.0 - step * off).max(0.0) + (1.0 - step * (1.0 - off)).max(0.0);
+            (step * near * (1.0 - INTERRUPTED_SHARE) + INTERRUPTED_SHARE).ln()
+        }))
+    }
+
+    /// The evidence of an interval of so many steps.
+    fn evidence(&self, steps: f64) -> f64 {
+        let part = steps - (steps as i64) as f64;
+        let off = part.min(1.0 - part);
+        self.0[(off * 2.0 * (Self::LEN - 1) as f64 + 0.5) as usize]
+    }
+
+    /// The mean evidence of intervals with random phases.
+    fn mean(&self) -> f64 {
+        let weighted = self.0.iter().map(|evidence| {
+            let probability = (evidence.exp() - INTERRUPTED_SHARE) / (1.0 - INTERRUPTED_SHARE);
+            probability * evidence
+        });
+        weighted.sum::<f64>() / Self::LEN as f64
+    }
+}
+
+/// Returns the narrowest window of the sorted intervals that holds enough of them.
+fn fullest_window(intervals: &[i64]) -> &[i64] {
+    /// The number of intervals that is enough. *Numerical*.
+    const MIN_WINDOW_INTERVALS: usize = 2_000;
+    /// The narrowest and the widest window, in ticks. *Numerical*.
+    const WINDOW_TICKS: (i64, i64) = (512, 2_048);
+    let mut width = WINDOW_TICKS.0;
+    loop {
+        let window = densest_window(intervals, width);
+        if window.len() >= MIN_WINDOW_INTERVALS
+            || window.len() == intervals.len()
+            || width >= WINDOW_TICKS.1
+        {
+            return window;
+        }
+        width *= 2;
+    }
+}
