@@ -11,7 +11,7 @@
 //! `readings`).
 
 use super::readings::{MAX_STEP, MIN_INTERVAL_STEP, ReadingSpectrum};
-use super::sample::{PARTS, Sample, is_repeated, points_of};
+use super::sample::{MIN_EVIDENCE_SHARE, PARTS, Sample, is_repeated, points_of};
 use super::{
     Context, INTERRUPTED_SHARE, Resolution, Rule, WORK_UNIT_TOLERANCE, cost_explains_variation,
     one_tick, upper_limit,
@@ -23,21 +23,13 @@ use crate::trace::Intervals;
 
 /// The longest step that the interval of a step of one unit may include. *Judgement*: the step is
 /// unknown if its interval is wider.
-const MAX_UNIT_STEP: f64 = 1.7;
+const MAX_UNIT_STEP: f64 = 1.6;
 
 /// The least evidence for a step, in nats. *Chance*: one case in a thousand.
 const MIN_EVIDENCE: f64 = 6.9;
 
-/// The least evidence for a step, as a share of what its intervals hold on average. *Judgement*:
-/// durations that do not vary evenly reduce it to about half.
-const MIN_EVIDENCE_SHARE: f64 = 0.3;
-
 /// The probability that chance makes any step significant against one unit. *Chance*.
-const MAX_FALSE_STEPS: f64 = 0.001;
-
-/// The least significance of a step of at most [`MAX_UNIT_STEP`] against one unit, in standard errors.
-/// *Judgement*: without jitter, phases are not random, and its intervals hold little evidence.
-const MIN_SHORT_SIGNIFICANCE: f64 = 8.0;
+const MAX_FALSE_STEPS: f64 = 0.01;
 
 /// The least significance of a step against another, in standard errors. *Chance*: one case in 800.
 const MIN_RIVAL_SIGNIFICANCE: f64 = 3.3;
@@ -77,6 +69,14 @@ pub fn resolve(
     }
     if sample.is_none() && longest_by_variance.is_none() {
         return at_most(upper_limit(groups), AMBIGUOUS_STEP);
+    }
+    let has_evidence = |step: f64| {
+        step < MIN_INTERVAL_STEP || sample.as_ref().is_none_or(|sample| sample.fits(step))
+    };
+    let shown =
+        |readings: &ReadingSpectrum| readings.find(|step| step < bound && has_evidence(step));
+    if let Some(step) = readings.as_ref().and_then(shown) {
+        return resolved(step);
     }
     let longest = scan
         .map_or(MAX_STEP, |scan| scan.longest_possible())
@@ -199,6 +199,7 @@ impl<'a> Scan<'a> {
         let part = Sample {
             counted: kept.copied().collect(),
             parts: Vec::new(),
+            ordered: Vec::new(),
         };
         let steps = (0..=count).map(|at| 1.0 / (1.0 / MAX_STEP + at as f64 * stride));
         let found = steps.map(|step| (step, part.evidence(step))).collect();
@@ -222,12 +223,10 @@ impl<'a> Scan<'a> {
             true => 1.0,
             false => self.found.len() as f64 * STRIDE * 2.0,
         };
-        let mut least = critical_value(2.0 * MAX_FALSE_STEPS / tried, (PARTS - 1) as f64);
-        if best < MAX_UNIT_STEP {
-            least = least.max(MIN_SHORT_SIGNIFICANCE);
-        }
+        let least = critical_value(2.0 * MAX_FALSE_STEPS / tried, (PARTS - 1) as f64);
         if evidence < MIN_EVIDENCE.max(MIN_EVIDENCE_SHARE * self.sample.expected(best))
             || self.sample.significance(best, None) < least
+            || !self.sample.repeats(best)
             || !is_possible(best)
         {
             return None;

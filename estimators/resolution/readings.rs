@@ -7,6 +7,7 @@
 use std::f64::consts::PI;
 use std::ops::RangeInclusive;
 
+use crate::model::Interval;
 use crate::statistics::phasors::{Complex, Sweep};
 use crate::statistics::{DEVIATION_PER_MEDIAN, median};
 
@@ -115,6 +116,36 @@ impl ReadingSpectrum {
         let mut shorter = steps.filter(|step| *step <= MIN_INTERVAL_STEP);
         let possible = shorter.find(|&step| !self.excludes(step, 0.0));
         possible.unwrap_or(MIN_STEP)
+    }
+
+    /// Returns the longest step that `is_possible` and whose line is much higher than all others.
+    pub fn find(&self, is_possible: impl Fn(f64) -> bool) -> Option<Interval> {
+        /// The least ratio of its height to that of the next line. *Judgement*.
+        const MIN_RATIO: f64 = 2.0;
+        /// The least part of a turn that a read takes. *Judgement*.
+        const MIN_TURN: f64 = 0.1;
+        /// The half-width of a line, in strides. *Computed*.
+        const HALF_WIDTH: f64 = 8.0;
+        let stride = self.stride();
+        let &(frequency, height) = self.lines.iter().max_by(|a, b| a.1.total_cmp(&b.1))?;
+        let is_other = |line: &&(f64, f64)| (line.0 - frequency).abs() > HALF_WIDTH * stride;
+        let others = self.lines.iter().filter(is_other).map(|line| line.1);
+        if height < MIN_RATIO * others.fold(0.0, f64::max)
+            || self.line_of_successive(frequency).turns().abs() < MIN_TURN
+            || self.is_due_to_reads(frequency)
+        {
+            return None;
+        }
+        let steps = [frequency, 1.0 - frequency].map(|frequency| {
+            let ends = [frequency - 2.0 * stride, frequency + 2.0 * stride];
+            Interval::exact(1.0 / frequency).widened(ends.map(|end| 1.0 / end))
+        });
+        let fits = |step: &Interval| {
+            height > self.least_height(step.value)
+                && step.value <= MAX_STEP
+                && is_possible(step.value)
+        };
+        steps.into_iter().find(fits)
     }
 
     /// The least height of the line of a step.

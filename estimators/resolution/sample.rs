@@ -10,12 +10,18 @@ use crate::trace::Intervals;
 /// The number of parts that a set of intervals is divided into. *Judgement*.
 pub const PARTS: usize = 32;
 
+/// The least evidence for a step, as a share of what its intervals hold on average. *Judgement*:
+/// durations that do not vary evenly reduce it to about half.
+pub const MIN_EVIDENCE_SHARE: f64 = 0.3;
+
 /// Intervals whose durations vary by several steps.
 pub struct Sample {
     /// The distinct intervals with their weights, in ascending order.
     pub counted: Vec<(f64, f64)>,
     /// The intervals with their weights, by amount of work.
     pub parts: Vec<Vec<(f64, f64)>>,
+    /// The intervals with their weights, in the order of measurement.
+    pub ordered: Vec<(f64, f64)>,
 }
 
 impl Sample {
@@ -49,12 +55,17 @@ impl Sample {
         for &(work, interval, weight) in &points {
             parts[(work % PARTS as f64) as usize].push((interval, weight));
         }
+        let ordered = points.iter().map(|point| (point.1, point.2)).collect();
         points.sort_by(|a, b| a.1.total_cmp(&b.1));
         let equal = points.chunk_by(|a, b| a.1 == b.1);
         let counted = equal.map(|same| (same[0].1, same.iter().map(|point| point.2).sum()));
         let counted: Vec<(f64, f64)> = counted.collect();
         let effective = effective_number(counted.iter().map(|(_, weight)| *weight));
-        (effective >= MIN_DISTINCT && last <= MAX_INTERVAL).then_some(Self { counted, parts })
+        (effective >= MIN_DISTINCT && last <= MAX_INTERVAL).then_some(Self {
+            counted,
+            parts,
+            ordered,
+        })
     }
 
     /// Returns the evidence for a step, in nats.
@@ -67,6 +78,12 @@ impl Sample {
     /// Returns the evidence that the intervals of a counter with this step hold on average.
     pub fn expected(&self, step: f64) -> f64 {
         Table::of(step).mean() * self.counted.iter().map(|(_, weight)| weight).sum::<f64>()
+    }
+
+    /// Returns whether a step near this one has enough evidence.
+    pub fn fits(&self, step: f64) -> bool {
+        let step = self.interval_near(step).value;
+        self.evidence(step) > MIN_EVIDENCE_SHARE * self.expected(step)
     }
 
     /// Returns the evidence for a step against another step, or one unit, in standard errors of its
@@ -89,6 +106,29 @@ impl Sample {
         let sums: Vec<f64> = sums.collect();
         let error = (variance(&sums).unwrap_or(f64::INFINITY) * PARTS as f64).sqrt();
         sums.iter().sum::<f64>() / error.max(f64::MIN_POSITIVE)
+    }
+
+    /// Returns whether most stretches of the measurement hold evidence for a step. A step neither
+    /// changes nor differs between processes.
+    pub fn repeats(&self, step: f64) -> bool {
+        /// The evidence that a stretch holds on average, in nats. *Chance*: one in a thousand holds
+        /// none.
+        const STRETCH: f64 = 10.0;
+        /// The least share of stretches that hold evidence. *Judgement*: interruptions come in bursts.
+        const MIN_SHARE: f64 = 0.8;
+        let table = Table::of(step);
+        let mean = table.mean();
+        let (mut weights, mut evidence, mut stretches, mut positive) = (0.0, 0.0, 0.0, 0.0);
+        for &(value, weight) in &self.ordered {
+            weights += weight;
+            evidence += weight * table.evidence(value / step);
+            if weights * mean >= STRETCH {
+                stretches += 1.0;
+                positive += f64::from(u8::from(evidence > 0.0));
+                (weights, evidence) = (0.0, 0.0);
+            }
+        }
+        positive >= MIN_SHARE * stretches
     }
 
     /// The longest interval, in units.
