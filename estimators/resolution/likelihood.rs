@@ -11,7 +11,7 @@
 //! `readings`).
 
 use super::readings::{MAX_STEP, MIN_INTERVAL_STEP, ReadingSpectrum};
-use super::sample::{MIN_EVIDENCE_SHARE, PARTS, Sample, is_repeated, points_of};
+use super::sample::{MIN_EVIDENCE_SHARE, PARTS, Sample, evidence, is_repeated, points_of};
 use super::{
     Context, INTERRUPTED_SHARE, Resolution, Rule, WORK_UNIT_TOLERANCE, cost_explains_variation,
     one_tick, upper_limit,
@@ -196,13 +196,9 @@ impl<'a> Scan<'a> {
             .counted
             .iter()
             .step_by(excess.ceil().max(1.0) as usize);
-        let part = Sample {
-            counted: kept.copied().collect(),
-            parts: Vec::new(),
-            ordered: Vec::new(),
-        };
+        let part: Vec<(f64, f64)> = kept.copied().collect();
         let steps = (0..=count).map(|at| 1.0 / (1.0 / MAX_STEP + at as f64 * stride));
-        let found = steps.map(|step| (step, part.evidence(step))).collect();
+        let found = steps.map(|step| (step, evidence(&part, step))).collect();
         Self {
             sample,
             readings,

@@ -19,9 +19,9 @@ pub struct Sample {
     /// The distinct intervals with their weights, in ascending order.
     pub counted: Vec<(f64, f64)>,
     /// The intervals with their weights, by amount of work.
-    pub parts: Vec<Vec<(f64, f64)>>,
+    parts: Vec<Vec<(f64, f64)>>,
     /// The intervals with their weights, in the order of measurement.
-    pub ordered: Vec<(f64, f64)>,
+    ordered: Vec<(f64, f64)>,
 }
 
 impl Sample {
@@ -70,9 +70,7 @@ impl Sample {
 
     /// Returns the evidence for a step, in nats.
     pub fn evidence(&self, step: f64) -> f64 {
-        let table = Table::of(step);
-        let evidence = |&(value, weight): &(f64, f64)| weight * table.evidence(value / step);
-        self.counted.iter().map(evidence).sum()
+        evidence(&self.counted, step)
     }
 
     /// Returns the evidence that the intervals of a counter with this step hold on average.
@@ -186,6 +184,13 @@ impl Sample {
         let probable = tested.iter().filter(|found| found.1 >= best.1 - REACH);
         Interval::exact(best.0).widened(probable.map(|found| found.0))
     }
+}
+
+/// Returns the evidence of weighted intervals for a step, in nats.
+pub fn evidence(counted: &[(f64, f64)], step: f64) -> f64 {
+    let table = Table::of(step);
+    let evidence = |&(value, weight): &(f64, f64)| weight * table.evidence(value / step);
+    counted.iter().map(evidence).sum()
 }
 
 /// The least effective number of distinct intervals. *Judgement*: two of the longest steps.
