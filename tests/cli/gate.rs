@@ -98,17 +98,22 @@ fn further_probes_confirm_condition_that_holds() {
                 .and(contains("; 3 runs, ")),
         )
         .stderr("");
-    // Without time for further probes, the first one decides.
-    let failed = timermeter(&["gate", &baseline, "--budget", "1ms", "--format", "json"]).code(3);
-    let found = json(&failed);
-    assert_eq!(
-        (&found["exit_status"], &found["runs"][1]),
-        (&3.into(), &1.into()),
-        "{found}"
-    );
-    let first = found["conditions"][0].as_str();
+    // Without time for further probes, the first one decides, unless the machine is so busy that
+    // its time sufficed for one process only.
+    let found = json(&timermeter(&[
+        "gate", &baseline, "--budget", "1ms", "--format", "json",
+    ]));
+    assert_eq!(found["runs"][1], 1, "{found}");
+    let (sentences, words) = match found["exit_status"].as_u64() {
+        Some(3) => (&found["conditions"], "cost[monotonic]>10% holds (+"),
+        _ => (
+            &found["open"],
+            "cost[monotonic]>10% is undecided (monotonic without intervals, from a single process",
+        ),
+    };
+    let first = sentences[0].as_str();
     assert!(
-        first.is_some_and(|first| first.starts_with("cost[monotonic]>10% holds (+")),
+        first.is_some_and(|first| first.starts_with(words)),
         "{found}"
     );
 }
