@@ -37,10 +37,14 @@ pub use output::{Colour, CommonArgs, Output, OutputArgs};
 pub use pick::PickArgs;
 pub use report::{PublishArgs, ReportArgs};
 pub use run::{DetailArgs, RunArgs};
-pub use runtimes::{AgentCheckArgs, BrowserArgs, EnvironmentArgs, HostArgs, RuntimeName};
+pub use runtimes::{AgentCheckArgs, BrowserArgs, EnvironmentArgs, HostArgs};
 pub use table::{Columns, TableArgs};
-pub use wait::{Cpus, Lengths, PeriodArgs, Slack, WaitArgs, WaitingArgs};
+pub use wait::{PeriodArgs, WaitArgs};
 pub use watch::WatchArgs;
+
+use crate::campaign::sampling::Plan;
+use crate::model::Context;
+use crate::requests::ProbeRequest;
 
 /// Measures how good the clocks of this machine are
 ///
@@ -419,7 +423,7 @@ pub enum Command {
 }
 
 /// Arguments of `probe`.
-#[derive(Clone, Debug, Default, Args)]
+#[derive(Clone, Debug, Args)]
 pub struct ProbeArgs {
     /// The flags of all runs.
     #[command(flatten)]
@@ -446,6 +450,27 @@ pub struct ProbeArgs {
     /// for its verdicts are run even if the budget is spent.
     #[arg(long, value_name = "TIME", allow_negative_numbers = true, value_parser = values::parse_seconds)]
     pub budget: Option<f64>,
+}
+
+impl ProbeArgs {
+    /// The request of these flags.
+    #[must_use]
+    pub fn request(&self) -> ProbeRequest {
+        let plan = self.run.effort().plan();
+        let request = ProbeRequest {
+            run: self.run.request(),
+            plan: Plan {
+                contexts: if self.context {
+                    &Context::ALL
+                } else {
+                    plan.contexts
+                },
+                ..plan
+            },
+            cpu: self.cpu,
+        };
+        request.limited(self.precision, self.budget)
+    }
 }
 
 /// Arguments of `list`.
@@ -493,38 +518,6 @@ pub struct AgentArgs {
     /// Run on this CPU
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = values::parse_cpu)]
     pub cpu: Option<u32>,
-}
-
-/// The command that starts an agent.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct AgentSpec {
-    /// The prefix of the ids of its timers; `None` for the name that the agent reports.
-    pub name: Option<String>,
-    /// The program and its arguments; never empty.
-    pub command: Vec<String>,
-}
-
-impl AgentSpec {
-    /// Parses `COMMAND ARG…` or `NAME=COMMAND ARG…`, quoted as in a POSIX shell.
-    fn parse(text: &str) -> Result<Self, String> {
-        let is_name = |name: &str| {
-            !name.is_empty()
-                && name
-                    .chars()
-                    .all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | '#' | '+'))
-        };
-        let (name, command) = match text.split_once('=') {
-            Some((name, command)) if is_name(name) => (Some(name.to_owned()), command),
-            _ => (None, text),
-        };
-        let command =
-            shell_words::split(command).map_err(|error| format!("{error}; quote as in a shell"))?;
-        match command.first() {
-            Some(program) if !program.is_empty() => Ok(Self { name, command }),
-            _ => Err("there is no command; give one as in 'java -jar agent.jar' or py='python3 agent.py'"
-                .to_owned()),
-        }
-    }
 }
 
 #[cfg(test)]

@@ -17,6 +17,7 @@ pub mod method;
 pub mod platform;
 pub mod quantity;
 pub mod recording;
+pub mod requests;
 pub mod selection;
 pub mod trust;
 pub mod watching;

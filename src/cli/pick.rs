@@ -4,11 +4,13 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::{AgentSpec, EnvironmentArgs, OutputArgs};
+use super::runtimes::parse_agent;
+use super::{EnvironmentArgs, OutputArgs};
 use crate::method::requirement::parse_share;
 use crate::method::{Language, Requirement};
 use crate::model::Nanos;
 use crate::quantity;
+use crate::requests::AgentSpec;
 
 /// Arguments of `pick`.
 #[derive(Clone, Debug, Args)]
@@ -45,7 +47,7 @@ pub struct PickArgs {
     #[arg(long, value_name = "REPORT")]
     pub from: Option<PathBuf>,
     /// Measure the timers of the agent that this command starts instead of the native ones
-    #[arg(long = "agent", value_name = "[NAME=]COMMAND ARG…", value_parser = AgentSpec::parse, conflicts_with = "from")]
+    #[arg(long = "agent", value_name = "[NAME=]COMMAND ARG…", value_parser = parse_agent, conflicts_with = "from")]
     pub agents: Vec<AgentSpec>,
     /// The environment of the agent of --runtime.
     #[command(flatten)]

@@ -2,15 +2,17 @@
 //! the report.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use clap::Args;
 
 use super::{HostArgs, OutputArgs, values};
 use crate::platform::frequency::CyclesFrom;
 use crate::report::Detail;
+use crate::requests::{Effort, RunRequest};
 
 /// The flags that `probe`, `wait` and `period` share.
-#[derive(Clone, Debug, Default, Args)]
+#[derive(Clone, Debug, Args)]
 pub struct RunArgs {
     /// Ids or globs, as in 'monotonic*' or 'java:*' [default: all]
     #[arg(value_name = "TIMER")]
@@ -60,6 +62,30 @@ pub struct RunArgs {
     /// A number without a unit is in seconds; the limit is rounded up to whole seconds.
     #[arg(long, value_name = "TIME", allow_negative_numbers = true, value_parser = values::parse_whole_seconds)]
     pub timeout: Option<u64>,
+}
+
+impl RunArgs {
+    /// How much is measured.
+    #[must_use]
+    pub fn effort(&self) -> Effort {
+        match (self.quick, self.thorough) {
+            (true, _) => Effort::Quick,
+            (_, true) => Effort::Thorough,
+            _ => Effort::Usual,
+        }
+    }
+
+    /// The request of these flags.
+    #[must_use]
+    pub fn request(&self) -> RunRequest {
+        let request = RunRequest::of(&self.timers, &self.hosts.request());
+        RunRequest {
+            seed: self.seed.unwrap_or(request.seed),
+            timeout: self.timeout.map(Duration::from_secs),
+            cycles: self.cycles,
+            ..request
+        }
+    }
 }
 
 /// The length of the notes below the table.

@@ -6,14 +6,15 @@ use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use timers::agents::{RUNTIMES, Runtime, runtime};
 
-use super::{AgentSpec, OutputArgs, values};
+use super::{OutputArgs, values};
 use crate::hosts::browser::{BrowserKind, Page};
+use crate::requests::{AgentSpec, HostRequest, RuntimeName};
 
 /// Flags that add hosts of timers.
 #[derive(Clone, Debug, Default, Args)]
 pub struct HostArgs {
     /// Also measure the timers of the agent that this command starts; their ids are NAME:ID
-    #[arg(long = "agent", value_name = "[NAME=]COMMAND ARG…", value_parser = AgentSpec::parse)]
+    #[arg(long = "agent", value_name = "[NAME=]COMMAND ARG…", value_parser = parse_agent)]
     pub agents: Vec<AgentSpec>,
     /// Also measure the timers of these runtimes; their ids are RUNTIME:ID
     ///
@@ -44,15 +45,6 @@ pub struct EnvironmentArgs {
 /// A setting of a browser: its name, and its value in JSON.
 pub type Setting = (String, String);
 
-/// A runtime, or all of them.
-#[derive(Clone, Copy, Debug)]
-pub enum RuntimeName {
-    /// The named runtime.
-    One(&'static Runtime),
-    /// All installed runtimes.
-    All,
-}
-
 /// A parser for the names of runtimes.
 fn runtime_parser() -> impl TypedValueParser<Value = RuntimeName> {
     let all = PossibleValue::new("all").help("All installed runtimes");
@@ -72,21 +64,18 @@ fn variable_parser() -> PossibleValuesParser {
 }
 
 impl HostArgs {
-    /// The requested runtimes without repetitions, and whether the user named each explicitly
-    /// rather than by `all`.
+    /// The request of these flags.
     #[must_use]
-    pub fn requested_runtimes(&self) -> Vec<(&'static Runtime, bool)> {
-        let all = self
-            .runtimes
-            .iter()
-            .any(|name| matches!(name, RuntimeName::All));
-        let is_named = |wanted: &Runtime| {
-            self.runtimes
-                .iter()
-                .any(|name| matches!(name, RuntimeName::One(named) if named.name == wanted.name))
-        };
-        let wanted = RUNTIMES.iter().filter(|runtime| all || is_named(runtime));
-        wanted.map(|runtime| (runtime, is_named(runtime))).collect()
+    pub fn request(&self) -> HostRequest {
+        let settings = self.settings.iter();
+        HostRequest {
+            agents: self.agents.clone(),
+            runtimes: self.runtimes.clone(),
+            firefox_settings: settings
+                .map(|(name, value)| format!("{name}={value}"))
+                .collect(),
+            kept_variables: self.environment.keep_env.clone(),
+        }
     }
 }
 
@@ -106,6 +95,29 @@ pub struct BrowserArgs {
     /// A setting of Firefox, with its value in JSON (repeatable)
     #[arg(long = "setting", value_name = "NAME=VALUE", value_parser = parse_setting)]
     pub settings: Vec<Setting>,
+}
+
+/// Parses `COMMAND ARG…` or `NAME=COMMAND ARG…`, quoted as in a POSIX shell.
+pub(super) fn parse_agent(text: &str) -> Result<AgentSpec, String> {
+    let is_name = |name: &str| {
+        !name.is_empty()
+            && name
+                .chars()
+                .all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | '#' | '+'))
+    };
+    let (name, command) = match text.split_once('=') {
+        Some((name, command)) if is_name(name) => (Some(name.to_owned()), command),
+        _ => (None, text),
+    };
+    let command =
+        shell_words::split(command).map_err(|error| format!("{error}; quote as in a shell"))?;
+    match command.first() {
+        Some(program) if !program.is_empty() => Ok(AgentSpec { name, command }),
+        _ => Err(
+            "there is no command; give one as in 'java -jar agent.jar' or py='python3 agent.py'"
+                .to_owned(),
+        ),
+    }
 }
 
 /// Parses `NAME=VALUE`, where the value is a number, a boolean or a string in JSON.
@@ -133,7 +145,7 @@ fn parse_setting(text: &str) -> Result<Setting, String> {
 #[derive(Clone, Debug, Args)]
 pub struct AgentCheckArgs {
     /// The command that starts the agent, quoted as in a shell
-    #[arg(value_name = "COMMAND", value_parser = AgentSpec::parse)]
+    #[arg(value_name = "COMMAND", value_parser = parse_agent)]
     pub agent: AgentSpec,
     /// Time limit of an answer, in seconds without a unit
     #[arg(long, value_name = "TIME", default_value_t = 10, value_parser = values::parse_whole_seconds)]

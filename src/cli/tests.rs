@@ -1,6 +1,7 @@
-use super::{AgentSpec, Cli, Command, CompareArgs, ProbeArgs};
+use super::{Cli, Command, CompareArgs, ProbeArgs};
 use crate::model::Hertz;
 use crate::platform::frequency::CyclesFrom;
+use crate::requests::AgentSpec;
 use crate::table::Format;
 use clap::CommandFactory;
 use clap::error::ErrorKind;

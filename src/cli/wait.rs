@@ -1,16 +1,18 @@
 //! Arguments of `wait` and `period`.
 
+use std::time::Duration;
+
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use timers::os::Policy;
 
 use super::{RunArgs, values};
-use crate::campaign::waits::plan::WaitPlan;
 use crate::model::{BackgroundLoad, Nanos};
 use crate::quantity;
+use crate::requests::{ConditionsRequest, Cpus, PeriodRequest, WaitRequest};
 
 /// Arguments of `wait`.
-#[derive(Clone, Debug, Default, Args)]
+#[derive(Clone, Debug, Args)]
 pub struct WaitArgs {
     /// Lengths of the waits, as in 50us,1ms..100ms [default: 1us..50ms and 30 ms to 1 s]
     ///
@@ -34,9 +36,6 @@ pub struct WaitArgs {
     /// Also writes a mark into the trace of the kernel (trace_marker) if this is permitted.
     #[arg(long = "break", value_name = "TIME", value_parser = quantity::parse_time, allow_hyphen_values = true)]
     pub break_at: Option<Nanos>,
-    /// A plan that overrides the flags; other commands set it.
-    #[arg(skip)]
-    pub plan: Option<WaitPlan>,
     /// The flags that `wait` and `period` share.
     #[command(flatten)]
     pub common: WaitingArgs,
@@ -54,7 +53,7 @@ pub struct PeriodArgs {
 }
 
 /// The flags that `wait` and `period` share.
-#[derive(Clone, Debug, Default, Args)]
+#[derive(Clone, Debug, Args)]
 pub struct WaitingArgs {
     /// The flags of all runs.
     #[command(flatten)]
@@ -87,21 +86,49 @@ pub struct Lengths(pub Vec<u64>);
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Slack(pub Option<u64>);
 
-/// The CPUs to wait on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Cpus {
-    /// This CPU.
-    One(u32),
-    /// All allowed CPUs, in turn.
-    All,
+impl WaitArgs {
+    /// The request of these flags.
+    #[must_use]
+    pub fn request(&self) -> WaitRequest {
+        let run = &self.common.run;
+        let request = WaitRequest {
+            conditions: self.common.conditions(),
+            span: self.span.map(Duration::from_secs_f64),
+            break_ns: self.break_at.map(|at| at.0 as u64),
+            ..WaitRequest::new(run.request(), run.effort().wait_plan())
+        };
+        if self.durations.is_empty() {
+            return request;
+        }
+        // A range asks for the granularity.
+        let has_range = self.durations.iter().any(|lengths| lengths.0.len() > 1);
+        let lengths = self.durations.iter().flat_map(|lengths| &lengths.0);
+        request.of_lengths(lengths.copied().collect(), self.granularity || has_range)
+    }
 }
 
-impl WaitArgs {
-    /// Whether only the lengths of `--durations` are measured, without waits of random lengths.
+impl PeriodArgs {
+    /// The request of these flags.
     #[must_use]
-    pub fn only_lengths(&self) -> bool {
-        let single = |lengths: &Lengths| lengths.0.len() == 1;
-        !self.granularity && !self.durations.is_empty() && self.durations.iter().all(single)
+    pub fn request(&self) -> PeriodRequest {
+        PeriodRequest {
+            run: self.common.run.request(),
+            conditions: self.common.conditions(),
+            plan: self.common.run.effort().wait_plan(),
+            every_ns: self.every,
+        }
+    }
+}
+
+impl WaitingArgs {
+    /// The conditions of these flags.
+    fn conditions(&self) -> ConditionsRequest {
+        ConditionsRequest {
+            cpus: self.cpu,
+            slacks_ns: self.slack.iter().map(|slack| slack.0).collect(),
+            policies: self.policy.clone(),
+            loads: self.load.clone(),
+        }
     }
 }
 

@@ -8,10 +8,10 @@ use std::rc::Rc;
 
 use super::CommandError;
 use crate::campaign::clocks::{Host, Settings};
-use crate::cli::HostArgs;
 use crate::hosts::protocol::{HostedTimer, HostedWaiter, Missing};
 use crate::model::{Properties, Status, Timer, TimerRow, WaitActivity};
 use crate::recording::NotUsable;
+use crate::requests::HostRequest;
 use crate::scratch::ScratchFolder;
 use crate::text::{LONGEST_TEXT, cleaned, clipped};
 
@@ -237,7 +237,7 @@ impl HostName {
 /// When a pattern matches no timer, or this program cannot start itself.
 pub fn gather<T: Hosted>(
     patterns: &[String],
-    hosts: &HostArgs,
+    hosts: &HostRequest,
     op: Option<&str>,
     settings: &Settings,
 ) -> Result<Selection<T>, CommandError> {

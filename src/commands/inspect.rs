@@ -6,13 +6,16 @@ use std::io::Write;
 use std::path::Path;
 
 use super::{CommandError, emit, failed, prepare_outputs, probe, wait};
-use crate::cli::{Cpus, InspectArgs, ProbeArgs, RunArgs, WaitArgs, WaitingArgs};
+use crate::campaign::sampling::Plan;
+use crate::campaign::waits::plan::WaitPlan;
+use crate::cli::InspectArgs;
 use crate::document::{Document, FindingText};
 use crate::fields::{Row, all_rows};
-use crate::model::{Report, Severity, Status};
+use crate::model::{Context, Report, Severity, Status};
 use crate::plot::Plot;
 use crate::report::machine::{in_a_line, name, report_facts};
 use crate::report::{Detail, WholeFile, facts, read};
+use crate::requests::{ConditionsRequest, Cpus, ProbeRequest, RunRequest, WaitRequest};
 use crate::selection::select;
 use crate::text::first_part;
 
@@ -78,31 +81,27 @@ fn keep_selected(report: &mut Report, args: &InspectArgs) -> Result<(), CommandE
 /// Measures the timers quickly: with `wait` if one is a sleep primitive or periodic timer, else
 /// with `probe`.
 fn measure_timers(args: &InspectArgs) -> Result<Report, CommandError> {
-    let run = RunArgs {
-        timers: args.timers.clone(),
-        quick: true,
-        hosts: args.hosts.clone(),
-        ..RunArgs::default()
-    };
+    let hosts = args.hosts.request();
     let is_waiter = |name: &String| timers::waits::find(name).is_some();
-    let (recording, _) = if args.timers.iter().any(is_waiter) {
-        wait::record(&WaitArgs {
-            common: WaitingArgs {
-                run,
-                cpu: args.cpu.map(Cpus::One),
-                ..WaitingArgs::default()
+    if args.timers.iter().any(is_waiter) {
+        let run = RunRequest::of(&args.timers, &hosts);
+        return wait::report(&WaitRequest {
+            conditions: ConditionsRequest {
+                cpus: args.cpu.map(Cpus::One),
+                ..ConditionsRequest::default()
             },
-            ..WaitArgs::default()
-        })?
-    } else {
-        probe::record(&ProbeArgs {
-            run,
-            context: true,
-            cpu: args.cpu,
-            ..ProbeArgs::default()
-        })?
-    };
-    recording.report().map_err(failed)
+            ..WaitRequest::new(run, WaitPlan::QUICK)
+        });
+    }
+    let quick = ProbeRequest::quick(&args.timers, &hosts);
+    probe::report(&ProbeRequest {
+        plan: Plan {
+            contexts: &Context::ALL,
+            ..quick.plan
+        },
+        cpu: args.cpu,
+        ..quick
+    })
 }
 
 /// Writes the plots of a timer to a folder, each as an SVG file.

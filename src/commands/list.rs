@@ -106,7 +106,7 @@ pub fn run(args: &ListArgs, output: &mut dyn Write) -> Result<bool, CommandError
         cpu: None,
         timeout,
     };
-    let offers = Offers::gather(&args.timers, &args.hosts, true, &settings)?;
+    let offers = Offers::gather(&args.timers, &args.hosts.request(), true, &settings)?;
     // A name may be that of a clock or of another timer. If it is neither, the error about clocks
     // is reported.
     let (listed, is_incomplete) = match (

@@ -11,7 +11,7 @@ use super::progress::Progress;
 use super::quick_probe::{probe_recommendable, quick_probe};
 use super::run_context::choose_cpu;
 use super::{CommandError, emit, failed, measure_worker, prepare_outputs, print_message};
-use crate::cli::{HostArgs, MeasureArgs};
+use crate::cli::MeasureArgs;
 use crate::document::Document;
 use crate::measure::operations::{self, Entry};
 use crate::measure::worker::{Outcome, Request};
@@ -21,6 +21,7 @@ use crate::method::{ClockFigures, Facts, Requirement, choose_usual};
 use crate::model::{Counted, Nanos, Platform, Report};
 use crate::report::machine::in_a_line;
 use crate::report::read;
+use crate::requests::HostRequest;
 use crate::selection::{native_clock, nearest, select};
 use crate::table::{Notation, Table, TableColumn, Value};
 use crate::text::clipped;
@@ -137,7 +138,7 @@ fn check_counted_time(id: &str, counts: Option<Counted>, is_command: bool) -> Re
 fn choose_clock(args: &MeasureArgs) -> Result<(Report, ClockFigures), CommandError> {
     let report = match (&args.from, &args.clock) {
         (Some(path), _) => read(path).map_err(failed)?,
-        (None, Some(id)) => quick_probe(std::slice::from_ref(id), &HostArgs::default())?,
+        (None, Some(id)) => quick_probe(std::slice::from_ref(id), &HostRequest::default())?,
         (None, None) => {
             print_message(
                 &"probing clocks to choose one; --clock names a clock, --from a report with the figures of clocks",

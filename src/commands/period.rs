@@ -9,6 +9,7 @@ use crate::campaign::waits::campaign;
 use crate::cli::PeriodArgs;
 use crate::model::Status;
 use crate::recording::Recording;
+use crate::requests::PeriodRequest;
 use crate::trace::PeriodTrace;
 
 /// Runs the command. Returns `true` if all timers given by name could be measured.
@@ -19,7 +20,7 @@ use crate::trace::PeriodTrace;
 pub fn run(args: &PeriodArgs, output: &mut dyn Write) -> Result<bool, CommandError> {
     let common = &args.common;
     let files = Files::prepare(&common.run)?;
-    let (recording, is_complete) = record(args)?;
+    let (recording, is_complete) = record(&args.request())?;
     let report = files.finish(&recording, &common.run, output)?;
     let is_named_missing = report
         .periods
@@ -33,11 +34,15 @@ pub fn run(args: &PeriodArgs, output: &mut dyn Write) -> Result<bool, CommandErr
 ///
 /// # Errors
 /// The errors of [`run`].
-pub(super) fn record(args: &PeriodArgs) -> Result<(Recording, bool), CommandError> {
-    let common = &args.common;
-    let mut campaign = Campaign::<PeriodTrace>::begin(common, "periods")?;
-    let process_ns = campaign.settings.plan.ticking_process_ns(args.every);
-    campaign.extend_timeout(common.run.timeout, process_ns);
+fn record(request: &PeriodRequest) -> Result<(Recording, bool), CommandError> {
+    let PeriodRequest {
+        run,
+        conditions,
+        plan,
+        every_ns,
+    } = request;
+    let mut campaign = Campaign::<PeriodTrace>::begin(run, conditions, *plan, "periods")?;
+    campaign.extend_timeout(run.timeout, plan.ticking_process_ns(*every_ns));
     let bar = campaign.progress();
     let progress = |what: &str| {
         bar.show_step(what);
@@ -47,14 +52,14 @@ pub(super) fn record(args: &PeriodArgs) -> Result<(Recording, bool), CommandErro
     campaign::measure_periods(
         &hosts,
         &mut campaign.subjects,
-        args.every,
+        *every_ns,
         &campaign.settings,
         &progress,
     )?;
     drop(bar);
-    let is_complete = !campaign.failed_by_name(&common.run.timers);
-    let settings = campaign.report_settings(common.cpu);
-    let periods = campaign.observations(Some(args.every));
+    let is_complete = !campaign.failed_by_name(&run.timers);
+    let settings = campaign.report_settings(conditions.cpus);
+    let periods = campaign.observations(Some(*every_ns));
     let recording = Recording {
         periods,
         ..campaign.context.end(None, settings, Vec::new(), Vec::new())

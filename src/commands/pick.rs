@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use super::quick_probe::quick_probe;
 use super::{CommandError, emit, failed, prepare_outputs};
-use crate::cli::{HostArgs, PickArgs, RuntimeName};
+use crate::cli::PickArgs;
 use crate::document::Document;
 use crate::method::plan::{Method, percent};
 use crate::method::runtime::find_host;
@@ -19,6 +19,7 @@ use crate::method::waiting::WaitRecord;
 use crate::method::{Candidate, Choice, ClockPlan, Language, Requirement, choose, plan_code};
 use crate::model::{Nanos, Report};
 use crate::report::read;
+use crate::requests::{HostRequest, RuntimeName};
 use crate::text::numbers::time;
 
 /// Number of other timers that are listed after the picked one without --all: with the code, an
@@ -97,18 +98,18 @@ fn probe_candidates(args: &PickArgs, runtime: Option<&str>) -> Result<Report, Co
 fn candidate_hosts(
     args: &PickArgs,
     runtime: Option<&str>,
-) -> Result<(Vec<String>, HostArgs), CommandError> {
+) -> Result<(Vec<String>, HostRequest), CommandError> {
     let named = runtime.filter(|name| *name != "native" && args.agents.is_empty());
     let named = named.map(|name| {
         find_host(name)
             .map(RuntimeName::One)
             .ok_or_else(unknown_runtime)
     });
-    let hosts = HostArgs {
+    let hosts = HostRequest {
         agents: args.agents.clone(),
         runtimes: named.transpose()?.into_iter().collect(),
-        environment: args.environment.clone(),
-        ..HostArgs::default()
+        kept_variables: args.environment.keep_env.clone(),
+        ..HostRequest::default()
     };
     let is_hosted = !hosts.agents.is_empty() || !hosts.runtimes.is_empty();
     let timers = is_hosted.then(|| "*:*".to_owned()).into_iter().collect();

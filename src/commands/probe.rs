@@ -1,28 +1,21 @@
 //! `probe`: characterises clocks and prints them in order of Quality, the best first.
 
 use std::io::Write;
-use std::time::Duration;
 
 use super::files::Files;
 use super::hosts::{HostName, MissingTimer, Selection, gather};
 use super::progress::Progress;
 use super::run_context::{RunContext, choose_cpu, measuring_cpus};
-use super::{CommandError, common, print_message};
+use super::{CommandError, common, failed, print_message};
 use crate::campaign::clocks::{self, CampaignTimer, Host, Settings};
 use crate::campaign::other_paths::compare_paths;
 use crate::campaign::paced;
 use crate::campaign::sampling::Plan;
 use crate::cli::ProbeArgs;
 use crate::hosts::protocol::HostedTimer;
-use crate::model::{self, Context, Interval, Status, TimerRow};
+use crate::model::{self, Interval, Report, Status, TimerRow};
 use crate::recording::{Observation, Recording};
-
-/// Default time limit for the answers of a process of a timer, in seconds.
-const TIMEOUT_SECONDS: u64 = 30;
-
-/// Largest number of processes per timer when a precision is requested.
-/// *Judgement*.
-const MAX_PROCESSES: u32 = 200;
+use crate::requests::ProbeRequest;
 
 /// Runs the command. Returns `true` if all timers, agents and runtimes given by name could be
 /// measured.
@@ -32,9 +25,17 @@ const MAX_PROCESSES: u32 = 200;
 /// the machine causes an error.
 pub fn run(args: &ProbeArgs, output: &mut dyn Write) -> Result<bool, CommandError> {
     let files = Files::prepare(&args.run)?;
-    let (recording, has_failed_host) = record(args)?;
+    let (recording, has_failed_host) = record(&args.request())?;
     let report = files.finish(&recording, &args.run, output)?;
     Ok(!has_failed_host && !has_named_failure(&args.run.timers, &report.timers))
+}
+
+/// Measures the timers for another command.
+///
+/// # Errors
+/// When the timers cannot be selected, or the machine causes an error.
+pub(super) fn report(request: &ProbeRequest) -> Result<Report, CommandError> {
+    record(request)?.0.report().map_err(failed)
 }
 
 /// Measures the timers. Returns the recording, and whether an agent was unreachable or a runtime
@@ -43,17 +44,17 @@ pub fn run(args: &ProbeArgs, output: &mut dyn Write) -> Result<bool, CommandErro
 /// # Errors
 /// When the arguments are invalid, which is reported before anything is measured, or when the
 /// machine causes an error.
-pub(super) fn record(args: &ProbeArgs) -> Result<(Recording, bool), CommandError> {
-    let cpu = choose_cpu(args.cpu)?;
+fn record(request: &ProbeRequest) -> Result<(Recording, bool), CommandError> {
+    let ProbeRequest { run, plan, .. } = request;
+    let cpu = choose_cpu(request.cpu)?;
     let settings = Settings {
-        plan: choose_plan(args),
-        seed: args.run.seed.unwrap_or(1),
+        plan: plan.clone(),
+        seed: run.seed,
         cpu,
-        timeout: Duration::from_secs(args.run.timeout.unwrap_or(TIMEOUT_SECONDS)),
+        timeout: run.time_limit(),
     };
-    let mut selection: Selection<HostedTimer> =
-        gather(&args.run.timers, &args.run.hosts, None, &settings)?;
-    if args.run.timers.is_empty() {
+    let mut selection: Selection<HostedTimer> = gather(&run.timers, &run.hosts, None, &settings)?;
+    if run.timers.is_empty() {
         selection.remove_timers_of_other_systems();
     }
     selection
@@ -61,7 +62,7 @@ pub(super) fn record(args: &ProbeArgs) -> Result<(Recording, bool), CommandError
         .iter()
         .filter(|_| !common().quiet)
         .for_each(|line| print_message(line));
-    let context = RunContext::begin(cpu, &args.run)?;
+    let context = RunContext::begin(cpu, run.cycles)?;
     let subjects = selection.usable.drain(..);
     let mut subjects: Vec<CampaignTimer> = subjects
         .map(|(host, timer)| CampaignTimer::new(host, timer))
@@ -70,7 +71,7 @@ pub(super) fn record(args: &ProbeArgs) -> Result<(Recording, bool), CommandError
     let mut paced: Vec<CampaignTimer> = subjects
         .extract_if(.., |subject| paced::is_paced(subject, is_native(subject)))
         .collect();
-    let cpus = measuring_cpus(args.cpu, cpu);
+    let cpus = measuring_cpus(request.cpu, cpu);
     let during = measure(&selection.hosts, &mut subjects, &settings, &cpus)?;
     let bar = Progress::new(paced.len() * settings.plan.processes as usize);
     paced::run(&selection.hosts, &mut paced, &settings, &|what| {
@@ -85,36 +86,6 @@ pub(super) fn record(args: &ProbeArgs) -> Result<(Recording, bool), CommandError
     let missing = selection.missing.into_iter().map(MissingTimer::row);
     let recording = context.end(during, described, observed, missing.collect());
     Ok((recording, has_failed_host))
-}
-
-/// The plan for the flags.
-fn choose_plan(args: &ProbeArgs) -> Plan {
-    let plan = match (args.run.quick, args.run.thorough) {
-        (true, _) => Plan::QUICK,
-        (_, true) => Plan::THOROUGH,
-        _ => Plan::DEFAULT,
-    };
-    // If a precision or a time budget is requested, it decides when the run ends, so more processes
-    // than the plan has are allowed.
-    let is_limited = args.precision.is_some() || args.budget.is_some();
-    Plan {
-        precision: args
-            .precision
-            .map_or(plan.precision, |points| points / 100.0),
-        insists: is_limited || plan.insists,
-        budget_s: args.budget.unwrap_or(plan.budget_s),
-        contexts: if args.context {
-            &Context::ALL
-        } else {
-            plan.contexts
-        },
-        max_processes: if is_limited {
-            MAX_PROCESSES.max(plan.max_processes)
-        } else {
-            plan.max_processes
-        },
-        ..plan
-    }
 }
 
 /// The settings of the campaign for its report.

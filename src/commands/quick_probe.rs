@@ -1,12 +1,14 @@
 //! Measures timers briefly for commands that need figures but got no report.
 
+use std::time::Duration;
+
 use super::hosts::is_available;
 use super::runs::Run;
-use super::{CommandError, failed, probe, wait};
+use super::{CommandError, probe, wait};
 use crate::campaign::sampling::Plan;
-use crate::cli::{HostArgs, Lengths, ProbeArgs, RunArgs, WaitArgs, WaitingArgs};
+use crate::campaign::waits::plan::WaitPlan;
 use crate::model::{Report, Settings};
-use crate::report::{json, parse};
+use crate::requests::{HostRequest, ProbeRequest, RunRequest, WaitRequest};
 
 /// The ids of the clocks among which the one that is recommended for this machine is: the portable
 /// clocks, and the CPU counter with a fence and without. Of each list, the first clock that this
@@ -30,7 +32,7 @@ pub fn probe_recommendable() -> Result<Report, CommandError> {
         .iter()
         .filter_map(|ids| ids.iter().find(|id| is_wanted(id)))
         .map(|id| (*id).to_owned());
-    quick_probe(&clocks.collect::<Vec<_>>(), &HostArgs::default())
+    quick_probe(&clocks.collect::<Vec<_>>(), &HostRequest::default())
 }
 
 /// Probes the named timers of this program and of `hosts` like `probe --quick`; all timers if none
@@ -38,14 +40,8 @@ pub fn probe_recommendable() -> Result<Report, CommandError> {
 ///
 /// # Errors
 /// The errors of `probe`.
-pub fn quick_probe(timers: &[String], hosts: &HostArgs) -> Result<Report, CommandError> {
-    let run = RunArgs {
-        timers: timers.to_vec(),
-        quick: true,
-        hosts: hosts.clone(),
-        ..RunArgs::default()
-    };
-    probe_report(run, None)
+pub fn quick_probe(timers: &[String], hosts: &HostRequest) -> Result<Report, CommandError> {
+    probe::report(&ProbeRequest::quick(timers, hosts))
 }
 
 /// Probes the named timers within six seconds, including the time that a read adds to the
@@ -55,11 +51,11 @@ pub fn quick_probe(timers: &[String], hosts: &HostArgs) -> Result<Report, Comman
 /// The errors of `probe`.
 pub fn probe_with_context(timers: &[String]) -> Result<Report, CommandError> {
     const BUDGET_S: f64 = 6.0;
-    let run = RunArgs {
-        timers: timers.to_vec(),
-        ..RunArgs::default()
+    let request = ProbeRequest {
+        plan: Plan::DEFAULT,
+        ..ProbeRequest::quick(timers, &HostRequest::default())
     };
-    probe_report(run, Some(BUDGET_S))
+    probe::report(&request.limited(None, Some(BUDGET_S)))
 }
 
 /// Measures waits of `request_ns` nanoseconds with the named native timers for 0.3 s.
@@ -67,27 +63,17 @@ pub fn probe_with_context(timers: &[String]) -> Result<Report, CommandError> {
 /// # Errors
 /// The errors of `wait`.
 pub fn quick_waits(timers: &[&str], request_ns: u64) -> Result<Report, CommandError> {
-    const SPAN_S: f64 = 0.3;
-    let run = RunArgs {
-        timers: timers.iter().map(|id| (*id).to_owned()).collect(),
-        quick: true,
-        ..RunArgs::default()
-    };
-    let args = WaitArgs {
-        durations: vec![Lengths(vec![request_ns])],
-        span: Some(SPAN_S),
-        common: WaitingArgs {
-            run,
-            ..WaitingArgs::default()
-        },
-        ..WaitArgs::default()
-    };
-    wait::record(&args)?.0.report().map_err(failed)
+    const SPAN: Duration = Duration::from_millis(300);
+    let timers: Vec<String> = timers.iter().map(|id| (*id).to_owned()).collect();
+    let run = RunRequest::of(&timers, &HostRequest::default());
+    wait::report(&WaitRequest {
+        span: Some(SPAN),
+        ..WaitRequest::new(run, WaitPlan::QUICK).of_lengths(vec![request_ns], false)
+    })
 }
 
 /// Probes native clocks of this machine with the settings of an earlier run. If its plan takes
-/// longer than `max_seconds`, a shorter plan is used. The result does not contain the data for
-/// plots.
+/// longer than `max_seconds`, a shorter plan is used.
 ///
 /// # Errors
 /// The errors of `probe`.
@@ -106,24 +92,12 @@ pub(super) fn probe_again(
         .budget_seconds
         .map(|budget| budget.min(max_seconds));
     let budget = budget.filter(|it| plan.name == settings.profile && *it != plan.budget_s);
-    let run = RunArgs {
-        timers,
-        quick: plan == Plan::QUICK,
-        thorough: plan == Plan::THOROUGH,
-        ..RunArgs::default()
+    let request = ProbeRequest {
+        plan,
+        ..ProbeRequest::quick(&timers, &HostRequest::default())
     };
-    let report = probe_report(run, budget)?;
     Ok(Run {
         path: HERE.into(),
-        content: parse(&json::render_compact(&report), HERE).map_err(failed)?,
+        content: probe::report(&request.limited(None, budget))?,
     })
-}
-
-fn probe_report(run: RunArgs, budget: Option<f64>) -> Result<Report, CommandError> {
-    let args = ProbeArgs {
-        run,
-        budget,
-        ..ProbeArgs::default()
-    };
-    probe::record(&args)?.0.report().map_err(failed)
 }

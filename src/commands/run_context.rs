@@ -6,7 +6,6 @@ use std::time::SystemTime;
 use timers::KernelEntry;
 
 use super::CommandError;
-use crate::cli::RunArgs;
 use crate::model::{Interval, Platform, Settings, TimerRow, Tool, VmClock};
 use crate::platform::frequency::{self, CyclesFrom, KnownFrequencies, TscWatch};
 use crate::platform::{self, CpuUse, Root};
@@ -31,9 +30,9 @@ impl RunContext {
     ///
     /// # Errors
     /// When times should be converted to cycles at a frequency that is unknown.
-    pub fn begin(cpu: Option<u32>, args: &RunArgs) -> Result<Self, CommandError> {
+    pub fn begin(cpu: Option<u32>, cycles: CyclesFrom) -> Result<Self, CommandError> {
         let created = timers::date();
-        let (node, cycles) = (super::common().node.clone(), args.cycles);
+        let node = super::common().node.clone();
         let nominal = frequency::nominal();
         let known = KnownFrequencies {
             nominal,

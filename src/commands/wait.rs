@@ -1,15 +1,15 @@
 //! `wait`: characterises sleep primitives: how late they return, their granularity and their cost.
 
 use std::io::Write;
-use std::time::Duration;
 
 use super::files::Files;
 use super::waiting::Campaign;
-use super::{CommandError, print_message};
+use super::{CommandError, failed, print_message};
 use crate::campaign::waits::campaign::{self, LateWait};
 use crate::cli::WaitArgs;
-use crate::model::Status;
+use crate::model::{Report, Status};
 use crate::recording::Recording;
+use crate::requests::WaitRequest;
 use crate::text::numbers::time;
 use crate::trace::WaitTrace;
 
@@ -22,7 +22,7 @@ use crate::trace::WaitTrace;
 pub fn run(args: &WaitArgs, output: &mut dyn Write) -> Result<bool, CommandError> {
     let common = &args.common;
     let files = Files::prepare(&common.run)?;
-    let (recording, is_complete) = record(args)?;
+    let (recording, is_complete) = record(&args.request())?;
     let report = files.finish(&recording, &common.run, output)?;
     let is_named_missing = report
         .waits
@@ -31,34 +31,28 @@ pub fn run(args: &WaitArgs, output: &mut dyn Write) -> Result<bool, CommandError
     Ok(is_complete && !is_named_missing)
 }
 
+/// Measures the timers for another command.
+///
+/// # Errors
+/// The errors of [`run`].
+pub(super) fn report(request: &WaitRequest) -> Result<Report, CommandError> {
+    record(request)?.0.report().map_err(failed)
+}
+
 /// Measures the timers. Returns the recording, and whether no wait was later than `--break` and
 /// all timers, agents and runtimes given by name were usable.
 ///
 /// # Errors
 /// The errors of [`run`].
-pub(super) fn record(args: &WaitArgs) -> Result<(Recording, bool), CommandError> {
-    let common = &args.common;
-    let mut campaign = Campaign::<WaitTrace>::begin(common, "waits")?;
+fn record(request: &WaitRequest) -> Result<(Recording, bool), CommandError> {
+    let WaitRequest {
+        run, conditions, ..
+    } = request;
+    let mut campaign = Campaign::<WaitTrace>::begin(run, conditions, request.plan, "waits")?;
     let settings = &mut campaign.settings;
-    if !args.durations.is_empty() {
-        settings.lengths_ns = args
-            .durations
-            .iter()
-            .flat_map(|lengths| lengths.0.iter().copied())
-            .collect();
-        settings.lengths_ns.sort_unstable();
-        settings.lengths_ns.dedup();
-    }
-    settings.plan = args.plan.unwrap_or(settings.plan);
-    settings.span = args.span.map(Duration::from_secs_f64);
-    settings.break_ns = args.break_at.map(|at| at.0 as u64);
-    // With `--durations`, only the given lengths are measured, without the default long waits.
-    if !args.durations.is_empty() {
-        settings.plan.long_rounds = 0;
-    }
-    if args.only_lengths() {
-        settings.plan.scan = 0;
-    }
+    settings.lengths_ns.clone_from(&request.lengths_ns);
+    settings.span = request.span;
+    settings.break_ns = request.break_ns;
     if settings.span.is_some() || settings.break_ns.is_some() {
         settings.plan = settings.plan.without_further_rounds();
     }
@@ -66,14 +60,14 @@ pub(super) fn record(args: &WaitArgs) -> Result<(Recording, bool), CommandError>
         .settings
         .plan
         .process_ns(&campaign.settings.lengths_ns);
-    campaign.extend_timeout(common.run.timeout, process_ns);
+    campaign.extend_timeout(run.timeout, process_ns);
     let bar = campaign.progress();
     let progress = |what: &str| {
         bar.show_step(what);
         if !bar.finish_step()
-            && let Some(span) = args.span
+            && let Some(span) = request.span
         {
-            bar.show_limit(span);
+            bar.show_limit(span.as_secs_f64());
         }
     };
     let hosts = std::mem::take(&mut campaign.waiters.hosts);
@@ -87,8 +81,8 @@ pub(super) fn record(args: &WaitArgs) -> Result<(Recording, bool), CommandError>
     if let Some(late_wait) = &late_wait {
         print_message(&late_wait_message(&campaign, late_wait));
     }
-    let is_complete = late_wait.is_none() && !campaign.failed_by_name(&common.run.timers);
-    let settings = campaign.report_settings(common.cpu);
+    let is_complete = late_wait.is_none() && !campaign.failed_by_name(&run.timers);
+    let settings = campaign.report_settings(conditions.cpus);
     let waits = campaign.observations(None);
     let recording = campaign.context.end(None, settings, Vec::new(), Vec::new());
     Ok((Recording { waits, ..recording }, is_complete))

@@ -16,14 +16,11 @@ use crate::campaign::clocks;
 use crate::campaign::sampling::Plan;
 use crate::campaign::waits::campaign::{Conditions, Subject, WaitSettings};
 use crate::campaign::waits::plan::WaitPlan;
-use crate::cli::{Cpus, WaitingArgs};
 use crate::hosts::protocol::HostedWaiter;
 use crate::limits::MAX_TIMERS;
 use crate::model::{BackgroundLoad, Settings, Status, Timer, WaitConditions};
 use crate::recording::{NotUsable, WaitObservation};
-
-/// Default time limit for the answers of a process of a timer, in seconds.
-const TIMEOUT_SECONDS: u64 = 30;
+use crate::requests::{ConditionsRequest, Cpus, RunRequest};
 
 /// The timers to measure, each under all requested conditions.
 pub(super) struct Campaign<T> {
@@ -39,18 +36,18 @@ impl<T> Campaign<T> {
     ///
     /// # Errors
     /// When the arguments are invalid, or the timers cannot be started.
-    pub fn begin(args: &WaitingArgs, op: &str) -> Result<Self, CommandError> {
-        let cpus = usable_cpus(args.cpu)?;
-        let plan = match (args.run.quick, args.run.thorough) {
-            (true, _) => WaitPlan::QUICK,
-            (_, true) => WaitPlan::THOROUGH,
-            _ => WaitPlan::DEFAULT,
-        };
+    pub fn begin(
+        run: &RunRequest,
+        conditions: &ConditionsRequest,
+        plan: WaitPlan,
+        op: &str,
+    ) -> Result<Self, CommandError> {
+        let cpus = usable_cpus(conditions.cpus)?;
         let settings = WaitSettings {
             plan,
             lengths_ns: plan.lengths_ns.to_vec(),
-            seed: args.run.seed.unwrap_or(1),
-            timeout: Duration::from_secs(args.run.timeout.unwrap_or(TIMEOUT_SECONDS)),
+            seed: run.seed,
+            timeout: run.time_limit(),
             span: None,
             break_ns: None,
         };
@@ -61,8 +58,8 @@ impl<T> Campaign<T> {
             timeout: settings.timeout,
         };
         let mut waiters: Selection<HostedWaiter> =
-            gather(&args.run.timers, &args.run.hosts, Some(op), &clock_settings)?;
-        if args.run.timers.is_empty() {
+            gather(&run.timers, &run.hosts, Some(op), &clock_settings)?;
+        if run.timers.is_empty() {
             waiters.remove_timers_of_other_systems();
         }
         waiters
@@ -70,7 +67,7 @@ impl<T> Campaign<T> {
             .iter()
             .filter(|_| !common().quiet)
             .for_each(|line| print_message(line));
-        let conditions = combine_conditions(args, &cpus);
+        let conditions = combine_conditions(conditions, &cpus);
         let subjects = waiters.usable.iter().flat_map(|(host, waiter)| {
             conditions
                 .iter()
@@ -84,7 +81,7 @@ impl<T> Campaign<T> {
                 conditions.len()
             )));
         }
-        let context = RunContext::begin(cpus[0], &args.run)?;
+        let context = RunContext::begin(cpus[0], run.cycles)?;
         Ok(Self {
             waiters,
             subjects,
@@ -94,8 +91,8 @@ impl<T> Campaign<T> {
     }
 
     /// Raises the time limit of a process to at least twice `process_ns`, the expected duration of
-    /// its answers in nanoseconds, unless the user `requested` a limit.
-    pub fn extend_timeout(&mut self, requested: Option<u64>, process_ns: f64) {
+    /// its answers in nanoseconds, unless a limit is `requested`.
+    pub fn extend_timeout(&mut self, requested: Option<Duration>, process_ns: f64) {
         if requested.is_none() {
             self.settings.timeout = self
                 .settings
@@ -110,14 +107,14 @@ impl<T> Campaign<T> {
     }
 
     /// The settings of this campaign for its report. The CPU is `None` if several are measured.
-    pub fn report_settings(&self, cpu: Option<Cpus>) -> Settings {
+    pub fn report_settings(&self, cpus: Option<Cpus>) -> Settings {
         Settings {
             profile: self.settings.plan.name.into(),
             cpu: self
                 .subjects
                 .first()
                 .and_then(|subject| subject.conditions.cpu)
-                .filter(|_| cpu != Some(Cpus::All)),
+                .filter(|_| cpus != Some(Cpus::All)),
             seed: self.settings.seed,
             processes: self.settings.plan.processes,
             precision_points: None,
@@ -210,16 +207,16 @@ fn usable_cpus(requested: Option<Cpus>) -> Result<Vec<Option<u32>>, CommandError
 
 /// All combinations of slack, policy, load and CPU. Combinations that are the same in a report
 /// occur only once.
-fn combine_conditions(args: &WaitingArgs, cpus: &[Option<u32>]) -> Vec<Conditions> {
-    let slacks: Vec<Option<u64>> = match args.slack.as_slice() {
+fn combine_conditions(request: &ConditionsRequest, cpus: &[Option<u32>]) -> Vec<Conditions> {
+    let slacks: Vec<Option<u64>> = match request.slacks_ns.as_slice() {
         [] => vec![None],
-        requested => requested.iter().map(|slack| slack.0).collect(),
+        requested => requested.to_vec(),
     };
-    let policies: Vec<Option<Policy>> = match args.policy.as_slice() {
+    let policies: Vec<Option<Policy>> = match request.policies.as_slice() {
         [] => vec![None],
         requested => requested.iter().copied().map(Some).collect(),
     };
-    let loads: Vec<BackgroundLoad> = match args.load.as_slice() {
+    let loads: Vec<BackgroundLoad> = match request.loads.as_slice() {
         [] => vec![BackgroundLoad::None],
         requested => requested.to_vec(),
     };

@@ -12,7 +12,6 @@ use super::offers::{
     unreachable_host,
 };
 use crate::campaign::clocks::Settings;
-use crate::cli::{AgentSpec, HostArgs, RuntimeName};
 use crate::commands::{CommandError, print_message};
 use crate::hosts::children;
 use crate::hosts::process::raise_file_limit;
@@ -21,6 +20,7 @@ use crate::hosts::surroundings::removed_variables;
 use crate::model::Status;
 use crate::parallel;
 use crate::recording::NotUsable;
+use crate::requests::{AgentSpec, HostRequest, RuntimeName};
 use crate::scratch::ScratchFolder;
 use crate::selection::named_runtimes;
 
@@ -35,7 +35,7 @@ impl Offers {
     /// or no folder for the agents can be created.
     pub fn gather(
         patterns: &[String],
-        hosts: &HostArgs,
+        hosts: &HostRequest,
         with_waiters: bool,
         settings: &Settings,
     ) -> Result<Self, CommandError> {
@@ -81,16 +81,11 @@ impl Offers {
     /// in parallel, because nothing is being measured yet.
     pub(super) fn add_runtimes(
         &mut self,
-        hosts: &HostArgs,
+        hosts: &HostRequest,
         settings: &Settings,
     ) -> Result<(), CommandError> {
-        let wanted = hosts.requested_runtimes();
-        let firefox_settings: Vec<String> = hosts
-            .settings
-            .iter()
-            .map(|(name, value)| format!("{name}={value}"))
-            .collect();
-        if !firefox_settings.is_empty()
+        let wanted = hosts.wanted_runtimes();
+        if !hosts.firefox_settings.is_empty()
             && !wanted.iter().any(|(runtime, _)| takes_settings(runtime))
         {
             return Err(CommandError::Usage(
@@ -108,8 +103,8 @@ impl Offers {
             ))
         })?;
         let choices = Choices {
-            settings: &firefox_settings,
-            kept_variables: &hosts.environment.keep_env,
+            settings: &hosts.firefox_settings,
+            kept_variables: &hosts.kept_variables,
         };
         let folder_path = folder.path();
         let prepared: Vec<Result<Vec<PreparedHost>, RuntimeMissing>> =

@@ -6,7 +6,6 @@ use timers::Fault;
 
 use super::{HostName, Hosted, MissingTimer, Selection};
 use crate::campaign::clocks::{Host, Settings};
-use crate::cli::AgentSpec;
 use crate::commands::{CommandError, failed};
 use crate::hosts::children;
 use crate::hosts::connection::Connection;
@@ -16,6 +15,7 @@ use crate::hosts::protocol::{Hello, Missing, Op};
 use crate::hosts::serve;
 use crate::model::{Family, Status};
 use crate::recording::NotUsable;
+use crate::requests::AgentSpec;
 use crate::scratch::ScratchFolder;
 use crate::selection::{UnknownTimer, meanings, select};
 

@@ -1,13 +1,13 @@
 //! Measures for `pick --every`: first all sleep primitives and periodic timers briefly, then the
-//! list_promising ones for longer.
+//! promising ones for longer.
 
 use super::candidate_hosts;
 use crate::campaign::waits::plan::WaitPlan;
-use crate::cli::{Lengths, PickArgs, RunArgs, WaitArgs, WaitingArgs};
+use crate::cli::PickArgs;
 use crate::commands::{CommandError, failed, wait};
 use crate::method::waiting::{Punctuality, WaitChoice, choose, list_promising, waits_to_prove};
-use crate::model::Report;
 use crate::report::read;
+use crate::requests::{RunRequest, WaitRequest};
 use crate::text::numbers::short_time;
 
 /// Picks a timer to wait with from a report, or else from measurements on this machine.
@@ -28,8 +28,8 @@ pub(super) fn choose_wait(args: &PickArgs, every_ns: f64) -> Result<WaitChoice, 
     }
 }
 
-/// Measures a few waits with all timers, and then enough waits with each list_promising timer until
-/// one suffices.
+/// Measures a few waits with all timers, and then enough waits with each promising timer until one
+/// suffices.
 fn measure_promising(args: &PickArgs, requested: &Punctuality) -> Result<WaitChoice, CommandError> {
     /// Total length of the waits per timer, in nanoseconds, if the timer with the least lateness is
     /// wanted.
@@ -50,18 +50,11 @@ fn measure_promising(args: &PickArgs, requested: &Punctuality) -> Result<WaitCho
     };
     check_duration(waits * every_ns / 1e9, every_ns)?;
     let (timers, hosts) = candidate_hosts(args, args.requirement.runtime.as_deref())?;
+    // A timer that rounds the requested length cannot keep a period.
+    let rounds = requested.within_ns.is_some();
     let record = |timers: &[String], plan| {
-        let run = RunArgs {
-            timers: timers.to_vec(),
-            hosts: hosts.clone(),
-            quick: true,
-            ..RunArgs::default()
-        };
-        let common = WaitingArgs {
-            run,
-            ..WaitingArgs::default()
-        };
-        measure_waits(requested, plan, common)
+        let run = RunRequest::of(timers, &hosts);
+        wait::report(&WaitRequest::new(run, plan).of_lengths(vec![every_ns as u64], rounds))
     };
     let mut report = record(&timers, first_plan)?;
     let mut measured: Vec<String> = Vec::new();
@@ -90,23 +83,6 @@ fn measure_promising(args: &PickArgs, requested: &Punctuality) -> Result<WaitCho
             .extend(later.waits.into_iter().filter(|row| row.id == next));
         measured.push(next);
     }
-}
-
-/// Measures waits of the requested length according to a plan.
-fn measure_waits(
-    requested: &Punctuality,
-    plan: WaitPlan,
-    common: WaitingArgs,
-) -> Result<Report, CommandError> {
-    let recorded = wait::record(&WaitArgs {
-        durations: vec![Lengths(vec![requested.every_ns as u64])],
-        plan: Some(plan),
-        // A timer that rounds the requested length cannot keep a period.
-        granularity: requested.within_ns.is_some(),
-        common,
-        ..WaitArgs::default()
-    })?;
-    recorded.0.report().map_err(failed)
 }
 
 /// Rejects waits that would take more than 15 s for each timer.

@@ -1,0 +1,266 @@
+//! What a run measures, and for how long. `cli` makes requests of flags, commands make requests of
+//! each other, and `commands` carries them out.
+
+use std::time::Duration;
+
+use timers::agents::{RUNTIMES, Runtime};
+use timers::os::Policy;
+
+use crate::campaign::sampling::Plan;
+use crate::campaign::waits::plan::WaitPlan;
+use crate::model::BackgroundLoad;
+use crate::platform::frequency::CyclesFrom;
+
+/// How much is measured.
+#[derive(Clone, Copy, Debug, Default)]
+pub enum Effort {
+    /// Less: faster, with wider intervals.
+    Quick,
+    /// The default.
+    #[default]
+    Usual,
+    /// More: narrower intervals, rarer quantiles.
+    Thorough,
+}
+
+impl Effort {
+    /// The plan for clocks.
+    #[must_use]
+    pub fn plan(self) -> Plan {
+        match self {
+            Self::Quick => Plan::QUICK,
+            Self::Usual => Plan::DEFAULT,
+            Self::Thorough => Plan::THOROUGH,
+        }
+    }
+
+    /// The plan for sleep primitives and periodic timers.
+    #[must_use]
+    pub fn wait_plan(self) -> WaitPlan {
+        match self {
+            Self::Quick => WaitPlan::QUICK,
+            Self::Usual => WaitPlan::DEFAULT,
+            Self::Thorough => WaitPlan::THOROUGH,
+        }
+    }
+}
+
+/// What all runs have.
+#[derive(Clone, Debug)]
+pub struct RunRequest {
+    /// Ids or globs of the timers; all timers if there are none.
+    pub timers: Vec<String>,
+    /// The hosts of the timers.
+    pub hosts: HostRequest,
+    /// Seed of all random choices.
+    pub seed: u64,
+    /// Time limit of one process of a timer; `None` for one that suits the run.
+    pub timeout: Option<Duration>,
+    /// Frequency for converting times to cycles.
+    pub cycles: CyclesFrom,
+}
+
+impl Default for RunRequest {
+    fn default() -> Self {
+        Self {
+            timers: Vec::new(),
+            hosts: HostRequest::default(),
+            seed: 1,
+            timeout: None,
+            cycles: CyclesFrom::default(),
+        }
+    }
+}
+
+impl RunRequest {
+    /// The named timers of these hosts.
+    #[must_use]
+    pub fn of(timers: &[String], hosts: &HostRequest) -> Self {
+        Self {
+            timers: timers.to_vec(),
+            hosts: hosts.clone(),
+            ..Self::default()
+        }
+    }
+
+    /// The time limit of one process of a timer.
+    #[must_use]
+    pub fn time_limit(&self) -> Duration {
+        const DEFAULT: Duration = Duration::from_secs(30);
+        self.timeout.unwrap_or(DEFAULT)
+    }
+}
+
+/// The hosts of timers besides this program.
+#[derive(Clone, Debug, Default)]
+pub struct HostRequest {
+    /// The agents.
+    pub agents: Vec<AgentSpec>,
+    /// The runtimes.
+    pub runtimes: Vec<RuntimeName>,
+    /// The settings of Firefox, as NAME=VALUE with the value in JSON.
+    pub firefox_settings: Vec<String>,
+    /// The environment variables that agents of runtimes get although these can change the code that
+    /// a runtime executes.
+    pub kept_variables: Vec<String>,
+}
+
+impl HostRequest {
+    /// The requested runtimes without repetitions, and whether the user named each explicitly
+    /// rather than by `all`.
+    #[must_use]
+    pub fn wanted_runtimes(&self) -> Vec<(&'static Runtime, bool)> {
+        let mut runtimes = self.runtimes.iter();
+        let all = runtimes.any(|name| matches!(name, RuntimeName::All));
+        let is_named = |wanted: &Runtime| {
+            self.runtimes
+                .iter()
+                .any(|name| matches!(name, RuntimeName::One(named) if named.name == wanted.name))
+        };
+        let wanted = RUNTIMES.iter().filter(|runtime| all || is_named(runtime));
+        wanted.map(|runtime| (runtime, is_named(runtime))).collect()
+    }
+}
+
+/// The command that starts an agent.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AgentSpec {
+    /// The prefix of the ids of its timers; `None` for the name that the agent reports.
+    pub name: Option<String>,
+    /// The program and its arguments; never empty.
+    pub command: Vec<String>,
+}
+
+/// A runtime, or all of them.
+#[derive(Clone, Copy, Debug)]
+pub enum RuntimeName {
+    /// The named runtime.
+    One(&'static Runtime),
+    /// All installed runtimes.
+    All,
+}
+
+/// What `probe` measures.
+#[derive(Clone, Debug)]
+pub struct ProbeRequest {
+    /// The timers, and what all runs have.
+    pub run: RunRequest,
+    /// How much of what is asked.
+    pub plan: Plan,
+    /// The CPU to measure on; `None` for the quietest.
+    pub cpu: Option<u32>,
+}
+
+impl ProbeRequest {
+    /// The largest number of processes per timer if a precision or a budget is requested.
+    /// *Judgement*.
+    const MAX_PROCESSES: u32 = 200;
+
+    /// A quick probe of the named timers of these hosts.
+    #[must_use]
+    pub fn quick(timers: &[String], hosts: &HostRequest) -> Self {
+        Self {
+            run: RunRequest::of(timers, hosts),
+            plan: Plan::QUICK,
+            cpu: None,
+        }
+    }
+
+    /// The same request with a precision in points or a time budget in seconds, which decides when
+    /// the run ends: more processes than the plan has are then allowed.
+    #[must_use]
+    pub fn limited(self, precision: Option<f64>, budget_s: Option<f64>) -> Self {
+        if precision.is_none() && budget_s.is_none() {
+            return self;
+        }
+        let plan = Plan {
+            precision: precision.map_or(self.plan.precision, |points| points / 100.0),
+            insists: true,
+            budget_s: budget_s.unwrap_or(self.plan.budget_s),
+            max_processes: Self::MAX_PROCESSES.max(self.plan.max_processes),
+            ..self.plan
+        };
+        Self { plan, ..self }
+    }
+}
+
+/// The conditions under which a thread waits. Each timer is measured under all combinations.
+#[derive(Clone, Debug, Default)]
+pub struct ConditionsRequest {
+    /// The CPUs to wait on; `None` for the quietest one.
+    pub cpus: Option<Cpus>,
+    /// The timer slacks in nanoseconds; `None` keeps the default of the system. None: the default.
+    pub slacks_ns: Vec<Option<u64>>,
+    /// The scheduling policies. None: the one that this program has.
+    pub policies: Vec<Policy>,
+    /// The background loads. None: no load.
+    pub loads: Vec<BackgroundLoad>,
+}
+
+/// The CPUs to wait on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cpus {
+    /// This CPU.
+    One(u32),
+    /// All allowed CPUs, in turn.
+    All,
+}
+
+/// What `wait` measures.
+#[derive(Clone, Debug)]
+pub struct WaitRequest {
+    /// The timers, and what all runs have.
+    pub run: RunRequest,
+    /// The conditions.
+    pub conditions: ConditionsRequest,
+    /// How many waits, of which lengths.
+    pub plan: WaitPlan,
+    /// The lengths of the waits in nanoseconds.
+    pub lengths_ns: Vec<u64>,
+    /// The time for which is measured, instead of some rounds.
+    pub span: Option<Duration>,
+    /// The lateness in nanoseconds at which the run ends.
+    pub break_ns: Option<u64>,
+}
+
+impl WaitRequest {
+    /// Waits of the lengths of the plan.
+    #[must_use]
+    pub fn new(run: RunRequest, plan: WaitPlan) -> Self {
+        Self {
+            run,
+            conditions: ConditionsRequest::default(),
+            plan,
+            lengths_ns: plan.lengths_ns.to_vec(),
+            span: None,
+            break_ns: None,
+        }
+    }
+
+    /// The same request with these lengths instead of all of the plan, and waits of random lengths,
+    /// which show the granularity, only if `with_random`.
+    #[must_use]
+    pub fn of_lengths(mut self, mut lengths_ns: Vec<u64>, with_random: bool) -> Self {
+        lengths_ns.sort_unstable();
+        lengths_ns.dedup();
+        self.lengths_ns = lengths_ns;
+        self.plan.long_rounds = 0;
+        if !with_random {
+            self.plan.scan = 0;
+        }
+        self
+    }
+}
+
+/// What `period` measures.
+#[derive(Clone, Debug)]
+pub struct PeriodRequest {
+    /// The timers, and what all runs have.
+    pub run: RunRequest,
+    /// The conditions.
+    pub conditions: ConditionsRequest,
+    /// How many periods.
+    pub plan: WaitPlan,
+    /// The period in nanoseconds.
+    pub every_ns: u64,
+}
