@@ -7,14 +7,15 @@ use super::{
     CommandError, Outputs, common, emit, failed, prepare_outputs, printed_report, write_files,
 };
 use crate::cli::RunArgs;
-use crate::model::Report;
+use crate::fields::{Row, all_rows};
+use crate::model::{Report, Status};
 use crate::recording::Recording;
 use crate::report::{Archive, Baselines, WholeFile, is_stdout, json};
 use crate::text::{plain, shortened};
 
 /// The output files of a run. They are checked before anything is measured, and written before the
 /// report is printed, so that no result is lost if standard output is closed.
-pub struct Files {
+struct Files {
     outputs: Outputs,
     trace: Option<WholeFile>,
     archive: Option<Archive>,
@@ -24,12 +25,29 @@ pub struct Files {
     prints_trace: bool,
 }
 
+/// Measures, writes all files and prints the report. Returns `true` if the recording is complete and
+/// all timers given by name have figures.
+///
+/// # Errors
+/// The errors of `record`; when a file cannot be written, before anything is measured.
+pub(super) fn run(
+    args: &RunArgs,
+    record: impl FnOnce() -> Result<(Recording, bool), CommandError>,
+    output: &mut dyn Write,
+) -> Result<bool, CommandError> {
+    let files = Files::prepare(args)?;
+    let (recording, is_complete) = record()?;
+    let report = files.finish(&recording, args, output)?;
+    let is_missing = |row: &Row| row.status() != Status::Ok && args.timers.contains(row.id());
+    Ok(is_complete && !all_rows(&report).iter().any(is_missing))
+}
+
 impl Files {
     /// Checks that all files are writable.
     ///
     /// # Errors
     /// When a file cannot be written; the message names it.
-    pub fn prepare(args: &RunArgs) -> Result<Self, CommandError> {
+    fn prepare(args: &RunArgs) -> Result<Self, CommandError> {
         let trace = args.trace.as_deref().map(WholeFile::prepare).transpose();
         let archive = args.save.as_deref().map(Archive::prepare).transpose();
         let baseline = args.baseline.as_deref().map(prepare_baseline).transpose()?;
@@ -47,7 +65,7 @@ impl Files {
     ///
     /// # Errors
     /// When the report cannot be computed, or a file cannot be written.
-    pub fn finish(
+    fn finish(
         self,
         recording: &Recording,
         args: &RunArgs,

@@ -6,7 +6,7 @@ mod offers;
 
 use std::rc::Rc;
 
-use super::CommandError;
+use super::{CommandError, common, print_message};
 use crate::campaign::clocks::{Host, Settings};
 use crate::hosts::protocol::{HostedTimer, HostedWaiter, Missing};
 use crate::model::{Properties, Status, Timer, TimerRow, WaitActivity};
@@ -29,9 +29,6 @@ pub struct Selection<T> {
     pub missing: Vec<MissingTimer>,
     /// Whether a runtime that the user named is not installed.
     pub named_runtime_missing: bool,
-    /// With `--runtime all`, a line that lists which runtimes are installed; `missing` then has no
-    /// entries for the others. `None` without `--runtime all`.
-    pub runtimes_line: Option<String>,
     /// Keeps the files of the hosts of other runtimes while they are needed.
     _folder: Option<Rc<ScratchFolder>>,
 }
@@ -49,12 +46,6 @@ pub fn is_for_other_systems(id: &str) -> bool {
 }
 
 impl<T> Selection<T> {
-    /// Removes timers that exist only on other systems or processors.
-    pub fn remove_timers_of_other_systems(&mut self) {
-        self.missing
-            .retain(|missing| !is_for_other_systems(&missing.timer.id));
-    }
-
     /// Whether a runtime that the user named is not installed, or an agent is unreachable.
     #[must_use]
     pub fn failed_by_name(&self) -> bool {
@@ -245,9 +236,13 @@ pub fn gather<T: Hosted>(
     offers.hide_unnamed_devices(patterns);
     let mut selection = offers.pick(patterns, op)?;
     let all_runtimes = &offers.all_runtimes;
-    selection
-        .missing
-        .retain(|missing| !all_runtimes.is_missing(&missing.timer.id));
-    selection.runtimes_line = all_runtimes.summary();
+    // Timers of other systems are reported only if they are asked for.
+    selection.missing.retain(|MissingTimer { timer, .. }| {
+        !all_runtimes.is_missing(&timer.id)
+            && !(patterns.is_empty() && is_for_other_systems(&timer.id))
+    });
+    if let Some(line) = all_runtimes.summary().filter(|_| !common().quiet) {
+        print_message(&line);
+    }
     Ok(selection)
 }

@@ -2,12 +2,10 @@
 
 use std::io::Write;
 
-use super::CommandError;
-use super::files::Files;
 use super::waiting::Campaign;
+use super::{CommandError, files};
 use crate::campaign::waits::campaign;
 use crate::cli::PeriodArgs;
-use crate::model::Status;
 use crate::recording::Recording;
 use crate::requests::PeriodRequest;
 use crate::trace::PeriodTrace;
@@ -18,15 +16,7 @@ use crate::trace::PeriodTrace;
 /// When the arguments are invalid, which is reported before anything is measured, or when a file or
 /// the machine causes an error.
 pub fn run(args: &PeriodArgs, output: &mut dyn Write) -> Result<bool, CommandError> {
-    let common = &args.common;
-    let files = Files::prepare(&common.run)?;
-    let (recording, is_complete) = record(&args.request())?;
-    let report = files.finish(&recording, &common.run, output)?;
-    let is_named_missing = report
-        .periods
-        .iter()
-        .any(|row| row.status != Status::Ok && common.run.timers.contains(&row.id));
-    Ok(is_complete && !is_named_missing)
+    files::run(&args.common.run, || record(&args.request()), output)
 }
 
 /// Measures the timers. Returns the recording, and whether all timers, agents and runtimes given by

@@ -2,18 +2,17 @@
 
 use std::io::Write;
 
-use super::files::Files;
 use super::hosts::{HostName, MissingTimer, Selection, gather};
 use super::progress::Progress;
 use super::run_context::{RunContext, choose_cpu, measuring_cpus};
-use super::{CommandError, common, failed, print_message};
+use super::{CommandError, failed, files};
 use crate::campaign::clocks::{self, CampaignTimer, Host, Settings};
 use crate::campaign::other_paths::compare_paths;
 use crate::campaign::paced;
 use crate::campaign::sampling::Plan;
 use crate::cli::ProbeArgs;
 use crate::hosts::protocol::HostedTimer;
-use crate::model::{self, Interval, Report, Status, TimerRow};
+use crate::model::{self, Interval, Report};
 use crate::recording::{Observation, Recording};
 use crate::requests::ProbeRequest;
 
@@ -24,10 +23,7 @@ use crate::requests::ProbeRequest;
 /// When the arguments are invalid, which is reported before anything is measured, or when a file or
 /// the machine causes an error.
 pub fn run(args: &ProbeArgs, output: &mut dyn Write) -> Result<bool, CommandError> {
-    let files = Files::prepare(&args.run)?;
-    let (recording, has_failed_host) = record(&args.request())?;
-    let report = files.finish(&recording, &args.run, output)?;
-    Ok(!has_failed_host && !has_named_failure(&args.run.timers, &report.timers))
+    files::run(&args.run, || record(&args.request()), output)
 }
 
 /// Measures the timers for another command.
@@ -38,8 +34,8 @@ pub(super) fn report(request: &ProbeRequest) -> Result<Report, CommandError> {
     record(request)?.0.report().map_err(failed)
 }
 
-/// Measures the timers. Returns the recording, and whether an agent was unreachable or a runtime
-/// given by name is not installed.
+/// Measures the timers. Returns the recording, and whether all agents were reachable and all
+/// runtimes given by name are installed.
 ///
 /// # Errors
 /// When the arguments are invalid, which is reported before anything is measured, or when the
@@ -54,14 +50,6 @@ fn record(request: &ProbeRequest) -> Result<(Recording, bool), CommandError> {
         timeout: run.time_limit(),
     };
     let mut selection: Selection<HostedTimer> = gather(&run.timers, &run.hosts, None, &settings)?;
-    if run.timers.is_empty() {
-        selection.remove_timers_of_other_systems();
-    }
-    selection
-        .runtimes_line
-        .iter()
-        .filter(|_| !common().quiet)
-        .for_each(|line| print_message(line));
     let context = RunContext::begin(cpu, run.cycles)?;
     let subjects = selection.usable.drain(..);
     let mut subjects: Vec<CampaignTimer> = subjects
@@ -80,12 +68,12 @@ fn record(request: &ProbeRequest) -> Result<(Recording, bool), CommandError> {
     })?;
     read_side_by_side(&selection.names, &mut subjects, &settings.plan);
     subjects.append(&mut paced);
-    let has_failed_host = selection.failed_by_name();
+    let is_complete = !selection.failed_by_name();
     let described = describe_settings(&settings, &selection.hosts);
     let observed = take_observations(&selection.names, subjects);
     let missing = selection.missing.into_iter().map(MissingTimer::row);
     let recording = context.end(during, described, observed, missing.collect());
-    Ok((recording, has_failed_host))
+    Ok((recording, is_complete))
 }
 
 /// The settings of the campaign for its report.
@@ -156,10 +144,4 @@ fn take_observations(names: &[HostName], subjects: Vec<CampaignTimer>) -> Vec<Ob
         outcome: subject.outcome,
     };
     subjects.into_iter().map(observed).collect()
-}
-
-/// Whether a timer given by name has no complete figures.
-fn has_named_failure(names: &[String], rows: &[TimerRow]) -> bool {
-    rows.iter()
-        .any(|row| row.status != Status::Ok && names.contains(&row.id))
 }

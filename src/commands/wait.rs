@@ -2,12 +2,11 @@
 
 use std::io::Write;
 
-use super::files::Files;
 use super::waiting::Campaign;
-use super::{CommandError, failed, print_message};
+use super::{CommandError, failed, files, print_message};
 use crate::campaign::waits::campaign::{self, LateWait};
 use crate::cli::WaitArgs;
-use crate::model::{Report, Status};
+use crate::model::Report;
 use crate::recording::Recording;
 use crate::requests::WaitRequest;
 use crate::text::numbers::time;
@@ -20,15 +19,7 @@ use crate::trace::WaitTrace;
 /// When the arguments are invalid, which is reported before anything is measured, or when a file or
 /// the machine causes an error.
 pub fn run(args: &WaitArgs, output: &mut dyn Write) -> Result<bool, CommandError> {
-    let common = &args.common;
-    let files = Files::prepare(&common.run)?;
-    let (recording, is_complete) = record(&args.request())?;
-    let report = files.finish(&recording, &common.run, output)?;
-    let is_named_missing = report
-        .waits
-        .iter()
-        .any(|row| row.status != Status::Ok && common.run.timers.contains(&row.id));
-    Ok(is_complete && !is_named_missing)
+    files::run(&args.common.run, || record(&args.request()), output)
 }
 
 /// Measures the timers for another command.

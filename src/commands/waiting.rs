@@ -8,10 +8,10 @@ use std::time::Duration;
 use timers::Unavailable;
 use timers::os::{Policy, scheduling};
 
+use super::CommandError;
 use super::hosts::{MissingTimer, Selection, gather};
 use super::progress::Progress;
 use super::run_context::{RunContext, choose_cpu};
-use super::{CommandError, common, print_message};
 use crate::campaign::clocks;
 use crate::campaign::sampling::Plan;
 use crate::campaign::waits::campaign::{Conditions, Subject, WaitSettings};
@@ -57,16 +57,8 @@ impl<T> Campaign<T> {
             cpu: cpus[0],
             timeout: settings.timeout,
         };
-        let mut waiters: Selection<HostedWaiter> =
+        let waiters: Selection<HostedWaiter> =
             gather(&run.timers, &run.hosts, Some(op), &clock_settings)?;
-        if run.timers.is_empty() {
-            waiters.remove_timers_of_other_systems();
-        }
-        waiters
-            .runtimes_line
-            .iter()
-            .filter(|_| !common().quiet)
-            .for_each(|line| print_message(line));
         let conditions = combine_conditions(conditions, &cpus);
         let subjects = waiters.usable.iter().flat_map(|(host, waiter)| {
             conditions

@@ -142,7 +142,6 @@ impl Offers {
             usable: Vec::new(),
             missing: self.unreachable.clone(),
             named_runtime_missing: self.named_runtime_missing,
-            runtimes_line: None,
             _folder: self.folder.clone(),
         };
         let ids = self.all.iter().flat_map(|offer| {
