@@ -73,12 +73,11 @@ impl Default for RunRequest {
 }
 
 impl RunRequest {
-    /// The named timers of these hosts.
+    /// The named timers of this program.
     #[must_use]
-    pub fn of(timers: &[String], hosts: &HostRequest) -> Self {
+    pub fn of(timers: impl IntoIterator<Item = impl Into<String>>) -> Self {
         Self {
-            timers: timers.to_vec(),
-            hosts: hosts.clone(),
+            timers: timers.into_iter().map(Into::into).collect(),
             ..Self::default()
         }
     }
@@ -156,11 +155,11 @@ impl ProbeRequest {
     /// *Judgement*.
     const MAX_PROCESSES: u32 = 200;
 
-    /// A quick probe of the named timers of these hosts.
+    /// A quick probe.
     #[must_use]
-    pub fn quick(timers: &[String], hosts: &HostRequest) -> Self {
+    pub fn quick(run: RunRequest) -> Self {
         Self {
-            run: RunRequest::of(timers, hosts),
+            run,
             plan: Plan::QUICK,
             cpu: None,
         }

@@ -78,8 +78,9 @@ impl RunArgs {
     /// The request of these flags.
     #[must_use]
     pub fn request(&self) -> RunRequest {
-        let request = RunRequest::of(&self.timers, &self.hosts.request());
+        let request = RunRequest::of(&self.timers);
         RunRequest {
+            hosts: self.hosts.request(),
             seed: self.seed.unwrap_or(request.seed),
             timeout: self.timeout.map(Duration::from_secs),
             cycles: self.cycles,

@@ -2,9 +2,10 @@
 
 use std::io::Write;
 use std::path::PathBuf;
+use std::time::Duration;
 
-use super::quick_probe::{probe_recommendable, quick_waits};
-use super::{CommandError, emit, failed, machine_document, prepare_outputs};
+use super::{CommandError, emit, failed, machine_document, prepare_outputs, probe, wait};
+use crate::campaign::waits::plan::WaitPlan;
 use crate::cli::AnswerArgs;
 use crate::findings::machine;
 use crate::method::ClockAnswer;
@@ -12,6 +13,7 @@ use crate::method::answer::WAIT_NS;
 use crate::model::{Platform, Report, Severity, WaitRow};
 use crate::platform::frequency::MAX_FREQUENCY_RANGE;
 use crate::report::read;
+use crate::requests::{RunRequest, WaitRequest};
 
 /// The ids of the measured sleep primitives. Timer slack delays the first but not the second.
 const WAITS: [&str; 2] = ["nanosleep", "timerfd"];
@@ -39,14 +41,20 @@ type Measurements = (Report, Vec<WaitRow>, bool);
 
 /// Measures the clocks and the sleep primitives of this machine.
 fn measure_clocks() -> Result<Measurements, CommandError> {
-    let report = probe_recommendable()?;
+    let report = probe::probe_recommendable()?;
     let waits_here =
         |id: &&str| timers::waits::find(id).is_some_and(|entry| entry.availability().is_ok());
     let waits: Vec<&str> = WAITS.into_iter().filter(waits_here).collect();
     let rows = if waits.is_empty() {
         Vec::new()
     } else {
-        quick_waits(&waits, WAIT_NS)?.waits
+        const SPAN: Duration = Duration::from_millis(300);
+        let request = WaitRequest::new(RunRequest::of(waits.iter().copied()), WaitPlan::QUICK);
+        let request = WaitRequest {
+            span: Some(SPAN),
+            ..request.of_lengths(vec![WAIT_NS], false)
+        };
+        wait::report(&request)?.waits
     };
     Ok((report, rows, !waits.is_empty()))
 }

@@ -3,7 +3,7 @@
 
 use std::io::Write;
 
-use super::quick_probe::probe_again;
+use super::probe::probe_again;
 use super::runs::{Judgement, check_one_machine, native_clocks, read, stored_history};
 use super::{CommandError, emit, failed, prepare_outputs, print_message};
 use crate::cli::CompareArgs;

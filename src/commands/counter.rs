@@ -6,10 +6,10 @@ use std::time::Duration;
 use timers::raw::{Machine, Recipe, ThisMachine};
 
 use super::hosts::is_available;
-use super::quick_probe::probe_with_context;
 use super::run_context::choose_cpu;
-use super::{CommandError, emit, failed, machine_document, prepare_outputs};
+use super::{CommandError, emit, failed, machine_document, prepare_outputs, probe};
 use crate::campaign::counter::{CounterPlan, observe};
+use crate::campaign::sampling::Plan;
 use crate::cli::{CheckArgs, RecipeArgs};
 use crate::counter::{Case, Counter, RecipeOutcome, RecipeRow, judge};
 use crate::findings::counter::CounterCase;
@@ -19,6 +19,7 @@ use crate::model::TimerRow;
 use crate::platform;
 use crate::rate::counter::findings;
 use crate::rate::rate_from_paired_readings;
+use crate::requests::{ProbeRequest, RunRequest};
 use crate::table::{Notation, Table, TableColumn};
 
 /// Number of fresh processes that try each recipe, a common method to find the rate of the counter.
@@ -92,14 +93,14 @@ pub fn run(args: &CheckArgs, output: &mut dyn Write) -> Result<bool, CommandErro
 
 /// Probes the counter, and CLOCK_MONOTONIC as its alternative.
 fn probe_counter(ids: &[&str; 2]) -> Result<Vec<TimerRow>, CommandError> {
-    let timers: Vec<String> = ids
-        .iter()
-        .copied()
-        .chain(["monotonic"])
-        .filter(|id| is_available(id))
-        .map(str::to_owned)
-        .collect();
-    Ok(probe_with_context(&timers)?.timers)
+    const BUDGET_S: f64 = 6.0;
+    let timers = ids.iter().copied().chain(["monotonic"]);
+    // The plan measures the time that a read adds to the surrounding code.
+    let request = ProbeRequest {
+        plan: Plan::DEFAULT,
+        ..ProbeRequest::quick(RunRequest::of(timers.filter(|id| is_available(id))))
+    };
+    Ok(probe::report(&request.limited(None, Some(BUDGET_S)))?.timers)
 }
 
 /// Tries each recipe in fresh processes. The true rate is measured meanwhile, from before the first

@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use super::quick_probe::probe_again;
+use super::probe::probe_again;
 use super::runs::{Judgement, Run, native_clocks, read};
 use super::{CommandError, emit, failed, prepare_outputs};
 use crate::cli::GateArgs;

@@ -81,10 +81,12 @@ fn keep_selected(report: &mut Report, args: &InspectArgs) -> Result<(), CommandE
 /// Measures the timers quickly: with `wait` if one is a sleep primitive or periodic timer, else
 /// with `probe`.
 fn measure_timers(args: &InspectArgs) -> Result<Report, CommandError> {
-    let hosts = args.hosts.request();
+    let run = RunRequest {
+        hosts: args.hosts.request(),
+        ..RunRequest::of(&args.timers)
+    };
     let is_waiter = |name: &String| timers::waits::find(name).is_some();
     if args.timers.iter().any(is_waiter) {
-        let run = RunRequest::of(&args.timers, &hosts);
         return wait::report(&WaitRequest {
             conditions: ConditionsRequest {
                 cpus: args.cpu.map(Cpus::One),
@@ -93,7 +95,7 @@ fn measure_timers(args: &InspectArgs) -> Result<Report, CommandError> {
             ..WaitRequest::new(run, WaitPlan::QUICK)
         });
     }
-    let quick = ProbeRequest::quick(&args.timers, &hosts);
+    let quick = ProbeRequest::quick(run);
     probe::report(&ProbeRequest {
         plan: Plan {
             contexts: &Context::ALL,

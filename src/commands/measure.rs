@@ -8,9 +8,8 @@ use std::io::Write;
 use serde::Serialize;
 
 use super::progress::Progress;
-use super::quick_probe::{probe_recommendable, quick_probe};
 use super::run_context::choose_cpu;
-use super::{CommandError, emit, failed, measure_worker, prepare_outputs, print_message};
+use super::{CommandError, emit, failed, measure_worker, prepare_outputs, print_message, probe};
 use crate::cli::MeasureArgs;
 use crate::document::Document;
 use crate::measure::operations::{self, Entry};
@@ -21,7 +20,7 @@ use crate::method::{ClockFigures, Facts, Requirement, choose_usual};
 use crate::model::{Counted, Nanos, Platform, Report};
 use crate::report::machine::in_a_line;
 use crate::report::read;
-use crate::requests::HostRequest;
+use crate::requests::{ProbeRequest, RunRequest};
 use crate::selection::{native_clock, nearest, select};
 use crate::table::{Notation, Table, TableColumn, Value};
 use crate::text::clipped;
@@ -138,12 +137,12 @@ fn check_counted_time(id: &str, counts: Option<Counted>, is_command: bool) -> Re
 fn choose_clock(args: &MeasureArgs) -> Result<(Report, ClockFigures), CommandError> {
     let report = match (&args.from, &args.clock) {
         (Some(path), _) => read(path).map_err(failed)?,
-        (None, Some(id)) => quick_probe(std::slice::from_ref(id), &HostRequest::default())?,
+        (None, Some(id)) => probe::report(&ProbeRequest::quick(RunRequest::of([id])))?,
         (None, None) => {
             print_message(
                 &"probing clocks to choose one; --clock names a clock, --from a report with the figures of clocks",
             );
-            probe_recommendable()?
+            probe::probe_recommendable()?
         }
     };
     let id = match &args.clock {

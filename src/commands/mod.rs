@@ -23,7 +23,6 @@ pub mod platform;
 pub mod probe;
 mod progress;
 pub mod publish;
-mod quick_probe;
 pub mod report;
 mod run_context;
 mod runs;

@@ -19,8 +19,8 @@ pub fn run(args: &PeriodArgs, output: &mut dyn Write) -> Result<bool, CommandErr
     files::run(&args.common.run, || record(&args.request()), output)
 }
 
-/// Measures the timers. Returns the recording, and whether all timers, agents and runtimes given by
-/// name were usable.
+/// Measures the timers. Returns the recording, and whether all agents and runtimes given by name
+/// were usable.
 ///
 /// # Errors
 /// The errors of [`run`].
@@ -47,7 +47,7 @@ fn record(request: &PeriodRequest) -> Result<(Recording, bool), CommandError> {
         &progress,
     )?;
     drop(bar);
-    let is_complete = !campaign.failed_by_name(&run.timers);
+    let is_complete = !campaign.waiters.failed_by_name();
     let settings = campaign.report_settings(conditions.cpus);
     let periods = campaign.observations(Some(*every_ns));
     let recording = Recording {

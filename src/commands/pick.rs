@@ -7,8 +7,7 @@ use std::io::Write;
 use clap::ValueEnum as _;
 use serde::Serialize;
 
-use super::quick_probe::quick_probe;
-use super::{CommandError, emit, failed, prepare_outputs};
+use super::{CommandError, emit, failed, prepare_outputs, probe};
 use crate::cli::PickArgs;
 use crate::document::Document;
 use crate::method::plan::{Method, percent};
@@ -19,7 +18,7 @@ use crate::method::waiting::WaitRecord;
 use crate::method::{Candidate, Choice, ClockPlan, Language, Requirement, choose, plan_code};
 use crate::model::{Nanos, Report};
 use crate::report::read;
-use crate::requests::{HostRequest, RuntimeName};
+use crate::requests::{HostRequest, ProbeRequest, RunRequest, RuntimeName};
 use crate::text::numbers::time;
 
 /// Number of other timers that are listed after the picked one without --all: with the code, an
@@ -89,16 +88,12 @@ fn requirement(args: &PickArgs, duration: Nanos) -> Result<Requirement, String> 
 
 /// Measures the clocks of the named runtime or agents, or else the native clocks.
 fn probe_candidates(args: &PickArgs, runtime: Option<&str>) -> Result<Report, CommandError> {
-    let (timers, hosts) = candidate_hosts(args, runtime)?;
-    quick_probe(&timers, &hosts)
+    let run = candidates(args, runtime)?;
+    probe::report(&ProbeRequest::quick(run))
 }
 
-/// The patterns and hosts of the timers to measure: all native timers, or all timers of the named
-/// agents and runtime.
-fn candidate_hosts(
-    args: &PickArgs,
-    runtime: Option<&str>,
-) -> Result<(Vec<String>, HostRequest), CommandError> {
+/// The timers to measure: all native timers, or all timers of the named agents and runtime.
+fn candidates(args: &PickArgs, runtime: Option<&str>) -> Result<RunRequest, CommandError> {
     let named = runtime.filter(|name| *name != "native" && args.agents.is_empty());
     let named = named.map(|name| {
         find_host(name)
@@ -112,8 +107,11 @@ fn candidate_hosts(
         ..HostRequest::default()
     };
     let is_hosted = !hosts.agents.is_empty() || !hosts.runtimes.is_empty();
-    let timers = is_hosted.then(|| "*:*".to_owned()).into_iter().collect();
-    Ok((timers, hosts))
+    let timers = is_hosted.then_some("*:*");
+    Ok(RunRequest {
+        hosts,
+        ..RunRequest::of(timers)
+    })
 }
 
 /// The error for a runtime for which this program has no agent.

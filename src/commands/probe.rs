@@ -2,9 +2,10 @@
 
 use std::io::Write;
 
-use super::hosts::{HostName, MissingTimer, Selection, gather};
+use super::hosts::{HostName, MissingTimer, Selection, gather, is_available};
 use super::progress::Progress;
 use super::run_context::{RunContext, choose_cpu, measuring_cpus};
+use super::runs::Run;
 use super::{CommandError, failed, files};
 use crate::campaign::clocks::{self, CampaignTimer, Host, Settings};
 use crate::campaign::other_paths::compare_paths;
@@ -14,7 +15,17 @@ use crate::cli::ProbeArgs;
 use crate::hosts::protocol::HostedTimer;
 use crate::model::{self, Interval, Report};
 use crate::recording::{Observation, Recording};
-use crate::requests::ProbeRequest;
+use crate::requests::{ProbeRequest, RunRequest};
+
+/// The ids of the clocks among which the one that is recommended for this machine is: the portable
+/// clocks, and the CPU counter with a fence and without. Of each list, the first clock that this
+/// system has is measured.
+const RECOMMENDABLE: [&[&str]; 4] = [
+    &["monotonic"],
+    &["instant"],
+    &["rdtsc-lfence", "cntvct-isb", "rdtime-fence"],
+    &["rdtsc", "cntvct", "rdtime"],
+];
 
 /// Runs the command. Returns `true` if all timers, agents and runtimes given by name could be
 /// measured.
@@ -32,6 +43,49 @@ pub fn run(args: &ProbeArgs, output: &mut dyn Write) -> Result<bool, CommandErro
 /// When the timers cannot be selected, or the machine causes an error.
 pub(super) fn report(request: &ProbeRequest) -> Result<Report, CommandError> {
     record(request)?.0.report().map_err(failed)
+}
+
+/// Probes the clocks among which the recommended one is.
+///
+/// # Errors
+/// The errors of [`report`].
+pub(super) fn probe_recommendable() -> Result<Report, CommandError> {
+    // On Linux `instant` calls `monotonic`, which is preferred.
+    let is_wanted =
+        |id: &str| is_available(id) && !(id == "instant" && std::env::consts::OS == "linux");
+    let clocks = RECOMMENDABLE.iter();
+    let clocks = clocks.filter_map(|ids| ids.iter().copied().find(|id| is_wanted(id)));
+    report(&ProbeRequest::quick(RunRequest::of(clocks)))
+}
+
+/// Probes native clocks of this machine with the settings of an earlier run. If its plan takes
+/// longer than `max_seconds`, a shorter plan is used.
+///
+/// # Errors
+/// The errors of [`report`].
+pub(super) fn probe_again(
+    settings: &model::Settings,
+    timers: Vec<String>,
+    max_seconds: f64,
+) -> Result<Run, CommandError> {
+    const HERE: &str = "this machine now";
+    let plans = [Plan::THOROUGH, Plan::DEFAULT, Plan::QUICK];
+    let planned = plans.iter().position(|plan| plan.name == settings.profile);
+    let mut plans = plans.into_iter().skip(planned.unwrap_or(1));
+    let fitting = plans.find(|plan| plan.budget_s <= max_seconds);
+    let plan = fitting.unwrap_or(Plan::QUICK);
+    let budget = settings
+        .budget_seconds
+        .map(|budget| budget.min(max_seconds));
+    let budget = budget.filter(|it| plan.name == settings.profile && *it != plan.budget_s);
+    let request = ProbeRequest {
+        plan,
+        ..ProbeRequest::quick(RunRequest::of(timers))
+    };
+    Ok(Run {
+        path: HERE.into(),
+        content: report(&request.limited(None, budget))?,
+    })
 }
 
 /// Measures the timers. Returns the recording, and whether all agents were reachable and all

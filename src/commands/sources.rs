@@ -6,8 +6,9 @@ use std::time::Duration;
 
 use serde::Serialize;
 
-use super::quick_probe::quick_probe;
-use super::{CommandError, OnNode, emit, failed, machine_document, prepare_outputs, print_message};
+use super::{
+    CommandError, OnNode, emit, failed, machine_document, prepare_outputs, print_message, probe,
+};
 use crate::cli::CheckArgs;
 use crate::document::Document;
 use crate::hosts::children::{self, TemporarySetting};
@@ -15,7 +16,7 @@ use crate::hosts::tool;
 use crate::model::{Interval, TimerRow, value_of};
 use crate::platform::sources::{SourceFigures, advice, describe_source, log_of_sources};
 use crate::platform::{Root, clock_source};
-use crate::requests::HostRequest;
+use crate::requests::{ProbeRequest, RunRequest};
 use crate::table::{Notation, Table, TableColumn, Value};
 
 /// The name of the schema of the document.
@@ -162,7 +163,7 @@ fn measure_sources(
 
 /// Measures the clock while the kernel uses the named source.
 fn measure_clock(root: &Root, name: &str) -> Result<TimerRow, CommandError> {
-    let report = quick_probe(&TIMERS.map(str::to_owned), &HostRequest::default())?;
+    let report = probe::report(&ProbeRequest::quick(RunRequest::of(TIMERS)))?;
     let now = root.read_name(CURRENT_SOURCE_PATH).unwrap_or_default();
     if now != name {
         return Err(failed(format!(

@@ -31,7 +31,7 @@ pub(super) fn report(request: &WaitRequest) -> Result<Report, CommandError> {
 }
 
 /// Measures the timers. Returns the recording, and whether no wait was later than `--break` and
-/// all timers, agents and runtimes given by name were usable.
+/// all agents and runtimes given by name were usable.
 ///
 /// # Errors
 /// The errors of [`run`].
@@ -72,7 +72,7 @@ fn record(request: &WaitRequest) -> Result<(Recording, bool), CommandError> {
     if let Some(late_wait) = &late_wait {
         print_message(&late_wait_message(&campaign, late_wait));
     }
-    let is_complete = late_wait.is_none() && !campaign.failed_by_name(&run.timers);
+    let is_complete = late_wait.is_none() && !campaign.waiters.failed_by_name();
     let settings = campaign.report_settings(conditions.cpus);
     let waits = campaign.observations(None);
     let recording = campaign.context.end(None, settings, Vec::new(), Vec::new());

@@ -9,7 +9,7 @@ use timers::Unavailable;
 use timers::os::{Policy, scheduling};
 
 use super::CommandError;
-use super::hosts::{MissingTimer, Selection, gather};
+use super::hosts::{Selection, gather};
 use super::progress::Progress;
 use super::run_context::{RunContext, choose_cpu};
 use crate::campaign::clocks;
@@ -143,15 +143,6 @@ impl<T> Campaign<T> {
             lost: None,
         });
         measured.chain(missing).collect()
-    }
-
-    /// Whether a timer given by name is not usable, an agent failed, or a runtime given by name is
-    /// not installed.
-    pub fn failed_by_name(&self, names: &[String]) -> bool {
-        let failed = |missing: &MissingTimer| {
-            missing.why.status == Status::Failed || names.contains(&missing.timer.id)
-        };
-        self.waiters.named_runtime_missing || self.waiters.missing.iter().any(failed)
     }
 }
 

@@ -1,7 +1,7 @@
 //! Measures for `pick --every`: first all sleep primitives and periodic timers briefly, then the
 //! promising ones for longer.
 
-use super::candidate_hosts;
+use super::candidates;
 use crate::campaign::waits::plan::WaitPlan;
 use crate::cli::PickArgs;
 use crate::commands::{CommandError, failed, wait};
@@ -49,14 +49,13 @@ fn measure_promising(args: &PickArgs, requested: &Punctuality) -> Result<WaitCho
         ),
     };
     check_duration(waits * every_ns / 1e9, every_ns)?;
-    let (timers, hosts) = candidate_hosts(args, args.requirement.runtime.as_deref())?;
+    let all = candidates(args, args.requirement.runtime.as_deref())?;
     // A timer that rounds the requested length cannot keep a period.
     let rounds = requested.within_ns.is_some();
-    let record = |timers: &[String], plan| {
-        let run = RunRequest::of(timers, &hosts);
+    let record = |run: RunRequest, plan| {
         wait::report(&WaitRequest::new(run, plan).of_lengths(vec![every_ns as u64], rounds))
     };
-    let mut report = record(&timers, first_plan)?;
+    let mut report = record(all.clone(), first_plan)?;
     let mut measured: Vec<String> = Vec::new();
     loop {
         let choice = choose(&report, requested).map_err(failed)?;
@@ -76,7 +75,11 @@ fn measure_promising(args: &PickArgs, requested: &Punctuality) -> Result<WaitCho
             Some(_) => WaitPlan::QUICK.with_min_waits(waits as u32),
             None => WaitPlan::QUICK.with_waits(waits as u32),
         };
-        let later = record(std::slice::from_ref(&next), plan)?;
+        let only = RunRequest {
+            timers: vec![next.clone()],
+            ..all.clone()
+        };
+        let later = record(only, plan)?;
         report.waits.retain(|row| row.id != next);
         report
             .waits
