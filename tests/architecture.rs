@@ -432,6 +432,17 @@ fn production_code_has_no_json_macro() {
     }
 }
 
+/// Commands ask each other by requests that answer with a report: none makes up flags, or writes a
+/// report to read it again.
+#[test]
+fn commands_ask_by_requests() {
+    for (module, text) in code("src") {
+        let is_below_flags = !module.iter().any(|part| part == "cli" || part == "main");
+        let makes_flags = is_below_flags && text.contains("Args::default()");
+        assert!(!makes_flags && !text.contains("parse(&json"), "{module:?}");
+    }
+}
+
 #[test]
 fn one_type_names_formats() {
     let program = program();
