@@ -7,10 +7,11 @@ use clap_complete::CompleteEnv;
 use timermeter::cli::{Cli, Command, help};
 use timermeter::commands::{
     CommandError, agent, agent_check, analyse, answer, browser, check, compare, completions,
-    counter, explain, gate, in_locale, inspect, list, measure, measure_worker, period, pick,
-    platform, print_message, probe, publish, report, set_common, sources, table, wait, watch,
+    counter, explain, gate, inspect, list, measure, measure_worker, period, pick, platform, probe,
+    publish, report, set_common, sources, table, wait, watch,
 };
 use timermeter::hosts::children::{self, guard};
+use timermeter::messages::{in_locale, print_message};
 use timermeter::text::shortened;
 use timermeter::{limits, scratch};
 use timers::os::signals::{self, Request};

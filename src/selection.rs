@@ -1,11 +1,58 @@
-//! Selects timers by ids and globs (patterns such as `monotonic*`).
+//! Selects timers by ids and globs (patterns such as `monotonic*`), also among those of the hosts of
+//! a run.
 
 use crate::glob::Glob;
 use crate::text::summarise_names;
 
+mod gather;
+mod hosted;
 mod names;
+mod offers;
 
+pub use hosted::{HostName, Hosted, MissingTimer, Selection, is_available, is_for_other_systems};
 pub use names::{meanings, named_runtimes, native_clock};
+pub use offers::{Offers, agent_command};
+
+/// The reason why no timers could be selected.
+#[derive(Debug, thiserror::Error)]
+pub enum SelectionError {
+    /// A pattern selects no timer; the message names the right command if the timer is of another
+    /// type.
+    #[error("{}", unknown_timer_message(.0))]
+    Unknown(#[from] UnknownTimer),
+    /// There are settings of Firefox without Firefox.
+    #[error("--firefox-setting needs --runtime firefox")]
+    SettingsWithoutFirefox,
+    /// The limit of open files is too low.
+    #[error("{0}")]
+    OpenFiles(String),
+    /// This program cannot start itself.
+    #[error("{0}")]
+    Program(std::io::Error),
+    /// The folder for the agents of runtimes cannot be created.
+    #[error(
+        "cannot create a folder for the agents of other runtimes: {0}; set TMPDIR to a writable folder"
+    )]
+    Folder(std::io::Error),
+    /// The user interrupted the program.
+    #[error("interrupted")]
+    Interrupted,
+}
+
+/// The message for an unknown timer; it names the right command if the timer is of another type.
+fn unknown_timer_message(error: &UnknownTimer) -> String {
+    match error {
+        UnknownTimer::Id { id, .. } if timers::find(id).is_some() => {
+            format!("`{id}` is a clock: `timermeter probe {id}` characterises it")
+        }
+        UnknownTimer::Id { id, .. } if timers::waits::find(id).is_some() => {
+            format!(
+                "`{id}` is a sleep primitive or periodic timer: `timermeter wait {id}` characterises it"
+            )
+        }
+        _ => error.to_string(),
+    }
+}
 
 /// The reason why a pattern on the command line selects no timer.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

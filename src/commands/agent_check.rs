@@ -4,11 +4,12 @@
 use std::io::Write;
 use std::time::Duration;
 
-use super::{CommandError, emit, hosts, prepare_outputs};
+use super::{CommandError, emit, prepare_outputs};
 use crate::cli::AgentCheckArgs;
 use crate::document::Document;
 use crate::hosts::children;
 use crate::hosts::conformance::{Finding, Verdict, check};
+use crate::selection::agent_command;
 
 /// Runs the command. Returns whether the agent passed.
 ///
@@ -17,7 +18,7 @@ use crate::hosts::conformance::{Finding, Verdict, check};
 pub fn run(args: &AgentCheckArgs, output: &mut dyn Write) -> Result<bool, CommandError> {
     let outputs = prepare_outputs(&args.output)?;
     let findings = check(
-        &hosts::agent_command(&args.agent),
+        &agent_command(&args.agent),
         Duration::from_secs(args.timeout),
     );
     if children::interrupted() {

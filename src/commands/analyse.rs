@@ -2,8 +2,9 @@
 
 use std::io::Write;
 
-use super::{CommandError, emit, failed, prepare_outputs, print_message, printed_report};
+use super::{CommandError, emit, failed, prepare_outputs, printed_report};
 use crate::cli::AnalyseArgs;
+use crate::messages::print_message;
 use crate::recording::Recording;
 use crate::report::{Archive, find_invalid};
 

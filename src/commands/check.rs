@@ -6,7 +6,6 @@ use std::time::Duration;
 
 use serde::Serialize;
 
-use super::run_context::choose_cpu;
 use super::{CommandError, emit, failed, machine_document, prepare_outputs};
 use crate::campaign::other_paths::compare_with_syscalls;
 use crate::cli::CheckArgs;
@@ -17,6 +16,7 @@ use crate::hosts::children;
 use crate::model::{Finding, Platform, Severity};
 use crate::platform;
 use crate::report::read;
+use crate::runs::choose_cpu;
 use crate::text::{counted, first_part, plain};
 use crate::watching::{log, tally};
 

@@ -3,11 +3,13 @@
 
 use std::io::Write;
 
-use super::probe::probe_again;
-use super::runs::{Judgement, check_one_machine, native_clocks, read, stored_history};
-use super::{CommandError, emit, failed, prepare_outputs, print_message};
+use super::judgement::{
+    Judgement, check_one_machine, native_clocks, probe_again, read, stored_history,
+};
+use super::{CommandError, emit, failed, prepare_outputs};
 use crate::cli::CompareArgs;
 use crate::document::Document;
+use crate::messages::print_message;
 use crate::table::Format;
 
 /// Runs the command. Returns `true` if no condition holds.

@@ -5,8 +5,6 @@ use std::time::Duration;
 
 use timers::raw::{Machine, Recipe, ThisMachine};
 
-use super::hosts::is_available;
-use super::run_context::choose_cpu;
 use super::{CommandError, emit, failed, machine_document, prepare_outputs, probe};
 use crate::campaign::counter::{CounterPlan, observe};
 use crate::campaign::sampling::Plan;
@@ -20,6 +18,8 @@ use crate::platform;
 use crate::rate::counter::findings;
 use crate::rate::rate_from_paired_readings;
 use crate::requests::{ProbeRequest, RunRequest};
+use crate::runs::choose_cpu;
+use crate::selection::is_available;
 use crate::table::{Notation, Table, TableColumn};
 
 /// Number of fresh processes that try each recipe, a common method to find the rate of the counter.

@@ -8,9 +8,11 @@ use super::{
 };
 use crate::cli::RunArgs;
 use crate::fields::{Row, all_rows};
+use crate::messages::is_quiet;
 use crate::model::{Report, Status};
 use crate::recording::Recording;
 use crate::report::{Archive, Baselines, WholeFile, is_stdout, json};
+use crate::runs::{Run, RunError};
 use crate::text::{plain, shortened};
 
 /// The output files of a run. They are checked before anything is measured, and written before the
@@ -29,17 +31,31 @@ struct Files {
 /// all timers given by name have figures.
 ///
 /// # Errors
-/// The errors of `record`; when a file cannot be written, before anything is measured.
+/// The errors of `measure`; when a file cannot be written, before anything is measured.
 pub(super) fn run(
     args: &RunArgs,
-    record: impl FnOnce() -> Result<(Recording, bool), CommandError>,
+    measure: impl FnOnce() -> Result<Run, RunError>,
     output: &mut dyn Write,
 ) -> Result<bool, CommandError> {
     let files = Files::prepare(args)?;
-    let (recording, is_complete) = record()?;
-    let report = files.finish(&recording, args, output)?;
+    let run = named(measure()?);
+    let report = files.finish(&run.recording, args, output)?;
     let is_missing = |row: &Row| row.status() != Status::Ok && args.timers.contains(row.id());
-    Ok(is_complete && !all_rows(&report).iter().any(is_missing))
+    Ok(run.is_complete && !all_rows(&report).iter().any(is_missing))
+}
+
+/// The report of a run that another command asked for.
+///
+/// # Errors
+/// The errors of [`Run::report`].
+pub(super) fn report(run: Run) -> Result<Report, CommandError> {
+    Ok(named(run).report()?)
+}
+
+/// The run on the machine of the name that was given (`--node`).
+fn named(mut run: Run) -> Run {
+    run.recording.node.clone_from(&common().node);
+    run
 }
 
 impl Files {
@@ -78,7 +94,7 @@ impl Files {
         let report = recording.report().map_err(failed)?;
         if let Some(archive) = self.archive {
             let folder = archive.commit(&report).map_err(failed)?;
-            if !common().quiet {
+            if !is_quiet() {
                 eprintln!(
                     "stored in {}",
                     shortened(&plain(&folder.display().to_string()))
@@ -88,7 +104,7 @@ impl Files {
         if let Some((name, file)) = self.baseline {
             file.commit(json::render_compact(&report).as_bytes())
                 .map_err(failed)?;
-            if !common().quiet {
+            if !is_quiet() {
                 let name = plain(&name);
                 eprintln!(
                     "stored as baseline {name}: `timermeter compare {name}` prints what changed since"

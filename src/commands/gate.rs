@@ -2,8 +2,7 @@
 
 use std::io::Write;
 
-use super::probe::probe_again;
-use super::runs::{Judgement, Run, native_clocks, read};
+use super::judgement::{Judgement, ReadReport, native_clocks, probe_again, read};
 use super::{CommandError, emit, failed, prepare_outputs};
 use crate::cli::GateArgs;
 use crate::comparison::{Condition, Remark, unlike_cpu};
@@ -111,7 +110,7 @@ fn judge(args: &GateArgs, start: f64) -> Result<Judgement, CommandError> {
 
 /// Retains the clocks that the conditions are on and the reference of the first of them, which shows
 /// whether the whole machine became slower. Returns those of `ids`.
-fn retain_named(old: &mut [Run], ids: &[String], conditions: &[Condition]) -> Vec<String> {
+fn retain_named(old: &mut [ReadReport], ids: &[String], conditions: &[Condition]) -> Vec<String> {
     let is_named = |row: &TimerRow| {
         conditions
             .iter()

@@ -1,25 +1,20 @@
 //! `list`: prints the timers of this system, whether each is usable, and the reasons if not.
 
 use std::io::Write;
-use std::time::Duration;
 
 use indexmap::IndexMap;
 use serde::Serialize;
 
-use super::hosts::{MissingTimer, Offers, Selection, is_for_other_systems};
 use super::{CommandError, emit, prepare_outputs};
-use crate::campaign::clocks::Settings;
-use crate::campaign::sampling::Plan;
 use crate::cli::ListArgs;
 use crate::document::Document;
 use crate::hosts::protocol::{HostedTimer, HostedWaiter};
 use crate::model::{Status, Timer};
+use crate::requests::RunRequest;
+use crate::selection::{MissingTimer, Offers, Selection, SelectionError, is_for_other_systems};
 use crate::table::{Table, TableColumn};
 use crate::text::merge_numbered;
 use crate::text::numbers::short_time;
-
-/// Time limit, in seconds, for an agent to list its timers.
-const AGENT_TIMEOUT_SECONDS: u64 = 30;
 
 /// The purpose of a timer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -99,14 +94,11 @@ impl Listed {
 /// When a name matches no timer.
 pub fn run(args: &ListArgs, output: &mut dyn Write) -> Result<bool, CommandError> {
     let outputs = prepare_outputs(&args.output)?;
-    let timeout = Duration::from_secs(AGENT_TIMEOUT_SECONDS);
-    let settings = Settings {
-        plan: Plan::QUICK,
-        seed: 0,
-        cpu: None,
-        timeout,
+    let run = RunRequest {
+        hosts: args.hosts.request(),
+        ..RunRequest::of(&args.timers)
     };
-    let offers = Offers::gather(&args.timers, &args.hosts.request(), true, &settings)?;
+    let offers = Offers::gather(&run, None, true)?;
     // A name may be that of a clock or of another timer. If it is neither, the error about clocks
     // is reported.
     let (listed, is_incomplete) = match (
@@ -120,10 +112,8 @@ pub fn run(args: &ListArgs, output: &mut dyn Write) -> Result<bool, CommandError
                 clocks.failed_by_name(),
             )
         }
-        (Err(CommandError::Usage(_)), Ok(waiters)) => {
-            (list_waiters(&waiters), waiters.named_runtime_missing)
-        }
-        (Err(error), _) => return Err(error),
+        (Err(_), Ok(waiters)) => (list_waiters(&waiters), waiters.named_runtime_missing),
+        (Err(error), _) => return Err(SelectionError::from(error).into()),
     };
     let timers_document = document(&listed, args.all || !args.timers.is_empty());
     emit(&timers_document, outputs, output)?;

@@ -7,20 +7,21 @@ use std::io::Write;
 
 use serde::Serialize;
 
-use super::progress::Progress;
-use super::run_context::choose_cpu;
-use super::{CommandError, emit, failed, measure_worker, prepare_outputs, print_message, probe};
+use super::{CommandError, emit, failed, measure_worker, prepare_outputs, probe};
 use crate::cli::MeasureArgs;
 use crate::document::Document;
 use crate::measure::operations::{self, Entry};
 use crate::measure::worker::{Outcome, Request};
 use crate::measure::{Goal, Instrument, Measured};
+use crate::messages::Progress;
+use crate::messages::print_message;
 use crate::method::clock_figures::DRIFT;
 use crate::method::{ClockFigures, Facts, Requirement, choose_usual};
 use crate::model::{Counted, Nanos, Platform, Report};
 use crate::report::machine::in_a_line;
 use crate::report::read;
 use crate::requests::{ProbeRequest, RunRequest};
+use crate::runs::choose_cpu;
 use crate::selection::{native_clock, nearest, select};
 use crate::table::{Notation, Table, TableColumn, Value};
 use crate::text::clipped;

@@ -1,4 +1,4 @@
-//! The commands of the program, one per file. Only these files and `main` print.
+//! The commands of the program, one per file. Only these files and `main` print results.
 
 pub mod agent;
 pub mod agent_check;
@@ -12,8 +12,8 @@ pub mod counter;
 pub mod explain;
 mod files;
 pub mod gate;
-mod hosts;
 pub mod inspect;
+mod judgement;
 pub mod list;
 pub mod measure;
 pub mod measure_worker;
@@ -21,15 +21,11 @@ pub mod period;
 pub mod pick;
 pub mod platform;
 pub mod probe;
-mod progress;
 pub mod publish;
 pub mod report;
-mod run_context;
-mod runs;
 pub mod sources;
 pub mod table;
 pub mod wait;
-mod waiting;
 pub mod watch;
 
 use std::io::{ErrorKind, IsTerminal, Write};
@@ -42,28 +38,20 @@ use serde::Serialize;
 
 use crate::cli::{Colour, CommonArgs, Output, OutputArgs};
 use crate::document::{Document, Render};
+use crate::messages::{be_quiet, has_ascii_locale, is_quiet, print_message};
 use crate::method::{choose_usual, plan_alone, summarize_clocks, waiting::summarize_waits};
 use crate::model::Report;
 use crate::page::PrintedReport;
 use crate::report::{Advice, Detail, OutputError, ReadError, WholeFile};
+use crate::runs::RunError;
+use crate::selection::SelectionError;
 use crate::table::{Format, Style};
+use crate::text::ascii;
 use crate::text::numbers::short_time;
-use crate::text::{ascii, plain, shortened};
 
 /// Longest time from a signal to the end of the program, in which it ends all child processes, or
 /// `watch` writes its last lines.
 pub const SHUTDOWN_LIMIT: Duration = Duration::from_secs(10);
-
-/// Prints a message on standard error. All messages go through this function, because it removes
-/// control sequences for the terminal that files or agents may have put into the text. Write errors
-/// are ignored, because the exit status also reports a failure.
-pub fn print_message(message: &dyn std::fmt::Display) {
-    let _ = writeln!(
-        std::io::stderr(),
-        "timermeter: {}",
-        in_locale(shortened(&plain(&message.to_string())))
-    );
-}
 
 /// The reason why a command failed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -124,35 +112,42 @@ impl From<timers::Fault> for CommandError {
     }
 }
 
+impl From<SelectionError> for CommandError {
+    fn from(error: SelectionError) -> Self {
+        let kind = match error {
+            SelectionError::Interrupted => return Self::Interrupted,
+            SelectionError::Unknown(_) | SelectionError::SettingsWithoutFirefox => Self::Usage,
+            _ => Self::Failed,
+        };
+        kind(error.to_string())
+    }
+}
+
+impl From<RunError> for CommandError {
+    fn from(error: RunError) -> Self {
+        let kind = match error {
+            RunError::Selection(error) => return error.into(),
+            RunError::Fault(fault) => return fault.into(),
+            RunError::Untested(_) | RunError::AllCpus(_) => Self::Failed,
+            _ => Self::Usage,
+        };
+        kind(error.to_string())
+    }
+}
+
 static COMMON: OnceLock<CommonArgs> = OnceLock::new();
 
 /// Sets the options that all commands have, for all later output.
 pub fn set_common(args: CommonArgs) {
+    if args.quiet {
+        be_quiet();
+    }
     let _ = COMMON.set(args);
 }
 
 /// The options that all commands have.
 pub(crate) fn common() -> &'static CommonArgs {
     COMMON.get_or_init(CommonArgs::default)
-}
-
-/// Whether the user chose the locale C or POSIX, which has ASCII characters only. Where no variable
-/// is set, as in most containers, terminals still show UTF-8.
-fn has_ascii_locale() -> bool {
-    let variables = ["LC_ALL", "LC_CTYPE", "LANG"].into_iter();
-    let mut values = variables.filter_map(|name| std::env::var(name).ok());
-    values
-        .find(|value| !value.is_empty())
-        .is_some_and(|locale| locale == "C" || locale == "POSIX")
-}
-
-/// The text in the characters of the user's locale.
-pub fn in_locale(text: String) -> String {
-    if has_ascii_locale() {
-        ascii(&text)
-    } else {
-        text
-    }
 }
 
 /// The width of the terminal on standard output in columns, and which colours, characters and hints
@@ -176,8 +171,8 @@ pub fn terminal_style() -> Style {
         width: None,
         colour,
         ascii: has_ascii_locale(),
-        legend: is_terminal && !common().quiet,
-        quiet: common().quiet,
+        legend: is_terminal && !is_quiet(),
+        quiet: is_quiet(),
     };
     if is_terminal {
         let width = terminal_size::terminal_size_of(&stdout).map(|(width, _)| width.0);
@@ -189,21 +184,6 @@ pub fn terminal_style() -> Style {
     Style {
         width: columns.filter(|columns| *columns > 0),
         ..style
-    }
-}
-
-/// Checks that this process can run on a CPU. A separate thread tries it, so that the calling
-/// thread is not bound to the CPU.
-fn check_cpu(cpu: u32) -> Result<(), CommandError> {
-    let result = std::thread::Builder::new()
-        .spawn(move || timers::pin_to(cpu))
-        .map(|thread| thread.join());
-    match result {
-        Ok(Ok(Ok(()))) => Ok(()),
-        Ok(Ok(Err(error))) => Err(CommandError::Usage(format!("--cpu {cpu}: {error}"))),
-        _ => Err(CommandError::Failed(format!(
-            "--cpu {cpu}: the CPU could not be tested, because no thread can be started"
-        ))),
     }
 }
 

@@ -2,9 +2,10 @@
 
 use std::io::Write;
 
-use super::progress::Progress;
-use super::{CommandError, failed, print_message};
+use super::{CommandError, failed};
 use crate::cli::PublishArgs;
+use crate::messages::Progress;
+use crate::messages::print_message;
 use crate::page::Extent;
 use crate::page::site;
 use crate::text::counted;

@@ -2,11 +2,10 @@
 
 use std::io::{self, Write};
 
-use super::{
-    CommandError, advise, emit, failed, prepare_outputs, print_message, printed_report, write_files,
-};
+use super::{CommandError, advise, emit, failed, prepare_outputs, printed_report, write_files};
 use crate::cli::ReportArgs;
 use crate::document::{Document, Render};
+use crate::messages::print_message;
 use crate::model::Report;
 use crate::page;
 use crate::plot::ranking;

@@ -6,13 +6,12 @@ use std::time::Duration;
 
 use serde::Serialize;
 
-use super::{
-    CommandError, OnNode, emit, failed, machine_document, prepare_outputs, print_message, probe,
-};
+use super::{CommandError, OnNode, emit, failed, machine_document, prepare_outputs, probe};
 use crate::cli::CheckArgs;
 use crate::document::Document;
 use crate::hosts::children::{self, TemporarySetting};
 use crate::hosts::tool;
+use crate::messages::print_message;
 use crate::model::{Interval, TimerRow, value_of};
 use crate::platform::sources::{SourceFigures, advice, describe_source, log_of_sources};
 use crate::platform::{Root, clock_source};

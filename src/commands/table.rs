@@ -6,10 +6,10 @@ use std::path::PathBuf;
 use clap::ValueEnum;
 
 use super::{
-    CommandError, advise, common, emit, failed, prepare_outputs, print_message, report_unreadable,
-    terminal_style,
+    CommandError, advise, emit, failed, prepare_outputs, report_unreadable, terminal_style,
 };
 use crate::cli::{Columns, Output, TableArgs};
+use crate::messages::{is_quiet, print_message};
 use crate::report::{WholeFile, is_stdout};
 use crate::table::Format;
 use crate::tabulation::{Layout, Platforms, Tabulation, all_columns};
@@ -51,7 +51,7 @@ pub fn run(args: &TableArgs, output: &mut dyn Write) -> Result<bool, CommandErro
     for (kind, rows) in tabulation
         .others
         .iter()
-        .filter(|_| args.kind.is_none() && !common().quiet)
+        .filter(|_| args.kind.is_none() && !is_quiet())
     {
         let flag = kind
             .to_possible_value()

@@ -11,10 +11,11 @@ use std::thread;
 
 use timers::os::signals;
 
-use super::{CommandError, failed, print_message};
+use super::{CommandError, failed};
 use crate::cli::WatchArgs;
 use crate::findings::machine::report_damaged_log;
 use crate::limits::explain_shortage;
+use crate::messages::print_message;
 use crate::platform::{Root, quietest_cpu};
 use crate::text::plain;
 use crate::watching::Judge;

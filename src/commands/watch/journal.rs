@@ -5,10 +5,11 @@ use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, UNIX_EPOCH};
 
-use super::super::{Outputs, in_locale, prepare_outputs};
+use super::super::{Outputs, prepare_outputs};
 use super::{CommandError, failed, write_error};
 use crate::cli::WatchArgs;
 use crate::input;
+use crate::messages::in_locale;
 use crate::report::home;
 use crate::table::Format;
 use crate::text::numbers::short_time;

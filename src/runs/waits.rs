@@ -1,5 +1,5 @@
-//! The common part of `wait` and `period`: selects the timers and the conditions (CPU, timer slack,
-//! scheduling policy, background load), and fills the report.
+//! Carries out requests of `wait` and `period`: combines the timers with the conditions (CPU, timer
+//! slack, scheduling policy, background load).
 
 use std::collections::HashSet;
 use std::thread;
@@ -8,26 +8,134 @@ use std::time::Duration;
 use timers::Unavailable;
 use timers::os::{Policy, scheduling};
 
-use super::CommandError;
-use super::hosts::{Selection, gather};
-use super::progress::Progress;
-use super::run_context::{RunContext, choose_cpu};
-use crate::campaign::clocks;
-use crate::campaign::sampling::Plan;
-use crate::campaign::waits::campaign::{Conditions, Subject, WaitSettings};
+use super::context::{RunContext, choose_cpu};
+use super::{Run, RunError};
+use crate::campaign::waits::campaign::{
+    Conditions, LateWait, Subject, WaitSettings, measure_periods, measure_waits,
+};
 use crate::campaign::waits::plan::WaitPlan;
 use crate::hosts::protocol::HostedWaiter;
 use crate::limits::MAX_TIMERS;
+use crate::messages::{Progress, print_message};
 use crate::model::{BackgroundLoad, Settings, Status, Timer, WaitConditions};
-use crate::recording::{NotUsable, WaitObservation};
-use crate::requests::{ConditionsRequest, Cpus, RunRequest};
+use crate::recording::{NotUsable, Recording, WaitObservation};
+use crate::requests::{ConditionsRequest, Cpus, PeriodRequest, RunRequest, WaitRequest};
+use crate::selection::Selection;
+use crate::text::numbers::time;
+use crate::trace::{PeriodTrace, WaitTrace};
+
+/// Measures sleep primitives.
+///
+/// # Errors
+/// When the request is invalid, which is reported before anything is measured, or when the machine
+/// causes an error.
+pub fn wait(request: &WaitRequest) -> Result<Run, RunError> {
+    let WaitRequest {
+        run, conditions, ..
+    } = request;
+    let mut campaign = Campaign::<WaitTrace>::begin(run, conditions, request.plan, "waits")?;
+    let settings = &mut campaign.settings;
+    settings.lengths_ns.clone_from(&request.lengths_ns);
+    settings.span = request.span;
+    settings.break_ns = request.break_ns;
+    if settings.span.is_some() || settings.break_ns.is_some() {
+        settings.plan = settings.plan.without_further_rounds();
+    }
+    let process_ns = campaign
+        .settings
+        .plan
+        .process_ns(&campaign.settings.lengths_ns);
+    campaign.extend_timeout(run.timeout, process_ns);
+    let bar = campaign.progress();
+    let progress = |what: &str| {
+        bar.show_step(what);
+        if !bar.finish_step()
+            && let Some(span) = request.span
+        {
+            bar.show_limit(span.as_secs_f64());
+        }
+    };
+    let hosts = std::mem::take(&mut campaign.waiters.hosts);
+    let late_wait = measure_waits(
+        &hosts,
+        &mut campaign.subjects,
+        &campaign.settings,
+        &progress,
+    )?;
+    drop(bar);
+    if let Some(late_wait) = &late_wait {
+        print_message(&late_wait_message(&campaign, late_wait));
+    }
+    let is_complete = late_wait.is_none() && !campaign.waiters.failed_by_name();
+    let settings = campaign.report_settings(conditions.cpus);
+    let waits = campaign.observations(None);
+    let recording = campaign.context.end(None, settings, Vec::new(), Vec::new());
+    Ok(Run {
+        recording: Recording { waits, ..recording },
+        is_complete,
+    })
+}
+
+/// The message about a wait that was later than `--break`.
+fn late_wait_message(
+    campaign: &Campaign<WaitTrace>,
+    LateWait {
+        subject,
+        request_ns,
+        late_ns,
+    }: &LateWait,
+) -> String {
+    let id = campaign.timer(&campaign.subjects[*subject]).id;
+    let [late, requested] = [*late_ns, *request_ns as f64].map(|ns| time(Some(ns)));
+    format!("stopped: {id} returned {late} late from a wait of {requested}")
+}
+
+/// Measures periodic timers, and sleep primitives that are called in a loop.
+///
+/// # Errors
+/// The errors of [`wait`].
+pub fn period(request: &PeriodRequest) -> Result<Run, RunError> {
+    let PeriodRequest {
+        run,
+        conditions,
+        plan,
+        every_ns,
+    } = request;
+    let mut campaign = Campaign::<PeriodTrace>::begin(run, conditions, *plan, "periods")?;
+    campaign.extend_timeout(run.timeout, plan.ticking_process_ns(*every_ns));
+    let bar = campaign.progress();
+    let progress = |what: &str| {
+        bar.show_step(what);
+        bar.finish_step();
+    };
+    let hosts = std::mem::take(&mut campaign.waiters.hosts);
+    measure_periods(
+        &hosts,
+        &mut campaign.subjects,
+        *every_ns,
+        &campaign.settings,
+        &progress,
+    )?;
+    drop(bar);
+    let is_complete = !campaign.waiters.failed_by_name();
+    let settings = campaign.report_settings(conditions.cpus);
+    let periods = campaign.observations(Some(*every_ns));
+    let recording = campaign.context.end(None, settings, Vec::new(), Vec::new());
+    Ok(Run {
+        recording: Recording {
+            periods,
+            ..recording
+        },
+        is_complete,
+    })
+}
 
 /// The timers to measure, each under all requested conditions.
-pub(super) struct Campaign<T> {
-    pub waiters: Selection<HostedWaiter>,
-    pub subjects: Vec<Subject<T>>,
-    pub settings: WaitSettings,
-    pub context: RunContext,
+struct Campaign<T> {
+    waiters: Selection<HostedWaiter>,
+    subjects: Vec<Subject<T>>,
+    settings: WaitSettings,
+    context: RunContext,
 }
 
 impl<T> Campaign<T> {
@@ -36,12 +144,12 @@ impl<T> Campaign<T> {
     ///
     /// # Errors
     /// When the arguments are invalid, or the timers cannot be started.
-    pub fn begin(
+    fn begin(
         run: &RunRequest,
         conditions: &ConditionsRequest,
         plan: WaitPlan,
         op: &str,
-    ) -> Result<Self, CommandError> {
+    ) -> Result<Self, RunError> {
         let cpus = usable_cpus(conditions.cpus)?;
         let settings = WaitSettings {
             plan,
@@ -51,14 +159,7 @@ impl<T> Campaign<T> {
             span: None,
             break_ns: None,
         };
-        let clock_settings = clocks::Settings {
-            plan: Plan::QUICK,
-            seed: settings.seed,
-            cpu: cpus[0],
-            timeout: settings.timeout,
-        };
-        let waiters: Selection<HostedWaiter> =
-            gather(&run.timers, &run.hosts, Some(op), &clock_settings)?;
+        let waiters = Selection::<HostedWaiter>::gather(run, cpus[0], Some(op))?;
         let conditions = combine_conditions(conditions, &cpus);
         let subjects = waiters.usable.iter().flat_map(|(host, waiter)| {
             conditions
@@ -67,11 +168,10 @@ impl<T> Campaign<T> {
         });
         let subjects: Vec<_> = subjects.collect();
         if subjects.len() > MAX_TIMERS {
-            return Err(CommandError::Usage(format!(
-                "{} timers under {} conditions each give more rows than a report can have: give fewer timers, CPUs or conditions",
-                waiters.usable.len(),
-                conditions.len()
-            )));
+            return Err(RunError::TooManyRows {
+                timers: waiters.usable.len(),
+                conditions: conditions.len(),
+            });
         }
         let context = RunContext::begin(cpus[0], run.cycles)?;
         Ok(Self {
@@ -84,7 +184,7 @@ impl<T> Campaign<T> {
 
     /// Raises the time limit of a process to at least twice `process_ns`, the expected duration of
     /// its answers in nanoseconds, unless a limit is `requested`.
-    pub fn extend_timeout(&mut self, requested: Option<Duration>, process_ns: f64) {
+    fn extend_timeout(&mut self, requested: Option<Duration>, process_ns: f64) {
         if requested.is_none() {
             self.settings.timeout = self
                 .settings
@@ -94,12 +194,12 @@ impl<T> Campaign<T> {
     }
 
     /// Starts a progress line for the planned number of processes, which later rounds may exceed.
-    pub fn progress(&self) -> Progress {
+    fn progress(&self) -> Progress {
         Progress::new(self.subjects.len() * self.settings.plan.processes as usize)
     }
 
     /// The settings of this campaign for its report. The CPU is `None` if several are measured.
-    pub fn report_settings(&self, cpus: Option<Cpus>) -> Settings {
+    fn report_settings(&self, cpus: Option<Cpus>) -> Settings {
         Settings {
             profile: self.settings.plan.name.into(),
             cpu: self
@@ -116,13 +216,13 @@ impl<T> Campaign<T> {
     }
 
     /// The timer of a subject with its id in reports.
-    pub fn timer(&self, subject: &Subject<T>) -> Timer {
+    fn timer(&self, subject: &Subject<T>) -> Timer {
         self.waiters.names[subject.host].waiter(&subject.waiter)
     }
 
     /// The observations of all timers, and the reasons for the timers that cannot be used.
     /// `period_ns` is the requested period; `None` for `wait`.
-    pub fn observations(&mut self, period_ns: Option<u64>) -> Vec<WaitObservation<T>> {
+    fn observations(&mut self, period_ns: Option<u64>) -> Vec<WaitObservation<T>> {
         let subjects = std::mem::take(&mut self.subjects);
         let measured = subjects.into_iter().map(|subject| WaitObservation {
             timer: self.timer(&subject),
@@ -176,13 +276,12 @@ fn not_usable(reason: &str, conditions: &Conditions) -> NotUsable {
 }
 
 /// The CPUs to wait on: at least one. `None` in the list is a thread that is not bound to a CPU.
-fn usable_cpus(requested: Option<Cpus>) -> Result<Vec<Option<u32>>, CommandError> {
+fn usable_cpus(requested: Option<Cpus>) -> Result<Vec<Option<u32>>, RunError> {
     match requested {
         None => choose_cpu(None).map(|cpu| vec![cpu]),
         Some(Cpus::One(cpu)) => choose_cpu(Some(cpu)).map(|cpu| vec![cpu]),
         Some(Cpus::All) => {
-            let all = timers::allowed_cpus()
-                .map_err(|error| CommandError::Failed(format!("--cpu all: {error}")))?;
+            let all = timers::allowed_cpus().map_err(RunError::AllCpus)?;
             Ok(all.into_iter().map(Some).collect())
         }
     }

@@ -1,12 +1,14 @@
 //! The timers that one host offers, and the selection of timers from all hosts.
 
 use std::rc::Rc;
+use std::time::Duration;
 
 use timers::Fault;
 
-use super::{HostName, Hosted, MissingTimer, Selection};
-use crate::campaign::clocks::{Host, Settings};
-use crate::commands::{CommandError, failed};
+use super::{
+    HostName, Hosted, MissingTimer, Selection, SelectionError, UnknownTimer, meanings, select,
+};
+use crate::campaign::clocks::Host;
 use crate::hosts::children;
 use crate::hosts::connection::Connection;
 use crate::hosts::events::LogSpec;
@@ -17,7 +19,6 @@ use crate::model::{Family, Status};
 use crate::recording::NotUsable;
 use crate::requests::AgentSpec;
 use crate::scratch::ScratchFolder;
-use crate::selection::{UnknownTimer, meanings, select};
 
 /// A host with all of its timers.
 pub(super) struct Offer {
@@ -135,7 +136,7 @@ impl Offers {
         &self,
         patterns: &[String],
         op: Option<&str>,
-    ) -> Result<Selection<T>, CommandError> {
+    ) -> Result<Selection<T>, UnknownTimer> {
         let mut selection = Selection {
             hosts: Vec::new(),
             names: Vec::new(),
@@ -175,7 +176,7 @@ impl Offers {
         &self,
         patterns: &[String],
         mut ids: Vec<String>,
-    ) -> Result<Vec<String>, CommandError> {
+    ) -> Result<Vec<String>, UnknownTimer> {
         ids.extend(self.unreachable.iter().map(|host| host.timer.id.clone()));
         // The timers of an unreachable agent are unknown, so any pattern with its prefix is
         // accepted.
@@ -195,10 +196,16 @@ impl Offers {
             return Ok(Vec::new());
         }
         let all: Vec<&str> = ids.iter().map(String::as_str).collect();
-        let wanted = select(&known, &all)
-            .map_err(|error| CommandError::Usage(unknown_timer_message(&error)))?;
+        let wanted = select(&known, &all)?;
         Ok(wanted.into_iter().map(str::to_owned).collect())
     }
+}
+
+/// Where agents start, and how long each may take to answer.
+#[derive(Clone, Copy)]
+pub(super) struct Start {
+    pub cpu: Option<u32>,
+    pub timeout: Duration,
 }
 
 /// An agent whose timers are not known yet.
@@ -214,14 +221,14 @@ pub(super) struct Agent<'a> {
 }
 
 /// Starts an agent to get the list of its timers, and ends it again.
-pub(super) fn query_agent(agent: Agent<'_>, settings: &Settings) -> Result<Offer, Fault> {
+pub(super) fn query_agent(agent: Agent<'_>, start: Start) -> Result<Offer, Fault> {
     let Agent {
         command,
         prefix,
         takes_ids,
         log,
     } = agent;
-    let connection = Connection::start(&command, settings.cpu, settings.timeout)?;
+    let connection = Connection::start(&command, start.cpu, start.timeout)?;
     let hello = connection.hello().clone();
     let name = HostName {
         prefix: Some(prefix.map_or_else(|| prefix_from_name(&hello.runtime.name), str::to_owned)),
@@ -233,8 +240,8 @@ pub(super) fn query_agent(agent: Agent<'_>, settings: &Settings) -> Result<Offer
 }
 
 /// The timers of this program, which worker processes serve.
-pub(super) fn native_offer(with_waiters: bool) -> Result<Offer, CommandError> {
-    let (program, mut args) = children::this_program().map_err(failed)?;
+pub(super) fn native_offer(with_waiters: bool) -> Result<Offer, SelectionError> {
+    let (program, mut args) = children::this_program().map_err(SelectionError::Program)?;
     args.push("agent".into());
     let command = Command::new("timermeter agent", program, args);
     let waiters = if with_waiters {
@@ -286,7 +293,8 @@ fn offer_from_hello(
 }
 
 /// The command that starts an agent named on the command line.
-pub(in crate::commands) fn agent_command(spec: &AgentSpec) -> Command {
+#[must_use]
+pub fn agent_command(spec: &AgentSpec) -> Command {
     let (program, args) = spec
         .command
         .split_first()
@@ -322,21 +330,6 @@ pub(super) fn prefix_from_name(name: &str) -> String {
         "agent".into()
     } else {
         trimmed.into()
-    }
-}
-
-/// The message for an unknown timer; it names the right command if the timer is of another type.
-fn unknown_timer_message(error: &UnknownTimer) -> String {
-    match error {
-        UnknownTimer::Id { id, .. } if timers::find(id).is_some() => {
-            format!("`{id}` is a clock: `timermeter probe {id}` characterises it")
-        }
-        UnknownTimer::Id { id, .. } if timers::waits::find(id).is_some() => {
-            format!(
-                "`{id}` is a sleep primitive or periodic timer: `timermeter wait {id}` characterises it"
-            )
-        }
-        _ => error.to_string(),
     }
 }
 

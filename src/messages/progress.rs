@@ -4,21 +4,23 @@
 
 use std::io::IsTerminal;
 
-use super::{common, has_ascii_locale, in_locale};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+use super::{has_ascii_locale, in_locale, is_quiet};
 
 /// Template of the line while the number of steps is known.
 const STEPS_TEMPLATE: &str = "{bar:24} {percent:>3} %, {eta} left  {wide_msg}";
 
 /// A progress line, which is removed when it is dropped; `None` if nothing is shown.
-pub(super) struct Progress(Option<ProgressBar>);
+pub struct Progress(Option<ProgressBar>);
 
 impl Progress {
     /// Starts a line for this number of steps. Nothing is shown with --quiet, if standard error is no
     /// terminal, or if the kernel has no clock, which the line needs.
-    pub(super) fn new(steps: usize) -> Self {
+    #[must_use]
+    pub fn new(steps: usize) -> Self {
         let is_shown =
-            !common().quiet && std::io::stderr().is_terminal() && timers::kernel_time().is_some();
+            !is_quiet() && std::io::stderr().is_terminal() && timers::kernel_time().is_some();
         Self(is_shown.then(|| {
             let bar =
                 ProgressBar::with_draw_target(Some(steps as u64), ProgressDrawTarget::stderr());
@@ -27,14 +29,14 @@ impl Progress {
     }
 
     /// Shows the name of the current step.
-    pub(super) fn show_step(&self, name: &str) {
+    pub fn show_step(&self, name: &str) {
         if let Some(bar) = &self.0 {
             bar.set_message(in_locale(crate::text::plain(name)));
         }
     }
 
     /// Marks a step as done. Returns `true` if there are steps left.
-    pub(super) fn finish_step(&self) -> bool {
+    pub fn finish_step(&self) -> bool {
         self.0.as_ref().is_none_or(|bar| {
             bar.inc(1);
             bar.length().is_some_and(|steps| bar.position() < steps)
@@ -43,7 +45,7 @@ impl Progress {
 
     /// Shows the elapsed time and this time limit in seconds instead of the steps, because all
     /// planned steps are done and the number of further steps is unknown.
-    pub(super) fn show_limit(&self, seconds: f64) {
+    pub fn show_limit(&self, seconds: f64) {
         if let Some(bar) = &self.0 {
             let template = format!("{{elapsed}} of at most {seconds:.0} s  {{wide_msg}}");
             bar.set_style(style(&template));

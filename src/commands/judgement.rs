@@ -1,21 +1,23 @@
-//! Reads and checks the runs of `compare` and `gate`, and evaluates conditions on what changed
-//! between them.
+//! Reads, measures and checks the runs that `compare` and `gate` compare, and evaluates conditions
+//! on what changed between them.
 
 use std::path::PathBuf;
 
 use serde::Serialize;
 
-use super::{CommandError, report_unreadable};
+use super::{CommandError, probe, report_unreadable};
+use crate::campaign::sampling::Plan;
 use crate::comparison::{
     Compared, Comparison, Condition, Decision, PlatformChange, is_same_state, platform_changes,
     unlike_cpu,
 };
-use crate::model::{ProvenanceKind, Report};
+use crate::model::{ProvenanceKind, Report, Settings};
 use crate::report::{Baselines, Collection, ReportFile, Unresolved, stored_with};
+use crate::requests::{ProbeRequest, RunRequest};
 use crate::selection::select;
 
 /// A report with the file that it was read from.
-pub(super) type Run = ReportFile<Report>;
+pub(super) type ReadReport = ReportFile<Report>;
 
 /// A comparison with the results of its conditions.
 #[derive(Debug, Default, Serialize)]
@@ -37,7 +39,7 @@ impl Judgement {
     /// Compares the new runs with the old ones and a history, and evaluates conditions. `open`
     /// contains other questions that could not be decided.
     pub fn new(
-        [old, new, history]: [&[Run]; 3],
+        [old, new, history]: [&[ReadReport]; 3],
         same_cpu: bool,
         conditions: &[Condition],
         open: Vec<String>,
@@ -115,7 +117,7 @@ impl Judgement {
 pub(super) fn read(
     arguments: &[PathBuf],
     open: &mut Vec<String>,
-) -> Result<Vec<Run>, CommandError> {
+) -> Result<Vec<ReadReport>, CommandError> {
     let baselines = Baselines::of_user();
     let resolved = arguments.iter().map(|argument| {
         Baselines::resolve(baselines.as_ref(), argument).map_err(|error| {
@@ -137,11 +139,41 @@ pub(super) fn read(
     Ok(reports)
 }
 
+/// Probes native clocks of this machine with the settings of an earlier run. If its plan takes
+/// longer than `max_seconds`, a shorter plan is used.
+///
+/// # Errors
+/// The errors of [`probe::report`].
+pub(super) fn probe_again(
+    settings: &Settings,
+    timers: Vec<String>,
+    max_seconds: f64,
+) -> Result<ReadReport, CommandError> {
+    const HERE: &str = "this machine now";
+    let plans = [Plan::THOROUGH, Plan::DEFAULT, Plan::QUICK];
+    let planned = plans.iter().position(|plan| plan.name == settings.profile);
+    let mut plans = plans.into_iter().skip(planned.unwrap_or(1));
+    let fitting = plans.find(|plan| plan.budget_s <= max_seconds);
+    let plan = fitting.unwrap_or(Plan::QUICK);
+    let budget = settings
+        .budget_seconds
+        .map(|budget| budget.min(max_seconds));
+    let budget = budget.filter(|it| plan.name == settings.profile && *it != plan.budget_s);
+    let request = ProbeRequest {
+        plan,
+        ..ProbeRequest::quick(RunRequest::of(timers))
+    };
+    Ok(ReadReport {
+        path: HERE.into(),
+        content: probe::report(&request.limited(None, budget))?,
+    })
+}
+
 /// Retains the native clocks of runs. Returns the ids of those that can be measured again; if there
 /// is none, the reason.
-pub(super) fn native_clocks(runs: &mut [Run]) -> Result<Vec<String>, String> {
+pub(super) fn native_clocks(runs: &mut [ReadReport]) -> Result<Vec<String>, String> {
     let mut ids = Vec::new();
-    for Run { content, .. } in &mut *runs {
+    for ReadReport { content, .. } in &mut *runs {
         content.timers.retain(|row| row.runtime == "native");
         content.waits.clear();
         content.periods.clear();
@@ -167,13 +199,13 @@ const MAX_STORED_RUNS: usize = 30;
 /// The runs that are [stored with](stored_with) the last of the old runs and were measured in its
 /// state, in the order of time. Newer runs are left out, because a change after the old runs would
 /// count as variation between runs. Files that cannot be read are skipped.
-pub(super) fn stored_history(old: &[Run]) -> Vec<Run> {
+pub(super) fn stored_history(old: &[ReadReport]) -> Vec<ReadReport> {
     let last = &old[old.len() - 1];
     let mut paths = stored_with(&last.path);
     paths.sort_unstable();
     let paths = paths.split_off(paths.len().saturating_sub(10 * MAX_STORED_RUNS));
     let mut runs = Collection::read(&paths, |_, report: Report| report).reports;
-    runs.retain(|Run { content, .. }| {
+    runs.retain(|ReadReport { content, .. }| {
         content.created < last.content.created && is_same_state(&last.content, content)
     });
     runs.sort_by_key(|run| run.content.created.clone());
@@ -183,9 +215,9 @@ pub(super) fn stored_history(old: &[Run]) -> Vec<Run> {
 
 /// Rejects runs of several machines on one side, and a run that is given twice, because the
 /// variation between runs can only be computed from different runs of one machine.
-pub(super) fn check_one_machine(side: &[Run]) -> Result<(), CommandError> {
+pub(super) fn check_one_machine(side: &[ReadReport]) -> Result<(), CommandError> {
     for (index, run) in side.iter().enumerate() {
-        let is_same = |other: &Run| other.content.created == run.content.created;
+        let is_same = |other: &ReadReport| other.content.created == run.content.created;
         let mut changes = platform_changes(&side[0].content, &run.content).into_iter();
         let problem = match changes.find(PlatformChange::is_loud) {
             _ if side[..index].iter().any(is_same) => {

@@ -1,21 +1,14 @@
 //! Finds the hosts of the timers of a run, which are this program for native timers and agents for
 //! the timers of other runtimes, and selects the requested timers.
 
-mod gather;
-mod offers;
-
 use std::rc::Rc;
 
-use super::{CommandError, common, print_message};
-use crate::campaign::clocks::{Host, Settings};
+use crate::campaign::clocks::Host;
 use crate::hosts::protocol::{HostedTimer, HostedWaiter, Missing};
 use crate::model::{Properties, Status, Timer, TimerRow, WaitActivity};
 use crate::recording::NotUsable;
-use crate::requests::HostRequest;
 use crate::scratch::ScratchFolder;
 use crate::text::{LONGEST_TEXT, cleaned, clipped};
-
-pub(super) use offers::{Offers, agent_command};
 
 /// The selected timers of type `T`: clocks, or sleep primitives and periodic timers.
 pub struct Selection<T> {
@@ -30,7 +23,7 @@ pub struct Selection<T> {
     /// Whether a runtime that the user named is not installed.
     pub named_runtime_missing: bool,
     /// Keeps the files of the hosts of other runtimes while they are needed.
-    _folder: Option<Rc<ScratchFolder>>,
+    pub(super) _folder: Option<Rc<ScratchFolder>>,
 }
 
 /// Whether the native clock with this id can be read on this machine.
@@ -69,7 +62,7 @@ pub struct MissingTimer {
 }
 
 impl MissingTimer {
-    fn unavailable(missing: &Missing, host: &HostName) -> Self {
+    pub(super) fn unavailable(missing: &Missing, host: &HostName) -> Self {
         let (clock, waiter) = (timers::find(&missing.id), timers::waits::find(&missing.id));
         let native = clock.filter(|_| host.prefix.is_none());
         let hosted = HostedTimer {
@@ -96,7 +89,7 @@ impl MissingTimer {
     }
 
     /// An entry with the id `prefix:*` that stands for all timers of an unreachable host.
-    fn for_host(prefix: &str, label: String, why: NotUsable) -> Self {
+    pub(super) fn for_host(prefix: &str, label: String, why: NotUsable) -> Self {
         let timer = Timer {
             id: format!("{prefix}:*"),
             label: clipped(&label, LONGEST_TEXT),
@@ -219,30 +212,4 @@ impl HostName {
             ..HostedTimer::default()
         })
     }
-}
-
-/// Collects the timers of all hosts and selects those that match `patterns`, or all if there are no
-/// patterns. With `op`, only timers that support this protocol operation are selected.
-///
-/// # Errors
-/// When a pattern matches no timer, or this program cannot start itself.
-pub fn gather<T: Hosted>(
-    patterns: &[String],
-    hosts: &HostRequest,
-    op: Option<&str>,
-    settings: &Settings,
-) -> Result<Selection<T>, CommandError> {
-    let mut offers = Offers::gather(patterns, hosts, T::WAITS, settings)?;
-    offers.hide_unnamed_devices(patterns);
-    let mut selection = offers.pick(patterns, op)?;
-    let all_runtimes = &offers.all_runtimes;
-    // Timers of other systems are reported only if they are asked for.
-    selection.missing.retain(|MissingTimer { timer, .. }| {
-        !all_runtimes.is_missing(&timer.id)
-            && !(patterns.is_empty() && is_for_other_systems(&timer.id))
-    });
-    if let Some(line) = all_runtimes.summary().filter(|_| !common().quiet) {
-        print_message(&line);
-    }
-    Ok(selection)
 }

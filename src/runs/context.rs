@@ -5,7 +5,7 @@ use std::time::SystemTime;
 
 use timers::KernelEntry;
 
-use super::CommandError;
+use super::RunError;
 use crate::model::{Interval, Platform, Settings, TimerRow, Tool, VmClock};
 use crate::platform::frequency::{self, CyclesFrom, KnownFrequencies, TscWatch};
 use crate::platform::{self, CpuUse, Root};
@@ -13,9 +13,8 @@ use crate::recording::{self, Observation, Recording};
 use crate::trust::ReadPathBaselines;
 
 /// The circumstances of a run in progress, recorded at its start.
-pub struct RunContext {
+pub(super) struct RunContext {
     created: SystemTime,
-    node: Option<String>,
     cpu: Option<u32>,
     cycles: CyclesFrom,
     frequencies: KnownFrequencies,
@@ -30,19 +29,16 @@ impl RunContext {
     ///
     /// # Errors
     /// When times should be converted to cycles at a frequency that is unknown.
-    pub fn begin(cpu: Option<u32>, cycles: CyclesFrom) -> Result<Self, CommandError> {
+    pub fn begin(cpu: Option<u32>, cycles: CyclesFrom) -> Result<Self, RunError> {
         let created = timers::date();
-        let node = super::common().node.clone();
         let nominal = frequency::nominal();
         let known = KnownFrequencies {
             nominal,
             ..KnownFrequencies::default()
         };
-        frequency::summarise(&known, cycles)
-            .map_err(|error| CommandError::Usage(error.to_string()))?;
+        frequency::summarise(&known, cycles)?;
         Ok(Self {
             created,
-            node,
             cpu,
             cycles,
             frequencies: KnownFrequencies {
@@ -56,7 +52,7 @@ impl RunContext {
         })
     }
 
-    /// Ends the run and returns its recording. `during` is the frequency of the core during the run
+    /// Ends the run and returns its recording, without a name of the machine. `during` is the frequency of the core during the run
     /// in hertz; `unmeasured` are the rows of timers that could not be measured.
     #[must_use]
     pub fn end(
@@ -83,7 +79,7 @@ impl RunContext {
             schema: recording::SCHEMA.into(),
             tool: Tool::this(),
             created: humantime::format_rfc3339_seconds(self.created).to_string(),
-            node: self.node,
+            node: None,
             frequency: KnownFrequencies {
                 after: frequency::measure_effective(self.cpu),
                 during,
@@ -107,17 +103,27 @@ impl RunContext {
 ///
 /// # Errors
 /// When the requested CPU cannot be used.
-pub fn choose_cpu(requested: Option<u32>) -> Result<Option<u32>, CommandError> {
+pub fn choose_cpu(requested: Option<u32>) -> Result<Option<u32>, RunError> {
     let allowed = timers::allowed_cpus().unwrap_or_default();
     let Some(cpu) = requested else {
         return Ok(platform::quietest_cpu(&allowed));
     };
-    super::check_cpu(cpu).map(|()| Some(cpu))
+    check_cpu(cpu).map(|()| Some(cpu))
+}
+
+/// Checks that this process can run on a CPU. A separate thread tries it, so that the calling
+/// thread is not bound to the CPU.
+fn check_cpu(cpu: u32) -> Result<(), RunError> {
+    let thread = std::thread::Builder::new().spawn(move || timers::pin_to(cpu));
+    let result = thread.ok().and_then(|thread| thread.join().ok());
+    result
+        .ok_or(RunError::Untested(cpu))?
+        .map_err(|why| RunError::Cpu { cpu, why })
 }
 
 /// The CPUs on which a run may measure that begins on the `chosen` one: all with cores of its kind,
 /// that one first. Only that one if it was requested.
-pub fn measuring_cpus(requested: Option<u32>, chosen: Option<u32>) -> Vec<u32> {
+pub(super) fn measuring_cpus(requested: Option<u32>, chosen: Option<u32>) -> Vec<u32> {
     let mut cpus: Vec<u32> = chosen.into_iter().collect();
     if requested.is_none() {
         let allowed = timers::allowed_cpus().unwrap_or_default();

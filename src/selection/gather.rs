@@ -6,23 +6,51 @@ use std::rc::Rc;
 
 use timers::Fault;
 
-use super::MissingTimer;
 use super::offers::{
-    Agent, AllRuntimes, Offer, Offers, agent_command, native_offer, prefix_from_name, query_agent,
-    unreachable_host,
+    Agent, AllRuntimes, Offer, Offers, Start, agent_command, native_offer, prefix_from_name,
+    query_agent, unreachable_host,
 };
-use crate::campaign::clocks::Settings;
-use crate::commands::{CommandError, print_message};
+use super::{
+    Hosted, MissingTimer, Selection, SelectionError, is_for_other_systems, named_runtimes,
+};
 use crate::hosts::children;
 use crate::hosts::process::raise_file_limit;
 use crate::hosts::runtimes::{Choices, PreparedHost, RuntimeMissing, prepare, takes_settings};
 use crate::hosts::surroundings::removed_variables;
+use crate::messages::{is_quiet, print_message};
 use crate::model::Status;
 use crate::parallel;
 use crate::recording::NotUsable;
-use crate::requests::{AgentSpec, HostRequest, RuntimeName};
+use crate::requests::{AgentSpec, HostRequest, RunRequest, RuntimeName};
 use crate::scratch::ScratchFolder;
-use crate::selection::named_runtimes;
+
+impl<T: Hosted> Selection<T> {
+    /// Collects the timers of all hosts and selects those that match the patterns of the request, or
+    /// all if there are no patterns. With `op`, only timers that support this protocol operation are
+    /// selected. Agents run on `cpu`.
+    ///
+    /// # Errors
+    /// When a pattern matches no timer, or the hosts cannot be started.
+    pub fn gather(
+        run: &RunRequest,
+        cpu: Option<u32>,
+        op: Option<&str>,
+    ) -> Result<Self, SelectionError> {
+        let mut offers = Offers::gather(run, cpu, T::WAITS)?;
+        offers.hide_unnamed_devices(&run.timers);
+        let mut selection = offers.pick(&run.timers, op)?;
+        let all_runtimes = &offers.all_runtimes;
+        // Timers of other systems are reported only if they are asked for.
+        selection.missing.retain(|MissingTimer { timer, .. }| {
+            !all_runtimes.is_missing(&timer.id)
+                && !(run.timers.is_empty() && is_for_other_systems(&timer.id))
+        });
+        if let Some(line) = all_runtimes.summary().filter(|_| !is_quiet()) {
+            print_message(&line);
+        }
+        Ok(selection)
+    }
+}
 
 impl Offers {
     /// Collects the timers of every host. Runtimes that the patterns name are started without
@@ -31,15 +59,17 @@ impl Offers {
     /// whether each is available takes time.
     ///
     /// # Errors
-    /// When the user interrupts the program, a flag is invalid, the limit of open files is too low,
-    /// or no folder for the agents can be created.
+    /// When the user interrupts the program, a flag is invalid, or no agent can be started.
     pub fn gather(
-        patterns: &[String],
-        hosts: &HostRequest,
+        run: &RunRequest,
+        cpu: Option<u32>,
         with_waiters: bool,
-        settings: &Settings,
-    ) -> Result<Self, CommandError> {
-        raise_file_limit().map_err(CommandError::Failed)?;
+    ) -> Result<Self, SelectionError> {
+        raise_file_limit().map_err(|why| SelectionError::OpenFiles(why.to_string()))?;
+        let start = Start {
+            cpu,
+            timeout: run.time_limit(),
+        };
         let mut offers = Self {
             all: vec![native_offer(with_waiters)?],
             unreachable: Vec::new(),
@@ -47,12 +77,12 @@ impl Offers {
             all_runtimes: AllRuntimes::default(),
             folder: None,
         };
-        let mut hosts = hosts.clone();
+        let mut hosts = run.hosts.clone();
         if hosts.agents.is_empty() {
-            let named = named_runtimes(patterns).map(RuntimeName::One);
+            let named = named_runtimes(&run.timers).map(RuntimeName::One);
             hosts.runtimes.extend(named);
         }
-        offers.add_runtimes(&hosts, settings)?;
+        offers.add_runtimes(&hosts, start)?;
         for spec in &hosts.agents {
             let agent = Agent {
                 command: agent_command(spec),
@@ -60,9 +90,9 @@ impl Offers {
                 takes_ids: false,
                 log: None,
             };
-            match query_agent(agent, settings) {
+            match query_agent(agent, start) {
                 Ok(offer) => offers.all.push(offer),
-                Err(Fault::Interrupted) => return Err(CommandError::Interrupted),
+                Err(Fault::Interrupted) => return Err(SelectionError::Interrupted),
                 Err(fault) => {
                     let label = spec.command.join(" ");
                     offers.unreachable.push(unreachable_host(
@@ -82,26 +112,20 @@ impl Offers {
     pub(super) fn add_runtimes(
         &mut self,
         hosts: &HostRequest,
-        settings: &Settings,
-    ) -> Result<(), CommandError> {
+        start: Start,
+    ) -> Result<(), SelectionError> {
         let wanted = hosts.wanted_runtimes();
         if !hosts.firefox_settings.is_empty()
             && !wanted.iter().any(|(runtime, _)| takes_settings(runtime))
         {
-            return Err(CommandError::Usage(
-                "--firefox-setting needs --runtime firefox".into(),
-            ));
+            return Err(SelectionError::SettingsWithoutFirefox);
         }
         if wanted.is_empty() {
             return Ok(());
         }
         let folder = std::path::absolute(std::env::temp_dir());
         let folder = folder.and_then(|folder| ScratchFolder::within(&folder, 0o700));
-        let folder = folder.map_err(|error| {
-            CommandError::Failed(format!(
-                "cannot create a folder for the agents of other runtimes: {error}; set TMPDIR to a writable folder"
-            ))
-        })?;
+        let folder = folder.map_err(SelectionError::Folder)?;
         let choices = Choices {
             settings: &hosts.firefox_settings,
             kept_variables: &hosts.kept_variables,
@@ -112,7 +136,7 @@ impl Offers {
                 prepare(runtime, folder_path, choices)
             });
         if children::interrupted() {
-            return Err(CommandError::Interrupted);
+            return Err(SelectionError::Interrupted);
         }
         self.folder = Some(Rc::new(folder));
         let used = wanted
@@ -140,7 +164,7 @@ impl Offers {
                 names.push(runtime.name);
             }
             match prepared {
-                Ok(ready) => self.add_prepared(ready, settings)?,
+                Ok(ready) => self.add_prepared(ready, start)?,
                 Err(why) => {
                     self.named_runtime_missing |= is_named;
                     let label = format!("all timers of {}", runtime.name);
@@ -161,8 +185,8 @@ impl Offers {
     fn add_prepared(
         &mut self,
         ready: Vec<PreparedHost>,
-        settings: &Settings,
-    ) -> Result<(), CommandError> {
+        start: Start,
+    ) -> Result<(), SelectionError> {
         for PreparedHost {
             prefix,
             command,
@@ -176,9 +200,9 @@ impl Offers {
                 takes_ids: true,
                 log,
             };
-            match query_agent(agent, settings) {
+            match query_agent(agent, start) {
                 Ok(offer) => self.all.push(offer),
-                Err(Fault::Interrupted) => return Err(CommandError::Interrupted),
+                Err(Fault::Interrupted) => return Err(SelectionError::Interrupted),
                 Err(fault) => self
                     .unreachable
                     .push(unreachable_host(prefix, label, &fault)),

@@ -1,0 +1,73 @@
+//! Carries out requests: selects the timers, measures them, and returns a recording.
+
+mod context;
+mod probe;
+mod waits;
+
+use timers::{AffinityError, Fault};
+
+pub use context::choose_cpu;
+pub use probe::probe;
+pub use waits::{period, wait};
+
+use crate::model::Report;
+use crate::platform::frequency::NominalUnknown;
+use crate::recording::Recording;
+use crate::selection::SelectionError;
+
+/// A run that has ended.
+pub struct Run {
+    /// What was observed.
+    pub recording: Recording,
+    /// Whether all agents were reachable, all runtimes given by name are installed, and no wait was
+    /// later than allowed.
+    pub is_complete: bool,
+}
+
+impl Run {
+    /// The report of the run.
+    ///
+    /// # Errors
+    /// When times should be converted to cycles at a frequency that is unknown.
+    pub fn report(&self) -> Result<Report, RunError> {
+        Ok(self.recording.report()?)
+    }
+}
+
+/// The reason why a request could not be carried out.
+#[derive(Debug, thiserror::Error)]
+pub enum RunError {
+    /// The timers cannot be selected.
+    #[error(transparent)]
+    Selection(#[from] SelectionError),
+    /// This process cannot run on the requested CPU.
+    #[error("--cpu {cpu}: {why}")]
+    Cpu {
+        /// The CPU.
+        cpu: u32,
+        /// Why not.
+        why: AffinityError,
+    },
+    /// No thread can be started that tests the requested CPU.
+    #[error("--cpu {0}: the CPU could not be tested, because no thread can be started")]
+    Untested(u32),
+    /// The system does not report the CPUs of this process.
+    #[error("--cpu all: {0}")]
+    AllCpus(AffinityError),
+    /// Times should be converted to cycles at a frequency that is unknown.
+    #[error(transparent)]
+    Frequency(#[from] NominalUnknown),
+    /// The timers under all their conditions are more than a report can have.
+    #[error(
+        "{timers} timers under {conditions} conditions each give more rows than a report can have: give fewer timers, CPUs or conditions"
+    )]
+    TooManyRows {
+        /// Number of timers.
+        timers: usize,
+        /// Number of conditions of each.
+        conditions: usize,
+    },
+    /// The campaign ended.
+    #[error(transparent)]
+    Fault(#[from] Fault),
+}

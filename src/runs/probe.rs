@@ -1,0 +1,127 @@
+//! Carries out a [`ProbeRequest`].
+
+use super::context::{RunContext, choose_cpu, measuring_cpus};
+use super::{Run, RunError};
+use crate::campaign::clocks::{self, CampaignTimer, Host, Settings};
+use crate::campaign::other_paths::compare_paths;
+use crate::campaign::paced;
+use crate::campaign::sampling::Plan;
+use crate::hosts::protocol::HostedTimer;
+use crate::messages::Progress;
+use crate::model::{self, Interval};
+use crate::recording::Observation;
+use crate::requests::ProbeRequest;
+use crate::selection::{HostName, MissingTimer, Selection};
+
+/// Measures clocks.
+///
+/// # Errors
+/// When the request is invalid, which is reported before anything is measured, or when the machine
+/// causes an error.
+pub fn probe(request: &ProbeRequest) -> Result<Run, RunError> {
+    let ProbeRequest { run, plan, .. } = request;
+    let cpu = choose_cpu(request.cpu)?;
+    let settings = Settings {
+        plan: plan.clone(),
+        seed: run.seed,
+        cpu,
+        timeout: run.time_limit(),
+    };
+    let mut selection = Selection::<HostedTimer>::gather(run, cpu, None)?;
+    let context = RunContext::begin(cpu, run.cycles)?;
+    let subjects = selection.usable.drain(..);
+    let mut subjects: Vec<CampaignTimer> = subjects
+        .map(|(host, timer)| CampaignTimer::new(host, timer))
+        .collect();
+    let is_native = |subject: &CampaignTimer| selection.names[subject.host].prefix.is_none();
+    let mut paced: Vec<CampaignTimer> = subjects
+        .extract_if(.., |subject| paced::is_paced(subject, is_native(subject)))
+        .collect();
+    let cpus = measuring_cpus(request.cpu, cpu);
+    let during = measure(&selection.hosts, &mut subjects, &settings, &cpus)?;
+    let bar = Progress::new(paced.len() * settings.plan.processes as usize);
+    paced::run(&selection.hosts, &mut paced, &settings, &|what| {
+        bar.show_step(what);
+        bar.finish_step();
+    })?;
+    read_side_by_side(&selection.names, &mut subjects, &settings.plan);
+    subjects.append(&mut paced);
+    let is_complete = !selection.failed_by_name();
+    let described = describe_settings(&settings, &selection.hosts);
+    let observed = take_observations(&selection.names, subjects);
+    let missing = selection.missing.into_iter().map(MissingTimer::row);
+    Ok(Run {
+        recording: context.end(during, described, observed, missing.collect()),
+        is_complete,
+    })
+}
+
+/// The settings of the campaign for its report.
+fn describe_settings(settings: &Settings, hosts: &[Host]) -> model::Settings {
+    let first_processes = |host: &Host| settings.plan.first_processes(host.takes_ids);
+    model::Settings {
+        profile: settings.plan.name.into(),
+        cpu: settings.cpu,
+        seed: settings.seed,
+        processes: hosts
+            .iter()
+            .map(first_processes)
+            .min()
+            .unwrap_or(settings.plan.processes),
+        precision_points: Some(100.0 * settings.plan.precision),
+        budget_seconds: Some(settings.plan.budget_s),
+        timeout_seconds: settings.timeout.as_secs(),
+    }
+}
+
+/// Measures the timers. Returns the frequency of the core during the run in hertz; `None` if it is
+/// unknown.
+fn measure(
+    hosts: &[Host],
+    subjects: &mut [CampaignTimer],
+    settings: &Settings,
+    cpus: &[u32],
+) -> Result<Option<Interval>, RunError> {
+    let plan = &settings.plan;
+    let steps = subjects.len() * plan.processes as usize + plan.brief as usize;
+    let bar = Progress::new(steps);
+    let progress = |what: &str| {
+        bar.show_step(what);
+        // After the planned processes, further ones are started until the intervals are narrow
+        // enough; their number is unknown.
+        if !bar.finish_step() {
+            bar.show_limit(settings.plan.budget_s);
+        }
+    };
+    Ok(clocks::run(hosts, subjects, settings, cpus, &progress)?)
+}
+
+/// Reads the native clocks that can be read in several ways (for example with and without the vDSO)
+/// next to each other, and adds the comparisons to their evidence.
+fn read_side_by_side(names: &[HostName], subjects: &mut [CampaignTimer], plan: &Plan) {
+    let is_native =
+        |subject: &CampaignTimer| names[subject.host].prefix.is_none() && subject.outcome.is_ok();
+    let ids: Vec<String> = subjects
+        .iter()
+        .filter(|subject| is_native(subject))
+        .map(|subject| subject.timer.id.clone())
+        .collect();
+    let ids: Vec<&str> = ids.iter().map(String::as_str).collect();
+    for (id, comparison) in compare_paths(&ids, plan) {
+        let subject = subjects
+            .iter_mut()
+            .find(|subject| is_native(subject) && subject.timer.id == id);
+        if let Some(Ok(stored)) = subject.map(|subject| &mut subject.outcome) {
+            stored.evidence.other_paths.push(comparison);
+        }
+    }
+}
+
+/// The observations of the timers, with their ids in reports.
+fn take_observations(names: &[HostName], subjects: Vec<CampaignTimer>) -> Vec<Observation> {
+    let observed = |subject: CampaignTimer| Observation {
+        timer: names[subject.host].timer(subject.timer),
+        outcome: subject.outcome,
+    };
+    subjects.into_iter().map(observed).collect()
+}
