@@ -9,7 +9,7 @@ mod hosted;
 mod names;
 mod offers;
 
-pub use hosted::{HostName, Hosted, MissingTimer, Selection, is_available, is_for_other_systems};
+pub use hosted::{HostName, MissingTimer, Selection, is_available, is_for_other_systems};
 pub use names::{meanings, named_runtimes, native_clock};
 pub use offers::{Offers, agent_command};
 

@@ -37,7 +37,6 @@ fn recording_host(folder: &std::path::Path) -> Host {
         command,
         takes_ids: true,
         timers,
-        waiters: Vec::new(),
         compares: true,
         answers_for_many: true,
         log: None,

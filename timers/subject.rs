@@ -2,6 +2,7 @@
 //! agent.
 
 use crate::Context;
+use crate::waits::{Expiration, Wait, WaitRequest};
 
 /// The answer to one question.
 pub type Answer<T> = Result<T, Fault>;
@@ -98,17 +99,20 @@ impl BackwardSteps {
     }
 }
 
-/// A timer as a black box that answers questions, in ticks.
+/// A timer as a black box that answers questions, in ticks. It refuses those that it cannot answer:
+/// a clock cannot wait, and a sleep primitive cannot be read.
 ///
-/// Implemented by the native timers of this process ([`Native`](crate::Native)), by the simulated
-/// timers of `dev/simulated` and by the client of the agent protocol.
+/// Implemented by the clocks ([`Native`](crate::Native)) and wait methods of this process, by the
+/// simulated timers of `dev/simulated` and by the client of the agent protocol.
 pub trait Subject {
     /// For each amount in `work`, `repeat` times: reads the timer, does that many units of work,
     /// reads the timer again. Returns second − first, one row per amount.
     ///
     /// # Errors
     /// See [`Fault`].
-    fn intervals(&mut self, work: &[u64], repeat: u32) -> Answer<Vec<Vec<i64>>>;
+    fn intervals(&mut self, _work: &[u64], _repeat: u32) -> Answer<Vec<Vec<i64>>> {
+        unsupported()
+    }
 
     /// `repeat` times: reads `reference`, reads the timer `calls` times, reads `reference` again.
     /// Returns second − first in ticks of the reference.
@@ -120,13 +124,17 @@ pub trait Subject {
     ///
     /// # Errors
     /// Refused if the host does not know the reference.
-    fn batches(&mut self, reference: &str, calls: u64, repeat: u32) -> Answer<Vec<i64>>;
+    fn batches(&mut self, _reference: &str, _calls: u64, _repeat: u32) -> Answer<Vec<i64>> {
+        unsupported()
+    }
 
     /// Returns `count` successive readings.
     ///
     /// # Errors
     /// Refused if a reading does not fit 63 bits.
-    fn readings(&mut self, count: u32) -> Answer<Vec<i64>>;
+    fn readings(&mut self, _count: u32) -> Answer<Vec<i64>> {
+        unsupported()
+    }
 
     /// Counts the backward steps in `count` successive readings.
     ///
@@ -196,10 +204,44 @@ pub trait Subject {
     ) -> Answer<Vec<Vec<[i64; 2]>>> {
         unsupported()
     }
+
+    /// Measures waits. Returns a row per length with a wait per repetition; fewer if a wait
+    /// exceeded [`WaitRequest::break_ns`].
+    ///
+    /// # Errors
+    /// When the method is periodic only, or the reference clock is unknown.
+    fn waits(&mut self, _reference: &str, _request: WaitRequest) -> Answer<Vec<Vec<Wait>>> {
+        unsupported()
+    }
+
+    /// Measures arming and cancelling. `repeat` times: reads the reference, arms the timer for one
+    /// hour, cancels the timer, reads the reference. Returns the differences second − first, in
+    /// ticks of the reference.
+    ///
+    /// # Errors
+    /// When the method cannot be armed without waiting, or the reference clock is unknown.
+    fn arms(&mut self, _reference: &str, _repeat: u32) -> Answer<Vec<i64>> {
+        unsupported()
+    }
+
+    /// Runs the timer with the given period for `count` wake-ups. After each wake-up whose number
+    /// (from 0) is in `stalls`, the thread computes for 3.5 periods before it waits again.
+    ///
+    /// # Errors
+    /// When the method is not periodic, or the reference clock is unknown.
+    fn periods(
+        &mut self,
+        _reference: &str,
+        _period_ns: u64,
+        _count: u32,
+        _stalls: &[u32],
+    ) -> Answer<Vec<Expiration>> {
+        unsupported()
+    }
 }
 
 /// Refuses a question that a host does not support.
-pub(crate) fn unsupported<T>() -> Answer<T> {
+fn unsupported<T>() -> Answer<T> {
     Err(Fault::Refused(
         "this host does not support the question".into(),
     ))

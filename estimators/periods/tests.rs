@@ -1,6 +1,6 @@
 use proptest::prelude::*;
 use simulated::{Delays, Missed, TickModel, VirtualTicks};
-use timers::waits::WaitSubject;
+use timers::Subject;
 
 use super::*;
 use crate::trace::Reference;

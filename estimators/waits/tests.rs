@@ -1,6 +1,7 @@
 use proptest::prelude::*;
 use simulated::{Delays, REFERENCE_ID, VirtualWaits, WaitModel};
-use timers::waits::{WaitRequest, WaitSubject};
+use timers::Subject;
+use timers::waits::WaitRequest;
 
 use super::*;
 use crate::model::{Interval, Steps};

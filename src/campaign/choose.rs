@@ -44,7 +44,7 @@ pub(super) fn choose_reference(
     let candidates = || {
         host.timers
             .iter()
-            .filter(|timer| timer.id != timers::FLOOR_ID && !is_device_clock(timer))
+            .filter(|timer| timer.ops.is_empty() && !is_device_clock(timer))
     };
     let recommended = candidates().filter(|timer| timer.reference);
     let declared = candidates().filter(|timer| !timer.reference && timer.ns_per_tick.is_some());
@@ -117,7 +117,7 @@ fn estimate_rate(host: &Host, counter: &mut dyn timers::Subject) -> Result<Optio
     let preference =
         |clock: &HostedTimer| timers::RATE_SOURCES.iter().position(|id| *id == clock.id);
     let mut clocks: Vec<&HostedTimer> = host.timers.iter().collect();
-    clocks.retain(|clock| !is_device_clock(clock));
+    clocks.retain(|clock| clock.ops.is_empty() && !is_device_clock(clock));
     clocks.sort_by_key(|clock| preference(clock).unwrap_or(usize::MAX));
     for clock in clocks {
         if let Some(ns) = clock.ns_per_tick

@@ -8,8 +8,8 @@ use serde::Serialize;
 use super::{CommandError, emit, prepare_outputs};
 use crate::cli::ListArgs;
 use crate::document::Document;
-use crate::hosts::protocol::{HostedTimer, HostedWaiter};
-use crate::model::{Status, Timer};
+use crate::hosts::protocol::{Op, answers};
+use crate::model::Timer;
 use crate::requests::RunRequest;
 use crate::selection::{MissingTimer, Offers, Selection, SelectionError, is_for_other_systems};
 use crate::table::{Table, TableColumn};
@@ -36,8 +36,9 @@ enum TimerKind {
 impl TimerKind {
     /// The kind of a timer that supports these protocol operations.
     fn from_ops(ops: &[String]) -> Self {
-        let has = |op: &str| ops.iter().any(|offered| offered == op);
-        match (has("waits"), has("periods")) {
+        let [waits, ticks] = [Op::Waits, Op::Periods].map(|op| answers(ops, Some(op)));
+        match (waits, ticks) {
+            _ if ops.is_empty() => Self::Clock,
             (true, true) => Self::Both,
             (false, true) => Self::PeriodicTimer,
             _ => Self::SleepPrimitive,
@@ -99,51 +100,27 @@ pub fn run(args: &ListArgs, output: &mut dyn Write) -> Result<bool, CommandError
         ..RunRequest::of(&args.timers)
     };
     let offers = Offers::gather(&run, None, true)?;
-    // A name may be that of a clock or of another timer. If it is neither, the error about clocks
-    // is reported.
-    let (listed, is_incomplete) = match (
-        offers.pick::<HostedTimer>(&args.timers, None),
-        offers.pick::<HostedWaiter>(&args.timers, None),
-    ) {
-        (Ok(clocks), waiters) => {
-            let listed_waiters = waiters.as_ref().map(list_waiters).unwrap_or_default();
-            (
-                [list_clocks(&clocks), listed_waiters].concat(),
-                clocks.failed_by_name(),
-            )
-        }
-        (Err(_), Ok(waiters)) => (list_waiters(&waiters), waiters.named_runtime_missing),
-        (Err(error), _) => return Err(SelectionError::from(error).into()),
-    };
+    let selection = offers
+        .pick(&args.timers, |_| true)
+        .map_err(SelectionError::from)?;
+    let listed = list(&selection);
     let timers_document = document(&listed, args.all || !args.timers.is_empty());
     emit(&timers_document, outputs, output)?;
-    Ok(!is_incomplete)
+    Ok(!selection.failed_by_name())
 }
 
-/// The clocks of a selection.
-fn list_clocks(clocks: &Selection<HostedTimer>) -> Vec<Listed> {
-    let hosted = clocks.usable.iter().map(|(host, timer)| {
-        let timer = clocks.names[*host].timer(timer.clone());
-        Listed::usable(timer, TimerKind::Clock)
+/// The timers of a selection, clocks first.
+fn list(selection: &Selection) -> Vec<Listed> {
+    let usable = selection.usable.iter().map(|(host, timer)| {
+        let kind = TimerKind::from_ops(&timer.ops);
+        Listed::usable(selection.names[*host].timer(timer.clone()), kind)
     });
-    let others = clocks.missing.iter();
-    let others = others.map(|missing| Listed::missing(missing, TimerKind::Clock));
-    hosted.chain(others).collect()
-}
-
-/// The sleep primitives and periodic timers of a selection.
-fn list_waiters(waiters: &Selection<HostedWaiter>) -> Vec<Listed> {
-    let usable = waiters.usable.iter().map(|(host, waiter)| {
-        let timer = waiters.names[*host].waiter(waiter);
-        Listed::usable(timer, TimerKind::from_ops(&waiter.ops))
-    });
-    // Unreachable hosts are already listed with the clocks.
-    let missing = waiters.missing.iter().filter(|missing| {
-        missing.why.status == Status::Unavailable && !missing.timer.id.ends_with('*')
-    });
+    let missing = selection.missing.iter();
     let missing =
         missing.map(|missing| Listed::missing(missing, TimerKind::from_ops(&missing.ops)));
-    usable.chain(missing).collect()
+    let mut all: Vec<Listed> = usable.chain(missing).collect();
+    all.sort_by_key(|listed| listed.kind != TimerKind::Clock);
+    all
 }
 
 /// The document with a table of the usable timers, and the other timers with the reasons why they

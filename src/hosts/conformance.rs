@@ -138,8 +138,7 @@ impl Examination<'_> {
         let timers = hello.timers.iter().map(|timer| timer.id.as_str());
         for (op, example) in EXAMPLES {
             let waiters = hello.waiters.iter();
-            let answering_waiters =
-                waiters.filter(|waiter| waiter.ops.iter().any(|offered| offered == op.name()));
+            let answering_waiters = waiters.filter(|waiter| waiter.answers(Some(op)));
             let checked_timers: Vec<&str> = if MANDATORY.contains(&op) {
                 timers.clone().collect()
             } else if WAIT_OPS.contains(&op) {

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
-use crate::hosts::protocol::{Hello, HostedTimer, HostedWaiter, Op};
+use crate::hosts::protocol::{Hello, HostedTimer, Op};
 use crate::model::{Counted, Family, Properties, ReadsBy};
 
 /// Marks the start of source lines that are repeated for each clock, up to [`END`].
@@ -35,27 +35,18 @@ pub struct Declarations {
     /// The code of a wait that returns immediately.
     #[serde(default)]
     nothing: Code,
-    pub(super) clocks: Vec<Clock>,
+    pub(super) clocks: Vec<Declared>,
     #[serde(default)]
-    pub(super) waiters: Vec<Waiter>,
+    pub(super) waiters: Vec<Declared>,
 }
 
-/// A clock of the agent.
+/// A timer of the agent.
 #[derive(Clone, Debug, Deserialize)]
-pub(super) struct Clock {
+pub(super) struct Declared {
     #[serde(flatten)]
     pub timer: HostedTimer,
-    /// The kind of the clock, if declared.
+    /// The kind of a clock, if declared.
     is: Option<ClockKind>,
-    #[serde(default)]
-    code: Code,
-}
-
-/// A sleep primitive or periodic timer of the agent.
-#[derive(Clone, Debug, Deserialize)]
-pub(super) struct Waiter {
-    #[serde(flatten)]
-    pub waiter: HostedWaiter,
     #[serde(default)]
     code: Code,
 }
@@ -87,20 +78,21 @@ impl Declarations {
             label: "reads nothing".into(),
             ..HostedTimer::default()
         };
-        declarations.clocks.push(Clock {
+        declarations.clocks.push(Declared {
             timer: floor,
             is: None,
             code: declarations.floor.clone(),
         });
         if !declarations.waiters.is_empty() {
-            let nothing = HostedWaiter {
+            let nothing = HostedTimer {
                 id: timers::waits::FLOOR_ID.into(),
                 label: "waits for nothing".into(),
                 ops: vec![Op::Waits.name().into()],
-                ..HostedWaiter::default()
+                ..HostedTimer::default()
             };
-            declarations.waiters.push(Waiter {
-                waiter: nothing,
+            declarations.waiters.push(Declared {
+                timer: nothing,
+                is: None,
                 code: declarations.nothing.clone(),
             });
         }
@@ -112,10 +104,8 @@ impl Declarations {
             }
             add_defaults(&mut clock.code, &declarations.defaults);
         }
-        for Waiter { waiter, code } in &mut declarations.waiters {
-            // The declared timer slack applies to Linux only.
-            waiter.slack = waiter.slack.filter(|_| on_linux);
-            add_defaults(code, &declarations.defaults);
+        for waiter in &mut declarations.waiters {
+            add_defaults(&mut waiter.code, &declarations.defaults);
         }
         Ok(declarations)
     }
@@ -125,23 +115,15 @@ impl Declarations {
     pub fn complete(&self, hello: &mut Hello) {
         let reported = std::mem::take(&mut hello.timers);
         for missing in &mut hello.unavailable {
-            let waiter = self
-                .waiters
-                .iter()
-                .find(|declared| declared.waiter.id == missing.id);
-            let clock = self
-                .clocks
-                .iter()
-                .find(|declared| declared.timer.id == missing.id);
-            if let Some(Waiter { waiter, .. }) = waiter {
-                (missing.label, missing.ops) = (waiter.label.clone(), waiter.ops.clone());
-            } else if let Some(Clock { timer, .. }) = clock {
-                missing.label.clone_from(&timer.label);
+            let mut declared = self.waiters.iter().chain(&self.clocks);
+            if let Some(declared) = declared.find(|declared| declared.timer.id == missing.id) {
+                missing.label.clone_from(&declared.timer.label);
+                missing.ops.clone_from(&declared.timer.ops);
             }
         }
         let unavailable = &hello.unavailable;
         let is_available = |id: &str| unavailable.iter().all(|missing| missing.id != id);
-        for Clock { timer, .. } in self
+        for Declared { timer, .. } in self
             .clocks
             .iter()
             .filter(|clock| is_available(&clock.timer.id))
@@ -153,7 +135,7 @@ impl Declarations {
             }
             hello.timers.push(timer);
         }
-        let waiters = self.waiters.iter().map(|declared| declared.waiter.clone());
+        let waiters = self.waiters.iter().map(|declared| declared.timer.clone());
         hello.waiters = waiters.filter(|waiter| is_available(&waiter.id)).collect();
         hello.ops.clone_from(&self.ops);
     }
@@ -162,23 +144,13 @@ impl Declarations {
     /// primitive or periodic timer.
     #[must_use]
     pub fn expand(&self, source: &str) -> String {
-        let clocks: Vec<_> = self
-            .clocks
-            .iter()
-            .map(|clock| (&clock.timer.id, &clock.code))
-            .collect();
-        let waiters: Vec<_> = self
-            .waiters
-            .iter()
-            .map(|waiter| (&waiter.waiter.id, &waiter.code))
-            .collect();
         let mut expanded = String::new();
         let mut lines = source.lines();
         while let Some(line) = lines.next() {
             let timers = if line.contains(EACH_CLOCK) {
-                &clocks
+                &self.clocks
             } else if line.contains(EACH_WAITER) {
-                &waiters
+                &self.waiters
             } else {
                 expanded = expanded + line + "\n";
                 continue;
@@ -188,10 +160,9 @@ impl Declarations {
                 .take_while(|line| !line.contains(END))
                 .collect();
             let block = block.join("\n") + "\n";
-            timers
-                .iter()
-                .enumerate()
-                .for_each(|(index, (id, code))| expanded += &fill_block(&block, index, id, code));
+            for (index, Declared { timer, code, .. }) in timers.iter().enumerate() {
+                expanded += &fill_block(&block, index, &timer.id, code);
+            }
         }
         expanded
     }

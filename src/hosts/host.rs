@@ -13,7 +13,7 @@ use crate::hosts::connection::Connection;
 use crate::hosts::events::LogSpec;
 use crate::hosts::hosted::subject;
 use crate::hosts::process::Command;
-use crate::hosts::protocol::{HostedTimer, HostedWaiter};
+use crate::hosts::protocol::HostedTimer;
 
 /// A program that hosts timers.
 #[derive(Clone, Debug)]
@@ -25,8 +25,6 @@ pub struct Host {
     pub takes_ids: bool,
     /// All timers that the host introduced.
     pub timers: Vec<HostedTimer>,
-    /// All sleep primitives and periodic timers that the host introduced.
-    pub waiters: Vec<HostedWaiter>,
     /// Whether the host answers the question `comparisons`.
     pub compares: bool,
     /// Whether the host accepts questions about several timers.

@@ -1,10 +1,9 @@
-//! Lets the campaign question the timers and sleep primitives of an agent: sends each question over
-//! the connection and converts the integers of the answer.
+//! Lets the campaign question the timers of an agent: sends each question over the connection and converts the integers of the answer.
 
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use timers::waits::{Expiration, Wait, WaitRequest, WaitSubject};
+use timers::waits::{Expiration, Wait, WaitRequest};
 use timers::{Activity, Answer, Fault, Subject};
 
 use super::connection::Connection;
@@ -21,13 +20,10 @@ const MAX_REPETITIONS: u32 = 6;
 /// Returns a timer that the agent hosts.
 #[must_use]
 pub fn subject(connection: &Rc<RefCell<Connection>>, id: &str) -> Box<dyn Subject> {
-    Box::new(Hosted::new(connection, id))
-}
-
-/// Returns a sleep primitive or periodic timer that the agent hosts.
-#[must_use]
-pub fn waiter(connection: &Rc<RefCell<Connection>>, id: &str) -> Box<dyn WaitSubject> {
-    Box::new(Hosted::new(connection, id))
+    Box::new(Hosted {
+        connection: Rc::clone(connection),
+        id: id.into(),
+    })
 }
 
 /// A timer of an agent, with the connection over which it is questioned.
@@ -37,13 +33,6 @@ struct Hosted {
 }
 
 impl Hosted {
-    fn new(connection: &Rc<RefCell<Connection>>, id: &str) -> Self {
-        Self {
-            connection: Rc::clone(connection),
-            id: id.into(),
-        }
-    }
-
     fn ask(&self, question: &Question) -> Answer<Vec<i64>> {
         self.connection
             .borrow_mut()
@@ -70,6 +59,25 @@ impl Hosted {
             }
             repetitions_left -= 1;
         }
+    }
+
+    /// Asks a question of a sleep primitive or periodic timer. Refuses a question that the agent
+    /// does not list for the timer, because some agents answer it nevertheless.
+    fn ask_waiter(&self, question: &Question) -> Answer<Vec<i64>> {
+        let op = question.op();
+        let is_listed = {
+            let connection = self.connection.borrow();
+            let mut waiters = connection.hello().waiters.iter();
+            waiters.any(|timer| timer.id == self.id && timer.answers(Some(op)))
+        };
+        if !is_listed {
+            return Err(Fault::Refused(format!(
+                "`{}` does not answer {}",
+                self.id,
+                op.name()
+            )));
+        }
+        self.ask(question)
     }
 }
 
@@ -266,30 +274,7 @@ impl Subject for Hosted {
             _ => Err(Fault::Refused(format!("`{}` refuses", self.id))),
         }
     }
-}
 
-impl Hosted {
-    /// Asks a question of a sleep primitive or periodic timer. Refuses a question that the agent
-    /// does not list for the timer, because some agents answer it nevertheless.
-    fn ask_waiter(&self, question: &Question) -> Answer<Vec<i64>> {
-        let op = question.op().name();
-        let is_listed = {
-            let connection = self.connection.borrow();
-            let mut waiters = connection.hello().waiters.iter();
-            waiters
-                .any(|waiter| waiter.id == self.id && waiter.ops.iter().any(|listed| listed == op))
-        };
-        if !is_listed {
-            return Err(Fault::Refused(format!(
-                "`{}` does not answer {op}",
-                self.id
-            )));
-        }
-        self.ask(question)
-    }
-}
-
-impl WaitSubject for Hosted {
     fn waits(&mut self, reference: &str, request: WaitRequest) -> Answer<Vec<Vec<Wait>>> {
         let values = self.ask_waiter(&Question::Waits {
             timer: self.id.clone(),

@@ -8,7 +8,7 @@ pub mod examples;
 mod hello;
 mod questions;
 
-pub use self::hello::{Hello, HostedTimer, HostedWaiter, Missing, Runtime};
+pub use self::hello::{Hello, HostedTimer, Missing, Runtime, answers};
 pub use self::questions::{Op, PackedRun, Question, Reply, ThreadState};
 
 /// The protocol version of this program.

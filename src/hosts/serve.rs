@@ -7,7 +7,7 @@ use std::collections::{HashMap, hash_map};
 use std::io::{self, BufRead, Write};
 use std::time::Duration;
 
-use timers::waits::{WaitEntry, WaitRequest, WaitSubject};
+use timers::waits::{WaitEntry, WaitRequest};
 use timers::{Activity, Answer, CoreFrequencyMeter, Entry, Fault, Subject, Unavailable};
 
 use super::bench::Bench;
@@ -15,7 +15,7 @@ use super::calls::time_calls_briefly;
 use super::children::with_remedy;
 use super::lines::{self, Line};
 use super::protocol::{
-    Hello, HostedTimer, HostedWaiter, Missing, Op, PackedRun, Question, Reply, Runtime, VERSION,
+    Hello, HostedTimer, Missing, Op, PackedRun, Question, Reply, Runtime, VERSION,
 };
 use crate::hosts::step_search::find_step;
 use crate::text::from_bytes;
@@ -72,9 +72,9 @@ pub fn introduction(entries: &[Entry], waiters: &[WaitEntry]) -> Hello {
 struct Host {
     /// The clocks that can be requested; those that the command line names come first.
     entries: Vec<Entry>,
-    open: HashMap<&'static str, Box<dyn Subject>>,
     waiters: Vec<WaitEntry>,
-    open_waiters: HashMap<&'static str, Box<dyn WaitSubject>>,
+    /// The timers that were used so far.
+    open: HashMap<String, Box<dyn Subject>>,
     /// Measures the frequency of the core; `None` before the first request that needs it.
     meter: Option<CoreFrequencyMeter>,
 }
@@ -94,7 +94,6 @@ impl Host {
             entries: all,
             open: HashMap::new(),
             waiters: waiters.into(),
-            open_waiters: HashMap::new(),
             meter: None,
         }
     }
@@ -241,7 +240,7 @@ impl Host {
                     pause_ns,
                     break_ns: u64::try_from(break_ns).ok(),
                 };
-                let rows = self.waiter(&timer)?.waits(&reference, request)?;
+                let rows = self.subject(&timer)?.waits(&reference, request)?;
                 let mut values = Vec::new();
                 for (index, row) in rows.into_iter().enumerate() {
                     for wait in row {
@@ -257,7 +256,7 @@ impl Host {
                 timer,
                 reference,
                 repeat,
-            } => self.waiter(&timer)?.arms(&reference, repeat)?,
+            } => self.subject(&timer)?.arms(&reference, repeat)?,
             Question::Periods {
                 timer,
                 reference,
@@ -265,8 +264,8 @@ impl Host {
                 count,
                 stalls,
             } => {
-                let waiter = self.waiter(&timer)?;
-                let periods = waiter.periods(&reference, period_ns, count, &stalls)?;
+                let subject = self.subject(&timer)?;
+                let periods = subject.periods(&reference, period_ns, count, &stalls)?;
                 let values = periods
                     .into_iter()
                     .flat_map(|wake_up| [wake_up.at, wake_up.expirations as i64]);
@@ -279,9 +278,10 @@ impl Host {
     fn hello(&self) -> Hello {
         let (mut timers, mut waiters, mut unavailable) = (Vec::new(), Vec::new(), Vec::new());
         for entry in &self.entries {
+            let timer = HostedTimer::native(entry);
             match (entry.availability)() {
-                Ok(()) => timers.push(HostedTimer::native(entry)),
-                Err(why) => unavailable.push(Missing::clock(entry, why)),
+                Ok(()) => timers.push(timer),
+                Err(why) => unavailable.push(Missing::new(timer, why)),
             }
         }
         let reference = timers::REFERENCES
@@ -291,9 +291,10 @@ impl Host {
             timers[index].reference = true;
         }
         for entry in &self.waiters {
+            let timer = HostedTimer::native_waiter(entry);
             match entry.availability() {
-                Ok(()) => waiters.push(HostedWaiter::native(entry)),
-                Err(why) => unavailable.push(Missing::waiter(entry, why)),
+                Ok(()) => waiters.push(timer),
+                Err(why) => unavailable.push(Missing::new(timer, why)),
             }
         }
         Hello {
@@ -310,27 +311,18 @@ impl Host {
         }
     }
 
-    /// Returns a sleep primitive or periodic timer, which is opened at its first use.
-    fn waiter(&mut self, id: &str) -> Answer<&mut dyn WaitSubject> {
-        let entry = self.waiters.iter().find(|entry| entry.info.id == id);
-        let entry = entry.ok_or_else(|| not_served(id))?;
-        let subject = match self.open_waiters.entry(entry.info.id) {
-            hash_map::Entry::Occupied(open) => open.into_mut(),
-            hash_map::Entry::Vacant(place) => {
-                place.insert(entry.open().map_err(|why| unusable(id, &why))?)
-            }
-        };
-        Ok(subject.as_mut())
-    }
-
-    /// Returns a clock, which is opened at its first use.
+    /// Returns a timer, which is opened at its first use.
     fn subject(&mut self, id: &str) -> Answer<&mut dyn Subject> {
-        let entry = self.entries.iter().find(|entry| entry.info.id == id);
-        let entry = entry.ok_or_else(|| not_served(id))?;
-        let subject = match self.open.entry(entry.info.id) {
+        let subject = match self.open.entry(id.into()) {
             hash_map::Entry::Occupied(open) => open.into_mut(),
             hash_map::Entry::Vacant(place) => {
-                place.insert((entry.open)().map_err(|why| unusable(id, &why))?)
+                let clock = self.entries.iter().find(|entry| entry.info.id == id);
+                let waiter = || self.waiters.iter().find(|entry| entry.info.id == id);
+                let opened = match clock {
+                    Some(clock) => (clock.open)(),
+                    None => waiter().ok_or_else(|| not_served(id))?.open(),
+                };
+                place.insert(opened.map_err(|why| unusable(id, &why))?)
             }
         };
         Ok(subject.as_mut())

@@ -6,7 +6,6 @@ use crate::campaign::clocks::{self, CampaignTimer, Host, Settings};
 use crate::campaign::other_paths::compare_paths;
 use crate::campaign::paced;
 use crate::campaign::sampling::Plan;
-use crate::hosts::protocol::HostedTimer;
 use crate::messages::Progress;
 use crate::model::{self, Interval};
 use crate::recording::Observation;
@@ -27,7 +26,7 @@ pub fn probe(request: &ProbeRequest) -> Result<Run, RunError> {
         cpu,
         timeout: run.time_limit(),
     };
-    let mut selection = Selection::<HostedTimer>::gather(run, cpu, None)?;
+    let mut selection = Selection::gather(run, cpu, None)?;
     let context = RunContext::begin(cpu, run.cycles)?;
     let subjects = selection.usable.drain(..);
     let mut subjects: Vec<CampaignTimer> = subjects

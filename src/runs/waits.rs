@@ -14,7 +14,7 @@ use crate::campaign::waits::campaign::{
     Conditions, LateWait, Subject, WaitSettings, measure_periods, measure_waits,
 };
 use crate::campaign::waits::plan::WaitPlan;
-use crate::hosts::protocol::HostedWaiter;
+use crate::hosts::protocol::Op;
 use crate::limits::MAX_TIMERS;
 use crate::messages::{Progress, print_message};
 use crate::model::{BackgroundLoad, Settings, Status, Timer, WaitConditions};
@@ -33,7 +33,7 @@ pub fn wait(request: &WaitRequest) -> Result<Run, RunError> {
     let WaitRequest {
         run, conditions, ..
     } = request;
-    let mut campaign = Campaign::<WaitTrace>::begin(run, conditions, request.plan, "waits")?;
+    let mut campaign = Campaign::<WaitTrace>::begin(run, conditions, request.plan, Op::Waits)?;
     let settings = &mut campaign.settings;
     settings.lengths_ns.clone_from(&request.lengths_ns);
     settings.span = request.span;
@@ -101,7 +101,7 @@ pub fn period(request: &PeriodRequest) -> Result<Run, RunError> {
         plan,
         every_ns,
     } = request;
-    let mut campaign = Campaign::<PeriodTrace>::begin(run, conditions, *plan, "periods")?;
+    let mut campaign = Campaign::<PeriodTrace>::begin(run, conditions, *plan, Op::Periods)?;
     campaign.extend_timeout(run.timeout, plan.ticking_process_ns(*every_ns));
     let bar = campaign.progress();
     let progress = |what: &str| {
@@ -132,7 +132,7 @@ pub fn period(request: &PeriodRequest) -> Result<Run, RunError> {
 
 /// The timers to measure, each under all requested conditions.
 struct Campaign<T> {
-    waiters: Selection<HostedWaiter>,
+    waiters: Selection,
     subjects: Vec<Subject<T>>,
     settings: WaitSettings,
     context: RunContext,
@@ -148,7 +148,7 @@ impl<T> Campaign<T> {
         run: &RunRequest,
         conditions: &ConditionsRequest,
         plan: WaitPlan,
-        op: &str,
+        op: Op,
     ) -> Result<Self, RunError> {
         let cpus = usable_cpus(conditions.cpus)?;
         let settings = WaitSettings {
@@ -159,7 +159,7 @@ impl<T> Campaign<T> {
             span: None,
             break_ns: None,
         };
-        let waiters = Selection::<HostedWaiter>::gather(run, cpus[0], Some(op))?;
+        let waiters = Selection::gather(run, cpus[0], Some(op))?;
         let conditions = combine_conditions(conditions, &cpus);
         let subjects = waiters.usable.iter().flat_map(|(host, waiter)| {
             conditions
@@ -217,7 +217,7 @@ impl<T> Campaign<T> {
 
     /// The timer of a subject with its id in reports.
     fn timer(&self, subject: &Subject<T>) -> Timer {
-        self.waiters.names[subject.host].waiter(&subject.waiter)
+        self.waiters.names[subject.host].timer(subject.waiter.clone())
     }
 
     /// The observations of all timers, and the reasons for the timers that cannot be used.

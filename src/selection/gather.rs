@@ -10,11 +10,10 @@ use super::offers::{
     Agent, AllRuntimes, Offer, Offers, Start, agent_command, native_offer, prefix_from_name,
     query_agent, unreachable_host,
 };
-use super::{
-    Hosted, MissingTimer, Selection, SelectionError, is_for_other_systems, named_runtimes,
-};
+use super::{MissingTimer, Selection, SelectionError, is_for_other_systems, named_runtimes};
 use crate::hosts::children;
 use crate::hosts::process::raise_file_limit;
+use crate::hosts::protocol::{Op, answers};
 use crate::hosts::runtimes::{Choices, PreparedHost, RuntimeMissing, prepare, takes_settings};
 use crate::hosts::surroundings::removed_variables;
 use crate::messages::{is_quiet, print_message};
@@ -24,21 +23,21 @@ use crate::recording::NotUsable;
 use crate::requests::{AgentSpec, HostRequest, RunRequest, RuntimeName};
 use crate::scratch::ScratchFolder;
 
-impl<T: Hosted> Selection<T> {
+impl Selection {
     /// Collects the timers of all hosts and selects those that match the patterns of the request, or
     /// all if there are no patterns. With `op`, only timers that support this protocol operation are
-    /// selected. Agents run on `cpu`.
+    /// selected, without it only clocks. Agents run on `cpu`.
     ///
     /// # Errors
     /// When a pattern matches no timer, or the hosts cannot be started.
     pub fn gather(
         run: &RunRequest,
         cpu: Option<u32>,
-        op: Option<&str>,
+        op: Option<Op>,
     ) -> Result<Self, SelectionError> {
-        let mut offers = Offers::gather(run, cpu, T::WAITS)?;
+        let mut offers = Offers::gather(run, cpu, op.is_some())?;
         offers.hide_unnamed_devices(&run.timers);
-        let mut selection = offers.pick(&run.timers, op)?;
+        let mut selection = offers.pick(&run.timers, |ops| answers(ops, op))?;
         let all_runtimes = &offers.all_runtimes;
         // Timers of other systems are reported only if they are asked for.
         selection.missing.retain(|MissingTimer { timer, .. }| {

@@ -4,20 +4,20 @@
 use std::rc::Rc;
 
 use crate::campaign::clocks::Host;
-use crate::hosts::protocol::{HostedTimer, HostedWaiter, Missing};
+use crate::hosts::protocol::{HostedTimer, Missing};
 use crate::model::{Properties, Status, Timer, TimerRow, WaitActivity};
 use crate::recording::NotUsable;
 use crate::scratch::ScratchFolder;
 use crate::text::{LONGEST_TEXT, cleaned, clipped};
 
-/// The selected timers of type `T`: clocks, or sleep primitives and periodic timers.
-pub struct Selection<T> {
+/// The selected timers.
+pub struct Selection {
     /// The hosts of the usable timers.
     pub hosts: Vec<Host>,
     /// The name of each host in reports, in the order of `hosts`.
     pub names: Vec<HostName>,
     /// Timers that can be measured, each with the index of its host.
-    pub usable: Vec<(usize, T)>,
+    pub usable: Vec<(usize, HostedTimer)>,
     /// The timers that cannot be measured; an unreachable agent is one entry.
     pub missing: Vec<MissingTimer>,
     /// Whether a runtime that the user named is not installed.
@@ -38,7 +38,7 @@ pub fn is_for_other_systems(id: &str) -> bool {
     clock().or_else(waiter).is_some_and(|why| why.elsewhere)
 }
 
-impl<T> Selection<T> {
+impl Selection {
     /// Whether a runtime that the user named is not installed, or an agent is unreachable.
     #[must_use]
     pub fn failed_by_name(&self) -> bool {
@@ -120,54 +120,6 @@ impl MissingTimer {
     }
 }
 
-/// The type of a host's timers: clocks, or sleep primitives and periodic timers.
-pub trait Hosted: Clone + 'static {
-    /// `true` for sleep primitives and periodic timers, `false` for clocks.
-    const WAITS: bool;
-
-    /// The timers of this type that a host has.
-    fn all(host: &Host) -> &[Self];
-
-    /// The id that the host uses for the timer.
-    fn id(&self) -> &str;
-
-    /// The protocol operations that the timer supports as a sleep primitive or periodic timer;
-    /// empty for a clock.
-    fn ops(&self) -> &[String];
-}
-
-impl Hosted for HostedTimer {
-    const WAITS: bool = false;
-
-    fn all(host: &Host) -> &[Self] {
-        &host.timers
-    }
-
-    fn id(&self) -> &str {
-        &self.id
-    }
-
-    fn ops(&self) -> &[String] {
-        &[]
-    }
-}
-
-impl Hosted for HostedWaiter {
-    const WAITS: bool = true;
-
-    fn all(host: &Host) -> &[Self] {
-        &host.waiters
-    }
-
-    fn id(&self) -> &str {
-        &self.id
-    }
-
-    fn ops(&self) -> &[String] {
-        &self.ops
-    }
-}
-
 /// The name of a host in reports.
 #[derive(Clone, Debug)]
 pub struct HostName {
@@ -187,7 +139,7 @@ impl HostName {
         }
     }
 
-    /// Describes a clock of this host with its id in reports.
+    /// Describes a timer of this host with its id in reports.
     #[must_use]
     pub fn timer(&self, hosted: HostedTimer) -> Timer {
         let mut properties = hosted.properties;
@@ -200,16 +152,5 @@ impl HostName {
             ns_per_tick: hosted.ns_per_tick,
             properties,
         }
-    }
-
-    /// Describes a sleep primitive or periodic timer of this host with its id in reports.
-    #[must_use]
-    pub fn waiter(&self, hosted: &HostedWaiter) -> Timer {
-        self.timer(HostedTimer {
-            id: hosted.id.clone(),
-            label: hosted.label.clone(),
-            ns_per_tick: hosted.unit_ns,
-            ..HostedTimer::default()
-        })
     }
 }

@@ -5,15 +5,13 @@ use std::time::Duration;
 
 use timers::Fault;
 
-use super::{
-    HostName, Hosted, MissingTimer, Selection, SelectionError, UnknownTimer, meanings, select,
-};
+use super::{HostName, MissingTimer, Selection, SelectionError, UnknownTimer, meanings, select};
 use crate::campaign::clocks::Host;
 use crate::hosts::children;
 use crate::hosts::connection::Connection;
 use crate::hosts::events::LogSpec;
 use crate::hosts::process::Command;
-use crate::hosts::protocol::{Hello, Missing, Op};
+use crate::hosts::protocol::{Hello, HostedTimer, Missing, Op};
 use crate::hosts::serve;
 use crate::model::{Family, Status};
 use crate::recording::NotUsable;
@@ -28,25 +26,23 @@ pub(super) struct Offer {
 }
 
 impl Offer {
-    /// The timers of type `T` that this host has and that support the operation `op`.
-    fn usable<'a, T: Hosted>(&'a self, op: Option<&str>) -> impl Iterator<Item = &'a T> {
-        T::all(&self.host)
-            .iter()
-            .filter(move |timer| supports::<T>(timer.ops(), op))
+    /// The timers of this host whose operations are wanted, with their ids in reports.
+    fn usable(
+        &self,
+        is_wanted: impl Fn(&[String]) -> bool,
+    ) -> impl Iterator<Item = (String, &HostedTimer)> {
+        let usable = self.host.timers.iter();
+        let usable = usable.filter(move |timer| is_wanted(&timer.ops));
+        usable.map(|timer| (self.name.id(&timer.id), timer))
     }
 
-    /// The timers of type `T` that this host lacks.
-    fn missing<T: Hosted>(&self, op: Option<&str>) -> impl Iterator<Item = MissingTimer> {
+    /// The timers that this host lacks and whose operations would be wanted.
+    fn missing(&self, is_wanted: impl Fn(&[String]) -> bool) -> impl Iterator<Item = MissingTimer> {
         self.missing
             .iter()
-            .filter(move |missing| supports::<T>(&missing.ops, op))
+            .filter(move |missing| is_wanted(&missing.ops))
             .map(|missing| MissingTimer::unavailable(missing, &self.name))
     }
-}
-
-/// Whether a timer with these operations is of type `T` and supports `op`.
-fn supports<T: Hosted>(ops: &[String], op: Option<&str>) -> bool {
-    ops.is_empty() != T::WAITS && op.is_none_or(|op| ops.iter().any(|offered| offered == op))
 }
 
 /// The runtimes that `--runtime all` stands for: those that are installed, and those that are not.
@@ -127,16 +123,16 @@ impl Offers {
         }
     }
 
-    /// Selects the timers that match `patterns`, or all if there are no patterns. With `op`, only
-    /// timers that support this protocol operation are selected.
+    /// Selects the timers that match `patterns`, or all if there are no patterns, of those whose
+    /// operations `is_wanted` accepts.
     ///
     /// # Errors
     /// When a pattern matches no timer.
-    pub fn pick<T: Hosted>(
+    pub fn pick(
         &self,
         patterns: &[String],
-        op: Option<&str>,
-    ) -> Result<Selection<T>, UnknownTimer> {
+        is_wanted: impl Fn(&[String]) -> bool + Copy,
+    ) -> Result<Selection, UnknownTimer> {
         let mut selection = Selection {
             hosts: Vec::new(),
             names: Vec::new(),
@@ -146,21 +142,21 @@ impl Offers {
             _folder: self.folder.clone(),
         };
         let ids = self.all.iter().flat_map(|offer| {
-            let usable = offer.usable::<T>(op).map(|timer| offer.name.id(timer.id()));
-            usable.chain(offer.missing::<T>(op).map(|timer| timer.timer.id))
+            let usable = offer.usable(is_wanted).map(|(id, _)| id);
+            usable.chain(offer.missing(is_wanted).map(|timer| timer.timer.id))
         });
-        let wanted = self.select(patterns, ids.collect())?;
+        let selected = self.select(patterns, ids.collect())?;
         for offer in &self.all {
             let (host, before) = (selection.hosts.len(), selection.usable.len());
-            let is_wanted = |timer: &&T| wanted.contains(&offer.name.id(timer.id()));
-            let usable = offer.usable::<T>(op).filter(is_wanted);
+            let usable = offer.usable(is_wanted);
+            let usable = usable.filter(|(id, _)| selected.contains(id));
             selection
                 .usable
-                .extend(usable.map(|timer| (host, timer.clone())));
-            let missing = offer.missing::<T>(op);
+                .extend(usable.map(|(_, timer)| (host, timer.clone())));
+            let missing = offer.missing(is_wanted);
             selection
                 .missing
-                .extend(missing.filter(|timer| wanted.contains(&timer.timer.id)));
+                .extend(missing.filter(|timer| selected.contains(&timer.timer.id)));
             // Hosts without selected timers are not started.
             if selection.usable.len() > before {
                 selection.hosts.push(offer.host.clone());
@@ -269,18 +265,18 @@ fn offer_from_hello(
     let (compares, answers_for_many) = (hello.offers(Op::Comparisons), hello.many);
     let Hello {
         mut timers,
-        mut waiters,
+        waiters,
         unavailable: mut missing,
         ..
     } = hello;
-    timers.retain(|timer| timer.id != timers::FLOOR_ID);
-    waiters.retain(|waiter| waiter.id != timers::waits::FLOOR_ID);
+    timers.extend(waiters);
+    let floors = [timers::FLOOR_ID, timers::waits::FLOOR_ID];
+    timers.retain(|timer| !floors.contains(&&*timer.id));
     missing.retain(|missing| timers.iter().all(|timer| timer.id != missing.id));
     let host = Host {
         command,
         takes_ids,
         timers,
-        waiters,
         compares,
         answers_for_many,
         log,
@@ -336,7 +332,6 @@ pub(super) fn prefix_from_name(name: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::hosts::protocol::HostedTimer;
     use crate::model::Properties;
 
     /// The ids that remain usable, and those that became unavailable.

@@ -1,7 +1,7 @@
 //! Checks of the sleep primitives and periodic timers of a runtime.
 
-use timermeter::hosts::hosted::waiter;
-use timermeter::hosts::protocol::HostedWaiter;
+use timermeter::hosts::hosted::subject;
+use timermeter::hosts::protocol::HostedTimer;
 use timermeter::hosts::runtimes::PreparedHost;
 use timers::waits::{Wait, WaitRequest};
 
@@ -11,7 +11,7 @@ use super::{start, timers};
 /// the requested number of waits, none of which ends before it begins.
 pub fn check_waits(host: &PreparedHost) {
     const LENGTHS: [u64; 3] = [0, 50_000, 1_200_000];
-    let name = |waiter: &HostedWaiter| format!("{}:{}", host.prefix, waiter.id);
+    let name = |waiter: &HostedTimer| format!("{}:{}", host.prefix, waiter.id);
     let all = start(host, None);
     let (reference, _) = timers(&all);
     let hosted = all.borrow().hello().waiters.clone();
@@ -31,7 +31,7 @@ pub fn check_waits(host: &PreparedHost) {
         // In a process that serves this timer only, as in a probe, and in a process with all
         // timers.
         for connection in [&start(host, Some(&hosted.id)), &all] {
-            let mut timer = waiter(connection, &hosted.id);
+            let mut timer = subject(connection, &hosted.id);
             let request = WaitRequest {
                 lengths_ns: &LENGTHS,
                 repeat: 4,
@@ -91,7 +91,7 @@ pub fn check_break(host: &PreparedHost) {
     let connection = start(host, None);
     let (reference, _) = timers(&connection);
     let hosted = connection.borrow().hello().waiters.clone();
-    for HostedWaiter { id, .. } in &hosted {
+    for HostedTimer { id, .. } in &hosted {
         let request = WaitRequest {
             lengths_ns: &[0],
             repeat: 3,
@@ -99,7 +99,7 @@ pub fn check_break(host: &PreparedHost) {
             break_ns: Some(0),
         };
         // A wait ends later than it begins unless it is shorter than the step of the clock.
-        let Ok(rows) = waiter(&connection, id).waits(&reference, request) else {
+        let Ok(rows) = subject(&connection, id).waits(&reference, request) else {
             continue;
         };
         let is_late = |wait: &Wait| wait.after > wait.before;

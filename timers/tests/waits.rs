@@ -5,11 +5,11 @@ use std::collections::HashSet;
 use std::sync::{Mutex, MutexGuard, PoisonError, mpsc};
 use std::thread;
 
-use timers::Fault;
 use timers::waits::{
-    FLOOR_ID, REFERENCE_ID, Supported, Wait, WaitActivity, WaitEntry, WaitRequest, WaitSubject,
-    catalogue, find, floor,
+    FLOOR_ID, REFERENCE_ID, Supported, Wait, WaitActivity, WaitEntry, WaitRequest, catalogue, find,
+    floor,
 };
+use timers::{Fault, Subject};
 
 /// All documented ids, in the order of the catalogue.
 const DOCUMENTED_IDS: &str = "
@@ -41,7 +41,7 @@ fn lock_process_timer() -> MutexGuard<'static, ()> {
 /// The available methods that support a measurement.
 fn available(
     supports: fn(Supported) -> bool,
-) -> impl Iterator<Item = (WaitEntry, Box<dyn WaitSubject>)> {
+) -> impl Iterator<Item = (WaitEntry, Box<dyn Subject>)> {
     let supporting = catalogue()
         .iter()
         .filter(move |entry| supports(entry.supports));

@@ -50,8 +50,7 @@ pub(crate) fn open<T: Method>(label: &'static str) -> Result<Box<dyn Method>, Un
     Ok(Box::new(T::open(label)?))
 }
 
-/// A row for a blocking call whose requests are in nanoseconds and to which the timer slack
-/// applies.
+/// A row for a blocking call whose requests are in nanoseconds.
 pub(crate) const fn row<T: Method>(
     id: &'static str,
     label: &'static str,
@@ -63,7 +62,6 @@ pub(crate) const fn row<T: Method>(
             label,
             activity: WaitActivity::Blocks,
             unit_ns: 1,
-            slack: true,
         },
         supports,
         method: open::<T>,
@@ -71,17 +69,15 @@ pub(crate) const fn row<T: Method>(
 }
 
 /// Defines the list of the methods of one operating system, which exists on all systems: type, id,
-/// label, unit in nanoseconds, timer slack, supported measurements. The types exist only if `$here`
-/// holds.
+/// label, unit in nanoseconds, supported measurements. The types exist only if `$here` holds.
 macro_rules! methods {
-    ($place:literal, $here:meta; $($method:ty, $id:literal, $label:literal, $unit_ns:literal, $slack:literal, $supports:ident;)*) => {
+    ($place:literal, $here:meta; $($method:ty, $id:literal, $label:literal, $unit_ns:literal, $supports:ident;)*) => {
         pub(crate) const ALL: &[$crate::waits::WaitEntry] = &[$($crate::waits::WaitEntry {
             info: $crate::waits::WaitInfo {
                 id: $id,
                 label: $label,
                 activity: $crate::waits::WaitActivity::Blocks,
                 unit_ns: $unit_ns,
-                slack: $slack,
             },
             supports: $crate::waits::Supported::$supports,
             #[cfg($here)]

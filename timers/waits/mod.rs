@@ -1,8 +1,8 @@
 //! Wait methods: sleep primitives, which return once a requested time has passed, and periodic
 //! timers, which return once per period. One file per family.
 //!
-//! A campaign measures each method as a [`WaitSubject`]: an object that can wait, arm and cancel,
-//! or fire periodically.
+//! A campaign measures each method as a [`Subject`]: an object that can wait, arm and cancel, or fire
+//! periodically.
 
 mod catalogue;
 pub(crate) mod method;
@@ -12,8 +12,7 @@ mod standard;
 mod tokio_time;
 
 use crate::os::CommonClock;
-use crate::subject::{Answer, unsupported};
-use crate::{Described, Unavailable};
+use crate::{Described, Subject, Unavailable};
 pub use catalogue::{catalogue, find, floor};
 use method::Method;
 
@@ -35,9 +34,6 @@ pub struct WaitInfo {
     pub activity: WaitActivity,
     /// The unit of requests in nanoseconds: 1 for a `timespec`, 1 000 000 for milliseconds.
     pub unit_ns: u64,
-    /// `true` if the kernel's timer slack (`PR_SET_TIMERSLACK`) applies, according to the
-    /// documentation of the call.
-    pub slack: bool,
 }
 
 /// The activity of a thread during a wait.
@@ -86,7 +82,7 @@ impl WaitEntry {
     ///
     /// # Errors
     /// The reason why the method is unavailable.
-    pub fn open(&self) -> Result<Box<dyn WaitSubject>, Unavailable> {
+    pub fn open(&self) -> Result<Box<dyn Subject>, Unavailable> {
         let (entry, method) = (*self, (self.method)(self.info.label)?);
         Ok(Box::new(observe::MeasuredMethod { entry, method }))
     }
@@ -95,11 +91,11 @@ impl WaitEntry {
 /// The measurements that a wait method supports.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Supported {
-    /// Supports [`WaitSubject::waits`].
+    /// Supports [`Subject::waits`].
     pub waits: bool,
-    /// Supports [`WaitSubject::arms`].
+    /// Supports [`Subject::arms`].
     pub arms: bool,
-    /// Supports [`WaitSubject::periods`].
+    /// Supports [`Subject::periods`].
     pub periods: bool,
 }
 
@@ -166,41 +162,4 @@ pub struct Expiration {
     /// The number of expirations that the timer reports for this wake-up; 1 if it reports no
     /// number.
     pub expirations: u64,
-}
-
-/// A wait method as a campaign sees it: a black box with three measurements.
-pub trait WaitSubject {
-    /// Measures waits. Returns a row per length with a wait per repetition; fewer if a wait
-    /// exceeded [`WaitRequest::break_ns`].
-    ///
-    /// # Errors
-    /// When the method is periodic only, or the reference clock is unknown.
-    fn waits(&mut self, _reference: &str, _request: WaitRequest) -> Answer<Vec<Vec<Wait>>> {
-        unsupported()
-    }
-
-    /// Measures arming and cancelling. `repeat` times: reads the reference, arms the timer for one
-    /// hour, cancels the timer, reads the reference. Returns the differences second − first, in
-    /// ticks of the reference.
-    ///
-    /// # Errors
-    /// When the method cannot be armed without waiting, or the reference clock is unknown.
-    fn arms(&mut self, _reference: &str, _repeat: u32) -> Answer<Vec<i64>> {
-        unsupported()
-    }
-
-    /// Runs the timer with the given period for `count` wake-ups. After each wake-up whose number
-    /// (from 0) is in `stalls`, the thread computes for 3.5 periods before it waits again.
-    ///
-    /// # Errors
-    /// When the method is not periodic, or the reference clock is unknown.
-    fn periods(
-        &mut self,
-        _reference: &str,
-        _period_ns: u64,
-        _count: u32,
-        _stalls: &[u32],
-    ) -> Answer<Vec<Expiration>> {
-        unsupported()
-    }
 }

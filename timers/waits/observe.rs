@@ -10,11 +10,11 @@ use rand::seq::SliceRandom;
 use rand::{RngExt, SeedableRng};
 
 use super::method::Method;
-use super::{Expiration, Wait, WaitActivity, WaitEntry, WaitRequest, WaitSubject};
+use super::{Expiration, Wait, WaitActivity, WaitEntry, WaitRequest};
 use crate::native::{find_ns_per_tick, spin, visit_reference};
 use crate::os::scheduling::{RunDelay, trace_marker};
 use crate::subject::{Answer, Fault};
-use crate::{Reader, Timer, Visitor, reader};
+use crate::{Reader, Subject, Timer, Visitor, reader};
 
 /// A wait method with its measuring loops.
 pub(crate) struct MeasuredMethod {
@@ -30,7 +30,7 @@ impl MeasuredMethod {
     }
 }
 
-impl WaitSubject for MeasuredMethod {
+impl Subject for MeasuredMethod {
     fn waits(&mut self, reference: &str, request: WaitRequest) -> Answer<Vec<Vec<Wait>>> {
         self.require(self.entry.supports.waits, "is periodic only")?;
         let waits = Waits {

@@ -62,7 +62,6 @@ const fn busy_row<T: Method>(
 ) -> WaitEntry {
     let mut row = row::<T>(id, label, supports);
     row.info.activity = activity;
-    row.info.slack = matches!(activity, WaitActivity::Hybrid);
     row
 }
 

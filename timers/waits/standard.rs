@@ -35,15 +35,11 @@ pub(crate) const ALL: &[WaitEntry] = &[
 
 /// The entry that does not wait: the overhead of the measuring loop. It is declared as blocking, so
 /// that the loop takes the same readings as for other blocking methods.
-pub(crate) const FLOOR: WaitEntry = {
-    let mut floor = row::<Nothing>(
-        FLOOR_ID,
-        "does not wait (floor of the loop)",
-        Supported::WAITS,
-    );
-    floor.info.slack = false;
-    floor
-};
+pub(crate) const FLOOR: WaitEntry = row::<Nothing>(
+    FLOOR_ID,
+    "does not wait (floor of the loop)",
+    Supported::WAITS,
+);
 
 /// Defines methods without state: a type name, a check whether the method works, and an expression
 /// that waits for a `Duration`.

@@ -1,7 +1,7 @@
 //! Checks the questions for sleep primitives and periodic timers, with few and short waits.
 
 use serde_json::json;
-use timermeter::hosts::protocol::{Hello, HostedWaiter};
+use timermeter::hosts::protocol::{Hello, HostedTimer};
 
 use super::{Examination, VALUES_REMEDY, request_line};
 
@@ -77,7 +77,7 @@ impl Examination<'_> {
         }
     }
 
-    fn check_waiter(&mut self, waiter: &HostedWaiter, reference: &str, unit: Option<f64>) {
+    fn check_waiter(&mut self, waiter: &HostedTimer, reference: &str, unit: Option<f64>) {
         let id = &waiter.id;
         if answers(waiter, "waits") {
             let request = json!({"op":"waits","timer":id,"reference":reference,"break_ns":-1,"pause_ns":100_000,
@@ -135,13 +135,13 @@ impl Examination<'_> {
     }
 }
 
-fn answers(waiter: &HostedWaiter, op: &str) -> bool {
+fn answers(waiter: &HostedTimer, op: &str) -> bool {
     waiter.ops.iter().any(|offered| offered == op)
 }
 
 /// Describes an error in the declaration of a sleep primitive or periodic timer; `None` if there is
 /// none.
-fn find_inconsistency(waiter: &HostedWaiter, ops: &[String]) -> Option<String> {
+fn find_inconsistency(waiter: &HostedTimer, ops: &[String]) -> Option<String> {
     let id = &waiter.id;
     if !OPS.iter().any(|op| answers(waiter, op)) {
         return Some(format!("`{id}` answers none of {}", OPS.join(", ")));
@@ -155,7 +155,7 @@ fn find_inconsistency(waiter: &HostedWaiter, ops: &[String]) -> Option<String> {
         ));
     }
     let unit = waiter
-        .unit_ns
+        .ns_per_tick
         .filter(|unit| !(unit.is_normal() && *unit > 0.0))?;
     Some(format!("`{id}` has a unit of {unit} ns"))
 }

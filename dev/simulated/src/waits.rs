@@ -7,8 +7,8 @@ use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 
 use super::{check_reference, exponential, normal};
-use timers::Answer;
-use timers::waits::{Expiration, Wait, WaitActivity, WaitRequest, WaitSubject};
+use timers::waits::{Expiration, Wait, WaitActivity, WaitRequest};
+use timers::{Answer, Subject};
 
 /// The distribution of the variable part of lateness.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -208,7 +208,7 @@ impl VirtualWaits {
     }
 }
 
-impl WaitSubject for VirtualWaits {
+impl Subject for VirtualWaits {
     fn waits(&mut self, reference: &str, request: WaitRequest) -> Answer<Vec<Vec<Wait>>> {
         check_reference(reference)?;
         let mut rows = vec![Vec::with_capacity(request.repeat as usize); request.lengths_ns.len()];
@@ -312,7 +312,7 @@ impl VirtualTicks {
     }
 }
 
-impl WaitSubject for VirtualTicks {
+impl Subject for VirtualTicks {
     fn periods(
         &mut self,
         reference: &str,

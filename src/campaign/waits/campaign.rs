@@ -19,7 +19,7 @@ use crate::campaign::clocks::Settings;
 use crate::campaign::sampling::Plan;
 use crate::campaign::unless_interrupted;
 use crate::hosts::host::{Host, connect};
-use crate::hosts::hosted::waiter;
+use crate::hosts::hosted::subject as hosted;
 use crate::hosts::protocol::HostedTimer;
 use crate::model::{MAX_FINE_STEP_NS, WaitActivity};
 use crate::trace::{PeriodRun, PeriodTrace, Reference, WaitRun, WaitTrace};
@@ -147,7 +147,7 @@ pub fn measure_periods(
     let measure = |subject: &Subject<PeriodTrace>, trace: &PeriodTrace, _| -> Observed<PeriodRun> {
         let (id, placement) = (&subject.waiter.id, subject.conditions.placement());
         let connection = connect(&hosts[subject.host], &[id], placement, settings.timeout)?;
-        let mut timer = waiter(&connection, id);
+        let mut timer = hosted(&connection, id);
         let ticking_ns = settings.plan.ticking_ns;
         let run = run_periodic_timer(timer.as_mut(), &trace.reference, period_ns, ticking_ns)?;
         Ok((run, None))
@@ -297,8 +297,7 @@ fn find_reference(
         let mut ids = timers::RATE_SOURCES.iter().rev();
         ids.position(|id| *id == timer.id)
     };
-    let is_declared =
-        |timer: &HostedTimer| timer.ns_per_tick.is_some() && timer.id != timers::FLOOR_ID;
+    let is_declared = |timer: &HostedTimer| timer.ops.is_empty() && timer.ns_per_tick.is_some();
     let mut clocks = host.timers.clone();
     match clocks.iter().any(|timer| native_place(timer).is_some()) {
         true => {

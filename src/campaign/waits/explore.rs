@@ -6,8 +6,8 @@ mod scan;
 use rand::RngExt;
 use rand::rngs::StdRng;
 use rand::seq::SliceRandom;
-use timers::waits::{WaitRequest, WaitSubject};
-use timers::{Answer, Fault};
+use timers::waits::WaitRequest;
+use timers::{Answer, Fault, Subject};
 
 use super::plan::{MIN_WAITS_PER_LENGTH, WaitPlan};
 use super::possible;
@@ -45,9 +45,9 @@ const MAX_QUESTION_NS: f64 = 1e9;
 /// A sleep primitive with what is needed to measure it.
 pub struct WaitBench {
     /// The sleep primitive.
-    pub timer: Box<dyn WaitSubject>,
+    pub timer: Box<dyn Subject>,
     /// A loop that does not wait, if the host has one.
-    pub floor: Option<Box<dyn WaitSubject>>,
+    pub floor: Option<Box<dyn Subject>>,
     /// The clock that times the waits.
     pub reference: Reference,
     /// Whether the primitive can be armed and cancelled.
@@ -148,7 +148,7 @@ impl WaitBench {
 
 /// Asks a host for waits and checks that the reported values are possible.
 fn request_waits(
-    timer: &mut dyn WaitSubject,
+    timer: &mut dyn Subject,
     reference: &Reference,
     request: WaitRequest,
 ) -> Answer<Vec<Wait>> {

@@ -7,8 +7,8 @@ use super::explore::WaitBench;
 use super::plan::WaitSettings;
 use crate::hosts::children::Placement;
 use crate::hosts::host::{Host, connect};
-use crate::hosts::hosted::waiter;
-use crate::hosts::protocol::{HostedWaiter, Op};
+use crate::hosts::hosted::subject;
+use crate::hosts::protocol::{HostedTimer, Op};
 use crate::model::BackgroundLoad;
 use crate::trace::WaitTrace;
 
@@ -64,7 +64,7 @@ pub struct Subject<T> {
     /// Index of the host of the timer.
     pub host: usize,
     /// The timer.
-    pub waiter: HostedWaiter,
+    pub waiter: HostedTimer,
     /// The conditions that it is measured under.
     pub conditions: Conditions,
     /// The observations, or the reason why the timer failed.
@@ -78,7 +78,7 @@ pub struct Subject<T> {
 impl<T> Subject<T> {
     /// Creates a subject for a timer that has not been measured.
     #[must_use]
-    pub fn new(host: usize, waiter: HostedWaiter, conditions: Conditions) -> Self {
+    pub fn new(host: usize, waiter: HostedTimer, conditions: Conditions) -> Self {
         Self {
             host,
             waiter,
@@ -111,10 +111,10 @@ impl Subject<WaitTrace> {
             .iter()
             .any(|hosted| hosted.id == floor);
         Ok(WaitBench {
-            timer: waiter(&connection, id),
-            floor: has_floor.then(|| waiter(&connection, floor)),
+            timer: subject(&connection, id),
+            floor: has_floor.then(|| subject(&connection, floor)),
             reference: trace.reference.clone(),
-            arms: (self.waiter.ops.iter()).any(|offered| offered == Op::Arms.name()),
+            arms: self.waiter.answers(Some(Op::Arms)),
             break_ns: settings.break_ns,
         })
     }

@@ -1,8 +1,8 @@
 //! Runs a periodic timer in one process, with stalls: at some wake-ups the thread computes for
 //! longer than a period, so that the timer misses expirations.
 
-use timers::waits::{Expiration, WaitSubject};
-use timers::{Answer, Fault};
+use timers::waits::Expiration;
+use timers::{Answer, Fault, Subject};
 
 use super::plan::MIN_WAKEUPS;
 use super::possible;
@@ -14,7 +14,7 @@ use crate::trace::{PeriodRun, Reference};
 /// # Errors
 /// The errors of the subject.
 pub fn run_periodic_timer(
-    timer: &mut dyn WaitSubject,
+    timer: &mut dyn Subject,
     reference: &Reference,
     period_ns: u64,
     ticking_ns: f64,

@@ -30,7 +30,7 @@ pub struct Hello {
     /// Whether a question may contain the ids of several timers.
     pub many: bool,
     /// The sleep primitives and periodic timers; most agents have none.
-    pub waiters: Vec<HostedWaiter>,
+    pub waiters: Vec<HostedTimer>,
     /// Timers that the agent knows but cannot read on this machine. Not part of the protocol: most
     /// agents omit this key.
     pub unavailable: Vec<Missing>,
@@ -45,7 +45,7 @@ pub struct Runtime {
     pub version: String,
 }
 
-/// A timer that an agent hosts.
+/// A timer that an agent hosts: a clock, a sleep primitive or a periodic timer.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct HostedTimer {
@@ -53,7 +53,9 @@ pub struct HostedTimer {
     pub id: String,
     /// The call in the notation of its documentation.
     pub label: String,
-    /// Nanoseconds per tick; null for a raw counter, whose rate has to be measured.
+    /// Nanoseconds per tick of a clock, or per unit of a request to another timer; null for a raw
+    /// counter, whose rate has to be measured, and if not declared.
+    #[serde(alias = "unit_ns")]
     pub ns_per_tick: Option<f64>,
     /// Whether the agent recommends this timer as the reference for the other timers.
     pub reference: bool,
@@ -65,6 +67,12 @@ pub struct HostedTimer {
     pub resolution_ns: Option<f64>,
     /// The name of the timer in an established table, such as `NANO`. Optional.
     pub legend: Option<String>,
+    /// The subset of the questions `waits`, `arms` and `periods` that the timer answers; empty for a
+    /// clock.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub ops: Vec<String>,
+    /// The activity of the calling thread while it waits.
+    pub means: WaitActivity,
 }
 
 impl HostedTimer {
@@ -78,36 +86,15 @@ impl HostedTimer {
                 None => entry.info.label.into(),
             },
             ns_per_tick: (entry.ns_per_tick)(),
-            reference: false,
             properties: entry.info.properties.into_owned(),
             resolution_ns: (entry.declared_resolution)(),
-            legend: None,
+            ..Self::default()
         }
     }
-}
 
-/// A sleep primitive or periodic timer that an agent hosts.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
-pub struct HostedWaiter {
-    /// The id by which requests name the timer; it differs from the id of every clock.
-    pub id: String,
-    /// The call in the notation of its documentation.
-    pub label: String,
-    /// The subset of the questions `waits`, `arms` and `periods` that the timer answers.
-    pub ops: Vec<String>,
-    /// The activity of the calling thread while it waits.
-    pub means: WaitActivity,
-    /// Nanoseconds per unit of a request to the timer; null if not declared.
-    pub unit_ns: Option<f64>,
-    /// Whether the kernel's timer slack applies to the timer; null if not declared.
-    pub slack: Option<bool>,
-}
-
-impl HostedWaiter {
     /// Describes a sleep primitive or periodic timer of this program.
     #[must_use]
-    pub fn native(entry: &WaitEntry) -> Self {
+    pub fn native_waiter(entry: &WaitEntry) -> Self {
         let Supported {
             waits,
             arms,
@@ -117,15 +104,31 @@ impl HostedWaiter {
         Self {
             id: entry.info.id.into(),
             label: entry.info.label.into(),
+            ns_per_tick: Some(entry.info.unit_ns as f64),
             ops: ops
                 .into_iter()
                 .filter(|(_, has)| *has)
                 .map(|(op, _)| op.name().into())
                 .collect(),
             means: entry.info.activity,
-            unit_ns: Some(entry.info.unit_ns as f64),
-            slack: Some(entry.info.slack),
+            ..Self::default()
         }
+    }
+
+    /// Whether it is what a question needs: a sleep primitive or periodic timer that answers `op`,
+    /// or a clock if there is none.
+    #[must_use]
+    pub fn answers(&self, op: Option<Op>) -> bool {
+        answers(&self.ops, op)
+    }
+}
+
+/// Whether a timer with these `ops` answers `op`, or is a clock if there is none.
+#[must_use]
+pub fn answers(ops: &[String], op: Option<Op>) -> bool {
+    match op {
+        Some(op) => ops.iter().any(|offered| offered == op.name()),
+        None => ops.is_empty(),
     }
 }
 
@@ -147,27 +150,15 @@ pub struct Missing {
 }
 
 impl Missing {
-    /// Describes an unavailable clock of this program.
+    /// Describes a timer that is unavailable for this reason.
     #[must_use]
-    pub fn clock(entry: &Entry, why: Unavailable) -> Self {
+    pub fn new(timer: HostedTimer, why: Unavailable) -> Self {
         Self {
-            id: entry.info.id.into(),
-            label: entry.info.label.into(),
+            id: timer.id,
+            label: timer.label,
             reason: why.reason,
             remedy: why.remedy,
-            ops: Vec::new(),
-        }
-    }
-
-    /// Describes an unavailable sleep primitive or periodic timer of this program.
-    #[must_use]
-    pub fn waiter(entry: &WaitEntry, why: Unavailable) -> Self {
-        Self {
-            id: entry.info.id.into(),
-            label: entry.info.label.into(),
-            reason: why.reason,
-            remedy: why.remedy,
-            ops: HostedWaiter::native(entry).ops,
+            ops: timer.ops,
         }
     }
 }
@@ -188,9 +179,9 @@ impl Hello {
         if self.timers.len().max(self.waiters.len()) > MAX_TIMERS {
             return Some(format!("it lists more than {MAX_TIMERS} timers"));
         }
-        let ids = self.timers.iter().map(|timer| &timer.id);
+        let all = || self.timers.iter().chain(&self.waiters);
         let mut ids_so_far = BTreeSet::new();
-        for id in ids.chain(self.waiters.iter().map(|waiter| &waiter.id)) {
+        for HostedTimer { id, .. } in all() {
             if id.is_empty() || id.chars().count() > MAX_ID_CHARS {
                 return Some(format!(
                     "the id `{id}` of a timer is empty or longer than {MAX_ID_CHARS} characters"
@@ -200,7 +191,7 @@ impl Hello {
                 return Some(format!("two timers are called `{id}`"));
             }
         }
-        self.timers.iter().find_map(|timer| {
+        all().find_map(|timer| {
             let ns = timer.ns_per_tick?;
             let is_valid = ns.is_normal() && ns > 0.0 && ns <= MAX_TICK_NS;
             (!is_valid).then(|| format!("`{}` has a tick of {ns} ns", timer.id))
@@ -210,6 +201,6 @@ impl Hello {
     /// Whether the agent answers questions of this kind.
     #[must_use]
     pub fn offers(&self, op: Op) -> bool {
-        self.ops.iter().any(|offered| offered == op.name())
+        answers(&self.ops, Some(op))
     }
 }

@@ -51,7 +51,7 @@ abstract class Waiter
             string known = "{\"id\":" + Json.Quoted(Id) + ",\"label\":" + Json.Quoted(Label)
                 + ",\"ops\":[" + string.Join(",", Ops.Select(Json.Quoted)) + "]";
             if (Missing != null) return known + ",\"reason\":" + Json.Quoted(Missing) + "}";
-            return known + ",\"means\":\"blocks\",\"unit_ns\":1000000" + (OnLinux ? ",\"slack\":true}" : "}");
+            return known + ",\"means\":\"blocks\",\"unit_ns\":1000000}";
         }
     }
 

@@ -44,11 +44,10 @@ abstract class Waiter {
         this.ops = ops;
     }
 
-    /** The entry in the answer to `hello`. The kernel's timer slack exists on Linux. */
+    /** The entry in the answer to `hello`. */
     final String declared() {
-        boolean linux = System.getProperty("os.name", "").equals("Linux");
         return "{\"id\":" + Json.quoted(id) + ",\"label\":" + Json.quoted(label) + ",\"ops\":" + ops + ",\"means\":\"blocks\",\"unit_ns\":"
-            + unit + (linux ? ",\"slack\":true}" : "}");
+            + unit + "}";
     }
 
     private static void add(Waiter waiter) {

@@ -4,20 +4,18 @@ const { performance } = require('perf_hooks');
 const promises = require('timers/promises');
 
 const BLOCKING = { ops: ['waits'], means: 'blocks', unit_ns: 1e6 };
-// The kernel's timer slack exists on Linux.
-const SLACK = process.platform === 'linux' ? { slack: true } : {};
 
 const FLOOR = 'nothing';
 
 // By id. `wait` calls `done` after the given number of milliseconds; the other members are declared properties.
 const WAITERS = {
-  setTimeout: { ...BLOCKING, ...SLACK, label: 'setTimeout(f, ms)', ops: ['waits', 'arms'], wait: setTimeout },
-  'promises.setTimeout': { ...BLOCKING, ...SLACK, label: 'timers/promises setTimeout(ms)',
+  setTimeout: { ...BLOCKING, label: 'setTimeout(f, ms)', ops: ['waits', 'arms'], wait: setTimeout },
+  'promises.setTimeout': { ...BLOCKING, label: 'timers/promises setTimeout(ms)',
     wait: async (done, ms) => { await promises.setTimeout(ms); done(); } },
-  'scheduler.wait': { ...BLOCKING, ...SLACK, label: 'timers/promises scheduler.wait(ms)',
+  'scheduler.wait': { ...BLOCKING, label: 'timers/promises scheduler.wait(ms)',
     missing: promises.scheduler ? undefined : 'this Node does not have it; 16.14 and later do',
     wait: async (done, ms) => { await promises.scheduler.wait(ms); done(); } },
-  setImmediate: { ops: ['waits'], means: 'spins', slack: false, label: 'setImmediate(f) until the time has passed',
+  setImmediate: { ops: ['waits'], means: 'spins', label: 'setImmediate(f) until the time has passed',
     wait: (done, ms) => {
       const end = performance.now() + ms;
       const turn = () => (performance.now() < end ? setImmediate(turn) : done());
@@ -25,7 +23,7 @@ const WAITERS = {
     } },
   // The entry that does not wait, which shows the overhead of the measuring loop.
   [FLOOR]: { ops: ['waits'], means: 'blocks', label: 'does not wait', wait: (done) => done() },
-  setInterval: { ...BLOCKING, ...SLACK, label: 'setInterval(f, ms)', ops: ['periods'] },
+  setInterval: { ...BLOCKING, label: 'setInterval(f, ms)', ops: ['periods'] },
 };
 // The length of the busy loop at the end of a pause.
 const COMPUTED_MS = 0.2;
@@ -84,9 +82,9 @@ function tick(read, periodNs, count, stalls) {
 function hello(ids) {
   const [waiters, unavailable] = [[], []];
   for (const id of ids) {
-    const { label, ops, means, unit_ns, slack, missing } = WAITERS[id];
+    const { label, ops, means, unit_ns, missing } = WAITERS[id];
     if (missing) unavailable.push({ id, label, ops, reason: missing });
-    else waiters.push({ id, label, ops, means, unit_ns, slack });
+    else waiters.push({ id, label, ops, means, unit_ns });
   }
   return { waiters, unavailable };
 }

@@ -1,5 +1,4 @@
 """The sleep primitives and periodic timers of Python."""
-import sys
 import time
 
 # The loops around a wait, compiled for each sleep primitive. All are coroutines, so that one text serves for all: a wait that
@@ -37,8 +36,6 @@ WAITERS = {
     "asyncio.sleep": ("asyncio.sleep(s)", "import asyncio", "await asyncio.sleep(seconds)"),
     FLOOR: ("does not wait", "", "pass"),
 }
-# The kernel's timer slack exists on Linux.
-DECLARED = {"means": "blocks", **({"slack": True} if sys.platform == "linux" else {})}
 # The length of the busy loop at the end of a pause.
 COMPUTED_NS = 200_000
 MAX_QUESTION_NS = 3_600 * 10**9
@@ -116,4 +113,4 @@ def check_length(ns):
 
 def hello(name):
     """The entry of a sleep primitive in the answer to `hello`."""
-    return {"id": name, "label": WAITERS[name][0], **DECLARED, "ops": ["waits"] if name == FLOOR else ["waits", "periods"]}
+    return {"id": name, "label": WAITERS[name][0], "means": "blocks", "ops": ["waits"] if name == FLOOR else ["waits", "periods"]}

@@ -5,7 +5,8 @@ use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 use simulated::{REFERENCE_ID, TickModel, VirtualTicks, WaitModel};
 use timers::Answer;
-use timers::waits::{Expiration, WaitActivity, WaitSubject};
+use timers::Subject;
+use timers::waits::{Expiration, WaitActivity};
 
 use timermeter::statistics::{mean, quantile, sorted};
 

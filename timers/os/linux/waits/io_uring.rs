@@ -9,7 +9,7 @@
 use crate::waits::method::methods;
 
 methods! { "64-bit Linux", all(target_os = "linux", target_pointer_width = "64", not(target_arch = "s390x"));
-    here::Timeout, "io-uring-timeout", "io_uring_enter() of IORING_OP_TIMEOUT", 1, false, WAITS_AND_ARMS;
+    here::Timeout, "io-uring-timeout", "io_uring_enter() of IORING_OP_TIMEOUT", 1, WAITS_AND_ARMS;
 }
 
 /// The implementation, for the processors that the crate `io-uring` supports.

@@ -15,11 +15,11 @@
 use crate::waits::method::methods;
 
 methods! { "Linux", target_os = "linux";
-    RetriedAfterSignals<Futex>, "futex", "futex(FUTEX_WAIT)", 1, true, WAITS;
-    RetriedAfterSignals<Condition>, "pthread-cond-timedwait", "pthread_cond_timedwait(), CLOCK_MONOTONIC", 1, true, WAITS;
-    RetriedAfterSignals<Semaphore>, "sem-timedwait", "sem_timedwait()", 1, true, WAITS;
-    RetriedAfterSignals<NoSignal>, "sigtimedwait", "sigtimedwait()", 1, true, WAITS;
-    RetriedAfterSignals<SilentSocket>, "so-rcvtimeo", "recv() with SO_RCVTIMEO", 1_000, false, WAITS;
+    RetriedAfterSignals<Futex>, "futex", "futex(FUTEX_WAIT)", 1, WAITS;
+    RetriedAfterSignals<Condition>, "pthread-cond-timedwait", "pthread_cond_timedwait(), CLOCK_MONOTONIC", 1, WAITS;
+    RetriedAfterSignals<Semaphore>, "sem-timedwait", "sem_timedwait()", 1, WAITS;
+    RetriedAfterSignals<NoSignal>, "sigtimedwait", "sigtimedwait()", 1, WAITS;
+    RetriedAfterSignals<SilentSocket>, "so-rcvtimeo", "recv() with SO_RCVTIMEO", 1_000, WAITS;
 }
 
 #[cfg(target_os = "linux")]

@@ -5,8 +5,8 @@
 //! clock; with `highres=off`, and always for `SO_RCVTIMEO`, the tick of 1/CONFIG_HZ. At what
 //! granularity: the unit of the request (`unit_ns`), 1 ns for most calls. Who may use them: any
 //! process, except for `io_uring`, which the system may forbid. Caveats: the kernel adds the *timer
-//! slack* of SCHED_OTHER threads, 50 µs by default (`PR_SET_TIMERSLACK`), to the calls whose row
-//! has the slack flag, and at least 0.1 % of the request to calls of the `poll` family. The
+//! slack* of SCHED_OTHER threads, 50 µs by default (`PR_SET_TIMERSLACK`), to most
+//! calls, and at least 0.1 % of the request to calls of the `poll` family. The
 //! timeouts of `poll` and `epoll_wait` are in milliseconds, rounded up.
 //! Sources: the manual pages of the calls, `time(7)`, `PR_SET_TIMERSLACK(2const)`.
 
