@@ -432,14 +432,36 @@ fn production_code_has_no_json_macro() {
     }
 }
 
-/// Commands ask each other by requests that answer with a report: none makes up flags, or writes a
-/// report to read it again.
+/// Commands ask each other by requests that answer with a report: the flags of a verb are known to
+/// its own files only, and none writes a report to read it again.
 #[test]
 fn commands_ask_by_requests() {
+    /// What several verbs share, with the files that take it.
+    const SHARED: [(&str, &[&str]); 4] = [
+        ("Common", &["mod"]),
+        ("Output", &["mod"]),
+        ("Run", &["files"]),
+        ("Check", &["check", "counter", "sources"]),
+    ];
     for (module, text) in code("src") {
-        let is_below_flags = !module.iter().any(|part| part == "cli" || part == "main");
-        let makes_flags = is_below_flags && text.contains("Args::default()");
-        assert!(!makes_flags && !text.contains("parse(&json"), "{module:?}");
+        assert!(!text.contains("parse(&json"), "{module:?}");
+        if ["cli", "main", "method"].contains(&module[0].as_str()) {
+            continue;
+        }
+        assert!(!text.contains("Args::default()"), "{module:?}");
+        let file = module.get(1).map_or("mod", String::as_str);
+        let words = text.split(|c: char| !c.is_alphanumeric());
+        for flags in words.filter_map(|word| word.strip_suffix("Args")) {
+            let shared = SHARED.iter().find(|(name, _)| *name == flags);
+            let verb = file.replace('_', "");
+            let is_own = flags.eq_ignore_ascii_case(&verb)
+                || shared.is_some_and(|(_, files)| files.contains(&file))
+                || (flags, file) == ("Recipe", "counter");
+            assert!(
+                module[0] == "commands" && is_own,
+                "{module:?} takes the flags {flags}Args"
+            );
+        }
     }
 }
 

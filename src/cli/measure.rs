@@ -3,12 +3,14 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use clap::builder::{StringValueParser, TypedValueParser as _};
 
 use super::{OutputArgs, values};
 use crate::measure::Instrument;
 use crate::method::requirement::parse_share;
 use crate::model::Nanos;
 use crate::quantity;
+use crate::selection::native_clock;
 
 /// Arguments of `measure`.
 #[derive(Clone, Debug, Args)]
@@ -20,7 +22,7 @@ pub struct MeasureArgs {
     ///
     /// By default it is the clock that `pick` would pick: from the report of --from, or else from
     /// rdtsc-lfence and monotonic on this machine.
-    #[arg(long, value_name = "TIMER")]
+    #[arg(long, value_name = "TIMER", value_parser = StringValueParser::new().map(|name| native_clock(&name)))]
     pub clock: Option<String>,
     /// The method of measurement
     #[arg(long, value_name = "METHOD", value_enum, default_value_t)]

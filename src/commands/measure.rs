@@ -22,7 +22,7 @@ use crate::report::machine::in_a_line;
 use crate::report::read;
 use crate::requests::{ProbeRequest, RunRequest};
 use crate::runs::choose_cpu;
-use crate::selection::{native_clock, nearest, select};
+use crate::selection::{nearest, select};
 use crate::table::{Notation, Table, TableColumn, Value};
 use crate::text::clipped;
 use crate::text::numbers::{percent, time};
@@ -36,10 +36,6 @@ pub fn run(args: &MeasureArgs, output: &mut dyn Write) -> Result<bool, CommandEr
     if args.operations.is_empty() && !is_command {
         return list_operations(args, output).map(|()| true);
     }
-    let args = &MeasureArgs {
-        clock: args.clock.as_deref().map(native_clock),
-        ..args.clone()
-    };
     check_arguments(args)?;
     let entries: Vec<Entry> = args
         .operations
