@@ -25,7 +25,7 @@ pub struct Trace<R = Run> {
     pub ns_per_tick: Option<f64>,
     /// Relative uncertainty of a measured tick: half the width of its 95 % interval.
     #[serde(default)]
-    #[serde(rename = "ns_per_tick_doubt")]
+    #[serde(alias = "ns_per_tick_doubt")]
     pub ns_per_tick_uncertainty: f64,
     /// Whether the timer declares `ns_per_tick`; otherwise it was measured.
     pub declared: bool,
@@ -40,7 +40,7 @@ pub struct Trace<R = Run> {
     /// The observations of each fresh process that was not disturbed.
     pub runs: Vec<R>,
     /// The number of processes whose observations are not in `runs` because they were disturbed.
-    #[serde(rename = "spoilt")]
+    #[serde(alias = "spoilt")]
     pub discarded: u32,
     /// The observations of these disturbed processes. No result is computed from them; they are
     /// kept so that a later version of the program may use them.
@@ -48,7 +48,7 @@ pub struct Trace<R = Run> {
     pub set_aside: Vec<R>,
     /// The number of `runs` that were disturbed throughout. They are among `runs` only if too few
     /// processes were undisturbed.
-    #[serde(default, rename = "shared", skip_serializing_if = "is_zero")]
+    #[serde(default, alias = "shared", skip_serializing_if = "is_zero")]
     pub disturbed_runs: u32,
     /// The number of windows of measurement that were dropped and repeated, by kind of disturbance.
     pub dropped: BTreeMap<String, u32>,
@@ -118,13 +118,13 @@ pub struct Reference {
     pub ns_per_work: f64,
     /// The relative uncertainty of `ns_per_tick` of a raw counter; 0 if the tick is declared.
     #[serde(default)]
-    #[serde(rename = "rate_doubt")]
+    #[serde(alias = "rate_doubt")]
     pub rate_uncertainty: f64,
     /// The largest deviation of the reference from the kernel's clock during the campaign, minus
     /// all uncertainties, in nanoseconds. 0 if the uncertainties explain the deviation, or if the
     /// reference is no raw counter.
     #[serde(default)]
-    #[serde(rename = "strayed_ns")]
+    #[serde(alias = "strayed_ns")]
     pub unexplained_deviation_ns: f64,
 }
 
@@ -177,7 +177,7 @@ pub struct Batches {
     pub core_hz: Option<f64>,
     /// Whether other threads used the core or its frequency changed during the batches, in every
     /// repetition of the measurement.
-    #[serde(rename = "restless")]
+    #[serde(alias = "restless")]
     pub unstable: bool,
 }
 
@@ -203,7 +203,7 @@ pub struct Readings {
     pub core_hz: Option<f64>,
     /// Whether other threads used the core or its frequency changed during the readings, in every
     /// repetition of the measurement.
-    #[serde(rename = "restless")]
+    #[serde(alias = "restless")]
     pub unstable: bool,
 }
 
@@ -285,10 +285,10 @@ pub struct Run {
     /// Batches of many calls.
     pub batches: Batches,
     /// Many batches of few calls, for the skewness of the cost of a call.
-    #[serde(rename = "few")]
+    #[serde(alias = "few")]
     pub small_batches: Batches,
     /// Batches of more calls than in `small_batches`, for the variance of the cost of a call.
-    #[serde(rename = "some")]
+    #[serde(alias = "some")]
     pub medium_batches: Batches,
     /// Batches of calls of a function that does nothing, as many calls a batch as in `batches`;
     /// empty if the host cannot measure such calls.

@@ -152,7 +152,7 @@ pub enum Command {
     ///
     /// Examples:
     ///   timermeter explain adds
-    ///   timermeter explain read-dearer-than-step trust
+    ///   timermeter explain cost-exceeds-step trust
     ///   timermeter explain -f json
     #[command(verbatim_doc_comment)]
     Explain(ExplainArgs),

@@ -53,7 +53,7 @@ pub static CLOCKS: &[Rule<Clocks>] = &[
         },
     ),
     Rule::new(
-        "read-dearer-than-step",
+        "cost-exceeds-step",
         Note,
         "a read takes {cost}, longer than the step of {step}",
         "subtract the cost of a read, or time many operations between two reads",
@@ -112,12 +112,12 @@ pub static CLOCKS: &[Rule<Clocks>] = &[
         },
     ),
     Rule::<Clocks>::new(
-        "beside-neighbour",
+        "next-to-neighbour",
         Note,
-        "its figures are those of {alone} processes that had a core of their own; beside another thread on the core it \
+        "its figures are those of {alone} processes that had a core of their own; next to another thread on the core it \
          costs {low} to {high} (middle half of {shared})",
         "expect that cost where the core is shared",
-        beside_neighbour,
+        next_to_neighbour,
     ),
     Rule::new(
         "two-regimes",
@@ -185,7 +185,7 @@ impl ClockCase<'_> {
 }
 
 /// Reports the cost of processes that shared their core, if it is clearly higher than that of the others.
-fn beside_neighbour(case: &ClockCase<'_>) -> Option<Values> {
+fn next_to_neighbour(case: &ClockCase<'_>) -> Option<Values> {
     let costs_of = |core: Core| {
         let processes = case.profile.all_processes.iter();
         sorted(

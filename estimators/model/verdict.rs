@@ -151,7 +151,7 @@ pub struct Paths {
     /// The evidence in a sentence.
     pub evidence: String,
     /// The comparisons with other paths.
-    #[serde(rename = "beside")]
+    #[serde(alias = "beside")]
     pub compared: Vec<ComparedPath>,
 }
 
@@ -171,7 +171,7 @@ pub struct ComparedPath {
     /// and the tick of the clock; 0 if there is none.
     pub behind_ns: f64,
     /// The smallest lead or lag that this comparison detects, in nanoseconds.
-    #[serde(rename = "sees_ns")]
+    #[serde(alias = "sees_ns")]
     pub min_detected_ns: f64,
 }
 
@@ -318,7 +318,7 @@ pub struct Nature {
     pub sleeping: Option<f64>,
     /// Its advance relative to the reference while the thread slept and another thread of the
     /// process computed.
-    #[serde(rename = "beside_busy_thread")]
+    #[serde(alias = "beside_busy_thread")]
     pub next_to_busy_thread: Option<f64>,
 }
 

@@ -86,7 +86,7 @@ pub struct Lateness {
     /// The number of waits.
     pub waits: u64,
     /// Whether other primitives waited at the same time, on any CPU; long waits are measured so.
-    #[serde(default, rename = "beside_others")]
+    #[serde(default, alias = "beside_others")]
     pub with_others: bool,
     /// Median.
     pub p50_ns: Option<Interval>,
@@ -100,7 +100,7 @@ pub struct Lateness {
     pub max_ns: f64,
     /// The largest error of a single lateness, in nanoseconds, due to the step, the read cost and
     /// the rate of the reference.
-    #[serde(default, rename = "error_of_clock_ns")]
+    #[serde(default, alias = "error_of_clock_ns")]
     pub uncertainty_ns: f64,
     /// Median of the lateness due to the primitive itself: lateness minus the time in which the
     /// thread was ready to run but had no CPU; null if it spins or the system does not report this

@@ -21,7 +21,7 @@ pub struct Evidence {
     /// Handoffs between threads.
     pub threads: Option<Threads>,
     /// Comparisons with the reference, one in each round of the campaign.
-    #[serde(rename = "glances")]
+    #[serde(alias = "glances")]
     pub sparse_comparisons: Vec<[i64; 3]>,
     /// The time from the first to the last sparse comparison as this program's own clock measured
     /// it, in nanoseconds: the least and the greatest possible value. `None` if it was not
@@ -30,7 +30,7 @@ pub struct Evidence {
     pub passed_ns: Option<[u64; 2]>,
     /// Comparisons with the reference, one after each process in two rounds of the campaign.
     #[serde(default)]
-    #[serde(rename = "close_glances")]
+    #[serde(alias = "close_glances")]
     pub close_comparisons: Vec<[i64; 3]>,
     /// Comparisons at the start and at the end of additional fresh processes, for a clock whose
     /// rate each process may determine for itself.
@@ -45,7 +45,7 @@ pub struct Evidence {
     /// The advance of the timer during various activities of the thread.
     pub advances: Vec<Advance>,
     /// Readings of the timer that two readings of the same clock by other calls enclose.
-    #[serde(default, rename = "beside", skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, alias = "beside", skip_serializing_if = "Vec::is_empty")]
     pub other_paths: Vec<OtherPath>,
     /// The reasons why the host did not answer questions, by question of the protocol.
     pub refusals: BTreeMap<String, String>,
@@ -86,7 +86,7 @@ pub struct Threads {
     /// The number of rounds; the pairs of one round ran at the same time.
     pub rounds: u32,
     /// The number of all possible pairs of CPUs.
-    #[serde(rename = "possible")]
+    #[serde(alias = "possible")]
     pub possible_pairs: u32,
     /// The pairs that were tested.
     pub pairs: Vec<Pair>,
@@ -107,7 +107,7 @@ pub struct Pair {
     pub largest: u64,
     /// The least difference between the later and the earlier reading of a handoff, in ticks: from
     /// the first CPU to the second, and from the second to the first.
-    #[serde(rename = "least")]
+    #[serde(alias = "least")]
     pub min_difference: [Option<i64>; 2],
 }
 
@@ -138,7 +138,7 @@ impl Pair {
 #[derive(Default)]
 pub struct OtherPath {
     /// The id of the timer that takes the two enclosing readings.
-    #[serde(rename = "within")]
+    #[serde(alias = "within")]
     pub outer_id: String,
     /// Nanoseconds in a unit of the reading; truncation to this unit delays a reading by less.
     pub unit_ns: i64,
@@ -155,7 +155,7 @@ pub struct OtherPath {
     /// negative if no reading lags.
     pub behind_ns: i64,
     /// The least time between the two enclosing readings, in nanoseconds.
-    #[serde(rename = "narrowest_ns")]
+    #[serde(alias = "narrowest_ns")]
     pub min_width_ns: i64,
 }
 
@@ -199,7 +199,7 @@ pub enum ThreadActivity {
 #[derive(Copy)]
 pub struct Advance {
     /// The activity of the thread.
-    #[serde(rename = "meanwhile")]
+    #[serde(alias = "meanwhile")]
     pub activity: ThreadActivity,
     /// Ticks of the timer.
     pub timer: i64,
@@ -221,12 +221,12 @@ pub struct CounterEvidence {
     /// Successive readings of one thread that was moved between CPUs.
     pub order: Order,
     /// Handoffs between CPUs.
-    #[serde(rename = "handed")]
+    #[serde(alias = "handed")]
     pub handoffs: Vec<HandoffPair>,
     /// Handoffs in the first round of pairs in which the counter was read without fences.
     pub unfenced: Vec<HandoffPair>,
     /// Paired readings of the counter and a clock of the kernel, in the order of execution.
-    #[serde(rename = "looks")]
+    #[serde(alias = "looks")]
     pub paired_readings: Vec<PairedReading>,
     /// The declared frequency, in hertz.
     pub declared_hz: Option<f64>,
@@ -244,7 +244,7 @@ pub struct HandoffPair {
     pub pair: Pair,
     /// The median difference between the later and the earlier reading of a handoff, in ticks: from
     /// the first CPU to the second, and from the second to the first.
-    #[serde(rename = "usual")]
+    #[serde(alias = "usual")]
     pub median_difference: [Option<i64>; 2],
 }
 

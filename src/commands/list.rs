@@ -23,13 +23,10 @@ enum TimerKind {
     /// A clock, characterised by `probe`.
     Clock,
     /// A sleep primitive, characterised by `wait`.
-    #[serde(rename = "waits")]
     SleepPrimitive,
     /// A periodic timer, characterised by `period`.
-    #[serde(rename = "ticks")]
     PeriodicTimer,
     /// A timer that is both a sleep primitive and a periodic timer.
-    #[serde(rename = "waits-and-ticks")]
     Both,
 }
 

@@ -52,13 +52,13 @@ pub struct Recording {
     #[serde(deserialize_with = "by_text")]
     pub settings: Settings,
     /// Costs with which the read paths of timers are compared.
-    #[serde(rename = "yardsticks")]
+    #[serde(alias = "yardsticks")]
     pub baselines: ReadPathBaselines,
     /// The timers that were measured, in that order.
     pub timers: Vec<Observation>,
     /// Rows of timers, or of whole agents, that could not be measured.
     #[serde(deserialize_with = "by_text")]
-    #[serde(rename = "unasked")]
+    #[serde(alias = "unasked")]
     pub unmeasured: Vec<TimerRow>,
     /// The sleep primitives, each under each set of conditions.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

@@ -120,8 +120,8 @@ fn test_completions(shell: &str, file: &str, offers: impl Fn(&str, &Folder) -> C
     assert!(offered("timermeter probe nanosl").is_empty());
     assert_eq!(offered("timermeter probe --runtime py"), words(&["python"]));
     assert_eq!(
-        offered("timermeter explain read-d"),
-        words(&["read-dearer-than-step"])
+        offered("timermeter explain cost-e"),
+        words(&["cost-exceeds-step"])
     );
     assert_eq!(offered("timermeter compare bef"), words(&["before"]));
     assert_eq!(offered("timermeter gate bef"), words(&["before"]));

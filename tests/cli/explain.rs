@@ -62,7 +62,7 @@ fn explains_words_of_screens() {
         "adds",
         "Quality",
         "trust",
-        "read-dearer-than-step",
+        "cost-exceeds-step",
         "unresolved",
         "interval",
     ]));

@@ -159,7 +159,7 @@ fn resolved_clocks() -> Vec<TimerRow> {
     for row in &mut rows[2..6] {
         let cost = value_of(row.cost_ns).unwrap_or_default();
         row.findings.push(warning(
-            "read-dearer-than-step",
+            "cost-exceeds-step",
             &format!("A read takes {cost:.1} ns, longer than the step of 10.0 ns: two readings never agree."),
             "Do not take a difference of one step for a duration; take the cost off, or time many calls at once.",
         ));
