@@ -27,7 +27,7 @@ const FRACTIONAL_STEPS: [f64; 4] = [10.015, 41.667, 52.083, 279.365];
 
 /// The standard deviation of the core frequency between runs, relative to that within a run. Ten
 /// quiet and ten busy runs of a virtual machine had 1.6 and 1.8 % between runs, and 2.1 to 3.6 %
-/// within runs (docs/selftest.md, real clocks).
+/// within runs (docs/results.md, real clocks).
 const BETWEEN_TO_WITHIN_RUNS: f64 = 0.6;
 
 /// The standard deviation of the core frequency between runs, for a core that steps between two

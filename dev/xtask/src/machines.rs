@@ -1,5 +1,5 @@
 //! Boots emulated machines with known clocks, runs the unchanged program on a real kernel there,
-//! and compares its results with the known properties. Writes docs/truth.md.
+//! and compares its results with the known properties. Writes dev/emulated/machines/README.md.
 
 mod answer;
 mod boot;
@@ -43,7 +43,8 @@ pub struct Machines {
     machines: Vec<String>,
 }
 
-/// Boots the machines one after the other, judges all kept results, and writes docs/truth.md.
+/// Boots the machines one after the other, judges all kept results, and writes the README of
+/// the folder in which they are kept.
 ///
 /// # Errors
 /// If a name is unknown, a machine cannot be booted, or a result contradicts a known property.
@@ -85,7 +86,7 @@ pub fn run(asked: &Machines) -> Outcome<()> {
     let judged = document::judge(&kept);
     let text = document::format(&judged);
     print!("{text}");
-    fs::write(crate::root()?.join("docs/truth.md"), text)?;
+    fs::write(asked.keep.join("README.md"), text)?;
     match (failed.as_slice(), document::count_wrong(&judged)) {
         ([], 0) => Ok(()),
         ([], wrong) => Err(format!("{wrong} results contradict the known properties").into()),

@@ -1,4 +1,5 @@
-//! Formats docs/truth.md: the known properties of each machine and the results of timermeter.
+//! Formats the README of the kept results: the known properties of each machine and the results of
+//! timermeter.
 
 use std::fmt::Write as _;
 
@@ -7,20 +8,11 @@ use super::list::{ALL, Machine};
 use super::truth::{Judged, Verdict};
 
 const HEAD: &str = "\
-# Truth
+# Results of emulated machines
 
-Emulated machines with known clocks: QEMU (full emulation, TCG) boots Debian's kernel with the unchanged program and nothing else, and the results of
-the program are compared with the known properties. Written by
-
-```sh
-apt install qemu-system-x86 qemu-system-arm qemu-system-misc cpio
-cargo xtask machines                    # all machines; or some: cargo xtask machines hpet icount-0
-cargo xtask machines --judge            # judges the kept results in dev/emulated/machines/ again
-```
-
-which takes kernels and busybox from Debian's packages, compiles the program statically, and keeps the results of each machine in
-[`dev/emulated/machines/`](../dev/emulated/machines/): the report, the kernel log, and the events of `watch`. A property is *right* if the interval in the result
-contains it, and *not determined* if the program says that it could not determine the figure.
+Written by `cargo xtask machines`, which boots each machine in QEMU and keeps its report, its kernel log and the events of `watch` in a folder here.
+A property is *right* if the interval in the result contains it, and *not determined* if the program says that it could not determine the figure. Costs
+are those of the emulator, except with `-icount`, where an instruction takes a known time. [Summary](../../../docs/results.md#emulated-machines)
 
 ";
 
@@ -100,7 +92,7 @@ pub fn format(judged: &[Option<Vec<Judged>>]) -> String {
     if !absent.is_empty() {
         let _ = write!(text, "\nNo results are kept for: {}.\n", absent.join(", "));
     }
-    text + LIMITS
+    text
 }
 
 /// Formats the configuration of a machine: architecture, options of the emulator except the number
@@ -127,13 +119,3 @@ fn configuration(machine: &Machine) -> String {
         .collect();
     words.join(" ")
 }
-
-const LIMITS: &str = "
-## Limits
-
-- **Counters that differ between CPUs**: the emulator (TCG) ignores writes of a guest to its counters. `dev/simulated` and `tests/counter.rs` simulate them.
-- **libfaketime** has no effect on a static program. `tests/faults` runs the dynamic one with it: the program reports the clock that runs 5 % fast and the rate, and
-  does not blame the system call next to it.
-- **Migration** needs two hosts. `watch` is tested with simulated ones.
-- **Costs** on these machines are those of the emulator, except with `-icount`, where an instruction takes a known time.
-";
