@@ -6,7 +6,8 @@ use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use timers::agents::{RUNTIMES, Runtime, runtime};
 
-use super::{OutputArgs, values};
+use super::OutputArgs;
+use super::values::{self, InvalidValue};
 use crate::hosts::browser::{BrowserKind, Page};
 use crate::requests::{AgentSpec, HostRequest, RuntimeName};
 
@@ -98,7 +99,7 @@ pub struct BrowserArgs {
 }
 
 /// Parses `COMMAND ARG…` or `NAME=COMMAND ARG…`, quoted as in a POSIX shell.
-pub(super) fn parse_agent(text: &str) -> Result<AgentSpec, String> {
+pub(super) fn parse_agent(text: &str) -> Result<AgentSpec, InvalidValue> {
     let is_name = |name: &str| {
         !name.is_empty()
             && name
@@ -109,34 +110,39 @@ pub(super) fn parse_agent(text: &str) -> Result<AgentSpec, String> {
         Some((name, command)) if is_name(name) => (Some(name.to_owned()), command),
         _ => (None, text),
     };
-    let command =
-        shell_words::split(command).map_err(|error| format!("{error}; quote as in a shell"))?;
+    let command = shell_words::split(command)
+        .map_err(|error| InvalidValue::problem(error.to_string(), "quote as in a shell"))?;
     match command.first() {
         Some(program) if !program.is_empty() => Ok(AgentSpec { name, command }),
-        _ => Err(
-            "there is no command; give one as in 'java -jar agent.jar' or py='python3 agent.py'"
-                .to_owned(),
-        ),
+        _ => Err(InvalidValue::problem(
+            "there is no command",
+            "give one as in 'java -jar agent.jar' or py='python3 agent.py'",
+        )),
     }
 }
 
 /// Parses `NAME=VALUE`, where the value is a number, a boolean or a string in JSON.
-fn parse_setting(text: &str) -> Result<Setting, String> {
+fn parse_setting(text: &str) -> Result<Setting, InvalidValue> {
     let (name, value) = text
         .split_once('=')
-        .ok_or("there is no `=`; give NAME=VALUE")?;
+        .ok_or_else(|| InvalidValue::problem("there is no `=`", "give NAME=VALUE"))?;
     if name.is_empty()
         || !name
             .chars()
             .all(|c| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-'))
     {
-        return Err("the name must consist of letters, digits, `.`, `-` and `_`".into());
+        return Err(InvalidValue::expected(
+            "a name that consists of letters, digits, `.`, `-` and `_`",
+        ));
     }
     let value: serde_json::Value = serde_json::from_str(value).map_err(|error| {
-        format!("the value is not JSON: {error}; text needs quotes, as in '\"text\"'")
+        let problem = format!("the value is not JSON: {error}");
+        InvalidValue::problem(problem, "text needs quotes, as in '\"text\"'")
     })?;
     if value.is_array() || value.is_object() || value.is_null() {
-        return Err("the value must be a number, true, false, or text in quotes".into());
+        return Err(InvalidValue::expected(
+            "a number, true, false, or text in quotes",
+        ));
     }
     Ok((name.into(), value.to_string()))
 }

@@ -6,7 +6,8 @@ use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use timers::os::Policy;
 
-use super::{RunArgs, values};
+use super::RunArgs;
+use super::values::{self, InvalidValue};
 use crate::model::{BackgroundLoad, Nanos};
 use crate::quantity;
 use crate::requests::{ConditionsRequest, Cpus, PeriodRequest, WaitRequest};
@@ -146,18 +147,19 @@ const MAX_WAIT_NS: f64 = 6e10;
 
 /// Parses one length, or a range `FROM..TO`, which stands for `FROM`, ten times `FROM` and so on,
 /// and `TO`.
-fn parse_lengths(text: &str) -> Result<Lengths, String> {
+fn parse_lengths(text: &str) -> Result<Lengths, InvalidValue> {
     let length = |text: &str| {
-        let Nanos(ns) = quantity::parse_time(text).map_err(|error| error.to_string())?;
+        let Nanos(ns) = quantity::parse_time(text)?;
         if ns > MAX_WAIT_NS {
-            return Err(format!(
-                "'{}' is longer than a minute; give a shorter time",
-                text.trim()
-            ));
+            let problem = format!("'{}' is longer than a minute", text.trim());
+            return Err(InvalidValue::problem(problem, "give a shorter time"));
         }
         match ns.ceil() as u64 {
             ns @ 2.. => Ok(ns),
-            _ => Err("waits of 1 ns are always measured, as the floor; give 2ns or more".into()),
+            _ => Err(InvalidValue::problem(
+                "waits of 1 ns are always measured, as the floor",
+                "give 2ns or more",
+            )),
         }
     };
     let Some((from, to)) = text.split_once("..") else {
@@ -165,7 +167,10 @@ fn parse_lengths(text: &str) -> Result<Lengths, String> {
     };
     let (from, to) = (length(from)?, length(to)?);
     if from > to {
-        return Err("the range ends before it begins; give it as in 1us..50ms".into());
+        return Err(InvalidValue::problem(
+            "the range ends before it begins",
+            "give it as in 1us..50ms",
+        ));
     }
     let mut all: Vec<u64> = std::iter::successors(Some(from), |ns| ns.checked_mul(10))
         .take_while(|ns| *ns < to)
@@ -175,17 +180,17 @@ fn parse_lengths(text: &str) -> Result<Lengths, String> {
 }
 
 /// Parses a timer slack: `default`, or a time up to 4 s.
-fn parse_slack(text: &str) -> Result<Slack, String> {
+fn parse_slack(text: &str) -> Result<Slack, InvalidValue> {
     if text.trim() == "default" {
         return Ok(Slack(None));
     }
     let time = quantity::parse_time(text).ok().filter(|time| time.0 <= 4e9);
     time.map(|time| Slack(Some(time.0.ceil() as u64)))
-        .ok_or_else(|| "give default, or a time up to 4s, as in 1ns or 50us".into())
+        .ok_or_else(|| InvalidValue::expected("default, or a time up to 4s, as in 1ns or 50us"))
 }
 
 /// Parses a scheduling policy with its priority.
-fn parse_policy(text: &str) -> Result<Policy, String> {
+fn parse_policy(text: &str) -> Result<Policy, InvalidValue> {
     /// Default priority: higher than that of most threads of the kernel, lower than that of the
     /// watchdogs of the kernel.
     const DEFAULT_PRIORITY: u32 = 80;
@@ -203,21 +208,20 @@ fn parse_policy(text: &str) -> Result<Policy, String> {
         ("other", _) if !text.contains(':') => Ok(Policy::Other),
         ("fifo", Some(priority)) => Ok(Policy::Fifo(priority)),
         ("rr", Some(priority)) => Ok(Policy::RoundRobin(priority)),
-        _ => Err(
-            "give other, fifo or rr, the latter two with a priority from 1 to 99, as in fifo:80"
-                .into(),
-        ),
+        _ => Err(InvalidValue::expected(
+            "other, fifo or rr, the latter two with a priority from 1 to 99, as in fifo:80",
+        )),
     }
 }
 
 /// Parses the number of a CPU, or `all`.
-fn parse_cpus(text: &str) -> Result<Cpus, String> {
+fn parse_cpus(text: &str) -> Result<Cpus, InvalidValue> {
     if text.trim() == "all" {
         return Ok(Cpus::All);
     }
     values::parse_cpu(text)
         .map(Cpus::One)
-        .map_err(|_| "give the number of a CPU, as in 0, or all".to_owned())
+        .map_err(|_| InvalidValue::expected("the number of a CPU, as in 0, or all"))
 }
 
 #[cfg(test)]

@@ -13,7 +13,7 @@ use std::time::Duration;
 use crate::subject::{Activity, Answer, BackwardSteps};
 
 pub use here::{DeclaredRate, ThisMachine, declared_rate, logged_rate};
-pub use recipes::Recipe;
+pub use recipes::{Recipe, RecipeError};
 
 /// The operations that a program needs to calibrate and check the counter; implemented by this
 /// machine ([`ThisMachine`]) and by simulated machines.

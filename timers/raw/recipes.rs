@@ -16,7 +16,27 @@ pub struct Recipe {
     /// A summary of the steps, and the programs that use the recipe, with their versions.
     pub label: &'static str,
     /// Returns the nanoseconds per tick, or the reason why the recipe finds none.
-    pub ns_per_tick: fn(&mut dyn Machine) -> Result<f64, String>,
+    pub ns_per_tick: fn(&mut dyn Machine) -> Result<f64, RecipeError>,
+}
+
+/// The reason why a recipe finds no rate.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum RecipeError {
+    /// The kernel has no rate for others.
+    #[error("the kernel does not publish the rate with which it converts the counter")]
+    Unpublished,
+    /// The program uses the counter with another clock source only.
+    #[error("the clock source is `{0}`, not tsc; the program would not use the counter")]
+    OtherClockSource(String),
+    /// The counter stood or went backward.
+    #[error("the counter did not go forward; the program would not use it")]
+    NotForward,
+    /// The estimates of 50 ms differ.
+    #[error("the estimates did not agree within 50 ms; the program would not use the counter")]
+    Disagree,
+    /// So many windows differ.
+    #[error("no two successive windows of {0} agreed; the program would not start")]
+    NoTwoAgree(u32),
 }
 
 impl Recipe {
@@ -72,15 +92,12 @@ impl Recipe {
     ];
 }
 
-fn kernel(machine: &mut dyn Machine) -> Result<f64, String> {
-    let unknown =
-        || "the kernel does not publish the rate with which it converts the counter".into();
-    machine.kernel_ns_per_tick().ok_or_else(unknown)
+fn kernel(machine: &mut dyn Machine) -> Result<f64, RecipeError> {
+    machine.kernel_ns_per_tick().ok_or(RecipeError::Unpublished)
 }
 
 /// The time in which Redis and Valkey count ticks.
 const WINDOW: Duration = Duration::from_millis(10);
-const NOT_FORWARD: &str = "the counter did not go forward; the program would not use it";
 
 /// On Arm, Redis and Valkey take what the firmware declares, in whole ticks a µs.
 fn of_arm(machine: &mut dyn Machine) -> Option<f64> {
@@ -89,15 +106,13 @@ fn of_arm(machine: &mut dyn Machine) -> Option<f64> {
     Some(1e3 / (hz / 1e6).floor())
 }
 
-fn redis(machine: &mut dyn Machine) -> Result<f64, String> {
+fn redis(machine: &mut dyn Machine) -> Result<f64, RecipeError> {
     if let Some(ns) = of_arm(machine) {
         return Ok(ns);
     }
     let source = machine.clock_source().unwrap_or_default();
     if !source.starts_with("tsc") {
-        return Err(format!(
-            "the clock source is `{source}`, not tsc; the program would not use the counter"
-        ));
+        return Err(RecipeError::OtherClockSource(source));
     }
     let named = machine.named_mhz();
     let mut ticks_per_us = || {
@@ -118,14 +133,14 @@ fn redis(machine: &mut dyn Machine) -> Result<f64, String> {
     let mut samples: Vec<u64> = (0..3).filter_map(|_| ticks_per_us()).collect();
     samples.sort_unstable();
     let median = match samples[..] {
-        [] => return Err(NOT_FORWARD.into()),
+        [] => return Err(RecipeError::NotForward),
         [one] | [_, one, _] => one,
         [low, high, ..] => low.midpoint(high),
     };
     Ok(1e3 / median as f64)
 }
 
-fn valkey(machine: &mut dyn Machine, only_forward: bool) -> Result<f64, String> {
+fn valkey(machine: &mut dyn Machine, only_forward: bool) -> Result<f64, RecipeError> {
     const SHIFT: f64 = (1_u64 << 24) as f64;
     if let Some(ns) = of_arm(machine) {
         return Ok(ns);
@@ -145,12 +160,12 @@ fn valkey(machine: &mut dyn Machine, only_forward: bool) -> Result<f64, String> 
         }
     }
     if least == u64::MAX {
-        return Err(NOT_FORWARD.into());
+        return Err(RecipeError::NotForward);
     }
     Ok(1e3 * least as f64 / SHIFT)
 }
 
-fn declared(machine: &mut dyn Machine) -> Result<f64, String> {
+fn declared(machine: &mut dyn Machine) -> Result<f64, RecipeError> {
     let khz = machine.declared_hz().map_or(0.0, |hz| (hz / 1e3).floor());
     if khz >= 1.0 {
         Ok(1e6 / khz)
@@ -159,7 +174,7 @@ fn declared(machine: &mut dyn Machine) -> Result<f64, String> {
     }
 }
 
-fn converging(machine: &mut dyn Machine) -> Result<f64, String> {
+fn converging(machine: &mut dyn Machine) -> Result<f64, RecipeError> {
     const LONGEST_NS: i64 = 50_000_000;
     const MAX_TURNS: u32 = 1_000_000;
     const TURNS_PER_ESTIMATE: u32 = 100;
@@ -192,15 +207,12 @@ fn converging(machine: &mut dyn Machine) -> Result<f64, String> {
         (previous_counter, previous_khz) = (counter, khz);
     }
     if agreed < AGREEING_ESTIMATES || khz < 1.0 {
-        return Err(
-            "the estimates did not agree within 50 ms; the program would not use the counter"
-                .into(),
-        );
+        return Err(RecipeError::Disagree);
     }
     Ok(1e6 / khz.floor())
 }
 
-fn two_windows(machine: &mut dyn Machine) -> Result<f64, String> {
+fn two_windows(machine: &mut dyn Machine) -> Result<f64, RecipeError> {
     const WINDOW_NS: u64 = 10_000_000;
     /// The crates themselves have no limit and would continue forever.
     const MAX_WINDOWS: u32 = 100;
@@ -219,12 +231,10 @@ fn two_windows(machine: &mut dyn Machine) -> Result<f64, String> {
         }
         previous_hz = hz;
     }
-    Err(format!(
-        "no two successive windows of {MAX_WINDOWS} agreed; the program would not start"
-    ))
+    Err(RecipeError::NoTwoAgree(MAX_WINDOWS))
 }
 
-fn quanta(machine: &mut dyn Machine) -> Result<f64, String> {
+fn quanta(machine: &mut dyn Machine) -> Result<f64, RecipeError> {
     const LONGEST_NS: u64 = 200_000_000;
     const ROUND_NS: u64 = 1_000;
     const MIN_ROUNDS: u64 = 500;
