@@ -15,6 +15,7 @@ pub mod hosts;
 pub mod measure;
 pub mod method;
 pub mod platform;
+pub mod prober;
 pub mod quantity;
 pub mod recording;
 pub mod requests;

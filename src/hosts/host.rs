@@ -7,13 +7,13 @@ use std::time::Duration;
 
 use timers::Answer;
 
-use crate::hosts::bench::Bench;
 use crate::hosts::children::Placement;
 use crate::hosts::connection::Connection;
 use crate::hosts::events::LogSpec;
-use crate::hosts::hosted::subject;
+use crate::hosts::hosted::{prober, subject};
 use crate::hosts::process::Command;
 use crate::hosts::protocol::{HostedTimer, HostedWaiter};
+use crate::prober::Bench;
 
 /// A program that hosts timers.
 #[derive(Clone, Debug)]
@@ -49,9 +49,7 @@ pub fn bench(connection: &Rc<RefCell<Connection>>, timer: &HostedTimer, referenc
         reference: subject(connection, reference),
         reference_id: reference.into(),
         floor: has_floor.then(|| subject(connection, timers::FLOOR_ID)),
-        watch: None,
-        dropped: Vec::new(),
-        width: None,
+        prober: prober(connection, &timer.id),
     }
 }
 

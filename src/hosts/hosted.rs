@@ -9,10 +9,10 @@ use timers::{Activity, Answer, Fault, Subject};
 
 use super::connection::Connection;
 use super::protocol::{Op, Question, Reply};
-use crate::hosts::step_search::StepQuestion;
 use crate::model::Context;
+use crate::prober::{Prober, StepQuestion};
 use crate::rate::tightest;
-use crate::trace::{self, InContext, Reference, Run};
+use crate::trace::{InContext, Intervals, Reference, Run};
 
 /// Maximum number of repetitions of a disturbed window. The last repetition is kept even if it was
 /// disturbed.
@@ -28,6 +28,14 @@ pub fn subject(connection: &Rc<RefCell<Connection>>, id: &str) -> Box<dyn Subjec
 #[must_use]
 pub fn waiter(connection: &Rc<RefCell<Connection>>, id: &str) -> Box<dyn WaitSubject> {
     Box::new(Hosted::new(connection, id))
+}
+
+/// Returns the prober of the agent's process for a timer, if the agent has one.
+#[must_use]
+pub fn prober(connection: &Rc<RefCell<Connection>>, id: &str) -> Option<Box<dyn Prober>> {
+    let offers = |op| connection.borrow().hello().offers(op);
+    let has_prober = offers(Op::Calls) && offers(Op::Steps);
+    has_prober.then(|| Box::new(Hosted::new(connection, id)) as _)
 }
 
 /// A timer of an agent, with the connection over which it is questioned.
@@ -71,46 +79,6 @@ impl Hosted {
             repetitions_left -= 1;
         }
     }
-}
-
-/// Takes all measurements of one process of the calls of a timer, with a single question that the
-/// host has to offer.
-///
-/// # Errors
-/// When the timer refuses or the host is lost.
-pub fn measure_calls(
-    connection: &Rc<RefCell<Connection>>,
-    id: &str,
-    reference: &Reference,
-    floor: bool,
-) -> Answer<Run> {
-    let reply = connection.borrow_mut().ask(&Question::Calls {
-        timer: id.into(),
-        reference: reference.id.clone(),
-        ns_per_tick: reference.ns_per_tick,
-        step: reference.step,
-        floor,
-    })?;
-    Ok(reply.packed.map_or_else(Run::default, |packed| packed.0))
-}
-
-/// Measures all intervals with which one process searches for the step of a timer, with a single
-/// question that the host has to offer. Also returns whether the timer steps too rarely for one
-/// process.
-///
-/// # Errors
-/// When the timer refuses or the host is lost.
-pub fn measure_steps(
-    connection: &Rc<RefCell<Connection>>,
-    timer: &str,
-    question: StepQuestion,
-) -> Answer<(Vec<trace::Intervals>, bool)> {
-    let timer = timer.into();
-    let reply = connection
-        .borrow_mut()
-        .ask(&Question::Steps { timer, question })?;
-    let run = reply.packed.map_or_else(Run::default, |packed| packed.0);
-    Ok((run.intervals, reply.values == [1]))
 }
 
 /// Compares several timers in turn with the reference, in `count` rounds. Returns for each round
@@ -265,6 +233,28 @@ impl Subject for Hosted {
             [Some([timer, reference])] => Ok(timers::Advance { timer, reference }),
             _ => Err(Fault::Refused(format!("`{}` refuses", self.id))),
         }
+    }
+}
+
+impl Prober for Hosted {
+    fn calls(&mut self, reference: &Reference, floor: bool) -> Answer<Run> {
+        let reply = self.connection.borrow_mut().ask(&Question::Calls {
+            timer: self.id.clone(),
+            reference: reference.id.clone(),
+            ns_per_tick: reference.ns_per_tick,
+            step: reference.step,
+            floor,
+        })?;
+        Ok(reply.packed.map_or_else(Run::default, |packed| packed.0))
+    }
+
+    fn steps(&mut self, question: &StepQuestion, groups: &mut Vec<Intervals>) -> Answer<bool> {
+        let reply = self.connection.borrow_mut().ask(&Question::Steps {
+            timer: self.id.clone(),
+            question: *question,
+        })?;
+        groups.extend(reply.packed.into_iter().flat_map(|run| run.0.intervals));
+        Ok(reply.values == [1])
     }
 }
 

@@ -10,14 +10,12 @@ use std::time::Duration;
 use timers::waits::{WaitEntry, WaitRequest, WaitSubject};
 use timers::{Activity, Answer, CoreFrequencyMeter, Entry, Fault, Subject, Unavailable};
 
-use super::bench::Bench;
-use super::calls::time_calls_briefly;
 use super::children::with_remedy;
 use super::lines::{self, Line};
 use super::protocol::{
     Hello, HostedTimer, HostedWaiter, Missing, Op, PackedRun, Question, Reply, Runtime, VERSION,
 };
-use crate::hosts::step_search::find_step;
+use crate::prober::{Bench, Prober, find_step};
 use crate::text::from_bytes;
 use crate::trace::{Reference, Run};
 
@@ -366,7 +364,7 @@ impl Host {
 
     /// Takes all measurements of one process of the calls of a timer.
     fn calls(&mut self, id: &str, reference: &Reference, floor: bool) -> Answer<Reply> {
-        let floor = floor.then(|| open_again(timers::FLOOR_ID)).transpose()?;
+        let floor_subject = floor.then(|| open_again(timers::FLOOR_ID)).transpose()?;
         let opened_reference = open_again(&reference.id)?;
         let meter = self.meter();
         self.subject(id)?;
@@ -376,14 +374,10 @@ impl Host {
             ns_per_tick: None,
             reference: opened_reference,
             reference_id: reference.id.clone(),
-            floor,
-            watch: None,
-            dropped: Vec::new(),
-            width: None,
+            floor: floor_subject,
+            prober: None,
         };
-        let observed = observer::around(meter, || {
-            time_calls_briefly(&mut bench, reference, &mut None)
-        });
+        let observed = observer::around(meter, || bench.calls(reference, floor));
         self.open.insert(id, bench.timer);
         let (run, around) = observed?;
         Ok(Reply {

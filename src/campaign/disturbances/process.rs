@@ -11,10 +11,10 @@ use super::{
     Disturbance, MAX_ATTEMPTS, MAX_DROPPED_WINDOWS, MAX_FREQUENCY_CHANGE, MAX_REQUEST_DIVISOR,
     Snapshot, Watch, counted_disturbance, now,
 };
-use crate::hosts::bench::{CoreState, Gathered, Watcher};
 use crate::hosts::connection::Connection;
+use crate::prober::{CoreState, Gathered, Watcher};
 use crate::statistics::mean;
-use crate::trace::Run;
+use crate::trace::{Place, Run};
 
 /// Watches one process of a campaign. Uses the snapshots that the process takes itself if it
 /// supports that, otherwise takes them from outside.
@@ -326,19 +326,11 @@ impl Watcher for ProcessWatch {
         })
     }
 
-    fn ask_in_window(
-        &mut self,
-        questions: &mut dyn FnMut() -> Answer<Run>,
-    ) -> Answer<(Run, CoreState)> {
-        let (mut runs, core) = Self::gather(self, 1, |_| questions().map(|run| vec![run]))?;
-        Ok((runs.pop().unwrap_or_default(), core))
-    }
-
     fn ask_once(
         &mut self,
-        questions: &mut dyn FnMut() -> Answer<Run>,
+        question: &mut dyn FnMut() -> Answer<Run>,
     ) -> Answer<Option<(Run, CoreState)>> {
-        let (run, core, disturbance) = self.observe_window(questions)?;
+        let (run, core, disturbance) = self.observe_window(question)?;
         if let Some(disturbance) = disturbance.filter(|cause| !cause.is_bearable()) {
             self.count_dropped(disturbance);
             return Ok(None);
@@ -346,8 +338,8 @@ impl Watcher for ProcessWatch {
         Ok(Some((run, core)))
     }
 
-    fn end(self: Box<Self>) -> (BTreeMap<String, u32>, bool) {
-        Self::end(*self)
+    fn place(&self, width: Option<f64>) -> Option<Place> {
+        Some(self.watch.borrow().place(width))
     }
 }
 

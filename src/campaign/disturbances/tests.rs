@@ -1,6 +1,6 @@
 use std::collections::BTreeMap;
 
-use crate::hosts::bench::{CoreState, Watcher};
+use crate::prober::{CoreState, Watcher};
 use crate::trace::Run;
 use tempfile::TempDir;
 

@@ -7,9 +7,9 @@ use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use timers::Activity;
 
-use crate::hosts::step_search::StepQuestion;
 use crate::limits::MAX_TIMERS;
 use crate::model::Context;
+use crate::prober::StepQuestion;
 use crate::trace::Run;
 
 /// Bytes for each integer in JSON, with its separator and blanks.

@@ -1,0 +1,262 @@
+//! Times the calls of one timer: single calls, batches of calls, and successive readings.
+
+use timers::{Answer, Subject};
+
+use super::bench::{Bench, CoreState, Watcher};
+use crate::cost;
+use crate::trace::{Batches, DroppedWindow, Readings, Reference, Run};
+
+/// Numbers of calls of a timer that a process times.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct CallsPlan {
+    /// Number of single calls, in a process that measures only one timer.
+    pub singles: u32,
+    /// Number of batches, in a process that measures only one timer.
+    pub batches: u32,
+    /// Target time of the single calls, in nanoseconds. Short batches and readings take shares of
+    /// the same length in addition.
+    pub interval_ns: f64,
+    /// Total time that a process waits for steps of slow timers, in nanoseconds. A tenth of it is
+    /// the target time of the batches if the reference is coarse.
+    pub slow_ns: f64,
+}
+
+impl CallsPlan {
+    /// The plan of a brief process.
+    pub const BRIEF: Self = Self {
+        singles: 2_500,
+        batches: 31,
+        interval_ns: 5e5,
+        slow_ns: 1.1e9,
+    };
+}
+
+/// Maximum number of successive readings in a process. *Judgement*.
+const MAX_READINGS: f64 = 6_000.0;
+
+/// Calls in a batch that still shows the skewness of a single call. *Judgement*.
+const SMALL_BATCH_CALLS: u64 = 8;
+/// Calls in a batch that shows the variation of a single call, but is short enough to exclude slow
+/// variation. *Judgement*.
+const MEDIUM_BATCH_CALLS: u64 = 32;
+
+/// Calls in the longest batches. *Judgement*.
+const MAX_BATCH_CALLS: f64 = 512.0;
+
+/// Target time of a batch, in nanoseconds: long compared with the step of most references, short
+/// compared with the time between interruptions. *Judgement*.
+const TARGET_BATCH_NS: f64 = 20_000.0;
+
+/// Length of a batch in steps of a coarse reference. *Judgement*: each end of a batch has an error
+/// of up to one step.
+const COARSE_BATCH_STEPS: f64 = 8.0;
+
+/// Whether the known step of a reference is too long for batches of the default length, as in
+/// browsers.
+#[must_use]
+pub fn is_coarse(reference: &Reference) -> bool {
+    reference.step_at_most.is_none()
+        && COARSE_BATCH_STEPS * reference.uncertainty_ns() > 2.0 * TARGET_BATCH_NS
+}
+
+/// Times calls of the timer: single calls, batches of calls, successive readings, and batches of
+/// calls of the timer that reads nothing, unless `floor` already holds these.
+///
+/// A prober in the process takes all these measurements of a brief plan in one window. If there is
+/// none, or the window was disturbed, the runner asks for each in windows of its own.
+///
+/// # Errors
+/// When a timer of the bench refuses or their host is lost.
+pub fn time_calls(
+    bench: &mut Bench,
+    watch: &mut dyn Watcher,
+    reference: &Reference,
+    plan: &CallsPlan,
+    floor: &mut Option<Batches>,
+) -> Answer<Run> {
+    let in_process = match &mut bench.prober {
+        Some(prober) if *plan == CallsPlan::BRIEF => {
+            watch.ask_once(&mut || prober.calls(reference, floor.is_none()))?
+        }
+        _ => None,
+    };
+    let (mut run, core) = match in_process {
+        Some((run, core)) => (run.with_core_state(core.core_hz, core.unstable), core),
+        None => {
+            let mut questions = Questions {
+                bench,
+                watch,
+                run: Run::default(),
+                core: CoreState::default(),
+            };
+            questions.ask(reference, plan, floor.is_none())?;
+            (questions.run, questions.core)
+        }
+    };
+    run.floor = floor.get_or_insert(run.floor).clone();
+    run.place = watch.place(core.width);
+    Ok(run)
+}
+
+/// The measurements of a process that the runner asks for one by one.
+struct Questions<'a> {
+    bench: &'a mut Bench,
+    watch: &'a mut dyn Watcher,
+    /// The answers so far, and the windows that were dropped.
+    run: Run,
+    /// The state of the core in the last windows, with the least width of all.
+    core: CoreState,
+}
+
+impl Questions<'_> {
+    /// Asks for single calls, batches, successive readings and, if `floor`, batches of calls that
+    /// read nothing.
+    fn ask(&mut self, reference: &Reference, plan: &CallsPlan, floor: bool) -> Answer<()> {
+        // The first calls are discarded, because their code and data are not in a cache yet.
+        let Bench {
+            timer,
+            reference_id,
+            ..
+        } = &mut *self.bench;
+        timer.batches(reference_id, 8, 3)?;
+        if is_coarse(reference) {
+            self.time_coarsely(reference, plan)?;
+        } else {
+            self.time(reference, plan)?;
+        }
+        if floor && self.bench.floor.is_some() {
+            let calls = self.run.batches.calls.max(MAX_BATCH_CALLS as u64);
+            self.run.floor = self.batches_of(|bench| bench.floor.as_mut(), calls, plan.batches)?;
+        }
+        Ok(())
+    }
+
+    fn time(&mut self, reference: &Reference, plan: &CallsPlan) -> Answer<()> {
+        /// Number of batches without calls: their time is subtracted from single calls, so it has to
+        /// be as precise. *Judgement*.
+        const BRACKETS: u32 = 1_500;
+        self.run.bracket = self.batches(0, BRACKETS)?;
+        let pilot = self.batches(8, 15)?;
+        let cost_ns = self.cost_ns(&pilot, reference);
+        let singles = (plan.interval_ns / (cost_ns + 50.0))
+            .clamp(f64::from(plan.singles) / 10.0, plan.singles.into());
+        self.run.singles = self.batches(1, singles as u32)?;
+        let interrupted_share = cost::interruption_share(&self.run, reference);
+        // At most about one batch in eight should contain an interruption.
+        let max_calls = if interrupted_share > 0.0 {
+            0.13 / interrupted_share
+        } else {
+            f64::INFINITY
+        };
+        let calls = (TARGET_BATCH_NS / cost_ns.max(0.1))
+            .clamp(16.0, MAX_BATCH_CALLS)
+            .min(max_calls)
+            .max(8.0) as u64;
+        // Short batches have larger quantisation errors, so there are more of them.
+        let repeat = plan.batches * (64 / calls as u32).clamp(1, 4);
+        self.run.batches = self.batches(calls, repeat)?;
+        let affordable = |calls: u64, max_repeat: f64| {
+            let repeat = 0.15 * plan.interval_ns / (calls as f64 * cost_ns + 50.0);
+            repeat.clamp(40.0, max_repeat) as u32
+        };
+        let repeat = affordable(SMALL_BATCH_CALLS, 4_000.0);
+        self.run.small_batches = self.batches(SMALL_BATCH_CALLS, repeat)?;
+        let repeat = affordable(MEDIUM_BATCH_CALLS, 800.0);
+        self.run.medium_batches = self.batches(MEDIUM_BATCH_CALLS, repeat)?;
+        let readings = (0.2 * plan.interval_ns / (cost_ns + 20.0)).clamp(500.0, MAX_READINGS);
+        self.read(readings as u32)
+    }
+
+    /// Like [`Self::time`], for a reference with long steps: uses longer batches. Single calls only
+    /// show that no call takes long.
+    fn time_coarsely(&mut self, reference: &Reference, plan: &CallsPlan) -> Answer<()> {
+        /// Number of single calls: if the reference does not step during any of them, a call takes
+        /// less than 3 / 20 000 of a step (rule of three). *Judgement*: 150 ns for a step of 1 ms.
+        const SINGLES: u32 = 20_000;
+        /// Number of batches of [`SMALL_BATCH_CALLS`] and of [`MEDIUM_BATCH_CALLS`].
+        const SMALL_BATCH_COUNT: u32 = 200;
+        /// Maximum number of calls in a batch.
+        const MAX_CALLS: f64 = 1e10;
+        let batch_ns = COARSE_BATCH_STEPS * reference.uncertainty_ns();
+        self.run.bracket = self.batches(0, SINGLES)?;
+        let (mut calls, mut cost_ns) = (MAX_BATCH_CALLS, 0.0);
+        while calls < MAX_CALLS && calls * cost_ns < batch_ns / 2.0 {
+            calls *= 4.0;
+            let pilot = self.batches(calls as u64, 3)?;
+            cost_ns = self.cost_ns(&pilot, reference);
+        }
+        self.run.singles = self.batches(1, SINGLES)?;
+        let repeat = (0.1 * plan.slow_ns / batch_ns).clamp(3.0, plan.batches.into()) as u32;
+        let calls = (batch_ns / cost_ns.max(0.1)).clamp(MAX_BATCH_CALLS, MAX_CALLS);
+        self.run.batches = self.batches(calls as u64, repeat)?;
+        self.run.small_batches = self.batches(SMALL_BATCH_CALLS, SMALL_BATCH_COUNT)?;
+        self.run.medium_batches = self.batches(MEDIUM_BATCH_CALLS, SMALL_BATCH_COUNT)?;
+        self.read(MAX_READINGS as u32)
+    }
+
+    /// The approximate cost of a call in nanoseconds, from batches; 0 if they show none.
+    fn cost_ns(&self, pilot: &Batches, reference: &Reference) -> f64 {
+        let ticks = cost::approximate_cost(pilot, &self.run.bracket).unwrap_or(0.0);
+        ticks * reference.ns_per_tick
+    }
+
+    /// Times batches of calls of the timer.
+    fn batches(&mut self, calls: u64, repeat: u32) -> Answer<Batches> {
+        self.batches_of(|bench| Some(&mut bench.timer), calls, repeat)
+    }
+
+    /// Times batches of calls of a timer of the bench.
+    fn batches_of(
+        &mut self,
+        timer: fn(&mut Bench) -> Option<&mut Box<dyn Subject>>,
+        calls: u64,
+        repeat: u32,
+    ) -> Answer<Batches> {
+        let id = self.bench.reference_id.clone();
+        let deltas = self.gather(Some(calls), repeat, &mut |bench, repeat| {
+            timer(bench).map_or_else(|| Ok(Vec::new()), |timer| timer.batches(&id, calls, repeat))
+        })?;
+        let CoreState {
+            core_hz, unstable, ..
+        } = self.core;
+        Ok(Batches {
+            calls,
+            deltas,
+            core_hz,
+            unstable,
+        })
+    }
+
+    /// Takes successive readings of the timer.
+    fn read(&mut self, count: u32) -> Answer<()> {
+        let values = self.gather(None, count, &mut |bench, count| bench.timer.readings(count))?;
+        self.run.readings = Readings {
+            values,
+            core_hz: self.core.core_hz,
+            unstable: self.core.unstable,
+        };
+        Ok(())
+    }
+
+    /// Asks for `repeat` values in undisturbed windows. `calls` are those in a batch.
+    fn gather(
+        &mut self,
+        calls: Option<u64>,
+        repeat: u32,
+        ask: &mut dyn FnMut(&mut Bench, u32) -> Answer<Vec<i64>>,
+    ) -> Answer<Vec<i64>> {
+        let Self { bench, watch, .. } = self;
+        let mut found = watch.gather(repeat, &mut |repeat| ask(bench, repeat))?;
+        let widths = [self.core.width, found.core.width];
+        self.core = CoreState {
+            width: widths.into_iter().flatten().reduce(f64::min),
+            ..found.core
+        };
+        let dropped = found.dropped.into_iter();
+        let windows = dropped.map(|values| DroppedWindow { calls, values });
+        self.run.dropped.extend(windows);
+        // A campaign keeps millions of values to its end, so spare capacity is released.
+        found.values.shrink_to_fit();
+        Ok(found.values)
+    }
+}
