@@ -5,6 +5,7 @@
 //! are then ended, and every later question returns the same fault.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::sync::mpsc::RecvTimeoutError;
 use std::time::Duration;
 
@@ -12,7 +13,7 @@ use timers::{Answer, Deadline, Fault};
 
 use super::children::{self, Placement};
 use super::declarations::Declarations;
-use super::events::{self, Log, LogSpec};
+use super::events::{self, Log};
 use super::lines::printable;
 use super::process::{Command, Output, Process, exit_description};
 use super::protocol::examples::{EXAMPLES, question};
@@ -171,8 +172,8 @@ impl Connection {
     }
 
     /// Starts to read the log that the runtime of the agent writes.
-    pub fn watch(&mut self, spec: &LogSpec) {
-        let mut log = Log::open(spec, self.process.id());
+    pub fn watch(&mut self, path: &Path) {
+        let mut log = Log::open(path, self.process.id());
         // Events before the introduction belong to the warm-up.
         log.read_events();
         self.log = Some(log);

@@ -2,6 +2,7 @@
 //! builds the bench for a measurement in a process.
 
 use std::cell::RefCell;
+use std::path::PathBuf;
 use std::rc::Rc;
 use std::time::Duration;
 
@@ -9,7 +10,6 @@ use timers::Answer;
 
 use crate::hosts::children::Placement;
 use crate::hosts::connection::Connection;
-use crate::hosts::events::LogSpec;
 use crate::hosts::hosted::{prober, subject};
 use crate::hosts::process::Command;
 use crate::hosts::protocol::{HostedTimer, HostedWaiter};
@@ -31,8 +31,9 @@ pub struct Host {
     pub compares: bool,
     /// Whether the host accepts questions about several timers.
     pub answers_for_many: bool,
-    /// The log in which the runtime of the host records disturbances of a measurement.
-    pub log: Option<LogSpec>,
+    /// The log in which the runtime of the host records disturbances of a measurement; `%p` in its
+    /// name stands for the process id.
+    pub log: Option<PathBuf>,
 }
 
 /// Builds the bench with a timer of a process and its reference.

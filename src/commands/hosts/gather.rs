@@ -12,7 +12,7 @@ use super::offers::{
     unreachable_host,
 };
 use crate::campaign::clocks::Settings;
-use crate::commands::{CommandError, print_message};
+use crate::commands::{CommandError, failed, print_message};
 use crate::hosts::children;
 use crate::hosts::process::raise_file_limit;
 use crate::hosts::runtimes::{Choices, PreparedHost, RuntimeMissing, prepare, takes_settings};
@@ -39,7 +39,7 @@ impl Offers {
         with_waiters: bool,
         settings: &Settings,
     ) -> Result<Self, CommandError> {
-        raise_file_limit().map_err(CommandError::Failed)?;
+        raise_file_limit().map_err(failed)?;
         let mut offers = Self {
             all: vec![native_offer(with_waiters)?],
             unreachable: Vec::new(),
@@ -146,8 +146,8 @@ impl Offers {
                     let label = format!("all timers of {}", runtime.name);
                     let why = NotUsable {
                         status: Status::Unavailable,
-                        reason: why.reason,
-                        remedy: Some(why.remedy),
+                        reason: why.reason.to_string(),
+                        remedy: Some(why.remedy.into()),
                     };
                     self.unreachable
                         .push(MissingTimer::for_host(runtime.name, label, why));

@@ -1,5 +1,6 @@
 //! The timers that one host offers, and the selection of timers from all hosts.
 
+use std::path::PathBuf;
 use std::rc::Rc;
 
 use timers::Fault;
@@ -9,7 +10,6 @@ use crate::campaign::clocks::{Host, Settings};
 use crate::commands::{CommandError, failed};
 use crate::hosts::children;
 use crate::hosts::connection::Connection;
-use crate::hosts::events::LogSpec;
 use crate::hosts::process::Command;
 use crate::hosts::protocol::{Hello, Missing, Op};
 use crate::hosts::serve;
@@ -210,7 +210,7 @@ pub(super) struct Agent<'a> {
     /// See [`Host::takes_ids`].
     pub takes_ids: bool,
     /// See [`Host::log`].
-    pub log: Option<LogSpec>,
+    pub log: Option<PathBuf>,
 }
 
 /// Starts an agent to get the list of its timers, and ends it again.
@@ -255,7 +255,7 @@ pub(super) fn native_offer(with_waiters: bool) -> Result<Offer, CommandError> {
 fn offer_from_hello(
     command: Command,
     takes_ids: bool,
-    log: Option<LogSpec>,
+    log: Option<PathBuf>,
     name: HostName,
     hello: Hello,
 ) -> Offer {

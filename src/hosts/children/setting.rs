@@ -30,16 +30,8 @@ impl TemporarySetting {
     /// would restore the setting, cannot be started.
     pub fn lock(path: &Path) -> Result<Self, StartError> {
         let locked = OpenOptions::new().read(true).write(true).open(path);
-        let locked = locked.map_err(|error| {
-            StartError::Shortage(format!(
-                "it cannot be written: {error}; run as root, and not in a container"
-            ))
-        })?;
-        lock(&locked).map_err(|error| {
-            StartError::Shortage(format!(
-                "another process has locked it ({error}): wait until that ends"
-            ))
-        })?;
+        let locked = locked.map_err(StartError::NotWritable)?;
+        lock(&locked).map_err(StartError::Locked)?;
         // Only now, because another process may have changed it until then.
         let original = read(path)?;
         Groups::lock().prepare(Some(locked.try_clone()?))?;
