@@ -204,11 +204,7 @@ impl Subject for Hosted {
         })
     }
 
-    fn handoffs(&mut self, count: u32) -> Answer<Vec<[i64; 2]>> {
-        Ok(self.handoffs_between(&[], count)?.concat())
-    }
-
-    fn handoffs_between(&mut self, cpus: &[[u32; 2]], count: u32) -> Answer<Vec<Vec<[i64; 2]>>> {
+    fn handoffs(&mut self, cpus: &[[u32; 2]], count: u32) -> Answer<Vec<Vec<[i64; 2]>>> {
         let values = self.ask(&Question::Handoffs {
             timer: self.id.clone(),
             cpus: cpus.into(),

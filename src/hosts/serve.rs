@@ -152,11 +152,8 @@ impl Host {
                 let counts = [order.backward, order.largest].map(|count| count as i64);
                 [&counts[..], &[first, last]].concat()
             }
-            Question::Handoffs { timer, cpus, count } if cpus.is_empty() => {
-                self.subject(&timer)?.handoffs(count)?.concat()
-            }
             Question::Handoffs { timer, cpus, count } => {
-                let rows = self.subject(&timer)?.handoffs_between(&cpus, count)?;
+                let rows = self.subject(&timer)?.handoffs(&cpus, count)?;
                 rows.concat().concat()
             }
             Question::Comparisons {
