@@ -21,8 +21,6 @@ use crate::trace::{Reference, Run};
 
 /// Maximum length of a request, in bytes; every valid request is shorter.
 const MAX_REQUEST_BYTES: u64 = 16 << 20;
-/// Maximum units of work in a search for a step: a few minutes.
-const MAX_WORK_UNITS: f64 = 1e12;
 
 /// Answers requests for the clocks `entries`, the timer that reads nothing, the references and
 /// `waiters` until the input ends.
@@ -197,12 +195,6 @@ impl Host {
                 return self.calls(&timer, &reference, floor);
             }
             Question::Steps { timer, question } => {
-                let work = question.max_work_units();
-                if !(question.ns_per_work > 0.0 && work <= MAX_WORK_UNITS) {
-                    return Err(Fault::Refused(format!(
-                        "the search may need {work} units of work: at most {MAX_WORK_UNITS} are allowed"
-                    )));
-                }
                 let mut run = Run::default();
                 let is_slow = find_step(self.subject(&timer)?, &question, &mut run.intervals)?;
                 return Ok(Reply {
@@ -309,26 +301,16 @@ impl Host {
     fn waiter(&mut self, id: &str) -> Answer<&mut dyn WaitSubject> {
         let entry = self.waiters.iter().find(|entry| entry.info.id == id);
         let entry = entry.ok_or_else(|| not_served(id))?;
-        let subject = match self.open_waiters.entry(entry.info.id) {
-            hash_map::Entry::Occupied(open) => open.into_mut(),
-            hash_map::Entry::Vacant(place) => {
-                place.insert(entry.open().map_err(|why| unusable(id, &why))?)
-            }
-        };
-        Ok(subject.as_mut())
+        Ok(opened(&mut self.open_waiters, entry.info.id, || {
+            entry.open()
+        })?)
     }
 
     /// Returns a clock, which is opened at its first use.
     fn subject(&mut self, id: &str) -> Answer<&mut dyn Subject> {
         let entry = self.entries.iter().find(|entry| entry.info.id == id);
         let entry = entry.ok_or_else(|| not_served(id))?;
-        let subject = match self.open.entry(entry.info.id) {
-            hash_map::Entry::Occupied(open) => open.into_mut(),
-            hash_map::Entry::Vacant(place) => {
-                place.insert((entry.open)().map_err(|why| unusable(id, &why))?)
-            }
-        };
-        Ok(subject.as_mut())
+        Ok(opened(&mut self.open, entry.info.id, entry.open)?)
     }
 
     /// Asks a question of a timer. If `watched`, the reply also contains the state of this thread
@@ -437,6 +419,19 @@ impl Host {
         );
         Ok(advances.collect())
     }
+}
+
+/// Returns an open timer, which is opened at its first use.
+fn opened<'a, T: ?Sized>(
+    all: &'a mut HashMap<&'static str, Box<T>>,
+    id: &'static str,
+    open: impl FnOnce() -> Result<Box<T>, Unavailable>,
+) -> Answer<&'a mut T> {
+    let timer = match all.entry(id) {
+        hash_map::Entry::Occupied(open) => open.into_mut(),
+        hash_map::Entry::Vacant(place) => place.insert(open().map_err(|why| unusable(id, &why))?),
+    };
+    Ok(timer.as_mut())
 }
 
 /// Opens another instance of a reference or of the timer that reads nothing, which takes little

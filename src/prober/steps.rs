@@ -38,16 +38,6 @@ pub struct StepQuestion {
     pub seed: u64,
 }
 
-impl StepQuestion {
-    /// The approximate maximum of the total work, in units of work.
-    #[must_use]
-    pub fn max_work_units(&self) -> f64 {
-        let growth_ns = 2.0 * STAGE_INTERVALS as f64 * self.growth_ns;
-        let span_ns = 4.0 * self.growth_ns + 2.0 * self.cost_ns;
-        (growth_ns + 3.0 * self.interval_ns + 100.0 * span_ns) / self.ns_per_work
-    }
-}
-
 /// Returns the nanoseconds per tick of `timer`. Compares how far the timer and a reference, whose
 /// tick takes `reference_ns` nanoseconds, advance in the given time. `None` if the timer does not
 /// move or the host does not support the question.
