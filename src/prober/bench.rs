@@ -44,21 +44,19 @@ pub trait Prober {
 pub struct CoreState {
     /// The frequency of the core in hertz, if known.
     pub core_hz: Option<f64>,
-    /// The least width of the core, in independent additions per cycle, if known.
-    pub width: Option<f64>,
     /// Whether the window is kept although it was disturbed.
     pub unstable: bool,
 }
 
 /// The values of watched windows.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Gathered {
+#[derive(Clone, Debug, PartialEq)]
+pub struct Gathered<T = i64> {
     /// The values of the windows that are kept.
-    pub values: Vec<i64>,
+    pub values: Vec<T>,
     /// The state of the core during these windows.
     pub core: CoreState,
     /// The values of the windows that were dropped.
-    pub dropped: Vec<Vec<i64>>,
+    pub dropped: Vec<Vec<T>>,
 }
 
 /// Detects disturbed windows of measurement and repeats their questions. Without methods of its
@@ -76,7 +74,8 @@ pub trait Watcher {
     ) -> Answer<Gathered> {
         Ok(Gathered {
             values: question(repeat)?,
-            ..Gathered::default()
+            core: CoreState::default(),
+            dropped: Vec::new(),
         })
     }
 
@@ -92,8 +91,8 @@ pub trait Watcher {
         Ok(Some((question()?, CoreState::default())))
     }
 
-    /// Returns where a run was measured, on a core of this width; `None` if unknown.
-    fn place(&self, _width: Option<f64>) -> Option<Place> {
+    /// Returns where the windows since the last call were measured; `None` if unknown.
+    fn place(&mut self) -> Option<Place> {
         None
     }
 }

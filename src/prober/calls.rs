@@ -80,57 +80,59 @@ pub fn time_calls(
         }
         _ => None,
     };
-    let (mut run, core) = match in_process {
-        Some((run, core)) => (run.with_core_state(core.core_hz, core.unstable), core),
-        None => {
-            let mut questions = Questions {
-                bench,
-                watch,
-                run: Run::default(),
-                core: CoreState::default(),
-            };
-            questions.ask(reference, plan, floor.is_none())?;
-            (questions.run, questions.core)
-        }
+    let mut run = match in_process {
+        Some((run, core)) => run.with_core_state(core.core_hz, core.unstable),
+        None => ask_one_by_one(bench, watch, reference, plan, floor.is_none())?,
     };
     run.floor = floor.get_or_insert(run.floor).clone();
-    run.place = watch.place(core.width);
+    run.place = watch.place();
     Ok(run)
+}
+
+fn ask_one_by_one(
+    bench: &mut Bench,
+    watch: &mut dyn Watcher,
+    reference: &Reference,
+    plan: &CallsPlan,
+    with_floor: bool,
+) -> Answer<Run> {
+    let Bench {
+        timer,
+        floor,
+        reference_id,
+        ..
+    } = bench;
+    // The first calls are discarded, because their code and data are not in a cache yet.
+    timer.batches(reference_id, 8, 3)?;
+    let mut questions = Questions {
+        timer: timer.as_mut(),
+        reference_id,
+        watch,
+        run: Run::default(),
+    };
+    if is_coarse(reference) {
+        questions.time_coarsely(reference, plan)?;
+    } else {
+        questions.time(reference, plan)?;
+    }
+    if let Some(floor) = floor.as_mut().filter(|_| with_floor) {
+        questions.timer = floor.as_mut();
+        let calls = questions.run.batches.calls.max(MAX_BATCH_CALLS as u64);
+        questions.run.floor = questions.batches(calls, plan.batches)?;
+    }
+    Ok(questions.run)
 }
 
 /// The measurements of a process that the runner asks for one by one.
 struct Questions<'a> {
-    bench: &'a mut Bench,
+    timer: &'a mut dyn Subject,
+    reference_id: &'a str,
     watch: &'a mut dyn Watcher,
     /// The answers so far, and the windows that were dropped.
     run: Run,
-    /// The state of the core in the last windows, with the least width of all.
-    core: CoreState,
 }
 
 impl Questions<'_> {
-    /// Asks for single calls, batches, successive readings and, if `floor`, batches of calls that
-    /// read nothing.
-    fn ask(&mut self, reference: &Reference, plan: &CallsPlan, floor: bool) -> Answer<()> {
-        // The first calls are discarded, because their code and data are not in a cache yet.
-        let Bench {
-            timer,
-            reference_id,
-            ..
-        } = &mut *self.bench;
-        timer.batches(reference_id, 8, 3)?;
-        if is_coarse(reference) {
-            self.time_coarsely(reference, plan)?;
-        } else {
-            self.time(reference, plan)?;
-        }
-        if floor && self.bench.floor.is_some() {
-            let calls = self.run.batches.calls.max(MAX_BATCH_CALLS as u64);
-            self.run.floor = self.batches_of(|bench| bench.floor.as_mut(), calls, plan.batches)?;
-        }
-        Ok(())
-    }
-
     fn time(&mut self, reference: &Reference, plan: &CallsPlan) -> Answer<()> {
         /// Number of batches without calls: their time is subtracted from single calls, so it has to
         /// be as precise. *Judgement*.
@@ -202,61 +204,38 @@ impl Questions<'_> {
 
     /// Times batches of calls of the timer.
     fn batches(&mut self, calls: u64, repeat: u32) -> Answer<Batches> {
-        self.batches_of(|bench| Some(&mut bench.timer), calls, repeat)
-    }
-
-    /// Times batches of calls of a timer of the bench.
-    fn batches_of(
-        &mut self,
-        timer: fn(&mut Bench) -> Option<&mut Box<dyn Subject>>,
-        calls: u64,
-        repeat: u32,
-    ) -> Answer<Batches> {
-        let id = self.bench.reference_id.clone();
-        let deltas = self.gather(Some(calls), repeat, &mut |bench, repeat| {
-            timer(bench).map_or_else(|| Ok(Vec::new()), |timer| timer.batches(&id, calls, repeat))
-        })?;
-        let CoreState {
-            core_hz, unstable, ..
-        } = self.core;
+        let (deltas, core) = self.gather(Some(calls), repeat)?;
         Ok(Batches {
             calls,
             deltas,
-            core_hz,
-            unstable,
+            core_hz: core.core_hz,
+            unstable: core.unstable,
         })
     }
 
     /// Takes successive readings of the timer.
     fn read(&mut self, count: u32) -> Answer<()> {
-        let values = self.gather(None, count, &mut |bench, count| bench.timer.readings(count))?;
+        let (values, core) = self.gather(None, count)?;
         self.run.readings = Readings {
             values,
-            core_hz: self.core.core_hz,
-            unstable: self.core.unstable,
+            core_hz: core.core_hz,
+            unstable: core.unstable,
         };
         Ok(())
     }
 
-    /// Asks for `repeat` values in undisturbed windows. `calls` are those in a batch.
-    fn gather(
-        &mut self,
-        calls: Option<u64>,
-        repeat: u32,
-        ask: &mut dyn FnMut(&mut Bench, u32) -> Answer<Vec<i64>>,
-    ) -> Answer<Vec<i64>> {
-        let Self { bench, watch, .. } = self;
-        let mut found = watch.gather(repeat, &mut |repeat| ask(bench, repeat))?;
-        let widths = [self.core.width, found.core.width];
-        self.core = CoreState {
-            width: widths.into_iter().flatten().reduce(f64::min),
-            ..found.core
-        };
+    /// Asks for `repeat` batches of `calls`, or readings, in undisturbed windows.
+    fn gather(&mut self, calls: Option<u64>, repeat: u32) -> Answer<(Vec<i64>, CoreState)> {
+        let Self { timer, watch, .. } = self;
+        let mut found = watch.gather(repeat, &mut |repeat| match calls {
+            Some(calls) => timer.batches(self.reference_id, calls, repeat),
+            None => timer.readings(repeat),
+        })?;
         let dropped = found.dropped.into_iter();
         let windows = dropped.map(|values| DroppedWindow { calls, values });
         self.run.dropped.extend(windows);
         // A campaign keeps millions of values to its end, so spare capacity is released.
         found.values.shrink_to_fit();
-        Ok(found.values)
+        Ok((found.values, found.core))
     }
 }

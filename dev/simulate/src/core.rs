@@ -69,7 +69,6 @@ impl SimulatedCore {
                     answer,
                     CoreState {
                         core_hz: mean([before, after]),
-                        width: None,
                         unstable,
                     },
                     dropped,
