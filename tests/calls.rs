@@ -40,7 +40,6 @@ fn recording_host(folder: &std::path::Path) -> Host {
         waiters: Vec::new(),
         compares: true,
         answers_for_many: true,
-        log: None,
     }
 }
 

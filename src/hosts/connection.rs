@@ -5,7 +5,6 @@
 //! are then ended, and every later question returns the same fault.
 
 use std::collections::BTreeMap;
-use std::path::Path;
 use std::sync::mpsc::RecvTimeoutError;
 use std::time::Duration;
 
@@ -101,6 +100,13 @@ impl Connection {
             thread_states: None,
         };
         connection.hello = connection.introduction(command.declarations.as_deref())?;
+        if let Some(path) = &command.log {
+            let log = connection
+                .log
+                .insert(Log::open(path, connection.process.id()));
+            // Events before the introduction belong to the warm-up.
+            log.read_events();
+        }
         Ok(connection)
     }
 
@@ -169,14 +175,6 @@ impl Connection {
     #[must_use]
     pub fn process(&self) -> u32 {
         self.process.id()
-    }
-
-    /// Starts to read the log that the runtime of the agent writes.
-    pub fn watch(&mut self, path: &Path) {
-        let mut log = Log::open(path, self.process.id());
-        // Events before the introduction belong to the warm-up.
-        log.read_events();
-        self.log = Some(log);
     }
 
     /// Requests that the host report the state of its thread before and after each later question.

@@ -2,7 +2,6 @@
 //! builds the bench for a measurement in a process.
 
 use std::cell::RefCell;
-use std::path::PathBuf;
 use std::rc::Rc;
 use std::time::Duration;
 
@@ -31,9 +30,6 @@ pub struct Host {
     pub compares: bool,
     /// Whether the host accepts questions about several timers.
     pub answers_for_many: bool,
-    /// The log in which the runtime of the host records disturbances of a measurement; `%p` in its
-    /// name stands for the process id.
-    pub log: Option<PathBuf>,
 }
 
 /// Builds the bench with a timer of a process and its reference.
@@ -69,9 +65,6 @@ pub fn connect(
     let mut connection = Connection::start(&command, placement, timeout)?;
     if is_built_in {
         connection.warm_up(ids)?;
-    }
-    if let Some(log) = &host.log {
-        connection.watch(log);
     }
     Ok(Rc::new(RefCell::new(connection)))
 }

@@ -5,6 +5,7 @@
 
 use std::ffi::OsString;
 use std::io::{BufRead, BufReader, Write};
+use std::path::PathBuf;
 use std::process::{ChildStdin, ExitStatus, Stdio};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender, SyncSender};
@@ -43,6 +44,9 @@ pub struct Command {
     pub declarations: Option<Arc<Declarations>>,
     /// Where the agent runs, if it does not run where this program does.
     pub surroundings: Option<Arc<Surroundings>>,
+    /// The log in which the runtime of the agent records disturbances of a measurement; `%p` in its
+    /// name stands for the process id.
+    pub log: Option<PathBuf>,
 }
 
 impl Command {
@@ -54,6 +58,7 @@ impl Command {
             args,
             declarations: None,
             surroundings: None,
+            log: None,
         }
     }
 }

@@ -58,7 +58,6 @@ impl Offers {
                 command: agent_command(spec),
                 prefix: spec.name.as_deref(),
                 takes_ids: false,
-                log: None,
             };
             match query_agent(agent, settings) {
                 Ok(offer) => offers.all.push(offer),
@@ -163,18 +162,12 @@ impl Offers {
         ready: Vec<PreparedHost>,
         settings: &Settings,
     ) -> Result<(), CommandError> {
-        for PreparedHost {
-            prefix,
-            command,
-            log,
-        } in ready
-        {
+        for PreparedHost { prefix, command } in ready {
             let label = command.name.clone();
             let agent = Agent {
                 command,
                 prefix: Some(prefix),
                 takes_ids: true,
-                log,
             };
             match query_agent(agent, settings) {
                 Ok(offer) => self.all.push(offer),

@@ -1,6 +1,5 @@
 //! The timers that one host offers, and the selection of timers from all hosts.
 
-use std::path::PathBuf;
 use std::rc::Rc;
 
 use timers::Fault;
@@ -209,8 +208,6 @@ pub(super) struct Agent<'a> {
     pub prefix: Option<&'a str>,
     /// See [`Host::takes_ids`].
     pub takes_ids: bool,
-    /// See [`Host::log`].
-    pub log: Option<PathBuf>,
 }
 
 /// Starts an agent to get the list of its timers, and ends it again.
@@ -219,7 +216,6 @@ pub(super) fn query_agent(agent: Agent<'_>, settings: &Settings) -> Result<Offer
         command,
         prefix,
         takes_ids,
-        log,
     } = agent;
     let connection = Connection::start(&command, settings.cpu, settings.timeout)?;
     let hello = connection.hello().clone();
@@ -229,7 +225,7 @@ pub(super) fn query_agent(agent: Agent<'_>, settings: &Settings) -> Result<Offer
             .trim()
             .to_owned(),
     };
-    Ok(offer_from_hello(command, takes_ids, log, name, hello))
+    Ok(offer_from_hello(command, takes_ids, name, hello))
 }
 
 /// The timers of this program, which worker processes serve.
@@ -247,18 +243,12 @@ pub(super) fn native_offer(with_waiters: bool) -> Result<Offer, CommandError> {
         runtime: "native".into(),
     };
     let hello = serve::introduction(timers::catalogue(), waiters);
-    Ok(offer_from_hello(command, true, None, name, hello))
+    Ok(offer_from_hello(command, true, name, hello))
 }
 
 /// The timers of a host by its introduction, without the timers that it offers only for the
 /// measurement of the floor.
-fn offer_from_hello(
-    command: Command,
-    takes_ids: bool,
-    log: Option<PathBuf>,
-    name: HostName,
-    hello: Hello,
-) -> Offer {
+fn offer_from_hello(command: Command, takes_ids: bool, name: HostName, hello: Hello) -> Offer {
     let (compares, answers_for_many) = (hello.offers(Op::Comparisons), hello.many);
     let Hello {
         mut timers,
@@ -276,7 +266,6 @@ fn offer_from_hello(
         waiters,
         compares,
         answers_for_many,
-        log,
     };
     Offer {
         host,

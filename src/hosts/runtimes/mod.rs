@@ -29,9 +29,6 @@ pub struct PreparedHost {
     pub prefix: &'static str,
     /// The command that starts the host.
     pub command: Command,
-    /// The log in which the runtime records disturbances of a measurement; `%p` in its name stands
-    /// for the process id.
-    pub log: Option<PathBuf>,
 }
 
 /// The reason why a runtime cannot be used, and the remedy.
@@ -197,10 +194,10 @@ fn follow_recipe(
     command.declarations = declarations.map(Arc::new);
     command.surroundings = Some(Arc::new(surroundings));
     let has_log = recipe.run.contains(LOG_PLACEHOLDER);
+    command.log = has_log.then(|| folder.join(LOG_FILE_NAME));
     Ok(PreparedHost {
         prefix: host.prefix,
         command,
-        log: has_log.then(|| folder.join(LOG_FILE_NAME)),
     })
 }
 
