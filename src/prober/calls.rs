@@ -239,3 +239,108 @@ impl Questions<'_> {
         Ok((found.values, found.core))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::bench::{Prober, Unwatched};
+    use super::super::steps::StepQuestion;
+    use super::*;
+    use crate::trace::Intervals;
+
+    /// A timer whose calls take ten ticks each, and the prober of a process with it.
+    struct Tens;
+
+    impl Subject for Tens {
+        fn intervals(&mut self, work: &[u64], repeat: u32) -> Answer<Vec<Vec<i64>>> {
+            Ok(vec![vec![0; repeat as usize]; work.len()])
+        }
+
+        fn batches(&mut self, _: &str, calls: u64, repeat: u32) -> Answer<Vec<i64>> {
+            Ok(vec![10 * calls as i64 + 7; repeat as usize])
+        }
+
+        fn readings(&mut self, count: u32) -> Answer<Vec<i64>> {
+            Ok((0..i64::from(count)).collect())
+        }
+    }
+
+    impl Prober for Tens {
+        fn calls(&mut self, _: &Reference, floor: bool) -> Answer<Run> {
+            let mut run = Run::default();
+            run.singles.deltas = vec![3];
+            run.floor.deltas = vec![4; usize::from(floor)];
+            Ok(run)
+        }
+
+        fn steps(&mut self, _: &StepQuestion, _: &mut Vec<Intervals>) -> Answer<bool> {
+            Ok(false)
+        }
+    }
+
+    fn bench() -> Bench {
+        Bench {
+            timer: Box::new(Tens),
+            ns_per_tick: Some(1.0),
+            reference: Box::new(Tens),
+            reference_id: "reference".into(),
+            floor: Some(Box::new(Tens)),
+            prober: Some(Box::new(Tens)),
+        }
+    }
+
+    fn reference() -> Reference {
+        Reference {
+            ns_per_tick: 1.0,
+            step: 1.0,
+            ..Reference::default()
+        }
+    }
+
+    /// Every window with more than one measurement is disturbed.
+    struct Busy;
+
+    impl Watcher for Busy {
+        fn ask_once(
+            &mut self,
+            _: &mut dyn FnMut() -> Answer<Run>,
+        ) -> Answer<Option<(Run, CoreState)>> {
+            Ok(None)
+        }
+    }
+
+    #[test]
+    fn process_with_prober_is_asked_once() {
+        let (mut bench, brief, mut floor) = (bench(), &CallsPlan::BRIEF, None);
+        for _ in 0..2 {
+            let run = time_calls(&mut bench, &mut Unwatched, &reference(), brief, &mut floor);
+            let run = run.expect("it answers");
+            assert_eq!(
+                (&*run.singles.deltas, &*run.floor.deltas),
+                (&[3][..], &[4][..])
+            );
+            assert!(run.batches.deltas.is_empty());
+        }
+    }
+
+    #[test]
+    fn disturbed_window_is_asked_in_parts() {
+        let longer = CallsPlan {
+            batches: 33,
+            ..CallsPlan::BRIEF
+        };
+        for (watch, plan) in [
+            (&mut Busy as &mut dyn Watcher, CallsPlan::BRIEF),
+            (&mut Unwatched, longer),
+        ] {
+            let mut floor = None;
+            let run = time_calls(&mut bench(), watch, &reference(), &plan, &mut floor);
+            let run = run.expect("it answers");
+            assert_eq!(run.bracket.deltas[0], 7);
+            assert!(run.singles.deltas.iter().all(|&delta| delta == 17));
+            assert_eq!(run.floor.deltas.len(), plan.batches as usize);
+            assert!(run.floor.calls >= run.batches.calls && run.batches.calls > 8);
+            assert_eq!(floor, Some(run.floor));
+            assert!(!run.readings.values.is_empty());
+        }
+    }
+}
