@@ -4,7 +4,9 @@
 //! Each failure becomes a [`Fault`] that describes it; the process and everything that it started
 //! are then ended, and every later question returns the same fault.
 
+use std::cell::RefCell;
 use std::collections::BTreeMap;
+use std::rc::Rc;
 use std::sync::mpsc::RecvTimeoutError;
 use std::time::Duration;
 
@@ -58,6 +60,9 @@ pub struct Connection {
     thread_states: Option<[ThreadState; 2]>,
 }
 
+/// A connection that all timers of the agent use.
+pub type SharedConnection = Rc<RefCell<Connection>>;
+
 /// Numbers of measurement windows of a process. A window is the time in which a host answers one
 /// question.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -108,6 +113,12 @@ impl Connection {
             log.read_events();
         }
         Ok(connection)
+    }
+
+    /// Lets several timers use this connection.
+    #[must_use]
+    pub fn share(self) -> SharedConnection {
+        Rc::new(RefCell::new(self))
     }
 
     /// Asks for the introduction, completes it with the declarations, and checks it.

@@ -1,14 +1,12 @@
 //! Describes a host of timers, which is a program that can read them; starts its processes and
 //! builds the bench for a measurement in a process.
 
-use std::cell::RefCell;
-use std::rc::Rc;
 use std::time::Duration;
 
 use timers::Answer;
 
 use crate::hosts::children::Placement;
-use crate::hosts::connection::Connection;
+use crate::hosts::connection::{Connection, SharedConnection};
 use crate::hosts::hosted::{prober, subject};
 use crate::hosts::process::Command;
 use crate::hosts::protocol::{HostedTimer, HostedWaiter};
@@ -33,7 +31,7 @@ pub struct Host {
 }
 
 /// Builds the bench with a timer of a process and its reference.
-pub fn bench(connection: &Rc<RefCell<Connection>>, timer: &HostedTimer, reference: &str) -> Bench {
+pub fn bench(connection: &SharedConnection, timer: &HostedTimer, reference: &str) -> Bench {
     let has_floor = connection
         .borrow()
         .hello()
@@ -56,7 +54,7 @@ pub fn connect(
     ids: &[&str],
     placement: impl Into<Placement>,
     timeout: Duration,
-) -> Answer<Rc<RefCell<Connection>>> {
+) -> Answer<SharedConnection> {
     let mut command = host.command.clone();
     let is_built_in = command.declarations.is_some();
     if host.takes_ids && !is_built_in {
@@ -66,5 +64,5 @@ pub fn connect(
     if is_built_in {
         connection.warm_up(ids)?;
     }
-    Ok(Rc::new(RefCell::new(connection)))
+    Ok(connection.share())
 }

@@ -1,13 +1,10 @@
 //! Lets the campaign question the timers and sleep primitives of an agent: sends each question over
 //! the connection and converts the integers of the answer.
 
-use std::cell::RefCell;
-use std::rc::Rc;
-
 use timers::waits::{Expiration, Wait, WaitRequest, WaitSubject};
 use timers::{Activity, Answer, Fault, Subject};
 
-use super::connection::Connection;
+use super::connection::SharedConnection;
 use super::protocol::{Op, Question, Reply};
 use crate::model::Context;
 use crate::prober::{Prober, StepQuestion};
@@ -20,19 +17,19 @@ const MAX_REPETITIONS: u32 = 6;
 
 /// Returns a timer that the agent hosts.
 #[must_use]
-pub fn subject(connection: &Rc<RefCell<Connection>>, id: &str) -> Box<dyn Subject> {
+pub fn subject(connection: &SharedConnection, id: &str) -> Box<dyn Subject> {
     Box::new(Hosted::new(connection, id))
 }
 
 /// Returns a sleep primitive or periodic timer that the agent hosts.
 #[must_use]
-pub fn waiter(connection: &Rc<RefCell<Connection>>, id: &str) -> Box<dyn WaitSubject> {
+pub fn waiter(connection: &SharedConnection, id: &str) -> Box<dyn WaitSubject> {
     Box::new(Hosted::new(connection, id))
 }
 
 /// Returns the prober of the agent's process for a timer, if the agent has one.
 #[must_use]
-pub fn prober(connection: &Rc<RefCell<Connection>>, id: &str) -> Option<Box<dyn Prober>> {
+pub fn prober(connection: &SharedConnection, id: &str) -> Option<Box<dyn Prober>> {
     let offers = |op| connection.borrow().hello().offers(op);
     let has_prober = offers(Op::Calls) && offers(Op::Steps);
     has_prober.then(|| Box::new(Hosted::new(connection, id)) as _)
@@ -40,14 +37,14 @@ pub fn prober(connection: &Rc<RefCell<Connection>>, id: &str) -> Option<Box<dyn 
 
 /// A timer of an agent, with the connection over which it is questioned.
 struct Hosted {
-    connection: Rc<RefCell<Connection>>,
+    connection: SharedConnection,
     id: String,
 }
 
 impl Hosted {
-    fn new(connection: &Rc<RefCell<Connection>>, id: &str) -> Self {
+    fn new(connection: &SharedConnection, id: &str) -> Self {
         Self {
-            connection: Rc::clone(connection),
+            connection: connection.clone(),
             id: id.into(),
         }
     }
@@ -87,7 +84,7 @@ impl Hosted {
 /// # Errors
 /// When the host refuses or is lost.
 pub fn compare_in_rounds(
-    connection: &Rc<RefCell<Connection>>,
+    connection: &SharedConnection,
     timers: &[&str],
     reference: &str,
     [repeat, count]: [u32; 2],
@@ -114,7 +111,7 @@ pub fn compare_in_rounds(
 /// # Errors
 /// When the host refuses or is lost.
 pub fn measure_advances(
-    connection: &Rc<RefCell<Connection>>,
+    connection: &SharedConnection,
     timers: &[&str],
     reference: &str,
     during: Activity,
@@ -138,7 +135,7 @@ pub fn measure_advances(
 /// # Errors
 /// When the host refuses or is lost.
 pub fn measure_added_time(
-    connection: &Rc<RefCell<Connection>>,
+    connection: &SharedConnection,
     timer: &str,
     reference: &str,
     contexts: &[Context],
