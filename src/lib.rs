@@ -16,6 +16,7 @@ pub mod measure;
 pub mod messages;
 pub mod method;
 pub mod platform;
+pub mod prober;
 pub mod quantity;
 pub mod recording;
 pub mod requests;

@@ -202,9 +202,9 @@ fn end(request: Request, starts_children: bool) {
 
 /// Ends the child processes, and reports those that do not end.
 fn end_children() {
-    for process in children::finish() {
+    for group in children::finish() {
         print_message(&format_args!(
-            "process {process}, which this program started, cannot be ended, because it runs as another user: `sudo kill -9 {process}` ends it"
+            "process group {group}, which this program started, cannot be ended, because it runs as another user: `sudo kill -9 -- -{group}` ends it"
         ));
     }
 }

@@ -2,6 +2,7 @@
 //! a run.
 
 use crate::glob::Glob;
+use crate::hosts::process::TooFewFiles;
 use crate::text::summarise_names;
 
 mod gather;
@@ -24,8 +25,8 @@ pub enum SelectionError {
     #[error("--firefox-setting needs --runtime firefox")]
     SettingsWithoutFirefox,
     /// The limit of open files is too low.
-    #[error("{0}")]
-    OpenFiles(String),
+    #[error(transparent)]
+    OpenFiles(#[from] TooFewFiles),
     /// This program cannot start itself.
     #[error("{0}")]
     Program(std::io::Error),

@@ -39,7 +39,6 @@ fn recording_host(folder: &std::path::Path) -> Host {
         timers,
         compares: true,
         answers_for_many: true,
-        log: None,
     }
 }
 

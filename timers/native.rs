@@ -161,15 +161,15 @@ impl Subject for Native {
         readings.into_iter().map(signed).collect()
     }
 
-    fn handoffs(&mut self, count: u32) -> Answer<Vec<[i64; 2]>> {
-        let cpus = distant_cpus().map_or([None; 2], |cpus| cpus.map(Some));
+    fn handoffs(&mut self, cpus: &[[u32; 2]], count: u32) -> Answer<Vec<Vec<[i64; 2]>>> {
         let run = |side: Side<'_>| self.loops.run_side(side);
-        self.unless_failed(handoffs_on_pair(&self.info, &run, cpus, count)?)
-    }
-
-    fn handoffs_between(&mut self, cpus: &[[u32; 2]], count: u32) -> Answer<Vec<Vec<[i64; 2]>>> {
-        let run = |side: Side<'_>| self.loops.run_side(side);
-        self.unless_failed(handoffs_on_pairs(&self.info, cpus, &run, count)?)
+        let rows = if cpus.is_empty() {
+            let cpus = distant_cpus().map_or([None; 2], |cpus| cpus.map(Some));
+            vec![handoffs_on_pair(&self.info, &run, cpus, count)?]
+        } else {
+            handoffs_on_pairs(&self.info, cpus, &run, count)?
+        };
+        self.unless_failed(rows)
     }
 
     fn comparisons(&mut self, reference: &str, work: u64, count: u32) -> Answer<Vec<[i64; 3]>> {

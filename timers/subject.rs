@@ -145,24 +145,15 @@ pub trait Subject {
             .map(|readings| BackwardSteps::from_readings(&readings))
     }
 
-    /// `count` times: one thread reads the timer (`a`) and signals another thread by a
-    /// store-release; that thread reads the timer (`b`) after a load-acquire. The threads swap
-    /// their roles after each handoff. Returns `[a, b]`; `b < a` is a backward step between
-    /// threads.
+    /// For several pairs of CPUs at the same time, `count` times: a thread on the first CPU reads the
+    /// timer (`a`) and signals a thread on the second CPU by a store-release; that thread reads the
+    /// timer (`b`) after a load-acquire. The threads swap their roles after each handoff. Without
+    /// pairs, there is one pair of threads, on any CPUs. Returns a list of `[a, b]` per pair of
+    /// threads; `b < a` is a backward step between threads.
     ///
     /// # Errors
-    /// Refused by hosts without threads.
-    fn handoffs(&mut self, _count: u32) -> Answer<Vec<[i64; 2]>> {
-        unsupported()
-    }
-
-    /// As [`handoffs`](Self::handoffs), with the two threads on the given CPUs, for several pairs
-    /// of CPUs at the same time. Returns a list per pair. The thread on the first CPU of a pair
-    /// reads first.
-    ///
-    /// # Errors
-    /// Refused by hosts that cannot choose CPUs.
-    fn handoffs_between(&mut self, _cpus: &[[u32; 2]], _count: u32) -> Answer<Vec<Vec<[i64; 2]>>> {
+    /// Refused by hosts without threads, or that cannot choose CPUs.
+    fn handoffs(&mut self, _cpus: &[[u32; 2]], _count: u32) -> Answer<Vec<Vec<[i64; 2]>>> {
         unsupported()
     }
 

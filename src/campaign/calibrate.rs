@@ -2,11 +2,10 @@
 //! a unit of work takes by it. A unit of work is one turn of the loop that an interval contains.
 
 use rand::rngs::StdRng;
-use timers::{Activity, Answer, Fault, Subject};
+use timers::{Answer, Fault, Subject};
 
-use crate::campaign::unless_refused;
 use crate::cost::singles::successive;
-use crate::hosts::step_search::{equal_intervals, random_intervals};
+use crate::prober::{equal_intervals, random_intervals};
 use crate::rate;
 use crate::resolution::{Context, Resolution, resolve};
 use crate::trace::{Intervals, Reference};
@@ -14,25 +13,6 @@ use crate::trace::{Intervals, Reference};
 /// Time for which a reference is compared with another clock to find its rate, in milliseconds. All
 /// measured times depend on this rate until the campaign has found it more accurately.
 pub const REFERENCE_WATCH_MS: u32 = 10;
-/// Time for which a timer is compared with the reference to find its rate, in milliseconds.
-/// *Judgement*: an error of 50 ns at the ends is 17 ppm, which no reported value shows.
-pub const TIMER_WATCH_MS: u32 = 3;
-
-/// Returns the nanoseconds per tick of `timer`. Compares how far the timer and a reference, whose
-/// tick takes `reference_ns` nanoseconds, advance in the given time. `None` if the timer does not
-/// move or the host does not support the question.
-///
-/// # Errors
-/// When the host is lost or the run is interrupted.
-pub fn measure_rate(
-    timer: &mut dyn Subject,
-    reference: &str,
-    reference_ns: f64,
-    milliseconds: u32,
-) -> Answer<Option<f64>> {
-    let moved = unless_refused(timer.advance(reference, Activity::Spin, milliseconds))?;
-    Ok(moved.and_then(|moved| rate::ns_per_tick(moved.timer, moved.reference, reference_ns)))
-}
 
 /// Finds the step of a reference whose tick takes `ns_per_tick` nanoseconds, and the time of a unit
 /// of work.

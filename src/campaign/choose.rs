@@ -7,7 +7,7 @@ use std::time::Duration;
 use rand::rngs::StdRng;
 use timers::Fault;
 
-use crate::campaign::calibrate::{REFERENCE_WATCH_MS, calibrate, measure_rate};
+use crate::campaign::calibrate::{REFERENCE_WATCH_MS, calibrate};
 use crate::campaign::sampling::Plan;
 use crate::campaign::unit_check::check_unit;
 use crate::campaign::unless_interrupted;
@@ -16,6 +16,7 @@ use crate::hosts::host::{Host, connect};
 use crate::hosts::hosted::subject;
 use crate::hosts::protocol::HostedTimer;
 use crate::model::{Counted, Family};
+use crate::prober::measure_rate;
 use crate::trace::Reference;
 
 /// Settings of a campaign.

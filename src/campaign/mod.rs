@@ -7,7 +7,6 @@ pub mod clocks;
 pub mod counter;
 pub mod disturbances;
 pub mod examination;
-pub mod explore;
 pub mod other_paths;
 pub mod paced;
 mod reference_rate;

@@ -3,8 +3,8 @@
 
 use std::ops::Range;
 
-use crate::hosts::calls::CallsPlan;
 use crate::model::Context;
+use crate::prober::CallsPlan;
 
 /// The numbers of processes and reads, and the time limits, of a campaign.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -84,6 +84,13 @@ impl Plan {
         } else {
             self.without_brief
         }
+    }
+
+    /// Returns the limits of a search for the step in one process, in nanoseconds: the total time of
+    /// its intervals, and the longest work.
+    #[must_use]
+    pub fn search_limits(&self) -> [f64; 2] {
+        [self.calls.interval_ns, self.growth_ns]
     }
 
     /// Returns the indices of the brief processes that follow a round.

@@ -4,21 +4,14 @@ use std::io::{self, BufReader, ErrorKind};
 
 use super::{CommandError, failed};
 use crate::cli::AgentArgs;
-use crate::hosts::children;
 use crate::hosts::serve::serve;
 use crate::selection::select;
 
 /// Serves requests until the input ends or the output is closed.
 ///
 /// # Errors
-/// When a timer is unknown, the CPU cannot be used, standard input or output fails, or the program
-/// that started this agent has already ended.
+/// When a timer is unknown, the CPU cannot be used, or standard input or output fails.
 pub fn run(args: &AgentArgs) -> Result<(), CommandError> {
-    if !children::stay_with_starter() {
-        return Err(CommandError::Failed(
-            "the program that started this agent has ended".into(),
-        ));
-    }
     let all: Vec<_> = timers::catalogue()
         .iter()
         .copied()

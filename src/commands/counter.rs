@@ -136,6 +136,7 @@ fn try_recipe(recipe: Recipe) -> Result<RecipeOutcome, CommandError> {
     if children::interrupted() {
         return Err(CommandError::Interrupted);
     }
+    let output = output.map_err(|error| error.to_string());
     Ok(output.and_then(|output| {
         output
             .trim()

@@ -16,10 +16,10 @@ use std::time::Duration;
 
 use timers::Deadline;
 
-use super::children::{self, Running};
+use super::children::{self, Running, StartError};
 use super::lines::{self, Line, printable};
 use super::protocol::{Hello, Question};
-use super::tool;
+use super::tool::{self, RunError};
 use crate::scratch::{self, ScratchFolder};
 use crate::text::from_bytes;
 
@@ -108,18 +108,45 @@ pub struct BrowserHost {
     pub settings: Vec<(String, String)>,
 }
 
+/// The reason why a browser cannot be used any more.
+#[derive(Debug, thiserror::Error)]
+pub enum BrowserError {
+    /// The folder of the profile cannot be created or written.
+    #[error("the folder of its profile cannot be written: {0}; set TMPDIR")]
+    Profile(io::Error),
+    /// The thread that reads requests cannot be started.
+    #[error("the thread that reads requests cannot be started: {0}")]
+    NoThread(io::Error),
+    /// No socket can be opened.
+    #[error("no socket can be opened that serves its page: {0}")]
+    NoSocket(io::Error),
+    /// The browser does not report its version.
+    #[error("`--version` of the browser failed: {0}")]
+    NoVersion(RunError),
+    /// The browser cannot be started.
+    #[error(transparent)]
+    NotStarted(#[from] StartError),
+    /// The browser has not requested a question within [`START_TIMEOUT`].
+    #[error("the browser did not load its page within {} s", START_TIMEOUT.as_secs())]
+    NoPage,
+    /// The browser has ended, after this last line of error output.
+    #[error("the browser has ended; its last error output: {0}")]
+    Ended(String),
+    /// The introduction cannot be written.
+    #[error(transparent)]
+    Introduction(#[from] serde_json::Error),
+}
+
 /// Serves requests until the input ends; then ends this process and the browser.
 ///
 /// # Errors
-/// When the browser cannot be used or has ended; the error states the reason.
+/// When the browser cannot be used or has ended.
 pub fn serve(
     host: &BrowserHost,
     mut input: Box<dyn BufRead + Send>,
     output: &mut dyn Write,
-) -> Result<(), String> {
-    let profile = ScratchFolder::within(&host.folder, 0o700).map_err(|error| {
-        format!("the folder of its profile cannot be created: {error}; set TMPDIR")
-    })?;
+) -> Result<(), BrowserError> {
+    let profile = ScratchFolder::within(&host.folder, 0o700).map_err(BrowserError::Profile)?;
     let (request_sender, requests) = mpsc::channel();
     let read_requests = move || {
         while let Ok(Line::Whole(line)) = lines::read(&mut *input, MAX_REQUEST_BYTES) {
@@ -135,7 +162,7 @@ pub fn serve(
     };
     thread::Builder::new()
         .spawn(read_requests)
-        .map_err(|error| format!("the thread that reads requests cannot be started: {error}"))?;
+        .map_err(BrowserError::NoThread)?;
     let (question_sender, questions) = mpsc::channel();
     let (answer_sender, answers) = mpsc::channel();
     // The name of the profile is random, so no other program knows the path of the page.
@@ -152,8 +179,7 @@ pub fn serve(
         questions: Mutex::new(questions),
         answers: answer_sender,
     });
-    let port = serve_page(&site)
-        .map_err(|error| format!("no socket can be opened that serves its page: {error}"))?;
+    let port = serve_page(&site).map_err(BrowserError::NoSocket)?;
     let url = format!("http://127.0.0.1:{port}{folder_path}{page}");
     let (browser, version) = start_browser(host, profile.path(), &url, &answers)?;
     for line in requests {
@@ -164,7 +190,7 @@ pub fn serve(
                 // A page without an answer only requests a question.
                 Ok(answer) if answer.is_empty() => {}
                 Ok(answer) => break answer,
-                Err(_) if browser.has_exited() => return Err(describe_end(profile.path())),
+                Err(_) if browser.has_exited() => return Err(ended(profile.path())),
                 Err(_) => {}
             }
         };
@@ -173,9 +199,7 @@ pub fn serve(
         {
             // Browsers report only a part of their version to pages.
             hello.runtime.version.clone_from(&version);
-            answer = serde_json::to_string(&hello)
-                .map_err(|error| error.to_string())?
-                .into();
+            answer = serde_json::to_vec(&hello)?;
         }
         answer.push(b'\n');
         if output
@@ -196,11 +220,10 @@ fn start_browser(
     profile: &Path,
     url: &str,
     answers: &Receiver<Vec<u8>>,
-) -> Result<(Running, String), String> {
+) -> Result<(Running, String), BrowserError> {
     let mut asks_version = Command::new(&host.program);
     asks_version.arg("--version");
-    let output = tool::run_within(START_TIMEOUT, asks_version)
-        .map_err(|why| format!("`--version` of the browser failed: {why}"))?;
+    let output = tool::run_within(START_TIMEOUT, asks_version).map_err(BrowserError::NoVersion)?;
     let mut words = output.split_whitespace();
     let version = words.find(|word| word.starts_with(|first: char| first.is_ascii_digit()));
     let version = version.unwrap_or("of unknown version").to_owned();
@@ -209,7 +232,7 @@ fn start_browser(
             let mut data = std::ffi::OsString::from("--user-data-dir=");
             data.push(profile);
             let start = |flag: Option<&str>| {
-                let mut command = command(&host.program, profile)?;
+                let mut command = command(&host.program, profile).map_err(BrowserError::Profile)?;
                 command.args(CHROMIUM_FLAGS).args(flag).arg(&data).arg(url);
                 wait_for_page(command, profile, answers)
             };
@@ -226,11 +249,11 @@ fn start_browser(
             let user_settings = settings
                 .clone()
                 .map(|(name, value)| format!("user_pref({name:?}, {value});\n"));
-            let written = std::fs::read_to_string(host.folder.join("user.js"))
+            let command = std::fs::read_to_string(host.folder.join("user.js"))
                 .map(|common| common + &user_settings.collect::<String>())
-                .and_then(|text| std::fs::write(profile.join("user.js"), text));
-            written.map_err(|error| format!("its profile cannot be written: {error}"))?;
-            let mut command = command(&host.program, profile)?;
+                .and_then(|text| std::fs::write(profile.join("user.js"), text))
+                .and_then(|()| command(&host.program, profile));
+            let mut command = command.map_err(BrowserError::Profile)?;
             command
                 .args(["--headless", "--no-remote", "--profile"])
                 .arg(profile)
@@ -245,9 +268,8 @@ fn start_browser(
 }
 
 /// Returns a command that keeps its temporary files, settings and error output in the profile.
-fn command(program: &Path, profile: &Path) -> Result<Command, String> {
-    let error_output = File::create(error_file(profile))
-        .map_err(|error| format!("its profile cannot be written: {error}"))?;
+fn command(program: &Path, profile: &Path) -> io::Result<Command> {
+    let error_output = File::create(error_file(profile))?;
     let mut command = Command::new(program);
     command
         .stdin(Stdio::null())
@@ -271,18 +293,15 @@ fn wait_for_page(
     command: Command,
     profile: &Path,
     answers: &Receiver<Vec<u8>>,
-) -> Result<Running, String> {
-    let running = children::start(command, None).map_err(|error| error.to_string())?;
+) -> Result<Running, BrowserError> {
+    let running = children::start(command, None)?;
     let deadline = Deadline::after(START_TIMEOUT);
     while answers.recv_timeout(CHECK_INTERVAL).is_err() {
         if running.has_exited() {
-            return Err(describe_end(profile));
+            return Err(ended(profile));
         }
         if deadline.remaining().is_none() {
-            let seconds = START_TIMEOUT.as_secs();
-            return Err(format!(
-                "the browser did not load its page within {seconds} s"
-            ));
+            return Err(BrowserError::NoPage);
         }
     }
     Ok(running)
@@ -293,17 +312,14 @@ fn error_file(profile: &Path) -> PathBuf {
     profile.join("stderr")
 }
 
-/// Returns the message that the browser has ended, with the last line of its error output.
-fn describe_end(profile: &Path) -> String {
+/// Returns the error that the browser has ended, with the last line of its error output.
+fn ended(profile: &Path) -> BrowserError {
     let error_output = std::fs::read(error_file(profile)).unwrap_or_default();
     let mut lines = error_output
         .split(|&byte| byte == b'\n')
         .filter(|line| !line.trim_ascii().is_empty());
     let last = lines.next_back().unwrap_or(b"none");
-    format!(
-        "the browser has ended; its last error output: {}",
-        printable(last, MAX_ERROR_CHARS)
-    )
+    BrowserError::Ended(printable(last, MAX_ERROR_CHARS))
 }
 
 /// The files that the browser may load, and the channels for questions and answers.

@@ -1,14 +1,12 @@
 //! Checks whether a program implements the agent protocol: its introduction, every question that it
 //! offers, and its handling of invalid lines.
 
-use std::cell::RefCell;
-use std::rc::Rc;
 use std::time::Duration;
 
 use serde::Serialize;
 use timers::{Answer, Fault};
 
-use super::connection::Connection;
+use super::connection::{Connection, SharedConnection};
 use super::hosted::subject;
 use super::process::Command;
 use super::protocol::examples::{EXAMPLES, question};
@@ -58,7 +56,6 @@ pub struct Finding {
     pub verdict: Verdict,
 }
 
-type Agent = Rc<RefCell<Connection>>;
 /// The description of a protocol violation; `None` if the answer is valid.
 type Violation = Option<String>;
 
@@ -128,7 +125,7 @@ struct Examination<'a> {
     command: &'a Command,
     timeout: Duration,
     /// `None` before the first check, and after a check that ended the agent.
-    agent: Option<Agent>,
+    agent: Option<SharedConnection>,
     findings: Vec<Finding>,
 }
 
@@ -187,7 +184,11 @@ impl Examination<'_> {
     }
 
     /// Runs a check with the agent, which is started if necessary, and records its result.
-    fn run_check(&mut self, question: &str, ask: &mut dyn FnMut(&Agent) -> Answer<Violation>) {
+    fn run_check(
+        &mut self,
+        question: &str,
+        ask: &mut dyn FnMut(&SharedConnection) -> Answer<Violation>,
+    ) {
         let answer = self.start_agent().and_then(|agent| ask(&agent));
         let verdict = match answer {
             Ok(None) => Verdict::Pass,
@@ -202,14 +203,13 @@ impl Examination<'_> {
     }
 
     /// Returns the running agent, with its whole timeout, or starts it.
-    fn start_agent(&mut self) -> Answer<Agent> {
+    fn start_agent(&mut self) -> Answer<SharedConnection> {
         if let Some(agent) = &self.agent {
             agent.borrow_mut().reset_timeout();
-            return Ok(Rc::clone(agent));
+            return Ok(agent.clone());
         }
-        let connection = Connection::start(self.command, None, self.timeout)?;
-        let agent = Rc::new(RefCell::new(connection));
-        Ok(Rc::clone(self.agent.insert(agent)))
+        let agent = Connection::start(self.command, None, self.timeout)?.share();
+        Ok(self.agent.insert(agent).clone())
     }
 
     fn record(&mut self, question: &str, verdict: Verdict) {
@@ -222,7 +222,7 @@ impl Examination<'_> {
 
 /// Increases the work until an interval with work is longer than an interval without work: a coarse
 /// timer may not move during less work.
-fn check_work_scaling(agent: &Agent, id: &str) -> Answer<Violation> {
+fn check_work_scaling(agent: &SharedConnection, id: &str) -> Answer<Violation> {
     let mut work = INITIAL_WORK;
     for _ in 0..=MAX_WORK_INCREASES {
         let mut rows = subject(agent, id).intervals(&[0, work], 9)?;

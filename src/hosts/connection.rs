@@ -4,7 +4,9 @@
 //! Each failure becomes a [`Fault`] that describes it; the process and everything that it started
 //! are then ended, and every later question returns the same fault.
 
+use std::cell::RefCell;
 use std::collections::BTreeMap;
+use std::rc::Rc;
 use std::sync::mpsc::RecvTimeoutError;
 use std::time::Duration;
 
@@ -12,7 +14,7 @@ use timers::{Answer, Deadline, Fault};
 
 use super::children::{self, Placement};
 use super::declarations::Declarations;
-use super::events::{self, Log, LogSpec};
+use super::events::{self, Log};
 use super::lines::printable;
 use super::process::{Command, Output, Process, exit_description};
 use super::protocol::examples::{EXAMPLES, question};
@@ -58,6 +60,9 @@ pub struct Connection {
     thread_states: Option<[ThreadState; 2]>,
 }
 
+/// A connection that all timers of the agent use.
+pub type SharedConnection = Rc<RefCell<Connection>>;
+
 /// Numbers of measurement windows of a process. A window is the time in which a host answers one
 /// question.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -100,7 +105,20 @@ impl Connection {
             thread_states: None,
         };
         connection.hello = connection.introduction(command.declarations.as_deref())?;
+        if let Some(path) = &command.log {
+            let log = connection
+                .log
+                .insert(Log::open(path, connection.process.id()));
+            // Events before the introduction belong to the warm-up.
+            log.read_events();
+        }
         Ok(connection)
+    }
+
+    /// Lets several timers use this connection.
+    #[must_use]
+    pub fn share(self) -> SharedConnection {
+        Rc::new(RefCell::new(self))
     }
 
     /// Asks for the introduction, completes it with the declarations, and checks it.
@@ -168,14 +186,6 @@ impl Connection {
     #[must_use]
     pub fn process(&self) -> u32 {
         self.process.id()
-    }
-
-    /// Starts to read the log that the runtime of the agent writes.
-    pub fn watch(&mut self, spec: &LogSpec) {
-        let mut log = Log::open(spec, self.process.id());
-        // Events before the introduction belong to the warm-up.
-        log.read_events();
-        self.log = Some(log);
     }
 
     /// Requests that the host report the state of its thread before and after each later question.

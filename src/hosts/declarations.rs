@@ -70,9 +70,8 @@ impl Declarations {
     ///
     /// # Errors
     /// When the text is invalid.
-    pub fn parse(text: &str) -> Result<Self, String> {
-        let mut declarations: Self =
-            serde_json::from_str(text).map_err(|error| error.to_string())?;
+    pub fn parse(text: &str) -> serde_json::Result<Self> {
+        let mut declarations: Self = serde_json::from_str(text)?;
         let floor = HostedTimer {
             id: timers::FLOOR_ID.into(),
             label: "reads nothing".into(),

@@ -3,7 +3,7 @@
 
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// A garbage collection: its window is discarded.
 pub const GC: &str = "gc";
@@ -19,33 +19,19 @@ pub fn voids_all(event: &str) -> bool {
     event == COMPILATION || event == DEOPTIMISATION
 }
 
-/// The path of a runtime's log, and the parser of its lines.
-#[derive(Clone, Debug)]
-pub struct LogSpec {
-    /// The file; `%p` in its name stands for the process id.
-    pub path: PathBuf,
-    /// Parses a line: returns the event that it reports, if any.
-    pub event: fn(&str) -> Option<&'static str>,
-}
-
 /// The log of a running process. The runtime writes a line before it continues, so the file
 /// contains every event before an answer when the answer arrives.
 pub(super) struct Log {
-    spec: LogSpec,
     path: PathBuf,
     position: u64,
 }
 
 impl Log {
-    pub(super) fn open(spec: &LogSpec, process: u32) -> Self {
-        let path = spec
-            .path
-            .to_string_lossy()
-            .replace("%p", &process.to_string())
-            .into();
+    /// The log at `path`, in which `%p` stands for the process id.
+    pub(super) fn open(path: &Path, process: u32) -> Self {
+        let path = path.to_string_lossy().replace("%p", &process.to_string());
         Self {
-            spec: spec.clone(),
-            path,
+            path: path.into(),
             position: 0,
         }
     }
@@ -69,7 +55,7 @@ impl Log {
         self.position += complete_bytes as u64;
         let text = String::from_utf8_lossy(&bytes[..complete_bytes]);
         text.lines()
-            .filter_map(self.spec.event)
+            .filter_map(hotspot_event)
             .map(str::to_owned)
             .collect()
     }
@@ -77,8 +63,7 @@ impl Log {
 
 /// The event that HotSpot reports with `-Xlog:gc,jit+compilation=debug`. The measured loops are the
 /// methods of the class `Loops`.
-#[must_use]
-pub fn hotspot_event(line: &str) -> Option<&'static str> {
+fn hotspot_event(line: &str) -> Option<&'static str> {
     if line.contains("[gc") && line.contains("Pause") {
         return Some(GC);
     }
@@ -126,11 +111,7 @@ mod tests {
     #[test]
     fn reads_growing_log_by_line() {
         let folder = tempfile::tempdir().expect("a folder");
-        let spec = LogSpec {
-            path: folder.path().join("%p.log"),
-            event: hotspot_event,
-        };
-        let mut log = Log::open(&spec, 17);
+        let mut log = Log::open(&folder.path().join("%p.log"), 17);
         assert!(log.read_events().is_empty(), "the log does not exist yet");
         let path = folder.path().join("17.log");
         std::fs::write(&path, "[gc] Pause Full\nx [gc] Pau").expect("written");

@@ -1,19 +1,16 @@
 //! Describes a host of timers, which is a program that can read them; starts its processes and
 //! builds the bench for a measurement in a process.
 
-use std::cell::RefCell;
-use std::rc::Rc;
 use std::time::Duration;
 
 use timers::Answer;
 
-use crate::hosts::bench::Bench;
 use crate::hosts::children::Placement;
-use crate::hosts::connection::Connection;
-use crate::hosts::events::LogSpec;
-use crate::hosts::hosted::subject;
+use crate::hosts::connection::{Connection, SharedConnection};
+use crate::hosts::hosted::{prober, subject};
 use crate::hosts::process::Command;
 use crate::hosts::protocol::HostedTimer;
+use crate::prober::Bench;
 
 /// A program that hosts timers.
 #[derive(Clone, Debug)]
@@ -29,12 +26,10 @@ pub struct Host {
     pub compares: bool,
     /// Whether the host accepts questions about several timers.
     pub answers_for_many: bool,
-    /// The log in which the runtime of the host records disturbances of a measurement.
-    pub log: Option<LogSpec>,
 }
 
 /// Builds the bench with a timer of a process and its reference.
-pub fn bench(connection: &Rc<RefCell<Connection>>, timer: &HostedTimer, reference: &str) -> Bench {
+pub fn bench(connection: &SharedConnection, timer: &HostedTimer, reference: &str) -> Bench {
     let has_floor = connection
         .borrow()
         .hello()
@@ -47,9 +42,7 @@ pub fn bench(connection: &Rc<RefCell<Connection>>, timer: &HostedTimer, referenc
         reference: subject(connection, reference),
         reference_id: reference.into(),
         floor: has_floor.then(|| subject(connection, timers::FLOOR_ID)),
-        watch: None,
-        dropped: Vec::new(),
-        width: None,
+        prober: prober(connection, &timer.id),
     }
 }
 
@@ -59,7 +52,7 @@ pub fn connect(
     ids: &[&str],
     placement: impl Into<Placement>,
     timeout: Duration,
-) -> Answer<Rc<RefCell<Connection>>> {
+) -> Answer<SharedConnection> {
     let mut command = host.command.clone();
     let is_built_in = command.declarations.is_some();
     if host.takes_ids && !is_built_in {
@@ -69,8 +62,5 @@ pub fn connect(
     if is_built_in {
         connection.warm_up(ids)?;
     }
-    if let Some(log) = &host.log {
-        connection.watch(log);
-    }
-    Ok(Rc::new(RefCell::new(connection)))
+    Ok(connection.share())
 }

@@ -1,17 +1,14 @@
 //! Lets the campaign question the timers of an agent: sends each question over the connection and converts the integers of the answer.
 
-use std::cell::RefCell;
-use std::rc::Rc;
-
 use timers::waits::{Expiration, Wait, WaitRequest};
 use timers::{Activity, Answer, Fault, Subject};
 
-use super::connection::Connection;
+use super::connection::SharedConnection;
 use super::protocol::{Op, Question, Reply};
-use crate::hosts::step_search::StepQuestion;
 use crate::model::Context;
+use crate::prober::{Prober, StepQuestion};
 use crate::rate::tightest;
-use crate::trace::{self, InContext, Reference, Run};
+use crate::trace::{InContext, Intervals, Reference, Run};
 
 /// Maximum number of repetitions of a disturbed window. The last repetition is kept even if it was
 /// disturbed.
@@ -19,20 +16,32 @@ const MAX_REPETITIONS: u32 = 6;
 
 /// Returns a timer that the agent hosts.
 #[must_use]
-pub fn subject(connection: &Rc<RefCell<Connection>>, id: &str) -> Box<dyn Subject> {
-    Box::new(Hosted {
-        connection: Rc::clone(connection),
-        id: id.into(),
-    })
+pub fn subject(connection: &SharedConnection, id: &str) -> Box<dyn Subject> {
+    Box::new(Hosted::new(connection, id))
+}
+
+/// Returns the prober of the agent's process for a timer, if the agent has one.
+#[must_use]
+pub fn prober(connection: &SharedConnection, id: &str) -> Option<Box<dyn Prober>> {
+    let offers = |op| connection.borrow().hello().offers(op);
+    let has_prober = offers(Op::Calls) && offers(Op::Steps);
+    has_prober.then(|| Box::new(Hosted::new(connection, id)) as _)
 }
 
 /// A timer of an agent, with the connection over which it is questioned.
 struct Hosted {
-    connection: Rc<RefCell<Connection>>,
+    connection: SharedConnection,
     id: String,
 }
 
 impl Hosted {
+    fn new(connection: &SharedConnection, id: &str) -> Self {
+        Self {
+            connection: connection.clone(),
+            id: id.into(),
+        }
+    }
+
     fn ask(&self, question: &Question) -> Answer<Vec<i64>> {
         self.connection
             .borrow_mut()
@@ -81,44 +90,26 @@ impl Hosted {
     }
 }
 
-/// Takes all measurements of one process of the calls of a timer, with a single question that the
-/// host has to offer.
-///
-/// # Errors
-/// When the timer refuses or the host is lost.
-pub fn measure_calls(
-    connection: &Rc<RefCell<Connection>>,
-    id: &str,
-    reference: &Reference,
-    floor: bool,
-) -> Answer<Run> {
-    let reply = connection.borrow_mut().ask(&Question::Calls {
-        timer: id.into(),
-        reference: reference.id.clone(),
-        ns_per_tick: reference.ns_per_tick,
-        step: reference.step,
-        floor,
-    })?;
-    Ok(reply.packed.map_or_else(Run::default, |packed| packed.0))
-}
+impl Prober for Hosted {
+    fn calls(&mut self, reference: &Reference, floor: bool) -> Answer<Run> {
+        let reply = self.connection.borrow_mut().ask(&Question::Calls {
+            timer: self.id.clone(),
+            reference: reference.id.clone(),
+            ns_per_tick: reference.ns_per_tick,
+            step: reference.step,
+            floor,
+        })?;
+        Ok(reply.packed.map_or_else(Run::default, |packed| packed.0))
+    }
 
-/// Measures all intervals with which one process searches for the step of a timer, with a single
-/// question that the host has to offer. Also returns whether the timer steps too rarely for one
-/// process.
-///
-/// # Errors
-/// When the timer refuses or the host is lost.
-pub fn measure_steps(
-    connection: &Rc<RefCell<Connection>>,
-    timer: &str,
-    question: StepQuestion,
-) -> Answer<(Vec<trace::Intervals>, bool)> {
-    let timer = timer.into();
-    let reply = connection
-        .borrow_mut()
-        .ask(&Question::Steps { timer, question })?;
-    let run = reply.packed.map_or_else(Run::default, |packed| packed.0);
-    Ok((run.intervals, reply.values == [1]))
+    fn steps(&mut self, question: &StepQuestion, groups: &mut Vec<Intervals>) -> Answer<bool> {
+        let reply = self.connection.borrow_mut().ask(&Question::Steps {
+            timer: self.id.clone(),
+            question: *question,
+        })?;
+        groups.extend(reply.packed.into_iter().flat_map(|run| run.0.intervals));
+        Ok(reply.values == [1])
+    }
 }
 
 /// Compares several timers in turn with the reference, in `count` rounds. Returns for each round
@@ -127,7 +118,7 @@ pub fn measure_steps(
 /// # Errors
 /// When the host refuses or is lost.
 pub fn compare_in_rounds(
-    connection: &Rc<RefCell<Connection>>,
+    connection: &SharedConnection,
     timers: &[&str],
     reference: &str,
     [repeat, count]: [u32; 2],
@@ -154,7 +145,7 @@ pub fn compare_in_rounds(
 /// # Errors
 /// When the host refuses or is lost.
 pub fn measure_advances(
-    connection: &Rc<RefCell<Connection>>,
+    connection: &SharedConnection,
     timers: &[&str],
     reference: &str,
     during: Activity,
@@ -178,7 +169,7 @@ pub fn measure_advances(
 /// # Errors
 /// When the host refuses or is lost.
 pub fn measure_added_time(
-    connection: &Rc<RefCell<Connection>>,
+    connection: &SharedConnection,
     timer: &str,
     reference: &str,
     contexts: &[Context],
@@ -244,11 +235,7 @@ impl Subject for Hosted {
         })
     }
 
-    fn handoffs(&mut self, count: u32) -> Answer<Vec<[i64; 2]>> {
-        Ok(self.handoffs_between(&[], count)?.concat())
-    }
-
-    fn handoffs_between(&mut self, cpus: &[[u32; 2]], count: u32) -> Answer<Vec<Vec<[i64; 2]>>> {
+    fn handoffs(&mut self, cpus: &[[u32; 2]], count: u32) -> Answer<Vec<Vec<[i64; 2]>>> {
         let values = self.ask(&Question::Handoffs {
             timer: self.id.clone(),
             cpus: cpus.into(),

@@ -1,8 +1,6 @@
 //! Implements the agent protocol, for runners and for hosts, and starts the hosts of timers.
 
-pub mod bench;
 pub mod browser;
-pub mod calls;
 pub mod children;
 pub mod conformance;
 pub mod connection;
@@ -15,6 +13,5 @@ pub mod process;
 pub mod protocol;
 pub mod runtimes;
 pub mod serve;
-pub mod step_search;
 pub mod surroundings;
 pub mod tool;

@@ -5,6 +5,7 @@
 
 use std::ffi::OsString;
 use std::io::{BufRead, BufReader, Write};
+use std::path::PathBuf;
 use std::process::{ChildStdin, ExitStatus, Stdio};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender, SyncSender};
@@ -43,6 +44,9 @@ pub struct Command {
     pub declarations: Option<Arc<Declarations>>,
     /// Where the agent runs, if it does not run where this program does.
     pub surroundings: Option<Arc<Surroundings>>,
+    /// The log in which the runtime of the agent records disturbances of a measurement; `%p` in its
+    /// name stands for the process id.
+    pub log: Option<PathBuf>,
 }
 
 impl Command {
@@ -54,6 +58,7 @@ impl Command {
             args,
             declarations: None,
             surroundings: None,
+            log: None,
         }
     }
 }
@@ -306,21 +311,24 @@ fn keep_last_error_output(
 /// concurrent processes.
 pub const MIN_OPEN_FILES: u64 = 128;
 
+/// This process may open fewer files than a campaign needs.
+#[derive(Debug, thiserror::Error)]
+#[error(
+    "this process may open only {0} files, and {min} are needed: allow more with `ulimit -n {min}`",
+    min = MIN_OPEN_FILES
+)]
+pub struct TooFewFiles(u64);
+
 /// Raises the limit of open files of this process as far as the system permits.
 ///
 /// # Errors
 /// When the limit is less than a campaign needs.
-pub fn raise_file_limit() -> Result<(), String> {
+pub fn raise_file_limit() -> Result<(), TooFewFiles> {
     let too_few = || max_open_files().filter(|&files| files < MIN_OPEN_FILES);
     if too_few().is_some() {
         limits::raise_file_limit(MIN_OPEN_FILES);
     }
-    match too_few() {
-        Some(files) => Err(format!(
-            "this process may open only {files} files, and {MIN_OPEN_FILES} are needed: allow more with `ulimit -n {MIN_OPEN_FILES}`"
-        )),
-        None => Ok(()),
-    }
+    too_few().map_or(Ok(()), |files| Err(TooFewFiles(files)))
 }
 
 /// Describes how a process ended, as a predicate that follows its name.

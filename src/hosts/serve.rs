@@ -10,21 +10,17 @@ use std::time::Duration;
 use timers::waits::{WaitEntry, WaitRequest};
 use timers::{Activity, Answer, CoreFrequencyMeter, Entry, Fault, Subject, Unavailable};
 
-use super::bench::Bench;
-use super::calls::time_calls_briefly;
 use super::children::with_remedy;
 use super::lines::{self, Line};
 use super::protocol::{
     Hello, HostedTimer, Missing, Op, PackedRun, Question, Reply, Runtime, VERSION,
 };
-use crate::hosts::step_search::find_step;
+use crate::prober::{Bench, Prober, find_step};
 use crate::text::from_bytes;
 use crate::trace::{Reference, Run};
 
 /// Maximum length of a request, in bytes; every valid request is shorter.
 const MAX_REQUEST_BYTES: u64 = 16 << 20;
-/// Maximum units of work in a search for a step: a few minutes.
-const MAX_WORK_UNITS: f64 = 1e12;
 
 /// Answers requests for the clocks `entries`, the timer that reads nothing, the references and
 /// `waiters` until the input ends.
@@ -153,11 +149,8 @@ impl Host {
                 let counts = [order.backward, order.largest].map(|count| count as i64);
                 [&counts[..], &[first, last]].concat()
             }
-            Question::Handoffs { timer, cpus, count } if cpus.is_empty() => {
-                self.subject(&timer)?.handoffs(count)?.concat()
-            }
             Question::Handoffs { timer, cpus, count } => {
-                let rows = self.subject(&timer)?.handoffs_between(&cpus, count)?;
+                let rows = self.subject(&timer)?.handoffs(&cpus, count)?;
                 rows.concat().concat()
             }
             Question::Comparisons {
@@ -201,12 +194,6 @@ impl Host {
                 return self.calls(&timer, &reference, floor);
             }
             Question::Steps { timer, question } => {
-                let work = question.max_work_units();
-                if !(question.ns_per_work > 0.0 && work <= MAX_WORK_UNITS) {
-                    return Err(Fault::Refused(format!(
-                        "the search may need {work} units of work: at most {MAX_WORK_UNITS} are allowed"
-                    )));
-                }
                 let mut run = Run::default();
                 let is_slow = find_step(self.subject(&timer)?, &question, &mut run.intervals)?;
                 return Ok(Reply {
@@ -358,7 +345,7 @@ impl Host {
 
     /// Takes all measurements of one process of the calls of a timer.
     fn calls(&mut self, id: &str, reference: &Reference, floor: bool) -> Answer<Reply> {
-        let floor = floor.then(|| open_again(timers::FLOOR_ID)).transpose()?;
+        let floor_subject = floor.then(|| open_again(timers::FLOOR_ID)).transpose()?;
         let opened_reference = open_again(&reference.id)?;
         let meter = self.meter();
         self.subject(id)?;
@@ -368,14 +355,10 @@ impl Host {
             ns_per_tick: None,
             reference: opened_reference,
             reference_id: reference.id.clone(),
-            floor,
-            watch: None,
-            dropped: Vec::new(),
-            width: None,
+            floor: floor_subject,
+            prober: None,
         };
-        let observed = observer::around(meter, || {
-            time_calls_briefly(&mut bench, reference, &mut None)
-        });
+        let observed = observer::around(meter, || bench.calls(reference, floor));
         self.open.insert(id, bench.timer);
         let (run, around) = observed?;
         Ok(Reply {

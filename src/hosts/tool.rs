@@ -41,14 +41,13 @@ pub fn find(names: &[&str]) -> Option<PathBuf> {
 /// output.
 ///
 /// # Errors
-/// The error is one line: the reason why the program could not be started, that it took too long,
-/// or the first line of its error message.
-pub fn run_within(limit: Duration, mut command: Command) -> Result<String, String> {
+/// When the program did not run to its end within `limit`, or failed.
+pub fn run_within(limit: Duration, mut command: Command) -> Result<String, RunError> {
     command
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped());
-    let ended = run_to_end(command, limit, MAX_OUTPUT_BYTES).map_err(|error| error.to_string())?;
+    let ended = run_to_end(command, limit, MAX_OUTPUT_BYTES)?;
     if ended.status.success() {
         return Ok(String::from_utf8_lossy(&ended.stdout).into_owned());
     }
@@ -62,7 +61,10 @@ pub fn run_within(limit: Duration, mut command: Command) -> Result<String, Strin
         .lines()
         .find(|line| !line.trim().is_empty() && !is_jvm_notice(line))
         .unwrap_or("it failed without an error message");
-    Err(printable(line.as_bytes(), MAX_ERROR_CHARS))
+    Err(RunError::Failed(printable(
+        line.as_bytes(),
+        MAX_ERROR_CHARS,
+    )))
 }
 
 /// The exit status of a program that has ended, and its output.
@@ -75,7 +77,7 @@ pub struct Ended {
     pub stderr: Vec<u8>,
 }
 
-/// The reason why a program did not run to its end.
+/// The reason why a program gave no result.
 #[derive(Debug, thiserror::Error)]
 pub enum RunError {
     /// The program could not be started.
@@ -87,9 +89,15 @@ pub enum RunError {
     /// No thread could be started that waits for the program.
     #[error("no thread to wait for it: {}", explained(.0))]
     NoThread(#[from] io::Error),
-    /// The exit status or the output of the program is unknown.
+    /// The exit status of the program is unknown.
+    #[error("how it ended is not known")]
+    StatusUnknown,
+    /// A process that the program started holds its output open.
+    #[error("a process that it started holds its output open")]
+    OutputOpen,
+    /// The program failed, with this line of error output.
     #[error("{0}")]
-    ResultUnknown(&'static str),
+    Failed(String),
 }
 
 /// The limit that an error is due to, or the error.
@@ -117,10 +125,10 @@ pub fn run_to_end(command: Command, limit: Duration, max_bytes: u64) -> Result<E
     if took_too_long {
         return Err(RunError::TookTooLong(limit));
     }
-    let status = status.ok_or(RunError::ResultUnknown("how it ended is not known"))?;
+    let status = status.ok_or(RunError::StatusUnknown)?;
     let receive_output = |reader: Receiver<Vec<u8>>| {
-        let held_open = RunError::ResultUnknown("a process that it started holds its output open");
-        reader.recv_timeout(OUTPUT_GRACE).map_err(|_| held_open)
+        let output = reader.recv_timeout(OUTPUT_GRACE);
+        output.map_err(|_| RunError::OutputOpen)
     };
     Ok(Ended {
         status,

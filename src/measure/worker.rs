@@ -3,6 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::clock::ClockError;
 use super::instruments::{Instrument, measure};
 use super::operations;
 use super::summary::Measured;
@@ -62,19 +63,34 @@ impl Outcome {
 /// Carries out a request.
 #[must_use]
 pub fn answer(request: &Request) -> Outcome {
-    measure_request(request).unwrap_or_else(|reason| Outcome::Failed { reason })
+    measure_request(request).unwrap_or_else(|error| Outcome::Failed {
+        reason: error.to_string(),
+    })
 }
 
-fn measure_request(request: &Request) -> Result<Outcome, String> {
+/// The reason why a request cannot be carried out.
+#[derive(Debug, thiserror::Error)]
+enum RequestError {
+    #[error(transparent)]
+    Cpu(#[from] timers::AffinityError),
+    #[error("there is no operation `{0}`")]
+    NoOperation(String),
+    #[error("this program has no timer `{0}`")]
+    NoTimer(String),
+    #[error(transparent)]
+    Clock(#[from] ClockError),
+}
+
+fn measure_request(request: &Request) -> Result<Outcome, RequestError> {
     if let Some(cpu) = request.cpu {
-        timers::pin_to(cpu).map_err(|error| error.to_string())?;
+        timers::pin_to(cpu)?;
     }
-    let mut operation = operations::create(&request.operation, request.size)
-        .ok_or_else(|| format!("there is no operation `{}`", request.operation))?;
+    let name = &request.operation;
+    let mut operation = operations::create(name, request.size)
+        .ok_or_else(|| RequestError::NoOperation(name.clone()))?;
     let id = &request.clock.id;
-    let mut timed = open_timed(id, &mut *operation)
-        .ok_or_else(|| format!("this program has no timer `{id}`"))?
-        .map_err(|why| why.to_string())?;
+    let mut timed =
+        open_timed(id, &mut *operation).ok_or_else(|| RequestError::NoTimer(id.clone()))??;
     #[cfg(feature = "allocations")]
     if request.instrument == Instrument::Allocations {
         let super::allocations::PerCall { instances, bytes } =

@@ -64,7 +64,7 @@ impl Offers {
         cpu: Option<u32>,
         with_waiters: bool,
     ) -> Result<Self, SelectionError> {
-        raise_file_limit().map_err(|why| SelectionError::OpenFiles(why.to_string()))?;
+        raise_file_limit()?;
         let start = Start {
             cpu,
             timeout: run.time_limit(),
@@ -87,7 +87,6 @@ impl Offers {
                 command: agent_command(spec),
                 prefix: spec.name.as_deref(),
                 takes_ids: false,
-                log: None,
             };
             match query_agent(agent, start) {
                 Ok(offer) => offers.all.push(offer),
@@ -169,8 +168,8 @@ impl Offers {
                     let label = format!("all timers of {}", runtime.name);
                     let why = NotUsable {
                         status: Status::Unavailable,
-                        reason: why.reason,
-                        remedy: Some(why.remedy),
+                        reason: why.reason.to_string(),
+                        remedy: Some(why.remedy.into()),
                     };
                     self.unreachable
                         .push(MissingTimer::for_host(runtime.name, label, why));
@@ -186,18 +185,12 @@ impl Offers {
         ready: Vec<PreparedHost>,
         start: Start,
     ) -> Result<(), SelectionError> {
-        for PreparedHost {
-            prefix,
-            command,
-            log,
-        } in ready
-        {
+        for PreparedHost { prefix, command } in ready {
             let label = command.name.clone();
             let agent = Agent {
                 command,
                 prefix: Some(prefix),
                 takes_ids: true,
-                log,
             };
             match query_agent(agent, start) {
                 Ok(offer) => self.all.push(offer),

@@ -9,7 +9,6 @@ use super::{HostName, MissingTimer, Selection, SelectionError, UnknownTimer, mea
 use crate::campaign::clocks::Host;
 use crate::hosts::children;
 use crate::hosts::connection::Connection;
-use crate::hosts::events::LogSpec;
 use crate::hosts::process::Command;
 use crate::hosts::protocol::{Hello, HostedTimer, Missing, Op};
 use crate::hosts::serve;
@@ -212,8 +211,6 @@ pub(super) struct Agent<'a> {
     pub prefix: Option<&'a str>,
     /// See [`Host::takes_ids`].
     pub takes_ids: bool,
-    /// See [`Host::log`].
-    pub log: Option<LogSpec>,
 }
 
 /// Starts an agent to get the list of its timers, and ends it again.
@@ -222,7 +219,6 @@ pub(super) fn query_agent(agent: Agent<'_>, start: Start) -> Result<Offer, Fault
         command,
         prefix,
         takes_ids,
-        log,
     } = agent;
     let connection = Connection::start(&command, start.cpu, start.timeout)?;
     let hello = connection.hello().clone();
@@ -232,7 +228,7 @@ pub(super) fn query_agent(agent: Agent<'_>, start: Start) -> Result<Offer, Fault
             .trim()
             .to_owned(),
     };
-    Ok(offer_from_hello(command, takes_ids, log, name, hello))
+    Ok(offer_from_hello(command, takes_ids, name, hello))
 }
 
 /// The timers of this program, which worker processes serve.
@@ -250,18 +246,12 @@ pub(super) fn native_offer(with_waiters: bool) -> Result<Offer, SelectionError> 
         runtime: "native".into(),
     };
     let hello = serve::introduction(timers::catalogue(), waiters);
-    Ok(offer_from_hello(command, true, None, name, hello))
+    Ok(offer_from_hello(command, true, name, hello))
 }
 
 /// The timers of a host by its introduction, without the timers that it offers only for the
 /// measurement of the floor.
-fn offer_from_hello(
-    command: Command,
-    takes_ids: bool,
-    log: Option<LogSpec>,
-    name: HostName,
-    hello: Hello,
-) -> Offer {
+fn offer_from_hello(command: Command, takes_ids: bool, name: HostName, hello: Hello) -> Offer {
     let (compares, answers_for_many) = (hello.offers(Op::Comparisons), hello.many);
     let Hello {
         mut timers,
@@ -279,7 +269,6 @@ fn offer_from_hello(
         timers,
         compares,
         answers_for_many,
-        log,
     };
     Offer {
         host,

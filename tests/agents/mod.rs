@@ -211,7 +211,8 @@ fn rejects_answers_of_wrong_shape() {
         &batches(r#"{"values":[1,2,3]}"#),
         &["there are 3 values, not 2"],
     );
-    let handoffs = |answer: &str| answering(answer).fault_of_question(|timer| timer.handoffs(1));
+    let handoffs =
+        |answer: &str| answering(answer).fault_of_question(|timer| timer.handoffs(&[], 1));
     assert_lost(
         &handoffs(r#"{"values":[1]}"#),
         &["there are 1 values, not 2", "with 1 × 1 × 2 integers"],
@@ -349,7 +350,7 @@ fn unoffered_questions_are_not_sent() {
     let connection = Rc::new(RefCell::new(agent.start(TIMEOUT).expect("an introduction")));
     let mut timer = subject(&connection, "a");
     assert_eq!(
-        timer.handoffs(1),
+        timer.handoffs(&[], 1),
         Err(Fault::Refused(
             "this agent does not offer `handoffs`".into()
         ))
@@ -378,7 +379,7 @@ fn reads_answers_of_conforming_agent() {
     assert_eq!(a.intervals(&[0, 9], 2), Ok(vec![vec![1, 2], vec![3, -4]]));
     assert_eq!(b.batches("a", 8, 2), Ok(vec![5, 6]));
     assert_eq!(a.readings(2), Ok(vec![i64::MAX, 0]));
-    assert_eq!(a.handoffs(1), Ok(vec![[1, 2]]));
+    assert_eq!(a.handoffs(&[], 1), Ok(vec![vec![[1, 2]]]));
     assert_eq!(
         b.advance("a", Activity::OtherSpin, 3),
         Ok(Advance {

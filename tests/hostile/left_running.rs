@@ -8,7 +8,6 @@ use rustix::process::Signal;
 
 use super::folder::Folder;
 use super::run::Run;
-use super::skipping::emulated;
 
 /// As shells report a program that a signal ended.
 fn ended_by(signal: Signal) -> Option<i32> {
@@ -122,9 +121,6 @@ fn fleeing(folder: &Folder, first: u32, second: u32) -> String {
 /// A session of its own takes a process out of its group, and a second fork out of its family.
 #[test]
 fn own_session_does_not_escape() {
-    if emulated("descendants cannot be adopted (PR_SET_CHILD_SUBREAPER is refused)") {
-        return;
-    }
     let folder = Folder::new();
     let flee = fleeing(&folder, 3003, 3004);
     let run = Run::start(&["list", "--agent", &flee]);
@@ -141,7 +137,7 @@ fn own_session_does_not_escape() {
     assert_eq!(run.end().0.code(), Some(0), "the end that comes by itself");
 }
 
-/// No process is left then to adopt them, and no group tells whose they are.
+/// No group tells whose they are.
 #[test]
 fn no_process_survives_killed_runner() {
     let folder = Folder::new();

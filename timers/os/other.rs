@@ -168,19 +168,14 @@ pub mod scheduling {
 }
 
 pub mod process {
-    use std::process::Command;
-
     use crate::os::Pid;
 
-    pub fn kill_with_starter(_command: &mut Command) {}
-
-    pub fn kill_with_parent(_parent: u32) -> bool {
-        true
-    }
+    #[cfg(windows)]
+    pub fn keep_exited_children() {}
 
     #[cfg(windows)]
-    pub fn adopt_descendants() -> bool {
-        true
+    pub fn has_unkillable(_group: Pid) -> bool {
+        false
     }
 
     #[derive(Debug)]
@@ -196,12 +191,8 @@ pub mod process {
         }
     }
 
-    pub fn all_with_parents() -> Vec<(Pid, Pid)> {
+    pub fn descendants(_process: Pid) -> Vec<Pid> {
         Vec::new()
-    }
-
-    pub fn listed_children(_process: Pid) -> Option<Vec<Pid>> {
-        None
     }
 
     pub fn why_descendants_unknown() -> Option<&'static str> {

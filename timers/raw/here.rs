@@ -123,7 +123,7 @@ impl Machine for ThisMachine {
     }
 
     fn handoffs_fenced(&mut self, cpus: &[[u32; 2]], count: u32) -> Answer<Vec<Vec<[i64; 2]>>> {
-        self.fenced_counter.handoffs_between(cpus, count)
+        self.fenced_counter.handoffs(cpus, count)
     }
 
     fn handoffs_unfenced(&mut self, cpus: &[[u32; 2]], count: u32) -> Answer<Vec<Vec<[i64; 2]>>> {

@@ -260,8 +260,8 @@ fn handoffs_keep_affinity() {
     let before = allowed_cpus().expect("readable affinity");
     for (entry, mut subject) in readable_timers() {
         for count in [0, 1, 2, 101] {
-            match subject.handoffs(count) {
-                Ok(pairs) => assert_eq!(pairs.len(), count as usize, "{}", entry.info.id),
+            match subject.handoffs(&[], count) {
+                Ok(pairs) => assert_eq!(pairs[0].len(), count as usize, "{}", entry.info.id),
                 Err(Fault::Refused(_)) => assert!(
                     [&PER_THREAD_TIMERS[..], &PER_CORE_COUNTERS]
                         .concat()
@@ -280,7 +280,7 @@ fn handoffs_keep_affinity() {
 fn ordered_handoffs_never_step_back() {
     let mut subject =
         (find(RATE_SOURCES[1]).expect("known").open)().expect("the reference is readable");
-    let pairs = subject.handoffs(1_000).expect("two threads");
+    let pairs = subject.handoffs(&[], 1_000).expect("two threads").concat();
     assert!(pairs.iter().all(|[a, b]| a <= b));
     // Pairs are in the order of the handoffs, whichever thread read first.
     assert!(pairs.is_sorted());

@@ -2,7 +2,6 @@
 //! each question, and repeats questions during which the frequency changed or the core was shared.
 
 use std::cell::RefCell;
-use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use simulated::Shared;
@@ -10,9 +9,8 @@ use timers::Answer;
 
 use super::FREQUENCY;
 use timermeter::campaign::disturbances::MAX_FREQUENCY_CHANGE;
-use timermeter::hosts::bench::{CoreState, Gathered, Watcher};
-
 use timermeter::model::MIN_ALONE_WIDTH;
+use timermeter::prober::{CoreState, Gathered, Watcher};
 use timermeter::statistics::mean;
 use timermeter::trace::Run;
 
@@ -71,7 +69,6 @@ impl SimulatedCore {
                     answer,
                     CoreState {
                         core_hz: mean([before, after]),
-                        width: None,
                         unstable,
                     },
                     dropped,
@@ -96,22 +93,12 @@ impl Watcher for SimulatedCore {
         })
     }
 
-    fn ask_in_window(
-        &mut self,
-        questions: &mut dyn FnMut() -> Answer<Run>,
-    ) -> Answer<(Run, CoreState)> {
-        let (run, core, _) = self.ask_undisturbed(questions)?;
-        Ok((run, core))
-    }
-
+    /// All disturbances are bearable here, so the last answer is always used.
     fn ask_once(
         &mut self,
-        questions: &mut dyn FnMut() -> Answer<Run>,
+        question: &mut dyn FnMut() -> Answer<Run>,
     ) -> Answer<Option<(Run, CoreState)>> {
-        Ok(Some(self.ask_in_window(questions)?).filter(|(_, core)| !core.unstable))
-    }
-
-    fn end(self: Box<Self>) -> (BTreeMap<String, u32>, bool) {
-        (BTreeMap::new(), true)
+        let (run, core, _) = self.ask_undisturbed(question)?;
+        Ok(Some((run, core)))
     }
 }

@@ -17,6 +17,7 @@ pub mod waits;
 
 use std::cell::RefCell;
 use std::rc::Rc;
+use std::sync::atomic::AtomicBool;
 
 use rand::SeedableRng;
 use rand::rngs::StdRng;
@@ -27,15 +28,11 @@ use self::core::SimulatedCore;
 pub use self::figure::FoundFigure;
 pub use self::truth::{Slowdowns, Truth};
 pub use self::verdict::Verdict;
-use timermeter::hosts::bench::Bench;
-use timermeter::hosts::calls::time_calls_briefly;
-
 use timermeter::campaign::calibrate::calibrate;
 use timermeter::campaign::clocks::is_worth_continuing;
-use timermeter::campaign::explore::{Shortcuts, explore};
 use timermeter::campaign::sampling::Plan;
-use timermeter::campaign::slow_clocks::watch_computing;
 use timermeter::model::Interval;
+use timermeter::prober::{Bench, CallsPlan, Prober, search_step, time_calls, watch_steps};
 use timermeter::rate;
 use timermeter::scoring::RunningScore;
 use timermeter::statistics::median_with_percentiles;
@@ -120,20 +117,27 @@ impl Case {
             let world = self.world(process, process_seed);
             let mut bench = self.bench(&world);
             let (core, width) = (world.clone(), world.width());
-            bench.watch = Some(Box::new(SimulatedCore::new(world, &frequencies)));
-            let mut run = if process <= searching {
-                let shortcuts = Shortcuts {
-                    brief: true,
-                    host: None,
-                    slow: slow > 0 && slow + 1 == process,
-                };
-                let found = explore(&mut bench, &trace.reference, plan, &mut random, shortcuts)?;
+            // The first processes are asked one question after the other, as those are whose only
+            // question was disturbed.
+            let searches = process <= searching;
+            bench.prober = (!searches).then(|| Box::new(self.bench(&world)) as Box<dyn Prober>);
+            let mut watch = SimulatedCore::new(world, &frequencies);
+            let (reference, calls) = (&trace.reference, &CallsPlan::BRIEF);
+            let mut run = time_calls(&mut bench, &mut watch, reference, calls, &mut None)?;
+            if searches {
+                let is_known_slow = slow > 0 && slow + 1 == process;
+                let limits = plan.search_limits();
+                let found = search_step(
+                    &mut bench,
+                    reference,
+                    limits,
+                    &mut random,
+                    is_known_slow,
+                    &mut run,
+                )?;
                 rates.extend(found.ns_per_tick);
                 slow += u32::from(found.slow);
-                found.run
-            } else {
-                time_calls_briefly(&mut bench, &trace.reference, &mut None)?
-            };
+            }
             run.place = Some(Place {
                 process: process - 1,
                 cpu: Some(0),
@@ -168,7 +172,10 @@ impl Case {
             }
         }
         if 2 * slow > plan.processes + plan.searching {
-            trace.slow = watch_computing(&mut bench, &trace.reference, plan, &mut random)?;
+            let (slow_ns, stop) = (plan.calls.slow_ns, AtomicBool::new(false));
+            let reference = &trace.reference;
+            (trace.slow, _) =
+                watch_steps(&mut bench, reference, slow_ns, false, &mut random, &stop)?;
         }
         let agreed = rate::tick_over_processes(&rates);
         trace.ns_per_tick = agreed.map(|(ns, _)| ns);
@@ -207,9 +214,7 @@ impl Case {
             reference: world.subject(Role::Reference),
             reference_id: REFERENCE_ID.into(),
             floor: Some(world.subject(Role::Floor)),
-            watch: None,
-            dropped: Vec::new(),
-            width: None,
+            prober: None,
         }
     }
 }

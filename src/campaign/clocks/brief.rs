@@ -12,17 +12,13 @@ use super::examiner::Series;
 use super::own_process::compare_in_process;
 use super::{Campaign, CampaignTimer};
 use crate::campaign::disturbances::{ProcessWatch, Watch};
-use crate::campaign::explore::{Shortcuts, search_step};
 use crate::campaign::unless_interrupted;
 use crate::cost;
-use crate::hosts::bench::{Bench, Watcher};
-use crate::hosts::calls::time_calls_briefly;
 use crate::hosts::connection::Connection;
 use crate::hosts::host::{bench, connect};
-use crate::hosts::hosted::measure_calls;
-use crate::hosts::protocol::Op;
 use crate::model::Family;
-use crate::trace::{Batches, Reference, Run};
+use crate::prober::{CallsPlan, search_step, time_calls};
+use crate::trace::Batches;
 
 impl Campaign<'_> {
     /// Runs one brief process for those of the `targets` that belong to this host. `searches` says
@@ -109,7 +105,7 @@ impl Campaign<'_> {
         let mut window = ProcessWatch::marking(watch, connection, waits);
         let mut bench = bench(connection, timer, &reference.id);
         let mut time = |window: &mut ProcessWatch| {
-            time_calls(connection, watch, window, id, &mut bench, reference, floor)
+            time_calls(&mut bench, window, reference, &CallsPlan::BRIEF, floor)
         };
         let mut run = time(&mut window)?;
         // What was measured beside another thread is kept too: it shows what that adds.
@@ -118,15 +114,10 @@ impl Campaign<'_> {
             let repeated = Watch::spend(watch, || time(&mut window))?;
             disturbed = Some(std::mem::replace(&mut run, repeated));
         }
-        let has_steps = connection.borrow().hello().offers(Op::Steps);
-        let shortcuts = Shortcuts {
-            brief: true,
-            host: has_steps.then_some((connection, id)),
-            slow,
-        };
-        let random = &mut self.random;
-        let mut search = || search_step(&mut bench, reference, plan, random, shortcuts, &mut run);
-        let found = searches.then(&mut search).transpose()?;
+        let (limits, random) = (plan.search_limits(), &mut self.random);
+        let found = (searches)
+            .then(|| search_step(&mut bench, reference, limits, random, slow, &mut run))
+            .transpose()?;
         let in_context = if stored.adds.len() < plan.brief as usize {
             let cost_ns = cost::approximate_cost_ns(&run, reference);
             measure_contexts(
@@ -156,39 +147,9 @@ impl Campaign<'_> {
         if let Ok(stored) = &mut subject.outcome {
             stored.adds.extend((!rows.is_empty()).then_some(rows));
         }
-        if let Some((ns_per_tick, slow)) = found {
-            subject.add_search(ns_per_tick, slow);
+        if let Some(found) = found {
+            subject.add_search(found);
         }
         Ok(())
     }
-}
-
-/// Times the calls of a timer in one window, with a single question if the host supports that. The
-/// floor (the time of the loop around a call) is the same for all timers of a process, so it is
-/// measured with the first timer only and stored in `floor`.
-fn time_calls(
-    connection: &Rc<RefCell<Connection>>,
-    watch: &Rc<RefCell<Watch>>,
-    window: &mut ProcessWatch,
-    id: &str,
-    bench: &mut Bench,
-    reference: &Reference,
-    floor: &mut Option<Batches>,
-) -> Answer<Run> {
-    let has_calls = connection.borrow().hello().offers(Op::Calls);
-    let (run, core) = window.ask_in_window(&mut || {
-        if !has_calls {
-            return time_calls_briefly(bench, reference, floor);
-        }
-        let mut run = measure_calls(connection, id, reference, floor.is_none())?;
-        match floor {
-            Some(floor) => run.floor.clone_from(floor),
-            None => *floor = Some(run.floor.clone()),
-        }
-        Ok(run)
-    })?;
-    Ok(Run {
-        place: Some(watch.borrow().place(core.width)),
-        ..run.with_core_state(core.core_hz, core.unstable)
-    })
 }

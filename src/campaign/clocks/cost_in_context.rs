@@ -82,7 +82,7 @@ pub(super) fn measure_contexts(
         let answer = match &mut watch {
             Some(watch) => watch
                 .gather(1, |_| question().map(|rows| vec![rows]))
-                .map(|(rows, _)| rows.concat()),
+                .map(|found| found.values.concat()),
             None => question(),
         };
         found.extend(unless_refused(answer)?.unwrap_or_default());

@@ -12,16 +12,15 @@ use super::examiner::Series;
 use super::{Campaign, CampaignTimer};
 use crate::campaign::disturbances::ProcessWatch;
 use crate::campaign::examination::COMPARISONS_PER_SAMPLE;
-use crate::campaign::explore::{Exploration, Shortcuts, explore};
 use crate::campaign::{unless_interrupted, unless_refused};
 use crate::cost;
-use crate::hosts::bench::Watcher;
 use crate::hosts::connection::Connection;
 use crate::hosts::host::{Host, bench, connect};
 use crate::hosts::hosted;
-use crate::hosts::protocol::Op;
 use crate::model::Counted;
+use crate::prober::{CallsPlan, Search, search_step, time_calls};
 use crate::rate::tightest;
+use crate::trace::Run;
 
 impl Campaign<'_> {
     /// Measures a timer in a process of its own, then compares it with its reference. If the
@@ -55,24 +54,26 @@ impl Campaign<'_> {
         let Ok(stored) = outcome else { return Ok(()) };
         let (id, reference) = (&*timer.id, &stored.reference);
         let mut bench = bench(&connection, timer, &reference.id);
-        let watch = ProcessWatch::repeating(&self.watch, &connection, waits);
-        bench.watch = Some(Box::new(watch));
-        let has_calls = connection.borrow().hello().offers(Op::Calls);
-        let shortcuts = Shortcuts {
-            brief: host.takes_ids,
-            host: has_calls.then_some((&connection, id)),
-            slow,
+        let mut watch = ProcessWatch::repeating(&self.watch, &connection, waits);
+        let calls = if host.takes_ids {
+            &CallsPlan::BRIEF
+        } else {
+            &plan.calls
         };
-        let mut explore_once = || explore(&mut bench, reference, plan, &mut random, shortcuts);
-        let mut found = explore_until_stable(&connection, &mut explore_once)?;
-        found.run.place = Some(self.watch.borrow().place(bench.width));
+        let mut explore = || {
+            let mut run = time_calls(&mut bench, &mut watch, reference, calls, &mut None)?;
+            let (limits, random) = (plan.search_limits(), &mut random);
+            let found = search_step(&mut bench, reference, limits, random, slow, &mut run)?;
+            Ok((run, found))
+        };
+        let (run, found) = explore_until_stable(&connection, &mut explore)?;
         // If the host supports brief processes, these measure the cost in context.
         if !host.takes_ids {
-            let cost_ns = cost::approximate_cost_ns(&found.run, reference);
+            let cost_ns = cost::approximate_cost_ns(&run, reference);
             let rows = measure_contexts(&connection, None, [id, &reference.id], cost_ns, plan)?;
             stored.adds.extend((!rows.is_empty()).then_some(rows));
         }
-        let watched = bench.watch.take().map(Watcher::end);
+        let (dropped, valid) = watch.end();
         let comparisons = match first_comparison {
             Some(first) => {
                 compare_in_process(host, &connection, subject)?.map(|last| [first, last])
@@ -83,14 +84,14 @@ impl Campaign<'_> {
             return Ok(());
         };
         stored.evidence.process_comparisons.extend(comparisons);
-        let (dropped, valid) = watched.unwrap_or_else(|| (Default::default(), true));
-        stored.count_dropped(dropped.into_iter().chain(found.dropped));
+        stored.count_dropped(dropped);
+        stored.count_dropped(connection.borrow().windows().dropped.clone());
         if valid {
-            subject.add_run(found.run, self.watch.borrow().full_width());
-            subject.add_search(found.ns_per_tick, found.slow);
+            subject.add_run(run, self.watch.borrow().full_width());
+            subject.add_search(found);
         } else {
             // The run is stored separately, because too many of its windows were disturbed.
-            stored.set_aside(found.run);
+            stored.set_aside(run);
             subject.disturbed_slow_searches += u32::from(found.slow);
             subject.disturbed_ticks_ns.extend(found.ns_per_tick);
         }
@@ -128,22 +129,20 @@ pub(super) fn compare_in_process(
 /// loops during it, so that its first part measured different machine code.
 fn explore_until_stable(
     connection: &Rc<RefCell<Connection>>,
-    explore: &mut dyn FnMut() -> Answer<Exploration>,
-) -> Answer<Exploration> {
+    explore: &mut dyn FnMut() -> Answer<(Run, Search)>,
+) -> Answer<(Run, Search)> {
     /// Attempts after which the runtime is not expected to stop recompiling.
     /// *Judgement*.
     const MAX_ATTEMPTS: u32 = 4;
     let mut attempt = 1;
     loop {
         let before = connection.borrow().windows().clone();
-        let mut exploration = explore()?;
+        let (mut run, found) = explore()?;
         let mut connection = connection.borrow_mut();
         let voided = connection.windows().voided - before.voided;
         if voided == 0 || attempt == MAX_ATTEMPTS {
-            let windows = connection.windows();
-            exploration.dropped.clone_from(&windows.dropped);
-            exploration.run.disturbed = windows.disturbed + voided;
-            return Ok(exploration);
+            run.disturbed = connection.windows().disturbed + voided;
+            return Ok((run, found));
         }
         connection.void_since(&before);
         attempt += 1;

@@ -7,6 +7,7 @@ use crate::hosts::protocol::HostedTimer;
 use crate::campaign::slow_clocks::SlowResult;
 use crate::campaign::unless_interrupted;
 use crate::model::Core;
+use crate::prober::Search;
 use crate::profile::{MIN_PROCESSES, resolution};
 use crate::rate::{self, Rate};
 use crate::resolution::{Resolution, UNEVEN_STEPS};
@@ -80,12 +81,11 @@ impl CampaignTimer {
         self.outcome.is_ok() && self.alone < MIN_PROCESSES
     }
 
-    /// Adds the result of an undisturbed process that searched for the step: the nanoseconds per
-    /// tick that it found, and whether it found the steps too long.
-    pub(super) fn add_search(&mut self, ns_per_tick: Option<f64>, slow: bool) {
-        self.ticks_ns.extend(ns_per_tick);
+    /// Adds the result of an undisturbed process that searched for the step.
+    pub(super) fn add_search(&mut self, found: Search) {
+        self.ticks_ns.extend(found.ns_per_tick);
         self.searches += 1;
-        self.slow_searches += u32::from(slow);
+        self.slow_searches += u32::from(found.slow);
     }
 
     /// Gives the reference its final rate, and scales the times that were computed from its earlier
@@ -121,9 +121,7 @@ impl CampaignTimer {
         let Ok(stored) = &mut self.outcome else {
             return;
         };
-        // Disturbed brief processes are not counted. A brief process measures many timers, and all
-        // its questions about one timer share a window: a stretch of time that is dropped as a
-        // whole if it is disturbed. A process of its own repeats a disturbed window.
+        // Disturbed brief processes are not counted, because there are many of them.
         if 3 * self.searches < self.own_processes {
             // Results from a core that is always shared are still useful if they are marked. A
             // disturbed run is counted as discarded; it is set aside (kept, but unused) until here.

@@ -11,10 +11,10 @@ use super::{
     Disturbance, MAX_ATTEMPTS, MAX_DROPPED_WINDOWS, MAX_FREQUENCY_CHANGE, MAX_REQUEST_DIVISOR,
     Snapshot, Watch, counted_disturbance, now,
 };
-use crate::hosts::bench::{CoreState, Gathered, Watcher};
 use crate::hosts::connection::Connection;
+use crate::prober::{CoreState, Gathered, Watcher};
 use crate::statistics::mean;
-use crate::trace::Run;
+use crate::trace::{Place, Run};
 
 /// Watches one process of a campaign. Uses the snapshots that the process takes itself if it
 /// supports that, otherwise takes them from outside.
@@ -35,6 +35,10 @@ pub struct ProcessWatch {
     repeats_bearable: bool,
     /// Whether the process waits for a free core. Otherwise it uses one that is free now.
     waits: bool,
+    /// The least width of the core in the last window, if known.
+    last_width: Option<f64>,
+    /// The least width of the core in the windows that were kept for the current run, if known.
+    width: Option<f64>,
     /// The snapshot after the last window, which also serves as the snapshot before the next one.
     last: Option<Snapshot>,
 }
@@ -86,6 +90,8 @@ impl ProcessWatch {
             is_unusable: false,
             repeats_bearable: true,
             waits: true,
+            last_width: None,
+            width: None,
             last: None,
         }
     }
@@ -115,7 +121,7 @@ impl ProcessWatch {
 
     /// Asks for `repeat` values in one or more windows and repeats disturbed windows. A window that
     /// was interrupted is repeated with fewer values, because short windows are less likely to be
-    /// interrupted. Returns the values and the state of the core during the windows that were kept.
+    /// interrupted.
     ///
     /// # Errors
     /// The errors of the question.
@@ -123,9 +129,9 @@ impl ProcessWatch {
         &mut self,
         repeat: u32,
         mut question: impl FnMut(u32) -> Result<Vec<T>, E>,
-    ) -> Result<(Vec<T>, CoreState), E> {
-        let mut all: Vec<T> = Vec::new();
-        let (mut frequencies, mut widths, mut unstable) = (Vec::new(), Vec::new(), false);
+    ) -> Result<Gathered<T>, E> {
+        let (mut all, mut answers_dropped) = (Vec::new(), Vec::new());
+        let (mut frequencies, mut unstable) = (Vec::new(), false);
         let (mut portion, mut attempts) = (repeat, 0);
         while (all.len() as u32) < repeat {
             let count = portion.min(repeat - all.len() as u32);
@@ -158,6 +164,7 @@ impl ProcessWatch {
                         portion / 3
                     };
                     portion = next_portion.max(repeat / MAX_REQUEST_DIVISOR).max(1);
+                    answers_dropped.push(answer);
                     continue;
                 }
                 unstable = true;
@@ -168,17 +175,17 @@ impl ProcessWatch {
             }
             attempts = 0;
             frequencies.extend(core.core_hz);
-            widths.extend(core.width);
+            self.keep_width();
             all.extend(answer);
         }
-        Ok((
-            all,
-            CoreState {
+        Ok(Gathered {
+            values: all,
+            core: CoreState {
                 core_hz: mean(&frequencies),
-                width: widths.into_iter().reduce(f64::min),
                 unstable,
             },
-        ))
+            dropped: answers_dropped,
+        })
     }
 
     /// Asks the question in a window, between two snapshots. Returns the answer, the state of the
@@ -192,9 +199,9 @@ impl ProcessWatch {
         let (before, after) = self.snapshots_around(before);
         let disturbance = self.disturbance(&before, &after);
         let cores = before.core_frequency.zip(after.core_frequency);
+        self.last_width = cores.map(|(before, after)| before.width.min(after.width));
         let core = CoreState {
             core_hz: cores.map(|(before, after)| f64::midpoint(before.hertz, after.hertz)),
-            width: cores.map(|(before, after)| before.width.min(after.width)),
             unstable: disturbance.is_some(),
         };
         if disturbance == Some(Disturbance::ContextSwitch)
@@ -220,6 +227,12 @@ impl ProcessWatch {
             self.is_unusable = true;
         }
         (std::mem::take(&mut self.dropped), !self.is_unusable)
+    }
+
+    /// Adds the width of the core in the last window, which is kept.
+    fn keep_width(&mut self) {
+        let widths = [self.width, self.last_width];
+        self.width = widths.into_iter().flatten().reduce(f64::min);
     }
 
     /// Counts a dropped window.
@@ -303,51 +316,24 @@ impl Watcher for ProcessWatch {
         repeat: u32,
         question: &mut dyn FnMut(u32) -> Answer<Vec<i64>>,
     ) -> Answer<Gathered> {
-        let mut answers = Vec::new();
-        let (values, core) = Self::gather(self, repeat, |repeat| {
-            let answer = question(repeat)?;
-            answers.push(answer.clone());
-            Ok(answer)
-        })?;
-        // The values consist of the kept answers, in order. All other answers were dropped.
-        let mut rest = values.as_slice();
-        answers.retain(|answer| match rest.strip_prefix(answer.as_slice()) {
-            Some(following) => {
-                rest = following;
-                false
-            }
-            None => true,
-        });
-        let dropped = answers;
-        Ok(Gathered {
-            values,
-            core,
-            dropped,
-        })
-    }
-
-    fn ask_in_window(
-        &mut self,
-        questions: &mut dyn FnMut() -> Answer<Run>,
-    ) -> Answer<(Run, CoreState)> {
-        let (mut runs, core) = Self::gather(self, 1, |_| questions().map(|run| vec![run]))?;
-        Ok((runs.pop().unwrap_or_default(), core))
+        Self::gather(self, repeat, question)
     }
 
     fn ask_once(
         &mut self,
-        questions: &mut dyn FnMut() -> Answer<Run>,
+        question: &mut dyn FnMut() -> Answer<Run>,
     ) -> Answer<Option<(Run, CoreState)>> {
-        let (run, core, disturbance) = self.observe_window(questions)?;
+        let (run, core, disturbance) = self.observe_window(question)?;
         if let Some(disturbance) = disturbance.filter(|cause| !cause.is_bearable()) {
             self.count_dropped(disturbance);
             return Ok(None);
         }
+        self.keep_width();
         Ok(Some((run, core)))
     }
 
-    fn end(self: Box<Self>) -> (BTreeMap<String, u32>, bool) {
-        Self::end(*self)
+    fn place(&mut self) -> Option<Place> {
+        Some(self.watch.borrow().place(self.width.take()))
     }
 }
 

@@ -74,7 +74,7 @@ impl Session {
             .filter(|round| !round.is_empty())
         {
             let count = handoffs_per_pair(plan.handoffs, cpus);
-            let handoffs = collect_handoffs(count, |count| timer.handoffs_between(&round, count));
+            let handoffs = collect_handoffs(count, |count| timer.handoffs(&round, count));
             let handoffs = match handoffs {
                 // The host cannot pin threads to CPUs, or only one thread can read the timer.
                 Err(Fault::Refused(_)) if threads.rounds == 0 => break,
@@ -91,7 +91,7 @@ impl Session {
             } else {
                 plan.handoffs
             };
-            let handoffs = collect_handoffs(count, |count| Ok(vec![timer.handoffs(count)?]))?;
+            let handoffs = collect_handoffs(count, |count| timer.handoffs(&[], count))?;
             threads.rounds = 1;
             threads.pairs = handoffs
                 .iter()

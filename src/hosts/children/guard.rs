@@ -1,32 +1,56 @@
-//! Runs the guard: a process that waits until this program ends, then ends the processes that this
-//! program left behind and restores kernel settings that were changed temporarily. The guard exists
-//! for `SIGKILL`, which no process can handle.
+//! Runs the guard: a process that waits until this program ends, for whatever reason, then ends the
+//! processes that this program left behind and restores kernel settings that were changed
+//! temporarily. It is a process of its own because no process can handle `SIGKILL`.
 //!
-//! The guard finds processes by their group, or by the mark that all descendants inherit: init or
-//! another process adopts orphans, so their original parent is unknown.
+//! The guard finds processes by their group, or by the mark, an environment variable that all
+//! descendants inherit: init or another process adopts orphans, so their original parent is unknown.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::{self, BufRead, Write};
 use std::path::Path;
 use std::process::{Child, ChildStdin, Command, Stdio};
+use std::time::Duration;
 
 use timers::os::Pid;
 use timers::os::process::{Group, kill_by_environment, prepare_group};
 
-use super::descendants::{CHECK_INTERVAL, MAX_CHECKS};
-use super::{StartError, adopts_descendants, mark, setting, spawner, this_program};
+use super::{Placement, StartError, this_program};
 use crate::scratch;
 
 /// The subcommand with which this program runs as the guard.
 pub const VERB: &str = "guard";
 
+/// The environment variable that holds the mark of a run.
+const MARK: &str = "TIMERMETER_RUN";
+/// Maximum number of searches for processes with the mark.
+const MAX_SEARCHES: u32 = 1_000;
+/// Time between two searches.
+const SEARCH_INTERVAL: Duration = Duration::from_millis(2);
+
+/// Gives the mark, which is unique to this run, to all processes that this program starts. Call this
+/// before a second thread starts.
+pub(super) fn mark_descendants() {
+    let time = timers::kernel_time().unwrap_or(0);
+    timers::mark_descendants(MARK, &format!("{}-{time}", std::process::id()));
+}
+
+/// The mark of this run as `NAME=value`; `None` if this process has none.
+fn mark() -> Option<String> {
+    Some(format!("{MARK}={}", std::env::var(MARK).ok()?))
+}
+
+/// Ends those of `processes` that have the mark.
+pub(super) fn end_marked(processes: &[Pid]) {
+    if let Some(mark) = mark().filter(|_| !processes.is_empty()) {
+        kill_by_environment(&mark, Some(processes));
+    }
+}
+
 /// The handle of the guard in the program that it guards.
 pub(super) struct Guard {
     child: Child,
     input: ChildStdin,
-    /// Whether the guard has settings to restore.
-    has_settings: bool,
 }
 
 impl Guard {
@@ -41,22 +65,13 @@ impl Guard {
             .stdin(Stdio::piped())
             .stdout(locked.map_or_else(Stdio::null, Stdio::from))
             .stderr(Stdio::null());
-        // Without the parent-death signal, so that the guard survives this process; without a
-        // placement, so that the guard keeps off the CPU that is measured.
-        let mut child = spawner::start(command, super::Placement::default(), false)?;
+        // Without a placement, so that the guard keeps off the CPU that is measured.
+        let mut child = Placement::default().spawn(&mut command)?;
         let input = child
             .stdin
             .take()
             .ok_or_else(|| io::Error::other("the guard has no standard input"))?;
-        Ok(Self {
-            child,
-            input,
-            has_settings: false,
-        })
-    }
-
-    pub(super) fn id(&self) -> Pid {
-        Pid::from_child(&self.child)
+        Ok(Self { child, input })
     }
 
     /// Adds a process group.
@@ -84,26 +99,19 @@ impl Guard {
             .filter(|path| !path.contains('\n'))
             .ok_or_else(|| io::Error::other("the path of the setting is not a line of UTF-8"))?;
         self.input
-            .write_all(format!("={original}={before}={now}={setting}\n").as_bytes())?;
-        self.has_settings = true;
-        Ok(())
+            .write_all(format!("={original}={before}={now}={setting}\n").as_bytes())
     }
 
     /// Removes all settings that the guard would restore.
     pub(super) fn cancel_restoration(&mut self) {
         let _ = self.input.write_all(b"~\n");
-        self.has_settings = false;
     }
 
-    /// Ends the guard when no process group is left to be guarded; the guard restores its settings
-    /// first, and ends the descendants that this process did not adopt.
-    pub(super) fn dismiss(mut self) {
-        if self.has_settings || !adopts_descendants() {
-            drop(self.input);
-        } else {
-            let _ = self.child.kill();
-        }
-        let _ = self.child.wait();
+    /// Lets the guard do its work and waits until it has ended.
+    pub(super) fn dismiss(self) {
+        let Self { mut child, input } = self;
+        drop(input);
+        let _ = child.wait();
     }
 }
 
@@ -131,8 +139,14 @@ pub fn serve(input: &mut dyn BufRead) {
     }
     restore(setting.as_deref().unwrap_or_default());
     groups.values().for_each(Group::kill);
-    if let Some(variable) = mark::variable() {
-        end_marked(&variable);
+    if let Some(mark) = mark() {
+        // A process may start another one during a search.
+        for _ in 0..MAX_SEARCHES {
+            if kill_by_environment(&mark, None) == 0 {
+                break;
+            }
+            timers::pause(SEARCH_INTERVAL);
+        }
     }
     scratch::remove_stale(&std::env::temp_dir());
 }
@@ -144,18 +158,12 @@ fn restore(setting: &str) {
     let &[original, before, now, path] = parts.as_slice() else {
         return;
     };
-    if setting::read(Path::new(path)).is_ok_and(|found| [before, now].contains(&found.as_str())) {
+    if read(Path::new(path)).is_ok_and(|found| [before, now].contains(&found.as_str())) {
         let _ = fs::write(path, format!("{original}\n"));
     }
 }
 
-/// Ends every process whose environment contains `variable`. Repeats the search, because a process
-/// may start another one during it.
-fn end_marked(variable: &str) {
-    for _ in 0..MAX_CHECKS {
-        if kill_by_environment(variable, None) == 0 {
-            return;
-        }
-        timers::pause(CHECK_INTERVAL);
-    }
+/// The value of a kernel setting.
+pub(super) fn read(setting: &Path) -> io::Result<String> {
+    Ok(fs::read_to_string(setting)?.trim().to_owned())
 }

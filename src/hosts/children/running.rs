@@ -1,13 +1,15 @@
-//! Defines the handle of a running process, which ends the process and everything that it started.
+//! Starts processes, and defines the handle of a running process, which ends the process and
+//! everything that it started.
 
-use std::process::{Child, ChildStderr, ChildStdin, ChildStdout, ExitStatus};
+use std::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command, ExitStatus};
 
 use timers::Deadline;
 use timers::os::process;
 use timers::os::{CpuTime, Pid};
 
-use super::descendants::{CHECK_INTERVAL, MAX_CHECKS, descendants_of, end_orphans};
-use super::{lock_own_children, owns_descendants};
+use super::groups::{CHECK_INTERVAL, Groups, MAX_CHECKS, owns_descendants};
+use super::guard::end_marked;
+use super::{Placement, StartError};
 
 /// A running process. Dropping the value ends the process and everything that it started.
 #[derive(Debug)]
@@ -20,18 +22,44 @@ pub struct Running {
     is_left: bool,
 }
 
-impl Running {
-    /// The handle of a process that was just started and leads the process group `group`.
-    pub(super) fn new(child: Child, group: Pid) -> Self {
-        Self {
-            child,
-            group,
-            status: None,
-            cpu: None,
-            is_left: false,
-        }
-    }
+/// Starts a process with the given placement; without a CPU, wherever this process may run.
+///
+/// # Errors
+/// When the process cannot be started; the error states the reason.
+pub fn start(mut command: Command, placement: impl Into<Placement>) -> Result<Running, StartError> {
+    let placement = placement.into();
+    start_with(&mut command, |command| placement.spawn(command))
+}
 
+/// Like [`start`], but from the calling thread and as fast as the system can, for a run that is
+/// timed.
+///
+/// # Errors
+/// When the process cannot be started; the error states the reason.
+pub fn start_timed(command: &mut Command) -> Result<Running, StartError> {
+    start_with(command, |command| Ok(process::spawn(command)?))
+}
+
+fn start_with(
+    command: &mut Command,
+    spawn: impl FnOnce(&mut Command) -> Result<Child, StartError>,
+) -> Result<Running, StartError> {
+    // The lock is held until the process is listed: an interruption comes either before the start
+    // or finds the process in the list.
+    let mut groups = Groups::lock();
+    groups.prepare(None)?;
+    process::prepare_group(command)?;
+    let child = spawn(command)?;
+    Ok(Running {
+        group: groups.add(&child),
+        child,
+        status: None,
+        cpu: None,
+        is_left: false,
+    })
+}
+
+impl Running {
     /// The process id.
     #[must_use]
     pub fn id(&self) -> u32 {
@@ -78,18 +106,12 @@ impl Running {
     /// the process's own exit only if it [had exited](Self::has_exited) before; it is `None` if the
     /// process [does not end](Self::is_left).
     pub fn end(&mut self) -> Option<ExitStatus> {
-        if self.status.is_none() && !self.is_left {
-            let descendants = if owns_descendants() {
-                descendants_of(self.group)
-            } else {
-                Vec::new()
-            };
+        if self.status.is_none() && !self.is_left && owns_descendants() {
+            let descendants = process::descendants(self.group);
             self.end_group();
-            if owns_descendants() {
-                end_orphans(&descendants);
-            }
+            end_marked(&descendants);
         }
-        self.status
+        self.end_group()
     }
 
     /// Ends only the process group, for a run that is timed. Descendants that left the group are
@@ -98,15 +120,18 @@ impl Running {
         if self.status.is_none() && !self.is_left {
             process::kill_group(self.group);
             self.is_left = !self.ends();
-            let mut own_children = lock_own_children();
-            own_children.forget(self.group);
+            let mut groups = Groups::lock();
+            groups.forget(self.group);
             if self.is_left {
-                own_children.left.insert(self.group);
+                groups.leave(self.group);
                 return None;
             }
-            drop(own_children);
+            drop(groups);
             if let Ok((status, cpu)) = process::wait(&mut self.child) {
                 (self.status, self.cpu) = (Some(status), cpu);
+            }
+            if process::has_unkillable(self.group) {
+                Groups::lock().leave(self.group);
             }
         }
         self.status

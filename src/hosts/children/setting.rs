@@ -8,7 +8,9 @@ use std::path::{Path, PathBuf};
 
 use timers::os::files::lock;
 
-use super::{StartError, interrupted, lock_own_children};
+use super::StartError;
+use super::groups::{Groups, interrupted};
+use super::guard::read;
 
 /// A kernel setting that is changed for a while.
 pub struct TemporarySetting {
@@ -28,19 +30,11 @@ impl TemporarySetting {
     /// would restore the setting, cannot be started.
     pub fn lock(path: &Path) -> Result<Self, StartError> {
         let locked = OpenOptions::new().read(true).write(true).open(path);
-        let locked = locked.map_err(|error| {
-            StartError::Shortage(format!(
-                "it cannot be written: {error}; run as root, and not in a container"
-            ))
-        })?;
-        lock(&locked).map_err(|error| {
-            StartError::Shortage(format!(
-                "another process has locked it ({error}): wait until that ends"
-            ))
-        })?;
+        let locked = locked.map_err(StartError::NotWritable)?;
+        lock(&locked).map_err(StartError::Locked)?;
         // Only now, because another process may have changed it until then.
         let original = read(path)?;
-        lock_own_children().prepare_holding(Some(locked.try_clone()?))?;
+        Groups::lock().prepare(Some(locked.try_clone()?))?;
         Ok(Self {
             path: path.to_owned(),
             now: original.clone(),
@@ -61,9 +55,9 @@ impl TemporarySetting {
     /// When something else has changed the setting, the system rejects the value, or the program
     /// was interrupted.
     pub fn set(&mut self, value: &str) -> io::Result<()> {
-        let mut own_children = lock_own_children();
+        let mut groups = Groups::lock();
         // Whoever handles the interruption takes the guard, which then restores the setting.
-        let guard = own_children.guard.as_mut().filter(|_| !interrupted());
+        let guard = groups.guard.as_mut().filter(|_| !interrupted());
         let guard = guard.ok_or(io::ErrorKind::Interrupted)?;
         let found = read(&self.path)?;
         if found != self.now {
@@ -91,14 +85,9 @@ impl TemporarySetting {
         }
         let original = self.original.clone();
         self.set(&original)?;
-        if let Some(guard) = &mut lock_own_children().guard {
+        if let Some(guard) = &mut Groups::lock().guard {
             guard.cancel_restoration();
         }
         Ok(())
     }
-}
-
-/// The value of a setting.
-pub(super) fn read(path: &Path) -> io::Result<String> {
-    Ok(fs::read_to_string(path)?.trim().to_owned())
 }

@@ -7,9 +7,9 @@ use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use timers::Activity;
 
-use crate::hosts::step_search::StepQuestion;
 use crate::limits::MAX_TIMERS;
 use crate::model::Context;
+use crate::prober::StepQuestion;
 use crate::trace::Run;
 
 /// Bytes for each integer in JSON, with its separator and blanks.
@@ -22,12 +22,6 @@ const MAX_PACKED_VALUES: u64 = 20_000;
 const MAX_HELLO_BYTES: u64 = MAX_TIMERS as u64 * (4 << 10);
 /// Maximum number of integers in an answer.
 const MAX_VALUES: u64 = 10_000_000;
-/// Maximum number of pairs of threads that a question starts.
-const MAX_PAIRS: usize = 4_096;
-/// Maximum time of a piece of code in the question `adds`, in nanoseconds.
-const MAX_PIECE_NS: u64 = 1_000;
-/// Maximum duration of a question, in nanoseconds: 1 hour.
-const MAX_QUESTION_NS: u64 = 3_600_000_000_000;
 
 /// Defines each question with its name on the wire, its keys, and the factors whose product is the
 /// number of integers in the answer.
@@ -295,51 +289,12 @@ impl Question {
         }
     }
 
-    /// The reason why a host has to refuse this question: the answer would need too much memory or
-    /// time. `None` if it does not.
+    /// The reason why a host has to refuse this question: the answer would need too much memory.
+    /// `None` if it does not. The runner, which ends a host that takes too long, limits the time.
     #[must_use]
     pub fn excess(&self) -> Option<String> {
         let values = self.value_count();
-        // A unit of work or a call takes some time on any machine.
-        let ns = match self {
-            Self::Intervals { repeat, work, .. } => work
-                .iter()
-                .fold(0_u64, |sum, units| sum.saturating_add(*units))
-                .saturating_mul((*repeat).into()),
-            Self::Batches { calls, repeat, .. } => calls.saturating_mul((*repeat).into()),
-            Self::Comparisons { work, count, .. } => work.saturating_mul((*count).into()),
-            Self::Adds { turns, .. } => values.saturating_mul(MAX_PIECE_NS * u64::from(*turns)),
-            Self::Advance { ms, .. } => u64::from(*ms) * 1_000_000,
-            Self::Waits {
-                pause_ns,
-                repeat,
-                request_ns,
-                ..
-            } => request_ns
-                .iter()
-                .fold(0_u64, |sum, ns| {
-                    sum.saturating_add(ns.saturating_add(*pause_ns))
-                })
-                .saturating_mul((*repeat).into()),
-            Self::Periods {
-                period_ns,
-                count,
-                stalls,
-                ..
-            } => period_ns.saturating_mul(u64::from(*count) + 4 * stalls.len() as u64),
-            _ => 0,
-        };
-        if values > MAX_VALUES {
-            Some(format!(
-                "{values} values are too many: at most {MAX_VALUES}"
-            ))
-        } else if ns > MAX_QUESTION_NS {
-            Some(format!("{ns} ns are too many: at most {MAX_QUESTION_NS}"))
-        } else if matches!(self, Self::Handoffs { cpus, .. } if cpus.len() > MAX_PAIRS) {
-            Some(format!("there are too many pairs: at most {MAX_PAIRS}"))
-        } else {
-            None
-        }
+        (values > MAX_VALUES).then(|| format!("{values} values are too many: at most {MAX_VALUES}"))
     }
 
     /// The reason why a parsed answer to this question is invalid; `None` if it is valid.

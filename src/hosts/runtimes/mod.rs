@@ -3,18 +3,17 @@
 //! not read source.
 
 use std::ffi::OsString;
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::{fs, io};
 
 use timers::agents::{Host, Recipe, Runtime};
 
 use super::children;
 use super::declarations::Declarations;
-use super::events::{LogSpec, hotspot_event};
 use super::process::Command;
 use super::surroundings::Surroundings;
-use super::tool;
+use super::tool::{self, RunError};
 
 /// The placeholder for the user's settings, each after its flag.
 const SETTINGS_PLACEHOLDER: &str = "$settings";
@@ -30,18 +29,42 @@ pub struct PreparedHost {
     pub prefix: &'static str,
     /// The command that starts the host.
     pub command: Command,
-    /// The log in which the runtime records disturbances of a measurement.
-    pub log: Option<LogSpec>,
 }
 
 /// The reason why a runtime cannot be used, and the remedy.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, thiserror::Error)]
 #[error("{reason}; {remedy}")]
 pub struct RuntimeMissing {
     /// The reason.
-    pub reason: String,
+    pub reason: HostError,
     /// The remedy.
-    pub remedy: String,
+    pub remedy: &'static str,
+}
+
+/// The reason why a host cannot be prepared.
+#[derive(Debug, thiserror::Error)]
+pub enum HostError {
+    /// None of the programs with these names is installed.
+    #[error("there is no `{}`", .0.replace('|', "` or `"))]
+    NoProgram(&'static str),
+    /// The declarations of the host are invalid.
+    #[error("its declarations (clocks.json) are invalid: {0}")]
+    Declarations(#[from] serde_json::Error),
+    /// The files of the host cannot be written to a folder.
+    #[error(
+        "its host cannot be written to {folder}: {1}; free space, or set TMPDIR",
+        folder = .0.display()
+    )]
+    NotWritten(PathBuf, io::Error),
+    /// A step of the recipe failed, with the first program of the recipe.
+    #[error("`{program}` cannot be used: {1}", program = .0.display())]
+    Step(PathBuf, RunError),
+    /// A line of the recipe is invalid.
+    #[error(transparent)]
+    Line(#[from] shell_words::ParseError),
+    /// The path of this program is unknown.
+    #[error(transparent)]
+    OwnProgram(#[from] io::Error),
 }
 
 /// What the user chose for the hosts of other runtimes.
@@ -74,7 +97,7 @@ pub fn prepare(
     match last_reason {
         Some(reason) if prepared.is_empty() => Err(RuntimeMissing {
             reason,
-            remedy: runtime.remedy.into(),
+            remedy: runtime.remedy,
         }),
         _ => Ok(prepared),
     }
@@ -88,36 +111,31 @@ pub fn takes_settings(runtime: &Runtime) -> bool {
 }
 
 /// Prepares a host with the first recipe that works. The error is that of the last recipe whose
-/// programs are installed; if no recipe has all its programs, the error names a missing program.
+/// programs are installed; if no recipe has all its programs, the error names a missing program of
+/// the last recipe, which requires the fewest.
 fn prepare_host(
     runtime: &Runtime,
     host: &Host,
     folder: &Path,
     choices: Choices<'_>,
-) -> Result<PreparedHost, String> {
-    let (mut recipe_error, mut missing_program) = (None, None);
+) -> Result<PreparedHost, HostError> {
+    let mut why = HostError::NoProgram("");
     for (index, recipe) in host.recipes.iter().enumerate() {
-        let programs: Result<Vec<PathBuf>, String> =
-            recipe.programs.iter().copied().map(find_program).collect();
-        match programs {
-            Ok(programs) => {
-                let folder = folder.join(index.to_string());
-                match follow_recipe(runtime, host, recipe, programs, &folder, choices) {
-                    Ok(ready) => return Ok(ready),
-                    Err(why) => recipe_error = Some(why),
-                }
-            }
-            // The last recipe requires the fewest programs.
-            Err(why) => missing_program = Some(why),
+        let folder = folder.join(index.to_string());
+        let is_missing = |error: &HostError| matches!(error, HostError::NoProgram(_));
+        match follow_recipe(runtime, host, recipe, &folder, choices) {
+            Ok(ready) => return Ok(ready),
+            Err(error) if is_missing(&error) && !is_missing(&why) => {}
+            Err(error) => why = error,
         }
     }
-    Err(recipe_error.or(missing_program).unwrap_or_default())
+    Err(why)
 }
 
 /// Returns the path of the first of the programs `NAME|NAME|…` that is installed.
-fn find_program(names: &str) -> Result<PathBuf, String> {
-    let names: Vec<&str> = names.split('|').collect();
-    tool::find(&names).ok_or_else(|| format!("there is no `{}`", names.join("` or `")))
+fn find_program(names: &&'static str) -> Result<PathBuf, HostError> {
+    let all: Vec<&str> = names.split('|').collect();
+    tool::find(&all).ok_or(HostError::NoProgram(names))
 }
 
 /// Writes the files of a host to `folder` and runs the steps of a recipe.
@@ -125,15 +143,12 @@ fn follow_recipe(
     runtime: &Runtime,
     host: &Host,
     recipe: &Recipe,
-    programs: Vec<PathBuf>,
     folder: &Path,
     choices: Choices<'_>,
-) -> Result<PreparedHost, String> {
-    let declarations = host
-        .clocks
-        .map(Declarations::parse)
-        .transpose()
-        .map_err(|why| format!("its declarations (clocks.json) are invalid: {why}"))?;
+) -> Result<PreparedHost, HostError> {
+    let programs: Result<_, HostError> = recipe.programs.iter().map(find_program).collect();
+    let programs: Vec<PathBuf> = programs?;
+    let declarations = host.clocks.map(Declarations::parse).transpose()?;
     let mut sources = host.sources.iter();
     let written = fs::create_dir_all(folder).and_then(|()| {
         sources.try_for_each(|source| {
@@ -146,10 +161,7 @@ fn follow_recipe(
             fs::write(folder.join(name), text)
         })
     });
-    written.map_err(|error| {
-        let folder = folder.display();
-        format!("its host cannot be written to {folder}: {error}; free space, or set TMPDIR")
-    })?;
+    written.map_err(|error| HostError::NotWritten(folder.into(), error))?;
     let mut placeholders = Placeholders {
         output: OsString::new(),
         programs,
@@ -164,15 +176,13 @@ fn follow_recipe(
         };
         let mut command = std::process::Command::new(program);
         surroundings.apply(command.args(args));
-        let output = tool::run_within(tool::MAX_COMPILE_TIME, command).map_err(|why| {
-            let name = placeholders.programs[0].display();
-            format!("`{name}` cannot be used: {why}")
-        })?;
+        let output = tool::run_within(tool::MAX_COMPILE_TIME, command)
+            .map_err(|why| HostError::Step(placeholders.programs[0].clone(), why))?;
         placeholders.output = output.trim().into();
     }
     let mut line = placeholders.fill_line(recipe.run)?;
     if recipe.run.starts_with("$self ") {
-        let (program, own_words) = children::this_program().map_err(|error| error.to_string())?;
+        let (program, own_words) = children::this_program()?;
         line.splice(..1, [program].into_iter().chain(own_words));
     }
     let args = line.split_off(line.len().min(1));
@@ -183,14 +193,11 @@ fn follow_recipe(
     );
     command.declarations = declarations.map(Arc::new);
     command.surroundings = Some(Arc::new(surroundings));
-    let log = recipe.run.contains(LOG_PLACEHOLDER).then(|| LogSpec {
-        path: folder.join(LOG_FILE_NAME),
-        event: hotspot_event,
-    });
+    let has_log = recipe.run.contains(LOG_PLACEHOLDER);
+    command.log = has_log.then(|| folder.join(LOG_FILE_NAME));
     Ok(PreparedHost {
         prefix: host.prefix,
         command,
-        log,
     })
 }
 
@@ -205,9 +212,9 @@ struct Placeholders<'a> {
 
 impl Placeholders<'_> {
     /// Splits a command line into words and fills in the placeholders.
-    fn fill_line(&self, line: &str) -> Result<Vec<OsString>, String> {
+    fn fill_line(&self, line: &str) -> Result<Vec<OsString>, shell_words::ParseError> {
         let mut filled = Vec::new();
-        for word in shell_words::split(line).map_err(|error| error.to_string())? {
+        for word in shell_words::split(line)? {
             if word == SETTINGS_PLACEHOLDER {
                 for setting in self.settings {
                     filled.extend(["--setting".into(), setting.into()]);

@@ -1,4 +1,4 @@
-//! Child processes and all their descendants ([prctl(2)]).
+//! Child processes and all their descendants.
 //!
 //! Parents are read from `/proc` (proc_pid_stat(5)). If `/proc` is missing or shows another PID
 //! namespace, no descendants are found, and only process groups can be killed.
@@ -8,82 +8,19 @@
 //! the `/proc` of its host, the ids in `/proc` belong to another namespace and mean other processes
 //! here. `/proc/self` and `/proc/thread-self` are correct in every case.
 //!
-//! [prctl(2)]: https://man7.org/linux/man-pages/man2/prctl.2.html
 //! [pid_namespaces(7)]: https://man7.org/linux/man-pages/man7/pid_namespaces.7.html
 
-use std::os::fd::{AsFd, AsRawFd, OwnedFd};
-use std::os::unix::process::CommandExt;
+use std::os::fd::{AsRawFd, OwnedFd};
 use std::path::PathBuf;
-use std::process::Command;
 use std::sync::OnceLock;
 use std::{fs, io, ptr};
 
 use rustix::io::Errno;
-use rustix::process::{
-    PidfdFlags, Signal, WaitId, getpid, getppid, pidfd_open, pidfd_send_signal,
-    set_child_subreaper, set_parent_process_death_signal, waitid,
-};
+use rustix::process::{PidfdFlags, Signal, kill_process, pidfd_open, pidfd_send_signal};
 
 use crate::os::Pid;
+use crate::os::unix::process::raw;
 pub use crate::os::unix::process::*;
-use crate::os::unix::process::{ONLY_CHECK, REAP, raw};
-
-/// Makes the kernel kill the process of `command` when the *thread* that starts it ends; start it
-/// from a thread that outlives it. No effect on systems without this feature.
-pub fn kill_with_starter(command: &mut Command) {
-    let starter = std::process::id();
-    let requirement = move || {
-        let refused = || io::Error::from_raw_os_error(libc::ESRCH);
-        kill_with_parent(starter).then_some(()).ok_or_else(refused)
-    };
-    // SAFETY: between fork and exec the closure only makes async-signal-safe calls (prctl and
-    // getppid) and allocates nothing: an `io::Error` from an error number needs no memory.
-    unsafe { command.pre_exec(requirement) };
-}
-
-/// Makes the kernel kill this process when the *thread* that started it ends, a thread of process
-/// `parent`. Because the child makes this request itself, the parent can start it by
-/// posix_spawn(3), the fastest way. Returns `true` if `parent` is still the parent process.
-#[must_use]
-pub fn kill_with_parent(parent: u32) -> bool {
-    // Best effort: if the call fails, nothing has changed.
-    let _ = set_parent_process_death_signal(Some(Signal::KILL));
-    // If the parent ended before the request, the kernel would never send the signal.
-    getppid().is_some_and(|now| now.as_raw_nonzero().get().cast_unsigned() == parent)
-}
-
-/// Makes this process, instead of init, the new parent of descendants whose parents end, so that
-/// they stay reachable even if they start a session. Returns `true` if all later children of this
-/// process are those that it starts, and descendants of those.
-///
-/// If this process already has children, it adopts nothing and returns `false`, because the orphans
-/// of those children belong to others. The same holds for the first process of a PID namespace:
-/// it also gets the orphans of processes that enter the namespace (setns(2)).
-#[must_use]
-pub fn adopt_descendants() -> bool {
-    let owns_all = crate::os::unix::process::adopt_descendants() && !getpid().is_init();
-    if owns_all {
-        let _ = set_child_subreaper(Some(getpid()));
-    }
-    owns_all
-}
-
-/// Kills a child and reaps it; has no effect if there is no child with this id. Before Linux 5.4,
-/// no other thread may wait for the child.
-pub fn end_child(process: Pid) {
-    let Some(opened) = raw(process).and_then(|id| pidfd_open(id, PidfdFlags::empty()).ok()) else {
-        return crate::os::unix::process::end_child(process);
-    };
-    match waitid(WaitId::PidFd(opened.as_fd()), ONLY_CHECK) {
-        // Before Linux 5.4.
-        Err(Errno::INVAL) => crate::os::unix::process::end_child(process),
-        Err(_) => {}
-        Ok(_) => {
-            let _ = pidfd_send_signal(&opened, Signal::KILL);
-            let _ = waitid(WaitId::PidFd(opened.as_fd()), REAP);
-        }
-    }
-}
 
 /// A process group that another process made, whose number the system may reuse meanwhile.
 #[derive(Debug)]
@@ -128,18 +65,31 @@ impl Group {
     }
 }
 
-/// All processes, as pairs of process and parent.
+/// All descendants of a process whose ancestors up to it still run.
 #[must_use]
-pub fn all_with_parents() -> Vec<(Pid, Pid)> {
-    process_ids()
-        .filter_map(|process| Some((process, parent(process)?)))
-        .collect()
+pub fn descendants(process: Pid) -> Vec<Pid> {
+    if listed_children(process).is_some_and(|children| children.is_empty()) {
+        return Vec::new();
+    }
+    let all = process_ids().filter_map(|process| Some((process, parent(process)?)));
+    let all: Vec<(Pid, Pid)> = all.collect();
+    let mut found = vec![process];
+    let mut next = 0;
+    while let Some(&parent) = found.get(next) {
+        let children = all.iter().filter(|(_, other)| *other == parent);
+        let unseen: Vec<Pid> = children
+            .map(|(child, _)| *child)
+            .filter(|child| !found.contains(child))
+            .collect();
+        found.extend(unseen);
+        next += 1;
+    }
+    found.split_off(1)
 }
 
 /// The children of a process from its `children` files, about 100 times faster than reading all
 /// processes. `None` if the kernel has no such files (CONFIG_PROC_CHILDREN).
-#[must_use]
-pub fn listed_children(process: Pid) -> Option<Vec<Pid>> {
+fn listed_children(process: Pid) -> Option<Vec<Pid>> {
     let tasks = fs::read_dir(proc_folder(process.0)?.join("task")).ok()?;
     let mut children = Vec::new();
     for task in tasks.flatten() {
@@ -154,8 +104,7 @@ pub fn listed_children(process: Pid) -> Option<Vec<Pid>> {
 }
 
 /// Kills those of `processes`, by default all others, whose initial environment contains `variable`
-/// (`NAME=value`). Returns their number. Always 0 before Linux 5.3, which has no pidfd: without it,
-/// the kill could hit a process that reused the id.
+/// (`NAME=value`). Returns their number.
 pub fn kill_by_environment(variable: &str, processes: Option<&[Pid]>) -> usize {
     let all = || process_ids().filter(|&process| process != Pid::own());
     let processes = processes.map_or_else(|| all().collect(), <[Pid]>::to_vec);
@@ -168,13 +117,18 @@ pub fn kill_by_environment(variable: &str, processes: Option<&[Pid]>) -> usize {
 fn kill_if_environment_has(process: Pid, variable: &str) -> Option<()> {
     // The pidfd is opened before the check, so that the process that was checked is the one killed,
     // even if its id is reused.
-    let opened = pidfd_open(raw(process)?, PidfdFlags::empty()).ok()?;
+    let id = raw(process)?;
+    let opened = pidfd_open(id, PidfdFlags::empty());
     let environment = fs::read(proc_folder(process.0)?.join("environ")).unwrap_or_default();
     environment
         .split(|&byte| byte == 0)
         .find(|&given| given == variable.as_bytes())?;
     // The call fails if the process has already ended.
-    let _ = pidfd_send_signal(opened, Signal::KILL);
+    let _ = match opened {
+        // Before Linux 5.3.
+        Err(Errno::NOSYS) => kill_process(id, Signal::KILL),
+        opened => opened.and_then(|opened| pidfd_send_signal(opened, Signal::KILL)),
+    };
     Some(())
 }
 
@@ -203,7 +157,7 @@ pub fn proc_folder(process: u32) -> Option<PathBuf> {
     proc_is_own_namespace().then(|| format!("/proc/{process}").into())
 }
 
-/// The reason why descendants of this process cannot be listed; `None` if they can.
+/// The reason why descendants of this process cannot be found; `None` if they can.
 #[must_use]
 pub fn why_descendants_unknown() -> Option<&'static str> {
     match proc_shows_namespace() {

@@ -210,8 +210,7 @@ pub mod portable {
     /// on these systems.
     pub mod process {
         pub use crate::os::other::process::{
-            Group, all_with_parents, kill_by_environment, kill_with_parent, kill_with_starter,
-            listed_children, why_descendants_unknown,
+            Group, descendants, kill_by_environment, why_descendants_unknown,
         };
         pub use crate::os::unix::process::*;
     }

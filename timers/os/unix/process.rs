@@ -10,15 +10,13 @@ use std::time::Duration;
 
 use rustix::io::Errno;
 use rustix::process::{
-    Pid as Raw, Signal, WaitId, WaitIdOptions, kill_process, kill_process_group, waitid,
+    Pid as Raw, Signal, WaitId, WaitIdOptions, kill_process_group, test_kill_process_group, waitid,
 };
 
 use crate::os::{CpuTime, Pid};
 
-/// Reaps children that have exited.
-pub(in crate::os) const REAP: WaitIdOptions = WaitIdOptions::EXITED.union(WaitIdOptions::NOHANG);
-/// Checks whether children have exited, without reaping them.
-pub(in crate::os) const ONLY_CHECK: WaitIdOptions = REAP.union(WaitIdOptions::NOWAIT);
+/// Waits for the exit of a child, without reaping it.
+const UNTIL_EXIT: WaitIdOptions = WaitIdOptions::EXITED.union(WaitIdOptions::NOWAIT);
 
 /// Makes the process of `command` the leader of a new process group, which can be killed as a
 /// whole.
@@ -41,17 +39,11 @@ pub fn spawn(command: &mut Command) -> io::Result<Child> {
     command.spawn()
 }
 
-/// Returns `true` if this process has no children yet, so that all later children are those that it
-/// starts, and descendants of those. A process can have children before it starts one: those of the
-/// program that it was before it called execve(2).
-///
-/// Before that, restores the default action of SIGCHLD: if the parent program set the signal to be
-/// ignored, the system reaps children by itself, and can reuse their ids at once.
-#[must_use]
-pub fn adopt_descendants() -> bool {
+/// Restores the default action of SIGCHLD: if the parent program set the signal to be ignored, the
+/// system reaps children by itself, and can reuse their ids at once.
+pub fn keep_exited_children() {
     // SAFETY: the default action of a signal calls no function of this process.
     unsafe { libc::signal(libc::SIGCHLD, libc::SIG_DFL) };
-    waitid(WaitId::All, ONLY_CHECK).err() == Some(Errno::CHILD)
 }
 
 /// Kills a process group; has no effect if the group is empty.
@@ -59,15 +51,10 @@ pub fn kill_group(group: Pid) {
     let _ = raw(group).map(|group| kill_process_group(group, Signal::KILL));
 }
 
-/// Kills a child for which no other thread waits, and reaps it. Has no effect if there is no child
-/// with this id. No other process can have the id, because it is not reused before the child is
-/// reaped.
-pub fn end_child(process: Pid) {
-    let Some(number) = raw(process) else { return };
-    if waitid(WaitId::Pid(number), ONLY_CHECK).is_ok() {
-        let _ = kill_process(number, Signal::KILL);
-        let _ = waitid(WaitId::Pid(number), REAP);
-    }
+/// Whether a process group consists of processes that this process may not signal.
+#[must_use]
+pub fn has_unkillable(group: Pid) -> bool {
+    raw(group).is_some_and(|group| test_kill_process_group(group) == Err(Errno::PERM))
 }
 
 /// Whether a child has exited; `true` if it was reaped. Does not reap the child, so that its id and
@@ -76,7 +63,7 @@ pub fn end_child(process: Pid) {
 pub fn has_exited(child: Pid) -> bool {
     raw(child).is_some_and(|child| {
         matches!(
-            waitid(WaitId::Pid(child), ONLY_CHECK),
+            waitid(WaitId::Pid(child), UNTIL_EXIT.union(WaitIdOptions::NOHANG)),
             Ok(Some(_)) | Err(Errno::CHILD)
         )
     })
@@ -84,8 +71,7 @@ pub fn has_exited(child: Pid) -> bool {
 
 /// Waits until a child has exited, without reaping it.
 pub fn wait_for_exit(child: Pid) {
-    let until_exit = ONLY_CHECK.difference(WaitIdOptions::NOHANG);
-    let _ = raw(child).map(|child| waitid(WaitId::Pid(child), until_exit));
+    let _ = raw(child).map(|child| waitid(WaitId::Pid(child), UNTIL_EXIT));
 }
 
 /// Waits for a child and reaps it. Returns its exit status and its CPU time.

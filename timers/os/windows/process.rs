@@ -27,8 +27,8 @@ use windows_sys::Win32::System::Threading::{
 use super::affinity::inherit;
 use super::handle::{Handle, check_status, own_handle};
 pub use crate::os::other::process::{
-    Group, adopt_descendants, all_with_parents, kill_by_environment, kill_with_parent,
-    kill_with_starter, listed_children, why_descendants_unknown,
+    Group, descendants, has_unkillable, keep_exited_children, kill_by_environment,
+    why_descendants_unknown,
 };
 use crate::os::{CpuTime, Pid};
 
@@ -112,9 +112,6 @@ pub fn kill_group(group: Pid) {
         unsafe { TerminateJobObject(job.as_raw_handle(), KILLED) };
     }
 }
-
-/// Does nothing: [`kill_group`] ends the child too, because the child is in the job.
-pub fn end_child(_process: Pid) {}
 
 /// The signal that ended a process; always `None`, because Windows has no signals.
 #[must_use]

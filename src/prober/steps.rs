@@ -5,8 +5,9 @@ use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 use serde::{Deserialize, Serialize};
 use smallvec::SmallVec;
-use timers::{Answer, Subject};
+use timers::{Activity, Answer, Fault, Subject};
 
+use crate::rate;
 use crate::resolution::common_divisor;
 use crate::statistics::median;
 use crate::trace::Intervals;
@@ -37,14 +38,27 @@ pub struct StepQuestion {
     pub seed: u64,
 }
 
-impl StepQuestion {
-    /// The approximate maximum of the total work, in units of work.
-    #[must_use]
-    pub fn max_work_units(&self) -> f64 {
-        let growth_ns = 2.0 * STAGE_INTERVALS as f64 * self.growth_ns;
-        let span_ns = 4.0 * self.growth_ns + 2.0 * self.cost_ns;
-        (growth_ns + 3.0 * self.interval_ns + 100.0 * span_ns) / self.ns_per_work
-    }
+/// Returns the nanoseconds per tick of `timer`. Compares how far the timer and a reference, whose
+/// tick takes `reference_ns` nanoseconds, advance in the given time. `None` if the timer does not
+/// move or the host does not support the question.
+///
+/// # Errors
+/// When the host is lost or the run is interrupted.
+pub fn measure_rate(
+    timer: &mut dyn Subject,
+    reference: &str,
+    reference_ns: f64,
+    milliseconds: u32,
+) -> Answer<Option<f64>> {
+    let moved = match timer.advance(reference, Activity::Spin, milliseconds) {
+        Err(Fault::Refused(_)) => return Ok(None),
+        moved => moved?,
+    };
+    Ok(rate::ns_per_tick(
+        moved.timer,
+        moved.reference,
+        reference_ns,
+    ))
 }
 
 /// Adds the intervals of the search to `groups`. Returns whether the timer steps too rarely for the
@@ -127,11 +141,10 @@ pub fn find_step(
 }
 
 /// Measures `repeat` intervals with the same amount of work.
-pub(crate) fn equal_intervals(
-    timer: &mut dyn Subject,
-    work: u64,
-    repeat: u32,
-) -> Answer<Intervals> {
+///
+/// # Errors
+/// When the timer refuses or its host is lost.
+pub fn equal_intervals(timer: &mut dyn Subject, work: u64, repeat: u32) -> Answer<Intervals> {
     let deltas = timer.intervals(&[work], repeat)?.pop();
     Ok(Intervals {
         work,
@@ -140,7 +153,10 @@ pub(crate) fn equal_intervals(
 }
 
 /// Measures `count` intervals, each with a random amount of work of at most `max_work` units.
-pub(crate) fn random_intervals(
+///
+/// # Errors
+/// When the timer refuses or its host is lost.
+pub fn random_intervals(
     timer: &mut dyn Subject,
     max_work: f64,
     count: usize,

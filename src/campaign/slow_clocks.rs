@@ -6,26 +6,21 @@
 //! resolution is still unknown are measured at the same time by processes that compute
 //! ([`measure_together`]).
 
-mod watching;
-
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, JoinHandle};
 
+use rand::SeedableRng;
 use rand::rngs::StdRng;
-use rand::{RngExt, SeedableRng};
 use timers::{Answer, Fault};
-
-pub use watching::watch_computing;
-use watching::watch_sleeping;
 
 use crate::campaign::choose::Settings;
 use crate::campaign::no_thread;
-use crate::hosts::bench::Bench;
 use crate::hosts::host::{Host, bench, connect};
 use crate::hosts::protocol::HostedTimer;
 use crate::model::Counted;
+use crate::prober::watch_steps;
 use crate::trace::{Advance, Intervals, Reference};
 
 /// The intervals of a slow timer, and how far it moved while its process slept, if that was
@@ -44,10 +39,20 @@ pub struct SlowTimer {
 }
 
 impl SlowTimer {
-    /// Starts a process that measures the timer.
-    fn bench(&self, cpu: Option<u32>, settings: &Settings) -> Answer<Bench> {
+    /// Starts a process and watches the timer until it has stepped often enough, or `stop` is set.
+    fn watch(
+        &self,
+        cpu: Option<u32>,
+        settings: &Settings,
+        sleeps: bool,
+        seed: u64,
+        stop: &AtomicBool,
+    ) -> Answer<(Vec<Intervals>, Advance)> {
         let connection = connect(&self.host, &[&self.timer.id], cpu, settings.timeout)?;
-        Ok(bench(&connection, &self.timer, &self.reference.id))
+        let mut bench = bench(&connection, &self.timer, &self.reference.id);
+        let (slow_ns, mut random) = (settings.plan.calls.slow_ns, StdRng::seed_from_u64(seed));
+        let reference = &self.reference;
+        watch_steps(&mut bench, reference, slow_ns, sleeps, &mut random, stop)
     }
 }
 
@@ -87,17 +92,10 @@ impl BackgroundWatcher {
         }
         let (settings, stop) = (self.settings, Arc::clone(&self.stop));
         let watch = move || {
-            let mut random = StdRng::seed_from_u64(settings.seed.wrapping_add(index as u64));
             // It inherits that it may not run on the CPU on which the campaign measures now.
             timers::unpin();
-            let mut bench = slow.bench(None, &settings)?;
-            let (intervals, moved) = watch_sleeping(
-                &mut bench,
-                &slow.reference,
-                &settings.plan,
-                &mut random,
-                &stop,
-            )?;
+            let seed = settings.seed.wrapping_add(index as u64);
+            let (intervals, moved) = slow.watch(None, &settings, true, seed, &stop)?;
             Ok((intervals, Some(moved)))
         };
         // If no thread can be started, the timer is measured at the end with the other slow timers.
@@ -112,12 +110,7 @@ impl BackgroundWatcher {
         let watchers = std::mem::take(&mut self.watchers);
         watchers
             .into_iter()
-            .map(|(index, watcher)| {
-                (
-                    index,
-                    watcher.join().unwrap_or_else(|_| thread_lost_error()),
-                )
-            })
+            .map(|(index, watcher)| (index, watcher.join().unwrap_or_else(|_| thread_lost())))
             .collect()
     }
 }
@@ -138,25 +131,18 @@ pub fn measure_together(
     seed: u64,
 ) -> Vec<SlowResult> {
     let measure_one = |turn: usize, slow: &SlowTimer| {
-        let (reference, plan) = (&slow.reference, &settings.plan);
         let cpu = cpus.get(turn % cpus.len().max(1)).copied();
-        let mut random = StdRng::seed_from_u64(seed.wrapping_add(turn as u64));
-        let mut sleeper_random = StdRng::seed_from_u64(random.random());
+        let seed = seed.wrapping_add(turn as u64);
         let stop = AtomicBool::new(false);
         thread::scope(|scope| {
-            let sleep = || {
-                let mut bench = slow.bench(None, settings)?;
-                watch_sleeping(&mut bench, reference, plan, &mut sleeper_random, &stop)
-            };
+            let sleep = || slow.watch(None, settings, true, !seed, &stop);
             let sleeper = thread::Builder::new().spawn_scoped(scope, sleep);
-            let intervals = (slow.bench(cpu, settings))
-                .and_then(|mut bench| watch_computing(&mut bench, reference, plan, &mut random));
+            let computed = slow.watch(cpu, settings, false, seed, &AtomicBool::new(false));
             stop.store(true, Ordering::Relaxed);
             // Of the sleeping process, only the movement is used: it may have been stopped before
             // it observed enough steps.
-            let moved = sleeper.ok().and_then(|sleeper| sleeper.join().ok()?.ok());
-            let moved = moved.map(|(_, moved)| moved);
-            Ok((intervals?, moved))
+            let slept = sleeper.ok().and_then(|sleeper| sleeper.join().ok()?.ok());
+            Ok((computed?.0, slept.map(|(_, moved)| moved)))
         })
     };
     thread::scope(|scope| {
@@ -168,7 +154,7 @@ pub fn measure_together(
             })
             .collect();
         let join = |thread: thread::ScopedJoinHandle<'_, _>| {
-            thread.join().unwrap_or_else(|_| thread_lost_error())
+            thread.join().unwrap_or_else(|_| thread_lost())
         };
         threads
             .into_iter()
@@ -177,7 +163,7 @@ pub fn measure_together(
     })
 }
 
-fn thread_lost_error<T>() -> Result<T, Fault> {
+fn thread_lost<T>() -> Result<T, Fault> {
     Err(Fault::Lost(
         "the thread that watched it ended unexpectedly".into(),
     ))

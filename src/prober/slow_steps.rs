@@ -1,120 +1,90 @@
-//! Watches a slow timer until it has stepped often enough, while its process computes or sleeps
-//! between readings.
+//! Watches a slow timer, whose steps are longer than any work of [`find_step`](super::find_step),
+//! until it has stepped often enough, while its process computes or sleeps between readings.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use rand::RngExt;
 use rand::rngs::StdRng;
-use smallvec::smallvec;
 use timers::{Answer, Fault, Subject};
 
-use crate::campaign::sampling::Plan;
-use crate::hosts::bench::Bench;
+use super::bench::Bench;
 use crate::trace::{Advance, Intervals, Reference, ThreadActivity};
 
-/// Mean length of the intervals, in nanoseconds: far below the steps of any slow timer. An interval
-/// lies between two readings; its actual length varies by ±50 %.
+/// Mean length of the intervals of a process that computes, in nanoseconds: far below the steps of
+/// any slow timer. An interval lies between two readings; its actual length varies by ±50 %.
 const INTERVAL_NS: f64 = 60_000.0;
 /// Intervals in one question.
 const INTERVALS_PER_QUESTION: u32 = 25;
-
-/// Watches the timer on the bench while its process computes, until the timer has stepped often
-/// enough or the time of the plan is over.
-///
-/// # Errors
-/// The errors of the subjects on the bench.
-pub fn watch_computing(
-    bench: &mut Bench,
-    reference: &Reference,
-    plan: &Plan,
-    random: &mut StdRng,
-) -> Answer<Vec<Intervals>> {
-    let mut groups = Vec::new();
-    let mut steps = Steps::default();
-    let start = read_enclosed(bench)?;
-    let mut before = start;
-    // The number of questions also limits the time, because the reference may not move.
-    let question_ns = 0.5 * INTERVAL_NS * f64::from(INTERVALS_PER_QUESTION);
-    let max_groups = 2 * (plan.calls.slow_ns / question_ns) as usize;
-    loop {
-        let work = (INTERVAL_NS / reference.ns_per_work * random.random_range(0.5..1.5)) as u64;
-        let deltas = bench
-            .timer
-            .intervals(&[work], INTERVALS_PER_QUESTION)?
-            .pop()
-            .unwrap_or_default();
-        let within_intervals = deltas
-            .iter()
-            .fold(0, |sum: i64, delta| sum.wrapping_add(*delta));
-        let now = read_enclosed(bench)?;
-        // The timer may also move between the intervals. The sum of these movements is another
-        // interval, so that no step is missed; it is no longer than the whole question.
-        let between = now[1]
-            .wrapping_sub(before[1])
-            .wrapping_sub(within_intervals);
-        let longest = reference.ns(before[0], now[2]) / reference.ns_per_work;
-        for (work, deltas) in [(work, deltas), (longest as u64, vec![between.max(0)])] {
-            steps.count(&deltas);
-            groups.push(Intervals {
-                work,
-                deltas: deltas.into(),
-            });
-        }
-        before = now;
-        let is_over = reference.ns(start[2], now[2]) >= plan.calls.slow_ns;
-        if is_over || groups.len() >= max_groups || steps.are_enough() {
-            return Ok(groups);
-        }
-    }
-}
-
 /// Mean sleep between two readings, in nanoseconds; the actual sleep varies by ±50 %.
 const NAP_NS: f64 = 2e6;
 
-/// Watches the timer on the bench while its process sleeps between readings, until the timer has
-/// stepped often enough, the time of the plan is over, or `stop` is set. Returns the intervals, and
-/// how far the timer moved in all of them.
+/// Watches the timer on the bench while its process computes or, if `sleeps`, sleeps between
+/// readings, until the timer has stepped often enough, `slow_ns` nanoseconds are over, or `stop` is
+/// set. Returns the intervals, and how far the timer moved in all of them.
 ///
 /// # Errors
-/// The errors of the subjects on the bench.
-pub fn watch_sleeping(
+/// When a timer of the bench refuses or their host is lost.
+pub fn watch_steps(
     bench: &mut Bench,
     reference: &Reference,
-    plan: &Plan,
+    slow_ns: f64,
+    sleeps: bool,
     random: &mut StdRng,
     stop: &AtomicBool,
 ) -> Answer<(Vec<Intervals>, Advance)> {
     let (mut groups, mut steps) = (Vec::new(), Steps::default());
-    let begin = read_enclosed(bench)?;
-    let mut before = begin;
-    // The number of naps also limits the time, because the reference may not move, as in a
+    let start = read_enclosed(bench)?;
+    let mut before = start;
+    // The number of turns also limits the time, because the reference may not move, as in a
     // simulation.
-    let max_naps = (plan.calls.slow_ns / NAP_NS) as usize;
-    loop {
-        timers::pause(Duration::from_nanos(
-            (NAP_NS * random.random_range(0.5..1.5)) as u64,
-        ));
+    let (activity, shortest_turn_ns) = if sleeps {
+        (ThreadActivity::Sleep, NAP_NS)
+    } else {
+        let question_ns = 0.5 * INTERVAL_NS * f64::from(INTERVALS_PER_QUESTION);
+        (ThreadActivity::Spin, question_ns)
+    };
+    let max_turns = (slow_ns / shortest_turn_ns) as usize;
+    for turn in 1.. {
+        let length = random.random_range(0.5..1.5);
+        let mut add = |work, deltas: Vec<i64>| {
+            steps.count(&deltas);
+            let deltas = deltas.into();
+            groups.push(Intervals { work, deltas });
+        };
+        let mut within_intervals = 0;
+        if sleeps {
+            timers::pause(Duration::from_nanos((NAP_NS * length) as u64));
+        } else {
+            let work = (INTERVAL_NS / reference.ns_per_work * length) as u64;
+            let answer = bench.timer.intervals(&[work], INTERVALS_PER_QUESTION)?;
+            let deltas = answer.concat();
+            within_intervals = deltas.iter().copied().fold(0, i64::wrapping_add);
+            add(work, deltas);
+        }
         let now = read_enclosed(bench)?;
-        let longest_ns = reference.ns(before[0], now[2]);
-        let deltas = smallvec![now[1].wrapping_sub(before[1])];
-        steps.count(&deltas);
-        groups.push(Intervals {
-            work: (longest_ns / reference.ns_per_work) as u64,
-            deltas,
-        });
+        // The timer may also move between the intervals. The sum of these movements is another
+        // interval, so that no step is missed; it is no longer than the whole turn.
+        let moved = now[1].wrapping_sub(before[1]);
+        let between = if sleeps {
+            moved
+        } else {
+            moved.wrapping_sub(within_intervals).max(0)
+        };
+        let longest = reference.ns(before[0], now[2]) / reference.ns_per_work;
+        add(longest as u64, vec![between]);
         before = now;
-        let is_over =
-            reference.ns(begin[2], now[2]) >= plan.calls.slow_ns || groups.len() >= max_naps;
+        let is_over = reference.ns(start[2], now[2]) >= slow_ns || turn >= max_turns;
         if is_over || steps.are_enough() || stop.load(Ordering::Relaxed) {
-            let moved = Advance {
-                activity: ThreadActivity::Sleep,
-                timer: now[1].wrapping_sub(begin[1]),
-                reference: now[2].wrapping_sub(begin[2]),
-            };
-            return Ok((groups, moved));
+            break;
         }
     }
+    let moved = Advance {
+        activity,
+        timer: before[1].wrapping_sub(start[1]),
+        reference: before[2].wrapping_sub(start[2]),
+    };
+    Ok((groups, moved))
 }
 
 /// Number of steps that are enough to find their length.
@@ -221,9 +191,7 @@ mod tests {
             reference: clock(1, 0),
             reference_id: "reference".into(),
             floor: None,
-            watch: None,
-            dropped: Vec::new(),
-            width: None,
+            prober: None,
         };
         let reference = Reference {
             ns_per_tick: 1.0,
@@ -231,12 +199,13 @@ mod tests {
             step: 1.0,
             ..Reference::default()
         };
-        let (plan, mut random) = (&Plan::QUICK, StdRng::seed_from_u64(1));
-        let stop = AtomicBool::new(false);
-        let computed = watch_computing(&mut bench, &reference, plan, &mut random);
-        let slept = watch_sleeping(&mut bench, &reference, plan, &mut random, &stop);
-        let (slept, _) = slept.expect("it reads");
-        for group in computed.expect("it reads").iter().chain(&slept) {
+        let (mut random, stop) = (StdRng::seed_from_u64(1), AtomicBool::new(false));
+        let mut watch = |sleeps| {
+            let watched = watch_steps(&mut bench, &reference, 1.1e9, sleeps, &mut random, &stop);
+            watched.expect("it reads").0
+        };
+        let (computed, slept) = (watch(false), watch(true));
+        for group in computed.iter().chain(&slept) {
             for &ticks in &group.deltas {
                 let most = group.work as i64 / STEP_NS + 1;
                 assert!(ticks <= most, "{ticks} steps in {} ns", group.work);

@@ -1,0 +1,346 @@
+//! Times the calls of one timer: single calls, batches of calls, and successive readings.
+
+use timers::{Answer, Subject};
+
+use super::bench::{Bench, CoreState, Watcher};
+use crate::cost;
+use crate::trace::{Batches, DroppedWindow, Readings, Reference, Run};
+
+/// Numbers of calls of a timer that a process times.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct CallsPlan {
+    /// Number of single calls, in a process that measures only one timer.
+    pub singles: u32,
+    /// Number of batches, in a process that measures only one timer.
+    pub batches: u32,
+    /// Target time of the single calls, in nanoseconds. Short batches and readings take shares of
+    /// the same length in addition.
+    pub interval_ns: f64,
+    /// Total time that a process waits for steps of slow timers, in nanoseconds. A tenth of it is
+    /// the target time of the batches if the reference is coarse.
+    pub slow_ns: f64,
+}
+
+impl CallsPlan {
+    /// The plan of a brief process.
+    pub const BRIEF: Self = Self {
+        singles: 2_500,
+        batches: 31,
+        interval_ns: 5e5,
+        slow_ns: 1.1e9,
+    };
+}
+
+/// Maximum number of successive readings in a process. *Judgement*.
+const MAX_READINGS: f64 = 6_000.0;
+
+/// Calls in a batch that still shows the skewness of a single call. *Judgement*.
+const SMALL_BATCH_CALLS: u64 = 8;
+/// Calls in a batch that shows the variation of a single call, but is short enough to exclude slow
+/// variation. *Judgement*.
+const MEDIUM_BATCH_CALLS: u64 = 32;
+
+/// Calls in the longest batches. *Judgement*.
+const MAX_BATCH_CALLS: f64 = 512.0;
+
+/// Target time of a batch, in nanoseconds: long compared with the step of most references, short
+/// compared with the time between interruptions. *Judgement*.
+const TARGET_BATCH_NS: f64 = 20_000.0;
+
+/// Length of a batch in steps of a coarse reference. *Judgement*: each end of a batch has an error
+/// of up to one step.
+const COARSE_BATCH_STEPS: f64 = 8.0;
+
+/// Whether the known step of a reference is too long for batches of the default length, as in
+/// browsers.
+#[must_use]
+pub fn is_coarse(reference: &Reference) -> bool {
+    reference.step_at_most.is_none()
+        && COARSE_BATCH_STEPS * reference.uncertainty_ns() > 2.0 * TARGET_BATCH_NS
+}
+
+/// Times calls of the timer: single calls, batches of calls, successive readings, and batches of
+/// calls of the timer that reads nothing, unless `floor` already holds these.
+///
+/// A prober in the process takes all these measurements of a brief plan in one window. If there is
+/// none, or the window was disturbed, the runner asks for each in windows of its own.
+///
+/// # Errors
+/// When a timer of the bench refuses or their host is lost.
+pub fn time_calls(
+    bench: &mut Bench,
+    watch: &mut dyn Watcher,
+    reference: &Reference,
+    plan: &CallsPlan,
+    floor: &mut Option<Batches>,
+) -> Answer<Run> {
+    let in_process = match &mut bench.prober {
+        Some(prober) if *plan == CallsPlan::BRIEF => {
+            watch.ask_once(&mut || prober.calls(reference, floor.is_none()))?
+        }
+        _ => None,
+    };
+    let mut run = match in_process {
+        Some((run, core)) => run.with_core_state(core.core_hz, core.unstable),
+        None => ask_one_by_one(bench, watch, reference, plan, floor.is_none())?,
+    };
+    run.floor = floor.get_or_insert(run.floor).clone();
+    run.place = watch.place();
+    Ok(run)
+}
+
+fn ask_one_by_one(
+    bench: &mut Bench,
+    watch: &mut dyn Watcher,
+    reference: &Reference,
+    plan: &CallsPlan,
+    with_floor: bool,
+) -> Answer<Run> {
+    let Bench {
+        timer,
+        floor,
+        reference_id,
+        ..
+    } = bench;
+    // The first calls are discarded, because their code and data are not in a cache yet.
+    timer.batches(reference_id, 8, 3)?;
+    let mut questions = Questions {
+        timer: timer.as_mut(),
+        reference_id,
+        watch,
+        run: Run::default(),
+    };
+    if is_coarse(reference) {
+        questions.time_coarsely(reference, plan)?;
+    } else {
+        questions.time(reference, plan)?;
+    }
+    if let Some(floor) = floor.as_mut().filter(|_| with_floor) {
+        questions.timer = floor.as_mut();
+        let calls = questions.run.batches.calls.max(MAX_BATCH_CALLS as u64);
+        questions.run.floor = questions.batches(calls, plan.batches)?;
+    }
+    Ok(questions.run)
+}
+
+/// The measurements of a process that the runner asks for one by one.
+struct Questions<'a> {
+    timer: &'a mut dyn Subject,
+    reference_id: &'a str,
+    watch: &'a mut dyn Watcher,
+    /// The answers so far, and the windows that were dropped.
+    run: Run,
+}
+
+impl Questions<'_> {
+    fn time(&mut self, reference: &Reference, plan: &CallsPlan) -> Answer<()> {
+        /// Number of batches without calls: their time is subtracted from single calls, so it has to
+        /// be as precise. *Judgement*.
+        const BRACKETS: u32 = 1_500;
+        self.run.bracket = self.batches(0, BRACKETS)?;
+        let pilot = self.batches(8, 15)?;
+        let cost_ns = self.cost_ns(&pilot, reference);
+        let singles = (plan.interval_ns / (cost_ns + 50.0))
+            .clamp(f64::from(plan.singles) / 10.0, plan.singles.into());
+        self.run.singles = self.batches(1, singles as u32)?;
+        let interrupted_share = cost::interruption_share(&self.run, reference);
+        // At most about one batch in eight should contain an interruption.
+        let max_calls = if interrupted_share > 0.0 {
+            0.13 / interrupted_share
+        } else {
+            f64::INFINITY
+        };
+        let calls = (TARGET_BATCH_NS / cost_ns.max(0.1))
+            .clamp(16.0, MAX_BATCH_CALLS)
+            .min(max_calls)
+            .max(8.0) as u64;
+        // Short batches have larger quantisation errors, so there are more of them.
+        let repeat = plan.batches * (64 / calls as u32).clamp(1, 4);
+        self.run.batches = self.batches(calls, repeat)?;
+        let affordable = |calls: u64, max_repeat: f64| {
+            let repeat = 0.15 * plan.interval_ns / (calls as f64 * cost_ns + 50.0);
+            repeat.clamp(40.0, max_repeat) as u32
+        };
+        let repeat = affordable(SMALL_BATCH_CALLS, 4_000.0);
+        self.run.small_batches = self.batches(SMALL_BATCH_CALLS, repeat)?;
+        let repeat = affordable(MEDIUM_BATCH_CALLS, 800.0);
+        self.run.medium_batches = self.batches(MEDIUM_BATCH_CALLS, repeat)?;
+        let readings = (0.2 * plan.interval_ns / (cost_ns + 20.0)).clamp(500.0, MAX_READINGS);
+        self.read(readings as u32)
+    }
+
+    /// Like [`Self::time`], for a reference with long steps: uses longer batches. Single calls only
+    /// show that no call takes long.
+    fn time_coarsely(&mut self, reference: &Reference, plan: &CallsPlan) -> Answer<()> {
+        /// Number of single calls: if the reference does not step during any of them, a call takes
+        /// less than 3 / 20 000 of a step (rule of three). *Judgement*: 150 ns for a step of 1 ms.
+        const SINGLES: u32 = 20_000;
+        /// Number of batches of [`SMALL_BATCH_CALLS`] and of [`MEDIUM_BATCH_CALLS`].
+        const SMALL_BATCH_COUNT: u32 = 200;
+        /// Maximum number of calls in a batch.
+        const MAX_CALLS: f64 = 1e10;
+        let batch_ns = COARSE_BATCH_STEPS * reference.uncertainty_ns();
+        self.run.bracket = self.batches(0, SINGLES)?;
+        let (mut calls, mut cost_ns) = (MAX_BATCH_CALLS, 0.0);
+        while calls < MAX_CALLS && calls * cost_ns < batch_ns / 2.0 {
+            calls *= 4.0;
+            let pilot = self.batches(calls as u64, 3)?;
+            cost_ns = self.cost_ns(&pilot, reference);
+        }
+        self.run.singles = self.batches(1, SINGLES)?;
+        let repeat = (0.1 * plan.slow_ns / batch_ns).clamp(3.0, plan.batches.into()) as u32;
+        let calls = (batch_ns / cost_ns.max(0.1)).clamp(MAX_BATCH_CALLS, MAX_CALLS);
+        self.run.batches = self.batches(calls as u64, repeat)?;
+        self.run.small_batches = self.batches(SMALL_BATCH_CALLS, SMALL_BATCH_COUNT)?;
+        self.run.medium_batches = self.batches(MEDIUM_BATCH_CALLS, SMALL_BATCH_COUNT)?;
+        self.read(MAX_READINGS as u32)
+    }
+
+    /// The approximate cost of a call in nanoseconds, from batches; 0 if they show none.
+    fn cost_ns(&self, pilot: &Batches, reference: &Reference) -> f64 {
+        let ticks = cost::approximate_cost(pilot, &self.run.bracket).unwrap_or(0.0);
+        ticks * reference.ns_per_tick
+    }
+
+    /// Times batches of calls of the timer.
+    fn batches(&mut self, calls: u64, repeat: u32) -> Answer<Batches> {
+        let (deltas, core) = self.gather(Some(calls), repeat)?;
+        Ok(Batches {
+            calls,
+            deltas,
+            core_hz: core.core_hz,
+            unstable: core.unstable,
+        })
+    }
+
+    /// Takes successive readings of the timer.
+    fn read(&mut self, count: u32) -> Answer<()> {
+        let (values, core) = self.gather(None, count)?;
+        self.run.readings = Readings {
+            values,
+            core_hz: core.core_hz,
+            unstable: core.unstable,
+        };
+        Ok(())
+    }
+
+    /// Asks for `repeat` batches of `calls`, or readings, in undisturbed windows.
+    fn gather(&mut self, calls: Option<u64>, repeat: u32) -> Answer<(Vec<i64>, CoreState)> {
+        let Self { timer, watch, .. } = self;
+        let mut found = watch.gather(repeat, &mut |repeat| match calls {
+            Some(calls) => timer.batches(self.reference_id, calls, repeat),
+            None => timer.readings(repeat),
+        })?;
+        let dropped = found.dropped.into_iter();
+        let windows = dropped.map(|values| DroppedWindow { calls, values });
+        self.run.dropped.extend(windows);
+        // A campaign keeps millions of values to its end, so spare capacity is released.
+        found.values.shrink_to_fit();
+        Ok((found.values, found.core))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::bench::{Prober, Unwatched};
+    use super::super::steps::StepQuestion;
+    use super::*;
+    use crate::trace::Intervals;
+
+    /// A timer whose calls take ten ticks each, and the prober of a process with it.
+    struct Tens;
+
+    impl Subject for Tens {
+        fn intervals(&mut self, work: &[u64], repeat: u32) -> Answer<Vec<Vec<i64>>> {
+            Ok(vec![vec![0; repeat as usize]; work.len()])
+        }
+
+        fn batches(&mut self, _: &str, calls: u64, repeat: u32) -> Answer<Vec<i64>> {
+            Ok(vec![10 * calls as i64 + 7; repeat as usize])
+        }
+
+        fn readings(&mut self, count: u32) -> Answer<Vec<i64>> {
+            Ok((0..i64::from(count)).collect())
+        }
+    }
+
+    impl Prober for Tens {
+        fn calls(&mut self, _: &Reference, floor: bool) -> Answer<Run> {
+            let mut run = Run::default();
+            run.singles.deltas = vec![3];
+            run.floor.deltas = vec![4; usize::from(floor)];
+            Ok(run)
+        }
+
+        fn steps(&mut self, _: &StepQuestion, _: &mut Vec<Intervals>) -> Answer<bool> {
+            Ok(false)
+        }
+    }
+
+    fn bench() -> Bench {
+        Bench {
+            timer: Box::new(Tens),
+            ns_per_tick: Some(1.0),
+            reference: Box::new(Tens),
+            reference_id: "reference".into(),
+            floor: Some(Box::new(Tens)),
+            prober: Some(Box::new(Tens)),
+        }
+    }
+
+    fn reference() -> Reference {
+        Reference {
+            ns_per_tick: 1.0,
+            step: 1.0,
+            ..Reference::default()
+        }
+    }
+
+    /// Every window with more than one measurement is disturbed.
+    struct Busy;
+
+    impl Watcher for Busy {
+        fn ask_once(
+            &mut self,
+            _: &mut dyn FnMut() -> Answer<Run>,
+        ) -> Answer<Option<(Run, CoreState)>> {
+            Ok(None)
+        }
+    }
+
+    #[test]
+    fn process_with_prober_is_asked_once() {
+        let (mut bench, brief, mut floor) = (bench(), &CallsPlan::BRIEF, None);
+        for _ in 0..2 {
+            let run = time_calls(&mut bench, &mut Unwatched, &reference(), brief, &mut floor);
+            let run = run.expect("it answers");
+            assert_eq!(
+                (&*run.singles.deltas, &*run.floor.deltas),
+                (&[3][..], &[4][..])
+            );
+            assert!(run.batches.deltas.is_empty());
+        }
+    }
+
+    #[test]
+    fn disturbed_window_is_asked_in_parts() {
+        let longer = CallsPlan {
+            batches: 33,
+            ..CallsPlan::BRIEF
+        };
+        for (watch, plan) in [
+            (&mut Busy as &mut dyn Watcher, CallsPlan::BRIEF),
+            (&mut Unwatched, longer),
+        ] {
+            let mut floor = None;
+            let run = time_calls(&mut bench(), watch, &reference(), &plan, &mut floor);
+            let run = run.expect("it answers");
+            assert_eq!(run.bracket.deltas[0], 7);
+            assert!(run.singles.deltas.iter().all(|&delta| delta == 17));
+            assert_eq!(run.floor.deltas.len(), plan.batches as usize);
+            assert!(run.floor.calls >= run.batches.calls && run.batches.calls > 8);
+            assert_eq!(floor, Some(run.floor));
+            assert!(!run.readings.values.is_empty());
+        }
+    }
+}

@@ -1,0 +1,85 @@
+//! The prober: measures one timer in one process. It times calls ([`time_calls`]) and searches for
+//! the step ([`search_step`], and [`watch_steps`] for long steps).
+//!
+//! The timers of the process are on a [`Bench`]. The runner asks them one question after the other,
+//! unless the process has a [`Prober`] of its own: it then takes the same measurements by itself.
+
+mod bench;
+mod calls;
+mod slow_steps;
+mod steps;
+
+use rand::RngExt;
+use rand::rngs::StdRng;
+use timers::Answer;
+
+use crate::cost;
+use crate::trace::{Intervals, Reference, Run};
+
+use bench::Unwatched;
+pub use bench::{Bench, CoreState, Gathered, Prober, Watcher};
+pub use calls::{CallsPlan, is_coarse, time_calls};
+pub use slow_steps::watch_steps;
+pub use steps::{StepQuestion, equal_intervals, find_step, measure_rate, random_intervals};
+
+impl Prober for Bench {
+    fn calls(&mut self, reference: &Reference, floor: bool) -> Answer<Run> {
+        let mut known_floor = (!floor).then(Default::default);
+        let plan = &CallsPlan::BRIEF;
+        time_calls(self, &mut Unwatched, reference, plan, &mut known_floor)
+    }
+
+    fn steps(&mut self, question: &StepQuestion, groups: &mut Vec<Intervals>) -> Answer<bool> {
+        find_step(self.timer.as_mut(), question, groups)
+    }
+}
+
+/// The result of a search for the step of a timer in one process.
+#[derive(Clone, Copy, Debug)]
+pub struct Search {
+    /// Nanoseconds per tick of the timer, declared or measured, if known.
+    pub ns_per_tick: Option<f64>,
+    /// Whether the steps are too long to be found by such a process.
+    pub slow: bool,
+}
+
+/// Searches for the step of the timer on the bench after its calls were timed, and adds the
+/// intervals to `run`. `limits` are the total time of the intervals and the longest work, in
+/// nanoseconds. If earlier processes found the steps too long (`slow`), the search is skipped.
+///
+/// # Errors
+/// When a timer of the bench refuses or their host is lost.
+pub fn search_step(
+    bench: &mut Bench,
+    reference: &Reference,
+    [interval_ns, growth_ns]: [f64; 2],
+    random: &mut StdRng,
+    slow: bool,
+    run: &mut Run,
+) -> Answer<Search> {
+    let ns_per_tick = match bench.ns_per_tick {
+        Some(ns) => Some(ns),
+        None => {
+            let (timer, id) = (bench.timer.as_mut(), &bench.reference_id);
+            measure_rate(timer, id, reference.ns_per_tick, TIMER_WATCH_MS)?
+        }
+    };
+    let question = StepQuestion {
+        ns_per_work: reference.ns_per_work,
+        ns_per_tick,
+        cost_ns: cost::approximate_cost_ns(run, reference),
+        interval_ns,
+        growth_ns,
+        seed: random.random(),
+    };
+    let slow = slow
+        || match &mut bench.prober {
+            Some(prober) => prober.steps(&question, &mut run.intervals)?,
+            None => find_step(bench.timer.as_mut(), &question, &mut run.intervals)?,
+        };
+    Ok(Search { ns_per_tick, slow })
+}
+
+/// Time for which a timer is compared with the reference to find its rate, in milliseconds.
+/// *Judgement*: an error of 50 ns at the ends is 17 ppm, which no reported value shows.
+const TIMER_WATCH_MS: u32 = 3;
