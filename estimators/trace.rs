@@ -13,6 +13,7 @@ pub use evidence::{
 use serde::de::{Deserialize, Deserializer, Error};
 use smallvec::SmallVec;
 pub use stored::{PackedRun, StoredTrace};
+pub use timers::waits::Wait;
 
 use crate::model::{Context, Core, Family, MIN_ALONE_WIDTH};
 
@@ -327,37 +328,6 @@ pub struct DroppedWindow {
     /// The measured values: lengths of batches in ticks of the reference, or readings in ticks of
     /// the timer.
     pub values: Vec<i64>,
-}
-
-/// One wait: one call of a sleep primitive.
-#[apply(recorded)]
-#[derive(Copy, Default)]
-pub struct Wait {
-    /// The requested length, in nanoseconds.
-    pub request_ns: u64,
-    /// The reading of the reference before the call, in its ticks.
-    pub before: i64,
-    /// The reading of the reference after the call, in its ticks.
-    pub after: i64,
-    /// CPU time of the thread during the call, in nanoseconds, including the cost of reading the
-    /// CPU time; `None` if the host cannot read it.
-    pub cpu_ns: Option<i64>,
-    /// Time in which the thread was ready to run but had no CPU, in nanoseconds; `None` if the host
-    /// cannot read it.
-    pub run_delay_ns: Option<i64>,
-}
-
-impl Wait {
-    /// Returns the duration of the wait, in nanoseconds. The subtraction wraps, because the
-    /// reference may be a counter that has passed its largest value.
-    pub fn duration_ns(&self, ns_per_tick: f64) -> f64 {
-        self.after.wrapping_sub(self.before) as f64 * ns_per_tick
-    }
-
-    /// Returns the lateness: duration minus requested length, in nanoseconds.
-    pub fn late_ns(&self, ns_per_tick: f64) -> f64 {
-        self.duration_ns(ns_per_tick) - self.request_ns as f64
-    }
 }
 
 /// Observations of one fresh process of a sleep primitive.

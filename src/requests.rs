@@ -7,7 +7,7 @@ use timers::agents::{RUNTIMES, Runtime};
 use timers::os::Policy;
 
 use crate::campaign::sampling::Plan;
-use crate::campaign::waits::plan::WaitPlan;
+use crate::campaign::waits::RequestedWaits;
 use crate::model::BackgroundLoad;
 use crate::platform::frequency::CyclesFrom;
 
@@ -24,23 +24,13 @@ pub enum Effort {
 }
 
 impl Effort {
-    /// The plan for clocks.
+    /// The plan of a campaign.
     #[must_use]
     pub fn plan(self) -> Plan {
         match self {
             Self::Quick => Plan::QUICK,
             Self::Usual => Plan::DEFAULT,
             Self::Thorough => Plan::THOROUGH,
-        }
-    }
-
-    /// The plan for sleep primitives and periodic timers.
-    #[must_use]
-    pub fn wait_plan(self) -> WaitPlan {
-        match self {
-            Self::Quick => WaitPlan::QUICK,
-            Self::Usual => WaitPlan::DEFAULT,
-            Self::Thorough => WaitPlan::THOROUGH,
         }
     }
 }
@@ -213,26 +203,23 @@ pub struct WaitRequest {
     /// The conditions.
     pub conditions: ConditionsRequest,
     /// How many waits, of which lengths.
-    pub plan: WaitPlan,
-    /// The lengths of the waits in nanoseconds.
-    pub lengths_ns: Vec<u64>,
-    /// The time for which is measured, instead of some rounds.
-    pub span: Option<Duration>,
-    /// The lateness in nanoseconds at which the run ends.
-    pub break_ns: Option<u64>,
+    pub plan: Plan,
+    /// The waits.
+    pub waits: RequestedWaits,
 }
 
 impl WaitRequest {
     /// Waits of the lengths of the plan.
     #[must_use]
-    pub fn new(run: RunRequest, plan: WaitPlan) -> Self {
+    pub fn new(run: RunRequest, plan: Plan) -> Self {
         Self {
             run,
             conditions: ConditionsRequest::default(),
             plan,
-            lengths_ns: plan.lengths_ns.to_vec(),
-            span: None,
-            break_ns: None,
+            waits: RequestedWaits {
+                lengths_ns: plan.waits.lengths_ns.to_vec(),
+                ..RequestedWaits::default()
+            },
         }
     }
 
@@ -242,10 +229,10 @@ impl WaitRequest {
     pub fn of_lengths(mut self, mut lengths_ns: Vec<u64>, with_random: bool) -> Self {
         lengths_ns.sort_unstable();
         lengths_ns.dedup();
-        self.lengths_ns = lengths_ns;
-        self.plan.long_rounds = 0;
+        self.waits.lengths_ns = lengths_ns;
+        self.plan.waits.long_rounds = 0;
         if !with_random {
-            self.plan.scan = 0;
+            self.plan.waits.scan = 0;
         }
         self
     }
@@ -259,7 +246,7 @@ pub struct PeriodRequest {
     /// The conditions.
     pub conditions: ConditionsRequest,
     /// How many periods.
-    pub plan: WaitPlan,
+    pub plan: Plan,
     /// The period in nanoseconds.
     pub every_ns: u64,
 }

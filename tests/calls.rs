@@ -7,9 +7,11 @@
 use std::fs;
 use std::time::Duration;
 
-use timermeter::campaign::clocks::{CampaignTimer, Host, Settings, run};
-use timermeter::campaign::sampling::Plan;
+use timermeter::campaign::clocks::{Measured, run};
+use timermeter::campaign::sampling::{CampaignSettings, Plan};
+use timermeter::campaign::subject::{CampaignSubject, Conditions};
 use timermeter::hosts::connection::Connection;
+use timermeter::hosts::host::Host;
 use timermeter::hosts::process::Command;
 
 use crate::program::program;
@@ -54,15 +56,15 @@ fn campaign_stays_within_plan() {
             .expect("a timer of the host")
             .clone()
     };
-    let mut subjects: Vec<CampaignTimer> = TIMERS
+    let mut subjects: Vec<CampaignSubject<Measured>> = TIMERS
         .iter()
-        .map(|id| CampaignTimer::new(0, timer(id)))
+        .map(|id| CampaignSubject::new(0, timer(id), Conditions::default()))
         .collect();
     let plan = Plan {
         budget_s: 1e6,
         ..Plan::QUICK
     };
-    let settings = Settings {
+    let settings = CampaignSettings {
         plan,
         seed: 1,
         cpu: None,

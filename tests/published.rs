@@ -439,7 +439,7 @@ fn report(described: &Described) -> Report {
         },
         // There were none: nothing was run.
         settings: Settings {
-            profile: "published".into(),
+            plan: "published".into(),
             cpu: None,
             seed: 0,
             processes: 0,

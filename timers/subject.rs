@@ -2,7 +2,7 @@
 //! agent.
 
 use crate::Context;
-use crate::waits::{Expiration, Wait, WaitRequest};
+use crate::waits::{Expiration, Wait, WaitList};
 
 /// The answer to one question.
 pub type Answer<T> = Result<T, Fault>;
@@ -196,12 +196,11 @@ pub trait Subject {
         unsupported()
     }
 
-    /// Measures waits. Returns a row per length with a wait per repetition; fewer if a wait
-    /// exceeded [`WaitRequest::break_ns`].
+    /// Measures waits, in the order of the list; fewer if a wait exceeded [`WaitList::break_ns`].
     ///
     /// # Errors
     /// When the method is periodic only, or the reference clock is unknown.
-    fn waits(&mut self, _reference: &str, _request: WaitRequest) -> Answer<Vec<Vec<Wait>>> {
+    fn waits(&mut self, _reference: &str, _list: WaitList) -> Answer<Vec<Wait>> {
         unsupported()
     }
 

@@ -101,7 +101,8 @@ impl Tool {
 #[apply(wire)]
 pub struct Settings {
     /// The preset of the campaign: `quick`, `default` or `thorough`.
-    pub profile: String,
+    #[serde(rename = "profile")]
+    pub plan: String,
     /// The CPU the workers were pinned to; null when they could not be pinned.
     pub cpu: Option<u32>,
     /// The seed of all random choices.

@@ -8,6 +8,8 @@
 
 use std::collections::BTreeMap;
 
+pub use timers::Activity as ThreadActivity;
+
 use crate::model::Counted;
 
 /// All evidence about a timer.
@@ -179,19 +181,6 @@ impl OtherPath {
             min_width_ns: -largest(|[before, _, after]| before.saturating_sub(*after)),
         }
     }
-}
-
-/// The activity of the calling thread while a timer was observed.
-#[apply(recorded)]
-#[derive(Copy, Eq)]
-#[serde(rename_all = "kebab-case")]
-pub enum ThreadActivity {
-    /// The thread computed.
-    Spin,
-    /// The thread slept.
-    Sleep,
-    /// The thread slept while another thread of the process computed.
-    OtherSpin,
 }
 
 /// The advance of a timer and of its reference over the same time.

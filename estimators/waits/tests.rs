@@ -1,7 +1,7 @@
 use proptest::prelude::*;
 use simulated::{Delays, REFERENCE_ID, VirtualWaits, WaitModel};
 use timers::Subject;
-use timers::waits::WaitRequest;
+use timers::waits::WaitList;
 
 use super::*;
 use crate::model::{Interval, Steps};
@@ -16,29 +16,12 @@ fn reference() -> Reference {
 
 /// Lets the simulated sleep primitive make these waits, `pause_ns` apart.
 fn make_waits(subject: &mut VirtualWaits, requests: &[u64], pause_ns: u64) -> Vec<Wait> {
-    let request = WaitRequest {
+    let list = WaitList {
         lengths_ns: requests,
-        repeat: 1,
         pause_ns,
         break_ns: None,
     };
-    let rows = subject.waits(REFERENCE_ID, request).unwrap();
-    let wait = |(row, &request_ns): (&Vec<timers::waits::Wait>, &u64)| {
-        let timers::waits::Wait {
-            before,
-            after,
-            cpu_ns,
-            run_delay_ns,
-        } = row[0];
-        Wait {
-            request_ns,
-            before,
-            after,
-            cpu_ns,
-            run_delay_ns,
-        }
-    };
-    rows.iter().zip(requests).map(wait).collect()
+    subject.waits(REFERENCE_ID, list).unwrap()
 }
 
 /// Returns `count` requests from 0 to `to` nanoseconds, evenly spread, in an irregular order.

@@ -33,7 +33,7 @@ fn run_fields() -> Vec<Field> {
             "Day on which the measurement began, UTC";
         created: Time = Value::Time(time(&report.created)?), "When the measurement began";
         tool_version: Text = &report.tool.version, "Version of timermeter that wrote the report";
-        profile: Text = &report.settings.profile, "`quick`, `default` or `thorough`";
+        profile: Text = &report.settings.plan, "`quick`, `default` or `thorough`";
         seed: Text = report.settings.seed.to_string(), "Seed of all random choices";
         measuring_cpu: Count = report.settings.cpu, "CPU that the measuring processes were pinned to";
         provenance: Text = provenance(report.provenance.kind), "`measured` by timermeter, or `published` elsewhere";

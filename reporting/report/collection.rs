@@ -176,7 +176,7 @@ mod tests {
     use std::path::Path;
 
     fn read(path: &Path) -> Collection<String> {
-        Collection::read(&[path], |_, report: Report| report.settings.profile)
+        Collection::read(&[path], |_, report: Report| report.settings.plan)
     }
 
     fn names(collection: &Collection<String>, base: &Path) -> Vec<String> {

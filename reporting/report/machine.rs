@@ -190,7 +190,7 @@ pub fn report_facts(report: &Report) -> Vec<Fact> {
         report.created,
         report.tool.name,
         report.tool.version,
-        settings.profile,
+        settings.plan,
         settings.processes,
         settings.seed
     );

@@ -158,7 +158,7 @@ pub(super) mod tests {
     #[test]
     fn reads_small_report() {
         let report = parse(SMALL, "r.json").unwrap();
-        assert_eq!(report.settings.profile, "quick");
+        assert_eq!(report.settings.plan, "quick");
         assert_eq!(report.frequency.effective_hz, None);
     }
 

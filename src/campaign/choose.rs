@@ -1,65 +1,91 @@
-//! Chooses and calibrates the reference of a host, and defines the settings of a campaign.
-
-use std::cell::RefCell;
-use std::rc::Rc;
-use std::time::Duration;
+//! Chooses and calibrates the reference of a host.
 
 use rand::rngs::StdRng;
-use timers::Fault;
+use timers::{Answer, Fault};
 
-use crate::campaign::calibrate::{REFERENCE_WATCH_MS, calibrate};
-use crate::campaign::sampling::Plan;
-use crate::campaign::unit_check::check_unit;
-use crate::campaign::unless_interrupted;
-use crate::hosts::connection::Connection;
+use super::calibrate::{REFERENCE_WATCH_MS, calibrate};
+use super::sampling::CampaignSettings;
+use super::unit_check::check_unit;
+use super::unless_interrupted;
+use crate::hosts::connection::SharedConnection;
 use crate::hosts::host::{Host, connect};
 use crate::hosts::hosted::subject;
 use crate::hosts::protocol::HostedTimer;
-use crate::model::{Counted, Family};
+use crate::model::{Counted, Family, MAX_FINE_STEP_NS};
 use crate::prober::measure_rate;
 use crate::trace::Reference;
 
-/// Settings of a campaign.
-#[derive(Clone, Copy, Debug)]
-pub struct Settings {
-    /// The number of processes and reads.
-    pub plan: Plan,
-    /// The seed of all random choices.
-    pub seed: u64,
-    /// The CPU that the processes are pinned to.
-    pub cpu: Option<u32>,
-    /// The longest time that a process may take.
-    pub timeout: Duration,
+/// What a reference times.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Purpose {
+    /// Calls of clocks, which need the finest clock of the host.
+    Clocks,
+    /// Waits, which need a clock that runs at the rate of the timers of the kernel and declares its
+    /// unit: lateness is the difference between its time and the requested time, so an error of a
+    /// measured unit would appear as lateness.
+    Waits,
 }
 
-/// Chooses the reference from the timers of a host and calibrates it. Tries the timers that the
-/// host recommends, then those with a declared unit, and takes the first that can be calibrated.
+/// Largest number of timers of a host that are tried as its reference.
+const MAX_CANDIDATES: usize = 4;
+
+/// Chooses the reference from the clocks of a host and calibrates it on `cpu`. Tries the candidates
+/// in order and takes the first that can be calibrated; for waits, the first that moves in fine
+/// steps, or else the one with the finest steps.
 ///
 /// # Errors
 /// The reason why the last candidate failed, or [`Fault::Interrupted`].
 pub(super) fn choose_reference(
     host: &Host,
-    settings: &Settings,
+    settings: &CampaignSettings,
+    cpu: Option<u32>,
+    purpose: Purpose,
     random: &mut StdRng,
-) -> Result<Reference, Fault> {
-    let candidates = || {
-        host.timers
-            .iter()
-            .filter(|timer| timer.ops.is_empty() && !is_device_clock(timer))
-    };
-    let recommended = candidates().filter(|timer| timer.reference);
-    let declared = candidates().filter(|timer| !timer.reference && timer.ns_per_tick.is_some());
-    let mut last_fault =
-        Fault::Refused("the host has no timer that could serve as a reference".into());
-    for timer in recommended.chain(declared).take(MAX_CANDIDATES) {
-        let calibrated = connect(host, &[&timer.id], settings.cpu, settings.timeout)
+) -> Answer<Reference> {
+    let mut finest: Answer<Reference> = Err(Fault::Refused(
+        "the host has no timer that could serve as a reference".into(),
+    ));
+    for timer in candidates(host, purpose).into_iter().take(MAX_CANDIDATES) {
+        let calibrated = connect(host, &[&timer.id], cpu, settings.timeout)
             .and_then(|connection| calibrate_candidate(host, timer, &connection, random));
-        match unless_interrupted(calibrated)? {
-            Ok(reference) => return Ok(reference),
-            Err(fault) => last_fault = fault,
+        finest = match (unless_interrupted(calibrated)?, finest) {
+            (Ok(new), Ok(old)) if old.uncertainty_ns() <= new.uncertainty_ns() => Ok(old),
+            (Err(_), Ok(old)) => Ok(old),
+            (new, _) => new,
+        };
+        let suffices = |found: &Reference| {
+            purpose == Purpose::Clocks || found.uncertainty_ns() <= MAX_FINE_STEP_NS
+        };
+        if finest.as_ref().is_ok_and(suffices) {
+            break;
         }
     }
-    Err(last_fault)
+    finest
+}
+
+/// Returns the clocks of a host that may serve as its reference, the best first: those that the host
+/// recommends, then those with a declared unit. For waits, clocks of the kernel are the only
+/// candidates if the host has any, and other clocks need a declared unit.
+fn candidates(host: &Host, purpose: Purpose) -> Vec<&HostedTimer> {
+    // The clock that programs read comes before the one that no library can distort.
+    let kernel_place = |timer: &HostedTimer| {
+        let mut ids = timers::RATE_SOURCES.iter().rev();
+        ids.position(|id| *id == timer.id)
+    };
+    let mut all: Vec<&HostedTimer> = host.timers.iter().collect();
+    all.retain(|timer| timer.ops.is_empty() && !is_device_clock(timer));
+    let is_kernel_clock = |timer: &&HostedTimer| kernel_place(timer).is_some();
+    match purpose {
+        Purpose::Waits if all.iter().any(is_kernel_clock) => {
+            all.retain(is_kernel_clock);
+            all.sort_by_key(|timer| kernel_place(timer));
+            return all;
+        }
+        Purpose::Waits => all.retain(|timer| timer.ns_per_tick.is_some()),
+        Purpose::Clocks => all.retain(|timer| timer.reference || timer.ns_per_tick.is_some()),
+    }
+    all.sort_by_key(|timer| !timer.reference);
+    all
 }
 
 /// Whether the timer is a clock on a device, whose driver may allow few reads: it serves neither as
@@ -67,9 +93,6 @@ pub(super) fn choose_reference(
 fn is_device_clock(timer: &HostedTimer) -> bool {
     timer.properties.family == Some(Family::DeviceClock)
 }
-
-/// Largest number of timers of a host that are tried as its reference.
-const MAX_CANDIDATES: usize = 4;
 
 /// Calibrates a timer as the reference of its host. If the timer may count wall time, checks its
 /// unit with the clocks of the kernel.
@@ -80,41 +103,38 @@ const MAX_CANDIDATES: usize = 4;
 fn calibrate_candidate(
     host: &Host,
     timer: &HostedTimer,
-    connection: &Rc<RefCell<Connection>>,
+    connection: &SharedConnection,
     random: &mut StdRng,
-) -> Result<Reference, Fault> {
+) -> Answer<Reference> {
+    let useless = |why: &dyn std::fmt::Display| {
+        Fault::Refused(format!("{} cannot serve as a reference: {why}", timer.id))
+    };
     let mut candidate = subject(connection, &timer.id);
     let ns_per_tick = match timer.ns_per_tick {
         Some(ns) => ns,
         None => estimate_rate(host, candidate.as_mut())?.ok_or_else(|| {
-            Fault::Refused(format!(
-                "{} cannot serve as a reference: it declares no unit, and it can be compared with no other timer of its host",
-                timer.id
-            ))
+            useless(&"it declares no unit, and it can be compared with no other timer of its host")
         })?,
     };
     let calibrated = calibrate(&timer.id, candidate.as_mut(), ns_per_tick, random)?;
-    let reference = Reference {
+    let mut reference = Reference {
         family: timer.properties.family,
         ..calibrated
     };
     // Timers that do not count wall time cannot be compared with the clocks of the runner.
-    if !matches!(timer.properties.counts, None | Some(Counted::Wall)) {
-        return Ok(reference);
+    if matches!(timer.properties.counts, None | Some(Counted::Wall)) {
+        let declared = timer.ns_per_tick.is_some();
+        let checked = check_unit(candidate.as_mut(), &reference, declared)?;
+        reference.keeps_time = checked.map_err(|wrong| useless(&wrong))?;
     }
-    let declared = timer.ns_per_tick.is_some();
-    let useless = |why| Fault::Refused(format!("{} cannot serve as a reference: {why}", timer.id));
-    Ok(Reference {
-        keeps_time: check_unit(candidate.as_mut(), &reference, declared)?.map_err(useless)?,
-        ..reference
-    })
+    Ok(reference)
 }
 
 /// Returns the rate of a counter without a declared unit, in nanoseconds per tick: compares it with
 /// the first timer of its host that declares a unit and can be watched together with the counter.
 /// It tries the timers of `RATE_SOURCES` first, because nothing distorts their rate. `None` if
 /// there is no such timer.
-fn estimate_rate(host: &Host, counter: &mut dyn timers::Subject) -> Result<Option<f64>, Fault> {
+fn estimate_rate(host: &Host, counter: &mut dyn timers::Subject) -> Answer<Option<f64>> {
     let preference =
         |clock: &HostedTimer| timers::RATE_SOURCES.iter().position(|id| *id == clock.id);
     let mut clocks: Vec<&HostedTimer> = host.timers.iter().collect();

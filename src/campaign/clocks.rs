@@ -5,9 +5,9 @@
 mod brief;
 mod cost_in_context;
 mod examiner;
+mod measured;
 mod narrowing;
 mod own_process;
-mod subject;
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -15,18 +15,19 @@ use std::ops::Range;
 use std::rc::Rc;
 use std::time::Duration;
 
-use rand::rngs::StdRng;
-use rand::{RngExt, SeedableRng};
+use rand::RngExt;
 use timers::{Deadline, Fault};
 
-pub use crate::hosts::host::Host;
+use crate::hosts::host::Host;
 
-pub use crate::campaign::choose::Settings;
-use crate::campaign::choose::choose_reference;
+use crate::campaign::choose::{Purpose, choose_reference};
 use crate::campaign::disturbances::Watch;
 use crate::campaign::examination::Session;
 use crate::campaign::reference_rate::RateMeasurement;
+use crate::campaign::rounds::Rounds;
+use crate::campaign::sampling::CampaignSettings;
 use crate::campaign::slow_clocks::{BackgroundWatcher, SlowTimer, measure_together};
+use crate::campaign::subject::CampaignSubject;
 use crate::campaign::unit_check::Moment;
 use crate::campaign::unless_interrupted;
 use crate::model::Interval;
@@ -38,9 +39,9 @@ use crate::trace::{Reference, StoredTrace};
 
 pub use cost_in_context::context_questions;
 use examiner::{Group, Series};
+pub use measured::Measured;
 use narrowing::Narrowing;
 pub use narrowing::is_worth_continuing;
-pub use subject::CampaignTimer;
 
 /// Share of the time of a run that is reserved for the evidence for verdicts and for the analysis.
 /// *Seen*: 5 to 6 s of a run next to a busy program.
@@ -63,15 +64,14 @@ const DECLARED_SLOW_NS: f64 = 1e6;
 /// Only [`Fault::Interrupted`]: the failure of a timer is recorded in its outcome.
 pub fn run(
     hosts: &[Host],
-    subjects: &mut [CampaignTimer],
-    settings: &Settings,
+    subjects: &mut [CampaignSubject<Measured>],
+    settings: &CampaignSettings,
     cpus: &[u32],
     progress: &dyn Fn(&str),
 ) -> Result<Option<Interval>, Fault> {
-    let mut campaign = Campaign::new(hosts, subjects, settings, cpus, progress);
-    campaign.choose_references()?;
-    for index in 0..campaign.subjects.len() {
-        let timer = &campaign.subjects[index].timer;
+    let mut campaign = Campaign::begin(hosts, subjects, settings, cpus, progress)?;
+    for index in campaign.rounds.all() {
+        let timer = &campaign.rounds.subjects[index].timer;
         let declared = [timer.resolution_ns, timer.ns_per_tick];
         if (declared.into_iter().flatten()).any(|ns| ns >= DECLARED_SLOW_NS) {
             campaign.watch_slow(index);
@@ -90,11 +90,7 @@ pub fn run(
 
 /// A running campaign: its subjects, settings and parallel activities.
 struct Campaign<'a> {
-    hosts: &'a [Host],
-    subjects: &'a mut [CampaignTimer],
-    settings: &'a Settings,
-    progress: &'a dyn Fn(&str),
-    random: StdRng,
+    rounds: Rounds<'a, Measured>,
     /// The CPUs that this process may use.
     cpus: Vec<u32>,
     /// After this deadline, no further processes are started except for the verdicts.
@@ -113,70 +109,49 @@ struct Campaign<'a> {
 }
 
 impl<'a> Campaign<'a> {
-    fn new(
+    fn begin(
         hosts: &'a [Host],
-        subjects: &'a mut [CampaignTimer],
-        settings: &'a Settings,
+        subjects: &'a mut [CampaignSubject<Measured>],
+        settings: &'a CampaignSettings,
         measuring_cpus: &[u32],
         progress: &'a dyn Fn(&str),
-    ) -> Self {
+    ) -> Result<Self, Fault> {
         let sampling = Duration::from_secs_f64(settings.plan.budget_s * (1.0 - VERDICTS_SHARE));
         let deadline = Deadline::after(sampling);
         let cpus = timers::allowed_cpus().unwrap_or_default();
         // Starts the threads of the later analysis before this process is pinned, so that they may
         // use all CPUs.
         parallel::start_workers();
-        Self {
-            hosts,
-            subjects,
-            settings,
-            progress,
-            random: StdRng::seed_from_u64(settings.seed),
-            watch: Watch::new(measuring_cpus),
+        let watch = Watch::new(measuring_cpus);
+        let empty =
+            |subject: &CampaignSubject<_>, reference| Measured::new(&subject.timer, reference);
+        let purpose = Purpose::Clocks;
+        Ok(Self {
+            rounds: Rounds::begin(hosts, subjects, settings, progress, purpose, empty)?,
+            watch,
             deadline,
             rate_measurements: Vec::new(),
             sessions: BTreeMap::new(),
             first_comparisons: BTreeMap::new(),
             background_watcher: BackgroundWatcher::new(*settings, &cpus),
             cpus,
-        }
-    }
-
-    /// Returns the indices of all subjects.
-    fn all_indices(&self) -> Vec<usize> {
-        (0..self.subjects.len()).collect()
+        })
     }
 
     /// Returns the references of the timers of a host, one for each timer that has not failed.
     fn references_of(&mut self, host: usize) -> impl Iterator<Item = &mut Reference> {
-        let hosted = (self.subjects.iter_mut()).filter(move |subject| subject.host == host);
-        hosted.filter_map(|subject| Some(&mut subject.outcome.as_mut().ok()?.reference))
-    }
-
-    /// Finds the reference of each host and stores it for all timers of the host.
-    fn choose_references(&mut self) -> Result<(), Fault> {
-        for (index, host) in self.hosts.iter().enumerate() {
-            (self.progress)("calibrating the reference");
-            let found =
-                unless_interrupted(choose_reference(host, self.settings, &mut self.random))?;
-            let outcome = found.map_err(|fault| fault.to_string());
-            let outcome = outcome.map(|reference| StoredTrace {
-                reference,
-                ..StoredTrace::default()
-            });
-            let hosted = (self.subjects.iter_mut()).filter(|subject| subject.host == index);
-            hosted.for_each(|subject| subject.outcome = outcome.clone());
-        }
-        Ok(())
+        let hosted = (self.rounds.subjects.iter_mut()).filter(move |subject| subject.host == host);
+        hosted.filter_map(|subject| Some(&mut subject.stored_mut()?.reference))
     }
 
     /// Starts to measure the rate of each reference. If that is impossible, the reference keeps the
     /// rate that was found when it was chosen.
     fn start_rate_measurements(&mut self) -> Result<(), Fault> {
-        for (index, host) in self.hosts.iter().enumerate() {
+        for (index, host) in self.rounds.hosts.iter().enumerate() {
             let reference = self.references_of(index).next().cloned();
-            let start =
-                |reference| RateMeasurement::start(host, &reference, self.settings, &self.cpus);
+            let start = |reference| {
+                RateMeasurement::start(host, &reference, self.rounds.settings, &self.cpus)
+            };
             let measurement = unless_interrupted(reference.map(start).transpose())?;
             self.rate_measurements
                 .push(measurement.ok().flatten().flatten());
@@ -201,11 +176,10 @@ impl<'a> Campaign<'a> {
         if !(self.references_of(host)).any(|known| known.step_at_most.is_some()) {
             return Ok(());
         }
-        let settings = Settings {
-            cpu: self.watch.borrow().cpu(),
-            ..*self.settings
-        };
-        let found = choose_reference(&self.hosts[host], &settings, &mut self.random);
+        let (settings, cpu) = (self.rounds.settings, self.watch.borrow().cpu());
+        let purpose = Purpose::Clocks;
+        let random = &mut self.rounds.random;
+        let found = choose_reference(&self.rounds.hosts[host], settings, cpu, purpose, random);
         // A failure is ignored because the reference was calibrated before.
         if let Ok(found) = unless_interrupted(found)?
             && found.step_at_most.is_none()
@@ -225,11 +199,11 @@ impl<'a> Campaign<'a> {
 
     /// Returns what is needed to watch a slow timer. `None` if the timer failed.
     fn slow_timer(&self, index: usize) -> Option<SlowTimer> {
-        let subject = &self.subjects[index];
+        let subject = &self.rounds.subjects[index];
         Some(SlowTimer {
-            host: self.hosts[subject.host].clone(),
+            host: self.rounds.hosts[subject.host].clone(),
             timer: subject.timer.clone(),
-            reference: subject.outcome.as_ref().ok()?.reference.clone(),
+            reference: subject.stored()?.reference.clone(),
         })
     }
 
@@ -242,36 +216,38 @@ impl<'a> Campaign<'a> {
 
     /// Runs one process for each timer, then the brief processes of this round for all timers.
     fn run_round(&mut self, round: u32) -> Result<(), Fault> {
-        for host in 0..self.hosts.len() {
+        for host in 0..self.rounds.hosts.len() {
             self.retry_reference_step(host)?;
             self.sample_rate(host)?;
         }
-        for index in 0..self.subjects.len() {
-            let subject = &self.subjects[index];
-            let has_brief = self.hosts[subject.host].takes_ids;
-            let rounds = self.settings.plan.own_processes(has_brief);
+        for index in 0..self.rounds.subjects.len() {
+            let subject = &self.rounds.subjects[index];
+            let has_brief = self.rounds.hosts[subject.host].takes_ids;
+            let rounds = self.rounds.settings.plan.own_processes(has_brief);
             if subject.outcome.is_err() || round >= rounds {
                 continue;
             }
             self.measure_alone(index)?;
-            if self.subjects[index].is_slow() {
+            if self.rounds.subjects[index].is_slow() {
                 self.watch_slow(index);
             }
             if CLOSE_COMPARISON_ROUNDS.contains(&round) {
-                self.compare(Series::Close, self.all_indices())?;
+                self.compare(Series::Close, self.rounds.all())?;
             }
         }
         // If the processes take longer than planned, fewer of them are run.
-        for turn in self.settings.plan.brief_after(round) {
+        for turn in self.rounds.settings.plan.brief_after(round) {
             if self.deadline.remaining().is_none() {
                 break;
             }
-            for host in (0..self.hosts.len()).filter(|host| self.hosts[*host].takes_ids) {
-                (self.progress)("all timers in one process");
+            for host in
+                (0..self.rounds.hosts.len()).filter(|host| self.rounds.hosts[*host].takes_ids)
+            {
+                (self.rounds.progress)("all timers in one process");
                 self.measure_briefly(
                     host,
-                    self.all_indices(),
-                    turn < self.settings.plan.searching,
+                    self.rounds.all(),
+                    turn < self.rounds.settings.plan.searching,
                 )?;
             }
         }
@@ -282,18 +258,19 @@ impl<'a> Campaign<'a> {
     /// as more time may be spent on searching.
     fn add_undisturbed(&mut self) -> Result<(), Fault> {
         let watch = Rc::clone(&self.watch);
-        for host in (0..self.hosts.len()).filter(|host| self.hosts[*host].takes_ids) {
+        for host in (0..self.rounds.hosts.len()).filter(|host| self.rounds.hosts[*host].takes_ids) {
             loop {
-                let mut lacking = self.all_indices();
+                let mut lacking = self.rounds.all();
                 lacking.retain(|&index| {
-                    let subject = &self.subjects[index];
-                    subject.host == host && subject.lacks_undisturbed()
+                    let subject = &self.rounds.subjects[index];
+                    let measured = subject.outcome.as_ref();
+                    subject.host == host && measured.is_ok_and(Measured::lacks_undisturbed)
                 });
                 let can_find = watch.borrow().full_width().is_some() && watch.borrow().has_time();
                 if lacking.is_empty() || !can_find {
                     break;
                 }
-                (self.progress)("undisturbed processes");
+                (self.rounds.progress)("undisturbed processes");
                 if Watch::spend(&watch, || self.measure_briefly(host, lacking, false))?.is_empty() {
                     break;
                 }
@@ -305,25 +282,25 @@ impl<'a> Campaign<'a> {
     /// Runs further processes for the timers with the widest intervals, until all intervals are
     /// narrow enough or the time is used up.
     fn narrow_intervals(&mut self) -> Result<(), Fault> {
-        let plan = self.settings.plan;
+        let plan = self.rounds.settings.plan;
         if plan.max_processes <= plan.processes + plan.brief {
             return Ok(());
         }
         let hertz =
             median_with_percentiles(self.watch.borrow().frequencies()).map(|hertz| hertz.value);
-        let mut narrowing = Narrowing::new(self.subjects, hertz);
+        let mut narrowing = Narrowing::new(self.rounds.subjects, hertz);
         let mut measured_since_sample = 0;
         while let Some(remaining) = self.deadline.remaining() {
-            let wide = narrowing.select_wide(self.subjects, &plan);
+            let wide = narrowing.select_wide(self.rounds.subjects, &plan);
             let Some(&widest) = wide.first() else { break };
-            let host = self.subjects[widest].host;
-            let has_brief = self.hosts[host].takes_ids;
+            let host = self.rounds.subjects[widest].host;
+            let has_brief = self.rounds.hosts[host].takes_ids;
             let block = if has_brief { plan.block } else { 1 };
             let mut processes = 0;
             while processes < block && self.deadline.remaining().is_some() {
                 processes += 1;
-                let id = &self.subjects[widest].timer.id;
-                (self.progress)(&format!("{id}, to narrow its interval"));
+                let id = &self.rounds.subjects[widest].timer.id;
+                (self.rounds.progress)(&format!("{id}, to narrow its interval"));
                 let updated = if has_brief {
                     self.measure_briefly(host, wide.clone(), false)?
                 } else {
@@ -334,15 +311,15 @@ impl<'a> Campaign<'a> {
                     narrowing.exclude(widest);
                     break;
                 }
-                narrowing.update(self.subjects, &updated);
+                narrowing.update(self.rounds.subjects, &updated);
                 measured_since_sample += updated.len();
             }
             let elapsed = remaining.saturating_sub(self.deadline.remaining().unwrap_or_default());
             narrowing.limit_processes(remaining, elapsed / processes.max(1));
             // The references are sampled about as often as in the rounds.
-            if measured_since_sample >= self.subjects.len() {
+            if measured_since_sample >= self.rounds.subjects.len() {
                 measured_since_sample = 0;
-                (0..self.hosts.len()).try_for_each(|host| self.sample_rate(host))?;
+                (0..self.rounds.hosts.len()).try_for_each(|host| self.sample_rate(host))?;
             }
         }
         Ok(())
@@ -351,19 +328,22 @@ impl<'a> Campaign<'a> {
     /// Stores the final rates of the references, and for each timer the results that its processes
     /// agree on. Returns the frequency of the core in hertz, as [`run`] does.
     fn store_agreed_results(&mut self) -> Result<Option<Interval>, Fault> {
-        for host in 0..self.hosts.len() {
+        for host in 0..self.rounds.hosts.len() {
             self.sample_rate(host)?;
             let measurement = self.rate_measurements[host].take();
             if let Some(rate) = measurement.and_then(|measurement| measurement.rate()) {
-                let hosted = (self.subjects.iter_mut()).filter(|subject| subject.host == host);
-                hosted.for_each(|subject| subject.rescale(rate));
+                let hosted =
+                    (self.rounds.subjects.iter_mut()).filter(|subject| subject.host == host);
+                let measured = hosted.filter_map(|subject| subject.outcome.as_mut().ok());
+                measured.for_each(|measured| measured.rescale(rate));
             }
         }
         let core_hz = median_with_percentiles(self.watch.borrow().frequencies());
         let hertz = core_hz.map(|hertz| hertz.value);
         let full_width = self.watch.borrow().full_width();
-        (self.subjects.iter_mut())
-            .for_each(|subject| subject.store_agreed_results(hertz, full_width));
+        for subject in self.rounds.subjects.iter_mut() {
+            subject.update(|measured| measured.store_agreed_results(hertz, full_width))?;
+        }
         self.watch.borrow_mut().release_runner();
         Ok(core_hz)
     }
@@ -371,26 +351,30 @@ impl<'a> Campaign<'a> {
     /// Gathers the evidence for the verdicts. Slow timers come last because they are watched in the
     /// background until then.
     fn gather_evidence(&mut self) -> Result<(), Fault> {
-        let (slow, fast): (Vec<usize>, Vec<usize>) =
-            (self.all_indices().into_iter()).partition(|index| self.subjects[*index].is_slow());
+        let (slow, fast): (Vec<usize>, Vec<usize>) = (self.rounds.all().into_iter())
+            .partition(|index| self.rounds.subjects[*index].is_slow());
         self.examine(&fast)?;
-        (self.progress)("waiting for slow clocks");
+        (self.rounds.progress)("waiting for slow clocks");
         for (index, result) in self.background_watcher.end() {
-            if self.subjects[index].is_slow() {
-                self.subjects[index].add_slow_result(result)?;
+            if self.rounds.subjects[index].is_slow() {
+                self.rounds.subjects[index].update(|measured| measured.add_slow_result(result))?;
             }
         }
         let is_resolved = |stored: &StoredTrace| {
             matches!(resolution(&stored.open()), Resolution::Resolved { .. })
         };
         let (indices, unresolved): (Vec<usize>, Vec<SlowTimer>) = (slow.iter())
-            .filter(|&&index| !self.subjects[index].outcome.as_ref().is_ok_and(is_resolved))
+            .filter(|&&index| {
+                !self.rounds.subjects[index]
+                    .stored()
+                    .is_some_and(is_resolved)
+            })
             .filter_map(|&index| Some((index, self.slow_timer(index)?)))
             .unzip();
-        let seed = self.random.random();
-        let results = measure_together(&unresolved, self.settings, &self.cpus, seed);
+        let seed = self.rounds.random.random();
+        let results = measure_together(&unresolved, self.rounds.settings, &self.cpus, seed);
         for (index, result) in indices.into_iter().zip(results) {
-            self.subjects[index].add_slow_result(result)?;
+            self.rounds.subjects[index].update(|measured| measured.add_slow_result(result))?;
         }
         self.examine(&slow)
     }

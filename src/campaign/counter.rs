@@ -5,7 +5,7 @@
 use std::time::Duration;
 
 use timers::raw::Machine;
-use timers::{Activity, BackwardSteps};
+use timers::{Activity, Answer, BackwardSteps};
 
 use super::examination::{as_order, schedule_rounds};
 use crate::trace::{CounterEvidence, HandoffPair, Order, PairedReading, Reads};
@@ -61,7 +61,7 @@ pub fn observe(machine: &mut dyn Machine, plan: &CounterPlan) -> CounterEvidence
     evidence.reads = Some(time_reads(machine));
     match test_order(machine, &chosen, plan.readings) {
         Ok(order) => evidence.order = order,
-        Err(why) => evidence.refusals.push(why),
+        Err(fault) => evidence.refusals.push(fault.to_string()),
     }
     let summarise = |round: &[[u32; 2]], lists: &[Vec<[i64; 2]>]| -> Vec<HandoffPair> {
         let pairs = round.iter().zip(lists);
@@ -117,18 +117,14 @@ fn choose_cpus(cpus: &[u32]) -> Vec<u32> {
 
 /// Takes `readings` readings in a thread that is moved from CPU to CPU, and counts those that are
 /// smaller than the one before.
-fn test_order(machine: &mut dyn Machine, cpus: &[u32], readings: u32) -> Result<Order, String> {
+fn test_order(machine: &mut dyn Machine, cpus: &[u32], readings: u32) -> Answer<Order> {
     let mut all = BackwardSteps::default();
     let mut moves = 0;
     for turn in 0..readings.div_ceil(READINGS_PER_CPU) as usize {
         if let Some(&cpu) = cpus.get(turn % cpus.len().max(1)) {
             moves += u32::from(machine.move_to(cpu));
         }
-        all = all.followed_by(
-            machine
-                .count_backward_steps(READINGS_PER_CPU)
-                .map_err(|fault| fault.to_string())?,
-        );
+        all = all.followed_by(machine.count_backward_steps(READINGS_PER_CPU)?);
     }
     Ok(as_order(all, moves, cpus.len() as u32))
 }

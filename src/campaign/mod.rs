@@ -10,8 +10,10 @@ pub mod examination;
 pub mod other_paths;
 pub mod paced;
 mod reference_rate;
+mod rounds;
 pub mod sampling;
 pub mod slow_clocks;
+pub mod subject;
 mod unit_check;
 pub mod waits;
 

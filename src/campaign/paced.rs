@@ -4,17 +4,18 @@
 
 use std::time::Duration;
 
-use rand::SeedableRng;
-use rand::rngs::StdRng;
 use timers::{Answer, Deadline, Fault, MAX_DEVICE_READS_PER_S};
 
-use super::choose::{Settings, choose_reference};
-use super::clocks::CampaignTimer;
-use super::unless_interrupted;
-use crate::hosts::host::{Host, connect};
+use super::choose::Purpose;
+use super::clocks::Measured;
+use super::rounds::Rounds;
+use super::sampling::CampaignSettings;
+use super::subject::CampaignSubject;
+use crate::hosts::host::Host;
 use crate::hosts::hosted;
+use crate::hosts::protocol::HostedTimer;
 use crate::model::Family;
-use crate::trace::{Batches, Run, StoredTrace};
+use crate::trace::{Batches, Run};
 
 /// Reads of the device for one value: some hosts read twice, the first time to warm up.
 const READS_PER_VALUE: u32 = 2;
@@ -26,9 +27,9 @@ const BRACKETS: u32 = 200;
 /// device, unless its driver is known to allow more. `is_native` says whether it is a timer of this
 /// program.
 #[must_use]
-pub fn is_paced(timer: &CampaignTimer, is_native: bool) -> bool {
-    timer.timer.properties.family == Some(Family::DeviceClock)
-        && !(is_native && timers::allows_many_reads(&timer.timer.id))
+pub fn is_paced(timer: &HostedTimer, is_native: bool) -> bool {
+    timer.properties.family == Some(Family::DeviceClock)
+        && !(is_native && timers::allows_many_reads(&timer.id))
 }
 
 /// Measures the subjects one after the other, each for an equal share of the budget. Calls
@@ -38,64 +39,59 @@ pub fn is_paced(timer: &CampaignTimer, is_native: bool) -> bool {
 /// Only [`Fault::Interrupted`]: the failure of a timer is recorded in its outcome.
 pub fn run(
     hosts: &[Host],
-    subjects: &mut [CampaignTimer],
-    settings: &Settings,
+    subjects: &mut [CampaignSubject<Measured>],
+    settings: &CampaignSettings,
     progress: &dyn Fn(&str),
 ) -> Result<(), Fault> {
+    let processes = settings.plan.processes.max(1);
     let share = settings.plan.budget_s / subjects.len().max(1) as f64;
-    let length = share / f64::from(settings.plan.processes.max(1));
-    for subject in subjects {
-        let host = &hosts[subject.host];
-        let measured = measure(host, subject, settings, length, progress);
-        subject.outcome = unless_interrupted(measured)?.map_err(|fault| fault.to_string());
-    }
+    let length = Duration::from_secs_f64(share / f64::from(processes));
+    let empty = |subject: &CampaignSubject<_>, reference| {
+        let mut measured = Measured::new(&subject.timer, reference);
+        measured.stored.ns_per_tick = subject.timer.ns_per_tick;
+        measured.stored.max_reads_per_s = Some(MAX_DEVICE_READS_PER_S);
+        measured
+    };
+    let mut rounds = Rounds::begin(hosts, subjects, settings, progress, Purpose::Clocks, empty)?;
+    let measure =
+        |subject: &mut CampaignSubject<Measured>, _| measure(subject, hosts, settings, length);
+    rounds.repeat(processes, None, |rounds, _| {
+        rounds.run_round(rounds.all(), &measure)
+    })?;
     Ok(())
 }
 
-/// Measures a timer in several processes of `length` seconds each.
+/// Measures a timer in a process for this length of time.
 fn measure(
-    host: &Host,
-    subject: &CampaignTimer,
-    settings: &Settings,
-    length: f64,
-    progress: &dyn Fn(&str),
-) -> Answer<StoredTrace> {
-    let timer = &subject.timer;
-    let mut random = StdRng::seed_from_u64(settings.seed);
-    let mut stored = StoredTrace {
-        ns_per_tick: timer.ns_per_tick,
-        declared: timer.ns_per_tick.is_some(),
-        max_reads_per_s: Some(MAX_DEVICE_READS_PER_S),
-        reference: choose_reference(host, settings, &mut random)?,
-        ..StoredTrace::default()
+    subject: &mut CampaignSubject<Measured>,
+    hosts: &[Host],
+    settings: &CampaignSettings,
+    length: Duration,
+) -> Answer<Option<()>> {
+    // Opening a clock reads it.
+    pause();
+    let connection = subject.connect(hosts, settings)?;
+    let mut own = hosted::subject(&connection, &subject.timer.id);
+    let stored = &mut subject.observed()?.stored;
+    let batches = |calls, deltas| Batches {
+        calls,
+        deltas,
+        ..Batches::default()
     };
-    for _ in 0..settings.plan.processes {
-        progress(&timer.id);
-        // Opening a clock reads it.
+    let id = &stored.reference.id;
+    let bracket = batches(0, own.batches(id, 0, BRACKETS)?);
+    let (mut lengths, deadline) = (Vec::new(), Deadline::after(length));
+    while lengths.is_empty() || deadline.remaining().is_some() {
         pause();
-        let connection = connect(host, &[&timer.id], settings.cpu, settings.timeout)?;
-        let mut own = hosted::subject(&connection, &timer.id);
-        let batches = |calls, deltas| Batches {
-            calls,
-            deltas,
-            ..Batches::default()
-        };
-        let id = &stored.reference.id;
-        let bracket = batches(0, own.batches(id, 0, BRACKETS)?);
-        let (mut lengths, deadline) =
-            (Vec::new(), Deadline::after(Duration::from_secs_f64(length)));
-        while lengths.is_empty() || deadline.remaining().is_some() {
-            pause();
-            lengths.extend(own.batches(id, 1, 1)?);
-        }
-        stored.add(Run {
-            bracket,
-            singles: batches(1, lengths.clone()),
-            batches: batches(1, lengths),
-            ..Run::default()
-        });
+        lengths.extend(own.batches(id, 1, 1)?);
     }
-    Ok(stored)
+    stored.add(Run {
+        bracket,
+        singles: batches(1, lengths.clone()),
+        batches: batches(1, lengths),
+        ..Run::default()
+    });
+    Ok(None)
 }
 
 /// Waits until the device may be read again for one value.

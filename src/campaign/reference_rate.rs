@@ -3,15 +3,12 @@
 //! adjusts. If the reference and the first clock disagree, the second one decides which moved, or
 //! where there is none, whether the kernel adjusted the first.
 
-use std::cell::RefCell;
-use std::rc::Rc;
-
 use timers::os::Discipline;
 use timers::os::discipline::discipline;
 use timers::{Answer, Subject};
 
-use crate::campaign::choose::Settings;
-use crate::hosts::connection::Connection;
+use crate::campaign::sampling::CampaignSettings;
+use crate::hosts::connection::SharedConnection;
 use crate::hosts::host::{Host, connect};
 use crate::hosts::hosted::subject;
 
@@ -26,7 +23,7 @@ const COMPARISONS_PER_SAMPLE: u32 = 9;
 
 /// The comparison of a reference with a kernel clock during the campaign, in a separate process.
 pub(super) struct RateMeasurement {
-    connection: Rc<RefCell<Connection>>,
+    connection: SharedConnection,
     /// The kernel clock.
     clock: Compared,
     /// A clock that no time service adjusts, if the host has another one.
@@ -48,7 +45,7 @@ struct Compared {
 }
 
 impl Compared {
-    fn new(connection: &Rc<RefCell<Connection>>, timer: &HostedTimer) -> Self {
+    fn new(connection: &SharedConnection, timer: &HostedTimer) -> Self {
         Self {
             subject: subject(connection, &timer.id),
             ns_per_tick: timer.ns_per_tick.unwrap_or(1.0),
@@ -100,7 +97,7 @@ impl RateMeasurement {
     pub(super) fn start(
         host: &Host,
         reference: &Reference,
-        settings: &Settings,
+        settings: &CampaignSettings,
         cpus: &[u32],
     ) -> Answer<Option<Self>> {
         let find_timer = |id: &str| host.timers.iter().find(|timer| timer.id == id);

@@ -15,8 +15,8 @@ use rand::SeedableRng;
 use rand::rngs::StdRng;
 use timers::{Answer, Fault};
 
-use crate::campaign::choose::Settings;
 use crate::campaign::no_thread;
+use crate::campaign::sampling::CampaignSettings;
 use crate::hosts::host::{Host, bench, connect};
 use crate::hosts::protocol::HostedTimer;
 use crate::model::Counted;
@@ -43,7 +43,7 @@ impl SlowTimer {
     fn watch(
         &self,
         cpu: Option<u32>,
-        settings: &Settings,
+        settings: &CampaignSettings,
         sleeps: bool,
         seed: u64,
         stop: &AtomicBool,
@@ -59,7 +59,7 @@ impl SlowTimer {
 /// Watches slow clocks during the campaign, with processes that sleep and read the clock from time
 /// to time.
 pub struct BackgroundWatcher {
-    settings: Settings,
+    settings: CampaignSettings,
     /// Whether there is a CPU that the campaign does not measure on.
     is_possible: bool,
     /// Whether the threads have to end.
@@ -72,7 +72,7 @@ impl BackgroundWatcher {
     /// Creates a watcher without timers. The scheduler finds CPUs for the watching processes,
     /// because the campaign may measure on any; if there is only one, no timer is watched.
     #[must_use]
-    pub fn new(settings: Settings, cpus: &[u32]) -> Self {
+    pub fn new(settings: CampaignSettings, cpus: &[u32]) -> Self {
         Self {
             settings,
             is_possible: settings.cpu.is_some() && cpus.len() > 1,
@@ -126,7 +126,7 @@ impl Drop for BackgroundWatcher {
 #[must_use]
 pub fn measure_together(
     slow: &[SlowTimer],
-    settings: &Settings,
+    settings: &CampaignSettings,
     cpus: &[u32],
     seed: u64,
 ) -> Vec<SlowResult> {

@@ -11,6 +11,7 @@
 //! A clock that moves only while its host works, such as CPU time, cannot be compared with the
 //! clocks of the kernel.
 
+use std::fmt;
 use std::time::Duration;
 
 use timers::{Answer, Subject};
@@ -50,9 +51,30 @@ struct Sample {
     after: Moment,
 }
 
+/// A wrong unit of a reference: what it counted while how much time passed.
+#[derive(Debug)]
+pub(super) struct WrongUnit {
+    ticks: i64,
+    unit_ns: f64,
+    counted_ns: f64,
+    passed_ns: f64,
+}
+
+impl fmt::Display for WrongUnit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let all = [self.unit_ns, self.counted_ns, self.passed_ns];
+        let [unit, counted, passed] = all.map(|ns| time(Some(ns)));
+        write!(
+            f,
+            "it counted {} ticks of {unit}, which is {counted}, while {passed} passed by the kernel's clock",
+            self.ticks
+        )
+    }
+}
+
 /// Checks the unit of a calibrated reference. Returns `Ok(true)` if the unit agrees with the clocks
-/// of the kernel, `Ok(false)` if the reference cannot be compared with them, and otherwise `Err`
-/// with the reason why the unit is wrong. `declared` says whether the host declared that unit.
+/// of the kernel, `Ok(false)` if the reference cannot be compared with them, and otherwise what is
+/// wrong. `declared` says whether the host declared that unit.
 ///
 /// # Errors
 /// The errors of the subject.
@@ -60,15 +82,15 @@ pub(super) fn check_unit(
     timer: &mut dyn Subject,
     reference: &Reference,
     declared: bool,
-) -> Answer<Result<bool, String>> {
+) -> Answer<Result<bool, WrongUnit>> {
     let tolerance = if declared {
         // The kernel may slew each of two clocks.
         2.0 * MAX_SLEW
     } else {
         ESTIMATED_UNIT_TOLERANCE
     };
-    let mut result = Ok(true);
-    for _ in 0..MAX_ATTEMPTS {
+    let mut attempt = 1;
+    loop {
         let begin = take_samples(timer)?;
         timers::pause(PAUSE);
         let end = take_samples(timer)?;
@@ -78,12 +100,11 @@ pub(super) fn check_unit(
         if stands_still(&begin, &end) {
             return Ok(Ok(false));
         }
-        result = match describe_unit_error(first, last, reference, tolerance) {
-            Some(why) => Err(why),
-            None => return Ok(Ok(true)),
-        };
+        match compare_time(first, last, reference, tolerance) {
+            Err(_) if attempt < MAX_ATTEMPTS => attempt += 1,
+            compared => return Ok(compared.map(|()| true)),
+        }
     }
-    Ok(result)
 }
 
 /// Returns `SAMPLES_PER_SET` samples; fewer if the kernel lets the runner read no clock.
@@ -145,16 +166,16 @@ fn stands_still(begin: &[Sample], end: &[Sample]) -> bool {
     }
 }
 
-/// Compares the time that the reference counted between two samples with the elapsed time. Returns
-/// a description of the error, or `None` if they agree. The elapsed time is at least that between
+/// Compares the time that the reference counted between two samples with the elapsed time, which
+/// have to agree. The elapsed time is at least that between
 /// the end of the first sample and the start of the last, and at most that between the start of the
 /// first and the end of the last.
-fn describe_unit_error(
+fn compare_time(
     first: &Sample,
     last: &Sample,
     reference: &Reference,
     tolerance: f64,
-) -> Option<String> {
+) -> Result<(), WrongUnit> {
     let (min_elapsed_ns, _) = last.before.since(first.after);
     let (_, max_elapsed_ns) = last.after.since(first.before);
     let ticks = last.reading.wrapping_sub(first.reading);
@@ -167,17 +188,14 @@ fn describe_unit_error(
         max_elapsed_ns * (1.0 + tolerance) + step,
     );
     if (low..=high).contains(&counted_ns) {
-        return None;
+        return Ok(());
     }
-    let [unit, counted, passed] = [
-        reference.ns_per_tick,
-        counted_ns.max(0.0),
-        f64::midpoint(min_elapsed_ns, max_elapsed_ns),
-    ]
-    .map(|ns| time(Some(ns)));
-    Some(format!(
-        "it counted {ticks} ticks of {unit}, which is {counted}, while {passed} passed by the kernel's clock"
-    ))
+    Err(WrongUnit {
+        ticks,
+        unit_ns: reference.ns_per_tick,
+        counted_ns: counted_ns.max(0.0),
+        passed_ns: f64::midpoint(min_elapsed_ns, max_elapsed_ns),
+    })
 }
 
 #[cfg(test)]
@@ -203,7 +221,7 @@ mod tests {
             reading: 5 + ticks,
             after: at(40_050_000),
         };
-        describe_unit_error(
+        let compared = compare_time(
             &first,
             &last,
             &Reference {
@@ -212,7 +230,8 @@ mod tests {
                 ..Reference::default()
             },
             2.0 * MAX_SLEW,
-        )
+        );
+        compared.err().map(|wrong| wrong.to_string())
     }
 
     #[test]

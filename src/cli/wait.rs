@@ -92,12 +92,10 @@ impl WaitArgs {
     #[must_use]
     pub fn request(&self) -> WaitRequest {
         let run = &self.common.run;
-        let request = WaitRequest {
-            conditions: self.common.conditions(),
-            span: self.span.map(Duration::from_secs_f64),
-            break_ns: self.break_at.map(|at| at.0 as u64),
-            ..WaitRequest::new(run.request(), run.effort().wait_plan())
-        };
+        let mut request = WaitRequest::new(run.request(), run.effort().plan());
+        request.conditions = self.common.conditions();
+        request.waits.span = self.span.map(Duration::from_secs_f64);
+        request.waits.break_ns = self.break_at.map(|at| at.0 as u64);
         if self.durations.is_empty() {
             return request;
         }
@@ -115,7 +113,7 @@ impl PeriodArgs {
         PeriodRequest {
             run: self.common.run.request(),
             conditions: self.common.conditions(),
-            plan: self.common.run.effort().wait_plan(),
+            plan: self.common.run.effort().plan(),
             every_ns: self.every,
         }
     }

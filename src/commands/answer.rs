@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use super::{CommandError, emit, failed, machine_document, prepare_outputs, probe, wait};
-use crate::campaign::waits::plan::WaitPlan;
+use crate::campaign::sampling::Plan;
 use crate::cli::AnswerArgs;
 use crate::findings::machine;
 use crate::method::ClockAnswer;
@@ -49,11 +49,9 @@ fn measure_clocks() -> Result<Measurements, CommandError> {
         Vec::new()
     } else {
         const SPAN: Duration = Duration::from_millis(300);
-        let request = WaitRequest::new(RunRequest::of(waits.iter().copied()), WaitPlan::QUICK);
-        let request = WaitRequest {
-            span: Some(SPAN),
-            ..request.of_lengths(vec![WAIT_NS], false)
-        };
+        let request = WaitRequest::new(RunRequest::of(waits.iter().copied()), Plan::QUICK);
+        let mut request = request.of_lengths(vec![WAIT_NS], false);
+        request.waits.span = Some(SPAN);
         wait::report(&request)?.waits
     };
     Ok((report, rows, !waits.is_empty()))

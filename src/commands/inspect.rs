@@ -7,7 +7,6 @@ use std::path::Path;
 
 use super::{CommandError, emit, failed, prepare_outputs, probe, wait};
 use crate::campaign::sampling::Plan;
-use crate::campaign::waits::plan::WaitPlan;
 use crate::cli::InspectArgs;
 use crate::document::{Document, FindingText};
 use crate::fields::{Row, all_rows};
@@ -92,7 +91,7 @@ fn measure_timers(args: &InspectArgs) -> Result<Report, CommandError> {
                 cpus: args.cpu.map(Cpus::One),
                 ..ConditionsRequest::default()
             },
-            ..WaitRequest::new(run, WaitPlan::QUICK)
+            ..WaitRequest::new(run, Plan::QUICK)
         });
     }
     let quick = ProbeRequest::quick(run);

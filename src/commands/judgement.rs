@@ -151,14 +151,14 @@ pub(super) fn probe_again(
 ) -> Result<ReadReport, CommandError> {
     const HERE: &str = "this machine now";
     let plans = [Plan::THOROUGH, Plan::DEFAULT, Plan::QUICK];
-    let planned = plans.iter().position(|plan| plan.name == settings.profile);
+    let planned = plans.iter().position(|plan| plan.name == settings.plan);
     let mut plans = plans.into_iter().skip(planned.unwrap_or(1));
     let fitting = plans.find(|plan| plan.budget_s <= max_seconds);
     let plan = fitting.unwrap_or(Plan::QUICK);
     let budget = settings
         .budget_seconds
         .map(|budget| budget.min(max_seconds));
-    let budget = budget.filter(|it| plan.name == settings.profile && *it != plan.budget_s);
+    let budget = budget.filter(|it| plan.name == settings.plan && *it != plan.budget_s);
     let request = ProbeRequest {
         plan,
         ..ProbeRequest::quick(RunRequest::of(timers))

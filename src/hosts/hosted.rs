@@ -1,6 +1,6 @@
 //! Lets the campaign question the timers of an agent: sends each question over the connection and converts the integers of the answer.
 
-use timers::waits::{Expiration, Wait, WaitRequest};
+use timers::waits::{Expiration, Wait, WaitList};
 use timers::{Activity, Answer, Fault, Subject};
 
 use super::connection::SharedConnection;
@@ -262,28 +262,26 @@ impl Subject for Hosted {
         }
     }
 
-    fn waits(&mut self, reference: &str, request: WaitRequest) -> Answer<Vec<Vec<Wait>>> {
+    fn waits(&mut self, reference: &str, list: WaitList) -> Answer<Vec<Wait>> {
         let values = self.ask_waiter(&Question::Waits {
             timer: self.id.clone(),
             reference: reference.into(),
-            break_ns: request
+            break_ns: list
                 .break_ns
                 .map_or(-1, |ns| i64::try_from(ns).unwrap_or(i64::MAX)),
-            pause_ns: request.pause_ns,
-            repeat: request.repeat,
-            request_ns: request.lengths_ns.into(),
+            pause_ns: list.pause_ns,
+            repeat: 1,
+            request_ns: list.lengths_ns.into(),
         })?;
-        let mut rows = vec![Vec::new(); request.lengths_ns.len()];
-        for &[index, before, after, cpu, delay] in as_tuples(&values) {
-            let known = |ns: i64| (ns != -1).then_some(ns);
-            rows[index as usize].push(Wait {
-                before,
-                after,
-                cpu_ns: known(cpu),
-                run_delay_ns: known(delay),
-            });
-        }
-        Ok(rows)
+        let known = |ns: i64| (ns != -1).then_some(ns);
+        let wait = |&[index, before, after, cpu, delay]: &[i64; 5]| Wait {
+            request_ns: list.lengths_ns[index as usize],
+            before,
+            after,
+            cpu_ns: known(cpu),
+            run_delay_ns: known(delay),
+        };
+        Ok(as_tuples(&values).iter().map(wait).collect())
     }
 
     fn arms(&mut self, reference: &str, repeat: u32) -> Answer<Vec<i64>> {

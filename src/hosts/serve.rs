@@ -7,7 +7,7 @@ use std::collections::{HashMap, hash_map};
 use std::io::{self, BufRead, Write};
 use std::time::Duration;
 
-use timers::waits::{WaitEntry, WaitRequest};
+use timers::waits::{WaitEntry, WaitList};
 use timers::{Activity, Answer, CoreFrequencyMeter, Entry, Fault, Subject, Unavailable};
 
 use super::children::with_remedy;
@@ -221,23 +221,19 @@ impl Host {
                 repeat,
                 request_ns,
             } => {
-                let request = WaitRequest {
-                    lengths_ns: &request_ns,
-                    repeat,
+                let list = WaitList {
+                    lengths_ns: &request_ns.repeat(repeat as usize),
                     pause_ns,
                     break_ns: u64::try_from(break_ns).ok(),
                 };
-                let rows = self.subject(&timer)?.waits(&reference, request)?;
-                let mut values = Vec::new();
-                for (index, row) in rows.into_iter().enumerate() {
-                    for wait in row {
-                        let known = |ns: Option<i64>| ns.unwrap_or(-1);
-                        let times = [known(wait.cpu_ns), known(wait.run_delay_ns)];
-                        values.extend([index as i64, wait.before, wait.after]);
-                        values.extend(times);
-                    }
-                }
-                values
+                let waits = self.subject(&timer)?.waits(&reference, list)?;
+                let known = |ns: Option<i64>| ns.unwrap_or(-1);
+                let values = waits.into_iter().enumerate().flat_map(|(at, wait)| {
+                    let index = (at % request_ns.len()) as i64;
+                    let times = [wait.cpu_ns, wait.run_delay_ns].map(known);
+                    [index, wait.before, wait.after, times[0], times[1]]
+                });
+                values.collect()
             }
             Question::Arms {
                 timer,

@@ -17,8 +17,50 @@ use crate::text::{CleanStrings, json_error};
 
 /// The reason why a recording could not be read, and what to do about it.
 #[derive(Debug, thiserror::Error)]
-#[error("{0}")]
-pub struct RecordingError(String);
+pub enum RecordingError {
+    /// The file cannot be read.
+    #[error("cannot read '{0}': {1}")]
+    Unreadable(String, io::Error),
+    /// The bytes cannot be decompressed.
+    #[error(
+        "'{0}' is not a trace, or a damaged one: {1}; write it again with `timermeter probe --trace`"
+    )]
+    Damaged(String, io::Error),
+    /// The decompressed text does not describe a recording.
+    #[error(
+        "'{name}' does not hold a trace: {message} (line {line}, column {column} of the unpacked JSON)"
+    )]
+    Malformed {
+        /// The file.
+        name: String,
+        /// What is wrong.
+        message: String,
+        /// The line.
+        line: usize,
+        /// The column.
+        column: usize,
+    },
+    /// The recording has another version.
+    #[error(
+        "'{0}' has schema '{1}'; this build reads {schema} only: use the version of timermeter that wrote it",
+        schema = SCHEMA
+    )]
+    Version(String, String),
+    /// A value that no run of this program writes.
+    #[error("'{0}' is a damaged trace: {1}")]
+    Inconsistent(String, Inconsistency),
+}
+
+/// A value of a recording that no run of this program writes and that the analysis does not expect.
+#[derive(Debug, thiserror::Error)]
+pub enum Inconsistency {
+    /// Two timers have the same id.
+    #[error("two timers have the id '{0}'")]
+    SameId(String),
+    /// A property of a timer or of its reference is impossible.
+    #[error("{0} of '{1}' is {2}")]
+    Value(&'static str, String, f64),
+}
 
 /// The largest compressed trace that is read, in bytes; most traces have some million.
 const MAX_PACKED_BYTES: u64 = 64 << 20;
@@ -50,7 +92,7 @@ impl Recording {
     pub fn read(path: &Path) -> Result<Self, RecordingError> {
         let (mut bytes, name) = (Vec::new(), path.display().to_string());
         crate::input::read(path, MAX_PACKED_BYTES, &mut bytes)
-            .map_err(|error| RecordingError(format!("cannot read '{name}': {error}")))?;
+            .map_err(|error| RecordingError::Unreadable(name.clone(), error))?;
         Self::unpack(&bytes, &name)
     }
 
@@ -59,19 +101,14 @@ impl Recording {
     /// # Errors
     /// When the bytes are not a recording of this version.
     pub fn unpack(bytes: &[u8], name: &str) -> Result<Self, RecordingError> {
-        let describe_error = |error: serde_json::Error| {
-            let (line, column) = (error.line(), error.column());
-            RecordingError(if error.is_io() {
-                let error = io::Error::from(error);
-                format!(
-                    "'{name}' is not a trace, or a damaged one: {error}; write it again with `timermeter probe --trace`"
-                )
-            } else {
-                let message = json_error(&error);
-                format!(
-                    "'{name}' does not hold a trace: {message} (line {line}, column {column} of the unpacked JSON)"
-                )
-            })
+        let describe_error = |error: serde_json::Error| match error.is_io() {
+            true => RecordingError::Damaged(name.into(), error.into()),
+            false => RecordingError::Malformed {
+                name: name.into(),
+                message: json_error(&error),
+                line: error.line(),
+                column: error.column(),
+            },
         };
         let read = serde_json::from_reader::<_, Self>(unpacking_reader(bytes));
         let is_version_known = match &read {
@@ -86,30 +123,26 @@ impl Recording {
                 serde_json::from_reader(unpacking_reader(bytes)).map_err(describe_error)?;
             let found = any.schema.unwrap_or_else(|| "none".into());
             if found != SCHEMA {
-                return Err(RecordingError(format!(
-                    "'{name}' has schema '{found}'; this build reads {SCHEMA} only: use the version of timermeter that wrote it"
-                )));
+                return Err(RecordingError::Version(name.into(), found));
             }
         }
         let recording = read.map_err(describe_error)?;
         match recording.inconsistency() {
-            Some(what) => Err(RecordingError(format!(
-                "'{name}' is a damaged trace: {what}"
-            ))),
+            Some(what) => Err(RecordingError::Inconsistent(name.into(), what)),
             None => Ok(recording),
         }
     }
 
-    /// Returns a description of the first value that no run of this program writes and that the
-    /// analysis does not expect.
-    fn inconsistency(&self) -> Option<String> {
+    /// Returns the first value that no run of this program writes and that the analysis does not
+    /// expect.
+    fn inconsistency(&self) -> Option<Inconsistency> {
         let measured = self.timers.iter().map(|observed| &observed.timer.id);
         let mut ids: Vec<&String> = measured
             .chain(self.unmeasured.iter().map(|row| &row.id))
             .collect();
         ids.sort_unstable();
         if let Some(pair) = ids.windows(2).find(|pair| pair[0] == pair[1]) {
-            return Some(format!("two timers have the id '{}'", pair[0]));
+            return Some(Inconsistency::SameId(pair[0].clone()));
         }
         self.timers.iter().find_map(|observed| {
             let (id, trace) = (&observed.timer.id, observed.outcome.as_ref().ok());
@@ -119,17 +152,17 @@ impl Recording {
             ];
             let mut ticks = ticks.into_iter().flatten();
             if let Some(ns) = ticks.find(|ns| !(ns.is_normal() && *ns > 0.0)) {
-                return Some(format!("ns_per_tick of '{id}' is {ns}"));
+                return Some(Inconsistency::Value("ns_per_tick", id.clone(), ns));
             }
             let reference = &trace?.reference;
             let values = [
-                ("ns_per_tick", reference.ns_per_tick),
-                ("step", reference.step),
-                ("ns_per_work", reference.ns_per_work),
+                ("reference.ns_per_tick", reference.ns_per_tick),
+                ("reference.step", reference.step),
+                ("reference.ns_per_work", reference.ns_per_work),
             ];
             let mut values = values.into_iter();
             let (name, value) = values.find(|(_, value)| !value.is_finite() || *value < 0.0)?;
-            Some(format!("reference.{name} of '{id}' is {value}"))
+            Some(Inconsistency::Value(name, id.clone(), value))
         })
     }
 }

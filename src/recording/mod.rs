@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use crate::findings::{REPORTS, ReportCase, apply_rules, machine};
 use crate::model::{
     self, Interval, Platform, Properties, Provenance, Report, Settings, Severity, Status, Timer,
-    TimerRow, Tool,
+    TimerRow, Tool, WaitActivity, WaitConditions,
 };
 use crate::parallel;
 use crate::platform::frequency::{CyclesFrom, KnownFrequencies, NominalUnknown, summarise};
@@ -24,7 +24,7 @@ use crate::trust::{self, Case, ReadPathBaselines, SyscallVariant};
 use row::{add_verdicts, fill_row, warn_if_imprecise};
 
 pub use file::RecordingError;
-pub use waits::{NotUsable, WaitObservation};
+pub use waits::NotUsable;
 
 /// The version of the recording that this build writes and reads.
 pub const SCHEMA: &str = "timermeter.trace.v1";
@@ -62,20 +62,48 @@ pub struct Recording {
     pub unmeasured: Vec<TimerRow>,
     /// The sleep primitives, each under each set of conditions.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub waits: Vec<WaitObservation<WaitTrace>>,
+    pub waits: Vec<Observation<WaitTrace, NotUsable>>,
     /// The periodic timers, each under each set of conditions.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub periods: Vec<WaitObservation<PeriodTrace>>,
+    pub periods: Vec<Observation<PeriodTrace, NotUsable>>,
 }
 
-/// A timer and its observations.
+/// A timer under one set of conditions, and its observations. For clocks, all but the timer and the
+/// outcome is absent, and the reason of a failure is a text.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Observation {
+pub struct Observation<T = StoredTrace, E = String> {
     /// The timer.
     #[serde(flatten)]
     pub timer: Timer,
-    /// The observations, or the reason why the timer failed.
-    pub outcome: Result<StoredTrace, String>,
+    /// Whether the thread blocks or spins during a wait.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub means: Option<WaitActivity>,
+    /// The conditions of the waits.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub conditions: Option<WaitConditions>,
+    /// The period of a periodic timer, in nanoseconds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub period_ns: Option<u64>,
+    /// The observations, or the reason why there are none.
+    pub outcome: Result<T, E>,
+    /// The reason why the measurement ended early after these observations, if it did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lost: Option<String>,
+}
+
+impl<T, E> Observation<T, E> {
+    /// The outcome of a timer, under conditions that are not recorded.
+    #[must_use]
+    pub fn new(timer: Timer, outcome: Result<T, E>) -> Self {
+        Self {
+            timer,
+            means: None,
+            conditions: None,
+            period_ns: None,
+            outcome,
+            lost: None,
+        }
+    }
 }
 
 impl Recording {
@@ -106,8 +134,8 @@ impl Recording {
             settings: self.settings.clone(),
             findings,
             timers,
-            waits: parallel::map(&self.waits, |observed| observed.row(hertz)),
-            periods: parallel::map(&self.periods, WaitObservation::period_row),
+            waits: parallel::map(&self.waits, |observed| observed.wait_row(hertz)),
+            periods: parallel::map(&self.periods, Observation::period_row),
         })
     }
 }

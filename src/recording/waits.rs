@@ -1,9 +1,10 @@
-//! Observations of sleep primitives and periodic timers, and their rows of the report.
+//! Rows of sleep primitives and periodic timers in the report.
 
 use serde::{Deserialize, Serialize};
 
+use super::Observation;
 use crate::findings::{WAITS, WaitCase, apply_rules};
-use crate::model::{PeriodRow, RowHead, Status, Timer, WaitActivity, WaitConditions, WaitRow};
+use crate::model::{PeriodRow, RowHead, Status, WaitRow};
 use crate::periods;
 use crate::scoring;
 use crate::trace::{PeriodTrace, WaitTrace};
@@ -19,30 +20,10 @@ pub struct NotUsable {
     pub remedy: Option<String>,
 }
 
-/// A sleep primitive or a periodic timer under one set of conditions, and its observations.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct WaitObservation<T> {
-    /// The timer.
-    #[serde(flatten)]
-    pub timer: Timer,
-    /// Whether the thread blocks or spins during a wait.
-    #[serde(default)]
-    pub means: WaitActivity,
-    /// The conditions of the waits.
-    pub conditions: WaitConditions,
-    /// The period of a periodic timer, in nanoseconds.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub period_ns: Option<u64>,
-    /// The observations, or the reason why there are none.
-    pub outcome: Result<T, NotUsable>,
-    /// The reason why the measurement ended early after these observations, if it did.
-    pub lost: Option<String>,
-}
-
-impl WaitObservation<WaitTrace> {
+impl Observation<WaitTrace, NotUsable> {
     /// Returns the row of the report. `hertz` converts CPU time to cycles.
     #[must_use]
-    pub fn row(&self, hertz: Option<f64>) -> WaitRow {
+    pub fn wait_row(&self, hertz: Option<f64>) -> WaitRow {
         let trace = self.outcome.as_ref().ok();
         let figures = trace.map(|trace| scoring::wait_figures(trace, hertz));
         WaitRow {
@@ -51,14 +32,14 @@ impl WaitObservation<WaitTrace> {
                 trace,
                 ..WaitCase::default()
             }),
-            conditions: self.conditions.clone(),
-            means: self.means,
+            conditions: self.conditions.clone().unwrap_or_default(),
+            means: self.means.unwrap_or_default(),
             figures,
         }
     }
 }
 
-impl WaitObservation<PeriodTrace> {
+impl Observation<PeriodTrace, NotUsable> {
     /// Returns the row of the report.
     #[must_use]
     pub fn period_row(&self) -> PeriodRow {
@@ -68,14 +49,14 @@ impl WaitObservation<PeriodTrace> {
                 period: figures.as_ref(),
                 ..WaitCase::default()
             }),
-            conditions: self.conditions.clone(),
+            conditions: self.conditions.clone().unwrap_or_default(),
             period_ns: self.period_ns.unwrap_or_default(),
             figures,
         }
     }
 }
 
-impl<T> WaitObservation<T> {
+impl<T> Observation<T, NotUsable> {
     /// Returns the columns that all rows of waits share; the findings follow from `case`.
     fn head<'a>(&'a self, mut case: WaitCase<'a>) -> RowHead {
         case.lost = self.lost.as_deref();

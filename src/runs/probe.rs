@@ -2,10 +2,12 @@
 
 use super::context::{RunContext, choose_cpu, measuring_cpus};
 use super::{Run, RunError};
-use crate::campaign::clocks::{self, CampaignTimer, Host, Settings};
+use crate::campaign::clocks::{self, Measured};
 use crate::campaign::other_paths::compare_paths;
 use crate::campaign::paced;
-use crate::campaign::sampling::Plan;
+use crate::campaign::sampling::{CampaignSettings, Plan};
+use crate::campaign::subject::{CampaignSubject, Conditions};
+use crate::hosts::host::Host;
 use crate::messages::Progress;
 use crate::model::{self, Interval};
 use crate::recording::Observation;
@@ -20,8 +22,8 @@ use crate::selection::{HostName, MissingTimer, Selection};
 pub fn probe(request: &ProbeRequest) -> Result<Run, RunError> {
     let ProbeRequest { run, plan, .. } = request;
     let cpu = choose_cpu(request.cpu)?;
-    let settings = Settings {
-        plan: plan.clone(),
+    let settings = CampaignSettings {
+        plan: *plan,
         seed: run.seed,
         cpu,
         timeout: run.time_limit(),
@@ -29,13 +31,18 @@ pub fn probe(request: &ProbeRequest) -> Result<Run, RunError> {
     let mut selection = Selection::gather(run, cpu, None)?;
     let context = RunContext::begin(cpu, run.cycles)?;
     let subjects = selection.usable.drain(..);
-    let mut subjects: Vec<CampaignTimer> = subjects
-        .map(|(host, timer)| CampaignTimer::new(host, timer))
+    let mut subjects: Vec<CampaignSubject<Measured>> = subjects
+        .map(|(host, timer)| CampaignSubject::new(host, timer, Conditions::default()))
         .collect();
-    let is_native = |subject: &CampaignTimer| selection.names[subject.host].prefix.is_none();
-    let mut paced: Vec<CampaignTimer> = subjects
-        .extract_if(.., |subject| paced::is_paced(subject, is_native(subject)))
+    let is_native = |host: usize| selection.names[host].prefix.is_none();
+    let mut paced: Vec<CampaignSubject<Measured>> = subjects
+        .extract_if(.., |subject| {
+            paced::is_paced(&subject.timer, is_native(subject.host))
+        })
         .collect();
+    paced
+        .iter_mut()
+        .for_each(|subject| subject.conditions.cpu = cpu);
     let cpus = measuring_cpus(request.cpu, cpu);
     let during = measure(&selection.hosts, &mut subjects, &settings, &cpus)?;
     let bar = Progress::new(paced.len() * settings.plan.processes as usize);
@@ -56,10 +63,10 @@ pub fn probe(request: &ProbeRequest) -> Result<Run, RunError> {
 }
 
 /// The settings of the campaign for its report.
-fn describe_settings(settings: &Settings, hosts: &[Host]) -> model::Settings {
+fn describe_settings(settings: &CampaignSettings, hosts: &[Host]) -> model::Settings {
     let first_processes = |host: &Host| settings.plan.first_processes(host.takes_ids);
     model::Settings {
-        profile: settings.plan.name.into(),
+        plan: settings.plan.name.into(),
         cpu: settings.cpu,
         seed: settings.seed,
         processes: hosts
@@ -77,8 +84,8 @@ fn describe_settings(settings: &Settings, hosts: &[Host]) -> model::Settings {
 /// unknown.
 fn measure(
     hosts: &[Host],
-    subjects: &mut [CampaignTimer],
-    settings: &Settings,
+    subjects: &mut [CampaignSubject<Measured>],
+    settings: &CampaignSettings,
     cpus: &[u32],
 ) -> Result<Option<Interval>, RunError> {
     let plan = &settings.plan;
@@ -97,9 +104,10 @@ fn measure(
 
 /// Reads the native clocks that can be read in several ways (for example with and without the vDSO)
 /// next to each other, and adds the comparisons to their evidence.
-fn read_side_by_side(names: &[HostName], subjects: &mut [CampaignTimer], plan: &Plan) {
-    let is_native =
-        |subject: &CampaignTimer| names[subject.host].prefix.is_none() && subject.outcome.is_ok();
+fn read_side_by_side(names: &[HostName], subjects: &mut [CampaignSubject<Measured>], plan: &Plan) {
+    let is_native = |subject: &CampaignSubject<Measured>| {
+        names[subject.host].prefix.is_none() && subject.outcome.is_ok()
+    };
     let ids: Vec<String> = subjects
         .iter()
         .filter(|subject| is_native(subject))
@@ -110,17 +118,25 @@ fn read_side_by_side(names: &[HostName], subjects: &mut [CampaignTimer], plan: &
         let subject = subjects
             .iter_mut()
             .find(|subject| is_native(subject) && subject.timer.id == id);
-        if let Some(Ok(stored)) = subject.map(|subject| &mut subject.outcome) {
-            stored.evidence.other_paths.push(comparison);
+        if let Some(Ok(measured)) = subject.map(|subject| &mut subject.outcome) {
+            measured.stored.evidence.other_paths.push(comparison);
         }
     }
 }
 
 /// The observations of the timers, with their ids in reports.
-fn take_observations(names: &[HostName], subjects: Vec<CampaignTimer>) -> Vec<Observation> {
-    let observed = |subject: CampaignTimer| Observation {
-        timer: names[subject.host].timer(subject.timer),
-        outcome: subject.outcome,
+fn take_observations(
+    names: &[HostName],
+    subjects: Vec<CampaignSubject<Measured>>,
+) -> Vec<Observation> {
+    let observed = |subject: CampaignSubject<Measured>| {
+        let failure = subject.lost.map_or(Ok(()), Err);
+        let measured = failure.and(subject.outcome);
+        let outcome = measured.map(|measured| measured.stored);
+        Observation::new(
+            names[subject.host].timer(subject.timer),
+            outcome.map_err(|fault| fault.to_string()),
+        )
     };
     subjects.into_iter().map(observed).collect()
 }

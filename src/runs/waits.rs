@@ -5,24 +5,22 @@ use std::collections::HashSet;
 use std::thread;
 use std::time::Duration;
 
-use timers::Unavailable;
 use timers::os::{Policy, scheduling};
+use timers::{Fault, Unavailable};
 
 use super::context::{RunContext, choose_cpu};
 use super::{Run, RunError};
-use crate::campaign::waits::campaign::{
-    Conditions, LateWait, Subject, WaitSettings, measure_periods, measure_waits,
-};
-use crate::campaign::waits::plan::WaitPlan;
+use crate::campaign::sampling::{CampaignSettings, Plan};
+use crate::campaign::subject::{CampaignSubject, Conditions};
+use crate::campaign::waits::{measure_periods, measure_waits};
 use crate::hosts::protocol::Op;
 use crate::limits::MAX_TIMERS;
 use crate::messages::{Progress, print_message};
-use crate::model::{BackgroundLoad, Settings, Status, Timer, WaitConditions};
-use crate::recording::{NotUsable, Recording, WaitObservation};
+use crate::model::{self, Status, Timer, WaitConditions};
+use crate::recording::{NotUsable, Observation, Recording};
 use crate::requests::{ConditionsRequest, Cpus, PeriodRequest, RunRequest, WaitRequest};
 use crate::selection::Selection;
 use crate::text::numbers::time;
-use crate::trace::{PeriodTrace, WaitTrace};
 
 /// Measures sleep primitives.
 ///
@@ -31,63 +29,47 @@ use crate::trace::{PeriodTrace, WaitTrace};
 /// causes an error.
 pub fn wait(request: &WaitRequest) -> Result<Run, RunError> {
     let WaitRequest {
-        run, conditions, ..
+        run,
+        conditions,
+        plan,
+        waits,
     } = request;
-    let mut campaign = Campaign::<WaitTrace>::begin(run, conditions, request.plan, Op::Waits)?;
-    let settings = &mut campaign.settings;
-    settings.lengths_ns.clone_from(&request.lengths_ns);
-    settings.span = request.span;
-    settings.break_ns = request.break_ns;
-    if settings.span.is_some() || settings.break_ns.is_some() {
-        settings.plan = settings.plan.without_further_rounds();
-    }
-    let process_ns = campaign
-        .settings
-        .plan
-        .process_ns(&campaign.settings.lengths_ns);
-    campaign.extend_timeout(run.timeout, process_ns);
+    let plan = match (waits.span, waits.break_ns) {
+        (None, None) => *plan,
+        _ => plan.without_further_rounds(),
+    };
+    let process_ns = plan.waits.process_ns(&waits.lengths_ns);
+    let mut campaign = WaitCampaign::begin(run, conditions, plan, Op::Waits, process_ns)?;
     let bar = campaign.progress();
     let progress = |what: &str| {
         bar.show_step(what);
         if !bar.finish_step()
-            && let Some(span) = request.span
+            && let Some(span) = waits.span
         {
             bar.show_limit(span.as_secs_f64());
         }
     };
-    let hosts = std::mem::take(&mut campaign.waiters.hosts);
-    let late_wait = measure_waits(
-        &hosts,
-        &mut campaign.subjects,
-        &campaign.settings,
-        &progress,
-    )?;
+    let WaitCampaign {
+        selection,
+        subjects,
+        settings,
+        ..
+    } = &mut campaign;
+    let late = measure_waits(&selection.hosts, subjects, waits, settings, &progress)?;
     drop(bar);
-    if let Some(late_wait) = &late_wait {
-        print_message(&late_wait_message(&campaign, late_wait));
+    if let Some((index, wait)) = late {
+        let id = campaign.timer(&campaign.subjects[index]).id;
+        let [late, requested] = [wait.late_ns, wait.request_ns as f64].map(|ns| time(Some(ns)));
+        print_message(&format_args!(
+            "stopped: {id} returned {late} late from a wait of {requested}"
+        ));
     }
-    let is_complete = late_wait.is_none() && !campaign.waiters.failed_by_name();
-    let settings = campaign.report_settings(conditions.cpus);
-    let waits = campaign.observations(None);
-    let recording = campaign.context.end(None, settings, Vec::new(), Vec::new());
+    let is_complete = late.is_none() && !campaign.selection.failed_by_name();
+    let (waits, recording) = campaign.end(waits.span, None);
     Ok(Run {
         recording: Recording { waits, ..recording },
         is_complete,
     })
-}
-
-/// The message about a wait that was later than `--break`.
-fn late_wait_message(
-    campaign: &Campaign<WaitTrace>,
-    LateWait {
-        subject,
-        request_ns,
-        late_ns,
-    }: &LateWait,
-) -> String {
-    let id = campaign.timer(&campaign.subjects[*subject]).id;
-    let [late, requested] = [*late_ns, *request_ns as f64].map(|ns| time(Some(ns)));
-    format!("stopped: {id} returned {late} late from a wait of {requested}")
 }
 
 /// Measures periodic timers, and sleep primitives that are called in a loop.
@@ -101,26 +83,23 @@ pub fn period(request: &PeriodRequest) -> Result<Run, RunError> {
         plan,
         every_ns,
     } = request;
-    let mut campaign = Campaign::<PeriodTrace>::begin(run, conditions, *plan, Op::Periods)?;
-    campaign.extend_timeout(run.timeout, plan.ticking_process_ns(*every_ns));
+    let process_ns = plan.waits.ticking_process_ns(*every_ns);
+    let mut campaign = WaitCampaign::begin(run, conditions, *plan, Op::Periods, process_ns)?;
     let bar = campaign.progress();
     let progress = |what: &str| {
         bar.show_step(what);
         bar.finish_step();
     };
-    let hosts = std::mem::take(&mut campaign.waiters.hosts);
-    measure_periods(
-        &hosts,
-        &mut campaign.subjects,
-        *every_ns,
-        &campaign.settings,
-        &progress,
-    )?;
+    let WaitCampaign {
+        selection,
+        subjects,
+        settings,
+        ..
+    } = &mut campaign;
+    measure_periods(&selection.hosts, subjects, *every_ns, settings, &progress)?;
     drop(bar);
-    let is_complete = !campaign.waiters.failed_by_name();
-    let settings = campaign.report_settings(conditions.cpus);
-    let periods = campaign.observations(Some(*every_ns));
-    let recording = campaign.context.end(None, settings, Vec::new(), Vec::new());
+    let is_complete = !campaign.selection.failed_by_name();
+    let (periods, recording) = campaign.end(None, Some(*every_ns));
     Ok(Run {
         recording: Recording {
             periods,
@@ -131,124 +110,115 @@ pub fn period(request: &PeriodRequest) -> Result<Run, RunError> {
 }
 
 /// The timers to measure, each under all requested conditions.
-struct Campaign<T> {
-    waiters: Selection,
-    subjects: Vec<Subject<T>>,
-    settings: WaitSettings,
+struct WaitCampaign<T> {
+    selection: Selection,
+    subjects: Vec<CampaignSubject<T>>,
+    settings: CampaignSettings,
     context: RunContext,
+    /// Whether all CPUs are measured.
+    all_cpus: bool,
 }
 
-impl<T> Campaign<T> {
+impl<T> WaitCampaign<T> {
     /// Selects the timers that support the operation `op` of the agent protocol, and combines them
-    /// with all requested conditions.
+    /// with all requested conditions. Unless a time limit of a process is requested, it is at least
+    /// twice `process_ns`, the expected duration of its answers in nanoseconds.
     ///
     /// # Errors
     /// When the arguments are invalid, or the timers cannot be started.
     fn begin(
         run: &RunRequest,
         conditions: &ConditionsRequest,
-        plan: WaitPlan,
+        plan: Plan,
         op: Op,
+        process_ns: f64,
     ) -> Result<Self, RunError> {
         let cpus = usable_cpus(conditions.cpus)?;
-        let settings = WaitSettings {
+        let least = Duration::from_secs_f64(2.0 * process_ns / 1e9);
+        let settings = CampaignSettings {
             plan,
-            lengths_ns: plan.lengths_ns.to_vec(),
             seed: run.seed,
-            timeout: run.time_limit(),
-            span: None,
-            break_ns: None,
+            cpu: cpus[0],
+            timeout: run.timeout.unwrap_or(run.time_limit().max(least)),
         };
-        let waiters = Selection::gather(run, cpus[0], Some(op))?;
+        let all_cpus = conditions.cpus == Some(Cpus::All);
+        let selection = Selection::gather(run, cpus[0], Some(op))?;
         let conditions = combine_conditions(conditions, &cpus);
-        let subjects = waiters.usable.iter().flat_map(|(host, waiter)| {
+        let subjects = selection.usable.iter().flat_map(|(host, timer)| {
             conditions
                 .iter()
-                .map(|&conditions| Subject::new(*host, waiter.clone(), conditions))
+                .map(|&conditions| CampaignSubject::new(*host, timer.clone(), conditions))
         });
         let subjects: Vec<_> = subjects.collect();
         if subjects.len() > MAX_TIMERS {
             return Err(RunError::TooManyRows {
-                timers: waiters.usable.len(),
+                timers: selection.usable.len(),
                 conditions: conditions.len(),
             });
         }
         let context = RunContext::begin(cpus[0], run.cycles)?;
         Ok(Self {
-            waiters,
+            selection,
             subjects,
             settings,
             context,
+            all_cpus,
         })
-    }
-
-    /// Raises the time limit of a process to at least twice `process_ns`, the expected duration of
-    /// its answers in nanoseconds, unless a limit is `requested`.
-    fn extend_timeout(&mut self, requested: Option<Duration>, process_ns: f64) {
-        if requested.is_none() {
-            self.settings.timeout = self
-                .settings
-                .timeout
-                .max(Duration::from_secs_f64(2.0 * process_ns / 1e9));
-        }
     }
 
     /// Starts a progress line for the planned number of processes, which later rounds may exceed.
     fn progress(&self) -> Progress {
-        Progress::new(self.subjects.len() * self.settings.plan.processes as usize)
-    }
-
-    /// The settings of this campaign for its report. The CPU is `None` if several are measured.
-    fn report_settings(&self, cpus: Option<Cpus>) -> Settings {
-        Settings {
-            profile: self.settings.plan.name.into(),
-            cpu: self
-                .subjects
-                .first()
-                .and_then(|subject| subject.conditions.cpu)
-                .filter(|_| cpus != Some(Cpus::All)),
-            seed: self.settings.seed,
-            processes: self.settings.plan.processes,
-            precision_points: None,
-            budget_seconds: self.settings.span.map(|span| span.as_secs_f64()),
-            timeout_seconds: self.settings.timeout.as_secs(),
-        }
+        Progress::new(self.subjects.len() * self.settings.plan.waits.processes as usize)
     }
 
     /// The timer of a subject with its id in reports.
-    fn timer(&self, subject: &Subject<T>) -> Timer {
-        self.waiters.names[subject.host].timer(subject.waiter.clone())
+    fn timer(&self, subject: &CampaignSubject<T>) -> Timer {
+        self.selection.names[subject.host].timer(subject.timer.clone())
     }
 
-    /// The observations of all timers, and the reasons for the timers that cannot be used.
-    /// `period_ns` is the requested period; `None` for `wait`.
-    fn observations(&mut self, period_ns: Option<u64>) -> Vec<WaitObservation<T>> {
+    /// Ends the run. Returns the observations of all timers, with the reasons for the timers that
+    /// cannot be used, and the recording without them. `span` is the requested length of the run,
+    /// `period_ns` the requested period.
+    fn end(
+        mut self,
+        span: Option<Duration>,
+        period_ns: Option<u64>,
+    ) -> (Vec<Observation<T, NotUsable>>, Recording) {
         let subjects = std::mem::take(&mut self.subjects);
-        let measured = subjects.into_iter().map(|subject| WaitObservation {
+        let measured = subjects.into_iter().map(|subject| Observation {
             timer: self.timer(&subject),
-            means: subject.waiter.means,
-            conditions: report_conditions(&subject.conditions),
+            means: Some(subject.timer.means),
+            conditions: Some(report_conditions(&subject.conditions)),
             period_ns,
             outcome: subject
                 .outcome
-                .map_err(|reason| not_usable(&reason, &subject.conditions)),
-            lost: subject.lost,
+                .map_err(|fault| not_usable(&fault, &subject.conditions)),
+            lost: subject.lost.map(|fault| fault.to_string()),
         });
-        let missing = self.waiters.missing.iter().map(|missing| WaitObservation {
-            timer: missing.timer.clone(),
-            means: missing.means,
-            conditions: WaitConditions::default(),
+        let missing = self.selection.missing.iter().map(|missing| Observation {
+            means: Some(missing.means),
+            conditions: Some(WaitConditions::default()),
             period_ns,
-            outcome: Err(missing.why.clone()),
-            lost: None,
+            ..Observation::new(missing.timer.clone(), Err(missing.why.clone()))
         });
-        measured.chain(missing).collect()
+        let observed = measured.chain(missing).collect();
+        let settings = model::Settings {
+            plan: self.settings.plan.name.into(),
+            cpu: self.settings.cpu.filter(|_| !self.all_cpus),
+            seed: self.settings.seed,
+            processes: self.settings.plan.waits.processes,
+            precision_points: None,
+            budget_seconds: span.map(|span| span.as_secs_f64()),
+            timeout_seconds: self.settings.timeout.as_secs(),
+        };
+        let recording = self.context.end(None, settings, Vec::new(), Vec::new());
+        (observed, recording)
     }
 }
 
 /// The reason why a timer could not be measured. The conditions are set once more: if the system
-/// rejects them, its error is the reason; otherwise it is `reason`.
-fn not_usable(reason: &str, conditions: &Conditions) -> NotUsable {
+/// rejects them, its error is the reason; otherwise it is `fault`.
+fn not_usable(fault: &Fault, conditions: &Conditions) -> NotUsable {
     let Conditions {
         slack_ns, policy, ..
     } = *conditions;
@@ -269,7 +239,7 @@ fn not_usable(reason: &str, conditions: &Conditions) -> NotUsable {
         },
         _ => NotUsable {
             status: Status::Failed,
-            reason: reason.into(),
+            reason: fault.to_string(),
             remedy: None,
         },
     }
@@ -290,23 +260,12 @@ fn usable_cpus(requested: Option<Cpus>) -> Result<Vec<Option<u32>>, RunError> {
 /// All combinations of slack, policy, load and CPU. Combinations that are the same in a report
 /// occur only once.
 fn combine_conditions(request: &ConditionsRequest, cpus: &[Option<u32>]) -> Vec<Conditions> {
-    let slacks: Vec<Option<u64>> = match request.slacks_ns.as_slice() {
-        [] => vec![None],
-        requested => requested.to_vec(),
-    };
-    let policies: Vec<Option<Policy>> = match request.policies.as_slice() {
-        [] => vec![None],
-        requested => requested.iter().copied().map(Some).collect(),
-    };
-    let loads: Vec<BackgroundLoad> = match request.loads.as_slice() {
-        [] => vec![BackgroundLoad::None],
-        requested => requested.to_vec(),
-    };
+    let policies: Vec<Option<Policy>> = request.policies.iter().copied().map(Some).collect();
     let mut all = Vec::new();
     for &cpu in cpus {
-        for &policy in &policies {
-            for &slack_ns in &slacks {
-                for &load in &loads {
+        for policy in or_default(&policies) {
+            for slack_ns in or_default(&request.slacks_ns) {
+                for load in or_default(&request.loads) {
                     all.push(Conditions {
                         cpu,
                         slack_ns,
@@ -320,6 +279,14 @@ fn combine_conditions(request: &ConditionsRequest, cpus: &[Option<u32>]) -> Vec<
     let mut seen = HashSet::new();
     all.retain(|conditions| seen.insert(report_conditions(conditions)));
     all
+}
+
+/// The requested values, or the default if there are none.
+fn or_default<T: Clone + Default>(requested: &[T]) -> Vec<T> {
+    match requested {
+        [] => vec![T::default()],
+        requested => requested.to_vec(),
+    }
 }
 
 /// The conditions for the report; values that were not requested are read from the system.

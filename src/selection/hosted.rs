@@ -3,7 +3,7 @@
 
 use std::rc::Rc;
 
-use crate::campaign::clocks::Host;
+use crate::hosts::host::Host;
 use crate::hosts::protocol::{HostedTimer, Missing};
 use crate::model::{Properties, Status, Timer, TimerRow, WaitActivity};
 use crate::recording::NotUsable;

@@ -6,9 +6,9 @@ use std::time::Duration;
 use timers::Fault;
 
 use super::{HostName, MissingTimer, Selection, SelectionError, UnknownTimer, meanings, select};
-use crate::campaign::clocks::Host;
 use crate::hosts::children;
 use crate::hosts::connection::Connection;
+use crate::hosts::host::Host;
 use crate::hosts::process::Command;
 use crate::hosts::protocol::{Hello, HostedTimer, Missing, Op};
 use crate::hosts::serve;

@@ -3,7 +3,7 @@
 use timermeter::hosts::hosted::subject;
 use timermeter::hosts::protocol::HostedTimer;
 use timermeter::hosts::runtimes::PreparedHost;
-use timers::waits::{Wait, WaitRequest};
+use timers::waits::{Wait, WaitList};
 
 use super::{start, timers};
 
@@ -32,37 +32,32 @@ pub fn check_waits(host: &PreparedHost) {
         // timers.
         for connection in [&start(host, Some(&hosted.id)), &all] {
             let mut timer = subject(connection, &hosted.id);
-            let request = WaitRequest {
-                lengths_ns: &LENGTHS,
-                repeat: 4,
+            let list = WaitList {
+                lengths_ns: &LENGTHS.repeat(4),
                 pause_ns: 30_000,
                 break_ns: None,
             };
-            let waits = timer.waits(&reference, request);
+            let waits = timer.waits(&reference, list);
             assert_eq!(
                 waits.is_ok(),
                 offers("waits"),
                 "{}: {waits:?}",
                 name(hosted)
             );
-            for (row, length) in waits.unwrap_or_default().iter().zip(LENGTHS) {
-                assert!(
-                    row.len() == 4 && row.iter().all(|wait| wait.after >= wait.before),
-                    "{}",
-                    name(hosted)
-                );
-                assert!(
-                    row.windows(2).all(|pair| pair[1].before >= pair[0].after),
-                    "{}: {length} ns: {row:?}",
-                    name(hosted)
-                );
-                assert!(
-                    row.iter()
-                        .all(|wait| wait.cpu_ns.is_none_or(|cpu| cpu >= 0)),
-                    "{}: {row:?}",
-                    name(hosted)
-                );
-            }
+            let waits = waits.unwrap_or_default();
+            assert!(
+                waits.len()
+                    == if offers("waits") {
+                        4 * LENGTHS.len()
+                    } else {
+                        0
+                    }
+                    && waits.iter().all(|wait| wait.after >= wait.before)
+                    && waits.windows(2).all(|pair| pair[1].before >= pair[0].after)
+                    && (waits.iter()).all(|wait| wait.cpu_ns.is_none_or(|cpu| cpu >= 0)),
+                "{}: {waits:?}",
+                name(hosted)
+            );
             let periods = timer.periods(&reference, 2_000_000, 9, &[2]);
             assert_eq!(
                 periods.is_ok(),
@@ -92,21 +87,18 @@ pub fn check_break(host: &PreparedHost) {
     let (reference, _) = timers(&connection);
     let hosted = connection.borrow().hello().waiters.clone();
     for HostedTimer { id, .. } in &hosted {
-        let request = WaitRequest {
-            lengths_ns: &[0],
-            repeat: 3,
+        let list = WaitList {
+            lengths_ns: &[0; 3],
             pause_ns: 0,
             break_ns: Some(0),
         };
         // A wait ends later than it begins unless it is shorter than the step of the clock.
-        let Ok(rows) = subject(&connection, id).waits(&reference, request) else {
+        let Ok(waits) = subject(&connection, id).waits(&reference, list) else {
             continue;
         };
         let is_late = |wait: &Wait| wait.after > wait.before;
-        let expected = rows[0]
-            .iter()
-            .position(is_late)
-            .map_or(3, |first| first + 1);
-        assert_eq!(rows[0].len(), expected, "{}:{id}: {rows:?}", host.prefix);
+        let first_late = waits.iter().position(is_late);
+        let expected = first_late.map_or(3, |first| first + 1);
+        assert_eq!(waits.len(), expected, "{}:{id}: {waits:?}", host.prefix);
     }
 }

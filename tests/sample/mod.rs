@@ -32,7 +32,7 @@ fn uncleaned_report() -> Report {
         platform: platform(),
         frequency: frequency(),
         settings: Settings {
-            profile: "default".to_owned(),
+            plan: "default".to_owned(),
             cpu: Some(1),
             seed: 1,
             processes: 5,

@@ -6,7 +6,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError, mpsc};
 use std::thread;
 
 use timers::waits::{
-    FLOOR_ID, REFERENCE_ID, Supported, Wait, WaitActivity, WaitEntry, WaitRequest, catalogue, find,
+    FLOOR_ID, REFERENCE_ID, Supported, Wait, WaitActivity, WaitEntry, WaitList, catalogue, find,
     floor,
 };
 use timers::{Fault, Subject};
@@ -48,10 +48,9 @@ fn available(
     supporting.filter_map(|entry| Some((*entry, entry.open().ok()?)))
 }
 
-fn request(lengths_ns: &[u64], repeat: u32) -> WaitRequest<'_> {
-    WaitRequest {
+fn list(lengths_ns: &[u64]) -> WaitList<'_> {
+    WaitList {
         lengths_ns,
-        repeat,
         pause_ns: 20_000,
         break_ns: None,
     }
@@ -120,7 +119,7 @@ fn refuses_unsupported_measurements() {
             periods,
         } = entry.supports;
         let given = [
-            subject.waits(REFERENCE_ID, request(&[0], 1)).map(drop),
+            subject.waits(REFERENCE_ID, list(&[0])).map(drop),
             subject.arms(REFERENCE_ID, 1).map(drop),
             subject.periods(REFERENCE_ID, 100_000, 1, &[]).map(drop),
         ];
@@ -139,17 +138,15 @@ fn waits_are_never_too_short() {
     let _lock = lock_process_timer();
     let unit = find_unit(REFERENCE_ID);
     for (entry, mut subject) in available(|supported| supported.waits) {
-        let rows = subject
-            .waits(REFERENCE_ID, request(&LENGTHS, 4))
+        let lengths = LENGTHS.repeat(4);
+        let waits = subject
+            .waits(REFERENCE_ID, list(&lengths))
             .expect("the method answers");
-        assert_eq!(
-            rows.iter().map(Vec::len).collect::<Vec<_>>(),
-            [4; 4],
-            "{}",
-            entry.info.id
-        );
-        for (row, requested_ns) in rows.iter().zip(LENGTHS) {
-            for wait in row {
+        let made: Vec<u64> = waits.iter().map(|wait| wait.request_ns).collect();
+        assert_eq!(made, lengths, "{}", entry.info.id);
+        for wait in &waits {
+            let requested_ns = wait.request_ns;
+            {
                 let minimum = if MAY_END_EARLY.contains(&entry.info.id) {
                     0.0
                 } else {
@@ -186,27 +183,28 @@ fn waits_take_time() {
         values.sort_unstable();
         values[values.len() / 2]
     };
-    let asked = [1_000, 500_000];
+    let asked = [[1_000; 21], [500_000; 21]].concat();
     let mut nothing = floor().open().expect("available on all systems");
     let floor = nothing
-        .waits(REFERENCE_ID, request(&asked, 21))
+        .waits(REFERENCE_ID, list(&asked))
         .expect("the method answers");
     let mut spin = find("spin")
         .expect("known")
         .open()
         .expect("available on all systems");
     let spun = spin
-        .waits(REFERENCE_ID, request(&asked, 21))
+        .waits(REFERENCE_ID, list(&asked))
         .expect("the method answers");
+    let (floor, spun) = (floor.split_at(21), spun.split_at(21));
     let lengths = |row: &[Wait]| median(row.iter().map(ticks).collect());
-    assert!(lengths(&floor[1]) < lengths(&spun[0]) && lengths(&spun[0]) < lengths(&spun[1]));
+    assert!(lengths(floor.1) < lengths(spun.0) && lengths(spun.0) < lengths(spun.1));
     let cpu = |row: &[Wait]| {
         row.iter()
             .map(|wait| wait.cpu_ns)
             .collect::<Option<Vec<_>>>()
             .map(median)
     };
-    if let (Some(floor), Some(less), Some(more)) = (cpu(&floor[1]), cpu(&spun[0]), cpu(&spun[1])) {
+    if let (Some(floor), Some(less), Some(more)) = (cpu(floor.1), cpu(spun.0), cpu(spun.1)) {
         assert!(floor < more && less < more, "{floor} {less} {more}");
     }
 }
@@ -222,10 +220,10 @@ fn arming_takes_time() {
             entry.info.id
         );
         // A cancelled timer does not disturb the next wait.
-        let rows = subject
-            .waits(REFERENCE_ID, request(&[1_000], 2))
+        let waits = subject
+            .waits(REFERENCE_ID, list(&[1_000, 1_000]))
             .expect("the method answers");
-        assert_eq!(rows[0].len(), 2, "{}", entry.info.id);
+        assert_eq!(waits.len(), 2, "{}", entry.info.id);
     }
 }
 
@@ -287,18 +285,16 @@ fn late_wait_ends_measurement() {
         .open()
         .expect("available on all systems");
     let mut waited = |break_ns| {
-        let request = WaitRequest {
+        let list = WaitList {
             break_ns,
-            ..request(&[1_000, 2_000], 3)
+            ..list(&[1_000, 2_000, 1_000])
         };
-        let rows = sleep
-            .waits(REFERENCE_ID, request)
-            .expect("the method answers");
-        rows.iter().map(Vec::len).sum::<usize>()
+        let waits = sleep.waits(REFERENCE_ID, list);
+        waits.expect("the method answers").len()
     };
     assert_eq!(
         [waited(None), waited(Some(u64::MAX)), waited(Some(0))],
-        [6, 6, 1]
+        [3, 3, 1]
     );
 }
 
@@ -309,7 +305,7 @@ fn unknown_references_are_refused_by_name() {
         available(|supported| supported.waits && supported.arms && supported.periods)
     {
         let faults = [
-            subject.waits("sundial", request(&[0], 1)).map(drop),
+            subject.waits("sundial", list(&[0])).map(drop),
             subject.arms("sundial", 1).map(drop),
             subject.periods("sundial", 1_000, 1, &[]).map(drop),
         ];
@@ -352,12 +348,12 @@ fn process_timer_serves_waiting_thread() {
         if let Ok(mut timer) = find("setitimer").expect("known").open() {
             // A thread that starts after the timer was opened.
             scope.spawn(wait_for_end);
-            let rows = timer
-                .waits(REFERENCE_ID, request(&[100_000], 10))
+            let waits = timer
+                .waits(REFERENCE_ID, list(&[100_000; 10]))
                 .expect("the method answers");
             assert!(
-                rows[0].len() == 10 && rows[0].iter().all(|wait| ticks(wait) >= 100_000),
-                "{rows:?}"
+                waits.len() == 10 && waits.iter().all(|wait| ticks(wait) >= 100_000),
+                "{waits:?}"
             );
         }
         drop(done);

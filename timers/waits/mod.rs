@@ -123,14 +123,11 @@ impl Supported {
     };
 }
 
-/// A request to measure waits.
+/// Waits to measure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct WaitRequest<'a> {
-    /// The lengths of the waits in nanoseconds; the answer has one row per length.
+pub struct WaitList<'a> {
+    /// The length of each wait in nanoseconds, in the order in which the waits are made.
     pub lengths_ns: &'a [u64],
-    /// The number of waits per length. With 1, the lengths are used in the given order; otherwise
-    /// in a new random order for each repetition.
-    pub repeat: u32,
     /// The maximum of the random pause before each wait, in nanoseconds. The pause makes waits
     /// begin at random phases of the underlying timer.
     pub pause_ns: u64,
@@ -139,19 +136,31 @@ pub struct WaitRequest<'a> {
     pub break_ns: Option<u64>,
 }
 
-/// The measurement of one wait.
+/// The measurement of one wait: one call of a sleep primitive.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Wait {
+    /// The requested length, in nanoseconds.
+    pub request_ns: u64,
     /// The reference clock before the call, in ticks of that clock.
     pub before: i64,
     /// The reference clock after the call, in ticks of that clock.
     pub after: i64,
     /// The CPU time of the calling thread from `before` to `after`, in nanoseconds; it includes the
-    /// cost of reading the CPU time.
+    /// cost of reading the CPU time. `None` if the host cannot read it.
     pub cpu_ns: Option<i64>,
     /// The time that the thread was runnable without running, in nanoseconds; only for methods that
-    /// block ([`WaitActivity::Blocks`]).
+    /// block ([`WaitActivity::Blocks`]). `None` if the host cannot read it.
     pub run_delay_ns: Option<i64>,
+}
+
+impl Wait {
+    /// The lateness: duration minus requested length, in nanoseconds. The subtraction of readings
+    /// wraps, because the reference may be a counter that has passed its largest value.
+    #[must_use]
+    pub fn late_ns(&self, ns_per_tick: f64) -> f64 {
+        self.after.wrapping_sub(self.before) as f64 * ns_per_tick - self.request_ns as f64
+    }
 }
 
 /// One wake-up of a periodic timer.

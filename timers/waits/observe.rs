@@ -6,11 +6,10 @@ use std::io::Write;
 use std::time::Duration;
 
 use rand::rngs::StdRng;
-use rand::seq::SliceRandom;
 use rand::{RngExt, SeedableRng};
 
 use super::method::Method;
-use super::{Expiration, Wait, WaitActivity, WaitEntry, WaitRequest};
+use super::{Expiration, Wait, WaitActivity, WaitEntry, WaitList};
 use crate::native::{find_ns_per_tick, spin, visit_reference};
 use crate::os::scheduling::{RunDelay, trace_marker};
 use crate::subject::{Answer, Fault};
@@ -31,12 +30,12 @@ impl MeasuredMethod {
 }
 
 impl Subject for MeasuredMethod {
-    fn waits(&mut self, reference: &str, request: WaitRequest) -> Answer<Vec<Vec<Wait>>> {
+    fn waits(&mut self, reference: &str, list: WaitList) -> Answer<Vec<Wait>> {
         self.require(self.entry.supports.waits, "is periodic only")?;
         let waits = Waits {
             entry: &self.entry,
             method: &mut *self.method,
-            request,
+            list,
         };
         visit_reference(reference, waits)
     }
@@ -75,20 +74,20 @@ impl Subject for MeasuredMethod {
 struct Waits<'a> {
     entry: &'a WaitEntry,
     method: &'a mut dyn Method,
-    request: WaitRequest<'a>,
+    list: WaitList<'a>,
 }
 
 impl Visitor for Waits<'_> {
-    type Output = Vec<Vec<Wait>>;
+    type Output = Vec<Wait>;
 
     fn visit<R: Timer>(self, reference: R) -> Self::Output {
         let Self {
             entry: WaitEntry { info, .. },
             method,
-            request,
+            list,
         } = self;
         let meters = Meters::of_this_thread(info.activity);
-        let mut limit = request.break_ns.and_then(|late_ns| {
+        let mut limit = list.break_ns.and_then(|late_ns| {
             Some(Limit {
                 late_ns,
                 ns_per_tick: find_ns_per_tick(&reference)?,
@@ -96,27 +95,16 @@ impl Visitor for Waits<'_> {
             })
         });
         let mut random = StdRng::seed_from_u64(reference.ticks(reference.read()).0);
-        let mut order: Vec<usize> = (0..request.lengths_ns.len()).collect();
-        let mut rows = vec![Vec::new(); order.len()];
-        for _ in 0..request.repeat {
-            // With one repetition, the caller's order of lengths is kept.
-            if request.repeat > 1 {
-                order.shuffle(&mut random);
-            }
-            for &row in &order {
-                let requested_ns = request.lengths_ns[row];
-                pause(random.random_range(0..=request.pause_ns));
-                let wait = measure_wait(method, &reference, &meters, requested_ns);
-                rows[row].push(wait);
-                if limit
-                    .as_mut()
-                    .is_some_and(|limit| limit.mark_if_exceeded(info.id, &wait, requested_ns))
-                {
-                    return rows;
-                }
+        let mut waits = Vec::with_capacity(list.lengths_ns.len());
+        for &request_ns in list.lengths_ns {
+            pause(random.random_range(0..=list.pause_ns));
+            let wait = measure_wait(method, &reference, &meters, request_ns);
+            waits.push(wait);
+            if (limit.as_mut()).is_some_and(|limit| limit.mark_if_exceeded(info.id, &wait)) {
+                break;
             }
         }
-        rows
+        waits
     }
 }
 
@@ -126,14 +114,15 @@ fn measure_wait<R: Timer>(
     method: &mut dyn Method,
     reference: &R,
     meters: &Meters,
-    requested_ns: u64,
+    request_ns: u64,
 ) -> Wait {
     let (delay, cpu) = (meters.run_delay_ns(), meters.cpu_ns());
     let before = reference.read();
-    method.wait(requested_ns);
+    method.wait(request_ns);
     let after = reference.read();
     let (cpu_later, delay_later) = (meters.cpu_ns(), meters.run_delay_ns());
     Wait {
+        request_ns,
         before: reference.ticks(before).0 as i64,
         after: reference.ticks(after).0 as i64,
         cpu_ns: difference(cpu, cpu_later),
@@ -182,13 +171,17 @@ struct Limit {
 
 impl Limit {
     /// Returns `true` if a wait exceeded the limit, and writes a mark into the kernel's trace.
-    fn mark_if_exceeded(&mut self, id: &str, wait: &Wait, requested_ns: u64) -> bool {
-        let waited = (wait.after.wrapping_sub(wait.before) as f64 * self.ns_per_tick) as u64;
-        let exceeded = waited > requested_ns.saturating_add(self.late_ns);
+    fn mark_if_exceeded(&mut self, id: &str, wait: &Wait) -> bool {
+        let late_ns = wait.late_ns(self.ns_per_tick);
+        let exceeded = late_ns > self.late_ns as f64;
         if exceeded && let Some(marks) = &mut self.marks {
             // A failed write is ignored: the measurement ends in any case.
             let _ = marks.write_all(
-                format!("timermeter: {id} waited {waited} ns, asked for {requested_ns}").as_bytes(),
+                format!(
+                    "timermeter: {id} was {late_ns:.0} ns late, asked for {} ns",
+                    wait.request_ns
+                )
+                .as_bytes(),
             );
         }
         exceeded

@@ -42,16 +42,14 @@ pub struct Verdict {
 pub(super) fn row_of(timer: &Model, trace: Trace, hertz: Interval) -> TimerRow {
     let mut stored = trace.with_runs(Vec::new(), Vec::new());
     trace.runs.into_iter().for_each(|run| stored.add(run));
-    let observed = Observation {
-        timer: Timer {
-            id: timer.name.clone(),
-            runtime: "simulated".into(),
-            ns_per_tick: timer.declared.then_some(timer.unit),
-            ..Timer::default()
-        },
-        outcome: Ok(stored),
+    let timer = Timer {
+        id: timer.name.clone(),
+        runtime: "simulated".into(),
+        ns_per_tick: timer.declared.then_some(timer.unit),
+        ..Timer::default()
     };
-    observed.row_with_verdicts(Some(hertz), &ReadPathBaselines::default())
+    Observation::new(timer, Ok(stored))
+        .row_with_verdicts(Some(hertz), &ReadPathBaselines::default())
 }
 
 impl Verdict {

@@ -4,14 +4,14 @@
 use rayon::prelude::*;
 use simulate::waits::population;
 use simulate::waits::score::{Counts, Judged, Score};
-use timermeter::campaign::waits::plan::WaitPlan;
+use timermeter::campaign::sampling::Plan;
 
 const SEED: u64 = 170;
 const COUNT: usize = 150;
 
 #[test]
 fn wait_steps_right_and_intervals_cover() {
-    let plan = &WaitPlan::DEFAULT;
+    let plan = &Plan::DEFAULT;
     let mut waits = population::waits(COUNT, SEED);
     waits.extend(population::coarse_references(COUNT / 2, SEED));
     let waits = waits

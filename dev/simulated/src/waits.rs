@@ -7,7 +7,7 @@ use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 
 use super::{check_reference, exponential, normal};
-use timers::waits::{Expiration, Wait, WaitActivity, WaitRequest};
+use timers::waits::{Expiration, Wait, WaitActivity, WaitList};
 use timers::{Answer, Subject};
 
 /// The distribution of the variable part of lateness.
@@ -200,6 +200,7 @@ impl VirtualWaits {
             .cpu_time(after - before - READ_NS, waited, &mut self.random);
         self.now = after;
         Wait {
+            request_ns,
             before: self.reading(before),
             after: self.reading(after),
             cpu_ns: Some((cpu + LOOP_CPU_NS) as i64),
@@ -209,16 +210,13 @@ impl VirtualWaits {
 }
 
 impl Subject for VirtualWaits {
-    fn waits(&mut self, reference: &str, request: WaitRequest) -> Answer<Vec<Vec<Wait>>> {
+    fn waits(&mut self, reference: &str, list: WaitList) -> Answer<Vec<Wait>> {
         check_reference(reference)?;
-        let mut rows = vec![Vec::with_capacity(request.repeat as usize); request.lengths_ns.len()];
-        for _ in 0..request.repeat {
-            for (row, &length) in rows.iter_mut().zip(request.lengths_ns) {
-                self.now += self.random.random_range(0.0..=request.pause_ns as f64);
-                row.push(self.wait(length));
-            }
-        }
-        Ok(rows)
+        let mut wait = |&length: &u64| {
+            self.now += self.random.random_range(0.0..=list.pause_ns as f64);
+            self.wait(length)
+        };
+        Ok(list.lengths_ns.iter().map(&mut wait).collect())
     }
 
     fn arms(&mut self, reference: &str, repeat: u32) -> Answer<Vec<i64>> {

@@ -126,7 +126,7 @@ fn state_of_machine_and_settings() {
     let changes: [&dyn Fn(&mut Report); 11] = [
         &|other| other.node = Some("node-2".into()),
         &|other| other.tool.version = "0.0.1".into(),
-        &|other| other.settings.profile = "default".into(),
+        &|other| other.settings.plan = "default".into(),
         &|other| other.provenance.kind = ProvenanceKind::Published,
         &|other| other.platform.kernel.release = Some("6.2".into()),
         &|other| other.platform.kernel.version = Some("#2 SMP".into()),

@@ -1,20 +1,17 @@
 //! Runs brief processes: each measures many timers and, for most of them, only times their calls.
 //! They show how much results differ between processes.
 
-use std::cell::RefCell;
-use std::rc::Rc;
-
 use rand::seq::SliceRandom;
 use timers::{Answer, Fault};
 
+use super::Campaign;
 use super::cost_in_context::measure_contexts;
 use super::examiner::Series;
 use super::own_process::compare_in_process;
-use super::{Campaign, CampaignTimer};
 use crate::campaign::disturbances::{ProcessWatch, Watch};
 use crate::campaign::unless_interrupted;
 use crate::cost;
-use crate::hosts::connection::Connection;
+use crate::hosts::connection::SharedConnection;
 use crate::hosts::host::{bench, connect};
 use crate::model::Family;
 use crate::prober::{CallsPlan, search_step, time_calls};
@@ -33,9 +30,9 @@ impl Campaign<'_> {
         mut targets: Vec<usize>,
         searches: bool,
     ) -> Result<Vec<usize>, Fault> {
-        let subjects = &self.subjects;
+        let subjects = &self.rounds.subjects;
         targets.retain(|&index| subjects[index].host == host && subjects[index].outcome.is_ok());
-        targets.shuffle(&mut self.random);
+        targets.shuffle(&mut self.rounds.random);
         // Perf events come last: while one is open, the kernel saves and restores its counter on
         // every thread switch, which disturbs the timers after it.
         targets.sort_by_key(|&index| {
@@ -44,7 +41,7 @@ impl Campaign<'_> {
         let ids: Vec<&str> = (targets.iter())
             .map(|&index| &*subjects[index].timer.id)
             .collect();
-        let (host, settings) = (&self.hosts[host], self.settings);
+        let (host, settings) = (&self.rounds.hosts[host], self.rounds.settings);
         let cpu = self.watch.borrow_mut().begin_process();
         let connected = connect(host, &ids, cpu, settings.timeout);
         let Ok(connection) = unless_interrupted(connected)? else {
@@ -55,8 +52,11 @@ impl Campaign<'_> {
         // The rate is therefore measured by comparisons at the start and at the end of the process.
         let mut first_comparisons = Vec::new();
         for &index in &targets {
-            match unless_interrupted(compare_in_process(host, &connection, &self.subjects[index]))?
-            {
+            match unless_interrupted(compare_in_process(
+                host,
+                &connection,
+                &self.rounds.subjects[index],
+            ))? {
                 Ok(first) => first_comparisons.extend(first.map(|first| (index, first))),
                 Err(_) => break,
             }
@@ -74,15 +74,16 @@ impl Campaign<'_> {
             }
         }
         for (index, first) in first_comparisons {
-            let last = compare_in_process(host, &connection, &self.subjects[index]);
+            let last = compare_in_process(host, &connection, &self.rounds.subjects[index]);
             let last = unless_interrupted(last)?;
-            if let (Ok(Some(last)), Ok(stored)) = (last, &mut self.subjects[index].outcome) {
+            let stored = self.rounds.subjects[index].stored_mut();
+            if let (Ok(Some(last)), Some(stored)) = (last, stored) {
                 stored.evidence.process_comparisons.push([first, last]);
             }
         }
         // All timers of all hosts are compared after each process, because comparisons that follow
         // each other sooner show smaller jumps.
-        self.compare(Series::Sparse, self.all_indices())?;
+        self.compare(Series::Sparse, self.rounds.all())?;
         Ok(measured)
     }
 
@@ -91,17 +92,18 @@ impl Campaign<'_> {
     /// is the floor of the process, if it is known.
     fn measure_timer_briefly(
         &mut self,
-        connection: &Rc<RefCell<Connection>>,
+        connection: &SharedConnection,
         index: usize,
         searches: bool,
         floor: &mut Option<Batches>,
     ) -> Answer<()> {
-        let subject = &mut self.subjects[index];
-        let (plan, slow) = (&self.settings.plan, subject.is_found_slow());
-        let (watch, waits) = (&self.watch, subject.lacks_undisturbed());
-        let CampaignTimer { timer, outcome, .. } = subject;
-        let Ok(stored) = outcome else { return Ok(()) };
-        let (id, reference) = (&*timer.id, &stored.reference);
+        let subject = &mut self.rounds.subjects[index];
+        let (timer, Ok(measured)) = (&subject.timer, &mut subject.outcome) else {
+            return Ok(());
+        };
+        let (plan, slow) = (&self.rounds.settings.plan, measured.is_found_slow());
+        let (watch, waits) = (&self.watch, measured.lacks_undisturbed());
+        let (id, reference) = (&*timer.id, &measured.stored.reference);
         let mut window = ProcessWatch::marking(watch, connection, waits);
         let mut bench = bench(connection, timer, &reference.id);
         let mut time = |window: &mut ProcessWatch| {
@@ -114,11 +116,11 @@ impl Campaign<'_> {
             let repeated = Watch::spend(watch, || time(&mut window))?;
             disturbed = Some(std::mem::replace(&mut run, repeated));
         }
-        let (limits, random) = (plan.search_limits(), &mut self.random);
+        let (limits, random) = (plan.search_limits(), &mut self.rounds.random);
         let found = (searches)
             .then(|| search_step(&mut bench, reference, limits, random, slow, &mut run))
             .transpose()?;
-        let in_context = if stored.adds.len() < plan.brief as usize {
+        let in_context = if measured.stored.adds.len() < plan.brief as usize {
             let cost_ns = cost::approximate_cost_ns(&run, reference);
             measure_contexts(
                 connection,
@@ -131,24 +133,23 @@ impl Campaign<'_> {
             Ok(Vec::new())
         };
         let (dropped, valid) = window.end();
-        stored.count_dropped(dropped);
+        measured.stored.count_dropped(dropped);
         if !valid {
             disturbed
                 .into_iter()
                 .chain([run])
-                .for_each(|run| stored.set_aside(run));
+                .for_each(|run| measured.stored.set_aside(run));
             return in_context.map(|_| ());
         }
         let full_width = watch.borrow().full_width();
         for run in disturbed.into_iter().chain([run]) {
-            subject.add_run(run, full_width);
+            measured.add_run(run, full_width);
         }
         let rows = in_context?;
-        if let Ok(stored) = &mut subject.outcome {
-            stored.adds.extend((!rows.is_empty()).then_some(rows));
-        }
+        let adds = &mut measured.stored.adds;
+        adds.extend((!rows.is_empty()).then_some(rows));
         if let Some(found) = found {
-            subject.add_search(found);
+            measured.add_search(found);
         }
         Ok(())
     }

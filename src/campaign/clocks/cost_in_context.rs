@@ -2,15 +2,12 @@
 //! sequence of pieces of work that is timed with and without a read after each piece. The contexts
 //! are kinds of work, such as cache misses.
 
-use std::cell::RefCell;
-use std::rc::Rc;
-
 use timers::Answer;
 
 use crate::campaign::disturbances::ProcessWatch;
 use crate::campaign::sampling::Plan;
 use crate::campaign::unless_refused;
-use crate::hosts::connection::Connection;
+use crate::hosts::connection::SharedConnection;
 use crate::hosts::hosted;
 use crate::hosts::protocol::Op;
 use crate::model::Context;
@@ -66,7 +63,7 @@ pub fn context_questions(
 /// # Errors
 /// When the process is lost or the run is interrupted.
 pub(super) fn measure_contexts(
-    connection: &Rc<RefCell<Connection>>,
+    connection: &SharedConnection,
     mut watch: Option<&mut ProcessWatch>,
     [timer, reference]: [&str; 2],
     cost_ns: f64,

@@ -5,8 +5,9 @@ use std::collections::BTreeMap;
 
 use timers::{Answer, Fault};
 
-use super::{Campaign, CampaignTimer};
+use super::{Campaign, Measured};
 use crate::campaign::examination::{Examined, Session};
+use crate::campaign::subject::CampaignSubject;
 use crate::campaign::unit_check::Moment;
 use crate::campaign::unless_interrupted;
 use crate::cost;
@@ -42,13 +43,13 @@ impl Campaign<'_> {
     /// Only [`Fault::Interrupted`].
     pub(super) fn compare(&mut self, series: Series, mut indices: Vec<usize>) -> Result<(), Fault> {
         indices.retain(|&index| {
-            let subject = &self.subjects[index];
-            subject.outcome.as_ref().is_ok_and(|stored| {
+            let subject = &self.rounds.subjects[index];
+            subject.stored().is_some_and(|stored| {
                 let evidence = &stored.evidence;
                 let is_full = series == Series::Close
                     && evidence.close_comparisons.len() >= MAX_CLOSE_COMPARISONS;
                 let has_refused = evidence.refusals.contains_key("comparisons");
-                self.hosts[subject.host].compares && !is_full && !has_refused
+                self.rounds.hosts[subject.host].compares && !is_full && !has_refused
             })
         });
         for (group, members) in self.group_by_process(&indices) {
@@ -60,9 +61,8 @@ impl Campaign<'_> {
                 })?;
             let around = before.zip(Moment::now());
             for (&index, comparison) in members.iter().zip(compared.unwrap_or_default()) {
-                let (Ok(stored), Some(comparison)) =
-                    (&mut self.subjects[index].outcome, comparison)
-                else {
+                let stored = self.rounds.subjects[index].stored_mut();
+                let (Some(stored), Some(comparison)) = (stored, comparison) else {
                     continue;
                 };
                 let evidence = &mut stored.evidence;
@@ -92,17 +92,18 @@ impl Campaign<'_> {
     /// # Errors
     /// Only [`Fault::Interrupted`].
     pub(super) fn examine(&mut self, indices: &[usize]) -> Result<(), Fault> {
-        (self.progress)("checking whether the timers can be trusted");
+        (self.rounds.progress)("checking whether the timers can be trusted");
         for (group, members) in self.group_by_process(indices) {
             self.ask_session(group, &members, "process", |session, subjects| {
                 let mut examined = Vec::new();
                 for (index, subject) in subjects.iter_mut().enumerate() {
                     let [cost_ns, step_ns] = estimate_cost_and_step(subject);
-                    let CampaignTimer { timer, outcome, .. } = subject;
-                    let Some(trace) = outcome.as_mut().ok().filter(|_| members.contains(&index))
-                    else {
+                    let CampaignSubject { timer, outcome, .. } = subject;
+                    let measured = outcome.as_mut().ok();
+                    let Some(measured) = measured.filter(|_| members.contains(&index)) else {
                         continue;
                     };
+                    let trace = &mut measured.stored;
                     trace.evidence.claims = Claims {
                         counts: timer.properties.counts,
                         resolution_ns: timer.resolution_ns,
@@ -135,14 +136,14 @@ impl Campaign<'_> {
         group: Group,
         members: &[usize],
         question: &str,
-        ask: impl FnOnce(&mut Session, &mut [CampaignTimer]) -> Answer<T>,
+        ask: impl FnOnce(&mut Session, &mut [CampaignSubject<Measured>]) -> Answer<T>,
     ) -> Result<Option<T>, Fault> {
         let session = match self.sessions.remove(&group) {
             Some(session) => Ok(session),
             None => self.start_session(group),
         };
         let answered = session.and_then(|mut session| {
-            let answer = ask(&mut session, self.subjects)?;
+            let answer = ask(&mut session, self.rounds.subjects)?;
             Ok((session, answer))
         });
         match unless_interrupted(answered)? {
@@ -152,7 +153,7 @@ impl Campaign<'_> {
             }
             Err(fault) => {
                 for &index in members {
-                    if let Ok(stored) = &mut self.subjects[index].outcome {
+                    if let Some(stored) = self.rounds.subjects[index].stored_mut() {
                         let refusals = &mut stored.evidence.refusals;
                         refusals.insert(question.into(), fault.to_string());
                     }
@@ -165,20 +166,26 @@ impl Campaign<'_> {
     /// Starts the process that examines the timers of a group.
     fn start_session(&self, (host, single): Group) -> Answer<Session> {
         let members = || {
-            let hosted = (self.subjects.iter().enumerate()).filter(move |(index, subject)| {
-                subject.host == host && single.is_none_or(|single| single == *index)
-            });
-            hosted.filter_map(|(_, subject)| Some((subject, subject.outcome.as_ref().ok()?)))
+            let hosted =
+                (self.rounds.subjects.iter().enumerate()).filter(move |(index, subject)| {
+                    subject.host == host && single.is_none_or(|single| single == *index)
+                });
+            hosted.filter_map(|(_, subject)| Some((subject, subject.stored()?)))
         };
         let ids: Vec<&str> = members().map(|(subject, _)| &*subject.timer.id).collect();
         let reference = members()
             .next()
             .map(|(_, stored)| stored.reference.id.clone());
         Ok(Session {
-            connection: connect(&self.hosts[host], &ids, None, self.settings.timeout)?,
+            connection: connect(
+                &self.rounds.hosts[host],
+                &ids,
+                None,
+                self.rounds.settings.timeout,
+            )?,
             reference: reference.unwrap_or_default(),
-            joint: self.hosts[host].answers_for_many,
-            plan: self.settings.plan,
+            joint: self.rounds.hosts[host].answers_for_many,
+            plan: self.rounds.settings.plan,
             cpus: self.cpus.clone(),
         })
     }
@@ -188,8 +195,8 @@ impl Campaign<'_> {
     fn group_by_process(&self, indices: &[usize]) -> BTreeMap<Group, Vec<usize>> {
         let mut groups: BTreeMap<Group, Vec<usize>> = BTreeMap::new();
         for &index in indices {
-            let subject = &self.subjects[index];
-            let has_own_process = !self.hosts[subject.host].answers_for_many;
+            let subject = &self.rounds.subjects[index];
+            let has_own_process = !self.rounds.hosts[subject.host].answers_for_many;
             if subject.outcome.is_ok() {
                 let group = (subject.host, has_own_process.then_some(index));
                 groups.entry(group).or_default().push(index);
@@ -201,8 +208,8 @@ impl Campaign<'_> {
 
 /// Estimates the lowest cost of a read in any process, and the step if the timer is slow (otherwise
 /// 0), both in nanoseconds.
-fn estimate_cost_and_step(subject: &CampaignTimer) -> [f64; 2] {
-    let Ok(stored) = &subject.outcome else {
+fn estimate_cost_and_step(subject: &CampaignSubject<Measured>) -> [f64; 2] {
+    let Some(stored) = subject.stored() else {
         return [ASSUMED_COST_NS, 0.0];
     };
     let trace = stored.open();

@@ -3,8 +3,9 @@
 
 use std::time::Duration;
 
-use super::subject::CampaignTimer;
+use super::Measured;
 use crate::campaign::sampling::Plan;
+use crate::campaign::subject::CampaignSubject;
 use crate::parallel;
 use crate::scoring::RunningScore;
 use crate::trace::{StoredTrace, Trace};
@@ -44,10 +45,10 @@ pub(super) struct Narrowing {
 
 impl Narrowing {
     /// Starts from the observations so far. `hertz` is the frequency of the core, if known.
-    pub(super) fn new(subjects: &[CampaignTimer], hertz: Option<f64>) -> Self {
+    pub(super) fn new(subjects: &[CampaignSubject<Measured>], hertz: Option<f64>) -> Self {
         let hertz = hertz.unwrap_or(ASSUMED_HERTZ);
         let observed: Vec<Option<(&StoredTrace, Option<f64>)>> = (subjects.iter())
-            .map(|subject| Some((subject.outcome.as_ref().ok()?, ns_per_tick(subject))))
+            .map(|subject| Some((subject.stored()?, ns_per_tick(subject))))
             .collect();
         // No timer is being measured now, so all CPUs may be used.
         let known = parallel::map(&observed, |observed| {
@@ -75,10 +76,10 @@ impl Narrowing {
     }
 
     /// Adds the observations of the latest process to the Quality of the timers with these indices.
-    pub(super) fn update(&mut self, subjects: &[CampaignTimer], indices: &[usize]) {
+    pub(super) fn update(&mut self, subjects: &[CampaignSubject<Measured>], indices: &[usize]) {
         for &index in indices {
             let subject = &subjects[index];
-            if let (Some(known), Ok(stored)) = (&mut self.known[index], &subject.outcome)
+            if let (Some(known), Some(stored)) = (&mut self.known[index], subject.stored())
                 && stored.runs.len() > known.runs
             {
                 known.runs = stored.runs.len();
@@ -99,10 +100,14 @@ impl Narrowing {
 
     /// Returns the indices of the timers that should get further processes, the one with the widest
     /// interval first.
-    pub(super) fn select_wide(&self, subjects: &[CampaignTimer], plan: &Plan) -> Vec<usize> {
+    pub(super) fn select_wide(
+        &self,
+        subjects: &[CampaignSubject<Measured>],
+        plan: &Plan,
+    ) -> Vec<usize> {
         let mut wide: Vec<(usize, f64)> = Vec::new();
         for (index, (known, subject)) in self.known.iter().zip(subjects).enumerate() {
-            let (Some(known), Ok(stored)) = (known, &subject.outcome) else {
+            let (Some(known), Some(stored)) = (known, subject.stored()) else {
                 continue;
             };
             let (scatter, processes) = (
@@ -121,8 +126,9 @@ impl Narrowing {
 }
 
 /// Returns the nanoseconds per tick of a timer that its processes agree on.
-fn ns_per_tick(subject: &CampaignTimer) -> Option<f64> {
-    subject.agreed_tick().map(|(ns, _)| ns)
+fn ns_per_tick(subject: &CampaignSubject<Measured>) -> Option<f64> {
+    let agreed = subject.outcome.as_ref().ok()?.agreed_tick();
+    agreed.map(|(ns, _)| ns)
 }
 
 #[cfg(test)]

@@ -11,7 +11,7 @@ use super::{
     Disturbance, MAX_ATTEMPTS, MAX_DROPPED_WINDOWS, MAX_FREQUENCY_CHANGE, MAX_REQUEST_DIVISOR,
     Snapshot, Watch, counted_disturbance, now,
 };
-use crate::hosts::connection::Connection;
+use crate::hosts::connection::SharedConnection;
 use crate::prober::{CoreState, Gathered, Watcher};
 use crate::statistics::mean;
 use crate::trace::{Place, Run};
@@ -22,7 +22,7 @@ pub struct ProcessWatch {
     watch: Rc<RefCell<Watch>>,
     process: u32,
     /// The connection to the process, if the process takes snapshots itself around its windows.
-    self_watching: Option<Rc<RefCell<Connection>>>,
+    self_watching: Option<SharedConnection>,
     /// The steal time of the CPU when the process came to it, in ticks of 10 ms.
     steal_ticks_at_start: Option<u64>,
     /// The time that was stolen on earlier CPUs, in ticks of 10 ms.
@@ -49,7 +49,7 @@ impl ProcessWatch {
     #[must_use]
     pub fn repeating(
         watch: &Rc<RefCell<Watch>>,
-        connection: &Rc<RefCell<Connection>>,
+        connection: &SharedConnection,
         waits: bool,
     ) -> Self {
         let self_watching = connection
@@ -67,11 +67,7 @@ impl ProcessWatch {
     /// Starts to watch a brief process, one of many: windows with a bearable disturbance are kept
     /// and marked.
     #[must_use]
-    pub fn marking(
-        watch: &Rc<RefCell<Watch>>,
-        connection: &Rc<RefCell<Connection>>,
-        waits: bool,
-    ) -> Self {
+    pub fn marking(watch: &Rc<RefCell<Watch>>, connection: &SharedConnection, waits: bool) -> Self {
         Self {
             repeats_bearable: false,
             ..Self::repeating(watch, connection, waits)

@@ -12,15 +12,12 @@ mod nature;
 mod order;
 mod rounds;
 
-use std::cell::RefCell;
-use std::rc::Rc;
-
 use timers::{Answer, Fault, Subject};
 
 pub(super) use self::order::as_order;
 pub(super) use self::rounds::schedule_rounds;
 use crate::campaign::sampling::Plan;
-use crate::hosts::connection::Connection;
+use crate::hosts::connection::SharedConnection;
 use crate::hosts::hosted::{compare_in_rounds, subject};
 use crate::hosts::protocol::Op;
 use crate::rate::tightest;
@@ -39,7 +36,7 @@ const SPACING_NS: f64 = 1e6;
 /// timers, otherwise a single timer.
 pub(super) struct Session {
     /// The process.
-    pub connection: Rc<RefCell<Connection>>,
+    pub connection: SharedConnection,
     /// The id of the reference.
     pub reference: String,
     /// Whether one question can cover many timers.

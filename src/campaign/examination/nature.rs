@@ -8,7 +8,7 @@ use super::{Examined, Session, record_refusal};
 use crate::hosts::hosted::measure_advances;
 use crate::hosts::protocol::Op;
 use crate::model::Counted;
-use crate::trace::{Advance, ThreadActivity};
+use crate::trace::Advance;
 
 /// Longest time that a timer is observed, in milliseconds. Timers whose steps need more time are
 /// left out: they are observed with the slow timers (`slow_clocks`).
@@ -43,27 +43,27 @@ impl Session {
             .filter(|&at| observation_ms(&examined[at]).is_some())
             .collect();
         if let Some(ms) = examined.iter().filter_map(observation_ms).max() {
-            self.observe(ThreadActivity::Spin, ms, examined, &left)?;
+            self.observe(Activity::Spin, ms, examined, &left)?;
             // Timers that were already observed during sleep are not observed again.
             let mut unobserved = left.clone();
-            unobserved.retain(|&at| examined[at].moved(ThreadActivity::Sleep).is_none());
-            self.observe(ThreadActivity::Sleep, ms, examined, &unobserved)?;
+            unobserved.retain(|&at| examined[at].moved(Activity::Sleep).is_none());
+            self.observe(Activity::Sleep, ms, examined, &unobserved)?;
             let any_stood_still = left
                 .iter()
-                .any(|&at| examined[at].is_slower(ThreadActivity::Sleep));
+                .any(|&at| examined[at].is_slower(Activity::Sleep));
             let mut busy_ms = if any_stood_still {
                 ms.max(MIN_BUSY_MS)
             } else {
                 ms
             };
             for _ in 0..MAX_BUSY_ATTEMPTS {
-                self.observe(ThreadActivity::OtherSpin, busy_ms, examined, &left)?;
+                self.observe(Activity::OtherSpin, busy_ms, examined, &left)?;
                 // The observation is repeated for timers that claim to count the CPU time of the
                 // process but did not move at its full rate.
                 left.retain(|&at| {
                     let one = &examined[at];
                     let claims = one.trace.evidence.claims.counts;
-                    one.is_slower(ThreadActivity::OtherSpin) && claims == Some(Counted::ProcessCpu)
+                    one.is_slower(Activity::OtherSpin) && claims == Some(Counted::ProcessCpu)
                 });
                 if left.is_empty() {
                     break;
@@ -82,12 +82,7 @@ impl Session {
             .collect();
         // They are observed twice, because a single answer does not disqualify a timer.
         for _ in 0..2 {
-            self.observe(
-                ThreadActivity::Sleep,
-                RATE_OBSERVATION_MS,
-                examined,
-                &wall_timers,
-            )?;
+            self.observe(Activity::Sleep, RATE_OBSERVATION_MS, examined, &wall_timers)?;
         }
         Ok(())
     }
@@ -96,19 +91,14 @@ impl Session {
     /// to its evidence.
     fn observe(
         &self,
-        activity: ThreadActivity,
+        activity: Activity,
         ms: u32,
         examined: &mut [Examined],
         indices: &[usize],
     ) -> Answer<()> {
-        let during = match activity {
-            ThreadActivity::Spin => Activity::Spin,
-            ThreadActivity::Sleep => Activity::Sleep,
-            ThreadActivity::OtherSpin => Activity::OtherSpin,
-        };
         let ids: Vec<&str> = indices.iter().map(|&at| examined[at].id).collect();
         let all = if self.joint && !ids.is_empty() {
-            measure_advances(&self.connection, &ids, &self.reference, during, ms)?
+            measure_advances(&self.connection, &ids, &self.reference, activity, ms)?
         } else {
             vec![None; ids.len()]
         };
@@ -119,7 +109,7 @@ impl Session {
                 Some(moved) => Some(moved),
                 // The joint answer does not say why a timer refused, so it is asked individually.
                 None => {
-                    let answer = self.timer(id).advance(&self.reference, during, ms);
+                    let answer = self.timer(id).advance(&self.reference, activity, ms);
                     record_refusal(Op::Advance, answer, evidence)?
                         .map(|moved| [moved.timer, moved.reference])
                 }
@@ -137,15 +127,15 @@ impl Session {
 
 impl Examined<'_> {
     /// Returns the last movement that was observed under this condition; `None` if there is none.
-    fn moved(&self, activity: ThreadActivity) -> Option<&Advance> {
+    fn moved(&self, activity: Activity) -> Option<&Advance> {
         let mut advances = self.trace.evidence.advances.iter().rev();
         advances.find(|moved| moved.activity == activity)
     }
 
     /// Returns whether the timer moved at less than half the rate that it had while its thread
     /// computed. `false` if that is unknown.
-    fn is_slower(&self, activity: ThreadActivity) -> bool {
-        let movements = self.moved(activity).zip(self.moved(ThreadActivity::Spin));
+    fn is_slower(&self, activity: Activity) -> bool {
+        let movements = self.moved(activity).zip(self.moved(Activity::Spin));
         movements.is_some_and(|(moved, spun)| moved.rate() < 0.5 * spun.rate())
     }
 }

@@ -6,13 +6,18 @@ mod scan;
 use rand::RngExt;
 use rand::rngs::StdRng;
 use rand::seq::SliceRandom;
-use timers::waits::WaitRequest;
-use timers::{Answer, Fault, Subject};
+use timers::waits::WaitList;
+use timers::{Answer, Fault};
 
-use super::plan::{MIN_WAITS_PER_LENGTH, WaitPlan};
-use super::possible;
+use super::{RequestedWaits, possible};
+use crate::campaign::sampling::CampaignSettings;
+use crate::campaign::sampling::{MIN_WAITS_PER_LENGTH, WaitPlan};
+use crate::campaign::subject::CampaignSubject;
+use crate::hosts::host::Host;
+use crate::hosts::hosted;
+use crate::hosts::protocol::Op;
 use crate::statistics::{quantile, sorted};
-use crate::trace::{Reference, Wait, WaitRun};
+use crate::trace::{Reference, Wait, WaitRun, WaitTrace};
 use crate::waits::grid_ns;
 use scan::scan;
 
@@ -35,7 +40,7 @@ const MAX_PAUSE_NS: f64 = 2e7;
 /// shorter length.
 const LONG_WAIT_NS: u64 = 5_000_000;
 /// Number of calls of the loop that does not wait.
-const FLOOR_WAITS: u32 = 200;
+const FLOOR_WAITS: usize = 200;
 /// The number of waits of 0 ns, and of 1 ns, is that of another length divided by this number.
 const SHORT_WAIT_DIVISOR: u32 = 4;
 /// Largest total length of the waits in one question, in nanoseconds. It is limited because the
@@ -45,28 +50,56 @@ const MAX_QUESTION_NS: f64 = 1e9;
 /// A sleep primitive with what is needed to measure it.
 pub struct WaitBench {
     /// The sleep primitive.
-    pub timer: Box<dyn Subject>,
+    pub timer: Box<dyn timers::Subject>,
     /// A loop that does not wait, if the host has one.
-    pub floor: Option<Box<dyn Subject>>,
+    pub floor: Option<Box<dyn timers::Subject>>,
     /// The clock that times the waits.
     pub reference: Reference,
     /// Whether the primitive can be armed and cancelled.
     pub arms: bool,
-    /// Lateness above which a wait ends the run, in nanoseconds; `None` for no limit.
-    pub break_ns: Option<u64>,
 }
 
 /// Quantiles of the lateness of some waits, which determine how further waits are made.
 struct RoughLateness {
     /// The median, in nanoseconds.
-    pub median_ns: f64,
+    median_ns: f64,
     /// The distance between the 10 % and the 90 % quantile, in nanoseconds.
-    pub width_ns: f64,
-    /// The step of the reference that timed them, in nanoseconds.
-    pub reference_step_ns: f64,
+    width_ns: f64,
+    /// The longest random pause before a wait, in nanoseconds.
+    pause_ns: f64,
+}
+
+impl RoughLateness {
+    /// Returns the expected time of a wait of `length` nanoseconds with the pause before it, in
+    /// nanoseconds.
+    fn wait_time_ns(&self, length: f64) -> f64 {
+        length + self.median_ns.max(0.0) + self.pause_ns / 2.0
+    }
 }
 
 impl WaitBench {
+    /// Starts a process for a sleep primitive.
+    ///
+    /// # Errors
+    /// When the process cannot be started, or the subject has failed.
+    pub(super) fn start(
+        subject: &CampaignSubject<WaitTrace>,
+        hosts: &[Host],
+        settings: &CampaignSettings,
+    ) -> Answer<Self> {
+        let trace = subject.outcome.as_ref().map_err(Clone::clone)?;
+        let connection = subject.connect(hosts, settings)?;
+        let hosted = |id: &str| hosted::subject(&connection, id);
+        let floor = timers::waits::FLOOR_ID;
+        let has_floor = (connection.borrow().hello().waiters.iter()).any(|timer| timer.id == floor);
+        Ok(Self {
+            timer: hosted(&subject.timer.id),
+            floor: has_floor.then(|| hosted(floor)),
+            reference: trace.reference.clone(),
+            arms: subject.timer.answers(Some(Op::Arms)),
+        })
+    }
+
     /// Makes a wait of each requested length, in questions of limited length, with random pauses of
     /// at most `pause_ns`. Ends early after a wait that is more than `break_ns` late.
     fn make_waits(
@@ -77,17 +110,12 @@ impl WaitBench {
     ) -> Answer<Vec<Wait>> {
         let mut waits = Vec::with_capacity(requests.len());
         for lengths_ns in split_requests(requests) {
-            let request = WaitRequest {
+            let list = WaitList {
                 lengths_ns,
-                repeat: 1,
                 pause_ns: pause_ns as u64,
                 break_ns,
             };
-            waits.extend(request_waits(
-                self.timer.as_mut(),
-                &self.reference,
-                request,
-            )?);
+            waits.extend(request_waits(self.timer.as_mut(), &self.reference, list)?);
             let late_ns = |wait: &Wait| wait.late_ns(self.reference.ns_per_tick);
             if break_ns.is_some_and(|limit| waits.iter().any(|wait| late_ns(wait) > limit as f64)) {
                 break;
@@ -101,27 +129,44 @@ impl WaitBench {
         let Some(floor) = &mut self.floor else {
             return Ok(Vec::new());
         };
-        let request = WaitRequest {
-            lengths_ns: &[0],
-            repeat: FLOOR_WAITS,
+        let list = WaitList {
+            lengths_ns: &[0; FLOOR_WAITS],
             pause_ns: 0,
             break_ns: None,
         };
-        request_waits(floor.as_mut(), &self.reference, request)
+        request_waits(floor.as_mut(), &self.reference, list)
     }
 
-    /// Returns quantiles of the lateness of these waits; `None` if there are no waits.
-    fn rough_lateness(&self, waits: &[Wait]) -> Option<RoughLateness> {
+    /// Returns quantiles of the lateness of these waits.
+    ///
+    /// # Errors
+    /// When there are no waits.
+    fn rough_lateness(&self, waits: &[Wait]) -> Answer<RoughLateness> {
         let late: Vec<f64> = waits
             .iter()
             .map(|wait| wait.late_ns(self.reference.ns_per_tick))
             .collect();
         let late = sorted(&late);
-        let [low, median, high] = [0.1, 0.5, 0.9].map(|share| quantile(&late, share));
-        Some(RoughLateness {
-            median_ns: median?,
-            width_ns: high? - low?,
-            reference_step_ns: self.reference.uncertainty_ns(),
+        let [Some(low), Some(median_ns), Some(high)] =
+            [0.1, 0.5, 0.9].map(|share| quantile(&late, share))
+        else {
+            return Err(Fault::Refused("the host reported no waits".into()));
+        };
+        let width_ns = high - low;
+        // If wake-up times are one step apart, lateness is spread evenly over a step.
+        let step_ns = width_ns / QUANTILE_DISTANCE;
+        let pause_ns = if STEPS_PER_PAUSE * step_ns <= MAX_PAUSE_NS {
+            STEPS_PER_PAUSE * step_ns
+        } else {
+            step_ns
+        };
+        // The pause is not shorter than a step of the reference, so that waits begin at any phase of
+        // it.
+        let shortest_ns = MIN_PAUSE_NS.max(self.reference.uncertainty_ns());
+        Ok(RoughLateness {
+            median_ns,
+            width_ns,
+            pause_ns: pause_ns.max(shortest_ns).min(MAX_PAUSE_NS),
         })
     }
 
@@ -134,7 +179,7 @@ impl WaitBench {
             (MIN_SCAN_WAITS as usize).div_ceil(lengths_ns.len().max(1)),
         );
         let waits = self.make_waits(&lengths_ns.repeat(repeat), MIN_PAUSE_NS, None)?;
-        self.rough_lateness(&waits).ok_or_else(no_waits_fault)
+        self.rough_lateness(&waits)
     }
 
     /// Makes waits of random lengths between `from` and `to` nanoseconds.
@@ -148,26 +193,16 @@ impl WaitBench {
 
 /// Asks a host for waits and checks that the reported values are possible.
 fn request_waits(
-    timer: &mut dyn Subject,
+    timer: &mut dyn timers::Subject,
     reference: &Reference,
-    request: WaitRequest,
+    list: WaitList,
 ) -> Answer<Vec<Wait>> {
-    let lengths = request.lengths_ns;
-    let rows = timer.waits(&reference.id, request)?;
-    let answered = (lengths.iter().zip(&rows))
-        .flat_map(|(&request_ns, row)| row.iter().map(move |wait| (request_ns, wait)));
+    let waits = timer.waits(&reference.id, list)?;
     // The number of CPUs that the threads of the host may use at the same time. The measuring CPU
     // is added because it may be missing from the allowed CPUs of this thread.
     let cpus = 1 + timers::allowed_cpus().map_or(1, |cpus| cpus.len());
-    possible::check_waits(answered.clone(), reference, cpus)?;
-    let waits = answered.map(|(request_ns, wait)| Wait {
-        request_ns,
-        before: wait.before,
-        after: wait.after,
-        cpu_ns: wait.cpu_ns,
-        run_delay_ns: wait.run_delay_ns,
-    });
-    Ok(waits.collect())
+    possible::check_waits(&waits, reference, cpus)?;
+    Ok(waits)
 }
 
 /// Splits requests into slices with a total length of at most `MAX_QUESTION_NS` each.
@@ -195,7 +230,7 @@ fn split_requests(requests: &[u64]) -> impl Iterator<Item = &[u64]> {
 pub fn explore(
     bench: &mut WaitBench,
     before: &[WaitRun],
-    lengths_ns: &[u64],
+    waits: &RequestedWaits,
     plan: &WaitPlan,
     random: &mut StdRng,
 ) -> Answer<WaitRun> {
@@ -207,34 +242,26 @@ pub fn explore(
     let rough = if has_scan {
         scan(bench, before, plan, &mut run.scans, random)?
     } else {
-        bench.try_lengths(lengths_ns, plan)?
+        bench.try_lengths(&waits.lengths_ns, plan)?
     };
     // If the longest random pause is a multiple of the distance between wake-up times, waits begin
     // at all points between two wake-up times equally often.
     let pause_ns = match grid_ns(&run, &bench.reference) {
-        Some(grid) => grid * (longest_pause_ns(&rough) / grid).round().max(1.0),
-        None => longest_pause_ns(&rough),
+        Some(grid) => grid * (rough.pause_ns / grid).round().max(1.0),
+        None => rough.pause_ns,
     };
-    let mut shuffled_requests = |lengths: &[(u64, u32)]| {
-        let mut all = choose_requests(lengths, plan, &rough);
-        all.shuffle(random);
-        all
-    };
-    let shortest = [0, 1].map(|length| (length, plan.waits / SHORT_WAIT_DIVISOR));
-    let mut unlimited_lengths = if has_scan {
-        shortest.to_vec()
-    } else {
-        Vec::new()
-    };
-    let mut chosen: Vec<(u64, u32)> = lengths_ns.iter().map(|&ns| (ns, plan.waits)).collect();
-    if bench.break_ns.is_none() {
-        unlimited_lengths.append(&mut chosen);
-    }
+    let shortest: &[u64] = if has_scan { &[0, 1] } else { &[] };
     // A limit of the lateness applies only to the lengths that the user chose: waits of 0 and 1 ns
     // may be late because the primitive rounds them up.
-    run.lengths = bench.make_waits(&shuffled_requests(&unlimited_lengths), pause_ns, None)?;
-    let waits = bench.make_waits(&shuffled_requests(&chosen), pause_ns, bench.break_ns)?;
-    run.lengths.extend(waits);
+    for (lengths_ns, max_count, break_ns) in [
+        (shortest, plan.waits / SHORT_WAIT_DIVISOR, None),
+        (&waits.lengths_ns, plan.waits, waits.break_ns),
+    ] {
+        let mut requests = choose_requests(lengths_ns, max_count, plan, &rough);
+        requests.shuffle(random);
+        let made = bench.make_waits(&requests, pause_ns, break_ns)?;
+        run.lengths.extend(made);
+    }
     if bench.arms {
         run.arms = bench.timer.arms(&bench.reference.id, plan.arms)?;
         possible::check_arms(&run.arms, &bench.reference)?;
@@ -243,47 +270,28 @@ pub fn explore(
 }
 
 /// Returns the length of each wait to make, in nanoseconds. Each of the `lengths` occurs as often
-/// as the time of the plan allows, but at most as often as the count given with it.
-fn choose_requests(lengths: &[(u64, u32)], plan: &WaitPlan, rough: &RoughLateness) -> Vec<u64> {
-    let requests = lengths.iter().flat_map(|&(length, max_count)| {
+/// as the time of the plan allows, but at most `max_count` times.
+fn choose_requests(
+    lengths_ns: &[u64],
+    max_count: u32,
+    plan: &WaitPlan,
+    rough: &RoughLateness,
+) -> Vec<u64> {
+    let requests = lengths_ns.iter().flat_map(|&length| {
         let time_ns = if length > LONG_WAIT_NS {
             plan.length_ns / 2.0
         } else {
             plan.length_ns
         };
-        let count = (time_ns / wait_time_ns(length as f64, rough)) as u32;
+        let count = (time_ns / rough.wait_time_ns(length as f64)) as u32;
         let count = count.clamp(MIN_WAITS_PER_LENGTH, max_count.max(MIN_WAITS_PER_LENGTH));
         std::iter::repeat_n(length, count as usize)
     });
     requests.collect()
 }
 
-/// Returns the expected time of a wait of `length` nanoseconds with the pause before it, in
-/// nanoseconds.
-fn wait_time_ns(length: f64, rough: &RoughLateness) -> f64 {
-    length + rough.median_ns.max(0.0) + longest_pause_ns(rough) / 2.0
-}
-
-fn no_waits_fault() -> Fault {
-    Fault::Refused("the host reported no waits".into())
-}
-
-/// Returns the length of the longest random pause before a wait, in nanoseconds. It is not shorter
-/// than a step of the reference, so that waits begin at any phase of it.
-fn longest_pause_ns(rough: &RoughLateness) -> f64 {
-    // If wake-up times are one step apart, lateness is spread evenly over a step.
-    let step_ns = rough.width_ns / QUANTILE_DISTANCE;
-    let pause_ns = if STEPS_PER_PAUSE * step_ns <= MAX_PAUSE_NS {
-        STEPS_PER_PAUSE * step_ns
-    } else {
-        step_ns
-    };
-    let shortest_ns = MIN_PAUSE_NS.max(rough.reference_step_ns);
-    pause_ns.max(shortest_ns).min(MAX_PAUSE_NS)
-}
-
 /// Makes the long waits of the plan in one process, while processes of other primitives do the
-/// same. Returns the waits of the planned lengths, and the scans.
+/// same: waits of the planned lengths, and scans.
 ///
 /// # Errors
 /// The errors of the subject.
@@ -291,19 +299,21 @@ pub fn explore_long(
     bench: &mut WaitBench,
     plan: &WaitPlan,
     random: &mut StdRng,
-) -> Answer<(Vec<Wait>, Vec<Vec<Wait>>)> {
+) -> Answer<WaitRun> {
     let mut requests = plan.long_ns.repeat(MIN_WAITS_PER_LENGTH as usize);
     requests.shuffle(random);
-    let long = bench.make_waits(&requests, MAX_PAUSE_NS, None)?;
-    let mut scans = Vec::new();
+    let mut run = WaitRun {
+        long: bench.make_waits(&requests, MAX_PAUSE_NS, None)?,
+        ..WaitRun::default()
+    };
     for &(length, count) in plan.long_scans {
         // If long waits have a longer step than short ones, their lateness is spread more widely,
         // and the scan has to be longer.
         let length = length as f64;
-        let span = bench.rough_lateness(&long).map_or(FIRST_SCAN_NS, |rough| {
-            (STEPS_PER_SCAN * rough.width_ns).clamp(FIRST_SCAN_NS, length)
-        });
-        scans.push(bench.scan([length, length + span], count, random)?);
+        let width_ns = bench.rough_lateness(&run.long)?.width_ns;
+        let span = (STEPS_PER_SCAN * width_ns).clamp(FIRST_SCAN_NS, length);
+        run.scans
+            .push(bench.scan([length, length + span], count, random)?);
     }
-    Ok((long, scans))
+    Ok(run)
 }

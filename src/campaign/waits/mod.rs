@@ -1,11 +1,165 @@
-//! Measures sleep primitives and periodic timers: one in one process (`explore`, `ticking`), and
-//! all of them in rounds of processes (`campaign`).
+//! Measures sleep primitives and periodic timers in rounds: one in one process by `explore` or
+//! `ticking`.
 
-pub mod campaign;
 pub mod explore;
 mod pareto;
-pub mod plan;
 mod possible;
 mod side_by_side;
-pub mod subject;
 pub mod ticking;
+
+use std::thread;
+use std::time::Duration;
+
+use rand::rngs::StdRng;
+use rand::{RngExt, SeedableRng};
+use timers::{Answer, Fault};
+
+use self::explore::{WaitBench, explore};
+use self::pareto::pareto_optimal;
+use self::ticking::run_periodic_timer;
+use super::choose::Purpose;
+use super::rounds::Rounds;
+use super::sampling::CampaignSettings;
+use super::sampling::WaitPlan;
+use super::subject::CampaignSubject;
+use crate::hosts::host::Host;
+use crate::hosts::hosted;
+use crate::model::WaitActivity;
+use crate::trace::{PeriodTrace, WaitTrace};
+
+/// The waits to make, besides the numbers of the plan.
+#[derive(Clone, Debug, Default)]
+pub struct RequestedWaits {
+    /// The requested lengths, in nanoseconds.
+    pub lengths_ns: Vec<u64>,
+    /// The time for which rounds are repeated; `None` for the number of rounds of the plan.
+    pub span: Option<Duration>,
+    /// Lateness in nanoseconds above which a wait ends the run; `None` for no limit.
+    pub break_ns: Option<u64>,
+}
+
+/// A wait that was later than the user allowed, which ended the run.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct LateWait {
+    /// The requested length, in nanoseconds.
+    pub request_ns: u64,
+    /// The lateness of the wait, in nanoseconds.
+    pub late_ns: f64,
+}
+
+/// Measures sleep primitives: first all of them briefly, then in further rounds those for which no
+/// other primitive is both less late and cheaper. Calls `progress` with a description of the next
+/// step. Returns the wait that ended the run early, if any, with the index of its subject.
+///
+/// # Errors
+/// Only [`Fault::Interrupted`]: the failure of a timer is recorded in its outcome.
+pub fn measure_waits(
+    hosts: &[Host],
+    subjects: &mut [CampaignSubject<WaitTrace>],
+    waits: &RequestedWaits,
+    settings: &CampaignSettings,
+    progress: &dyn Fn(&str),
+) -> Result<Option<(usize, LateWait)>, Fault> {
+    let empty = |subject: &CampaignSubject<WaitTrace>, reference| WaitTrace {
+        reference,
+        blocks: subject.timer.means == WaitActivity::Blocks,
+        runs: Vec::new(),
+    };
+    let mut rounds = Rounds::begin(hosts, subjects, settings, progress, Purpose::Waits, empty)?;
+    let plan = settings.plan.waits;
+    let with_plan = |plan: WaitPlan| {
+        move |subject: &mut CampaignSubject<WaitTrace>, seed| {
+            let mut bench = WaitBench::start(subject, hosts, settings)?;
+            wait_in_process(&mut bench, subject.observed()?, waits, &plan, seed)
+        }
+    };
+    let measure_first = with_plan(plan.first_rounds());
+    let seed: u64 = rounds.random.random();
+    let mut late = rounds.repeat(plan.processes, waits.span, |rounds, round| {
+        if round >= plan.long_rounds {
+            return rounds.run_round(rounds.all(), &measure_first);
+        }
+        // Long waits run in parallel to the rounds, because the lateness of both depends on how
+        // deeply the CPUs sleep, which varies over time.
+        let long = side_by_side::select(rounds.subjects);
+        thread::scope(|scope| {
+            let seed = seed.wrapping_add(round.into());
+            let long = &long;
+            let observe = move || side_by_side::observe(long, hosts, settings, seed);
+            let parallel = thread::Builder::new().spawn_scoped(scope, observe);
+            let late = rounds.run_round(rounds.all(), &measure_first)?;
+            progress("long waits of all primitives");
+            let observed = parallel.ok().and_then(|parallel| parallel.join().ok());
+            let observed = observed.unwrap_or_default();
+            side_by_side::store(rounds.subjects, observed, round as usize)?;
+            Ok(late)
+        })
+    })?;
+    let measure_further = with_plan(plan);
+    for _ in 0..plan.further {
+        if late.is_none() {
+            late = rounds.run_round(pareto_optimal(rounds.subjects), &measure_further)?;
+        }
+    }
+    Ok(late)
+}
+
+/// Measures a sleep primitive in one process and adds the observations to its trace. Returns the
+/// latest of the waits that were later than the user allows, if any.
+fn wait_in_process(
+    bench: &mut WaitBench,
+    trace: &mut WaitTrace,
+    waits: &RequestedWaits,
+    plan: &WaitPlan,
+    seed: u64,
+) -> Answer<Option<LateWait>> {
+    let mut random = StdRng::seed_from_u64(seed);
+    let run = explore(bench, &trace.runs, waits, plan, &mut random)?;
+    let late = waits.break_ns.and_then(|limit_ns| {
+        let chosen = run.lengths.iter();
+        let chosen = chosen.filter(|wait| waits.lengths_ns.contains(&wait.request_ns));
+        let late = chosen.map(|wait| LateWait {
+            request_ns: wait.request_ns,
+            late_ns: wait.late_ns(trace.reference.ns_per_tick),
+        });
+        late.max_by(|a, b| a.late_ns.total_cmp(&b.late_ns))
+            .filter(|wait| wait.late_ns > limit_ns as f64)
+    });
+    trace.runs.push(run);
+    Ok(late)
+}
+
+/// Measures periodic timers, all with the same period. Calls `progress` with a description of the
+/// next step.
+///
+/// # Errors
+/// Only [`Fault::Interrupted`]: the failure of a timer is recorded in its outcome.
+pub fn measure_periods(
+    hosts: &[Host],
+    subjects: &mut [CampaignSubject<PeriodTrace>],
+    period_ns: u64,
+    settings: &CampaignSettings,
+    progress: &dyn Fn(&str),
+) -> Result<(), Fault> {
+    let empty = |_: &CampaignSubject<PeriodTrace>, reference| PeriodTrace {
+        reference,
+        period_ns,
+        runs: Vec::new(),
+    };
+    let mut rounds = Rounds::begin(hosts, subjects, settings, progress, Purpose::Waits, empty)?;
+    let plan = settings.plan.waits;
+    let tick = |subject: &mut CampaignSubject<PeriodTrace>, _| -> Answer<Option<()>> {
+        let connection = subject.connect(hosts, settings)?;
+        let mut timer = hosted::subject(&connection, &subject.timer.id);
+        let PeriodTrace {
+            reference, runs, ..
+        } = subject.observed()?;
+        let run = run_periodic_timer(timer.as_mut(), reference, period_ns, plan.ticking_ns)?;
+        runs.push(run);
+        Ok(None)
+    };
+    rounds.repeat(plan.processes, None, |rounds, _| {
+        rounds.run_round(rounds.all(), &tick)
+    })?;
+    Ok(())
+}

@@ -1,7 +1,7 @@
 //! Selects the Pareto-optimal sleep primitives: those for which no other primitive is both less
 //! late and cheaper in CPU time.
 
-use super::subject::Subject;
+use crate::campaign::subject::CampaignSubject;
 use crate::model::{Lateness, USUAL_WAIT_NS, is_better_wait};
 use crate::parallel;
 use crate::trace::WaitTrace;
@@ -10,36 +10,24 @@ use crate::waits::figures;
 /// Returns the indices of the Pareto-optimal subjects. A subject is compared with those under the
 /// same load and on the same CPU, at the length `USUAL_WAIT_NS` or the nearest measured one.
 /// Includes subjects with too few observations for the comparison; leaves out those that failed.
-pub(super) fn pareto_optimal(subjects: &[Subject<WaitTrace>]) -> Vec<usize> {
-    let traces: Vec<Option<&WaitTrace>> = subjects
-        .iter()
-        .map(|subject| {
-            subject
-                .outcome
-                .as_ref()
-                .ok()
-                .filter(|_| subject.is_measurable())
-        })
+pub(super) fn pareto_optimal(subjects: &[CampaignSubject<WaitTrace>]) -> Vec<usize> {
+    let traces: Vec<Option<&WaitTrace>> = (subjects.iter())
+        .map(|subject| subject.outcome.as_ref().ok())
         .collect();
-    let latenesses_and_costs = parallel::map(&traces, |trace| lateness_and_cost((*trace)?));
+    let known = parallel::map(&traces, |trace| lateness_and_cost((*trace)?));
     let load_and_cpu = |index: usize| {
-        (
-            subjects[index].conditions.load,
-            subjects[index].conditions.cpu,
-        )
+        let conditions = &subjects[index].conditions;
+        (conditions.load, conditions.cpu)
     };
     let is_beaten = |index: usize, own: [f64; 2]| {
-        let rivals = latenesses_and_costs
-            .iter()
-            .enumerate()
-            .filter(|(other, _)| load_and_cpu(*other) == load_and_cpu(index));
-        rivals
-            .filter_map(|(_, other)| *other)
-            .any(|other| is_better_wait(other, own))
+        let mut rivals = (known.iter().enumerate())
+            .filter(|(other, _)| load_and_cpu(*other) == load_and_cpu(index))
+            .filter_map(|(_, other)| *other);
+        rivals.any(|other| is_better_wait(other, own))
     };
-    let measurable = (0..subjects.len()).filter(|index| traces[*index].is_some());
-    measurable
-        .filter(|&index| latenesses_and_costs[index].is_none_or(|own| !is_beaten(index, own)))
+    (0..subjects.len())
+        .filter(|&index| subjects[index].is_measurable())
+        .filter(|&index| known[index].is_none_or(|own| !is_beaten(index, own)))
         .collect()
 }
 

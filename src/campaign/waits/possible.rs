@@ -1,10 +1,10 @@
 //! Checks whether the waits and wake-ups that a host reports are physically possible.
 
-use timers::waits::{Expiration, Wait};
+use timers::waits::Expiration;
 use timers::{Answer, Fault};
 
 use crate::text::numbers::short_time;
-use crate::trace::Reference;
+use crate::trace::{Reference, Wait};
 
 /// Longest plausible wait, in nanoseconds: about a week.
 /// *Judgement*: longer than any measurement.
@@ -28,20 +28,15 @@ const MIN_EXCESSIVE_WAITS: usize = 5;
 /// *Judgement*.
 const MAX_MISSED_RATIO: f64 = 2.0;
 
-/// Checks reported waits, each given with its requested length in nanoseconds. `cpus` is the number
-/// of CPUs that the threads of the host may use; it matters because some hosts report the CPU time
-/// of all their threads.
+/// Checks reported waits. `cpus` is the number of CPUs that the threads of the host may use; it
+/// matters because some hosts report the CPU time of all their threads.
 ///
 /// # Errors
 /// Describes the first impossible value.
-pub(super) fn check_waits<'a>(
-    reported: impl Iterator<Item = (u64, &'a Wait)>,
-    reference: &Reference,
-    cpus: usize,
-) -> Answer<()> {
+pub(super) fn check_waits(reported: &[Wait], reference: &Reference, cpus: usize) -> Answer<()> {
     let threads = cpus.max(1) as f64;
-    let (mut count, mut excessive) = (0, 0);
-    for (request_ns, wait) in reported {
+    let mut excessive = 0;
+    for wait in reported {
         let duration_ns = reference.ns(wait.before, wait.after);
         let max_ns = threads * (duration_ns.max(0.0) + MAX_MACHINE_PAUSE_NS);
         let describe_if_impossible = |ns: Option<i64>, description: &str| {
@@ -58,18 +53,17 @@ pub(super) fn check_waits<'a>(
                 .or_else(|| describe_if_impossible(wait.run_delay_ns, "was ready to run for"))
         };
         if let Some(objection) = objection {
-            let requested = time(request_ns as f64);
+            let requested = time(wait.request_ns as f64);
             return Err(impossible(
                 "a wait",
                 &format!("{requested} requested, but {objection}"),
             ));
         }
-        count += 1;
         let longest_ns = duration_ns.max(0.0) + reference.uncertainty_ns();
         let usual_ns = threads * (MAX_CPU_TIME_RATIO * longest_ns + MAX_READING_CPU_NS);
         excessive += usize::from(wait.cpu_ns.is_some_and(|ns| ns as f64 > usual_ns));
     }
-    if excessive >= MIN_EXCESSIVE_WAITS && 2 * excessive > count {
+    if excessive >= MIN_EXCESSIVE_WAITS && 2 * excessive > reported.len() {
         return Err(impossible(
             "a wait",
             "most waits used more CPU time than they took",
@@ -177,18 +171,15 @@ mod tests {
         let reported: Vec<Wait> = all
             .iter()
             .map(|&(duration_ns, cpu_ns, run_delay_ns)| Wait {
+                request_ns: 1_000_000,
                 before: i64::MAX,
                 after: i64::MAX.wrapping_add(duration_ns),
                 cpu_ns,
                 run_delay_ns,
             })
             .collect();
-        check_waits(
-            reported.iter().map(|wait| (1_000_000, wait)),
-            &NANOSECOND_CLOCK,
-            2,
-        )
-        .map_or_else(|fault| fault.to_string(), |()| "fine".into())
+        check_waits(&reported, &NANOSECOND_CLOCK, 2)
+            .map_or_else(|fault| fault.to_string(), |()| "fine".into())
     }
 
     #[test]
@@ -241,10 +232,11 @@ mod tests {
             ..NANOSECOND_CLOCK
         };
         let spin = Wait {
+            request_ns: 1_000_000,
             cpu_ns: Some(1_000_000),
             ..Wait::default()
         };
-        assert!(check_waits([(1_000_000, &spin); 9].into_iter(), &coarse, 2).is_ok());
+        assert!(check_waits(&[spin; 9], &coarse, 2).is_ok());
     }
 
     /// Checks wake-ups with a period of 1 ms, given as nanoseconds since the start and number of

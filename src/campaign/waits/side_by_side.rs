@@ -8,11 +8,10 @@ use rand::SeedableRng;
 use rand::rngs::StdRng;
 use timers::{Answer, Fault};
 
-use super::explore::explore_long;
-use super::plan::WaitSettings;
-use super::subject::{Conditions, Subject};
-use crate::campaign::no_thread;
-use crate::campaign::unless_interrupted;
+use super::explore::{WaitBench, explore_long};
+use crate::campaign::sampling::CampaignSettings;
+use crate::campaign::subject::{CampaignSubject, Conditions};
+use crate::campaign::{no_thread, unless_interrupted};
 use crate::hosts::host::Host;
 use crate::model::{BackgroundLoad, WaitActivity};
 use crate::trace::{WaitRun, WaitTrace};
@@ -21,92 +20,85 @@ use crate::trace::{WaitRun, WaitTrace};
 /// delay each other.
 const PRIMITIVES_PER_CPU: usize = 16;
 
-/// Copies of the subjects that make long waits in a round, with their indices.
-pub(super) struct SideBySide(Vec<(usize, Subject<WaitTrace>)>);
-
 /// The long waits of each subject, with its index.
 type LongWaits = Vec<(usize, Answer<WaitRun>)>;
 
-impl SideBySide {
-    /// Selects the subjects that can wait next to others. Of those that differ only in the CPU,
-    /// selects the first. Leaves out primitives that spin, because they would delay others, and
-    /// subjects with a background load, because their CPU is meant to be busy only with that load.
-    pub(super) fn select(subjects: &[Subject<WaitTrace>]) -> Self {
-        let without_cpu = |subject: &Subject<WaitTrace>| Conditions {
-            cpu: None,
-            ..subject.conditions
+/// Selects the subjects that can wait next to others, and returns copies without observations, on
+/// another CPU. Of those that differ only in the CPU, selects the first. Leaves out primitives that
+/// spin, because they would delay others, and subjects with a background load, because their CPU is
+/// meant to be busy only with that load.
+pub(super) fn select(
+    subjects: &[CampaignSubject<WaitTrace>],
+) -> Vec<(usize, CampaignSubject<WaitTrace>)> {
+    let without_cpu = |subject: &CampaignSubject<WaitTrace>| Conditions {
+        cpu: None,
+        ..subject.conditions
+    };
+    let mut chosen: Vec<(usize, CampaignSubject<WaitTrace>)> = Vec::new();
+    for (index, subject) in subjects.iter().enumerate() {
+        let takes_part = subject.timer.means == WaitActivity::Blocks
+            && subject.conditions.load == BackgroundLoad::None
+            && subject.is_measurable();
+        let is_same = |(_, other): &(usize, CampaignSubject<WaitTrace>)| {
+            (other.host, &other.timer.id) == (subject.host, &subject.timer.id)
+                && without_cpu(other) == without_cpu(subject)
         };
-        let mut chosen: Vec<(usize, Subject<WaitTrace>)> = Vec::new();
-        for (index, subject) in subjects.iter().enumerate() {
-            let takes_part = subject.waiter.means == WaitActivity::Blocks
-                && subject.conditions.load == BackgroundLoad::None
-                && subject.is_measurable();
-            let is_same = |(_, other): &(usize, Subject<WaitTrace>)| {
-                (other.host, &other.waiter.id) == (subject.host, &subject.waiter.id)
-                    && without_cpu(other) == without_cpu(subject)
-            };
-            if !takes_part || chosen.iter().any(is_same) {
-                continue;
+        if takes_part && !chosen.iter().any(is_same) {
+            let mut copy = subject.clone();
+            copy.conditions.cpu = other_cpu(subject.conditions.cpu, index);
+            if let Ok(trace) = &mut copy.outcome {
+                trace.runs.clear();
             }
-            let conditions = Conditions {
-                cpu: other_cpu(subject.conditions.cpu, index),
-                ..subject.conditions
-            };
-            let without_runs = |trace: &WaitTrace| WaitTrace {
-                runs: Vec::new(),
-                ..trace.clone()
-            };
-            let copy = Subject {
-                outcome: subject
-                    .outcome
-                    .as_ref()
-                    .map(without_runs)
-                    .map_err(Clone::clone),
-                ..Subject::new(subject.host, subject.waiter.clone(), conditions)
-            };
             chosen.push((index, copy));
         }
-        Self(chosen)
     }
+    chosen
+}
 
-    /// Makes the long waits of each subject in a separate process.
-    pub(super) fn observe(&self, hosts: &[Host], settings: &WaitSettings, seed: u64) -> LongWaits {
-        let at_once = PRIMITIVES_PER_CPU * timers::allowed_cpus().map_or(1, |cpus| cpus.len());
-        let chunks = self.0.chunks(at_once);
-        chunks
-            .flat_map(|subjects| observe_together(hosts, subjects, settings, seed))
-            .collect()
-    }
+/// Makes the long waits of each subject in a separate process.
+pub(super) fn observe(
+    chosen: &[(usize, CampaignSubject<WaitTrace>)],
+    hosts: &[Host],
+    settings: &CampaignSettings,
+    seed: u64,
+) -> LongWaits {
+    let at_once = PRIMITIVES_PER_CPU * timers::allowed_cpus().map_or(1, |cpus| cpus.len());
+    let chunks = chosen.chunks(at_once);
+    chunks
+        .flat_map(|subjects| observe_together(hosts, subjects, settings, seed))
+        .collect()
+}
 
-    /// Adds the long waits of a round to the run of each subject in that round. A subject whose
-    /// long waits failed keeps its earlier results.
-    ///
-    /// # Errors
-    /// Only [`Fault::Interrupted`].
-    pub(super) fn store(
-        subjects: &mut [Subject<WaitTrace>],
-        long_waits: LongWaits,
-        round: usize,
-    ) -> Result<(), Fault> {
-        for (index, run) in long_waits {
-            let subject = &mut subjects[index];
-            match (unless_interrupted(run)?, &mut subject.outcome) {
-                (Ok(run), Ok(trace)) => match trace.runs.get_mut(round) {
-                    Some(earlier) => {
-                        earlier.long.extend(run.long);
-                        earlier.scans.extend(run.scans);
-                    }
-                    None => {
-                        trace.runs.push(run);
-                        subject.has_run = true;
-                    }
-                },
-                (Err(fault), _) => subject.lost = Some(format!("long waits: {fault}")),
-                (Ok(_), Err(_)) => {}
+/// Adds the long waits of a round to the run of each subject in that round. A subject whose long
+/// waits failed keeps its earlier results.
+///
+/// # Errors
+/// Only [`Fault::Interrupted`].
+pub(super) fn store(
+    subjects: &mut [CampaignSubject<WaitTrace>],
+    long_waits: LongWaits,
+    round: usize,
+) -> Result<(), Fault> {
+    for (index, run) in long_waits {
+        let subject = &mut subjects[index];
+        match (unless_interrupted(run)?, &mut subject.outcome) {
+            (Ok(run), Ok(trace)) => match trace.runs.get_mut(round) {
+                Some(earlier) => {
+                    earlier.long.extend(run.long);
+                    earlier.scans.extend(run.scans);
+                }
+                None => {
+                    trace.runs.push(run);
+                    subject.has_run = true;
+                }
+            },
+            (Err(fault), _) => {
+                subject.lost = Some(Fault::Refused(format!("long waits: {fault}")));
             }
+            (Ok(_), Err(_)) => {}
         }
-        Ok(())
     }
+    Ok(())
 }
 
 /// Returns a CPU other than `measuring`, a different one for each `turn` if possible. `None` if
@@ -121,8 +113,8 @@ fn other_cpu(measuring: Option<u32>, turn: usize) -> Option<u32> {
 /// Makes the long waits of these subjects at the same time.
 fn observe_together(
     hosts: &[Host],
-    subjects: &[(usize, Subject<WaitTrace>)],
-    settings: &WaitSettings,
+    subjects: &[(usize, CampaignSubject<WaitTrace>)],
+    settings: &CampaignSettings,
     seed: u64,
 ) -> LongWaits {
     thread::scope(|scope| {
@@ -135,17 +127,12 @@ fn observe_together(
             let (start, go) = mpsc::channel::<()>();
             starts.push(start);
             let wait = move || {
-                let bench = subject.bench(hosts, settings);
+                let bench = WaitBench::start(subject, hosts, settings);
                 // All processes have started before any of them waits, because starting a process
                 // would delay the waits of others.
                 drop(ready);
                 let _ = go.recv();
-                let (long, scans) = explore_long(&mut bench?, &settings.plan, &mut random)?;
-                Ok(WaitRun {
-                    long,
-                    scans,
-                    ..WaitRun::default()
-                })
+                explore_long(&mut bench?, &settings.plan.waits, &mut random)
             };
             threads.push((*index, thread::Builder::new().spawn_scoped(scope, wait)));
         }

@@ -4,8 +4,8 @@
 use timers::waits::Expiration;
 use timers::{Answer, Fault, Subject};
 
-use super::plan::MIN_WAKEUPS;
 use super::possible;
+use crate::campaign::sampling::MIN_WAKEUPS;
 use crate::trace::{PeriodRun, Reference};
 
 /// Runs a timer with this period for about `ticking_ns` nanoseconds. Returns its wake-ups, and the

@@ -2,7 +2,7 @@
 //! promising ones for longer.
 
 use super::candidates;
-use crate::campaign::waits::plan::WaitPlan;
+use crate::campaign::sampling::Plan;
 use crate::cli::PickArgs;
 use crate::commands::{CommandError, failed, wait};
 use crate::method::waiting::{Punctuality, WaitChoice, choose, list_promising, waits_to_prove};
@@ -40,12 +40,12 @@ fn measure_promising(args: &PickArgs, requested: &Punctuality) -> Result<WaitCho
     let (waits, first_plan) = match requested.within_ns {
         Some(_) => (
             waits_to_prove(requested.share).clamp(200.0, 1e6),
-            WaitPlan::GLANCE,
+            Plan::GLANCE,
         ),
         None => (
             (TIMER_NS / every_ns).clamp(WAIT_COUNT_LIMITS.0, WAIT_COUNT_LIMITS.1),
             // A median needs eight waits.
-            WaitPlan::GLANCE.with_waits(8),
+            Plan::GLANCE.with_waits(8),
         ),
     };
     check_duration(waits * every_ns / 1e9, every_ns)?;
@@ -71,15 +71,11 @@ fn measure_promising(args: &PickArgs, requested: &Punctuality) -> Result<WaitCho
         let Some(next) = next.filter(|_| !proven).map(str::to_owned) else {
             return Ok(choice);
         };
-        let plan = match requested.within_ns {
-            Some(_) => WaitPlan::QUICK.with_min_waits(waits as u32),
-            None => WaitPlan::QUICK.with_waits(waits as u32),
-        };
         let only = RunRequest {
             timers: vec![next.clone()],
             ..all.clone()
         };
-        let later = record(only, plan)?;
+        let later = record(only, Plan::QUICK.with_waits(waits as u32))?;
         report.waits.retain(|row| row.id != next);
         report
             .waits

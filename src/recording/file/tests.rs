@@ -43,15 +43,15 @@ fn recording(deltas: Vec<i64>, figure: f64) -> Recording {
         ..StoredTrace::default()
     };
     trace.add(run);
-    let observed = |id: &str, outcome| Observation {
-        timer: Timer {
+    let observed = |id: &str, outcome| {
+        let timer = Timer {
             id: id.into(),
             label: id.into(),
             runtime: "native".into(),
             properties: timers::Properties::COUNTER.into_owned(),
             ..Timer::default()
-        },
-        outcome,
+        };
+        Observation::new(timer, outcome)
     };
     let chains = Chains {
         hertz: Hertz(figure * 1e9),
@@ -73,7 +73,7 @@ fn recording(deltas: Vec<i64>, figure: f64) -> Recording {
         },
         cycles_from: CyclesFrom::Given(Hertz(figure * 1e9)),
         settings: Settings {
-            profile: "quick".into(),
+            plan: "quick".into(),
             cpu: None,
             seed: u64::MAX,
             processes: 1,

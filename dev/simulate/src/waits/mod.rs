@@ -11,12 +11,13 @@ use simulated::{REFERENCE_ID, TickModel, VirtualTicks, VirtualWaits, WaitModel};
 use timers::Answer;
 use timers::waits::WaitActivity;
 
+use timermeter::campaign::sampling::Plan;
+use timermeter::campaign::waits::RequestedWaits;
 use timermeter::campaign::waits::explore::{WaitBench, explore, explore_long};
-use timermeter::campaign::waits::plan::WaitPlan;
 use timermeter::campaign::waits::ticking::run_periodic_timer;
 use timermeter::model::{PeriodFigures, WaitFigures};
+use timermeter::periods;
 use timermeter::trace::{PeriodTrace, Reference, WaitTrace};
-use timermeter::{periods, waits};
 
 /// A simulated sleep primitive and the seed of its simulation.
 #[derive(Clone, Debug, PartialEq)]
@@ -53,7 +54,12 @@ impl WaitCase {
     ///
     /// # Errors
     /// If the timer does not answer a question. Simulated timers answer all of them.
-    pub fn figures(&self, plan: &WaitPlan) -> Answer<WaitFigures> {
+    pub fn figures(&self, plan: &Plan) -> Answer<WaitFigures> {
+        let plan = &plan.waits;
+        let waits = RequestedWaits {
+            lengths_ns: plan.lengths_ns.to_vec(),
+            ..RequestedWaits::default()
+        };
         let mut random = StdRng::seed_from_u64(self.seed);
         let blocks = self.model.activity == WaitActivity::Blocks;
         let mut trace = WaitTrace {
@@ -66,7 +72,7 @@ impl WaitCase {
             trace.runs.push(explore(
                 &mut self.bench(process),
                 &trace.runs,
-                plan.lengths_ns,
+                &waits,
                 &first,
                 &mut random,
             )?);
@@ -74,10 +80,9 @@ impl WaitCase {
         // A primitive that spins is not measured next to other waits, because it occupies its CPU.
         let rounds = if blocks { plan.long_rounds } else { 0 };
         for (round, run) in (0..rounds).zip(&mut trace.runs) {
-            let (long, scans) =
-                explore_long(&mut self.bench(plan.processes + round), plan, &mut random)?;
-            run.long = long;
-            run.scans.extend(scans);
+            let long = explore_long(&mut self.bench(plan.processes + round), plan, &mut random)?;
+            run.long = long.long;
+            run.scans.extend(long.scans);
         }
         // A campaign adds processes to some timers only; here to those with an even seed.
         let further = if self.seed.is_multiple_of(2) {
@@ -87,15 +92,11 @@ impl WaitCase {
         };
         for process in 0..further {
             let mut bench = self.bench(plan.processes + rounds + process);
-            trace.runs.push(explore(
-                &mut bench,
-                &trace.runs,
-                plan.lengths_ns,
-                plan,
-                &mut random,
-            )?);
+            trace
+                .runs
+                .push(explore(&mut bench, &trace.runs, &waits, plan, &mut random)?);
         }
-        Ok(waits::figures(&trace, None))
+        Ok(timermeter::waits::figures(&trace, None))
     }
 
     /// Returns the simulated process with this number.
@@ -109,7 +110,6 @@ impl WaitCase {
             ))),
             reference: reference(self.model.clock_step),
             arms: true,
-            break_ns: None,
         }
     }
 }
@@ -121,7 +121,8 @@ impl TickCase {
     ///
     /// # Errors
     /// If the timer does not answer a question. Simulated timers answer all of them.
-    pub fn figures(&self, plan: &WaitPlan) -> Answer<(PeriodFigures, [u64; 2])> {
+    pub fn figures(&self, plan: &Plan) -> Answer<(PeriodFigures, [u64; 2])> {
+        let plan = &plan.waits;
         let mut trace = PeriodTrace {
             reference: reference(1.0),
             period_ns: self.period_ns,

@@ -6,9 +6,8 @@ use timers::Answer;
 
 use super::{
     FIRST_SCAN_NS, MIN_SCAN_WAITS, QUANTILE_DISTANCE, RoughLateness, STEPS_PER_SCAN, WaitBench,
-    no_waits_fault, wait_time_ns,
 };
-use crate::campaign::waits::plan::WaitPlan;
+use crate::campaign::sampling::WaitPlan;
 use crate::trace::{Wait, WaitRun};
 use crate::waits::longest_step_ns;
 
@@ -38,22 +37,18 @@ pub(super) fn scan(
     scans: &mut Vec<Vec<Wait>>,
     random: &mut StdRng,
 ) -> Answer<RoughLateness> {
-    let first = bench.scan([0.0, FIRST_SCAN_NS], MIN_SCAN_WAITS, random)?;
-    let rough = bench.rough_lateness(&first).ok_or_else(no_waits_fault)?;
+    let mut scan = bench.scan([0.0, FIRST_SCAN_NS], MIN_SCAN_WAITS, random)?;
+    let mut rough = bench.rough_lateness(&scan)?;
     let (max_waits, time_ns) = if rough.width_ns > MIN_WIDE_NS {
         plan.wide_scan
     } else {
         (plan.scan, plan.scan_ns)
     };
-    let count = ((time_ns / (wait_time_ns(FIRST_SCAN_NS, &rough) + FIRST_SCAN_NS / 4.0)) as u32)
-        .clamp(MIN_SCAN_WAITS, max_waits);
-    let mut scan = first;
-    scan.extend(bench.scan(
-        [0.0, FIRST_SCAN_NS],
-        count.saturating_sub(MIN_SCAN_WAITS),
-        random,
-    )?);
-    let mut rough = bench.rough_lateness(&scan).unwrap_or(rough);
+    let wait_ns = rough.wait_time_ns(FIRST_SCAN_NS) + FIRST_SCAN_NS / 4.0;
+    let count = ((time_ns / wait_ns) as u32).clamp(MIN_SCAN_WAITS, max_waits);
+    let further = count.saturating_sub(MIN_SCAN_WAITS);
+    scan.extend(bench.scan([0.0, FIRST_SCAN_NS], further, random)?);
+    rough = bench.rough_lateness(&scan)?;
     let mut length_ns = FIRST_SCAN_NS;
     scans.push(scan);
     // Lateness is spread evenly over a step, but over no more than the scan. The scan is long
@@ -66,15 +61,13 @@ pub(super) fn scan(
             MAX_SPREAD_STEPS * step_ns > rough.width_ns / QUANTILE_DISTANCE
                 && STEPS_PER_SCAN * step_ns <= length_ns
         };
-        let run_of_scans = |scans: &Vec<Vec<Wait>>| WaitRun {
-            scans: scans.clone(),
-            ..WaitRun::default()
-        };
-        let runs: Vec<WaitRun> = before
-            .iter()
-            .map(|run| &run.scans)
+        let earlier = before.iter().map(|run| &run.scans);
+        let runs: Vec<WaitRun> = earlier
             .chain([&*scans])
-            .map(run_of_scans)
+            .map(|scans| WaitRun {
+                scans: scans.clone(),
+                ..WaitRun::default()
+            })
             .collect();
         if longest_step_ns(&runs, &bench.reference).is_some_and(explains) {
             break;
@@ -83,7 +76,7 @@ pub(super) fn scan(
         let count = ((time_ns / (0.75 * length_ns + rough.median_ns.max(0.0))) as u32)
             .clamp(MIN_LONG_SCAN_WAITS.min(max_waits), max_waits);
         let scan = bench.scan([0.0, length_ns], count, random)?;
-        rough = bench.rough_lateness(&scan).unwrap_or(rough);
+        rough = bench.rough_lateness(&scan)?;
         scans.push(scan);
     }
     Ok(rough)

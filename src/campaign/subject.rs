@@ -1,18 +1,16 @@
-//! A sleep primitive or periodic timer of a campaign, and the conditions that it is measured under.
+//! A timer of a campaign, the conditions that it is measured under, and its outcome.
 
 use timers::os::Policy;
 use timers::{AffinityError, Answer, BusyThread, Fault, allowed_cpus};
 
-use super::explore::WaitBench;
-use super::plan::WaitSettings;
+use super::sampling::CampaignSettings;
 use crate::hosts::children::Placement;
+use crate::hosts::connection::SharedConnection;
 use crate::hosts::host::{Host, connect};
-use crate::hosts::hosted::subject;
-use crate::hosts::protocol::{HostedTimer, Op};
+use crate::hosts::protocol::HostedTimer;
 use crate::model::BackgroundLoad;
-use crate::trace::WaitTrace;
 
-/// The conditions under which a timer waits. `None` for the default of the system.
+/// The conditions under which a timer is measured. `None` for the default of the system.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Conditions {
     /// The CPU that its process is pinned to.
@@ -26,22 +24,12 @@ pub struct Conditions {
 }
 
 impl Conditions {
-    /// Returns the settings that its process is started with.
-    #[must_use]
-    pub fn placement(&self) -> Placement {
-        Placement {
-            cpu: self.cpu,
-            slack_ns: self.slack_ns,
-            policy: self.policy,
-        }
-    }
-
     /// Starts the background load, which runs until the result is dropped. `None` if the conditions
     /// have none.
     ///
     /// # Errors
     /// When this process may not use the CPU that the load has to run on.
-    pub fn start_load(&self) -> Result<Option<BusyThread>, AffinityError> {
+    pub(super) fn start_load(&self) -> Result<Option<BusyThread>, AffinityError> {
         let own_cpu = self.cpu.unwrap_or(0);
         match self.load {
             BackgroundLoad::None => Ok(None),
@@ -59,31 +47,32 @@ impl Conditions {
     }
 }
 
-/// A sleep primitive or periodic timer under one set of conditions, and its outcome.
-pub struct Subject<T> {
+/// A clock, sleep primitive or periodic timer under one set of conditions, and its outcome.
+#[derive(Clone)]
+pub struct CampaignSubject<T> {
     /// Index of the host of the timer.
     pub host: usize,
     /// The timer.
-    pub waiter: HostedTimer,
+    pub timer: HostedTimer,
     /// The conditions that it is measured under.
     pub conditions: Conditions,
-    /// The observations, or the reason why the timer failed.
-    pub outcome: Result<T, String>,
+    /// The observations, or the reason why there are none.
+    pub outcome: Answer<T>,
     /// The reason why it is not measured any further although earlier processes succeeded.
-    pub lost: Option<String>,
+    pub lost: Option<Fault>,
     /// Whether at least one process of the subject succeeded.
     pub(super) has_run: bool,
 }
 
-impl<T> Subject<T> {
+impl<T> CampaignSubject<T> {
     /// Creates a subject for a timer that has not been measured.
     #[must_use]
-    pub fn new(host: usize, waiter: HostedTimer, conditions: Conditions) -> Self {
+    pub fn new(host: usize, timer: HostedTimer, conditions: Conditions) -> Self {
         Self {
             host,
-            waiter,
+            timer,
             conditions,
-            outcome: Err("it was not measured".into()),
+            outcome: Err(Fault::Refused("it was not measured".into())),
             lost: None,
             has_run: false,
         }
@@ -94,28 +83,39 @@ impl<T> Subject<T> {
     pub fn is_measurable(&self) -> bool {
         self.outcome.is_ok() && self.lost.is_none()
     }
-}
 
-impl Subject<WaitTrace> {
-    /// Starts a process for the primitive.
+    /// Returns the observations so far.
     ///
     /// # Errors
-    /// When the process cannot be started, or the subject has failed.
-    pub(super) fn bench(&self, hosts: &[Host], settings: &WaitSettings) -> Answer<WaitBench> {
-        let trace = self.outcome.as_ref();
-        let trace = trace.map_err(|why| Fault::Refused(why.clone()))?;
-        let (id, floor) = (&self.waiter.id, timers::waits::FLOOR_ID);
-        let placement = self.conditions.placement();
-        let connection = connect(&hosts[self.host], &[id], placement, settings.timeout)?;
-        let has_floor = (connection.borrow().hello().waiters)
-            .iter()
-            .any(|hosted| hosted.id == floor);
-        Ok(WaitBench {
-            timer: subject(&connection, id),
-            floor: has_floor.then(|| subject(&connection, floor)),
-            reference: trace.reference.clone(),
-            arms: self.waiter.answers(Some(Op::Arms)),
-            break_ns: settings.break_ns,
-        })
+    /// The reason why there are none.
+    pub(super) fn observed(&mut self) -> Answer<&mut T> {
+        self.outcome.as_mut().map_err(|fault| fault.clone())
+    }
+
+    /// Starts a process for the timer, under its conditions.
+    ///
+    /// # Errors
+    /// When the process cannot be started.
+    pub(super) fn connect(
+        &self,
+        hosts: &[Host],
+        settings: &CampaignSettings,
+    ) -> Answer<SharedConnection> {
+        let placement = Placement {
+            cpu: self.conditions.cpu,
+            slack_ns: self.conditions.slack_ns,
+            policy: self.conditions.policy,
+        };
+        let host = &hosts[self.host];
+        connect(host, &[&self.timer.id], placement, settings.timeout)
+    }
+
+    /// Ends the measurement of the timer. The observations of earlier processes stay valid.
+    pub(super) fn fail(&mut self, fault: Fault) {
+        if self.has_run {
+            self.lost = Some(fault);
+        } else {
+            self.outcome = Err(fault);
+        }
     }
 }

@@ -1,65 +1,55 @@
-//! A timer of the campaign, and its outcome: observations, or the reason why it failed.
+//! The observations of a clock, and what decides about its further processes.
 
 use timers::Fault;
 
-use crate::hosts::protocol::HostedTimer;
-
 use crate::campaign::slow_clocks::SlowResult;
+use crate::campaign::subject::CampaignSubject;
 use crate::campaign::unless_interrupted;
+use crate::hosts::protocol::HostedTimer;
 use crate::model::Core;
 use crate::prober::Search;
 use crate::profile::{MIN_PROCESSES, resolution};
 use crate::rate::{self, Rate};
 use crate::resolution::{Resolution, UNEVEN_STEPS};
-use crate::trace::{Run, StoredTrace};
+use crate::trace::{Reference, Run, StoredTrace};
 
-/// A timer of the campaign and its outcome.
-pub struct CampaignTimer {
-    /// Index of the host of the timer.
-    pub host: usize,
-    /// The timer.
-    pub timer: HostedTimer,
-    /// The observations, or the reason why the timer failed.
-    pub outcome: Result<StoredTrace, String>,
+/// The observations of a clock, with counts of its processes.
+#[derive(Clone, Debug, Default)]
+pub struct Measured {
+    /// The observations.
+    pub stored: StoredTrace,
     /// Number of processes that measured only this timer.
     pub(super) own_processes: u32,
     /// Number of runs that had their core to themselves.
     alone: usize,
     /// Number of undisturbed processes, of its own or brief, that searched for the step of the
     /// timer.
-    pub(super) searches: u32,
+    searches: u32,
     /// Number of these processes that found the steps too long to search for.
-    pub(super) slow_searches: u32,
+    slow_searches: u32,
     /// Nanoseconds per tick that each undisturbed process found.
-    pub(super) ticks_ns: Vec<f64>,
-    /// Number of disturbed processes that found the steps too long.
-    pub(super) disturbed_slow_searches: u32,
-    /// Nanoseconds per tick that each disturbed process found.
-    pub(super) disturbed_ticks_ns: Vec<f64>,
+    ticks_ns: Vec<f64>,
+    /// What disturbed processes found.
+    disturbed_searches: Vec<Search>,
 }
 
-impl CampaignTimer {
-    /// Creates the entry of a timer that has not been measured.
-    #[must_use]
-    pub fn new(host: usize, timer: HostedTimer) -> Self {
+impl Measured {
+    /// Begins the observations of a timer.
+    pub(in crate::campaign) fn new(timer: &HostedTimer, reference: Reference) -> Self {
         Self {
-            host,
-            timer,
-            outcome: Ok(StoredTrace::default()),
-            own_processes: 0,
-            alone: 0,
-            searches: 0,
-            slow_searches: 0,
-            ticks_ns: Vec::new(),
-            disturbed_slow_searches: 0,
-            disturbed_ticks_ns: Vec::new(),
+            stored: StoredTrace {
+                declared: timer.ns_per_tick.is_some(),
+                reference,
+                ..StoredTrace::default()
+            },
+            ..Self::default()
         }
     }
 
     /// Returns whether most undisturbed searches found the steps of the timer too long to search
-    /// for. Such a timer is watched as a slow timer. False if the timer failed.
+    /// for. Such a timer is watched as a slow timer.
     pub(super) fn is_slow(&self) -> bool {
-        self.outcome.is_ok() && 2 * self.slow_searches > self.searches
+        2 * self.slow_searches > self.searches
     }
 
     /// Returns whether every undisturbed search so far, of at least one, found the steps too long.
@@ -70,15 +60,13 @@ impl CampaignTimer {
 
     /// Adds a run. `full_width` is the width of a core that no other thread uses, if known.
     pub(super) fn add_run(&mut self, run: Run, full_width: Option<f64>) {
-        if let Ok(stored) = &mut self.outcome {
-            self.alone += usize::from(run.core(full_width) == Core::Alone);
-            stored.add(run);
-        }
+        self.alone += usize::from(run.core(full_width) == Core::Alone);
+        self.stored.add(run);
     }
 
     /// Returns whether too few of its runs had their core to themselves to leave out the others.
     pub(super) fn lacks_undisturbed(&self) -> bool {
-        self.outcome.is_ok() && self.alone < MIN_PROCESSES
+        self.alone < MIN_PROCESSES
     }
 
     /// Adds the result of an undisturbed process that searched for the step.
@@ -88,23 +76,30 @@ impl CampaignTimer {
         self.slow_searches += u32::from(found.slow);
     }
 
+    /// Adds the result of a disturbed process that searched for the step.
+    pub(super) fn set_search_aside(&mut self, found: Search) {
+        self.disturbed_searches.push(found);
+    }
+
     /// Gives the reference its final rate, and scales the times that were computed from its earlier
     /// rate: the time of a unit of work and, unless the timer declares its tick, the length of a
     /// tick that each process found.
     pub(super) fn rescale(&mut self, rate: Rate) {
-        let Ok(StoredTrace { reference, .. }) = &mut self.outcome else {
-            return;
-        };
+        let StoredTrace {
+            reference,
+            declared,
+            ..
+        } = &mut self.stored;
         let factor = rate.ns_per_tick / reference.ns_per_tick;
         reference.ns_per_tick = rate.ns_per_tick;
         reference.ns_per_work *= factor;
         reference.rate_uncertainty = rate.uncertainty;
         reference.unexplained_deviation_ns = rate.unexplained_deviation_ns;
-        if self.timer.ns_per_tick.is_none() {
-            self.ticks_ns
-                .iter_mut()
-                .chain(&mut self.disturbed_ticks_ns)
-                .for_each(|ns| *ns *= factor);
+        if !*declared {
+            let disturbed = self.disturbed_searches.iter_mut();
+            let disturbed = disturbed.filter_map(|found| found.ns_per_tick.as_mut());
+            let all = self.ticks_ns.iter_mut().chain(disturbed);
+            all.for_each(|ns| *ns *= factor);
         }
     }
 
@@ -115,32 +110,30 @@ impl CampaignTimer {
     }
 
     /// Stores the length of a tick that the processes agree on, the frequency of the core in hertz,
-    /// and its width when no other thread uses it. If too few processes were undisturbed, uses the disturbed ones too and marks the
-    /// results; if no disturbed run was kept, the outcome becomes an error.
-    pub(super) fn store_agreed_results(&mut self, core_hz: Option<f64>, full_width: Option<f64>) {
-        let Ok(stored) = &mut self.outcome else {
-            return;
-        };
+    /// and its width when no other thread uses it. If too few processes were undisturbed, uses the
+    /// disturbed ones too and marks the results.
+    ///
+    /// # Errors
+    /// When too few processes were undisturbed and no disturbed run was kept.
+    pub(super) fn store_agreed_results(
+        &mut self,
+        core_hz: Option<f64>,
+        full_width: Option<f64>,
+    ) -> Result<(), Fault> {
         // Disturbed brief processes are not counted, because there are many of them.
         if 3 * self.searches < self.own_processes {
             // Results from a core that is always shared are still useful if they are marked. A
             // disturbed run is counted as discarded; it is set aside (kept, but unused) until here.
-            if !stored.use_set_aside_runs() {
+            if !self.stored.use_set_aside_runs() {
                 let disturbed = self.own_processes - self.searches;
-                let reason = describe_interference(stored, disturbed, self.own_processes);
-                self.outcome = Err(reason);
-                return;
+                return Err(interference(&self.stored, disturbed, self.own_processes));
             }
-            // From here on, the disturbed processes of its own count as searches too.
-            self.searches = self.own_processes;
-            self.slow_searches += std::mem::take(&mut self.disturbed_slow_searches);
-            self.ticks_ns.append(&mut self.disturbed_ticks_ns);
+            for found in std::mem::take(&mut self.disturbed_searches) {
+                self.add_search(found);
+            }
         }
         let agreed = self.agreed_tick();
-        let Ok(stored) = &mut self.outcome else {
-            return;
-        };
-        stored.declared = self.timer.ns_per_tick.is_some();
+        let stored = &mut self.stored;
         stored.ns_per_tick = agreed.map(|(ns, _)| ns);
         let reference_uncertainty = if stored.declared {
             0.0
@@ -151,26 +144,53 @@ impl CampaignTimer {
             .map_or(0.0, |(_, uncertainty)| uncertainty)
             .max(reference_uncertainty);
         (stored.core_hz, stored.full_width) = (core_hz, full_width);
+        Ok(())
     }
 
     /// Adds the result of watching this timer as a slow timer.
     ///
     /// # Errors
-    /// Only [`Fault::Interrupted`].
+    /// When the timer could not be watched.
     pub(super) fn add_slow_result(&mut self, result: SlowResult) -> Result<(), Fault> {
-        let Ok(stored) = &mut self.outcome else {
-            return Ok(());
-        };
-        match unless_interrupted(result)? {
-            Ok((intervals, moved)) => {
-                // Interruptions can make steps look uneven: a new series replaces such a one.
-                if !stored.slow.is_empty() && is_uneven(stored) {
-                    stored.slow.clear();
-                }
-                stored.slow.extend(intervals);
-                stored.evidence.advances.extend(moved);
-            }
-            Err(fault) => self.outcome = Err(fault.to_string()),
+        let (intervals, moved) = result?;
+        // Interruptions can make steps look uneven: a new series replaces such a one.
+        if !self.stored.slow.is_empty() && is_uneven(&self.stored) {
+            self.stored.slow.clear();
+        }
+        self.stored.slow.extend(intervals);
+        self.stored.evidence.advances.extend(moved);
+        Ok(())
+    }
+}
+
+impl CampaignSubject<Measured> {
+    /// The observations; `None` if the timer failed.
+    pub(super) fn stored(&self) -> Option<&StoredTrace> {
+        Some(&self.outcome.as_ref().ok()?.stored)
+    }
+
+    /// The observations; `None` if the timer failed.
+    pub(super) fn stored_mut(&mut self) -> Option<&mut StoredTrace> {
+        Some(&mut self.outcome.as_mut().ok()?.stored)
+    }
+
+    /// Returns whether it is watched as a slow timer; see [`Measured::is_slow`].
+    pub(super) fn is_slow(&self) -> bool {
+        self.outcome.as_ref().is_ok_and(Measured::is_slow)
+    }
+
+    /// Changes the observations, unless the timer failed. If that fails, the timer failed.
+    ///
+    /// # Errors
+    /// Only [`Fault::Interrupted`].
+    pub(super) fn update(
+        &mut self,
+        change: impl FnOnce(&mut Measured) -> Result<(), Fault>,
+    ) -> Result<(), Fault> {
+        if let Ok(measured) = &mut self.outcome
+            && let Err(fault) = unless_interrupted(change(measured))?
+        {
+            self.outcome = Err(fault);
         }
         Ok(())
     }
@@ -183,12 +203,12 @@ fn is_uneven(stored: &StoredTrace) -> bool {
 
 /// Returns the reason why a timer failed: `disturbed` of the `processes` that measured only this
 /// timer were disturbed.
-fn describe_interference(stored: &StoredTrace, disturbed: u32, processes: u32) -> String {
-    format!(
+fn interference(stored: &StoredTrace, disturbed: u32, processes: u32) -> Fault {
+    Fault::Refused(format!(
         "too much interference: {disturbed} of {processes} processes could not measure undisturbed ({}); stop other programs on \
          this machine or choose a quiet CPU with --cpu, and repeat with --thorough",
         stored.disturbances()
-    )
+    ))
 }
 
 #[cfg(test)]
@@ -208,23 +228,14 @@ mod tests {
             deltas.map(intervals).collect()
         };
         for declared in [false, true] {
-            let mut subject = CampaignTimer::new(0, HostedTimer::native(&timers::floor()));
-            subject.outcome = Ok(StoredTrace {
-                declared,
-                ..StoredTrace::default()
-            });
-            let found =
-                |subject: &CampaignTimer| resolution(&subject.outcome.as_ref().unwrap().open());
+            let mut measured = Measured::default();
+            measured.stored.declared = declared;
             let uneven = series([4_000_000, 5_700_000, 4_000_000, 9_100_000]);
-            subject.add_slow_result(Ok((uneven, None))).unwrap();
-            assert!(
-                is_uneven(subject.outcome.as_ref().unwrap()),
-                "{:?}",
-                found(&subject)
-            );
+            measured.add_slow_result(Ok((uneven, None))).unwrap();
+            assert!(is_uneven(&measured.stored));
             let even = series([4_000_000; 4]);
-            subject.add_slow_result(Ok((even, None))).unwrap();
-            let step = found(&subject);
+            measured.add_slow_result(Ok((even, None))).unwrap();
+            let step = resolution(&measured.stored.open());
             assert!(
                 matches!(&step, Resolution::Resolved { step, .. } if step.value == 4e6),
                 "{step:?}"
@@ -234,16 +245,18 @@ mod tests {
 
     #[test]
     fn marks_results_of_shared_core() {
-        let mut subject = CampaignTimer {
-            own_processes: 3,
-            disturbed_ticks_ns: vec![0.4, 0.4, 0.4],
-            ..CampaignTimer::new(0, HostedTimer::native(&timers::floor()))
+        let found = Search {
+            ns_per_tick: Some(0.4),
+            slow: false,
         };
-        let mut stored = StoredTrace::default();
-        (0..3).for_each(|_| stored.set_aside(Run::default()));
-        subject.outcome = Ok(stored);
-        subject.store_agreed_results(None, None);
-        let trace = subject.outcome.expect("it has results").open();
+        let mut measured = Measured {
+            own_processes: 3,
+            disturbed_searches: vec![found; 3],
+            ..Measured::default()
+        };
+        (0..3).for_each(|_| measured.stored.set_aside(Run::default()));
+        measured.store_agreed_results(None, None).expect("results");
+        let trace = measured.stored.open();
         assert_eq!(
             (trace.disturbed_runs, trace.runs.len(), trace.discarded),
             (3, 3, 0)
@@ -255,22 +268,18 @@ mod tests {
     #[test]
     fn disturbed_brief_processes_are_tolerated() {
         let discarded_runs = |own_processes: u32, searches: u32, brief: u32| {
-            let mut subject = CampaignTimer {
+            let mut measured = Measured {
                 own_processes,
                 searches,
-                ..CampaignTimer::new(0, HostedTimer::native(&timers::floor()))
+                ..Measured::default()
             };
-            let discarded = own_processes - searches + brief;
-            subject.outcome = Ok(StoredTrace {
-                discarded,
-                ..StoredTrace::default()
-            });
-            subject.store_agreed_results(None, None);
-            subject.outcome.map(|stored| stored.discarded)
+            measured.stored.discarded = own_processes - searches + brief;
+            let stored = measured.store_agreed_results(None, None);
+            stored.map(|()| measured.stored.discarded)
         };
         assert_eq!(discarded_runs(3, 3, 22), Ok(22));
         assert_eq!(discarded_runs(3, 1, 22), Ok(24));
         let reason = discarded_runs(5, 1, 22).expect_err("one process of five");
-        assert!(reason.contains("4 of 5 processes"), "{reason}");
+        assert!(reason.to_string().contains("4 of 5 processes"), "{reason}");
     }
 }

@@ -1,0 +1,152 @@
+//! Measures timers in rounds, one process at a time.
+
+use std::time::Duration;
+
+use rand::rngs::StdRng;
+use rand::seq::SliceRandom;
+use rand::{RngExt, SeedableRng};
+use timers::{Answer, Deadline, Fault, Pinned};
+
+use super::choose::{Purpose, choose_reference};
+use super::sampling::CampaignSettings;
+use super::subject::CampaignSubject;
+use super::unless_interrupted;
+use crate::hosts::host::Host;
+use crate::trace::Reference;
+
+/// The rounds of a campaign, each of which runs a process for some subjects.
+pub(super) struct Rounds<'a, T> {
+    pub hosts: &'a [Host],
+    pub subjects: &'a mut [CampaignSubject<T>],
+    pub settings: &'a CampaignSettings,
+    /// Shows the next step, always when nothing is being measured.
+    pub progress: &'a dyn Fn(&str),
+    pub random: StdRng,
+}
+
+impl<'a, T> Rounds<'a, T> {
+    /// Finds the reference of each host, and begins the observations of each subject with `empty`.
+    ///
+    /// # Errors
+    /// Only [`Fault::Interrupted`].
+    pub fn begin(
+        hosts: &'a [Host],
+        subjects: &'a mut [CampaignSubject<T>],
+        settings: &'a CampaignSettings,
+        progress: &'a dyn Fn(&str),
+        purpose: Purpose,
+        empty: impl Fn(&CampaignSubject<T>, Reference) -> T,
+    ) -> Result<Self, Fault> {
+        let mut random = StdRng::seed_from_u64(settings.seed);
+        for (index, host) in hosts.iter().enumerate() {
+            let mut hosted = subjects
+                .iter_mut()
+                .filter(|subject| subject.host == index)
+                .peekable();
+            if hosted.peek().is_none() {
+                continue;
+            }
+            progress("calibrating the reference");
+            let found = choose_reference(host, settings, settings.cpu, purpose, &mut random);
+            let found = unless_interrupted(found)?;
+            hosted.for_each(|subject| {
+                let reference = found.clone();
+                subject.outcome = reference.map(|reference| empty(subject, reference));
+            });
+        }
+        Ok(Self {
+            hosts,
+            subjects,
+            settings,
+            progress,
+            random,
+        })
+    }
+
+    /// Returns the indices of all subjects.
+    pub fn all(&self) -> Vec<usize> {
+        (0..self.subjects.len()).collect()
+    }
+
+    /// Runs a process for a subject that can be measured: `measure` starts it, with a seed, and adds
+    /// the observations. Returns its result; `None` if it failed, which ends the measurement of the
+    /// subject.
+    ///
+    /// # Errors
+    /// Only [`Fault::Interrupted`].
+    pub fn run_process<R>(
+        &mut self,
+        index: usize,
+        measure: impl FnOnce(&mut CampaignSubject<T>, u64) -> Answer<R>,
+    ) -> Result<Option<R>, Fault> {
+        let subject = &mut self.subjects[index];
+        (self.progress)(&subject.timer.id);
+        if !subject.is_measurable() {
+            return Ok(None);
+        }
+        // Keeps the runner and its threads off the measuring CPU, if there is another CPU.
+        let _runner_pin = subject.conditions.cpu.and_then(Pinned::off);
+        let seed = self.random.random();
+        let answer = (subject.conditions.start_load())
+            .map_err(|error| Fault::Refused(error.to_string()))
+            .and_then(|_load| measure(subject, seed));
+        match unless_interrupted(answer)? {
+            Ok(result) => {
+                subject.has_run = true;
+                Ok(Some(result))
+            }
+            Err(fault) => {
+                subject.fail(fault);
+                Ok(None)
+            }
+        }
+    }
+
+    /// Runs a process for each subject with one of these indices, in random order, until one returns
+    /// why the rounds end. Returns its index with the reason.
+    ///
+    /// # Errors
+    /// Only [`Fault::Interrupted`].
+    pub fn run_round<E>(
+        &mut self,
+        mut indices: Vec<usize>,
+        measure: &impl Fn(&mut CampaignSubject<T>, u64) -> Answer<Option<E>>,
+    ) -> Result<Option<(usize, E)>, Fault> {
+        indices.shuffle(&mut self.random);
+        for index in indices {
+            if let Some(end) = self.run_process(index, measure)?.flatten() {
+                return Ok(Some((index, end)));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Calls `run_round` with the number of each round, `count` times, or during a span of time if
+    /// there is one, until it returns why the rounds end. Returns that reason.
+    ///
+    /// # Errors
+    /// Only [`Fault::Interrupted`].
+    pub fn repeat<E>(
+        &mut self,
+        count: u32,
+        span: Option<Duration>,
+        mut run_round: impl FnMut(&mut Self, u32) -> Result<Option<E>, Fault>,
+    ) -> Result<Option<E>, Fault> {
+        let deadline = span.map(Deadline::after);
+        let mut number = 0;
+        loop {
+            let end = run_round(self, number)?;
+            number += 1;
+            let has_next = match &deadline {
+                Some(deadline) => {
+                    deadline.remaining().is_some()
+                        && self.subjects.iter().any(CampaignSubject::is_measurable)
+                }
+                None => number < count,
+            };
+            if end.is_some() || !has_next {
+                return Ok(end);
+            }
+        }
+    }
+}
