@@ -233,7 +233,7 @@ impl Questions<'_> {
         })?;
         let dropped = found.dropped.into_iter();
         let windows = dropped.map(|values| DroppedWindow { calls, values });
-        self.run.dropped.extend(windows);
+        self.run.dropped.extend(windows.clone());
         // A campaign keeps millions of values to its end, so spare capacity is released.
         found.values.shrink_to_fit();
         Ok((found.values, found.core))
