@@ -21,7 +21,6 @@ mod cli;
 mod counter;
 #[cfg(unix)]
 mod edges;
-mod example_agent;
 mod findings;
 mod formats;
 mod fuzz;
