@@ -1,13 +1,12 @@
 //! Judgements of machines that do not exist, one thing wrong with each.
 
 mod any_machine;
-mod files;
 
-use timermeter::findings::machine::{is_fit, judge};
-use timermeter::model::{
+use estimators::findings::machine::{is_fit, judge};
+use estimators::model::{
     ClockSource, CoreKind, CpuQuota, IdleState, Load, MemoryLimit, Ntp, Platform, Tickless, Waiting,
 };
-use timermeter::model::{Finding, Severity};
+use estimators::model::{Finding, Severity};
 
 /// A machine on which nothing is wrong: two cores of bare metal, made ready.
 fn ready() -> Platform {

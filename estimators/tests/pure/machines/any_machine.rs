@@ -1,9 +1,9 @@
 //! Any machine at all, made of what may be there or not.
 
+use estimators::findings::machine::{is_fit, judge};
+use estimators::model::Severity::Problem;
+use estimators::model::{CoreKind, CpuQuota, Load, Ntp, Platform};
 use proptest::prelude::*;
-use timermeter::findings::machine::{is_fit, judge};
-use timermeter::model::Severity::Problem;
-use timermeter::model::{CoreKind, CpuQuota, Load, Ntp, Platform};
 
 prop_compose! {
     fn any_platform()(

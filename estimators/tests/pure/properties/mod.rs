@@ -11,17 +11,17 @@ use rand::rngs::StdRng;
 use rand::seq::SliceRandom;
 use rand::{RngExt, SeedableRng};
 
-use timermeter::cost::singles::successive;
-use timermeter::distribution::moments::Moments;
-use timermeter::distribution::shape::{Fits, ModelKind, Shape};
-use timermeter::rate::order::Backward;
-use timermeter::rate::{ns_per_tick, ticks_per_work};
-use timermeter::resolution::agreement::{Process, confirm_by_processes};
-use timermeter::resolution::{Context, Resolution, resolve};
-use timermeter::statistics::{
+use estimators::cost::singles::successive;
+use estimators::distribution::moments::Moments;
+use estimators::distribution::shape::{Fits, ModelKind, Shape};
+use estimators::rate::order::Backward;
+use estimators::rate::{ns_per_tick, ticks_per_work};
+use estimators::resolution::agreement::{Process, confirm_by_processes};
+use estimators::resolution::{Context, Resolution, resolve};
+use estimators::statistics::{
     mean, mean_over_processes, median, midmean, midmean_without_highest, quantile, sorted,
 };
-use timermeter::trace::{Intervals, Run, Trace};
+use estimators::trace::{Intervals, Run, Trace};
 
 fn near(found: f64, expected: f64, share: f64) -> bool {
     (found - expected).abs() <= share * expected.abs().max(1e-9)
