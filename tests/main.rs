@@ -8,8 +8,6 @@
 //! Those that do something to their process or to the machine, or need a feature, are programs of
 //! their own, named in Cargo.toml.
 
-#[cfg(unix)]
-mod agents;
 mod allan;
 mod browser;
 #[cfg(target_os = "linux")]
@@ -24,7 +22,6 @@ mod edges;
 mod findings;
 mod formats;
 mod fuzz;
-mod measure;
 mod native_agent;
 mod openmetrics;
 mod pages;

@@ -17,4 +17,6 @@ pub mod runtimes;
 pub mod serve;
 pub mod step_search;
 pub mod surroundings;
+#[cfg(all(test, unix))]
+mod tests;
 pub mod tool;

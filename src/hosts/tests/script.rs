@@ -6,9 +6,9 @@ use std::rc::Rc;
 use std::time::Duration;
 use std::{fs, thread};
 
-use timermeter::hosts::connection::Connection;
-use timermeter::hosts::hosted::subject;
-use timermeter::hosts::process::Command;
+use crate::hosts::connection::Connection;
+use crate::hosts::hosted::subject;
+use crate::hosts::process::Command;
 use timers::{Answer, Fault, Subject};
 
 /// The introduction of an agent with two timers, `a` and `b`.

@@ -1,8 +1,6 @@
 //! Tests how the client of the agent protocol handles agents that violate the protocol, exit or
 //! hang, and that it reads the answers of an agent that implements the protocol.
 
-#![cfg(unix)]
-
 mod script;
 
 use std::cell::RefCell;
@@ -10,10 +8,10 @@ use std::rc::Rc;
 use std::time::Duration;
 use std::{fs, thread};
 
+use crate::hosts::connection::Connection;
+use crate::hosts::hosted::subject;
+use crate::hosts::process::Command;
 use script::{Script, TIMEOUT, assert_lost};
-use timermeter::hosts::connection::Connection;
-use timermeter::hosts::hosted::subject;
-use timermeter::hosts::process::Command;
 use timers::{Activity, Advance, Fault};
 
 #[test]
