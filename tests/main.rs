@@ -9,7 +9,6 @@
 //! their own, named in Cargo.toml.
 
 mod allan;
-mod browser;
 #[cfg(target_os = "linux")]
 mod browser_hosts;
 #[cfg(target_os = "linux")]
@@ -20,11 +19,8 @@ mod counter;
 #[cfg(unix)]
 mod edges;
 mod findings;
-mod formats;
 mod fuzz;
 mod native_agent;
-mod openmetrics;
-mod pages;
 mod paper;
 mod printed_code;
 mod program;
@@ -32,9 +28,7 @@ mod published;
 mod recommendation;
 mod runtimes;
 mod runtimes_page;
-mod sample;
 mod skipping;
 mod sql;
-mod tables;
+mod steering;
 mod tasks;
-mod tracked;

@@ -5,7 +5,7 @@ use predicates::prelude::*;
 use serde_json::Value;
 
 use super::{json, row, slowdown, timermeter};
-use crate::fuzz::steers_nothing;
+use crate::steering::steers_nothing;
 
 /// A valid introduction (reply to `hello`) of an agent with one timer.
 const HELLO: &str = r#"{"protocol":1,"runtime":{"name":"sh","version":"1"},"timers":[{"id":"a","label":"A","ns_per_tick":1,"reference":true}],"ops":["intervals","batches","readings"]}"#;

@@ -11,7 +11,7 @@ use serde_json::Value;
 use super::folder::Folder;
 use super::{json, listed, printed, program, row, rows, timermeter};
 #[cfg(unix)]
-use crate::fuzz::steers_nothing;
+use crate::steering::steers_nothing;
 use crate::skipping::skipped;
 
 /// The ids of all clocks that the program lists on Linux.

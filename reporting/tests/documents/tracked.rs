@@ -4,13 +4,14 @@
 
 use std::collections::BTreeSet;
 
+use estimators::model::Report;
+use reporting::report::render;
+use reporting::table::{Format, Style};
 use serde_json::Value;
-use timermeter::model::Report;
-use timermeter::report::render;
-use timermeter::table::{Format, Style};
 
-use crate::sample::waits::{report_of_periods, report_of_waits, report_without_finite_waits};
-use crate::sample::{nothing_determined, report};
+use crate::sample::{
+    nothing_determined, report, report_of_periods, report_of_waits, report_without_finite_waits,
+};
 
 /// <https://bencher.dev/bmf.json>, and no other members.
 const BENCHER: &str = r#"{"type": "object", "patternProperties": {".+": {"type": "object", "patternProperties": {".+": {
@@ -100,12 +101,4 @@ fn holds_figures_of_report() {
     let mut all = found.as_array().expect("benchmarks").iter();
     let benchmark = all.find(|benchmark| benchmark["name"] == name.as_str());
     assert_eq!(benchmark.expect(&name)["value"], cost.value);
-}
-
-#[test]
-fn waits_for_services() {
-    let mut report = report_of_waits();
-    report.waits.truncate(1);
-    insta::assert_snapshot!(render(&report, Format::Bmf, Style::default()));
-    insta::assert_snapshot!(render(&report, Format::GithubBenchmark, Style::default()));
 }

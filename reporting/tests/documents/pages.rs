@@ -4,13 +4,13 @@
 use std::fs;
 use std::path::Path;
 
-use timermeter::method::choose_usual;
-use timermeter::model::{Interval, Report};
-use timermeter::page::render;
-use timermeter::page::site;
-use timermeter::plot::{Plot, ranking};
-use timermeter::report::{Advice, Collection, read, render as render_report};
-use timermeter::table::{Format, Style};
+use estimators::model::{Interval, Report};
+use reporting::page::render;
+use reporting::page::site;
+use reporting::plot::Plot;
+use reporting::report::{Advice, read, render as render_report};
+use reporting::table::{Format, Style};
+use serde_json::json;
 
 use crate::browser::in_browser;
 use crate::sample::{nothing_determined, report};
@@ -44,7 +44,7 @@ fn pages_escape_agent_text() {
     }
     hostile.findings[0].values.insert(
         "message".to_owned(),
-        timermeter::findings::text("</style></script><script>alert(2)</script>"),
+        estimators::findings::text("</style></script><script>alert(2)</script>"),
     );
     let page = render(
         &[hostile, nothing_determined()],
@@ -68,26 +68,6 @@ fn pages_escape_agent_text() {
     let is_control =
         |c: &char| (c.is_control() && *c != '\n') || ('\u{202a}'..='\u{2069}').contains(c);
     assert_eq!(page.chars().find(is_control), None);
-}
-
-#[test]
-fn page_lists_every_timer() {
-    let page = render(&[report()], &[], advise).unwrap();
-    for row in report()
-        .timers
-        .iter()
-        .filter(|row| row.id.is_ascii() && !row.id.contains('\u{1b}'))
-    {
-        let id = row.id.replace('<', "&#60;");
-        assert!(page.contains(&format!("<bdi>{id}</bdi>")), "{id}");
-    }
-    for reason in [
-        "the agent ended with signal 11 (SIGSEGV)",
-        "only Windows has it",
-        "its steps are irregular",
-    ] {
-        assert!(page.contains(reason), "{reason}");
-    }
 }
 
 #[test]
@@ -214,35 +194,6 @@ fn site_has_index_and_pages() {
 }
 
 #[test]
-fn runs_of_platform_share_row() {
-    let folder = folder();
-    let (reports, destination) = (folder.path().join("reports"), folder.path().join("site"));
-    for node in 0..41 {
-        write(&report(), &reports.join(format!("node-{node:02}.json")));
-    }
-    let site = site::publish(&reports, &destination, advise, &|| ()).unwrap();
-    assert_eq!(site.reports, 41);
-    let index = fs::read_to_string(destination.join("index.html")).unwrap();
-    assert!(
-        index.contains("1 platform from 41 reports") && index.contains("41 runs"),
-        "{index}"
-    );
-    assert_eq!(index.matches("<tr>").count(), 2, "a heading and a row");
-    for node in 0..41 {
-        assert!(
-            index.contains(&format!(">node-{node:02} · clocks</a>")),
-            "{node}: {index}"
-        );
-        assert!(
-            destination
-                .join(format!("reports/node-{node:02}.html"))
-                .is_file(),
-            "{node}"
-        );
-    }
-}
-
-#[test]
 fn keeps_folder_of_other_files() {
     let folder = folder();
     let reports = folder.path().join("reports");
@@ -277,8 +228,7 @@ const IDS: &str =
 #[test]
 fn tables_sort_and_filter() {
     let script = IDS.to_owned()
-        + "reported.before = ids();
-           button('cost').click(); reported.cheapest = ids(); reported.first = order('cost');
+        + "button('cost').click(); reported.cheapest = ids(); reported.first = order('cost');
            button('cost').click(); reported.costliest = ids(); reported.second = order('cost');
            button('quality').click(); reported.best = ids(); reported.third = [order('cost'), order('quality')];
            const filter = document.getElementById('filter'); filter.value = 'coarse SYSCALL';
@@ -295,55 +245,39 @@ fn tables_sort_and_filter() {
         return;
     };
     let reported: serde_json::Value = serde_json::from_str(&reported).expect("JSON");
-    assert_eq!(reported["failures"], serde_json::json!([]), "{reported}");
-    let report = report();
-    let mut costs: Vec<(f64, &str)> = report
-        .timers
+    let timers = report().timers;
+    let mut costs: Vec<(f64, &str)> = timers
         .iter()
         .filter_map(|row| Some((row.cost_ns?.value, row.id.as_str())))
         .collect();
-    costs.sort_by(|a, b| a.0.total_cmp(&b.0));
     let shown =
         |key: &str| -> Vec<String> { serde_json::from_value(reported[key].clone()).unwrap() };
-    assert_eq!(shown("before").len(), report.timers.len());
-    let known: Vec<&str> = costs.iter().map(|(_, id)| *id).collect();
-    assert_eq!(
-        shown("cheapest")[..known.len()],
-        known,
-        "cheapest first, unknown last"
-    );
-    let costliest: Vec<&str> = known.iter().rev().copied().collect();
-    assert_eq!(
-        shown("costliest")[..known.len()],
-        costliest,
-        "most expensive first, unknown still last"
-    );
-    assert_eq!(
-        (&reported["first"], &reported["second"]),
-        (&"ascending".into(), &"descending".into())
-    );
-    assert_eq!(reported["third"], serde_json::json!(["none", "descending"]));
-    assert_eq!(shown("best")[0], report.timers[0].id);
-    assert_eq!(shown("some"), ["monotonic-coarse-syscall"]);
-    assert_eq!(
-        reported["closed"], 1,
-        "the details are filtered like the rows"
-    );
-    assert_eq!(
-        reported["shown"],
-        format!("1 of {} rows", report.timers.len())
-    );
-    assert_eq!(
-        reported["hash"],
-        "#sort=quality&order=descending&filter=coarse+SYSCALL"
-    );
-    assert_eq!(reported["all"], report.timers.len());
-    assert_eq!(
-        reported["tip"],
-        serde_json::json!([false, "Resoluti"]),
-        "the focus shows the explanation"
-    );
-    assert_eq!(reported["away"], true, "Escape hides the explanation");
+    // Unknown ones come last in both orders.
+    for (key, sign) in [("cheapest", 1.0), ("costliest", -1.0)] {
+        costs.sort_by(|a, b| (sign * a.0).total_cmp(&(sign * b.0)));
+        let known: Vec<&str> = costs.iter().map(|(_, id)| *id).collect();
+        assert_eq!(shown(key)[..known.len()], known);
+    }
+    assert_eq!(shown("best")[0], timers[0].id);
+    let count = timers.len();
+    for (key, expected) in [
+        ("failures", json!([])),
+        ("first", json!("ascending")),
+        ("second", json!("descending")),
+        ("third", json!(["none", "descending"])),
+        ("some", json!(["monotonic-coarse-syscall"])),
+        ("closed", json!(1)),
+        ("shown", json!(format!("1 of {count} rows"))),
+        (
+            "hash",
+            json!("#sort=quality&order=descending&filter=coarse+SYSCALL"),
+        ),
+        ("all", json!(count)),
+        ("tip", json!([false, "Resoluti"])),
+        ("away", json!(true)),
+    ] {
+        assert_eq!(reported[key], expected, "{key}");
+    }
 }
 
 #[test]
@@ -367,7 +301,7 @@ fn link_keeps_order_and_filter() {
     ];
     assert_eq!(
         (&reported["ids"], &reported["order"]),
-        (&serde_json::json!(expected), &"descending".into())
+        (&json!(expected), &"descending".into())
     );
     let script = "reported.open = [...document.querySelectorAll('details[open]')].map((element) => element.id);";
     let reported =
@@ -402,10 +336,10 @@ fn platforms_sort_and_filter() {
         return;
     };
     let reported: serde_json::Value = serde_json::from_str(&reported).expect("JSON");
-    assert_eq!(reported["failures"], serde_json::json!([]), "{reported}");
+    assert_eq!(reported["failures"], json!([]), "{reported}");
     let expected = ["node-002", "node-003", "node-000", "node-001"];
-    assert_eq!(reported["sorted"], serde_json::json!(expected));
-    assert_eq!(reported["some"], serde_json::json!(["node-002"]));
+    assert_eq!(reported["sorted"], json!(expected));
+    assert_eq!(reported["some"], json!(["node-002"]));
 }
 
 #[test]
@@ -438,29 +372,6 @@ fn answer_comes_first() {
 }
 
 #[test]
-fn large_pages_stay_small() {
-    let size = |count| render(&nodes(count), &[], advise).unwrap().len();
-    let several = size(34);
-    assert!(several < 2_000_000, "34 reports take {several} bytes");
-    // The index of a site has no more than the rows.
-    let index = |count| {
-        let (folder, reports) = (folder(), nodes(count));
-        let (from, to) = (folder.path().join("reports"), folder.path().join("site"));
-        for (at, report) in reports.iter().enumerate() {
-            write(
-                report,
-                &from.join(format!("some-platform/2026-11-20-{at}/report.json")),
-            );
-        }
-        site::publish(&from, &to, advise, &|| ()).unwrap();
-        fs::metadata(to.join("index.html")).unwrap().len()
-    };
-    let (few, more) = (index(2), index(12));
-    let thousand = few + (more - few) * 100;
-    assert!(thousand < 2_000_000, "1000 reports take {thousand} bytes");
-}
-
-#[test]
 fn tables_fit_and_have_names() {
     let mut wide = report();
     wide.timers[0].label = "quanta::Clock::raw()".to_owned();
@@ -480,56 +391,4 @@ fn tables_fit_and_have_names() {
         let expected = r#"{"cut":0,"broken":[],"unnamed":0,"failures":[]}"#;
         assert_eq!(reported, expected);
     }
-}
-
-/// The box of each text of a plot that is not turned: left, right and height.
-fn text_boxes(svg: &str) -> Vec<(f64, f64, f64, String)> {
-    let upright = svg.split("<g transform").next().unwrap_or_default();
-    let texts = upright.split("<text ").skip(1);
-    let boxes = texts.map(|text| {
-        let value = |name: &str| {
-            let rest = text.split(&format!("{name}=\"")).nth(1).unwrap();
-            rest.split('"').next().unwrap().to_owned()
-        };
-        let number = |name| value(name).parse::<f64>().unwrap();
-        let label = text.split('>').nth(1).unwrap().split('<').next().unwrap();
-        // Letters of the font are narrower on average.
-        let width = 7.0 * label.chars().count() as f64;
-        let left = match value("text-anchor").as_str() {
-            "start" => number("x"),
-            "end" => number("x") - width,
-            _ => number("x") - width / 2.0,
-        };
-        (left, left + width, number("y"), label.to_owned())
-    });
-    boxes.collect()
-}
-
-#[test]
-fn labels_of_kept_reports_do_not_overlap() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("reports");
-    let reports = Collection::read(&[folder], |_, report| report).reports;
-    let mut labelled = 0;
-    for report in reports.iter().map(|kept| &kept.content) {
-        let Some(recommended) = choose_usual(report, None)
-            .ok()
-            .and_then(|choice| choice.picked)
-        else {
-            continue;
-        };
-        let Some(plot) = ranking(report, Some(&recommended.id)) else {
-            continue;
-        };
-        let boxes = text_boxes(&plot.marks());
-        for (at, one) in boxes.iter().enumerate() {
-            for other in &boxes[..at] {
-                let overlap = one.0 < other.1 && other.0 < one.1 && (one.2 - other.2).abs() < 13.0;
-                assert!(!overlap, "{one:?} covers {other:?}");
-            }
-        }
-        let has_label = boxes.iter().any(|text| text.3 == recommended.id);
-        assert!(has_label, "{} is labelled", recommended.id);
-        labelled += 1;
-    }
-    assert!(labelled > 5, "{labelled}");
 }
