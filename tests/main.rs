@@ -2,17 +2,14 @@
 //! timermeter once more:
 //!
 //! ```sh
-//! cargo test --test main formats::     # those of tests/formats.rs
+//! cargo test --test main cli::gate     # those of tests/cli/gate.rs
 //! ```
 //!
 //! Those that do something to their process or to the machine, or need a feature, are programs of
 //! their own, named in Cargo.toml.
 
-mod allan;
 #[cfg(target_os = "linux")]
 mod browser_hosts;
-#[cfg(target_os = "linux")]
-mod c_compiler;
 mod calls;
 mod cli;
 mod counter;
@@ -27,7 +24,6 @@ mod program;
 mod published;
 mod recommendation;
 mod runtimes;
-mod runtimes_page;
 mod skipping;
 mod sql;
 mod steering;
