@@ -14,7 +14,7 @@ use timermeter::model::Severity;
 use timermeter::model::{CounterFacts, KernelLog, Platform};
 use timermeter::rate::counter::{CounterFindings, EXPECTED_FOR_DETECTION, TestedEffect, findings};
 use timermeter::text::numbers::significant;
-use timers::raw::{Machine, Recipe, RecipeError};
+use timers::raw::Recipe;
 
 const PLAN: CounterPlan = CounterPlan {
     readings: 40_000,
@@ -326,128 +326,6 @@ fn recipe_errors_match_documentation() {
     }
 }
 
-#[test]
-fn measures_or_omits_undeclared_facts() {
-    let model = CounterModel {
-        declared_hz: None,
-        kernel_ns_per_tick: None,
-        ..CounterModel::sound(3e9, 2)
-    };
-    assert_eq!(tried(recipe("declared"), &model).without, 0);
-    let row = tried(recipe("kernel"), &model);
-    assert!(row.without == 20 && row.worst_ppm.is_none(), "{row:?}");
-}
-
-/// The thread that measures is carried on by another CPU, whose counter is a second behind.
-#[test]
-fn inconsistent_cpus_give_tiny_multiplier() {
-    let behind = CounterFault::Offset { cpu: 1, ns: -0.5e9 };
-    let model = CounterModel {
-        moved_every_ns: 5e5,
-        faults: vec![behind],
-        ..CounterModel::sound(2.6e9, 2)
-    };
-    let multipliers = |recipe: Recipe| -> Vec<f64> {
-        let each =
-            (0..20).map(|seed| (recipe.ns_per_tick)(&mut CounterMachine::new(model.clone(), seed)));
-        each.filter_map(Result::ok).collect()
-    };
-    for recipe in [recipe("valkey-9.1.0"), recipe("quanta")] {
-        let all = multipliers(recipe);
-        assert!(all.iter().any(|&ns| ns < 1e-6), "{recipe:?}: {all:?}");
-    }
-    // What went backwards is thrown away, but not what went forward too far.
-    for recipe in [recipe("redis"), recipe("valkey")] {
-        let all = multipliers(recipe);
-        assert!(
-            !all.contains(&0.0) && all.iter().any(|&ns| ns < 0.1),
-            "{recipe:?}: {all:?}"
-        );
-    }
-    // It takes no step back for an estimate, and may not agree with itself in time.
-    assert!(
-        multipliers(recipe("converging"))
-            .iter()
-            .all(|&ns| ns > 1e-3)
-    );
-}
-
-#[test]
-fn stopped_counter_gives_no_rate() {
-    let model = CounterModel {
-        faults: vec![CounterFault::Stuck],
-        ..CounterModel::sound(2.6e9, 2)
-    };
-    let of = |recipe: Recipe| (recipe.ns_per_tick)(&mut CounterMachine::new(model.clone(), 1));
-    for id in ["redis", "valkey", "valkey-9.1.0", "converging"] {
-        assert!(of(recipe(id)).is_err(), "{id}");
-    }
-    let endless = of(recipe("two-windows")).expect_err("no two windows agree");
-    assert_eq!(endless, RecipeError::NoTwoAgree(100));
-    // Nothing to divide by: a tick is taken for ages.
-    assert!(of(recipe("quanta")).is_ok_and(|ns| ns > 1e6));
-}
-
-#[test]
-fn jumps_break_single_sample_recipes() {
-    let leap = CounterFault::Leap {
-        at_ns: 5e6,
-        ns: 2e6,
-    };
-    let model = CounterModel {
-        faults: vec![leap],
-        ..CounterModel::sound(3e9, 2)
-    };
-    // 2 ms in 10 ms: the fastest of three.
-    let row = tried(recipe("valkey"), &model);
-    assert!(row.median_ppm.is_some_and(|ppm| ppm < -1e5), "{row:?}");
-    let row = tried(recipe("redis"), &model);
-    assert!(worst(&row) < 400.0, "the median of three, cut off: {row:?}");
-    let row = tried(recipe("two-windows"), &model);
-    assert!(worst(&row) < 20.0, "its first window is given up: {row:?}");
-    let freeze = CounterFault::Freeze {
-        at_ns: 2e4,
-        ns: 5e6,
-    };
-    let model = CounterModel {
-        faults: vec![freeze],
-        ..CounterModel::sound(3e9, 2)
-    };
-    let row = tried(recipe("quanta"), &model);
-    assert!(worst(&row) > 1e4, "{row:?}");
-    let row = tried(recipe("valkey"), &model);
-    assert!(worst(&row) < 300.0, "the two other windows: {row:?}");
-}
-
-/// Redis asks which clock source the kernel uses; Valkey dropped that question.
-#[test]
-fn only_redis_asks_for_clock_source() {
-    for (clock_source, is_refused) in [
-        ("tsc", false),
-        ("tsc-early", false),
-        ("kvm-clock", true),
-        ("hpet", true),
-    ] {
-        let model = CounterModel {
-            clock_source,
-            ..CounterModel::sound(3e9, 2)
-        };
-        let row = tried(recipe("redis"), &model);
-        assert_eq!(row.without == 20, is_refused, "{row:?}");
-        let why = row.why.unwrap_or_default();
-        assert_eq!(why.contains(clock_source), is_refused, "{why}");
-        assert_eq!(tried(recipe("valkey"), &model).without, 0);
-    }
-    let of_arm = CounterModel {
-        clock_source: "arch_sys_counter",
-        ..CounterModel::sound(54e6, 4)
-    };
-    for id in ["redis", "valkey", "valkey-9.1.0"] {
-        let row = tried(recipe(id), &of_arm);
-        assert!(worst(&row) < 1e-3, "{row:?}");
-    }
-}
-
 /// Each fault of the simulated counter, large enough to matter, and its words in the table. The
 /// thread that measures moves every millisecond on average.
 fn faults() -> [(&'static str, CounterModel); 17] {
@@ -616,16 +494,4 @@ fn documented_faults_of_recipes_are_true() {
     let all = rows.iter().flat_map(|(_, model)| &model.faults);
     let kinds: BTreeSet<i32> = all.map(number).collect();
     assert!(kinds.into_iter().eq(0..9), "{rows:?}");
-}
-
-#[test]
-fn a_machine_passes_time_and_cpus() {
-    let mut machine = CounterMachine::new(CounterModel::sound(1e9, 3), 5);
-    assert_eq!(machine.cpus(), [0, 1, 2]);
-    assert!(machine.move_to(2) && !machine.move_to(3));
-    let [before, clock, after] = machine.bracket_untrimmed(5);
-    assert!(
-        before <= clock && clock <= after,
-        "{before} {clock} {after}"
-    );
 }

@@ -2,45 +2,29 @@
 //! timermeter once more:
 //!
 //! ```sh
-//! cargo test --test main formats::     # those of tests/formats.rs
+//! cargo test --test main cli::gate     # those of tests/cli/gate.rs
 //! ```
 //!
 //! Those that do something to their process or to the machine, or need a feature, are programs of
 //! their own, named in Cargo.toml.
 
-#[cfg(unix)]
-mod agents;
-mod allan;
-mod browser;
 #[cfg(target_os = "linux")]
 mod browser_hosts;
-#[cfg(target_os = "linux")]
-mod c_compiler;
 mod calls;
 mod cli;
 mod counter;
 #[cfg(unix)]
 mod edges;
-mod example_agent;
 mod findings;
-mod formats;
 mod fuzz;
-mod measure;
 mod native_agent;
-mod openmetrics;
-mod pages;
 mod paper;
 mod printed_code;
 mod program;
-mod properties;
 mod published;
 mod recommendation;
 mod runtimes;
-mod runtimes_page;
-mod sample;
 mod skipping;
 mod sql;
-mod suitability;
-mod tables;
+mod steering;
 mod tasks;
-mod tracked;

@@ -8,19 +8,19 @@ use timermeter::quality::quality;
 const TABLES: &str = include_str!("data/paper-tables.csv");
 
 #[derive(Debug)]
-struct Row {
-    platform: String,
-    timer: String,
+pub struct Row {
+    pub platform: String,
+    pub timer: String,
     frequency: Hertz,
-    resolution: Nanos,
-    cost: Nanos,
-    spread: f64,
-    printed_percent: f64,
+    pub resolution: Nanos,
+    pub cost: Nanos,
+    pub spread: f64,
+    pub printed_percent: f64,
     recomputed_percent: f64,
 }
 
 impl Row {
-    fn quality_percent(&self) -> f64 {
+    pub fn quality_percent(&self) -> f64 {
         percent(
             self.resolution.cycles(self.frequency),
             self.cost.cycles(self.frequency),
@@ -33,7 +33,7 @@ fn percent(resolution: Cycles, cost: Cycles, spread: f64) -> f64 {
     100.0 * quality(resolution, cost, spread).expect("the paper's figures are in range")
 }
 
-fn rows() -> Vec<Row> {
+pub fn rows() -> Vec<Row> {
     let mut reader = csv::ReaderBuilder::new()
         .comment(Some(b'#'))
         .from_reader(TABLES.as_bytes());

@@ -133,41 +133,6 @@ fn what_happened_overnight() {
 }
 
 #[test]
-fn a_page_of_machine() {
-    let folder = Folder::new();
-    let page = folder.arg("page.html");
-    let mut command = Command::new(program());
-    let output = command.args(["report", CLOCKS, "-o", &page]).output();
-    assert!(output.expect("it runs").status.success());
-    let html = std::fs::read_to_string(page).expect("a page");
-    assert!(html.starts_with("<!DOCTYPE html>"), "{html}");
-}
-
-/// A clock in Rust and an agent in Python are each a program of at most fifteen lines, on a page
-/// that README links.
-#[test]
-fn own_clocks_take_fifteen_lines() {
-    let read = |path: &str| {
-        let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join(path);
-        std::fs::read_to_string(path).expect("the page is readable")
-    };
-    let readme = read("README.md");
-    let first_code = |page: &str, language: &str| {
-        assert!(readme.contains(&format!("({page})")), "README links {page}");
-        let text = read(page);
-        let (_, code) = text
-            .split_once(&format!("```{language}\n"))
-            .expect("it has code");
-        let code = code.split_once("```").expect("the code has an end").0;
-        assert!(code.lines().count() <= 15, "{page}: {code}");
-        code.to_owned()
-    };
-    assert!(first_code("docs/own-timer.md", "rust").contains("impl Timer for"));
-    let agent = first_code("docs/agents.md", "python");
-    assert_eq!(agent, read("examples/agents/short.py"));
-}
-
-#[test]
 fn saved_watch_is_read_or_refused() {
     let watch = |words: &[&str]| {
         let mut command = Command::new(program());

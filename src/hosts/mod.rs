@@ -14,4 +14,6 @@ pub mod protocol;
 pub mod runtimes;
 pub mod serve;
 pub mod surroundings;
+#[cfg(all(test, unix))]
+mod tests;
 pub mod tool;

@@ -51,6 +51,8 @@ pub mod criterion;
 pub mod instruments;
 pub mod interference;
 pub mod summary;
+#[cfg(test)]
+mod tests;
 pub mod trial;
 pub mod worker;
 

@@ -232,8 +232,8 @@ impl Questions<'_> {
             None => timer.readings(repeat),
         })?;
         let dropped = found.dropped.into_iter();
-        let windows = dropped.map(|values| DroppedWindow { calls, values });
-        self.run.dropped.extend(windows.clone());
+        let dropped = dropped.map(|values| DroppedWindow { calls, values });
+        self.run.dropped.extend(dropped);
         // A campaign keeps millions of values to its end, so spare capacity is released.
         found.values.shrink_to_fit();
         Ok((found.values, found.core))

@@ -104,13 +104,3 @@ fn failing_command_ends_measurement() {
         "failed",
     );
 }
-
-#[test]
-fn rejects_unsuitable_flags() {
-    assert_refused(
-        &["--warmup", "3", "multiply"],
-        2,
-        "--warmup is for commands",
-    );
-    assert_refused(&["multiply and more"], 2, "must follow `--`");
-}

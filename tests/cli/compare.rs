@@ -13,7 +13,7 @@ use super::{json, program, run_timeout};
 
 const STORED: &str = concat!(
     env!("CARGO_MANIFEST_DIR"),
-    "/tests/data/xeon-2026-11-21.json"
+    "/tests/fuzz/corpus/report/kept.json"
 );
 
 /// Runs `compare` in the folder, with the baselines below `home` in it.
@@ -56,36 +56,6 @@ fn saved(run: &str) -> String {
 }
 
 #[test]
-fn takes_options_before_and_after_sides() {
-    let folder = Folder::new();
-    for (file, day) in [("a.json", 1), ("b.json", 2), ("c.json", 3), ("-d.json", 4)] {
-        store(&folder, file, day, &[]);
-    }
-    let options = ["--fail-if", "cost>900%", "-o", "out.json", "--all"];
-    for words in [
-        [&options[..], &["a.json", "--", "b.json", "c.json"]].concat(),
-        [&["a.json"], &options[..], &["--", "b.json", "c.json"]].concat(),
-        [&["a.json", "--", "b.json"], &options[..], &["c.json"]].concat(),
-        [&["a.json", "--", "b.json", "c.json"], &options[..]].concat(),
-    ] {
-        assert_eq!(runs(&folder, &words), [1, 2, 0], "{words:?}");
-        let written: Value =
-            serde_json::from_slice(&fs::read(folder.file("out.json")).unwrap()).unwrap();
-        assert_eq!(written["runs"][1], 2, "{words:?}");
-        fs::remove_file(folder.file("out.json")).unwrap();
-    }
-    assert_eq!(runs(&folder, &["a.json", "--", "./-d.json"]), [1, 1, 0]);
-    for (words, problem) in [
-        (&["a.json", "--", "-d.json"][..], "./-NAME"),
-        (&["a.json", "b.json", "--"], "`--` stands once"),
-        (&["--", "b.json"], "`--` stands once"),
-        (&["a.json", "--", "b.json", "--fail-if", "cost"], "cost"),
-    ] {
-        compare(&folder, words).code(2).stderr(contains(problem));
-    }
-}
-
-#[test]
 fn saved_runs_of_same_state_are_history() {
     let folder = Folder::new();
     for (run, day) in [("2026-11-01", 1), ("2026-11-02", 2), ("2026-11-02-2", 3)] {
@@ -122,48 +92,6 @@ fn saved_runs_of_same_state_are_history() {
     // A copy elsewhere is stored with no other run.
     fs::copy(folder.file(&old), folder.file("old.json")).unwrap();
     assert_eq!(runs(&folder, &["old.json", "new.json"]), [1, 1, 0]);
-}
-
-#[test]
-fn runs_of_other_state_are_no_history() {
-    let folder = Folder::new();
-    store(&folder, &saved("2026-11-28"), 28, &[]);
-    store(
-        &folder,
-        &saved("2026-11-27"),
-        27,
-        &[("/frequency/cycles_hz/value", 3.9e9.into())],
-    );
-    store(&folder, "new.json", 29, &[]);
-    let changes = [
-        ("/platform/kernel/release", "6.1"),
-        ("/platform/kernel/version", "#2 SMP"),
-        ("/platform/clocksource/current", "kvm-clock"),
-        ("/platform/cpu/model", "AMD EPYC"),
-        ("/platform/cpu/microcode", "0x2"),
-        ("/platform/hypervisor", "Xen"),
-        ("/tool/version", "0.0.1"),
-        ("/settings/profile", "thorough"),
-        ("/provenance/kind", "published"),
-        ("/node", "node-2"),
-    ];
-    for (day, (pointer, value)) in (1..).zip(changes) {
-        let run = format!("2026-11-{day:02}");
-        store(&folder, &saved(&run), day, &[(pointer, value.into())]);
-    }
-    assert_eq!(
-        runs(&folder, &[&saved("2026-11-28"), "new.json"]),
-        [1, 1, 1]
-    );
-    // The old side decides which runs count.
-    let node = saved("2026-11-10");
-    store(
-        &folder,
-        &saved("2026-11-09"),
-        9,
-        &[("/node", "node-2".into())],
-    );
-    assert_eq!(runs(&folder, &[&node, "new.json"]), [1, 1, 1]);
 }
 
 #[test]

@@ -1,40 +1,8 @@
-//! `check --counter` on this machine: tests the form of the output, because the figures depend on
-//! the machine.
+//! The recipes for the rate of the counter, on this machine. `check --counter`: `counter_at_boot`.
 
 use predicates::str::contains;
 
-use super::{json, timermeter};
-
-#[test]
-fn answer_is_consistent() {
-    let assert = timermeter(&["check", "--counter", "--format", "json"]);
-    let status = assert.get_output().status.code();
-    if status == Some(1) {
-        // A machine without such a counter, or one that may not be read.
-        assert.stderr(contains("the counter cannot be read here"));
-        return;
-    }
-    let answer = json(&assert);
-    assert_eq!(answer["schema"], "timermeter.counter.v1");
-    let summary = answer["summary"].as_array().expect("lines");
-    assert_eq!(summary.len(), 5, "{summary:?}");
-    let verdict = answer["verdict"].as_str();
-    let is_readable = matches!(verdict, Some("safe" | "until-moved"));
-    assert_eq!(status, Some(if is_readable { 0 } else { 3 }), "{verdict:?}");
-    let findings = answer["findings"].as_array().expect("findings");
-    let has_problem = findings
-        .iter()
-        .any(|finding| finding["severity"] == "problem");
-    assert_eq!(has_problem, verdict == Some("unsafe"), "{findings:?}");
-    assert_eq!(answer.get("snippets").is_some(), is_readable);
-    for recipe in answer["recipes"].as_array().expect("recipes") {
-        let processes = recipe["processes"].as_u64();
-        assert!(
-            recipe["median_ppm"].is_number() || recipe["without"].as_u64() == processes,
-            "{recipe}"
-        );
-    }
-}
+use super::run;
 
 #[test]
 fn recipe_finds_rate_or_reason() {
@@ -48,7 +16,7 @@ fn recipe_finds_rate_or_reason() {
         "two-windows",
         "kernel",
     ] {
-        let assert = timermeter(&["counter-recipe", id]);
+        let assert = run(&format!("counter-recipe {id}"));
         let output = assert.get_output();
         if output.status.success() {
             let ns: f64 = String::from_utf8_lossy(&output.stdout)
@@ -61,7 +29,7 @@ fn recipe_finds_rate_or_reason() {
             assert!(!output.stderr.is_empty(), "{id}");
         }
     }
-    timermeter(&["counter-recipe", "guessing"])
+    run("counter-recipe guessing")
         .code(2)
         .stderr(contains("no recipe"));
 }

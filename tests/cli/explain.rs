@@ -9,7 +9,7 @@ use assert_cmd::Command;
 use timermeter::fields::{Kind, Visibility, default_columns, fields};
 use timermeter::findings::wordings;
 
-use super::{json, printed, program, timermeter};
+use super::{json, printed, program, run};
 
 /// The largest number of lines of an explanation on a terminal of 80 columns.
 const MAX_LINES: usize = 5;
@@ -44,7 +44,7 @@ fn explains_shown_columns_in_few_lines() {
 
 #[test]
 fn explains_every_finding() {
-    let all = json(&timermeter(&["explain", "-f", "json"]).success());
+    let all = json(&run("explain -f json").success());
     let findings = all["findings"].as_array().unwrap();
     assert_eq!(findings.len(), wordings().count());
     for finding in findings {
@@ -84,7 +84,7 @@ fn values_lead_to_their_columns() {
 
 #[test]
 fn unknown_word_names_similar_ones() {
-    let refused = timermeter(&["explain", "qualty"]).code(2);
+    let refused = run("explain qualty").code(2);
     let message = String::from_utf8_lossy(&refused.get_output().stderr).into_owned();
     assert!(
         message.contains("similar: quality") && message.contains("`timermeter explain` lists all"),

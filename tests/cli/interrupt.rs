@@ -1,9 +1,7 @@
 //! Interrupts (Ctrl-C): the program and all processes that it started end, and no files are left.
 
-use std::collections::BTreeSet;
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::ExitStatusExt;
-use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Stdio};
 use std::time::Duration;
 use std::{fs, thread};
@@ -24,74 +22,6 @@ fn wait_for<T>(mut poll: impl FnMut() -> Option<T>) -> Option<T> {
             None
         })
     })
-}
-
-/// The processes that run `program` with the argument `agent`.
-fn find_agents(program: &Path) -> BTreeSet<PathBuf> {
-    // If the program runs in an emulator, the emulator is the first word of the command line.
-    let is_agent = |process: &PathBuf| {
-        let line = fs::read_to_string(process.join("cmdline")).unwrap_or_default();
-        let words: Vec<&str> = line.split('\0').collect();
-        words
-            .windows(2)
-            .any(|pair| Path::new(pair[0]) == program && pair[1] == "agent")
-    };
-    let processes = fs::read_dir("/proc").expect("there is a /proc").flatten();
-    processes
-        .map(|process| process.path())
-        .filter(is_agent)
-        .collect()
-}
-
-#[test]
-#[cfg(target_os = "linux")]
-fn interrupt_ends_agents_and_removes_files() {
-    let folder = Folder::new();
-    // The program has a name of its own, so that its agents differ from those of other tests.
-    let (programs, name) = (Folder::new(), "interrupted");
-    let program = programs.file(name);
-    fs::hard_link(crate::program::BUILT, &program).expect("a link to the program");
-    let words = crate::program::started(&program);
-    let mut probe = Command::new(&words[0]);
-    probe.args(&words[1..]).args([
-        "probe",
-        "--thorough",
-        "--output",
-        &folder.arg("report.json"),
-    ]);
-    let mut probe = probe
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .expect("it starts");
-    // Agents are started one after the other, so the program is still measuring after the third.
-    let mut seen = BTreeSet::new();
-    wait_for(|| {
-        seen.append(&mut find_agents(&program));
-        (seen.len() > 2).then_some(())
-    })
-    .expect("it starts agents");
-    assert_eq!(
-        probe.try_wait().expect("it can be asked"),
-        None,
-        "it still measures"
-    );
-    kill_process(Pid::from_child(&probe), Signal::INT).expect("it is there");
-    let ended: Option<ExitStatus> = wait_for(|| probe.try_wait().expect("it can be asked"));
-    assert_eq!(
-        ended.and_then(|status| status.code()),
-        Some(130),
-        "as shells report an interrupt"
-    );
-    let output = probe.wait_with_output().expect("its output is over");
-    assert!(output.stdout.is_empty(), "{output:?}");
-    assert_eq!(
-        String::from_utf8_lossy(&output.stderr),
-        "timermeter: interrupted\n"
-    );
-    let agents_ended = wait_for(|| find_agents(&program).is_empty().then_some(()));
-    assert!(agents_ended.is_some(), "left: {:?}", find_agents(&program));
-    assert!(folder.names().is_empty(), "left: {:?}", folder.names());
 }
 
 #[test]

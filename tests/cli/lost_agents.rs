@@ -5,7 +5,6 @@ use predicates::prelude::*;
 use serde_json::Value;
 
 use super::{json, row, slowdown, timermeter};
-use crate::fuzz::steers_nothing;
 
 /// A valid introduction (reply to `hello`) of an agent with one timer.
 const HELLO: &str = r#"{"protocol":1,"runtime":{"name":"sh","version":"1"},"timers":[{"id":"a","label":"A","ns_per_tick":1,"reference":true}],"ops":["intervals","batches","readings"]}"#;
@@ -77,26 +76,6 @@ fn reports_agents_without_introduction() {
 }
 
 #[test]
-fn reports_agent_that_hangs_at_start() {
-    let hangs = shell_agent("hangs", "sleep 1000");
-    let seconds = timeout_seconds(1);
-    let args = [
-        "probe",
-        "--quick",
-        "--format",
-        "json",
-        "--timeout",
-        &seconds,
-        "monotonic",
-        "--agent",
-        &hangs,
-    ];
-    let report = json(&timermeter(&args).code(3));
-    assert_failed(&report, "hangs:*", &[&format!("in time ({seconds} s")]);
-    assert_native_measured(&report);
-}
-
-#[test]
 fn agent_fails_after_valid_introduction() {
     let hello = HELLO.replace('"', "\\\"");
     let greets = format!("read -r line; echo \"{hello}\"; read -r line");
@@ -125,23 +104,6 @@ fn agent_fails_after_valid_introduction() {
 }
 
 #[test]
-fn missing_agents_timers_are_accepted() {
-    let args = [
-        "probe",
-        "--quick",
-        "--format",
-        "json",
-        "--agent",
-        "gone=/no/such/program",
-        "gone:clock",
-    ];
-    let report = json(&timermeter(&args).code(3));
-    assert_failed(&report, "gone:*", &["cannot start"]);
-    assert_eq!(super::rows(&report).len(), 1);
-    timermeter(&["list", "--agent", "gone=/no/such/program"]).code(3);
-}
-
-#[test]
 fn unreadable_agent_timers_keep_rows() {
     let missing = r#","unavailable":[{"id":"b","label":"B","reason":"no such clock","remedy":"buy one"},{"id":"a","label":"A again","reason":"x"}],"ops""#;
     let hello = HELLO.replace(",\"ops\"", missing).replace('"', "\\\"");
@@ -149,8 +111,7 @@ fn unreadable_agent_timers_keep_rows() {
         "other",
         &format!("read -r line; echo \"{hello}\"; read -r line"),
     );
-    let list =
-        json(&timermeter(&["list", "--format", "json", "--agent", &agent, "other:*"]).success());
+    let list = json(&timermeter(&["list", "-f", "json", "--agent", &agent, "other:*"]).success());
     let reported: Vec<(&str, bool)> = list
         .as_array()
         .expect("a list")
@@ -163,8 +124,7 @@ fn unreadable_agent_timers_keep_rows() {
         })
         .collect();
     assert_eq!(reported, [("other:a", true), ("other:b", false)]);
-    let probe =
-        json(&timermeter(&["probe", "--format", "json", "--agent", &agent, "other:b"]).code(3));
+    let probe = json(&timermeter(&["probe", "-f", "json", "--agent", &agent, "other:b"]).code(3));
     let row = row(&probe, "other:b");
     assert_eq!(row["status"], "unavailable", "{row}");
     assert_eq!(
@@ -172,26 +132,4 @@ fn unreadable_agent_timers_keep_rows() {
         (&"no such clock".into(), &"buy one".into())
     );
     assert_eq!(row["runtime"], "sh 1");
-}
-
-#[test]
-fn command_of_agent_steers_nothing() {
-    let agent = "bad='/no\u{1b}[31m\u{202e}such' 'a\u{2066}\u{7}'";
-    for verb in ["probe", "wait", "period", "list"] {
-        for format in [
-            "table",
-            "json",
-            "csv",
-            "markdown",
-            "html",
-            "openmetrics",
-            "bmf",
-        ] {
-            let run = timermeter(&[verb, "--agent", agent, "bad:*", "--format", format]);
-            let output = run.get_output();
-            for text in [&output.stdout, &output.stderr] {
-                steers_nothing(&String::from_utf8_lossy(text));
-            }
-        }
-    }
 }

@@ -3,20 +3,8 @@
 use predicates::prelude::*;
 use predicates::str::contains;
 
-use super::folder::Folder;
 use super::{json, printed, program, run_timeout, timermeter};
 use crate::skipping::not_installed;
-
-/// Measures some timers of this machine, and returns the path of the report.
-fn fresh_report(folder: &Folder) -> String {
-    let path = folder.arg("report.json");
-    let timers = ["instant", "monotonic", "monotonic-coarse", "thread-cputime"];
-    // The status is 3 if the machine is so busy that a resolution could not be found.
-    let report = timermeter(&[&["probe", "--quick", "--format", "json"], &timers[..]].concat())
-        .code(predicate::in_iter([0, 3]));
-    std::fs::write(&path, printed(&report)).expect("the folder can be written to");
-    path
-}
 
 /// A stored report of a machine without clock problems.
 fn stored_report() -> &'static str {
@@ -38,22 +26,6 @@ fn assert_refused(args: &[&str], status: i32, word: &str) {
 
 #[test]
 fn rejects_impossible_requirements() {
-    assert_refused(&["pick", "--error", "1%"], 2, "<TIME>");
-    assert_refused(&["pick", "5ns", "--error", "1"], 2, "less than 100 %");
-    assert_refused(&["pick", "0ns", "--error", "1%"], 2, "zero");
-    assert_refused(&["pick", "-5ns", "--error", "1%"], 2, "not above zero");
-    assert_refused(&["pick", "5ns", "--error", "0"], 2, "0 %");
-    assert_refused(&["pick", "5ns", "--error", "200%"], 2, "200 %");
-    assert_refused(
-        &["pick", "5ns", "--error", "1%", "--confidence", "100%"],
-        2,
-        "confidence",
-    );
-    assert_refused(
-        &["pick", "5ns", "--error", "1%", "--overhead", "0%"],
-        2,
-        "overhead",
-    );
     assert_refused(
         &["pick", "1ms", "--error", "1%", "--rate", "10000/s"],
         2,
@@ -83,16 +55,24 @@ fn rejects_impossible_measurements() {
     assert_refused(&["measure", "multiplyy"], 2, "did you mean `multiply`");
     assert_refused(&["measure", "multiply", "--", "true"], 2, "not both");
     assert_refused(&["measure", "multiply", "--sizes", "10"], 2, "--sizes");
-    assert_refused(&["measure", "multiply", "--error", "0"], 2, "0 %");
-    assert_refused(&["measure", "clone", "--sizes", "0"], 2, "--sizes");
     assert_refused(
-        &["measure", "--clock", "monotonic", "--", "/no/such/command"],
+        &[
+            "measure",
+            "--from",
+            stored_report(),
+            "--clock",
+            "monotonic",
+            "--",
+            "/no/such/command",
+        ],
         1,
         "/no/such/command",
     );
     assert_refused(
         &[
             "measure",
+            "--from",
+            stored_report(),
             "--clock",
             "monotonic",
             "--limit",
@@ -105,7 +85,15 @@ fn rejects_impossible_measurements() {
         "--limit",
     );
     assert_refused(
-        &["measure", "--clock", "monotonic", "--", "false"],
+        &[
+            "measure",
+            "--from",
+            stored_report(),
+            "--clock",
+            "monotonic",
+            "--",
+            "false",
+        ],
         1,
         "failed",
     );
@@ -119,7 +107,6 @@ fn rejects_impossible_measurements() {
         2,
         "use macro",
     );
-    assert_refused(&["measure", "multiply", "--error", "0.0004"], 2, "0.05 %");
     assert_refused(
         &["measure", "multiply", "--clock", "java:nanoTime"],
         2,
@@ -145,15 +132,14 @@ fn rejects_impossible_measurements() {
 
 #[test]
 fn picks_clock_from_report() {
-    let folder = Folder::new();
-    let (fresh, kept) = (fresh_report(&folder), stored_report());
+    let kept = stored_report();
     let picked = |report: &str, more: &[&str]| {
         let args = [
             "pick", "250ns", "--error", "5%", "--format", "json", "--from", report,
         ];
         json(&timermeter(&[&args[..], more].concat()))
     };
-    let wall = picked(&fresh, &[]);
+    let wall = picked(kept, &[]);
     assert_eq!(wall["schema"], "timermeter.pick.v1");
     assert!(
         ["instant", "monotonic"].contains(&wall["picked"]["id"].as_str().unwrap()),
@@ -183,15 +169,13 @@ fn picks_clock_from_report() {
         none["picked"].is_null() && none["nearest"]["id"].is_string(),
         "{none}"
     );
-    let args = [
-        "pick", "250ns", "--error", "5%", "--needs", "suspend", "--from", &fresh,
-    ];
-    timermeter(&args)
+    let args = ["pick", "250ns", "--error", "5%", "--from", kept];
+    timermeter(&[&args[..], &["--counts", "thread", "--needs", "threads"]].concat())
         .code(3)
-        .stdout(contains("no timer suffices").and(contains("stands still")));
-    timermeter(&[&args[..4], &["--runtime", "java", "--from", &fresh]].concat())
+        .stdout(contains("no timer suffices"));
+    timermeter(&[&args[..], &["--runtime", "perl"]].concat())
         .code(1)
-        .stderr(contains("`java`"));
+        .stderr(contains("`perl`"));
 }
 
 #[test]
@@ -261,23 +245,28 @@ fn picks_clock_from_published_report() {
 
 #[test]
 fn operations_are_measured_in_all_formats() {
-    let folder = Folder::new();
-    let report = fresh_report(&folder);
     let args = [
         "measure",
         "clone",
         "heapsort",
         "--sizes",
-        "100,1000",
+        "10,100",
         "--error",
-        "10%",
+        "50%",
         "--samples",
         "3",
         "--limit",
         "60",
     ];
     let run = |more: &[&str]| {
-        timermeter(&[&args[..], &["--clock", "instant", "--from", &report], more].concat())
+        timermeter(
+            &[
+                &args[..],
+                &["--clock", "instant", "--from", stored_report()],
+                more,
+            ]
+            .concat(),
+        )
     };
     let found = json(&run(&["--format", "json"]).success());
     let rows = found["measurements"].as_array().unwrap();
@@ -289,56 +278,13 @@ fn operations_are_measured_in_all_formats() {
     );
     let mean = |at: usize| rows[at]["mean_ns"]["value"].as_f64().unwrap();
     assert!(mean(3) > mean(2), "a longer sort takes longer: {found}");
-    let head = printed(&run(&[]).success());
-    assert!(head.contains("of this campaign"), "{head}");
+    let table = printed(&run(&[]).success());
+    assert!(table.contains("heapsort"), "{table}");
     let csv = printed(&run(&["--format", "csv"]).success());
     assert!(
-        csv.starts_with("operation,size,calls,mean_ns,") && csv.contains("\nclone,100,"),
+        csv.starts_with("operation,size,calls,mean_ns,") && csv.contains("\nclone,10,"),
         "{csv}"
     );
-    let table = printed(&run(&[]).success());
-    assert!(
-        table.contains("heapsort") && !table.contains('\x1b'),
-        "{table}"
-    );
-}
-
-#[test]
-fn commands_are_measured() {
-    let folder = Folder::new();
-    let report = fresh_report(&folder);
-    let args = [
-        "measure",
-        "--clock",
-        "instant",
-        "--from",
-        &report,
-        "--samples",
-        "3",
-        "--error",
-        "50%",
-        "--format",
-        "json",
-    ];
-    let found = json(&timermeter(&[&args[..], &["--", "sleep", "0.002"]].concat()).success());
-    let row = &found["measurements"][0];
-    assert_eq!(row["operation"], "sleep 0.002");
-    assert!(row["mean_ns"]["value"].as_f64().unwrap() >= 2e6, "{row}");
-}
-
-#[test]
-fn lists_operations() {
-    let list = printed(&timermeter(&["measure"]).success());
-    for name in [
-        "log-chain",
-        "multiply",
-        "atan",
-        "new-and-copy",
-        "search-random",
-        "selection-sort",
-    ] {
-        assert!(list.contains(name), "{list}");
-    }
 }
 
 #[test]
@@ -355,8 +301,6 @@ fn counts_allocations_where_supported() {
         );
         return;
     }
-    let folder = Folder::new();
-    let report = fresh_report(&folder);
     let args = [
         "measure",
         "clone",
@@ -368,7 +312,8 @@ fn counts_allocations_where_supported() {
         "instant",
     ];
     let found = json(
-        &timermeter(&[&args[..], &["--from", &report, "--format", "json"]].concat()).success(),
+        &timermeter(&[&args[..], &["--from", stored_report(), "--format", "json"]].concat())
+            .success(),
     );
     let row = &found["measurements"][0];
     assert_eq!(

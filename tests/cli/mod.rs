@@ -36,8 +36,6 @@ mod usage;
 #[cfg(target_os = "linux")]
 mod waits;
 #[cfg(target_os = "linux")]
-mod watch_causes;
-#[cfg(target_os = "linux")]
 mod watching;
 
 use std::time::Duration;
@@ -61,6 +59,12 @@ fn timermeter(args: &[&str]) -> Assert {
     let mut command = Command::new(program());
     let assert = command.args(args).timeout(run_timeout()).assert();
     assert.stderr(predicate::str::contains("panicked").not())
+}
+
+/// Runs the program with the words of this line, none of which has a blank.
+#[track_caller]
+fn run(line: &str) -> Assert {
+    timermeter(&line.split(' ').collect::<Vec<_>>())
 }
 
 /// The standard output of a run as text.
@@ -90,6 +94,6 @@ fn row<'a>(report: &'a Value, id: &str) -> &'a Value {
 
 /// The timers in the JSON of `list`.
 fn listed() -> Vec<Value> {
-    let list = timermeter(&["list", "--format", "json"]).success();
+    let list = run("list --format json").success();
     json(&list).as_array().expect("a list of timers").clone()
 }

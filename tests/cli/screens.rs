@@ -6,31 +6,14 @@ use std::path::PathBuf;
 use assert_cmd::Command;
 use serde_json::Value;
 
-use super::{printed, program, timermeter};
+use super::{printed, program, run};
 
 #[test]
 fn output_fits_terminal_width() {
     const OLD: &str = "tests/data/xeon-2026-11-21.json";
     const NEW: &str = "tests/data/epyc-2026-11-21.json";
     const WAITS: &str = "tests/fuzz/corpus/report/waits.json";
-    // Commands that measure take seconds, so they run at one width only.
-    let measuring: [&[&str]; 3] = [
-        &["check"],
-        &[
-            "wait",
-            "*nanosleep*",
-            "spin",
-            "--quick",
-            "--durations",
-            "1ms",
-            "--for",
-            "10ms",
-            "--notes",
-            "full",
-        ],
-        &["period", "nanosleep", "timerfd", "--quick"],
-    ];
-    let reading: [&[&str]; 14] = [
+    let reading: [&[&str]; 13] = [
         &["list"],
         &["platform"],
         &["measure"],
@@ -45,13 +28,12 @@ fn output_fits_terminal_width() {
             "pick", "--every", "1ms", "--within", "50us", "--from", WAITS,
         ],
         &["compare", WAITS, WAITS, "--all"],
-        &["table", WAITS],
         &["table", WAITS, "--kind", "periods", "--all"],
     ];
     let at_all_widths = [40, 80, 120]
         .into_iter()
         .flat_map(|columns| reading.map(|screen| (columns, screen)));
-    for (columns, screen) in at_all_widths.chain(measuring.map(|screen| (80, screen))) {
+    for (columns, screen) in at_all_widths {
         // Code is not folded, and comparisons are wider than 40 columns.
         let is_wide = screen[0] == "compare" || screen.contains(&"250ns");
         if columns < 80 && is_wide {
@@ -115,41 +97,31 @@ fn default_probe_prints_few_lines() {
     let reports = many_clocks();
     assert!(reports.len() >= 8, "{reports:?}");
     for (report, rows) in reports {
-        let shown = |width: &str, more: &[&str]| {
-            let shown = Command::new(program())
-                .args(["report", &report])
-                .args(more)
-                .env("COLUMNS", width)
-                .assert();
-            printed(&shown.success())
+        let shown = |more: &[&str]| {
+            let mut command = Command::new(program());
+            command.args(["report", &report]).args(more);
+            printed(&command.env("COLUMNS", "80").assert().success())
         };
-        let text = shown("80", &[]);
+        let text = shown(&[]);
         let lines = text.lines().count();
         // Besides the clocks there are 20 lines, or as many as make 51 if there are few clocks.
         assert!(
             lines <= 20 + rows.max(31),
             "{report}: {lines} lines of {rows} clocks\n{text}"
         );
-        for width in [40, 80, 120] {
-            let text = shown(&width.to_string(), &[]);
-            let widest = text.lines().map(|line| line.chars().count()).max();
-            assert!(
-                width == 40 || widest <= Some(width),
-                "{report} at {width}: {text}"
-            );
-        }
+        let widest = text.lines().map(|line| line.chars().count()).max();
+        assert!(widest <= Some(80), "{report}: {text}");
         let footnotes = text
             .lines()
             .filter(|line| line.starts_with(' ') && line[1..].starts_with(['1', '2', '3', '4']));
         let footnotes = footnotes.filter(|line| line.contains(": ")).count();
         assert!(footnotes <= 3, "{text}");
         // -v prints everything.
-        let all = shown("80", &["-v"]);
+        let all = shown(&["-v"]);
         assert!(
             all.contains("# CPU  ") && all.contains("# run  ") && all.contains("unavailable"),
             "{all}"
         );
-        assert_eq!(all, shown("80", &["--notes", "full"]));
     }
 }
 
@@ -172,7 +144,7 @@ fn table_marks_undecided_verdicts() {
 
 #[test]
 fn shared_core_note_precedes_figures() {
-    let shown = timermeter(&["report", "dev/emulated/machines/riscv/report.json"]).success();
+    let shown = run("report dev/emulated/machines/riscv/report.json").success();
     let text = printed(&shown);
     let at = |words: &str| {
         text.find(words)

@@ -10,8 +10,7 @@ use predicates::prelude::*;
 use predicates::str::contains;
 
 use super::folder::Folder;
-use super::{json, timermeter};
-use crate::program::program;
+use super::{json, program, run, timermeter};
 
 const CURRENT: &str = "sys/devices/system/clocksource/clocksource0/current_clocksource";
 const AVAILABLE: &str = "sys/devices/system/clocksource/clocksource0/available_clocksource";
@@ -39,19 +38,13 @@ fn current_source(folder: &Folder) -> String {
 fn measures_each_source_and_restores() {
     let folder = simulated_sys("hpet\n", "tsc hpet\n");
     let root = folder.arg(".");
-    timermeter(&["check", "--sources", "--root", &root])
+    run(&format!("check --sources --root {root}"))
         .success()
         .stdout(contains("--sources --yes"));
     assert_eq!(current_source(&folder), "hpet");
-    let done = timermeter(&[
-        "check",
-        "--sources",
-        "--yes",
-        "--root",
-        &root,
-        "--format",
-        "json",
-    ]);
+    let done = run(&format!(
+        "check --sources --yes --root {root} --format json"
+    ));
     let document = json(&done);
     assert_eq!(
         (document["schema"].as_str(), document["current"].as_str()),
@@ -157,7 +150,7 @@ fn reports_machine_without_sources() {
     timermeter(&["check", "--sources", "--root", &folder.arg(".")])
         .code(1)
         .stderr(contains("shows no clock sources"));
-    timermeter(&["check", "--yes"])
+    run("check --yes")
         .code(2)
         .stderr(contains("--sources").or(contains("required")));
 }

@@ -1,13 +1,13 @@
 //! Stored runs: traces, the reports computed from them, and folders of reports.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use predicates::prelude::*;
 use predicates::str::contains;
 
 use super::folder::Folder;
-use super::{json, printed, timermeter};
+use super::{json, printed, run, timermeter};
 
 /// Probes two timers, one of which every machine has. They are globs, because the program fails for
 /// a timer given by name whose resolution a busy machine does not reveal.
@@ -29,13 +29,12 @@ fn trace_reproduces_report_bit_for_bit() {
         folder.arg("b.json"),
     );
     probe(&["--trace", &trace, "--output", &report, "--seed", "5"]);
-    let analysed =
-        timermeter(&["analyse", &trace, "--format", "json", "--output", &again]).success();
+    let analysed = run(&format!("analyse {trace} --format json --output {again}")).success();
     let first = fs::read_to_string(report).unwrap();
     assert!(first.contains("\"observations\": {"), "{first}");
     assert_eq!(fs::read_to_string(&again).unwrap(), first);
     assert_eq!(printed(&analysed), first);
-    timermeter(&["analyse", &trace, "-v"])
+    run(&format!("analyse {trace} -v"))
         .success()
         .stdout(contains("monotonic").and(contains("seed 5")));
     // `--save` stores the report like that of a run.
@@ -43,7 +42,7 @@ fn trace_reproduces_report_bit_for_bit() {
     timermeter(&["analyse", &trace, &format!("--save={stored}")])
         .success()
         .stderr(contains("stored in"));
-    let read = timermeter(&["table", &stored, "--format", "csv"]).success();
+    let read = run(&format!("table {stored} --format csv")).success();
     assert!(printed(&read).contains("monotonic"), "{}", printed(&read));
 }
 
@@ -87,77 +86,10 @@ fn refuses_unusable_trace() {
         (&cut, "damaged"),
         (&folder.arg("none.trace"), "cannot read"),
     ] {
-        timermeter(&["analyse", path, "--output", &report])
+        run(&format!("analyse {path} --output {report}"))
             .code(1)
             .stdout(predicate::str::is_empty())
             .stderr(contains(words).and(contains(path.as_str())));
     }
     assert!(!Path::new(&report).exists());
-}
-
-#[test]
-fn refuses_unwritable_output_before_measuring() {
-    let folder = Folder::new();
-    let (trace, save) = (
-        folder.arg("missing/run.trace"),
-        folder.arg("missing/reports"),
-    );
-    for (flag, place) in [("--trace", &trace), ("--save", &save)] {
-        // A thorough run of all timers: if the program measured first, the test would time out.
-        timermeter(&["probe", "--thorough", &format!("{flag}={place}")])
-            .code(1)
-            .stderr(contains("there is no folder").and(contains("missing")));
-    }
-    // A file has the name of the folder.
-    let file = folder.arg("file");
-    fs::write(&file, "").unwrap();
-    timermeter(&["probe", "--thorough", &format!("--save={file}")])
-        .code(1)
-        .stderr(contains("file"));
-    assert_eq!(folder.names(), ["file"]);
-}
-
-#[test]
-fn saved_run_keeps_older_runs() {
-    let folder = Folder::new();
-    let base = folder.arg("reports");
-    for _ in 0..2 {
-        probe(&[&format!("--save={base}")]).stderr(contains("stored in"));
-    }
-    let platforms = listed(Path::new(&base));
-    assert_eq!(
-        platforms.len(),
-        1,
-        "one machine, and no unfinished folder: {platforms:?}"
-    );
-    let runs = listed(&platforms[0]);
-    assert_eq!(runs.len(), 2, "{runs:?}");
-    assert!(runs[1].to_string_lossy().ends_with("-2"), "{runs:?}");
-    for run in &runs {
-        assert_eq!(
-            listed(run),
-            [run.join("README.md"), run.join("report.json")]
-        );
-        let page = fs::read_to_string(run.join("README.md")).unwrap();
-        assert!(
-            page.contains("| monotonic |") && page.contains("**CPU**: "),
-            "{page}"
-        );
-    }
-    let run = runs[0].join("report.json").to_string_lossy().into_owned();
-    let table = json(&timermeter(&["table", &run, &base, "--format", "json"]).success());
-    assert!(
-        table.as_array().is_some_and(|rows| rows.len() >= 3),
-        "{table}"
-    );
-}
-
-/// The sorted paths of the files in a folder.
-fn listed(folder: &Path) -> Vec<PathBuf> {
-    let mut paths: Vec<PathBuf> = fs::read_dir(folder)
-        .unwrap()
-        .map(|entry| entry.unwrap().path())
-        .collect();
-    paths.sort();
-    paths
 }

@@ -181,12 +181,6 @@ fn notice_of_jvm_is_no_error() {
 }
 
 #[test]
-fn java_starts_in_c_locale() {
-    let here = Folder::new();
-    assert_installed_agents_start(list("java", &here, here.file("")).env("LC_ALL", "C"));
-}
-
-#[test]
 #[ignore = "a step of its own: .ci/runtimes"]
 fn all_agents_start_in_c_locale() {
     let here = Folder::new();

@@ -6,8 +6,7 @@ use predicates::prelude::*;
 use predicates::str::contains;
 
 use super::folder::Folder;
-use super::{json, printed, timermeter};
-use crate::skipping::skipped;
+use super::{printed, run, timermeter};
 
 /// Checks that a run ends with status 2, prints nothing on standard output, and prints all of
 /// `words` on standard error.
@@ -40,31 +39,6 @@ fn rejects_unmatched_glob() {
 }
 
 #[test]
-fn rejects_invalid_values() {
-    assert_refused(
-        &["probe", "--cycles", "fast"],
-        &["`fast` is not a frequency", "2.8GHz"],
-    );
-    assert_refused(&["probe", "--cycles", "2.8"], &["--cycles"]);
-    assert_refused(&["probe", "--cycles", "-1GHz"], &["-1GHz"]);
-    assert_refused(&["probe", "--seed", "many"], &["many", "--seed"]);
-    assert_refused(&["probe", "--seed", "-1"], &["-1", "--seed"]);
-    assert_refused(&["probe", "--timeout", "0"], &["--timeout"]);
-    assert_refused(&["probe", "--timeout", "-3"], &["-3", "--timeout"]);
-    assert_refused(&["probe", "--format", "xml"], &["xml", "markdown"]);
-    assert_refused(&["probe", "--agent", ""], &["there is no command"]);
-    assert_refused(&["probe", "--agent", "java 'x"], &["quote as in a shell"]);
-}
-
-#[test]
-fn rejects_quick_with_thorough() {
-    assert_refused(
-        &["probe", "--quick", "--thorough"],
-        &["--quick", "--thorough"],
-    );
-}
-
-#[test]
 fn rejects_missing_cpu() {
     assert_refused(
         &["probe", "--quick", "--cpu", "4096", "monotonic"],
@@ -74,40 +48,18 @@ fn rejects_missing_cpu() {
 }
 
 #[test]
-fn nominal_cycles_need_declared_frequency() {
-    let platform = json(&timermeter(&["platform", "--format", "json"]).success());
-    let nominal = &platform["frequency"]["nominal_hz"];
-    if nominal.is_null() {
-        assert_refused(
-            &["probe", "--quick", "--cycles", "nominal", "monotonic"],
-            &["nominal", "2.8GHz"],
-        );
-    } else {
-        skipped(
-            format!("this machine declares a nominal frequency, {nominal} Hz"),
-            "run it on one that does not",
-        );
-    }
-}
-
-#[test]
-fn rejects_unknown_flag() {
-    timermeter(&["--jsn"]).code(2).stderr(contains("Usage:"));
-}
-
-#[test]
 fn prints_help_and_version() {
-    let help = printed(&timermeter(&["probe", "--help"]).success());
+    let help = printed(&run("probe --help").success());
     assert!(
         help.contains("Examples:") && help.contains("Exit status:"),
         "{help}"
     );
-    let help = printed(&timermeter(&["check", "--help"]).success());
+    let help = printed(&run("check --help").success());
     assert!(
         help.contains("Exit status 3: done, and a finding is a problem"),
         "{help}"
     );
-    timermeter(&["--version"])
+    run("--version")
         .success()
         .stdout(contains(env!("CARGO_PKG_VERSION")));
 }
@@ -118,30 +70,10 @@ fn refuses_output_in_missing_folder() {
     let good = folder.arg("good.json");
     let bad = folder.arg("missing/report.json");
     // A thorough run of all timers: if the program measured first, the test would time out.
-    timermeter(&["probe", "--thorough", "--output", &good, "--output", &bad])
+    run(&format!("probe --thorough --output {good} --output {bad}"))
         .code(1)
         .stdout(predicate::str::is_empty())
         .stderr(contains("there is no folder").and(contains("missing")));
-    assert!(folder.names().is_empty(), "{:?}", folder.names());
-}
-
-#[test]
-fn refuses_unknown_file_ending() {
-    let folder = Folder::new();
-    assert_refused(
-        &["probe", "--output", &folder.arg("report.xml")],
-        &["report.xml", ".json"],
-    );
-    assert_refused(&["probe", "--output", &folder.arg("report")], &[".json"]);
-    assert_refused(
-        &[
-            "table",
-            &folder.arg("report.json"),
-            "--output",
-            &folder.arg("q.xlsx"),
-        ],
-        &["q.xlsx", ".parquet"],
-    );
     assert!(folder.names().is_empty(), "{:?}", folder.names());
 }
 
@@ -158,7 +90,7 @@ fn wrong_name_leaves_no_file() {
 #[test]
 fn completions_for_every_shell() {
     for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
-        let shown = timermeter(&["completions", shell]).code(0);
+        let shown = run(&format!("completions {shell}")).code(0);
         let text = String::from_utf8(shown.get_output().stdout.clone()).unwrap();
         assert!(text.contains("TIMERMETER_COMPLETE"), "{shell}: {text}");
     }

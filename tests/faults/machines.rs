@@ -41,9 +41,6 @@ fn assert_consistent(report: &Value) {
 #[test]
 fn list_reports_forbidden_tsc() {
     let _lock = lock_machine();
-    use timermeter::hosts::connection::Connection;
-    use timermeter::hosts::process::Command;
-    let command = Command::new("timermeter agent", super::program(), vec!["agent".into()]);
     // A separate thread, because the permission belongs to the thread.
     let started = thread::spawn(move || {
         // SAFETY: `PR_SET_TSC` takes two numbers and writes no memory; until the permission is
@@ -87,8 +84,6 @@ fn list_reports_forbidden_tsc() {
             "{list}"
         );
     }
-    // The permission of other threads is unchanged.
-    assert!(Connection::start(&command, None, std::time::Duration::from_secs(60)).is_ok());
 }
 
 /// The timer of a host that is killed because it reads the forbidden counter has the signal as its
@@ -217,23 +212,6 @@ fn detects_libc_clock_too_fast() {
     // The same clock read by a system call is not distorted.
     assert_eq!(
         outcome(row(&report, "monotonic-syscall"), "stable"),
-        "pass",
-        "{report}"
-    );
-}
-
-#[test]
-fn shifted_libc_clock_stays_monotonic() {
-    let _lock = lock_machine();
-    let Some(library) = find_faketime() else {
-        return;
-    };
-    let variables = [("LD_PRELOAD", library.as_str()), ("FAKETIME", "-3600s")];
-    let (report, _) = probe_quickly(&[], &["realtime", "realtime-syscall"], &variables);
-    assert_consistent(&report);
-    // A constant shift does not change durations.
-    assert_eq!(
-        outcome(row(&report, "realtime"), "monotonic"),
         "pass",
         "{report}"
     );

@@ -3,7 +3,7 @@
 //!
 //! A test that the system does not permit is reported as skipped and passes.
 
-#[path = "../c_compiler/mod.rs"]
+#[path = "../hostile/c_compiler.rs"]
 mod c_compiler;
 mod device_clocks;
 mod lying_clocks;

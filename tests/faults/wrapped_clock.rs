@@ -41,49 +41,22 @@ fn check_compares_library_with_kernel() {
     };
     for (fault, by, severity, reported) in [
         ("none", "0", "ok", ""),
-        ("still", "0", "problem", "system call by up to"),
-        ("slew", "50000", "problem", "system call by up to"),
-        ("slew", "-50000", "problem", "system call by up to"),
-        (
-            "offset",
-            "86400000000000",
-            "problem",
-            "system call by up to 86400 s",
-        ),
-        (
-            "quantise",
-            "100000000000000",
-            "problem",
-            "system call by up to",
-        ),
+        ("slew", "-50000", "problem", "\"by\""),
+        ("offset", "86400000000000", "problem", "86400"),
         ("fatal", "0", "problem", "SIGABRT"),
     ] {
-        let check = |format: &str| {
-            let output = Command::new(program())
-                .args(["check", "--format", format])
-                .envs([("LD_PRELOAD", &*library), ("FAULT", fault), ("BY", by)])
-                .output()
-                .expect("it starts");
-            String::from_utf8(output.stdout).expect("text")
-        };
-        let checked: Value = serde_json::from_str(&check("json")).expect(fault);
-        let findings = checked["findings"].as_array().expect("findings");
-        let found = findings
-            .iter()
-            .find(|finding| finding["code"] == "libc-clock");
-        assert_eq!(
-            found.expect(fault)["severity"],
-            severity,
-            "{fault} {by}: {checked}"
-        );
-        let screen = check("table");
-        let screen = screen.split_whitespace().collect::<Vec<_>>().join(" ");
-        assert_eq!(
-            screen.starts_with("The clock is not good"),
-            severity == "problem",
-            "{screen}"
-        );
-        assert!(screen.contains(reported), "{fault} {by}: {screen}");
+        let output = Command::new(program())
+            .args(["check", "--format", "json"])
+            .envs([("LD_PRELOAD", &*library), ("FAULT", fault), ("BY", by)])
+            .output()
+            .expect("it starts");
+        let checked: Value = serde_json::from_slice(&output.stdout).expect(fault);
+        let mut findings = checked["findings"].as_array().expect("findings").iter();
+        let found = findings.find(|finding| finding["code"] == "libc-clock");
+        let found = found.expect(fault);
+        assert_eq!(found["severity"], severity, "{fault} {by}: {checked}");
+        let values = found["values"].to_string();
+        assert!(values.contains(reported), "{fault} {by}: {values}");
     }
 }
 

@@ -9,7 +9,8 @@ use clap::Parser;
 use timermeter::cli::{Cli, Command};
 use timermeter::commands::{compare, inspect, pick, publish, report, table};
 
-use super::{not_finite, steers_nothing};
+use super::not_finite;
+use crate::steering::steers_nothing;
 
 /// What the verbs are asked for; `R` is the report, `O` another report, `F` the
 /// folder of the report, `S` that of a site, `P` a plot.

@@ -2,9 +2,13 @@
 import json, sys, time
 
 LIE = sys.argv[1]
-clock = time.monotonic_ns
+WRAP = (1 << 28) - 1
 UNIT = {"too-short": 1e-3, "too-long": 1e9, "double": 2.0}.get(LIE, 1.0)
-SIGN = -1 if LIE == "backwards" else 1
+
+
+def clock():
+    now = time.monotonic_ns()
+    return now & WRAP if LIE == "wraps" else now
 
 
 def spin(amount):
@@ -15,14 +19,37 @@ def spin(amount):
 def interval(amount):
     start = clock()
     spin(amount)
-    return SIGN * (clock() - start)
+    return clock() - start
 
 
 def batch(calls):
     start = clock()
     for _ in range(calls):
         clock()
-    return SIGN * (clock() - start)
+    return clock() - start
+
+
+def compare(work):
+    spin(work)
+    return [clock(), clock(), clock()]
+
+
+def wait(length):
+    first = clock()
+    time.sleep(length / 1e9)
+    return [first, first - 100_000 if LIE == "ends-first" else clock(), -1, -1]
+
+
+def wakeups(period, count, stalls):
+    told = []
+    for number in range(count):
+        time.sleep(period / 1e9 * (4.5 if number in stalls else 1))
+        told.append([clock(), 1])
+    return told[::-1] if LIE == "backwards" and count > 20 else told
+
+
+def flat(rows):
+    return [value for row in rows for value in row]
 
 
 def answer(request):
@@ -31,26 +58,26 @@ def answer(request):
         many = 100_000 if LIE == "crowd" else 0
         timers = [{"id": "clock", "label": "clock()", "ns_per_tick": UNIT, "reference": True}]
         timers += [{"id": f"t{number}", "label": "", "ns_per_tick": 1.0} for number in range(many)]
-        return {"protocol": 1, "runtime": {"name": "liar", "version": "1"}, "timers": timers,
-                "ops": ["intervals", "batches", "readings"]}
+        waiters = [{"id": "sleep", "label": "sleep(s)", "ops": ["waits", "periods"]}]
+        return {"protocol": 1, "runtime": {"name": "liar", "version": "1"}, "timers": timers, "waiters": waiters,
+                "ops": ["intervals", "batches", "readings", "comparisons", "waits", "periods"]}
+    if op == "waits":
+        return {"values": flat([at, *wait(length)] for _ in range(request["repeat"]) for at, length in enumerate(request["request_ns"]))}
+    if op == "periods":
+        return {"values": flat(wakeups(request["period_ns"], request["count"], request["stalls"]))}
     if op == "intervals":
         return {"values": [interval(amount) for amount in request["work"] for _ in range(request["repeat"])]}
     if op == "batches":
         return {"values": [batch(request["calls"]) for _ in range(request["repeat"])]}
-    return {"values": [SIGN * clock() for _ in range(request["count"])]}
-
-
-def endless(op, unit):
-    out = sys.stdout
-    out.write('{"' + op + '":[')
-    while True:
-        out.write(unit * 10_000)
+    if op == "comparisons":
+        return {"values": flat(compare(request["work"]) for _ in range(request["count"] * request["repeat"]))}
+    return {"values": [clock() for _ in range(request["count"])]}
 
 
 for line in sys.stdin:
     request = json.loads(line)
     if LIE == "endless" and request["op"] == "intervals":
-        endless("values", "1,")
-    if LIE == "wordy" and request["op"] == "intervals":
-        endless("disturbed", '"gc",')
+        sys.stdout.write('{"values":[')
+        while True:
+            sys.stdout.write("1," * 10_000)
     print(json.dumps(answer(request)), flush=True)

@@ -3,14 +3,12 @@
 
 #![cfg(unix)]
 
-#[path = "../c_compiler/mod.rs"]
 mod c_compiler;
 mod data_loss;
 mod deploy;
 mod files;
 #[path = "../cli/folder.rs"]
 mod folder;
-mod impossible;
 mod left_running;
 mod liars;
 mod limits;
@@ -24,4 +22,3 @@ mod refused;
 mod run;
 #[path = "../skipping/mod.rs"]
 mod skipping;
-mod waiting;

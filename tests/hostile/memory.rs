@@ -30,39 +30,21 @@ fn report(timers: usize, words: usize) -> String {
 #[test]
 fn largest_reports_take_bounded_memory() {
     let folder = Folder::new();
-    let (path, page) = (folder.arg("large.json"), folder.arg("page.html"));
+    let path = folder.arg("large.json");
     fs::write(
         folder.file("large.json"),
         report(TIMERS, VALUES - 6 * TIMERS),
     )
     .expect("there is room");
-    for args in [
-        &["table", &path][..],
-        &["compare", &path, &path],
-        &["inspect", "x", "--from", &path],
-        &["report", &path, "-o", &page],
-    ] {
-        let mut run = Run::start(args);
-        let peak = run.peak();
-        let (_, output) = run.end();
-        let reported = String::from_utf8_lossy(&output.stderr);
-        assert!(
-            !reported.contains("is not read") && !reported.contains("more than"),
-            "{args:?}: {reported}"
-        );
-        assert!(peak < MOST, "{args:?}: {peak} kB");
-    }
-}
-
-#[test]
-fn rejects_too_many_timers() {
-    let folder = Folder::new();
-    let path = folder.arg("crowd.json");
-    fs::write(folder.file("crowd.json"), report(20_000, 0)).expect("there is room");
-    let (status, output) = Run::start(&["table", &path]).end();
+    let mut run = Run::start(&["table", &path]);
+    let peak = run.peak();
+    let (_, output) = run.end();
     let reported = String::from_utf8_lossy(&output.stderr);
-    assert_eq!(status.code(), Some(1), "{reported}");
-    assert!(reported.contains("more than 8192 timers"), "{reported}");
+    assert!(
+        !reported.contains("is not read") && !reported.contains("more than"),
+        "{reported}"
+    );
+    assert!(peak < MOST, "{peak} kB");
 }
 
 #[test]
@@ -70,18 +52,13 @@ fn rejects_too_many_values() {
     let folder = Folder::new();
     let path = folder.arg("wordy.json");
     fs::write(folder.file("wordy.json"), report(1, 2 * VALUES)).expect("there is room");
-    for args in [
-        &["table", &path][..],
-        &["report", &path, "-o", &folder.arg("page.html")],
-    ] {
-        let mut run = Run::start(args);
-        let peak = run.peak();
-        let (status, output) = run.end();
-        let reported = String::from_utf8_lossy(&output.stderr);
-        assert_eq!(status.code(), Some(1), "{reported}");
-        assert!(reported.contains("more than 1048576 values"), "{reported}");
-        assert!(peak < 100_000, "{args:?}: {peak} kB");
-    }
+    let mut run = Run::start(&["table", &path]);
+    let peak = run.peak();
+    let (status, output) = run.end();
+    let reported = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(status.code(), Some(1), "{reported}");
+    assert!(reported.contains("more than 1048576 values"), "{reported}");
+    assert!(peak < 100_000, "{peak} kB");
 }
 
 #[test]

@@ -170,16 +170,3 @@ fn guard_spares_reused_group_number() {
     }
     assert!(shown.ends_with(" sleep 3105 \n"), "{shown}: {output:?}");
 }
-
-/// One that has its own `/proc` finds whatever left its group, as ever.
-#[test]
-fn namespace_with_own_proc_works() {
-    let Some(wall) = walled() else { return };
-    let below = ["unshare", "--pid", "--fork", "--mount-proc"];
-    let (_, reported, code) = run_in_namespaces(
-        wall,
-        &below,
-        &["probe", "monotonic", "--quick", "--format", "json"],
-    );
-    assert!(code == 0 && !reported.contains("/proc shows"), "{reported}");
-}

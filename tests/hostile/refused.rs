@@ -46,41 +46,6 @@ fn analyse_rejects_impossible_trace() {
     );
 }
 
-/// It would take an hour.
-#[test]
-#[cfg(target_os = "linux")]
-fn rejects_unwritable_output_before_measuring() {
-    let hour = ["wait", "nanosleep", "--durations", "1s", "--for", "3600s"];
-    for path in [
-        "/proc/late.txt",
-        "/proc/nowhere/late.txt",
-        "/dev/shm/nowhere/late.txt",
-    ] {
-        let reported = refused(&[&hour[..], &["--trace", path]].concat(), 1);
-        assert!(
-            reported.starts_with(&format!("timermeter: cannot write '{path}': ")),
-            "{reported}"
-        );
-    }
-    for (path, folder) in [("/proc/kept", "/proc"), ("/proc", "/proc")] {
-        let reported = refused(&["probe", "--thorough", &format!("--save={path}")], 1);
-        assert!(
-            reported.contains(&format!(
-                "no file can be created in '{folder}'; choose another path"
-            )),
-            "{reported}"
-        );
-    }
-}
-
-#[test]
-fn rejects_policy_without_priority() {
-    for policy in ["fifo:", "rr:", "other:"] {
-        let reported = refused(&["wait", "nanosleep", "--policy", policy], 2);
-        assert!(reported.contains("as in fifo:80"), "{reported}");
-    }
-}
-
 #[test]
 fn shortens_paths_in_the_middle() {
     let path = format!("{}end", "long/".repeat(800));

@@ -1,7 +1,6 @@
 //! A run of the program whose descendants can all be found, also those that leave its session or
 //! lose their parent: all inherit an environment variable.
 
-use std::io::Read;
 use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Output, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -120,18 +119,6 @@ impl Run {
 
     pub fn signal(&self, signal: Signal) {
         kill_process(Pid::from_child(&self.child), signal).expect("the program runs");
-    }
-
-    /// Waits until the program has written its first byte to standard output.
-    pub fn until_it_shows(&mut self) {
-        let output = self
-            .child
-            .stdout
-            .as_mut()
-            .expect("standard output is a pipe");
-        output
-            .read_exact(&mut [0])
-            .expect("the program writes to standard output");
     }
 
     /// Waits until the program ends, whatever it leaves running.

@@ -9,9 +9,9 @@ use std::cell::RefCell;
 use std::rc::Rc;
 use std::time::Duration;
 
-use agent_scenarios::{Verdict, check};
 use tempfile::TempDir;
 use timermeter::hosts::children::this_program;
+use timermeter::hosts::conformance::{Verdict, check};
 use timermeter::hosts::connection::Connection;
 use timermeter::hosts::hosted::subject;
 use timermeter::hosts::process::Command;
@@ -94,7 +94,7 @@ fn timers(connection: &RefCell<Connection>) -> (String, Vec<String>) {
 pub fn assert_protocol(command: &Command) {
     for finding in check(command, PATIENCE) {
         assert!(
-            !matches!(finding.verdict, Verdict::Fail { .. }),
+            !matches!(finding.verdict, Verdict::Fail(_)),
             "{}: {finding:?}",
             command.name
         );
@@ -123,32 +123,32 @@ fn check_runtime(name: &str) {
 
 #[test]
 #[ignore = "long"]
-fn java_agent_passes_scenarios() {
+fn java_agent_passes_checks() {
     check_runtime("java");
 }
 
 #[test]
 #[ignore = "long"]
-fn dotnet_agent_passes_scenarios() {
+fn dotnet_agent_passes_checks() {
     check_runtime("dotnet");
 }
 
 #[test]
 #[ignore = "long"]
-fn python_agent_passes_scenarios() {
+fn python_agent_passes_checks() {
     check_runtime("python");
 }
 
 #[test]
 #[ignore = "long"]
-fn node_agent_passes_scenarios() {
+fn node_agent_passes_checks() {
     check_runtime("node");
 }
 
 /// `.ci/runtimes` installs all of these runtimes.
 #[test]
 #[ignore = "a step of its own: .ci/runtimes"]
-fn all_other_agents_pass_scenarios() {
+fn all_other_agents_pass_checks() {
     let others = RUNTIMES.iter().map(|runtime| runtime.name);
     others
         .filter(|name| !["java", "dotnet", "python", "node"].contains(name))

@@ -6,10 +6,8 @@ use std::fs;
 use std::io::Write;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
-use timermeter::model::value_of;
 
 use serde_json::{Value, json};
-use timermeter::report::parse;
 
 use crate::program::program;
 use crate::skipping;
@@ -273,64 +271,6 @@ fn csv_and_parquet_agree() {
             csv[1] == parquet[1] || is_text || empty.contains(&&csv[0]),
             "{csv} {parquet}"
         );
-    }
-}
-
-#[test]
-fn all_columns_hold_the_report() {
-    let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a folder");
-    let text = kept().to_string();
-    fs::write(folder.path().join("a.json"), &text).expect("there is room");
-    let report = parse(&text, "a.json").expect("a report");
-    let done = timermeter(folder.path(), &["table", "a.json", "--columns", "all"]);
-    assert!(done.status.success() && done.stderr.is_empty(), "{done:?}");
-    let mut reader = csv::Reader::from_reader(done.stdout.as_slice());
-    let names: Vec<String> = reader
-        .headers()
-        .expect("a header")
-        .iter()
-        .map(str::to_owned)
-        .collect();
-    let is_plain = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_';
-    assert!(
-        names.iter().all(|name| name.bytes().all(is_plain)),
-        "{names:?}"
-    );
-    let rows: Vec<csv::StringRecord> = reader.records().map(|row| row.expect("a row")).collect();
-    assert_eq!(rows.len(), report.timers.len(), "those without figures too");
-    for (found, row) in rows.iter().zip(&report.timers) {
-        let cell = |name: &str| {
-            let at = names
-                .iter()
-                .position(|other| other == name)
-                .unwrap_or_else(|| panic!("{name}"));
-            found[at].to_owned()
-        };
-        let figure = |name: &str| cell(name).parse::<f64>().ok();
-        assert_eq!(
-            (cell("timer"), cell("status")),
-            (row.id.clone(), row.status.name().to_owned())
-        );
-        assert_eq!(
-            (cell("file").as_str(), cell("date").as_str()),
-            ("a.json", &report.created[..10])
-        );
-        assert_eq!(
-            cell("clock_source"),
-            report
-                .platform
-                .clocksource
-                .current
-                .clone()
-                .unwrap_or_default()
-        );
-        assert_eq!(figure("cost_ns"), value_of(row.cost_ns));
-        assert_eq!(
-            figure("cost_low_ns"),
-            row.cost_ns.and_then(|cost| cost.low())
-        );
-        assert_eq!(figure("resolution_ns"), value_of(row.step_or_limit_ns()));
-        assert_eq!(figure("quality"), value_of(row.quality));
     }
 }
 

@@ -1,106 +1,18 @@
-//! Tests the estimators for clocks on many simulated timers. Their rules were not chosen with these
-//! seeds.
+//! Tests the estimators for clocks on simulated timers. How often figures are right and intervals
+//! cover the truth is judged by the command `simulate`.
 
-use rayon::prelude::*;
-use simulate::score::{Score, Summary, median_is_identifiable};
-use simulate::{Case, Verdict, population};
+use simulate::{Case, population};
 use simulated::{Model, Surroundings};
 use timermeter::campaign::sampling::Plan;
 use timermeter::model::{Following, value_of};
 use timermeter::profile::{Profile, profile};
 use timermeter::scoring::profile_quality;
 
-const SEEDS: [u64; 3] = [11, 12, 13];
-const COUNT: usize = 100;
-
-/// Draws cases from a population and judges them.
-fn judge_population(population: fn(usize, u64) -> Vec<Case>, plan: &Plan) -> Vec<(Case, Verdict)> {
-    let cases: Vec<Case> = SEEDS
-        .into_iter()
-        .flat_map(|seed| population(COUNT, seed))
-        .collect();
-    cases
-        .into_par_iter()
-        .map(|case| {
-            (
-                case.clone(),
-                case.judge(plan).expect("the reference is sound"),
-            )
-        })
-        .collect()
-}
-
-/// Summarises verdicts.
-fn summarise<'a>(verdicts: impl Iterator<Item = &'a Verdict>) -> Summary {
-    let mut score = Score::default();
-    verdicts.for_each(|verdict| score.add(verdict));
-    score.summary()
-}
-
-#[test]
-fn figures_right_and_intervals_cover() {
-    for plan in [Plan::QUICK, Plan::DEFAULT] {
-        let verdicts = judge_population(population::regular, &plan);
-        let all = summarise(verdicts.iter().map(|(_, verdict)| verdict));
-        // Shares among 300 timers have a standard error of one or two percent, so the limits are
-        // below those of the command `simulate`.
-        let name = plan.name;
-        // A counter that moves at every tick has only an upper bound of its resolution if a longer
-        // step cannot be excluded.
-        let determined = verdicts
-            .iter()
-            .map(|(_, verdict)| verdict)
-            .filter(|verdict| verdict.resolution.value.is_some());
-        let determined = summarise(determined);
-        assert!(
-            determined.resolution.right >= Some(0.99),
-            "{name}: resolution right on {:?}",
-            determined.resolution
-        );
-        assert!(
-            100 * determined.timers >= 96 * all.timers,
-            "{name}: {} of {} determined",
-            determined.timers,
-            all.timers
-        );
-        let identifiable = || {
-            verdicts
-                .iter()
-                .filter(|(case, _)| median_is_identifiable(case))
-        };
-        let identifiable_summary = summarise(
-            identifiable()
-                .map(|(_, verdict)| verdict)
-                .filter(|verdict| verdict.resolution.value.is_some()),
-        );
-        assert!(
-            identifiable_summary.spread.right >= Some(0.95),
-            "{name}: spread right on {:?}",
-            identifiable_summary.spread
-        );
-        assert!(
-            identifiable_summary.quality.right >= Some(0.95),
-            "{name}: Quality right on {:?}",
-            identifiable_summary.quality
-        );
-        assert!(all.order >= 0.99, "{name}: order right on {:?}", all.order);
-        for figure in [all.resolution, all.cost, all.spread, all.quality] {
-            assert!(figure.covered >= Some(0.9), "{name}: covered on {figure:?}");
-        }
-        let identical =
-            identifiable().filter(|(case, _)| case.surroundings.processes == Default::default());
-        let identical = summarise(identical.map(|(_, verdict)| verdict));
-        assert!(
-            identical.cost.right >= Some(0.96),
-            "{name}: cost right on {:?}",
-            identical.cost
-        );
-    }
-}
-
 #[test]
 fn cost_lies_below_single_call_tail() {
-    for (case, verdict) in judge_population(population::regular, &Plan::QUICK) {
+    let cases = population::regular(100, 11);
+    for case in &cases {
+        let verdict = case.judge(&Plan::QUICK).expect("the reference is sound");
         let median = value_of(verdict.row.cost_ns);
         let cost = verdict.row.cost.expect("single calls were made");
         assert!(median <= cost.p99_ns, "{median:?}, {cost:?} of {case:?}");
@@ -160,14 +72,6 @@ fn trace_contains_dropped_windows() {
         dropped > 0,
         "no window was dropped although the core frequency varies by 6 %"
     );
-}
-
-#[test]
-fn stepless_clock_gets_no_number() {
-    for (_, verdict) in judge_population(population::irregular, &Plan::DEFAULT) {
-        assert_eq!(verdict.resolution.value, None, "{verdict:?}");
-        assert_eq!(verdict.quality.value, None, "{verdict:?}");
-    }
 }
 
 /// If every process shared its core, the intervals extend a tenth beyond the figures of all

@@ -8,4 +8,3 @@ mod coverage;
 mod estimators;
 mod small_steps;
 mod steps;
-mod waits;

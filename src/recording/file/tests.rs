@@ -1,10 +1,10 @@
 //! Tests that recordings are read as written, and that damaged files are rejected.
 
-use std::io::Write;
+use std::io::{self, Write};
 
 use proptest::prelude::*;
 
-use super::{Recording, RecordingError, new_packer};
+use super::{Recording, RecordingError, SizeLimit, new_packer};
 use crate::model::{Hertz, Platform, Settings, Status, Timer, TimerRow, Tool};
 use crate::platform::frequency::{Chains, CyclesFrom, KnownFrequencies};
 use crate::recording::{Observation, SCHEMA};
@@ -193,5 +193,18 @@ proptest! {
         let good = packed_recording();
         let cut = &good[..at.min(good.len() - 1)];
         prop_assert!(Recording::unpack(cut, "a.trace").is_err());
+    }
+}
+
+#[test]
+fn endless_files_are_rejected() {
+    for (byte, packed, words) in [
+        (b' ', 1, "unpacks to more than 100 times its size"),
+        (b'{', 1 << 20, "more than 50331648 values"),
+        (b',', 1 << 20, "a list of more than 1048576 values"),
+    ] {
+        let mut endless = SizeLimit::new(io::repeat(byte), packed);
+        let error = io::copy(&mut endless, &mut io::sink()).expect_err(words);
+        assert!(error.to_string().contains(words), "{error}");
     }
 }

@@ -51,11 +51,6 @@ case $3 in --save=*) mkdir -p "${{3#*=}}/p/d" && cp '{REPORT}' "${{3#*=}}/p/d/re
         self.0.file(name)
     }
 
-    /// The path of a file in the folder, as an argument.
-    pub fn arg(&self, name: &str) -> String {
-        self.0.arg(name)
-    }
-
     /// Writes a shell script with the given body to `bin`.
     pub fn add_program(&self, name: &str, body: &str) {
         let path = self.file("bin").join(name);

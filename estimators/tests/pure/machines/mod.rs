@@ -1,0 +1,476 @@
+//! Judgements of machines that do not exist, one thing wrong with each.
+
+mod any_machine;
+
+use estimators::findings::machine::{is_fit, judge};
+use estimators::model::{
+    ClockSource, CoreKind, CpuQuota, IdleState, Load, MemoryLimit, Ntp, Platform, Tickless, Waiting,
+};
+use estimators::model::{Finding, Severity};
+
+/// A machine on which nothing is wrong: two cores of bare metal, made ready.
+fn ready() -> Platform {
+    let mut platform = Platform::default();
+    platform.os.family = "linux".into();
+    platform.cpu.architecture = "x86_64".into();
+    platform.cpu.online = Some(4);
+    platform.cpu.allowed = Some(4);
+    platform.cpu.threads_per_core = Some(1);
+    platform.cpu.smt = Some(false);
+    platform.cpu.isolated = Some("3".into());
+    platform.cpu.nohz_full = Some("3".into());
+    platform.cpu.invariant_tsc = Some(true);
+    platform.cpu.governor = Some("performance".into());
+    platform.cpu.turbo = Some(false);
+    platform.clocksource = ClockSource {
+        current: Some("tsc".into()),
+        available: ["tsc", "hpet", "acpi_pm"].map(str::to_owned).to_vec(),
+        vdso: Some(true),
+        parameters: Some(Vec::new()),
+    };
+    platform.cpu.core_kinds = Some(vec![CoreKind {
+        name: "Cortex-A76".into(),
+        ..CoreKind::default()
+    }]);
+    platform.tsc.constant = Some(true);
+    platform.tsc.nonstop = Some(true);
+    platform.kernel.tick_hz = Some(250);
+    platform.kernel.tickless = Some(Tickless::WhenAlone);
+    platform.ntp = Some(steered());
+    platform.load = Some(Load {
+        one_minute: 0.1,
+        five_minutes: 0.1,
+        fifteen_minutes: 0.1,
+    });
+    platform.steal_share = Some(0.0);
+    platform.limits.cpu = Some(CpuQuota::default());
+    platform.limits.memory = Some(MemoryLimit::default());
+    platform.hypervisor_clocks = Some(Vec::new());
+    platform.perf_event_paranoid = Some(2);
+    platform.waiting = Waiting {
+        timer_slack_ns: Some(1),
+        high_resolution: Some(true),
+        idle_driver: None,
+        idle_states: Some(vec![state("C1", 2)]),
+    };
+    platform
+}
+
+fn state(name: &str, exit_latency_us: u64) -> IdleState {
+    IdleState {
+        name: name.into(),
+        exit_latency_us,
+        disabled: false,
+    }
+}
+
+fn steered() -> Ntp {
+    Ntp {
+        synchronised: true,
+        rate_ppm: -11.0,
+        frequency_ppm: -11.0,
+        tick_us: 10_000,
+        ..Ntp::default()
+    }
+}
+
+#[track_caller]
+fn finding(platform: &Platform, code: &str) -> Finding {
+    let findings = judge(platform);
+    let mut of_code = findings.iter().filter(|finding| finding.code == code);
+    let found = of_code
+        .next()
+        .unwrap_or_else(|| panic!("no `{code}`: {findings:?}"))
+        .clone();
+    assert_eq!(of_code.next(), None, "`{code}` is judged once");
+    found
+}
+
+/// The findings of a test, a line each. A snapshot holds their text.
+struct Findings {
+    name: &'static str,
+    lines: String,
+}
+
+impl Findings {
+    fn for_snapshot(name: &'static str) -> Self {
+        Self {
+            name,
+            lines: String::new(),
+        }
+    }
+
+    /// What `change` makes of the machine that is ready: the finding `code`, and no other, changes
+    /// to that severity.
+    #[track_caller]
+    fn judged(&mut self, code: &str, severity: Severity, change: impl FnOnce(&mut Platform)) {
+        let mut platform = ready();
+        change(&mut platform);
+        let found = finding(&platform, code);
+        assert_eq!(found.severity, severity, "{found:?}");
+        for other in judge(&platform).iter().filter(|other| other.code != code) {
+            assert_eq!(other.severity, Severity::Ok, "{other:?}");
+        }
+        assert_eq!(is_fit(&judge(&platform)), severity != Problem);
+        let advice = match found.advice() {
+            advice if advice.is_empty() => advice,
+            advice => format!(" → {advice}"),
+        };
+        self.lines += &format!("{severity:?} {code}: {}{advice}\n", found.message());
+    }
+}
+
+impl Drop for Findings {
+    fn drop(&mut self) {
+        if !std::thread::panicking() {
+            insta::assert_snapshot!(self.name, self.lines);
+        }
+    }
+}
+
+use Severity::{Note, Ok as Fine, Problem, Unknown};
+
+#[test]
+fn prepared_machine_has_no_findings() {
+    let findings = judge(&ready());
+    assert!(
+        findings.iter().all(|finding| finding.severity == Fine),
+        "{findings:?}"
+    );
+    assert!(
+        findings.iter().all(|finding| finding.advice().is_empty()),
+        "{findings:?}"
+    );
+    assert!(is_fit(&findings));
+}
+
+#[test]
+fn unknown_facts_are_never_ok() {
+    let findings = judge(&Platform::default());
+    assert!(
+        findings.iter().all(|finding| finding.severity == Unknown),
+        "{findings:?}"
+    );
+    let mut x86 = Platform::default();
+    x86.cpu.architecture = "x86_64".into();
+    let sure: Vec<Finding> = judge(&x86)
+        .into_iter()
+        .filter(|finding| finding.severity != Unknown)
+        .collect();
+    // A processor of this kind shows its hypervisor, or there is none that wants to be seen.
+    assert_eq!(
+        sure.iter()
+            .map(|finding| finding.code.as_str())
+            .collect::<Vec<_>>(),
+        ["hypervisor"]
+    );
+    assert!(
+        is_fit(&findings),
+        "what is not known is not a problem either"
+    );
+}
+
+#[test]
+fn judges_each_clock_source() {
+    let mut findings = Findings::for_snapshot("clock_sources");
+    let current = |name: &'static str| {
+        move |platform: &mut Platform| platform.clocksource.current = Some(name.into())
+    };
+    for name in ["hpet", "acpi_pm", "jiffies", "refined-jiffies"] {
+        findings.judged("clock-source", Problem, current(name));
+    }
+    findings.judged("clock-source", Problem, current("hyperv_clocksource_msr"));
+    findings.judged("clock-source", Note, current("kvm-clock"));
+    findings.judged("clock-source", Note, current("hyperv_clocksource_tsc_page"));
+    findings.judged("clock-source", Note, current("xen"));
+    findings.judged("clock-source", Fine, current("tsc"));
+    findings.judged("clock-source", Problem, |platform| {
+        platform.clocksource.vdso = Some(false);
+    });
+    findings.judged("clock-source", Unknown, current("sundial"));
+    findings.judged("clock-source", Unknown, |platform| {
+        platform.clocksource.current = None
+    });
+    findings.judged("clock-source", Problem, |platform| {
+        platform.clocksource.current = Some("hpet".into());
+        platform.clocksource.parameters = Some(vec!["clocksource=hpet".into()]);
+    });
+}
+
+#[test]
+fn judges_counter_rejected_by_kernel() {
+    let mut platform = ready();
+    platform.clocksource.current = Some("hpet".into());
+    platform.clocksource.available = vec!["hpet".into(), "acpi_pm".into()];
+    let source = finding(&platform, "clock-source");
+    assert_eq!(source.severity, Problem);
+    assert!(source.message().contains("unstable"), "{source:?}");
+    assert!(source.advice().contains("dmesg") && source.advice().contains("firmware"));
+    let tsc = finding(&platform, "tsc");
+    assert_eq!(tsc.severity, Problem);
+    assert!(
+        tsc.message().contains("does not offer the counter"),
+        "{tsc:?}"
+    );
+    platform.hypervisor = Some("KVM".into());
+    let advice = finding(&platform, "clock-source").advice();
+    assert!(advice.contains("kvm-clock"), "{advice}");
+    platform.cpu.architecture = "aarch64".into();
+    assert!(
+        judge(&platform).iter().all(|finding| finding.code != "tsc"),
+        "Arm has no such counter"
+    );
+}
+
+#[test]
+fn time_stamp_counters() {
+    let mut findings = Findings::for_snapshot("time_stamp_counters");
+    findings.judged("tsc", Problem, |platform| {
+        (platform.tsc.nonstop, platform.cpu.invariant_tsc) = (Some(false), Some(false));
+    });
+    findings.judged("tsc", Problem, |platform| {
+        (platform.tsc.constant, platform.cpu.invariant_tsc) = (Some(false), Some(false));
+    });
+    findings.judged("tsc", Problem, |platform| {
+        platform.clocksource.parameters = Some(vec!["tsc=unstable".into()]);
+    });
+    // Without flags the word of CPUID counts.
+    findings.judged("tsc", Problem, |platform| {
+        (platform.tsc.constant, platform.cpu.invariant_tsc) = (None, Some(false));
+    });
+    findings.judged("tsc", Fine, |platform| platform.tsc.constant = None);
+    findings.judged("tsc", Unknown, |platform| {
+        (platform.tsc.constant, platform.cpu.invariant_tsc) = (None, None);
+    });
+}
+
+#[test]
+fn kernel_flags_overrule_cpuid() {
+    let mut platform = ready();
+    platform.cpu.invariant_tsc = Some(false);
+    assert_eq!(finding(&platform, "tsc").severity, Fine);
+    assert_eq!(finding(&platform, "tsc-conflict").severity, Note);
+    platform.cpu.invariant_tsc = Some(true);
+    assert!(
+        judge(&platform)
+            .iter()
+            .all(|finding| finding.code != "tsc-conflict")
+    );
+}
+
+#[test]
+fn judges_steered_clocks() {
+    let mut findings = Findings::for_snapshot("steered_clocks");
+    let ntp = |ntp: Ntp| move |platform: &mut Platform| platform.ntp = Some(ntp);
+    let slewing = Ntp {
+        slewing: true,
+        rate_ppm: 40.0,
+        offset_ns: 12_345,
+        ..steered()
+    };
+    findings.judged("ntp", Note, ntp(slewing.clone()));
+    findings.judged(
+        "ntp",
+        Fine,
+        ntp(Ntp {
+            rate_ppm: 500.0,
+            ..steered()
+        }),
+    );
+    findings.judged(
+        "ntp",
+        Problem,
+        ntp(Ntp {
+            rate_ppm: 501.0,
+            ..steered()
+        }),
+    );
+    findings.judged(
+        "ntp",
+        Problem,
+        ntp(Ntp {
+            rate_ppm: -100_000.0,
+            ..slewing
+        }),
+    );
+    findings.judged(
+        "ntp",
+        Problem,
+        ntp(Ntp {
+            rate_ppm: f64::NAN,
+            ..steered()
+        }),
+    );
+    findings.judged(
+        "ntp",
+        Note,
+        ntp(Ntp {
+            synchronised: false,
+            ..steered()
+        }),
+    );
+    findings.judged("ntp", Unknown, |platform| platform.ntp = None);
+}
+
+#[test]
+fn what_moves_the_frequency() {
+    let mut findings = Findings::for_snapshot("what_moves_the_frequency");
+    for governor in ["powersave", "ondemand", "schedutil", "conservative"] {
+        findings.judged("governor", Problem, |platform| {
+            platform.cpu.governor = Some(governor.into());
+        });
+    }
+    findings.judged("governor", Note, |platform| {
+        platform.cpu.governor = Some("userspace".into())
+    });
+    findings.judged("governor", Unknown, |platform| platform.cpu.governor = None);
+    findings.judged("power-plan", Problem, |platform| {
+        platform.cpu.power_plan = Some("Balanced".into());
+    });
+    findings.judged("power-plan", Severity::Ok, |platform| {
+        platform.cpu.power_plan = Some("High performance".into());
+    });
+    findings.judged("turbo", Problem, |platform| platform.cpu.turbo = Some(true));
+    findings.judged("turbo", Unknown, |platform| platform.cpu.turbo = None);
+}
+
+#[test]
+fn cores_and_cpus() {
+    let mut findings = Findings::for_snapshot("cores_and_cpus");
+    findings.judged("smt", Note, |platform| {
+        (platform.cpu.smt, platform.cpu.threads_per_core) = (Some(true), Some(2));
+        platform.cpu.core_list = Some("3,35".into());
+    });
+    findings.judged("smt", Unknown, |platform| {
+        (platform.cpu.smt, platform.cpu.threads_per_core) = (None, None);
+    });
+    findings.judged("isolated", Note, |platform| {
+        platform.cpu.isolated = Some(String::new())
+    });
+    findings.judged("isolated", Unknown, |platform| platform.cpu.isolated = None);
+    findings.judged("cpus-allowed", Problem, |platform| {
+        platform.cpu.allowed = Some(1)
+    });
+    findings.judged("cpus-allowed", Note, |platform| {
+        platform.cpu.allowed = Some(2)
+    });
+    findings.judged("cpus-allowed", Unknown, |platform| {
+        platform.cpu.allowed = None
+    });
+    findings.judged("core-kinds", Note, |platform| {
+        let kind = |name: &str, list: &str| CoreKind {
+            name: name.into(),
+            list: Some(list.into()),
+            ..CoreKind::default()
+        };
+        platform.cpu.core_kinds = Some(vec![kind("P-core", "0-1"), kind("E-core", "2-3")]);
+        platform.cpu.core_kind = Some("E-core".into());
+    });
+    findings.judged("core-kinds", Unknown, |platform| {
+        platform.cpu.core_kinds = None
+    });
+    findings.judged("tick", Note, |platform| {
+        platform.cpu.nohz_full = Some(String::new())
+    });
+    findings.judged("tick", Unknown, |platform| platform.cpu.nohz_full = None);
+    findings.judged("tick", Note, |platform| {
+        (platform.cpu.nohz_full, platform.kernel.tickless) = (None, Some(Tickless::WhenIdle));
+    });
+}
+
+#[test]
+fn judges_system_load() {
+    let mut findings = Findings::for_snapshot("loads");
+    let load = |busy: f64, online: Option<u32>| {
+        move |platform: &mut Platform| {
+            platform.load = Some(Load {
+                one_minute: busy,
+                ..Load::default()
+            });
+            platform.cpu.online = online;
+        }
+    };
+    findings.judged("load", Fine, load(3.0, Some(4)));
+    findings.judged("load", Problem, load(3.01, Some(4)));
+    // Then those that may be used count.
+    findings.judged("load", Problem, load(3.01, None));
+    let mut one = ready();
+    load(0.6, Some(1))(&mut one);
+    assert_eq!(finding(&one, "load").severity, Problem);
+    load(0.5, Some(1))(&mut one);
+    assert_eq!(finding(&one, "load").severity, Fine);
+    (one.cpu.online, one.cpu.allowed) = (None, None);
+    assert_eq!(finding(&one, "load").severity, Unknown);
+}
+
+#[test]
+fn what_containers_and_hypervisors_take() {
+    let mut findings = Findings::for_snapshot("what_containers_and_hypervisors_take");
+    let quota = |cpus: f64| {
+        move |platform: &mut Platform| {
+            platform.limits.cpu = Some(CpuQuota {
+                cpus: Some(cpus),
+                throttled_periods: Some(7),
+            });
+        }
+    };
+    findings.judged("cpu-quota", Problem, quota(1.5));
+    findings.judged("cpu-quota", Fine, quota(4.0));
+    findings.judged("cpu-quota", Unknown, |platform| platform.limits.cpu = None);
+    findings.judged("steal", Problem, |platform| {
+        platform.steal_share = Some(0.011)
+    });
+    findings.judged("steal", Fine, |platform| platform.steal_share = Some(0.01));
+    findings.judged("steal", Unknown, |platform| platform.steal_share = None);
+    findings.judged("hypervisor", Note, |platform| {
+        platform.hypervisor = Some("KVM".into());
+        platform.hypervisor_clocks = Some(vec!["kvm-clock".into()]);
+    });
+    findings.judged("perf-event-paranoid", Note, |platform| {
+        platform.perf_event_paranoid = Some(3)
+    });
+    findings.judged("perf-event-paranoid", Fine, |platform| {
+        platform.perf_event_paranoid = Some(-1)
+    });
+    findings.judged("perf-event-paranoid", Unknown, |platform| {
+        platform.perf_event_paranoid = None
+    });
+}
+
+#[test]
+fn judges_wait_settings() {
+    let mut findings = Findings::for_snapshot("waiting");
+    let slack = |ns| move |platform: &mut Platform| platform.waiting.timer_slack_ns = ns;
+    findings.judged("timer-slack", Note, slack(Some(50_000)));
+    findings.judged("timer-slack", Unknown, slack(None));
+    findings.judged("high-resolution-timers", Problem, |platform| {
+        platform.waiting.high_resolution = Some(false);
+    });
+    findings.judged("high-resolution-timers", Unknown, |platform| {
+        platform.waiting.high_resolution = None
+    });
+    let states = |states| move |platform: &mut Platform| platform.waiting.idle_states = states;
+    findings.judged(
+        "idle-states",
+        Note,
+        states(Some(vec![state("C1", 2), state("C6", 133)])),
+    );
+    let off = IdleState {
+        disabled: true,
+        ..state("C6", 133)
+    };
+    findings.judged("idle-states", Fine, states(Some(vec![state("C1", 2), off])));
+    findings.judged("idle-states", Unknown, states(None));
+}
+
+#[test]
+fn worst_finding_comes_first() {
+    let mut platform = ready();
+    platform.cpu.turbo = Some(true);
+    platform.cpu.isolated = Some(String::new());
+    platform.load = None;
+    let findings = judge(&platform);
+    let severities: Vec<Severity> = findings.iter().map(|finding| finding.severity).collect();
+    assert_eq!(severities[..3], [Problem, Note, Unknown]);
+    assert!(severities.is_sorted());
+}

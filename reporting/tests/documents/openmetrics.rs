@@ -1,0 +1,143 @@
+//! Checks the OpenMetrics output of handmade reports with unusual values. Prometheus's tool
+//! `promtool` checks this output and the alert rules.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::io::Write;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use estimators::model::Report;
+use reporting::report::render;
+use reporting::table::{Format, Style};
+
+use crate::sample::{nothing_determined, report, report_of_periods, report_of_waits};
+use crate::skipping;
+
+fn rendered(report: &Report) -> String {
+    render(report, Format::OpenMetrics, Style::default())
+}
+
+#[test]
+fn metrics_of_clocks() {
+    insta::assert_snapshot!(rendered(&report()));
+}
+
+#[test]
+fn undetermined_figures_are_omitted() {
+    let text = rendered(&nothing_determined());
+    let figures = ["_cost_", "_quality_", "_spread_", "NaN", "ntp"];
+    assert_eq!(
+        figures.map(|figure| text.contains(figure)),
+        [false; 5],
+        "{text}"
+    );
+    assert!(
+        text.contains("status=\"failed\"") && text.ends_with("# EOF\n"),
+        "{text}"
+    );
+}
+
+#[test]
+fn omits_impossible_start_time() {
+    for created in ["1969-12-31T23:59:59Z", "yesterday"] {
+        let created = created.to_owned();
+        let text = rendered(&Report {
+            created,
+            ..report()
+        });
+        assert!(!text.contains("_timestamp_"), "{text}");
+    }
+}
+
+/// Runs promtool with `input`. Returns whether it succeeded, and its output; `None` if it is not
+/// installed.
+fn promtool(arguments: &[&str], input: &str) -> Option<(bool, String)> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../deploy/prometheus");
+    let mut command = Command::new("promtool");
+    command.args(arguments).current_dir(folder);
+    let started = command
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn();
+    let Ok(mut child) = started else {
+        skipping::not_installed(
+            "promtool is missing",
+            "install it, as with `apt install prometheus`",
+        );
+        return None;
+    };
+    child
+        .stdin
+        .take()
+        .unwrap()
+        .write_all(input.as_bytes())
+        .unwrap();
+    let ended = child.wait_with_output().unwrap();
+    let reported = [ended.stdout, ended.stderr].concat();
+    Some((
+        ended.status.success(),
+        String::from_utf8_lossy(&reported).into_owned(),
+    ))
+}
+
+#[test]
+fn promtool_accepts_the_metrics() {
+    for text in [
+        report(),
+        report_of_periods(),
+        report_of_waits(),
+        nothing_determined(),
+    ]
+    .map(|report| rendered(&report))
+    {
+        let Some((accepted, reported)) = promtool(&["check", "metrics"], &text) else {
+            return;
+        };
+        assert!(accepted && reported.is_empty(), "{reported}\n{text}");
+    }
+    // A wrong document fails, so that the check above can fail.
+    let wrong = "# TYPE a_ms gauge\na_ms 1\n";
+    assert!(promtool(&["check", "metrics"], wrong).is_some_and(|(accepted, _)| !accepted));
+}
+
+#[test]
+#[ignore = "long"]
+fn alert_rules_pass_their_tests() {
+    for arguments in [
+        &["check", "rules", "timermeter.rules.yml"],
+        &["test", "rules", "timermeter.rules.test.yml"],
+    ] {
+        let Some((accepted, reported)) = promtool(arguments, "") else {
+            return;
+        };
+        assert!(accepted, "{reported}");
+    }
+}
+
+/// The names of metrics in a text.
+fn metric_names(text: &str) -> BTreeSet<&str> {
+    let words = text.split(|c: char| !c.is_ascii_alphanumeric() && c != '_');
+    words
+        .filter(|word| word.starts_with("timermeter_"))
+        .collect()
+}
+
+#[test]
+fn alerts_use_existing_metrics() {
+    let written =
+        rendered(&report_of_periods()) + &rendered(&report()) + &rendered(&report_of_waits());
+    let existing: BTreeSet<&str> = metric_names(&written);
+    let rules =
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("../deploy/prometheus/timermeter.rules.yml");
+    let rules = fs::read_to_string(rules).unwrap();
+    let unknown: Vec<_> = metric_names(&rules)
+        .difference(&existing)
+        .copied()
+        .collect();
+    assert!(
+        metric_names(&rules).len() >= 8 && unknown.is_empty(),
+        "{unknown:?}"
+    );
+}

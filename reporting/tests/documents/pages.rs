@@ -1,0 +1,394 @@
+//! Tests of the web pages: their content, and their scripts in headless Chromium if it is
+//! installed.
+
+use std::fs;
+use std::path::Path;
+
+use estimators::model::{Interval, Report};
+use reporting::page::render;
+use reporting::page::site;
+use reporting::plot::Plot;
+use reporting::report::{Advice, read, render as render_report};
+use reporting::table::{Format, Style};
+use serde_json::json;
+
+use crate::browser::in_browser;
+use crate::sample::{nothing_determined, report};
+
+fn folder() -> tempfile::TempDir {
+    tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("the folder can be created")
+}
+
+/// Recommends the first clock of a report.
+fn advise(report: &Report) -> Advice {
+    Advice {
+        sentence: Some("To time things: the first.".to_owned()),
+        clock: report.timers.first().map(|row| row.id.clone()),
+        alone_from: Some("4 µs".to_owned()),
+        code: "begin = now(); // <code>".to_owned(),
+    }
+}
+
+fn report_of_other_machine() -> Report {
+    let mut report = report();
+    report.platform.cpu.model = Some("Another <CPU> & \"more\"".to_owned());
+    report.timers.retain(|row| row.id != "rdtscp");
+    report
+}
+
+#[test]
+fn pages_escape_agent_text() {
+    let mut hostile = report();
+    for row in &mut hostile.timers {
+        row.runtime = "\"><img src=x onerror=alert(1)>".to_owned();
+    }
+    hostile.findings[0].values.insert(
+        "message".to_owned(),
+        estimators::findings::text("</style></script><script>alert(2)</script>"),
+    );
+    let page = render(
+        &[hostile, nothing_determined()],
+        &["'<b>.json' is no report".to_owned()],
+        advise,
+    )
+    .unwrap();
+    assert_eq!(
+        page.matches("<script").count(),
+        1,
+        "only the script of the page"
+    );
+    assert_eq!(
+        page.matches("<img").count() + page.matches("<b>").count(),
+        0
+    );
+    assert!(
+        page.contains("&#60;script&#62;") || page.contains("&lt;script&gt;"),
+        "the label is shown"
+    );
+    let is_control =
+        |c: &char| (c.is_control() && *c != '\n') || ('\u{202a}'..='\u{2069}').contains(c);
+    assert_eq!(page.chars().find(is_control), None);
+}
+
+#[test]
+fn page_needs_no_other_files() {
+    let page = render(&[report(), report_of_other_machine()], &[], advise).unwrap();
+    let before_script = page.split("<script>").next().unwrap();
+    for outside in [
+        "http://",
+        "https://",
+        "@import",
+        "url(",
+        "<link rel=\"stylesheet\"",
+    ] {
+        let found = before_script.matches(outside).count();
+        // The label of an agent contains an address as text.
+        let expected = if outside == "http://" {
+            before_script.matches("http://evil").count()
+        } else {
+            0
+        };
+        assert_eq!(found, expected, "{outside}");
+    }
+    assert!(page.contains("default-src 'none'"));
+}
+
+#[test]
+fn draws_plots_in_both_formats() {
+    let report = report();
+    let plots = Plot::for_row((&report.timers[0]).into());
+    assert_eq!(
+        plots.iter().map(|plot| plot.name).collect::<Vec<_>>(),
+        ["staircase", "intervals", "costs"]
+    );
+    for plot in &plots {
+        let svg = plot.svg("figure");
+        assert!(
+            svg.starts_with("<svg") && svg.trim_end().ends_with("</svg>"),
+            "{svg}"
+        );
+        assert!(
+            svg.contains(&plot.across.label) && svg.contains(&plot.up.label),
+            "the plot has labelled axes"
+        );
+        for width in [40, 80, 120] {
+            let text = plot.terminal(width);
+            assert!(
+                text.lines().all(|line| line.chars().count() <= width),
+                "{width}:\n{text}"
+            );
+        }
+    }
+    insta::assert_snapshot!(
+        plots
+            .iter()
+            .map(|plot| plot.terminal(80))
+            .collect::<Vec<_>>()
+            .join("\n")
+    );
+}
+
+fn write(report: &Report, path: &Path) {
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    fs::write(path, render_report(report, Format::Json, Style::default())).unwrap();
+}
+
+#[test]
+fn site_has_index_and_pages() {
+    let folder = folder();
+    let (reports, destination) = (folder.path().join("reports"), folder.path().join("site"));
+    write(&report(), &reports.join("amd/2026-11-20/report.json"));
+    write(&report_of_other_machine(), &reports.join("a b&c.json"));
+    fs::write(reports.join("broken.json"), "{").unwrap();
+    let site = site::publish(&reports, &destination, advise, &|| ()).unwrap();
+    assert_eq!((site.reports, site.left_out.len()), (2, 1));
+    let index = fs::read_to_string(destination.join("index.html")).unwrap();
+    assert!(
+        index.contains("broken.json") && index.contains("Another"),
+        "{index}"
+    );
+    let links: Vec<&str> = index
+        .split("href=\"")
+        .skip(1)
+        .filter_map(|rest| rest.split('"').next())
+        .collect();
+    let pages: Vec<&&str> = links
+        .iter()
+        .filter(|link| link.starts_with("reports/"))
+        .collect();
+    assert_eq!(pages.len(), 2, "a row for each platform: {links:?}");
+    for page in pages {
+        let text = fs::read_to_string(destination.join(page)).unwrap();
+        let home = text
+            .split("<nav")
+            .nth(1)
+            .and_then(|nav| nav.split("href=\"").nth(1))
+            .unwrap();
+        let home = destination
+            .join(page)
+            .parent()
+            .unwrap()
+            .join(home.split('"').next().unwrap());
+        assert_eq!(
+            home.canonicalize().unwrap(),
+            destination.join("index.html").canonicalize().unwrap()
+        );
+        let data = destination.join(page).with_extension("json");
+        assert!(read(&data).is_ok(), "the report is next to its page");
+    }
+    // Publishing again removes the page of a removed report, and keeps files of the user.
+    fs::remove_file(reports.join("a b&c.json")).unwrap();
+    fs::write(destination.join("reports/mine.html"), "").unwrap();
+    site::publish(&reports, &destination, advise, &|| ()).unwrap();
+    let pages: Vec<_> = fs::read_dir(destination.join("reports"))
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name())
+        .collect();
+    assert_eq!(pages.len(), 2, "{pages:?}");
+    assert!(destination.join("reports/mine.html").exists());
+    let left: Vec<_> = fs::read_dir(folder.path())
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name())
+        .collect();
+    assert_eq!(left.len(), 2, "no temporary folder remains: {left:?}");
+}
+
+#[test]
+fn keeps_folder_of_other_files() {
+    let folder = folder();
+    let reports = folder.path().join("reports");
+    write(&report(), &reports.join("a.json"));
+    let mine = folder.path().join("mine");
+    fs::create_dir(&mine).unwrap();
+    fs::write(mine.join("thesis.tex"), "years of work").unwrap();
+    let error = |destination: &Path| {
+        site::publish(&reports, destination, advise, &|| ())
+            .unwrap_err()
+            .to_string()
+    };
+    assert!(error(&mine).contains("was not made by"), "{}", error(&mine));
+    assert!(error(&reports).contains("was not made by"));
+    assert!(error(&reports.join("site")).contains("contains the other"));
+    assert_eq!(
+        fs::read_to_string(mine.join("thesis.tex")).unwrap(),
+        "years of work"
+    );
+    let empty = folder.path().join("empty");
+    fs::create_dir(&empty).unwrap();
+    assert!(site::publish(&empty, &folder.path().join("s"), advise, &|| ()).is_err());
+    assert!(!folder.path().join("s").exists());
+}
+
+const IDS: &str =
+    "const ids = () => [...document.querySelectorAll('#r0 tbody tr')].filter((row) => !row.hidden)\
+                   .map((row) => row.cells[0].dataset.v);
+                   const button = (key) => document.querySelector(`#r0 [data-key=${key}]`);
+                   const order = (key) => button(key).closest('th').getAttribute('aria-sort');";
+
+#[test]
+fn tables_sort_and_filter() {
+    let script = IDS.to_owned()
+        + "button('cost').click(); reported.cheapest = ids(); reported.first = order('cost');
+           button('cost').click(); reported.costliest = ids(); reported.second = order('cost');
+           button('quality').click(); reported.best = ids(); reported.third = [order('cost'), order('quality')];
+           const filter = document.getElementById('filter'); filter.value = 'coarse SYSCALL';
+           filter.dispatchEvent(new Event('input')); reported.some = ids();
+           reported.closed = [...document.querySelectorAll('details.timer')].filter((d) => !d.hidden).length;
+           reported.shown = document.getElementById('shown').textContent; reported.hash = location.hash;
+           filter.value = ''; filter.dispatchEvent(new Event('input')); reported.all = ids().length;
+           // A page without a window may be unable to take the focus.
+           button('quality').dispatchEvent(new FocusEvent('focus')); const tip = document.getElementById('tip');
+           reported.tip = [tip.hidden, tip.textContent.slice(0, 8)];
+           dispatchEvent(new KeyboardEvent('keydown', { key: 'Escape' })); reported.away = tip.hidden;";
+    let page = render(&[report()], &[], advise).unwrap();
+    let Some(reported) = in_browser("sorting and filtering", &page, "", &script) else {
+        return;
+    };
+    let reported: serde_json::Value = serde_json::from_str(&reported).expect("JSON");
+    let timers = report().timers;
+    let mut costs: Vec<(f64, &str)> = timers
+        .iter()
+        .filter_map(|row| Some((row.cost_ns?.value, row.id.as_str())))
+        .collect();
+    let shown =
+        |key: &str| -> Vec<String> { serde_json::from_value(reported[key].clone()).unwrap() };
+    // Unknown ones come last in both orders.
+    for (key, sign) in [("cheapest", 1.0), ("costliest", -1.0)] {
+        costs.sort_by(|a, b| (sign * a.0).total_cmp(&(sign * b.0)));
+        let known: Vec<&str> = costs.iter().map(|(_, id)| *id).collect();
+        assert_eq!(shown(key)[..known.len()], known);
+    }
+    assert_eq!(shown("best")[0], timers[0].id);
+    let count = timers.len();
+    for (key, expected) in [
+        ("failures", json!([])),
+        ("first", json!("ascending")),
+        ("second", json!("descending")),
+        ("third", json!(["none", "descending"])),
+        ("some", json!(["monotonic-coarse-syscall"])),
+        ("closed", json!(1)),
+        ("shown", json!(format!("1 of {count} rows"))),
+        (
+            "hash",
+            json!("#sort=quality&order=descending&filter=coarse+SYSCALL"),
+        ),
+        ("all", json!(count)),
+        ("tip", json!([false, "Resoluti"])),
+        ("away", json!(true)),
+    ] {
+        assert_eq!(reported[key], expected, "{key}");
+    }
+}
+
+#[test]
+fn link_keeps_order_and_filter() {
+    let page = render(&[report()], &[], advise).unwrap();
+    let script = IDS.to_owned() + "reported.ids = ids(); reported.order = order('cost');";
+    let Some(reported) = in_browser(
+        "links",
+        &page,
+        "#sort=cost&order=descending&filter=monotonic",
+        &script,
+    ) else {
+        return;
+    };
+    let reported: serde_json::Value = serde_json::from_str(&reported).expect("JSON");
+    let expected = [
+        "monotonic-syscall",
+        "monotonic-coarse-syscall",
+        "monotonic",
+        "monotonic-coarse",
+    ];
+    assert_eq!(
+        (&reported["ids"], &reported["order"]),
+        (&json!(expected), &"descending".into())
+    );
+    let script = "reported.open = [...document.querySelectorAll('details[open]')].map((element) => element.id);";
+    let reported =
+        in_browser("anchors", &page, "#r0-rdtscp", script).expect("the browser is installed");
+    assert_eq!(reported, r#"{"open":["r0-rdtscp"],"failures":[]}"#);
+}
+
+/// Reports of `count` platforms, of which each is a node of its own.
+fn nodes(count: usize) -> Vec<Report> {
+    let node = |index| {
+        let mut report = report();
+        report.node = Some(format!("node-{index:03}"));
+        report
+    };
+    (0..count).map(node).collect()
+}
+
+#[test]
+fn platforms_sort_and_filter() {
+    let mut reports = nodes(4);
+    for (index, report) in reports.iter_mut().enumerate() {
+        let cost = [30.0, 200.0, 9.0, 25.0][index];
+        report.timers[0].cost_ns = Some(Interval::unbounded(cost));
+    }
+    let page = render(&reports, &[], advise).unwrap();
+    let script = "const shown = () => [...document.querySelectorAll('#platforms tbody tr')]\
+                  .filter((row) => !row.hidden).map((row) => row.cells[0].textContent.slice(0, 8));
+                  document.querySelector('#platforms [data-key=cost]').click(); reported.sorted = shown();
+                  const filter = document.getElementById('filter'); filter.value = 'node-002';
+                  filter.dispatchEvent(new Event('input')); reported.some = shown();";
+    let Some(reported) = in_browser("the platforms", &page, "", script) else {
+        return;
+    };
+    let reported: serde_json::Value = serde_json::from_str(&reported).expect("JSON");
+    assert_eq!(reported["failures"], json!([]), "{reported}");
+    let expected = ["node-002", "node-003", "node-000", "node-001"];
+    assert_eq!(reported["sorted"], json!(expected));
+    assert_eq!(reported["some"], json!(["node-002"]));
+}
+
+#[test]
+fn answer_comes_first() {
+    let page = render(&[report()], &[], advise).unwrap();
+    let at = |text: &str| page.find(text).unwrap_or_else(|| panic!("{text}"));
+    let body = at("<body>");
+    let order = [
+        "class=\"card\"",
+        "an operation of 4 µs or more",
+        "begin = now(); // &#60;code",
+        "class=\"ranking\"",
+        "id=\"filter\"",
+        "<table",
+        "class=\"machine\"",
+    ];
+    assert!(order.map(at).is_sorted() && at(order[0]) > body);
+    let card = &page[at(order[0])..at(order[3])];
+    let clock = &report().timers[0];
+    let (low, high) = clock.cost_ns.and_then(|cost| cost.ends()).unwrap();
+    for text in [
+        &clock.id,
+        "trust",
+        &format!("{low:.3} ns"),
+        &format!("{high:.3} ns"),
+    ] {
+        assert!(card.contains(text), "{text}: {card}");
+    }
+    assert!(page.contains("stroke-width=\"2\"") && page.contains("Ring: "));
+}
+
+#[test]
+fn tables_fit_and_have_names() {
+    let mut wide = report();
+    wide.timers[0].label = "quanta::Clock::raw()".to_owned();
+    let script = "document.body.style.width = '1280px';
+        const all = (selector) => [...document.querySelectorAll(selector)];
+        reported.cut = all('.scroll').filter((area) => area.scrollWidth > area.clientWidth).length;
+        reported.broken = all('table bdi').filter((name) => !name.textContent.includes(' ')\
+            && name.textContent.length < 40 && name.getClientRects().length > 1)
+            .map((name) => name.textContent);
+        const named = (element) => element.getAttribute('aria-label')
+            ?? document.getElementById(element.getAttribute('aria-labelledby'))?.textContent;
+        reported.unnamed = all('svg, table, [role=region], section').filter((element) => !named(element)).length;";
+    for page in [vec![wide], nodes(3)].map(|reports| render(&reports, &[], advise).unwrap()) {
+        let Some(reported) = in_browser("widths and names", &page, "", script) else {
+            return;
+        };
+        let expected = r#"{"cut":0,"broken":[],"unnamed":0,"failures":[]}"#;
+        assert_eq!(reported, expected);
+    }
+}

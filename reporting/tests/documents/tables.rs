@@ -1,0 +1,215 @@
+//! Tables of several reports: screens are compared with snapshots.
+
+use std::path::PathBuf;
+
+use clap::ValueEnum;
+use estimators::model::{Report, value_of};
+use reporting::document::Render;
+use reporting::fields::Kind;
+use reporting::report::{Advice, Collection, render};
+use reporting::table::{Format, Style};
+use reporting::tabulation::{ColumnName, Layout, Platforms, TableChoice, Tabulation};
+
+use crate::sample::report;
+
+const COLUMNS: [&str; 6] = [
+    "platform",
+    "timer",
+    "label",
+    "resolution",
+    "cost",
+    "quality",
+];
+
+fn column(name: &str) -> ColumnName {
+    ValueEnum::from_str(name, false).expect("a column has this name")
+}
+
+/// Writes reports of two machines, one of which has a name with special characters, to a folder.
+/// Both contain text of malicious agents.
+fn write_reports() -> (tempfile::TempDir, Vec<PathBuf>) {
+    let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    let mut other = report();
+    other.platform.hypervisor = None;
+    other.platform.os.name = Some("Évil | OS & <b> 1_0".into());
+    other.timers.retain(|row| row.id != "rdtsc");
+    let paths = ["a.json", "b.json"].map(|name| folder.path().join(name));
+    for (path, report) in paths.iter().zip([report(), other]) {
+        std::fs::write(path, render(&report, Format::Json, Style::default())).unwrap();
+    }
+    (folder, paths.to_vec())
+}
+
+fn table(
+    format: Format,
+    layout: Layout,
+    columns: &[ColumnName],
+    sort: Option<(ColumnName, bool)>,
+) -> String {
+    let (_folder, paths) = write_reports();
+    let choice = TableChoice {
+        has_named_columns: true,
+        kind: Kind::Clocks,
+        columns: columns.to_vec(),
+        layout,
+        sort,
+        all: true,
+        top: None,
+    };
+    let tabulation = Tabulation::read(&paths, vec![choice]);
+    assert!(tabulation.refused.is_empty(), "{:?}", tabulation.refused);
+    let mut out = Vec::new();
+    tabulation
+        .write(format, Style::default(), &mut out)
+        .unwrap();
+    String::from_utf8(out).unwrap()
+}
+
+fn stacked(format: Format) -> String {
+    table(format, Layout::Stacked, &COLUMNS.map(column), None)
+}
+
+fn side_by_side(format: Format) -> String {
+    table(
+        format,
+        Layout::SideBySide,
+        &[column("timer"), column("cost"), column("quality")],
+        None,
+    )
+}
+
+#[test]
+fn stacked_table_as_text() {
+    insta::assert_snapshot!(stacked(Format::Table));
+}
+
+#[test]
+fn text_side_by_side() {
+    insta::assert_snapshot!(side_by_side(Format::Table));
+}
+
+#[test]
+fn all_formats_escape_hostile_text() {
+    for format in [
+        Format::Table,
+        Format::Markdown,
+        Format::Csv,
+        Format::Latex,
+        Format::Html,
+        Format::Json,
+    ] {
+        for text in [stacked(format), side_by_side(format)] {
+            let is_control = |c: &char| {
+                (c.is_control() && *c != '\n')
+                    || (('\u{202a}'..='\u{2069}').contains(c) && format != Format::Json)
+            };
+            // JSON escapes control characters, but keeps characters that reorder text.
+            assert_eq!(text.chars().find(is_control), None, "{format:?}");
+        }
+    }
+    assert!(!stacked(Format::Html).contains("<script") && !stacked(Format::Html).contains("<b>"));
+}
+
+#[test]
+fn sorts_rows_of_all_reports() {
+    let sorted = |sort| {
+        let text = table(
+            Format::Json,
+            Layout::Stacked,
+            &[column("timer")],
+            Some(sort),
+        );
+        let rows: Vec<serde_json::Value> = serde_json::from_str(&text).unwrap();
+        rows.into_iter()
+            .map(|row| row["timer"].as_str().unwrap().to_owned())
+            .collect::<Vec<_>>()
+    };
+    let best = sorted((column("quality"), false));
+    assert_eq!(best[..3], ["rdtsc", "rdtscp", "rdtscp"]);
+    let names = sorted((column("timer"), true));
+    assert!(names.is_sorted_by(|a, b| a >= b), "{names:?}");
+    // A timer without a cost comes last in both orders.
+    for reverse in [false, true] {
+        assert_eq!(
+            sorted((column("cost"), reverse)).last().unwrap(),
+            "=evil:red"
+        );
+    }
+}
+
+/// Recommends no clock, so that the row has that of the highest Quality.
+fn platforms(paths: &[PathBuf], format: Format) -> String {
+    let platforms = Platforms::read(paths, |_| Advice::default());
+    assert!(platforms.refused.is_empty());
+    let mut text = Vec::new();
+    platforms
+        .write(format, Style::default(), &mut text)
+        .unwrap();
+    String::from_utf8(text).unwrap()
+}
+
+#[test]
+fn platform_table_has_equal_rows_for_programs() {
+    let (_folder, paths) = write_reports();
+    let rows: serde_json::Value =
+        serde_json::from_str(&platforms(&paths, Format::Json)).expect("it is JSON");
+    let rows = rows.as_array().unwrap();
+    assert_eq!(rows.len(), 2, "the hypervisor distinguishes the platforms");
+    let keys: Vec<&String> = rows[0].as_object().unwrap().keys().collect();
+    let csv = platforms(&paths, Format::Csv);
+    let mut csv = csv::Reader::from_reader(csv.as_bytes());
+    let headers = csv.headers().unwrap().clone();
+    let mut sorted: Vec<&str> = headers.iter().collect();
+    sorted.sort_unstable();
+    assert_eq!(sorted, keys, "JSON has the columns of CSV");
+    let records: Vec<csv::StringRecord> = csv.records().map(Result::unwrap).collect();
+    let cost = headers.iter().position(|key| key == "cost_ns").unwrap();
+    for (record, row) in records.iter().zip(rows) {
+        assert_eq!(record[cost].parse::<f64>().ok(), row["cost_ns"].as_f64());
+    }
+    let table = platforms(&paths, Format::Table);
+    assert_eq!(table.lines().count(), 3);
+    assert!(headers.iter().any(|key| key == "sleep_high_ns"));
+    assert!(
+        !table.contains(", high"),
+        "only programs read ends: {table}"
+    );
+}
+
+#[test]
+fn platform_row_joins_runs() {
+    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../reports");
+    let runs = [folder.join("amd-epyc-zen-5-kvm-debian-12")];
+    let rows: serde_json::Value = serde_json::from_str(&platforms(&runs, Format::Json)).unwrap();
+    let [row] = rows.as_array().unwrap().as_slice() else {
+        panic!("one platform: {rows}");
+    };
+    let all = Collection::read(&runs, |path, report: Report| (path.to_owned(), report)).reports;
+    let newest = |has: fn(&Report) -> bool| {
+        let all = all.iter().map(|kept| &kept.content);
+        let with = all.filter(|(_, report)| has(report));
+        with.max_by_key(|(_, report)| report.created.clone())
+            .unwrap()
+    };
+    let (path, clocks) = newest(|report| !report.timers.is_empty());
+    let (_, waits) = newest(|report| !report.waits.is_empty());
+    let clock = clocks.timers.iter().find(|clock| clock.id == row["clock"]);
+    assert_eq!(row["cost_ns"].as_f64(), value_of(clock.unwrap().cost_ns));
+    assert_eq!(row["report"], path.to_str().unwrap());
+    assert_eq!(row["runs"], all.len());
+    assert_eq!(
+        (&row["counter"], &row["counter_trust"]),
+        (&"rdtsc".into(), &"yes".into())
+    );
+    let sleep = waits
+        .waits
+        .iter()
+        .find(|wait| wait.id == "nanosleep")
+        .unwrap();
+    let mut lengths = sleep.figures.as_ref().unwrap().by_length();
+    let late = lengths.find(|late| late.request_ns == 1_000_000).unwrap();
+    assert_eq!(
+        row["sleep_ns"].as_f64(),
+        value_of(late.p50_ns).map(|late| 1e6 + late)
+    );
+}

@@ -1,0 +1,263 @@
+//! Machines whose `/proc` and `/sys` were made up: missing, cut off, full of garbage, or huge.
+
+use std::fs;
+use std::path::Path;
+
+use proptest::prelude::*;
+
+use super::{Root, identify, identify_at};
+use crate::findings::machine::judge;
+use crate::model::{Platform, Severity, Tickless};
+
+/// A laptop on which everything is as its owner left it.
+const LAPTOP: [(&str, &str); 21] = [
+    (
+        "proc/cpuinfo",
+        "processor\t: 0\nsiblings\t: 8\ncpu cores\t: 4\nmicrocode\t: 0xf4\n\
+      flags\t\t: fpu tsc constant_tsc nonstop_tsc tsc_adjust vmx\nvmx flags\t: tsc_offset tsc_scaling\nbugs\t\t:\n\n",
+    ),
+    (
+        "proc/self/status",
+        "Name:\ttimermeter\nCpus_allowed:\tff\nCpus_allowed_list:\t0-7\n",
+    ),
+    ("proc/self/cgroup", "0::/user.slice/session-2.scope\n"),
+    (
+        "proc/self/mountinfo",
+        "31 23 0:28 / /sys/fs/cgroup rw shared:4 - cgroup2 cgroup2 rw\n",
+    ),
+    ("proc/cmdline", "root=/dev/sda1 clocksource=hpet quiet\n"),
+    ("proc/loadavg", "7.50 3.00 1.00 9/500 1234\n"),
+    (
+        "proc/stat",
+        "cpu  900 0 90 1000 0 0 10 0 0 0\ncpu0 900 0 90 1000 0 0 10 0 0 0\n",
+    ),
+    ("proc/sys/kernel/perf_event_paranoid", "4\n"),
+    ("etc/os-release", "PRETTY_NAME=\"Made Up 1\"\n"),
+    ("sys/fs/cgroup/cgroup.controllers", "cpu memory\n"),
+    ("sys/fs/cgroup/user.slice/cpu.max", "200000 100000\n"),
+    (
+        "sys/devices/system/clocksource/clocksource0/current_clocksource",
+        "hpet\n",
+    ),
+    (
+        "sys/devices/system/clocksource/clocksource0/available_clocksource",
+        "tsc hpet acpi_pm \n",
+    ),
+    ("sys/devices/system/cpu/online", "0-7\n"),
+    ("sys/devices/system/cpu/isolated", "\n"),
+    ("sys/devices/system/cpu/nohz_full", "(null)\n"),
+    ("sys/devices/system/cpu/smt/active", "1\n"),
+    ("sys/devices/system/cpu/intel_pstate/no_turbo", "0\n"),
+    (
+        "sys/devices/system/cpu/cpu2/topology/core_cpus_list",
+        "2,6\n",
+    ),
+    (
+        "sys/devices/system/cpu/cpu2/cpufreq/scaling_governor",
+        "powersave\n",
+    ),
+    (
+        "sys/devices/system/cpu/cpu2/cpufreq/scaling_driver",
+        "intel_pstate\n",
+    ),
+];
+
+fn write(folder: &Path, path: &str, content: &[u8]) {
+    let file = folder.join(path);
+    fs::create_dir_all(file.parent().expect("it lies in the folder")).expect("a folder");
+    fs::write(file, content).expect("it can be written");
+}
+
+fn folder() -> tempfile::TempDir {
+    tempfile::tempdir().expect("a folder")
+}
+
+fn identified(folder: &tempfile::TempDir) -> Platform {
+    identify_at(&Root::at(folder.path()), Some(2))
+}
+
+#[test]
+fn identifies_any_machine() {
+    for cpu in [None, Some(0), Some(u32::MAX)] {
+        let platform = identify(cpu);
+        assert_eq!(platform.cpu.architecture, std::env::consts::ARCH);
+        assert_eq!(platform.os.family, std::env::consts::OS);
+        let is_there = cpu != Some(u32::MAX);
+        assert!(
+            is_there || platform.cpu.governor.is_none(),
+            "there is no such CPU"
+        );
+    }
+}
+
+#[test]
+fn judges_unprepared_laptop() {
+    let folder = folder();
+    for (path, text) in LAPTOP {
+        write(folder.path(), path, text.as_bytes());
+    }
+    let found = identified(&folder);
+    assert_eq!(found.os.name.as_deref(), Some("Made Up 1"));
+    assert_eq!((found.cpu.online, found.cpu.allowed), (Some(8), Some(8)));
+    assert_eq!(found.cpu.core_list.as_deref(), Some("2,6"));
+    assert_eq!((found.cpu.smt, found.cpu.turbo), (Some(true), Some(true)));
+    assert_eq!(
+        (
+            found.cpu.isolated.as_deref(),
+            found.cpu.nohz_full.as_deref()
+        ),
+        (Some(""), Some(""))
+    );
+    assert_eq!(
+        (found.tsc.constant, found.tsc.scaling),
+        (Some(true), Some(true))
+    );
+    assert_eq!(
+        found.clocksource.parameters.as_deref(),
+        Some(&["clocksource=hpet".to_owned()][..])
+    );
+    assert_eq!(found.limits.cpu.and_then(|quota| quota.cpus), Some(2.0));
+    assert_eq!(found.steal_share, Some(0.0));
+    let findings = judge(&found);
+    let mut problems: Vec<&str> = findings
+        .iter()
+        .filter(|finding| finding.severity == Severity::Problem)
+        .map(|finding| finding.code.as_str())
+        // What steers the clock of the machine that runs this does not matter.
+        .filter(|code| *code != "ntp")
+        .collect();
+    problems.sort_unstable();
+    // Nor is an emulator the laptop's.
+    problems.retain(|code| *code != "hypervisor" || timers::os::emulator().is_none());
+    assert_eq!(
+        problems,
+        ["clock-source", "cpu-quota", "governor", "load", "turbo"]
+    );
+}
+
+/// What no file tells, whatever this machine is.
+#[track_caller]
+fn assert_nothing_is_made_up(found: &Platform) {
+    let shown = (
+        &found.cpu.governor,
+        &found.cpu.isolated,
+        found.cpu.turbo,
+        &found.cpu.online,
+        &found.cpu.core_list,
+    );
+    assert_eq!(shown, (&None, &None, None, &None, &None));
+    assert_eq!(
+        (found.load, found.steal_share, found.perf_event_paranoid),
+        (None, None, None)
+    );
+    assert_eq!((found.limits.cpu, found.limits.memory), (None, None));
+    assert_eq!(
+        (found.tsc.known_frequency, found.tsc.reliable),
+        (None, None)
+    );
+    assert_eq!(found.kernel.tickless, None::<Tickless>);
+    // What is not shown is never judged to be as it should be.
+    for finding in judge(found) {
+        let by_files = [
+            "governor",
+            "turbo",
+            "isolated",
+            "load",
+            "cpu-quota",
+            "steal",
+            "tick",
+            "perf-event-paranoid",
+        ];
+        if by_files.contains(&finding.code.as_str()) {
+            assert_eq!(finding.severity, Severity::Unknown, "{finding:?}");
+        }
+    }
+}
+
+#[test]
+fn no_files_at_all() {
+    let folder = folder();
+    assert_nothing_is_made_up(&identified(&folder));
+    assert_nothing_is_made_up(&identify_at(
+        &Root::at(folder.path().join("not there")),
+        None,
+    ));
+}
+
+#[test]
+fn tolerates_binary_garbage() {
+    for garbage in [
+        &[0xff_u8; 5000][..],
+        &[0; 5000],
+        b"\n\n\n",
+        b"\x1f\x8b\x08\x00",
+        b"18446744073709551616\n",
+    ] {
+        let folder = folder();
+        for (path, _) in LAPTOP {
+            write(folder.path(), path, garbage);
+        }
+        write(folder.path(), "proc/config.gz", garbage);
+        let found = identified(&folder);
+        // A line without anything in it says that no CPU is isolated, and nothing else does.
+        let said = |list: Option<String>| list.filter(|list| !list.is_empty());
+        assert_eq!(
+            (said(found.cpu.isolated), said(found.cpu.nohz_full)),
+            (None, None),
+            "{garbage:?}"
+        );
+        assert_eq!(
+            (found.load, found.steal_share, found.cpu.turbo),
+            (None, None, None),
+            "{garbage:?}"
+        );
+        let unprintable = |name: &Option<String>| {
+            name.as_ref()
+                .is_some_and(|name| name.len() > 200 || name.contains('\0'))
+        };
+        assert!(
+            !unprintable(&found.cpu.governor) && !unprintable(&found.clocksource.current),
+            "{garbage:?}"
+        );
+        assert_eq!(
+            found.limits.cpu.and_then(|quota| quota.cpus),
+            None,
+            "{garbage:?}"
+        );
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    /// Files that were cut off in the middle may tell less, never something else.
+    #[test]
+    fn files_that_were_cut_off(at in 0_usize..21, keep in 0.0_f64..1.0) {
+        let folder = folder();
+        for (number, (path, text)) in LAPTOP.iter().enumerate() {
+            let end = if number == at { (text.len() as f64 * keep) as usize } else { text.len() };
+            write(folder.path(), path, &text.as_bytes()[..end]);
+        }
+        let found = identified(&folder);
+        prop_assert!(matches!(found.cpu.isolated.as_deref(), None | Some("")));
+        prop_assert!(found.tsc.constant != Some(false) && found.tsc.nonstop != Some(false));
+        prop_assert!(found.load.is_none_or(|load| load.one_minute == 7.5 && load.fifteen_minutes == 1.0));
+        prop_assert!(found.steal_share.is_none_or(|share| share == 0.0));
+        let _ = judge(&found);
+    }
+
+    #[test]
+    fn files_of_anything(contents in prop::collection::vec(prop::collection::vec(any::<u8>(), 0..200), 21)) {
+        let folder = folder();
+        for ((path, text), content) in LAPTOP.iter().zip(&contents) {
+            write(folder.path(), path, &[text.as_bytes(), content].concat());
+        }
+        let _ = judge(&identified(&folder));
+        for ((path, _), content) in LAPTOP.iter().zip(&contents) {
+            write(folder.path(), path, content);
+        }
+        let found = identified(&folder);
+        let _ = judge(&found);
+        prop_assert!(serde_json::to_string(&found).is_ok());
+    }
+}

@@ -1,0 +1,164 @@
+//! Reports of sleep primitives and periodic timers with impossible figures, which are refused by
+//! their place, and with possible but absurd ones, which every verb prints.
+
+use serde_json::{Value, json};
+use timermeter::report::parse;
+
+use super::verbs;
+
+/// A sound one.
+const REPORT: &str = include_str!("corpus/report/waits.json");
+
+/// The report with another value in each of these places, as text.
+fn changed(changes: &[(&str, Value)]) -> String {
+    let mut report: Value = serde_json::from_str(REPORT).expect("it is JSON");
+    for (place, value) in changes {
+        let found = report.pointer_mut(place);
+        *found.unwrap_or_else(|| panic!("no {place}")) = value.clone();
+    }
+    report.to_string()
+}
+
+fn interval(value: f64, low: f64, high: f64) -> Value {
+    json!({"value": value, "low": low, "high": high})
+}
+
+#[test]
+fn impossible_figures_are_refused_with_place() {
+    let late = |key: &str| format!("/waits/0/figures/lateness/0/{key}");
+    let figure = |key: &str| format!("/waits/0/figures/{key}");
+    for (place, value, words) in [
+        (
+            late("early"),
+            json!(1.5),
+            "1 ms (slack 1 ns)': early is 1.5; it has to be from 0 to 1",
+        ),
+        (late("spread"), json!(-0.5), "wait_spread is -0.5"),
+        (late("quality"), json!(7), "wait_quality is 7.0"),
+        (late("max_ns"), json!(1e308), "late_max_ns is 1e308"),
+        (late("error_ns"), json!(-1), "error_ns is -1.0"),
+        (late("request_ns"), json!(u64::MAX), "request_ns"),
+        (
+            late("p50_ns"),
+            interval(1.0, 3.0, 2.0),
+            "late_p50_ns ends at 2.0, below its beginning at 3.0",
+        ),
+        (late("cpu_ns"), interval(1e300, 1.0, 2.0), "cpu_ns is 1e300"),
+        (
+            late("histogram/bins"),
+            json!({"4294967295": 1}),
+            "bin number is 4294967295.0; it has to be from 0 to 400",
+        ),
+        (
+            figure("staircase"),
+            json!([[1e308, 1e308]]),
+            "staircase is 1e308",
+        ),
+        (
+            figure("floor_ns"),
+            interval(1.0, -1e300, 2.0),
+            "'nanosleep 1 ms (slack 1 ns)': floor_ns is -1e300",
+        ),
+        (
+            figure("steps/0/rounding"),
+            json!({"step": interval(0.0, 0.0, 0.0)}),
+            "rounding_ns is 0.0; it has to be more than 0",
+        ),
+        (
+            figure("steps/0/grid"),
+            json!({"at-most": -1.0}),
+            "grid_ns is -1.0",
+        ),
+        (
+            "/periods/0/period_ns".into(),
+            json!(0),
+            "'nanosleep' has a period of 0",
+        ),
+        (
+            "/periods/0/figures/rate_error_ppm".into(),
+            interval(1.0, 2.0, 1.0),
+            "rate_error_ppm ends at 1.0",
+        ),
+        (
+            "/periods/1/figures/max_ns".into(),
+            json!(-1e19),
+            "'timerfd 1 ms': late_max_ns is -1e19",
+        ),
+        (
+            "/periods/1/id".into(),
+            json!("nanosleep"),
+            "two periodic timers are 'nanosleep'; names are unique",
+        ),
+    ] {
+        let error = parse(&changed(&[(&place, value)]), "r.json").expect_err(&place);
+        let error = error.to_string();
+        assert!(
+            error.contains("r.json") && error.contains(words),
+            "{place}: {error}"
+        );
+    }
+    let row = r#"{"id":"a","label":"","runtime":"","conditions":{"slack_ns":0,"policy":"","load":"none"},"means":"blocks","status":"failed","findings":[]}"#;
+    let crowd = format!("\"waits\":[{}]", vec![row; 9_000].join(","));
+    let text = changed(&[("/waits", json!([]))]).replace("\"waits\":[]", &crowd);
+    let error = parse(&text, "r.json")
+        .expect_err("too many rows")
+        .to_string();
+    assert!(error.contains("more than 8192 timers"), "{error}");
+}
+
+#[test]
+fn verbs_print_extreme_figures() {
+    const BINS: &str = "/waits/0/figures/lateness/0/histogram/bins";
+    const WAITS: &str = "/waits/0/figures/lateness/0/waits";
+    const MOST: u64 = u64::MAX;
+    for changes in [
+        vec![(BINS, json!({"400": 1}))],
+        vec![(BINS, json!({"0": MOST, "1": MOST, "90": MOST}))],
+        vec![(BINS, json!({"90": 0})), (WAITS, json!(0))],
+        vec![
+            (WAITS, json!(MOST)),
+            ("/periods/0/figures/missed", json!(MOST)),
+        ],
+        vec![
+            ("/waits/0/figures/lateness", json!([])),
+            ("/waits/1/figures/lateness", json!([])),
+        ],
+        vec![(
+            "/waits/0/figures/steps/0/grid",
+            json!({"step": interval(1e-300, 1e-300, 1e-300)}),
+        )],
+        vec![(
+            "/waits/0/figures/staircase",
+            json!([[1.8e19, 1.8e19], [-1.8e19, 1.0], [0.0, 0.0]]),
+        )],
+        vec![("/waits/0/figures/lateness/0/request_ns", json!(0))],
+        vec![
+            ("/waits/0/figures/lateness/0/max_ns", json!(-1e18)),
+            (
+                "/waits/0/figures/lateness/0/p50_ns",
+                interval(-1e18, -1e18, -1e18),
+            ),
+        ],
+        vec![
+            (
+                "/waits/0/label",
+                json!("<script>alert(1)</script>\r\n| a | b |"),
+            ),
+            (
+                "/waits/0/conditions/policy",
+                json!("\u{1b}]0;owned\u{7}\n| x | <script>"),
+            ),
+            ("/periods/0/id", json!("\u{9b}31m")),
+        ],
+        vec![
+            ("/waits/0/figures", json!(null)),
+            ("/periods/0/figures", json!(null)),
+        ],
+        vec![
+            ("/waits/0/conditions/slack_ns", json!(MOST)),
+            ("/waits/0/conditions/policy", json!("x".repeat(100_000))),
+        ],
+    ] {
+        verbs::read(&changed(&changes));
+    }
+}
