@@ -2,12 +2,11 @@
 //! further processes for the timers with the widest intervals, and gathers the evidence for
 //! verdicts.
 
-mod brief;
 mod cost_in_context;
 mod examiner;
 mod measured;
 mod narrowing;
-mod own_process;
+mod process;
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
