@@ -41,8 +41,8 @@ impl Selection {
         let all_runtimes = &offers.all_runtimes;
         // Timers of other systems are reported only if they are asked for.
         selection.missing.retain(|MissingTimer { timer, .. }| {
-            !all_runtimes.is_missing(&timer.id)
-                && !(run.timers.is_empty() && is_for_other_systems(&timer.id))
+            let is_foreign = run.timers.is_empty() && is_for_other_systems(&timer.id);
+            !(is_foreign || all_runtimes.is_missing(&timer.id))
         });
         if let Some(line) = all_runtimes.summary().filter(|_| !is_quiet()) {
             print_message(&line);
