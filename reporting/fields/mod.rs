@@ -22,7 +22,7 @@ use crate::table::{Notation, TableColumn, Type, Value};
 use crate::text::without_unit;
 
 pub use row::{Kind, Row, Source, all_rows, rows};
-pub use unit::{Range, Scatter, Unit};
+pub use unit::{InvalidNumber, Range, Scatter, Unit};
 
 /// A quantity and everything derived from its definition.
 pub struct Field {
@@ -238,51 +238,45 @@ impl Field {
         }
     }
 
-    /// Describes an invalid number of the field in a row: a number out of range, or an interval
-    /// whose upper end is below its lower end. `None` if the value is valid.
-    #[must_use]
-    pub fn describe_invalid_in_row(&self, row: Row) -> Option<String> {
-        self.describe_invalid(self.read_value(row)?)
+    /// Checks the number of the field in a row.
+    ///
+    /// # Errors
+    /// When it is out of range, or the upper end of its interval is below the lower end.
+    pub fn check_row(&self, row: Row) -> Result<(), InvalidNumber> {
+        self.check(self.read_value(row))
     }
 
-    /// Describes an invalid number of the field in the report; `None` if the value is valid.
-    #[must_use]
-    pub fn describe_invalid_in_report(&self, report: &Report) -> Option<String> {
+    /// Checks the number of the field in the report.
+    ///
+    /// # Errors
+    /// When it is out of range, or the upper end of its interval is below the lower end.
+    pub fn check_report(&self, report: &Report) -> Result<(), InvalidNumber> {
         match self.read {
-            Read::Report(read) => self.describe_invalid(read(report)?),
-            Read::Origin | Read::Row(_) => None,
+            Read::Report(read) => self.check(read(report)),
+            Read::Origin | Read::Row(_) => Ok(()),
         }
     }
 
-    /// Describes why a value is invalid; `None` if it is valid.
-    fn describe_invalid(&self, value: FieldValue) -> Option<String> {
-        let (figure, range) = match value {
-            _ if self.is_end() => return None,
-            FieldValue::AtMost(bound) => (Interval::unbounded(bound), self.range.for_ends()),
-            value => (interval_of(value)?, self.range),
+    fn check(&self, value: Option<FieldValue>) -> Result<(), InvalidNumber> {
+        let key = self.json_key;
+        let figure = match value {
+            _ if self.is_end() => return Ok(()),
+            Some(FieldValue::AtMost(bound)) => return self.range.for_ends().check(key, bound),
+            value => value.and_then(interval_of),
         };
-        let ends = [figure.low(), figure.high()];
-        let ends = ends
-            .into_iter()
-            .flatten()
-            .map(|end| (end, self.range.for_ends()));
-        let out_of_range = [(figure.value, range)]
-            .into_iter()
-            .chain(ends)
-            .find(|(number, range)| !range.contains(*number));
-        let describe = |(number, range): (f64, Range)| {
-            format!("{} is {number:?}; it has to be {range}", self.json_key)
+        let Some(figure) = figure else {
+            return Ok(());
         };
+        self.range.check(key, figure.value)?;
+        for end in [figure.low(), figure.high()].into_iter().flatten() {
+            self.range.for_ends().check(key, end)?;
+        }
         let (low, high) = (figure.low, figure.high);
-        let reversed = || {
-            format!(
-                "{} ends at {high:?}, below its beginning at {low:?}",
-                self.json_key
-            )
-        };
-        out_of_range
-            .map(describe)
-            .or_else(|| (low > high).then(reversed))
+        if low > high {
+            let key = key.to_owned();
+            return Err(InvalidNumber::Reversed { key, low, high });
+        }
+        Ok(())
     }
 
     /// The table cell for a value: the value itself, or an end of its interval.

@@ -205,9 +205,23 @@ impl Range {
     };
 
     /// Whether the range contains a number.
-    #[must_use]
-    pub fn contains(&self, number: f64) -> bool {
+    fn contains(&self, number: f64) -> bool {
         (self.min..=self.max).contains(&number) && !(self.excludes_min && number <= self.min)
+    }
+
+    /// Checks that the range contains the number with this key.
+    ///
+    /// # Errors
+    /// When it does not.
+    pub fn check(self, key: &str, number: f64) -> Result<(), InvalidNumber> {
+        if self.contains(number) {
+            return Ok(());
+        }
+        Err(InvalidNumber::OutOfRange {
+            key: key.to_owned(),
+            number,
+            range: self,
+        })
     }
 
     /// The range for the ends of an interval, which may equal the lower bound.
@@ -218,6 +232,31 @@ impl Range {
             ..self
         }
     }
+}
+
+/// A number that no valid report holds.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum InvalidNumber {
+    /// The number is out of range.
+    #[error("{key} is {number:?}; it has to be {range}")]
+    OutOfRange {
+        /// The key in the report.
+        key: String,
+        /// The number.
+        number: f64,
+        /// The valid numbers.
+        range: Range,
+    },
+    /// The upper end of an interval is below its lower end.
+    #[error("{key} ends at {high:?}, below its beginning at {low:?}")]
+    Reversed {
+        /// The key in the report.
+        key: String,
+        /// The lower end.
+        low: f64,
+        /// The upper end.
+        high: f64,
+    },
 }
 
 impl std::fmt::Display for Range {

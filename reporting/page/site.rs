@@ -10,6 +10,7 @@ use std::{fs, io};
 
 use askama::Template;
 
+use self::destination::LIST_NAME;
 use super::{Extent, INDEX_TITLE, Page};
 use crate::report::{Advise, Collection, ReadError};
 use crate::scratch::ScratchFolder;
@@ -23,9 +24,31 @@ const MAX_REPORTS_WITH_PLOTS: usize = 100;
 /// The reason why a site could not be published.
 #[derive(Debug, thiserror::Error)]
 pub enum SiteError {
-    /// The destination, or the folder of reports, cannot be used.
-    #[error("{0}")]
-    Unusable(String),
+    /// There is no folder of this name.
+    #[error("'{}' is not a folder; name the folder that contains the reports", .0.display())]
+    NoFolder(PathBuf),
+    /// The destination contains files, but no site.
+    #[error("'{}' exists and was not made by `timermeter publish` (it has no file {LIST_NAME}); choose another destination, or remove it", .0.display())]
+    NotASite(PathBuf),
+    /// The reports are in the destination, or the destination is among them.
+    #[error("one of '{}' and '{}' contains the other; choose a destination outside the reports", .folder.display(), .destination.display())]
+    Nested {
+        /// The folder that contains the reports.
+        folder: PathBuf,
+        /// The destination.
+        destination: PathBuf,
+    },
+    /// A file of the site would replace a file that no site contained.
+    #[error("'{}' was not made by `timermeter publish`, which has to write a file of that name; move it away", .0.display())]
+    Foreign(PathBuf),
+    /// No report could be read.
+    #[error("no report could be read in '{}'; {reason}", .folder.display())]
+    NoReports {
+        /// The folder that contains the reports.
+        folder: PathBuf,
+        /// The reason for the first file.
+        reason: String,
+    },
     /// A file could not be written.
     #[error("cannot write '{}': {source}; choose another destination, or free disk space", .path.display())]
     Write {
@@ -67,10 +90,7 @@ pub fn publish(
     on_report: &(dyn Fn() + Sync),
 ) -> Result<Site, SiteError> {
     if !folder.is_dir() {
-        return Err(SiteError::Unusable(format!(
-            "'{}' is not a folder; name the folder that contains the reports",
-            folder.display()
-        )));
+        return Err(SiteError::NoFolder(folder.to_owned()));
     }
     destination::check(folder, destination)?;
     let parent = parent(destination);
@@ -96,11 +116,10 @@ pub fn publish(
     let runs: Vec<PlatformRun> = runs.collect::<Result<_, _>>()?;
     let reports = runs.len();
     if runs.is_empty() {
-        return Err(SiteError::Unusable(format!(
-            "no report could be read in '{}'; {}",
-            folder.display(),
-            left_out.first().map_or("", String::as_str)
-        )));
+        return Err(SiteError::NoReports {
+            folder: folder.to_owned(),
+            reason: left_out.into_iter().next().unwrap_or_default(),
+        });
     }
     let platforms = Platforms::group(runs);
     let lead = platforms.summary();

@@ -23,6 +23,8 @@ fn remove_non_finite(mut report: Report) -> Report {
         row.resolution = row
             .resolution
             .filter(|resolution| resolution.ticks.is_finite());
+        row.processes
+            .retain(|process| process.amortised_ns.is_finite());
         row.distribution = row.distribution.take().filter(Distribution::is_finite);
         if let Some(verdicts) = &mut row.verdicts {
             verdicts

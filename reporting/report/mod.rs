@@ -24,7 +24,7 @@ pub use collection::{Collection, ReportFile, files};
 pub use facts::facts;
 pub use format::{cells, render};
 pub use output::{OutputError, WholeFile, is_stdout};
-pub use range::find_invalid;
+pub use range::{InvalidReport, check};
 pub use ranking::{ranks, written_rank};
 pub use read::{ReadError, parse, read};
 #[cfg(feature = "schema")]

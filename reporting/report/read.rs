@@ -3,13 +3,12 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use serde::Deserialize;
-use serde_json::value::RawValue;
+use serde_json::Value;
 
-use super::range::{find_exceeded_limit, find_invalid_number, find_invalid_row_or_field};
+use super::range::{InvalidReport, check, check_size};
 use crate::input::MAX_REPORT_BYTES;
 use crate::model::{Report, SCHEMA, TimerRow};
-use crate::text::{clean_strings, clipped, json_error};
+use crate::text::{clean_strings, clipped};
 
 /// The reason why a report could not be read.
 #[derive(Debug, thiserror::Error)]
@@ -33,8 +32,8 @@ pub enum ReadError {
     Invalid {
         /// The source of the text.
         name: String,
-        /// The problem, with its position in the text and the remedy.
-        problem: String,
+        /// The problem.
+        problem: InvalidReport,
     },
 }
 
@@ -60,58 +59,24 @@ pub fn parse(text: &str, name: &str) -> Result<Report, ReadError> {
     })
 }
 
-fn parse_checked(text: &str) -> Result<Report, String> {
-    if let Some(problem) = find_exceeded_limit(text) {
-        return Err(problem);
-    }
-    let broken = |error: serde_json::Error| {
-        let (line, column) = (error.line(), error.column());
-        format!(
-            "{} (line {line}, column {column}); was it written with --format json?",
-            json_error(&error)
-        )
-    };
+fn parse_checked(text: &str) -> Result<Report, InvalidReport> {
+    check_size(text)?;
     let mut report = match Report::from_json(&clean_strings(text)) {
         Ok(report) if report.schema == SCHEMA => report,
         // Checks the version before it reports a parse error, because parse errors of a document
         // of another version are misleading.
         other => {
-            return Err(match (schema_of(text).map_err(broken)?.as_deref(), other) {
-                (None, _) => {
-                    format!("it is JSON without a \"schema\"; reports have the schema {SCHEMA}")
-                }
-                (Some(SCHEMA), Err(error)) => broken(error),
-                (Some(found), _) => format!(
-                    "its schema is '{}', this build reads {SCHEMA} only: use the version of timermeter that wrote it",
-                    clipped(found, 80)
-                ),
+            let document: Value = serde_json::from_str(text).map_err(InvalidReport::Syntax)?;
+            return Err(match (document["schema"].as_str(), other) {
+                (None, _) => InvalidReport::NoSchema,
+                (Some(SCHEMA), Err(error)) => InvalidReport::Syntax(error),
+                (Some(found), _) => InvalidReport::OtherSchema(clipped(found, 80)),
             });
         }
     };
-    match find_invalid_row_or_field(&report).or_else(|| find_invalid_number(&report, text)) {
-        Some(problem) => Err(problem),
-        None => {
-            report.timers.iter_mut().for_each(TimerRow::adopt_costs);
-            Ok(report)
-        }
-    }
-}
-
-/// The schema that a JSON document names. The rest of the document is skipped.
-fn schema_of(text: &str) -> serde_json::Result<Option<String>> {
-    #[derive(Deserialize)]
-    struct Document<'a> {
-        #[serde(borrow)]
-        schema: Option<&'a RawValue>,
-    }
-    match serde_json::from_str::<Document>(text) {
-        Ok(Document { schema }) => {
-            Ok(schema.and_then(|schema| serde_json::from_str(schema.get()).ok()))
-        }
-        // Valid JSON, but not an object with a schema.
-        Err(error) if error.is_data() => Ok(None),
-        Err(error) => Err(error),
-    }
+    check(&report)?;
+    report.timers.iter_mut().for_each(TimerRow::adopt_costs);
+    Ok(report)
 }
 
 /// Reads the text of a file into a reusable buffer.
@@ -129,10 +94,7 @@ pub(super) fn text_of<'a>(path: &Path, buffer: &'a mut Vec<u8>) -> Result<&'a st
     ) {
         return Err(ReadError::Invalid {
             name: path.display().to_string(),
-            problem:
-                "it is UTF-16, as PowerShell's `>` writes it; write it anew with `timermeter probe \
-                      --output report.json`, or convert it: `iconv -f UTF-16 -t UTF-8`"
-                    .into(),
+            problem: InvalidReport::Utf16,
         });
     }
     str::from_utf8(buffer)

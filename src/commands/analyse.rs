@@ -6,7 +6,7 @@ use super::{CommandError, emit, failed, prepare_outputs, printed_report};
 use crate::cli::AnalyseArgs;
 use crate::messages::print_message;
 use crate::recording::Recording;
-use crate::report::{Archive, find_invalid};
+use crate::report::{Archive, check};
 
 /// Runs the command.
 ///
@@ -22,12 +22,12 @@ pub fn run(args: &AnalyseArgs, output: &mut dyn Write) -> Result<(), CommandErro
         .map_err(failed)?;
     let recording = Recording::read(&args.trace).map_err(failed)?;
     let report = recording.report().map_err(failed)?;
-    if let Some(what) = find_invalid(&report) {
+    check(&report).map_err(|what| {
         let trace = args.trace.display();
-        return Err(failed(format!(
+        failed(format!(
             "'{trace}' is a damaged trace, because its report would be impossible: {what}"
-        )));
-    }
+        ))
+    })?;
     if let Some(archive) = archive {
         print_message(&format!(
             "stored in {}",

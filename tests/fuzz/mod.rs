@@ -29,7 +29,7 @@ use timermeter::model::Report;
 use timermeter::page;
 use timermeter::plot::Plot;
 use timermeter::recording::Recording;
-use timermeter::report::{Advice, Detail, facts, find_invalid, parse, render};
+use timermeter::report::{Advice, Detail, check, facts, parse, render};
 use timermeter::table::{Format, Style};
 use timermeter::text::plain;
 
@@ -209,7 +209,7 @@ fn survives_changed_traces() {
             Ok(recording) => {
                 // `analyse` refuses what cannot be.
                 match recording.report() {
-                    Ok(report) if find_invalid(&report).is_none() => {
+                    Ok(report) if check(&report).is_ok() => {
                         show(&report);
                         verbs::read(&render(&report, Format::Json, PLAIN));
                     }

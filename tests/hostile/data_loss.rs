@@ -6,7 +6,6 @@ use std::path::Path;
 use std::process::Command;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
-use std::time::Duration;
 
 use rustix::process::Signal;
 
@@ -67,23 +66,27 @@ fn new_site_keeps_foreign_files() {
 }
 
 #[test]
-fn keeps_page_changed_by_user() {
+fn refuses_to_replace_foreign_page() {
     let folder = Folder::new();
-    let index = folder.file("site/index.html");
+    let list = folder.file("site/.timermeter-site");
     assert!(publish(&folder.arg("site")).status.success());
-    let page = fs::read_to_string(&index).unwrap();
-    // As long as before, and later.
-    thread::sleep(Duration::from_millis(20));
-    fs::write(&index, page.replacen("clocks", "CLOCKS", 1)).unwrap();
+    let index = folder.file("site/index.html");
+    fs::write(&index, "mine").unwrap();
+    let listed = fs::read_to_string(&list).unwrap();
+    fs::write(&list, listed.replace("index.html\n", "")).unwrap();
     let again = publish(&folder.arg("site"));
     assert_eq!(again.status.code(), Some(1));
     let reported = String::from_utf8(again.stderr).unwrap();
-    assert!(reported.contains("index.html' was changed"), "{reported}");
-    assert!(fs::read_to_string(&index).unwrap().contains("CLOCKS"));
+    assert!(
+        reported.contains("index.html' was not made by"),
+        "{reported}"
+    );
+    assert_eq!(fs::read_to_string(&index).unwrap(), "mine");
     assert_eq!(folder.names(), ["site"]);
-    // Touched only, or as it was: that is no change.
-    fs::write(&index, page).unwrap();
+    // A page that is listed is replaced.
+    fs::write(&list, listed).unwrap();
     assert!(publish(&folder.arg("site")).status.success());
+    assert_ne!(fs::read_to_string(&index).unwrap(), "mine");
 }
 
 #[test]
