@@ -8,6 +8,8 @@ use std::io::Write;
 use serde::Serialize;
 
 use super::{CommandError, emit, failed, measure_worker, prepare_outputs, probe};
+use crate::choice::clock_figures::DRIFT;
+use crate::choice::{ClockFigures, Facts, Requirement, choose_usual};
 use crate::cli::MeasureArgs;
 use crate::document::Document;
 use crate::measure::operations::{self, Entry};
@@ -15,8 +17,6 @@ use crate::measure::worker::{Outcome, Request};
 use crate::measure::{Goal, Instrument, Measured};
 use crate::messages::Progress;
 use crate::messages::print_message;
-use crate::method::clock_figures::DRIFT;
-use crate::method::{ClockFigures, Facts, Requirement, choose_usual};
 use crate::model::{Counted, Nanos, Platform, Report};
 use crate::report::machine::in_a_line;
 use crate::report::read;
