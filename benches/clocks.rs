@@ -9,9 +9,9 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 use criterion::Criterion;
+use timermeter::choice::{Requirement, choose};
 use timermeter::measure::criterion::ClockTime;
 use timermeter::measure::{Clock, Registered};
-use timermeter::method::{Requirement, choose};
 use timermeter::model::{Nanos, Report};
 use timermeter::report::{parse, read};
 use timers::{Timer, Visitor};

@@ -70,8 +70,8 @@ pub fn with_half_width(value: f64, half: f64) -> String {
 }
 
 /// Formats a time in nanoseconds, as in `10.01 ns`, `4.000 ms`.
-pub fn time(ns: Option<f64>) -> String {
-    scaled(ns, &TIME_UNITS)
+pub fn time(ns: impl Into<Option<f64>>) -> String {
+    scaled(ns.into(), &TIME_UNITS)
 }
 
 /// Formats a number of cycles or ticks, as in `27.93`, `4800`, `11.17M`.
@@ -104,7 +104,7 @@ pub fn range_ns(range: [f64; 2]) -> String {
 
 /// Formats a time in nanoseconds without trailing zeros: `1 ms`.
 pub fn short_time(ns: f64) -> String {
-    trimmed(&time(Some(ns)))
+    trimmed(&time(ns))
 }
 
 /// Formats a frequency in hertz, as in `2.596 GHz`.

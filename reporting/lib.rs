@@ -23,3 +23,4 @@ pub mod tabulation;
 pub mod text;
 
 use estimators::{model, quality, statistics};
+use judgement::choice;

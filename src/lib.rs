@@ -10,11 +10,9 @@
 pub mod campaign;
 pub mod cli;
 pub mod commands;
-pub mod counter;
 pub mod hosts;
 pub mod measure;
 pub mod messages;
-pub mod method;
 pub mod platform;
 pub mod prober;
 pub mod quantity;
@@ -22,13 +20,12 @@ pub mod recording;
 pub mod requests;
 pub mod runs;
 pub mod selection;
-pub mod trust;
-pub mod watching;
 
 pub use estimators::{
     cost, distribution, findings, model, periods, profile, quality, rate, resolution, scoring,
     statistics, trace, waits,
 };
+pub use judgement::{choice, counter, trust, watching};
 pub use reporting::{
     comparison, document, fields, glob, input, limits, page, parallel, plot, report, scratch,
     table, tabulation, text,

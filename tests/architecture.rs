@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 
-/// A file of `src/`, `reporting/` or `estimators/` by its module path, or a room as a path of one
+/// A file of `src/`, `reporting/`, `judgement/` or `estimators/` by its module path, or a room as a path of one
 /// part.
 type Module = Vec<String>;
 type Arrows = BTreeMap<Module, BTreeSet<Module>>;
@@ -87,7 +87,7 @@ fn program() -> BTreeMap<Module, String> {
 }
 
 /// The crates whose rooms the program passes on under the same paths.
-const PASSED_ON: [&str; 2] = ["estimators", "reporting"];
+const PASSED_ON: [&str; 3] = ["estimators", "judgement", "reporting"];
 
 /// All paths of the tree that `text` begins with, as in `a::{b, c::d}`.
 fn paths(text: &str) -> Vec<Module> {
@@ -312,6 +312,36 @@ fn reporting_uses_files_and_limits_only() {
         .collect();
     assert!(other.is_empty(), "{other:?}");
     assert!(asked.contains("timers::os::files"), "{asked:?}");
+}
+
+/// It judges values: of the timers it asks their declarations and what tables say of them.
+#[test]
+fn judgement_reads_nothing() {
+    let allowed = [
+        "timers::Properties",
+        "timers::agents::Runtime",
+        "timers::agents::runtime",
+        "timers::clock_sources",
+    ];
+    for (module, text) in code("judgement") {
+        for path in beginning_with(&text, "timers::") {
+            let path = path.join("::");
+            let is_allowed = allowed.iter().any(|allowed| path.starts_with(allowed));
+            assert!(is_allowed, "{module:?}: {path}");
+        }
+        for outside in [
+            "std::env",
+            "std::fs",
+            "std::io",
+            "std::process",
+            "std::time",
+        ] {
+            let found = beginning_with(&text, outside);
+            // Generated code reads clocks, this crate does not.
+            let is_code = module.last().is_some_and(|file| file.ends_with("snippet"));
+            assert!(found.is_empty() || is_code, "{module:?}: {outside}");
+        }
+    }
 }
 
 #[test]

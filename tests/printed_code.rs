@@ -4,8 +4,8 @@ use std::path::Path;
 use std::process::Command;
 
 use clap::ValueEnum as _;
-use timermeter::method::snippet::snippet;
-use timermeter::method::{Language, Requirement, USUAL_DURATION, choose};
+use timermeter::choice::snippet::snippet;
+use timermeter::choice::{Language, Requirement, USUAL_DURATION, choose};
 use timermeter::model::Nanos;
 
 use super::program::program;

@@ -4,8 +4,8 @@
 use std::path::PathBuf;
 use std::process::Command;
 
-use timermeter::method::answer::ClockAnswer;
-use timermeter::method::{
+use timermeter::choice::answer::ClockAnswer;
+use timermeter::choice::{
     Method, Requirement, USUAL_DURATION, choose, plan_alone, summarize_clocks,
 };
 use timermeter::model::{Nanos, ProvenanceKind, Report, value_of};
@@ -98,7 +98,7 @@ fn summary_and_pick_agree_on_clock() {
 /// So it is with what waits.
 #[test]
 fn summary_and_pick_agree_on_wait() {
-    use timermeter::method::waiting::{Punctuality, choose, summarize_waits};
+    use timermeter::choice::waits::{Punctuality, choose, summarize_waits};
     let asked = Punctuality {
         every_ns: 1e6,
         within_ns: None,

@@ -1,9 +1,8 @@
 //! Defines the findings about a measured clock, for its row of a report: the text of each and the
 //! condition under which it is reported.
 
-use super::{Rule, Subject, count, ns, number, text, values};
+use super::{Subject, ns, number, values};
 use crate::cost::edges;
-use crate::model::Severity::{Note, Problem};
 use crate::model::{
     Core, Counted, Cycles, Hertz, Interval, Outcome, Question, Unit, Values, Verdicts,
 };
@@ -21,158 +20,126 @@ pub struct ClockCase<'a> {
     pub frequency: Option<Hertz>,
 }
 
-/// Rules about a clock.
-pub struct Clocks;
-
-impl Subject for Clocks {
+impl Subject for ClockCase<'static> {
     type Case<'a> = ClockCase<'a>;
 }
 
-/// The rules in the order of reports.
-pub static CLOCKS: &[Rule<Clocks>] = &[
-    Rule::new(
-        "unit-finer-than-step",
-        Note,
-        "it counts in units of {unit} but moves in steps of {step}",
-        "take the step, not the unit, for its resolution",
-        |case| {
-            let (unit, step) = (case.profile.ns_per_tick?, case.step_ns()?);
-            (case.trace.declared && step > 1.5 * unit)
-                .then(|| values([("unit", ns(unit)), ("step", ns(step))]))
-        },
-    ),
-    Rule::new(
-        "edges-moved",
-        Note,
-        "it changes at random times, each up to its step of {step} away from the regular one",
-        "a single duration may be wrong by two steps, and waiting for a change before and after it makes it no better",
-        |case| {
-            let step = case.step_ns()?;
-            edges::edges_are_moved(&case.trace.evidence.edges)?
-                .then(|| values([("step", ns(step))]))
-        },
-    ),
-    Rule::new(
-        "cost-exceeds-step",
-        Note,
-        "a read takes {cost}, longer than the step of {step}",
-        "subtract the cost of a read, or time many operations between two reads",
-        |case| {
-            let (cost, step) = (case.profile.cost?.value, case.step_ns()?);
-            (cost > 2.0 * step).then(|| values([("cost", ns(cost)), ("step", ns(step))]))
-        },
-    ),
-    Rule::<Clocks>::new(
-        "unsteady-cost",
-        Note,
-        "its median cost lies between {low} and {high} (95 % confidence)",
-        "keep the machine idle and repeat with --thorough",
-        unsteady_cost,
-    ),
-    Rule::new(
-        "vague-reference",
-        Note,
-        "the step of its reference `{reference}` is unknown, {step} at most",
-        "do not rely on its spread and its Quality: repeat when the machine is quiet",
-        |case| {
-            let Reference {
-                id,
-                step_at_most,
-                ns_per_tick,
-                ..
-            } = &case.trace.reference;
-            let step = step_at_most.as_ref()? * ns_per_tick;
-            Some(values([
-                ("reference", text(id.clone())),
-                ("step", ns(step)),
-            ]))
-        },
-    ),
-    Rule::<Clocks>::new(
-        SHARED_CORE,
-        Note,
-        "it shared its core: {disturbed} of its {all} processes were disturbed ({reasons}) but are used, because \
-         too few were not; its intervals include all of them and a tenth of the cost beyond",
-        "stop what else runs on this machine or choose a quiet CPU with --cpu, and repeat",
-        shared_core,
-    ),
-    Rule::new(
-        "restless-core",
-        Note,
-        "only {calm} of {all} processes had a core of their own at one frequency: its figures include all of them, and \
-         an undisturbed read may cost less",
-        "repeat when nothing else uses the core: other guests, its sibling, threads of the runtime",
-        |case| {
-            let runs = &case.trace.runs;
-            let undisturbed = runs.iter().filter(|run| case.trace.is_undisturbed(run));
-            let (calm, all) = (undisturbed.count(), runs.len());
-            // Without observations of the core, no run counts as calm.
-            (case.trace.disturbed_runs == 0 && calm < MIN_PROCESSES.min(all))
-                .then(|| values([("calm", count(calm)), ("all", count(all))]))
-        },
-    ),
-    Rule::<Clocks>::new(
-        "next-to-neighbour",
-        Note,
-        "its figures are those of {alone} processes that had a core of their own; next to another thread on the core it \
-         costs {low} to {high} (middle half of {shared})",
-        "expect that cost where the core is shared",
-        next_to_neighbour,
-    ),
-    Rule::new(
-        "two-regimes",
-        Note,
-        "{cheap} of its {all} processes found a cost of {low}, the others one of {high}; its interval holds both",
-        "expect either cost: the position of its code in memory, or another program on the core, decides",
-        |case| {
-            let regimes = case.profile.regimes?;
-            let [cheap, expensive] = regimes.processes;
-            Some(values([
-                ("cheap", count(cheap)),
-                ("all", count(cheap + expensive)),
-                ("low", ns(regimes.low.max(0.0))),
-                ("high", ns(regimes.high)),
-            ]))
-        },
-    ),
-    Rule::new(
-        "single-process",
-        Note,
-        "its figures come from one process and have no interval",
-        "repeat when the machine is quiet, or with --thorough",
-        |case| (!case.profile.cost?.is_bounded()).then(|| values([])),
-    ),
-    Rule::<Clocks>::new(
-        "cost-contradiction",
-        Note,
-        "<calls in batches take {batches}, but no two reads are less than {shortest} apart: its interval \
-         includes both><an isolated call takes {alone}, but one of many in a row takes {row}>",
-        "do not rely on its cost: check how its host times calls",
-        contradiction,
-    ),
-    Rule::new(
-        "below-one-cycle",
-        Note,
-        "its cost ({cost}) or step ({step}) is below one CPU cycle",
-        "none needed: it counts as one cycle",
-        |case| {
-            let cycle_ns = Cycles(1.0).nanos(case.frequency?).0;
-            let (cost, step) = (case.profile.cost?.value, case.step_ns()?);
-            (cost < cycle_ns || step < cycle_ns)
-                .then(|| values([("cost", ns(cost.max(0.0))), ("step", ns(step))]))
-        },
-    ),
-    Rule::new(
-        "runtime-at-work",
-        Note,
-        "its runtime collected garbage or compiled code in {windows} windows, even in their repetitions",
-        "take the median cost, not the tail: its calls make the garbage",
-        |case| {
-            let disturbed: u32 = case.trace.runs.iter().map(|run| run.disturbed).sum();
-            (disturbed > 0).then(|| values([("windows", count(disturbed))]))
-        },
-    ),
-];
+rules! {
+    /// The rules in the order of reports.
+    pub static CLOCKS: ClockCase;
+    "unit-finer-than-step" {
+        Note "it counts in units of {unit} but moves in steps of {step}"
+            => "take the step, not the unit, for its resolution",
+            |case| {
+                let (unit, step) = (case.profile.ns_per_tick?, case.step_ns()?);
+                (case.trace.declared && step > 1.5 * unit)
+                    .then(|| values! { unit: ns(unit), step: ns(step) })
+            };
+    }
+    "edges-moved" {
+        Note "it changes at random times, each up to its step of {step} away from the regular one"
+            => "a single duration may be wrong by two steps, and waiting for a change before and after it makes it no better",
+            |case| {
+                let step = case.step_ns()?;
+                edges::edges_are_moved(&case.trace.evidence.edges)?.then(|| values! { step: ns(step) })
+            };
+    }
+    "cost-exceeds-step" {
+        Note "a read takes {cost}, longer than the step of {step}"
+            => "subtract the cost of a read, or time many operations between two reads",
+            |case| {
+                let (cost, step) = (case.profile.cost?.value, case.step_ns()?);
+                (cost > 2.0 * step).then(|| values! { cost: ns(cost), step: ns(step) })
+            };
+    }
+    "unsteady-cost" {
+        Note "its median cost lies between {low} and {high} (95 % confidence)"
+            => "keep the machine idle and repeat with --thorough",
+            unsteady_cost;
+    }
+    "vague-reference" {
+        Note "the step of its reference `{reference}` is unknown, {step} at most"
+            => "do not rely on its spread and its Quality: repeat when the machine is quiet",
+            |case| {
+                let Reference {
+                    id,
+                    step_at_most,
+                    ns_per_tick,
+                    ..
+                } = &case.trace.reference;
+                let step = step_at_most.as_ref()? * ns_per_tick;
+                Some(values! { reference: id.clone(), step: ns(step) })
+            };
+    }
+    SHARED_CORE {
+        Note "it shared its core: {disturbed} of its {all} processes were disturbed ({reasons}) but are used, because \
+              too few were not; its intervals include all of them and a tenth of the cost beyond"
+            => "stop what else runs on this machine or choose a quiet CPU with --cpu, and repeat",
+            shared_core;
+    }
+    "restless-core" {
+        Note "only {calm} of {all} processes had a core of their own at one frequency: its figures include all of them, and \
+              an undisturbed read may cost less"
+            => "repeat when nothing else uses the core: other guests, its sibling, threads of the runtime",
+            |case| {
+                let runs = &case.trace.runs;
+                let undisturbed = runs.iter().filter(|run| case.trace.is_undisturbed(run));
+                let (calm, all) = (undisturbed.count(), runs.len());
+                // Without observations of the core, no run counts as calm.
+                (case.trace.disturbed_runs == 0 && calm < MIN_PROCESSES.min(all))
+                    .then(|| values! { calm, all })
+            };
+    }
+    "next-to-neighbour" {
+        Note "its figures are those of {alone} processes that had a core of their own; next to another thread on the core it \
+              costs {low} to {high} (middle half of {shared})"
+            => "expect that cost where the core is shared",
+            next_to_neighbour;
+    }
+    "two-regimes" {
+        Note "{cheap} of its {all} processes found a cost of {low}, the others one of {high}; its interval holds both"
+            => "expect either cost: the position of its code in memory, or another program on the core, decides",
+            |case| {
+                let regimes = case.profile.regimes?;
+                let [cheap, expensive] = regimes.processes;
+                Some(values! {
+                    cheap,
+                    all: cheap + expensive,
+                    low: ns(regimes.low.max(0.0)),
+                    high: ns(regimes.high),
+                })
+            };
+    }
+    "single-process" {
+        Note "its figures come from one process and have no interval"
+            => "repeat when the machine is quiet, or with --thorough",
+            |case| (!case.profile.cost?.is_bounded()).then(Values::new);
+    }
+    "cost-contradiction" {
+        Note "<calls in batches take {batches}, but no two reads are less than {shortest} apart: its interval \
+              includes both><an isolated call takes {alone}, but one of many in a row takes {row}>"
+            => "do not rely on its cost: check how its host times calls",
+            contradiction;
+    }
+    "below-one-cycle" {
+        Note "its cost ({cost}) or step ({step}) is below one CPU cycle"
+            => "none needed: it counts as one cycle",
+            |case| {
+                let cycle_ns = Cycles(1.0).nanos(case.frequency?).0;
+                let (cost, step) = (case.profile.cost?.value, case.step_ns()?);
+                (cost < cycle_ns || step < cycle_ns)
+                    .then(|| values! { cost: ns(cost.max(0.0)), step: ns(step) })
+            };
+    }
+    "runtime-at-work" {
+        Note "its runtime collected garbage or compiled code in {windows} windows, even in their repetitions"
+            => "take the median cost, not the tail: its calls make the garbage",
+            |case| {
+                let disturbed: u32 = case.trace.runs.iter().map(|run| run.disturbed).sum();
+                (disturbed > 0).then(|| values! { windows: disturbed })
+            };
+    }
+}
 
 /// The code of the finding that results come from processes on a shared core.
 pub const SHARED_CORE: &str = "shared-core";
@@ -199,12 +166,7 @@ fn next_to_neighbour(case: &ClockCase<'_>) -> Option<Values> {
     let (low, high) = (low?, high?);
     let are_enough = alone.len().min(shared.len()) >= MIN_PROCESSES;
     (are_enough && low > case.profile.cost?.ends()?.1).then(|| {
-        values([
-            ("alone", count(alone.len())),
-            ("low", ns(low)),
-            ("high", ns(high)),
-            ("shared", count(shared.len())),
-        ])
+        values! { alone: alone.len(), low: ns(low), high: ns(high), shared: shared.len() }
     })
 }
 
@@ -216,18 +178,14 @@ fn unsteady_cost(case: &ClockCase<'_>) -> Option<Values> {
     let cost = case.profile.cost.filter(Interval::is_bounded)?;
     let half = (cost.high - cost.low) / 2.0;
     (half > (MAX_WIDTH_SHARE * cost.value).max(0.5))
-        .then(|| values([("low", ns(cost.low.max(0.0))), ("high", ns(cost.high))]))
+        .then(|| values! { low: ns(cost.low.max(0.0)), high: ns(cost.high) })
 }
 
 /// Reports that results come from processes on a shared core.
 fn shared_core(case: &ClockCase<'_>) -> Option<Values> {
     let (disturbed, all) = (case.trace.disturbed_runs, case.trace.runs.len());
     (disturbed > 0).then(|| {
-        values([
-            ("disturbed", count(disturbed)),
-            ("all", count(all)),
-            ("reasons", text(case.trace.disturbances())),
-        ])
+        values! { disturbed, all, reasons: case.trace.disturbances() }
     })
 }
 
@@ -237,86 +195,69 @@ fn contradiction(case: &ClockCase<'_>) -> Option<Values> {
     let profile = case.profile;
     let cost = profile.cost?.value;
     if let Some(shortest) = profile.contradicting_interval_ns {
-        return Some(values([("batches", ns(cost)), ("shortest", ns(shortest))]));
+        return Some(values! { batches: ns(cost), shortest: ns(shortest) });
     }
     let amortised = profile.amortised?;
     let noticeable = profile.single_median?.max(1.0);
     (amortised <= 0.0 && cost >= noticeable || cost <= 0.0 && amortised >= noticeable)
-        .then(|| values([("alone", ns(cost)), ("row", ns(amortised))]))
+        .then(|| values! { alone: ns(cost), row: ns(amortised) })
 }
 
 impl Subject for Verdicts {
     type Case<'a> = Self;
 }
 
-/// The rules about verdicts that set the Quality to 0. Their findings precede all others of a row.
-pub static DISQUALIFYING: &[Rule<Verdicts>] = &[
-    Rule::new(
-        "not-monotonic",
-        Problem,
-        QUALITY_0_MESSAGE,
-        UNUSABLE_ADVICE,
-        |verdicts| failed(verdicts, Question::Monotonic),
-    ),
-    Rule::new(
-        "not-thread-safe",
-        Problem,
-        QUALITY_0_MESSAGE,
-        UNUSABLE_ADVICE,
-        |verdicts| failed(verdicts, Question::ThreadSafe),
-    ),
-    Rule::new(
-        "not-stable",
-        Problem,
-        QUALITY_0_MESSAGE,
-        UNUSABLE_ADVICE,
-        |verdicts| failed(verdicts, Question::Stable),
-    ),
-];
+rules! {
+    /// The rules about verdicts that set the Quality to 0. Their findings precede all others of a row.
+    pub static DISQUALIFYING: Verdicts;
+    "not-monotonic" {
+        Problem "{evidence}, so its Quality is 0" => UNUSABLE_ADVICE,
+            |verdicts| failed(verdicts, Question::Monotonic);
+    }
+    "not-thread-safe" {
+        Problem "{evidence}, so its Quality is 0" => UNUSABLE_ADVICE,
+            |verdicts| failed(verdicts, Question::ThreadSafe);
+    }
+    "not-stable" {
+        Problem "{evidence}, so its Quality is 0" => UNUSABLE_ADVICE,
+            |verdicts| failed(verdicts, Question::Stable);
+    }
+}
 
-const QUALITY_0_MESSAGE: &str = "{evidence}, so its Quality is 0";
 const UNUSABLE_ADVICE: &str = "take no durations with it";
 
-/// The rules about other failed verdicts that matter to users of the clock. Their findings follow
-/// all others of a row.
-pub static FAILED: &[Rule<Verdicts>] = &[
-    Rule::new(
-        "counts-something-else",
-        Problem,
-        "{evidence}",
-        "choose a clock that counts what you want to know",
-        |verdicts| failed(verdicts, Question::Counts),
-    ),
-    Rule::new(
-        "read-path",
-        Problem,
-        "{evidence}",
-        "<have the hypervisor pass the counters of the {cpu} through><see `{verb}` for the clock source in use>",
-        |verdicts| {
-            let mut values = failed(verdicts, Question::ReadPath)?;
-            let (name, value) = match verdicts.counts.claimed {
-                Some(Counted::ThreadCycles) => ("cpu", "CPU"),
-                _ => ("verb", "timermeter check"),
+rules! {
+    /// The rules about other failed verdicts that matter to users of the clock. Their findings follow
+    /// all others of a row.
+    pub static FAILED: Verdicts;
+    "counts-something-else" {
+        Problem "{evidence}" => "choose a clock that counts what you want to know",
+            |verdicts| failed(verdicts, Question::Counts);
+    }
+    "read-path" {
+        Problem "{evidence}"
+            => "<have the hypervisor pass the counters of the {cpu} through><see `{verb}` for the clock source in use>",
+            |verdicts| {
+                let mut values = failed(verdicts, Question::ReadPath)?;
+                values.extend(match verdicts.counts.claimed {
+                    Some(Counted::ThreadCycles) => values! { cpu: "CPU" },
+                    _ => values! { verb: "timermeter check" },
+                });
+                Some(values)
             };
-            values.insert(name.to_owned(), text(value));
-            Some(values)
-        },
-    ),
-    Rule::new(
-        "paths",
-        Problem,
-        "{evidence}",
-        "do not compare readings of this clock by different calls",
-        |verdicts| failed(verdicts, Question::Paths),
-    ),
-];
+    }
+    "paths" {
+        Problem "{evidence}" => "do not compare readings of this clock by different calls",
+            |verdicts| failed(verdicts, Question::Paths);
+    }
+}
 
 /// Returns the evidence of the verdict on this question; `None` if the verdict is not a failure.
 fn failed(verdicts: &Verdicts, question: Question) -> Option<Values> {
     let mut answers = verdicts.answers();
     let failed =
         answers.find(|answer| answer.question == question && answer.outcome == Outcome::Fail)?;
-    Some(values([("evidence", text(failed.evidence))]))
+    Some(values! { evidence: failed.evidence })
 }
 
 /// The precision of the Quality of a row, and the requested precision.
@@ -336,30 +277,29 @@ impl Subject for PrecisionCase {
     type Case<'a> = Self;
 }
 
-/// The rule about the precision of the Quality.
-pub static PRECISION: &[Rule<PrecisionCase>] = &[Rule::new(
-    "precision-not-reached",
-    Note,
-    "its Quality is known to ±{half} points, not to ±{precision}: <its {processes} processes agree to ±{scatter}, but single \
-     calls or the frequency of the core leave more open><its {differing} processes differ>",
-    "<more processes than {processes} do not help: fix the frequency of the core><repeat when the machine is quiet, or \
-     with more than {differing} processes (--budget, --thorough)>",
-    |case| {
-        let points = |share: f64| number(100.0 * share, Unit::Points);
-        let mut values = values([
-            ("half", points(case.half)),
-            ("precision", points(case.precision)),
-        ]);
-        let processes = count(case.processes);
-        match case.scatter.filter(|scatter| *scatter <= case.precision) {
-            Some(scatter) => {
-                values.insert("processes".to_owned(), processes);
-                values.insert("scatter".to_owned(), points(scatter));
-            }
-            None => {
-                values.insert("differing".to_owned(), processes);
-            }
-        }
-        (case.half > case.precision).then_some(values)
-    },
-)];
+rules! {
+    /// The rule about the precision of the Quality.
+    pub static PRECISION: PrecisionCase;
+    "precision-not-reached" {
+        Note "its Quality is known to ±{half} points, not to ±{precision}: <its {processes} processes agree to ±{scatter}, but single \
+              calls or the frequency of the core leave more open><its {differing} processes differ>"
+            => "<more processes than {processes} do not help: fix the frequency of the core><repeat when the machine is quiet, or \
+              with more than {differing} processes (--budget, --thorough)>",
+            |case| {
+                let points = |share: f64| number(100.0 * share, Unit::Points);
+                let scatter = case
+                    .scatter
+                    .filter(|scatter| *scatter <= case.precision)
+                    .map(points);
+                (case.half > case.precision).then(|| {
+                    values! {
+                        half: points(case.half),
+                        precision: points(case.precision),
+                        processes: scatter.as_ref().map(|_| case.processes),
+                        differing: scatter.is_none().then_some(case.processes),
+                        scatter,
+                    }
+                })
+            };
+    }
+}

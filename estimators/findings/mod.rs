@@ -6,32 +6,52 @@
 //! `{name:short}` by the value without trailing zeros, and a part in `<…>` is omitted if one of its
 //! values is missing. `docs/findings.md` is generated from the tables.
 
+/// A table of rules about one kind of [`Subject`], by code: severity (with the reason that
+/// distinguishes it from others of this severity), message, advice and condition of each finding. Of
+/// each code the first finding applies whose condition returns values; without a condition, any.
+macro_rules! rules {
+    (@or $default:expr) => { $default };
+    (@or $default:expr, $given:expr) => { $given };
+    ($(#[$meta:meta])* $visible:vis static $name:ident: $subject:ty;
+     $($code:tt {
+        $($severity:ident $(($reason:literal))? $message:literal $(=> $advice:expr)? $(, $condition:expr)?;)*
+     })*) => {
+        $(#[$meta])*
+        $visible static $name: &[$crate::findings::Rule<$subject>] = &[$($($crate::findings::Rule {
+            wording: $crate::findings::Wording {
+                code: $code,
+                severity: $crate::model::Severity::$severity,
+                reason: concat!($($reason)?),
+                message: $message,
+                advice: rules!(@or "" $(, $advice)?),
+            },
+            condition: rules!(@or |_| Some($crate::model::Values::new()) $(, $condition)?),
+        },)*)*];
+    };
+}
+
 mod clocks;
 pub mod counter;
-mod judgement;
 pub mod machine;
 mod report;
 mod waits;
 
-pub use clocks::{CLOCKS, ClockCase, Clocks, DISQUALIFYING, FAILED, PRECISION, PrecisionCase};
-pub use report::{
-    EFFECTIVE_FREQUENCY_DOUBTFUL, EFFECTIVE_FREQUENCY_UNKNOWN, FREQUENCY_CHANGED, REPORTS,
-    ReportCase, Reports,
-};
-pub use waits::{WAITS, WaitCase, Waits};
+pub use clocks::{CLOCKS, ClockCase, DISQUALIFYING, FAILED, PRECISION, PrecisionCase};
+pub use report::{FREQUENCY, FrequencyCase, MAX_FREQUENCY_RANGE, REPORTS, ReportCase};
+pub use waits::{WAITS, WaitCase};
 
 use crate::model::{Finding, Severity, Unit, Value, Values};
 use crate::numbers::{rate, short_time, significant, time, trimmed};
 
-/// The texts of the findings that have the same code, severity and reason.
+/// The texts of a finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Wording {
     /// The code: a name of the finding that does not change between versions.
     pub code: &'static str,
     /// The severity.
     pub severity: Severity,
-    /// The value `reason` of the finding, which selects between texts of one code and severity;
-    /// empty if the finding has no such value.
+    /// Distinguishes findings of one code and severity: the value `reason` of the finding; empty if
+    /// it has none.
     pub reason: &'static str,
     /// The template of the message: what was found and its consequences.
     pub message: &'static str,
@@ -39,86 +59,53 @@ pub struct Wording {
     pub advice: &'static str,
 }
 
-const fn wording(
-    code: &'static str,
-    severity: Severity,
-    reason: &'static str,
-    message: &'static str,
-    advice: &'static str,
-) -> Wording {
-    Wording {
-        code,
-        severity,
-        reason,
-        message,
-        advice,
-    }
-}
-
 impl Wording {
     /// The message and the advice, with the names of the values in capitals and optional parts in
     /// brackets.
     pub fn texts(&self) -> [String; 2] {
-        [self.message, self.advice].map(|template| {
-            let mut out = String::new();
-            for (at, piece) in template.split(['{', '}']).enumerate() {
-                // Every second piece is the name of a value, with its style.
-                match piece.split_once(':') {
-                    _ if at % 2 == 0 => out += &piece.replace('<', "[").replace('>', "]"),
-                    Some((name, _)) => out += &name.to_uppercase(),
-                    None => out += &piece.to_uppercase(),
-                }
-            }
-            out
-        })
-    }
-
-    /// Creates a finding that has these texts and these values.
-    pub fn with<const N: usize>(&self, values: [(&str, Value); N]) -> Finding {
-        self.finding(self::values(values))
-    }
-
-    fn finding(&self, values: Values) -> Finding {
-        Finding {
-            code: self.code.to_owned(),
-            severity: self.severity,
-            values,
-        }
+        [self.message, self.advice]
+            .map(|template| fill(template, ["[", "]"], |name, _| Some(name.to_uppercase())))
     }
 }
 
-/// A kind of thing that findings are about, for example clocks; each table of rules is about one.
+/// What findings are about, for example a clock with its figures; each table of rules is about one.
 pub trait Subject: 'static {
     /// The facts about one such thing, from which its rules decide.
     type Case<'a>;
 }
 
-/// A rule: the texts of a finding, and the function that decides whether the finding is reported
-/// and returns its values.
+/// A rule: the texts of a finding, and the condition under which it is reported.
 pub struct Rule<S: Subject> {
     wording: Wording,
-    judge: for<'a> fn(&S::Case<'a>) -> Option<Values>,
+    /// Returns the values of the finding; `None` if it does not apply.
+    condition: for<'a> fn(&S::Case<'a>) -> Option<Values>,
 }
 
-impl<S: Subject> Rule<S> {
-    const fn new(
-        code: &'static str,
-        severity: Severity,
-        message: &'static str,
-        advice: &'static str,
-        judge: for<'a> fn(&S::Case<'a>) -> Option<Values>,
-    ) -> Self {
-        Self {
-            wording: wording(code, severity, "", message, advice),
-            judge,
-        }
-    }
-}
-
-/// Returns the findings whose rules apply to a case, in the order of the table.
+/// Returns the findings whose rules apply to a case, in the order of the table: of each code the
+/// first that applies.
 pub fn apply_rules<S: Subject>(rules: &[Rule<S>], case: &S::Case<'_>) -> Vec<Finding> {
-    let finding = |rule: &Rule<S>| Some(rule.wording.finding((rule.judge)(case)?));
-    rules.iter().filter_map(finding).collect()
+    let same_code = |a: &Rule<S>, b: &Rule<S>| a.wording.code == b.wording.code;
+    let finding = |rule: &Rule<S>| {
+        let Wording {
+            code,
+            severity,
+            reason,
+            ..
+        } = rule.wording;
+        let mut values = (rule.condition)(case)?;
+        if !reason.is_empty() {
+            values.extend(values! { reason });
+        }
+        Some(Finding {
+            code: code.to_owned(),
+            severity,
+            values,
+        })
+    };
+    let codes = rules.chunk_by(same_code);
+    codes
+        .filter_map(|rules| rules.iter().find_map(finding))
+        .collect()
 }
 
 /// Returns the texts of all findings, table by table.
@@ -128,10 +115,15 @@ pub fn wordings() -> impl Iterator<Item = &'static Wording> {
         .chain(wordings_in(FAILED))
         .chain(wordings_in(PRECISION))
         .chain(wordings_in(WAITS))
+        .chain(wordings_in(machine::EMULATED))
         .chain(wordings_in(REPORTS))
-        .chain(report::FREQUENCY)
-        .chain(machine::MACHINE)
-        .chain(counter::COUNTER)
+        .chain(wordings_in(FREQUENCY))
+        .chain(machine::MACHINE.into_iter().flat_map(wordings_in))
+        .chain(wordings_in(machine::TSC_CONFLICT))
+        .chain(wordings_in(machine::LIBRARY_CLOCKS))
+        .chain(wordings_in(machine::WATCH_LOG))
+        .chain(wordings_in(counter::MEASURED))
+        .chain(wordings_in(counter::DECLARED))
 }
 
 fn wordings_in<S: Subject>(rules: &'static [Rule<S>]) -> impl Iterator<Item = &'static Wording> {
@@ -178,13 +170,66 @@ impl Finding {
     }
 }
 
-/// Collects values by name.
-pub fn values<const N: usize>(values: [(&str, Value); N]) -> Values {
-    values
-        .into_iter()
-        .map(|(name, value)| (name.to_owned(), value))
-        .collect()
+/// Collects the values of a finding by name, as in `values! { cpu: 3, list }`: counts, texts, and
+/// numbers with a unit. A value that is `None` is left out.
+#[macro_export]
+macro_rules! values {
+    (@value $name:ident) => { $name };
+    (@value $name:ident $value:expr) => { $value };
+    ($($name:ident $(: $value:expr)?),* $(,)?) => {{
+        #[allow(unused_mut)]
+        let mut all = $crate::model::Values::new();
+        $(
+            let value = $crate::findings::ToValue::to_value($crate::values!(@value $name $($value)?));
+            all.extend(value.map(|value| (stringify!($name).to_owned(), value)));
+        )*
+        all
+    }};
 }
+
+pub use crate::values;
+
+/// What may be the value of a finding.
+pub trait ToValue {
+    /// Returns the value, if there is one.
+    fn to_value(self) -> Option<Value>;
+}
+
+impl ToValue for Value {
+    fn to_value(self) -> Option<Value> {
+        Some(self)
+    }
+}
+
+impl ToValue for &str {
+    fn to_value(self) -> Option<Value> {
+        Some(Value::Text(self.to_owned()))
+    }
+}
+
+impl ToValue for String {
+    fn to_value(self) -> Option<Value> {
+        Some(Value::Text(self))
+    }
+}
+
+impl<T: ToValue> ToValue for Option<T> {
+    fn to_value(self) -> Option<Value> {
+        self?.to_value()
+    }
+}
+
+macro_rules! counts {
+    ($($integer:ty),*) => {$(
+        impl ToValue for $integer {
+            fn to_value(self) -> Option<Value> {
+                Some(number(self as f64, Unit::Count))
+            }
+        }
+    )*};
+}
+
+counts!(u32, u64, usize);
 
 /// Makes a value from a number. A number that is not finite becomes text, because JSON cannot
 /// represent it.
@@ -201,41 +246,43 @@ pub fn ns(value: f64) -> Value {
     number(value, Unit::Nanoseconds)
 }
 
-/// Makes a value from a count.
-pub fn count(value: impl TryInto<u64>) -> Value {
-    number(value.try_into().unwrap_or(u64::MAX) as f64, Unit::Count)
-}
-
-/// Makes a value from a text.
-pub fn text(value: impl Into<String>) -> Value {
-    Value::Text(value.into())
-}
-
 /// Returns the template with the values filled in.
 pub fn fill_template(template: &str, values: &Values) -> String {
-    let mut out = String::new();
-    let mut rest = template;
-    while let Some(begin) = rest.find('<') {
-        let (before, optional) = rest.split_at(begin);
-        let (inner, after) = optional[1..]
-            .split_once('>')
-            .unwrap_or((&optional[1..], ""));
-        out += &fill_part(before, values).unwrap_or_default();
-        out += &fill_part(inner, values).unwrap_or_default();
-        rest = after;
-    }
-    out + &fill_part(rest, values).unwrap_or_default()
+    fill(template, [""; 2], |name, style| {
+        Some(format_value(values.get(name)?, style))
+    })
 }
 
-/// Returns a part of a template with the values filled in; `None` if one of its values is missing.
-fn fill_part(part: &str, values: &Values) -> Option<String> {
+/// Returns the template filled in with what `value` returns for a name and a style. Optional parts
+/// are put in these brackets.
+fn fill(
+    template: &str,
+    [open, close]: [&str; 2],
+    value: impl Fn(&str, &str) -> Option<String>,
+) -> String {
+    let mut out = String::new();
+    let mut rest = template;
+    while let Some((before, optional)) = rest.split_once('<') {
+        let (inner, after) = optional.split_once('>').unwrap_or((optional, ""));
+        out += &fill_part(before, &value).unwrap_or_default();
+        if let Some(inner) = fill_part(inner, &value) {
+            out += &[open, &inner, close].concat();
+        }
+        rest = after;
+    }
+    out + &fill_part(rest, &value).unwrap_or_default()
+}
+
+/// Returns a part of a template with the values filled in, which `value` returns for a name and a
+/// style; `None` if one is missing.
+fn fill_part(part: &str, value: &impl Fn(&str, &str) -> Option<String>) -> Option<String> {
     let mut out = String::new();
     let mut rest = part;
     while let Some((before, after)) = rest.split_once('{') {
         let (name, after) = after.split_once('}')?;
         let (name, style) = name.split_once(':').unwrap_or((name, ""));
         out += before;
-        out += &format_value(values.get(name)?, style);
+        out += &value(name, style)?;
         rest = after;
     }
     Some(out + rest)
@@ -249,7 +296,7 @@ fn format_value(value: &Value, style: &str) -> String {
     };
     match unit {
         Unit::Nanoseconds if style == "short" => short_time(value),
-        Unit::Nanoseconds => time(Some(value)),
+        Unit::Nanoseconds => time(value),
         Unit::Hertz if style == "short" => trimmed(&rate(Some(value))),
         Unit::Hertz => rate(Some(value)),
         Unit::Share => format!("{} %", significant(100.0 * value, 3)),
@@ -269,7 +316,7 @@ mod tests {
     #[test]
     fn optional_parts_need_values() {
         let template = "a step of {step}<, and of {grown:short} later>";
-        let mut found = values([("step", ns(4e6))]);
+        let mut found = values! { step: ns(4e6) };
         assert_eq!(fill_template(template, &found), "a step of 4.000 ms");
         found.insert("grown".into(), ns(8e6));
         assert_eq!(
@@ -283,7 +330,7 @@ mod tests {
         let finding = Finding {
             code: "from-tomorrow".into(),
             severity: Severity::Note,
-            values: values([("cpu", count(3_u32)), ("rate", number(2e9, Unit::Hertz))]),
+            values: values! { cpu: 3_u32, rate: number(2e9, Unit::Hertz) },
         };
         assert_eq!(finding.message(), "cpu 3, rate 2.000 GHz");
         assert_eq!(finding.advice(), "");

@@ -1,8 +1,7 @@
 //! Defines the findings about a sleep primitive, which is a function that waits for a given time:
 //! the text of each and the condition under which it is reported.
 
-use super::{Rule, Subject, count, ns, number, text, values};
-use crate::model::Severity::Note;
+use super::{Subject, ns, number, values};
 use crate::model::{
     Granularity, Lateness, MAX_FINE_STEP_NS, PeriodFigures, Unit, Values, WaitFigures,
 };
@@ -22,153 +21,123 @@ pub struct WaitCase<'a> {
     pub period: Option<&'a PeriodFigures>,
 }
 
-/// The rules about a sleep primitive.
-pub struct Waits;
-
-impl Subject for Waits {
+impl Subject for WaitCase<'static> {
     type Case<'a> = WaitCase<'a>;
 }
 
-/// The rules in the order of reports.
-pub static WAITS: &[Rule<Waits>] = &[
+rules! {
+    /// The rules in the order of reports.
+    pub static WAITS: WaitCase;
     // The observations made before a process failed are kept.
-    Rule::new(
-        "ended-early",
-        Note,
-        "its measurement was ended early: {cause}",
-        "measure again",
-        |case| Some(values([("cause", text(case.lost?))])),
-    ),
-    Rule::new(
-        "loses-expirations",
-        Note,
-        "{lost} of {expirations} expirations ({share}) had no wake-up, and it did not report them",
-        "count periods by a clock, not by wake-ups",
-        |case| {
-            let period = case.period?;
-            let expirations = period.expirations.saturating_add(period.lost).max(1);
-            let share = period.lost as f64 / expirations as f64;
-            (share >= MIN_LOST_SHARE).then(|| {
-                values([
-                    ("lost", count(period.lost)),
-                    ("expirations", count(expirations)),
-                    ("share", number(share, Unit::Share)),
-                ])
-            })
-        },
-    ),
-    Rule::new(
-        "returns-early",
-        Note,
-        "{share} of waits of {request:short} returned before their time, by up to {earliest:short}",
-        "read the clock after a wait, and wait for the rest",
-        |case| {
-            let early = case
-                .figures?
-                .lateness
-                .iter()
-                .filter(|late| late.early > 0.0);
-            let late = early.max_by(|a, b| a.early.total_cmp(&b.early))?;
-            Some(values([
-                ("share", number(late.early, Unit::Share)),
-                ("request", ns(late.request_ns as f64)),
-                ("earliest", ns(late.earliest_ns)),
-            ]))
-        },
-    ),
-    Rule::new(
-        "coarse-reference",
-        Note,
-        "the clock that times the waits, {clock}, moves in steps of {step:short}: each lateness is known only to within a \
-         step, and their median is estimated by a mean",
-        "measure where a finer clock can be read; a library that replaces clock_gettime may have made it coarse",
-        |case| {
-            let reference = &case.trace?.reference;
-            let step_ns = reference.uncertainty_ns();
-            (step_ns > MAX_FINE_STEP_NS)
-                .then(|| values([("clock", text(&reference.id)), ("step", ns(step_ns))]))
-        },
-    ),
-    Rule::new(
-        "processes-differ",
-        Note,
-        "processes differ by more than their waits: the median lateness of waits of {request:short} is {median:short} \
-         [{low:short}, {high:short}]",
-        "measure on a quieter machine, or longer (--thorough, --for)",
-        |case| {
-            let lateness = case.figures?.lateness.iter();
-            let usual = lateness
-                .filter(|late| !late.with_others)
-                .max_by_key(|late| late.waits)?;
-            let p50 = usual.p50_ns?;
-            let (low, high) = p50.ends()?;
-            (high - low - 2.0 * usual.uncertainty_ns > p50.value.abs()).then(|| {
-                values([
-                    ("request", ns(usual.request_ns as f64)),
-                    ("median", ns(p50.value)),
-                    ("low", ns(low)),
-                    ("high", ns(high)),
-                ])
-            })
-        },
-    ),
-    Rule::<Waits>::new(
-        "no-interval",
-        Note,
-        "the median lateness of waits of {requests} has no interval: {cause}",
-        "measure longer (--thorough, --for): an interval needs six waits, from several processes",
-        no_interval,
-    ),
-    Rule::new(
-        "requests-rounded",
-        Note,
-        "requests are rounded to steps of {step:short}",
-        "for shorter waits, use a timer that rounds requests to shorter steps",
-        |case| {
-            let mut steps = case.figures?.steps.iter();
-            let step = steps.find_map(|steps| steps.rounding.and_then(Granularity::step))?;
-            Some(values([("step", ns(step.value))]))
-        },
-    ),
-    Rule::new(
-        "wakes-on-a-grid",
-        Note,
-        "threads wake at points of time {step:short} apart<, and {grown:short} for longer waits>",
-        "expect waits to end up to a step late",
-        |case| {
-            let steps = case.figures?.steps.iter();
-            let grids: Vec<f64> = steps
-                .filter_map(|steps| steps.grid.and_then(Granularity::step))
-                .map(|step| step.value)
-                .collect();
-            let (first, rest) = grids.split_first()?;
-            let longest = rest.iter().copied().fold(*first, f64::max);
-            let mut values = values([("step", ns(*first))]);
-            if longest > 1.5 * first {
-                values.insert("grown".to_owned(), ns(longest));
-            }
-            Some(values)
-        },
-    ),
-    Rule::new(
-        "late-in-proportion",
-        Note,
-        "waits are longer than asked for by {excess} of their length",
-        "wait in parts, or to a point in absolute time",
-        |case| {
-            let ppm = case.figures?.proportional_ppm?;
-            (ppm.low()? > MAX_USUAL_PPM).then(|| values([("excess", number(ppm.value, Unit::Ppm))]))
-        },
-    ),
-    Rule::<Waits>::new(
-        "one-moment",
-        Note,
-        "its waits of {length:short} and more were made within {watched:short}: lateness differs from minute to minute by \
-         more than their intervals, as it depends on how deeply the CPU sleeps",
-        "measure longer (--for 10m), or several times, some minutes apart",
-        one_moment,
-    ),
-];
+    "ended-early" {
+        Note "its measurement was ended early: {cause}" => "measure again",
+            |case| Some(values! { cause: case.lost? });
+    }
+    "loses-expirations" {
+        Note "{lost} of {expirations} expirations ({share}) had no wake-up, and it did not report them"
+            => "count periods by a clock, not by wake-ups",
+            |case| {
+                let period = case.period?;
+                let expirations = period.expirations.saturating_add(period.lost).max(1);
+                let share = period.lost as f64 / expirations as f64;
+                (share >= MIN_LOST_SHARE).then(|| {
+                    values! { lost: period.lost, expirations, share: number(share, Unit::Share) }
+                })
+            };
+    }
+    "returns-early" {
+        Note "{share} of waits of {request:short} returned before their time, by up to {earliest:short}"
+            => "read the clock after a wait, and wait for the rest",
+            |case| {
+                let early = case
+                    .figures?
+                    .lateness
+                    .iter()
+                    .filter(|late| late.early > 0.0);
+                let late = early.max_by(|a, b| a.early.total_cmp(&b.early))?;
+                Some(values! {
+                    share: number(late.early, Unit::Share),
+                    request: ns(late.request_ns as f64),
+                    earliest: ns(late.earliest_ns),
+                })
+            };
+    }
+    "coarse-reference" {
+        Note "the clock that times the waits, {clock}, moves in steps of {step:short}: each lateness is known only to within a \
+              step, and their median is estimated by a mean"
+            => "measure where a finer clock can be read; a library that replaces clock_gettime may have made it coarse",
+            |case| {
+                let reference = &case.trace?.reference;
+                let step_ns = reference.uncertainty_ns();
+                (step_ns > MAX_FINE_STEP_NS)
+                    .then(|| values! { clock: reference.id.as_str(), step: ns(step_ns) })
+            };
+    }
+    "processes-differ" {
+        Note "processes differ by more than their waits: the median lateness of waits of {request:short} is {median:short} \
+              [{low:short}, {high:short}]"
+            => "measure on a quieter machine, or longer (--thorough, --for)",
+            |case| {
+                let lateness = case.figures?.lateness.iter();
+                let usual = lateness
+                    .filter(|late| !late.with_others)
+                    .max_by_key(|late| late.waits)?;
+                let p50 = usual.p50_ns?;
+                let (low, high) = p50.ends()?;
+                (high - low - 2.0 * usual.uncertainty_ns > p50.value.abs()).then(|| {
+                    values! {
+                        request: ns(usual.request_ns as f64),
+                        median: ns(p50.value),
+                        low: ns(low),
+                        high: ns(high),
+                    }
+                })
+            };
+    }
+    "no-interval" {
+        Note "the median lateness of waits of {requests} has no interval: {cause}"
+            => "measure longer (--thorough, --for): an interval needs six waits, from several processes",
+            no_interval;
+    }
+    "requests-rounded" {
+        Note "requests are rounded to steps of {step:short}"
+            => "for shorter waits, use a timer that rounds requests to shorter steps",
+            |case| {
+                let mut steps = case.figures?.steps.iter();
+                let step = steps.find_map(|steps| steps.rounding.and_then(Granularity::step))?;
+                Some(values! { step: ns(step.value) })
+            };
+    }
+    "wakes-on-a-grid" {
+        Note "threads wake at points of time {step:short} apart<, and {grown:short} for longer waits>"
+            => "expect waits to end up to a step late",
+            |case| {
+                let steps = case.figures?.steps.iter();
+                let grids: Vec<f64> = steps
+                    .filter_map(|steps| steps.grid.and_then(Granularity::step))
+                    .map(|step| step.value)
+                    .collect();
+                let (first, rest) = grids.split_first()?;
+                let longest = rest.iter().copied().fold(*first, f64::max);
+                let grown = (longest > 1.5 * first).then(|| ns(longest));
+                Some(values! { step: ns(*first), grown })
+            };
+    }
+    "late-in-proportion" {
+        Note "waits are longer than asked for by {excess} of their length"
+            => "wait in parts, or to a point in absolute time",
+            |case| {
+                let ppm = case.figures?.proportional_ppm?;
+                (ppm.low()? > MAX_USUAL_PPM).then(|| values! { excess: number(ppm.value, Unit::Ppm) })
+            };
+    }
+    "one-moment" {
+        Note "its waits of {length:short} and more were made within {watched:short}: lateness differs from minute to minute by \
+              more than their intervals, as it depends on how deeply the CPU sleeps"
+            => "measure longer (--for 10m), or several times, some minutes apart",
+            one_moment;
+    }
+}
 
 /// The largest share of its length by which a wait may be late because two clocks differ in rate,
 /// in ppm.
@@ -198,11 +167,7 @@ fn no_interval(case: &WaitCase<'_>) -> Option<Values> {
         }
         _ => format!("there are at most {most} of one length"),
     };
-    Some(values([
-        ("requests", text(requests.join(", "))),
-        ("waits", count(most)),
-        ("cause", text(cause)),
-    ]))
+    Some(values! { requests: requests.join(", "), waits: most, cause })
 }
 
 /// The shortest wait, in nanoseconds, in which CPUs enter the idle states that make lateness vary.
@@ -228,10 +193,7 @@ fn one_moment(case: &WaitCase<'_>) -> Option<Values> {
     // A negative duration shows that each process has its own origin of time; the duration of the
     // measurement is then unknown.
     (trace.blocks && (0.0..MIN_RUN_S).contains(&duration_s)).then(|| {
-        values([
-            ("length", ns(MIN_IDLE_STATE_NS as f64)),
-            ("watched", ns(1e9 * duration_s)),
-        ])
+        values! { length: ns(MIN_IDLE_STATE_NS as f64), watched: ns(1e9 * duration_s) }
     })
 }
 

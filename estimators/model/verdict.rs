@@ -230,7 +230,7 @@ impl ThreadSafe {
     pub fn differing(&self) -> Option<&CpuOffset> {
         self.offsets
             .iter()
-            .filter(|offset| offset.ns.abs() > offset.uncertainty_ns)
+            .filter(|offset| offset.is_significant())
             .max_by(|a, b| a.ns.abs().total_cmp(&b.ns.abs()))
     }
 
@@ -253,6 +253,13 @@ pub struct CpuOffset {
     pub ns: f64,
     /// Uncertainty of the offset, in nanoseconds.
     pub uncertainty_ns: f64,
+}
+
+impl CpuOffset {
+    /// Whether its uncertainty does not explain the offset.
+    pub fn is_significant(&self) -> bool {
+        self.ns.abs() > self.uncertainty_ns
+    }
 }
 
 /// Verdict on the rate of the timer relative to the reference.

@@ -2,7 +2,10 @@
 //! of a clock (Allan deviation).
 
 pub mod counter;
+pub mod line;
 pub mod order;
+
+use line::{Reading, Slope};
 
 use crate::model::{Interval, MAX_SLEW};
 use crate::statistics::{mean_over_processes, median, quantile, sorted};
@@ -35,39 +38,23 @@ pub fn tightest(comparisons: Vec<[i64; 3]>) -> Option<[i64; 3]> {
 /// the slopes between readings half the campaign apart, because a single interrupted reading then
 /// has no effect. `None` unless counter and clock moved forward between two readings.
 pub fn rate_from_paired_readings(readings: &[[i64; 3]], clock_ns: f64) -> Option<Rate> {
-    let (&[origin, start, _], half) = (readings.first()?, readings.len().div_ceil(2));
-    // The counter in ticks, the clock in nanoseconds, and the uncertainty of the counter in ticks.
-    let locate = |&[before, clock, after]: &[i64; 3]| {
-        let ticks = |reading: i64| reading.wrapping_sub(origin) as f64;
-        let middle = f64::midpoint(ticks(before), ticks(after));
-        (
-            middle,
-            clock.wrapping_sub(start) as f64 * clock_ns,
-            (ticks(after) - middle).abs(),
-        )
-    };
-    let readings: Vec<(f64, f64, f64)> = readings.iter().map(locate).collect();
-    let slopes = readings
-        .iter()
-        .zip(&readings[half.min(readings.len() - 1)..])
-        .filter_map(|(first, last)| {
-            let (ticks, ns) = (last.0 - first.0, last.1 - first.1);
-            (ticks > 0.0 && ns > 0.0).then_some((ns / ticks, (first.2 + last.2) / ticks))
-        });
-    let slopes: Vec<(f64, f64)> = slopes.collect();
-    let ns_per_tick = median(slopes.iter().map(|slope| slope.0))?;
-    let uncertainty = median(slopes.iter().map(|slope| slope.1))?;
-    let offsets: Vec<f64> = readings
-        .iter()
-        .map(|reading| reading.1 - reading.0 * ns_per_tick)
-        .collect();
-    let median_offset = median(&offsets)?;
-    let excess_deviations = readings.iter().zip(&offsets).map(|(reading, offset)| {
-        let uncertainties = reading.2 * ns_per_tick + uncertainty * reading.1.abs();
-        (offset - median_offset).abs() - 2.0 * uncertainties
+    let readings = Reading::from_ticks(readings, 1.0, clock_ns);
+    let half = readings
+        .len()
+        .div_ceil(2)
+        .min(readings.len().checked_sub(1)?);
+    let pairs = readings.iter().zip(&readings[half..]);
+    let slopes = pairs.filter_map(|(first, last)| first.slope_to(last, 0.0));
+    let slopes: Vec<Slope> = slopes.filter(|slope| slope.rate > 0.0).collect();
+    let Slope { rate, uncertainty } = Slope::median(&slopes)?;
+    let offset = |reading: &Reading| reading.clock - reading.time * rate;
+    let usual = median(readings.iter().map(offset))?;
+    let excess_deviations = readings.iter().map(|reading| {
+        let uncertainties = reading.error * rate + uncertainty * reading.clock.abs();
+        (offset(reading) - usual).abs() - 2.0 * uncertainties
     });
     Some(Rate {
-        ns_per_tick,
+        ns_per_tick: rate,
         uncertainty,
         unexplained_deviation_ns: excess_deviations.fold(0.0, f64::max),
     })

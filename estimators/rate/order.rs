@@ -7,6 +7,7 @@
 //! of the offset; the least difference in the other direction gives a lower bound. Bounds add up
 //! along a path of pairs of CPUs, and the tightest path is used.
 
+use crate::model::CpuOffset;
 use crate::trace::Pair;
 
 /// Number and size of backward steps of successive readings.
@@ -39,20 +40,10 @@ impl Backward {
     }
 }
 
-/// The offset of the clock of a CPU from that of the first CPU.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Offset {
-    /// The CPU.
-    pub cpu: u32,
-    /// The offset, in ticks: the centre of its bounds. Negative if the clock is behind.
-    pub ticks: f64,
-    /// Half the distance between the bounds, in ticks.
-    pub uncertainty: f64,
-}
-
-/// Returns the offset of every CPU relative to the CPU with the lowest number. `step` is the step
-/// to which readings are truncated, in ticks. CPUs without a path in both directions are left out.
-pub fn offsets(pairs: &[Pair], step: f64) -> Vec<Offset> {
+/// Returns the offset of the clock of every CPU from that of the CPU with the lowest number: the
+/// centre of its bounds. `step` is the step to which readings are truncated, in ticks; `ns` is the
+/// length of a tick in nanoseconds. CPUs without a path in both directions are left out.
+pub fn offsets(pairs: &[Pair], step: f64, ns: f64) -> Vec<CpuOffset> {
     let mut cpus: Vec<u32> = pairs
         .iter()
         .filter_map(|pair| pair.cpus)
@@ -89,15 +80,15 @@ pub fn offsets(pairs: &[Pair], step: f64) -> Vec<Offset> {
     }
     let relative_to_first = |index: usize| {
         let (above, below) = (upper_bounds[0][index], -upper_bounds[index][0]);
-        Offset {
+        CpuOffset {
             cpu: cpus[index],
-            ticks: f64::midpoint(above, below),
-            uncertainty: (above - below) / 2.0,
+            ns: f64::midpoint(above, below) * ns,
+            uncertainty_ns: (above - below) / 2.0 * ns,
         }
     };
     (0..cpus.len())
         .map(relative_to_first)
-        .filter(|offset| offset.uncertainty.is_finite())
+        .filter(|offset| offset.uncertainty_ns.is_finite())
         .collect()
 }
 
@@ -117,21 +108,21 @@ mod tests {
     #[test]
     fn both_directions_bound_an_offset() {
         // The clock of CPU 3 is 500 ticks behind; a handoff takes 80 ticks or more.
-        let found = offsets(&[pair([0, 3], 80 - 500, 85 + 500)], 0.0);
+        let found = offsets(&[pair([0, 3], 80 - 500, 85 + 500)], 0.0, 1.0);
         assert_eq!(
             found[0],
-            Offset {
+            CpuOffset {
                 cpu: 0,
-                ticks: 0.0,
-                uncertainty: 0.0
+                ns: 0.0,
+                uncertainty_ns: 0.0
             }
         );
         assert_eq!(
             found[1],
-            Offset {
+            CpuOffset {
                 cpu: 3,
-                ticks: -502.5,
-                uncertainty: 82.5
+                ns: -502.5,
+                uncertainty_ns: 82.5
             }
         );
     }
@@ -143,17 +134,17 @@ mod tests {
             pair([0, 2], 50, 50),
             pair([2, 1], 50, 60),
         ];
-        let found = offsets(&pairs, 0.0);
+        let found = offsets(&pairs, 0.0, 1.0);
         assert_eq!(
             found[1],
-            Offset {
+            CpuOffset {
                 cpu: 1,
-                ticks: -5.0,
-                uncertainty: 105.0
+                ns: -5.0,
+                uncertainty_ns: 105.0
             }
         );
         assert_eq!(
-            offsets(&pairs, 10.0)[2].uncertainty,
+            offsets(&pairs, 10.0, 1.0)[2].uncertainty_ns,
             60.0,
             "truncation widens the bounds"
         );
@@ -161,7 +152,7 @@ mod tests {
 
     #[test]
     fn no_pairs_give_no_offsets() {
-        assert_eq!(offsets(&[], 1.0), []);
-        assert_eq!(offsets(&[Pair::default()], 1.0), []);
+        assert_eq!(offsets(&[], 1.0, 1.0), []);
+        assert_eq!(offsets(&[Pair::default()], 1.0, 1.0), []);
     }
 }

@@ -8,7 +8,6 @@ mod view;
 use askama::Template;
 
 use crate::model::{Report, Tool};
-use crate::report::Advise;
 use crate::report::machine::name;
 use crate::tabulation::{PlatformRun, Platforms};
 pub use printed::PrintedReport;
@@ -49,17 +48,11 @@ pub enum Extent {
 }
 
 /// Renders one page for all reports, which begins with a row for each platform if there are
-/// several reports. `left_out` lists the files that could not be read, with the reasons; `advise`
-/// recommends a timer of a report.
+/// several reports. `left_out` lists the files that could not be read, with the reasons.
 ///
 /// # Errors
 /// When the template fails.
-pub fn render(
-    reports: &[Report],
-    left_out: &[String],
-    advise: Advise,
-) -> Result<String, askama::Error> {
-    let advices: Vec<_> = reports.iter().map(advise).collect();
+pub fn render(reports: &[Report], left_out: &[String]) -> Result<String, askama::Error> {
     let (title, lead, platforms) = match reports {
         [report] => (
             format!("Timers of {}", name(report)),
@@ -67,10 +60,8 @@ pub fn render(
             None,
         ),
         several => {
-            let runs = several.iter().zip(&advices).enumerate();
-            let runs = runs.map(|(index, (report, advice))| {
-                PlatformRun::new(report, advice, format!("#r{index}"))
-            });
+            let runs = several.iter().enumerate();
+            let runs = runs.map(|(index, report)| PlatformRun::new(report, format!("#r{index}")));
             let platforms = Platforms::group(runs.collect());
             (INDEX_TITLE.to_owned(), platforms.summary(), Some(platforms))
         }
@@ -80,10 +71,8 @@ pub fn render(
     } else {
         Extent::Full
     };
-    let views = reports.iter().zip(advices).enumerate();
-    let views = views.map(|(index, (report, advice))| {
-        ReportView::new(report, &format!("r{index}"), extent, advice)
-    });
+    let views = reports.iter().enumerate();
+    let views = views.map(|(index, report)| ReportView::new(report, &format!("r{index}"), extent));
     Page {
         platforms,
         reports: views.collect(),

@@ -3,9 +3,10 @@
 use std::io::{self, Write};
 
 use super::render;
+use crate::choice::advise;
 use crate::document::Render;
 use crate::model::Report;
-use crate::report::{self, Advise, Detail, document};
+use crate::report::{self, Detail, document};
 use crate::table::{Format, Style};
 
 /// A report with the options for printing it.
@@ -15,8 +16,6 @@ pub struct PrintedReport<'a> {
     pub report: &'a Report,
     /// The level of detail of the text.
     pub detail: Detail,
-    /// Recommends a timer.
-    pub advise: Advise,
 }
 
 impl Render for PrintedReport<'_> {
@@ -24,12 +23,10 @@ impl Render for PrintedReport<'_> {
         let report = self.report;
         let text = match format {
             Format::Table => {
-                let document = document(report, self.detail, (self.advise)(report).sentence);
+                let document = document(report, self.detail, advise(report).sentence);
                 return document.write(format, style, output);
             }
-            Format::Html => {
-                render(std::slice::from_ref(report), &[], self.advise).map_err(io::Error::other)?
-            }
+            Format::Html => render(std::slice::from_ref(report), &[]).map_err(io::Error::other)?,
             Format::Latex | Format::Parquet => return Err(io::ErrorKind::Unsupported.into()),
             other => report::render(report, other, style),
         };

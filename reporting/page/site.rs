@@ -12,7 +12,7 @@ use askama::Template;
 
 use self::destination::LIST_NAME;
 use super::{Extent, INDEX_TITLE, Page};
-use crate::report::{Advise, Collection, ReadError};
+use crate::report::{Collection, ReadError};
 use crate::scratch::ScratchFolder;
 use crate::tabulation::{PlatformRun, Platforms};
 use crate::text::plain;
@@ -86,7 +86,6 @@ pub struct Site {
 pub fn publish(
     folder: &Path,
     destination: &Path,
-    advise: Advise,
     on_report: &(dyn Fn() + Sync),
 ) -> Result<Site, SiteError> {
     if !folder.is_dir() {
@@ -106,9 +105,8 @@ pub fn publish(
     let found: Collection<Result<PlatformRun, SiteError>> =
         Collection::read(&[folder], |path, report| {
             on_report();
-            let advice = advise(&report);
-            let href = report_page::write(path, &report, folder, site, extent, advice.clone())?;
-            Ok(PlatformRun::new(&report, &advice, href))
+            let href = report_page::write(path, &report, folder, site, extent)?;
+            Ok(PlatformRun::new(&report, href))
         });
     let refused = found.refused.iter().map(ReadError::to_string);
     let left_out: Vec<String> = refused.map(|error| plain(&error)).collect();

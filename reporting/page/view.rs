@@ -3,11 +3,12 @@
 use std::collections::HashSet;
 
 use super::{Extent, quality_class};
+use crate::choice::{Advice, advise};
 use crate::fields::{Field, Kind, Row, Visibility, default_columns, fields_of, rows};
 use crate::model::{ProvenanceKind, Report, Status, Verdicts, value_of};
 use crate::plot::Plot;
 use crate::report::machine::name;
-use crate::report::{Advice, Detail, Fact, Section, facts, ranks, tables_without_notes};
+use crate::report::{Detail, Fact, Section, facts, ranks, tables_without_notes};
 use crate::table::Value;
 use crate::text::numbers::{NOTHING, percent};
 
@@ -77,7 +78,7 @@ pub(super) fn describe_timers(report: &Report) -> String {
 }
 
 impl<'a> ReportView<'a> {
-    pub fn new(report: &'a Report, key: &str, extent: Extent, advice: Advice) -> Self {
+    pub fn new(report: &'a Report, key: &str, extent: Extent) -> Self {
         let clocks: Vec<_> = report.timers.iter().collect();
         let mut ranks = ranks(&clocks, value_of(report.frequency.cycles())).into_iter();
         let mut taken = HashSet::new();
@@ -95,7 +96,7 @@ impl<'a> ReportView<'a> {
             key: key.to_owned(),
             heading: format!("{} ({})", name(report), about(report)),
             report,
-            advice,
+            advice: advise(report),
             extent,
             columns: columns(&clocks),
             clocks,

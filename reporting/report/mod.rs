@@ -1,7 +1,6 @@
 //! Reads and checks reports, and writes them in all formats. [`model`](crate::model) defines the
 //! report.
 
-mod advice;
 mod archive;
 mod collection;
 mod facts;
@@ -18,7 +17,6 @@ mod sections;
 mod slug;
 mod tracked;
 
-pub use advice::{Advice, Advise};
 pub use archive::{Archive, Baselines, Unresolved, home, is_baseline_name, stored_with};
 pub use collection::{Collection, ReportFile, files};
 pub use facts::facts;

@@ -8,13 +8,14 @@ use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::path::PathBuf;
 
+use crate::choice::choose_usual;
 use crate::document::Render;
 use crate::fields::{Kind, fields};
 use crate::model::{
     Family, Interval, ProvenanceKind, Report, Status, TimerRow, USUAL_WAIT_NS, Verdicts, value_of,
 };
 use crate::report::machine::cpu_name;
-use crate::report::{Advice, Advise, Collection, ReadError, slug};
+use crate::report::{Collection, ReadError, slug};
 use crate::table::{Format, Notation, Style, Table, TableColumn, Value};
 use crate::text::counted;
 
@@ -102,7 +103,7 @@ pub struct PlatformRow {
 impl PlatformRun {
     /// Keeps what the table needs of a report; `href` is its address.
     #[must_use]
-    pub fn new(report: &Report, advice: &Advice, href: String) -> Self {
+    pub fn new(report: &Report, href: String) -> Self {
         let platform = &report.platform;
         let is_published = report.provenance.kind == ProvenanceKind::Published;
         let product = platform.product.clone().unwrap_or_default();
@@ -144,7 +145,7 @@ impl PlatformRun {
                 of_report("kernel"),
                 of_report("clock_source"),
             ],
-            clocks: best_clock(report, advice).map(|clock| clock_cells(report, clock)),
+            clocks: best_clock(report).map(|clock| clock_cells(report, clock)),
             sleep: sleep_ns(report),
             origin: [
                 of_report("date"),
@@ -170,10 +171,12 @@ impl RunLink {
 }
 
 /// The recommended clock; without one, that of the highest Quality or else of the least cost.
-fn best_clock<'a>(report: &'a Report, advice: &Advice) -> Option<&'a TimerRow> {
+fn best_clock(report: &Report) -> Option<&TimerRow> {
     let cost = |row: &TimerRow| value_of(row.cost_ns).or(row.amortised_ns);
     let measured = || report.timers.iter().filter(|row| cost(row).is_some());
-    let recommended = measured().find(|row| Some(&row.id) == advice.clock.as_ref());
+    let picked = choose_usual(report, None).ok();
+    let picked = picked.and_then(|choice| choice.picked);
+    let recommended = picked.and_then(|picked| measured().find(|row| row.id == picked.id));
     let best = || measured().find(|row| row.quality.is_some());
     let cheapest = || {
         let costs = measured().filter_map(|row| Some((cost(row)?, row)));
@@ -246,9 +249,9 @@ fn sleep_ns(report: &Report) -> Option<Interval> {
 impl Platforms {
     /// Reads the reports at `paths`, files and folders.
     #[must_use]
-    pub fn read(paths: &[PathBuf], advise: Advise) -> Self {
+    pub fn read(paths: &[PathBuf]) -> Self {
         let found = Collection::read(paths, |path, report| {
-            PlatformRun::new(&report, &advise(&report), path.display().to_string())
+            PlatformRun::new(&report, path.display().to_string())
         });
         let runs = found.reports.into_iter().map(|kept| kept.content);
         Self {

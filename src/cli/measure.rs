@@ -5,9 +5,9 @@ use std::path::PathBuf;
 use clap::Args;
 use clap::builder::{StringValueParser, TypedValueParser as _};
 
+use super::values::parse_share;
 use super::{OutputArgs, values};
 use crate::measure::Instrument;
-use crate::method::requirement::parse_share;
 use crate::model::Nanos;
 use crate::quantity;
 use crate::selection::native_clock;

@@ -3,12 +3,13 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 
 use super::runtimes::parse_agent;
+use super::values::{parse_rate, parse_share};
 use super::{EnvironmentArgs, OutputArgs};
-use crate::method::requirement::parse_share;
-use crate::method::{Language, Requirement};
-use crate::model::Nanos;
+use crate::choice::{Language, Need};
+use crate::model::{Counted, Nanos};
 use crate::quantity;
 use crate::requests::AgentSpec;
 
@@ -19,9 +20,32 @@ pub struct PickArgs {
     #[arg(value_name = "TIME", value_parser = quantity::parse_time, allow_hyphen_values = true, conflicts_with = "every",
           required_unless_present = "every")]
     pub operation: Option<Nanos>,
-    /// The requirements on the clock.
-    #[command(flatten)]
-    pub requirement: Requirement,
+    /// Largest error, as in 1%
+    #[arg(long, value_name = "SHARE", default_value = "1%", value_parser = parse_share, allow_hyphen_values = true)]
+    pub error: f64,
+    /// Confidence that the error is not exceeded
+    #[arg(long, value_name = "SHARE", default_value = "95%", value_parser = parse_share, allow_hyphen_values = true)]
+    pub confidence: f64,
+    /// Largest share of the running time spent on reading the clock, or on waiting, as in 5%
+    #[arg(long, value_name = "SHARE", value_parser = parse_share, allow_hyphen_values = true)]
+    pub overhead: Option<f64>,
+    /// What the clock must count
+    #[arg(long, value_name = "TIME", value_parser = counted_parser(), default_value = "wall")]
+    pub counts: Counted,
+    /// Further properties that the clock must have (repeatable, or separated by commas)
+    #[arg(long, value_name = "NEED", value_enum, value_delimiter = ',')]
+    pub needs: Vec<Need>,
+    /// Also accept clocks that can be set and then step: a duration across a step is wrong by any
+    /// amount
+    #[arg(long)]
+    pub settable: bool,
+    /// Rate at which the operation happens, as in 10000/s, if it cannot be repeated at will
+    #[arg(long, value_name = "RATE", value_parser = parse_rate, allow_hyphen_values = true)]
+    pub rate: Option<f64>,
+    /// Timers of this runtime instead of the native ones: java, dotnet, mono, python, node, or the
+    /// prefix of the ids of an agent
+    #[arg(long, value_name = "NAME")]
+    pub runtime: Option<String>,
     /// Pick a clock of this language, and print code in it [default: c]
     #[arg(long = "for", value_name = "LANGUAGE", value_enum, ignore_case = true,
           conflicts_with_all = ["every", "runtime", "agents"])]
@@ -55,4 +79,13 @@ pub struct PickArgs {
     /// The output format and files.
     #[command(flatten)]
     pub output: OutputArgs,
+}
+
+/// Creates the parser for the value of `--counts`.
+fn counted_parser() -> impl TypedValueParser<Value = Counted> {
+    PossibleValuesParser::new(["wall", "process", "thread"]).map(|word| match word.as_str() {
+        "process" => Counted::ProcessCpu,
+        "thread" => Counted::ThreadCpu,
+        _ => Counted::Wall,
+    })
 }

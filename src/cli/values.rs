@@ -137,6 +137,30 @@ fn parse_positive(text: &str, max: f64) -> Option<f64> {
         .filter(|value| *value > 0.0 && *value <= max)
 }
 
+/// Parses a share: `1%`, `0.5 %` or `0.01`. Without a percent sign, 1 means 100 %.
+///
+/// # Errors
+/// When the text is not a number.
+pub(super) fn parse_share(text: &str) -> Result<f64, String> {
+    let trimmed = text.trim();
+    let (number, scale) = match trimmed.strip_suffix('%') {
+        Some(number) => (number.trim_end(), 0.01),
+        None => (trimmed, 1.0),
+    };
+    match number.parse::<f64>() {
+        Ok(value) if value.is_finite() => Ok(value * scale),
+        _ => Err("this is not a share: give a percentage, as in 1%".into()),
+    }
+}
+
+/// Parses a rate: `10000/s` or `10kHz`.
+///
+/// # Errors
+/// When the text is not a frequency, or has no unit.
+pub(super) fn parse_rate(text: &str) -> Result<f64, QuantityError> {
+    quantity::parse_frequency(&text.replace("/s", "Hz")).map(|hertz| hertz.0)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -196,5 +220,20 @@ mod tests {
                 .iter()
                 .all(|text| parse_seconds(text).is_err())
         );
+    }
+
+    #[test]
+    fn parses_shares_and_rates() {
+        assert_eq!(parse_share("1%"), Ok(0.01));
+        assert!(parse_share(" 95 % ").is_ok_and(|share| (share - 0.95).abs() < 1e-12));
+        assert_eq!(parse_share("0.05"), Ok(0.05));
+        for text in ["", "%", "one", "nan", "inf%", "1%%"] {
+            assert!(parse_share(text).is_err(), "{text}");
+        }
+        assert_eq!(parse_rate("10000/s"), Ok(1e4));
+        assert_eq!(parse_rate("10kHz"), Ok(1e4));
+        for text in ["", "/s", "10", "10/fortnight", "ten/s"] {
+            assert!(parse_rate(text).is_err(), "{text}");
+        }
     }
 }

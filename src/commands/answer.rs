@@ -6,12 +6,11 @@ use std::time::Duration;
 
 use super::{CommandError, emit, failed, machine_document, prepare_outputs, probe, wait};
 use crate::campaign::sampling::Plan;
+use crate::choice::ClockAnswer;
+use crate::choice::answer::WAIT_NS;
 use crate::cli::AnswerArgs;
-use crate::findings::machine;
-use crate::method::ClockAnswer;
-use crate::method::answer::WAIT_NS;
+use crate::findings::{MAX_FREQUENCY_RANGE, machine};
 use crate::model::{Platform, Report, Severity, WaitRow};
-use crate::platform::frequency::MAX_FREQUENCY_RANGE;
 use crate::report::read;
 use crate::requests::{RunRequest, WaitRequest};
 

@@ -10,8 +10,10 @@ use super::{CommandError, emit, failed, machine_document, prepare_outputs};
 use crate::campaign::other_paths::compare_with_syscalls;
 use crate::cli::CheckArgs;
 use crate::document::FindingText;
-use crate::findings::machine;
-use crate::findings::machine::{is_fit, judge};
+use crate::findings::apply_rules;
+use crate::findings::machine::{
+    LIBRARY_CLOCKS, LibraryClocks, WATCH_LOG, WatchLogCase, is_fit, judge,
+};
 use crate::hosts::children;
 use crate::model::{Finding, Platform, Severity};
 use crate::platform;
@@ -50,7 +52,7 @@ pub fn run(args: &CheckArgs, output: &mut dyn Write) -> Result<bool, CommandErro
     };
     let mut findings = judge(&platform);
     if args.from.is_none() {
-        findings.extend(library_clock_finding());
+        findings.extend(library_clock_findings().into_iter().flatten());
         findings.extend(watch_findings());
         findings.sort_by_key(|finding| finding.severity);
     }
@@ -73,7 +75,7 @@ pub fn run(args: &CheckArgs, output: &mut dyn Write) -> Result<bool, CommandErro
 
 /// The finding about the clocks as the C library reads them; `None` where they cannot be compared.
 /// A child reads them first, because a read may be fatal.
-fn library_clock_finding() -> Option<Finding> {
+fn library_clock_findings() -> Option<Vec<Finding>> {
     let (program, words) = children::this_program().ok()?;
     let mut command = Command::new(program);
     command
@@ -87,11 +89,11 @@ fn library_clock_finding() -> Option<Finding> {
     // Not with a time limit, because the standard library waits by the clock in question.
     child.wait_for_exit();
     let status = child.end()?;
-    Some(machine::report_library_clocks(if status.success() {
-        Ok(compare_with_syscalls()?)
-    } else {
-        Err(status.to_string())
-    }))
+    let worst = LibraryClocks(match status.success() {
+        true => Ok(compare_with_syscalls()?),
+        false => Err(status.to_string()),
+    });
+    Some(apply_rules(LIBRARY_CLOCKS, &worst))
 }
 
 /// The findings about the last saved watch and about damage of its log; none if no watch was saved.
@@ -105,12 +107,14 @@ fn watch_findings() -> Vec<Finding> {
     let duration = |end: log::End| {
         humantime::format_duration(Duration::from_secs(end.watched_s.max(0.0) as u64)).to_string()
     };
-    let watch = log
-        .begin
-        .map(|begin| machine::report_watch(&begin.date, log.end.map(duration), tally(&log.events)));
-    let damage =
-        machine::report_damaged_log(&log.damaged_lines, &plain(&path.display().to_string()));
-    watch.into_iter().chain(damage).collect()
+    let case = WatchLogCase {
+        date: log.begin.as_ref().map(|begin| begin.date.as_str()),
+        lasted: log.end.map(duration),
+        events: tally(&log.events),
+        damaged_lines: &log.damaged_lines,
+        path: &plain(&path.display().to_string()),
+    };
+    apply_rules(WATCH_LOG, &case)
 }
 
 /// The codes of the findings about the clocks themselves; the other findings are about the rest of

@@ -4,10 +4,10 @@ use std::io::Write;
 
 use super::judgement::{Judgement, ReadReport, native_clocks, probe_again, read};
 use super::{CommandError, emit, failed, prepare_outputs};
+use crate::choice::choose_usual;
 use crate::cli::GateArgs;
 use crate::comparison::{Condition, Remark, unlike_cpu};
 use crate::document::Document;
-use crate::method::choose_usual;
 use crate::model::{ProvenanceKind, Report, TimerRow};
 use crate::platform;
 use crate::text::counted;

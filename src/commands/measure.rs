@@ -8,6 +8,8 @@ use std::io::Write;
 use serde::Serialize;
 
 use super::{CommandError, emit, failed, measure_worker, prepare_outputs, probe};
+use crate::choice::clock_figures::DRIFT;
+use crate::choice::{ClockFigures, Facts, Requirement, choose_usual};
 use crate::cli::MeasureArgs;
 use crate::document::Document;
 use crate::measure::operations::{self, Entry};
@@ -15,8 +17,6 @@ use crate::measure::worker::{Outcome, Request};
 use crate::measure::{Goal, Instrument, Measured};
 use crate::messages::Progress;
 use crate::messages::print_message;
-use crate::method::clock_figures::DRIFT;
-use crate::method::{ClockFigures, Facts, Requirement, choose_usual};
 use crate::model::{Counted, Nanos, Platform, Report};
 use crate::report::machine::in_a_line;
 use crate::report::read;
@@ -74,7 +74,8 @@ pub fn run(args: &MeasureArgs, output: &mut dyn Write) -> Result<bool, CommandEr
 fn check_arguments(args: &MeasureArgs) -> Result<(), CommandError> {
     let usage_error = |why: String| Err(CommandError::Usage(why));
     let is_command = !args.command.is_empty();
-    Requirement::new(Nanos(1.0), args.error, args.confidence).map_err(CommandError::Usage)?;
+    Requirement::new(Nanos(1.0), args.error, args.confidence)
+        .map_err(|why| CommandError::Usage(why.to_string()))?;
     if args.error <= DRIFT {
         let least = DRIFT * 100.0;
         return usage_error(format!(

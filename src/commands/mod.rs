@@ -39,15 +39,13 @@ use serde::Serialize;
 use crate::cli::{Colour, CommonArgs, Output, OutputArgs};
 use crate::document::{Document, Render};
 use crate::messages::{be_quiet, has_ascii_locale, is_quiet, print_message};
-use crate::method::{choose_usual, plan_alone, summarize_clocks, waiting::summarize_waits};
 use crate::model::Report;
 use crate::page::PrintedReport;
-use crate::report::{Advice, Detail, OutputError, ReadError, WholeFile};
+use crate::report::{Detail, OutputError, ReadError, WholeFile};
 use crate::runs::RunError;
 use crate::selection::SelectionError;
 use crate::table::{Format, Style};
 use crate::text::ascii;
-use crate::text::numbers::short_time;
 
 /// Longest time from a signal to the end of the program, in which it ends all child processes, or
 /// `watch` writes its last lines.
@@ -265,27 +263,9 @@ fn write_files(document: &dyn Render, files: Vec<(WholeFile, Format)>) -> Result
     Ok(())
 }
 
-/// Recommends a clock of a report to use, or timers to wait with.
-fn advise(report: &Report) -> Advice {
-    let choice = choose_usual(report, None).ok();
-    let picked = choice.and_then(|choice| choice.picked);
-    let alone = picked.as_ref().and_then(|one| plan_alone(report, &one.id));
-    let code = pick::code(report, alone.as_ref().map(|(_, plan)| plan), None);
-    Advice {
-        sentence: summarize_clocks(report).or_else(|| summarize_waits(report)),
-        alone_from: alone.map(|(from_ns, _)| short_time(from_ns)),
-        code,
-        clock: picked.map(|picked| picked.id),
-    }
-}
-
 /// Prepares a report for printing, with its recommendation.
 fn printed_report(report: &Report, detail: Detail) -> PrintedReport<'_> {
-    PrintedReport {
-        report,
-        detail,
-        advise,
-    }
+    PrintedReport { report, detail }
 }
 
 /// Prints the errors of the `refused` files, which could not be read; `read` is the number of files

@@ -4,18 +4,19 @@ mod wait;
 
 use std::io::Write;
 
-use clap::ValueEnum as _;
 use serde::Serialize;
 
 use super::{CommandError, emit, failed, prepare_outputs, probe};
+use crate::choice::plan::{Method, percent};
+use crate::choice::runtime::find_host;
+use crate::choice::snippet::first_snippet;
+use crate::choice::wait_snippet::wait_snippet;
+use crate::choice::waits::WaitRecord;
+use crate::choice::{
+    Candidate, Choice, ChoiceError, ClockPlan, Language, Requirement, choose, plan_code,
+};
 use crate::cli::PickArgs;
 use crate::document::Document;
-use crate::method::plan::{Method, percent};
-use crate::method::runtime::find_host;
-use crate::method::snippet::snippet;
-use crate::method::wait_snippet::wait_snippet;
-use crate::method::waiting::WaitRecord;
-use crate::method::{Candidate, Choice, ClockPlan, Language, Requirement, choose, plan_code};
 use crate::model::{Nanos, Report};
 use crate::report::read;
 use crate::requests::{HostRequest, ProbeRequest, RunRequest, RuntimeName};
@@ -54,7 +55,7 @@ pub fn run(args: &PickArgs, output: &mut dyn Write) -> Result<bool, CommandError
             "give the duration of the operation, or --every".into(),
         ));
     };
-    let requirement = requirement(args, duration).map_err(CommandError::Usage)?;
+    let requirement = requirement(args, duration).map_err(usage)?;
     let report = match &args.from {
         Some(path) => read(path).map_err(failed)?,
         None => probe_candidates(args, requirement.runtime.as_deref())?,
@@ -63,7 +64,9 @@ pub fn run(args: &PickArgs, output: &mut dyn Write) -> Result<bool, CommandError
     if args.language.is_none() {
         choice = plan_code(&report, choice);
     }
-    let code = code(&report, choice.picked.as_ref(), args.language);
+    let picked = choice.picked.as_ref();
+    let code = picked.and_then(|picked| first_snippet(&report, picked, args.language));
+    let code = code.unwrap_or_default();
     if let Some(picked) = choice.picked.as_mut().filter(|_| code.is_empty()) {
         let note = args.language.map(|_| NO_CODE.to_owned());
         picked.notes.extend(note);
@@ -73,17 +76,27 @@ pub fn run(args: &PickArgs, output: &mut dyn Write) -> Result<bool, CommandError
 }
 
 /// The requirement of the command line on a clock.
-fn requirement(args: &PickArgs, duration: Nanos) -> Result<Requirement, String> {
-    let requested = args.requirement.clone();
+fn requirement(args: &PickArgs, duration: Nanos) -> Result<Requirement, ChoiceError> {
     let runtime = args.language.and_then(Language::runtime);
     Requirement {
         duration_ns: duration.0,
-        by_code: args.language.is_some(),
-        runtime: requested.runtime.or(runtime.map(str::to_owned)),
+        error: args.error,
+        confidence: args.confidence,
+        overhead: args.overhead,
+        counts: args.counts,
+        needs: args.needs.clone(),
+        settable: args.settable,
+        rate_hz: args.rate,
+        runtime: args.runtime.clone().or(runtime.map(str::to_owned)),
         clocks: args.language.map_or_else(Vec::new, Language::clocks),
-        ..requested
+        by_code: args.language.is_some(),
     }
     .checked()
+}
+
+/// The error for a requirement that makes no sense.
+fn usage(error: ChoiceError) -> CommandError {
+    CommandError::Usage(error.to_string())
 }
 
 /// Measures the clocks of the named runtime or agents, or else the native clocks.
@@ -124,23 +137,6 @@ fn unknown_runtime() -> CommandError {
         "--runtime: this program has agents only for {}; give an agent with --agent, or a report with --from",
         known.join(", ")
     ))
-}
-
-/// Code that reads the picked clock, in the requested language or else in the first that has some;
-/// empty if there is none.
-pub(super) fn code(
-    report: &Report,
-    picked: Option<&Candidate<ClockPlan>>,
-    language: Option<Language>,
-) -> String {
-    let code = picked.and_then(|picked| {
-        let row = report.timers.iter().find(|row| row.id == picked.id)?;
-        let languages = Language::value_variants().iter();
-        languages
-            .filter(|one| language.is_none_or(|wanted| wanted == **one))
-            .find_map(|language| snippet(*language, picked, row))
-    });
-    code.unwrap_or_default()
 }
 
 /// Labels and values that describe a timer.

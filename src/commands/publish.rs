@@ -20,8 +20,7 @@ pub fn run(args: &PublishArgs, output: &mut dyn Write) -> Result<bool, CommandEr
     let on_read = || {
         progress.finish_step();
     };
-    let site =
-        site::publish(&args.reports, &args.output, super::advise, &on_read).map_err(failed)?;
+    let site = site::publish(&args.reports, &args.output, &on_read).map_err(failed)?;
     drop(progress);
     for reason in &site.left_out {
         print_message(&format!("left out: {reason}"));

@@ -2,7 +2,8 @@
 
 use std::io::{self, Write};
 
-use super::{CommandError, advise, emit, failed, prepare_outputs, printed_report, write_files};
+use super::{CommandError, emit, failed, prepare_outputs, printed_report, write_files};
+use crate::choice::advise;
 use crate::cli::ReportArgs;
 use crate::document::{Document, Render};
 use crate::messages::print_message;
@@ -27,7 +28,7 @@ struct Reports<'a> {
 impl Render for Reports<'_> {
     fn write(&self, format: Format, style: Style, output: &mut dyn Write) -> io::Result<()> {
         if format == Format::Html {
-            let page = page::render(self.reports, self.left_out, advise);
+            let page = page::render(self.reports, self.left_out);
             return output.write_all(page.map_err(io::Error::other)?.as_bytes());
         }
         let mut document = Document::new(self.reports);

@@ -5,9 +5,7 @@ use std::path::PathBuf;
 
 use clap::ValueEnum;
 
-use super::{
-    CommandError, advise, emit, failed, prepare_outputs, report_unreadable, terminal_style,
-};
+use super::{CommandError, emit, failed, prepare_outputs, report_unreadable, terminal_style};
 use crate::cli::{Columns, Output, TableArgs};
 use crate::messages::{is_quiet, print_message};
 use crate::report::{WholeFile, is_stdout};
@@ -23,7 +21,7 @@ const MIN_WIDE_COLUMNS: usize = 110;
 /// When no file could be read, or the output cannot be written.
 pub fn run(args: &TableArgs, output: &mut dyn Write) -> Result<bool, CommandError> {
     if args.by.is_some() {
-        let platforms = Platforms::read(&args.reports, advise);
+        let platforms = Platforms::read(&args.reports);
         let is_complete = report_unreadable(&platforms.refused, platforms.reports())?;
         emit(&platforms, prepare_outputs(&args.output)?, output)?;
         return Ok(is_complete);

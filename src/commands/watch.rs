@@ -13,7 +13,8 @@ use timers::os::signals;
 
 use super::{CommandError, failed};
 use crate::cli::WatchArgs;
-use crate::findings::machine::report_damaged_log;
+use crate::findings::apply_rules;
+use crate::findings::machine::{WATCH_LOG, WatchLogCase};
 use crate::limits::explain_shortage;
 use crate::messages::print_message;
 use crate::platform::{Root, quietest_cpu};
@@ -83,7 +84,12 @@ fn print_saved(path: &Path, mut journal: Journal<'_>) -> Result<(), CommandError
     let name = plain(&path.display().to_string());
     let log =
         read_log(path).map_err(|error| write_error(&format!("cannot read '{name}'"), &error))?;
-    if let Some(damage) = report_damaged_log(&log.damaged_lines, &name) {
+    let case = WatchLogCase {
+        damaged_lines: &log.damaged_lines,
+        path: &name,
+        ..WatchLogCase::default()
+    };
+    for damage in apply_rules(WATCH_LOG, &case) {
         print_message(&damage.message());
     }
     let begin = log.begin.ok_or_else(|| {

@@ -9,9 +9,9 @@ use super::interference::Watch;
 use super::summary::{Measured, Sample, mean_valid_ns};
 use super::trial::{Goal, Trial, TrialError};
 use super::window::TimedOperation;
-use crate::method::clock_figures::DRIFT;
-use crate::method::plan::{self, plan_within};
-use crate::method::{Budget, ClockFigures, Method, Plan, Requirement};
+use crate::choice::clock_figures::DRIFT;
+use crate::choice::plan::{self, plan_within};
+use crate::choice::{Budget, ClockFigures, Method, Plan, Requirement};
 use crate::model::Nanos;
 use crate::text::numbers::time;
 
@@ -200,8 +200,8 @@ fn plan_edge_crossing(trial: &Trial, call_ns: f64) -> Result<Plan, TrialError> {
         resolved: trial.clock.resolved || trial.timed.needs_set_up(),
         ..trial.clock.clone()
     };
-    let requirement =
-        Requirement::new(Nanos(call_ns), goal.error, goal.confidence).map_err(TrialError)?;
+    let requirement = Requirement::new(Nanos(call_ns), goal.error, goal.confidence)
+        .map_err(|error| TrialError(error.to_string()))?;
     let limit_ns = goal.limit.as_nanos() as f64;
     let plan =
         plan::plan_edge_crossing(clock, &requirement).map_err(|why| TrialError(why.reason))?;

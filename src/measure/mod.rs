@@ -6,7 +6,7 @@
 //! [`black_box`](std::hint::black_box), so that the compiler does not remove the calls; the closure
 //! should pass its inputs through it for the same reason. The number of calls in a batch depends on
 //! the clock: a coarse clock needs longer batches for the same error. The interval of the result
-//! includes the error of the clock ([`Budget`](crate::method::Budget)) and the variation of the
+//! includes the error of the clock ([`Budget`](crate::choice::Budget)) and the variation of the
 //! samples.
 //!
 //! ```
@@ -62,7 +62,7 @@ pub use summary::{Measured, Sample};
 pub use trial::{Goal, TrialError};
 pub use window::{Operation, TimedOperation, WithSetUp};
 
-use crate::method::{ClockFigures, Facts};
+use crate::choice::{ClockFigures, Facts};
 use window::ClockAndOperation;
 
 /// A clock with its known step and cost, which measures operations.

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::method::Budget;
+use crate::choice::Budget;
 use crate::model::Interval;
 use crate::statistics::{mean, quantile, sorted, standard_deviation, student_quantile};
 

@@ -6,8 +6,8 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use super::{Clock, Goal, Instrument, Stopwatch, WithSetUp};
-use crate::method::ClockFigures;
-use crate::method::Facts;
+use crate::choice::ClockFigures;
+use crate::choice::Facts;
 
 /// A clock in virtual time: it moves in steps and costs a little.
 #[derive(Clone)]

@@ -10,8 +10,8 @@ use timers::Deadline;
 use super::interference::Watch;
 use super::summary::{Measured, Sample};
 use super::window::TimedOperation;
-use crate::method::clock_figures::{DRIFT, FENCE_NS};
-use crate::method::{Budget, ClockFigures};
+use crate::choice::clock_figures::{DRIFT, FENCE_NS};
+use crate::choice::{Budget, ClockFigures};
 use crate::statistics::mean_without_highest;
 use crate::text::numbers::time;
 

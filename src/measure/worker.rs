@@ -9,7 +9,7 @@ use super::operations;
 use super::summary::Measured;
 use super::trial::Goal;
 use super::window::open_timed;
-use crate::method::ClockFigures;
+use crate::choice::ClockFigures;
 
 /// A measurement to be made.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -122,6 +122,7 @@ impl Recording {
             platform: &self.platform,
             timers: &timers,
         };
+        findings.extend(apply_rules(machine::EMULATED, &self.platform));
         findings.extend(apply_rules(REPORTS, &case));
         Ok(Report {
             schema: model::SCHEMA.into(),

@@ -32,7 +32,7 @@ pub struct Constant {
     pub name: String,
     /// The function that it stands in.
     within: Option<String>,
-    /// Below `src/`, `reporting/` or `estimators/`, or from `timers/` on.
+    /// Below `src/`, `reporting/`, `judgement/` or `estimators/`, or from `timers/` on.
     pub file: String,
     pub value: String,
     /// The doc comment before what it rests on.
@@ -51,7 +51,7 @@ pub fn constants() -> Vec<Constant> {
 
 /// All numbers of the four packages that have a name.
 pub fn all() -> Vec<Constant> {
-    let folders = ["estimators", "reporting", "src", "timers"];
+    let folders = ["estimators", "judgement", "reporting", "src", "timers"];
     let mut files: Vec<_> = folders
         .iter()
         .flat_map(|folder| files_below(&root().join(folder)))
@@ -71,7 +71,7 @@ pub fn all() -> Vec<Constant> {
     pairs
         .flat_map(|(path, file)| {
             let code = fs::read_to_string(path).unwrap().replace("\r\n", "\n");
-            let file = ["src/", "reporting/", "estimators/"]
+            let file = ["src/", "reporting/", "judgement/", "estimators/"]
                 .iter()
                 .find_map(|of| file.strip_prefix(of))
                 .unwrap_or(&file);

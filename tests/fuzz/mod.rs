@@ -19,17 +19,17 @@ use flate2::write::GzEncoder;
 use mutation::{Change, change, changed};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
+use timermeter::choice::waits::{Punctuality, WaitChoice, choose};
 use timermeter::cli::Cli;
 use timermeter::comparison::Comparison;
 use timermeter::document::{Document, Render};
 use timermeter::fields::all_rows;
 use timermeter::hosts::protocol::{Hello, Reply};
-use timermeter::method::waiting::{Punctuality, WaitChoice, choose};
 use timermeter::model::Report;
 use timermeter::page;
 use timermeter::plot::Plot;
 use timermeter::recording::Recording;
-use timermeter::report::{Advice, Detail, check, facts, parse, render};
+use timermeter::report::{Detail, check, facts, parse, render};
 use timermeter::table::{Format, Style};
 use timermeter::text::plain;
 
@@ -172,7 +172,7 @@ fn survives_changed_reports() {
                 }
             }
         }
-        let page = page::render(&[report], &[], |_| Advice::default()).expect("it can be drawn");
+        let page = page::render(&[report], &[]).expect("it can be drawn");
         assert_eq!(page.matches("<script").count(), 1, "only that of the page");
         steers_nothing(&page);
         true

@@ -1,8 +1,8 @@
 //! The code that `pick --every` prints, for each timer that has some.
 
-use timermeter::method::wait_snippet::wait_snippet;
-use timermeter::method::waiting::{Punctuality, WaitRecord};
-use timermeter::method::{Candidate, Choice};
+use timermeter::choice::wait_snippet::wait_snippet;
+use timermeter::choice::waits::{Punctuality, WaitRecord};
+use timermeter::choice::{Candidate, Choice};
 
 use super::run_program;
 

@@ -41,9 +41,9 @@ fn prepare(name: &str) -> Option<(TempDir, Vec<PreparedHost>)> {
         Err(why) => {
             let missing = format!("{name}: {}", why.reason);
             if REQUIRED.contains(&name) {
-                not_installed(missing, &why.remedy);
+                not_installed(missing, why.remedy);
             } else {
-                skipped(missing, &why.remedy);
+                skipped(missing, why.remedy);
             }
             None
         }

@@ -1,24 +1,9 @@
 //! Compares the counters of CPUs by readings that threads pass between CPUs (*handoffs*): constant
 //! offsets, and occasional backward steps.
 
-use crate::rate::order::{Offset, offsets};
+use crate::model::CpuOffset;
+use crate::rate::order::offsets;
 use crate::trace::{HandoffPair, Pair};
-
-/// The offset of the counter of a CPU from that of the first CPU.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct CpuOffset {
-    /// The CPU.
-    pub cpu: u32,
-    /// Offset in nanoseconds; negative if the counter is behind.
-    pub ns: f64,
-    /// Uncertainty of the offset, in nanoseconds.
-    pub uncertainty_ns: f64,
-    /// Whether the offset is significantly different from 0.
-    pub is_significant: bool,
-    /// Whether the offset is longer than the fastest handoff, so that a reading on one CPU may be
-    /// smaller than an earlier reading that was passed to it.
-    pub exceeds_handoff: bool,
-}
 
 /// Backward steps between CPUs.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -39,33 +24,36 @@ pub struct CrossCpuBackward {
 /// not change a median.
 const MIN_OFFSET_SHARE: f64 = 0.5;
 
-/// Returns the offsets, and the backward steps that no offset explains; `ns` is the length of a
-/// tick in nanoseconds. `None` without handoffs.
-pub fn offsets_and_backward_steps(
-    pairs: &[HandoffPair],
-    ns: f64,
-) -> (Vec<CpuOffset>, Option<CrossCpuBackward>) {
-    // If single readings of a pair of CPUs step backwards, the least difference of the pair does
-    // not show its offset.
+/// Returns the offsets of the counters of CPUs in nanoseconds; `ns` is the length of a tick.
+pub fn cpu_offsets(pairs: &[HandoffPair], ns: f64) -> Vec<CpuOffset> {
+    offsets(&explained(pairs), 1.0, ns)
+}
+
+/// Returns the duration of the fastest handoff in nanoseconds: a reading that is passed to a CPU
+/// whose counter is behind by more may be larger than the next one there.
+pub fn fastest_ns(pairs: &[HandoffPair], ns: f64) -> f64 {
+    let duration = |pair: &Pair| {
+        let [there, back] = pair.min_difference;
+        Some(i64::midpoint(there?, back?))
+    };
+    explained(pairs)
+        .iter()
+        .filter_map(duration)
+        .min()
+        .unwrap_or(0) as f64
+        * ns
+}
+
+/// The pairs of CPUs whose least differences show their offset: not those of which single readings
+/// step backwards.
+fn explained(pairs: &[HandoffPair]) -> Vec<Pair> {
     let explained = pairs.iter().filter(|pair| offset_explains_steps(pair));
-    let explained: Vec<Pair> = explained.map(|pair| pair.pair.clone()).collect();
-    let latency = |pair: &Pair| {
-        Some(i64::midpoint(
-            pair.min_difference[0]?,
-            pair.min_difference[1]?,
-        ))
-    };
-    let min_latency_ns = explained.iter().filter_map(latency).min().unwrap_or(0) as f64 * ns;
-    let offset = |offset: Offset| CpuOffset {
-        cpu: offset.cpu,
-        ns: offset.ticks * ns,
-        uncertainty_ns: offset.uncertainty * ns,
-        is_significant: offset.ticks.abs() > offset.uncertainty,
-        exceeds_handoff: offset.ticks.abs() * ns > min_latency_ns,
-    };
-    let backward = count_backward_steps(pairs, ns, |pair| !offset_explains_steps(pair));
-    let offsets = offsets(&explained, 1.0).into_iter().map(offset);
-    (offsets.filter(|_| backward.is_some()).collect(), backward)
+    explained.map(|pair| pair.pair.clone()).collect()
+}
+
+/// Returns the backward steps that no offset explains. `None` without handoffs.
+pub fn unexplained(pairs: &[HandoffPair], ns: f64) -> Option<CrossCpuBackward> {
+    count_backward_steps(pairs, ns, |pair| !offset_explains_steps(pair))
 }
 
 /// Returns all backward steps in handoffs without fences, whatever their cause. `None` without

@@ -5,11 +5,12 @@
 mod handoffs;
 mod paired_readings;
 
+use crate::model::CpuOffset;
 use crate::trace::CounterEvidence;
 
 use crate::rate::{Rate, rate_from_paired_readings};
 
-pub use handoffs::{CpuOffset, CrossCpuBackward};
+pub use handoffs::CrossCpuBackward;
 pub use paired_readings::{Advance, CpuRate, TestedEffect};
 
 /// The results for a counter.
@@ -29,6 +30,8 @@ pub struct CounterFindings {
     pub order_cpus: u32,
     /// The offset of the counter of each CPU from that of the first CPU.
     pub offsets: Vec<CpuOffset>,
+    /// The duration of the fastest handoff from CPU to CPU, in nanoseconds.
+    pub fastest_handoff_ns: f64,
     /// Backward steps from CPU to CPU that no offset explains.
     pub across_cpus: Option<CrossCpuBackward>,
     /// Backward steps from CPU to CPU if the counter is read without fences.
@@ -87,8 +90,11 @@ pub fn findings(observed: &CounterEvidence) -> CounterFindings {
         ..CounterFindings::default()
     };
     let Some(rate) = rate else { return found };
-    (found.offsets, found.across_cpus) =
-        handoffs::offsets_and_backward_steps(&observed.handoffs, ns);
+    found.across_cpus = handoffs::unexplained(&observed.handoffs, ns);
+    if found.across_cpus.is_some() {
+        found.offsets = handoffs::cpu_offsets(&observed.handoffs, ns);
+        found.fastest_handoff_ns = handoffs::fastest_ns(&observed.handoffs, ns);
+    }
     found.unfenced = handoffs::unfenced(&observed.unfenced, ns);
     let series = paired_readings::advances(&observed.paired_readings, ns);
     found.cpu_rates = paired_readings::cpu_rates(&observed.paired_readings);

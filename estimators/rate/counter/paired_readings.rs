@@ -1,6 +1,7 @@
 //! Compares a counter with a clock on each CPU, with and without sleep, to detect sudden and
 //! lasting changes of the counter's rate.
 
+use crate::rate::line::Reading;
 use crate::rate::{Rate, rate_from_paired_readings};
 use crate::statistics::median;
 use crate::trace::PairedReading;
@@ -71,21 +72,23 @@ const MIN_LASTING_SHARE: f64 = 0.125;
 /// Returns, for each CPU, the advances between consecutive paired readings; `ns` is the length of a
 /// tick of the counter in nanoseconds.
 pub fn advances(readings: &[PairedReading], ns: f64) -> Vec<Vec<Advance>> {
-    let advance = |pair: &[PairedReading]| {
-        let [first, last] = [&pair[0], &pair[1]];
-        let moved = |at: usize| last.values[at].wrapping_sub(first.values[at]) as f64;
-        let passed_ns = moved(1);
-        Advance {
-            slept: last.slept,
-            passed_ns,
-            gained_ns: f64::midpoint(moved(0), moved(2)) * ns - passed_ns,
-            // Half the width of each paired reading, and a step of the clock.
-            uncertainty_ns: (width(first) + width(last)) / 2.0 * ns + 1.0,
-        }
+    let of_cpu = |(_, paired): (u32, Vec<PairedReading>)| {
+        let values: Vec<[i64; 3]> = paired.iter().map(|reading| reading.values).collect();
+        let readings = Reading::from_ticks(&values, ns, 1.0);
+        let pairs = readings.windows(2).zip(&paired[1..]);
+        let advance = |(pair, last): (&[Reading], &PairedReading)| {
+            let passed_ns = pair[1].clock - pair[0].clock;
+            Advance {
+                slept: last.slept,
+                passed_ns,
+                gained_ns: pair[1].time - pair[0].time - passed_ns,
+                // That of both readings, and a step of the clock.
+                uncertainty_ns: pair[0].error + pair[1].error + 1.0,
+            }
+        };
+        pairs.map(advance).collect()
     };
-    let all = readings_by_cpu(readings).into_iter();
-    all.map(|(_, readings)| readings.windows(2).map(advance).collect())
-        .collect()
+    readings_by_cpu(readings).into_iter().map(of_cpu).collect()
 }
 
 /// The advance of the counter between its two reads in a paired reading, in ticks.

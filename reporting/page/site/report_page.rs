@@ -10,7 +10,6 @@ use super::SiteError;
 use crate::model::Report;
 use crate::page::view::{self, ReportView};
 use crate::page::{Extent, Page};
-use crate::report::Advice;
 use crate::report::machine::name;
 
 /// Writes the page of the report at `path` to `site`, next to a copy of the report. Returns the
@@ -21,7 +20,6 @@ pub(super) fn write(
     folder: &Path,
     site: &Path,
     extent: Extent,
-    advice: Advice,
 ) -> Result<String, SiteError> {
     let parts = address(path.strip_prefix(folder).unwrap_or(path));
     let href = format!("reports/{}.html", parts.join("/"));
@@ -29,7 +27,7 @@ pub(super) fn write(
     let page = Page {
         home: Some("../".repeat(parts.len()) + "index.html"),
         data: parts.last().map(|name| format!("{name}.json")),
-        reports: vec![ReportView::new(report, "r0", extent, advice)],
+        reports: vec![ReportView::new(report, "r0", extent)],
         ..Page::new(format!("Timers of {}", name(report)), view::about(report))
     };
     // The root of the site is not created, because only a signal handler can have removed it.

@@ -1,7 +1,7 @@
 //! Formats of handmade reports with missing values, failed timers and malicious text: screens are
 //! compared with snapshots.
 
-use reporting::report::{Advice, parse, render, schema};
+use reporting::report::{parse, render, schema};
 use reporting::table::{Format, Style};
 
 use crate::steering::steers_nothing;
@@ -58,8 +58,7 @@ fn similar_clocks_share_rank() {
         ["1", "1", "3"].map(|rank| Some(rank.to_owned()))
     );
     let markdown = render(&report, Format::Markdown, Style::default());
-    let html = reporting::page::render(&[report], &[], |_| Advice::default())
-        .expect("the page is rendered");
+    let html = reporting::page::render(&[report], &[]).expect("the page is rendered");
     for (id, rank) in [("rdtsc", 1), ("rdtscp", 1), ("monotonic", 3)] {
         assert!(
             markdown.contains(&format!("| {rank} | {id} |")),

@@ -5,10 +5,11 @@ use std::fs;
 use std::path::Path;
 
 use estimators::model::{Interval, Report};
+use judgement::choice::advise;
 use reporting::page::render;
 use reporting::page::site;
 use reporting::plot::Plot;
-use reporting::report::{Advice, read, render as render_report};
+use reporting::report::{read, render as render_report};
 use reporting::table::{Format, Style};
 use serde_json::json;
 
@@ -17,16 +18,6 @@ use crate::sample::{nothing_determined, report};
 
 fn folder() -> tempfile::TempDir {
     tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("the folder can be created")
-}
-
-/// Recommends the first clock of a report.
-fn advise(report: &Report) -> Advice {
-    Advice {
-        sentence: Some("To time things: the first.".to_owned()),
-        clock: report.timers.first().map(|row| row.id.clone()),
-        alone_from: Some("4 µs".to_owned()),
-        code: "begin = now(); // <code>".to_owned(),
-    }
 }
 
 fn report_of_other_machine() -> Report {
@@ -42,14 +33,12 @@ fn pages_escape_agent_text() {
     for row in &mut hostile.timers {
         row.runtime = "\"><img src=x onerror=alert(1)>".to_owned();
     }
-    hostile.findings[0].values.insert(
-        "message".to_owned(),
-        estimators::findings::text("</style></script><script>alert(2)</script>"),
-    );
+    let script = "</style></script><script>alert(2)</script>";
+    let values = estimators::findings::values! { message: script };
+    hostile.findings[0].values.extend(values);
     let page = render(
         &[hostile, nothing_determined()],
         &["'<b>.json' is no report".to_owned()],
-        advise,
     )
     .unwrap();
     assert_eq!(
@@ -72,7 +61,7 @@ fn pages_escape_agent_text() {
 
 #[test]
 fn page_needs_no_other_files() {
-    let page = render(&[report(), report_of_other_machine()], &[], advise).unwrap();
+    let page = render(&[report(), report_of_other_machine()], &[]).unwrap();
     let before_script = page.split("<script>").next().unwrap();
     for outside in [
         "http://",
@@ -140,7 +129,7 @@ fn site_has_index_and_pages() {
     write(&report(), &reports.join("amd/2026-11-20/report.json"));
     write(&report_of_other_machine(), &reports.join("a b&c.json"));
     fs::write(reports.join("broken.json"), "{").unwrap();
-    let site = site::publish(&reports, &destination, advise, &|| ()).unwrap();
+    let site = site::publish(&reports, &destination, &|| ()).unwrap();
     assert_eq!((site.reports, site.left_out.len()), (2, 1));
     let index = fs::read_to_string(destination.join("index.html")).unwrap();
     assert!(
@@ -179,7 +168,7 @@ fn site_has_index_and_pages() {
     // Publishing again removes the page of a removed report, and keeps files of the user.
     fs::remove_file(reports.join("a b&c.json")).unwrap();
     fs::write(destination.join("reports/mine.html"), "").unwrap();
-    site::publish(&reports, &destination, advise, &|| ()).unwrap();
+    site::publish(&reports, &destination, &|| ()).unwrap();
     let pages: Vec<_> = fs::read_dir(destination.join("reports"))
         .unwrap()
         .map(|entry| entry.unwrap().file_name())
@@ -202,7 +191,7 @@ fn keeps_folder_of_other_files() {
     fs::create_dir(&mine).unwrap();
     fs::write(mine.join("thesis.tex"), "years of work").unwrap();
     let error = |destination: &Path| {
-        site::publish(&reports, destination, advise, &|| ())
+        site::publish(&reports, destination, &|| ())
             .unwrap_err()
             .to_string()
     };
@@ -215,7 +204,7 @@ fn keeps_folder_of_other_files() {
     );
     let empty = folder.path().join("empty");
     fs::create_dir(&empty).unwrap();
-    assert!(site::publish(&empty, &folder.path().join("s"), advise, &|| ()).is_err());
+    assert!(site::publish(&empty, &folder.path().join("s"), &|| ()).is_err());
     assert!(!folder.path().join("s").exists());
 }
 
@@ -240,7 +229,7 @@ fn tables_sort_and_filter() {
            button('quality').dispatchEvent(new FocusEvent('focus')); const tip = document.getElementById('tip');
            reported.tip = [tip.hidden, tip.textContent.slice(0, 8)];
            dispatchEvent(new KeyboardEvent('keydown', { key: 'Escape' })); reported.away = tip.hidden;";
-    let page = render(&[report()], &[], advise).unwrap();
+    let page = render(&[report()], &[]).unwrap();
     let Some(reported) = in_browser("sorting and filtering", &page, "", &script) else {
         return;
     };
@@ -282,7 +271,7 @@ fn tables_sort_and_filter() {
 
 #[test]
 fn link_keeps_order_and_filter() {
-    let page = render(&[report()], &[], advise).unwrap();
+    let page = render(&[report()], &[]).unwrap();
     let script = IDS.to_owned() + "reported.ids = ids(); reported.order = order('cost');";
     let Some(reported) = in_browser(
         "links",
@@ -326,7 +315,7 @@ fn platforms_sort_and_filter() {
         let cost = [30.0, 200.0, 9.0, 25.0][index];
         report.timers[0].cost_ns = Some(Interval::unbounded(cost));
     }
-    let page = render(&reports, &[], advise).unwrap();
+    let page = render(&reports, &[]).unwrap();
     let script = "const shown = () => [...document.querySelectorAll('#platforms tbody tr')]\
                   .filter((row) => !row.hidden).map((row) => row.cells[0].textContent.slice(0, 8));
                   document.querySelector('#platforms [data-key=cost]').click(); reported.sorted = shown();
@@ -344,13 +333,22 @@ fn platforms_sort_and_filter() {
 
 #[test]
 fn answer_comes_first() {
-    let page = render(&[report()], &[], advise).unwrap();
+    let page = render(&[report()], &[]).unwrap();
+    let advice = advise(&report());
+    let alone_from = advice.alone_from.expect("the clock is fine enough");
+    let code = advice
+        .code
+        .lines()
+        .next()
+        .expect("there is code")
+        .to_owned();
+    let code = code.replace('<', "&#60;").replace('>', "&#62;");
     let at = |text: &str| page.find(text).unwrap_or_else(|| panic!("{text}"));
     let body = at("<body>");
     let order = [
         "class=\"card\"",
-        "an operation of 4 µs or more",
-        "begin = now(); // &#60;code",
+        &format!("an operation of {alone_from} or more"),
+        &code,
         "class=\"ranking\"",
         "id=\"filter\"",
         "<table",
@@ -358,7 +356,12 @@ fn answer_comes_first() {
     ];
     assert!(order.map(at).is_sorted() && at(order[0]) > body);
     let card = &page[at(order[0])..at(order[3])];
-    let clock = &report().timers[0];
+    let picked = advice.clock.expect("a clock is recommended");
+    let clock = report()
+        .timers
+        .into_iter()
+        .find(|row| row.id == picked)
+        .unwrap();
     let (low, high) = clock.cost_ns.and_then(|cost| cost.ends()).unwrap();
     for text in [
         &clock.id,
@@ -384,7 +387,7 @@ fn tables_fit_and_have_names() {
         const named = (element) => element.getAttribute('aria-label')
             ?? document.getElementById(element.getAttribute('aria-labelledby'))?.textContent;
         reported.unnamed = all('svg, table, [role=region], section').filter((element) => !named(element)).length;";
-    for page in [vec![wide], nodes(3)].map(|reports| render(&reports, &[], advise).unwrap()) {
+    for page in [vec![wide], nodes(3)].map(|reports| render(&reports, &[]).unwrap()) {
         let Some(reported) = in_browser("widths and names", &page, "", script) else {
             return;
         };

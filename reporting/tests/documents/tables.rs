@@ -6,7 +6,7 @@ use clap::ValueEnum;
 use estimators::model::{Report, value_of};
 use reporting::document::Render;
 use reporting::fields::Kind;
-use reporting::report::{Advice, Collection, render};
+use reporting::report::{Collection, render};
 use reporting::table::{Format, Style};
 use reporting::tabulation::{ColumnName, Layout, Platforms, TableChoice, Tabulation};
 
@@ -137,9 +137,8 @@ fn sorts_rows_of_all_reports() {
     }
 }
 
-/// Recommends no clock, so that the row has that of the highest Quality.
 fn platforms(paths: &[PathBuf], format: Format) -> String {
-    let platforms = Platforms::read(paths, |_| Advice::default());
+    let platforms = Platforms::read(paths);
     assert!(platforms.refused.is_empty());
     let mut text = Vec::new();
     platforms

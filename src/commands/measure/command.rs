@@ -7,6 +7,7 @@ use timers::os::CpuTime;
 
 use super::Measurement;
 use super::runner::Runner;
+use crate::choice::ClockFigures;
 use crate::cli::MeasureArgs;
 use crate::commands::CommandError;
 use crate::measure::instruments::measure as measure_with;
@@ -14,7 +15,6 @@ use crate::measure::window::open_timed;
 use crate::measure::worker::Outcome;
 use crate::measure::{Goal, Instrument};
 use crate::messages::Progress;
-use crate::method::ClockFigures;
 use crate::statistics::mean;
 use crate::text::clipped;
 

@@ -1,11 +1,11 @@
 //! Measures for `pick --every`: first all sleep primitives and periodic timers briefly, then the
 //! promising ones for longer.
 
-use super::candidates;
+use super::{candidates, usage};
 use crate::campaign::sampling::Plan;
+use crate::choice::waits::{Punctuality, WaitChoice, choose, list_promising, waits_to_prove};
 use crate::cli::PickArgs;
 use crate::commands::{CommandError, failed, wait};
-use crate::method::waiting::{Punctuality, WaitChoice, choose, list_promising, waits_to_prove};
 use crate::report::read;
 use crate::requests::{RunRequest, WaitRequest};
 use crate::text::numbers::short_time;
@@ -19,9 +19,9 @@ pub(super) fn choose_wait(args: &PickArgs, every_ns: f64) -> Result<WaitChoice, 
         every_ns,
         within_ns: args.within.map(|within| within.0),
         share: args.share,
-        overhead: args.requirement.overhead,
+        overhead: args.overhead,
     };
-    let requested = requested.checked().map_err(CommandError::Usage)?;
+    let requested = requested.checked().map_err(usage)?;
     match &args.from {
         Some(path) => choose(&read(path).map_err(failed)?, &requested).map_err(failed),
         None => measure_promising(args, &requested),
@@ -49,7 +49,7 @@ fn measure_promising(args: &PickArgs, requested: &Punctuality) -> Result<WaitCho
         ),
     };
     check_duration(waits * every_ns / 1e9, every_ns)?;
-    let all = candidates(args, args.requirement.runtime.as_deref())?;
+    let all = candidates(args, args.runtime.as_deref())?;
     // A timer that rounds the requested length cannot keep a period.
     let rounds = requested.within_ns.is_some();
     let record = |run: RunRequest, plan| {

@@ -10,12 +10,13 @@ use super::{CommandError, failed, write_error};
 use crate::cli::WatchArgs;
 use crate::input;
 use crate::messages::in_locale;
+use crate::model::AllanPoint;
 use crate::report::home;
 use crate::table::Format;
 use crate::text::numbers::short_time;
 use crate::text::plain;
 use crate::watching::log::{self, Line, Log};
-use crate::watching::{Event, Stability, describe, tally};
+use crate::watching::{Event, describe, tally};
 
 /// The log in the user's data folder, from which `check` reads the last watch. `None` if there is
 /// no such folder.
@@ -181,7 +182,7 @@ fn event_date(event: &Event) -> String {
 }
 
 /// The Allan deviations for up to four window lengths, from the shortest to the longest.
-fn windows(stability: &[Stability]) -> String {
+fn windows(stability: &[AllanPoint]) -> String {
     let last = stability.len() - 1;
     let mut chosen = vec![0, last / 3, 2 * last / 3, last];
     chosen.dedup();

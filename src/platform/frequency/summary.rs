@@ -7,15 +7,8 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 
 use super::{Chains, parse_frequency};
-use crate::findings::{
-    EFFECTIVE_FREQUENCY_DOUBTFUL, EFFECTIVE_FREQUENCY_UNKNOWN, FREQUENCY_CHANGED, number,
-};
-use crate::model::{Finding, Frequency, Hertz, Interval, Unit};
-
-/// Largest relative range of the frequencies during a measurement, or difference before and after
-/// it, without a warning. Beyond it, costs rely on the assumption that they scale with the frequency of the core.
-/// *Judgement*.
-pub const MAX_FREQUENCY_RANGE: f64 = 0.03;
+use crate::findings::{FREQUENCY, FrequencyCase, apply_rules};
+use crate::model::{Finding, Frequency, Hertz, Interval};
 
 /// The frequency that converts time to cycles.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -126,49 +119,17 @@ pub fn summarise(
         cycles_hz: cycles_hz
             .map(|hertz| Interval::with_ends(hertz, interval.and_then(|hertz| hertz.ends()))),
     };
-    let mut warnings = Vec::new();
-    warnings.extend(frequency_change_warning(parts));
-    warnings.extend(
-        chains
-            .iter()
-            .find(|each| !each.is_plausible())
-            .and_then(doubtful_frequency_warning),
-    );
-    warnings.extend(
-        (source == CyclesFrom::Effective && effective.is_none())
-            .then(|| EFFECTIVE_FREQUENCY_UNKNOWN.with([])),
-    );
-    Ok((frequency, warnings))
-}
-
-fn frequency_change_warning(parts: &KnownFrequencies) -> Option<Finding> {
-    let hertz = |value| number(value, Unit::Hertz);
-    if let Some(Interval {
-        value, low, high, ..
-    }) = parts.during
-    {
-        return ((high - low) / value > MAX_FREQUENCY_RANGE).then(|| {
-            FREQUENCY_CHANGED.with([
-                ("low", hertz(low)),
-                ("high", hertz(high)),
-                ("median", hertz(value)),
-            ])
-        });
-    }
-    let (before, after) = (parts.before?.hertz.0, parts.after?.hertz.0);
-    let change = (after - before) / before;
-    (change.abs() > MAX_FREQUENCY_RANGE).then(|| {
-        FREQUENCY_CHANGED.with([
-            ("before", hertz(before)),
-            ("after", hertz(after)),
-            ("change", number(change, Unit::Share)),
-        ])
-    })
-}
-
-fn doubtful_frequency_warning(chains: &Chains) -> Option<Finding> {
-    let ratio = number(chains.multiplication_cycles?, Unit::Ratio);
-    Some(EFFECTIVE_FREQUENCY_DOUBTFUL.with([("ratio", ratio)]))
+    let doubtful = chains.iter().find(|each| !each.is_plausible());
+    let case = FrequencyCase {
+        ends: parts
+            .before
+            .zip(parts.after)
+            .map(|(before, after)| [before, after].map(|each| each.hertz.0)),
+        during: parts.during,
+        doubtful_ratio: doubtful.and_then(|each| each.multiplication_cycles),
+        is_missing: source == CyclesFrom::Effective && effective.is_none(),
+    };
+    Ok((frequency, apply_rules(FREQUENCY, &case)))
 }
 
 #[cfg(test)]

@@ -5,8 +5,8 @@
 mod world;
 
 use rand::RngExt;
-use timermeter::method::plan::{LONGEST_CAMPAIGN_NS, plan_batch, plan_edge_crossing, plan_single};
-use timermeter::method::{ClockFigures, Plan, Requirement, Shortfall};
+use timermeter::choice::plan::{LONGEST_CAMPAIGN_NS, plan_batch, plan_edge_crossing, plan_single};
+use timermeter::choice::{ClockFigures, Plan, Requirement, Shortfall};
 use timermeter::model::Nanos;
 use timermeter::statistics::standard_deviation;
 use world::{Truth, World};

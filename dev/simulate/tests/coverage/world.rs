@@ -3,8 +3,8 @@
 use rand::rngs::SmallRng;
 use rand::{RngExt, SeedableRng};
 use rand_distr::{Binomial, Distribution, Exp1};
-use timermeter::method::Facts;
-use timermeter::method::{ClockFigures, Method, Plan};
+use timermeter::choice::Facts;
+use timermeter::choice::{ClockFigures, Method, Plan};
 
 /// Number of intervals between two edges of the clock from which on edges fall into the loop
 /// independently of each other: the sum of as many random pauses, each of which has a standard

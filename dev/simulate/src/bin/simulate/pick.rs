@@ -11,11 +11,11 @@ use std::io::Write;
 use std::path::Path;
 use std::time::Duration;
 
+use timermeter::choice::{ClockFigures, Method, Plan, Requirement, plan};
 use timermeter::commands::CommandError;
 use timermeter::measure::interference::Watch;
 use timermeter::measure::operations;
 use timermeter::measure::window::{TimedOperation, open_timed};
-use timermeter::method::{ClockFigures, Method, Plan, Requirement, plan};
 use timermeter::model::{Nanos, TimerRow};
 use timermeter::statistics::{mean_without_highest, median, quantile, sorted, student_quantile};
 use timermeter::table::{Format, Notation, Table, TableColumn, Value};
@@ -77,7 +77,8 @@ pub fn run(report: &Path, output: &mut dyn Write) -> Result<(), CommandError> {
     }
     let truth = report.timers.iter().find(|row| row.id == "monotonic");
     let truth = truth.ok_or_else(|| failed("the report has no `monotonic`".into()))?;
-    let truth = ClockFigures::from_row(truth, &report.platform).map_err(failed)?;
+    let truth =
+        ClockFigures::from_row(truth, &report.platform).map_err(|why| failed(why.to_string()))?;
     let percents = ["error %", "promised %", "clock's %"];
     let mut columns = vec![TableColumn::left("clock"), TableColumn::left("method")];
     columns.extend(["truth", "found"].map(|heading| TableColumn::right(heading, Notation::Time)));

@@ -1,0 +1,316 @@
+//! Builds the short answer that `timermeter` prints without a command: the clock to use, from the
+//! figures of a few clocks and waits.
+
+use serde::Serialize;
+
+use super::clock_figures::{DRIFT, PORTABLE};
+use super::plan::{Method, plan_batch, plan_single};
+use super::sentence::{USUAL_CONFIDENCE, USUAL_ERROR, choose_usual};
+use super::{Candidate, ClockFigures, ClockPlan, Requirement, choose};
+use crate::model::{Counted, MAX_FINE_STEP_NS, Nanos, Path, Report, TimerRow, WaitRow};
+use crate::numbers::{short_time, time};
+
+/// Largest ratio of two resolutions that count as equally fine.
+/// *Judgement*.
+const MAX_STEP_RATIO: f64 = 2.0;
+/// Length of the measured waits in nanoseconds.
+pub const WAIT_NS: u64 = 1_000_000;
+/// Text printed instead of a value that a short measurement cannot determine.
+const UNKNOWN: &str = "not known after so short a measurement → timermeter check";
+/// Functions of common languages that read the monotonic clock on Linux.
+const MONOTONIC_FUNCTIONS: &str =
+    "steady_clock, Instant, System.nanoTime, time.perf_counter, process.hrtime";
+
+/// The short answer: the clocks to use, and the state of the machine.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct ClockAnswer {
+    /// The schema of this document.
+    pub schema: &'static str,
+    /// The clock source of the kernel; null if unknown.
+    pub clock_source: Option<String>,
+    /// The path by which the portable clock is read; null if unknown.
+    pub path: Option<Path>,
+    /// Whether the kernel provides a vDSO that reads clocks without a system call; null if unknown.
+    pub vdso: Option<bool>,
+    /// The clock to time operations with: the one that `pick` picks for 250 ns and 1 %.
+    pub to_time: Option<AnswerClock>,
+    /// The clock with the cheapest read, if it is not `to_time`.
+    pub cheapest: Option<AnswerClock>,
+    /// Duration in nanoseconds from which a single operation can be timed to 1 %; null if there is
+    /// none.
+    pub alone_from_ns: Option<f64>,
+    /// Number of calls between two reads that time an operation of 10 ns to 1 %; null if no number
+    /// is enough.
+    pub calls_of_10_ns: Option<u64>,
+    /// The durations of waits of 1 ms.
+    pub waits: Vec<AnswerWait>,
+    /// The timer slack of the waiting thread in nanoseconds.
+    pub slack_ns: Option<u64>,
+    /// Causes of worse results on this machine at present; empty if it is quiet as far as known.
+    pub unquiet: Vec<String>,
+    /// Possible causes that this machine does not report.
+    pub unknown: Vec<String>,
+}
+
+/// The figures of a clock in the short answer.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct AnswerClock {
+    /// Id of the clock.
+    pub id: String,
+    /// The call that reads the clock.
+    pub label: String,
+    /// The resolution in nanoseconds, or its upper bound if `resolved` is false.
+    pub step_ns: f64,
+    /// Whether the resolution is known; if not, `step_ns` is an upper bound.
+    pub resolved: bool,
+    /// Cost of a read in nanoseconds.
+    pub cost_ns: f64,
+    /// Whether readings on all CPUs agree; null if that was not tested.
+    pub same_on_all_cpus: Option<bool>,
+    /// Whether a read waits for the work before it, without a fence.
+    pub ordered: bool,
+}
+
+/// The duration of a wait with one timer.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct AnswerWait {
+    /// Id of the timer.
+    pub id: String,
+    /// Median duration of a wait of 1 ms in nanoseconds.
+    pub takes_ns: f64,
+    /// Largest error of a duration, due to the clock that timed it, in nanoseconds.
+    pub uncertainty_ns: f64,
+}
+
+impl ClockAnswer {
+    /// Builds the answer from a report of a few clocks, the rows of waits of 1 ms, and the causes
+    /// of worse results on this machine: those that were found, and those that are unknown.
+    #[must_use]
+    pub fn from_reports(
+        clocks: &Report,
+        waits: &[WaitRow],
+        [unquiet, unknown]: [Vec<String>; 2],
+    ) -> Self {
+        let row = |id: &str| clocks.timers.iter().find(|row| row.id == id);
+        let native = clocks.timers.iter().filter(|row| row.runtime == "native");
+        let figures = |row: &TimerRow| ClockFigures::from_row(row, &clocks.platform).ok();
+        let picked = choose_usual(clocks, None)
+            .ok()
+            .and_then(|choice| choice.picked);
+        let to_time = picked.and_then(|picked| row(&picked.id));
+        let clock = to_time.and_then(figures);
+        // Clocks with a coarser step do not compete: their reads are cheap because they only load
+        // the time of the last tick.
+        let is_cheaper = |other: &ClockFigures| {
+            other.facts.counts == Some(Counted::Wall)
+                && other.facts.threads != Some(false)
+                && clock.as_ref().is_none_or(|clock| {
+                    other.step_ns <= MAX_STEP_RATIO * clock.step_ns && other.cost_ns < clock.cost_ns
+                })
+        };
+        let cheapest = native
+            .filter_map(|row| Some((figures(row)?, row)))
+            .filter(|(other, _)| is_cheaper(other))
+            .min_by(|(a, _), (b, _)| a.cost_ns.total_cmp(&b.cost_ns));
+        let verdicts = PORTABLE.iter().find_map(|id| row(id)?.verdicts.as_ref());
+        Self {
+            schema: "timermeter.answer.v1",
+            clock_source: clocks.platform.clocksource.current.clone(),
+            path: verdicts.and_then(|verdicts| verdicts.read_path.path),
+            vdso: clocks.platform.clocksource.vdso,
+            alone_from_ns: clock.as_ref().and_then(min_single_ns),
+            calls_of_10_ns: clock.as_ref().and_then(calls_of_10_ns),
+            to_time: clock.zip(to_time).map(AnswerClock::from_row),
+            cheapest: cheapest.map(AnswerClock::from_row),
+            waits: waits.iter().filter_map(AnswerWait::from_row).collect(),
+            slack_ns: waits.iter().find_map(|row| row.conditions.slack_ns),
+            unquiet,
+            unknown,
+        }
+    }
+
+    /// The headings and texts that are printed for people. If waits were measured (`waited`), the
+    /// line about sleeping is printed even if they gave no result. `linux` adds the functions that
+    /// read the monotonic clock on Linux.
+    #[must_use]
+    pub fn lines(&self, linux: bool, waited: bool) -> Vec<(&'static str, String)> {
+        let mut lines = Vec::new();
+        if let Some(source) = &self.clock_source {
+            lines.push(("clock source", format!("{}{}", source, self.path_remark())));
+        }
+        if let Some(clock) = &self.to_time {
+            let mut text = clock.in_words();
+            if linux && clock.id == PORTABLE[0] {
+                text += &format!(" ({MONOTONIC_FUNCTIONS})");
+            }
+            lines.push(("to time things", text));
+        } else {
+            lines.push(("to time things", UNKNOWN.to_owned()));
+        }
+        if let Some(clock) = &self.cheapest {
+            let fence = if clock.ordered {
+                ""
+            } else {
+                "; needs a fence to stand where it is written"
+            };
+            lines.push(("cheapest", clock.in_words() + fence));
+        }
+        lines.extend(self.start_and_stop().map(|text| ("start and stop", text)));
+        let sleeps = self.sleeps().or_else(|| waited.then(|| UNKNOWN.to_owned()));
+        lines.extend(sleeps.map(|text| ("sleep 1 ms", text)));
+        let unknown = self.unknown.iter().map(|cause| format!("{cause} unknown"));
+        let causes: Vec<String> = self.unquiet.iter().cloned().chain(unknown).collect();
+        let machine = match (causes.join(", "), self.unquiet.as_slice()) {
+            (none, _) if none.is_empty() => "quiet".to_owned(),
+            (unknown, []) => format!("not known to be quiet: {unknown}"),
+            (causes, _) => format!("not quiet: {causes} → timermeter check"),
+        };
+        lines.push(("this machine", machine));
+        lines
+    }
+
+    /// A remark on the path by which the portable clock is read, to follow the clock source.
+    fn path_remark(&self) -> &'static str {
+        match self.path {
+            Some(Path::UserMode) => ", read without a system call: good",
+            Some(Path::SystemCall) => ", and every read is a system call → timermeter check",
+            Some(Path::Trapped) => ", and every read asks the hypervisor → timermeter check",
+            None => "",
+        }
+    }
+
+    /// The cost of two reads, and the durations that can be timed alone or in batches.
+    fn start_and_stop(&self) -> Option<String> {
+        let clock = self.to_time.as_ref()?;
+        let mut text = format!("cost {}", time(2.0 * clock.cost_ns));
+        if let Some(from) = self.alone_from_ns {
+            text += &format!(
+                "; from {} on an operation can be timed alone to 1 %",
+                two_digits(from)
+            );
+            if let Some(calls) = self.calls_of_10_ns {
+                text += &format!(", shorter ones in batches (10 ns: {calls} calls)");
+            }
+        }
+        Some(text)
+    }
+
+    /// The durations of waits of 1 ms; `None` if none were measured.
+    fn sleeps(&self) -> Option<String> {
+        let (first, others) = self.waits.split_first()?;
+        let slack = self.slack_ns.map_or_else(String::new, |ns| {
+            format!(" (timer slack {})", two_digits(ns as f64))
+        });
+        let mut text = format!("{} takes {}{slack}", first.id, first.in_words());
+        for other in others {
+            text += &format!(", {} {}", other.id, other.in_words());
+        }
+        Some(text)
+    }
+}
+
+impl AnswerClock {
+    fn from_row((clock, row): (ClockFigures, &TimerRow)) -> Self {
+        let verdicts = row.verdicts.as_ref();
+        Self {
+            id: clock.id,
+            label: row.label.clone(),
+            // Plans use the largest step within the interval of the resolution.
+            step_ns: row.resolution_ns.map_or(clock.step_ns, |step| step.value),
+            resolved: clock.resolved,
+            cost_ns: clock.cost_ns,
+            same_on_all_cpus: verdicts.and_then(|verdicts| verdicts.thread_safe.same_on_all_cpus()),
+            ordered: clock.facts.ordered,
+        }
+    }
+
+    fn in_words(&self) -> String {
+        let bound = if self.resolved { "" } else { " at most" };
+        let same = match self.same_on_all_cpus {
+            Some(true) => ", the same on all CPUs",
+            Some(false) => ", not the same on all CPUs",
+            None => ", not tested between CPUs",
+        };
+        format!(
+            "{}: {}{bound} steps, {} a read{same}",
+            self.label,
+            time(self.step_ns),
+            time(self.cost_ns)
+        )
+    }
+}
+
+impl AnswerWait {
+    fn from_row(row: &WaitRow) -> Option<Self> {
+        let late = row
+            .figures
+            .as_ref()?
+            .by_length()
+            .find(|late| late.request_ns == WAIT_NS)?;
+        Some(Self {
+            id: row.id.clone(),
+            takes_ns: WAIT_NS as f64 + late.p50_ns?.value,
+            uncertainty_ns: late.uncertainty_ns,
+        })
+    }
+
+    /// The duration, with the error of the clock that timed it if that is coarse.
+    fn in_words(&self) -> String {
+        let takes = time(self.takes_ns);
+        match self.uncertainty_ns > MAX_FINE_STEP_NS {
+            true => format!("{takes} ± {}", two_digits(self.uncertainty_ns)),
+            false => takes,
+        }
+    }
+}
+
+/// The usual requirement for an operation of this duration.
+fn usual_requirement(duration_ns: f64) -> Option<Requirement> {
+    Requirement::new(Nanos(duration_ns), USUAL_ERROR, USUAL_CONFIDENCE).ok()
+}
+
+/// The shortest duration for which a single call with this clock of a report keeps the usual error,
+/// in nanoseconds, with the plan. `None` if there is none.
+#[must_use]
+pub fn plan_alone(report: &Report, id: &str) -> Option<(f64, Candidate<ClockPlan>)> {
+    let row = report.timers.iter().find(|row| row.id == id)?;
+    let from_ns = min_single_ns(&ClockFigures::from_row(row, &report.platform).ok()?)?;
+    let requirement = Requirement {
+        clocks: vec![id.to_owned()],
+        ..usual_requirement(from_ns)?
+    };
+    let picked = choose(report, &requirement).ok()?.picked?;
+    Some((from_ns, picked))
+}
+
+/// The shortest duration, in nanoseconds, for which a single call keeps the usual error, rounded up
+/// to two digits. All parts of the error except the drift are constant in nanoseconds, so this follows
+/// from the error of one plan.
+fn min_single_ns(clock: &ClockFigures) -> Option<f64> {
+    /// A duration for which any clock keeps the error, in nanoseconds.
+    const LONG_NS: f64 = 1e10;
+    let plan = plan_single(clock, &usual_requirement(LONG_NS)?).ok()?;
+    let from_ns = LONG_NS * (plan.error - DRIFT) / (USUAL_ERROR - DRIFT);
+    let digits = two_digits_unit(from_ns);
+    Some((from_ns / digits).ceil() * digits)
+}
+
+/// The number of calls between two reads with which an operation of 10 ns is timed to the usual
+/// error; `None` if no number is enough.
+fn calls_of_10_ns(clock: &ClockFigures) -> Option<u64> {
+    match plan_batch(clock, &usual_requirement(10.0)?).ok()?.method {
+        Method::Batch { calls } => Some(calls),
+        _ => None,
+    }
+}
+
+/// Formats a time in nanoseconds with two significant digits.
+fn two_digits(ns: f64) -> String {
+    let digits = two_digits_unit(ns);
+    short_time((ns / digits).round() * digits)
+}
+
+/// The unit of the second significant digit.
+fn two_digits_unit(ns: f64) -> f64 {
+    10_f64.powf(ns.log10().floor() - 1.0)
+}

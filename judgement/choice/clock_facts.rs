@@ -1,0 +1,187 @@
+//! Derives the properties of a clock, such as whether it can be set, and lists the requirements
+//! that it does not meet. Properties found by experiment take precedence over declared ones.
+
+use serde::{Deserialize, Serialize};
+
+use super::requirement::{Need, Requirement};
+use crate::model::{Counted, Family, Outcome, Path, Platform, ReadsBy, TimerRow, Verdicts};
+use crate::numbers::significant;
+
+/// Properties of a clock; `None` means unknown.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Facts {
+    /// The quantity that the clock counts.
+    pub counts: Option<Counted>,
+    /// Whether readings of two threads can be compared.
+    pub threads: Option<bool>,
+    /// Whether the clock cannot be set back.
+    pub monotonic: Option<bool>,
+    /// Whether the rate of the clock is not slewed.
+    pub no_slew: Option<bool>,
+    /// Whether the clock advances while the machine is suspended.
+    pub suspend: Option<bool>,
+    /// Whether a read waits for all earlier instructions. If not, it needs a fence.
+    pub ordered: bool,
+    /// Whether a read enters the kernel or the hypervisor.
+    pub through_kernel: bool,
+}
+
+impl Facts {
+    /// Whether the clock has the property; `None` if that is unknown.
+    #[must_use]
+    pub fn meets(&self, need: Need) -> Option<bool> {
+        match need {
+            Need::Threads => self.threads,
+            Need::Monotonic => self.monotonic,
+            Need::NoSlew => self.no_slew,
+            Need::Suspend => self.suspend,
+        }
+    }
+
+    /// Derives the facts from the declared properties of a timer.
+    #[must_use]
+    pub fn from_declared<Id>(declared: &timers::Properties<Id>) -> Self {
+        Self {
+            counts: declared.counts,
+            threads: declared.counts.map(|counted| !counted.is_per_thread()),
+            monotonic: declared.settable.map(|settable| !settable),
+            no_slew: declared.slewed.map(|slewed| !slewed),
+            suspend: declared.runs_in_suspend,
+            ordered: declared.needs_fence == Some(false),
+            through_kernel: declared.reads_by == Some(ReadsBy::SystemCall),
+        }
+    }
+
+    /// Derives the facts from the row of a clock in a report of this machine.
+    #[must_use]
+    pub fn from_row(row: &TimerRow, platform: &Platform) -> Self {
+        let declared = row.properties.clone().unwrap_or_default();
+        let mut facts = Self::from_declared(&declared);
+        // Users of a runtime cannot put a fence before a read, so none is required of its timers.
+        facts.ordered |= declared.needs_fence.is_none() && row.runtime != "native";
+        if let Some(verdicts) = &row.verdicts {
+            facts.apply_verdicts(verdicts);
+        }
+        // Only invariant counters have a constant rate and agree between CPUs.
+        let invariant = platform.invariant_counter().value;
+        if declared.family == Some(Family::CpuCounter) && invariant != Some(true) {
+            facts.threads = invariant.or(facts.threads.filter(|safe| !safe));
+            facts.no_slew = invariant;
+        }
+        facts
+    }
+
+    /// Replaces declared properties by those found by experiment.
+    fn apply_verdicts(&mut self, verdicts: &Verdicts) {
+        if let Some(counted) = verdicts.counts.found.or(verdicts.counts.claimed) {
+            *self = self.with_counted(counted);
+        }
+        if let Some(path) = verdicts.read_path.path {
+            // A trap to the hypervisor affects the core like a system call.
+            self.through_kernel = path != Path::UserMode;
+        }
+        match verdicts.thread_safe.same_on_all_cpus() {
+            Some(true) => self.threads = self.threads.or(Some(true)),
+            Some(false) => self.threads = Some(false),
+            None => {}
+        }
+    }
+
+    /// These facts for a clock that counts `counted`. If that differs from the declared quantity,
+    /// the declared properties that depend on it are replaced.
+    fn with_counted(self, counted: Counted) -> Self {
+        let counts = Some(counted);
+        match counted {
+            _ if counts == self.counts => self,
+            Counted::Wall => Self {
+                counts,
+                ordered: self.ordered,
+                ..Self::default()
+            },
+            Counted::ProcessCpu | Counted::ThreadCpu => Self {
+                counts,
+                threads: Some(!counted.is_per_thread()),
+                monotonic: Some(true),
+                no_slew: Some(true),
+                suspend: Some(false),
+                ordered: self.ordered,
+                through_kernel: true,
+            },
+            Counted::ThreadCycles | Counted::SomethingElse => Self { counts, ..self },
+        }
+    }
+}
+
+/// The requirements that the clock of this row does not meet, each as one line of text.
+pub(super) fn list_unmet(row: &TimerRow, facts: &Facts, requirement: &Requirement) -> Vec<String> {
+    let mut unmet = Vec::new();
+    if facts.counts != Some(requirement.counts) {
+        unmet.push(format!(
+            "it counts {}, not {}",
+            facts.counts.map_or("what is unknown", Counted::in_words),
+            requirement.counts.in_words()
+        ));
+    }
+    let family = row.properties.as_ref().and_then(|declared| declared.family);
+    let is_cpu_counter = family == Some(Family::CpuCounter);
+    // A thread may be moved to another CPU between its two readings.
+    let difference = difference_between_cpus(row);
+    let needs = requirement.needs.iter();
+    for &need in needs.filter(|need| difference.is_none() || **need != Need::Threads) {
+        let lack = match facts.meets(need) {
+            Some(true) => continue,
+            Some(false) => need.lack().to_owned(),
+            None => format!("whether it meets `{}` is not known", need.word()),
+        };
+        unmet.push(
+            if is_cpu_counter && matches!(need, Need::Threads | Need::NoSlew) {
+                format!("{lack}: the counter is not invariant")
+            } else {
+                lack
+            },
+        );
+    }
+    unmet.extend(difference);
+    // The loop above already reported it if `monotonic` is among the needs.
+    let may_be_settable = requirement.settable || requirement.needs.contains(&Need::Monotonic);
+    if facts.monotonic == Some(false) && !may_be_settable {
+        unmet.push(format!(
+            "{} (--settable accepts it anyway)",
+            Need::Monotonic.lack()
+        ));
+    }
+    unmet
+}
+
+/// The evidence that the clocks of two CPUs differ; `None` if there is none.
+fn difference_between_cpus(row: &TimerRow) -> Option<String> {
+    let verdict = &row.verdicts.as_ref()?.thread_safe;
+    if verdict.same_on_all_cpus() != Some(false) {
+        return None;
+    }
+    if verdict.outcome == Outcome::Fail {
+        return Some(verdict.evidence.clone());
+    }
+    let offset = verdict.differing()?;
+    let side = if offset.ns < 0.0 {
+        "behind"
+    } else {
+        "ahead of"
+    };
+    Some(format!(
+        "on CPU {} it is {} ns {side} that of the first CPU, ± {} ns",
+        offset.cpu,
+        significant(offset.ns.abs(), 3),
+        significant(offset.uncertainty_ns, 2)
+    ))
+}
+
+/// Why it is not known whether the clocks of all CPUs agree; `None` if it was tested, or if the
+/// clock does not count wall time.
+pub(super) fn untested_between_cpus(row: &TimerRow) -> Option<&str> {
+    let verdict = &row.verdicts.as_ref()?.thread_safe;
+    (verdict.outcome == Outcome::NotTested).then_some(verdict.evidence.as_str())
+}
+
+#[cfg(test)]
+mod tests;

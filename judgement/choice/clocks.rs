@@ -1,0 +1,319 @@
+//! Compares the clocks of a report: picks the one to measure with, and says why each other clock
+//! was not picked.
+
+use std::cmp::Ordering;
+
+use serde::Serialize;
+
+use super::ChoiceError;
+use super::clock_facts::{list_unmet, untested_between_cpus};
+use super::clock_figures::ClockFigures;
+use super::plan::{Method, Plan, Shortfall, plan_fastest};
+use super::requirement::Requirement;
+use super::runtime::{missing_runtime, rows_of_runtime};
+use crate::model::{Report, TimerRow};
+use crate::numbers::{significant, time};
+
+/// The result of comparing the timers of a report by a requirement.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Choice<R, F> {
+    /// The schema of this document.
+    pub schema: &'static str,
+    /// The requirement.
+    pub requirement: R,
+    /// The best sufficient timer; null if none is sufficient.
+    pub picked: Option<Candidate<F>>,
+    /// The timer that comes nearest to the requirement; null if one was picked.
+    pub nearest: Option<Candidate<F>>,
+    /// The remaining timers, in order of preference.
+    pub others: Vec<Candidate<F>>,
+}
+
+/// A compared timer.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Candidate<F> {
+    /// Id of the timer.
+    pub id: String,
+    /// The call that reads the timer or waits with it.
+    pub label: String,
+    /// Whether the timer meets the requirement.
+    pub suffices: bool,
+    /// The reason why the timer was not picked; empty for the picked one.
+    pub reason: String,
+    /// Advice for users of the timer.
+    pub notes: Vec<String>,
+    /// The figures of the timer.
+    #[serde(flatten)]
+    pub figures: F,
+}
+
+impl<R, F> Choice<R, F> {
+    /// Builds the choice from candidates in order of preference.
+    pub(super) fn from_ranked(
+        schema: &'static str,
+        requirement: R,
+        ranked: impl IntoIterator<Item = Candidate<F>>,
+    ) -> Self {
+        let mut others = ranked.into_iter();
+        let (mut picked, mut nearest) = (None, None);
+        match others.next() {
+            Some(mut best) if best.suffices => {
+                best.reason.clear();
+                picked = Some(best);
+            }
+            best => nearest = best,
+        }
+        Self {
+            schema,
+            requirement,
+            picked,
+            nearest,
+            others: others.collect(),
+        }
+    }
+}
+
+/// The result of comparing clocks by a requirement.
+pub type ClockChoice = Choice<Requirement, ClockPlan>;
+
+/// The plan for measuring with a clock.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ClockPlan {
+    /// The plan; for an insufficient clock the nearest possible one.
+    pub plan: Option<Plan>,
+}
+
+/// A clock while it is compared with the rest.
+struct Contestant<'a> {
+    row: &'a TimerRow,
+    clock: Option<ClockFigures>,
+    /// Whether the requirement allows this clock to be picked.
+    eligible: bool,
+    unmet: Vec<String>,
+    plan: Result<Plan, Shortfall>,
+    /// The method that would suffice if the cost of a read were exactly known and never varied.
+    at_best: Option<Method>,
+    /// The number of clocks that are clearly better.
+    clearly_better: usize,
+}
+
+/// Compares all clocks of a report by a requirement.
+///
+/// # Errors
+/// When the report has no timer of the requested runtime.
+pub fn choose(report: &Report, requirement: &Requirement) -> Result<ClockChoice, ChoiceError> {
+    let runtime = requirement.runtime.as_deref();
+    let mut all: Vec<Contestant> = rows_of_runtime(report, runtime)
+        .map(|row| Contestant::new(report, row, requirement))
+        .collect();
+    if !all.iter().any(|contestant| contestant.eligible) {
+        return Err(match all.is_empty() {
+            true => missing_runtime(report, runtime),
+            false => ChoiceError::Clocks(requirement.clocks.join(", ")),
+        });
+    }
+    for at in 0..all.len() {
+        let better = all
+            .iter()
+            .filter(|one| one.is_clearly_better_than(&all[at]));
+        all[at].clearly_better = better.count();
+    }
+    all.sort_by(|a, b| a.compared_to(b, requirement));
+    let candidates = all.iter().map(|contestant| contestant.candidate(&all[0]));
+    Ok(Choice::from_ranked(
+        "timermeter.pick.v1",
+        requirement.clone(),
+        candidates,
+    ))
+}
+
+/// Replaces the plan for the picked clock by that of the code for it, if that keeps the requirement.
+#[must_use]
+pub fn plan_code(report: &Report, mut choice: ClockChoice) -> ClockChoice {
+    if let Some(picked) = &choice.picked {
+        let by_code = Requirement {
+            by_code: true,
+            clocks: vec![picked.id.rsplit(':').next().unwrap_or_default().to_owned()],
+            ..choice.requirement.clone()
+        };
+        let planned = choose(report, &by_code).ok();
+        choice.picked = planned.and_then(|one| one.picked).or(choice.picked);
+    }
+    choice
+}
+
+impl<'a> Contestant<'a> {
+    fn new(report: &Report, row: &'a TimerRow, requirement: &Requirement) -> Self {
+        let eligible = requirement.may_use(&row.id);
+        match ClockFigures::from_row(row, &report.platform) {
+            Ok(clock) => Self {
+                row,
+                eligible,
+                unmet: list_unmet(row, &clock.facts, requirement),
+                plan: plan_fastest(&clock, requirement),
+                at_best: plan_fastest(&clock.at_best(), requirement)
+                    .ok()
+                    .map(|plan| plan.method),
+                clock: Some(clock),
+                clearly_better: 0,
+            },
+            Err(why) => Self {
+                row,
+                eligible,
+                unmet: Vec::new(),
+                plan: Err(Shortfall::because(why.to_string())),
+                at_best: None,
+                clock: None,
+                clearly_better: 0,
+            },
+        }
+    }
+
+    /// The plan and the figures of the clock, if the clock meets the requirement.
+    fn sufficient(&self) -> Option<(&Plan, &ClockFigures)> {
+        let plan = self.plan.as_ref().ok().filter(|_| self.unmet.is_empty())?;
+        Some((plan, self.clock.as_ref()?))
+    }
+
+    /// The plan; for an insufficient clock the nearest possible one, if any.
+    fn nearest_plan(&self) -> Option<Plan> {
+        match &self.plan {
+            Ok(plan) => Some(*plan),
+            Err(shortfall) => shortfall.nearest,
+        }
+    }
+
+    /// The class of the clock, the best first: it may be picked and meets the requirement with a
+    /// known resolution, with a bound of it, nearly, or not at all.
+    fn class(&self) -> (bool, usize, usize) {
+        let class = match (self.sufficient(), self.nearest_plan()) {
+            (Some((_, clock)), _) => usize::from(!clock.resolved),
+            (None, Some(_)) => 2,
+            (None, None) => 3,
+        };
+        (!self.eligible, class, self.unmet.len())
+    }
+
+    /// Orders clocks by preference: by class, then, among clocks that meet the requirement, by the
+    /// number of clocks that are clearly better, among the rest by the expected error of the nearest
+    /// plan. Properties decide between the others, never figures, which differ from run to run.
+    fn compared_to(&self, other: &Self, requirement: &Requirement) -> Ordering {
+        let error = |one: &Self| match (one.sufficient(), one.nearest_plan()) {
+            (None, Some(plan)) => plan.error.max(requirement.error),
+            _ => 0.0,
+        };
+        let safety = |one: &Self| one.safety().map(|(is_safer, _)| !is_safer);
+        let fame = |one: &Self| one.clock.as_ref().map(ClockFigures::fame);
+        (self.class().cmp(&other.class()))
+            .then(error(self).total_cmp(&error(other)))
+            .then(self.clearly_better.cmp(&other.clearly_better))
+            .then(safety(self).cmp(&safety(other)))
+            .then(fame(self).cmp(&fame(other)))
+            .then_with(|| self.row.id.cmp(&other.row.id))
+    }
+
+    /// Whether the clock meets the requirement by a simpler method, or with fewer calls, than the
+    /// other clock could at best, if the cost of its reads did not vary.
+    fn is_clearly_better_than(&self, other: &Self) -> bool {
+        let suffice = self.sufficient().zip(other.sufficient());
+        self.class() == other.class()
+            && suffice.is_some_and(|((own, _), (others, _))| {
+                own.method < other.at_best.unwrap_or(others.method)
+            })
+    }
+
+    /// Whether the clock has each of the properties that make a clock safer, the most important
+    /// first, with the remark that is printed for a clock that lacks it.
+    fn safety(&self) -> [(bool, &'static str); 4] {
+        let has = |property: fn(&ClockFigures) -> bool| self.clock.as_ref().is_some_and(property);
+        [
+            (
+                has(|clock| clock.facts.monotonic == Some(true)),
+                "can be set",
+            ),
+            (has(|clock| clock.facts.ordered), "needs a fence"),
+            (has(ClockFigures::is_portable), "not on every platform"),
+            (has(|clock| clock.facts.no_slew == Some(true)), "is slewed"),
+        ]
+    }
+
+    /// The remark on the first safety property in which the two clocks differ, if this clock has
+    /// the property and `other` lacks it; otherwise `None`.
+    fn safer_than(&self, other: &Self) -> Option<&'static str> {
+        let ((is_safer, why), _) = self
+            .safety()
+            .into_iter()
+            .zip(other.safety())
+            .find(|(own, others)| own != others)?;
+        is_safer.then_some(why)
+    }
+
+    fn candidate(&self, best: &Self) -> Candidate<ClockPlan> {
+        Candidate {
+            id: self.row.id.clone(),
+            label: self.row.label.clone(),
+            suffices: self.sufficient().is_some(),
+            reason: self.reason(best),
+            notes: self.notes(),
+            figures: ClockPlan {
+                plan: self.nearest_plan(),
+            },
+        }
+    }
+
+    /// The reason why this clock is not the best one.
+    fn reason(&self, best: &Self) -> String {
+        let Some((plan, clock)) = self.sufficient() else {
+            return match &self.plan {
+                Err(shortfall) if self.unmet.is_empty() => shortfall.reason.clone(),
+                _ => self.unmet.join("; "),
+            };
+        };
+        let method = plan.in_words();
+        if !clock.resolved {
+            return format!(
+                "suffices, but only an upper bound of its resolution is known: {method}"
+            );
+        }
+        let ratio = best
+            .sufficient()
+            .filter(|_| best.is_clearly_better_than(self))
+            .map(|(least, _)| significant(plan.campaign_ns / least.campaign_ns, 2));
+        let why = match (ratio, best.safer_than(self)) {
+            (Some(ratio), Some(why)) => format!("; {ratio} times the measuring time; {why}"),
+            (Some(ratio), None) => format!("; {ratio} times the measuring time"),
+            (None, Some(why)) => format!("; {why}"),
+            (None, None) => "; not clearly better".to_owned(),
+        };
+        format!("{} a read, {method}{why}", time(clock.cost_ns))
+    }
+
+    fn notes(&self) -> Vec<String> {
+        let mut notes = Vec::new();
+        if let Some(why) = untested_between_cpus(self.row) {
+            notes.push(format!(
+                "whether it agrees between CPUs was not tested: {why}"
+            ));
+        }
+        if self
+            .clock
+            .as_ref()
+            .is_some_and(|clock| !clock.facts.ordered)
+        {
+            notes.push(
+                "its reads do not wait for earlier work: put a fence before each (lfence on x86-64, isb on Arm)"
+                    .into(),
+            );
+        }
+        if let Some(Method::EdgeCrossing { .. }) = self.nearest_plan().map(|plan| plan.method) {
+            notes.push(
+                "let a random time pass between calls, so that they do not keep in step with the clock; only the mean is right"
+                    .into(),
+            );
+        }
+        notes
+    }
+}
+
+#[cfg(test)]
+mod tests;

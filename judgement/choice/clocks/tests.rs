@@ -1,0 +1,284 @@
+//! Tests which clock of a stored report is picked, and the reasons against the others.
+
+use super::*;
+use crate::choice::{ClockAnswer, Need};
+use crate::model::{Counted, Interval, Nanos, Outcome, Paths, Tsc};
+
+fn report() -> Report {
+    let text = include_str!("../../../tests/data/xeon-2026-11-21.json");
+    serde_json::from_str(text).expect("it reads")
+}
+
+fn requirement() -> Requirement {
+    Requirement::new(Nanos(1e4), 0.01, 0.95).expect("it makes sense")
+}
+
+fn row<'a>(report: &'a mut Report, id: &str) -> &'a mut TimerRow {
+    report
+        .timers
+        .iter_mut()
+        .find(|row| row.id == id)
+        .expect("it is there")
+}
+
+fn picked(choice: &ClockChoice) -> &Candidate<ClockPlan> {
+    choice.picked.as_ref().expect("a clock suffices")
+}
+
+fn reason<'a>(choice: &'a ClockChoice, id: &str) -> &'a str {
+    &choice
+        .others
+        .iter()
+        .find(|other| other.id == id)
+        .expect("it lost")
+        .reason
+}
+
+#[test]
+fn unsound_clocks_are_never_picked() {
+    let mut report = report();
+    let best = picked(&choose(&report, &requirement()).unwrap()).id.clone();
+    let verdicts = row(&mut report, &best).verdicts.as_mut().unwrap();
+    verdicts.monotonic.outcome = Outcome::Fail;
+    verdicts.monotonic.evidence = "it stepped backwards twice".into();
+    let choice = choose(&report, &requirement()).unwrap();
+    assert_eq!(reason(&choice, &best), "it stepped backwards twice");
+    let second = picked(&choice).id.clone();
+    let verdicts = row(&mut report, &second).verdicts.as_mut().unwrap();
+    verdicts.stable.outcome = Outcome::Fail;
+    verdicts.stable.evidence = "it jumped".into();
+    let choice = choose(&report, &requirement()).unwrap();
+    assert_eq!(reason(&choice, &second), "it jumped");
+    assert!(picked(&choice).id != best && picked(&choice).id != second);
+}
+
+/// A thread may be moved to another CPU between its two readings, so not even a requirement for one
+/// thread is met.
+#[test]
+fn clocks_that_differ_between_cpus_are_never_picked() {
+    let requirement = requirement();
+    let threads = Requirement {
+        needs: vec![Need::Threads],
+        ..requirement.clone()
+    };
+    let mut report = report();
+    let best = picked(&choose(&report, &requirement).unwrap()).id.clone();
+    let verdict = |report: &mut Report| {
+        let verdicts = &mut row(report, &best).verdicts.as_mut().unwrap().thread_safe;
+        verdicts.outcome = Outcome::Fail;
+        verdicts.evidence = "CPU 1 is behind".into();
+    };
+    verdict(&mut report);
+    for requirement in [&requirement, &threads] {
+        let choice = choose(&report, requirement).unwrap();
+        assert_ne!(picked(&choice).id, best);
+        assert_eq!(reason(&choice, &best), "CPU 1 is behind");
+    }
+    let answer = ClockAnswer::from_reports(&report, &[], [const { Vec::new() }; 2]);
+    let recommended = [answer.to_time, answer.cheapest].into_iter().flatten();
+    assert!(recommended.clone().count() > 0);
+    for clock in recommended {
+        assert_ne!(clock.id, best);
+        assert_ne!(clock.same_on_all_cpus, Some(false));
+    }
+}
+
+/// Handoffs take longer than a small offset, so no reading steps backwards, but the offset is
+/// proven by the two directions.
+#[test]
+fn proven_offset_between_cpus_counts_as_difference() {
+    let mut report = report();
+    let best = picked(&choose(&report, &requirement()).unwrap()).id.clone();
+    let verdict = &mut row(&mut report, &best)
+        .verdicts
+        .as_mut()
+        .unwrap()
+        .thread_safe;
+    let last = verdict.offsets.last_mut().expect("an offset");
+    (last.ns, last.uncertainty_ns) = (-60.0, 40.0);
+    assert_eq!(verdict.same_on_all_cpus(), Some(false));
+    let choice = choose(&report, &requirement()).unwrap();
+    assert_ne!(picked(&choice).id, best);
+    let why = reason(&choice, &best);
+    assert!(
+        why.contains("it is 60.0 ns behind that of the first CPU, ± 40 ns"),
+        "{why}"
+    );
+}
+
+#[test]
+fn untested_agreement_between_cpus_is_said() {
+    let mut report = report();
+    for row in &mut report.timers {
+        if let Some(verdicts) = &mut row.verdicts {
+            verdicts.thread_safe.outcome = Outcome::NotTested;
+            verdicts.thread_safe.evidence = "there is one CPU only".into();
+        }
+    }
+    let choice = choose(&report, &requirement()).unwrap();
+    let notes = &picked(&choice).notes;
+    let note = "whether it agrees between CPUs was not tested: there is one CPU only";
+    assert!(notes.iter().any(|said| said == note), "{notes:?}");
+    let answer = ClockAnswer::from_reports(&report, &[], [const { Vec::new() }; 2]);
+    let lines = answer.lines(true, false);
+    let to_time = answer.to_time.expect("a clock");
+    assert_eq!(to_time.same_on_all_cpus, None);
+    let said = lines
+        .iter()
+        .any(|(_, text)| text.contains("not tested between CPUs"));
+    assert!(said, "{lines:?}");
+}
+
+/// Something between the program and the kernel falsifies such a clock.
+#[test]
+fn clock_that_differs_from_its_system_call_is_not_trusted() {
+    let mut report = report();
+    let verdicts = row(&mut report, "monotonic").verdicts.as_mut().unwrap();
+    verdicts.paths = Some(Paths {
+        outcome: Outcome::Fail,
+        evidence: "a reading of it lay after the next one".into(),
+        compared: Vec::new(),
+    });
+    assert_eq!(verdicts.summary(), "no");
+    let choice = choose(&report, &requirement()).unwrap();
+    assert_eq!(
+        reason(&choice, "monotonic"),
+        "a reading of it lay after the next one"
+    );
+}
+
+#[test]
+fn experiment_overrules_declared_count() {
+    let mut report = report();
+    let best = picked(&choose(&report, &requirement()).unwrap()).id.clone();
+    row(&mut report, &best)
+        .verdicts
+        .as_mut()
+        .unwrap()
+        .counts
+        .found = Some(Counted::SomethingElse);
+    let choice = choose(&report, &requirement()).unwrap();
+    assert_eq!(
+        reason(&choice, &best),
+        "it counts something else, not wall time"
+    );
+    row(&mut report, "boottime")
+        .verdicts
+        .as_mut()
+        .unwrap()
+        .counts
+        .found = Some(Counted::ThreadCpu);
+    let choice = choose(
+        &report,
+        &Requirement {
+            counts: Counted::ThreadCpu,
+            ..requirement()
+        },
+    )
+    .unwrap();
+    assert_eq!(picked(&choice).id, "boottime");
+}
+
+#[test]
+fn variant_tsc_serves_one_thread() {
+    let mut report = report();
+    report.platform.cpu.invariant_tsc = Some(false);
+    report.platform.tsc = Tsc::default();
+    for need in [Need::Threads, Need::NoSlew] {
+        let choice = choose(
+            &report,
+            &Requirement {
+                needs: vec![need],
+                ..requirement()
+            },
+        )
+        .unwrap();
+        for id in ["rdtsc", "rdtsc-lfence", "rdtscp", "quanta", "quanta-raw"] {
+            assert!(
+                reason(&choice, id).contains("not invariant"),
+                "{id}: {}",
+                reason(&choice, id)
+            );
+        }
+    }
+}
+
+/// Two runs of a machine differ in every cost, and now one clock is cheaper, now another.
+#[test]
+fn noise_does_not_change_pick() {
+    let ids = ["monotonic", "instant", "monotonic-raw", "rdtsc-lfence"];
+    for duration_ns in [10.0, 250.0, 1e3, 3e3, 1e4, 1e5] {
+        let requirement = Requirement::new(Nanos(duration_ns), 0.01, 0.95).unwrap();
+        for cheapest in ids {
+            let mut report = report();
+            for id in ids {
+                let row = row(&mut report, id);
+                let factor = if id == cheapest { 0.7 } else { 1.2 };
+                let median = factor * row.cost_ns.unwrap().value;
+                row.cost_ns = Some(Interval::with_ends(
+                    median,
+                    Some((0.9 * median, 1.1 * median)),
+                ));
+                row.cost.as_mut().unwrap().p99_ns = Some(1.5 * median);
+            }
+            let choice = choose(&report, &requirement).unwrap();
+            assert_eq!(picked(&choice).id, "monotonic", "{cheapest} {duration_ns}");
+        }
+    }
+}
+
+/// A settable clock may step by any amount.
+#[test]
+fn settable_clocks_need_the_flag() {
+    let mut report = report();
+    report
+        .timers
+        .retain(|row| ["realtime", "system-time", "monotonic"].contains(&row.id.as_str()));
+    let choice = choose(&report, &requirement()).unwrap();
+    assert_eq!(picked(&choice).id, "monotonic");
+    for id in ["realtime", "system-time"] {
+        assert!(reason(&choice, id).contains("--settable"));
+    }
+    let choice = choose(
+        &report,
+        &Requirement {
+            settable: true,
+            ..requirement()
+        },
+    )
+    .unwrap();
+    // The safer clock is preferred nevertheless.
+    assert_eq!(picked(&choice).id, "monotonic");
+    assert!(choice.others.iter().all(|other| other.suffices));
+}
+
+#[test]
+fn portable_clocks_win_near_ties() {
+    let mut report = report();
+    report
+        .timers
+        .retain(|row| ["monotonic", "monotonic-raw"].contains(&row.id.as_str()));
+    let cost = |report: &mut Report, id: &str, [low, median, high]: [f64; 3]| {
+        row(report, id).cost_ns = Some(Interval::with_ends(median, Some((low, high))));
+    };
+    cost(&mut report, "monotonic", [24.0, 25.0, 26.0]);
+    cost(&mut report, "monotonic-raw", [24.5, 25.5, 26.5]);
+    let choice = choose(&report, &requirement()).unwrap();
+    assert_eq!(picked(&choice).id, "monotonic");
+    let why = reason(&choice, "monotonic-raw");
+    assert!(why.ends_with("; not on every platform"), "{why}");
+    // The less safe clock is kept if it is required, or if the safer one needs far more calls.
+    let unslewed = Requirement {
+        needs: vec![Need::NoSlew],
+        ..requirement()
+    };
+    assert_eq!(
+        picked(&choose(&report, &unslewed).unwrap()).id,
+        "monotonic-raw"
+    );
+    row(&mut report, "monotonic").resolution_ns = Some(Interval::unbounded(1e6));
+    assert_eq!(
+        picked(&choose(&report, &requirement()).unwrap()).id,
+        "monotonic-raw"
+    );
+}

@@ -1,0 +1,34 @@
+//! Chooses the clock to measure with, and plans the measurement with an error budget computed from
+//! the figures of a report.
+//!
+//! This module performs no measurements. A [`Requirement`] describes the measurement,
+//! [`ClockFigures`] a clock, and a [`Plan`] the method with its expected error.
+//! [`choose`](clocks::choose) compares all clocks of a report. The error of a plan is the error of
+//! the clock and the method: the difference between the result and the mean duration of the same
+//! operation in the same campaign. The variation of the operation itself is not included; it is
+//! found by measuring.
+
+pub mod advice;
+pub mod answer;
+pub mod clock_facts;
+pub mod clock_figures;
+pub mod clocks;
+mod error;
+pub mod plan;
+pub mod requirement;
+pub mod runtime;
+mod sentence;
+pub mod snippet;
+pub mod wait_snippet;
+pub mod waits;
+
+pub use advice::{Advice, advise};
+pub use answer::{ClockAnswer, plan_alone};
+pub use clock_facts::Facts;
+pub use clock_figures::{Budget, ClockFigures};
+pub use clocks::{Candidate, Choice, ClockChoice, ClockPlan, choose, plan_code};
+pub use error::{ChoiceError, Unusable};
+pub use plan::{Method, Plan, Shortfall};
+pub use requirement::{Need, Requirement};
+pub use sentence::{USUAL_DURATION, choose_usual, summarize_clocks};
+pub use snippet::Language;

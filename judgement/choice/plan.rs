@@ -1,0 +1,355 @@
+//! Plans how to measure with one clock: with single calls, batches, or many averaged single calls
+//! under a coarse clock.
+//!
+//! Let *a* be the resolution of a clock and *d* the duration between two reads. The readings differ
+//! by *d* plus the cost of a read, with an error below *a* for any phase of the clock. Over random
+//! phases the mean error is 0 and its variance is *f*(1-*f*)*a*², where *f* is the fractional part
+//! of *d/a*: the difference is one step larger with the probability that the interval crosses an
+//! additional edge. This gives three methods. Single calls and edge-crossing measure the latency of
+//! one call. A batch measures the reciprocal throughput, because consecutive calls overlap in the
+//! pipeline of the core. These two durations differ.
+//!
+//! The duration of an operation is known only roughly. Plans therefore keep their error even if the
+//! operation takes only 90 % of the specified duration.
+
+use serde::Serialize;
+
+use super::clock_figures::{Budget, ClockFigures, DRIFT, FRAME_CAUSE, TURN_NS};
+use super::requirement::Requirement;
+use edges::{Spread, plan_samples, spacing_ns};
+
+mod edges;
+
+pub use edges::plan_edge_crossing;
+
+/// A method of measurement with its parameters, in the order from simple to complex.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(tag = "kind", rename_all = "kebab-case")]
+pub enum Method {
+    /// One call between two reads. Each single result keeps the error.
+    Single,
+    /// Many calls between two reads; the result is their mean.
+    Batch {
+        /// Calls between two reads.
+        calls: u64,
+    },
+    /// Averaged single calls, each between two reads. During some of them the reading of the clock
+    /// changes, during most it does not.
+    EdgeCrossing {
+        /// Number of measured calls.
+        samples: u64,
+        /// Number of measured empty intervals; their mean is subtracted from the mean of the calls.
+        floor_samples: u64,
+        /// One call in this many is measured; 1 means every call.
+        every: u64,
+    },
+}
+
+impl Method {
+    /// The name of the method.
+    #[must_use]
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Single => "single",
+            Self::Batch { .. } => "batch",
+            Self::EdgeCrossing { .. } => "edge-crossing",
+        }
+    }
+}
+
+/// A plan for measuring with one clock, with its expected error.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Plan {
+    /// The method with its parameters.
+    pub method: Method,
+    /// The expected error as a share of the duration.
+    pub error: f64,
+    /// The expected error by cause.
+    pub budget: Budget,
+    /// Share of the running time spent on reading the clock. It is computed from the time that a
+    /// read adds to the surrounding code if that is known, else from the cost of a read.
+    pub overhead: f64,
+    /// Duration of the measurement in nanoseconds.
+    pub campaign_ns: f64,
+}
+
+impl Plan {
+    /// The method with its parameters, for people.
+    #[must_use]
+    pub fn in_words(&self) -> String {
+        match self.method {
+            Method::Single => "single calls".into(),
+            Method::Batch { calls } => format!("batches of {calls} calls"),
+            Method::EdgeCrossing { samples, every, .. } => {
+                let part = if every > 1 {
+                    format!(", one of {every}")
+                } else {
+                    String::new()
+                };
+                format!("edge-crossing over {samples} calls{part}")
+            }
+        }
+    }
+}
+
+/// The reason why a method cannot keep a requirement with a clock, and the nearest possible plan.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Shortfall {
+    /// The reason; messages print it after the name of the clock.
+    pub reason: String,
+    /// The plan with the smallest error; `None` if no plan is possible.
+    pub nearest: Option<Plan>,
+}
+
+impl Shortfall {
+    /// A shortfall without a possible plan.
+    pub(super) fn because(reason: impl Into<String>) -> Self {
+        Self {
+            reason: reason.into(),
+            nearest: None,
+        }
+    }
+}
+
+/// Longest measurement that is proposed, in nanoseconds: one hour.
+pub const LONGEST_CAMPAIGN_NS: f64 = 3_600e9;
+/// Smallest number of samples whose mean is treated as normally distributed.
+const FEWEST_SAMPLES: f64 = 30.0;
+
+/// Plans single calls, or a batch, or edge-crossing: the first of these methods that keeps the
+/// requirement in at most an hour.
+///
+/// # Errors
+/// When no method keeps the requirement: the shortfall with the smallest error.
+pub fn plan_fastest(clock: &ClockFigures, requirement: &Requirement) -> Result<Plan, Shortfall> {
+    let outcomes = [plan_single, plan_batch, plan_edge_crossing].map(|method| {
+        let plan = method(clock, requirement)?;
+        if plan.campaign_ns <= LONGEST_CAMPAIGN_NS {
+            return Ok(plan);
+        }
+        let hours = plan.campaign_ns / LONGEST_CAMPAIGN_NS;
+        Err(Shortfall {
+            reason: format!("{} would take {hours:.1} hours", plan.method.name()),
+            nearest: plan_within(clock, requirement, plan.method, LONGEST_CAMPAIGN_NS),
+        })
+    });
+    let [single, batch, edges] = outcomes;
+    single.or_else(|single| {
+        batch.or_else(|batch| edges.map_err(|edges| nearer(nearer(single, batch), edges)))
+    })
+}
+
+/// The shortfall with the smaller error; the first one if neither has a plan.
+fn nearer(first: Shortfall, second: Shortfall) -> Shortfall {
+    let error = |shortfall: &Shortfall| shortfall.nearest.map_or(f64::INFINITY, |plan| plan.error);
+    if error(&first) <= error(&second) {
+        first
+    } else {
+        second
+    }
+}
+
+/// Plans one call between two reads.
+///
+/// # Errors
+/// When the error of one call is larger than required.
+pub fn plan_single(clock: &ClockFigures, requirement: &Requirement) -> Result<Plan, Shortfall> {
+    plan_calls(clock, requirement, 1)
+}
+
+/// Plans a batch with the fewest calls between two reads that keep the error and the overhead.
+///
+/// # Errors
+/// When the operation cannot be repeated, or no number of calls is enough.
+pub fn plan_batch(clock: &ClockFigures, requirement: &Requirement) -> Result<Plan, Shortfall> {
+    if let Some(rate) = requirement.rate_hz {
+        return Err(Shortfall::because(format!(
+            "the operation comes by itself, {rate} times a second: it cannot be repeated between two reads"
+        )));
+    }
+    let turn_ns = turn_ns(requirement);
+    let remaining = remaining_error(requirement, turn_ns, FRAME_CAUSE).map_err(|shortfall| {
+        // An error somewhat larger than that of endless batches is possible.
+        let error = 1.2 * (DRIFT + turn_ns / requirement.shortest_ns());
+        let possible = Requirement {
+            error,
+            ..requirement.clone()
+        };
+        let nearest = || plan_batch(clock, &possible).ok();
+        Shortfall {
+            nearest: (error < 1.0).then(nearest).flatten(),
+            ..shortfall
+        }
+    })?;
+    let variation_ns = cost_variation(clock, requirement)?;
+    let duration_ns = requirement.shortest_ns();
+    let cost_ns = variation_ns + clock.cost_error_ns + clock.fence_ns();
+    let by_error = (clock.step_ns + cost_ns + clock.pipeline_ns(false)) / (duration_ns * remaining);
+    let reads_ns = 2.0 * clock.takes_ns();
+    let by_overhead = requirement
+        .overhead
+        .map_or(0.0, |most| reads_ns * (1.0 - most) / (most * duration_ns));
+    plan_calls(
+        clock,
+        requirement,
+        by_error.max(by_overhead).ceil().clamp(1.0, 9e15) as u64,
+    )
+}
+
+/// Upper bound of what a turn of the loop of printed code adds to a call, in nanoseconds. The
+/// code takes the least of many runs with and without calls: with any step and phase these differ
+/// from the truth by less than the one step that the quantisation already counts.
+fn turn_ns(requirement: &Requirement) -> f64 {
+    if requirement.by_code { TURN_NS } else { 0.0 }
+}
+
+/// The part of the required error, as a share of the duration, that remains after subtracting the
+/// drift and a systematic error of `systematic_ns` nanoseconds that all samples have, for this
+/// cause.
+fn remaining_error(
+    requirement: &Requirement,
+    systematic_ns: f64,
+    cause: &str,
+) -> Result<f64, Shortfall> {
+    let systematic = systematic_ns / requirement.shortest_ns();
+    if requirement.error > DRIFT + systematic {
+        return Ok(requirement.error - DRIFT - systematic);
+    }
+    Err(Shortfall::because(if requirement.error > DRIFT {
+        format!(
+            "the {cause} is {} of one call, and averaging does not reduce it",
+            percent(systematic)
+        )
+    } else {
+        format!(
+            "the rate of no clock is known better than to {} %, because the kernel may slew it by as much",
+            DRIFT * 100.0
+        )
+    }))
+}
+
+/// The name of [`ClockFigures::pipeline_ns`] in messages.
+const PIPELINE_CAUSE: &str = "effect of the reads on the core";
+
+/// Upper bound of the distance of the cost of a read from its median, in nanoseconds, with the
+/// required confidence.
+///
+/// # Errors
+/// When no such bound is known.
+fn cost_variation(clock: &ClockFigures, requirement: &Requirement) -> Result<f64, Shortfall> {
+    clock
+        .cost_variation_ns(requirement.confidence)
+        .ok_or_else(|| {
+            Shortfall::because(format!(
+                "the variation of its cost is not known with a confidence of {} %",
+                (requirement.confidence * 1e4).round() / 1e2
+            ))
+        })
+}
+
+/// Plans `calls` calls between two reads.
+fn plan_calls(
+    clock: &ClockFigures,
+    requirement: &Requirement,
+    calls: u64,
+) -> Result<Plan, Shortfall> {
+    let variation_ns = cost_variation(clock, requirement)?;
+    let window_ns = requirement.shortest_ns() * calls as f64;
+    let budget = Budget {
+        quantisation: clock.step_ns / window_ns,
+        invocation_cost: (clock.cost_error_ns + variation_ns + clock.fence_ns()) / window_ns,
+        drift: DRIFT,
+        pipeline: clock.pipeline_ns(calls == 1) / window_ns,
+        frame: turn_ns(requirement) / requirement.shortest_ns(),
+    };
+    let reads_ns = 2.0 * clock.takes_ns();
+    let overhead = requirement
+        .rate_hz
+        .map_or(reads_ns / (reads_ns + window_ns), |rate| {
+            reads_ns * rate * 1e-9
+        });
+    let method = if calls == 1 {
+        Method::Single
+    } else {
+        Method::Batch { calls }
+    };
+    let campaign_ns = requirement.duration_ns * calls as f64 + 2.0 * clock.read_ns();
+    let plan = Plan {
+        method,
+        error: budget.total(),
+        budget,
+        overhead,
+        campaign_ns,
+    };
+    // The tolerance keeps rounding from rejecting a batch that has exactly the necessary length.
+    if plan.error > requirement.error * (1.0 + 1e-9) {
+        let measured = if calls == 1 { "call" } else { "batch" };
+        let causes = budget.causes().into_iter();
+        let largest = causes.max_by(|a, b| a.1.total_cmp(&b.1));
+        let reason = largest
+            .map(|(cause, share)| format!("the {cause} is {} of one {measured}", percent(share)));
+        return Err(Shortfall {
+            reason: reason.unwrap_or_default(),
+            nearest: Some(plan),
+        });
+    }
+    too_expensive(requirement, &plan).map_or(Ok(plan), Err)
+}
+
+/// The shortfall of a plan that spends more time on reading the clock than is allowed; otherwise
+/// `None`.
+fn too_expensive(requirement: &Requirement, plan: &Plan) -> Option<Shortfall> {
+    let most = requirement.overhead?;
+    (plan.overhead > most * (1.0 + 1e-9)).then(|| {
+        Shortfall::because(format!(
+            "reading it would take {} of the running time, and {} are allowed",
+            percent(plan.overhead),
+            percent(most)
+        ))
+    })
+}
+
+/// A share in percent with three significant digits.
+#[must_use]
+pub fn percent(share: f64) -> String {
+    format!("{} %", crate::numbers::significant(share * 100.0, 3))
+}
+
+/// The plan with the same method and the smallest error for a measurement of `campaign_ns`
+/// nanoseconds; `None` if none is possible.
+#[must_use]
+pub fn plan_within(
+    clock: &ClockFigures,
+    requirement: &Requirement,
+    method: Method,
+    campaign_ns: f64,
+) -> Option<Plan> {
+    let any_error = Requirement {
+        error: 0.999_999,
+        ..requirement.clone()
+    };
+    match method {
+        Method::Single => plan_single(clock, &any_error).ok(),
+        Method::Batch { .. } => {
+            let calls = ((campaign_ns - 2.0 * clock.read_ns()) / requirement.duration_ns)
+                .floor()
+                .max(1.0);
+            plan_calls(clock, &any_error, calls as u64).ok()
+        }
+        Method::EdgeCrossing { .. } => {
+            let spread = Spread::for_clock(clock, requirement)
+                .ok()
+                .filter(|_| clock.resolved)?;
+            let sample_ns =
+                spacing_ns(clock, requirement.duration_ns) + spread.ratio * spacing_ns(clock, 0.0);
+            let samples = (campaign_ns / sample_ns).floor();
+            let edges = samples * (spread.gap_ns / clock.step_ns).min(1.0);
+            let plan = plan_samples(clock, &any_error, samples.max(1.0), &spread).ok()?;
+            (samples >= FEWEST_SAMPLES && edges >= FEWEST_SAMPLES && plan.error < 1.0)
+                .then_some(plan)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,189 @@
+//! Plans edge-crossing: many single calls are measured with a coarse clock. In most of them the two
+//! readings are equal, in some they differ by one step; the mean difference estimates the duration.
+
+use super::{
+    DRIFT, FEWEST_SAMPLES, LONGEST_CAMPAIGN_NS, Method, PIPELINE_CAUSE, Plan, Shortfall,
+    cost_variation, plan_within, remaining_error, too_expensive,
+};
+use crate::choice::clock_figures::{Budget, ClockFigures};
+use crate::choice::requirement::Requirement;
+use crate::statistics::normal_quantile;
+
+/// Plans averaged single calls under a clock that is too coarse for one call.
+///
+/// # Errors
+/// When only an upper bound of the resolution is known, or no number of samples is enough.
+pub fn plan_edge_crossing(
+    clock: &ClockFigures,
+    requirement: &Requirement,
+) -> Result<Plan, Shortfall> {
+    if !clock.resolved {
+        return Err(Shortfall::because(
+            "only an upper bound of its resolution is known",
+        ));
+    }
+    let spread = Spread::for_clock(clock, requirement)?;
+    let z = normal_quantile(requirement.confidence);
+    let remaining = remaining_error(requirement, clock.pipeline_ns(true), PIPELINE_CAUSE).map_err(
+        |shortfall| Shortfall {
+            nearest: nearest_plan(clock, requirement),
+            ..shortfall
+        },
+    )?;
+    let needed = (z / (requirement.shortest_ns() * remaining)).powi(2)
+        * (spread.call_variance + spread.floor_variance / spread.ratio);
+    // The normal approximation needs this many intervals that cross an edge.
+    let edges = FEWEST_SAMPLES / (spread.gap_ns / clock.step_ns).min(1.0);
+    plan_samples(
+        clock,
+        requirement,
+        needed.max(edges).max(FEWEST_SAMPLES).ceil(),
+        &spread,
+    )
+}
+
+/// The nearest possible plan if no number of calls reaches the required error.
+fn nearest_plan(clock: &ClockFigures, requirement: &Requirement) -> Option<Plan> {
+    // Somewhat more than the parts of the error that averaging does not reduce.
+    let error = 1.2 * (DRIFT + clock.pipeline_ns(true) / requirement.shortest_ns());
+    if error >= 1.0 {
+        return None;
+    }
+    let possible = Requirement {
+        error,
+        ..requirement.clone()
+    };
+    let plan = plan_edge_crossing(clock, &possible).ok()?;
+    if plan.campaign_ns <= LONGEST_CAMPAIGN_NS {
+        Some(plan)
+    } else {
+        plan_within(clock, requirement, plan.method, LONGEST_CAMPAIGN_NS)
+    }
+}
+
+/// The variance of one sample, and how the samples are divided into calls and empty intervals.
+pub(super) struct Spread {
+    /// Length of a measured interval in nanoseconds: the call and a read.
+    pub(super) gap_ns: f64,
+    /// Variance of one measured call, in ns².
+    call_variance: f64,
+    /// Variance of one empty interval, in ns².
+    floor_variance: f64,
+    /// The part of the variance of a call, and of an empty interval, that the steps of the clock
+    /// cause, in ns².
+    step_variances: [f64; 2],
+    /// Number of empty intervals for each measured call: the ratio with the smallest variance in a
+    /// given time (Neyman allocation).
+    pub(super) ratio: f64,
+}
+
+impl Spread {
+    /// Computes the variances for a clock.
+    ///
+    /// # Errors
+    /// When the variation of the cost of a read is unknown.
+    pub(super) fn for_clock(
+        clock: &ClockFigures,
+        requirement: &Requirement,
+    ) -> Result<Self, Shortfall> {
+        let variation_ns = cost_variation(clock, requirement)?;
+        let gap_ns = requirement.shortest_ns() + clock.read_ns();
+        let step_variances =
+            [gap_ns, clock.read_ns()].map(|length| edge_variance(length, clock.step_ns));
+        // The variance of a value within a range is at most a quarter of the squared range
+        // (Popoviciu).
+        let [call_variance, floor_variance] =
+            step_variances.map(|variance| variance + variation_ns.powi(2) / 4.0);
+        let cost_ratio =
+            spacing_ns(clock, requirement.duration_ns) / spacing_ns(clock, 0.0).max(0.1);
+        let ratio = (floor_variance / call_variance * cost_ratio)
+            .sqrt()
+            .clamp(1e-6, 1e6);
+        Ok(Self {
+            gap_ns,
+            call_variance,
+            floor_variance,
+            step_variances,
+            ratio,
+        })
+    }
+}
+
+/// The variance, in ns², of the difference of two readings around an interval of `length_ns`, over
+/// random phases of the clock. The length of an interval is not known precisely enough to say where
+/// in a step an interval longer than half a step ends, so the largest possible variance is
+/// returned.
+fn edge_variance(length_ns: f64, step_ns: f64) -> f64 {
+    let fraction = length_ns / step_ns;
+    if fraction < 0.5 {
+        fraction * (1.0 - fraction) * step_ns.powi(2)
+    } else {
+        step_ns.powi(2) / 4.0
+    }
+}
+
+/// Mean time between the starts of two samples in nanoseconds: two reads, the call, and a random
+/// delay of up to the shorter of the step and the sum of reads and call. The delay keeps the loop
+/// from synchronising with the clock.
+pub(super) fn spacing_ns(clock: &ClockFigures, call_ns: f64) -> f64 {
+    let busy = call_ns + 2.0 * clock.read_ns();
+    busy + busy.min(clock.step_ns) / 2.0
+}
+
+/// Plans this number of samples, with the number of empty intervals that `spread` assigns to them.
+///
+/// # Errors
+/// When reading the clock takes a larger share of the time than allowed.
+pub(super) fn plan_samples(
+    clock: &ClockFigures,
+    requirement: &Requirement,
+    samples: f64,
+    spread: &Spread,
+) -> Result<Plan, Shortfall> {
+    let floor_samples = (samples * spread.ratio).max(FEWEST_SAMPLES).ceil();
+    let z = normal_quantile(requirement.confidence);
+    let deviation = |[call, floor]: [f64; 2]| {
+        z * (call / samples + floor / floor_samples).sqrt() / requirement.shortest_ns()
+    };
+    let statistical = deviation([spread.call_variance, spread.floor_variance]);
+    let quantisation = deviation(spread.step_variances).min(statistical);
+    let budget = Budget {
+        quantisation,
+        invocation_cost: statistical - quantisation,
+        drift: DRIFT,
+        pipeline: clock.pipeline_ns(true) / requirement.shortest_ns(),
+        // There is no code for this method.
+        frame: 0.0,
+    };
+    let reads_ns = 2.0 * clock.takes_ns();
+    let (overhead, every) = match (requirement.rate_hz, requirement.overhead) {
+        (Some(rate), most) => {
+            let overhead_of_all = reads_ns * rate * 1e-9;
+            let every = most.map_or(1.0, |most| (overhead_of_all / most).ceil().max(1.0));
+            (overhead_of_all / every, every)
+        }
+        // The overhead is computed for a program without other work between the calls.
+        (None, _) => (reads_ns / (reads_ns + requirement.shortest_ns()), 1.0),
+    };
+    let floor_ns = floor_samples * spacing_ns(clock, 0.0);
+    let sampling_ns = match requirement.rate_hz {
+        Some(rate) => samples * every * 1e9 / rate,
+        None => samples * spacing_ns(clock, requirement.duration_ns),
+    };
+    let [samples, floor_samples, every] =
+        [samples, floor_samples, every].map(|count| count.min(9e15) as u64);
+    let method = Method::EdgeCrossing {
+        samples,
+        floor_samples,
+        every,
+    };
+    let campaign_ns = sampling_ns + floor_ns;
+    let plan = Plan {
+        method,
+        error: budget.total(),
+        budget,
+        overhead,
+        campaign_ns,
+    };
+    too_expensive(requirement, &plan).map_or(Ok(plan), Err)
+}

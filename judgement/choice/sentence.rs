@@ -1,0 +1,114 @@
+//! Sums up a report in a sentence: the clock to time operations with, and the clocks that are not
+//! trustworthy.
+
+use super::clocks::{ClockChoice, choose};
+use super::{ChoiceError, Requirement};
+use crate::model::{Nanos, Report, value_of};
+use crate::numbers::{range_ns, time};
+
+/// Duration of the operation for which a clock is picked by default. It is so short that the cost
+/// of a read matters.
+pub const USUAL_DURATION: Nanos = Nanos(250.0);
+/// Largest error for which a clock is picked by default, as a share.
+pub(super) const USUAL_ERROR: f64 = 0.01;
+/// Confidence that this error is kept.
+pub(super) const USUAL_CONFIDENCE: f64 = 0.95;
+
+/// Picks a clock for an operation of [`USUAL_DURATION`], among the native clocks if `runtime` is
+/// `None`, otherwise among those of the runtime.
+///
+/// # Errors
+/// When the report has no such clocks.
+pub fn choose_usual(report: &Report, runtime: Option<&str>) -> Result<ClockChoice, ChoiceError> {
+    let usual = Requirement::new(USUAL_DURATION, USUAL_ERROR, USUAL_CONFIDENCE)?;
+    let runtime = runtime.map(str::to_owned);
+    choose(report, &Requirement { runtime, ..usual })
+}
+
+/// Sums up a report of clocks in a few words: the native clock that `pick` picks for a short
+/// operation; the reason why it is not the clock of rank 1; the clock to use in a runtime, if
+/// clocks of exactly one were measured; and the clocks that are not trustworthy. `None` if no clock
+/// can be picked.
+#[must_use]
+pub fn summarize_clocks(report: &Report) -> Option<String> {
+    let mut runtimes: Vec<&str> = report
+        .timers
+        .iter()
+        .filter(|row| row.cost_ns.is_some())
+        .filter_map(|row| row.agent())
+        .collect();
+    runtimes.sort_unstable();
+    runtimes.dedup();
+    let hosted = match runtimes.as_slice() {
+        [runtime] => picked_in_words(report, Some(runtime)).map(|text| (runtime, text)),
+        _ => None,
+    };
+    let native = native_in_words(report);
+    let mut text = match (native, hosted) {
+        (Some(native), Some((runtime, clock))) => format!("{native} In {runtime}: {clock}."),
+        (Some(native), None) => native,
+        (None, Some((runtime, clock))) => format!("To time things in {runtime}: {clock}."),
+        (None, None) => return None,
+    };
+    let verdicts = report
+        .timers
+        .iter()
+        .filter_map(|row| Some((&row.id, row.verdicts.as_ref()?)));
+    let distrusted: Vec<&str> = verdicts
+        .filter(|(_, verdicts)| verdicts.summary() == "no")
+        .map(|(id, _)| id.as_str())
+        .collect();
+    if !distrusted.is_empty() {
+        text += &format!(" Not to be trusted: {}.", distrusted.join(", "));
+    }
+    Some(text)
+}
+
+/// A sentence on the picked native clock, and the reason why it is not the clock of the highest
+/// Quality. `None` if none can be picked or only one clock can be used.
+fn native_in_words(report: &Report) -> Option<String> {
+    let choice = choose_usual(report, None).ok()?;
+    // A report of a single clock offers no choice.
+    if !choice
+        .others
+        .iter()
+        .any(|other| other.figures.plan.is_some())
+    {
+        return None;
+    }
+    let quality = |id: &str| {
+        let row = report.timers.iter().find(|row| row.id == id)?;
+        value_of(row.quality)
+    };
+    let picked_quality = quality(&choice.picked.as_ref()?.id);
+    let highest = choice
+        .others
+        .iter()
+        .filter(|other| quality(&other.id) > picked_quality)
+        .max_by(|a, b| {
+            quality(&a.id)
+                .partial_cmp(&quality(&b.id))
+                .unwrap_or(std::cmp::Ordering::Equal)
+        });
+    let highest = highest.map(|row| format!("; rank 1 {}: {}", row.id, row.reason));
+    let clock = picked_in_words(report, None)?;
+    Some(format!(
+        "To time things: {clock}{}.",
+        highest.unwrap_or_default()
+    ))
+}
+
+/// The id of the picked clock with its resolution and costs; `None` if none can be picked.
+fn picked_in_words(report: &Report, runtime: Option<&str>) -> Option<String> {
+    let picked = choose_usual(report, runtime).ok()?.picked?.id;
+    let row = report.timers.iter().find(|row| row.id == picked)?;
+    let adds = row.adds_range_ns();
+    let adds = adds.map_or_else(String::new, |range| {
+        format!(", adds {} to code around it", range_ns(range))
+    });
+    Some(format!(
+        "{picked} ({} steps, {} a read{adds})",
+        time(value_of(row.step_or_limit_ns())),
+        time(value_of(row.cost_ns))
+    ))
+}

@@ -1,0 +1,371 @@
+//! Generates code, in several languages, that measures an operation as a plan specifies: with the
+//! planned number of calls between two reads. The code for batches measures its own frame and subtracts
+//! it; that for single calls subtracts the cost of a read.
+
+use clap::ValueEnum;
+use serde::Serialize;
+
+use super::clocks::{Candidate, ClockPlan};
+use super::plan::Method;
+use crate::model::{Report, TimerRow, value_of};
+
+/// A language that code can be written in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ValueEnum)]
+#[serde(rename_all = "lowercase")]
+pub enum Language {
+    /// C, by `clock_gettime` or `lfence; rdtsc`.
+    C,
+    /// C++, by `steady_clock`.
+    #[value(name = "cpp", aliases = ["c++", "cxx"])]
+    Cpp,
+    /// Rust, by `Instant`.
+    #[value(alias = "rs")]
+    Rust,
+    /// Java, by `System.nanoTime`.
+    Java,
+    /// C#, by `Stopwatch`.
+    #[value(name = "csharp", aliases = ["c#", "cs", ".net", "dotnet"])]
+    CSharp,
+    /// Python, by `perf_counter_ns`.
+    #[value(aliases = ["py", "python3", "cpython"])]
+    Python,
+    /// JavaScript in Node, by `process.hrtime.bigint`.
+    #[value(name = "javascript", aliases = ["js", "node", "node.js", "nodejs", "typescript", "ts"])]
+    JavaScript,
+    /// Go, by its monotonic clock.
+    #[value(alias = "golang")]
+    Go,
+}
+
+/// A snippet: its language, the ids of the clocks that it reads, and the text for batches and for
+/// single calls: lines that begin with `-` are for batches, those with `+` for single calls, which are
+/// less indented. These words in it are replaced: `CALLS`, the calls between two reads; `RUNS`, the
+/// number of runs; `CLOCK`, the name of the clock in C; `NS_PER_TICK`; `READ`, the cost of a read in
+/// nanoseconds. A batch of Python consists of `TURNS` turns of `UNROLLED` calls.
+///
+/// All batches have one form. Even runs make no calls: the least of them is the *frame*, the time of the
+/// read and of what stands around the calls, on the machine and with the compiler of the user. Odd
+/// runs make the calls. The least of each is used, because interruptions and cold caches only
+/// lengthen a run. A call goes through a pointer that the compiler does not know, or its result is
+/// used: otherwise compilers remove an operation without effects, or move it out of the loop. In
+/// Python, whose calls always differ, the medians are used, and calls stand in a row, because a turn
+/// of a loop around a call differs by up to 5 ns from an empty one.
+struct Snippet {
+    language: Language,
+    clocks: &'static [&'static str],
+    text: &'static str,
+}
+
+const SNIPPETS: [Snippet; 9] = [
+    Snippet {
+        language: Language::C,
+        clocks: &[
+            "monotonic",
+            "monotonic-raw",
+            "boottime",
+            "realtime",
+            "tai",
+            "thread-cputime",
+            "process-cputime",
+        ],
+        text: "\
+#include <time.h>
+__typeof__(operation) *volatile call = operation;  // not optimised away
+-double least[] = {1e18, 1e18};  // without and with the calls
+-for (long run = 0; run < RUNS; run++) {
+    struct timespec a, b;
+    clock_gettime(CLOCK, &a);
+-    for (long i = run % 2 * CALLS; i > 0; i--) call();
++call();
+    clock_gettime(CLOCK, &b);
+    double t = 1e9 * (b.tv_sec - a.tv_sec) + (b.tv_nsec - a.tv_nsec);
+-    if (t < least[run % 2]) least[run % 2] = t;
+-}
+-double ns = (least[1] - least[0]) / CALLS;
++double ns = t - READ;  // less the cost of a read
+",
+    },
+    Snippet {
+        language: Language::C,
+        clocks: &["rdtsc-lfence"],
+        text: "\
+#include <x86intrin.h>
+__typeof__(operation) *volatile call = operation;  // not optimised away
+-double least[] = {1e18, 1e18};  // without and with the calls
+-for (long run = 0; run < RUNS; run++) {
+    _mm_lfence();
+    unsigned long long begin = __rdtsc();
+-    for (long i = run % 2 * CALLS; i > 0; i--) call();
++call();
+    _mm_lfence();
+    double t = (__rdtsc() - begin) * NS_PER_TICK;
+-    if (t < least[run % 2]) least[run % 2] = t;
+-}
+-double ns = (least[1] - least[0]) / CALLS;
++double ns = t - READ;  // less the cost of a read
+",
+    },
+    Snippet {
+        language: Language::Cpp,
+        clocks: &["monotonic"],
+        text: "\
+#include <chrono>
+using steady = std::chrono::steady_clock;
+auto *volatile call = operation;  // not optimised away
+-double least[] = {1e18, 1e18};  // without and with the calls
+-for (long run = 0; run < RUNS; run++) {
+    auto begin = steady::now();
+-    for (long i = run % 2 * CALLS; i > 0; i--) call();
++call();
+    std::chrono::duration<double, std::nano> t = steady::now() - begin;
+-    if (t.count() < least[run % 2]) least[run % 2] = t.count();
+-}
+-double ns = (least[1] - least[0]) / CALLS;
++double ns = t.count() - READ;  // less the cost of a read
+",
+    },
+    Snippet {
+        language: Language::Rust,
+        clocks: &["instant"],
+        text: "\
+-let call = std::hint::black_box(operation as fn() -> _);
+-let mut least = [f64::INFINITY; 2]; // without and with the calls
+-for run in 0..RUNS {
+    let begin = std::time::Instant::now();
+-    for _ in 0..run % 2 * CALLS {
++std::hint::black_box(operation());
+-        std::hint::black_box(call());
+-    }
+    let t = begin.elapsed().as_secs_f64() * 1e9;
+-    least[run % 2] = t.min(least[run % 2]);
+-}
+-let ns = (least[1] - least[0]) / CALLS.0;
++let ns = t - READ; // less the cost of a read
+",
+    },
+    Snippet {
+        language: Language::Java,
+        clocks: &["nanoTime"],
+        text: "\
+-double[] least = {1e18, 1e18};  // without and with the calls
+-double sum = 0;
+-for (int run = 0; run < RUNS; run++) {
+    long begin = System.nanoTime();
+-    for (long i = run % 2 * CALLSL; i > 0; i--) sum += operation();
++double result = operation();
+    double t = System.nanoTime() - begin;
+-    least[run % 2] = Math.min(least[run % 2], t);
+-}
+-double ns = (least[1] - least[0]) / CALLS;
+-if (sum == 0.1) System.out.println();  // so that no call is optimised away
++double ns = t - READ;  // less the cost of a read
+",
+    },
+    Snippet {
+        language: Language::CSharp,
+        clocks: &["Stopwatch"],
+        text: "\
+using System.Diagnostics;
+-double[] least = {1e18, 1e18};  // without and with the calls
+-double sum = 0;
+-for (int run = 0; run < RUNS; run++) {
+    long begin = Stopwatch.GetTimestamp();
+-    for (long i = run % 2 * CALLSL; i > 0; i--) sum += operation();
++double result = operation();
+    double t = (Stopwatch.GetTimestamp() - begin) * 1e9 / Stopwatch.Frequency;
+-    if (t < least[run % 2]) least[run % 2] = t;
+-}
+-double ns = (least[1] - least[0]) / CALLS;
+-if (sum == 0.1) System.Console.WriteLine();  // so that no call is optimised away
++double ns = t - READ;  // less the cost of a read
+",
+    },
+    Snippet {
+        language: Language::Python,
+        clocks: &["perf_counter_ns"],
+        text: "\
+-from statistics import median
+from time import perf_counter_ns
+-CODE = \"\"\"def {}():
+-    begin = perf_counter_ns()
+-    for _ in range(TURNS): {}
+-    return perf_counter_ns() - begin\"\"\"
+-exec(CODE.format(\"frame\", \"pass\"))
+-exec(CODE.format(\"batch\", \"operation();\" * UNROLLED))
+-took = [median(run() for _ in range(RUNS)) for run in (frame, batch)]
+-ns = (took[1] - took[0]) / CALLS
++begin = perf_counter_ns()
++operation()
++ns = perf_counter_ns() - begin - READ  # less the cost of a read
+",
+    },
+    Snippet {
+        language: Language::JavaScript,
+        clocks: &["hrtime.bigint"],
+        text: "\
+-const least = [Infinity, Infinity];  // without and with the calls
+-let sum = 0;
+-for (let run = 0; run < RUNS; run++) {
+    const begin = process.hrtime.bigint();
+-    for (let i = run % 2 * CALLS; i > 0; i--) sum += operation();
++const result = operation();
+    const t = Number(process.hrtime.bigint() - begin);
+-    least[run % 2] = Math.min(least[run % 2], t);
+-}
+-const ns = (least[1] - least[0]) / CALLS;
+-if (sum === 0.1) console.log();  // so that no call is optimised away
++const ns = t - READ;  // less the cost of a read
+",
+    },
+    Snippet {
+        language: Language::Go,
+        clocks: &["monotonic"],
+        text: "\
+-least := [2]float64{math.Inf(1), math.Inf(1)} // without and with the calls
+-for run := 0; run < RUNS; run++ {
+\tbegin := time.Now()
+-\tfor i := run % 2 * CALLS; i > 0; i-- {
++runtime.KeepAlive(operation())
+-\t\truntime.KeepAlive(operation())
+-\t}
+\tt := float64(time.Since(begin).Nanoseconds())
+-\tleast[run%2] = math.Min(least[run%2], t)
+-}
+-ns := (least[1] - least[0]) / CALLS
++ns := t - READ // less the cost of a read
+",
+    },
+];
+
+/// Total duration of the runs with calls in nanoseconds: Java compiles a method after some ten
+/// thousand calls, Python specialises code after some ten runs. *Judgement*.
+const RUNS_NS: f64 = 2e8;
+/// Largest number of runs with calls. *Judgement*: more make nothing warmer.
+const MAX_RUNS: f64 = 1e5;
+/// Largest number of calls in a row in Python. *Judgement*: the difference of a turn, up to 5 ns, is
+/// then below a tenth of [`TURN_NS`](super::clock_figures::TURN_NS) a call.
+const MAX_UNROLLED: u64 = 1000;
+
+impl Language {
+    /// The runtime whose clocks the code calls; `None` for languages that call native clocks.
+    #[must_use]
+    pub fn runtime(self) -> Option<&'static str> {
+        match self {
+            Self::Java => Some("java"),
+            Self::CSharp => Some("dotnet"),
+            Self::Python => Some("python"),
+            Self::JavaScript => Some("node"),
+            Self::C | Self::Cpp | Self::Rust | Self::Go => None,
+        }
+    }
+
+    /// Ids of the clocks that code in this language reads.
+    #[must_use]
+    pub fn clocks(self) -> Vec<String> {
+        let snippets = SNIPPETS.iter().filter(|snippet| snippet.language == self);
+        let clocks = snippets.flat_map(|snippet| snippet.clocks);
+        clocks.map(|clock| (*clock).to_owned()).collect()
+    }
+}
+
+/// Generates code that measures with the picked clock of a report, in this language or else in the
+/// first that has some. `None` if there is no code for this clock or plan.
+#[must_use]
+pub fn first_snippet(
+    report: &Report,
+    picked: &Candidate<ClockPlan>,
+    language: Option<Language>,
+) -> Option<String> {
+    let row = report.timers.iter().find(|row| row.id == picked.id)?;
+    let mut languages = Language::value_variants().iter();
+    languages.find_map(|one| {
+        let is_wanted = language.is_none_or(|wanted| wanted == *one);
+        is_wanted.then(|| snippet(*one, picked, row))?
+    })
+}
+
+/// Generates code that measures with the picked clock of this row. `None` if there is no code for this
+/// clock or plan.
+#[must_use]
+pub fn snippet(
+    language: Language,
+    picked: &Candidate<ClockPlan>,
+    row: &TimerRow,
+) -> Option<String> {
+    let plan = picked.figures.plan?;
+    let calls = match plan.method {
+        Method::Single => 1,
+        Method::Batch { calls } => calls,
+        Method::EdgeCrossing { .. } => return None,
+    };
+    let id = match language.runtime() {
+        Some(_) => picked.id.rsplit(':').next()?,
+        None => &picked.id,
+    };
+    let is_wanted =
+        |snippet: &&Snippet| snippet.language == language && snippet.clocks.contains(&id);
+    let text = lines_for(SNIPPETS.iter().find(is_wanted)?.text, plan.method);
+    let name = clock_name(&picked.label);
+    if text.contains("CLOCK,") && name.is_none() {
+        return None;
+    }
+    let turns = calls.div_ceil(MAX_UNROLLED);
+    let unrolled = calls.div_ceil(turns);
+    let calls = match language {
+        Language::Python => turns * unrolled,
+        _ => calls,
+    };
+    let with_calls = (RUNS_NS / plan.campaign_ns).clamp(1.0, MAX_RUNS).ceil() as u64;
+    let runs = match language {
+        Language::Python => with_calls,
+        _ => 2 * with_calls,
+    };
+    let tick = row
+        .ns_per_tick
+        .map_or_else(|| "NS_PER_TICK".to_owned(), |ns| format!("{ns:.10}"));
+    let numbers = [
+        ("UNROLLED", unrolled.to_string()),
+        ("TURNS", turns.to_string()),
+        ("CALLS", calls.to_string()),
+        ("RUNS", runs.to_string()),
+        ("NS_PER_TICK", tick),
+        ("READ", format!("{:.1}", value_of(row.cost_ns)?)),
+        ("CLOCK,", format!("{},", name.unwrap_or_default())),
+    ];
+    Some(replace_words(&text, &numbers))
+}
+
+/// The lines of a text for this method, without their marks.
+fn lines_for(text: &str, method: Method) -> String {
+    let (wanted, other, indent) = match method {
+        Method::Single => ('+', '-', ["    ", "\t"]),
+        _ => ('-', '+', [""; 2]),
+    };
+    let lines = text.lines().filter(|line| !line.starts_with(other));
+    let unmarked = |line: &str| match line.strip_prefix(wanted) {
+        Some(line) => line.to_owned() + "\n",
+        None => {
+            indent
+                .iter()
+                .find_map(|indent| line.strip_prefix(indent))
+                .unwrap_or(line)
+                .to_owned()
+                + "\n"
+        }
+    };
+    lines.map(unmarked).collect()
+}
+
+/// Replaces these words of a text.
+pub(super) fn replace_words(text: &str, words: &[(&str, String)]) -> String {
+    words.iter().fold(text.to_owned(), |text, (word, value)| {
+        text.replace(word, value)
+    })
+}
+
+/// The name of a clock in C in a label, as in `clock_gettime(CLOCK_MONOTONIC)`.
+pub(super) fn clock_name(label: &str) -> Option<&str> {
+    let is_letter = |c: char| c.is_ascii_uppercase() || c == '_';
+    let mut words = label.split(|c: char| !is_letter(c));
+    words.find(|word| word.starts_with("CLOCK_"))
+}

@@ -1,0 +1,541 @@
+//! Chooses the timer to wait with: the one with the least CPU time among those that are punctual
+//! enough, or, without a bound, the least late one. Also sums up the waits of a report in a
+//! sentence.
+
+use serde::Serialize;
+use statrs::distribution::{Beta, ContinuousCDF};
+
+use super::ChoiceError;
+use super::clocks::{Candidate, Choice};
+use super::plan::percent;
+use crate::model::{
+    Granularity, Lateness, LatenessHistogram, Platform, Report, USUAL_WAIT_NS, WaitActivity,
+    WaitRow, value_of,
+};
+use crate::numbers::{short_time, time};
+use crate::statistics::bisect;
+
+/// Largest ratio between the requested length of waits and the nearest measured length, whichever
+/// is longer, for which the measured length is used.
+const MAX_LENGTH_RATIO: f64 = 1.25;
+
+/// Smallest relative error of the period of a loop of fixed waits that is reported.
+/// *Judgement*: a second a day.
+const MIN_REPORTED_DRIFT: f64 = 1e-5;
+
+/// Largest median lateness of a spinning or hybrid wait, as a share of that of the best blocking
+/// wait, that justifies its CPU time.
+/// *Judgement*.
+const MAX_LATENESS_RATIO: f64 = 0.2;
+/// Largest late tail of a spinning or hybrid wait, as a share of that of the best blocking wait, at
+/// which it is recommended where waits must not be late.
+/// *Judgement*: tails vary more than medians.
+const MAX_TAIL_RATIO: f64 = 0.5;
+
+/// Largest error of the clock that timed the waits, as a share of the accepted deviation, at which
+/// they show whether they keep it.
+/// *Judgement*.
+const MAX_CLOCK_ERROR: f64 = 0.1;
+
+/// Smallest granularity of waits, in nanoseconds, that the summary of a report mentions.
+const MIN_COARSE_STEP_NS: f64 = 5e5;
+
+/// The required punctuality of wake-ups.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Punctuality {
+    /// Length of a wait in nanoseconds.
+    pub every_ns: f64,
+    /// Largest accepted deviation of a wake-up in nanoseconds; null if the least late timer is
+    /// wanted.
+    pub within_ns: Option<f64>,
+    /// Required share of wake-ups within the bound, in (0, 1).
+    pub share: f64,
+    /// Largest accepted share of a CPU that waiting takes; null if it is not limited.
+    pub overhead: Option<f64>,
+}
+
+impl Punctuality {
+    /// Returns these requirements if they are consistent.
+    ///
+    /// # Errors
+    /// The flag that is out of range.
+    pub fn checked(self) -> Result<Self, ChoiceError> {
+        let is_share = |share: f64| share > 0.0 && share < 1.0;
+        let overhead = self.overhead.filter(|overhead| *overhead != 1.0);
+        for (flag, share) in [("--share", Some(self.share)), ("--overhead", overhead)] {
+            if !share.is_none_or(is_share) {
+                return Err(ChoiceError::Share(flag));
+            }
+        }
+        match self.within_ns {
+            Some(within) if within >= self.every_ns => Err(ChoiceError::Within {
+                every: short_time(self.every_ns),
+                within: short_time(within),
+            }),
+            _ => Ok(self),
+        }
+    }
+}
+
+/// Lateness and CPU time of one timer under one set of conditions.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct WaitRecord {
+    /// Requested length of the waits in nanoseconds.
+    pub length_ns: u64,
+    /// Timer slack of the waiting thread in nanoseconds; null if it has none.
+    pub slack_ns: Option<u64>,
+    /// Scheduling policy of the waiting thread.
+    pub policy: String,
+    /// Number of measured waits.
+    pub waits: u64,
+    /// Median lateness in nanoseconds; negative if wake-ups are early.
+    pub p50_ns: Option<f64>,
+    /// 90th percentile of the lateness in nanoseconds; null if there were too few waits.
+    pub p90_ns: Option<f64>,
+    /// 99th percentile of the lateness in nanoseconds; null if there were too few waits.
+    pub p99_ns: Option<f64>,
+    /// Largest lateness in nanoseconds.
+    pub max_ns: f64,
+    /// CPU time of one wait in nanoseconds; null if unknown.
+    pub cpu_ns: Option<f64>,
+    /// Share of a CPU that these waits take; null if unknown.
+    pub overhead: Option<f64>,
+    /// Observed share of waits within the bound; 1 without a bound.
+    pub share: f64,
+    /// Lower confidence limit of `share`, at 95 %.
+    pub share_at_least: f64,
+    /// Whether the timer blocks, spins, or does both.
+    #[serde(skip)]
+    pub(super) means: WaitActivity,
+    /// Whether the granularity of requests or wake-ups is coarser than the bound.
+    #[serde(skip)]
+    too_coarse: bool,
+    /// Whether this is the timer to use among those that block, or among those that spin.
+    #[serde(skip)]
+    leads: bool,
+}
+
+/// The result of comparing the waits of a report.
+pub type WaitChoice = Choice<Punctuality, WaitRecord>;
+
+/// Compares the timers of a report by their waits of the measured length that is nearest to the
+/// requested one.
+///
+/// # Errors
+/// When the report has no waits of about that length.
+pub fn choose(report: &Report, asked: &Punctuality) -> Result<WaitChoice, ChoiceError> {
+    let near = nearest_length(report, asked.every_ns)
+        .filter(|late| late.distance(asked.every_ns) <= MAX_LENGTH_RATIO.ln())
+        .ok_or_else(|| ChoiceError::Waits(short_time(asked.every_ns)))?;
+    Ok(choose_at(report, asked, near.request_ns))
+}
+
+/// The measured waits whose length is nearest to `ns` nanoseconds; `None` if there are no waits.
+fn nearest_length(report: &Report, ns: f64) -> Option<&Lateness> {
+    let figures = report.waits.iter().filter_map(|row| row.figures.as_ref());
+    Lateness::nearest(figures.flat_map(|figures| &figures.lateness), ns)
+}
+
+/// Compares the waits of `length_ns` nanoseconds of all timers.
+fn choose_at(report: &Report, asked: &Punctuality, length_ns: u64) -> WaitChoice {
+    let mut all: Vec<Candidate<WaitRecord>> = Vec::new();
+    for row in &report.waits {
+        let Some(new) = candidate(row, asked, length_ns) else {
+            continue;
+        };
+        // A timer that waited on several CPUs or under several loads counts with its worst result.
+        let has_same_key = |other: &&mut Candidate<WaitRecord>| {
+            let key = |one: &Candidate<WaitRecord>| {
+                (
+                    one.id.clone(),
+                    one.figures.slack_ns,
+                    one.figures.policy.clone(),
+                )
+            };
+            key(other) == key(&new)
+        };
+        match all.iter_mut().find(has_same_key) {
+            Some(other)
+                if other.figures.shortfall_factor(asked) < new.figures.shortfall_factor(asked) =>
+            {
+                *other = new
+            }
+            Some(_) => {}
+            None => all.push(new),
+        }
+    }
+    if asked.within_ns.is_some() {
+        // Sufficient timers are ordered by the CPU time that they take, the rest by how far they
+        // miss the requirement.
+        let rank = |one: &Candidate<WaitRecord>| match one.suffices {
+            true => one.figures.overhead.unwrap_or(f64::INFINITY),
+            false => one.figures.shortfall_factor(asked),
+        };
+        all.sort_by(|a, b| {
+            b.suffices
+                .cmp(&a.suffices)
+                .then(rank(a).total_cmp(&rank(b)))
+        });
+    } else {
+        all.sort_by(|a, b| a.figures.distance_ns().total_cmp(&b.figures.distance_ns()));
+        move_leaders_to_front(&mut all);
+    }
+    let has_other_conditions: Vec<bool> = all
+        .iter()
+        .map(|one| all.iter().filter(|other| other.id == one.id).count() > 1)
+        .collect();
+    for (one, _) in all
+        .iter_mut()
+        .zip(has_other_conditions)
+        .filter(|(_, several)| *several)
+    {
+        one.reason += &format!(" ({})", one.figures.conditions());
+    }
+    Choice::from_ranked("timermeter.pick-wait.v1", *asked, all)
+}
+
+/// The result of the waits of this row with a length of `length_ns`; `None` if there are none.
+fn candidate(row: &WaitRow, asked: &Punctuality, length_ns: u64) -> Option<Candidate<WaitRecord>> {
+    let figures = row.figures.as_ref()?;
+    let mut lengths = figures.lateness.iter();
+    let late = lengths.find(|late| late.request_ns == length_ns)?;
+    let share = asked
+        .within_ns
+        .map_or(1.0, |bound| share_within(late, bound));
+    let steps = figures.granularities().filter_map(Granularity::step);
+    let coarsest = steps.map(|step| step.value).reduce(f64::max);
+    let too_coarse = coarsest
+        .zip(asked.within_ns)
+        .filter(|(step, bound)| step > bound);
+    let hidden = asked
+        .within_ns
+        .filter(|bound| late.uncertainty_ns > MAX_CLOCK_ERROR * bound);
+    let cpu_ns = value_of(late.cpu_ns);
+    let record = WaitRecord {
+        length_ns,
+        slack_ns: row.conditions.slack_ns,
+        policy: row.conditions.policy.clone(),
+        waits: late.waits,
+        p50_ns: value_of(late.p50_ns).filter(|median| median.is_finite()),
+        p90_ns: value_of(late.p90_ns),
+        p99_ns: value_of(late.p99_ns),
+        max_ns: late.max_ns,
+        cpu_ns,
+        overhead: cpu_ns.map(|cpu| (cpu / asked.every_ns).max(0.0)),
+        share,
+        share_at_least: lower_limit(share, late.waits),
+        means: row.means,
+        too_coarse: too_coarse.is_some() || hidden.is_some(),
+        leads: false,
+    };
+    let shortfall = match (too_coarse, asked.within_ns) {
+        _ if hidden.is_some() => Some(format!(
+            "the clock that timed it may be off by {}: too much to prove this deviation",
+            short_time(late.uncertainty_ns)
+        )),
+        (Some((step, _)), _) => Some(format!(
+            "it waits in steps of {}, which are longer than the accepted deviation",
+            short_time(step)
+        )),
+        (None, Some(bound)) => record.shortfall(asked, bound),
+        (None, None) => {
+            record.p50_ns?;
+            None
+        }
+    };
+    Some(Candidate {
+        id: row.id.clone(),
+        label: row.label.clone(),
+        suffices: shortfall.is_none(),
+        reason: shortfall.unwrap_or_else(|| record.lateness()),
+        notes: notes(row.means, late, asked),
+        figures: record,
+    })
+}
+
+/// Moves two timers to the front: first the least late one that blocks, then, among those that spin
+/// and are at most [`MAX_LATENESS_RATIO`] times as late, with a tail of at most [`MAX_TAIL_RATIO`]
+/// times that of the first, the one with the least CPU time.
+fn move_leaders_to_front(all: &mut Vec<Candidate<WaitRecord>>) {
+    let blocks = |one: &Candidate<WaitRecord>| one.figures.means == WaitActivity::Blocks;
+    let blocking = all.iter().position(blocks).map(|at| all.remove(at));
+    let is_in_time = |record: &WaitRecord| {
+        blocking.as_ref().is_none_or(|one| {
+            let blocking = &one.figures;
+            record.distance_ns() <= MAX_LATENESS_RATIO * blocking.distance_ns()
+                && record.has_shorter_tail(blocking)
+        })
+    };
+    let cpu = |one: &Candidate<WaitRecord>| one.figures.cpu_ns.unwrap_or(f64::INFINITY);
+    let most_punctual = all
+        .iter()
+        .enumerate()
+        .filter(|(_, one)| !blocks(one) && is_in_time(&one.figures))
+        .min_by(|(_, a), (_, b)| cpu(a).total_cmp(&cpu(b)))
+        .map(|(at, _)| at);
+    let most_punctual = most_punctual.map(|at| all.remove(at)).map(|mut one| {
+        one.reason = format!("where it must not be late: {}", one.reason);
+        one
+    });
+    let leaders = blocking.into_iter().chain(most_punctual).map(|mut one| {
+        one.figures.leads = true;
+        one
+    });
+    let leaders: Vec<_> = leaders.collect();
+    all.splice(0..0, leaders);
+}
+
+/// Ids of the timers that may turn out to suffice when more waits are measured, in the order of
+/// their CPU time. Without a bound, these are the leading timers.
+#[must_use]
+pub fn list_promising(choice: &WaitChoice) -> Vec<&str> {
+    let all = choice.picked.iter().chain(&choice.nearest);
+    let mut promising: Vec<_> = all
+        .chain(&choice.others)
+        .filter(|one| one.figures.is_promising(&choice.requirement))
+        .collect();
+    let cost = |one: &Candidate<WaitRecord>| one.figures.overhead.unwrap_or(f64::INFINITY);
+    promising.sort_by(|a, b| cost(a).total_cmp(&cost(b)));
+    promising.into_iter().map(|one| one.id.as_str()).collect()
+}
+
+impl WaitRecord {
+    /// Whether more waits may show that the timer suffices; without a bound, whether it leads.
+    fn is_promising(&self, asked: &Punctuality) -> bool {
+        if asked.within_ns.is_none() {
+            return self.leads;
+        }
+        let is_affordable = |most: f64| self.overhead.is_none_or(|overhead| overhead <= most);
+        let share_at_most = 1.0 - lower_limit(1.0 - self.share, self.waits);
+        !self.too_coarse && share_at_most >= asked.share && asked.overhead.is_none_or(is_affordable)
+    }
+
+    /// Distance of the median wait from the requested length in nanoseconds, whether early or late.
+    fn distance_ns(&self) -> f64 {
+        self.p50_ns.map_or(f64::INFINITY, f64::abs)
+    }
+
+    /// Factor by which these waits miss the requirement (share or overhead, whichever is worse); at
+    /// most 1 if they meet it. Without a bound, the distance of the median in nanoseconds.
+    fn shortfall_factor(&self, asked: &Punctuality) -> f64 {
+        if asked.within_ns.is_none() {
+            return self.distance_ns();
+        }
+        let overhead = asked
+            .overhead
+            .map_or(0.0, |most| self.overhead.unwrap_or(f64::INFINITY) / most);
+        let late = (1.0 - self.share_at_least) / (1.0 - asked.share);
+        late.max(overhead)
+    }
+
+    /// The reason why these waits do not meet the requirement; `None` if they meet it.
+    fn shortfall(&self, asked: &Punctuality, bound_ns: f64) -> Option<String> {
+        let waits = format!("{} of {} waits are", percent(self.share), self.waits);
+        let bound = short_time(bound_ns);
+        if self.share < asked.share {
+            return Some(format!("{waits} within {bound}"));
+        }
+        if self.share_at_least < asked.share {
+            return Some(format!(
+                "{waits} within {bound}, which may be {} by chance: measure longer",
+                percent(self.share_at_least)
+            ));
+        }
+        let most = asked.overhead?;
+        match self.overhead {
+            Some(overhead) if overhead <= most => None,
+            Some(overhead) => Some(format!("it takes {} of a CPU", percent(overhead))),
+            None => Some("its CPU time is unknown".into()),
+        }
+    }
+
+    /// Whether the tail of these waits is at most [`MAX_TAIL_RATIO`] times that of `other`: by the
+    /// 99th percentile if both have one, or else by the largest lateness.
+    fn has_shorter_tail(&self, other: &Self) -> bool {
+        let tails = |record: &Self| [record.p99_ns, Some(record.max_ns)];
+        let mut pairs = tails(self).into_iter().zip(tails(other));
+        let known = pairs.find_map(|(own, other)| own.zip(other));
+        known.is_some_and(|(own, other)| own <= MAX_TAIL_RATIO * other)
+    }
+
+    /// Median, 99th percentile and maximum of the lateness, and the CPU time of a wait, for people.
+    #[must_use]
+    pub fn lateness(&self) -> String {
+        let when = if self.p50_ns < Some(0.0) {
+            "early"
+        } else {
+            "late"
+        };
+        let parts = [
+            ("p50 ", self.p50_ns.map(f64::abs), format!(" {when}")),
+            (", p99 ", self.p99_ns, String::new()),
+            (", max ", Some(self.max_ns), String::new()),
+            (", ", self.cpu_ns, " of CPU".to_owned()),
+        ];
+        let known = parts.into_iter().filter(|(_, ns, _)| ns.is_some());
+        known
+            .map(|(name, ns, after)| format!("{name}{}{after}", time(ns)))
+            .collect()
+    }
+
+    /// The conditions of these waits, for people.
+    #[must_use]
+    pub fn conditions(&self) -> String {
+        let slack = self
+            .slack_ns
+            .map_or_else(|| "none".into(), |ns| short_time(ns as f64));
+        format!("timer slack {slack}, policy {}", self.policy)
+    }
+}
+
+/// Advice for users of a timer with these waits.
+fn notes(activity: WaitActivity, late: &Lateness, asked: &Punctuality) -> Vec<String> {
+    let mut notes = Vec::new();
+    if late.early > 0.0 {
+        notes.push(format!(
+            "{} of waits return before their time, by up to {}: look at the clock and wait for the rest",
+            percent(late.early),
+            time(late.earliest_ns)
+        ));
+    }
+    if activity == WaitActivity::Spins {
+        notes.push("it spins all the time: no other thread gets the CPU".into());
+        return notes;
+    }
+    let drift = value_of(late.p50_ns).map_or(0.0, |late| late / asked.every_ns);
+    let drift_note = if drift.abs() >= MIN_REPORTED_DRIFT {
+        let direction = if drift > 0.0 { "slow" } else { "fast" };
+        format!(", which comes out {} {direction}", percent(drift.abs()))
+    } else {
+        String::new()
+    };
+    notes.push(format!(
+        "wait for the next point in time, not for a fixed length{drift_note}"
+    ));
+    notes
+}
+
+/// Share of waits that were off by at most `within_ns` nanoseconds. A bin of the histogram counts
+/// only if all of it is within the bound.
+fn share_within(late: &Lateness, within_ns: f64) -> f64 {
+    let ends_within = |bin: u32| 10_f64.powf(LatenessHistogram::end(bin)) <= within_ns;
+    let inside: f64 = late
+        .histogram
+        .bins
+        .iter()
+        .filter(|(bin, _)| ends_within(**bin))
+        .map(|(_, count)| *count as f64)
+        .sum();
+    // The first bin holds all early waits.
+    let too_early = if late.earliest_ns > within_ns {
+        late.early
+    } else {
+        0.0
+    };
+    (inside / late.waits.max(1) as f64 - too_early).clamp(0.0, 1.0)
+}
+
+/// Lower confidence limit of a share, at 95 %: the lower end of the one-sided interval of Clopper
+/// and Pearson (Biometrika 26, 1934).
+fn lower_limit(share: f64, waits: u64) -> f64 {
+    /// Number of waits beyond which the limit does not change noticeably.
+    const MAX_WAITS: u64 = 10_000_000;
+    /// Halvings of an interval of shares, to a precision of 1e-9. The search for quantiles in the
+    /// library does not end for some numbers.
+    const HALVINGS: u32 = 30;
+    let waits = waits.min(MAX_WAITS);
+    let kept = (share * waits as f64).round().min(waits as f64);
+    if kept < 1.0 {
+        return 0.0;
+    }
+    let Ok(beta) = Beta::new(kept, waits as f64 - kept + 1.0) else {
+        return 0.0;
+    };
+    bisect((0.0, 1.0), HALVINGS, |share| beta.cdf(share) < 0.05).0
+}
+
+/// The number of waits that proves at 95 % confidence that a share of waits is within the bound,
+/// even if as many miss it as that share allows. If none missed it, a quarter of this number would
+/// be enough.
+#[must_use]
+pub fn waits_to_prove(share: f64) -> f64 {
+    12.0 / (1.0 - share)
+}
+
+/// Sums up the waits of a report in a sentence: the least late timer that blocks, a timer that
+/// spins and is hardly late, and timers with a coarse granularity. `None` if the report has no
+/// waits.
+#[must_use]
+pub fn summarize_waits(report: &Report) -> Option<String> {
+    let length_ns = nearest_length(report, USUAL_WAIT_NS)?.request_ns;
+    let asked = Punctuality {
+        every_ns: length_ns as f64,
+        within_ns: None,
+        share: 0.99,
+        overhead: None,
+    };
+    let choice = choose_at(report, &asked, length_ns);
+    let leaders = choice.picked.iter().chain(&choice.others);
+    let parts: Vec<String> = leaders
+        .filter(|one| one.figures.leads)
+        .map(|one| {
+            let condition = match one.figures.means {
+                WaitActivity::Blocks => "",
+                WaitActivity::Spins | WaitActivity::Hybrid => "where it must not be late: ",
+            };
+            format!("{condition}{} ({})", one.id, one.figures.lateness())
+        })
+        .collect();
+    if parts.is_empty() {
+        return None;
+    }
+    // Ids of the timers with a coarse granularity, each once, with the first coarse step in
+    // nanoseconds.
+    let mut coarse: Vec<(&str, f64)> = Vec::new();
+    for row in &report.waits {
+        let steps = row
+            .figures
+            .as_ref()
+            .and_then(|figures| figures.steps.first());
+        let mut steps = steps
+            .into_iter()
+            .flat_map(|steps| steps.known())
+            .filter_map(Granularity::step);
+        if let Some(step) = steps.find(|step| step.value >= MIN_COARSE_STEP_NS)
+            && !coarse.iter().any(|(id, _)| *id == row.id)
+        {
+            coarse.push((&row.id, step.value));
+        }
+    }
+    let coarse: Vec<String> = coarse
+        .into_iter()
+        .map(|(id, step)| format!("{id} ({})", short_time(step)))
+        .collect();
+    let caveat = match coarse.as_slice() {
+        [] => String::new(),
+        coarse => format!(". Caveat: coarse steps of {}", coarse.join(", ")),
+    };
+    Some(format!(
+        "To wait {} on this machine{}: {}{caveat}.",
+        short_time(length_ns as f64),
+        load_in_words(&report.platform),
+        parts.join("; ")
+    ))
+}
+
+/// The load that the waits were measured under, in brackets.
+fn load_in_words(platform: &Platform) -> String {
+    let load = platform
+        .load
+        .map(|load| format!("load {:.2}", load.one_minute));
+    let others = platform.cpus_of_others;
+    let others = others.map(|cpus| format!("other programs used {cpus:.1} CPUs"));
+    let known: Vec<String> = load.into_iter().chain(others).collect();
+    match known.as_slice() {
+        [] => " (load unknown)".into(),
+        known => format!(" ({})", known.join(", ")),
+    }
+}
+
+#[cfg(test)]
+mod tests;

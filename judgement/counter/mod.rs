@@ -1,0 +1,350 @@
+//! Judges whether a program may read the counter of the processor directly, without the kernel,
+//! from measurements and the facts that the machine reports.
+//!
+//! The answer has five lines: the verdict, the measurements, whether the kernel relies on the
+//! counter, the time saved by reading the counter directly, and how to read it.
+
+pub mod recipes;
+
+pub use recipes::{RecipeOutcome, RecipeRow, Snippets};
+use serde::Serialize;
+
+use crate::findings::counter::{self, CounterCase};
+use crate::model::{CpuOffset, Finding, Severity, TimerRow};
+use crate::numbers::{range_ns, significant, time};
+use crate::rate::counter::CounterFindings;
+
+/// The schema of the document.
+pub const SCHEMA: &str = "timermeter.counter.v1";
+
+/// The verdict on direct reads of the counter.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum CounterVerdict {
+    /// The counter may be read.
+    Safe,
+    /// The counter may be read until the machine is moved to another host or restored from a
+    /// snapshot: nothing fixes the counter's rate, or announces that it changed.
+    UntilMoved,
+    /// Too little is known, for example because one CPU only could be observed.
+    NotProven,
+    /// The counter must not be read.
+    Unsafe,
+}
+
+impl CounterVerdict {
+    /// Whether a program may read the counter, at least until the machine is moved.
+    #[must_use]
+    pub fn is_positive(self) -> bool {
+        matches!(self, Self::Safe | Self::UntilMoved)
+    }
+}
+
+/// The input of the judgement.
+#[derive(Clone, Copy, Debug)]
+pub struct Case<'a> {
+    /// The ids of the counter: read without a fence, and read with a fence.
+    pub ids: [&'a str; 2],
+    /// The measurements and the declared facts.
+    pub evidence: CounterCase<'a>,
+    /// Rows of a report: the counter, and the clocks of the system that are its alternatives.
+    pub rows: &'a [TimerRow],
+    /// Rates of the counter found by common calibration methods.
+    pub recipes: &'a [RecipeRow],
+}
+
+/// The judgement as a document.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Counter {
+    /// [`SCHEMA`].
+    pub schema: &'static str,
+    /// The id of the counter.
+    pub counter: String,
+    /// The verdict.
+    pub verdict: CounterVerdict,
+    /// The answer in five lines.
+    pub summary: Vec<String>,
+    /// The findings on which the verdict is based.
+    pub findings: Vec<Finding>,
+    /// The rate of the counter in hertz, measured with a kernel clock that no time service adjusts;
+    /// null if it is unknown.
+    pub hz: Option<f64>,
+    /// The relative uncertainty of that rate.
+    pub hz_uncertainty: Option<f64>,
+    /// Duration of the measurement of the counter, in seconds.
+    pub watched_s: f64,
+    /// Offsets of the counters of all CPUs from the counter of the first CPU.
+    pub cpus: Vec<CpuRow>,
+    /// Costs of reading the counter and its alternatives.
+    pub gains: Vec<Gain>,
+    /// Rates of the counter found by common calibration methods.
+    pub recipes: Vec<RecipeRow>,
+    /// Code that reads the counter with the measured rate; absent if the counter must not be read.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub snippets: Option<Snippets>,
+}
+
+/// The counter of a CPU.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct CpuRow {
+    /// The CPU.
+    pub cpu: u32,
+    /// Nanoseconds by which the counter is ahead of the counter of the first CPU.
+    pub offset_ns: f64,
+    /// Maximum error of the offset, in nanoseconds.
+    pub uncertainty_ns: f64,
+    /// Relative rate difference from the first CPU, in ppm, positive if faster; null if not
+    /// measured.
+    pub rate_ppm: Option<f64>,
+}
+
+/// Costs of reading a timer.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Gain {
+    /// The id of the timer.
+    pub id: String,
+    /// Amortised cost of a read among many successive reads, in nanoseconds.
+    pub in_a_row_ns: Option<f64>,
+    /// The least time that a read adds to the code around it, and an upper bound, in nanoseconds.
+    pub adds_ns: Option<[f64; 2]>,
+    /// CPU time of a million successive reads, in milliseconds.
+    pub million_reads_ms: Option<f64>,
+}
+
+/// Judges whether the counter may be read directly.
+#[must_use]
+pub fn judge(case: &Case) -> Counter {
+    let found = case.evidence.found;
+    let findings = counter::judge(&case.evidence);
+    let verdict = verdict(&findings);
+    let rate = found.rate.filter(|_| verdict.is_positive());
+    let hz = found.rate.map(|rate| 1e9 / rate.ns_per_tick);
+    let gains = case.rows.iter().map(gain).collect();
+    let mut counter = Counter {
+        schema: SCHEMA,
+        counter: case.ids[0].to_owned(),
+        verdict,
+        summary: Vec::new(),
+        findings,
+        hz,
+        hz_uncertainty: found.rate.map(|rate| rate.uncertainty),
+        watched_s: 1e-9 * found.observed_ns,
+        cpus: cpus(found),
+        gains,
+        recipes: case.recipes.to_vec(),
+        snippets: rate.map(|rate| {
+            Snippets::for_counter(case.ids[0], 1e9 / rate.ns_per_tick, rate.uncertainty)
+        }),
+    };
+    counter.summary = summary(&counter, case);
+    counter
+}
+
+/// Codes of the findings that must be known for a positive verdict.
+const ESSENTIAL_FINDINGS: [&str; 5] = ["cpus", "invariant", "order", "rate", "moved"];
+
+/// The first of the essential findings that is unknown.
+fn first_gap(findings: &[Finding]) -> Option<&Finding> {
+    ESSENTIAL_FINDINGS.iter().find_map(|code| {
+        let mut unknown = findings
+            .iter()
+            .filter(|finding| finding.severity == Severity::Unknown);
+        unknown.find(|finding| finding.code == *code)
+    })
+}
+
+/// The verdict from the findings.
+fn verdict(findings: &[Finding]) -> CounterVerdict {
+    let mut all = findings.iter();
+    if findings
+        .iter()
+        .any(|finding| finding.severity == Severity::Problem)
+    {
+        CounterVerdict::Unsafe
+    } else if first_gap(findings).is_some() {
+        CounterVerdict::NotProven
+    } else if all.any(|finding| finding.code == "moved" && finding.severity == Severity::Ok) {
+        CounterVerdict::Safe
+    } else {
+        CounterVerdict::UntilMoved
+    }
+}
+
+/// The offsets and rates of all CPUs.
+fn cpus(found: &CounterFindings) -> Vec<CpuRow> {
+    let rate = |cpu| {
+        found
+            .cpu_rates
+            .iter()
+            .find(|rate| rate.cpu == cpu)
+            .map(|rate| rate.tested.value)
+    };
+    let row = |offset: &CpuOffset| CpuRow {
+        cpu: offset.cpu,
+        offset_ns: offset.ns,
+        uncertainty_ns: offset.uncertainty_ns,
+        rate_ppm: rate(offset.cpu),
+    };
+    found.offsets.iter().map(row).collect()
+}
+
+/// The costs in the row of a timer.
+fn gain(row: &TimerRow) -> Gain {
+    Gain {
+        id: row.id.clone(),
+        in_a_row_ns: row.amortised_ns,
+        adds_ns: row.adds_range_ns(),
+        // A million reads of one nanosecond each take one millisecond.
+        million_reads_ms: row.amortised_ns,
+    }
+}
+
+fn summary(counter: &Counter, case: &Case) -> Vec<String> {
+    vec![
+        verdict_line(counter),
+        measurement_line(counter, case),
+        trust_line(counter),
+        gain_line(counter, case),
+        instruction_line(counter),
+    ]
+}
+
+/// Returns the finding with this code, if there is one.
+fn finding<'a>(counter: &'a Counter, code: &str) -> Option<&'a Finding> {
+    counter.findings.iter().find(|finding| finding.code == code)
+}
+
+/// The verdict with the finding that decides it.
+fn verdict_line(counter: &Counter) -> String {
+    let id = &counter.counter;
+    let message = |finding: Option<&Finding>| finding.map_or(String::new(), Finding::message);
+    let moved = || message(finding(counter, "moved"));
+    match counter.verdict {
+        CounterVerdict::Safe => {
+            format!("safe: a program may read {id} on this machine; {}", moved())
+        }
+        CounterVerdict::UntilMoved => format!("safe until this machine is moved: {}", moved()),
+        // The most severe finding is the first.
+        CounterVerdict::Unsafe => format!("unsafe: {}", message(counter.findings.first())),
+        CounterVerdict::NotProven => {
+            format!("not proven: {}", message(first_gap(&counter.findings)))
+        }
+    }
+}
+
+/// The measured rate, the offsets between CPUs and the steps backwards.
+fn measurement_line(counter: &Counter, case: &Case) -> String {
+    let rate = match (counter.hz, counter.hz_uncertainty) {
+        (Some(hz), Some(share)) => {
+            format!(
+                "{} Hz ± {} ppm",
+                significant(hz, 10),
+                significant(1e6 * share, 2)
+            )
+        }
+        _ => "no rate".to_owned(),
+    };
+    let cpus = match counter.cpus.len() {
+        0 => "CPUs that could not be compared".to_owned(),
+        count => {
+            let apart_ns = counter
+                .cpus
+                .iter()
+                .map(|cpu| cpu.offset_ns.abs() + cpu.uncertainty_ns)
+                .fold(0.0, f64::max);
+            format!("{count} CPUs within {}", time(apart_ns))
+        }
+    };
+    let (backward, readings, _) = case.evidence.found.backward;
+    format!(
+        "seen: {rate}; {cpus}; {backward} steps back in {} readings and {} handoffs with a fence",
+        readings,
+        case.evidence
+            .found
+            .across_cpus
+            .map_or(0, |between| between.handoffs)
+    )
+}
+
+/// The findings about the use of the counter by the kernel.
+fn trust_line(counter: &Counter) -> String {
+    let message = |code: &str| finding(counter, code).map(Finding::message);
+    let all: Vec<String> = ["kernel", "log"].into_iter().filter_map(message).collect();
+    format!("trust: {}", all.join("; "))
+}
+
+/// Compares the cost of reading the counter with that of the kernel's clock.
+fn gain_line(counter: &Counter, case: &Case) -> String {
+    let gain_of = |id: &str| counter.gains.iter().find(|gain| gain.id == id);
+    let clock = counter.gains.iter().find(|gain| gain.id == "monotonic");
+    let in_words = |gain: &Gain| {
+        let amortised = time(gain.in_a_row_ns);
+        let adds = gain.adds_ns.map_or(String::new(), |range| {
+            format!(" (adds {})", range_ns(range))
+        });
+        format!("{} {amortised}{adds}", gain.id)
+    };
+    let rows: Vec<String> = [gain_of(case.ids[0]), gain_of(case.ids[1]), clock]
+        .into_iter()
+        .flatten()
+        .map(in_words)
+        .collect();
+    let million = |gain: Option<&Gain>| {
+        gain.and_then(|gain| gain.million_reads_ms)
+            .map(|ms| time(1e6 * ms))
+    };
+    match (million(gain_of(case.ids[0])), million(clock)) {
+        (Some(counter), Some(clock)) => {
+            format!(
+                "gain: a read in a row takes {}; a million {counter} of CPU time, instead of {clock}",
+                rows.join(", ")
+            )
+        }
+        _ => format!(
+            "gain: {}",
+            case.evidence.found.costs.map_or(
+                "the cost of a read was not measured".to_owned(),
+                |[counter, clock]| {
+                    format!(
+                        "a read in a row takes {}, one of the kernel's clock {}",
+                        time(counter),
+                        time(clock)
+                    )
+                }
+            )
+        ),
+    }
+}
+
+/// How to read the counter, or which clock to read instead.
+fn instruction_line(counter: &Counter) -> String {
+    let error = |row: &&RecipeRow| row.worst_ppm.map_or(0.0, f64::abs);
+    let by_error = |a: &&RecipeRow, b: &&RecipeRow| error(a).total_cmp(&error(b));
+    let with_rate = || counter.recipes.iter().filter(|row| row.worst_ppm.is_some());
+    let ends = with_rate()
+        .max_by(by_error)
+        .zip(with_rate().min_by(by_error));
+    let errors = ends.map_or("no recipe found a rate".to_owned(), |(most, least)| {
+        format!(
+            "recipes are off by up to {} ppm ({}) and by {} ppm at best ({})",
+            significant(error(&most), 3),
+            most.id,
+            significant(error(&least), 3),
+            least.id
+        )
+    });
+    if !counter.verdict.is_positive() {
+        return "do: read the kernel's clock (clock_gettime, CLOCK_MONOTONIC)".to_owned();
+    }
+    let order = if counter.counter == "rdtsc" {
+        "lfence"
+    } else {
+        "a fence"
+    };
+    format!(
+        "do: measure the rate over a second, keep differences signed, {order} where order matters; {errors}"
+    )
+}
+
+#[cfg(test)]
+mod tests;

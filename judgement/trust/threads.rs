@@ -1,0 +1,129 @@
+//! Judges whether a timer steps backwards within a thread (monotonic) or between threads
+//! (thread-safe).
+
+use super::{Case, reference, step_size, times};
+use crate::model::{Counted, CpuOffset, Monotonic, Outcome, ThreadSafe};
+use crate::numbers::time;
+use crate::rate::order::offsets;
+use crate::trace::Threads;
+
+/// Judges whether readings that are handed from thread to thread step backwards.
+pub(super) fn judge_between_threads(case: &Case) -> ThreadSafe {
+    let none = Threads::default();
+    let threads = case.evidence().threads.as_ref().unwrap_or(&none);
+    let pairs = || threads.pairs.iter();
+    let handoffs: u64 = pairs().map(|pair| u64::from(pair.handoffs)).sum();
+    let backward: u64 = pairs().map(|pair| u64::from(pair.backward)).sum();
+    let chosen = pairs().filter(|pair| pair.cpus.is_some()).count();
+    let worst = pairs().max_by_key(|pair| pair.largest);
+    let largest = worst.map_or(0, |pair| pair.largest);
+    let largest_ns = (backward > 0)
+        .then(|| case.ticks_to_ns(largest as f64))
+        .flatten();
+    let offsets = cpu_offsets(case, threads);
+    let (outcome, evidence) = match case.claimed() {
+        Some(Counted::ThreadCpu | Counted::ThreadCycles) => (
+            Outcome::NotApplicable,
+            "it counts for one thread; readings of two cannot be compared".into(),
+        ),
+        _ if handoffs == 0 => {
+            let refusal = case.refusal("handoffs");
+            let why = refusal.unwrap_or("no handoffs were asked for");
+            (
+                Outcome::NotTested,
+                format!("readings could not be handed from thread to thread: {why}"),
+            )
+        }
+        _ if backward > 0 => {
+            let (by, steps) = (step_size(largest_ns, largest), times(backward));
+            let mut evidence = format!(
+                "it stepped backwards {steps} in {handoffs} handoffs between threads, by up to {by}"
+            );
+            if let Some([a, b]) = worst.and_then(|pair| pair.cpus) {
+                evidence += &format!(" between CPU {a} and CPU {b}");
+            }
+            (Outcome::Fail, evidence)
+        }
+        _ if threads.possible_pairs == 0 => (
+            Outcome::NotTested,
+            format!("there is one CPU only; {handoffs} handoffs on it went forward"),
+        ),
+        _ => {
+            let on = match chosen {
+                0 => "on CPUs that were not chosen".to_owned(),
+                _ => format!("on {chosen} of {} pairs of CPUs", threads.possible_pairs),
+            };
+            let mut evidence = format!("{handoffs} handoffs between threads went forward, {on}");
+            let largest = offsets
+                .iter()
+                .map(|offset| offset.ns.abs() + offset.uncertainty_ns);
+            let largest = largest.fold(0.0, f64::max);
+            if largest > 0.0 {
+                evidence += &format!("; the clocks of all CPUs agree within {}", time(largest));
+            }
+            (Outcome::Pass, evidence)
+        }
+    };
+    ThreadSafe {
+        outcome,
+        evidence,
+        handoffs,
+        backward_steps: backward,
+        largest_ns,
+        rounds: threads.rounds,
+        pairs: chosen as u32,
+        pairs_possible: threads.possible_pairs,
+        offsets,
+    }
+}
+
+/// Returns the offsets between the clocks of the CPUs; empty if the tick or the step is unknown.
+fn cpu_offsets(case: &Case, threads: &Threads) -> Vec<CpuOffset> {
+    let (Some(ns), Some(step_ns)) = (case.profile.ns_per_tick, case.step_ns()) else {
+        return Vec::new();
+    };
+    offsets(&threads.pairs, step_ns / ns, ns)
+}
+
+/// Judges whether successive readings of one thread step backwards.
+pub(super) fn judge_one_thread(case: &Case) -> Monotonic {
+    let order = case.evidence().order.unwrap_or_default();
+    let in_readings = case.profile.backward;
+    // A clock that wraps may do so only between two answers.
+    let between = reference::timer_backward_steps(case);
+    let found = in_readings.and(between);
+    let backward = order.backward + found.steps;
+    let largest = order.largest.max(found.largest);
+    let largest_ns = (backward > 0)
+        .then(|| case.ticks_to_ns(largest as f64))
+        .flatten();
+    let own_readings = (case.trace.runs.iter()).map(|run| run.readings.values.len() as u64);
+    let readings = order.readings + own_readings.sum::<u64>();
+    let (outcome, evidence) = if backward > 0 {
+        let (often, by) = (times(backward), step_size(largest_ns, largest));
+        let evidence = format!(
+            "it stepped backwards {often} in {readings} readings of one thread, by up to {by}"
+        );
+        (Outcome::Fail, evidence)
+    } else if readings == 0 {
+        (Outcome::NotTested, "there were no readings".into())
+    } else if let (0, Some(why)) = (order.readings, case.refusal("readings")) {
+        let evidence = format!("no long series of readings could be taken: {why}");
+        (Outcome::NotTested, evidence)
+    } else {
+        let mut evidence = format!("{readings} readings never stepped backwards");
+        if order.moves > 0 {
+            let (moves, cpus) = (order.moves, order.cpus);
+            evidence += &format!(", while the thread was moved {moves} times among {cpus} CPUs");
+        }
+        (Outcome::Pass, evidence)
+    };
+    Monotonic {
+        outcome,
+        evidence,
+        readings,
+        backward_steps: backward,
+        largest_ns,
+        moves: order.moves,
+    }
+}

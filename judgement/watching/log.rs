@@ -1,0 +1,156 @@
+//! Reads and writes the log of `watch`: one JSON document per line, so that a line stays readable
+//! if the program is killed later. Several watches may be appended to one log. A record in a file
+//! also begins with a newline, so that an unfinished line (full disk, power cut) spoils no later
+//! record.
+
+use serde::{Deserialize, Serialize};
+
+use super::Event;
+use crate::model::AllanPoint;
+
+/// The name of the schema, which each line contains.
+pub const SCHEMA: &str = "timermeter.watch.v1";
+
+/// A line of the log.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "line", rename_all = "kebab-case")]
+pub enum Line {
+    /// The start of a watch.
+    Begin(Begin),
+    /// An event.
+    Event(Event),
+    /// The end of a watch, after its duration or after an interrupt. The line is missing if the
+    /// program was killed.
+    End(End),
+}
+
+/// The start of a watch.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Begin {
+    /// The date, as RFC 3339.
+    pub date: String,
+    /// The time between two samples of the clocks, in seconds.
+    pub period_s: f64,
+    /// The shortest pause that is reported, in seconds.
+    pub shortest_pause_s: f64,
+    /// The CPU that takes the samples, if the thread is pinned to one.
+    pub cpu: Option<u32>,
+    /// The clock source.
+    pub clock_source: Option<String>,
+    /// The id of the raw counter that is sampled.
+    pub counter: Option<String>,
+    /// The ids of clocks that cannot be read on this machine.
+    pub unread: Vec<String>,
+}
+
+/// The end of a watch.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct End {
+    /// The date, as RFC 3339.
+    pub date: String,
+    /// The duration of the watch, in seconds.
+    pub watched_s: f64,
+    /// CPU time of the watch as a share of one CPU.
+    pub cpu_share: Option<f64>,
+    /// The number of events.
+    pub events: usize,
+    /// The Allan deviation of MONOTONIC relative to RAW.
+    pub monotonic_stability: Vec<AllanPoint>,
+    /// The Allan deviation of the CPU counter relative to RAW.
+    pub counter_stability: Vec<AllanPoint>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Document<L> {
+    schema: String,
+    #[serde(flatten)]
+    line: L,
+}
+
+/// Serialises a line with its schema.
+///
+/// # Errors
+/// When serialisation fails, which these types rule out.
+pub fn serialise(line: &Line) -> serde_json::Result<String> {
+    serde_json::to_string(&Document {
+        schema: SCHEMA.to_owned(),
+        line,
+    })
+}
+
+/// The contents of a log: its last watch, and the number of all its watches.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Log {
+    /// The number of watches that were started.
+    pub watches: usize,
+    /// The start of the last watch; `None` if the log has no watch.
+    pub begin: Option<Begin>,
+    /// The end of the last watch; `None` if it is still running or was killed.
+    pub end: Option<End>,
+    /// The events of the last watch.
+    pub events: Vec<Event>,
+    /// The numbers, from 1, of the lines that are not in the format of this log.
+    pub damaged_lines: Vec<usize>,
+}
+
+/// Parses a log. Damaged lines are skipped.
+#[must_use]
+pub fn parse(text: &str) -> Log {
+    let mut log = Log::default();
+    let lines = (1..).zip(text.lines());
+    for (number, line) in lines.filter(|(_, line)| !line.trim().is_empty()) {
+        let document = serde_json::from_str::<Document<Line>>(line)
+            .ok()
+            .filter(|document| document.schema == SCHEMA);
+        match document.map(|document| document.line) {
+            Some(Line::Begin(begin)) => {
+                (log.begin, log.end) = (Some(begin), None);
+                log.watches += 1;
+                log.events.clear();
+            }
+            Some(Line::Event(event)) => log.events.push(event),
+            Some(Line::End(end)) => log.end = Some(end),
+            None => log.damaged_lines.push(number),
+        }
+    }
+    log
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parses_serialised_lines() {
+        let begin = Begin {
+            date: "2026-11-24T00:00:00Z".into(),
+            period_s: 0.1,
+            shortest_pause_s: 0.02,
+            cpu: Some(1),
+            clock_source: Some("tsc".into()),
+            counter: None,
+            unread: vec!["boottime".into()],
+        };
+        let end = End {
+            date: "2026-11-24T01:00:00Z".into(),
+            watched_s: 3600.0,
+            cpu_share: None,
+            events: 0,
+            monotonic_stability: Vec::new(),
+            counter_stability: Vec::new(),
+        };
+        let lines = [
+            Line::Begin(begin.clone()),
+            Line::Begin(begin.clone()),
+            Line::End(end.clone()),
+        ];
+        let lines: Vec<String> = lines
+            .iter()
+            .map(|line| serialise(line).expect("lines can be serialised"))
+            .collect();
+        let text = lines.join("\n\n") + "\nrubbish\n{\"schema\":\"other\"}\n";
+        let log = parse(&text);
+        assert_eq!((log.watches, log.damaged_lines), (2, vec![6, 7]));
+        assert_eq!((log.begin, log.end), (Some(begin), Some(end)));
+    }
+}

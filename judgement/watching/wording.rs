@@ -1,0 +1,132 @@
+//! Describes the events of `watch` in sentences.
+
+use std::fmt::Write as _;
+
+use super::{Cause, Event, EventKind};
+use crate::numbers::short_time;
+
+/// Each kind of event with its name in JSON and the template of its sentence, in which `SIZE`,
+/// `CAUSE` and `NOTE` are replaced.
+const KINDS: [(EventKind, &str, &str); 9] = [
+    (EventKind::Pause, "pause", "pause of SIZE: CAUSE"),
+    (
+        EventKind::Suspend,
+        "suspend",
+        "the machine was suspended for SIZE (BOOTTIME continued, MONOTONIC did not)",
+    ),
+    (
+        EventKind::Frozen,
+        "frozen",
+        "all clocks except the RTC stood still for SIZE: the host halted the machine, or somebody set the RTC",
+    ),
+    (
+        EventKind::Step,
+        "step",
+        "the time of day was set by SIZE: CAUSE",
+    ),
+    (
+        EventKind::Slew,
+        "slew",
+        "the rate of the kernel's clocks changed by SIZE: CAUSE",
+    ),
+    (EventKind::Source, "source", "clock source NOTE: CAUSE"),
+    (
+        EventKind::CounterJump,
+        "counter-jump",
+        "the CPU counter jumped by SIZE: CAUSE",
+    ),
+    (
+        EventKind::CounterRate,
+        "counter-rate",
+        "the rate of the CPU counter changed by SIZE: CAUSE",
+    ),
+    (
+        EventKind::Moved,
+        "moved",
+        "the VMClock device reports a move (NOTE): rates and offsets from before it are void",
+    ),
+];
+
+/// Returns a sentence that describes an event.
+#[must_use]
+pub fn describe(event: &Event) -> String {
+    let kind = KINDS.iter().find(|(kind, ..)| *kind == event.kind);
+    kind.map_or("", |(.., text)| text)
+        .replace("SIZE", &size_in_words(event))
+        .replace("CAUSE", cause_in_words(event.cause))
+        .replace("NOTE", &event.note)
+}
+
+/// Formats a time in seconds with a suitable unit.
+fn seconds(seconds: f64) -> String {
+    short_time(seconds * 1e9)
+}
+
+/// Returns the size of an event with its interval.
+fn size_in_words(event: &Event) -> String {
+    let Some((size, (low, high))) = event.size.and_then(|size| Some((size.value, size.ends()?)))
+    else {
+        return "an unknown size".into();
+    };
+    if event.unit == "ppm" {
+        let duration = event
+            .duration
+            .and_then(|lasted| Some((lasted.value, lasted.ends()?)));
+        let duration = duration.map_or(String::new(), |(lasted, (shortest, longest))| {
+            let half_width = seconds((longest - shortest) / 2.0);
+            format!(" for {} ±{half_width}", seconds(lasted))
+        });
+        return format!("{size:+.2} ppm ({low:+.2} to {high:+.2}){duration}");
+    }
+    if event.kind == EventKind::Pause {
+        return format!("{} to {}", seconds(low), seconds(high));
+    }
+    let sign = if size < 0.0 { "-" } else { "" };
+    let half_width = seconds((high - low) / 2.0);
+    format!("{sign}{} ±{half_width}", seconds(size.abs()))
+}
+
+fn cause_in_words(cause: Cause) -> &'static str {
+    match cause {
+        Cause::Process => {
+            "this process was stopped (a signal, a debugger, its control group); the machine continued"
+        }
+        Cause::Quota => "the control group of this process had used up its CPU quota (cpu.max)",
+        Cause::Scheduler => "this machine gave the CPU to other threads",
+        Cause::Host => "the host gave the CPU to other machines (steal time)",
+        Cause::Machine => "the whole machine stood still: its host, its firmware or its kernel",
+        Cause::Unknown => "the cause is unknown, as nothing shows it",
+        Cause::Suspend => "the machine was suspended",
+        Cause::ClockSet => "a program or a person set it",
+        Cause::LeapSecond => "a leap second",
+        Cause::Discipline => "a program such as a time service set it (adjtimex)",
+        Cause::Kernel => "the kernel corrects an offset gradually (adjtime)",
+        Cause::KernelGaveUp => "the kernel rejected the former one, which is no longer available",
+        Cause::Chosen => "a person or a program chose it; the former one is still available",
+        Cause::Counter => "the host or the firmware set it",
+        Cause::Migration => {
+            "the machine was moved to another host or reset to a snapshot, because it also paused"
+        }
+    }
+}
+
+/// Returns a text with the number of events of each kind, and for kinds whose sizes are times the
+/// largest size. `None` if there are no events.
+#[must_use]
+pub fn tally(events: &[Event]) -> Option<String> {
+    let mut text = String::new();
+    for (kind, word, _) in KINDS {
+        let same_kind: Vec<&Event> = events.iter().filter(|event| event.kind == kind).collect();
+        if same_kind.is_empty() {
+            continue;
+        }
+        let separator = if text.is_empty() { "" } else { ", " };
+        let _ = write!(text, "{separator}{} {word}", same_kind.len());
+        let sizes = same_kind.iter().filter(|event| event.unit == "s");
+        let sizes = sizes.filter_map(|event| Some(event.size?.value.abs()));
+        if let Some(largest) = sizes.max_by(f64::total_cmp) {
+            let _ = write!(text, " (largest {})", seconds(largest));
+        }
+    }
+    (!text.is_empty()).then_some(text)
+}
