@@ -109,10 +109,6 @@ fn rate_is_known_without_comparisons() {
             .is_some_and(|uncertainty| uncertainty < 500.0),
         "{stable}"
     );
-    let Some(row) = probe_clock_without("comparisons", "drift") else {
-        return;
-    };
-    assert_eq!(outcome(&row, "stable"), "fail", "{row}");
 }
 
 #[test]

@@ -16,16 +16,18 @@ mod wrapped_clock;
 
 use std::path::Path;
 use std::process::{Command, Output};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{PoisonError, RwLock, RwLockReadGuard};
 
 use serde_json::Value;
 
 use program::program;
 
-/// Lets only one of these tests run at a time, because some of them keep all CPUs busy.
-fn lock_machine() -> MutexGuard<'static, ()> {
-    static MACHINE: Mutex<()> = Mutex::new(());
-    MACHINE.lock().unwrap_or_else(PoisonError::into_inner)
+/// Held for writing by a test that keeps all CPUs busy, and for reading by the others.
+static MACHINE: RwLock<()> = RwLock::new(());
+
+/// Waits until no test keeps all CPUs busy.
+fn lock_machine() -> RwLockReadGuard<'static, ()> {
+    MACHINE.read().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Returns whether a command can be started. If not, reports the package that contains it.
