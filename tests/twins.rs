@@ -11,8 +11,13 @@ use syn::{Attribute, Fields, Item, ItemStruct, Type};
 const MOST_EQUAL_FIELDS: usize = 5;
 
 /// Pairs that have more, for a reason: CPUID reports part of what a report says of a CPU, and
-/// `timers` knows no report; a trace file and a report are two documents with a schema each.
-const KNOWN: [[&str; 2]; 2] = [["Cpu", "Identity"], ["Recording", "Report"]];
+/// `timers` knows no report; a trace file and a report are two documents with a schema each; what is
+/// required of a clock comes from flags, which `judgement` does not know.
+const KNOWN: [[&str; 2]; 3] = [
+    ["Cpu", "Identity"],
+    ["PickArgs", "Requirement"],
+    ["Recording", "Report"],
+];
 
 /// A struct of production code, with the names and types of its fields.
 struct Fielded {

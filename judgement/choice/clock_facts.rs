@@ -4,7 +4,9 @@
 use serde::{Deserialize, Serialize};
 
 use super::requirement::{Need, Requirement};
-use crate::model::{Counted, Family, Outcome, Path, Platform, ReadsBy, TimerRow, Verdicts};
+use crate::model::{
+    Counted, Family, Outcome, Path, Platform, Properties, ReadsBy, TimerRow, Verdicts,
+};
 use crate::numbers::significant;
 
 /// Properties of a clock; `None` means unknown.
@@ -55,7 +57,7 @@ impl Facts {
     /// Derives the facts from the row of a clock in a report of this machine.
     #[must_use]
     pub fn from_row(row: &TimerRow, platform: &Platform) -> Self {
-        let declared = row.properties.clone().unwrap_or_default();
+        let declared = declared_properties(row);
         let mut facts = Self::from_declared(&declared);
         // Users of a runtime cannot put a fence before a read, so none is required of its timers.
         facts.ordered |= declared.needs_fence.is_none() && row.runtime != "native";
@@ -112,6 +114,16 @@ impl Facts {
     }
 }
 
+/// The declared properties of the timer of this row. If the report lacks them, those of the native
+/// timer with the same id are used; for timers of agents they are then unknown.
+fn declared_properties(row: &TimerRow) -> Properties {
+    let own = || timers::find(&row.id).filter(|_| row.runtime == "native");
+    row.properties
+        .clone()
+        .or_else(|| own().map(|entry| entry.info.properties.into_owned()))
+        .unwrap_or_default()
+}
+
 /// The requirements that the clock of this row does not meet, each as one line of text.
 pub(super) fn list_unmet(row: &TimerRow, facts: &Facts, requirement: &Requirement) -> Vec<String> {
     let mut unmet = Vec::new();
@@ -122,8 +134,7 @@ pub(super) fn list_unmet(row: &TimerRow, facts: &Facts, requirement: &Requiremen
             requirement.counts.in_words()
         ));
     }
-    let family = row.properties.as_ref().and_then(|declared| declared.family);
-    let is_cpu_counter = family == Some(Family::CpuCounter);
+    let is_cpu_counter = declared_properties(row).family == Some(Family::CpuCounter);
     // A thread may be moved to another CPU between its two readings.
     let difference = difference_between_cpus(row);
     let needs = requirement.needs.iter();
