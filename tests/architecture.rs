@@ -322,6 +322,7 @@ fn judgement_reads_nothing() {
         "timers::agents::Runtime",
         "timers::agents::runtime",
         "timers::clock_sources",
+        "timers::find",
     ];
     for (module, text) in code("judgement") {
         for path in beginning_with(&text, "timers::") {

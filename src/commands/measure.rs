@@ -7,7 +7,7 @@ use std::io::Write;
 
 use serde::Serialize;
 
-use super::{CommandError, emit, failed, measure_worker, prepare_outputs, probe};
+use super::{CommandError, emit, failed, measure_worker, prepare_outputs, probe, usage};
 use crate::choice::clock_figures::DRIFT;
 use crate::choice::{ClockFigures, Facts, Requirement, choose_usual};
 use crate::cli::MeasureArgs;
@@ -74,8 +74,7 @@ pub fn run(args: &MeasureArgs, output: &mut dyn Write) -> Result<bool, CommandEr
 fn check_arguments(args: &MeasureArgs) -> Result<(), CommandError> {
     let usage_error = |why: String| Err(CommandError::Usage(why));
     let is_command = !args.command.is_empty();
-    Requirement::new(Nanos(1.0), args.error, args.confidence)
-        .map_err(|why| CommandError::Usage(why.to_string()))?;
+    Requirement::new(Nanos(1.0), args.error, args.confidence).map_err(usage)?;
     if args.error <= DRIFT {
         let least = DRIFT * 100.0;
         return usage_error(format!(

@@ -190,6 +190,11 @@ fn failed(error: impl std::fmt::Display) -> CommandError {
     CommandError::Failed(error.to_string())
 }
 
+/// The error for a command line that makes no sense.
+fn usage(error: impl std::fmt::Display) -> CommandError {
+    CommandError::Usage(error.to_string())
+}
+
 /// The destinations of the output of a command: standard output, and files that are created before
 /// anything is measured.
 struct Outputs {

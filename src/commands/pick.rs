@@ -6,7 +6,7 @@ use std::io::Write;
 
 use serde::Serialize;
 
-use super::{CommandError, emit, failed, prepare_outputs, probe};
+use super::{CommandError, emit, failed, prepare_outputs, probe, usage};
 use crate::choice::plan::{Method, percent};
 use crate::choice::runtime::find_host;
 use crate::choice::snippet::first_snippet;
@@ -92,11 +92,6 @@ fn requirement(args: &PickArgs, duration: Nanos) -> Result<Requirement, ChoiceEr
         by_code: args.language.is_some(),
     }
     .checked()
-}
-
-/// The error for a requirement that makes no sense.
-fn usage(error: ChoiceError) -> CommandError {
-    CommandError::Usage(error.to_string())
 }
 
 /// Measures the clocks of the named runtime or agents, or else the native clocks.

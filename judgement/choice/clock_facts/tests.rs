@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::choice::Need;
-use crate::model::{Properties, Status};
+use crate::model::Status;
 
 /// The facts declared for the native timer with this id.
 fn native(id: &str) -> Facts {
@@ -69,6 +69,12 @@ fn undeclared_facts_are_unknown() {
     let platform = Platform::default();
     let facts = Facts::from_row(&row("native", None), &platform);
     assert_eq!(facts, Facts::default());
+    let older = TimerRow::unmeasured("realtime", "r()", "native", Status::Ok);
+    assert_eq!(
+        Facts::from_row(&older, &platform),
+        native("realtime"),
+        "this program declares it"
+    );
     let older = TimerRow::unmeasured("realtime", "r()", "Mine 1.0", Status::Ok);
     assert_eq!(
         Facts::from_row(&older, &platform),

@@ -1,11 +1,11 @@
 //! Measures for `pick --every`: first all sleep primitives and periodic timers briefly, then the
 //! promising ones for longer.
 
-use super::{candidates, usage};
+use super::candidates;
 use crate::campaign::sampling::Plan;
 use crate::choice::waits::{Punctuality, WaitChoice, choose, list_promising, waits_to_prove};
 use crate::cli::PickArgs;
-use crate::commands::{CommandError, failed, wait};
+use crate::commands::{CommandError, failed, usage, wait};
 use crate::report::read;
 use crate::requests::{RunRequest, WaitRequest};
 use crate::text::numbers::short_time;
