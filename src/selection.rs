@@ -145,7 +145,7 @@ impl<'p> Pattern<'p> {
                 .map(Self::Glob)
                 .map_err(|why| UnknownTimer::InvalidGlob {
                     glob: text.into(),
-                    reason: why,
+                    reason: why.to_string(),
                 })?;
         if ids.iter().any(|id| pattern.matches(id)) {
             Ok(pattern)

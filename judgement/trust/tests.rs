@@ -5,6 +5,8 @@ mod paths;
 mod reference;
 mod stability;
 
+use std::sync::LazyLock;
+
 use proptest::prelude::*;
 
 use super::*;
@@ -52,10 +54,12 @@ fn verdicts_with(
     baselines: &ReadPathBaselines,
     syscall_variant: Option<SyscallVariant>,
 ) -> Verdicts {
-    let trace = trace(evidence);
-    let mut profile = resolved_profile(&trace, 1.0, Rule::Unit);
-    profile.cost = Some(Interval::exact(30.0));
-    verdicts_on(&trace, &profile, baselines, syscall_variant)
+    /// The profile of a trace without evidence: that does not change it.
+    static PROFILE: LazyLock<Profile> = LazyLock::new(|| Profile {
+        cost: Some(Interval::exact(30.0)),
+        ..resolved_profile(&trace(Evidence::default()), 1.0, Rule::Unit)
+    });
+    verdicts_on(&trace(evidence), &PROFILE, baselines, syscall_variant)
 }
 
 /// Returns the profile of a trace, with a given step in nanoseconds.

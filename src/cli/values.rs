@@ -141,7 +141,7 @@ fn parse_positive(text: &str, max: f64) -> Option<f64> {
 ///
 /// # Errors
 /// When the text is not a number.
-pub(super) fn parse_share(text: &str) -> Result<f64, String> {
+pub(super) fn parse_share(text: &str) -> Result<f64, InvalidValue> {
     let trimmed = text.trim();
     let (number, scale) = match trimmed.strip_suffix('%') {
         Some(number) => (number.trim_end(), 0.01),
@@ -149,7 +149,10 @@ pub(super) fn parse_share(text: &str) -> Result<f64, String> {
     };
     match number.parse::<f64>() {
         Ok(value) if value.is_finite() => Ok(value * scale),
-        _ => Err("this is not a share: give a percentage, as in 1%".into()),
+        _ => Err(InvalidValue::problem(
+            "this is not a share",
+            "give a percentage, as in 1%",
+        )),
     }
 }
 
