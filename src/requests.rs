@@ -1,5 +1,5 @@
 //! What a run measures, and for how long. `cli` makes requests of flags, commands make requests of
-//! each other, and `commands` carries them out.
+//! each other, and `runs` carries them out.
 
 use std::time::Duration;
 

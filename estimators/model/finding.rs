@@ -67,10 +67,9 @@ const FORMER_CODES: [(&str, &str); 2] = [
 /// Reads the code of a finding, also from reports of earlier versions.
 fn current_code<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
     let code = String::deserialize(deserializer)?;
-    let mut former = FORMER_CODES.iter().filter(|(_, former)| *former == code);
-    Ok(former
-        .next()
-        .map_or(code.clone(), |(current, _)| (*current).to_owned()))
+    let mut renamed = FORMER_CODES.iter();
+    let renamed = renamed.find(|(_, former)| *former == code);
+    Ok(renamed.map_or(code, |(current, _)| (*current).to_owned()))
 }
 
 /// A finding; `findings` defines its message and its advice.

@@ -12,7 +12,7 @@ use crate::messages::is_quiet;
 use crate::model::{Report, Status};
 use crate::recording::Recording;
 use crate::report::{Archive, Baselines, WholeFile, is_stdout, json};
-use crate::runs::{Run, RunError};
+use crate::runs::{FinishedRun, RunError};
 use crate::text::{plain, shortened};
 
 /// The output files of a run. They are checked before anything is measured, and written before the
@@ -34,7 +34,7 @@ struct Files {
 /// The errors of `measure`; when a file cannot be written, before anything is measured.
 pub(super) fn run(
     args: &RunArgs,
-    measure: impl FnOnce() -> Result<Run, RunError>,
+    measure: impl FnOnce() -> Result<FinishedRun, RunError>,
     output: &mut dyn Write,
 ) -> Result<bool, CommandError> {
     let files = Files::prepare(args)?;
@@ -47,13 +47,13 @@ pub(super) fn run(
 /// The report of a run that another command asked for.
 ///
 /// # Errors
-/// The errors of [`Run::report`].
-pub(super) fn report(run: Run) -> Result<Report, CommandError> {
+/// The errors of [`FinishedRun::report`].
+pub(super) fn report(run: FinishedRun) -> Result<Report, CommandError> {
     Ok(named(run).report()?)
 }
 
 /// The run on the machine of the name that was given (`--node`).
-fn named(mut run: Run) -> Run {
+fn named(mut run: FinishedRun) -> FinishedRun {
     run.recording.node.clone_from(&common().node);
     run
 }

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use super::{CommandError, failed};
 use crate::hosts::children;
-use crate::hosts::tool::{RunError, run_to_end};
+use crate::hosts::tool::{ToolError, run_to_end};
 use crate::measure::worker::{Outcome, Request, answer};
 
 /// Time allowed beyond three times the time limit, for starting the process and finishing the
@@ -47,7 +47,7 @@ pub fn run(request: &Request) -> Result<Outcome, CommandError> {
         Ok(ended) if ended.status.success() => serde_json::from_slice(&ended.stdout)
             .map_err(|error| worker_error(format!("its answer cannot be read: {error}"))),
         Ok(ended) => cannot_measure(format!("its process ended with {}", ended.status)),
-        Err(RunError::TookTooLong(_)) => cannot_measure(format!(
+        Err(ToolError::TookTooLong(_)) => cannot_measure(format!(
             "it was killed, because it ran for much longer than its limit of {} s: allow more time with --limit",
             limit.as_secs()
         )),

@@ -19,7 +19,7 @@ use timers::Deadline;
 use super::children::{self, Running, StartError};
 use super::lines::{self, Line, printable};
 use super::protocol::{Hello, Question};
-use super::tool::{self, RunError};
+use super::tool::{self, ToolError};
 use crate::scratch::{self, ScratchFolder};
 use crate::text::from_bytes;
 
@@ -122,7 +122,7 @@ pub enum BrowserError {
     NoSocket(io::Error),
     /// The browser does not report its version.
     #[error("`--version` of the browser failed: {0}")]
-    NoVersion(RunError),
+    NoVersion(ToolError),
     /// The browser cannot be started.
     #[error(transparent)]
     NotStarted(#[from] StartError),

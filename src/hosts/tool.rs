@@ -42,7 +42,7 @@ pub fn find(names: &[&str]) -> Option<PathBuf> {
 ///
 /// # Errors
 /// When the program did not run to its end within `limit`, or failed.
-pub fn run_within(limit: Duration, mut command: Command) -> Result<String, RunError> {
+pub fn run_within(limit: Duration, mut command: Command) -> Result<String, ToolError> {
     command
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
@@ -61,7 +61,7 @@ pub fn run_within(limit: Duration, mut command: Command) -> Result<String, RunEr
         .lines()
         .find(|line| !line.trim().is_empty() && !is_jvm_notice(line))
         .unwrap_or("it failed without an error message");
-    Err(RunError::Failed(printable(
+    Err(ToolError::Failed(printable(
         line.as_bytes(),
         MAX_ERROR_CHARS,
     )))
@@ -79,7 +79,7 @@ pub struct Ended {
 
 /// The reason why a program gave no result.
 #[derive(Debug, thiserror::Error)]
-pub enum RunError {
+pub enum ToolError {
     /// The program could not be started.
     #[error(transparent)]
     NotStarted(#[from] StartError),
@@ -110,7 +110,7 @@ fn explained(error: &io::Error) -> String {
 ///
 /// # Errors
 /// When the program did not run to its end within `limit`, or its result is unknown.
-pub fn run_to_end(command: Command, limit: Duration, max_bytes: u64) -> Result<Ended, RunError> {
+pub fn run_to_end(command: Command, limit: Duration, max_bytes: u64) -> Result<Ended, ToolError> {
     let mut running = children::start(command, None)?;
     let group = running.group();
     let (_input, stdout, stderr) = running.pipes();
@@ -123,12 +123,12 @@ pub fn run_to_end(command: Command, limit: Duration, max_bytes: u64) -> Result<E
     // Ending the program also ends the processes that it left behind.
     let status = running.end();
     if took_too_long {
-        return Err(RunError::TookTooLong(limit));
+        return Err(ToolError::TookTooLong(limit));
     }
-    let status = status.ok_or(RunError::StatusUnknown)?;
+    let status = status.ok_or(ToolError::StatusUnknown)?;
     let receive_output = |reader: Receiver<Vec<u8>>| {
         let output = reader.recv_timeout(OUTPUT_GRACE);
-        output.map_err(|_| RunError::OutputOpen)
+        output.map_err(|_| ToolError::OutputOpen)
     };
     Ok(Ended {
         status,

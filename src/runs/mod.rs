@@ -16,7 +16,7 @@ use crate::recording::Recording;
 use crate::selection::SelectionError;
 
 /// A run that has ended.
-pub struct Run {
+pub struct FinishedRun {
     /// What was observed.
     pub recording: Recording,
     /// Whether all agents were reachable, all runtimes given by name are installed, and no wait was
@@ -24,7 +24,7 @@ pub struct Run {
     pub is_complete: bool,
 }
 
-impl Run {
+impl FinishedRun {
     /// The report of the run.
     ///
     /// # Errors

@@ -1,7 +1,7 @@
 //! Carries out a [`ProbeRequest`].
 
 use super::context::{RunContext, choose_cpu, measuring_cpus};
-use super::{Run, RunError};
+use super::{FinishedRun, RunError};
 use crate::campaign::clocks::{self, Measured};
 use crate::campaign::other_paths::compare_paths;
 use crate::campaign::paced;
@@ -19,7 +19,7 @@ use crate::selection::{HostName, MissingTimer, Selection};
 /// # Errors
 /// When the request is invalid, which is reported before anything is measured, or when the machine
 /// causes an error.
-pub fn probe(request: &ProbeRequest) -> Result<Run, RunError> {
+pub fn probe(request: &ProbeRequest) -> Result<FinishedRun, RunError> {
     let ProbeRequest { run, plan, .. } = request;
     let cpu = choose_cpu(request.cpu)?;
     let settings = CampaignSettings {
@@ -56,7 +56,7 @@ pub fn probe(request: &ProbeRequest) -> Result<Run, RunError> {
     let described = describe_settings(&settings, &selection.hosts);
     let observed = take_observations(&selection.names, subjects);
     let missing = selection.missing.into_iter().map(MissingTimer::row);
-    Ok(Run {
+    Ok(FinishedRun {
         recording: context.end(during, described, observed, missing.collect()),
         is_complete,
     })

@@ -9,7 +9,7 @@ use timers::os::{Policy, scheduling};
 use timers::{Fault, Unavailable};
 
 use super::context::{RunContext, choose_cpu};
-use super::{Run, RunError};
+use super::{FinishedRun, RunError};
 use crate::campaign::sampling::{CampaignSettings, Plan};
 use crate::campaign::subject::{CampaignSubject, Conditions};
 use crate::campaign::waits::{measure_periods, measure_waits};
@@ -27,7 +27,7 @@ use crate::text::numbers::time;
 /// # Errors
 /// When the request is invalid, which is reported before anything is measured, or when the machine
 /// causes an error.
-pub fn wait(request: &WaitRequest) -> Result<Run, RunError> {
+pub fn wait(request: &WaitRequest) -> Result<FinishedRun, RunError> {
     let WaitRequest {
         run,
         conditions,
@@ -66,7 +66,7 @@ pub fn wait(request: &WaitRequest) -> Result<Run, RunError> {
     }
     let is_complete = late.is_none() && !campaign.selection.failed_by_name();
     let (waits, recording) = campaign.end(waits.span, None);
-    Ok(Run {
+    Ok(FinishedRun {
         recording: Recording { waits, ..recording },
         is_complete,
     })
@@ -76,7 +76,7 @@ pub fn wait(request: &WaitRequest) -> Result<Run, RunError> {
 ///
 /// # Errors
 /// The errors of [`wait`].
-pub fn period(request: &PeriodRequest) -> Result<Run, RunError> {
+pub fn period(request: &PeriodRequest) -> Result<FinishedRun, RunError> {
     let PeriodRequest {
         run,
         conditions,
@@ -100,7 +100,7 @@ pub fn period(request: &PeriodRequest) -> Result<Run, RunError> {
     drop(bar);
     let is_complete = !campaign.selection.failed_by_name();
     let (periods, recording) = campaign.end(None, Some(*every_ns));
-    Ok(Run {
+    Ok(FinishedRun {
         recording: Recording {
             periods,
             ..recording

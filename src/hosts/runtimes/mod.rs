@@ -13,7 +13,7 @@ use super::children;
 use super::declarations::Declarations;
 use super::process::Command;
 use super::surroundings::Surroundings;
-use super::tool::{self, RunError};
+use super::tool::{self, ToolError};
 
 /// The placeholder for the user's settings, each after its flag.
 const SETTINGS_PLACEHOLDER: &str = "$settings";
@@ -58,7 +58,7 @@ pub enum HostError {
     NotWritten(PathBuf, io::Error),
     /// A step of the recipe failed, with the first program of the recipe.
     #[error("`{program}` cannot be used: {1}", program = .0.display())]
-    Step(PathBuf, RunError),
+    Step(PathBuf, ToolError),
     /// A line of the recipe is invalid.
     #[error(transparent)]
     Line(#[from] shell_words::ParseError),
