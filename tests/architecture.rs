@@ -226,7 +226,9 @@ fn rooms_import_only_listed_rooms() {
 /// A file and those of its own folder may speak of each other: they are one thing in several parts.
 #[test]
 fn no_files_import_each_other() {
-    for code in [program(), code("timers")] {
+    // Those of `dev/simulated` import its root only.
+    const OTHERS: [&str; 3] = ["timers", "dev/simulate/src", "dev/xtask/src"];
+    for code in [program()].into_iter().chain(OTHERS.map(code)) {
         let mut arrows = imports(&code);
         for (from, to) in &mut arrows {
             to.retain(|to| !to.starts_with(from) && !from.starts_with(to));
@@ -237,6 +239,11 @@ fn no_files_import_each_other() {
         );
         assert_eq!(circles(arrows), Arrows::new(), "files on a cycle");
     }
+    let sources = code("timers").remove(&vec!["clock_sources".to_owned()]);
+    assert!(
+        sources.is_some_and(|table| beginning_with(&table, "crate::").is_empty()),
+        "the table of clock sources, which `timers/os` and other crates use, imports something"
+    );
 }
 
 /// What only `timers/arch` and `timers/os` may say: which system this is compiled for, and what

@@ -5,8 +5,6 @@
 //! with its rating and its vDSO mode; `Documentation/virt/kvm/x86/msr.rst` (kvm-clock),
 //! `Documentation/virt/ hyperv/clocks.rst`, `Documentation/arch/arm/` (generic timer).
 
-use crate::os;
-
 /// The code that reads a clock source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reader {
@@ -128,14 +126,6 @@ pub const CLOCK_SOURCES: [ClockSource; 18] = [
     device("refined-jiffies", 5, TIMER_INTERRUPT),
     device("jiffies", 5, TIMER_INTERRUPT),
 ];
-
-/// The name of the clock source that the kernel uses; `None` if unknown.
-#[must_use]
-pub fn current() -> Option<String> {
-    let path = "sys/devices/system/clocksource/clocksource0/current_clocksource";
-    let source = std::fs::read_to_string(os::machine::system_root()?.join(path)).ok()?;
-    Some(source.trim().to_owned())
-}
 
 /// The clock source with the given name; `None` if unknown.
 #[must_use]

@@ -115,6 +115,10 @@ pub mod machine {
         None
     }
 
+    pub fn clock_source() -> Option<String> {
+        None
+    }
+
     pub fn regain_counter() {}
 
     /// Always readable, as [`super::clocks::tsc_permitted`].

@@ -8,7 +8,7 @@ use crate::counters::Counter;
 use crate::native::{Native, handoffs_unfenced, pass};
 use crate::os::{CommonClock, UntrimmedClock};
 use crate::subject::{Activity, Answer, BackwardSteps, Subject};
-use crate::{Described, Timer, Unavailable, arch, clock_sources, os};
+use crate::{Described, Timer, Unavailable, arch, os};
 
 /// This machine. Dropping it lets the thread run on all CPUs again.
 pub struct ThisMachine {
@@ -100,7 +100,7 @@ impl Machine for ThisMachine {
     }
 
     fn clock_source(&mut self) -> Option<String> {
-        clock_sources::current()
+        os::machine::clock_source()
     }
 
     fn named_mhz(&mut self) -> Option<u64> {

@@ -206,7 +206,7 @@ pub fn vdso_permitted() -> Result<(), Unavailable> {
 }
 
 fn vdso_reads_counter() -> bool {
-    clock_sources::current().is_none_or(|source| clock_sources::reads_counter(&source))
+    super::machine::clock_source().is_none_or(|source| clock_sources::reads_counter(&source))
 }
 
 /// Checks that reading the time does not end this process, because [`regain_counter`] could not

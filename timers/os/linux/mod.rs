@@ -26,7 +26,7 @@ pub mod machine {
     //! Facts about the machine and the kernel.
 
     use std::path::PathBuf;
-    use std::{io, ptr};
+    use std::{fs, io, ptr};
 
     use crate::os::MachineFacts;
     pub use crate::os::unix::machine::kernel;
@@ -46,6 +46,13 @@ pub mod machine {
             vdso: Some(vdso != 0),
             ..MachineFacts::default()
         }
+    }
+
+    /// The name of the clock source that the kernel uses; `None` if unknown.
+    #[must_use]
+    pub fn clock_source() -> Option<String> {
+        let path = "/sys/devices/system/clocksource/clocksource0/current_clocksource";
+        Some(fs::read_to_string(path).ok()?.trim().to_owned())
     }
 
     /// The kernel log, as far as it is still in the kernel's buffer.

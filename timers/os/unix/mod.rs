@@ -221,7 +221,7 @@ pub mod portable {
 
         use crate::os::MachineFacts;
         pub use crate::os::other::machine::{
-            check_time_is_readable, kernel_log, regain_counter, system_root,
+            check_time_is_readable, clock_source, kernel_log, regain_counter, system_root,
         };
         pub use crate::os::unix::machine::kernel;
 

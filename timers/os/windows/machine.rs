@@ -40,7 +40,7 @@ pub fn facts(cpu: Option<u32>) -> MachineFacts {
     MachineFacts {
         os_name: product_name(),
         emulator: wine_version(),
-        clock_source: clock_source().map(str::to_owned),
+        clock_source: clock_source(),
         online: (online > 0).then_some(online),
         core: cpu
             .and_then(|cpu| cores.iter().find(|(_, cpus)| cpus.contains(&cpu)))
@@ -98,14 +98,15 @@ fn wine_version() -> Option<String> {
 
 /// The clock source of the performance counter, inferred from its rate, because Windows does not
 /// report it otherwise. `None` if unknown, and under Wine.
-fn clock_source() -> Option<&'static str> {
+#[must_use]
+pub fn clock_source() -> Option<String> {
     if wine_version().is_some() {
         return None;
     }
     let mut hertz = 0;
     // SAFETY: the pointer is valid for one i64.
     unsafe { QueryPerformanceFrequency(&raw mut hertz) };
-    crate::clock_sources::windows_source(hertz)
+    crate::clock_sources::windows_source(hertz).map(str::to_owned)
 }
 
 /// The efficiency class and the CPUs of each core; empty if the system does not report them.

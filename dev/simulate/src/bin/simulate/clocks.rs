@@ -1,6 +1,8 @@
 //! Judges the estimators for clocks: draws simulated clocks, probes them, and checks the summaries
 //! of the verdicts against the requirements.
 
+mod shown;
+
 use std::collections::BTreeMap;
 use std::io::Write;
 
@@ -12,7 +14,7 @@ use timermeter::campaign::sampling::Plan;
 use timermeter::commands::CommandError;
 use timermeter::parallel;
 
-use super::{Args, DEFAULT_COUNT, MAX_STANDARD_ERRORS, print, progress, shown};
+use super::{Args, DEFAULT_COUNT, MAX_STANDARD_ERRORS, print, progress};
 
 /// The number of timers whose verdicts are in memory at the same time.
 const CHUNK_TIMERS: usize = 128;

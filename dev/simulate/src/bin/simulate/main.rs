@@ -4,7 +4,6 @@
 mod clocks;
 mod compare;
 mod pick;
-mod shown;
 mod steps;
 mod trust;
 mod waits;
@@ -16,9 +15,11 @@ use std::process::ExitCode;
 use clap::{Parser, ValueEnum, value_parser};
 use indicatif::{ProgressBar, ProgressStyle};
 use serde::Serialize;
+use simulate::figure::FigureSummary;
 use timermeter::commands::CommandError;
 use timermeter::document::{Document, Render};
 use timermeter::table::{Style, Table, TableColumn};
+use timermeter::text::numbers;
 
 /// The default number of simulated timers.
 const DEFAULT_COUNT: u32 = 200;
@@ -136,4 +137,20 @@ fn table(headings: &[&'static str]) -> Table<'static> {
         ..TableColumn::left(heading)
     };
     Table::new(headings.iter().enumerate().map(column).collect())
+}
+
+/// Formats a fraction in percent with two significant digits.
+fn short_percent(fraction: Option<f64>) -> String {
+    // Rounds to four decimals first, so that a rounding error, such as 1e-13, is shown as 0.
+    let rounded = |fraction: f64| numbers::significant((100.0 * fraction * 1e4).round() / 1e4, 2);
+    fraction.map_or_else(|| numbers::NOTHING.to_owned(), rounded)
+}
+
+/// Formats the half-width and the error of a figure in percent.
+fn sizes(figure: FigureSummary) -> String {
+    format!(
+        "±{} ({})",
+        short_percent(figure.half_width),
+        short_percent(figure.error)
+    )
 }

@@ -16,8 +16,7 @@ use timermeter::table::{Format, Value};
 use timermeter::text::hang;
 use timers::Answer;
 
-use super::shown::sizes;
-use super::{Args, DEFAULT_COUNT, MAX_STANDARD_ERRORS, print, progress, table};
+use super::{Args, DEFAULT_COUNT, MAX_STANDARD_ERRORS, print, progress, sizes, table};
 
 #[derive(Serialize)]
 struct WaitsOutcome {

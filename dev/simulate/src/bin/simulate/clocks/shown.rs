@@ -2,14 +2,13 @@
 
 use std::io::Write;
 
-use simulate::figure::FigureSummary;
 use simulate::score::{FIGURES, Summary};
 use timermeter::commands::{CommandError, terminal_style};
 use timermeter::table::{Style, Value};
 use timermeter::text::{hang, numbers};
 
-use super::clocks::{Judged, Miss, Outcome};
-use super::table;
+use super::{Judged, Miss, Outcome};
+use crate::{short_percent, sizes, table};
 
 /// The largest number of timers with wrong figures that are listed.
 const MAX_LISTED: usize = 12;
@@ -120,22 +119,6 @@ fn percent(share: Option<f64>) -> String {
     share.map_or_else(
         || numbers::NOTHING.to_owned(),
         |share| format!("{:.0}", 100.0 * share),
-    )
-}
-
-/// Formats a fraction in percent with two significant digits.
-fn short_percent(fraction: Option<f64>) -> String {
-    // Rounds to four decimals first, so that a rounding error, such as 1e-13, is shown as 0.
-    let rounded = |fraction: f64| numbers::significant((100.0 * fraction * 1e4).round() / 1e4, 2);
-    fraction.map_or_else(|| numbers::NOTHING.to_owned(), rounded)
-}
-
-/// Formats the half-width and the error of a figure in percent.
-pub fn sizes(figure: FigureSummary) -> String {
-    format!(
-        "±{} ({})",
-        short_percent(figure.half_width),
-        short_percent(figure.error)
     )
 }
 
