@@ -5,6 +5,7 @@
 //! many chains, not the mean. The clock may advance in steps of up to 1 µs, so that a chain should
 //! take 100 µs or more.
 
+use crate::deadline::open_with_unit;
 use crate::os::UndistortedClock;
 use crate::{Timer, Unavailable, arch, work};
 
@@ -97,9 +98,7 @@ fn time(chain: impl Fn(), repeat: u32) -> Result<Vec<i64>, Unavailable> {
             "the core frequency cannot be measured on this processor: no chain of instructions of one cycle each is implemented for it",
         ));
     }
-    let clock = UndistortedClock::open()?;
-    let unit = UndistortedClock::ns_per_tick()
-        .ok_or_else(|| Unavailable::because("the system does not report the unit of its clock"))?;
+    let (clock, unit) = open_with_unit::<UndistortedClock>()?;
     Ok((0..repeat)
         .map(|_| {
             let first = clock.read();

@@ -5,10 +5,10 @@ use std::marker::PhantomData;
 use std::time::Duration;
 
 use crate::arch::Instruction;
-use crate::deadline::{Deadline, kernel_raw_time};
+use crate::deadline::{kernel_raw_time, spin};
 use crate::os::attempt;
 use crate::os::clocks::tsc_permitted;
-use crate::{Described, Ticks, Timer, Unavailable, work};
+use crate::{Described, Ticks, Timer, Unavailable};
 
 /// A counter, given by the type of the instruction that reads it.
 pub struct Counter<I>(PhantomData<I>);
@@ -72,10 +72,7 @@ fn confirmed_ns_per_tick(hertz: f64, read: fn() -> u64) -> Option<f64> {
     let bracketed_reading = || Some((kernel_raw_time()?, read(), kernel_raw_time()?));
     let confirm = || {
         let (before_start, start, after_start) = bracketed_reading()?;
-        let deadline = Deadline::after(ATTEMPT_LENGTH);
-        while deadline.remaining().is_some() {
-            work::units(1 << 10);
-        }
+        spin(ATTEMPT_LENGTH);
         let (before_end, end, after_end) = bracketed_reading()?;
         let counted_ns = end.wrapping_sub(start) as f64 / hertz * 1e9;
         let shortest_and_longest_ns = [

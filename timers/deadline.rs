@@ -6,8 +6,8 @@
 
 use std::time::Duration;
 
-use crate::Timer;
 use crate::os::{CommonClock, UndistortedClock, UntrimmedClock, rest};
+use crate::{Ticks, Timer, Unavailable, work};
 
 /// A point in time, in nanoseconds of [`kernel_time`]; `None` if there is no clock.
 #[derive(Clone, Copy, Debug)]
@@ -42,6 +42,14 @@ pub fn pause(span: Duration) {
     }
 }
 
+/// Computes for a time span.
+pub(crate) fn spin(span: Duration) {
+    let deadline = Deadline::after(span);
+    while deadline.remaining().is_some() {
+        work::units(1 << 10);
+    }
+}
+
 /// The kernel's monotonic clock in nanoseconds: read by the system call or, if a sandbox refuses
 /// the call, in the usual way (on Linux through the vDSO). `None` if neither works.
 #[must_use]
@@ -58,15 +66,25 @@ pub fn kernel_raw_time() -> Option<u64> {
 
 /// Reads a clock once, in nanoseconds; `None` if unreadable.
 fn read_ns<T: Timer>() -> Option<u64> {
-    let (clock, unit) = (T::open().ok()?, T::ns_per_tick()?);
-    let ticks = clock.ticks(clock.read()).0;
+    let (clock, unit) = open_with_unit::<T>().ok()?;
+    Some(nanoseconds(clock.ticks(clock.read()), unit))
+}
+
+/// Opens a clock of the system. Returns it with its nanoseconds per tick.
+pub(crate) fn open_with_unit<T: Timer>() -> Result<(T, f64), Unavailable> {
+    let unknown = || Unavailable::because("the system does not report the unit of its clock");
+    Ok((T::open()?, T::ns_per_tick().ok_or_else(unknown)?))
+}
+
+/// A reading in nanoseconds.
+pub(crate) fn nanoseconds(Ticks(ticks): Ticks, ns_per_tick: f64) -> u64 {
     // Nanoseconds are not multiplied: after some months of uptime they have more digits than an
     // f64.
-    Some(if unit == 1.0 {
+    if ns_per_tick == 1.0 {
         ticks
     } else {
-        (ticks as f64 * unit) as u64
-    })
+        (ticks as f64 * ns_per_tick) as u64
+    }
 }
 
 #[cfg(test)]

@@ -6,6 +6,7 @@
 //! cycles.
 
 use crate::affinity::Pinned;
+use crate::deadline::open_with_unit;
 use crate::os::UndistortedClock;
 use crate::os::clocks::cheapest_call;
 use crate::{Described, ReadsBy, Timer, arch};
@@ -66,10 +67,7 @@ pub fn measure_kernel_entry(cpu: Option<u32>) -> Option<KernelEntry> {
 /// The nanoseconds per call: the median of several rounds of `calls` calls.
 fn ns_per_call(calls: u32, call: impl Fn()) -> Option<f64> {
     const ROUNDS: usize = 31;
-    let (clock, unit) = (
-        UndistortedClock::open().ok()?,
-        UndistortedClock::ns_per_tick()?,
-    );
+    let (clock, unit) = open_with_unit::<UndistortedClock>().ok()?;
     let mut rounds: Vec<i64> = (0..ROUNDS)
         .map(|_| {
             let first = clock.read();

@@ -12,6 +12,13 @@
 //!
 //! [Kuperberg, Krogmann, Reussner 2011]: https://doi.org/10.1145/1958746.1958776
 
+#![allow(
+    clippy::disallowed_methods,
+    reason = "this crate is where clocks are read"
+)]
+
+use std::{fmt, io};
+
 mod affinity;
 pub mod agents;
 #[cfg(feature = "allocations")]
@@ -104,6 +111,11 @@ impl Unavailable {
             remedy: None,
             elsewhere: false,
         }
+    }
+
+    /// A failed call, with the system's error message.
+    pub(crate) fn failed_call(call: impl fmt::Display, error: &io::Error) -> Self {
+        Self::because(format!("{call}: {error}"))
     }
 
     /// A timer that only other operating systems or processors have.

@@ -13,7 +13,7 @@ use std::time::Duration;
 
 use crate::arch::fence;
 use crate::context::Pieces;
-use crate::deadline::{Deadline, pause};
+use crate::deadline::{open_with_unit, pause, spin};
 use crate::os::{CommonClock, UndistortedClock};
 use crate::subject::{Activity, Advance, Answer, Fault, Subject};
 use crate::{Context, Described, Info, Ticks, Timer, Unavailable, arch, context, work};
@@ -126,7 +126,7 @@ pub fn find_ns_per_tick<T: Timer>(timer: &T) -> Option<f64> {
 fn measure_ns_per_tick(now: &dyn Fn() -> Ticks) -> Option<f64> {
     const MEASUREMENTS: usize = 5;
     const MEASUREMENT_LENGTH: Duration = Duration::from_millis(8);
-    let (clock, unit) = (CommonClock::open().ok()?, CommonClock::ns_per_tick()?);
+    let (clock, unit) = open_with_unit::<CommonClock>().ok()?;
     let mut rates = [0.0; MEASUREMENTS];
     for rate in &mut rates {
         let (first, start) = (now(), clock.read());
@@ -323,14 +323,6 @@ fn sleep_next_to_busy_thread(span: Duration) -> Answer<()> {
 
 fn no_second_thread(error: std::io::Error) -> Fault {
     Fault::Refused(format!("the second thread cannot be started: {error}"))
-}
-
-/// Computes for a time span.
-pub(crate) fn spin(span: Duration) {
-    let deadline = Deadline::after(span);
-    while deadline.remaining().is_some() {
-        work::units(1 << 10);
-    }
 }
 
 /// The reading as a signed number.

@@ -29,10 +29,6 @@ clocks! { "all systems", all();
 }
 
 /// The current date and time, for documents; not for measurements.
-#[allow(
-    clippy::disallowed_methods,
-    reason = "this crate is where clocks are read"
-)]
 #[must_use]
 pub fn date() -> SystemTime {
     SystemTime::now()
@@ -46,10 +42,6 @@ pub struct StdInstant {
 impl Timer for StdInstant {
     type Reading = Instant;
 
-    #[allow(
-        clippy::disallowed_methods,
-        reason = "this crate is where clocks are read"
-    )]
     fn open() -> Result<Self, Unavailable> {
         vdso_permitted()?;
         // The origin is one hour in the past, because differences saturate at zero and would hide a
@@ -60,10 +52,6 @@ impl Timer for StdInstant {
         })
     }
 
-    #[allow(
-        clippy::disallowed_methods,
-        reason = "this crate is where clocks are read"
-    )]
     #[inline(always)]
     fn read(&self) -> Instant {
         Instant::now()
@@ -85,10 +73,6 @@ impl Timer for StdSystemTime {
         Ok(Self)
     }
 
-    #[allow(
-        clippy::disallowed_methods,
-        reason = "this crate is where clocks are read"
-    )]
     #[inline(always)]
     fn read(&self) -> SystemTime {
         SystemTime::now()

@@ -12,7 +12,7 @@ use crate::choice::clock_figures::DRIFT;
 use crate::choice::{ClockFigures, Facts, Requirement, choose_usual};
 use crate::cli::MeasureArgs;
 use crate::document::Document;
-use crate::measure::operations::{self, Entry};
+use crate::measure::operations::{self, BuiltIn};
 use crate::measure::worker::{Outcome, Request};
 use crate::measure::{Goal, Instrument, Measured};
 use crate::messages::Progress;
@@ -37,7 +37,7 @@ pub fn run(args: &MeasureArgs, output: &mut dyn Write) -> Result<bool, CommandEr
         return list_operations(args, output).map(|()| true);
     }
     check_arguments(args)?;
-    let entries: Vec<Entry> = args
+    let entries: Vec<BuiltIn> = args
         .operations
         .iter()
         .map(|name| find_operation(name))
@@ -163,14 +163,16 @@ fn choose_clock(args: &MeasureArgs) -> Result<(Report, ClockFigures), CommandErr
 
 /// Prints the built-in operations.
 fn list_operations(args: &MeasureArgs, output: &mut dyn Write) -> Result<(), CommandError> {
-    let descriptions = operations::ALL.iter().map(|Entry { name, about, sizes }| {
-        let sizes: Vec<String> = sizes.iter().map(u64::to_string).collect();
-        let sizes = match sizes.as_slice() {
-            [] => String::new(),
-            sizes => format!(" (sizes {})", sizes.join(", ")),
-        };
-        (*name, format!("{about}{sizes}"))
-    });
+    let descriptions = operations::ALL
+        .iter()
+        .map(|BuiltIn { name, about, sizes }| {
+            let sizes: Vec<String> = sizes.iter().map(u64::to_string).collect();
+            let sizes = match sizes.as_slice() {
+                [] => String::new(),
+                sizes => format!(" (sizes {})", sizes.join(", ")),
+            };
+            (*name, format!("{about}{sizes}"))
+        });
     let descriptions: Vec<(&str, String)> = descriptions.collect();
     emit(
         &Document::new(&descriptions).facts(descriptions.clone()),
@@ -180,7 +182,7 @@ fn list_operations(args: &MeasureArgs, output: &mut dyn Write) -> Result<(), Com
 }
 
 /// The operation of this name; the error suggests a similar name.
-fn find_operation(name: &str) -> Result<Entry, CommandError> {
+fn find_operation(name: &str) -> Result<BuiltIn, CommandError> {
     operations::find(name).ok_or_else(|| {
         let names: Vec<&str> = operations::ALL.iter().map(|entry| entry.name).collect();
         let near = nearest(name, &names).into_iter().next();
@@ -195,11 +197,11 @@ fn find_operation(name: &str) -> Result<Entry, CommandError> {
 /// Measures each operation at each of its sizes, each in a fresh process.
 fn measure_operations(
     args: &MeasureArgs,
-    entries: &[Entry],
+    entries: &[BuiltIn],
     clock: &ClockFigures,
     cpu: Option<u32>,
 ) -> Result<Vec<Measurement>, CommandError> {
-    let mut tasks: Vec<(&Entry, Option<u64>)> = Vec::new();
+    let mut tasks: Vec<(&BuiltIn, Option<u64>)> = Vec::new();
     for entry in entries {
         match (entry.sizes, args.sizes.as_slice()) {
             ([], _) => tasks.push((entry, None)),

@@ -115,10 +115,6 @@ pub mod machine {
         None
     }
 
-    pub fn clock_source() -> Option<String> {
-        None
-    }
-
     pub fn regain_counter() {}
 
     /// Always readable, as [`super::clocks::tsc_permitted`].
@@ -154,14 +150,15 @@ pub mod scheduling {
         super::unavailable("policies of the scheduler")
     }
 
-    pub(crate) enum RunDelay {}
+    #[derive(Debug)]
+    pub enum RunDelay {}
 
     impl RunDelay {
-        pub(crate) fn of_this_thread() -> Option<Self> {
+        pub fn of_this_thread() -> Option<Self> {
             None
         }
 
-        pub(crate) fn ns(&self) -> Option<u64> {
+        pub fn ns(&self) -> Option<u64> {
             match *self {}
         }
     }

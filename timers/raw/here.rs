@@ -5,6 +5,7 @@ use std::time::Duration;
 use super::Machine;
 use crate::affinity::{allowed_cpus, pin_to, unpin};
 use crate::counters::Counter;
+use crate::deadline::{nanoseconds, open_with_unit};
 use crate::native::{Native, handoffs_unfenced, pass};
 use crate::os::{CommonClock, UntrimmedClock};
 use crate::subject::{Activity, Answer, BackwardSteps, Subject};
@@ -14,13 +15,11 @@ use crate::{Described, Timer, Unavailable, arch, os};
 pub struct ThisMachine {
     counter: Counter<arch::BareInstruction>,
     fenced_counter: Native,
-    /// The usual monotonic clock: CLOCK_MONOTONIC on Linux.
-    clock: CommonClock,
-    clock_ns: f64,
-    /// The clock that time synchronisation does not adjust, if the system has one:
-    /// CLOCK_MONOTONIC_RAW on Linux.
-    untrimmed_clock: UntrimmedClock,
-    untrimmed_ns: f64,
+    /// The usual monotonic clock, with its nanoseconds per tick: CLOCK_MONOTONIC on Linux.
+    clock: (CommonClock, f64),
+    /// The clock that time synchronisation does not adjust, if the system has one, with its
+    /// nanoseconds per tick: CLOCK_MONOTONIC_RAW on Linux.
+    untrimmed_clock: (UntrimmedClock, f64),
 }
 
 impl ThisMachine {
@@ -29,18 +28,11 @@ impl ThisMachine {
     /// # Errors
     /// When the counter or a clock cannot be read.
     pub fn open() -> Result<Self, Unavailable> {
-        let unit = |ns: Option<f64>| {
-            ns.ok_or_else(|| {
-                Unavailable::because("the system does not report the unit of its clock")
-            })
-        };
         Ok(Self {
             counter: Timer::open()?,
             fenced_counter: Native::open::<Counter<arch::FencedInstruction>>()?,
-            clock: CommonClock::open()?,
-            clock_ns: unit(CommonClock::ns_per_tick())?,
-            untrimmed_clock: UntrimmedClock::open()?,
-            untrimmed_ns: unit(UntrimmedClock::ns_per_tick())?,
+            clock: open_with_unit()?,
+            untrimmed_clock: open_with_unit()?,
         })
     }
 
@@ -54,14 +46,8 @@ impl ThisMachine {
     }
 }
 
-fn nanoseconds(ticks: u64, ns_per_tick: f64) -> u64 {
-    // Nanoseconds are not multiplied: after some months of uptime they have more digits than an
-    // f64.
-    if ns_per_tick == 1.0 {
-        ticks
-    } else {
-        (ticks as f64 * ns_per_tick) as u64
-    }
+fn now_ns((clock, unit): &(impl Timer, f64)) -> u64 {
+    nanoseconds(clock.ticks(clock.read()), *unit)
 }
 
 impl Machine for ThisMachine {
@@ -70,14 +56,11 @@ impl Machine for ThisMachine {
     }
 
     fn clock(&mut self) -> u64 {
-        nanoseconds(self.clock.ticks(self.clock.read()).0, self.clock_ns)
+        now_ns(&self.clock)
     }
 
     fn untrimmed_clock(&mut self) -> u64 {
-        nanoseconds(
-            self.untrimmed_clock.ticks(self.untrimmed_clock.read()).0,
-            self.untrimmed_ns,
-        )
+        now_ns(&self.untrimmed_clock)
     }
 
     fn pass(&mut self, span: Duration, during: Activity) {

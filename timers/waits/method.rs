@@ -1,6 +1,6 @@
 //! The interface that a sleep primitive or periodic timer implements, and its row in a list.
 
-use super::{Supported, WaitActivity, WaitEntry, WaitInfo};
+use super::{WaitActivity, WaitInfo};
 use crate::Unavailable;
 use crate::subject::Answer;
 
@@ -50,34 +50,24 @@ pub(crate) fn open<T: Method>(label: &'static str) -> Result<Box<dyn Method>, Un
     Ok(Box::new(T::open(label)?))
 }
 
-/// A row for a blocking call whose requests are in nanoseconds.
-pub(crate) const fn row<T: Method>(
-    id: &'static str,
-    label: &'static str,
-    supports: Supported,
-) -> WaitEntry {
-    WaitEntry {
-        info: WaitInfo {
-            id,
-            label,
-            activity: WaitActivity::Blocks,
-            unit_ns: 1,
-        },
-        supports,
-        method: open::<T>,
-    }
-}
+/// The declaration of a method that blocks, whose requests are in nanoseconds.
+pub(crate) const BLOCKING: WaitInfo = WaitInfo {
+    id: "",
+    label: "",
+    activity: WaitActivity::Blocks,
+    unit_ns: 1,
+};
 
-/// Defines the list of the methods of one operating system, which exists on all systems: type, id,
-/// label, unit in nanoseconds, supported measurements. The types exist only if `$here` holds.
+/// Defines a list of methods, which exists on all systems: type, id, label, supported measurements,
+/// and declarations that differ from [`BLOCKING`]. The types exist only if `$here` holds.
 macro_rules! methods {
-    ($place:literal, $here:meta; $($method:ty, $id:literal, $label:literal, $unit_ns:literal, $supports:ident;)*) => {
+    ($place:literal, $here:meta; $($method:ty, $id:literal, $label:literal, $supports:ident $(, $field:ident: $value:expr)?;)*) => {
         pub(crate) const ALL: &[$crate::waits::WaitEntry] = &[$($crate::waits::WaitEntry {
             info: $crate::waits::WaitInfo {
                 id: $id,
                 label: $label,
-                activity: $crate::waits::WaitActivity::Blocks,
-                unit_ns: $unit_ns,
+                $($field: $value,)?
+                ..$crate::waits::method::BLOCKING
             },
             supports: $crate::waits::Supported::$supports,
             #[cfg($here)]

@@ -10,7 +10,8 @@ use rand::{RngExt, SeedableRng};
 
 use super::method::Method;
 use super::{Expiration, Wait, WaitActivity, WaitEntry, WaitList};
-use crate::native::{find_ns_per_tick, spin, visit_reference};
+use crate::deadline::spin;
+use crate::native::{find_ns_per_tick, visit_reference};
 use crate::os::scheduling::{RunDelay, trace_marker};
 use crate::subject::{Answer, Fault};
 use crate::{Reader, Subject, Timer, Visitor, reader};

@@ -13,9 +13,10 @@
 use std::thread;
 use std::time::Duration;
 
-use super::method::{Method, row};
+use super::WaitActivity;
+use super::method::{Method, methods};
 use super::standard::stateless_methods;
-use super::{Supported, WaitActivity, WaitEntry};
+use crate::deadline::open_with_unit;
 use crate::os::CommonClock;
 use crate::os::linux_waits::check_thread_sleep;
 use crate::subject::Answer;
@@ -26,43 +27,11 @@ use crate::{Ticks, Timer, Unavailable};
 /// to 100 µs late with the kernel's default slack of 50 µs.
 const MARGIN_NS: u64 = 120_000;
 
-pub(crate) const ALL: &[WaitEntry] = &[
-    busy_row::<Spinning<NEVER_SLEEP, false>>(
-        "spin",
-        "a loop that reads the clock",
-        WaitActivity::Spins,
-        Supported::WAITS_AND_PERIODS,
-    ),
-    busy_row::<Spinning<NEVER_SLEEP, true>>(
-        "yield",
-        "a loop of std::thread::yield_now()",
-        WaitActivity::Spins,
-        Supported::WAITS,
-    ),
-    busy_row::<Spinning<MARGIN_NS, false>>(
-        "hybrid",
-        "std::thread::sleep(), the last 120 µs a loop that reads the clock",
-        WaitActivity::Hybrid,
-        Supported::WAITS_AND_PERIODS,
-    ),
-    busy_row::<SpinSleep>(
-        "spin-sleep",
-        "spin_sleep::sleep()",
-        WaitActivity::Hybrid,
-        Supported::WAITS,
-    ),
-];
-
-/// A row for a method that ends in a busy loop.
-const fn busy_row<T: Method>(
-    id: &'static str,
-    label: &'static str,
-    activity: WaitActivity,
-    supports: Supported,
-) -> WaitEntry {
-    let mut row = row::<T>(id, label, supports);
-    row.info.activity = activity;
-    row
+methods! { "all systems", all();
+    Spinning<NEVER_SLEEP, false>, "spin", "a loop that reads the clock", WAITS_AND_PERIODS, activity: WaitActivity::Spins;
+    Spinning<NEVER_SLEEP, true>, "yield", "a loop of std::thread::yield_now()", WAITS, activity: WaitActivity::Spins;
+    Spinning<MARGIN_NS, false>, "hybrid", "std::thread::sleep(), the last 120 µs a loop that reads the clock", WAITS_AND_PERIODS, activity: WaitActivity::Hybrid;
+    SpinSleep, "spin-sleep", "spin_sleep::sleep()", WAITS, activity: WaitActivity::Hybrid;
 }
 
 /// A margin, in nanoseconds, longer than any wait.
@@ -112,10 +81,10 @@ impl<const MARGIN_NS: u64, const YIELDS: bool> Method for Spinning<MARGIN_NS, YI
         if MARGIN_NS != NEVER_SLEEP {
             check_thread_sleep(label)?;
         }
-        let unknown = || Unavailable::because("the system does not report the unit of its clock");
+        let (clock, ns_per_tick) = open_with_unit()?;
         Ok(Self {
-            clock: CommonClock::open()?,
-            ns_per_tick: CommonClock::ns_per_tick().ok_or_else(unknown)?,
+            clock,
+            ns_per_tick,
             last: Ticks(0),
         })
     }

@@ -5,41 +5,29 @@ use std::sync::{Condvar, Mutex};
 use std::thread;
 use std::time::Duration;
 
-use super::method::{Method, row};
-use super::{FLOOR_ID, Supported, WaitEntry};
+use super::method::{BLOCKING, Method, methods, open};
+use super::{FLOOR_ID, Supported, WaitEntry, WaitInfo};
 use crate::Unavailable;
 use crate::os::linux_waits::{check_thread_deadlines, check_thread_sleep};
 
-pub(crate) const ALL: &[WaitEntry] = &[
-    row::<Sleep>(
-        "std-sleep",
-        "std::thread::sleep()",
-        Supported::WAITS_AND_PERIODS,
-    ),
-    row::<ParkTimeout>(
-        "std-park-timeout",
-        "std::thread::park_timeout()",
-        Supported::WAITS,
-    ),
-    row::<CondvarWaitTimeout>(
-        "std-condvar-wait-timeout",
-        "std::sync::Condvar::wait_timeout()",
-        Supported::WAITS,
-    ),
-    row::<RecvTimeout>(
-        "std-recv-timeout",
-        "std::sync::mpsc::Receiver::recv_timeout()",
-        Supported::WAITS,
-    ),
-];
+methods! { "all systems", all();
+    Sleep, "std-sleep", "std::thread::sleep()", WAITS_AND_PERIODS;
+    ParkTimeout, "std-park-timeout", "std::thread::park_timeout()", WAITS;
+    CondvarWaitTimeout, "std-condvar-wait-timeout", "std::sync::Condvar::wait_timeout()", WAITS;
+    RecvTimeout, "std-recv-timeout", "std::sync::mpsc::Receiver::recv_timeout()", WAITS;
+}
 
 /// The entry that does not wait: the overhead of the measuring loop. It is declared as blocking, so
 /// that the loop takes the same readings as for other blocking methods.
-pub(crate) const FLOOR: WaitEntry = row::<Nothing>(
-    FLOOR_ID,
-    "does not wait (floor of the loop)",
-    Supported::WAITS,
-);
+pub(crate) const FLOOR: WaitEntry = WaitEntry {
+    info: WaitInfo {
+        id: FLOOR_ID,
+        label: "does not wait (floor of the loop)",
+        ..BLOCKING
+    },
+    supports: Supported::WAITS,
+    method: open::<Nothing>,
+};
 
 /// Defines methods without state: a type name, a check whether the method works, and an expression
 /// that waits for a `Duration`.

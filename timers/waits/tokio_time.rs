@@ -7,21 +7,12 @@
 //!
 //! [tokio]: https://docs.rs/tokio/latest/tokio/time/
 
-use super::method::row;
-use super::{Supported, WaitEntry};
+use super::method::methods;
 
-pub(crate) const ALL: &[WaitEntry] = &[
-    row::<this_build::Tokio>(
-        "tokio-sleep",
-        "tokio::time::sleep()",
-        Supported::WAITS_AND_ARMS,
-    ),
-    row::<this_build::Tokio>(
-        "tokio-interval",
-        "tokio::time::interval()",
-        Supported::PERIODS,
-    ),
-];
+methods! { "all systems", all();
+    this_build::Tokio, "tokio-sleep", "tokio::time::sleep()", WAITS_AND_ARMS;
+    this_build::Tokio, "tokio-interval", "tokio::time::interval()", PERIODS;
+}
 
 #[cfg(not(feature = "tokio"))]
 mod this_build {
@@ -90,10 +81,6 @@ mod this_build {
         fn start(&mut self, period_ns: u64) -> Answer<()> {
             let _inside = self.runtime.enter();
             let period = Duration::from_nanos(period_ns);
-            #[allow(
-                clippy::disallowed_methods,
-                reason = "this crate is where clocks are read"
-            )]
             let first = Instant::now() + period;
             self.interval = Some(interval_at(first, period));
             Ok(())

@@ -3,11 +3,12 @@
 use std::time::Duration;
 
 use timers::os::counters::CounterSource;
+use timers::os::scheduling::RunDelay;
 use timers::os::{discipline, signals};
 use timers::{Family, Reader, reader};
 
 use super::super::{CommandError, failed};
-use crate::platform::activity::{self, RunQueueDelay};
+use crate::platform::activity;
 use crate::platform::{Root, Throttling, clock_source, vmclock};
 use crate::watching::{ClockSample, MachineState};
 
@@ -41,7 +42,7 @@ pub(super) struct Clocks {
     realtime: Option<Reader>,
     counter: Option<(&'static str, Reader)>,
     cpu_time: Option<Reader>,
-    run_queue: RunQueueDelay,
+    run_queue: Option<RunDelay>,
     throttling: Throttling,
     unreadable: Vec<String>,
 }
@@ -72,13 +73,12 @@ impl Clocks {
             .map(|entry| entry.info.id)
             .find_map(|id| Some((id, reader(id)?.ok()?)));
         let cpu_time = reader("process-cputime").and_then(Result::ok);
-        let run_queue = RunQueueDelay::open(&root);
         let mut throttling = Throttling::default();
         throttling.refresh(&root);
         Ok(Self {
             throttling,
             root,
-            run_queue,
+            run_queue: RunDelay::of_this_thread(),
             monotonic,
             boottime,
             raw,
@@ -144,7 +144,7 @@ impl Clocks {
             timers::pause(SIGNAL_DELAY);
         }
         best.continued = signals::was_continued();
-        best.run_queue_ns = self.run_queue.ns();
+        best.run_queue_ns = self.run_queue.as_ref().and_then(RunDelay::ns);
         let trim = discipline::trim().ok();
         best.trim_ppm = trim.map(|trim| trim.frequency_ppm() + trim.tick_ppm());
         best.tai_offset_s = trim.map(|trim| trim.tai_offset_s);

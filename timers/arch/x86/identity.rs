@@ -6,14 +6,8 @@ use crate::arch::Identity;
 #[must_use]
 pub fn identity() -> Identity {
     let cpuid = raw_cpuid::CpuId::new();
-    let signature = cpuid.get_feature_info().map(|info| {
-        let family = [info.base_family_id(), info.extended_family_id()].map(u32::from);
-        let model = [info.base_model_id(), info.extended_model_id()].map(u32::from);
-        (
-            effective_family_and_model(family, model),
-            u32::from(info.stepping_id()),
-        )
-    });
+    let signature = cpuid.get_feature_info();
+    let signature = signature.as_ref();
     let readable = |text: &str| Some(text.trim().to_owned()).filter(|text| !text.is_empty());
     // 0 if the processor does not report its base frequency.
     let megahertz = cpuid
@@ -26,9 +20,9 @@ pub fn identity() -> Identity {
         model: cpuid
             .get_processor_brand_string()
             .and_then(|brand| readable(brand.as_str())),
-        family: signature.map(|((family, _), _)| family),
-        model_number: signature.map(|((_, model), _)| model),
-        stepping: signature.map(|(_, stepping)| stepping),
+        family: signature.map(|info| info.family_id().into()),
+        model_number: signature.map(|info| info.model_id().into()),
+        stepping: signature.map(|info| info.stepping_id().into()),
         amx: cpuid
             .get_extended_feature_info()
             .map(|features| features.has_amx_tile()),
@@ -75,42 +69,4 @@ pub(crate) fn declared_rate() -> Option<(f64, &'static str)> {
         .map_or(0, |info| info.processor_base_frequency());
     let known = info.numerator() > 0 && info.denominator() > 0 && megahertz > 0;
     known.then(|| (f64::from(megahertz) * 1e6, "CPUID leaf 0x16"))
-}
-
-/// Family and model from the base and extended fields of CPUID leaf 1, by the rule for all vendors
-/// (Linux, arch/x86/lib/cpu.c): the extended family is used only with family 15, the extended model
-/// only from family 6 on.
-fn effective_family_and_model(
-    [family, extended_family]: [u32; 2],
-    [model, extended_model]: [u32; 2],
-) -> (u32, u32) {
-    let family = if family == 0xf {
-        family + extended_family
-    } else {
-        family
-    };
-    let model = if family >= 6 {
-        model | extended_model << 4
-    } else {
-        model
-    };
-    (family, model)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::effective_family_and_model;
-
-    #[test]
-    fn computes_family_and_model() {
-        // 0x000a0f11 is AMD family 25 model 1, 0x000306c3 Intel family 6 model 60, 0x00000543 a
-        // Pentium.
-        assert_eq!(effective_family_and_model([0xf, 0xa], [0x1, 0x0]), (25, 1));
-        assert_eq!(effective_family_and_model([0x6, 0x0], [0xc, 0x3]), (6, 60));
-        assert_eq!(effective_family_and_model([0x5, 0x0], [0x4, 0x0]), (5, 4));
-        assert_eq!(
-            effective_family_and_model([0xf, 0xff], [0xf, 0xf]),
-            (270, 255)
-        );
-    }
 }

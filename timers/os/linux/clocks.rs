@@ -135,14 +135,18 @@ impl Route for Kernel {
 
 /// Describes a failed call by the system's error message, with a remedy if one is known.
 pub fn explain_failure(call: &str, error: &io::Error) -> Unavailable {
-    let why = Unavailable::because(format!("{call}: {error}"));
-    match error.raw_os_error() {
-        Some(libc::EINVAL) => why.remedy("this clock needs a later release of Linux"),
-        Some(libc::EPERM | libc::EACCES | libc::ENOSYS) => why.remedy(
-            "a seccomp filter (of a container, a sandbox) may forbid the call; run outside it",
-        ),
-        _ => why,
-    }
+    let remedy = match error.raw_os_error() {
+        Some(libc::EINVAL) => "this clock needs a later release of Linux",
+        Some(libc::ENOSYS) => {
+            "the kernel is too old for the call, or a seccomp filter (of a container, a sandbox) hides it"
+        }
+        Some(libc::EPERM | libc::EACCES) => {
+            "a seccomp filter (of a container, a sandbox) may forbid the call; run outside it"
+        }
+        Some(libc::EMFILE) => "raise the limit of open files (`ulimit -n`)",
+        _ => return Unavailable::failed_call(call, error),
+    };
+    Unavailable::failed_call(call, error).remedy(remedy)
 }
 
 /// Makes the cheapest system call, getppid, which reads one word.

@@ -19,7 +19,8 @@ use crate::os::Policy;
 /// # Errors
 /// When the system call fails.
 pub fn timer_slack() -> Result<u64, Unavailable> {
-    current_timer_slack().map_err(|error| explain_failure("prctl(PR_GET_TIMERSLACK)", error.into()))
+    current_timer_slack()
+        .map_err(|error| Unavailable::failed_call("prctl(PR_GET_TIMERSLACK)", &error.into()))
 }
 
 /// Sets the timer slack of the calling thread; threads that it starts inherit the slack. 0 restores
@@ -30,7 +31,7 @@ pub fn timer_slack() -> Result<u64, Unavailable> {
 pub fn set_timer_slack(nanoseconds: u64) -> Result<(), Unavailable> {
     let call = format!("prctl(PR_SET_TIMERSLACK, {nanoseconds})");
     set_current_timer_slack(NonZeroU64::new(nanoseconds))
-        .map_err(|error| explain_failure(&call, error.into()))?;
+        .map_err(|error| Unavailable::failed_call(&call, &error.into()))?;
     match timer_slack()? {
         slack if nanoseconds == 0 || slack == nanoseconds => Ok(()),
         slack => Err(Unavailable::because(format!(
@@ -87,9 +88,8 @@ pub fn set_policy(policy: Policy) -> Result<(), Unavailable> {
         return Ok(());
     }
     let error = io::Error::last_os_error();
-    let code = error.raw_os_error();
-    let why = explain_failure(&format!("sched_setscheduler({policy})"), error);
-    Err(match code {
+    let why = Unavailable::failed_call(format_args!("sched_setscheduler({policy})"), &error);
+    Err(match error.raw_os_error() {
         Some(libc::EPERM) => why.remedy(
             "run as root, with CAP_SYS_NICE (`setcap cap_sys_nice+ep PROGRAM`), or raise the limit RLIMIT_RTPRIO (`rtprio` in \
              /etc/security/limits.conf, `ulimit -r`); a cgroup without real-time budget forbids it too",
@@ -100,17 +100,20 @@ pub fn set_policy(policy: Policy) -> Result<(), Unavailable> {
 }
 
 /// The time that a thread was runnable but did not run (proc_pid_schedstat(5)).
-pub(crate) struct RunDelay(File);
+#[derive(Debug)]
+pub struct RunDelay(File);
 
 impl RunDelay {
     /// Opens the run delay of the calling thread; `None` if the kernel does not count it.
-    pub(crate) fn of_this_thread() -> Option<Self> {
+    #[must_use]
+    pub fn of_this_thread() -> Option<Self> {
         Some(Self(File::open("/proc/thread-self/schedstat").ok()?))
             .filter(|delay| delay.ns().is_some())
     }
 
     /// The run delay in nanoseconds since the thread started.
-    pub(crate) fn ns(&self) -> Option<u64> {
+    #[must_use]
+    pub fn ns(&self) -> Option<u64> {
         let mut text = [0; 64];
         let length = self.0.read_at(&mut text, 0).ok()?;
         let mut fields = str::from_utf8(&text[..length])
@@ -131,10 +134,6 @@ pub(crate) fn trace_marker() -> Option<File> {
             .open(format!("{folder}/trace_marker"))
             .ok()
     })
-}
-
-fn explain_failure(call: &str, error: io::Error) -> Unavailable {
-    Unavailable::because(format!("{call}: {error}"))
 }
 
 #[cfg(test)]

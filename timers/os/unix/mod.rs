@@ -221,9 +221,15 @@ pub mod portable {
 
         use crate::os::MachineFacts;
         pub use crate::os::other::machine::{
-            check_time_is_readable, clock_source, kernel_log, regain_counter, system_root,
+            check_time_is_readable, kernel_log, regain_counter, system_root,
         };
         pub use crate::os::unix::machine::kernel;
+
+        /// The name of the clock source; unknown.
+        #[must_use]
+        pub fn clock_source() -> Option<String> {
+            None
+        }
 
         /// Facts about the machine; all of them unknown.
         #[must_use]
@@ -266,7 +272,7 @@ pub mod portable {
 
         /// Describes a failed call by the system's error message.
         pub fn explain_failure(call: &str, error: &io::Error) -> Unavailable {
-            Unavailable::because(format!("{call}: {error}"))
+            Unavailable::failed_call(call, error)
         }
 
         /// Makes the cheapest system call, getppid, which reads one word.

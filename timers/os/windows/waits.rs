@@ -15,9 +15,9 @@
 use crate::waits::method::methods;
 
 methods! { "Windows", windows;
-    Sleep, "sleep", "Sleep()", 1_000_000, WAITS_AND_PERIODS;
-    WaitableTimer<false>, "waitable-timer", "SetWaitableTimer()", 100, ALL;
-    WaitableTimer<true>, "waitable-timer-high-resolution", "CREATE_WAITABLE_TIMER_HIGH_RESOLUTION", 100, ALL;
+    Sleep, "sleep", "Sleep()", WAITS_AND_PERIODS, unit_ns: 1_000_000;
+    WaitableTimer<false>, "waitable-timer", "SetWaitableTimer()", ALL, unit_ns: 100;
+    WaitableTimer<true>, "waitable-timer-high-resolution", "CREATE_WAITABLE_TIMER_HIGH_RESOLUTION", ALL, unit_ns: 100;
 }
 
 #[cfg(windows)]

@@ -1,5 +1,5 @@
-//! The code of the built-in operations: arithmetic, copies of byte arrays, binary search, and three
-//! sorting algorithms. Before each call of a sort the array is shuffled outside the timed region.
+//! The code of the built-in operations: arithmetic, copies of byte arrays, binary search, and a sort,
+//! before each call of which the array is shuffled outside the timed region.
 
 use std::hint::black_box;
 
@@ -115,132 +115,17 @@ pub(super) fn search_random(size: u64) -> impl Operation {
     }
 }
 
-/// Selection sort.
-pub(super) fn selection_sort(size: u64) -> impl Operation {
-    shuffled(size, |items| {
-        for at in 0..items.len() {
-            let mut least = at;
-            for other in at + 1..items.len() {
-                if items[other] < items[least] {
-                    least = other;
-                }
-            }
-            items.swap(at, least);
-        }
-    })
-}
-
-/// Quicksort with the middle item as pivot.
-pub(super) fn quicksort(size: u64) -> impl Operation {
-    shuffled(size, quicksort_items)
-}
-
-/// Heap sort.
-pub(super) fn heapsort(size: u64) -> impl Operation {
-    shuffled(size, |items| {
-        for root in (0..items.len() / 2).rev() {
-            sift(items, root);
-        }
-        for end in (1..items.len()).rev() {
-            items.swap(0, end);
-            sift(&mut items[..end], 0);
-        }
-    })
-}
-
-/// An operation that sorts an array, which is shuffled before each call.
-fn shuffled(size: u64, sort: fn(&mut [u32])) -> impl Operation {
+/// Sorts an array, which is shuffled before each call.
+pub(super) fn sort(size: u64) -> impl Operation {
     let mut random = StdRng::seed_from_u64(1);
-    let data: Vec<u32> = (0..size.min(u64::from(u32::MAX)) as u32).collect();
     WithSetUp {
-        data,
+        data: sorted(size),
         set_up: move |items: &mut Vec<u32>| {
             // Fisher–Yates shuffle.
             for at in (1..items.len()).rev() {
                 items.swap(at, random.random_range(0..=at));
             }
         },
-        call: move |items: &mut Vec<u32>| sort(items),
-    }
-}
-
-/// Sorts by quicksort.
-fn quicksort_items(items: &mut [u32]) {
-    let mut items = items;
-    while items.len() > 1 {
-        // Not the last item as pivot, because then the left part could contain all items.
-        let pivot = items[(items.len() - 1) / 2];
-        let (mut low, mut high) = (0, items.len() - 1);
-        loop {
-            while items[low] < pivot {
-                low += 1;
-            }
-            while items[high] > pivot {
-                high -= 1;
-            }
-            if low >= high {
-                break;
-            }
-            items.swap(low, high);
-            low += 1;
-            high -= 1;
-        }
-        // Recursion only for the smaller part, so that the stack stays shallow.
-        let (left, right) = items.split_at_mut(high + 1);
-        if left.len() < right.len() {
-            quicksort_items(left);
-            items = right;
-        } else {
-            quicksort_items(right);
-            items = left;
-        }
-    }
-}
-
-/// Restores the order of a heap below `root`.
-fn sift(items: &mut [u32], mut root: usize) {
-    loop {
-        let mut child = 2 * root + 1;
-        if child >= items.len() {
-            return;
-        }
-        if child + 1 < items.len() && items[child + 1] > items[child] {
-            child += 1;
-        }
-        if items[root] >= items[child] {
-            return;
-        }
-        items.swap(root, child);
-        root = child;
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn sorts_arrays_of_any_size() {
-        fn sorts(mut operation: impl Operation) {
-            for _ in 0..50 {
-                operation.set_up();
-                operation.call();
-            }
-        }
-        for size in [0, 1, 2, 3, 17, 100] {
-            sorts(selection_sort(size));
-            sorts(quicksort(size));
-            sorts(heapsort(size));
-        }
-        let mut random = StdRng::seed_from_u64(7);
-        for size in 0..60_usize {
-            // Only nine different values, so that some items are equal.
-            let items: Vec<u32> = (0..size).map(|_| random.random_range(0..9)).collect();
-            let mut expected = items.clone();
-            expected.sort_unstable();
-            let mut sorted = items.clone();
-            quicksort_items(&mut sorted);
-            assert_eq!(sorted, expected);
-        }
+        call: |items: &mut Vec<u32>| items.sort_unstable(),
     }
 }

@@ -9,7 +9,7 @@ use super::window::BatchedOperation;
 
 /// A built-in operation.
 #[derive(Clone, Copy, Debug)]
-pub struct Entry {
+pub struct BuiltIn {
     /// The name.
     pub name: &'static str,
     /// A description.
@@ -18,15 +18,14 @@ pub struct Entry {
     pub sizes: &'static [u64],
 }
 
-/// The default sizes of the arrays: bytes to copy, items to search or sort.
+/// The default sizes of the arrays: bytes to copy, items to search.
 const COPY_SIZES: &[u64] = &[1, 10, 100, 1_000, 10_000, 100_000];
 const SEARCH_SIZES: &[u64] = &[100, 1_000, 10_000, 100_000, 1_000_000];
-const SORT_SIZES: &[u64] = &[100, 1_000, 10_000];
 
 macro_rules! operations {
     ($($name:literal, $about:literal, $sizes:expr, |$size:ident| $operation:expr;)*) => {
         /// All built-in operations.
-        pub const ALL: &[Entry] = &[$(Entry { name: $name, about: $about, sizes: $sizes }),*];
+        pub const ALL: &[BuiltIn] = &[$(BuiltIn { name: $name, about: $about, sizes: $sizes }),*];
 
         /// Creates the operation with the given name; `None` if there is none. `size` is ignored by
         /// operations without a size.
@@ -51,24 +50,16 @@ operations! {
     "pow", "10 to the power of 0 to 25.5", &[], |_size| built_in::apply_to_next_number(|x| 10_f64.powf(0.1 * x));
     "exp", "e to the power of 0 to 25.5", &[], |_size| built_in::apply_to_next_number(|x| (0.1 * x).exp());
     "log", "natural logarithm of 0.1 to 25.6", &[], |_size| built_in::apply_to_next_number(|x| (0.1 + 0.1 * x).ln());
-    "sin", "sine of 0 to 25.5", &[], |_size| built_in::apply_to_next_number(|x| (0.1 * x).sin());
-    "cos", "cosine of 0 to 25.5", &[], |_size| built_in::apply_to_next_number(|x| (0.1 * x).cos());
-    "tan", "tangent of 0 to 25.5", &[], |_size| built_in::apply_to_next_number(|x| (0.1 * x).tan());
-    "asin", "arc sine of 0 to 1", &[], |_size| built_in::apply_to_next_number(|x| (x / 256.0).asin());
-    "acos", "arc cosine of 0 to 1", &[], |_size| built_in::apply_to_next_number(|x| (x / 256.0).acos());
-    "atan", "arc tangent of 0 to 1", &[], |_size| built_in::apply_to_next_number(|x| (x / 256.0).atan());
     "clone", "an array of bytes is cloned", COPY_SIZES, |size| built_in::clone(size);
     "new-and-copy", "a new array of zeros, into which the bytes are copied", COPY_SIZES, |size| built_in::new_and_copy(size);
     "search-same", "binary search for the same item each time", SEARCH_SIZES, |size| built_in::search_same(size);
     "search-random", "binary search for another item each time", SEARCH_SIZES, |size| built_in::search_random(size);
-    "selection-sort", "selection sort of shuffled numbers", &[100, 1_000], |size| built_in::selection_sort(size);
-    "quicksort", "quicksort of shuffled numbers", SORT_SIZES, |size| built_in::quicksort(size);
-    "heapsort", "heap sort of shuffled numbers", SORT_SIZES, |size| built_in::heapsort(size);
+    "sort", "sort of shuffled numbers", &[100, 1_000, 10_000], |size| built_in::sort(size);
 }
 
 /// The entry with the given name; `None` if there is none.
 #[must_use]
-pub fn find(name: &str) -> Option<Entry> {
+pub fn find(name: &str) -> Option<BuiltIn> {
     ALL.iter().copied().find(|entry| entry.name == name)
 }
 

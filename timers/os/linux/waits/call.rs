@@ -6,7 +6,7 @@ use std::mem::MaybeUninit;
 use libc::{c_int, c_long, clockid_t};
 
 use crate::Unavailable;
-use crate::os::clocks::{Kernel, Libc};
+use crate::os::clocks::{Kernel, Libc, explain_failure};
 use crate::os::posix::{Route, nanoseconds};
 use crate::waits::method::Method;
 
@@ -161,21 +161,6 @@ pub(super) fn check_first_call(call: &str, number: c_int) -> Result<(), Unavaila
     match number {
         0 | libc::EINTR | libc::ETIMEDOUT | libc::EAGAIN => Ok(()),
         number => Err(explain_failure(call, &io::Error::from_raw_os_error(number))),
-    }
-}
-
-/// Describes a failed call by the system's error message, with a remedy if one is known.
-pub(super) fn explain_failure(call: &str, error: &io::Error) -> Unavailable {
-    let why = Unavailable::because(format!("{call}: {error}"));
-    match error.raw_os_error() {
-        Some(libc::ENOSYS) => why.remedy(
-            "the kernel is too old for the call, or a seccomp filter (of a container, a sandbox) hides it",
-        ),
-        Some(libc::EPERM | libc::EACCES) => {
-            why.remedy("a seccomp filter (of a container, a sandbox) may forbid the call; run outside it")
-        }
-        Some(libc::EMFILE) => why.remedy("raise the limit of open files (`ulimit -n`)"),
-        _ => why,
     }
 }
 

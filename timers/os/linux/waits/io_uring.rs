@@ -9,7 +9,7 @@
 use crate::waits::method::methods;
 
 methods! { "64-bit Linux", all(target_os = "linux", target_pointer_width = "64", not(target_arch = "s390x"));
-    here::Timeout, "io-uring-timeout", "io_uring_enter() of IORING_OP_TIMEOUT", 1, WAITS_AND_ARMS;
+    here::Timeout, "io-uring-timeout", "io_uring_enter() of IORING_OP_TIMEOUT", WAITS_AND_ARMS;
 }
 
 /// The implementation, for the processors that the crate `io-uring` supports.
@@ -25,7 +25,7 @@ mod here {
     use io_uring::{IoUring, opcode, squeue};
 
     use crate::Unavailable;
-    use crate::os::linux_waits::call::explain_failure;
+    use crate::os::clocks::explain_failure;
     use crate::waits::method::Method;
 
     /// The size of the submission queue: a timeout and its cancellation.

@@ -13,8 +13,8 @@
 use crate::waits::method::methods;
 
 methods! { "Linux", target_os = "linux";
-    Armed<Timerfd>, "timerfd", "read() of a timerfd", 1, ALL;
-    Armed<TimerCreate>, "timer-create", "timer_create(SIGEV_THREAD_ID), sigwaitinfo()", 1, ALL;
+    Armed<Timerfd>, "timerfd", "read() of a timerfd", ALL;
+    Armed<TimerCreate>, "timer-create", "timer_create(SIGEV_THREAD_ID), sigwaitinfo()", ALL;
 }
 
 #[cfg(target_os = "linux")]

@@ -15,11 +15,11 @@
 use crate::waits::method::methods;
 
 methods! { "Linux", target_os = "linux";
-    RetriedAfterSignals<Futex>, "futex", "futex(FUTEX_WAIT)", 1, WAITS;
-    RetriedAfterSignals<Condition>, "pthread-cond-timedwait", "pthread_cond_timedwait(), CLOCK_MONOTONIC", 1, WAITS;
-    RetriedAfterSignals<Semaphore>, "sem-timedwait", "sem_timedwait()", 1, WAITS;
-    RetriedAfterSignals<NoSignal>, "sigtimedwait", "sigtimedwait()", 1, WAITS;
-    RetriedAfterSignals<SilentSocket>, "so-rcvtimeo", "recv() with SO_RCVTIMEO", 1_000, WAITS;
+    RetriedAfterSignals<Futex>, "futex", "futex(FUTEX_WAIT)", WAITS;
+    RetriedAfterSignals<Condition>, "pthread-cond-timedwait", "pthread_cond_timedwait(), CLOCK_MONOTONIC", WAITS;
+    RetriedAfterSignals<Semaphore>, "sem-timedwait", "sem_timedwait()", WAITS;
+    RetriedAfterSignals<NoSignal>, "sigtimedwait", "sigtimedwait()", WAITS;
+    RetriedAfterSignals<SilentSocket>, "so-rcvtimeo", "recv() with SO_RCVTIMEO", WAITS, unit_ns: 1_000;
 }
 
 #[cfg(target_os = "linux")]
@@ -38,10 +38,11 @@ mod here {
     };
 
     use crate::Unavailable;
+    use crate::os::clocks::explain_failure;
     pub(super) use crate::os::linux_waits::call::RetriedAfterSignals;
     use crate::os::linux_waits::call::{
-        Call, KernelTimespec, check_deadlines, check_first_call, check_status, error_number,
-        explain_failure, now, number_since_5_1, repeat_after_signals, timespec, timeval,
+        Call, KernelTimespec, check_deadlines, check_first_call, check_status, error_number, now,
+        number_since_5_1, repeat_after_signals, timespec, timeval,
     };
     use crate::os::linux_waits::kernel_timers::AwaitedSignals;
 

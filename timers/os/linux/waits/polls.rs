@@ -12,12 +12,12 @@
 use crate::waits::method::methods;
 
 methods! { "Linux", target_os = "linux";
-    RetriedAfterSignals<Poll>, "poll", "poll()", 1_000_000, WAITS_AND_PERIODS;
-    RetriedAfterSignals<Ppoll>, "ppoll", "ppoll()", 1, WAITS;
-    RetriedAfterSignals<Select>, "select", "select()", 1_000, WAITS;
-    RetriedAfterSignals<Pselect>, "pselect", "pselect()", 1, WAITS;
-    RetriedAfterSignals<Epoll<false>>, "epoll-wait", "epoll_wait()", 1_000_000, WAITS_AND_PERIODS;
-    RetriedAfterSignals<Epoll<true>>, "epoll-pwait2", "epoll_pwait2()", 1, WAITS;
+    RetriedAfterSignals<Poll>, "poll", "poll()", WAITS_AND_PERIODS, unit_ns: 1_000_000;
+    RetriedAfterSignals<Ppoll>, "ppoll", "ppoll()", WAITS;
+    RetriedAfterSignals<Select>, "select", "select()", WAITS, unit_ns: 1_000;
+    RetriedAfterSignals<Pselect>, "pselect", "pselect()", WAITS;
+    RetriedAfterSignals<Epoll<false>>, "epoll-wait", "epoll_wait()", WAITS_AND_PERIODS, unit_ns: 1_000_000;
+    RetriedAfterSignals<Epoll<true>>, "epoll-pwait2", "epoll_pwait2()", WAITS;
 }
 
 #[cfg(target_os = "linux")]

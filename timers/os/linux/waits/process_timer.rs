@@ -11,7 +11,7 @@
 use crate::waits::method::methods;
 
 methods! { "Linux", target_os = "linux";
-    Armed<Setitimer>, "setitimer", "setitimer(ITIMER_REAL), sigwaitinfo()", 1_000, ALL;
+    Armed<Setitimer>, "setitimer", "setitimer(ITIMER_REAL), sigwaitinfo()", ALL, unit_ns: 1_000;
 }
 
 #[cfg(target_os = "linux")]

@@ -10,16 +10,16 @@
 
 use crate::waits::method::methods;
 
-// Type, id, label, unit of requests in nanoseconds, supported measurements. `RetriedAfterSignals` calls again if a signal ended the call early.
+// `RetriedAfterSignals` calls again if a signal ended the call early.
 methods! { "Linux", target_os = "linux";
-    RetriedAfterSignals<Nanosleep>, "nanosleep", "nanosleep()", 1, WAITS_AND_PERIODS;
-    RetriedAfterSignals<Relative<CLOCK_MONOTONIC>>, "clock-nanosleep-monotonic", "clock_nanosleep(CLOCK_MONOTONIC, 0)", 1, WAITS_AND_PERIODS;
-    RetriedAfterSignals<Relative<CLOCK_REALTIME>>, "clock-nanosleep-realtime", "clock_nanosleep(CLOCK_REALTIME, 0)", 1, WAITS;
-    RetriedAfterSignals<Relative<CLOCK_BOOTTIME>>, "clock-nanosleep-boottime", "clock_nanosleep(CLOCK_BOOTTIME, 0)", 1, WAITS;
-    Absolute<CLOCK_MONOTONIC>, "clock-nanosleep-monotonic-absolute", "clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME)", 1, WAITS_AND_PERIODS;
-    Absolute<CLOCK_REALTIME>, "clock-nanosleep-realtime-absolute", "clock_nanosleep(CLOCK_REALTIME, TIMER_ABSTIME)", 1, WAITS_AND_PERIODS;
-    Absolute<CLOCK_BOOTTIME>, "clock-nanosleep-boottime-absolute", "clock_nanosleep(CLOCK_BOOTTIME, TIMER_ABSTIME)", 1, WAITS_AND_PERIODS;
-    RetriedAfterSignals<Usleep>, "usleep", "usleep()", 1_000, WAITS;
+    RetriedAfterSignals<Nanosleep>, "nanosleep", "nanosleep()", WAITS_AND_PERIODS;
+    RetriedAfterSignals<Relative<CLOCK_MONOTONIC>>, "clock-nanosleep-monotonic", "clock_nanosleep(CLOCK_MONOTONIC, 0)", WAITS_AND_PERIODS;
+    RetriedAfterSignals<Relative<CLOCK_REALTIME>>, "clock-nanosleep-realtime", "clock_nanosleep(CLOCK_REALTIME, 0)", WAITS;
+    RetriedAfterSignals<Relative<CLOCK_BOOTTIME>>, "clock-nanosleep-boottime", "clock_nanosleep(CLOCK_BOOTTIME, 0)", WAITS;
+    Absolute<CLOCK_MONOTONIC>, "clock-nanosleep-monotonic-absolute", "clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME)", WAITS_AND_PERIODS;
+    Absolute<CLOCK_REALTIME>, "clock-nanosleep-realtime-absolute", "clock_nanosleep(CLOCK_REALTIME, TIMER_ABSTIME)", WAITS_AND_PERIODS;
+    Absolute<CLOCK_BOOTTIME>, "clock-nanosleep-boottime-absolute", "clock_nanosleep(CLOCK_BOOTTIME, TIMER_ABSTIME)", WAITS_AND_PERIODS;
+    RetriedAfterSignals<Usleep>, "usleep", "usleep()", WAITS, unit_ns: 1_000;
 }
 
 /// Checks that `std::thread::sleep` works: on Linux it panics if a sandbox refuses
