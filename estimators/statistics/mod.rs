@@ -55,6 +55,28 @@ pub fn median_with_percentiles(values: &[f64]) -> Option<Interval> {
     })
 }
 
+/// The interval of the median with this confidence. `ranked` are the sorted samples. The
+/// ends are the samples of two ranks, found from a binomial distribution: each sample is below the
+/// true median with probability 1/2, whatever the distribution of the samples is. `None` if there
+/// are too few samples for this confidence.
+pub fn median_interval(ranked: &[f64], confidence: f64) -> Option<(f64, f64)> {
+    let count = ranked.len();
+    // For each rank: the logarithm of the probability that exactly `rank` samples are below the
+    // median (the probability itself may be too small for a float), and the probability that at
+    // most `rank` samples are. `lower_rank` is the last rank for which the latter is small enough.
+    let (mut log_probability, mut cumulative, mut lower_rank) =
+        (-(count as f64) * std::f64::consts::LN_2, 0.0_f64, None);
+    for rank in 0..count / 2 {
+        cumulative += log_probability.exp();
+        if cumulative > (1.0 - confidence) / 2.0 {
+            break;
+        }
+        lower_rank = Some(rank);
+        log_probability += ((count - rank) as f64).ln() - ((rank + 1) as f64).ln();
+    }
+    lower_rank.map(|rank| (ranked[rank], ranked[count - 1 - rank]))
+}
+
 /// The arithmetic mean; `None` without values.
 pub fn mean(values: impl Numbers) -> Option<f64> {
     let add = |(sum, count): (f64, f64), value| (sum + value, count + 1.0);
@@ -382,5 +404,22 @@ mod tests {
         assert_eq!(find_regimes(&[100.0, 101.0, 102.5, 103.0, 104.1]), None);
         assert_eq!(find_regimes(&[1.0]), None);
         assert_eq!(find_regimes(&[]), None);
+    }
+
+    #[test]
+    fn median_intervals_match_tables() {
+        let ranks =
+            |count: u32| median_interval(&(1..=count).map(f64::from).collect::<Vec<_>>(), 0.95);
+        assert_eq!((ranks(0), ranks(5)), (None, None));
+        // Source: Conover, Practical Nonparametric Statistics, table of the binomial distribution.
+        assert_eq!(
+            [6, 10, 20, 100].map(|count| ranks(count).unwrap()),
+            [(1.0, 6.0), (2.0, 9.0), (6.0, 15.0), (40.0, 61.0)]
+        );
+        let many = ranks(100_000).unwrap();
+        assert!(
+            (many.0 - (50_000.0 - 1.96 * 316.2 / 2.0)).abs() < 3.0,
+            "{many:?}"
+        );
     }
 }

@@ -12,12 +12,8 @@ use super::Root;
 use super::root::cpu_count;
 use crate::model::{CpuQuota, Limits, MemoryLimit, TimeNamespace};
 
-/// The usual mount point of control groups, used if the mounts are not reported.
-const DEFAULT_MOUNT: &str = "/sys/fs/cgroup";
 /// Maximum size of the list of mounts, in bytes: hosts of many containers have many mounts.
 const MAX_MOUNTS_BYTES: u64 = 1 << 20;
-/// Maximum number of nested groups that are examined.
-const MAX_DEPTH: usize = 64;
 /// A limit of at least this many bytes is no limit: version 1 writes the largest number of whole
 /// pages.
 const NO_LIMIT_BYTES: u64 = 1 << 62;
@@ -89,11 +85,10 @@ fn container(root: &Root, groups: &str) -> Option<String> {
         })
 }
 
-/// The control groups of the process, the mounts, and the folder that contains both.
-pub(super) struct VisibleGroups<'a> {
+/// The control groups of the process, and the mounts.
+pub(super) struct VisibleGroups {
     pub(super) groups: String,
     mounts: String,
-    root: &'a Root,
 }
 
 /// The control groups that limit this process, for one controller.
@@ -106,15 +101,14 @@ pub(super) struct Hierarchy {
     folders: Vec<String>,
 }
 
-impl<'a> VisibleGroups<'a> {
+impl VisibleGroups {
     /// Reads the groups and the mounts of this process.
-    pub(super) fn read(root: &'a Root) -> Self {
+    pub(super) fn read(root: &Root) -> Self {
         Self {
             groups: root.read_text("/proc/self/cgroup").unwrap_or_default(),
             mounts: root
                 .read_start("/proc/self/mountinfo", MAX_MOUNTS_BYTES)
                 .unwrap_or_default(),
-            root,
         }
     }
 
@@ -142,8 +136,7 @@ impl<'a> VisibleGroups<'a> {
                     && mount.options.split(',').any(|option| option == controller)
             })
             .map(|mount| (1, mount))
-            .or_else(|| Some((2, mounts().find(|mount| mount.kind == "cgroup2")?)))
-            .or_else(|| self.find_default_mount(controller))?;
+            .or_else(|| Some((2, mounts().find(|mount| mount.kind == "cgroup2")?)))?;
         let process_group = own_group(&self.groups, version, controller).unwrap_or("/");
         // The path of a group outside the mount starts with `/..`.
         let below_mount = process_group
@@ -163,34 +156,11 @@ impl<'a> VisibleGroups<'a> {
                 .concat()
                 .join("/")
         };
-        let deepest = components.len().min(MAX_DEPTH);
         Some(Hierarchy {
             version,
             is_complete: mount.root == "/",
-            folders: (0..=deepest).rev().map(folder).collect(),
+            folders: (0..=components.len()).rev().map(folder).collect(),
         })
-    }
-
-    /// Looks at the usual mount points if `/proc` is missing; the group of the process is then
-    /// unknown.
-    fn find_default_mount(&self, controller: &str) -> Option<(u32, Mount)> {
-        let mount = |point| Mount {
-            root: "/".into(),
-            point,
-            kind: String::new(),
-            options: String::new(),
-        };
-        let first = format!("{DEFAULT_MOUNT}/{controller}");
-        if self
-            .root
-            .exists(&format!("{DEFAULT_MOUNT}/cgroup.controllers"))
-        {
-            Some((2, mount(DEFAULT_MOUNT.to_owned())))
-        } else if self.root.exists(&format!("{first}/cgroup.procs")) {
-            Some((1, mount(first)))
-        } else {
-            None
-        }
     }
 }
 

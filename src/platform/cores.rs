@@ -22,23 +22,13 @@ use timers::os::{CoreClass, MachineFacts};
 
 use super::root::{cpu_count, field, format_cpus, parse_cpus};
 use super::{Root, cpu_arm};
-use crate::model::CoreKind;
+use crate::model::{CoreKind, Cpu};
 
 const CPUS: &str = "/sys/devices/system/cpu";
 
-/// The core that a CPU belongs to.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Core {
-    /// Whether cores of this machine run more than one thread at the same time.
-    pub smt: Option<bool>,
-    /// Number of CPUs (hardware threads) in this core.
-    pub threads: Option<u32>,
-    /// The CPUs in this core, such as `3,35`.
-    pub cpu_list: Option<String>,
-}
-
-/// Returns the core of `cpu`.
-pub(super) fn core(root: &Root, cpu: Option<u32>, cpuinfo: &str, facts: &MachineFacts) -> Core {
+/// Describes the core of `cpu`: whether cores run more than one thread at the same time, the number
+/// of threads in this core, and its CPUs.
+pub(super) fn core(root: &Root, cpu: Option<u32>, cpuinfo: &str, facts: &MachineFacts) -> Cpu {
     // The second name is the older name of the same file.
     let list = cpu.and_then(|cpu| {
         ["core_cpus_list", "thread_siblings_list"]
@@ -56,10 +46,11 @@ pub(super) fn core(root: &Root, cpu: Option<u32>, cpuinfo: &str, facts: &Machine
         .as_deref()
         .and_then(parse_switch);
     let smt = smt_active.or_else(|| threads.map(|threads| threads > 1));
-    Core {
+    Cpu {
         smt,
-        threads,
-        cpu_list: list,
+        threads_per_core: threads,
+        core_list: list,
+        ..Cpu::default()
     }
 }
 
@@ -76,19 +67,10 @@ fn parse_threads_per_core(cpuinfo: &str) -> Option<u32> {
     (siblings >= cores && siblings % cores == 0).then_some(siblings / cores)
 }
 
-/// CPUs to which the scheduler moves no tasks.
-pub(super) fn isolated_cpus(root: &Root) -> Option<String> {
-    read_cpu_list(root, "isolated")
-}
-
-/// CPUs without a timer interrupt while they run only one thread. The file exists only if the
-/// kernel supports this.
-pub(super) fn nohz_full(root: &Root) -> Option<String> {
-    read_cpu_list(root, "nohz_full")
-}
-
-/// Reads a list of CPUs; `None` if the file is missing or malformed.
-fn read_cpu_list(root: &Root, name: &str) -> Option<String> {
+/// Reads a list of CPUs: `isolated`, to which the scheduler moves no tasks, or `nohz_full`, without a
+/// timer interrupt while they run only one thread. `None` if the file is missing, as the latter is if
+/// the kernel does not support it, or malformed.
+pub(super) fn read_cpu_list(root: &Root, name: &str) -> Option<String> {
     // Before Linux 6.7 the kernel prints "(null)" for a mask that was never set.
     let list = root.read_line(&format!("{CPUS}/{name}"))?;
     let list = if list == "(null)" {
@@ -142,25 +124,30 @@ pub(super) fn kinds(
     x86_kinds(root)
         .or_else(|| kinds_by_identity(root, &online.and_then(parse_cpus)?))
         .or_else(|| {
-            Some(
-                facts
-                    .core_classes
-                    .as_ref()?
-                    .iter()
-                    .map(kind_from_facts)
-                    .collect(),
-            )
+            let classes = facts.core_classes.as_ref()?.iter();
+            let kind = |class: &CoreClass| core_kind(class.name.clone(), &class.cpus, None);
+            Some(classes.map(kind).collect())
         })
+}
+
+fn core_kind(name: String, cpus: &[u32], capacity: Option<u32>) -> CoreKind {
+    CoreKind {
+        name,
+        cpus: cpus.len() as u32,
+        list: Some(format_cpus(cpus)),
+        capacity,
+    }
+}
+
+/// The CPUs of a kind.
+fn cpus_of(kind: &CoreKind) -> Vec<u32> {
+    let cpus = kind.list.as_deref().and_then(parse_cpus);
+    cpus.unwrap_or_default()
 }
 
 /// The kind of core to which `cpu` belongs.
 pub(super) fn kind_of_cpu(kinds: &[CoreKind], cpu: u32) -> Option<&CoreKind> {
-    kinds.iter().find(|kind| {
-        kind.list
-            .as_deref()
-            .and_then(parse_cpus)
-            .is_some_and(|cpus| cpus.contains(&cpu))
-    })
+    kinds.iter().find(|kind| cpus_of(kind).contains(&cpu))
 }
 
 /// The CPUs among `allowed` that belong to the most capable kind; all of `allowed` if no kinds are
@@ -172,16 +159,9 @@ pub(super) fn cpus_of_most_capable_kind(
 ) -> Vec<u32> {
     let kinds = kinds(root, Some(&format_cpus(allowed)), facts).unwrap_or_default();
     let allowed_of_kind = |kind: &CoreKind| -> Vec<u32> {
-        let cpus = kind
-            .list
-            .as_deref()
-            .and_then(parse_cpus)
-            .unwrap_or_default();
-        allowed
-            .iter()
-            .copied()
-            .filter(|cpu| cpus.contains(cpu))
-            .collect()
+        let cpus = cpus_of(kind);
+        let allowed = allowed.iter().copied();
+        allowed.filter(|cpu| cpus.contains(cpu)).collect()
     };
     kinds
         .iter()
@@ -195,13 +175,8 @@ fn x86_kinds(root: &Root) -> Option<Vec<CoreKind>> {
         .iter()
         .filter_map(|&(device, name)| {
             let list = root.read_text(&format!("/sys/devices/{device}/cpus"))?;
-            let cpus = cpu_count(&list).filter(|&cpus| cpus > 0)?;
-            Some(CoreKind {
-                name: name.into(),
-                cpus,
-                list: Some(list),
-                capacity: None,
-            })
+            let cpus = parse_cpus(&list).filter(|cpus| !cpus.is_empty())?;
+            Some(core_kind(name.into(), &cpus, None))
         })
         .collect();
     (!kinds.is_empty()).then_some(kinds)
@@ -234,17 +209,15 @@ fn kinds_by_identity(root: &Root, online: &[u32]) -> Option<Vec<CoreKind>> {
     Some(
         found
             .iter()
-            .map(|((name, capacity), cpus)| CoreKind {
-                name: match (name, capacity) {
+            .map(|((name, capacity), cpus)| {
+                let kind = match (name, capacity) {
                     (Some(part), Some(capacity)) if cpus_with_equal_names(name) => {
                         format!("{part}, capacity {capacity}")
                     }
                     (Some(part), _) => part.clone(),
                     (None, capacity) => format!("capacity {}", capacity.unwrap_or_default()),
-                },
-                cpus: cpus.len() as u32,
-                list: Some(format_cpus(cpus)),
-                capacity: *capacity,
+                };
+                core_kind(kind, cpus, *capacity)
             })
             .collect(),
     )
@@ -253,18 +226,9 @@ fn kinds_by_identity(root: &Root, online: &[u32]) -> Option<Vec<CoreKind>> {
 fn read_identity(root: &Root, cpu: u32) -> CoreIdentity {
     let capacity = root.read_text(&format!("/sys/devices/system/cpu/cpu{cpu}/cpu_capacity"));
     (
-        cpu_arm::part(root, cpu),
+        cpu_arm::core(root, Some(cpu), "").model,
         capacity.and_then(|capacity| capacity.parse().ok()),
     )
-}
-
-fn kind_from_facts(kind: &CoreClass) -> CoreKind {
-    CoreKind {
-        name: kind.name.clone(),
-        cpus: kind.cpus.len() as u32,
-        list: Some(format_cpus(&kind.cpus)),
-        capacity: None,
-    }
 }
 
 #[cfg(test)]
@@ -288,24 +252,26 @@ mod tests {
         let found = core(&root, Some(3), "", &MachineFacts::default());
         assert_eq!(
             found,
-            Core {
+            Cpu {
                 smt: Some(true),
-                threads: Some(2),
-                cpu_list: Some("3,35".into())
+                threads_per_core: Some(2),
+                core_list: Some("3,35".into()),
+                ..Cpu::default()
             }
         );
         assert_eq!(
             core(&root, Some(4), "", &MachineFacts::default()),
-            Core {
+            Cpu {
                 smt: Some(true),
-                threads: None,
-                cpu_list: None
+                threads_per_core: None,
+                core_list: None,
+                ..Cpu::default()
             }
         );
         let (_folder, nothing) = test_root(&[]);
         assert_eq!(
             core(&nothing, Some(3), "", &MachineFacts::default()),
-            Core::default()
+            Cpu::default()
         );
         let by_cpuinfo = core(
             &nothing,
@@ -315,10 +281,11 @@ mod tests {
         );
         assert_eq!(
             by_cpuinfo,
-            Core {
+            Cpu {
                 smt: Some(true),
-                threads: Some(2),
-                cpu_list: None
+                threads_per_core: Some(2),
+                core_list: None,
+                ..Cpu::default()
             }
         );
         assert_eq!(
@@ -328,7 +295,7 @@ mod tests {
                 "siblings : 3\ncpu cores : 2\n",
                 &MachineFacts::default()
             ),
-            Core::default()
+            Cpu::default()
         );
     }
 
@@ -336,7 +303,7 @@ mod tests {
     fn parses_isolated_cpus() {
         let isolated_in = |text| {
             let (_folder, root) = test_root(&[("sys/devices/system/cpu/isolated", text)]);
-            isolated_cpus(&root)
+            read_cpu_list(&root, "isolated")
         };
         assert_eq!(isolated_in("\n").as_deref(), Some(""));
         assert_eq!(isolated_in("2-3\n").as_deref(), Some("2-3"));

@@ -2,7 +2,7 @@
 
 use timers::os::MachineFacts;
 
-use super::root::{cpu_count, field, format_cpus};
+use super::root::{cpu_count, field, format_cpus, parse_cpus};
 use super::{Root, cores, cpu_arm};
 use crate::model::Cpu;
 
@@ -19,8 +19,8 @@ pub fn identify(root: &Root, cpu: Option<u32>, facts: &MachineFacts) -> Cpu {
     let online_list = root
         .read_text("/sys/devices/system/cpu/online")
         .filter(|list| cpu_count(list).is_some());
-    let first_allowed = allowed_list.as_deref().and_then(first_cpu);
-    let cpu = cpu.or(first_allowed);
+    let allowed = allowed_list.as_deref().and_then(parse_cpus);
+    let cpu = cpu.or_else(|| allowed.as_ref()?.first().copied());
     let core = cores::core(root, cpu, &cpuinfo, facts);
     let core_kinds = cores::kinds(root, online_list.as_deref(), facts);
     Cpu {
@@ -30,19 +30,19 @@ pub fn identify(root: &Root, cpu: Option<u32>, facts: &MachineFacts) -> Cpu {
             .or_else(|| field(&cpuinfo, "microcode").map(str::to_owned)),
         online: online_list.as_deref().and_then(cpu_count).or(facts.online),
         online_list,
-        allowed: allowed_list.as_deref().and_then(cpu_count),
+        allowed: allowed.map(|cpus| cpus.len() as u32),
         allowed_list,
         smt: core.smt,
-        threads_per_core: core.threads,
-        core_list: core.cpu_list,
+        threads_per_core: core.threads_per_core,
+        core_list: core.core_list,
         core_kind: core_kinds
             .as_deref()
             .zip(cpu)
             .and_then(|(kinds, cpu)| cores::kind_of_cpu(kinds, cpu))
             .map(|kind| kind.name.clone()),
         core_kinds,
-        isolated: cores::isolated_cpus(root),
-        nohz_full: cores::nohz_full(root),
+        isolated: cores::read_cpu_list(root, "isolated"),
+        nohz_full: cores::read_cpu_list(root, "nohz_full"),
         governor: cpu.and_then(|cpu| cores::read_frequency_file(root, cpu, "scaling_governor")),
         frequency_driver: cpu
             .and_then(|cpu| cores::read_frequency_file(root, cpu, "scaling_driver")),
@@ -83,12 +83,6 @@ fn allowed_list(root: &Root) -> Option<String> {
 /// The processor features that the kernel lists on x86.
 fn flags(cpuinfo: &str) -> Option<impl Iterator<Item = &str>> {
     field(cpuinfo, "flags").map(str::split_whitespace)
-}
-
-fn first_cpu(list: &str) -> Option<u32> {
-    super::root::parse_cpu_ranges(list)?
-        .first()
-        .map(|range| *range.start())
 }
 
 /// The identification of the processor by CPUID, else by the kernel.

@@ -5,70 +5,73 @@ use super::Root;
 use super::root::field;
 use crate::model::Cpu;
 
-/// Implementer codes (Arm Architecture Reference Manual, MIDR_EL1.Implementer).
-const VENDORS: &[(u32, &str)] = &[
-    (0x41, "Arm"),
-    (0x42, "Broadcom"),
-    (0x43, "Cavium"),
-    (0x46, "Fujitsu"),
-    (0x48, "HiSilicon"),
-    (0x4e, "NVIDIA"),
-    (0x50, "Applied Micro"),
-    (0x51, "Qualcomm"),
-    (0x53, "Samsung"),
-    (0x56, "Marvell"),
-    (0x61, "Apple"),
-    (0x6d, "Microsoft"),
-    (0xc0, "Ampere"),
-];
+/// The number of a part, and its name.
+type Part = (u32, &'static str);
 
-/// Part numbers by implementer (MIDR_EL1.PartNum in technical reference manuals; Linux,
+/// Implementer codes with their names (Arm Architecture Reference Manual, MIDR_EL1.Implementer), each
+/// with part numbers (MIDR_EL1.PartNum in technical reference manuals; Linux,
 /// arch/arm64/include/asm/cputype.h).
-const PARTS: &[(u32, u32, &str)] = &[
-    (0x41, 0xc05, "Cortex-A5"),
-    (0x41, 0xc07, "Cortex-A7"),
-    (0x41, 0xc08, "Cortex-A8"),
-    (0x41, 0xc09, "Cortex-A9"),
-    (0x41, 0xc0e, "Cortex-A17"),
-    (0x41, 0xc0f, "Cortex-A15"),
-    (0x41, 0xd03, "Cortex-A53"),
-    (0x41, 0xd04, "Cortex-A35"),
-    (0x41, 0xd05, "Cortex-A55"),
-    (0x41, 0xd07, "Cortex-A57"),
-    (0x41, 0xd08, "Cortex-A72"),
-    (0x41, 0xd09, "Cortex-A73"),
-    (0x41, 0xd0a, "Cortex-A75"),
-    (0x41, 0xd0b, "Cortex-A76"),
-    (0x41, 0xd0c, "Neoverse-N1"),
-    (0x41, 0xd0d, "Cortex-A77"),
-    (0x41, 0xd40, "Neoverse-V1"),
-    (0x41, 0xd41, "Cortex-A78"),
-    (0x41, 0xd44, "Cortex-X1"),
-    (0x41, 0xd46, "Cortex-A510"),
-    (0x41, 0xd47, "Cortex-A710"),
-    (0x41, 0xd48, "Cortex-X2"),
-    (0x41, 0xd49, "Neoverse-N2"),
-    (0x41, 0xd4d, "Cortex-A715"),
-    (0x41, 0xd4e, "Cortex-X3"),
-    (0x41, 0xd4f, "Neoverse-V2"),
-    (0x41, 0xd80, "Cortex-A520"),
-    (0x41, 0xd81, "Cortex-A720"),
-    (0x41, 0xd82, "Cortex-X4"),
-    (0x41, 0xd84, "Neoverse-V3"),
-    (0x41, 0xd85, "Cortex-X925"),
-    (0x41, 0xd87, "Cortex-A725"),
-    (0x41, 0xd8e, "Neoverse-N3"),
-    (0x43, 0x0a1, "ThunderX"),
-    (0x43, 0x0af, "ThunderX2"),
-    (0x46, 0x001, "A64FX"),
-    (0x48, 0xd01, "TaiShan v110"),
-    (0x61, 0x022, "M1 (Icestorm)"),
-    (0x61, 0x023, "M1 (Firestorm)"),
-    (0x61, 0x032, "M2 (Blizzard)"),
-    (0x61, 0x033, "M2 (Avalanche)"),
-    (0x6d, 0xd49, "Azure Cobalt 100"),
-    (0xc0, 0xac3, "Ampere-1"),
-    (0xc0, 0xac4, "Ampere-1A"),
+const VENDORS: &[(u32, &str, &[Part])] = &[
+    (
+        0x41,
+        "Arm",
+        &[
+            (0xc05, "Cortex-A5"),
+            (0xc07, "Cortex-A7"),
+            (0xc08, "Cortex-A8"),
+            (0xc09, "Cortex-A9"),
+            (0xc0e, "Cortex-A17"),
+            (0xc0f, "Cortex-A15"),
+            (0xd03, "Cortex-A53"),
+            (0xd04, "Cortex-A35"),
+            (0xd05, "Cortex-A55"),
+            (0xd07, "Cortex-A57"),
+            (0xd08, "Cortex-A72"),
+            (0xd09, "Cortex-A73"),
+            (0xd0a, "Cortex-A75"),
+            (0xd0b, "Cortex-A76"),
+            (0xd0c, "Neoverse-N1"),
+            (0xd0d, "Cortex-A77"),
+            (0xd40, "Neoverse-V1"),
+            (0xd41, "Cortex-A78"),
+            (0xd44, "Cortex-X1"),
+            (0xd46, "Cortex-A510"),
+            (0xd47, "Cortex-A710"),
+            (0xd48, "Cortex-X2"),
+            (0xd49, "Neoverse-N2"),
+            (0xd4d, "Cortex-A715"),
+            (0xd4e, "Cortex-X3"),
+            (0xd4f, "Neoverse-V2"),
+            (0xd80, "Cortex-A520"),
+            (0xd81, "Cortex-A720"),
+            (0xd82, "Cortex-X4"),
+            (0xd84, "Neoverse-V3"),
+            (0xd85, "Cortex-X925"),
+            (0xd87, "Cortex-A725"),
+            (0xd8e, "Neoverse-N3"),
+        ],
+    ),
+    (0x42, "Broadcom", &[]),
+    (0x43, "Cavium", &[(0x0a1, "ThunderX"), (0x0af, "ThunderX2")]),
+    (0x46, "Fujitsu", &[(0x001, "A64FX")]),
+    (0x48, "HiSilicon", &[(0xd01, "TaiShan v110")]),
+    (0x4e, "NVIDIA", &[]),
+    (0x50, "Applied Micro", &[]),
+    (0x51, "Qualcomm", &[]),
+    (0x53, "Samsung", &[]),
+    (0x56, "Marvell", &[]),
+    (
+        0x61,
+        "Apple",
+        &[
+            (0x022, "M1 (Icestorm)"),
+            (0x023, "M1 (Firestorm)"),
+            (0x032, "M2 (Blizzard)"),
+            (0x033, "M2 (Avalanche)"),
+        ],
+    ),
+    (0x6d, "Microsoft", &[(0xd49, "Azure Cobalt 100")]),
+    (0xc0, "Ampere", &[(0xac3, "Ampere-1"), (0xac4, "Ampere-1A")]),
 ];
 
 /// Vendor and model of `cpu`, else of the first core. A machine may have cores with different
@@ -78,38 +81,31 @@ pub(super) fn core(root: &Root, cpu: Option<u32>, cpuinfo: &str) -> Cpu {
     let number = |name| field(cpuinfo, name).and_then(parse_hexadecimal);
     let implementer = midr
         .map(|midr| midr >> 24)
-        .or_else(|| parse_implementer(cpuinfo));
+        .or_else(|| number("CPU implementer"));
     let part = midr
         .map(|midr| midr >> 4 & 0xfff)
         .or_else(|| number("CPU part"));
+    let known = VENDORS.iter().find(|(code, ..)| Some(*code) == implementer);
     let vendor = |code| {
-        VENDORS
-            .iter()
-            .find(|(known, _)| *known == code)
-            .map(|(_, name)| (*name).to_owned())
+        known.map_or_else(
+            || format!("implementer {code:#04x}"),
+            |known| known.1.into(),
+        )
+    };
+    let model = |part| {
+        let model = known.and_then(|known| known.2.iter().find(|(known, _)| *known == part));
+        model.map_or_else(|| format!("part {part:#05x}"), |(_, name)| (*name).into())
     };
     Cpu {
-        vendor: implementer
-            .map(|code| vendor(code).unwrap_or_else(|| format!("implementer {code:#04x}"))),
-        model: part.map(|part| part_name(implementer, part)),
+        vendor: implementer.map(vendor),
+        model: part.map(model),
         ..Cpu::default()
     }
 }
 
-/// The implementer code of the first core.
-pub(super) fn implementer(root: &Root, cpuinfo: &str) -> Option<u32> {
-    midr(root, 0)
-        .map(|midr| midr >> 24)
-        .or_else(|| parse_implementer(cpuinfo))
-}
-
-fn parse_implementer(cpuinfo: &str) -> Option<u32> {
-    field(cpuinfo, "CPU implementer").and_then(parse_hexadecimal)
-}
-
-/// The name of the core of `cpu`, if its register is shown.
-pub(super) fn part(root: &Root, cpu: u32) -> Option<String> {
-    midr(root, cpu).map(|midr| part_name(Some(midr >> 24), midr >> 4 & 0xfff))
+/// Whether the processor is emulated: no implementer has the code 0.
+pub(super) fn is_emulated(root: &Root, cpuinfo: &str) -> bool {
+    core(root, Some(0), cpuinfo).vendor.as_deref() == Some("implementer 0x00")
 }
 
 /// The identification register of `cpu`, if the kernel shows it.
@@ -118,16 +114,6 @@ fn midr(root: &Root, cpu: u32) -> Option<u32> {
     root.read_text(&register)
         .as_deref()
         .and_then(parse_hexadecimal)
-}
-
-/// The name of a part, else its number.
-fn part_name(implementer: Option<u32>, part: u32) -> String {
-    let known = PARTS
-        .iter()
-        .find(|(vendor, known, _)| (Some(*vendor), *known) == (implementer, part));
-    known.map_or(format!("part {part:#05x}"), |(_, _, name)| {
-        (*name).to_owned()
-    })
 }
 
 /// The name of the board, used if nothing else identifies the processor.

@@ -143,7 +143,7 @@ fn identify_by_dmi(root: &Root) -> Option<&'static str> {
 /// Whether the processor is emulated: its implementer (Arm) or vendor (RISC-V) is 0.
 fn is_emulated(root: &Root) -> bool {
     let cpuinfo = cpu::read_cpuinfo(root);
-    cpu_arm::implementer(root, &cpuinfo) == Some(0) || field(&cpuinfo, "mvendorid") == Some("0x0")
+    cpu_arm::is_emulated(root, &cpuinfo) || field(&cpuinfo, "mvendorid") == Some("0x0")
 }
 
 /// The clocks that a hypervisor offers to this guest, with the kernel's names: those among the

@@ -1,7 +1,7 @@
 //! Measures how many CPUs other programs keep busy during a run (proc(5)).
 
 use super::Root;
-use super::quietest::read_cpu_times;
+use super::activity::CpuTicks;
 
 /// CPU time since the start of the machine, in ticks of USER_HZ.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,14 +20,13 @@ impl CpuUse {
     /// Reads the present counts; `None` if the kernel does not report them.
     #[must_use]
     pub fn now(root: &Root) -> Option<Self> {
-        let cpus = read_cpu_times(root);
-        let total: u64 = cpus.iter().map(|cpu| cpu.total).sum();
-        let idle: u64 = cpus.iter().map(|cpu| cpu.idle).sum();
+        let cpus = CpuTicks::read(root);
+        let all = cpus.first()?;
         Some(Self {
-            busy: total.saturating_sub(idle),
+            busy: all.busy(),
             own: own_time(&root.read_text("/proc/self/stat")?)?,
-            total,
-            cpus: cpus.len(),
+            total: all.total,
+            cpus: cpus.len() - 1,
         })
     }
 
@@ -60,8 +59,11 @@ mod tests {
     #[test]
     fn own_time_is_not_that_of_others() {
         let at = |busy: u64, own: u64, elapsed: u64| {
-            let cpu = |number: u32| format!("cpu{number} {busy} 0 0 {} 0 0 0 0", elapsed - busy);
-            let stat = format!("cpu 0 0 0 0\n{}\n{}\nintr 5\n", cpu(0), cpu(1));
+            let cpu = |name: &str, cpus: u64| {
+                let (busy, idle) = (cpus * busy, cpus * (elapsed - busy));
+                format!("{name} {busy} 0 0 {idle} 0 0 0 0 0 0\n")
+            };
+            let stat = [cpu("cpu ", 2), cpu("cpu0", 1), cpu("cpu1", 1)].concat();
             let own = format!("7 (a b) c) R 1 7 7 0 -1 0 0 0 0 0 {own} 0 2 0 20 0 1\n");
             let (_folder, root) = test_root(&[("proc/stat", &stat), ("proc/self/stat", &own)]);
             CpuUse::now(&root).expect("both files have all counts")

@@ -2,22 +2,12 @@
 
 use std::time::Duration;
 
+use super::activity::CpuTicks;
 use super::{Root, cores};
 
 /// Time for which the CPUs are observed: several times the 10 ms in which the kernel counts CPU
 /// time.
 const OBSERVATION_TIME: Duration = Duration::from_millis(60);
-
-/// CPU time of a CPU, in ticks of USER_HZ.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct CpuTime {
-    /// The number of the CPU.
-    pub cpu: u32,
-    /// Idle time, including the wait for input and output.
-    pub idle: u64,
-    /// Total time, including time stolen by a hypervisor.
-    pub total: u64,
-}
 
 /// The CPU among `allowed` with the largest share of idle time over 60 ms, so that the measurement
 /// does not share a CPU with a busy program. If there are several kinds of cores, the CPU is one of
@@ -29,11 +19,11 @@ pub fn quietest_cpu(allowed: &[u32]) -> Option<u32> {
     if allowed.len() < 2 {
         return allowed.first().copied();
     }
-    let before = read_cpu_times(&root);
+    let before = CpuTicks::read(&root);
     if !before.is_empty() {
         timers::pause(OBSERVATION_TIME);
     }
-    quietest(allowed, &before, &read_cpu_times(&root))
+    quietest(allowed, &before, &CpuTicks::read(&root))
 }
 
 /// The CPUs among `allowed` whose cores are of the most capable kind.
@@ -47,53 +37,21 @@ pub fn capable_cpus(allowed: &[u32]) -> Vec<u32> {
 /// the same share the highest number is preferred, because CPU 0 handles most interrupts; CPUs
 /// without counts come last.
 #[must_use]
-pub fn quietest(allowed: &[u32], before: &[CpuTime], after: &[CpuTime]) -> Option<u32> {
+pub fn quietest(allowed: &[u32], before: &[CpuTicks], after: &[CpuTicks]) -> Option<u32> {
     allowed.iter().copied().max_by(|&a, &b| {
         let share = |cpu| idle_share(cpu, before, after).unwrap_or(-1.0);
         share(a).total_cmp(&share(b)).then(a.cmp(&b))
     })
 }
 
-/// Parses the lines `cpuN …` of `/proc/stat` (proc(5)).
-#[must_use]
-pub fn parse_stat(stat: &str) -> Vec<CpuTime> {
-    stat.lines().filter_map(parse_line).collect()
-}
-
-fn parse_line(line: &str) -> Option<CpuTime> {
-    let mut words = line.split_whitespace();
-    let cpu = words.next()?.strip_prefix("cpu")?.parse().ok()?;
-    // user, nice, system, idle, iowait, irq, softirq, steal; the guest times that follow are
-    // included in user and nice.
-    let times = words
-        .take(8)
-        .map(str::parse)
-        .collect::<Result<Vec<u64>, _>>()
-        .ok()?;
-    let idle = times
-        .get(3)?
-        .saturating_add(times.get(4).copied().unwrap_or(0));
-    Some(CpuTime {
-        cpu,
-        idle,
-        total: times.iter().fold(0, |sum, &time| sum.saturating_add(time)),
-    })
-}
-
 /// The share of idle time of a CPU between two samples; `None` if the CPU has no counts.
-fn idle_share(cpu: u32, before: &[CpuTime], after: &[CpuTime]) -> Option<f64> {
-    let time_of_cpu = |times: &[CpuTime]| times.iter().copied().find(|time| time.cpu == cpu);
+fn idle_share(cpu: u32, before: &[CpuTicks], after: &[CpuTicks]) -> Option<f64> {
+    let time_of_cpu = |times: &[CpuTicks]| times.iter().copied().find(|time| time.cpu == Some(cpu));
     let (before, after) = (time_of_cpu(before)?, time_of_cpu(after)?);
     // The kernel's idle times may decrease slightly.
     let idle = after.idle.saturating_sub(before.idle);
     let total = after.total.saturating_sub(before.total);
     (total > 0).then(|| idle.min(total) as f64 / total as f64)
-}
-
-/// Reads the times of all CPUs from `/proc/stat`; empty if it cannot be read.
-pub(super) fn read_cpu_times(root: &Root) -> Vec<CpuTime> {
-    // The CPU lines come first in the file, with about 80 bytes each.
-    parse_stat(&root.read_start("/proc/stat", 1 << 20).unwrap_or_default())
 }
 
 #[cfg(test)]
@@ -102,32 +60,16 @@ mod tests {
 
     use super::*;
 
-    fn samples(times: &[(u64, u64)]) -> Vec<CpuTime> {
+    fn samples(times: &[(u64, u64)]) -> Vec<CpuTicks> {
         (0..)
             .zip(times)
-            .map(|(cpu, &(idle, total))| CpuTime { cpu, idle, total })
+            .map(|(cpu, &(idle, total))| CpuTicks {
+                cpu: Some(cpu),
+                idle,
+                stolen: 0,
+                total,
+            })
             .collect()
-    }
-
-    #[test]
-    fn parses_cpu_lines_of_stat() {
-        let stat = "cpu  855 0 1319 417596 471 0 23 110 0 0\ncpu0 300 0 547 209231 23 0 9 56 7 0\n\
-                    cpu12 1 2 3 4\nintr 103781 0 0\nctxt 208049\ncpux 1 2 3 4 5\ncpu3 1 2 3\ncpu4 1 2 3 -4\n";
-        assert_eq!(
-            parse_stat(stat),
-            [
-                CpuTime {
-                    cpu: 0,
-                    idle: 209_254,
-                    total: 210_166
-                },
-                CpuTime {
-                    cpu: 12,
-                    idle: 4,
-                    total: 10
-                }
-            ]
-        );
     }
 
     #[test]
@@ -166,12 +108,6 @@ mod tests {
     }
 
     proptest! {
-        #[test]
-        fn the_parser_never_panics(text in any::<String>(), line in "cpu[0-9]{0,11}( [0-9]{0,21}){0,12}") {
-            let _ = parse_stat(&text);
-            let _ = parse_stat(&line);
-        }
-
         #[test]
         fn the_choice_is_allowed(allowed in prop::collection::vec(0_u32..6, 0..6),
                                  first in prop::collection::vec(any::<(u64, u64)>(), 0..6),

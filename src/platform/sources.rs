@@ -43,13 +43,8 @@ pub fn log_of_sources(log: &str) -> Vec<String> {
             && !line.contains("max_idle_ns")
     };
     let lines: Vec<&str> = log.lines().filter(is_about_selection).collect();
-    lines
-        .iter()
-        .rev()
-        .take(MAX_LINES)
-        .rev()
-        .map(|line| (*line).to_owned())
-        .collect()
+    let last = &lines[lines.len().saturating_sub(MAX_LINES)..];
+    last.iter().map(|line| (*line).to_owned()).collect()
 }
 
 /// Measured properties of a clock source; `None` if a property could not be measured.

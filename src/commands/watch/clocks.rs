@@ -175,7 +175,7 @@ impl Clocks {
     /// Reads the state of the machine.
     pub(super) fn machine(&mut self) -> MachineState {
         self.throttling.refresh(&self.root);
-        let activity = activity::activity(&self.root);
+        let activity = activity::machine_counts(&self.root);
         let source = clock_source(&self.root);
         MachineState {
             source: source.current,

@@ -128,22 +128,6 @@ fn version_1_with_own_group() {
 }
 
 #[test]
-fn missing_proc_uses_default_mount() {
-    let found = found(&[
-        ("sys/fs/cgroup/cgroup.controllers", "cpu\n"),
-        ("sys/fs/cgroup/cpu.max", "20000 100000\n"),
-    ]);
-    assert_eq!(
-        found.cpu,
-        Some(CpuQuota {
-            cpus: Some(0.2),
-            throttled_periods: None
-        })
-    );
-    assert_eq!((found.memory, found.cpuset), (None, None));
-}
-
-#[test]
 fn ignores_groups_outside_the_mount() {
     let found = found(&[
         ("proc/self/mountinfo", V2_MOUNT),
@@ -190,6 +174,8 @@ fn malformed_limit_is_unknown() {
         "\u{0}\u{0}",
     ] {
         let found = found(&[
+            ("proc/self/mountinfo", V2_MOUNT),
+            ("proc/self/cgroup", "0::/\n"),
             ("sys/fs/cgroup/cgroup.controllers", "io"),
             ("sys/fs/cgroup/cpu.max", malformed),
         ]);

@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use timers::{time_additions, time_multiplications};
 
 use crate::model::Hertz;
+use crate::statistics::{CONFIDENCE, median, median_interval, sorted};
 
 /// Number of timed chains of additions, from which the frequency is computed.
 const TIMED_CHAINS: u32 = 60;
@@ -78,8 +79,8 @@ fn measure() -> Option<Chains> {
     let warm_up = time_additions(WARM_UP_ADDITIONS, WARM_UP_CHAINS).ok()?;
     // The core may have sped up during the warm-up, so only the later half determines the length of
     // a chain.
-    let count = additions_lasting(CHAIN_NS, median(&warm_up[warm_up.len() / 2..])?)?;
-    let empty = median(&time_additions(MIN_INSTRUCTIONS, TIMED_CHAINS).ok()?)?;
+    let count = additions_lasting(CHAIN_NS, median_ns(&warm_up[warm_up.len() / 2..])?)?;
+    let empty = median_ns(&time_additions(MIN_INSTRUCTIONS, TIMED_CHAINS).ok()?)?;
     let additions = time_additions(count, TIMED_CHAINS).ok()?;
 
     // A multiplication takes about three times as long as an addition, so a third as many take the
@@ -88,7 +89,7 @@ fn measure() -> Option<Chains> {
     let multiplications = time_multiplications(multiplication_count, MULTIPLICATION_CHAINS).ok()?;
     let chains = from_chains(count - MIN_INSTRUCTIONS, empty, &additions)?;
     let multiplication_ns =
-        (median(&multiplications)? - empty) / (multiplication_count - MIN_INSTRUCTIONS) as f64;
+        (median_ns(&multiplications)? - empty) / (multiplication_count - MIN_INSTRUCTIONS) as f64;
     let ratio = multiplication_ns * chains.hertz.0 * 1e-9;
     Some(Chains {
         multiplication_cycles: (ratio > 0.0).then_some(ratio),
@@ -109,45 +110,21 @@ fn additions_lasting(wanted_ns: f64, warm_ns: f64) -> Option<u64> {
 /// Computes the frequency from chains of `additions`, each of which includes `empty_ns` for reading
 /// the clock.
 fn from_chains(additions: u64, empty_ns: f64, chains_ns: &[i64]) -> Option<Chains> {
-    let mut sorted = chains_ns.to_vec();
-    sorted.sort_unstable();
+    let times = sorted(chains_ns.iter().map(|&ns| ns as f64));
     let frequency =
         |ns: f64| (ns > empty_ns).then(|| Hertz(additions as f64 / (ns - empty_ns) * 1e9));
-    let (first, last) = median_interval_ranks(sorted.len())?;
+    let (shortest, longest) = median_interval(&times, CONFIDENCE)?;
     Some(Chains {
-        hertz: frequency(median(&sorted)?)?,
-        low: frequency(sorted[last] as f64)?,
-        high: frequency(sorted[first] as f64)?,
+        hertz: frequency(median(&times)?)?,
+        low: frequency(longest)?,
+        high: frequency(shortest)?,
         multiplication_cycles: None,
-        samples: u32::try_from(sorted.len()).ok()?,
+        samples: u32::try_from(times.len()).ok()?,
     })
 }
 
-/// Indices, in a sorted sample of that size, of two values between which the median lies with at
-/// least 95 % confidence, for any distribution: the number of values below the median has a
-/// binomial distribution. `None` for samples of fewer than six values, which are too small for this
-/// confidence.
-fn median_interval_ranks(size: usize) -> Option<(usize, usize)> {
-    let mut log_probability = -(size as f64) * std::f64::consts::LN_2;
-    let mut tail = 0.0;
-    let mut rank = None;
-    for heads in 0..size / 2 {
-        tail += log_probability.exp();
-        if tail > 0.025 {
-            break;
-        }
-        rank = Some(heads);
-        log_probability += ((size - heads) as f64 / (heads + 1) as f64).ln();
-    }
-    rank.map(|rank| (rank, size - 1 - rank))
-}
-
-fn median(values: &[i64]) -> Option<f64> {
-    let mut sorted = values.to_vec();
-    sorted.sort_unstable();
-    let upper = *sorted.get(sorted.len() / 2)?;
-    let lower = sorted[(sorted.len() - 1) / 2];
-    Some((lower as f64 + upper as f64) / 2.0)
+fn median_ns(times: &[i64]) -> Option<f64> {
+    median(times.iter().map(|&ns| ns as f64))
 }
 
 #[cfg(test)]
@@ -155,31 +132,6 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-
-    #[test]
-    fn ranks_of_the_median() {
-        // Conover, Practical Nonparametric Statistics, 3rd edition, table A3; its ranks start at 1,
-        // these indices at 0.
-        assert_eq!(median_interval_ranks(5), None);
-        assert_eq!(median_interval_ranks(6), Some((0, 5)));
-        assert_eq!(median_interval_ranks(9), Some((1, 7)));
-        assert_eq!(median_interval_ranks(20), Some((5, 14)));
-        assert_eq!(median_interval_ranks(60), Some((21, 38)));
-        // For large samples the ranks are n/2 ± 0.98 √n.
-        let (first, last) = median_interval_ranks(1_000_000).expect("a large sample");
-        assert!(
-            (first.abs_diff(499_020) < 2) && (last.abs_diff(500_980) < 2),
-            "{first} {last}"
-        );
-    }
-
-    #[test]
-    fn median_of_measurements() {
-        assert_eq!(median(&[]), None);
-        assert_eq!(median(&[3]), Some(3.0));
-        assert_eq!(median(&[4, 1]), Some(2.5));
-        assert_eq!(median(&[i64::MAX, i64::MAX]), Some(i64::MAX as f64));
-    }
 
     #[test]
     fn steal_time_keeps_frequency() {

@@ -12,6 +12,7 @@ use timers::Subject;
 
 use super::cpu;
 use crate::model::Hertz;
+use crate::quantity::parse_frequency;
 
 /// The nominal frequency and its source: CPUID leaf 0x16, else the brand string. Most AMD and Arm
 /// processors declare none.
@@ -28,33 +29,6 @@ pub fn nominal() -> Option<(Hertz, Cow<'static, str>)> {
         })
 }
 
-/// Parses a positive frequency such as `2.8GHz` or `2600 MHz`.
-#[must_use]
-pub fn parse_frequency(text: &str) -> Option<Hertz> {
-    let text = text.trim();
-    let number = text
-        .len()
-        .checked_sub(2)
-        .filter(|&at| text.is_char_boundary(at))
-        .and_then(|at| {
-            let (number, unit) = text.split_at(at);
-            unit.eq_ignore_ascii_case("hz").then_some(number)
-        })?;
-    let (number, factor) = match number.as_bytes().last()?.to_ascii_lowercase() {
-        b'k' => (&number[..number.len() - 1], 1e3),
-        b'm' => (&number[..number.len() - 1], 1e6),
-        b'g' => (&number[..number.len() - 1], 1e9),
-        _ => (number, 1.0),
-    };
-    let number = number.trim_end();
-    // `parse` would also accept "inf" and "1e3".
-    let plain = number
-        .bytes()
-        .all(|byte| byte.is_ascii_digit() || byte == b'.');
-    let hertz = number.parse::<f64>().ok().filter(|_| plain)? * factor;
-    (hertz.is_finite() && hertz > 0.0).then_some(Hertz(hertz))
-}
-
 /// The last frequency in a brand string, such as `… CPU @ 2.60GHz` or `… 3.2 GHz`.
 fn brand_frequency(brand: &str) -> Option<Hertz> {
     let lower = brand.to_ascii_lowercase();
@@ -62,7 +36,7 @@ fn brand_frequency(brand: &str) -> Option<Hertz> {
         let end = at + unit.len();
         let prefix = lower[..at].trim_end_matches(['g', 'm', 'k']).trim_end();
         let digits = prefix.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
-        parse_frequency(&lower[digits.len()..end])
+        parse_frequency(&lower[digits.len()..end]).ok()
     })
 }
 
@@ -153,25 +127,6 @@ mod tests {
     }
 
     #[test]
-    fn parses_frequency_files() {
-        for (text, hertz) in [
-            ("2.8GHz", Some(2.8e9)),
-            (" 2600 mhz ", Some(2.6e9)),
-            ("32kHz", Some(32e3)),
-            ("100Hz", Some(100.0)),
-            ("2.8", None),
-            ("GHz", None),
-            ("0GHz", None),
-            ("-1GHz", None),
-            ("infGHz", None),
-            ("1e3Hz", None),
-            ("µz", None),
-        ] {
-            assert_eq!(parse_frequency(text), hertz.map(Hertz), "{text:?}");
-        }
-    }
-
-    #[test]
     fn declared_frequency_is_positive_or_none() {
         assert!(nominal().is_none_or(|(hertz, source)| hertz.0 > 0.0 && !source.is_empty()));
     }
@@ -181,7 +136,6 @@ mod tests {
         fn parsers_never_panic(text in any::<String>(), near in "[0-9.gGmM hHzZ@µ]{0,20}") {
             for text in [text, near] {
                 let _ = brand_frequency(&text);
-                prop_assert!(parse_frequency(&text).is_none_or(|hertz| hertz.0 > 0.0));
             }
         }
     }

@@ -6,9 +6,10 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Chains, parse_frequency};
+use super::Chains;
 use crate::findings::{FREQUENCY, FrequencyCase, apply_rules};
 use crate::model::{Finding, Frequency, Hertz, Interval};
+use crate::quantity::parse_frequency;
 
 /// The frequency that converts time to cycles.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -37,7 +38,7 @@ impl FromStr for CyclesFrom {
             "nominal" => Ok(Self::Nominal),
             value => parse_frequency(value)
                 .map(Self::Given)
-                .ok_or_else(|| UnknownCycles(value.to_owned())),
+                .map_err(|_| UnknownCycles(value.to_owned())),
         }
     }
 }
