@@ -7,14 +7,14 @@ mod single_calls;
 use self::single_calls::{FittedProcess, SingleCalls};
 use crate::cost::adds::adds;
 use crate::cost::singles::{MeasuringClock, successive};
-use crate::cost::{CoreFrequency, Following, never_moved};
-use crate::distribution::shape::{DistributionSummary, ModelKind, Shape};
+use crate::cost::{CommonFrequency, Following, never_moved};
+use crate::distribution::shape::{CostShape, DistributionSummary, ModelKind};
 pub use crate::model::MIN_PROCESSES;
 use crate::model::{AddedTimes, Core, Distribution, Interval, Mode, ProcessFigures};
 use crate::rate;
 use crate::rate::order::Backward;
 use crate::resolution::agreement::{Process, confirm_by_processes};
-use crate::resolution::{Resolution, Rule, common_divisor, resolve};
+use crate::resolution::{Resolution, StepRule, common_divisor, resolve};
 use crate::statistics::{Regimes, mean, midmean, standard_deviation};
 use crate::trace::{Intervals, Run, Trace};
 
@@ -198,7 +198,7 @@ fn resolution_of(trace: &Trace, fitted: &[FittedProcess]) -> Resolution {
     let unit = common_divisor(&all);
     let one_unit = Resolution::Resolved {
         step: Interval::exact(unit as f64),
-        rule: Rule::Lattice,
+        rule: StepRule::Lattice,
     };
     let is_fraction = matches!(&found, Resolution::Resolved { step, .. } if {
         let units = step.value / unit as f64;
@@ -254,7 +254,7 @@ pub fn estimate_process(
         .filter(|run| run.is_calm() && !never_moved(run));
     let fitted: Vec<FittedProcess> = runs.map(|run| FittedProcess::new(trace, run)).collect();
     let single_calls = SingleCalls::new(trace, &fitted, MeasuringClock::best(trace, step));
-    let core_frequency = CoreFrequency(trace.core_hz);
+    let core_frequency = CommonFrequency(trace.core_hz);
     let estimates = single_calls.estimate_processes(kind, core_frequency, Some(resolution_ns));
     Some((*estimates.costs.first()?, *estimates.spreads.first()?))
 }
@@ -330,8 +330,12 @@ const MIN_MODE_SHARE: f64 = 0.005;
 /// the deviations within and between processes. `costs` are the costs of the processes, in
 /// nanoseconds. `None` without processes. The authors of the Quality suggest such a description in
 /// addition to the spread (ICPE 2011, section 6).
-fn distribution(shapes: &[Shape], clock: &MeasuringClock, costs: &[f64]) -> Option<Distribution> {
-    let mut described: Vec<DistributionSummary> = shapes.iter().map(Shape::summary).collect();
+fn distribution(
+    shapes: &[CostShape],
+    clock: &MeasuringClock,
+    costs: &[f64],
+) -> Option<Distribution> {
+    let mut described: Vec<DistributionSummary> = shapes.iter().map(CostShape::summary).collect();
     let within = midmean(described.iter().map(|process| process.deviation))?;
     let tail = mean(described.iter().map(|process| process.interruption_share))?;
     for process in &mut described {
@@ -345,7 +349,7 @@ fn distribution(shapes: &[Shape], clock: &MeasuringClock, costs: &[f64]) -> Opti
         .collect();
     counts.sort_unstable();
     let mode_count = counts[counts.len() / 2];
-    let with_medians = described.iter().zip(shapes.iter().map(Shape::median));
+    let with_medians = described.iter().zip(shapes.iter().map(CostShape::median));
     let typical: Vec<(&DistributionSummary, f64)> = with_medians
         .filter(|(process, _)| process.modes.len() == mode_count)
         .collect();

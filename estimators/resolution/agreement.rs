@@ -10,7 +10,7 @@
 use std::collections::BTreeMap;
 
 use super::{
-    INTERRUPTED_SHARE, MIN_REPEATED_INTERVALS, Resolution, Rule, SIGNIFICANT_ERRORS,
+    INTERRUPTED_SHARE, MIN_REPEATED_INTERVALS, Resolution, SIGNIFICANT_ERRORS, StepRule,
     is_due_to_work, steps_differ, upper_limit,
 };
 use crate::resolution::lattice;
@@ -68,7 +68,10 @@ pub fn confirm_by_processes(
     let Resolution::Resolved { step, rule } = &pooled else {
         return pooled;
     };
-    let (value, has_lattice) = (step.value, matches!(rule, Rule::Jump | Rule::Lattice));
+    let (value, has_lattice) = (
+        step.value,
+        matches!(rule, StepRule::Jump | StepRule::Lattice),
+    );
     if has_lattice && value < lattice::MIN_STEP_TICKS {
         return pooled;
     }

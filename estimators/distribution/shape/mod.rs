@@ -19,7 +19,7 @@ use std::rc::Rc;
 use self::fit::{Data, Fit};
 use self::mixture::Mixture;
 use crate::distribution::bounds::{self, FeasibleRange, ProcessShares};
-use crate::distribution::cells::{Cells, Cluster, core_moments, median_share};
+use crate::distribution::cells::{Cluster, LevelCounts, core_moments, median_share};
 use crate::distribution::moments::Moments;
 use crate::statistics::{bisect, mean};
 
@@ -81,7 +81,7 @@ const INTERPOLATION_ERROR_STEPS: f64 = 0.1;
 pub struct Fits {
     /// The step of the measuring timer, in its ticks.
     step: f64,
-    cells: Rc<Cells>,
+    cells: Rc<LevelCounts>,
     /// Moments of the cost from batches, in steps.
     moments: Moments,
     /// A fit for each of [`MODEL_KINDS`]; `None` if the samples are too scattered for a model.
@@ -108,7 +108,7 @@ impl Fits {
         moments: Moments,
         fitted_moments: Moments,
     ) -> Option<Self> {
-        let cells = Cells::from_samples(samples, step)?;
+        let cells = LevelCounts::from_samples(samples, step)?;
         let models = Data::new(&cells, fitted_moments).map(|data| {
             if let Some(constant) = data.fit_constant_cost() {
                 return [constant; MODEL_COUNT];
@@ -215,7 +215,7 @@ impl Fits {
     }
 
     /// Returns the distribution under the given kind of model.
-    pub fn shape(&self, kind: ModelKind) -> Shape {
+    pub fn shape(&self, kind: ModelKind) -> CostShape {
         let model = self
             .models
             .as_ref()
@@ -241,7 +241,7 @@ impl Fits {
             .map(single_cost)
             .enumerate()
             .collect();
-        Shape {
+        CostShape {
             step: self.step,
             cells: Rc::clone(&self.cells),
             model,
@@ -252,9 +252,9 @@ impl Fits {
 
 /// The distribution of single invocations, in ticks of the timer that measures them.
 #[derive(Clone, Debug)]
-pub struct Shape {
+pub struct CostShape {
     step: f64,
-    cells: Rc<Cells>,
+    cells: Rc<LevelCounts>,
     model: Option<Mixture>,
     /// Model distributions of the clusters other than the main one, each with the index of its
     /// cluster in `cells.others`.
@@ -274,7 +274,7 @@ pub struct DistributionSummary {
     pub interruption_share: f64,
 }
 
-impl Shape {
+impl CostShape {
     /// The distance of the median from the mean of the main cluster, in ticks; negative if the
     /// median is lower. `None` without a main cluster.
     pub fn median_above_main_mean(&self) -> Option<f64> {
