@@ -90,7 +90,7 @@ impl Profile {
             (Resolution::Resolved { step, .. }, Some(ns)) => {
                 let resolution = step.scaled(ns);
                 let rate = resolution.value * self.rate_uncertainty;
-                Some(resolution.widened([resolution.value - rate, resolution.value + rate]))
+                Some(resolution.widened_by(rate))
             }
             _ => None,
         }

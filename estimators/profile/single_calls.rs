@@ -382,8 +382,6 @@ impl<'a> SingleCalls<'a> {
 /// calls have the same cost, and almost 0 if costs vary smoothly. *Computed*: half a step at either
 /// end of a single cost.
 const REACH_PER_MODEL_ERROR: f64 = 2.0;
-/// The upper limit of the estimated share of interrupted brackets. *Default*: moves no figure.
-const MAX_INTERRUPTED_SHARE: f64 = 0.1;
 
 /// Returns the share of interrupted brackets, and its standard error. The share is counted in
 /// brackets without a call, because interruptions at random times are equally frequent in the two
@@ -394,7 +392,7 @@ fn bracket_interruptions(runs: &[&Run], step: f64) -> (f64, f64) {
         Some((interruption_share(deltas, step)? * all, all))
     });
     let (rare, all) = counted.fold((0.0, 0.0), |sum, one| (sum.0 + one.0, sum.1 + one.1));
-    let share = (rare / f64::max(all, 1.0)).min(MAX_INTERRUPTED_SHARE);
+    let share = rare / f64::max(all, 1.0);
     (share, (share / f64::max(all, 1.0)).sqrt())
 }
 

@@ -270,7 +270,10 @@ fn resolve_in_units(
         {
             at_most("two ways to find the step disagree")
         }
-        (_, Some(found)) => resolution_from_lattice(found, StepRule::Lattice),
+        (_, Some(found)) => Resolution::Resolved {
+            step: Interval::around(found.step, Z * found.error),
+            rule: StepRule::Lattice,
+        },
         (Jump::Step(..), None)
             if all.len() < groups.iter().map(|group| group.deltas.len()).sum() =>
         {
@@ -315,17 +318,6 @@ fn one_tick(longest: f64) -> Resolution {
         step,
         rule: StepRule::Unit,
     }
-}
-
-/// Returns the step of a lattice with its 95 % interval.
-fn resolution_from_lattice(found: lattice::Lattice, rule: StepRule) -> Resolution {
-    let half = Z * found.error;
-    let step = Interval {
-        value: found.step,
-        low: found.step - half,
-        high: found.step + half,
-    };
-    Resolution::Resolved { step, rule }
 }
 
 /// Returns the largest part of the sorted intervals whose greatest and least value differ by less

@@ -234,18 +234,11 @@ impl Fits {
                 },
             )
         };
-        let others = self
-            .cells
-            .others
-            .iter()
-            .map(single_cost)
-            .enumerate()
-            .collect();
         CostShape {
             step: self.step,
             cells: Rc::clone(&self.cells),
             model,
-            others,
+            others: self.cells.others.iter().map(single_cost).collect(),
         }
     }
 }
@@ -256,9 +249,8 @@ pub struct CostShape {
     step: f64,
     cells: Rc<LevelCounts>,
     model: Option<Mixture>,
-    /// Model distributions of the clusters other than the main one, each with the index of its
-    /// cluster in `cells.others`.
-    others: Vec<(usize, Mixture)>,
+    /// Model distributions of the clusters in `cells.others`.
+    others: Vec<Mixture>,
 }
 
 /// Summary of a distribution, in ticks.
@@ -406,14 +398,8 @@ impl CostShape {
         };
         let component_mean = |number: usize| (model.locations[number] + model.tail) * self.step;
         let mut modes: Vec<(f64, f64)> = self
-            .others
-            .iter()
-            .map(|(cluster, model)| {
-                (
-                    model.mean() * self.step,
-                    self.cells.others[*cluster].share(),
-                )
-            })
+            .other_clusters()
+            .map(|(cluster, model)| (model.mean() * self.step, cluster.share()))
             .collect();
         modes.push((component_mean(0), main.share() * (1.0 - model.weight)));
         if model.weight > 0.0 {
@@ -426,6 +412,11 @@ impl CostShape {
             deviation,
             interruption_share,
         }
+    }
+
+    /// The clusters other than the main one, with their model distributions.
+    fn other_clusters(&self) -> impl Iterator<Item = (&Cluster, &Mixture)> {
+        self.cells.others.iter().zip(&self.others)
     }
 
     /// The largest distance of a single cost from its fitted location, in steps; 0 for a smooth
@@ -456,10 +447,8 @@ impl CostShape {
             return Some(main.share_below + main.share() * model.cumulative(level));
         }
         let (cluster, model) = self
-            .others
-            .iter()
-            .find(|(cluster, _)| self.cells.others[*cluster].window().contains(&level))?;
-        let cluster = &self.cells.others[*cluster];
+            .other_clusters()
+            .find(|(cluster, _)| cluster.window().contains(&level))?;
         Some(cluster.share_below + cluster.share() * model.cumulative(level))
     }
 }
