@@ -146,7 +146,7 @@ impl RunningScore {
     pub fn scatter(&self) -> f64 {
         let interval =
             mean_over_processes(qualities(&self.processes, self.resolution_ns, self.hertz));
-        interval.map_or(f64::INFINITY, half_width)
+        interval.map_or(f64::INFINITY, |quality| quality.half_width())
     }
 }
 
@@ -158,11 +158,7 @@ pub fn scatter(profile: &Profile, hertz: f64) -> Option<f64> {
         profile.resolution_ns()?.value,
         hertz,
     ))?;
-    interval.is_bounded().then(|| half_width(interval))
-}
-
-fn half_width(interval: Interval) -> f64 {
-    (interval.high - interval.low) / 2.0
+    interval.is_bounded().then(|| interval.half_width())
 }
 
 /// Returns the Quality for times in nanoseconds.

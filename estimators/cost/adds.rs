@@ -77,8 +77,7 @@ fn combine_processes(processes: &[ProcessAdds], reference: &Reference) -> Option
     let column = |part: fn(&ProcessAdds) -> f64| processes.iter().map(part).collect::<Vec<f64>>();
     let measured = mean_over_processes(column(|process| process.adds))?;
     let in_cycles = mean_over_processes(column(|process| process.adds / process.slowness))?;
-    let width = |estimate: &Interval| estimate.high - estimate.low;
-    let estimate = if in_cycles.is_bounded() && width(&in_cycles) < width(&measured) {
+    let estimate = if in_cycles.is_bounded() && in_cycles.half_width() < measured.half_width() {
         let deviation =
             Z * standard_deviation(&column(|process| process.slowness.ln())).unwrap_or(0.0);
         in_cycles.widened([
@@ -97,10 +96,9 @@ fn combine_processes(processes: &[ProcessAdds], reference: &Reference) -> Option
             .iter()
             .map(|process| process.pieces)
             .fold(f64::INFINITY, f64::min);
-    let estimate = estimate.widened([estimate.value - phase_error, estimate.value + phase_error]);
     let work_ns = mean(column(|process| process.work))? * ns;
     Some(AddedTime {
-        ns: estimate,
+        ns: estimate.widened_by(phase_error),
         work_ns,
     })
 }

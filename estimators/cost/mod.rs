@@ -21,7 +21,7 @@ pub mod singles;
 use crate::cost::singles::MeasuringClock;
 use crate::distribution::cells::{self, without_interruptions};
 use crate::distribution::moments;
-use crate::distribution::shape::Shape;
+use crate::distribution::shape::CostShape;
 pub use crate::model::Following;
 use crate::model::MIN_PROCESSES;
 use crate::statistics::{mean, median, midmean, midmean_without_highest, quantile, sorted};
@@ -29,7 +29,7 @@ use crate::trace::{Batches, Reference, Run};
 
 /// The costs found in one process, in nanoseconds.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Cost {
+pub struct ProcessCost {
     /// Median of single invocations from their estimated distribution. It may be slightly negative
     /// for a call without cost.
     pub isolated: f64,
@@ -60,9 +60,9 @@ pub struct ObservedCalls<'a> {
     /// The clock that measures single invocations for `shape`.
     pub clock: &'a MeasuringClock,
     /// The distribution of single invocations as measured by that clock.
-    pub shape: &'a Shape,
+    pub shape: &'a CostShape,
     /// The distribution of single invocations as measured by the reference.
-    pub by_reference: &'a Shape,
+    pub by_reference: &'a CostShape,
 }
 
 /// Returns whether no batch took any time according to the reference; false without batches.
@@ -73,7 +73,11 @@ pub fn never_moved(run: &Run) -> bool {
 
 /// Returns the costs in one process at `core_frequency`; `floor` is the cost of the loop
 /// ([`floor`]). `None` if an observation is missing.
-pub fn cost(observed: &ObservedCalls, floor: f64, core_frequency: CoreFrequency) -> Option<Cost> {
+pub fn cost(
+    observed: &ObservedCalls,
+    floor: f64,
+    core_frequency: CommonFrequency,
+) -> Option<ProcessCost> {
     let ObservedCalls {
         run,
         reference,
@@ -121,7 +125,7 @@ pub fn cost(observed: &ObservedCalls, floor: f64, core_frequency: CoreFrequency)
         } else {
             0.0
         };
-    Some(Cost {
+    Some(ProcessCost {
         isolated,
         batch_median: amortised + above_mean,
         amortised,
@@ -158,7 +162,7 @@ fn interrupted_batch_share(run: &Run, interruption_share: f64) -> f64 {
 /// cost, over all processes, of a loop around an empty timer. The least cost is used because the
 /// loop around a real timer only waits for the reads, so what delays the empty loop in one process
 /// does not affect it. Zero if the host has no empty timer.
-pub fn floor(runs: &[Run], reference: &Reference, core_frequency: CoreFrequency) -> f64 {
+pub fn floor(runs: &[Run], reference: &Reference, core_frequency: CommonFrequency) -> f64 {
     let cost_of_batch =
         |batches: &Batches| Some(midmean(floats(batches))? * core_frequency.scale(batches.core_hz));
     let loop_cost = |run: &Run| {
@@ -178,7 +182,7 @@ pub fn floor(runs: &[Run], reference: &Reference, core_frequency: CoreFrequency)
 
 /// Standard deviation of single invocations, in nanoseconds: from single calls, corrected for the
 /// step of the reference, or from batches, whichever is larger.
-pub fn deviation(run: &Run, reference: &Reference, by_reference: &Shape) -> f64 {
+pub fn deviation(run: &Run, reference: &Reference, by_reference: &CostShape) -> f64 {
     let step = reference.step;
     let singles = (by_reference.core_variance() - step * step / 4.0)
         .max(0.0)
@@ -216,9 +220,9 @@ fn floats(batches: &Batches) -> Vec<f64> {
 
 /// The core frequency that times are scaled to, in hertz; `None` leaves times as measured.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct CoreFrequency(pub Option<f64>);
+pub struct CommonFrequency(pub Option<f64>);
 
-impl CoreFrequency {
+impl CommonFrequency {
     /// The scale factor for a time measured while the core ran at `core_hz`.
     pub fn scale(self, core_hz: Option<f64>) -> f64 {
         match (core_hz, self.0) {
@@ -273,9 +277,9 @@ mod tests {
 
     #[test]
     fn times_at_one_frequency() {
-        assert_eq!(CoreFrequency(Some(2e9)).scale(Some(3e9)), 1.5);
-        assert_eq!(CoreFrequency(None).scale(Some(3e9)), 1.0);
-        assert_eq!(CoreFrequency(Some(2e9)).scale(None), 1.0);
+        assert_eq!(CommonFrequency(Some(2e9)).scale(Some(3e9)), 1.5);
+        assert_eq!(CommonFrequency(None).scale(Some(3e9)), 1.0);
+        assert_eq!(CommonFrequency(Some(2e9)).scale(None), 1.0);
     }
 
     /// Returns what a cost with these times in nanoseconds at these core frequencies follows.

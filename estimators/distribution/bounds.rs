@@ -11,7 +11,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::distribution::cells::{Cells, Cluster, SHARE_ERROR};
+use crate::distribution::cells::{Cluster, LevelCounts, SHARE_ERROR};
 use crate::distribution::moments::Moments;
 use crate::distribution::programme::{LinearProgramme, ObservedMean};
 use crate::statistics::{mean, standard_deviation};
@@ -19,7 +19,7 @@ use crate::statistics::{mean, standard_deviation};
 /// The observed calls of one process.
 pub struct ProcessShares<'a> {
     /// The levels and how often each was observed.
-    pub cells: &'a Cells,
+    pub cells: &'a LevelCounts,
     /// The cluster that contains the median.
     pub main: &'a Cluster,
     /// The moments of a call in that cluster, in steps.

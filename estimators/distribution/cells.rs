@@ -73,7 +73,7 @@ impl Cluster {
 
 /// Samples counted by level.
 #[derive(Clone, Debug)]
-pub struct Cells {
+pub struct LevelCounts {
     /// The level of every sample, sorted.
     pub levels: Vec<f64>,
     /// The cluster that contains the median; `None` if it has too many levels or too few samples
@@ -87,7 +87,7 @@ pub struct Cells {
     pub median_gap: Option<MedianGap>,
 }
 
-impl Cells {
+impl LevelCounts {
     /// Counts samples in ticks of a timer that moves in steps of `step` ticks. `None` without
     /// samples.
     pub fn from_samples(samples: &[i64], step: f64) -> Option<Self> {
@@ -294,7 +294,7 @@ fn dispersion(in_order: &[f64], middle: f64) -> f64 {
 
 /// The second and third central moments of all samples except rare interruptions, in squared and
 /// cubed steps.
-pub fn core_moments(cells: &Cells) -> [f64; 2] {
+pub fn core_moments(cells: &LevelCounts) -> [f64; 2] {
     let core = cells.core();
     let centre = mean(core).unwrap_or(0.0);
     let moment = |order: i32| {
@@ -308,12 +308,12 @@ pub fn core_moments(cells: &Cells) -> [f64; 2] {
 
 /// The variance of all samples except rare interruptions, in squared ticks. `None` without samples.
 pub fn core_variance(samples: &[i64], step: f64) -> Option<f64> {
-    Some(core_moments(&Cells::from_samples(samples, step)?)[0] * step * step)
+    Some(core_moments(&LevelCounts::from_samples(samples, step)?)[0] * step * step)
 }
 
 /// The share of rare interruptions among samples. `None` without samples.
 pub fn interruption_share(samples: &[i64], step: f64) -> Option<f64> {
-    let cells = Cells::from_samples(samples, step)?;
+    let cells = LevelCounts::from_samples(samples, step)?;
     Some(1.0 - cells.core().len() as f64 / cells.samples())
 }
 
@@ -347,7 +347,7 @@ mod tests {
 
     #[test]
     fn mode_at_its_edge_has_its_mean() {
-        let cells = Cells::from_samples(&three_costs(), 1.0).unwrap();
+        let cells = LevelCounts::from_samples(&three_costs(), 1.0).unwrap();
         for median in [2.3, 2.9, 3.4] {
             let mode = cells.narrow_mode(median).unwrap();
             assert!((mode - 2.3).abs() < 0.05, "{median}: {mode}");
@@ -358,7 +358,9 @@ mod tests {
     fn wide_mode_is_not_narrow() {
         let smooth: Vec<i64> = (0..400).map(|at| (at * at) / 8_000).collect();
         assert_eq!(
-            Cells::from_samples(&smooth, 1.0).unwrap().narrow_mode(3.0),
+            LevelCounts::from_samples(&smooth, 1.0)
+                .unwrap()
+                .narrow_mode(3.0),
             None
         );
     }

@@ -3,7 +3,7 @@
 
 use std::f64::consts::{PI, TAU};
 
-use crate::distribution::cells::{Cells, Cluster, without_interruptions};
+use crate::distribution::cells::{Cluster, LevelCounts, without_interruptions};
 use crate::statistics::{SIGNIFICANT_DEVIATIONS, bisect, mean, variance};
 use crate::trace::{Batches, Reference, Run};
 
@@ -58,7 +58,7 @@ pub fn estimate(run: &Run, reference: &Reference) -> Moments {
     if calls_take_turns(&without_interruptions(&run.singles.deltas, reference.step)) {
         return Moments::UNKNOWN;
     }
-    let cells = Cells::from_samples(&run.singles.deltas, reference.step);
+    let cells = LevelCounts::from_samples(&run.singles.deltas, reference.step);
     let main_share = cells.map_or(1.0, |cells| match &cells.main {
         Some(main) => main.share(),
         None => cells.core().len() as f64 / cells.samples(),
@@ -207,7 +207,7 @@ impl CallMoments {
 /// interrupted nor unusually slow. If no cluster is large enough, returns all lengths except rare
 /// interruptions. `None` without batches.
 fn largest_cluster_levels(deltas: &[i64], step: f64) -> Option<Vec<f64>> {
-    let cells = Cells::from_samples(deltas, step)?;
+    let cells = LevelCounts::from_samples(deltas, step)?;
     let most = cells
         .main
         .iter()

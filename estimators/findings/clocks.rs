@@ -176,7 +176,7 @@ fn unsteady_cost(case: &ClockCase<'_>) -> Option<Values> {
     /// cost. A half-width of up to 0.5 ns is not reported either.
     const MAX_WIDTH_SHARE: f64 = 0.05;
     let cost = case.profile.cost.filter(Interval::is_bounded)?;
-    let half = (cost.high - cost.low) / 2.0;
+    let half = cost.half_width();
     (half > (MAX_WIDTH_SHARE * cost.value).max(0.5))
         .then(|| values! { low: ns(cost.low.max(0.0)), high: ns(cost.high) })
 }

@@ -81,6 +81,20 @@ impl Interval {
         })
     }
 
+    /// A value with an interval of this half-width around it.
+    pub fn around(value: f64, half_width: f64) -> Self {
+        Self {
+            value,
+            low: value - half_width,
+            high: value + half_width,
+        }
+    }
+
+    /// Half of the distance between the ends.
+    pub fn half_width(&self) -> f64 {
+        (self.high - self.low) / 2.0
+    }
+
     /// Drops an interval of which only one end is known, and extends a known interval to include
     /// the value. `None` if the value is not finite.
     pub fn normalised(self) -> Option<Self> {

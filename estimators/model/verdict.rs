@@ -79,21 +79,15 @@ impl Verdicts {
     /// Returns the answer to a question.
     pub fn answer(&self, question: Question) -> Answer<'_> {
         let (outcome, evidence) = match question {
-            Question::Monotonic => (self.monotonic.outcome, &self.monotonic.evidence),
-            Question::ThreadSafe => (self.thread_safe.outcome, &self.thread_safe.evidence),
-            Question::Stable => (self.stable.outcome, &self.stable.evidence),
-            Question::Counts => (self.counts.outcome, &self.counts.evidence),
-            Question::Declared => (self.declared.outcome, &self.declared.evidence),
-            Question::ReadPath => (self.read_path.outcome, &self.read_path.evidence),
+            Question::Monotonic => (self.monotonic.outcome, &*self.monotonic.evidence),
+            Question::ThreadSafe => (self.thread_safe.outcome, &*self.thread_safe.evidence),
+            Question::Stable => (self.stable.outcome, &*self.stable.evidence),
+            Question::Counts => (self.counts.outcome, &*self.counts.evidence),
+            Question::Declared => (self.declared.outcome, &*self.declared.evidence),
+            Question::ReadPath => (self.read_path.outcome, &*self.read_path.evidence),
             Question::Paths => match &self.paths {
-                Some(paths) => (paths.outcome, &paths.evidence),
-                None => {
-                    return Answer {
-                        question,
-                        outcome: Outcome::NotApplicable,
-                        evidence: NO_OTHER_PATH,
-                    };
-                }
+                Some(paths) => (paths.outcome, &*paths.evidence),
+                None => (Outcome::NotApplicable, NO_OTHER_PATH),
             },
         };
         Answer {

@@ -47,7 +47,7 @@ pub struct WakeupSeries {
 
 /// The results for one process, in ticks of the reference.
 #[derive(Default)]
-pub struct ProcessFigures {
+pub struct SeriesFigures {
     /// The measured period; `None` if unknown.
     pub period: Option<f64>,
     /// For each wake-up, the absolute difference between the interval from the preceding wake-up
@@ -217,14 +217,14 @@ impl WakeupSeries {
 
     /// Returns the results for a timer with a grid, with lateness measured from the points of the
     /// grid. If the period is unknown, lateness and jitter are empty.
-    pub fn compute_on_grid(&self) -> ProcessFigures {
+    pub fn compute_on_grid(&self) -> SeriesFigures {
         let (number, [unreported_missed, lost]) = self.grid_numbers();
         let undisturbed: Vec<usize> = self.undisturbed().collect();
-        let mut figures = ProcessFigures {
+        let mut figures = SeriesFigures {
             period: self.period_on_grid(&number, &undisturbed),
             unreported_missed,
             lost,
-            ..ProcessFigures::default()
+            ..SeriesFigures::default()
         };
         let Some(period) = figures.period else {
             return figures;
@@ -261,17 +261,17 @@ impl WakeupSeries {
 
     /// Returns the results for a timer that starts a new period with each wake-up, with lateness
     /// measured from the time one requested period after the preceding wake-up.
-    pub fn compute_without_grid(&self) -> ProcessFigures {
+    pub fn compute_without_grid(&self) -> SeriesFigures {
         let late =
             |next: usize| self.interval(next) - self.expirations[next] * self.requested_period;
         let late: Vec<f64> = self.undisturbed().map(late).collect();
         let expired: f64 = self.undisturbed().map(|next| self.expirations[next]).sum();
         let passed: f64 = self.undisturbed().map(|next| self.interval(next)).sum();
-        ProcessFigures {
+        SeriesFigures {
             period: (expired > 0.0).then(|| passed / expired),
             jitter: late.iter().map(|late| late.abs()).collect(),
             late,
-            ..ProcessFigures::default()
+            ..SeriesFigures::default()
         }
     }
 }

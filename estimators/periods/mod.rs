@@ -11,7 +11,7 @@ mod grid;
 use std::ops::Range;
 
 pub use self::grid::SETTLING_WAKEUPS;
-use self::grid::{ProcessFigures, WakeupSeries};
+use self::grid::{SeriesFigures, WakeupSeries};
 use crate::model::{MissedPolicy, PeriodFigures};
 use crate::statistics::quantiles::{median_over_processes, quantile_over_processes};
 use crate::statistics::{DEVIATION_PER_MEDIAN, mean_over_processes, median};
@@ -54,14 +54,14 @@ pub fn figures(trace: &PeriodTrace) -> PeriodFigures {
         Some(policy) => policy != MissedPolicy::Delay,
         None => keeps_to_grid(&runs),
     };
-    let figures: Vec<ProcessFigures> = runs
+    let figures: Vec<SeriesFigures> = runs
         .iter()
         .map(|run| match has_grid {
             true => run.compute_on_grid(),
             false => run.compute_without_grid(),
         })
         .collect();
-    let in_nanoseconds = |list: fn(&ProcessFigures) -> &Vec<f64>| -> Vec<Vec<f64>> {
+    let in_nanoseconds = |list: fn(&SeriesFigures) -> &Vec<f64>| -> Vec<Vec<f64>> {
         let ns = |run| list(run).iter().map(|ticks| ticks * ns_per_tick).collect();
         figures.iter().map(ns).collect()
     };

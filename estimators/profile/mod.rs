@@ -7,14 +7,14 @@ mod single_calls;
 use self::single_calls::{FittedProcess, SingleCalls};
 use crate::cost::adds::adds;
 use crate::cost::singles::{MeasuringClock, successive};
-use crate::cost::{CoreFrequency, Following, never_moved};
-use crate::distribution::shape::{DistributionSummary, ModelKind, Shape};
+use crate::cost::{CommonFrequency, Following, never_moved};
+use crate::distribution::shape::{CostShape, DistributionSummary, ModelKind};
 pub use crate::model::MIN_PROCESSES;
 use crate::model::{AddedTimes, Core, Distribution, Interval, Mode, ProcessFigures};
 use crate::rate;
 use crate::rate::order::Backward;
-use crate::resolution::agreement::{Process, confirm_by_processes};
-use crate::resolution::{Resolution, Rule, common_divisor, resolve};
+use crate::resolution::agreement::confirm_by_processes;
+use crate::resolution::{Resolution, StepRule, common_divisor, resolve};
 use crate::statistics::{Regimes, mean, midmean, standard_deviation};
 use crate::trace::{Intervals, Run, Trace};
 
@@ -90,7 +90,7 @@ impl Profile {
             (Resolution::Resolved { step, .. }, Some(ns)) => {
                 let resolution = step.scaled(ns);
                 let rate = resolution.value * self.rate_uncertainty;
-                Some(resolution.widened([resolution.value - rate, resolution.value + rate]))
+                Some(resolution.widened_by(rate))
             }
             _ => None,
         }
@@ -188,17 +188,13 @@ fn resolution_of(trace: &Trace, fitted: &[FittedProcess]) -> Resolution {
         let in_units =
             |groups: &Vec<Intervals>| groups.iter().map(|group| group.in_units(unit)).collect();
         let processes: Vec<Vec<Intervals>> = runs.chain([&trace.slow]).map(in_units).collect();
-        let processes: Vec<Process> = processes
-            .iter()
-            .map(|groups| Process::new(groups))
-            .collect();
         confirm_by_processes(found, &processes, context.work_unit / unit as f64)
     };
     // The unit of all readings is a lattice, of which some processes may show only multiples.
     let unit = common_divisor(&all);
     let one_unit = Resolution::Resolved {
         step: Interval::exact(unit as f64),
-        rule: Rule::Lattice,
+        rule: StepRule::Lattice,
     };
     let is_fraction = matches!(&found, Resolution::Resolved { step, .. } if {
         let units = step.value / unit as f64;
@@ -254,7 +250,7 @@ pub fn estimate_process(
         .filter(|run| run.is_calm() && !never_moved(run));
     let fitted: Vec<FittedProcess> = runs.map(|run| FittedProcess::new(trace, run)).collect();
     let single_calls = SingleCalls::new(trace, &fitted, MeasuringClock::best(trace, step));
-    let core_frequency = CoreFrequency(trace.core_hz);
+    let core_frequency = CommonFrequency(trace.core_hz);
     let estimates = single_calls.estimate_processes(kind, core_frequency, Some(resolution_ns));
     Some((*estimates.costs.first()?, *estimates.spreads.first()?))
 }
@@ -330,8 +326,12 @@ const MIN_MODE_SHARE: f64 = 0.005;
 /// the deviations within and between processes. `costs` are the costs of the processes, in
 /// nanoseconds. `None` without processes. The authors of the Quality suggest such a description in
 /// addition to the spread (ICPE 2011, section 6).
-fn distribution(shapes: &[Shape], clock: &MeasuringClock, costs: &[f64]) -> Option<Distribution> {
-    let mut described: Vec<DistributionSummary> = shapes.iter().map(Shape::summary).collect();
+fn distribution(
+    shapes: &[CostShape],
+    clock: &MeasuringClock,
+    costs: &[f64],
+) -> Option<Distribution> {
+    let mut described: Vec<DistributionSummary> = shapes.iter().map(CostShape::summary).collect();
     let within = midmean(described.iter().map(|process| process.deviation))?;
     let tail = mean(described.iter().map(|process| process.interruption_share))?;
     for process in &mut described {
@@ -345,7 +345,7 @@ fn distribution(shapes: &[Shape], clock: &MeasuringClock, costs: &[f64]) -> Opti
         .collect();
     counts.sort_unstable();
     let mode_count = counts[counts.len() / 2];
-    let with_medians = described.iter().zip(shapes.iter().map(Shape::median));
+    let with_medians = described.iter().zip(shapes.iter().map(CostShape::median));
     let typical: Vec<(&DistributionSummary, f64)> = with_medians
         .filter(|(process, _)| process.modes.len() == mode_count)
         .collect();

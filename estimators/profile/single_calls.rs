@@ -7,12 +7,12 @@
 
 use crate::cost::singles::MeasuringClock;
 use crate::cost::{
-    CoreFrequency, Cost, Following, ObservedCalls, cost, deviation, floor, following,
+    CommonFrequency, Following, ObservedCalls, ProcessCost, cost, deviation, floor, following,
 };
 use crate::distribution::cells::interruption_share;
-use crate::distribution::shape::{Fits, ModelChoice, ModelKind, Shape};
+use crate::distribution::shape::{CostShape, Fits, ModelChoice, ModelKind};
 use crate::model::{Interval, ProcessFigures};
-use crate::resolution::Context;
+use crate::resolution::KnownDurations;
 use crate::statistics::{Regimes, Z, find_regimes, mean_over_processes, median, midmean};
 use crate::trace::{Run, Trace};
 
@@ -95,7 +95,7 @@ impl<'a> SingleCalls<'a> {
     }
 
     /// Returns the distribution of this kind that was fitted to each process.
-    pub fn shapes(&self, kind: ModelKind) -> Vec<Shape> {
+    pub fn shapes(&self, kind: ModelKind) -> Vec<CostShape> {
         self.fits.iter().map(|fits| fits.shape(kind)).collect()
     }
 
@@ -107,7 +107,7 @@ impl<'a> SingleCalls<'a> {
     pub fn estimate_processes(
         &self,
         kind: ModelKind,
-        core_frequency: CoreFrequency,
+        core_frequency: CommonFrequency,
         resolution_ns: Option<f64>,
     ) -> ProcessEstimates<'a> {
         let reference = &self.trace.reference;
@@ -132,7 +132,7 @@ impl<'a> SingleCalls<'a> {
             }
         }
         let step = reference.step * reference.ns_per_tick;
-        let mean_over_processes = |details: &[Cost], figure: fn(&Cost) -> f64| {
+        let mean_over_processes = |details: &[ProcessCost], figure: fn(&ProcessCost) -> f64| {
             midmean(details.iter().map(figure)).unwrap_or(0.0)
         };
         let phase_error = PHASE_DEVIATION_STEPS * step;
@@ -142,7 +142,7 @@ impl<'a> SingleCalls<'a> {
         } else {
             0.0
         };
-        let combined = |cost: &Cost| {
+        let combined = |cost: &ProcessCost| {
             let difference = (cost.isolated - cost.batch_median).clamp(-step, step);
             (cost.isolated - batch_weight * difference).min(cost.median_limit)
         };
@@ -168,7 +168,7 @@ impl<'a> SingleCalls<'a> {
         resolution_ns: Option<f64>,
     ) -> Vec<ProcessFigures> {
         let [at_one_frequency, measured] = [self.trace.core_hz, None]
-            .map(|hertz| self.estimate_processes(kind, CoreFrequency(hertz), resolution_ns));
+            .map(|hertz| self.estimate_processes(kind, CommonFrequency(hertz), resolution_ns));
         let rounded = |cost: f64| {
             let scale = 10_f64.powi(COST_DECIMALS);
             (cost * scale).round() / scale
@@ -201,7 +201,7 @@ impl<'a> SingleCalls<'a> {
 
     /// Returns the nanoseconds in a tick of the clock that timed the calls of a process, scaled to
     /// the core frequency of the campaign.
-    fn ns_per_tick(&self, run: &Run, core_frequency: CoreFrequency) -> f64 {
+    fn ns_per_tick(&self, run: &Run, core_frequency: CommonFrequency) -> f64 {
         let hertz = if self.clock.self_measured {
             run.readings.core_hz
         } else {
@@ -214,17 +214,17 @@ impl<'a> SingleCalls<'a> {
     /// that the samples do not exclude.
     pub fn estimate(&self, resolution_ns: Option<f64>) -> Estimates<'a> {
         let kind = self.model.kind;
-        let mut core_frequency = CoreFrequency(self.trace.core_hz);
+        let mut core_frequency = CommonFrequency(self.trace.core_hz);
         let mut processes = self.estimate_processes(kind, core_frequency, resolution_ns);
         let measured = (core_frequency.0)
-            .map(|_| self.estimate_processes(kind, CoreFrequency(None), resolution_ns));
+            .map(|_| self.estimate_processes(kind, CommonFrequency(None), resolution_ns));
         let core_hz = self.runs.iter().filter_map(|run| run.batches.core_hz);
         let core_hz: Vec<f64> = core_hz.filter(|&hz| hz > 0.0).collect();
         let (mut follows, mut unscaled) = (Following::Unknown, None);
         if let Some(other) = measured {
             follows = following(&processes.costs, &other.costs, &core_hz);
             match follows {
-                Following::Device => (processes, core_frequency) = (other, CoreFrequency(None)),
+                Following::Device => (processes, core_frequency) = (other, CommonFrequency(None)),
                 Following::Unknown => unscaled = Some(other),
                 Following::Core => {}
             }
@@ -257,9 +257,9 @@ impl<'a> SingleCalls<'a> {
             (estimates.processes.model_half_ns, self.interrupted_brackets);
         let shapes = self.shapes(kind);
         let alternatives = &mut estimates.alternatives;
-        let with_median = |median: fn(&Shape) -> f64| {
+        let with_median = |median: fn(&CostShape) -> f64| {
             let shift = midmean(shapes.iter().map(|shape| median(shape) - shape.median()));
-            let share = |(run, shape): (&&Run, &Shape)| {
+            let share = |(run, shape): (&&Run, &CostShape)| {
                 let reach = resolution_ns? / self.ns_per_tick(run, core_frequency);
                 Some(self.not_interrupted(shape.share_around(median(shape), reach)))
             };
@@ -267,8 +267,8 @@ impl<'a> SingleCalls<'a> {
             let shift_ns = shift.unwrap_or(0.0) * self.clock.ns_per_tick;
             (cost + shift_ns, shares.and_then(midmean).unwrap_or(spread))
         };
-        alternatives.push(with_median(Shape::median_above_gap));
-        let of_equal_costs = with_median(Shape::median_of_equal_costs);
+        alternatives.push(with_median(CostShape::median_above_gap));
+        let of_equal_costs = with_median(CostShape::median_of_equal_costs);
         estimates.model_alternatives.push(of_equal_costs);
         alternatives.extend(unscaled.and_then(|unscaled| unscaled.cost_and_spread()));
         let shifts = [estimates.processes.combination_shift_ns, -model, model];
@@ -308,7 +308,7 @@ impl<'a> SingleCalls<'a> {
         let ns = self.clock.ns_per_tick;
         let bounds = Fits::feasible_range(&self.fits, resolution_ns? / ns)?;
         let shapes = self.shapes(self.model.kind);
-        let midmean_cost = midmean(shapes.iter().filter_map(Shape::median_above_main_mean))?;
+        let midmean_cost = midmean(shapes.iter().filter_map(CostShape::median_above_main_mean))?;
         let (interrupted, _) = self.interrupted_brackets;
         let bound = |end: usize| {
             let share = (bounds.share[end] / (1.0 - interrupted)).min(1.0);
@@ -325,7 +325,7 @@ impl<'a> SingleCalls<'a> {
     fn spread_within(
         &self,
         kind: ModelKind,
-        core_frequency: CoreFrequency,
+        core_frequency: CommonFrequency,
         reach_ns: f64,
     ) -> Option<f64> {
         let fitted = self.runs.iter().zip(self.shapes(kind));
@@ -336,7 +336,7 @@ impl<'a> SingleCalls<'a> {
 
     /// Returns the share of calls whose duration is within `reach` ticks of the median, among the
     /// calls without an interruption in the reads of the reference around them.
-    fn share_within(&self, shape: &Shape, reach: f64) -> f64 {
+    fn share_within(&self, shape: &CostShape, reach: f64) -> f64 {
         self.not_interrupted(shape.share_within(reach))
     }
 
@@ -347,24 +347,24 @@ impl<'a> SingleCalls<'a> {
 
     /// Returns how the cost of a call varies, in ticks of the timer. The search for the resolution
     /// of the timer needs it, because the intervals that it examines vary by the same amount.
-    pub fn resolution_context(&self) -> Context {
+    pub fn resolution_context(&self) -> KnownDurations {
         let Some(ns) = self.trace.ns_per_tick else {
-            return Context::default();
+            return KnownDurations::default();
         };
         let (reference, kind) = (&self.trace.reference, self.model.kind);
         let shapes = self.shapes(kind);
         let width = |low: f64, high: f64| {
-            let between = |shape: &Shape| shape.quantile(high) - shape.quantile(low);
+            let between = |shape: &CostShape| shape.quantile(high) - shape.quantile(low);
             let widths = shapes.iter().map(between);
             median(widths.map(|width| width * self.clock.ns_per_tick)).unwrap_or(0.0) / ns
         };
         let deviations = self.runs.iter().zip(&shapes);
         let deviations = deviations.map(|(run, shape)| deviation(run, reference, shape));
         let costs = self
-            .estimate_processes(kind, CoreFrequency(self.trace.core_hz), None)
+            .estimate_processes(kind, CommonFrequency(self.trace.core_hz), None)
             .details;
         let costs = costs.iter().map(|cost| cost.batch_median);
-        Context {
+        KnownDurations {
             cost_deviation: median(deviations).unwrap_or(0.0) / ns,
             cost_lower_width: width(0.02, 0.5),
             cost_low_tail_width: width(0.01, 0.1),
@@ -382,8 +382,6 @@ impl<'a> SingleCalls<'a> {
 /// calls have the same cost, and almost 0 if costs vary smoothly. *Computed*: half a step at either
 /// end of a single cost.
 const REACH_PER_MODEL_ERROR: f64 = 2.0;
-/// The upper limit of the estimated share of interrupted brackets. *Default*: moves no figure.
-const MAX_INTERRUPTED_SHARE: f64 = 0.1;
 
 /// Returns the share of interrupted brackets, and its standard error. The share is counted in
 /// brackets without a call, because interruptions at random times are equally frequent in the two
@@ -394,7 +392,7 @@ fn bracket_interruptions(runs: &[&Run], step: f64) -> (f64, f64) {
         Some((interruption_share(deltas, step)? * all, all))
     });
     let (rare, all) = counted.fold((0.0, 0.0), |sum, one| (sum.0 + one.0, sum.1 + one.1));
-    let share = (rare / f64::max(all, 1.0)).min(MAX_INTERRUPTED_SHARE);
+    let share = rare / f64::max(all, 1.0);
     (share, (share / f64::max(all, 1.0)).sqrt())
 }
 
@@ -432,7 +430,7 @@ pub struct ProcessEstimates<'a> {
     /// The observations of the processes.
     runs: Vec<&'a Run>,
     /// The estimates of the cost by single calls and by batches, with their errors.
-    pub details: Vec<Cost>,
+    pub details: Vec<ProcessCost>,
     /// Costs that combine the estimates from single calls and batches, in nanoseconds.
     pub costs: Vec<f64>,
     /// Shares of calls within one resolution of the median; empty if the resolution is unknown.
@@ -479,7 +477,7 @@ pub struct Estimates<'a> {
 impl Estimates<'_> {
     /// Returns the midmean over all processes (the mean of the middle half) of the value that
     /// `part` selects.
-    pub fn midmean_of(&self, part: fn(&Cost) -> f64) -> Option<f64> {
+    pub fn midmean_of(&self, part: fn(&ProcessCost) -> f64) -> Option<f64> {
         midmean(self.processes.details.iter().map(part))
     }
 

@@ -154,14 +154,7 @@ impl Jump {
             .map(|&step| (step - multiple(step) * value).powi(2))
             .sum::<f64>();
         let half = Z * residual.sqrt() / multiples;
-        Self::Step(
-            Interval {
-                value,
-                low: value - half,
-                high: value + half,
-            },
-            kept.len(),
-        )
+        Self::Step(Interval::around(value, half), kept.len())
     }
 }
 
@@ -236,7 +229,7 @@ impl MeanJump {
         };
         let of_readings = centre / CONSECUTIVE_JUMPS as f64;
         let interval = self.interval();
-        let half = 0.5 * (interval.high - interval.low) + EQUAL_STEP_TOLERANCE.0 * self.mean;
+        let half = interval.half_width() + EQUAL_STEP_TOLERANCE.0 * self.mean;
         let fraction = of_readings.fract();
         let random = CONSECUTIVE_JUMPS as f64 * fraction * (1.0 - fraction);
         (of_readings - self.mean).abs() <= half

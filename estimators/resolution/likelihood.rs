@@ -11,10 +11,12 @@
 //! `readings`).
 
 use super::readings::{MAX_STEP, MIN_INTERVAL_STEP, ReadingSpectrum};
-use super::sample::{MIN_EVIDENCE_SHARE, PARTS, Sample, evidence, is_repeated, points_of};
+use super::sample::{
+    MIN_EVIDENCE_SHARE, PARTS, VaryingIntervals, evidence, is_repeated, points_of,
+};
 use super::{
-    Context, INTERRUPTED_SHARE, Resolution, Rule, WORK_UNIT_TOLERANCE, cost_explains_variation,
-    one_tick, upper_limit,
+    INTERRUPTED_SHARE, KnownDurations, Resolution, StepRule, WORK_UNIT_TOLERANCE,
+    cost_explains_variation, one_tick, upper_limit,
 };
 use crate::model::Interval;
 use crate::statistics::hypotheses::critical_value;
@@ -44,13 +46,13 @@ const AMBIGUOUS_STEP: &str = "its intervals do not tell steps of one tick from t
 pub fn resolve(
     groups: &[Intervals],
     reading_differences: &[Vec<i64>],
-    context: &Context,
+    context: &KnownDurations,
 ) -> Resolution {
     let at_most = |bound: f64, reason: &'static str| Resolution::AtMost {
         bound,
         reason: reason.into(),
     };
-    let sample = Sample::of(groups, reading_differences);
+    let sample = VaryingIntervals::of(groups, reading_differences);
     let readings = ReadingSpectrum::of(reading_differences);
     let longest_by_variance = longest_by_variance(groups);
     let bound = longest_by_variance.unwrap_or(f64::INFINITY);
@@ -99,7 +101,7 @@ fn resolved(step: Interval) -> Resolution {
     let also = [step.low, step.value, step.high].map(mirrored);
     Resolution::Resolved {
         step: step.widened(also.into_iter().filter(|_| is_near)),
-        rule: Rule::Spectrum,
+        rule: StepRule::Spectrum,
     }
 }
 
@@ -176,7 +178,7 @@ const STRIDE: f64 = 0.1;
 
 /// The evidence for all steps from [`MAX_STEP`] down to [`MIN_INTERVAL_STEP`].
 struct Scan<'a> {
-    sample: &'a Sample,
+    sample: &'a VaryingIntervals,
     readings: Option<&'a ReadingSpectrum>,
     /// The steps with their evidence.
     found: Vec<(f64, f64)>,
@@ -185,7 +187,7 @@ struct Scan<'a> {
 }
 
 impl<'a> Scan<'a> {
-    fn of(sample: &'a Sample, readings: Option<&'a ReadingSpectrum>) -> Self {
+    fn of(sample: &'a VaryingIntervals, readings: Option<&'a ReadingSpectrum>) -> Self {
         /// The largest number of computed probabilities; beyond it, intervals are left out.
         /// *Numerical*.
         const MAX_PROBABILITIES: f64 = 1e7;

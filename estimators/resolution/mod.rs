@@ -26,7 +26,7 @@ use crate::trace::Intervals;
 
 /// The cost of a read and the length of the work, which explain a part of the intervals.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Context {
+pub struct KnownDurations {
     /// Standard deviation of single invocations, in ticks of the timer. The intervals vary by this
     /// much without any step.
     pub cost_deviation: f64,
@@ -46,7 +46,7 @@ pub struct Context {
     pub is_rounded: bool,
 }
 
-impl Context {
+impl KnownDurations {
     /// Returns the same durations in units of `ticks` ticks.
     #[must_use]
     pub fn in_units(&self, ticks: f64) -> Self {
@@ -70,7 +70,7 @@ pub enum Resolution {
         /// The length of the step.
         step: Interval,
         /// The rule that found it.
-        rule: Rule,
+        rule: StepRule,
     },
     /// The step could not be determined.
     AtMost {
@@ -112,7 +112,7 @@ impl Resolution {
 
 /// The rule that found the step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Rule {
+pub enum StepRule {
     /// With little work, intervals are zero or one step.
     Jump,
     /// Intervals lie on multiples of the step.
@@ -124,7 +124,7 @@ pub enum Rule {
     Unit,
 }
 
-impl Rule {
+impl StepRule {
     /// The name of the rule in reports.
     pub fn name(self) -> &'static str {
         match self {
@@ -176,7 +176,7 @@ const MIN_STEPS: usize = 8;
 pub fn resolve(
     groups: &[Intervals],
     reading_differences: &[Vec<i64>],
-    context: &Context,
+    context: &KnownDurations,
 ) -> Resolution {
     match common_divisor(groups) {
         1 => resolve_in_units(groups, reading_differences, context),
@@ -207,7 +207,7 @@ pub fn common_divisor<'a>(groups: impl IntoIterator<Item = &'a Intervals>) -> i6
 fn resolve_in_units(
     groups: &[Intervals],
     reading_differences: &[Vec<i64>],
-    context: &Context,
+    context: &KnownDurations,
 ) -> Resolution {
     let non_negative: Vec<Intervals> = groups
         .iter()
@@ -270,7 +270,10 @@ fn resolve_in_units(
         {
             at_most("two ways to find the step disagree")
         }
-        (_, Some(found)) => resolution_from_lattice(found, Rule::Lattice),
+        (_, Some(found)) => Resolution::Resolved {
+            step: Interval::around(found.step, Z * found.error),
+            rule: StepRule::Lattice,
+        },
         (Jump::Step(..), None)
             if all.len() < groups.iter().map(|group| group.deltas.len()).sum() =>
         {
@@ -283,7 +286,7 @@ fn resolve_in_units(
             } else {
                 Resolution::Resolved {
                     step,
-                    rule: Rule::Jump,
+                    rule: StepRule::Jump,
                 }
             }
         }
@@ -313,19 +316,8 @@ fn one_tick(longest: f64) -> Resolution {
     };
     Resolution::Resolved {
         step,
-        rule: Rule::Unit,
+        rule: StepRule::Unit,
     }
-}
-
-/// Returns the step of a lattice with its 95 % interval.
-fn resolution_from_lattice(found: lattice::Lattice, rule: Rule) -> Resolution {
-    let half = Z * found.error;
-    let step = Interval {
-        value: found.step,
-        low: found.step - half,
-        high: found.step + half,
-    };
-    Resolution::Resolved { step, rule }
 }
 
 /// Returns the largest part of the sorted intervals whose greatest and least value differ by less
@@ -400,7 +392,7 @@ fn is_due_to_work(groups: &[Intervals], step: f64, work_unit: f64) -> bool {
 /// Returns whether the timer moves in nearly every tick: almost no interval is zero if a read takes
 /// several ticks, and the intervals grow with the work. The intervals of a clock that merely makes
 /// its readings unique do not grow with the work.
-fn moves_every_tick(groups: &[Intervals], context: &Context) -> bool {
+fn moves_every_tick(groups: &[Intervals], context: &KnownDurations) -> bool {
     /// The least cost of a read, in ticks, at which a timer that moves every tick or two cannot
     /// show zero. *Default*: moves no figure.
     const MIN_COST_TICKS: f64 = 6.0;
@@ -424,7 +416,7 @@ fn moves_every_tick(groups: &[Intervals], context: &Context) -> bool {
 
 /// Returns whether truncation and the cost of the read explain how the differences of successive
 /// readings vary, around their median and among the shortest of them.
-fn cost_explains_variation(reading_differences: &[Vec<i64>], context: &Context) -> bool {
+fn cost_explains_variation(reading_differences: &[Vec<i64>], context: &KnownDurations) -> bool {
     /// The largest contribution of truncation to the standard deviation and to the distance between
     /// two percentiles, in ticks. *Default*: moves no figure.
     const MAX_TRUNCATION_TICKS: [f64; 2] = [1.0, 2.0];

@@ -15,7 +15,7 @@ pub const PARTS: usize = 32;
 pub const MIN_EVIDENCE_SHARE: f64 = 0.3;
 
 /// Intervals whose durations vary by several steps.
-pub struct Sample {
+pub struct VaryingIntervals {
     /// The distinct intervals with their weights, in ascending order.
     pub counted: Vec<(f64, f64)>,
     /// The intervals with their weights, by amount of work.
@@ -24,7 +24,7 @@ pub struct Sample {
     ordered: Vec<(f64, f64)>,
 }
 
-impl Sample {
+impl VaryingIntervals {
     /// Takes intervals with random work, and the differences of successive readings of processes in
     /// which these vary enough. `None` if all together vary too little, or are too long.
     pub fn of(groups: &[Intervals], reading_differences: &[Vec<i64>]) -> Option<Self> {
@@ -75,7 +75,7 @@ impl Sample {
 
     /// Returns the evidence that the intervals of a counter with this step hold on average.
     pub fn expected(&self, step: f64) -> f64 {
-        Table::of(step).mean() * self.counted.iter().map(|(_, weight)| weight).sum::<f64>()
+        EvidenceTable::of(step).mean() * self.counted.iter().map(|(_, weight)| weight).sum::<f64>()
     }
 
     /// Returns whether a step near this one has enough evidence.
@@ -88,8 +88,8 @@ impl Sample {
     /// sum over the parts. Intervals with equal work are not independent.
     pub fn significance(&self, step: f64, other: Option<f64>) -> f64 {
         let (table, other) = (
-            Table::of(step),
-            other.map(|other| (Table::of(other), other)),
+            EvidenceTable::of(step),
+            other.map(|other| (EvidenceTable::of(other), other)),
         );
         let evidence = |&(value, weight): &(f64, f64)| {
             let of_other = other
@@ -114,7 +114,7 @@ impl Sample {
         const STRETCH: f64 = 10.0;
         /// The least share of stretches that hold evidence. *Judgement*: interruptions come in bursts.
         const MIN_SHARE: f64 = 0.8;
-        let table = Table::of(step);
+        let table = EvidenceTable::of(step);
         let mean = table.mean();
         let (mut weights, mut evidence, mut stretches, mut positive) = (0.0, 0.0, 0.0, 0.0);
         for &(value, weight) in &self.ordered {
@@ -188,7 +188,7 @@ impl Sample {
 
 /// Returns the evidence of weighted intervals for a step, in nats.
 pub fn evidence(counted: &[(f64, f64)], step: f64) -> f64 {
-    let table = Table::of(step);
+    let table = EvidenceTable::of(step);
     let evidence = |&(value, weight): &(f64, f64)| weight * table.evidence(value / step);
     counted.iter().map(evidence).sum()
 }
@@ -240,9 +240,9 @@ pub fn points_of(group: &Intervals) -> impl Iterator<Item = (f64, f64)> {
 }
 
 /// The evidence of an interval by its distance from a multiple of the step.
-struct Table([f64; Self::LEN]);
+struct EvidenceTable([f64; Self::LEN]);
 
-impl Table {
+impl EvidenceTable {
     /// *Numerical*.
     const LEN: usize = 65;
 

@@ -47,7 +47,7 @@ fn unique_readings_keep_the_step() {
         match resolve(
             &intervals_of_unique_readings(seed),
             &[],
-            &Context::default(),
+            &KnownDurations::default(),
         ) {
             Resolution::Resolved { step, .. } => {
                 assert!((step.value / 26.0 - 1.0).abs() < 1e-3, "{seed}: {step:?}");
@@ -132,7 +132,7 @@ fn longest_step_bounds_irregular_clock() {
         work: 9_000 + at,
         deltas: vec![20_000 + 60 * at as i64].into(),
     }));
-    match resolve(&groups, &[], &Context::default()) {
+    match resolve(&groups, &[], &KnownDurations::default()) {
         Resolution::AtMost { bound, .. } => assert_eq!(bound, 4_000.0),
         other => panic!("{other:?}"),
     }
@@ -152,11 +152,11 @@ fn common_divisor_within_the_bound() {
         })
         .collect();
     let reading_differences = vec![vec![8; 500]; 3];
-    let context = Context {
+    let context = KnownDurations {
         cost: 9.0,
         work_unit: 8.0,
         reference_step: 1.0,
-        ..Context::default()
+        ..KnownDurations::default()
     };
     match resolve(&groups, &reading_differences, &context) {
         Resolution::AtMost { bound, .. } => assert!(bound >= 4.0, "{bound}"),
@@ -175,11 +175,11 @@ fn one_jump_of_a_tick_is_sufficient() {
             })
             .collect();
         groups[123].deltas = vec![step].into();
-        resolve(&groups, &[], &Context::default())
+        resolve(&groups, &[], &KnownDurations::default())
     };
     let Resolution::Resolved {
         step,
-        rule: Rule::Unit,
+        rule: StepRule::Unit,
     } = resolve_with_jump(1)
     else {
         panic!("{:?}", resolve_with_jump(1))

@@ -216,6 +216,11 @@ impl Interval {
         }
     }
 
+    /// Widens the interval by a systematic error in either direction, in quadrature.
+    pub fn widened_by(self, error: f64) -> Self {
+        self.widened([self.value - error, self.value + error])
+    }
+
     /// Extends the interval to include an interval of the same width around each of `others`, the
     /// results of other explanations: only one explanation is true, and all are equally uncertain.
     pub fn covering_alternatives(self, others: impl Numbers) -> Self {

@@ -61,8 +61,8 @@ pub fn quantile_over_processes(
     let Some(medians_interval) = mean_over_processes(&medians).filter(Interval::is_bounded) else {
         return Some(Interval::unbounded(pooled.value));
     };
-    let half = between_share.sqrt() * (medians_interval.high - medians_interval.low) / 2.0;
-    Some(pooled.widened([pooled.value - half, pooled.value + half]))
+    let half = between_share.sqrt() * medians_interval.half_width();
+    Some(pooled.widened_by(half))
 }
 
 /// The share of the variance of the medians that is due to differences between processes, from 0 to

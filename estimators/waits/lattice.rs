@@ -42,7 +42,7 @@ const MAX_FREQUENCIES: usize = 20_000;
 
 /// A lattice that explains the values.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Lattice {
+pub struct WaitLattice {
     /// The step, in the unit of the values.
     pub step: f64,
     /// Half the width of the 95 % interval of the step, in the same unit.
@@ -202,7 +202,7 @@ fn refine_peak(clusters: &[Vec<f64>], frequency: f64, mut stride: f64) -> (f64, 
 /// Fits a line to the values over the numbers of their multiples of a step of about `near`. The
 /// slope is the step; each cluster has its own intercept. `None` if the values do not determine the
 /// step.
-pub fn fit_lattice(clusters: &[Vec<f64>], near: f64) -> Option<Lattice> {
+pub fn fit_lattice(clusters: &[Vec<f64>], near: f64) -> Option<WaitLattice> {
     let mut step = near;
     let mut found = None;
     for _ in 0..3 {
@@ -252,7 +252,7 @@ pub fn fit_lattice(clusters: &[Vec<f64>], near: f64) -> Option<Lattice> {
         step = slope;
         let half_width =
             student_quantile(CONFIDENCE, count as usize - 1) * (variance / squares).sqrt();
-        found = Some(Lattice {
+        found = Some(WaitLattice {
             step,
             half_width,
             concentration: concentration(clusters, step),

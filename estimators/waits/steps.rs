@@ -14,7 +14,7 @@
 use std::iter;
 
 use super::lattice::{
-    Lattice, MIN_CONCENTRATION, concentration, find_largest_step, fit_lattice, largest_range,
+    MIN_CONCENTRATION, WaitLattice, concentration, find_largest_step, fit_lattice, largest_range,
     longest_testable_range, multiples, range, residuals,
 };
 use super::{late_ns, observed_ns, zero_if_not_finite};
@@ -81,7 +81,7 @@ pub fn granularity_by_scale(runs: &[WaitRun], reference: &Reference) -> Vec<Step
     scales.sort_by_key(|(up_to, _)| *up_to);
     let several_processes = runs.len() > 1;
     let all = scales.into_iter().map(|(up_to_ns, scans)| {
-        Scale::new(&scans, reference).granularity(up_to_ns, several_processes)
+        LengthScale::new(&scans, reference).granularity(up_to_ns, several_processes)
     });
     let mut all: Vec<Steps> = all.collect();
     remove_contradictions(&mut all, |steps| &mut steps.rounding);
@@ -131,7 +131,7 @@ fn remove_contradictions(scales: &mut [Steps], kind: fn(&mut Steps) -> &mut Opti
 
 /// The waits of one scale, with all times in nanoseconds. A list does not include the latest waits
 /// (see [`LATEST_SHARE`]) unless its comment says so; a list of lists has one list for each scan.
-struct Scale<'a> {
+struct LengthScale<'a> {
     reference: &'a Reference,
     /// All waits, including the latest ones.
     scans: Vec<&'a [Wait]>,
@@ -154,7 +154,7 @@ struct Scale<'a> {
     due: Vec<f64>,
 }
 
-impl<'a> Scale<'a> {
+impl<'a> LengthScale<'a> {
     fn new(scans: &[&'a [Wait]], reference: &'a Reference) -> Self {
         let around_median = |scan: &&[Wait]| -> Vec<f64> {
             let late = scan.iter().map(|wait| late_ns(wait, reference));
@@ -257,7 +257,7 @@ impl<'a> Scale<'a> {
 
     /// Returns the step to which requests are rounded, from the lattice of the observed lengths.
     /// The step is shorter than that of the lattice if lateness grows with length.
-    fn rounding_step(&self, found: Lattice, several_processes: bool) -> Granularity {
+    fn rounding_step(&self, found: WaitLattice, several_processes: bool) -> Granularity {
         let fitted = self.step_with_interval(found, several_processes);
         let Granularity::Step(observed_step) = fitted else {
             return fitted;
@@ -286,7 +286,7 @@ impl<'a> Scale<'a> {
 
     /// Returns the step of a lattice or grid, with an interval only if the waits come from several
     /// processes.
-    fn step_with_interval(&self, found: Lattice, several_processes: bool) -> Granularity {
+    fn step_with_interval(&self, found: WaitLattice, several_processes: bool) -> Granularity {
         let half = f64::hypot(
             found.half_width,
             self.reference.rate_uncertainty * found.step,
@@ -303,7 +303,7 @@ impl<'a> Scale<'a> {
     }
 
     /// Returns the lattice of observed lengths, if there is one.
-    fn find_rounding(&self) -> Option<Lattice> {
+    fn find_rounding(&self) -> Option<WaitLattice> {
         let step = find_largest_step(
             &self.observed,
             self.candidate_steps(self.width),
@@ -317,7 +317,7 @@ impl<'a> Scale<'a> {
     /// Returns the grid of absolute time that wake-ups lie on, if there is one. A first estimate
     /// comes from intervals between wake-ups, better ones from longer and longer sequences of
     /// wake-ups.
-    fn find_grid(&self, width: f64) -> Option<Lattice> {
+    fn find_grid(&self, width: f64) -> Option<WaitLattice> {
         let candidates = self.candidate_steps(width);
         // Longer intervals are left out, because they would require too many tested frequencies.
         let longest = longest_testable_range(*candidates.start());
@@ -330,7 +330,7 @@ impl<'a> Scale<'a> {
             candidates,
             MIN_CONCENTRATION * MIN_CONCENTRATION,
         )?;
-        let mut found = fit_lattice(&intervals, step).map(|fit| Lattice {
+        let mut found = fit_lattice(&intervals, step).map(|fit| WaitLattice {
             concentration: fit.concentration.sqrt(),
             ..fit
         })?;

@@ -12,7 +12,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::model::{Interval, Outcome, Question};
 use crate::profile::profile;
-use crate::resolution::{Resolution, Rule};
+use crate::resolution::{Resolution, StepRule};
 use crate::trace::{Advance, Claims, Intervals, Order, Pair, Reference, ThreadActivity, Threads};
 
 /// A clock of 1 ns that is compared with a reference of 1 ns. Its step is resolved; the evidence is
@@ -57,13 +57,13 @@ fn verdicts_with(
     /// The profile of a trace without evidence: that does not change it.
     static PROFILE: LazyLock<Profile> = LazyLock::new(|| Profile {
         cost: Some(Interval::exact(30.0)),
-        ..resolved_profile(&trace(Evidence::default()), 1.0, Rule::Unit)
+        ..resolved_profile(&trace(Evidence::default()), 1.0, StepRule::Unit)
     });
     verdicts_on(&trace(evidence), &PROFILE, baselines, syscall_variant)
 }
 
 /// Returns the profile of a trace, with a given step in nanoseconds.
-fn resolved_profile(trace: &Trace, step_ns: f64, rule: Rule) -> Profile {
+fn resolved_profile(trace: &Trace, step_ns: f64, rule: StepRule) -> Profile {
     let step = Interval::exact(step_ns);
     Profile {
         resolution: Resolution::Resolved { step, rule },

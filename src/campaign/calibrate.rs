@@ -7,7 +7,7 @@ use timers::{Answer, Fault, Subject};
 use crate::cost::singles::successive;
 use crate::prober::{equal_intervals, random_intervals};
 use crate::rate;
-use crate::resolution::{Context, Resolution, resolve};
+use crate::resolution::{KnownDurations, Resolution, resolve};
 use crate::trace::{Intervals, Reference};
 
 /// Time for which a reference is compared with another clock to find its rate, in milliseconds. All
@@ -149,12 +149,12 @@ fn search_step(
     // no more than one nanosecond. No distribution of the cost is known yet, so this bound stands
     // for each of its three widths.
     let cost_variation = 1.0 / ns_per_tick;
-    let context = Context {
+    let context = KnownDurations {
         cost_deviation: cost_variation,
         cost_lower_width: cost_variation,
         cost_low_tail_width: cost_variation,
         work_unit: work_ticks,
-        ..Context::default()
+        ..KnownDurations::default()
     };
     let successive_deltas = successive(&subject.readings(1_000)?);
     Ok(resolve(&all, &[successive_deltas], &context))

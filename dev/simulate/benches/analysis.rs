@@ -11,7 +11,7 @@ use timermeter::cost::singles::successive;
 use timermeter::distribution::moments::Moments;
 use timermeter::distribution::shape::Fits;
 use timermeter::profile::profile;
-use timermeter::resolution::{Context, resolve};
+use timermeter::resolution::{KnownDurations, resolve};
 use timermeter::trace::{Intervals, Trace};
 
 /// Probes one simulated timer of each kind.
@@ -115,7 +115,7 @@ fn benchmark_resolution(criterion: &mut Criterion) {
                     resolve(
                         black_box(groups),
                         black_box(&read_differences),
-                        &Context::default(),
+                        &KnownDurations::default(),
                     )
                 });
             },

@@ -4,7 +4,7 @@
 
 use super::AKAIKE_PENALTY;
 use super::mixture::Mixture;
-use crate::distribution::cells::{Cells, Cluster, SHARE_ERROR, UNINTERRUPTED_SHARE};
+use crate::distribution::cells::{Cluster, LevelCounts, SHARE_ERROR, UNINTERRUPTED_SHARE};
 use crate::distribution::moments::Moments;
 
 /// A cost whose variance is below this, in squared steps, counts as constant, and has no skewness.
@@ -53,7 +53,7 @@ pub struct Data<'a> {
 impl<'a> Data<'a> {
     /// Prepares the samples of one process for a fit. `moments` are the moments of the cost of a
     /// call, in steps. `None` if the samples are too scattered for a model distribution.
-    pub fn new(cells: &'a Cells, moments: Moments) -> Option<Self> {
+    pub fn new(cells: &'a LevelCounts, moments: Moments) -> Option<Self> {
         let cluster = cells.main.as_ref()?;
         let samples = cells.samples() * cluster.share();
         // Batches include calls outside the main cluster.

@@ -19,7 +19,7 @@ use std::rc::Rc;
 use self::fit::{Data, Fit};
 use self::mixture::Mixture;
 use crate::distribution::bounds::{self, FeasibleRange, ProcessShares};
-use crate::distribution::cells::{Cells, Cluster, core_moments, median_share};
+use crate::distribution::cells::{Cluster, LevelCounts, core_moments, median_share};
 use crate::distribution::moments::Moments;
 use crate::statistics::{bisect, mean};
 
@@ -81,7 +81,7 @@ const INTERPOLATION_ERROR_STEPS: f64 = 0.1;
 pub struct Fits {
     /// The step of the measuring timer, in its ticks.
     step: f64,
-    cells: Rc<Cells>,
+    cells: Rc<LevelCounts>,
     /// Moments of the cost from batches, in steps.
     moments: Moments,
     /// A fit for each of [`MODEL_KINDS`]; `None` if the samples are too scattered for a model.
@@ -108,7 +108,7 @@ impl Fits {
         moments: Moments,
         fitted_moments: Moments,
     ) -> Option<Self> {
-        let cells = Cells::from_samples(samples, step)?;
+        let cells = LevelCounts::from_samples(samples, step)?;
         let models = Data::new(&cells, fitted_moments).map(|data| {
             if let Some(constant) = data.fit_constant_cost() {
                 return [constant; MODEL_COUNT];
@@ -215,7 +215,7 @@ impl Fits {
     }
 
     /// Returns the distribution under the given kind of model.
-    pub fn shape(&self, kind: ModelKind) -> Shape {
+    pub fn shape(&self, kind: ModelKind) -> CostShape {
         let model = self
             .models
             .as_ref()
@@ -234,31 +234,23 @@ impl Fits {
                 },
             )
         };
-        let others = self
-            .cells
-            .others
-            .iter()
-            .map(single_cost)
-            .enumerate()
-            .collect();
-        Shape {
+        CostShape {
             step: self.step,
             cells: Rc::clone(&self.cells),
             model,
-            others,
+            others: self.cells.others.iter().map(single_cost).collect(),
         }
     }
 }
 
 /// The distribution of single invocations, in ticks of the timer that measures them.
 #[derive(Clone, Debug)]
-pub struct Shape {
+pub struct CostShape {
     step: f64,
-    cells: Rc<Cells>,
+    cells: Rc<LevelCounts>,
     model: Option<Mixture>,
-    /// Model distributions of the clusters other than the main one, each with the index of its
-    /// cluster in `cells.others`.
-    others: Vec<(usize, Mixture)>,
+    /// Model distributions of the clusters in `cells.others`.
+    others: Vec<Mixture>,
 }
 
 /// Summary of a distribution, in ticks.
@@ -274,7 +266,7 @@ pub struct DistributionSummary {
     pub interruption_share: f64,
 }
 
-impl Shape {
+impl CostShape {
     /// The distance of the median from the mean of the main cluster, in ticks; negative if the
     /// median is lower. `None` without a main cluster.
     pub fn median_above_main_mean(&self) -> Option<f64> {
@@ -406,14 +398,8 @@ impl Shape {
         };
         let component_mean = |number: usize| (model.locations[number] + model.tail) * self.step;
         let mut modes: Vec<(f64, f64)> = self
-            .others
-            .iter()
-            .map(|(cluster, model)| {
-                (
-                    model.mean() * self.step,
-                    self.cells.others[*cluster].share(),
-                )
-            })
+            .other_clusters()
+            .map(|(cluster, model)| (model.mean() * self.step, cluster.share()))
             .collect();
         modes.push((component_mean(0), main.share() * (1.0 - model.weight)));
         if model.weight > 0.0 {
@@ -426,6 +412,11 @@ impl Shape {
             deviation,
             interruption_share,
         }
+    }
+
+    /// The clusters other than the main one, with their model distributions.
+    fn other_clusters(&self) -> impl Iterator<Item = (&Cluster, &Mixture)> {
+        self.cells.others.iter().zip(&self.others)
     }
 
     /// The largest distance of a single cost from its fitted location, in steps; 0 for a smooth
@@ -456,10 +447,8 @@ impl Shape {
             return Some(main.share_below + main.share() * model.cumulative(level));
         }
         let (cluster, model) = self
-            .others
-            .iter()
-            .find(|(cluster, _)| self.cells.others[*cluster].window().contains(&level))?;
-        let cluster = &self.cells.others[*cluster];
+            .other_clusters()
+            .find(|(cluster, _)| cluster.window().contains(&level))?;
         Some(cluster.share_below + cluster.share() * model.cumulative(level))
     }
 }

@@ -11,7 +11,7 @@ use crate::trace::CounterEvidence;
 use crate::rate::{Rate, rate_from_paired_readings};
 
 pub use handoffs::CrossCpuBackward;
-pub use paired_readings::{Advance, CpuRate, TestedEffect};
+pub use paired_readings::{CounterAdvance, CpuRate, TestedEffect};
 
 /// The results for a counter.
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -45,7 +45,7 @@ impl TestedEffect {
 
 /// The advance between two paired readings on the same CPU.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Advance {
+pub struct CounterAdvance {
     /// Whether the thread slept between the two paired readings.
     pub slept: bool,
     /// The advance of the clock, in nanoseconds.
@@ -71,14 +71,14 @@ const MIN_LASTING_SHARE: f64 = 0.125;
 
 /// Returns, for each CPU, the advances between consecutive paired readings; `ns` is the length of a
 /// tick of the counter in nanoseconds.
-pub fn advances(readings: &[PairedReading], ns: f64) -> Vec<Vec<Advance>> {
+pub fn advances(readings: &[PairedReading], ns: f64) -> Vec<Vec<CounterAdvance>> {
     let of_cpu = |(_, paired): (u32, Vec<PairedReading>)| {
         let values: Vec<[i64; 3]> = paired.iter().map(|reading| reading.values).collect();
         let readings = Reading::from_ticks(&values, ns, 1.0);
         let pairs = readings.windows(2).zip(&paired[1..]);
         let advance = |(pair, last): (&[Reading], &PairedReading)| {
             let passed_ns = pair[1].clock - pair[0].clock;
-            Advance {
+            CounterAdvance {
                 slept: last.slept,
                 passed_ns,
                 gained_ns: pair[1].time - pair[0].time - passed_ns,
@@ -135,8 +135,8 @@ pub fn cpu_rates(readings: &[PairedReading]) -> Vec<CpuRate> {
 
 /// Returns the decrease of the rate during sleep, in ppm. `None` unless the thread both slept and
 /// computed.
-pub fn sleep_rate_loss(series: &[Vec<Advance>]) -> Option<TestedEffect> {
-    let median_ratio = |slept: bool, part: fn(&Advance) -> f64| {
+pub fn sleep_rate_loss(series: &[Vec<CounterAdvance>]) -> Option<TestedEffect> {
+    let median_ratio = |slept: bool, part: fn(&CounterAdvance) -> f64| {
         let all = series.iter().flatten();
         let all = all.filter(|advance| advance.slept == slept && advance.passed_ns > 0.0);
         median(all.map(|advance| part(advance) / advance.passed_ns))
@@ -153,17 +153,17 @@ pub fn sleep_rate_loss(series: &[Vec<Advance>]) -> Option<TestedEffect> {
 /// Returns the largest sudden gain and the largest sudden loss, in nanoseconds; `rate_uncertainty`
 /// is the relative uncertainty of the rate.
 pub fn sudden_changes(
-    series: &[Vec<Advance>],
+    series: &[Vec<CounterAdvance>],
     rate_uncertainty: f64,
 ) -> (Option<TestedEffect>, Option<TestedEffect>) {
     let largest_change = |sign: f64| {
-        let change = |advance: &Advance| TestedEffect {
+        let change = |advance: &CounterAdvance| TestedEffect {
             value: sign * advance.gained_ns,
             uncertainty: advance.uncertainty_ns
                 + (rate_uncertainty + MAX_DRIFT) * advance.passed_ns,
             detectable: 0.0,
         };
-        let largest_of_cpu = |run: &Vec<Advance>| {
+        let largest_of_cpu = |run: &Vec<CounterAdvance>| {
             let all: Vec<TestedEffect> = run.iter().map(change).collect();
             let significant = all
                 .iter()
@@ -206,7 +206,7 @@ pub fn sudden_changes(
 
 /// Returns the most significant lasting change of the rate, in ppm, on the CPU with the most
 /// readings. `None` if the observation is too short.
-pub fn lasting_change(series: &[Vec<Advance>]) -> Option<TestedEffect> {
+pub fn lasting_change(series: &[Vec<CounterAdvance>]) -> Option<TestedEffect> {
     let run = series.iter().max_by_key(|run| run.len())?;
     let total: f64 = run.iter().map(|advance| advance.passed_ns).sum();
     let total_gain: f64 = run.iter().map(|advance| advance.gained_ns).sum();

@@ -26,7 +26,7 @@ fn clean(step: i64, unit: f64, seed: u64) -> Vec<Intervals> {
 }
 
 fn step_of(groups: &[Intervals]) -> Result<f64, TestCaseError> {
-    match resolve(groups, &[], &Context::default()) {
+    match resolve(groups, &[], &KnownDurations::default()) {
         Resolution::Resolved { step, .. } => Ok(step.value),
         other => Err(TestCaseError::fail(format!("{other:?}"))),
     }
@@ -75,7 +75,7 @@ fn anything() -> impl Strategy<Value = Vec<Intervals>> {
     })
 }
 
-fn context() -> impl Strategy<Value = Context> {
+fn context() -> impl Strategy<Value = KnownDurations> {
     let figure = || prop_oneof![Just(0.0), 0.0..100.0_f64, 0.0..1e9_f64];
     prop::array::uniform6(figure()).prop_map(
         |[
@@ -85,7 +85,7 @@ fn context() -> impl Strategy<Value = Context> {
             cost_low_tail_width,
             reference_step,
             work_unit,
-        ]| Context {
+        ]| KnownDurations {
             reference_step,
             cost_deviation,
             cost_lower_width,
@@ -147,8 +147,8 @@ proptest! {
         let runs = each.into_iter().chain(ideal).map(|intervals| Run { intervals, ..Run::default() });
         let trace = Trace { runs: runs.collect(), ..Trace::default() };
         let all: Vec<Intervals> = trace.runs.iter().flat_map(|run| run.intervals.clone()).collect();
-        let pooled = resolve(&all, &[], &Context::default());
-        let processes: Vec<Process> = trace.runs.iter().map(|run| Process::new(&run.intervals)).collect();
+        let pooled = resolve(&all, &[], &KnownDurations::default());
+        let processes: Vec<Vec<Intervals>> = trace.runs.iter().map(|run| run.intervals.clone()).collect();
         match (&pooled, confirm_by_processes(pooled.clone(), &processes, unit)) {
             (Resolution::Resolved { step: before, .. }, Resolution::Resolved { step: after, .. }) => {
                 prop_assert_eq!(before.value, after.value);
@@ -163,8 +163,8 @@ proptest! {
     fn processes_of_one_step_agree((_, groups) in case(), count in 2..6_usize) {
         let run = Run { intervals: groups.clone(), ..Run::default() };
         let trace = Trace { runs: vec![run; count], ..Trace::default() };
-        let pooled = resolve(&groups, &[], &Context::default());
-        let processes: Vec<Process> = trace.runs.iter().map(|run| Process::new(&run.intervals)).collect();
+        let pooled = resolve(&groups, &[], &KnownDurations::default());
+        let processes: Vec<Vec<Intervals>> = trace.runs.iter().map(|run| run.intervals.clone()).collect();
         let resolved = matches!(confirm_by_processes(pooled, &processes, 0.0), Resolution::Resolved { .. });
         prop_assert!(resolved);
     }
@@ -214,6 +214,6 @@ proptest! {
     fn what_stands_still_has_no_step(works in prop::collection::vec(0..1_000_u64, 0..40), repeat in 0..20_usize) {
         let groups: Vec<Intervals> =
             works.into_iter().map(|work| Intervals { work, deltas: vec![0; repeat].into() }).collect();
-        prop_assert_eq!(resolve(&groups, &[vec![0; repeat]], &Context::default()), Resolution::Unmoved);
+        prop_assert_eq!(resolve(&groups, &[vec![0; repeat]], &KnownDurations::default()), Resolution::Unmoved);
     }
 }

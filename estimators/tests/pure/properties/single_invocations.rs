@@ -22,7 +22,7 @@ fn hint() -> impl Strategy<Value = Hint> {
     (moments, kinds)
 }
 
-fn shape_of(samples: &[i64], step: f64, (moments, kind): Hint) -> Shape {
+fn shape_of(samples: &[i64], step: f64, (moments, kind): Hint) -> CostShape {
     Fits::from_samples(samples, step, moments, moments)
         .expect("there are samples")
         .shape(kind)

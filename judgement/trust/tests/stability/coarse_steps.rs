@@ -13,7 +13,7 @@ fn verdict_4_ms(close_comparisons: Vec<[i64; 3]>) -> crate::model::Stable {
         ..Evidence::default()
     });
     trace.runs.clear();
-    let profile = resolved_profile(&trace, 4e6, Rule::Jump);
+    let profile = resolved_profile(&trace, 4e6, StepRule::Jump);
     verdicts_on(&trace, &profile, &ReadPathBaselines::default(), None).stable
 }
 

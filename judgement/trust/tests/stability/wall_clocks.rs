@@ -148,7 +148,7 @@ fn reference_rate_error_is_uncertainty() {
     let judged = |rate_uncertainty| {
         let mut trace = trace(evidence());
         trace.reference.rate_uncertainty = rate_uncertainty;
-        let profile = resolved_profile(&trace, 1.0, Rule::Unit);
+        let profile = resolved_profile(&trace, 1.0, StepRule::Unit);
         verdicts_on(&trace, &profile, &ReadPathBaselines::default(), None)
     };
     assert_eq!(judged(0.0).stable.outcome, Outcome::Fail);
