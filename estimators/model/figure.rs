@@ -81,6 +81,25 @@ impl Interval {
         })
     }
 
+    /// A value with an interval that extends by `half` to both sides.
+    pub fn symmetric(value: f64, half: f64) -> Self {
+        Self {
+            value,
+            low: value - half,
+            high: value + half,
+        }
+    }
+
+    /// Half of the width of the interval; infinite if an end is unknown.
+    pub fn half_width(&self) -> f64 {
+        (self.high - self.low) / 2.0
+    }
+
+    /// Whether the interval contains this number.
+    pub fn contains(&self, number: f64) -> bool {
+        (self.low..=self.high).contains(&number)
+    }
+
     /// Drops an interval of which only one end is known, and extends a known interval to include
     /// the value. `None` if the value is not finite.
     pub fn normalised(self) -> Option<Self> {

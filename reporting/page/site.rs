@@ -11,7 +11,7 @@ use std::{fs, io};
 use askama::Template;
 
 use self::destination::LIST_NAME;
-use super::{Extent, INDEX_TITLE, Page};
+use super::{Extent, INDEX_TITLE, WebPage};
 use crate::report::{Collection, ReadError};
 use crate::scratch::ScratchFolder;
 use crate::tabulation::{PlatformRun, Platforms};
@@ -68,7 +68,7 @@ impl SiteError {
 
 /// A published site.
 #[derive(Debug)]
-pub struct Site {
+pub struct PublishedSite {
     /// The number of reports.
     pub reports: usize,
     /// The reasons why other files were left out.
@@ -87,7 +87,7 @@ pub fn publish(
     folder: &Path,
     destination: &Path,
     on_report: &(dyn Fn() + Sync),
-) -> Result<Site, SiteError> {
+) -> Result<PublishedSite, SiteError> {
     if !folder.is_dir() {
         return Err(SiteError::NoFolder(folder.to_owned()));
     }
@@ -121,14 +121,14 @@ pub fn publish(
     }
     let platforms = Platforms::group(runs);
     let lead = platforms.summary();
-    let index = Page {
+    let index = WebPage {
         platforms: Some(platforms),
         left_out: &left_out,
-        ..Page::new(INDEX_TITLE.to_owned(), lead)
+        ..WebPage::new(INDEX_TITLE.to_owned(), lead)
     };
     write(&index, &site.join("index.html"))?;
     destination::replace(scratch, destination)?;
-    Ok(Site {
+    Ok(PublishedSite {
         reports,
         left_out,
         extent,
@@ -136,7 +136,7 @@ pub fn publish(
 }
 
 /// Renders a page and writes it to `path`.
-fn write(page: &Page, path: &Path) -> Result<(), SiteError> {
+fn write(page: &WebPage, path: &Path) -> Result<(), SiteError> {
     let text = page.render().map_err(io::Error::other);
     text.and_then(|text| fs::write(path, text))
         .map_err(SiteError::write(path))

@@ -38,10 +38,10 @@ pub fn render(report: &Report) -> String {
 /// Gauges by name. A sample with the labels of an existing sample is dropped, because duplicates
 /// make the document invalid.
 #[derive(Debug, Default)]
-pub struct Metrics(IndexMap<String, Family>);
+pub struct Metrics(IndexMap<String, MetricFamily>);
 
 #[derive(Debug)]
-struct Family {
+struct MetricFamily {
     help: String,
     samples: IndexMap<String, f64>,
 }
@@ -52,7 +52,7 @@ impl Metrics {
         let Some(value) = value.filter(|value| value.is_finite()) else {
             return;
         };
-        let family = self.0.entry(name.into()).or_insert_with(|| Family {
+        let family = self.0.entry(name.into()).or_insert_with(|| MetricFamily {
             help: help.into(),
             samples: IndexMap::new(),
         });
