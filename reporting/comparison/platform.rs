@@ -6,7 +6,7 @@ use std::fmt;
 use serde::{Serialize, Serializer};
 use timers::clock_sources;
 
-use crate::fields::fields;
+use crate::fields::field;
 use crate::model::{ProvenanceKind, Report};
 use crate::table::CellValue;
 
@@ -90,13 +90,10 @@ const SAME_FREQUENCY: f64 = 0.01;
 pub fn platform_changes(old: &Report, new: &Report) -> Vec<PlatformChange> {
     let mut changes: Vec<PlatformChange> = Vec::new();
     for key in COMPARED {
-        let same_key = fields().iter().find(|field| field.key == key);
-        let Some((field, [before, after])) = same_key.and_then(|field| {
-            let value = |report| field.report_value(report);
-            Some((field, [value(old)?, value(new)?]))
-        }) else {
+        let Some(field) = field(key) else {
             continue;
         };
+        let [before, after] = [old, new].map(|report| field.value(report));
         let is_same = match (&before, &after) {
             (CellValue::Figure(a), CellValue::Figure(b)) => {
                 (b.value / a.value - 1.0).abs() <= SAME_FREQUENCY

@@ -147,14 +147,12 @@ impl<'a> RunRow<'a> {
     /// absence of an interval is not sufficient, because published values have none either.
     pub(super) fn is_of_single_process(&self, figure: Interval) -> bool {
         match self.clock() {
-            Some(_) => self.has_warning("single-process"),
+            Some(_) => {
+                let mut findings = self.row.findings().iter();
+                findings.any(|finding| finding.code == "single-process")
+            }
             None => !figure.is_bounded(),
         }
-    }
-
-    fn has_warning(&self, code: &str) -> bool {
-        let mut findings = self.row.findings().iter();
-        findings.any(|finding| finding.code == code)
     }
 }
 

@@ -99,6 +99,27 @@ enum Read {
     Row(fn(Row) -> Option<CellValue>),
 }
 
+/// A report or a row, whose values fields read.
+#[derive(Clone, Copy)]
+pub enum FieldSource<'a> {
+    /// A report.
+    Report(&'a Report),
+    /// A row.
+    Row(Row<'a>),
+}
+
+impl<'a> From<&'a Report> for FieldSource<'a> {
+    fn from(report: &'a Report) -> Self {
+        Self::Report(report)
+    }
+}
+
+impl<'a> From<Row<'a>> for FieldSource<'a> {
+    fn from(row: Row<'a>) -> Self {
+        Self::Row(row)
+    }
+}
+
 /// Declares fields as `name: Unit = expression, "description", option(…)…;`. `?` in the expression
 /// leaves the value undetermined.
 macro_rules! field_table {
@@ -127,6 +148,12 @@ pub fn fields() -> &'static [Field] {
             .collect()
     });
     &FIELDS
+}
+
+/// The field with this key.
+#[must_use]
+pub fn field(key: &str) -> Option<&'static Field> {
+    fields().iter().find(|field| field.key == key)
 }
 
 /// The fields of one kind of rows, with the fields of the report.
@@ -164,49 +191,32 @@ impl Field {
         self.part != Part::Whole
     }
 
-    /// The value for a report; `None` if the field belongs to rows or is the path of the report.
+    /// The value of a report or of a row; [`CellValue::Nothing`] if the field belongs to the other, or
+    /// only the file shows it.
     #[must_use]
-    pub fn report_value(&self, report: &Report) -> Option<CellValue> {
-        match self.read {
-            Read::Report(read) => Some(self.cell(read(report))),
-            Read::Origin | Read::Row(_) => None,
+    pub fn value<'a>(&self, source: impl Into<FieldSource<'a>>) -> CellValue {
+        match (self.read(source), self.part) {
+            (Some(value), Part::Whole) => value,
+            (Some(CellValue::Figure(figure)), Part::Low) => figure.low().into(),
+            (Some(CellValue::Figure(figure)), Part::High) => figure.high().into(),
+            _ => CellValue::Nothing,
         }
     }
 
-    /// The value for a row; [`CellValue::Nothing`] if the field belongs to the report.
-    #[must_use]
-    pub fn value(&self, row: Row) -> CellValue {
-        self.cell(self.read_value(row))
-    }
-
-    /// Reads the value of a row; `None` if it is unknown or the field belongs to the report.
-    fn read_value(&self, row: Row) -> Option<CellValue> {
-        match self.read {
-            Read::Row(read) => read(row),
-            Read::Origin | Read::Report(_) => None,
+    fn read<'a>(&self, source: impl Into<FieldSource<'a>>) -> Option<CellValue> {
+        match (self.read, source.into()) {
+            (Read::Report(read), FieldSource::Report(report)) => read(report),
+            (Read::Row(read), FieldSource::Row(row)) => read(row),
+            _ => None,
         }
     }
 
-    /// Checks the number of the field in a row.
+    /// Checks the number of a report or of a row.
     ///
     /// # Errors
     /// When it is out of range, or the upper end of its interval is below the lower end.
-    pub fn check_row(&self, row: Row) -> Result<(), InvalidNumber> {
-        self.check(self.read_value(row))
-    }
-
-    /// Checks the number of the field in the report.
-    ///
-    /// # Errors
-    /// When it is out of range, or the upper end of its interval is below the lower end.
-    pub fn check_report(&self, report: &Report) -> Result<(), InvalidNumber> {
-        match self.read {
-            Read::Report(read) => self.check(read(report)),
-            Read::Origin | Read::Row(_) => Ok(()),
-        }
-    }
-
-    fn check(&self, value: Option<CellValue>) -> Result<(), InvalidNumber> {
+    pub fn check<'a>(&self, source: impl Into<FieldSource<'a>>) -> Result<(), InvalidNumber> {
+        let value = self.read(source);
         let key = self.json_key;
         let figure = match value {
             _ if self.is_end() => return Ok(()),
@@ -228,29 +238,10 @@ impl Field {
         Ok(())
     }
 
-    /// The table cell for a value: the value itself, or an end of its interval.
-    fn cell(&self, value: Option<CellValue>) -> CellValue {
-        match (value, self.part) {
-            (Some(value), Part::Whole) => value,
-            (Some(CellValue::Figure(figure)), Part::Low) => figure.low().into(),
-            (Some(CellValue::Figure(figure)), Part::High) => figure.high().into(),
-            _ => CellValue::Nothing,
-        }
-    }
-
-    /// The number of a row with its interval; `None` if only an upper bound is known.
+    /// The number of a report or of a row with its interval; `None` if only an upper bound is known.
     #[must_use]
-    pub fn figure(&self, row: Row) -> Option<Interval> {
-        figure_of(self.read_value(row)?)
-    }
-
-    /// The number of the report with its interval.
-    #[must_use]
-    pub fn figure_of_report(&self, report: &Report) -> Option<Interval> {
-        match self.read {
-            Read::Report(read) => figure_of(read(report)?),
-            Read::Origin | Read::Row(_) => None,
-        }
+    pub fn figure<'a>(&self, source: impl Into<FieldSource<'a>>) -> Option<Interval> {
+        figure_of(self.read(source)?)
     }
 
     /// The heading without the unit, for tables in which each number has its own unit.

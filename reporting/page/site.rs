@@ -4,7 +4,6 @@
 mod destination;
 mod report_page;
 
-use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
@@ -12,7 +11,7 @@ use askama::Template;
 
 use self::destination::LIST_NAME;
 use super::{Extent, INDEX_TITLE, WebPage};
-use crate::report::{Collection, ReadError};
+use crate::report::{Collection, ReadError, files};
 use crate::scratch::ScratchFolder;
 use crate::tabulation::{PlatformRun, Platforms};
 use crate::text::plain;
@@ -97,7 +96,7 @@ pub fn publish(
     // A folder on the same file system can be renamed; mode 755 lets all users read it.
     let scratch = ScratchFolder::within(parent, 0o755).map_err(SiteError::write(destination))?;
     let site = scratch.path();
-    let extent = if count_json_files(folder) > MAX_REPORTS_WITH_PLOTS {
+    let extent = if files(folder).len() > MAX_REPORTS_WITH_PLOTS {
         Extent::WithoutPlots
     } else {
         Extent::Full
@@ -148,22 +147,4 @@ fn parent(destination: &Path) -> &Path {
         Some(parent) if !parent.as_os_str().is_empty() => parent,
         _ => Path::new("."),
     }
-}
-
-/// The number of `.json` files in and below `folder`, not all of which need be reports.
-#[must_use]
-pub fn count_json_files(folder: &Path) -> usize {
-    let mut found = 0;
-    let mut folders = vec![folder.to_owned()];
-    while let Some(folder) = folders.pop() {
-        for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
-            let is_folder = entry.file_type().is_ok_and(|kind| kind.is_dir());
-            if is_folder {
-                folders.push(entry.path());
-            } else if entry.path().extension() == Some(OsStr::new("json")) {
-                found += 1;
-            }
-        }
-    }
-    found
 }

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use super::{Extent, quality_class};
 use crate::choice::{Advice, advise};
-use crate::fields::{Field, Kind, Row, Visibility, default_columns, fields_of, rows};
+use crate::fields::{Field, Kind, Row, Visibility, default_columns, field, rows};
 use crate::model::{ProvenanceKind, Report, Status, Verdicts, value_of};
 use crate::plot::Plot;
 use crate::report::machine::name;
@@ -149,9 +149,7 @@ fn columns(clocks: &[TimerView]) -> Vec<&'static Field> {
 
 /// The 95 % interval of the figure of a row in the column with this key; empty if it is unknown.
 pub(super) fn interval(row: &Row, key: &str) -> String {
-    let mut fields = fields_of(row.kind());
-    let field = fields.find(|field| field.key == key);
-    let interval = field.and_then(|field| field.interval_in_words(*row));
+    let interval = field(key).and_then(|field| field.interval_in_words(*row));
     interval.unwrap_or_default()
 }
 

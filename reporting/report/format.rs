@@ -67,7 +67,7 @@ pub fn cell_reader(
     let report_cell = |field: &Field| match field.key {
         "file" => Some(path.map(|path| path.display().to_string()).into()),
         "platform" => Some(slug(&report.platform).into()),
-        _ => field.report_value(report),
+        _ => field.is_of_report().then(|| field.value(report)),
     };
     let sources: Vec<(&Field, Option<CellValue>)> = columns
         .iter()

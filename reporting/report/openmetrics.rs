@@ -137,13 +137,13 @@ fn add_report(metrics: &mut Metrics, run: &str, report: &Report) {
         let texts = fields()
             .iter()
             .filter(|field| keys.contains(&field.key))
-            .filter_map(|field| {
+            .map(|field| {
                 let label = match field.key {
                     "tool_version" => "version",
                     "clock_source" => "clocksource",
                     key => key,
                 };
-                Some(labels(&[(label, field.report_value(report)?.as_text())]))
+                labels(&[(label, field.value(report).as_text())])
             });
         std::iter::once(run.to_owned())
             .chain(texts)
@@ -190,7 +190,7 @@ fn add_report(metrics: &mut Metrics, run: &str, report: &Report) {
         );
     }
     for field in fields() {
-        metrics.add("timermeter_", field, run, field.figure_of_report(report));
+        metrics.add("timermeter_", field, run, field.figure(report));
     }
 }
 

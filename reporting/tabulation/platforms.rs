@@ -10,7 +10,7 @@ use std::path::PathBuf;
 
 use crate::choice::choose_usual;
 use crate::document::Render;
-use crate::fields::{Kind, fields};
+use crate::fields::{Kind, field};
 use crate::model::{
     Family, Interval, ProvenanceKind, Report, Status, TimerRow, USUAL_WAIT_NS, Verdicts, value_of,
 };
@@ -113,14 +113,7 @@ impl PlatformRun {
             .into_iter()
             .chain(platform.hypervisor.clone())
             .collect();
-        let of_report = |key: &'static str| -> (&'static str, CellValue) {
-            let mut fields = fields().iter();
-            let field = fields.find(|field| field.key == key && field.is_of_report());
-            (
-                key,
-                field.and_then(|field| field.report_value(report)).into(),
-            )
-        };
+        let of_report = |key| (key, field(key).map(|field| field.value(report)).into());
         let architecture = &platform.cpu.architecture;
         Self {
             key: (
@@ -148,7 +141,10 @@ impl PlatformRun {
                 of_report("os"),
                 of_report("kernel"),
                 of_report("clock_source"),
-                ("last", of_report("date").1),
+                (
+                    "last",
+                    field("date").map(|field| field.value(report)).into(),
+                ),
                 of_report("provenance"),
                 ("source", (&report.provenance.source).into()),
             ]),
