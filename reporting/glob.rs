@@ -1,5 +1,8 @@
 //! Matches the ids of timers with globs, the patterns of shells: `*`, `?`, `[abc]`, `{a,b}`.
 
+/// The error of a text that is not a valid glob.
+pub use fast_glob::Error as BadGlob;
+
 /// A pattern for ids of timers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Glob(String);
@@ -8,8 +11,8 @@ impl Glob {
     /// Parses a glob.
     ///
     /// # Errors
-    /// When its syntax is wrong.
-    pub fn parse(text: &str) -> Result<Self, fast_glob::Error> {
+    /// When the text is not a valid glob.
+    pub fn parse(text: &str) -> Result<Self, BadGlob> {
         fast_glob::validate(text)?;
         Ok(Self(replace_slashes(text)))
     }

@@ -65,15 +65,18 @@ pub fn has_memory(more: usize) -> bool {
     is_reserved.is_ok()
 }
 
+/// The error of a process that may not allocate as much memory as a command needs.
+#[derive(Clone, Copy, Debug, thiserror::Error)]
+#[error("{}", explain_lack_of_memory())]
+pub struct LackOfMemory;
+
 /// Checks that this process may allocate as much memory as a command needs: where an allocation
 /// fails later, the program can only abort.
 ///
 /// # Errors
-/// The reason, with the limit.
-pub fn check_memory() -> Result<(), String> {
-    has_memory(0)
-        .then_some(())
-        .ok_or_else(explain_lack_of_memory)
+/// When it may not.
+pub fn check_memory() -> Result<(), LackOfMemory> {
+    has_memory(0).then_some(()).ok_or(LackOfMemory)
 }
 
 /// The stack size for the main work of the program in bytes, which `ulimit -s` does not affect.

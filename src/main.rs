@@ -31,7 +31,7 @@ fn main() -> ExitCode {
     timers::os::machine::regain_counter();
     timers::os::limits::share_allocator_arena();
     if let Err(why) = limits::check_memory() {
-        return exit_code(Err(CommandError::Failed(why)));
+        return exit_code(Err(CommandError::Failed(why.to_string())));
     }
     let Cli {
         common,

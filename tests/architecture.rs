@@ -297,6 +297,119 @@ fn only_arch_and_os_know_target() {
     }
 }
 
+/// Names that two types may have, with the reason.
+const NAMES_OF_TWO_TYPES: [(&str, &str); 0] = [];
+
+/// Names that two types still have, until one of them gets another.
+const NAMES_TO_CHANGE: [&str; 53] = [
+    "Activity",
+    "Advance",
+    "Answer",
+    "Case",
+    "Clock",
+    "ClockSource",
+    "Column",
+    "Command",
+    "Context",
+    "Core",
+    "CoreFrequency",
+    "Cost",
+    "Counter",
+    "CpuTime",
+    "Declared",
+    "Entry",
+    "Event",
+    "Facts",
+    "Finding",
+    "Group",
+    "Host",
+    "Kernel",
+    "Lattice",
+    "Line",
+    "Log",
+    "Measured",
+    "Measurements",
+    "MemoryLimit",
+    "Method",
+    "Outcome",
+    "Output",
+    "PackedRun",
+    "Page",
+    "Plan",
+    "Process",
+    "ProcessFigures",
+    "Properties",
+    "Question",
+    "Rate",
+    "Reader",
+    "Recipe",
+    "Reference",
+    "Request",
+    "Resolution",
+    "Rule",
+    "Running",
+    "Runtime",
+    "Sample",
+    "Steps",
+    "Subject",
+    "Table",
+    "Timer",
+    "Watch",
+];
+
+/// Each type is called by what it is, so that a reader who meets a name knows the type. What each
+/// system defines for itself in `timers/os` is one type there.
+#[test]
+fn type_names_are_unique() {
+    let mut defined: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    for folder in PASSED_ON.into_iter().chain(["src", "timers"]) {
+        for (module, code) in code(folder) {
+            let path = [vec![folder.to_owned()], module].concat();
+            let parts = if path.starts_with(&["timers".into(), "os".into()]) {
+                &path[..2]
+            } else {
+                &path
+            };
+            for name in code.lines().filter_map(type_defined_in) {
+                let modules = defined.entry(name.to_owned()).or_default();
+                modules.insert(parts.join("/"));
+            }
+        }
+    }
+    defined.retain(|_, modules| modules.len() > 1);
+    assert!(NAMES_OF_TWO_TYPES.len() <= 10, "too many exceptions");
+    let reasons = NAMES_OF_TWO_TYPES.map(|(name, _)| name);
+    for name in reasons {
+        assert!(defined.contains_key(name), "one type is called {name} now");
+    }
+    defined.retain(|name, _| {
+        !reasons.contains(&name.as_str()) && !NAMES_TO_CHANGE.contains(&name.as_str())
+    });
+    assert!(defined.is_empty(), "one name for two types: {defined:#?}");
+}
+
+/// The name of the type that a line of code defines. An associated type of a trait is none of its
+/// own.
+fn type_defined_in(line: &str) -> Option<&str> {
+    let is_nested = line.starts_with(' ');
+    let words: Vec<&str> = line.split_whitespace().collect();
+    let words = match words.as_slice() {
+        [first, rest @ ..] if first.starts_with("pub") => rest,
+        all => all,
+    };
+    let [kind, name, ..] = words else {
+        return None;
+    };
+    let is_type = match *kind {
+        "struct" | "enum" | "trait" | "union" => true,
+        "type" => !is_nested,
+        _ => false,
+    };
+    let end = name.find(|c: char| !c.is_alphanumeric());
+    let name = &name[..end.unwrap_or(name.len())];
+    (is_type && name.starts_with(char::is_uppercase)).then_some(name)
+}
+
 /// It knows nothing of measuring: it asks the timers for files and limits of this system, and for
 /// the table of clock sources, only.
 #[test]

@@ -90,9 +90,14 @@ impl Interval {
         }
     }
 
-    /// Half of the distance between the ends.
+    /// Half of the width of the interval; infinite if an end is unknown.
     pub fn half_width(&self) -> f64 {
         (self.high - self.low) / 2.0
+    }
+
+    /// Whether the interval contains this number.
+    pub fn contains(&self, number: f64) -> bool {
+        (self.low..=self.high).contains(&number)
     }
 
     /// Drops an interval of which only one end is known, and extends a known interval to include

@@ -61,7 +61,7 @@ pub struct End {
 }
 
 #[derive(Serialize, Deserialize)]
-struct Document<L> {
+struct LogDocument<L> {
     schema: String,
     #[serde(flatten)]
     line: L,
@@ -72,7 +72,7 @@ struct Document<L> {
 /// # Errors
 /// When serialisation fails, which these types rule out.
 pub fn serialise(line: &Line) -> serde_json::Result<String> {
-    serde_json::to_string(&Document {
+    serde_json::to_string(&LogDocument {
         schema: SCHEMA.to_owned(),
         line,
     })
@@ -99,7 +99,7 @@ pub fn parse(text: &str) -> Log {
     let mut log = Log::default();
     let lines = (1..).zip(text.lines());
     for (number, line) in lines.filter(|(_, line)| !line.trim().is_empty()) {
-        let document = serde_json::from_str::<Document<Line>>(line)
+        let document = serde_json::from_str::<LogDocument<Line>>(line)
             .ok()
             .filter(|document| document.schema == SCHEMA);
         match document.map(|document| document.line) {

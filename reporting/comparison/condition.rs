@@ -15,16 +15,16 @@
 use std::str::FromStr;
 
 use super::sentence::{limit, list, percent};
-use super::{Compared, Comparison, FamilyChange, Quantity, Verdict};
-use crate::fields::Unit as FieldUnit;
-use crate::glob::Glob;
+use super::{ChangeVerdict, ComparedFigure, Comparison, FamilyChange, Quantity};
+use crate::fields::FieldUnit;
+use crate::glob::{BadGlob, Glob};
 use crate::model::Interval;
 
 /// A condition on the changes between two reports.
 #[derive(Clone, Debug)]
-pub struct Condition {
+pub struct ChangeCondition {
     text: String,
-    field: Field,
+    field: ConditionField,
     /// The timers to which the condition is limited: the text of the glob and the parsed glob.
     timers: Option<(String, Glob)>,
     /// Whether values below the limit meet the condition; otherwise values above it do.
@@ -38,7 +38,7 @@ pub struct Condition {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Field {
+enum ConditionField {
     Figure(Quantity),
     Lost,
     Trust,
@@ -49,8 +49,51 @@ const GRAMMAR: &str = "write FIELD OPERATOR NUMBER, as in 'quality<-1' (points),
 
 /// The error of a text that is not a valid condition.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{0}; {GRAMMAR}")]
-pub struct BadCondition(String);
+pub enum BadCondition {
+    /// The glob has no end.
+    #[error("`{0}` has no `]` for its `[`; {GRAMMAR}")]
+    Unclosed(String),
+    /// The glob is invalid.
+    #[error("`{text}` has no valid glob: {why}; {GRAMMAR}")]
+    Glob {
+        /// The condition.
+        text: String,
+        /// The error of the glob.
+        why: BadGlob,
+    },
+    /// There is no operator.
+    #[error("`{0}` has no operator; {GRAMMAR}")]
+    NoOperator(String),
+    /// The number of lost timers is limited to some timers.
+    #[error("`{0}` is limited to some timers, but `lost` counts all timers; {GRAMMAR}")]
+    LostOfSome(String),
+    /// No change meets the condition.
+    #[error("`{0}` never holds, whatever changes; {GRAMMAR}")]
+    NeverHolds(String),
+    /// There is no such field.
+    #[error("`{0}` is not a field; the fields are lost, trust, {fields}; {GRAMMAR}", fields = field_names())]
+    UnknownField(String),
+    /// The limit is not a number.
+    #[error("`{0}` is not a number; {GRAMMAR}")]
+    NotANumber(String),
+    /// The field has no unit.
+    #[error("`{0}` has a unit, but its field has none; {GRAMMAR}")]
+    HasUnit(String),
+    /// The field has other units.
+    #[error("`{limit}` has none of the units of its field: {units}; {GRAMMAR}")]
+    UnknownUnit {
+        /// The limit.
+        limit: String,
+        /// The units of the field.
+        units: String,
+    },
+}
+
+/// The names of all quantities.
+fn field_names() -> String {
+    let names: Vec<&str> = Quantity::all().map(|quantity| quantity.name()).collect();
+    names.join(", ").to_ascii_lowercase()
+}
 
 /// The result of evaluating a condition.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -63,7 +106,7 @@ pub enum Decision {
     Open(String),
 }
 
-impl FromStr for Condition {
+impl FromStr for ChangeCondition {
     type Err = BadCondition;
 
     fn from_str(text: &str) -> Result<Self, BadCondition> {
@@ -72,22 +115,22 @@ impl FromStr for Condition {
             Some((field, rest)) => {
                 let (glob, rest) = rest
                     .split_once(']')
-                    .ok_or_else(|| BadCondition(format!("`{text}` has no `]` for its `[`")))?;
+                    .ok_or_else(|| BadCondition::Unclosed(text.to_owned()))?;
                 (format!("{}{rest}", field.trim_end()), Some(glob.trim()))
             }
             None => (text.to_owned(), None),
         };
-        let timers = match glob.map(Glob::parse) {
-            Some(Err(why)) => {
-                return Err(BadCondition(format!("`{text}` has no valid glob: {why}")));
-            }
-            glob_read => glob.map(str::to_owned).zip(glob_read.and_then(Result::ok)),
-        };
+        let parsed = glob.map(Glob::parse).transpose();
+        let parsed = parsed.map_err(|why| BadCondition::Glob {
+            text: text.to_owned(),
+            why,
+        })?;
+        let timers = glob.map(str::to_owned).zip(parsed);
         let operator = head
             .find(['<', '>'])
-            .ok_or_else(|| BadCondition(format!("`{text}` has no operator")))?;
+            .ok_or_else(|| BadCondition::NoOperator(text.to_owned()))?;
         let (field, rest) = head.split_at(operator);
-        let field: Field = field.trim().parse()?;
+        let field: ConditionField = field.trim().parse()?;
         let (below, rest) = (rest.starts_with('<'), &rest[1..]);
         let limit = rest.strip_prefix('=');
         let or_equal = limit.is_some();
@@ -101,22 +144,21 @@ impl FromStr for Condition {
             limit,
             percent,
         };
-        let (low, high) = condition.range();
-        if field == Field::Lost && condition.timers.is_some() {
-            return Err(BadCondition(format!(
-                "`{text}` is limited to some timers, but `lost` counts all timers"
-            )));
+        if field == ConditionField::Lost && condition.timers.is_some() {
+            return Err(BadCondition::LostOfSome(text.to_owned()));
         }
-        if !condition.is_met(low) && !condition.is_met(high) {
-            return Err(BadCondition(format!(
-                "`{text}` never holds, whatever changes"
-            )));
+        if !condition
+            .ends()
+            .into_iter()
+            .any(|end| condition.is_met(end))
+        {
+            return Err(BadCondition::NeverHolds(text.to_owned()));
         }
         Ok(condition)
     }
 }
 
-impl FromStr for Field {
+impl FromStr for ConditionField {
     type Err = BadCondition;
 
     fn from_str(name: &str) -> Result<Self, BadCondition> {
@@ -126,18 +168,12 @@ impl FromStr for Field {
             (Some(quantity), _) => Ok(Self::Figure(quantity)),
             (None, "lost") => Ok(Self::Lost),
             (None, "trust") => Ok(Self::Trust),
-            _ => {
-                let all: Vec<&str> = Quantity::all().map(|quantity| quantity.name()).collect();
-                let all = all.join(", ").to_ascii_lowercase();
-                Err(BadCondition(format!(
-                    "`{name}` is not a field; the fields are lost, trust, {all}"
-                )))
-            }
+            _ => Err(BadCondition::UnknownField(name.to_owned())),
         }
     }
 }
 
-impl Field {
+impl ConditionField {
     /// The units in which the limit can be written, each with the factor that converts it to the
     /// unit of the field. The empty name stands for a number without a unit.
     fn units(self) -> &'static [(&'static str, f64)] {
@@ -169,21 +205,25 @@ impl Field {
             .ok()
             .filter(|number| number.is_finite());
         let Some(number) = number else {
-            return Err(BadCondition(format!("`{text}` is not a number")));
+            return Err(BadCondition::NotANumber(text.to_owned()));
         };
         let known = self.units().iter().find(|(name, _)| *name == unit);
         let Some((_, size)) = known else {
             let all: Vec<&str> = self.units().iter().map(|(name, _)| *name).collect();
-            return Err(BadCondition(match all.join(" ").trim() {
-                "" => format!("`{text}` has a unit, but its field has none"),
-                units => format!("`{text}` has none of the units of its field: {units}"),
-            }));
+            let limit = text.to_owned();
+            return Err(match all.join(" ").trim() {
+                "" => BadCondition::HasUnit(limit),
+                units => BadCondition::UnknownUnit {
+                    limit,
+                    units: units.to_owned(),
+                },
+            });
         };
         Ok((number * size, unit == "%"))
     }
 }
 
-impl Condition {
+impl ChangeCondition {
     /// The condition as the user wrote it.
     #[must_use]
     pub fn text(&self) -> &str {
@@ -198,10 +238,14 @@ impl Condition {
     }
 
     /// The values whose changes the condition limits; none for conditions on trust and on lost timers.
-    pub fn figures<'c>(&self, comparison: &'c Comparison) -> impl Iterator<Item = &'c Compared> {
+    pub fn figures<'c>(
+        &self,
+        comparison: &'c Comparison,
+    ) -> impl Iterator<Item = &'c ComparedFigure> {
         let figures = comparison.figures.iter();
         figures.filter(|compared| {
-            Field::Figure(compared.quantity) == self.field && self.includes(&compared.timer)
+            ConditionField::Figure(compared.quantity) == self.field
+                && self.includes(&compared.timer)
         })
     }
 
@@ -212,7 +256,7 @@ impl Condition {
     pub fn decide(&self, comparison: &Comparison) -> Decision {
         let figures = || self.figures(comparison);
         let met: Vec<String> = match self.field {
-            Field::Lost => {
+            ConditionField::Lost => {
                 let lost: Vec<String> = comparison.lost().map(|lost| lost.timer.clone()).collect();
                 return match lost.as_slice() {
                     lost if !self.is_met(lost.len() as f64) => Decision::Fails,
@@ -220,7 +264,7 @@ impl Condition {
                     lost => Decision::Holds(list(lost)),
                 };
             }
-            Field::Trust => {
+            ConditionField::Trust => {
                 let answers = comparison.answers.iter();
                 let met = answers.filter(|answer| {
                     self.includes(&answer.timer) && self.is_met(change_of_trust(answer.verdict))
@@ -228,20 +272,22 @@ impl Condition {
                 met.map(|answer| format!("{} {}", answer.timer, answer.question.name()))
                     .collect()
             }
-            Field::Figure(_) => names_where(figures(), |compared| self.is_met_by(compared)),
+            ConditionField::Figure(_) => {
+                names_where(figures(), |compared| self.is_met_by(compared))
+            }
         };
         if !met.is_empty() {
             return Decision::Holds(list(&met));
         }
         let is_known = match self.field {
-            Field::Trust => comparison.asked.iter().any(|timer| self.includes(timer)),
+            ConditionField::Trust => comparison.asked.iter().any(|timer| self.includes(timer)),
             _ => figures().next().is_some(),
         };
         if !is_known {
             return Decision::Open("no timer has this field on both sides".to_owned());
         }
         let single = names_where(figures(), |compared| {
-            compared.verdict == Verdict::Unjudged && compared.single_process
+            compared.verdict == ChangeVerdict::Unjudged && compared.single_process
         });
         if !single.is_empty() {
             return Decision::Open(format!(
@@ -287,13 +333,13 @@ impl Condition {
     /// Whether the condition limits a change in percent of all timers of a family.
     fn is_on(&self, family: &FamilyChange) -> bool {
         self.percent
-            && Field::Figure(family.quantity) == self.field
+            && ConditionField::Figure(family.quantity) == self.field
             && family.timers.iter().all(|timer| self.includes(timer))
     }
 
     /// The limit within which a timer is unchanged, as a number and as text, if the limit of the
     /// condition is smaller.
-    fn open_figure(&self, compared: &Compared) -> Option<(f64, String)> {
+    fn open_figure(&self, compared: &ComparedFigure) -> Option<(f64, String)> {
         let (change, quantity) = (&compared.change, compared.quantity);
         let (interval, smallest) = if self.percent {
             (change.percent, 100.0 * quantity.smallest_share())
@@ -313,17 +359,17 @@ impl Condition {
     }
 
     /// The smallest and the largest possible change, in the unit of the limit.
-    fn range(&self) -> (f64, f64) {
+    fn ends(&self) -> [f64; 2] {
         /// A decrease of 100 % is impossible, because every call takes some time.
         const ALMOST_ALL: f64 = 99.999_999;
         match self.field {
-            Field::Lost => (0.0, f64::INFINITY),
-            Field::Trust => (-1.0, 1.0),
-            Field::Figure(_) if self.percent => (-ALMOST_ALL, f64::INFINITY),
-            Field::Figure(quantity) => match quantity.unit() {
-                FieldUnit::Percent => (-100.0, 100.0),
-                FieldUnit::Share => (-1.0, 1.0),
-                _ => (f64::NEG_INFINITY, f64::INFINITY),
+            ConditionField::Lost => [0.0, f64::INFINITY],
+            ConditionField::Trust => [-1.0, 1.0],
+            ConditionField::Figure(_) if self.percent => [-ALMOST_ALL, f64::INFINITY],
+            ConditionField::Figure(quantity) => match quantity.unit() {
+                FieldUnit::Percent => [-100.0, 100.0],
+                FieldUnit::Share => [-1.0, 1.0],
+                _ => [f64::NEG_INFINITY, f64::INFINITY],
             },
         }
     }
@@ -344,13 +390,13 @@ impl Condition {
             }
     }
 
-    fn is_met_by(&self, compared: &Compared) -> bool {
+    fn is_met_by(&self, compared: &ComparedFigure) -> bool {
         let counts = match compared.verdict {
-            Verdict::Better | Verdict::Worse => true,
-            Verdict::Unjudged => {
+            ChangeVerdict::Better | ChangeVerdict::Worse => true,
+            ChangeVerdict::Unjudged => {
                 compared.matters && !compared.single_process && !compared.unlike_cores
             }
-            Verdict::Noise => false,
+            ChangeVerdict::Noise => false,
         };
         let change = if self.percent {
             compared.change.percent
@@ -365,12 +411,12 @@ impl Condition {
     /// that matters.
     fn may_be_met_within(
         &self,
-        verdict: Verdict,
+        verdict: ChangeVerdict,
         interval: Option<Interval>,
         smallest: f64,
     ) -> bool {
         let ends = interval.and_then(|interval| interval.ends());
-        verdict == Verdict::Noise
+        verdict == ChangeVerdict::Noise
             && self.limit.abs() > smallest
             && !self.is_met(0.0)
             && ends.is_some_and(|(low, high)| self.is_met(low) || self.is_met(high))
@@ -378,18 +424,18 @@ impl Condition {
 }
 
 /// The value of a changed answer in conditions on `trust`.
-fn change_of_trust(verdict: Verdict) -> f64 {
+fn change_of_trust(verdict: ChangeVerdict) -> f64 {
     match verdict {
-        Verdict::Worse => -1.0,
-        Verdict::Better => 1.0,
-        Verdict::Noise | Verdict::Unjudged => 0.0,
+        ChangeVerdict::Worse => -1.0,
+        ChangeVerdict::Better => 1.0,
+        ChangeVerdict::Noise | ChangeVerdict::Unjudged => 0.0,
     }
 }
 
 /// The names of the timers whose values are meant.
 fn names_where<'a>(
-    figures: impl Iterator<Item = &'a Compared>,
-    is_meant: impl Fn(&Compared) -> bool,
+    figures: impl Iterator<Item = &'a ComparedFigure>,
+    is_meant: impl Fn(&ComparedFigure) -> bool,
 ) -> Vec<String> {
     let meant = figures.filter(|compared| is_meant(compared));
     meant.map(|compared| compared.timer.clone()).collect()

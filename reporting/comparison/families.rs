@@ -7,69 +7,61 @@
 //! ```
 //!
 //! How much each of them scatters where nothing changed is taken from the processes of the compared
-//! runs (`scatter.rs`), from how much the timers of this comparison differ from their families, and
-//! from how much the runs of a side, or those of the history, differ among themselves.
+//! runs (`scatter.rs`), and from how much the runs of a side, or those of the history, differ among
+//! themselves.
 
 use super::scatter::{Location, REFERENCE};
+use crate::model::Interval;
 use crate::statistics::hypotheses::{critical_value, two_sided_p_value};
 use crate::statistics::{CONFIDENCE, median};
 
 /// A family has more timers than this; of fewer, each is judged by itself, as a family of one.
 /// *Definition*: of two timers that differ, neither is known to be the changed one.
 pub(super) const FEW: usize = 2;
-/// The degrees of freedom with which the scatter of single timers is known. *Judgement*: it is the
-/// median of some thirty timers, which do not all scatter alike.
+/// The degrees of freedom with which the scatter of single timers is known. *Judgement*: about as many
+/// as processes measure a timer in two runs.
 const DEGREES: f64 = 15.0;
 /// The degrees of freedom with which the scatter of families is known before their runs are compared.
 /// *Judgement*: a few runs decide more than what the processes of one promise.
 const PRIOR_DEGREES: f64 = 4.0;
-/// The degrees of freedom that a timer contributes to a scale that is estimated from the median of
-/// absolute values. *Computed*: the efficiency of that estimate for a normal distribution.
-const MEDIAN_EFFICIENCY: f64 = 0.37;
-/// The median of the absolute value of a standard normal variable. *Computed*.
-const NORMAL_MEDIAN: f64 = 0.6745;
 /// The variance of the mean of a family, as a share of that of a timer. *Seen*: with 0.3 the 95 %
 /// intervals hold at least 95 % of the differences between unchanged runs on Emerald Rapids and Zen 3.
 const SHARED_VARIANCE: f64 = 0.3;
 
 /// The value of a timer in a run.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Sample {
+pub(super) struct RunValue {
     /// The number of the run.
     pub run: usize,
     pub location: Location,
 }
 
 /// The values of a timer in the old runs, the new runs and the history.
-pub(super) type Sides = [Vec<Sample>; 3];
+pub(super) type Sides = [Vec<RunValue>; 3];
 
 /// Timers that are judged together.
-pub(super) struct Group<'n> {
+pub(super) struct TimerGroup<'n> {
     /// The way in which they are read.
     pub family: &'n str,
     pub timers: Vec<Sides>,
 }
 
-/// A value with its standard error, and the probability of such a value if nothing changed.
-#[derive(Clone, Copy, Debug, Default)]
+/// The shift of timers, and the probability of such a shift if nothing changed.
+#[derive(Clone, Copy, Debug)]
 pub(super) struct Shift {
-    pub value: f64,
-    pub error: f64,
-    /// Half the width of its 95 % interval.
-    pub half: f64,
+    pub by: Interval,
     pub probability: f64,
 }
 
 /// The change of a timer, without that of the machine.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Change {
-    /// The mean values of the old side and the new side on the scale of the comparison, each with
-    /// half the width of its 95 % interval.
-    pub sides: [(f64, f64); 2],
-    /// The new value minus the old value, with half the width of its 95 % interval.
-    pub total: (f64, f64),
-    /// The total without the shift of the family, with half the width of its 95 % interval.
-    pub own: (f64, f64),
+pub(super) struct TimerChange {
+    /// The mean values of the old side and the new side on the scale of the comparison.
+    pub sides: [Interval; 2],
+    /// The new value minus the old value.
+    pub total: Interval,
+    /// The total without the shift of the family.
+    pub own: Interval,
     /// The probability of such an own change if nothing changed; `None` for families with few
     /// timers.
     pub probability: Option<f64>,
@@ -79,17 +71,17 @@ pub(super) struct Change {
 #[derive(Debug)]
 pub(super) struct Estimate {
     pub shift: Shift,
-    pub changes: Vec<Change>,
+    pub changes: Vec<TimerChange>,
 }
 
 /// A variance that is known with some degrees of freedom.
 #[derive(Clone, Copy, Debug, Default)]
-struct Scale {
+struct PooledVariance {
     squares: f64,
     degrees: f64,
 }
 
-impl Scale {
+impl PooledVariance {
     fn add(&mut self, square: f64, degrees: f64) {
         self.squares += square * degrees;
         self.degrees += degrees;
@@ -106,7 +98,7 @@ struct Averaged<'a> {
     sides: &'a Sides,
     means: [Location; 2],
     /// How much it differs between runs of a side.
-    between_runs: Scale,
+    between_runs: PooledVariance,
 }
 
 impl<'a> Averaged<'a> {
@@ -120,13 +112,12 @@ impl<'a> Averaged<'a> {
             Location {
                 value: mean(|location| location.value),
                 own: mean(|location| location.own) / count,
-                mean: mean(|location| location.mean) / count,
                 state: mean(|location| location.state) / count,
             }
         };
         Self {
             means: [mean(0), mean(1)],
-            between_runs: Scale::default(),
+            between_runs: PooledVariance::default(),
             sides,
         }
     }
@@ -145,20 +136,28 @@ impl<'a> Averaged<'a> {
         self.means[0].state + self.means[1].state
     }
 
-    /// The factor of its variance, where that of all timers is `of_all`.
-    fn scale(&self, of_all: f64) -> f64 {
-        self.between_runs.with(of_all, DEGREES).max(of_all)
+    /// How much more its runs differ than its processes say.
+    fn scale(&self) -> f64 {
+        self.between_runs.with(1.0, DEGREES).max(1.0)
+    }
+
+    /// The variance of its difference, by its processes and its runs.
+    fn variance(&self) -> f64 {
+        self.own() * self.scale()
     }
 }
 
 /// Estimates the changes of groups of timers, and the shift of the machine.
-pub(super) fn estimate(groups: &[Group]) -> (Vec<Estimate>, Shift) {
+pub(super) fn estimate(groups: &[TimerGroup]) -> (Vec<Estimate>, Shift) {
     let timers = groups.iter().map(|group| &group.timers);
     let mut all: Vec<Vec<Averaged>> = timers
         .map(|timers| timers.iter().map(Averaged::new).collect())
         .collect();
-    let shifts: Vec<f64> = all.iter().map(|timers| weighted_median(timers)).collect();
-    let of_reference = |group: &Group| group.family == REFERENCE;
+    let median_of = |timers: &Vec<Averaged>| {
+        weighted_median(timers.iter().map(|it| (it.difference(), it.own())))
+    };
+    let shifts: Vec<f64> = all.iter().map(median_of).collect();
+    let of_reference = |group: &TimerGroup| group.family == REFERENCE;
     let reference: Vec<&Averaged> = groups
         .iter()
         .zip(&all)
@@ -166,26 +165,10 @@ pub(super) fn estimate(groups: &[Group]) -> (Vec<Estimate>, Shift) {
         .flat_map(|(_, timers)| timers)
         .collect();
     let machine = shift_of_machine(groups, &shifts);
-    // How much timers differ from their families, in this comparison and between runs of a side.
-    let families = || {
-        all.iter()
-            .zip(&shifts)
-            .filter(|(timers, _)| timers.len() > FEW)
-    };
-    let deviations = families().flat_map(|(timers, shift)| {
-        let deviation = move |timer: &Averaged| (timer.difference() - shift) / timer.own().sqrt();
-        timers.iter().map(deviation)
-    });
-    let mut own = Scale::default();
-    own.add_deviations(deviations.collect(), families().count());
-    let reference_variance = SHARED_VARIANCE * typical_variance(&reference);
+    let reference_variance =
+        SHARED_VARIANCE * typical_variance(reference.iter().map(|timer| timer.own()));
     let reference_state = reference.first().map_or(0.0, |timer| timer.state());
-    let (together, between_runs) = compare_runs(groups, &mut all);
-    own.add_deviations(between_runs, 0);
-    let scale = match own.degrees {
-        0.0 => 1.0,
-        _ => own.with(1.0, 0.0).max(1.0),
-    };
+    let together = compare_runs(groups, &mut all);
     let degrees = match together.degrees {
         0.0 => f64::INFINITY,
         degrees => PRIOR_DEGREES + degrees,
@@ -194,10 +177,9 @@ pub(super) fn estimate(groups: &[Group]) -> (Vec<Estimate>, Shift) {
     let of_families = together.with(1.0, PRIOR_DEGREES).max(1.0);
     let shift = |value: f64, variance: f64, degrees: f64| {
         let error = variance.sqrt();
+        let half = critical_value(1.0 - CONFIDENCE, degrees) * error;
         Shift {
-            value,
-            error,
-            half: critical_value(1.0 - CONFIDENCE, degrees) * error,
+            by: Interval::around(value, half),
             probability: two_sided_p_value(value / error, degrees),
         }
     };
@@ -210,37 +192,36 @@ pub(super) fn estimate(groups: &[Group]) -> (Vec<Estimate>, Shift) {
             let is_family = timers.len() > FEW;
             let state = timers.iter().map(Averaged::state).sum::<f64>() / timers.len() as f64;
             let variance = if is_family {
-                let timers: Vec<&Averaged> = timers.iter().collect();
-                of_families * (SHARED_VARIANCE * scale * typical_variance(&timers) + state)
+                let typical = typical_variance(timers.iter().map(Averaged::own));
+                of_families * (SHARED_VARIANCE * typical + state)
             } else {
-                let own = |timer: &Averaged| timer.own() * timer.scale(scale);
-                timers.iter().map(own).sum::<f64>() / timers.len() as f64 + state
+                let variances = timers.iter().map(Averaged::variance);
+                variances.sum::<f64>() / timers.len() as f64 + state
             };
             let of_machine = if machine != 0.0 && !of_reference(group) {
-                scale * reference_variance
+                reference_variance
             } else {
                 0.0
             };
-            let shift = shift(
-                value - machine,
-                variance + of_machine,
-                if is_family { degrees } else { DEGREES },
-            );
+            let variance = variance + of_machine;
+            let degrees = if is_family { degrees } else { DEGREES };
+            let shift = shift(value - machine, variance, degrees);
+            let of_family = if is_family { variance } else { 0.0 };
             let change = |timer: &Averaged| {
-                let scale = timer.scale(scale);
-                let (own, error) = (timer.difference() - value, (timer.own() * scale).sqrt());
-                let of_family = if is_family { shift.error } else { 0.0 };
-                Change {
-                    sides: [0, 1].map(|side| {
-                        let Location {
-                            value, own, state, ..
-                        } = timer.means[side];
-                        let half = half * (scale * own + state).sqrt();
-                        (value - [0.0, machine][side], half)
-                    }),
-                    total: (timer.difference() - machine, half * error.hypot(of_family)),
-                    own: (own, half * error),
-                    probability: is_family.then(|| two_sided_p_value(own / error, DEGREES)),
+                let own = timer.difference() - value;
+                let variance = timer.variance();
+                let within =
+                    |value: f64, variance: f64| Interval::around(value, half * variance.sqrt());
+                let side = |at: usize| {
+                    let Location { value, own, state } = timer.means[at];
+                    within(value - [0.0, machine][at], timer.scale() * own + state)
+                };
+                TimerChange {
+                    sides: [0, 1].map(side),
+                    total: within(timer.difference() - machine, variance + of_family),
+                    own: within(own, variance),
+                    probability: is_family
+                        .then(|| two_sided_p_value(own / variance.sqrt(), DEGREES)),
                 }
             };
             Estimate {
@@ -248,14 +229,14 @@ pub(super) fn estimate(groups: &[Group]) -> (Vec<Estimate>, Shift) {
                 shift,
             }
         });
-    let of_machine = of_families * (scale * reference_variance + reference_state);
+    let of_machine = of_families * (reference_variance + reference_state);
     (estimates.collect(), shift(machine, of_machine, degrees))
 }
 
 /// The shift of the machine: that of the reference family, if most other families moved with it, that
 /// is in the same direction by at least half as much; 0 otherwise, because then these clocks changed
 /// and not the machine.
-fn shift_of_machine(groups: &[Group], shifts: &[f64]) -> f64 {
+fn shift_of_machine(groups: &[TimerGroup], shifts: &[f64]) -> f64 {
     let of = |is_reference: bool| {
         let chosen = groups
             .iter()
@@ -275,23 +256,11 @@ fn shift_of_machine(groups: &[Group], shifts: &[f64]) -> f64 {
     }
 }
 
-impl Scale {
-    /// Adds standardised deviations from `centres` medians, by their median, because half of them may be
-    /// changes.
-    fn add_deviations(&mut self, deviations: Vec<f64>, centres: usize) {
-        let degrees = MEDIAN_EFFICIENCY * (deviations.len() as f64 - centres as f64);
-        let absolute: Vec<f64> = deviations.iter().map(|deviation| deviation.abs()).collect();
-        if let Some(median) = median(absolute).filter(|_| degrees > 0.0) {
-            self.add((median / NORMAL_MEDIAN).powi(2), degrees);
-        }
-    }
-}
-
 /// Compares the runs of each side with their mean. Returns how much families differ between runs,
-/// relative to what their processes promise and beyond what all families have in common, and the
-/// standardised deviations of timers from their families; adds these to the timers.
-fn compare_runs(groups: &[Group], all: &mut [Vec<Averaged>]) -> (Scale, Vec<f64>) {
-    let (mut together, mut deviations) = (Scale::default(), Vec::new());
+/// relative to what their processes promise and beyond what all families have in common; adds to the
+/// timers how much they differ from their families.
+fn compare_runs(groups: &[TimerGroup], all: &mut [Vec<Averaged>]) -> PooledVariance {
+    let mut together = PooledVariance::default();
     for side in 0..3 {
         let samples = groups
             .iter()
@@ -312,7 +281,7 @@ fn compare_runs(groups: &[Group], all: &mut [Vec<Averaged>]) -> (Scale, Vec<f64>
             for (group, timers) in groups.iter().zip(all.iter_mut()) {
                 let mut found: Vec<(usize, f64, Location)> = Vec::new();
                 for (at, timer) in timers.iter().enumerate() {
-                    let runs: &[Sample] = &timer.sides[side];
+                    let runs: &[RunValue] = &timer.sides[side];
                     if let Some(sample) = runs
                         .iter()
                         .find(|sample| sample.run == run)
@@ -325,15 +294,9 @@ fn compare_runs(groups: &[Group], all: &mut [Vec<Averaged>]) -> (Scale, Vec<f64>
                 }
                 let is_family = found.len() > FEW;
                 let common = if is_family {
-                    let weighted = found
-                        .iter()
-                        .map(|(_, deviation, location)| (*deviation, location.own.sqrt().recip()));
-                    let common = median_of_weighted(weighted.collect());
-                    let inverse: f64 = found
-                        .iter()
-                        .map(|(_, _, location)| location.mean.sqrt().recip())
-                        .sum();
-                    let typical = (found.len() as f64 / inverse).powi(2);
+                    let own = found.iter().map(|(_, by, location)| (*by, location.own));
+                    let common = weighted_median(own.clone());
+                    let typical = typical_variance(own.map(|(_, variance)| variance));
                     shifts.push((
                         common,
                         share * (SHARED_VARIANCE * typical + found[0].2.state),
@@ -346,9 +309,6 @@ fn compare_runs(groups: &[Group], all: &mut [Vec<Averaged>]) -> (Scale, Vec<f64>
                 for (at, deviation, location) in found {
                     let standardised = (deviation - common) / (share * location.own).sqrt();
                     timers[at].between_runs.add(standardised.powi(2), share);
-                    if is_family {
-                        deviations.push(standardised);
-                    }
                 }
             }
             let of_machine = shifts.iter().find(|(.., is_reference)| *is_reference);
@@ -358,33 +318,24 @@ fn compare_runs(groups: &[Group], all: &mut [Vec<Averaged>]) -> (Scale, Vec<f64>
             }
         }
     }
-    (together, deviations)
+    together
 }
 
 /// The variance of the mean of timers whose errors go together: the square of the harmonic mean of
 /// their standard deviations, because they are weighted by the inverse of these.
-fn typical_variance(timers: &[&Averaged]) -> f64 {
-    let inverse: f64 = timers
-        .iter()
-        .map(|timer| (timer.means[0].mean + timer.means[1].mean).sqrt().recip())
-        .sum();
-    if timers.is_empty() {
-        0.0
-    } else {
-        (timers.len() as f64 / inverse).powi(2)
+fn typical_variance(variances: impl Iterator<Item = f64>) -> f64 {
+    let weights: Vec<f64> = variances.map(|variance| variance.sqrt().recip()).collect();
+    if weights.is_empty() {
+        return 0.0;
     }
+    (weights.len() as f64 / weights.iter().sum::<f64>()).powi(2)
 }
 
-/// The median difference of timers, weighted by the inverse of their standard deviations.
-fn weighted_median(timers: &[Averaged]) -> f64 {
-    let weighted = timers
-        .iter()
-        .map(|timer| (timer.difference(), timer.own().sqrt().recip()));
-    median_of_weighted(weighted.collect())
-}
-
-/// The median of values with weights; NaN without values.
-fn median_of_weighted(mut values: Vec<(f64, f64)>) -> f64 {
+/// The median of values with variances, weighted by the inverse of their standard deviations; NaN
+/// without values.
+fn weighted_median(values: impl Iterator<Item = (f64, f64)>) -> f64 {
+    let weighted = values.map(|(value, variance)| (value, variance.sqrt().recip()));
+    let mut values: Vec<(f64, f64)> = weighted.collect();
     values.sort_by(|a, b| a.0.total_cmp(&b.0));
     let half = values.iter().map(|(_, weight)| weight).sum::<f64>() / 2.0;
     let mut sum = 0.0;

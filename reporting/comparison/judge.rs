@@ -4,15 +4,14 @@
 use indexmap::IndexMap;
 use serde::{Serialize, Serializer};
 
-use super::families::{self, Estimate, FEW, Group, Sample, Shift, Sides};
-use super::quantity::{SLEW, Scale};
-use super::rows::Row;
+use super::families::{self, Estimate, FEW, RunValue, Shift, Sides, TimerGroup};
+use super::quantity::{ComparisonScale, SLEW};
+use super::rows::RunRow;
 use super::scatter::{self, Location};
-use super::{Change, Compared, Quantity, Verdict};
-use crate::fields::{Scatter, Unit};
+use super::{ChangeVerdict, ComparedFigure, FigureChange, Quantity};
+use crate::fields::{FieldUnit, Scatter};
 use crate::model::{Following, Interval, State, TimerRow};
 use crate::statistics::hypotheses::holm;
-use crate::statistics::median;
 
 /// The probability that a comparison reports a change although nothing changed. *Definition*: the
 /// aim that was set.
@@ -21,9 +20,6 @@ pub(super) const FALSE_ALARM: f64 = 0.01;
 /// other values. *Judgement*: users mainly ask about costs, and most changes of costs are common to
 /// a family.
 const SHARES: [f64; 3] = [0.6, 0.3, 0.1];
-/// A family of which some timers changed is judged again if its shift is at least this many times its
-/// error and the change of those timers. *Judgement*.
-const CLEARLY: f64 = 2.0;
 /// The least variance of a value. *Numerical*: a relative error of 1e-6, below the rounding of
 /// reports.
 const MIN_VARIANCE: f64 = 1e-12;
@@ -32,12 +28,12 @@ const MIN_VARIANCE: f64 = 1e-12;
 const MAX_LOGARITHM: f64 = 150.0;
 
 /// A quantity of a timer in all runs that contain it.
-pub(super) struct Candidate<'r, 'a> {
+pub(super) struct TimerQuantity<'r, 'a> {
     pub timer: String,
     pub quantity: Quantity,
     pub family: String,
     /// The values in the old runs, in the new runs and in the history.
-    pub sides: [Vec<(&'r Row<'a>, Interval)>; 3],
+    pub sides: [Vec<(&'r RunRow<'a>, Interval)>; 3],
 }
 
 /// How the timers of a family changed.
@@ -53,7 +49,7 @@ pub struct FamilyChange {
     /// The change in percent that its timers share beyond that of the machine, with its 95 % interval.
     pub percent: Interval,
     /// Whether it changed, and in which direction.
-    pub verdict: Verdict,
+    pub verdict: ChangeVerdict,
     /// The probability of such a shift if nothing changed, corrected for the number of questions.
     pub probability: f64,
     /// The largest change in percent that the runs allow, in either direction.
@@ -69,19 +65,18 @@ fn count<S: Serializer>(timers: &[String], serializer: S) -> Result<S::Ok, S::Er
 }
 
 /// A family whose timers are judged together; of few timers, each is a family of its own.
-struct Family<'c, 'r, 'a> {
+struct JudgedFamily<'c, 'r, 'a> {
     quantity: Quantity,
     name: &'c str,
     /// The timers with their numbers among all candidates.
-    timers: Vec<(usize, &'c Candidate<'r, 'a>)>,
+    timers: Vec<(usize, &'c TimerQuantity<'r, 'a>)>,
     estimate: Estimate,
-    is_changed: bool,
 }
 
 /// The judgement of all candidates.
 pub(super) struct Judged {
     pub families: Vec<FamilyChange>,
-    pub figures: Vec<Compared>,
+    pub figures: Vec<ComparedFigure>,
     /// The change in percent that all costs share, if there is one: it is the machine's and not the
     /// clocks', and `families` and `figures` are without it.
     pub machine: Option<Interval>,
@@ -89,24 +84,24 @@ pub(super) struct Judged {
 
 /// Judges all candidates. Costs are converted to core cycles, and printed at the core frequency
 /// `core_ghz` in gigahertz; in nanoseconds if it is unknown.
-pub(super) fn judge(candidates: &[Candidate], core_ghz: Option<f64>) -> Judged {
+pub(super) fn judge(candidates: &[TimerQuantity], core_ghz: Option<f64>) -> Judged {
     let quantities = Quantity::all().filter(|quantity| quantity.scatter() != Scatter::Quality);
     let (mut families, mut machine) = (Vec::new(), None);
     for quantity in quantities {
-        let (found, shift) = Family::all_of(quantity, candidates, core_ghz);
+        let (found, shift) = JudgedFamily::all_of(quantity, candidates, core_ghz);
         families.extend(found);
-        if quantity == Quantity::COST && shift.value != 0.0 && shift.probability <= FALSE_ALARM {
-            machine = Some(in_percent(shift.value, shift.half));
+        if quantity == Quantity::COST && shift.probability <= FALSE_ALARM {
+            machine = Some(in_percent(shift.by));
         }
     }
     correct(&mut families);
-    families.iter_mut().for_each(Family::judge_shift);
-    let mut figures: Vec<Option<Compared>> = candidates.iter().map(Candidate::unjudged).collect();
+    let mut figures: Vec<Option<ComparedFigure>> =
+        candidates.iter().map(TimerQuantity::unjudged).collect();
     let judged = families
-        .iter_mut()
-        .filter_map(|family| family.judge_timers(core_ghz, &mut figures))
+        .iter()
+        .filter_map(|family| family.judge(core_ghz, &mut figures))
         .collect();
-    let mut figures: Vec<Compared> = figures.into_iter().flatten().collect();
+    let mut figures: Vec<ComparedFigure> = figures.into_iter().flatten().collect();
     judge_qualities(&mut figures);
     Judged {
         families: judged,
@@ -116,16 +111,12 @@ pub(super) fn judge(candidates: &[Candidate], core_ghz: Option<f64>) -> Judged {
 }
 
 /// A change of a logarithm, in percent.
-fn in_percent(value: f64, half: f64) -> Interval {
-    let percent = |value: f64| 100.0 * value.exp_m1();
-    Interval::with_ends(
-        percent(value),
-        Some((percent(value - half), percent(value + half))),
-    )
+fn in_percent(change: Interval) -> Interval {
+    change.map(|value| 100.0 * value.exp_m1())
 }
 
 /// Corrects all probabilities for the number of questions.
-fn correct(families: &mut [Family]) {
+fn correct(families: &mut [JudgedFamily]) {
     let mut asked: [Vec<&mut f64>; 3] = [const { Vec::new() }; 3];
     for family in families {
         let is_cost = family.quantity == Quantity::COST;
@@ -153,14 +144,14 @@ fn correct(families: &mut [Family]) {
     }
 }
 
-impl<'c, 'r, 'a> Family<'c, 'r, 'a> {
+impl<'c, 'r, 'a> JudgedFamily<'c, 'r, 'a> {
     /// The families of a quantity, with their estimates, and the shift of the machine.
     fn all_of(
         quantity: Quantity,
-        candidates: &'c [Candidate<'r, 'a>],
+        candidates: &'c [TimerQuantity<'r, 'a>],
         core_ghz: Option<f64>,
     ) -> (Vec<Self>, Shift) {
-        let mut groups: IndexMap<&str, Vec<(usize, &Candidate, Sides)>> = IndexMap::new();
+        let mut groups: IndexMap<&str, Vec<(usize, &TimerQuantity, Sides)>> = IndexMap::new();
         let all = candidates.iter().enumerate();
         for (at, candidate) in all.filter(|(_, candidate)| candidate.quantity == quantity) {
             if let Some(samples) = candidate.samples(core_ghz) {
@@ -183,7 +174,7 @@ impl<'c, 'r, 'a> Family<'c, 'r, 'a> {
                 let of_one = part[0].1.timer.as_str();
                 let timers = part.iter().map(|(at, timer, _)| (*at, *timer)).collect();
                 named.push((if size > 1 { name } else { of_one }, timers));
-                values.push(Group {
+                values.push(TimerGroup {
                     family: name,
                     timers: part.iter().map(|(_, _, sides)| sides.clone()).collect(),
                 });
@@ -195,82 +186,62 @@ impl<'c, 'r, 'a> Family<'c, 'r, 'a> {
             quantity,
             name,
             timers,
-            is_changed: false,
             estimate,
         });
         (families.collect(), machine)
     }
 
-    /// Judges the shift by its corrected probability.
-    fn judge_shift(&mut self) {
-        let shift = &self.estimate.shift;
-        self.is_changed = shift.probability <= FALSE_ALARM
-            && shift.value.abs() >= self.quantity.smallest_effect();
-    }
-
-    /// Judges the timers by their corrected probabilities, and describes the family if its values
-    /// change together.
-    fn judge_timers(
-        &mut self,
+    /// Judges the family and its timers by their corrected probabilities, and describes the family if
+    /// its values change together.
+    fn judge(
+        &self,
         core_ghz: Option<f64>,
-        figures: &mut [Option<Compared>],
+        figures: &mut [Option<ComparedFigure>],
     ) -> Option<FamilyChange> {
         let Estimate { shift, changes } = &self.estimate;
         let smallest = self.quantity.smallest_effect();
-        let has_own = |change: &&families::Change| {
-            let probability = change.probability.unwrap_or(1.0);
-            probability <= FALSE_ALARM && change.own.0.abs() >= smallest
-        };
-        let totals = changes
-            .iter()
-            .filter(has_own)
-            .map(|change| change.total.0.abs());
-        // In two parts, the part that is nearer to no change has not changed.
-        if let Some(nearest) = median(totals.collect::<Vec<f64>>()) {
-            self.is_changed |= shift.value.abs() > CLEARLY * shift.error.max(nearest);
-        }
-        let (value, half) = (shift.value, shift.half);
-        // A timer of a changed family that is nearer to no change than to that of its family has
-        // not changed.
-        let is_left_behind = |change: &families::Change| {
-            self.is_changed
-                && if has_own(&change) {
-                    change.total.0.abs() <= half.hypot(change.own.1)
-                } else {
-                    change.total.0.abs() < change.own.0.abs()
-                }
-        };
+        let is_shifted = is_effect(Some(shift.probability), shift.by, smallest);
         let (mut own, mut unchanged) = (Vec::new(), Vec::new());
         for ((number, timer), change) in self.timers.iter().zip(changes) {
-            let is_behind = is_left_behind(change);
+            let has_own = is_effect(change.probability, change.own, smallest);
+            let (total, of_own) = (change.total.value.abs(), change.own);
+            // A timer of a changed family that is nearer to no change than to that of its family has
+            // not changed.
+            let is_behind = is_shifted
+                && if has_own {
+                    total <= shift.by.half_width().hypot(of_own.half_width())
+                } else {
+                    total < of_own.value.abs()
+                };
             // In an unchanged family, the timer has to differ from no change, too.
-            let (total, half) = change.total;
-            let is_own = has_own(&change) && (self.is_changed || total.abs() > half);
+            let is_own = has_own && (is_shifted || !change.total.contains(0.0));
             if is_behind {
                 unchanged.push(timer.timer.clone());
             } else if is_own {
                 own.push(timer.timer.clone());
             }
-            let is_changed = (self.is_changed || is_own) && !is_behind;
+            let is_changed = (is_shifted || is_own) && !is_behind;
             let probability = change.probability.unwrap_or(1.0).min(shift.probability);
             figures[*number] = Some(timer.compared(change, is_changed, probability, core_ghz));
         }
+        let names = self.timers.iter().map(|(_, timer)| timer.timer.clone());
         has_families(self.quantity).then(|| FamilyChange {
             family: self.name.to_owned(),
             quantity: self.quantity,
-            timers: self
-                .timers
-                .iter()
-                .map(|(_, timer)| timer.timer.clone())
-                .collect(),
-            percent: in_percent(value, half),
-            verdict: verdict(self.is_changed, value < 0.0),
+            timers: names.collect(),
+            percent: in_percent(shift.by),
+            verdict: verdict(is_shifted, shift.by.value < 0.0),
             probability: shift.probability,
-            limit_percent: 100.0 * (value.abs() + half).exp_m1(),
+            limit_percent: 100.0 * (shift.by.value.abs() + shift.by.half_width()).exp_m1(),
             unchanged,
             own,
         })
     }
+}
+
+/// Whether a change of this probability is none of chance, and large enough to matter.
+fn is_effect(probability: Option<f64>, change: Interval, smallest: f64) -> bool {
+    probability.is_some_and(|it| it <= FALSE_ALARM) && change.value.abs() >= smallest
 }
 
 /// Whether the values of a quantity change together in families of timers.
@@ -288,21 +259,21 @@ fn unit(quantity: Quantity, core_ghz: Option<f64>) -> f64 {
 /// The variance of a quantity that the kernel's adjustment of its clock moves.
 fn of_slew(quantity: Quantity) -> f64 {
     match (quantity.scatter(), quantity.unit()) {
-        (Scatter::Slew, Unit::Ppm) => (1e6 * SLEW).powi(2),
+        (Scatter::Slew, FieldUnit::Ppm) => (1e6 * SLEW).powi(2),
         (Scatter::Slew, _) => SLEW * SLEW,
         _ => 0.0,
     }
 }
 
-fn verdict(is_changed: bool, is_better: bool) -> Verdict {
+fn verdict(is_changed: bool, is_better: bool) -> ChangeVerdict {
     match (is_changed, is_better) {
-        (false, _) => Verdict::Noise,
-        (true, true) => Verdict::Better,
-        (true, false) => Verdict::Worse,
+        (false, _) => ChangeVerdict::Noise,
+        (true, true) => ChangeVerdict::Better,
+        (true, false) => ChangeVerdict::Worse,
     }
 }
 
-impl Candidate<'_, '_> {
+impl TimerQuantity<'_, '_> {
     /// The state of the cores in which both sides have processes, if the quantity depends on it.
     fn state(&self) -> Option<State> {
         if !matches!(self.quantity.scatter(), Scatter::Cost | Scatter::Spread) {
@@ -326,7 +297,7 @@ impl Candidate<'_, '_> {
             is_cost && rows().all(|row| row.cost(in_cycles, State::Undisturbed).is_some());
         let is_of_state = has_processes && state != State::Undisturbed;
         let scale = self.quantity.scale();
-        let sample = |(row, figure): &(&Row, Interval)| {
+        let sample = |(row, figure): &(&RunRow, Interval)| {
             let apply = |value| scale.apply(value);
             let by_processes = match self.quantity.scatter() {
                 Scatter::Cost if has_processes => row.cost(in_cycles, state),
@@ -338,7 +309,6 @@ impl Candidate<'_, '_> {
                 Some(Location {
                     value: scale.apply(figure.value)?,
                     own: variance,
-                    mean: variance,
                     state: 0.0,
                 })
             };
@@ -351,26 +321,24 @@ impl Candidate<'_, '_> {
                 Some(_) if in_cycles => row.core_ghz?,
                 common => common.unwrap_or(1.0),
             };
-            let [own, mean] = [location.own, location.mean].map(|it| it.max(MIN_VARIANCE));
+            let own = location.own.max(MIN_VARIANCE);
             let value = match scale {
-                Scale::Logarithmic => {
+                ComparisonScale::Logarithmic => {
                     (location.value + ghz.ln()).clamp(-MAX_LOGARITHM, MAX_LOGARITHM)
                 }
-                Scale::Linear | Scale::Arcsine => location.value,
+                ComparisonScale::Linear | ComparisonScale::Arcsine => location.value,
             };
-            let location = Location {
-                value,
-                own,
-                mean,
-                ..location
-            };
-            let is_finite = location.value.is_finite() && (own + mean).is_finite();
-            is_finite.then_some(Sample {
+            let is_finite = value.is_finite() && own.is_finite();
+            is_finite.then_some(RunValue {
                 run: row.run,
-                location,
+                location: Location {
+                    value,
+                    own,
+                    ..location
+                },
             })
         };
-        let sides = self.sides.each_ref().map(|side| -> Vec<Sample> {
+        let sides = self.sides.each_ref().map(|side| -> Vec<RunValue> {
             let judged = side
                 .iter()
                 .filter(|(row, figure)| !row.is_of_single_process(*figure));
@@ -384,7 +352,7 @@ impl Candidate<'_, '_> {
 
     /// The difference between the first old and the first new run, without an interval or a
     /// judgement.
-    fn unjudged(&self) -> Option<Compared> {
+    fn unjudged(&self) -> Option<ComparedFigure> {
         let [old, new] = [0, 1].map(|side| self.sides[side].first().map(|(_, figure)| *figure));
         let (old, new) = (old?, new?);
         let percent = 100.0 * (new.value / old.value - 1.0);
@@ -398,41 +366,40 @@ impl Candidate<'_, '_> {
                 .map(|(of_old, of_new)| (of_old - old.value).hypot(of_new - new.value));
             (change - below, change + above)
         });
-        let change = Change {
+        let change = FigureChange {
             old,
             new,
             difference: Interval::with_ends(change, ends),
             percent: has_ratio.then(|| Interval::unbounded(percent)),
         };
-        Some(self.describe(change, Verdict::Unjudged, None))
+        Some(self.describe(change, ChangeVerdict::Unjudged, None))
     }
 
     fn compared(
         &self,
-        change: &families::Change,
+        change: &families::TimerChange,
         is_changed: bool,
         probability: f64,
         core_ghz: Option<f64>,
-    ) -> Compared {
+    ) -> ComparedFigure {
         let scale = self.quantity.scale();
         let unit = unit(self.quantity, core_ghz);
-        let [old, new] = change.sides.map(|(value, half)| {
-            let [value, low, high] =
-                [value, value - half, value + half].map(|at| scale.invert(at) / unit);
-            Interval::with_ends(value, Some((low, high)))
-        });
-        let (total, half) = change.total;
-        let ends = [total - half, total + half];
-        let (difference, percent) = if scale == Scale::Logarithmic {
-            let [value, low, high] = [total, ends[0], ends[1]].map(f64::exp_m1);
-            let share = Interval::with_ends(value, Some((low, high)));
+        let [old, new] = change
+            .sides
+            .map(|side| side.map(|at| scale.invert(at) / unit));
+        let (difference, percent) = if scale == ComparisonScale::Logarithmic {
+            let share = change.total.map(f64::exp_m1);
             (share.scaled(old.value), Some(share.scaled(100.0)))
         } else {
-            let [low, high] = ends.map(|end| scale.invert(change.sides[0].0 + end) - old.value);
-            let difference = Interval::with_ends(new.value - old.value, Some((low, high)));
+            let before = change.sides[0].value;
+            let moved = |by: f64| scale.invert(before + by) - old.value;
+            let difference = Interval {
+                value: new.value - old.value,
+                ..change.total.map(moved)
+            };
             (difference, None)
         };
-        let change = Change {
+        let change = FigureChange {
             old,
             new,
             difference,
@@ -444,9 +411,14 @@ impl Candidate<'_, '_> {
         self.describe(change, verdict, Some(probability))
     }
 
-    fn describe(&self, change: Change, verdict: Verdict, probability: Option<f64>) -> Compared {
+    fn describe(
+        &self,
+        change: FigureChange,
+        verdict: ChangeVerdict,
+        probability: Option<f64>,
+    ) -> ComparedFigure {
         let mut rows = self.sides[..2].iter().flatten();
-        Compared {
+        ComparedFigure {
             timer: self.timer.clone(),
             quantity: self.quantity,
             matters: change.difference.value.abs()
@@ -462,7 +434,7 @@ impl Candidate<'_, '_> {
 
 /// Judges the Qualities. A Quality follows from cost, resolution, spread and trust: it changes only
 /// if one of these changed, and to or from 0 by a verdict on trust.
-fn judge_qualities(figures: &mut [Compared]) {
+fn judge_qualities(figures: &mut [ComparedFigure]) {
     let changed = figures.iter().filter(|figure| figure.is_changed());
     let timers: Vec<String> = changed.map(|figure| figure.timer.clone()).collect();
     let qualities = figures

@@ -20,20 +20,20 @@ use crate::model::{Interval, Report, TimerRow};
 use crate::statistics::mean;
 use crate::text::numbers::short_time;
 
-pub use condition::{BadCondition, Condition, Decision};
+pub use condition::{BadCondition, ChangeCondition, Decision};
 pub use judge::FamilyChange;
 use platform::cpu_differs;
 pub use platform::{PlatformChange, Remark, is_same_state, platform_changes, unlike_cpu};
 pub use quantity::Quantity;
 pub use trust::ChangedAnswer;
 
-use judge::Candidate;
-use rows::{Row, core_ghz};
+use judge::TimerQuantity;
+use rows::{RunRow, core_ghz};
 
 /// The verdict on a difference.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Verdict {
+pub enum ChangeVerdict {
     /// Better by more than noise.
     Better,
     /// Worse by more than noise.
@@ -46,7 +46,7 @@ pub enum Verdict {
 
 /// The difference between two values.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct Change {
+pub struct FigureChange {
     /// The old value; costs in cycles are converted at the core frequency of the old runs.
     pub old: Interval,
     /// The new value.
@@ -59,16 +59,16 @@ pub struct Change {
 
 /// A quantity of a timer that both reports contain.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Compared {
+pub struct ComparedFigure {
     /// The timer.
     pub timer: String,
     /// The quantity.
     pub quantity: Quantity,
     /// The difference.
     #[serde(flatten)]
-    pub change: Change,
+    pub change: FigureChange,
     /// Whether the difference exceeds noise, and in which direction.
-    pub verdict: Verdict,
+    pub verdict: ChangeVerdict,
     /// Whether the difference is at least the smallest difference that matters.
     pub matters: bool,
     /// Whether one of the reports measured the timer in a single process, which allows no
@@ -129,7 +129,7 @@ pub struct Comparison {
     /// Differences between the platforms and settings, the most important first.
     pub platform: Vec<PlatformChange>,
     /// Quantities that both reports contain, in the order of the new report.
-    pub figures: Vec<Compared>,
+    pub figures: Vec<ComparedFigure>,
     /// Timers with results in only one of the reports.
     pub one_sided: Vec<OneSided>,
     /// Trust questions that the two reports answer differently, in the order of the new report.
@@ -152,11 +152,11 @@ pub struct NothingInCommon {
     new: usize,
 }
 
-impl Compared {
+impl ComparedFigure {
     /// Whether the difference exceeds noise.
     #[must_use]
     pub fn is_changed(&self) -> bool {
-        matches!(self.verdict, Verdict::Better | Verdict::Worse)
+        matches!(self.verdict, ChangeVerdict::Better | ChangeVerdict::Worse)
     }
 }
 
@@ -173,7 +173,7 @@ impl Comparison {
         new: &[&Report],
         history: &[&Report],
     ) -> Result<Self, NothingInCommon> {
-        let nothing = |old: &[Row], new: &[Row]| NothingInCommon {
+        let nothing = |old: &[RunRow], new: &[RunRow]| NothingInCommon {
             old: old.len(),
             new: new.len(),
         };
@@ -193,9 +193,9 @@ impl Comparison {
                 && (frequencies.is_none() || core_ghz(run).is_some())
         };
         let history: Vec<&Report> = history.iter().filter(is_usable).copied().collect();
-        let sides = [old, new, &history].map(|side| -> Vec<Row> {
+        let sides = [old, new, &history].map(|side| -> Vec<RunRow> {
             let runs = side.iter().enumerate();
-            runs.flat_map(|(number, run)| Row::all_of(number, run))
+            runs.flat_map(|(number, run)| RunRow::all_of(number, run))
                 .collect()
         });
         let matched = rows::match_rows(sides.each_ref().map(Vec::as_slice));
@@ -235,7 +235,7 @@ impl Comparison {
 
     /// The number of compared values with the given verdict.
     #[must_use]
-    pub fn count(&self, verdict: Verdict) -> usize {
+    pub fn count(&self, verdict: ChangeVerdict) -> usize {
         let figures = self.figures.iter();
         figures
             .filter(|compared| compared.verdict == verdict)
@@ -250,7 +250,10 @@ impl Comparison {
 }
 
 /// All quantities of a timer that both sides have.
-fn candidates_of<'r, 'a>(name: &str, rows: &[Vec<&'r Row<'a>>; 3]) -> Vec<Candidate<'r, 'a>> {
+fn candidates_of<'r, 'a>(
+    name: &str,
+    rows: &[Vec<&'r RunRow<'a>>; 3],
+) -> Vec<TimerQuantity<'r, 'a>> {
     let mut wanted: Vec<(Quantity, Option<u64>)> = Vec::new();
     for (quantity, length, _) in rows[1].iter().flat_map(|row| &row.figures) {
         if !wanted.contains(&(*quantity, *length)) {
@@ -258,15 +261,17 @@ fn candidates_of<'r, 'a>(name: &str, rows: &[Vec<&'r Row<'a>>; 3]) -> Vec<Candid
         }
     }
     let candidate = |(quantity, length): (Quantity, Option<u64>)| {
-        let sides = rows.each_ref().map(|side| -> Vec<(&'r Row<'a>, Interval)> {
-            let known = side
-                .iter()
-                .filter_map(|row| Some((*row, row.figure(quantity, length)?)));
-            known.collect()
-        });
+        let sides = rows
+            .each_ref()
+            .map(|side| -> Vec<(&'r RunRow<'a>, Interval)> {
+                let known = side
+                    .iter()
+                    .filter_map(|row| Some((*row, row.figure(quantity, length)?)));
+                known.collect()
+            });
         let (first, _) = sides[1].first()?;
         let at = length.map_or_else(String::new, |ns| format!(" at {}", short_time(ns as f64)));
-        (!sides[0].is_empty()).then(|| Candidate {
+        (!sides[0].is_empty()).then(|| TimerQuantity {
             timer: format!("{name}{at}"),
             quantity,
             family: first.family().to_owned(),

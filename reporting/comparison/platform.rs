@@ -6,9 +6,9 @@ use std::fmt;
 use serde::{Serialize, Serializer};
 use timers::clock_sources;
 
-use crate::fields::fields;
+use crate::fields::field;
 use crate::model::{ProvenanceKind, Report};
-use crate::table::Value;
+use crate::table::CellValue;
 
 /// A difference between two platforms or their settings.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -90,23 +90,23 @@ const SAME_FREQUENCY: f64 = 0.01;
 pub fn platform_changes(old: &Report, new: &Report) -> Vec<PlatformChange> {
     let mut changes: Vec<PlatformChange> = Vec::new();
     for key in COMPARED {
-        let same_key = fields().iter().find(|field| field.key == key);
-        let Some((field, [before, after])) = same_key.and_then(|field| {
-            let value = |report| field.report_value(report);
-            Some((field, [value(old)?, value(new)?]))
-        }) else {
+        let Some(field) = field(key) else {
             continue;
         };
+        let [before, after] = [old, new].map(|report| field.value(report));
         let is_same = match (&before, &after) {
-            (Value::Figure(a), Value::Figure(b)) => (b / a - 1.0).abs() <= SAME_FREQUENCY,
+            (CellValue::Figure(a), CellValue::Figure(b)) => {
+                (b.value / a.value - 1.0).abs() <= SAME_FREQUENCY
+            }
             (before, after) => before == after,
         };
         if is_same {
             continue;
         }
         let column = field.as_column();
-        let written =
-            |value: &Value| Some(column.format_cell(value)).filter(|_| *value != Value::Nothing);
+        let written = |value: &CellValue| {
+            Some(column.format_cell(value)).filter(|_| *value != CellValue::Nothing)
+        };
         let [old, new] = [&before, &after].map(written);
         let remark = match (old.as_deref().zip(new.as_deref()), key) {
             (Some((old, new)), "clock_source") if has_fallen(old, new) => Some(Remark::Fell),

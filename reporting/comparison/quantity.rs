@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 
 use serde::{Serialize, Serializer};
 
-use crate::fields::{Field, Kind, Row, Scatter, Unit, fields_of};
+use crate::fields::{Field, FieldUnit, Kind, Row, Scatter, fields_of};
 use crate::model::Interval;
 use crate::statistics::Z;
 use crate::text::numbers::{significant, time};
@@ -39,14 +39,14 @@ static COMPARED: LazyLock<[Vec<(Quantity, &Field)>; 3]> = LazyLock::new(|| {
 
 /// The scale on which values are compared, so that their variance does not depend on their size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Scale {
+pub(super) enum ComparisonScale {
     Linear,
     Logarithmic,
     /// arcsin √*s* of a share *s*.
     Arcsine,
 }
 
-impl Scale {
+impl ComparisonScale {
     /// The value on the scale; `None` if it has none.
     pub(super) fn apply(self, value: f64) -> Option<f64> {
         let scaled = match self {
@@ -132,7 +132,7 @@ impl Quantity {
     }
 
     /// The unit.
-    pub(super) fn unit(self) -> Unit {
+    pub(super) fn unit(self) -> FieldUnit {
         self.field().unit
     }
 
@@ -150,7 +150,7 @@ impl Quantity {
     /// Reads the value from a row. Shares that are printed in percent are compared in percent.
     pub(super) fn figure(self, row: Row) -> Option<Interval> {
         let figure = self.field_of(row.kind())?.figure(row)?;
-        let scale = if self.unit() == Unit::Percent {
+        let scale = if self.unit() == FieldUnit::Percent {
             100.0
         } else {
             1.0
@@ -161,10 +161,10 @@ impl Quantity {
     /// Formats a value for people.
     pub(super) fn written(self, value: f64) -> String {
         match self.unit() {
-            Unit::Percent => format!("{value:.2} %"),
-            Unit::Share => format!("{value:.3}"),
+            FieldUnit::Percent => format!("{value:.2} %"),
+            FieldUnit::Share => format!("{value:.3}"),
             // Rounding hides differences below 0.001 ppm.
-            Unit::Ppm => format!("{} ppm", significant((value * 1e3).round() / 1e3, 3)),
+            FieldUnit::Ppm => format!("{} ppm", significant((value * 1e3).round() / 1e3, 3)),
             _ => time(Some(value)),
         }
     }
@@ -172,8 +172,8 @@ impl Quantity {
     /// Whether the new value is better than the old one.
     pub(super) fn is_better(self, old: f64, new: f64) -> bool {
         match self.unit() {
-            Unit::Percent | Unit::Share => new > old,
-            Unit::Ppm => new.abs() < old.abs(),
+            FieldUnit::Percent | FieldUnit::Share => new > old,
+            FieldUnit::Ppm => new.abs() < old.abs(),
             _ => new < old,
         }
     }
@@ -181,9 +181,9 @@ impl Quantity {
     /// The smallest difference that matters, as a share of the old value.
     pub(super) fn smallest_share(self) -> f64 {
         match self.unit() {
-            Unit::Percent => MIN_QUALITY_SHARE,
-            Unit::Share => MIN_SPREAD_SHARE,
-            Unit::Ppm => 0.0,
+            FieldUnit::Percent => MIN_QUALITY_SHARE,
+            FieldUnit::Share => MIN_SPREAD_SHARE,
+            FieldUnit::Ppm => 0.0,
             _ => MIN_SHARE,
         }
     }
@@ -192,24 +192,24 @@ impl Quantity {
     /// this is the range within which the kernel slews it.
     pub(super) fn smallest_difference(self, old: f64) -> f64 {
         match (self.unit(), self.scatter()) {
-            (Unit::Ppm, Scatter::Slew) => 1e6 * SLEW,
+            (FieldUnit::Ppm, Scatter::Slew) => 1e6 * SLEW,
             _ => self.smallest_share() * old.abs(),
         }
     }
 
     /// The scale on which values are compared.
-    pub(super) fn scale(self) -> Scale {
+    pub(super) fn scale(self) -> ComparisonScale {
         match self.unit() {
-            Unit::Nanoseconds => Scale::Logarithmic,
-            Unit::Share | Unit::Percent => Scale::Arcsine,
-            _ => Scale::Linear,
+            FieldUnit::Nanoseconds => ComparisonScale::Logarithmic,
+            FieldUnit::Share | FieldUnit::Percent => ComparisonScale::Arcsine,
+            _ => ComparisonScale::Linear,
         }
     }
 
     /// The smallest change of the logarithm that matters; 0 on other scales, where it depends on the
     /// value.
     pub(super) fn smallest_effect(self) -> f64 {
-        if self.scale() == Scale::Logarithmic {
+        if self.scale() == ComparisonScale::Logarithmic {
             self.smallest_share()
         } else {
             0.0
@@ -218,7 +218,7 @@ impl Quantity {
 
     /// Whether differences are also reported in percent.
     pub(super) fn is_relative(self) -> bool {
-        self.unit() == Unit::Nanoseconds
+        self.unit() == FieldUnit::Nanoseconds
     }
 }
 

@@ -20,7 +20,7 @@ pub(super) fn core_ghz(report: &Report) -> Option<f64> {
 /// Identifies the same timer in different runs. `conditions` are those under which waits were
 /// measured; clocks and timers that could not be measured have none.
 #[derive(Clone, PartialEq, Eq, Hash)]
-pub(super) struct Key<'a> {
+pub(super) struct TimerKey<'a> {
     is_clock: bool,
     id: &'a str,
     period_ns: Option<u64>,
@@ -28,7 +28,7 @@ pub(super) struct Key<'a> {
 }
 
 /// A row of a report with its values.
-pub(super) struct Row<'a> {
+pub(super) struct RunRow<'a> {
     row: fields::Row<'a>,
     /// The number of the run among those of its side.
     pub run: usize,
@@ -42,19 +42,19 @@ pub(super) struct Row<'a> {
 }
 
 /// The rows of one side by timer, one row for each run.
-type Groups<'a, 'b> = IndexMap<Key<'a>, Vec<&'b Row<'a>>>;
+type RowsByTimer<'a, 'b> = IndexMap<TimerKey<'a>, Vec<&'b RunRow<'a>>>;
 
 /// Rows that both sides contain, and timers that only one side contains.
 #[derive(Default)]
 pub(super) struct Matched<'a, 'b> {
     /// The name of each timer, with its old rows, new rows and history rows.
-    pub pairs: Vec<(String, [Vec<&'b Row<'a>>; 3])>,
+    pub pairs: Vec<(String, [Vec<&'b RunRow<'a>>; 3])>,
     pub one_sided: Vec<OneSided>,
     /// The names of all timers of both sides.
     pub names: Vec<String>,
 }
 
-impl<'a> Row<'a> {
+impl<'a> RunRow<'a> {
     /// All rows of the report with this number.
     pub(super) fn all_of(run: usize, report: &'a Report) -> Vec<Self> {
         let rows = Kind::ALL.map(|kind| fields::rows(report, kind));
@@ -94,8 +94,8 @@ impl<'a> Row<'a> {
         }
     }
 
-    fn key(&self) -> Key<'a> {
-        Key {
+    fn key(&self) -> TimerKey<'a> {
+        TimerKey {
             is_clock: self.clock().is_some(),
             id: self.row.id(),
             period_ns: self.row.request_ns(),
@@ -147,18 +147,16 @@ impl<'a> Row<'a> {
     /// absence of an interval is not sufficient, because published values have none either.
     pub(super) fn is_of_single_process(&self, figure: Interval) -> bool {
         match self.clock() {
-            Some(_) => self.has_warning("single-process"),
+            Some(_) => {
+                let mut findings = self.row.findings().iter();
+                findings.any(|finding| finding.code == "single-process")
+            }
             None => !figure.is_bounded(),
         }
     }
-
-    fn has_warning(&self, code: &str) -> bool {
-        let mut findings = self.row.findings().iter();
-        findings.any(|finding| finding.code == code)
-    }
 }
 
-impl Key<'_> {
+impl TimerKey<'_> {
     fn without_conditions(&self) -> Self {
         Self {
             conditions: None,
@@ -168,9 +166,9 @@ impl Key<'_> {
 }
 
 /// Matches the rows of the old runs, the new runs and the history.
-pub(super) fn match_rows<'a, 'b>(sides: [&'b [Row<'a>]; 3]) -> Matched<'a, 'b> {
+pub(super) fn match_rows<'a, 'b>(sides: [&'b [RunRow<'a>]; 3]) -> Matched<'a, 'b> {
     // The CPU of a wait is ignored if no side measured on several CPUs.
-    let has_several_cpus = |rows: &[Row]| {
+    let has_several_cpus = |rows: &[RunRow]| {
         let mut cpus = rows
             .iter()
             .filter_map(|row| Some(row.row.conditions()?.cpu));
@@ -205,9 +203,9 @@ pub(super) fn match_rows<'a, 'b>(sides: [&'b [Row<'a>]; 3]) -> Matched<'a, 'b> {
     matched
 }
 
-/// Groups the rows of one side by timer. The CPU is a part of the conditions only if `by_cpu`.
-fn group_rows<'a, 'b>(rows: &'b [Row<'a>], by_cpu: bool) -> Groups<'a, 'b> {
-    let mut groups = Groups::new();
+/// RowsByTimer the rows of one side by timer. The CPU is a part of the conditions only if `by_cpu`.
+fn group_rows<'a, 'b>(rows: &'b [RunRow<'a>], by_cpu: bool) -> RowsByTimer<'a, 'b> {
+    let mut groups = RowsByTimer::new();
     for row in rows {
         let mut key = row.key();
         if let Some(conditions) = &mut key.conditions {
@@ -221,9 +219,9 @@ fn group_rows<'a, 'b>(rows: &'b [Row<'a>], by_cpu: bool) -> Groups<'a, 'b> {
 /// Finds the rows of the same timer under the same conditions on the other side. A timer that could
 /// not be measured has no conditions, and matches by its id.
 fn counterpart<'g, 'a, 'b>(
-    side: &'g Groups<'a, 'b>,
-    key: &Key<'a>,
-) -> Option<&'g Vec<&'b Row<'a>>> {
+    side: &'g RowsByTimer<'a, 'b>,
+    key: &TimerKey<'a>,
+) -> Option<&'g Vec<&'b RunRow<'a>>> {
     let bare = key.without_conditions();
     side.get(key).or_else(|| side.get(&bare)).or_else(|| {
         let is_unmeasured_wait = key.conditions.is_none() && !key.is_clock;
@@ -235,14 +233,18 @@ fn counterpart<'g, 'a, 'b>(
 
 /// The difference between the sides in a timer that has results on one side only; otherwise `None`.
 /// A side has results if any of its runs has.
-fn one_sided(old: Option<&Vec<&Row>>, new: Option<&Vec<&Row>>, name: &str) -> Option<OneSided> {
+fn one_sided(
+    old: Option<&Vec<&RunRow>>,
+    new: Option<&Vec<&RunRow>>,
+    name: &str,
+) -> Option<OneSided> {
     let [old, new] = [old, new].map(|rows| {
         let rows = rows?;
         let with = |status| rows.iter().find(|row| row.row.status() == status);
         let best = with(Status::Ok).or_else(|| with(Status::Unresolved));
         best.or(rows.first()).copied()
     });
-    let status = |row: Option<&Row>| row.map(|row| row.row.status());
+    let status = |row: Option<&RunRow>| row.map(|row| row.row.status());
     let (fate, row) = match (status(old), status(new)) {
         (Some(Status::Ok), Some(Status::Ok)) | (None, None) => return None,
         // A clock of long steps may show none in a short run.

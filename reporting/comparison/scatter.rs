@@ -39,8 +39,6 @@ pub(super) struct Location {
     pub value: f64,
     /// The variance of this timer between runs.
     pub own: f64,
-    /// The variance that it contributes to the mean of its family.
-    pub mean: f64,
     /// The variance of its family between runs whose cores were in different states.
     pub state: f64,
 }
@@ -49,7 +47,7 @@ pub(super) struct Location {
 pub(super) type Costs = [Option<Location>; 3];
 
 /// The values of the processes of one timer.
-struct Values {
+struct ProcessValues {
     values: Vec<f64>,
     /// Whether it is known that all had their core to themselves.
     is_alone: bool,
@@ -57,12 +55,12 @@ struct Values {
     centre: f64,
     /// The variance of a single process.
     process: f64,
-    /// The number of independent processes for the timer itself and for the mean of its family: those
-    /// in the middle half (Yuen, Biometrika 61, 1974), or 1 for a mixture of states.
-    counts: [f64; 2],
+    /// The number of independent processes: those in the middle half (Yuen, Biometrika 61, 1974), or 1
+    /// for a mixture of states.
+    count: f64,
 }
 
-impl Values {
+impl ProcessValues {
     fn new(
         row: &TimerRow,
         state: State,
@@ -75,12 +73,6 @@ impl Values {
             .iter()
             .any(|process| process.core != Core::Unknown);
         let is_alone = processes.iter().all(|process| process.core == Core::Alone);
-        // Reports of earlier versions say which clocks had no calm processes, but not of which state.
-        let is_restless = !is_known
-            && row
-                .findings
-                .iter()
-                .any(|found| found.code == "restless-core");
         let cut = values.len() / 4;
         let count = (values.len() - 2 * cut) as f64;
         let ends = [values[cut], values[values.len() - 1 - cut]];
@@ -90,11 +82,7 @@ impl Values {
         Some(Self {
             centre: midmean(&values)?,
             process: squares / (count - 1.0).max(1.0),
-            counts: [
-                is_restless || (is_known && !is_alone),
-                is_known && !is_alone,
-            ]
-            .map(|is_mixture| if is_mixture { 1.0 } else { count }),
+            count: if is_known && !is_alone { 1.0 } else { count },
             is_alone,
             values,
         })
@@ -102,12 +90,9 @@ impl Values {
 
     /// The location, if a single process of the family has at least the variance `of_family`.
     fn location(&self, of_family: f64, added: f64, state: f64) -> Location {
-        let process = self.process.max(of_family);
-        let [own, mean] = self.counts.map(|count| process / count + added);
         Location {
             value: self.centre,
-            own,
-            mean,
+            own: self.process.max(of_family) / self.count + added,
             state,
         }
     }
@@ -130,11 +115,11 @@ fn costs_in(state: State, rows: &[Option<&TimerRow>], in_cycles: bool) -> Vec<Op
         };
         (cost > 0.0).then(|| cost.ln())
     };
-    let clocks: Vec<Option<Values>> = rows
+    let clocks: Vec<Option<ProcessValues>> = rows
         .iter()
-        .map(|row| Values::new((*row)?, state, cost))
+        .map(|row| ProcessValues::new((*row)?, state, cost))
         .collect();
-    let mut families: HashMap<&str, Vec<&Values>> = HashMap::new();
+    let mut families: HashMap<&str, Vec<&ProcessValues>> = HashMap::new();
     for (row, values) in rows.iter().zip(&clocks) {
         if let (Some(row), Some(values)) = (row, values) {
             families.entry(family_of(row)).or_default().push(values);
@@ -164,7 +149,7 @@ fn costs_in(state: State, rows: &[Option<&TimerRow>], in_cycles: bool) -> Vec<Op
             (*name, [process.unwrap_or(0.0), apart * apart])
         })
         .collect();
-    let location = |(row, values): (&Option<&TimerRow>, Option<Values>)| {
+    let location = |(row, values): (&Option<&TimerRow>, Option<ProcessValues>)| {
         let (row, values) = ((*row)?, values?);
         let [of_family, state] = families[family_of(row)];
         let cycles = LOOP_CYCLES[usize::from(!values.is_alone)];
@@ -185,13 +170,13 @@ pub(super) fn spread(
     state: State,
     apply: impl Fn(f64) -> Option<f64>,
 ) -> Option<Location> {
-    let values = Values::new(row, state, |process| apply(process.spread?))?;
+    let values = ProcessValues::new(row, state, |process| apply(process.spread?))?;
     Some(values.location(0.0, UNSEEN_SPREAD * UNSEEN_SPREAD, 0.0))
 }
 
 /// The standard deviation of single processes of a family, relative to the cost of its typical
 /// clock: what the states of the core do to it.
-fn pooled_deviation(clocks: &[&Values]) -> Option<f64> {
+fn pooled_deviation(clocks: &[&ProcessValues]) -> Option<f64> {
     let costs: Vec<f64> = clocks.iter().map(|clock| clock.centre.exp()).collect();
     let deviations = clocks.iter().zip(&costs).flat_map(|(clock, cost)| {
         let count = clock.values.len() as f64;
@@ -261,13 +246,6 @@ mod tests {
         let mixture = of(&[Shared]);
         assert!(mixture.own > 50.0 * undisturbed.own, "{mixture:?}");
         assert!(of(&[Unknown]).own < mixture.own);
-        let mut old = clock(&costs, &[Unknown]);
-        old.findings.push(crate::model::Finding {
-            code: "restless-core".into(),
-            severity: crate::model::Severity::Note,
-            values: Default::default(),
-        });
-        assert_eq!(location(&old).own, mixture.own);
     }
 
     #[test]

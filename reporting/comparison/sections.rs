@@ -6,9 +6,9 @@ use serde::Serialize;
 
 use super::Quantity;
 use super::judge::FALSE_ALARM;
-use super::{Compared, Comparison, FamilyChange, Fate, PlatformChange, Verdict};
+use super::{ChangeVerdict, ComparedFigure, Comparison, FamilyChange, Fate, PlatformChange};
 use crate::document::Document;
-use crate::fields::Unit as FieldUnit;
+use crate::fields::FieldUnit;
 use crate::table::{Table, TableColumn};
 use crate::text::numbers::{NOTHING, significant};
 
@@ -59,7 +59,7 @@ impl Comparison {
     }
 }
 
-impl Compared {
+impl ComparedFigure {
     /// Formats the difference with its interval, in percent if it has one.
     #[must_use]
     pub fn written_difference(&self) -> String {
@@ -80,40 +80,40 @@ impl Compared {
     }
 }
 
-fn codes(verdict: Verdict) -> &'static str {
+fn codes(verdict: ChangeVerdict) -> &'static str {
     match verdict {
-        Verdict::Worse => RED,
-        Verdict::Better => GREEN,
-        Verdict::Noise | Verdict::Unjudged => "",
+        ChangeVerdict::Worse => RED,
+        ChangeVerdict::Better => GREEN,
+        ChangeVerdict::Noise | ChangeVerdict::Unjudged => "",
     }
 }
 
 /// The differences to show, worst first: changes that exceed noise and unjudged differences that
 /// matter, or all differences if `all` is set. A spread without an interval is shown only if `all`
 /// is set, because it enters Quality, which is judged.
-fn visible(comparison: &Comparison, all: bool) -> Vec<&Compared> {
-    let differs = |compared: &&Compared| match compared.verdict {
-        Verdict::Unjudged => {
+fn visible(comparison: &Comparison, all: bool) -> Vec<&ComparedFigure> {
+    let differs = |compared: &&ComparedFigure| match compared.verdict {
+        ChangeVerdict::Unjudged => {
             let is_other = compared.change.difference.value != 0.0;
             compared.quantity != Quantity::SPREAD && compared.matters && is_other
         }
         _ => compared.is_changed(),
     };
     let figures = comparison.figures.iter();
-    let mut shown: Vec<&Compared> = figures.filter(|figure| all || differs(figure)).collect();
+    let mut shown: Vec<&ComparedFigure> = figures.filter(|figure| all || differs(figure)).collect();
     // The sort is stable: within a verdict, timers and their quantities keep the order of the
     // report.
     shown.sort_by_key(|compared| match compared.verdict {
-        Verdict::Worse => 0,
-        Verdict::Better => 1,
-        Verdict::Unjudged => 2,
-        Verdict::Noise => 3,
+        ChangeVerdict::Worse => 0,
+        ChangeVerdict::Better => 1,
+        ChangeVerdict::Unjudged => 2,
+        ChangeVerdict::Noise => 3,
     });
     shown
 }
 
 /// A table with one row for each difference. Values are text, because their units differ.
-fn figures(shown: &[&Compared]) -> Table<'static> {
+fn figures(shown: &[&ComparedFigure]) -> Table<'static> {
     let mut table = table([
         "timer",
         "figure",
@@ -163,12 +163,12 @@ fn table<const N: usize>(headings: [&'static str; N]) -> Table<'static> {
     Table::new(columns.to_vec())
 }
 
-fn in_words(verdict: Verdict) -> &'static str {
+fn in_words(verdict: ChangeVerdict) -> &'static str {
     match verdict {
-        Verdict::Better => "better",
-        Verdict::Worse => "worse",
-        Verdict::Noise => "noise",
-        Verdict::Unjudged => NOTHING,
+        ChangeVerdict::Better => "better",
+        ChangeVerdict::Worse => "worse",
+        ChangeVerdict::Noise => "noise",
+        ChangeVerdict::Unjudged => NOTHING,
     }
 }
 
@@ -214,10 +214,10 @@ fn by_runtime(timers: &[&str]) -> String {
 fn summary(comparison: &Comparison) -> String {
     let count = |verdict| comparison.count(verdict);
     let [worse, better, noise, unjudged] = [
-        Verdict::Worse,
-        Verdict::Better,
-        Verdict::Noise,
-        Verdict::Unjudged,
+        ChangeVerdict::Worse,
+        ChangeVerdict::Better,
+        ChangeVerdict::Noise,
+        ChangeVerdict::Unjudged,
     ]
     .map(count);
     let unjudged = match unjudged {

@@ -2,7 +2,7 @@
 //! changed, within which limits all others are unchanged, and what else changed.
 
 use super::platform::cpu_differs;
-use super::{Compared, Comparison, FamilyChange, Quantity, Verdict};
+use super::{ChangeVerdict, ComparedFigure, Comparison, FamilyChange, Quantity};
 use crate::model::Interval;
 use crate::text::numbers::significant;
 
@@ -23,7 +23,7 @@ pub(super) fn sentences(comparison: &Comparison) -> Vec<String> {
     for of_clocks in [true, false] {
         let figures = comparison.figures.iter();
         let own = figures.filter(|compared| compared.quantity.is_of_clocks() == of_clocks);
-        let own: Vec<&Compared> = own.collect();
+        let own: Vec<&ComparedFigure> = own.collect();
         if !own.is_empty() {
             let families = comparison.families.iter();
             let families = families.filter(|family| family.quantity.is_of_clocks() == of_clocks);
@@ -41,7 +41,7 @@ pub(super) fn sentences(comparison: &Comparison) -> Vec<String> {
     }
     let failed = comparison.answers.iter();
     let failed = failed
-        .filter(|answer| answer.verdict == Verdict::Worse)
+        .filter(|answer| answer.verdict == ChangeVerdict::Worse)
         .map(|answer| format!("{} {}", answer.timer, answer.question.name()));
     let lost = comparison.lost().map(|lost| lost.timer.clone());
     for (what, names) in [
@@ -59,7 +59,7 @@ pub(super) fn sentences(comparison: &Comparison) -> Vec<String> {
 fn sentence(
     [subject, same]: [&str; 2],
     families: &[&FamilyChange],
-    figures: &[&Compared],
+    figures: &[&ComparedFigure],
 ) -> String {
     let change_of = |timer: &String, quantity: Quantity| {
         let mut figures = figures.iter();
@@ -70,7 +70,7 @@ fn sentence(
     let mut unchanged = Vec::new();
     for family in families {
         match family.verdict {
-            Verdict::Better | Verdict::Worse => changed.push(described(family)),
+            ChangeVerdict::Better | ChangeVerdict::Worse => changed.push(described(family)),
             _ => unchanged.push(limit(family)),
         }
         let own = family.own.iter().filter_map(|timer| {
@@ -82,9 +82,12 @@ fn sentence(
             changed.push(list(&own));
         }
     }
-    for (verdict, how) in [(Verdict::Worse, "worse"), (Verdict::Better, "better")] {
+    for (verdict, how) in [
+        (ChangeVerdict::Worse, "worse"),
+        (ChangeVerdict::Better, "better"),
+    ] {
         // A Quality that follows from another changed figure repeats what is said of that figure.
-        let follows = |figure: &Compared| {
+        let follows = |figure: &ComparedFigure| {
             figure.quantity == Quantity::QUALITY
                 && figures
                     .iter()
@@ -92,7 +95,7 @@ fn sentence(
                     .count()
                     > 1
         };
-        let judged_alone = |figure: &&&Compared| {
+        let judged_alone = |figure: &&&ComparedFigure| {
             let of_family = families
                 .iter()
                 .any(|family| family.quantity == figure.quantity);
@@ -130,7 +133,7 @@ fn sentence(
 }
 
 /// The reason why no family was judged.
-fn unknown(figures: &[&Compared]) -> String {
+fn unknown(figures: &[&ComparedFigure]) -> String {
     let why = if figures.iter().any(|figure| figure.single_process) {
         "a report used a single process"
     } else if figures.iter().any(|figure| figure.unlike_cores) {

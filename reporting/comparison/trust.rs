@@ -3,7 +3,7 @@
 
 use serde::Serialize;
 
-use super::Verdict;
+use super::ChangeVerdict;
 use crate::model::{Answer, Outcome, Question, TimerRow};
 
 /// A trust question that two reports answered differently.
@@ -20,7 +20,7 @@ pub struct ChangedAnswer {
     /// The evidence in the new report.
     pub finding: String,
     /// Worse if the timer newly fails, better if it passes after it failed; otherwise unknown.
-    pub verdict: Verdict,
+    pub verdict: ChangeVerdict,
 }
 
 /// The changed answers for one timer. A question that one of the sides did not ask is ignored, and
@@ -36,9 +36,9 @@ pub(super) fn changed_answers(old: &[&TimerRow], new: &[&TimerRow]) -> Vec<Chang
             (Outcome::Pass, Outcome::NotTested) | (Outcome::NotTested, Outcome::Pass) => {
                 return None;
             }
-            (_, Outcome::Fail) => Verdict::Worse,
-            (Outcome::Fail, Outcome::Pass) => Verdict::Better,
-            _ => Verdict::Unjudged,
+            (_, Outcome::Fail) => ChangeVerdict::Worse,
+            (Outcome::Fail, Outcome::Pass) => ChangeVerdict::Better,
+            _ => ChangeVerdict::Unjudged,
         };
         Some(ChangedAnswer {
             timer: new[0].id.clone(),

@@ -4,14 +4,14 @@ use serde_json::json;
 
 use super::{Document, FindingText, Render};
 use crate::model::Severity;
-use crate::table::{Format, Notation, Style, Table, TableColumn, Value};
+use crate::table::{Format, Notation, Style, Table, TableColumn};
 
 fn document() -> Document<'static, serde_json::Value> {
     let mut table = Table::new(vec![
         TableColumn::left("timer"),
         TableColumn::right("cost", Notation::Time),
     ]);
-    table.push(vec!["mono|tonic".into(), Value::Figure(20.0)]);
+    table.push(vec!["mono|tonic".into(), 20.0.into()]);
     let finding = FindingText {
         severity: Severity::Problem,
         code: "clock-source".into(),

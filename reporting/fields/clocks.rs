@@ -1,8 +1,8 @@
 //! Defines the fields of clocks, and the fields that rows of all kinds have.
 
-use super::{Field, FieldValue, Kind, Range, Read, Row, Scatter, Visibility, field_table};
+use super::{Field, Kind, Range, Read, Row, Scatter, Visibility, field_table};
 use crate::model::{Context, Finding, Interval, ResolutionKind, TimerRow, Verdicts};
-use crate::table::Value;
+use crate::table::CellValue;
 use crate::text::numbers::{plus_minus, range_ns};
 
 /// The kind of the rows that have the fields in this file, except identity and findings, which rows
@@ -60,13 +60,13 @@ fn property_fields() -> Vec<Field> {
 fn cost_fields() -> Vec<Field> {
     field_table! { Read::Row, CLOCKS, |row| row.clock()?;
         resolution: Nanoseconds = match row.resolution_at_most_ns {
-                Some(limit) => FieldValue::AtMost(limit.value),
-                None => FieldValue::Figure(row.resolution_ns?),
+                Some(limit) => CellValue::bounded(Some(limit.value), true),
+                None => row.resolution_ns.into(),
             }, "Step of its readings: `≤` marks an upper limit if no step could be determined",
             interval(), range(Range::STEP), in_tables(Visibility::Always), metric("resolution"), compared("resolution", Scatter::Slew);
-        resolution: Cycles = step_or_limit(row, Interval::unbounded(row.resolution?.cycles?)), "This step in cycles",
+        resolution: Cycles = step_or_limit(row, row.resolution?.cycles?), "This step in cycles",
             range(Range::STEP);
-        resolution: Ticks = step_or_limit(row, Interval::unbounded(row.resolution?.ticks)), "This step in ticks",
+        resolution: Ticks = step_or_limit(row, row.resolution?.ticks), "This step in ticks",
             range(Range::STEP);
         resolution_kind: Text = row.resolution?.kind.name(),
             "`resolved`, or `at_most` if the resolution is only an upper limit of the step";
@@ -171,11 +171,9 @@ fn added_time_fields() -> Vec<Field> {
 }
 
 /// The step in ticks or cycles, marked as an upper limit if the step is unknown.
-fn step_or_limit(row: &TimerRow, step: Interval) -> FieldValue {
-    match row.resolution.map(|resolution| resolution.kind) {
-        Some(ResolutionKind::AtMost) => FieldValue::AtMost(step.value),
-        _ => FieldValue::Figure(step),
-    }
+fn step_or_limit(row: &TimerRow, step: f64) -> CellValue {
+    let kind = row.resolution.map(|resolution| resolution.kind);
+    CellValue::bounded(Some(step), kind == Some(ResolutionKind::AtMost))
 }
 
 /// The rate error of a clock in ppm, with its uncertainty as interval.
@@ -184,14 +182,13 @@ fn rate_offset(verdicts: &Verdicts) -> Option<Interval> {
         verdicts.stable.offset_ppm?,
         verdicts.stable.offset_uncertainty_ppm,
     );
-    Some(Interval::with_ends(
-        offset,
-        half.map(|half| (offset - half, offset + half)),
-    ))
+    Some(half.map_or(Interval::unbounded(offset), |half| {
+        Interval::around(offset, half)
+    }))
 }
 
 /// The modes of the cost distribution, in nanoseconds with their shares, as in `22.5:0.81 41:0.18`.
-fn modes(row: &TimerRow) -> Value {
+fn modes(row: &TimerRow) -> CellValue {
     let modes = row.distribution.iter().flat_map(|costs| &costs.modes);
     let finite = modes.filter(|mode| (mode.ns + mode.share).is_finite());
     joined(
@@ -201,7 +198,7 @@ fn modes(row: &TimerRow) -> Value {
 }
 
 /// The reason why the row has no results, or why its Quality is 0.
-fn reason(row: Row) -> Value {
+fn reason(row: Row) -> CellValue {
     let verdicts = row.clock().and_then(|row| row.verdicts.as_ref());
     let failures = verdicts.into_iter().flat_map(Verdicts::disqualifying);
     let evidence = failures.map(|answer| answer.evidence.to_owned());
@@ -212,14 +209,14 @@ fn reason(row: Row) -> Value {
 }
 
 /// The codes of findings, separated by blanks.
-pub(super) fn codes(findings: &[Finding]) -> Value {
+pub(super) fn codes(findings: &[Finding]) -> CellValue {
     joined(findings.iter().map(|finding| finding.code.clone()), " ")
 }
 
 /// The parts as one text; nothing if there are no parts.
-pub(super) fn joined(parts: impl Iterator<Item = String>, between: &str) -> Value {
+pub(super) fn joined(parts: impl Iterator<Item = String>, between: &str) -> CellValue {
     match parts.collect::<Vec<_>>() {
-        none if none.is_empty() => Value::Nothing,
+        none if none.is_empty() => CellValue::Nothing,
         parts => parts.join(between).into(),
     }
 }

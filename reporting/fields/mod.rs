@@ -1,6 +1,6 @@
 //! Defines every quantity of a report, for clocks, waits, periodic timers and the run itself.
 //!
-//! A [`Field`] has a name, a [`Unit`], a description and a function that reads its value from a
+//! A [`Field`] has a name, a [`FieldUnit`], a description and a function that reads its value from a
 //! [`Row`]. Key, heading, notation, type, metric and range follow from the unit. Tables, CSV,
 //! Parquet, OpenMetrics, checks, facts about a timer and comparisons all use this list, so a new
 //! quantity needs one more entry in `clocks.rs`, `waits.rs` or `report.rs`.
@@ -18,11 +18,11 @@ mod waits;
 use std::sync::LazyLock;
 
 use crate::model::{Interval, Report};
-use crate::table::{Notation, TableColumn, Type, Value};
+use crate::table::{CellValue, Notation, TableColumn, Type};
 use crate::text::without_unit;
 
-pub use row::{Kind, Row, Source, all_rows, rows};
-pub use unit::{InvalidNumber, Range, Scatter, Unit};
+pub use row::{Kind, Row, RowSource, all_rows, rows};
+pub use unit::{FieldUnit, InvalidNumber, Range, Scatter};
 
 /// A quantity and everything derived from its definition.
 pub struct Field {
@@ -35,7 +35,7 @@ pub struct Field {
     /// The description, without a full stop.
     pub about: &'static str,
     /// The unit of the values.
-    pub unit: Unit,
+    pub unit: FieldUnit,
     /// The notation of numbers in tables of several reports.
     notation: Notation,
     /// The terminals on which the column is shown by default; `None` if it is shown on request
@@ -80,57 +80,6 @@ pub struct Metric {
     pub percentile: Option<&'static str>,
 }
 
-/// The value of a field in a row or in a report.
-#[derive(Clone, Debug)]
-pub enum FieldValue {
-    /// A value without an interval.
-    Value(Value),
-    /// A number with its interval.
-    Figure(Interval),
-    /// An upper bound of the number.
-    AtMost(f64),
-}
-
-macro_rules! plain_values {
-    ($($type:ty),*) => {
-        $(impl From<$type> for FieldValue {
-            fn from(value: $type) -> Self {
-                Self::Value(value.into())
-            }
-        })*
-    };
-}
-
-plain_values!(
-    Value,
-    String,
-    &String,
-    bool,
-    u32,
-    u64,
-    i64,
-    f64,
-    &Option<String>
-);
-
-impl From<&'static str> for FieldValue {
-    fn from(word: &'static str) -> Self {
-        Self::Value(Value::Word(word))
-    }
-}
-
-impl From<Interval> for FieldValue {
-    fn from(figure: Interval) -> Self {
-        Self::Figure(figure)
-    }
-}
-
-impl<T: Into<Self>> From<Option<T>> for FieldValue {
-    fn from(value: Option<T>) -> Self {
-        value.map_or(Self::Value(Value::Nothing), Into::into)
-    }
-}
-
 /// The part of an interval that a field holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Part {
@@ -145,9 +94,30 @@ enum Read {
     /// Known only to the code that reads the file: the path of the report, the name of the machine.
     Origin,
     /// A function of the report.
-    Report(fn(&Report) -> Option<FieldValue>),
+    Report(fn(&Report) -> Option<CellValue>),
     /// A function of a row.
-    Row(fn(Row) -> Option<FieldValue>),
+    Row(fn(Row) -> Option<CellValue>),
+}
+
+/// A report or a row, whose values fields read.
+#[derive(Clone, Copy)]
+pub enum FieldSource<'a> {
+    /// A report.
+    Report(&'a Report),
+    /// A row.
+    Row(Row<'a>),
+}
+
+impl<'a> From<&'a Report> for FieldSource<'a> {
+    fn from(report: &'a Report) -> Self {
+        Self::Report(report)
+    }
+}
+
+impl<'a> From<Row<'a>> for FieldSource<'a> {
+    fn from(row: Row<'a>) -> Self {
+        Self::Row(row)
+    }
 }
 
 /// Declares fields as `name: Unit = expression, "description", option(…)…;`. `?` in the expression
@@ -156,11 +126,11 @@ macro_rules! field_table {
     ($read:path, $kinds:expr, |$row:ident| $source:expr;
         $($name:ident: $unit:ident = $value:expr, $about:literal $(, $option:ident($($argument:expr),*))*;)*) => {
         vec![$($crate::fields::Field::new(
-            stringify!($name), $crate::fields::Unit::$unit, $about, $kinds,
+            stringify!($name), $crate::fields::FieldUnit::$unit, $about, $kinds,
             $read(|$row| {
                 #[allow(clippy::redundant_locals, reason = "some tables read the row itself")]
                 let $row = $source;
-                Some($crate::fields::FieldValue::from($value))
+                Some($crate::table::CellValue::from($value))
             }),
         )$(.$option($($argument),*))*),*]
     };
@@ -178,6 +148,12 @@ pub fn fields() -> &'static [Field] {
             .collect()
     });
     &FIELDS
+}
+
+/// The field with this key.
+#[must_use]
+pub fn field(key: &str) -> Option<&'static Field> {
+    fields().iter().find(|field| field.key == key)
 }
 
 /// The fields of one kind of rows, with the fields of the report.
@@ -215,54 +191,37 @@ impl Field {
         self.part != Part::Whole
     }
 
-    /// The value for a report; `None` if the field belongs to rows or is the path of the report.
+    /// The value of a report or of a row; [`CellValue::Nothing`] if the field belongs to the other, or
+    /// only the file shows it.
     #[must_use]
-    pub fn report_value(&self, report: &Report) -> Option<Value> {
-        match self.read {
-            Read::Report(read) => Some(self.cell(read(report))),
-            Read::Origin | Read::Row(_) => None,
+    pub fn value<'a>(&self, source: impl Into<FieldSource<'a>>) -> CellValue {
+        match (self.read(source), self.part) {
+            (Some(value), Part::Whole) => value,
+            (Some(CellValue::Figure(figure)), Part::Low) => figure.low().into(),
+            (Some(CellValue::Figure(figure)), Part::High) => figure.high().into(),
+            _ => CellValue::Nothing,
         }
     }
 
-    /// The value for a row; [`Value::Nothing`] if the field belongs to the report.
-    #[must_use]
-    pub fn value(&self, row: Row) -> Value {
-        self.cell(self.read_value(row))
-    }
-
-    /// Reads the value of a row; `None` if it is unknown or the field belongs to the report.
-    fn read_value(&self, row: Row) -> Option<FieldValue> {
-        match self.read {
-            Read::Row(read) => read(row),
-            Read::Origin | Read::Report(_) => None,
+    fn read<'a>(&self, source: impl Into<FieldSource<'a>>) -> Option<CellValue> {
+        match (self.read, source.into()) {
+            (Read::Report(read), FieldSource::Report(report)) => read(report),
+            (Read::Row(read), FieldSource::Row(row)) => read(row),
+            _ => None,
         }
     }
 
-    /// Checks the number of the field in a row.
+    /// Checks the number of a report or of a row.
     ///
     /// # Errors
     /// When it is out of range, or the upper end of its interval is below the lower end.
-    pub fn check_row(&self, row: Row) -> Result<(), InvalidNumber> {
-        self.check(self.read_value(row))
-    }
-
-    /// Checks the number of the field in the report.
-    ///
-    /// # Errors
-    /// When it is out of range, or the upper end of its interval is below the lower end.
-    pub fn check_report(&self, report: &Report) -> Result<(), InvalidNumber> {
-        match self.read {
-            Read::Report(read) => self.check(read(report)),
-            Read::Origin | Read::Row(_) => Ok(()),
-        }
-    }
-
-    fn check(&self, value: Option<FieldValue>) -> Result<(), InvalidNumber> {
+    pub fn check<'a>(&self, source: impl Into<FieldSource<'a>>) -> Result<(), InvalidNumber> {
+        let value = self.read(source);
         let key = self.json_key;
         let figure = match value {
             _ if self.is_end() => return Ok(()),
-            Some(FieldValue::AtMost(bound)) => return self.range.for_ends().check(key, bound),
-            value => value.and_then(interval_of),
+            Some(CellValue::AtMost(bound)) => return self.range.for_ends().check(key, bound),
+            value => value.and_then(figure_of),
         };
         let Some(figure) = figure else {
             return Ok(());
@@ -279,39 +238,10 @@ impl Field {
         Ok(())
     }
 
-    /// The table cell for a value: the value itself, or an end of its interval.
-    fn cell(&self, value: Option<FieldValue>) -> Value {
-        match (value, self.part) {
-            (Some(FieldValue::Value(value)), Part::Whole) => value,
-            (Some(FieldValue::AtMost(bound)), Part::Whole) => Value::bounded(Some(bound), true),
-            (Some(FieldValue::Figure(figure)), Part::Whole) => {
-                let ends = figure.ends().filter(|_| self.unit == Unit::Ppm);
-                match (figure.value.into(), ends) {
-                    (Value::Figure(value), Some((low, high))) => {
-                        Value::Within(value, (value - low).max(high - value))
-                    }
-                    (value, _) => value,
-                }
-            }
-            (Some(FieldValue::Figure(figure)), Part::Low) => figure.low().into(),
-            (Some(FieldValue::Figure(figure)), Part::High) => figure.high().into(),
-            (None | Some(FieldValue::Value(_) | FieldValue::AtMost(_)), _) => Value::Nothing,
-        }
-    }
-
-    /// The number of a row with its interval; `None` if only an upper bound is known.
+    /// The number of a report or of a row with its interval; `None` if only an upper bound is known.
     #[must_use]
-    pub fn figure(&self, row: Row) -> Option<Interval> {
-        interval_of(self.read_value(row)?)
-    }
-
-    /// The number of the report with its interval.
-    #[must_use]
-    pub fn figure_of_report(&self, report: &Report) -> Option<Interval> {
-        match self.read {
-            Read::Report(read) => interval_of(read(report)?),
-            Read::Origin | Read::Row(_) => None,
-        }
+    pub fn figure<'a>(&self, source: impl Into<FieldSource<'a>>) -> Option<Interval> {
+        figure_of(self.read(source)?)
     }
 
     /// The heading without the unit, for tables in which each number has its own unit.
@@ -323,7 +253,7 @@ impl Field {
     /// The value of a row as text with its unit; `None` if the value was not determined.
     #[must_use]
     pub fn format_value(&self, row: Row) -> Option<String> {
-        let value = Some(self.value(row)).filter(|value| *value != Value::Nothing)?;
+        let value = Some(self.value(row)).filter(|value| *value != CellValue::Nothing)?;
         let unit = if value.number().is_some() {
             self.unit.sign()
         } else {
@@ -336,12 +266,12 @@ impl Field {
     #[must_use]
     pub fn format_value_with_interval(&self, row: Row) -> Option<String> {
         let text = self.format_value(row)?;
-        if let Value::Within(..) = self.value(row) {
-            return Some(text);
-        }
         match self.interval_in_words(row) {
-            Some(interval) => Some(format!("{text} (95 % interval {interval})")),
-            None => Some(text),
+            // The text of a rate states half of the interval.
+            Some(interval) if self.unit != FieldUnit::Ppm => {
+                Some(format!("{text} (95 % interval {interval})"))
+            }
+            _ => Some(text),
         }
     }
 
@@ -366,7 +296,7 @@ impl Field {
     #[must_use]
     pub fn as_column_with_units(&self) -> TableColumn {
         match self.unit {
-            Unit::Nanoseconds => self.column_with(self.title(), Notation::Time),
+            FieldUnit::Nanoseconds => self.column_with(self.title(), Notation::Time),
             _ => self.as_column(),
         }
     }
@@ -393,12 +323,12 @@ impl Field {
 }
 
 /// A value as a number with its interval; `None` for text and for upper bounds.
-fn interval_of(value: FieldValue) -> Option<Interval> {
+fn figure_of(value: CellValue) -> Option<Interval> {
     match value {
-        FieldValue::Figure(figure) => Some(figure),
-        FieldValue::Value(Value::Truth(holds)) => Some(Interval::unbounded(u8::from(holds).into())),
-        FieldValue::Value(value) => value.number().map(Interval::unbounded),
-        FieldValue::AtMost(_) => None,
+        CellValue::Figure(figure) => Some(figure),
+        CellValue::Truth(holds) => Some(Interval::unbounded(u8::from(holds).into())),
+        CellValue::AtMost(_) => None,
+        value => value.number().map(Interval::unbounded),
     }
 }
 
@@ -406,19 +336,19 @@ fn interval_of(value: FieldValue) -> Option<Interval> {
 impl Field {
     fn new(
         name: &'static str,
-        unit: Unit,
+        unit: FieldUnit,
         about: &'static str,
         kinds: &'static [Kind],
         read: Read,
     ) -> Self {
         let key: &'static str = [name, unit.suffix()].concat().leak();
         let column = match unit {
-            Unit::Cycles | Unit::Ticks => key,
+            FieldUnit::Cycles | FieldUnit::Ticks => key,
             _ => name,
         };
         // Costs of clocks are compared in one unit; waits last from microseconds to seconds.
         let (heading, notation) = match (unit, kinds) {
-            (Unit::Nanoseconds, [Kind::Clocks]) => (" (ns)", Notation::Significant),
+            (FieldUnit::Nanoseconds, [Kind::Clocks]) => (" (ns)", Notation::Significant),
             _ => (unit.heading(), unit.notation()),
         };
         Self {

@@ -3,15 +3,15 @@
 use std::time::UNIX_EPOCH;
 
 use super::clocks::{codes, joined};
-use super::{Field, Kind, Range, Read, Unit, field_table};
+use super::{Field, FieldUnit, Kind, Range, Read, field_table};
 use crate::model::{CpuOffset, Family, ProvenanceKind, Report, Tickless, TimerRow};
-use crate::table::Value;
+use crate::table::CellValue;
 
 /// The fields of a report belong to no kind of row.
 const REPORT: &[Kind] = &[];
 
 pub(super) fn fields() -> Vec<Field> {
-    let origin = |name, about| Field::new(name, Unit::Text, about, REPORT, Read::Origin);
+    let origin = |name, about| Field::new(name, FieldUnit::Text, about, REPORT, Read::Origin);
     let mut all = vec![
         origin("file", "Path of the report").column("file", "report"),
         origin(
@@ -29,9 +29,9 @@ pub(super) fn fields() -> Vec<Field> {
 fn run_fields() -> Vec<Field> {
     field_table! { Read::Report, REPORT, |report| report;
         node: Text = &report.node, "Name of the node as given to the run";
-        date: Day = Value::Day(i32::try_from(time(&report.created)? / DAY_MICROSECONDS).ok()?),
+        date: Day = CellValue::Day(i32::try_from(time(&report.created)? / DAY_MICROSECONDS).ok()?),
             "Day on which the measurement began, UTC";
-        created: Time = Value::Time(time(&report.created)?), "When the measurement began";
+        created: Time = CellValue::Time(time(&report.created)?), "When the measurement began";
         tool_version: Text = &report.tool.version, "Version of timermeter that wrote the report";
         profile: Text = &report.settings.plan, "`quick`, `default` or `thorough`";
         seed: Text = report.settings.seed.to_string(), "Seed of all random choices";

@@ -54,14 +54,14 @@ impl Kind {
 #[derive(Clone, Copy, Debug)]
 pub struct Row<'a> {
     /// The part of the report that the row shows.
-    pub source: Source<'a>,
+    pub source: RowSource<'a>,
     /// Whether slack, policy, load and CPU, in this order, differ among the rows of the same kind.
     varied: [bool; CONDITION_COUNT],
 }
 
 /// The part of a report that a row shows.
 #[derive(Clone, Copy, Debug)]
-pub enum Source<'a> {
+pub enum RowSource<'a> {
     /// A clock.
     Clock(&'a TimerRow),
     /// A sleep primitive: all its lengths, or one length.
@@ -78,9 +78,9 @@ macro_rules! head_methods {
             #[must_use]
             pub fn $name(&self) -> $type {
                 let $row: &'a RowHead = match self.source {
-                    Source::Clock(row) => row,
-                    Source::Wait(row, _) => row,
-                    Source::Period(row) => row,
+                    RowSource::Clock(row) => row,
+                    RowSource::Wait(row, _) => row,
+                    RowSource::Period(row) => row,
                 };
                 $value
             })*
@@ -108,7 +108,7 @@ head_methods! {
 impl<'a> From<&'a TimerRow> for Row<'a> {
     fn from(row: &'a TimerRow) -> Self {
         Self {
-            source: Source::Clock(row),
+            source: RowSource::Clock(row),
             varied: [false; CONDITION_COUNT],
         }
     }
@@ -119,16 +119,16 @@ impl<'a> Row<'a> {
     #[must_use]
     pub fn kind(&self) -> Kind {
         match self.source {
-            Source::Clock(_) => Kind::Clocks,
-            Source::Wait(..) => Kind::Waits,
-            Source::Period(_) => Kind::Periods,
+            RowSource::Clock(_) => Kind::Clocks,
+            RowSource::Wait(..) => Kind::Waits,
+            RowSource::Period(_) => Kind::Periods,
         }
     }
 
     /// The clock; `None` for rows of other kinds.
     #[must_use]
     pub fn clock(self) -> Option<&'a TimerRow> {
-        if let Source::Clock(row) = self.source {
+        if let RowSource::Clock(row) = self.source {
             Some(row)
         } else {
             None
@@ -138,7 +138,7 @@ impl<'a> Row<'a> {
     /// The sleep primitive; `None` for rows of other kinds.
     #[must_use]
     pub fn wait(self) -> Option<&'a WaitRow> {
-        if let Source::Wait(row, _) = self.source {
+        if let RowSource::Wait(row, _) = self.source {
             Some(row)
         } else {
             None
@@ -149,7 +149,7 @@ impl<'a> Row<'a> {
     /// and for rows of other kinds.
     #[must_use]
     pub fn lateness(self) -> Option<&'a Lateness> {
-        if let Source::Wait(_, late) = self.source {
+        if let RowSource::Wait(_, late) = self.source {
             late
         } else {
             None
@@ -158,7 +158,7 @@ impl<'a> Row<'a> {
 
     /// The results of a periodic timer; `None` for rows of other kinds and without results.
     pub(super) fn period(self) -> Option<&'a PeriodFigures> {
-        if let Source::Period(row) = self.source {
+        if let RowSource::Period(row) = self.source {
             row.figures.as_ref()
         } else {
             None
@@ -188,9 +188,9 @@ impl<'a> Row<'a> {
     /// measured.
     fn recorded_conditions(&self) -> Option<&'a WaitConditions> {
         match self.source {
-            Source::Clock(_) => None,
-            Source::Wait(row, _) => Some(&row.conditions),
-            Source::Period(row) => Some(&row.conditions),
+            RowSource::Clock(_) => None,
+            RowSource::Wait(row, _) => Some(&row.conditions),
+            RowSource::Period(row) => Some(&row.conditions),
         }
     }
 
@@ -204,9 +204,9 @@ impl<'a> Row<'a> {
     #[must_use]
     pub fn request_ns(&self) -> Option<u64> {
         match self.source {
-            Source::Clock(_) => None,
-            Source::Wait(_, late) => late.map(|late| late.request_ns),
-            Source::Period(row) => Some(row.period_ns),
+            RowSource::Clock(_) => None,
+            RowSource::Wait(_, late) => late.map(|late| late.request_ns),
+            RowSource::Period(row) => Some(row.period_ns),
         }
     }
 
@@ -270,11 +270,11 @@ impl<'a> Row<'a> {
     #[must_use]
     pub fn at_length(self, late: &'a Lateness) -> Self {
         match self.source {
-            Source::Wait(row, _) => Self {
-                source: Source::Wait(row, Some(late)),
+            RowSource::Wait(row, _) => Self {
+                source: RowSource::Wait(row, Some(late)),
                 ..self
             },
-            Source::Clock(_) | Source::Period(_) => self,
+            RowSource::Clock(_) | RowSource::Period(_) => self,
         }
     }
 }
@@ -304,14 +304,14 @@ fn conditions_in_words(conditions: &WaitConditions) -> [String; CONDITION_COUNT]
 /// The rows of one kind: one for each timer and set of conditions.
 #[must_use]
 pub fn rows(report: &Report, kind: Kind) -> Vec<Row<'_>> {
-    let sources: Vec<Source> = match kind {
-        Kind::Clocks => report.timers.iter().map(Source::Clock).collect(),
+    let sources: Vec<RowSource> = match kind {
+        Kind::Clocks => report.timers.iter().map(RowSource::Clock).collect(),
         Kind::Waits => report
             .waits
             .iter()
-            .map(|row| Source::Wait(row, None))
+            .map(|row| RowSource::Wait(row, None))
             .collect(),
-        Kind::Periods => report.periods.iter().map(Source::Period).collect(),
+        Kind::Periods => report.periods.iter().map(RowSource::Period).collect(),
     };
     let mut rows: Vec<Row> = sources
         .into_iter()

@@ -4,7 +4,7 @@ use crate::table::{Notation, Type};
 
 /// The unit of the values of a field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Unit {
+pub enum FieldUnit {
     /// Text.
     Text,
     /// Yes or no.
@@ -51,7 +51,7 @@ pub enum Scatter {
     None,
 }
 
-impl Unit {
+impl FieldUnit {
     /// The suffix of field names with this unit.
     pub(super) fn suffix(self) -> &'static str {
         match self {
@@ -96,6 +96,7 @@ impl Unit {
             Self::Hertz => Notation::Rate,
             Self::Share => Notation::Fixed(3),
             Self::Percent => Notation::Percent,
+            Self::Ppm => Notation::HalfWidth,
             _ => Notation::Significant,
         }
     }

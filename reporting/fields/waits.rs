@@ -1,7 +1,8 @@
 //! Defines the fields of sleep primitives and of periodic timers.
 
-use super::{Field, FieldValue, Kind, Range, Read, Scatter, Visibility, field_table};
+use super::{Field, Kind, Range, Read, Scatter, Visibility, field_table};
 use crate::model::{Granularity, MissedPolicy};
+use crate::table::CellValue;
 
 /// The kind of the rows that have the fields of sleep primitives only.
 const WAITS: &[Kind] = &[Kind::Waits];
@@ -131,9 +132,9 @@ fn expiration_fields() -> Vec<Field> {
 }
 
 /// The step with its interval, or its upper limit.
-fn granularity(granularity: Granularity) -> FieldValue {
+fn granularity(granularity: Granularity) -> CellValue {
     match granularity {
-        Granularity::Step(step) => FieldValue::Figure(step),
-        Granularity::AtMost(ns) => FieldValue::AtMost(ns),
+        Granularity::Step(step) => step.into(),
+        Granularity::AtMost(ns) => CellValue::bounded(Some(ns), true),
     }
 }

@@ -15,7 +15,7 @@ use view::ReportView;
 
 #[derive(Default, Template)]
 #[template(path = "page.html")]
-struct Page<'a> {
+struct WebPage<'a> {
     title: String,
     /// The sentence below the title.
     lead: String,
@@ -73,11 +73,11 @@ pub fn render(reports: &[Report], left_out: &[String]) -> Result<String, askama:
     };
     let views = reports.iter().enumerate();
     let views = views.map(|(index, report)| ReportView::new(report, &format!("r{index}"), extent));
-    Page {
+    WebPage {
         platforms,
         reports: views.collect(),
         left_out,
-        ..Page::new(title, lead)
+        ..WebPage::new(title, lead)
     }
     .render()
 }
@@ -85,7 +85,7 @@ pub fn render(reports: &[Report], left_out: &[String]) -> Result<String, askama:
 /// The title of a page of several reports.
 const INDEX_TITLE: &str = "How good are the clocks?";
 
-impl Page<'_> {
+impl WebPage<'_> {
     fn new(title: String, lead: String) -> Self {
         Self {
             title,

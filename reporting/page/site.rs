@@ -4,15 +4,14 @@
 mod destination;
 mod report_page;
 
-use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
 use askama::Template;
 
 use self::destination::LIST_NAME;
-use super::{Extent, INDEX_TITLE, Page};
-use crate::report::{Collection, ReadError};
+use super::{Extent, INDEX_TITLE, WebPage};
+use crate::report::{Collection, ReadError, files};
 use crate::scratch::ScratchFolder;
 use crate::tabulation::{PlatformRun, Platforms};
 use crate::text::plain;
@@ -68,7 +67,7 @@ impl SiteError {
 
 /// A published site.
 #[derive(Debug)]
-pub struct Site {
+pub struct PublishedSite {
     /// The number of reports.
     pub reports: usize,
     /// The reasons why other files were left out.
@@ -87,7 +86,7 @@ pub fn publish(
     folder: &Path,
     destination: &Path,
     on_report: &(dyn Fn() + Sync),
-) -> Result<Site, SiteError> {
+) -> Result<PublishedSite, SiteError> {
     if !folder.is_dir() {
         return Err(SiteError::NoFolder(folder.to_owned()));
     }
@@ -97,7 +96,7 @@ pub fn publish(
     // A folder on the same file system can be renamed; mode 755 lets all users read it.
     let scratch = ScratchFolder::within(parent, 0o755).map_err(SiteError::write(destination))?;
     let site = scratch.path();
-    let extent = if count_json_files(folder) > MAX_REPORTS_WITH_PLOTS {
+    let extent = if files(folder).len() > MAX_REPORTS_WITH_PLOTS {
         Extent::WithoutPlots
     } else {
         Extent::Full
@@ -121,14 +120,14 @@ pub fn publish(
     }
     let platforms = Platforms::group(runs);
     let lead = platforms.summary();
-    let index = Page {
+    let index = WebPage {
         platforms: Some(platforms),
         left_out: &left_out,
-        ..Page::new(INDEX_TITLE.to_owned(), lead)
+        ..WebPage::new(INDEX_TITLE.to_owned(), lead)
     };
     write(&index, &site.join("index.html"))?;
     destination::replace(scratch, destination)?;
-    Ok(Site {
+    Ok(PublishedSite {
         reports,
         left_out,
         extent,
@@ -136,7 +135,7 @@ pub fn publish(
 }
 
 /// Renders a page and writes it to `path`.
-fn write(page: &Page, path: &Path) -> Result<(), SiteError> {
+fn write(page: &WebPage, path: &Path) -> Result<(), SiteError> {
     let text = page.render().map_err(io::Error::other);
     text.and_then(|text| fs::write(path, text))
         .map_err(SiteError::write(path))
@@ -148,22 +147,4 @@ fn parent(destination: &Path) -> &Path {
         Some(parent) if !parent.as_os_str().is_empty() => parent,
         _ => Path::new("."),
     }
-}
-
-/// The number of `.json` files in and below `folder`, not all of which need be reports.
-#[must_use]
-pub fn count_json_files(folder: &Path) -> usize {
-    let mut found = 0;
-    let mut folders = vec![folder.to_owned()];
-    while let Some(folder) = folders.pop() {
-        for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
-            let is_folder = entry.file_type().is_ok_and(|kind| kind.is_dir());
-            if is_folder {
-                folders.push(entry.path());
-            } else if entry.path().extension() == Some(OsStr::new("json")) {
-                found += 1;
-            }
-        }
-    }
-    found
 }

@@ -4,12 +4,12 @@ use std::collections::HashSet;
 
 use super::{Extent, quality_class};
 use crate::choice::{Advice, advise};
-use crate::fields::{Field, Kind, Row, Visibility, default_columns, fields_of, rows};
+use crate::fields::{Field, Kind, Row, Visibility, default_columns, field, rows};
 use crate::model::{ProvenanceKind, Report, Status, Verdicts, value_of};
 use crate::plot::Plot;
 use crate::report::machine::name;
-use crate::report::{Detail, Fact, Section, facts, ranks, tables_without_notes};
-use crate::table::Value;
+use crate::report::{Detail, Fact, TimerTable, facts, ranks, tables_without_notes};
+use crate::table::CellValue;
 use crate::text::numbers::{NOTHING, percent};
 
 /// A report on a page.
@@ -24,7 +24,7 @@ pub(super) struct ReportView<'a> {
     pub columns: Vec<&'static Field>,
     pub clocks: Vec<TimerView<'a>>,
     /// The tables of sleep primitives and of periodic timers.
-    pub sections: Vec<Section<'a>>,
+    pub sections: Vec<TimerTable<'a>>,
     /// The sleep primitives and the periodic timers.
     pub waiters: Vec<TimerView<'a>>,
 }
@@ -140,7 +140,7 @@ fn columns(clocks: &[TimerView]) -> Vec<&'static Field> {
     let is_shown = |field: &&Field| {
         let mut values = clocks.iter().map(|clock| field.value(clock.row));
         !["timer", "quality_interval", "trust", "cost_cycles"].contains(&field.key)
-            && values.any(|value| value != Value::Nothing)
+            && values.any(|value| value != CellValue::Nothing)
     };
     default_columns(Kind::Clocks, Visibility::Wide)
         .filter(is_shown)
@@ -149,9 +149,7 @@ fn columns(clocks: &[TimerView]) -> Vec<&'static Field> {
 
 /// The 95 % interval of the figure of a row in the column with this key; empty if it is unknown.
 pub(super) fn interval(row: &Row, key: &str) -> String {
-    let mut fields = fields_of(row.kind());
-    let field = fields.find(|field| field.key == key);
-    let interval = field.and_then(|field| field.interval_in_words(*row));
+    let interval = field(key).and_then(|field| field.interval_in_words(*row));
     interval.unwrap_or_default()
 }
 
@@ -187,7 +185,7 @@ impl TimerView<'_> {
 
 /// The text by which a page sorts a cell: all digits of a number; empty if the value was not
 /// determined.
-pub(super) fn sort_key(value: &Value) -> String {
+pub(super) fn sort_key(value: &CellValue) -> String {
     match value.number() {
         Some(number) => number.to_string(),
         None => value.as_text().to_owned(),

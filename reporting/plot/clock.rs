@@ -1,7 +1,7 @@
 //! Plots of a clock: intervals between two reads over the work between them, a histogram of such
 //! intervals, and a histogram of the costs of single reads.
 
-use super::{Axis, Plot, Scale, Shape, describe_levels, histogram, levels};
+use super::{Axis, AxisScale, Plot, PlotShape, describe_levels, histogram, levels};
 use crate::model::{
     CostHistogram, IntervalHistogram, ResolutionKind, Staircase, TimerRow, value_of,
 };
@@ -27,10 +27,10 @@ pub(super) fn plots(row: &TimerRow) -> Vec<Plot> {
 
 /// The factor that converts ticks of the clock to values of the axis, which are nanoseconds if the
 /// rate of the clock is known, otherwise ticks; and the scale of the axis.
-fn unit(row: &TimerRow) -> (f64, Scale) {
+fn unit(row: &TimerRow) -> (f64, AxisScale) {
     match row.ns_per_tick.filter(|ns| ns.is_finite() && *ns > 0.0) {
-        Some(ns) => (ns, Scale::Time),
-        None => (1.0, Scale::Number),
+        Some(ns) => (ns, AxisScale::Time),
+        None => (1.0, AxisScale::Number),
     }
 }
 
@@ -58,13 +58,13 @@ fn staircase(row: &TimerRow, figure: &Staircase) -> Option<Plot> {
     let most_work = *figure.work.iter().max()? as f64 * figure.ns_per_work;
     let across = Axis::new(
         "work between the reads",
-        Scale::Time,
+        AxisScale::Time,
         0.0,
         most_work.max(1.0),
     );
     let up = Axis::new("interval", scale, from, to);
     let mut shapes = levels(step(row), &up, |at| {
-        Shape::Level((0.0, at), (across.to, at))
+        PlotShape::Level((0.0, at), (across.to, at))
     });
     let caption = format!(
         "A sample of {} intervals between two reads, with more and more work between them. {}",
@@ -73,7 +73,8 @@ fn staircase(row: &TimerRow, figure: &Staircase) -> Option<Plot> {
     );
     let points = figure.work.iter().zip(intervals());
     shapes.extend(
-        points.map(|(work, interval)| Shape::Point(*work as f64 * figure.ns_per_work, interval)),
+        points
+            .map(|(work, interval)| PlotShape::Point(*work as f64 * figure.ns_per_work, interval)),
     );
     let axes = [across, up];
     Some(Plot::new(
@@ -98,7 +99,7 @@ fn intervals(row: &TimerRow, figure: &IntervalHistogram) -> Plot {
         first + width * figure.counts.len() as f64,
     );
     let mut shapes = levels(step(row), &across, |at| {
-        Shape::Level((at, 0.0), (at, up.to))
+        PlotShape::Level((at, 0.0), (at, up.to))
     });
     let caption = format!(
         "Intervals with random work between the reads. {}",
@@ -124,10 +125,10 @@ fn costs(row: &TimerRow, figure: &CostHistogram) -> Plot {
             last.max(median + margin),
         )
     });
-    let across = Axis::new("cost", Scale::Time, from, to);
+    let across = Axis::new("cost", AxisScale::Time, from, to);
     let (bars, up) = histogram(figure.first_ns, figure.width_ns, &figure.counts, "reads");
     let band = median.zip(resolution).map(|(median, ns)| {
-        Shape::Band((median - ns).max(across.from), (median + ns).min(across.to))
+        PlotShape::Band((median - ns).max(across.from), (median + ns).min(across.to))
     });
     let reference = row.cost.as_ref().map(|cost| cost.reference.as_str());
     let reference = reference
@@ -145,7 +146,7 @@ fn costs(row: &TimerRow, figure: &CostHistogram) -> Plot {
     let shapes = band
         .into_iter()
         .chain(bars)
-        .chain(median.map(Shape::Median))
+        .chain(median.map(PlotShape::Median))
         .collect();
     Plot::new("costs", "Single reads", caption, [across, up], shapes)
 }

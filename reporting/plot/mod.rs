@@ -7,7 +7,7 @@ mod svg;
 mod terminal;
 mod wait;
 
-use crate::fields::{Row, Source};
+use crate::fields::{Row, RowSource};
 use crate::text::numbers::{count, short_time, significant, trimmed};
 
 pub use ranking::ranking;
@@ -28,7 +28,7 @@ pub struct Plot {
     /// The vertical axis.
     pub up: Axis,
     /// The shapes in drawing order.
-    shapes: Vec<Shape>,
+    shapes: Vec<PlotShape>,
 }
 
 /// An axis.
@@ -40,12 +40,12 @@ pub struct Axis {
     from: f64,
     /// The upper end, which is above the lower end.
     to: f64,
-    scale: Scale,
+    scale: AxisScale,
 }
 
 /// The meaning of the numbers on an axis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Scale {
+enum AxisScale {
     /// A number in the unit of the label.
     Number,
     /// Nanoseconds, printed with a suitable unit.
@@ -58,7 +58,7 @@ enum Scale {
 
 /// A shape, at coordinates in the units of the axes.
 #[derive(Clone, Debug, PartialEq)]
-enum Shape {
+enum PlotShape {
     /// The shaded range between two positions on the horizontal axis.
     Band(f64, f64),
     /// A grey line between two points: a multiple of the step, or clocks of equal Quality.
@@ -75,7 +75,7 @@ enum Shape {
 }
 
 impl Axis {
-    fn new(label: impl Into<String>, scale: Scale, from: f64, to: f64) -> Self {
+    fn new(label: impl Into<String>, scale: AxisScale, from: f64, to: f64) -> Self {
         Self {
             label: label.into(),
             from,
@@ -93,7 +93,7 @@ impl Axis {
 
     /// At most `max_count` round numbers on the axis, at equal distances, with their text.
     fn ticks(&self, max_count: usize) -> Vec<(f64, String)> {
-        let is_log = matches!(self.scale, Scale::LogTime | Scale::LogNumber);
+        let is_log = matches!(self.scale, AxisScale::LogTime | AxisScale::LogNumber);
         let min_step = (self.to - self.from) / max_count as f64;
         let decade = 10_f64.powf(min_step.log10().floor());
         let round_steps = [1.0, 2.0, 5.0, 10.0].map(|factor| factor * decade);
@@ -112,11 +112,11 @@ impl Axis {
     /// Formats a value of the axis.
     fn text(&self, value: f64) -> String {
         match self.scale {
-            Scale::Number if value.abs() < 1.0 => trimmed(&significant(value, 3)),
-            Scale::Number => trimmed(&count(Some(value))),
-            Scale::Time => short_time(value),
-            Scale::LogTime => short_time(10_f64.powf(value)),
-            Scale::LogNumber => trimmed(&count(Some(10_f64.powf(value)))),
+            AxisScale::Number if value.abs() < 1.0 => trimmed(&significant(value, 3)),
+            AxisScale::Number => trimmed(&count(Some(value))),
+            AxisScale::Time => short_time(value),
+            AxisScale::LogTime => short_time(10_f64.powf(value)),
+            AxisScale::LogNumber => trimmed(&count(Some(10_f64.powf(value)))),
         }
     }
 }
@@ -128,7 +128,7 @@ impl Plot {
         title: &'static str,
         caption: String,
         [across, up]: [Axis; 2],
-        shapes: Vec<Shape>,
+        shapes: Vec<PlotShape>,
     ) -> Self {
         Self {
             name,
@@ -145,9 +145,9 @@ impl Plot {
     #[must_use]
     pub fn for_row(row: Row) -> Vec<Self> {
         let mut all = match row.source {
-            Source::Clock(row) => clock::plots(row),
-            Source::Wait(row, _) => wait::plots(row),
-            Source::Period(_) => Vec::new(),
+            RowSource::Clock(row) => clock::plots(row),
+            RowSource::Wait(row, _) => wait::plots(row),
+            RowSource::Period(_) => Vec::new(),
         };
         // Reports from other programs may contain any values, so axes may be infinite or empty.
         let is_valid = |axis: &Axis| {
@@ -159,25 +159,25 @@ impl Plot {
 }
 
 /// The bars of a histogram whose first bin begins at `first`, and the axis of their heights.
-fn histogram(first: f64, width: f64, counts: &[u64], label: &str) -> (Vec<Shape>, Axis) {
+fn histogram(first: f64, width: f64, counts: &[u64], label: &str) -> (Vec<PlotShape>, Axis) {
     let bars = counts
         .iter()
         .enumerate()
         .filter(|(_, count)| **count > 0)
         .map(|(index, count)| {
             let from = first + width * index as f64;
-            Shape::Bar(from, from + width, *count as f64)
+            PlotShape::Bar(from, from + width, *count as f64)
         });
     let highest = counts.iter().copied().max().unwrap_or_default() as f64;
     (
         bars.collect(),
-        Axis::new(label, Scale::Number, 0.0, (1.05 * highest).max(1.0)),
+        Axis::new(label, AxisScale::Number, 0.0, (1.05 * highest).max(1.0)),
     )
 }
 
 /// The shapes that `line` creates at each multiple of the step on the axis; none if the step is
 /// unknown or the multiples would be too close to each other.
-fn levels(step: Option<f64>, axis: &Axis, line: impl Fn(f64) -> Shape) -> Vec<Shape> {
+fn levels(step: Option<f64>, axis: &Axis, line: impl Fn(f64) -> PlotShape) -> Vec<PlotShape> {
     const MAX_LEVELS: f64 = 40.0;
     let step = step.filter(|step| *step > 0.0 && (axis.to - axis.from) / step <= MAX_LEVELS);
     let Some(step) = step else {
@@ -192,7 +192,7 @@ fn levels(step: Option<f64>, axis: &Axis, line: impl Fn(f64) -> Shape) -> Vec<Sh
 }
 
 /// Describes the lines at the multiples of the step for the caption.
-fn describe_levels(step: Option<f64>, levels: &[Shape]) -> String {
+fn describe_levels(step: Option<f64>, levels: &[PlotShape]) -> String {
     match step {
         None => "No step was found.".to_owned(),
         Some(step) if levels.is_empty() => {

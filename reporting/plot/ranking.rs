@@ -1,6 +1,6 @@
 //! Plots all clocks of a report: the cost of a read over the step, with lines of equal Quality.
 
-use super::{Axis, Plot, Scale, Shape};
+use super::{Axis, AxisScale, Plot, PlotShape};
 use crate::model::{Report, ResolutionKind, TimerRow};
 use crate::quality::{COST_EXPONENT, RESOLUTION_EXPONENT};
 
@@ -28,7 +28,7 @@ pub fn ranking(report: &Report, recommended: Option<&str>) -> Option<Plot> {
         .filter(|(id, _)| Some(*id) == recommended)
         .map(|(id, at)| {
             labels.push((*at, (*id).to_owned()));
-            Shape::Ring(*at)
+            PlotShape::Ring(*at)
         });
     for (id, at) in known {
         points.push(at);
@@ -45,13 +45,13 @@ pub fn ranking(report: &Report, recommended: Option<&str>) -> Option<Plot> {
     let lines = LINE_PERCENTS.into_iter().filter_map(|percent| {
         let (from, to) = line(percent, &across, &up)?;
         labels.push((from, format!("{percent:.0} %")));
-        Some(Shape::Level(from, to))
+        Some(PlotShape::Level(from, to))
     });
-    let mut shapes: Vec<Shape> = lines.collect();
+    let mut shapes: Vec<PlotShape> = lines.collect();
     let has_ring = ring.is_some();
-    shapes.extend(points.iter().map(|(x, y)| Shape::Point(*x, *y)));
+    shapes.extend(points.iter().map(|(x, y)| PlotShape::Point(*x, *y)));
     shapes.extend(ring);
-    shapes.extend(labels.into_iter().map(|(at, id)| Shape::Label(at, id)));
+    shapes.extend(labels.into_iter().map(|(at, id)| PlotShape::Label(at, id)));
     let caption = format!(
         "{} clocks by their step and by the cost of a read; lower left is better. Lines join equal Quality of \
          clocks whose reads all cost the same. Of clocks at nearly the same point only one is labelled.{}",
@@ -82,7 +82,7 @@ fn position(row: &TimerRow) -> Option<(f64, f64)> {
 fn axis(label: &str, values: impl Iterator<Item = f64> + Clone) -> Option<Axis> {
     let (least, most) = (values.clone().reduce(f64::min)?, values.reduce(f64::max)?);
     let (from, to) = ((least - 0.3).floor().max(0.0), (most + 0.3).ceil());
-    Some(Axis::new(label, Scale::LogNumber, from, to))
+    Some(Axis::new(label, AxisScale::LogNumber, from, to))
 }
 
 /// The ends of the line of a Quality; `None` if the line is outside the plot. Along the line the
@@ -105,7 +105,7 @@ mod tests {
 
     #[test]
     fn lines_join_equal_quality() {
-        let axis = |label| Axis::new(label, Scale::LogNumber, 0.0, 6.0);
+        let axis = |label| Axis::new(label, AxisScale::LogNumber, 0.0, 6.0);
         for percent in LINE_PERCENTS {
             let (from, to) = line(percent, &axis("step"), &axis("cost")).unwrap();
             for (step, cost) in [from, to].map(|(x, y)| (10_f64.powf(x), 10_f64.powf(y))) {

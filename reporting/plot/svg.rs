@@ -3,7 +3,7 @@
 
 use std::fmt::Write;
 
-use super::{Plot, Shape};
+use super::{Plot, PlotShape};
 use crate::table::escape_html;
 use crate::text::{plain, wrap};
 
@@ -73,13 +73,15 @@ impl Plot {
         for shape in &self.shapes {
             // Shapes outside the plot are not drawn.
             let _ = match shape {
-                Shape::Band(from, to) => x(*from).zip(x(*to)).map(|(from, to)| {
+                PlotShape::Band(from, to) => x(*from).zip(x(*to)).map(|(from, to)| {
                     drawing.rectangle((from, top), (to, bottom), BAND);
                 }),
-                Shape::Level(from, to) => position(*from).zip(position(*to)).map(|(from, to)| {
-                    drawing.line(from, to, LEVEL, 1);
-                }),
-                Shape::Bar(from, to, count) => {
+                PlotShape::Level(from, to) => {
+                    position(*from).zip(position(*to)).map(|(from, to)| {
+                        drawing.line(from, to, LEVEL, 1);
+                    })
+                }
+                PlotShape::Bar(from, to, count) => {
                     x(*from)
                         .zip(x(*to))
                         .zip(y(*count))
@@ -87,12 +89,16 @@ impl Plot {
                             drawing.rectangle((from, above), (to, bottom), DATA);
                         })
                 }
-                Shape::Point(across, up) => position((*across, *up)).map(|at| drawing.point(at)),
-                Shape::Ring(at) => position(*at).map(|at| drawing.ring(at)),
-                Shape::Median(at) => x(*at).map(|at| {
+                PlotShape::Point(across, up) => {
+                    position((*across, *up)).map(|at| drawing.point(at))
+                }
+                PlotShape::Ring(at) => position(*at).map(|at| drawing.ring(at)),
+                PlotShape::Median(at) => x(*at).map(|at| {
                     drawing.line((at, top), (at, bottom), MEDIAN, 2);
                 }),
-                Shape::Label(at, text) => position(*at).map(|at| drawing.label(at, text, right)),
+                PlotShape::Label(at, text) => {
+                    position(*at).map(|at| drawing.label(at, text, right))
+                }
             };
         }
         drawing.line((left, bottom), (right, bottom), INK, 1);
@@ -206,12 +212,12 @@ impl Drawing {
 
 #[cfg(test)]
 mod tests {
-    use crate::plot::{Axis, Plot, Scale, Shape};
+    use crate::plot::{Axis, AxisScale, Plot, PlotShape};
 
     #[test]
     fn title_is_above_plot() {
-        let axis = || Axis::new("n", Scale::Number, 0.0, 10.0);
-        let points = vec![Shape::Point(5.0, 5.0), Shape::Point(50.0, 5.0)];
+        let axis = || Axis::new("n", AxisScale::Number, 0.0, 10.0);
+        let points = vec![PlotShape::Point(5.0, 5.0), PlotShape::Point(50.0, 5.0)];
         let plot = Plot::new("points", "Points", String::new(), [axis(), axis()], points);
         let document = plot.svg("Cost of a & b on a machine");
         assert!(
@@ -232,8 +238,8 @@ mod tests {
 
     #[test]
     fn labels_do_not_overlap() {
-        let axis = || Axis::new("n", Scale::LogNumber, 0.0, 4.0);
-        let label = |x, y, text: &str| Shape::Label((x, y), text.into());
+        let axis = || Axis::new("n", AxisScale::LogNumber, 0.0, 4.0);
+        let label = |x, y, text: &str| PlotShape::Label((x, y), text.into());
         let names = ["one", "two", "three", "four", "five", "six", "seven"];
         let shapes = names.map(|name| label(2.0, 2.0, name));
         let plot = Plot::new(

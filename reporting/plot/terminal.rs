@@ -1,6 +1,6 @@
 //! Draws a plot with Braille characters; each character holds 2 × 4 dots.
 
-use super::{Axis, Plot, Shape};
+use super::{Axis, Plot, PlotShape};
 use crate::text::wrap;
 
 /// The height of the plot in lines, without its axis.
@@ -55,12 +55,12 @@ impl Plot {
         let y = |at: f64| Some(index(self.up.position(at)?, 4 * HEIGHT));
         for shape in &self.shapes {
             match shape {
-                Shape::Point(across, up) => {
+                PlotShape::Point(across, up) => {
                     if let Some((x, y)) = x(*across).zip(y(*up)) {
                         grid.dot(x, y);
                     }
                 }
-                Shape::Bar(from, to, count) => {
+                PlotShape::Bar(from, to, count) => {
                     if let Some(((from, to), above)) = x(*from).zip(x(*to)).zip(y(*count)) {
                         // A bar is at least one dot wide.
                         for x in from..to.max(from + 1) {
@@ -68,14 +68,14 @@ impl Plot {
                         }
                     }
                 }
-                Shape::Median(at) => {
+                PlotShape::Median(at) => {
                     if let Some(x) = x(*at) {
                         (0..4 * HEIGHT)
                             .step_by(DASH_DOTS)
                             .for_each(|y| grid.dot(x, y));
                     }
                 }
-                Shape::Level((left, bottom), (right, top)) => {
+                PlotShape::Level((left, bottom), (right, top)) => {
                     let share = |at: usize| at as f64 / (2 * columns) as f64;
                     for at in (0..2 * columns).step_by(DASH_DOTS) {
                         let along = |from: f64, to: f64| from + share(at) * (to - from);
@@ -84,7 +84,7 @@ impl Plot {
                         }
                     }
                 }
-                Shape::Band(..) | Shape::Ring(_) | Shape::Label(..) => {}
+                PlotShape::Band(..) | PlotShape::Ring(_) | PlotShape::Label(..) => {}
             }
         }
         grid

@@ -1,7 +1,7 @@
 //! Plots of a sleep primitive: a histogram of lateness (observed minus requested time), and the
 //! observed over the requested time.
 
-use super::{Axis, Plot, Scale, Shape, describe_levels, histogram, levels};
+use super::{Axis, AxisScale, Plot, PlotShape, describe_levels, histogram, levels};
 use crate::model::{
     Granularity, Lateness, LatenessHistogram, USUAL_WAIT_NS, WaitFigures, WaitRow, value_of,
 };
@@ -37,9 +37,9 @@ fn lateness(late: &Lateness) -> Option<Plot> {
         }
     }
     let (mut shapes, up) = histogram(from, 1.0 / BINS_PER_DECADE, &counts, "waits");
-    shapes.extend(value_of(late.p50_ns).map(|median| Shape::Median(median.log10())));
+    shapes.extend(value_of(late.p50_ns).map(|median| PlotShape::Median(median.log10())));
     let not_late = bins.get(&0).copied().unwrap_or_default();
-    let across = Axis::new("lateness (logarithmic)", Scale::LogTime, from, to);
+    let across = Axis::new("lateness (logarithmic)", AxisScale::LogTime, from, to);
     let caption = format!(
         "{} waits of {}: observed minus requested time. {not_late} were less than 1 ns late. Line: the median.",
         late.waits,
@@ -52,13 +52,13 @@ fn lateness(late: &Lateness) -> Option<Plot> {
 fn staircase(figures: &WaitFigures) -> Option<Plot> {
     let points = &figures.staircase;
     let max = |index: usize| points.iter().map(|point| point[index]).fold(0.0, f64::max);
-    let across = Axis::new("requested time", Scale::Time, 0.0, max(0));
-    let up = Axis::new("observed time", Scale::Time, 0.0, 1.04 * max(1));
+    let across = Axis::new("requested time", AxisScale::Time, 0.0, max(0));
+    let up = Axis::new("observed time", AxisScale::Time, 0.0, 1.04 * max(1));
     let step = figures
         .granularities()
         .find_map(Granularity::step)
         .map(|step| step.value);
-    let mut shapes = levels(step, &up, |at| Shape::Level((0.0, at), (across.to, at)));
+    let mut shapes = levels(step, &up, |at| PlotShape::Level((0.0, at), (across.to, at)));
     let caption = format!(
         "A sample of {} waits of random lengths. {}",
         points.len(),
@@ -67,7 +67,7 @@ fn staircase(figures: &WaitFigures) -> Option<Plot> {
     shapes.extend(
         points
             .iter()
-            .map(|[requested, observed]| Shape::Point(*requested, *observed)),
+            .map(|[requested, observed]| PlotShape::Point(*requested, *observed)),
     );
     let title = "Observed over requested time";
     Some(Plot::new("staircase", title, caption, [across, up], shapes))

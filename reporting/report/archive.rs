@@ -24,9 +24,7 @@ const REPORT_FILE: &str = "report.json";
 pub struct Archive {
     base: PathBuf,
     /// A temporary folder in the base folder, so that a rename moves it into place.
-    folder: Option<ScratchFolder>,
-    /// Whether `prepare` created the base folder.
-    created_base: bool,
+    folder: ScratchFolder,
 }
 
 impl Archive {
@@ -35,29 +33,19 @@ impl Archive {
     /// # Errors
     /// When no folder can be created in `base`.
     pub fn prepare(base: &Path) -> Result<Self, OutputError> {
-        /// The largest number of attempts to create a folder in `base`. An attempt fails if a
-        /// concurrent run that created `base` fails and removes it.
-        const MAX_ATTEMPTS: u32 = 20;
-        let mut attempts = 1;
-        loop {
-            let mut archive = Self {
-                base: base.to_owned(),
-                folder: None,
-                created_base: create_folder(base)?,
-            };
-            match ScratchFolder::within(base, 0o777) {
-                Err(error)
-                    if error.kind() == io::ErrorKind::NotFound && attempts < MAX_ATTEMPTS =>
-                {
-                    attempts += 1
-                }
-                folder => {
-                    archive.folder =
-                        Some(folder.map_err(|source| OutputError::explain(base, base, source))?);
-                    return Ok(archive);
-                }
+        match fs::create_dir(base) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                let parent = base.parent().unwrap_or(Path::new(""));
+                return Err(OutputError::in_folder(base, parent));
             }
+            Err(error) if !base.exists() => return Err(OutputError::explain(base, base, error)),
+            _ => {}
         }
+        let folder = ScratchFolder::within(base, 0o777);
+        Ok(Self {
+            base: base.to_owned(),
+            folder: folder.map_err(|source| OutputError::explain(base, base, source))?,
+        })
     }
 
     /// Writes the report and its page, and returns their folder: `<base>/<platform>/<date>`, or the
@@ -65,55 +53,25 @@ impl Archive {
     ///
     /// # Errors
     /// When the disk is full, or the base folder changed since [`prepare`](Self::prepare).
-    pub fn commit(mut self, report: &Report) -> Result<PathBuf, OutputError> {
+    pub fn commit(self, report: &Report) -> Result<PathBuf, OutputError> {
         let platform = self.base.join(slug(&report.platform));
         let explain = |source| OutputError::explain(&platform, &platform, source);
-        let Some(folder) = self.folder.take() else {
-            return Err(explain(io::Error::other("its folder is gone")));
-        };
         let page = format!(
             "# Timers of {}\n\n{}\nEvery figure with all its digits, and what it rests on: [report.json](report.json).\n",
             name(report),
             render(report, Format::Markdown, Style::default())
         );
         write(
-            &folder.path().join(REPORT_FILE),
+            &self.folder.path().join(REPORT_FILE),
             &json::render_compact(report),
         )
         .map_err(explain)?;
-        write(&folder.path().join("README.md"), &page).map_err(explain)?;
+        write(&self.folder.path().join("README.md"), &page).map_err(explain)?;
         fs::create_dir_all(&platform).map_err(explain)?;
         let date = date(&report.created);
-        let moved = folder.persist_with(|folder| move_to_free(folder, &platform, date));
-        let place = moved.map_err(explain)?;
-        self.created_base = false;
-        Ok(place)
-    }
-}
-
-impl Drop for Archive {
-    fn drop(&mut self) {
-        drop(self.folder.take());
-        if self.created_base {
-            // Fails if the folder is not empty, which is intended.
-            let _ = fs::remove_dir(&self.base);
-        }
-    }
-}
-
-/// Creates a folder if it does not exist. Returns whether it was created.
-fn create_folder(base: &Path) -> Result<bool, OutputError> {
-    if base.exists() {
-        return Ok(false);
-    }
-    match fs::create_dir(base) {
-        Ok(()) => Ok(true),
-        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(false),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Err(OutputError::in_folder(
-            base,
-            base.parent().unwrap_or(Path::new("")),
-        )),
-        Err(error) => Err(OutputError::explain(base, base, error)),
+        let moved = self.folder;
+        let moved = moved.persist_with(|folder| move_to_free(folder, &platform, date));
+        moved.map_err(explain)
     }
 }
 

@@ -4,9 +4,9 @@ use std::path::Path;
 
 use super::{Detail, document, json, openmetrics, slug, tracked};
 use crate::document::Render;
-use crate::fields::{Field, Kind, columns, rows};
+use crate::fields::{Field, Kind, Row, columns, rows};
 use crate::model::Report;
-use crate::table::{CsvWriter, Format, Style, Value};
+use crate::table::{CellValue, CsvWriter, Format, Style};
 
 /// Renders a report in one of [`Format::REPORT`] except HTML; only the table uses `style`.
 ///
@@ -37,30 +37,46 @@ pub fn render(report: &Report, format: Format, style: Style) -> String {
     String::from_utf8(text).expect("only text was written")
 }
 
-/// The cells of all rows of one kind in the given columns, including rows without results.
+/// The cells of all rows of one kind in the given columns, including rows without results, for
+/// files with all columns.
 #[must_use]
 pub fn cells(
     path: Option<&Path>,
     report: &Report,
     kind: Kind,
     columns: &[&Field],
-) -> Vec<Vec<Value>> {
-    let report_cell = |field: &&Field| match field.key {
+) -> Vec<Vec<CellValue>> {
+    let read = cell_reader(path, report, columns);
+    let typed = |row: Row| -> Vec<CellValue> {
+        let cells = read(row).into_iter().zip(columns);
+        cells
+            .map(|(cell, field)| cell.into_type(field.unit.column_type()))
+            .collect()
+    };
+    let rows = rows(report, kind).into_iter();
+    rows.flat_map(Row::by_length).map(typed).collect()
+}
+
+/// A function that returns the cells of a row in the given columns. Values that all rows of a report
+/// share are read once.
+pub fn cell_reader(
+    path: Option<&Path>,
+    report: &Report,
+    columns: &[&Field],
+) -> impl Fn(Row) -> Vec<CellValue> {
+    let report_cell = |field: &Field| match field.key {
         "file" => Some(path.map(|path| path.display().to_string()).into()),
         "platform" => Some(slug(&report.platform).into()),
-        _ => field.report_value(report),
+        _ => field.is_of_report().then(|| field.value(report)),
     };
-    let report_cells: Vec<Option<Value>> = columns.iter().map(report_cell).collect();
-    let rows = rows(report, kind)
-        .into_iter()
-        .flat_map(|row| row.by_length());
-    rows.map(|row| {
-        let cells = columns.iter().zip(&report_cells);
-        let value = |(field, report_cell): (&&Field, &Option<Value>)| {
-            let value = report_cell.clone().unwrap_or_else(|| field.value(row));
-            value.into_type(field.unit.column_type())
-        };
-        cells.map(value).collect()
-    })
-    .collect()
+    let sources: Vec<(&Field, Option<CellValue>)> = columns
+        .iter()
+        .map(|field| (*field, report_cell(field)))
+        .collect();
+    move |row| {
+        let cells = sources.iter();
+        cells
+            .map(|(field, shared)| shared.clone().unwrap_or_else(|| field.value(row)))
+            .collect()
+    }
 }

@@ -20,14 +20,14 @@ mod tracked;
 pub use archive::{Archive, Baselines, Unresolved, home, is_baseline_name, stored_with};
 pub use collection::{Collection, ReportFile, files};
 pub use facts::facts;
-pub use format::{cells, render};
+pub use format::{cell_reader, cells, render};
 pub use output::{OutputError, WholeFile, is_stdout};
 pub use range::{InvalidReport, check};
 pub use ranking::{ranks, written_rank};
 pub use read::{ReadError, parse, read};
 #[cfg(feature = "schema")]
 pub use schema::schema;
-pub use sections::{Detail, Section, document, tables_without_notes};
+pub use sections::{Detail, TimerTable, document, tables_without_notes};
 pub use slug::slug;
 
 /// A property of a machine or a timer: its name and its value as text.

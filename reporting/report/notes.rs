@@ -1,6 +1,10 @@
 //! Collects the findings of a report as numbered notes below a table; findings with equal code and
 //! advice share a note.
 
+use std::collections::BTreeSet;
+
+use indexmap::{IndexMap, IndexSet};
+
 use crate::document::FindingText;
 use crate::fields::{Row, all_rows};
 use crate::model::{Finding, Report, Severity};
@@ -10,14 +14,15 @@ use crate::text::summarise_names;
 /// that is not `ok`, lists lateness by length, and has notes that concern half of the rows.
 pub(super) const MAX_DETAILED_ROWS: usize = 8;
 
-/// All notes of a report; notes are numbered from 1 in this order.
-pub(super) struct Notes(Vec<Note>);
+/// All notes of a report by code and advice; notes are numbered from 1 in this order.
+#[derive(Default)]
+pub(super) struct Notes(IndexMap<(String, String), Note>);
 
 /// Findings with the same code and advice.
 struct Note {
-    text: FindingText,
+    severity: Severity,
     /// The distinct messages, each with the names of its timers.
-    causes: Vec<(String, Vec<String>)>,
+    causes: IndexMap<String, IndexSet<String>>,
     /// Whether the note is about the whole run, not only about single timers.
     concerns_run: bool,
     /// The number of rows with the note.
@@ -30,100 +35,74 @@ impl Notes {
     /// Collects the notes of the run, then the notes of its rows in display order. Notes that change
     /// no result and concern half of all rows, if there are many, are printed only if `in_full`.
     pub fn gather(report: &Report, in_full: bool) -> Self {
-        let mut notes = Self(Vec::new());
+        let mut notes = Self::default();
         for finding in &report.findings {
             notes.add(finding, None);
         }
-        for row in all_rows(report) {
-            row.findings()
-                .iter()
-                .for_each(|finding| notes.add(finding, Some(row)));
+        let all = all_rows(report);
+        for row in &all {
+            for finding in row.findings() {
+                notes.add(finding, Some(*row));
+            }
         }
-        let rows = all_rows(report)
-            .iter()
-            .filter(|row| row.has_figures())
-            .count();
-        let is_common = |note: &Note| !note.concerns_run && 2 * note.rows >= rows;
-        for note in notes
-            .0
-            .iter_mut()
-            .filter(|_| !in_full && rows > MAX_DETAILED_ROWS)
-        {
-            note.hidden = note.text.severity >= Severity::Note && is_common(note);
+        let rows = all.iter().filter(|row| row.has_figures()).count();
+        if !in_full && rows > MAX_DETAILED_ROWS {
+            for note in notes.0.values_mut() {
+                let is_common = !note.concerns_run && 2 * note.rows >= rows;
+                note.hidden = note.severity >= Severity::Note && is_common;
+            }
         }
         notes
     }
 
-    /// An empty list of notes.
-    pub fn none() -> Self {
-        Self(Vec::new())
-    }
-
     /// Adds a finding about a row, or about the whole run if `row` is `None`.
     fn add(&mut self, finding: &Finding, row: Option<Row>) {
-        let at = self.position(finding).unwrap_or_else(|| {
-            self.0.push(Note {
-                text: finding.into(),
-                causes: Vec::new(),
-                concerns_run: false,
-                rows: 0,
-                hidden: false,
-            });
-            self.0.len() - 1
+        let note = self.0.entry(key(finding)).or_insert_with(|| Note {
+            severity: finding.severity,
+            causes: IndexMap::new(),
+            concerns_run: false,
+            rows: 0,
+            hidden: false,
         });
-        let note = &mut self.0[at];
         note.concerns_run |= row.is_none();
         note.rows += usize::from(row.is_some());
-        let message = finding.message();
-        let cause = note.causes.iter().position(|(known, _)| *known == message);
-        let cause = cause.unwrap_or_else(|| {
-            note.causes.push((message, Vec::new()));
-            note.causes.len() - 1
-        });
-        let names = &mut note.causes[cause].1;
-        names.extend(
-            row.map(|row| row.name())
-                .filter(|name| !names.contains(name)),
-        );
-    }
-
-    /// The index of the note with the code and the advice of a finding.
-    fn position(&self, finding: &Finding) -> Option<usize> {
-        let advice = finding.advice();
-        self.0.iter().position(|note| {
-            note.text.code == finding.code && note.text.advice.as_ref() == Some(&advice)
-        })
+        let names = note.causes.entry(finding.message()).or_default();
+        names.extend(row.map(|row| row.name()));
     }
 
     /// The numbers of the notes about a row, as in `1,3`.
     pub fn marks(&self, row: Row) -> String {
-        let numbers = row
-            .findings()
-            .iter()
-            .filter_map(|finding| self.position(finding));
-        let mut numbers: Vec<usize> = numbers.filter(|at| !self.0[*at].hidden).collect();
-        numbers.sort_unstable();
-        numbers.dedup();
-        let numbers: Vec<String> = numbers.iter().map(|at| (at + 1).to_string()).collect();
+        let notes = row.findings().iter();
+        let notes = notes.filter_map(|finding| self.0.get_full(&key(finding)));
+        let shown = notes.filter(|(.., note)| !note.hidden);
+        let numbers: BTreeSet<usize> = shown.map(|(at, ..)| at + 1).collect();
+        let numbers: Vec<String> = numbers.iter().map(usize::to_string).collect();
         numbers.join(",")
     }
 
     /// The notes as findings: with all messages and advice if `in_full`, else with the names of the
     /// timers only.
     pub fn findings(&self, in_full: bool) -> Vec<FindingText> {
-        let numbered = |(at, note): (usize, &Note)| FindingText {
-            severity: note.text.severity,
-            code: format!("{} {}", at + 1, note.text.code),
-            message: if in_full {
+        let numbered = |(at, ((code, advice), note)): (usize, (&(String, String), &Note))| {
+            let message = if in_full {
                 note.message()
             } else {
                 note.subjects()
-            },
-            advice: note.text.advice.clone().filter(|_| in_full),
+            };
+            (!note.hidden).then(|| FindingText {
+                severity: note.severity,
+                code: format!("{} {code}", at + 1),
+                message,
+                advice: in_full.then(|| advice.clone()),
+            })
         };
-        let all = self.0.iter().enumerate();
-        all.filter(|(_, note)| !note.hidden).map(numbered).collect()
+        self.0.iter().enumerate().filter_map(numbered).collect()
     }
+}
+
+/// Findings with equal keys share a note.
+fn key(finding: &Finding) -> (String, String) {
+    (finding.code.clone(), finding.advice())
 }
 
 impl Note {
@@ -132,29 +111,22 @@ impl Note {
         if self.concerns_run {
             return "the whole run".to_owned();
         }
-        let mut names: Vec<&str> = self
-            .causes
-            .iter()
-            .flat_map(|(_, names)| names)
-            .map(String::as_str)
-            .collect();
-        names.sort_unstable();
-        names.dedup();
-        summarise_names(&names)
+        let names: BTreeSet<&String> = self.causes.values().flatten().collect();
+        summarise_names(&Vec::from_iter(names))
     }
 
     /// The first two messages. Messages of a note mostly differ in their numbers only.
     fn message(&self) -> String {
-        let prefixed = |(message, names): &(String, Vec<String>)| match names.as_slice() {
-            [] => message.clone(),
-            names => format!("{}: {message}", summarise_names(names)),
+        let prefixed = |(message, names): (&String, &IndexSet<String>)| {
+            if names.is_empty() {
+                return message.clone();
+            }
+            format!("{}: {message}", summarise_names(&Vec::from_iter(names)))
         };
         let causes: Vec<String> = self.causes.iter().take(2).map(prefixed).collect();
-        let more = self.causes.len() - causes.len();
-        let more = if more > 0 {
-            format!("; {more} more like these")
-        } else {
-            String::new()
+        let more = match self.causes.len() - causes.len() {
+            0 => String::new(),
+            more => format!("; {more} more like these"),
         };
         causes.join("; ") + &more
     }

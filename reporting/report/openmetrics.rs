@@ -38,10 +38,10 @@ pub fn render(report: &Report) -> String {
 /// Gauges by name. A sample with the labels of an existing sample is dropped, because duplicates
 /// make the document invalid.
 #[derive(Debug, Default)]
-pub struct Metrics(IndexMap<String, Family>);
+pub struct Metrics(IndexMap<String, MetricFamily>);
 
 #[derive(Debug)]
-struct Family {
+struct MetricFamily {
     help: String,
     samples: IndexMap<String, f64>,
 }
@@ -52,7 +52,7 @@ impl Metrics {
         let Some(value) = value.filter(|value| value.is_finite()) else {
             return;
         };
-        let family = self.0.entry(name.into()).or_insert_with(|| Family {
+        let family = self.0.entry(name.into()).or_insert_with(|| MetricFamily {
             help: help.into(),
             samples: IndexMap::new(),
         });
@@ -137,13 +137,13 @@ fn add_report(metrics: &mut Metrics, run: &str, report: &Report) {
         let texts = fields()
             .iter()
             .filter(|field| keys.contains(&field.key))
-            .filter_map(|field| {
+            .map(|field| {
                 let label = match field.key {
                     "tool_version" => "version",
                     "clock_source" => "clocksource",
                     key => key,
                 };
-                Some(labels(&[(label, field.report_value(report)?.as_text())]))
+                labels(&[(label, field.value(report).as_text())])
             });
         std::iter::once(run.to_owned())
             .chain(texts)
@@ -190,7 +190,7 @@ fn add_report(metrics: &mut Metrics, run: &str, report: &Report) {
         );
     }
     for field in fields() {
-        metrics.add("timermeter_", field, run, field.figure_of_report(report));
+        metrics.add("timermeter_", field, run, field.figure(report));
     }
 }
 

@@ -12,39 +12,54 @@ use crate::scratch::ScratchFile;
 
 /// The reason why a file cannot be written, with the remedy.
 #[derive(Debug, thiserror::Error)]
-#[error("cannot write '{}': {problem}; {remedy}", .path.display())]
-pub struct OutputError {
-    path: PathBuf,
-    problem: String,
-    remedy: String,
+pub enum OutputError {
+    /// The path is that of a folder.
+    #[error("cannot write '{}': it is a folder; name a file in it", .0.display())]
+    IsFolder(PathBuf),
+    /// The folder of the file does not exist.
+    #[error("cannot write '{}': there is no folder '{}'; create it, or choose another path", .path.display(), .folder.display())]
+    NoFolder {
+        /// The path of the file.
+        path: PathBuf,
+        /// Its folder.
+        folder: PathBuf,
+    },
+    /// The folder of the file can hold no new files, as in `/proc`.
+    #[error("cannot write '{}': no file can be created in '{}'; choose another path", .path.display(), .folder.display())]
+    NoNewFiles {
+        /// The path of the file.
+        path: PathBuf,
+        /// Its folder.
+        folder: PathBuf,
+    },
+    /// Permissions do not allow it.
+    #[error("cannot write '{}': {source}; make '{}' writable, or choose another path", .path.display(), .place.display())]
+    NotWritable {
+        /// The path of the file.
+        path: PathBuf,
+        /// The file or folder that has to be writable.
+        place: PathBuf,
+        /// The error of the system.
+        source: io::Error,
+    },
+    /// The system failed for another reason.
+    #[error("cannot write '{}': {source}; choose another path", .path.display())]
+    System {
+        /// The path of the file.
+        path: PathBuf,
+        /// The error of the system.
+        source: io::Error,
+    },
 }
 
 impl OutputError {
-    fn new(path: &Path, problem: impl ToString, remedy: &str) -> Self {
-        Self {
-            path: path.to_owned(),
-            problem: problem.to_string(),
-            remedy: remedy.to_owned(),
-        }
-    }
-
-    fn is_folder(path: &Path) -> Self {
-        Self::new(path, "it is a folder", "name a file in it")
-    }
-
-    /// The error for a file in a folder that does not exist, or in which no file can be created, as
-    /// in `/proc`.
+    /// The error for a file in a folder that does not exist, or in which no file can be created.
     pub(super) fn in_folder(path: &Path, folder: &Path) -> Self {
-        let name = folder.display();
+        let (path, folder) = (path.to_owned(), folder.to_owned());
         if folder.is_dir() {
-            Self::new(
-                path,
-                format!("no file can be created in '{name}'"),
-                "choose another path",
-            )
+            Self::NoNewFiles { path, folder }
         } else {
-            let problem = format!("there is no folder '{name}'");
-            Self::new(path, problem, "create it, or choose another path")
+            Self::NoFolder { path, folder }
         }
     }
 
@@ -54,14 +69,17 @@ impl OutputError {
         match source.kind() {
             io::ErrorKind::NotFound if place.is_dir() => Self::in_folder(path, place),
             io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
-                let remedy = format!(
-                    "make '{}' writable, or choose another path",
-                    place.display()
-                );
-                Self::new(path, source, &remedy)
+                Self::NotWritable {
+                    path: path.to_owned(),
+                    place: place.to_owned(),
+                    source,
+                }
             }
             io::ErrorKind::NotADirectory => Self::in_folder(path, parent(path)),
-            _ => Self::new(path, source, "choose another path"),
+            _ => Self::System {
+                path: path.to_owned(),
+                source,
+            },
         }
     }
 }
@@ -74,11 +92,11 @@ fn parent(path: &Path) -> &Path {
 #[derive(Debug)]
 pub struct WholeFile {
     path: PathBuf,
-    target: Target,
+    target: OutputTarget,
 }
 
 #[derive(Debug)]
-enum Target {
+enum OutputTarget {
     /// A regular file: written to a temporary file in the same folder, then renamed.
     Whole { file: ScratchFile, path: PathBuf },
     /// A device, a pipe or a descriptor of this process: it cannot be replaced by a rename, so it
@@ -121,8 +139,8 @@ impl WholeFile {
     #[must_use]
     pub fn explain(&self, source: io::Error) -> OutputError {
         let written = match &self.target {
-            Target::Whole { path, .. } => path,
-            Target::Direct | Target::Stdout => &self.path,
+            OutputTarget::Whole { path, .. } => path,
+            OutputTarget::Direct | OutputTarget::Stdout => &self.path,
         };
         OutputError::explain(&self.path, written, source)
     }
@@ -132,7 +150,7 @@ impl WholeFile {
     /// # Errors
     /// When the disk is full, or the folder changed since [`prepare`](Self::prepare).
     pub fn finish(self) -> Result<(), OutputError> {
-        let Target::Whole { mut file, path } = self.target else {
+        let OutputTarget::Whole { mut file, path } = self.target else {
             return Ok(());
         };
         let whole = file
@@ -148,9 +166,9 @@ impl WholeFile {
 impl Write for WholeFile {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         match &mut self.target {
-            Target::Whole { file, .. } => file.file()?.write(bytes),
-            Target::Stdout => io::stdout().write(bytes),
-            Target::Direct => OpenOptions::new()
+            OutputTarget::Whole { file, .. } => file.file()?.write(bytes),
+            OutputTarget::Stdout => io::stdout().write(bytes),
+            OutputTarget::Direct => OpenOptions::new()
                 .append(true)
                 .open(&self.path)?
                 .write(bytes),
@@ -158,7 +176,7 @@ impl Write for WholeFile {
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        if let Target::Stdout = self.target {
+        if let OutputTarget::Stdout = self.target {
             io::stdout().flush()
         } else {
             Ok(())
@@ -166,17 +184,17 @@ impl Write for WholeFile {
     }
 }
 
-fn prepare(path: &Path) -> Result<Target, OutputError> {
+fn prepare(path: &Path) -> Result<OutputTarget, OutputError> {
     if is_stdout(path) {
-        return Ok(Target::Stdout);
+        return Ok(OutputTarget::Stdout);
     }
     let explain = |source| OutputError::explain(path, path, source);
     let target = follow_links(path).map_err(explain)?;
     let existing = match std::fs::metadata(path) {
         Ok(found) if found.is_dir() => {
-            return Err(OutputError::is_folder(path));
+            return Err(OutputError::IsFolder(path.to_owned()));
         }
-        Ok(found) if !found.is_file() => return Ok(Target::Direct),
+        Ok(found) if !found.is_file() => return Ok(OutputTarget::Direct),
         Ok(found) => Some(found),
         Err(error) if error.kind() == io::ErrorKind::NotFound => None,
         Err(error) => return Err(explain(error)),
@@ -184,11 +202,11 @@ fn prepare(path: &Path) -> Result<Target, OutputError> {
     let Some(target) = target else {
         // A missing device or descriptor cannot be created.
         return existing
-            .map(|_| Target::Direct)
+            .map(|_| OutputTarget::Direct)
             .ok_or_else(|| OutputError::in_folder(path, parent(path)));
     };
     if ends_in_slash(path) {
-        return Err(OutputError::is_folder(path));
+        return Err(OutputError::IsFolder(path.to_owned()));
     }
     let folder = match target.parent() {
         Some(folder) if !folder.as_os_str().is_empty() => folder,
@@ -211,7 +229,7 @@ fn prepare(path: &Path) -> Result<Target, OutputError> {
             .and_then(|file| files::copy_access(&existing, file))
             .map_err(explain)?;
     }
-    Ok(Target::Whole { file, path: target })
+    Ok(OutputTarget::Whole { file, path: target })
 }
 
 fn ends_in_slash(path: &Path) -> bool {

@@ -1,9 +1,11 @@
 //! Checks reports: values in range, no duplicate rows, and no more values than fit in memory.
 
 use std::collections::HashSet;
+use std::io;
 
 use serde::Serialize;
-use serde_json::Value;
+use serde_json::Serializer;
+use serde_json::ser::Formatter;
 
 use crate::fields::{InvalidNumber, Kind, Range, Row, fields, fields_of, rows};
 use crate::limits::MAX_TIMERS;
@@ -88,9 +90,7 @@ pub enum InvalidReport {
 /// # Errors
 /// When a number is invalid, or two rows have the same name.
 pub fn check(report: &Report) -> Result<(), InvalidReport> {
-    fields()
-        .iter()
-        .try_for_each(|field| field.check_report(report))?;
+    fields().iter().try_for_each(|field| field.check(report))?;
     for kind in Kind::ALL {
         let mut identities = HashSet::new();
         for row in rows(report, kind) {
@@ -101,19 +101,12 @@ pub fn check(report: &Report) -> Result<(), InvalidReport> {
             check_row(row)?;
         }
     }
-    // Part by part, because the values of a whole report take many times its size in memory.
-    report.timers.iter().try_for_each(check_part)?;
-    report.waits.iter().try_for_each(check_part)?;
-    report.periods.iter().try_for_each(check_part)?;
-    report.findings.iter().try_for_each(check_part)?;
-    check_part(&report.platform)?;
-    check_part(&report.frequency)?;
-    Ok(check_part(&report.settings)?)
-}
-
-/// Checks all numbers of a part of a report.
-fn check_part(part: &impl Serialize) -> Result<(), InvalidNumber> {
-    check_numbers("", &serde_json::to_value(part).unwrap_or_default())
+    let mut walk = Serializer::with_formatter(io::sink(), NumberWalk::default());
+    let walked = report.serialize(&mut walk).map_err(io::Error::from);
+    walked.map_err(|error| match error.downcast() {
+        Ok(number) => InvalidReport::Number(number),
+        Err(error) => unreachable!("only a number stops the walk: {error}"),
+    })
 }
 
 fn check_row(row: Row) -> Result<(), InvalidReport> {
@@ -123,7 +116,7 @@ fn check_row(row: Row) -> Result<(), InvalidReport> {
     // A sleep primitive has values for each length, and each length is checked.
     for row in row.by_length() {
         let mut fields = fields_of(row.kind());
-        let checked = fields.try_for_each(|field| field.check_row(row));
+        let checked = fields.try_for_each(|field| field.check(row));
         checked.map_err(|number| InvalidReport::NumberOfRow {
             row: row.name_with_length(),
             number,
@@ -153,21 +146,74 @@ fn check_row(row: Row) -> Result<(), InvalidReport> {
     Ok(())
 }
 
-/// Checks all numbers of a value with this key.
-fn check_numbers(key: &str, value: &Value) -> Result<(), InvalidNumber> {
-    match value {
-        Value::Number(number) => check_number(key, number.as_f64().unwrap_or(f64::NAN)),
-        Value::Array(list) => list.iter().try_for_each(|part| check_numbers(key, part)),
-        Value::Object(map) => map.iter().try_for_each(|(name, part)| {
-            // The keys of a histogram are the numbers of its bins, those of a finding are names.
-            if let ("bins", Ok(bin)) = (key, name.parse()) {
-                check_number("bin number", bin)?;
-            }
-            let is_part = ["value", "low", "high", "step", "at-most"].contains(&name.as_str());
-            let has_names = ["bins", "values"].contains(&key);
-            check_numbers(if is_part || has_names { key } else { name }, part)
-        }),
-        Value::Null | Value::Bool(_) | Value::String(_) => Ok(()),
+/// Walks a report as it would be written, and checks each number by its key. Nothing is written,
+/// because all values of a report take many times its size in memory.
+#[derive(Default)]
+struct NumberWalk {
+    /// The key that gives the next number its range, and those of the objects around it.
+    key: String,
+    outer: Vec<String>,
+    /// The key that is being read.
+    name: Option<String>,
+}
+
+impl NumberWalk {
+    fn number(&mut self, number: f64) -> io::Result<()> {
+        // Of the keys, only those of a histogram are numbers: those of its bins.
+        let key = match self.name {
+            Some(_) => "bin number",
+            None => &self.key,
+        };
+        check_number(key, number).map_err(io::Error::other)
+    }
+}
+
+/// Defines the methods that write numbers of these types.
+macro_rules! check_written {
+    ($($method:ident: $number:ty),*) => {
+        $(fn $method<W: ?Sized + io::Write>(&mut self, _: &mut W, number: $number) -> io::Result<()> {
+            self.number(number as f64)
+        })*
+    };
+}
+
+impl Formatter for NumberWalk {
+    check_written!(write_u8: u8, write_u32: u32, write_u64: u64, write_i32: i32, write_i64: i64, write_f64: f64);
+
+    fn begin_object<W: ?Sized + io::Write>(&mut self, _: &mut W) -> io::Result<()> {
+        self.outer.push(self.key.clone());
+        Ok(())
+    }
+
+    fn end_object<W: ?Sized + io::Write>(&mut self, _: &mut W) -> io::Result<()> {
+        self.key = self.outer.pop().unwrap_or_default();
+        Ok(())
+    }
+
+    fn begin_object_key<W: ?Sized + io::Write>(&mut self, _: &mut W, _: bool) -> io::Result<()> {
+        self.name = Some(String::new());
+        Ok(())
+    }
+
+    fn write_string_fragment<W: ?Sized + io::Write>(
+        &mut self,
+        _: &mut W,
+        text: &str,
+    ) -> io::Result<()> {
+        if let Some(name) = &mut self.name {
+            name.push_str(text);
+        }
+        Ok(())
+    }
+
+    fn end_object_key<W: ?Sized + io::Write>(&mut self, _: &mut W) -> io::Result<()> {
+        let name = self.name.take().unwrap_or_default();
+        let outer = self.outer.last().cloned().unwrap_or_default();
+        let is_part = ["value", "low", "high", "step", "at-most"].contains(&name.as_str());
+        // The keys in a histogram are numbers, those in a finding are names.
+        let has_names = ["bins", "values"].contains(&outer.as_str());
+        self.key = if is_part || has_names { outer } else { name };
+        Ok(())
     }
 }
 

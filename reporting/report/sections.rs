@@ -2,6 +2,7 @@
 //! why timers have no results, and notes.
 
 use clap::ValueEnum;
+use indexmap::{IndexMap, IndexSet};
 
 use super::Fact;
 use super::machine::{caution, in_a_line, report_facts};
@@ -10,7 +11,7 @@ use super::ranking::{RankedWaits, ranks, written_rank};
 use crate::document::{Document, FindingText};
 use crate::fields::{Field, Kind, Row, Visibility, all_rows, default_columns, rows};
 use crate::model::{ProvenanceKind, Report, Severity, Status, value_of};
-use crate::table::{Table, TableColumn, Value};
+use crate::table::{CellValue, Table, TableColumn};
 use crate::text::numbers::short_time;
 
 /// The level of detail of a document.
@@ -81,7 +82,7 @@ pub fn document(
 }
 
 /// A table of timers with its caption.
-pub struct Section<'a> {
+pub struct TimerTable<'a> {
     /// The kind of timers in the table.
     pub kind: Kind,
     /// The conditions and definitions that apply to the table.
@@ -94,12 +95,12 @@ pub struct Section<'a> {
 
 /// The tables of a report without note numbers, for pages, which print notes next to each timer.
 #[must_use]
-pub fn tables_without_notes(report: &Report) -> Vec<Section<'_>> {
-    tables(report, &Notes::none())
+pub fn tables_without_notes(report: &Report) -> Vec<TimerTable<'_>> {
+    tables(report, &Notes::default())
 }
 
 /// The tables of a report, for each kind of which the report has rows.
-fn tables<'a>(report: &'a Report, notes: &Notes) -> Vec<Section<'a>> {
+fn tables<'a>(report: &'a Report, notes: &Notes) -> Vec<TimerTable<'a>> {
     let main = Kind::main(report);
     let kinds = Kind::ALL
         .into_iter()
@@ -109,13 +110,13 @@ fn tables<'a>(report: &'a Report, notes: &Notes) -> Vec<Section<'a>> {
         .collect()
 }
 
-fn kind_sections<'a>(report: &'a Report, kind: Kind, notes: &Notes) -> Vec<Section<'a>> {
+fn kind_sections<'a>(report: &'a Report, kind: Kind, notes: &Notes) -> Vec<TimerTable<'a>> {
     let measured: Vec<Row> = rows(report, kind)
         .into_iter()
         .filter(Row::has_figures)
         .collect();
     if measured.is_empty() {
-        return vec![Section {
+        return vec![TimerTable {
             kind,
             caption: "No timer could be characterised.".into(),
             table: None,
@@ -127,7 +128,7 @@ fn kind_sections<'a>(report: &'a Report, kind: Kind, notes: &Notes) -> Vec<Secti
         conditions => format!(" ({conditions})"),
     };
     let length = |row: &Row| short_time(row.request_ns().unwrap_or_default() as f64);
-    let section = |caption: String, rows: Vec<(String, Row<'a>)>| Section {
+    let section = |caption: String, rows: Vec<(String, Row<'a>)>| TimerTable {
         kind,
         caption,
         table: Some(table(kind, &rows, notes)),
@@ -193,7 +194,7 @@ fn table(kind: Kind, rows: &[(String, Row)], notes: &Notes) -> Table<'static> {
         "request_ns" if has_one_length => false,
         _ => rows
             .iter()
-            .any(|(_, row)| field.value(*row) != Value::Nothing),
+            .any(|(_, row)| field.value(*row) != CellValue::Nothing),
     };
     let fields: Vec<&Field> = default_columns(kind, Visibility::Wide)
         .filter(is_known)
@@ -226,37 +227,27 @@ fn table(kind: Kind, rows: &[(String, Row)], notes: &Notes) -> Table<'static> {
 
 /// The reasons of all timers that are not `ok`, with their remedies; equal reasons are merged.
 fn reasons(report: &Report) -> Vec<FindingText> {
-    let mut reasons: Vec<(Status, &str, Option<&str>, Vec<String>)> = Vec::new();
-    for row in all_rows(report)
-        .into_iter()
-        .filter(|row| row.status() != Status::Ok)
-    {
-        let reason = (
-            row.status(),
-            row.reason().unwrap_or("no reason given"),
-            row.remedy(),
-        );
-        let at = reasons
-            .iter()
-            .position(|(status, why, remedy, _)| (*status, *why, *remedy) == reason);
-        let at = at.unwrap_or_else(|| {
-            reasons.push((reason.0, reason.1, reason.2, Vec::new()));
-            reasons.len() - 1
-        });
-        let names = &mut reasons[at].3;
-        names.extend(Some(row.name()).filter(|name| !names.contains(name)));
+    let mut reasons: IndexMap<(&str, &str, Option<&str>), (Status, IndexSet<String>)> =
+        IndexMap::new();
+    let rows = all_rows(report).into_iter();
+    for row in rows.filter(|row| row.status() != Status::Ok) {
+        let reason = row.reason().unwrap_or("no reason given");
+        let status = row.status();
+        let entry = reasons.entry((status.name(), reason, row.remedy()));
+        let (_, names) = entry.or_insert((status, IndexSet::new()));
+        names.insert(row.name());
     }
-    let finding =
-        |(status, reason, remedy, names): (Status, &str, Option<&str>, Vec<String>)| FindingText {
-            severity: match status {
-                Status::Ok => Severity::Ok,
-                Status::Unresolved => Severity::Note,
-                Status::Failed => Severity::Problem,
-                Status::Unavailable => Severity::Unknown,
-            },
-            code: status.name().to_owned(),
-            message: format!("{}: {reason}", names.join(", ")),
-            advice: remedy.map(str::to_owned),
-        };
-    reasons.into_iter().map(finding).collect()
+    let reasons = reasons.into_iter();
+    let finding = reasons.map(|((code, reason, remedy), (status, names))| FindingText {
+        severity: match status {
+            Status::Ok => Severity::Ok,
+            Status::Unresolved => Severity::Note,
+            Status::Failed => Severity::Problem,
+            Status::Unavailable => Severity::Unknown,
+        },
+        code: code.to_owned(),
+        message: format!("{}: {reason}", Vec::from_iter(names).join(", ")),
+        advice: remedy.map(str::to_owned),
+    });
+    finding.collect()
 }

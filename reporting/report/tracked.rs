@@ -8,13 +8,13 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use crate::fields::{Field, Kind, Unit, fields_of, rows};
+use crate::fields::{Field, FieldUnit, Kind, fields_of, rows};
 use crate::model::{Interval, Report};
 use crate::text::{numbers::significant, plain};
 
 /// A figure in the Bencher Metric Format.
 #[derive(Serialize)]
-struct Measured {
+struct BencherFigure {
     value: f64,
     #[serde(skip_serializing_if = "Option::is_none")]
     lower_value: Option<f64>,
@@ -34,9 +34,9 @@ struct Benchmark {
 
 /// The Bencher Metric Format: an object of timers, each an object of figures by their keys.
 pub fn bencher(report: &Report) -> String {
-    let mut timers = BTreeMap::<String, BTreeMap<&str, Measured>>::new();
+    let mut timers = BTreeMap::<String, BTreeMap<&str, BencherFigure>>::new();
     for (timer, field, figure) in figures(report) {
-        let measured = Measured {
+        let measured = BencherFigure {
             value: figure.value,
             lower_value: figure.low(),
             upper_value: figure.high(),
@@ -52,7 +52,7 @@ pub fn bencher(report: &Report) -> String {
 pub fn github_benchmark(report: &Report) -> String {
     let durations = figures(report)
         .into_iter()
-        .filter(|(_, field, _)| field.unit == Unit::Nanoseconds);
+        .filter(|(_, field, _)| field.unit == FieldUnit::Nanoseconds);
     let benchmarks = durations.map(|(timer, field, figure)| Benchmark {
         name: format!("{timer} {}", field.column),
         unit: "ns",

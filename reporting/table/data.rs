@@ -5,7 +5,7 @@ use std::io::{self, Write};
 
 use serde::{Serialize, Serializer};
 
-use super::{Table, Value};
+use super::{CellValue, Table};
 use crate::text::plain;
 
 pub(super) fn write_csv(table: &Table<'_>, output: &mut dyn Write) -> io::Result<()> {
@@ -49,15 +49,17 @@ impl<W: Write> CsvWriter<W> {
     ///
     /// # Errors
     /// When the output cannot be written.
-    pub fn row<'a>(&mut self, cells: impl IntoIterator<Item = &'a Value>) -> io::Result<()> {
+    pub fn row<'a>(&mut self, cells: impl IntoIterator<Item = &'a CellValue>) -> io::Result<()> {
         let text = &mut self.cell;
         for cell in cells {
             text.clear();
             match cell {
-                Value::Truth(truth) => write!(text, "{truth}")?,
+                CellValue::Truth(truth) => write!(text, "{truth}")?,
                 // The point or exponent lets readers recognise a column of floating-point numbers.
-                Value::Figure(figure) | Value::Within(figure, _) => write!(text, "{figure:?}")?,
-                Value::Text(untrusted) => text.extend_from_slice(escape_csv(untrusted).as_bytes()),
+                CellValue::Figure(figure) => write!(text, "{:?}", figure.value)?,
+                CellValue::Text(untrusted) => {
+                    text.extend_from_slice(escape_csv(untrusted).as_bytes())
+                }
                 other => write!(text, "{other}")?,
             }
             self.writer.write_field(&*text).map_err(csv_error)?;
@@ -112,7 +114,7 @@ pub(super) fn write_json(table: &Table<'_>, output: &mut dyn Write) -> io::Resul
 /// A row as an object whose members are named by the keys of the columns.
 struct JsonRow<'a> {
     table: &'a Table<'a>,
-    row: &'a [Value],
+    row: &'a [CellValue],
 }
 
 impl Serialize for JsonRow<'_> {
@@ -123,11 +125,11 @@ impl Serialize for JsonRow<'_> {
 }
 
 /// Serialises undetermined values as null, and bounds as `{"at_most": …}`.
-impl Serialize for Value {
+impl Serialize for CellValue {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self {
             Self::Nothing => serializer.serialize_none(),
-            Self::Figure(figure) => serializer.serialize_f64(*figure),
+            Self::Figure(figure) => serializer.serialize_f64(figure.value),
             Self::AtMost(bound) => serializer.collect_map([("at_most", bound)]),
             Self::Count(count) => serializer.serialize_i64(*count),
             Self::Truth(truth) => serializer.serialize_bool(*truth),

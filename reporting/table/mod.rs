@@ -20,13 +20,16 @@ pub use data::CsvWriter;
 pub use format::{Format, UnknownEnding};
 pub use markup::{escape_html, escape_markdown};
 pub use text::Style;
-pub use value::{Type, Value};
+pub use value::{CellValue, Type};
 
 /// The notation of the numbers of a column in formats for people.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Notation {
     /// Four significant digits.
     Significant,
+    /// Half of the interval follows if it is known, which limits the digits; otherwise four
+    /// significant digits.
+    HalfWidth,
     /// A fixed number of decimals.
     Fixed(usize),
     /// Nanoseconds, printed with a suitable unit.
@@ -73,7 +76,7 @@ pub struct Table<'a> {
     /// there are no groups.
     pub groups: Vec<&'a str>,
     /// The cells of each row; missing cells at the end are empty.
-    pub rows: Vec<Cow<'a, [Value]>>,
+    pub rows: Vec<Cow<'a, [CellValue]>>,
     /// Whether the text for people has ASCII characters only.
     pub ascii: bool,
 }
@@ -128,21 +131,26 @@ impl TableColumn {
 
     /// Formats a cell for people. Text is neither cleaned nor escaped.
     #[must_use]
-    pub fn format_cell(&self, cell: &Value) -> String {
+    pub fn format_cell(&self, cell: &CellValue) -> String {
         match cell {
-            Value::Nothing => NOTHING.to_owned(),
-            Value::Figure(figure) => self.format_number(*figure),
-            Value::Within(value, half) => with_half_width(*value, *half),
-            Value::AtMost(bound) => format!("≤ {}", self.format_number(*bound)),
+            CellValue::Nothing => NOTHING.to_owned(),
+            CellValue::Figure(figure) => match (self.notation, figure.ends()) {
+                (Notation::HalfWidth, Some((low, high))) => {
+                    let half = (figure.value - low).max(high - figure.value);
+                    with_half_width(figure.value, half)
+                }
+                _ => self.format_number(figure.value),
+            },
+            CellValue::AtMost(bound) => format!("≤ {}", self.format_number(*bound)),
             other => other.to_string(),
         }
     }
 
     /// Formats a cell for documents, in which each time has a suitable unit, as in `1.2 µs`.
-    fn format_with_unit(&self, cell: &Value) -> String {
+    fn format_with_unit(&self, cell: &CellValue) -> String {
         match (self.time_heading(), cell) {
-            (Some(_), Value::Figure(ns)) => time(Some(*ns)),
-            (Some(_), Value::AtMost(ns)) => format!("≤ {}", time(Some(*ns))),
+            (Some(_), CellValue::Figure(ns)) => time(Some(ns.value)),
+            (Some(_), CellValue::AtMost(ns)) => format!("≤ {}", time(Some(*ns))),
             _ => self.format_cell(cell),
         }
     }
@@ -161,7 +169,7 @@ impl TableColumn {
 
     fn format_number(&self, figure: f64) -> String {
         match self.notation {
-            Notation::Significant => significant(figure, 4),
+            Notation::Significant | Notation::HalfWidth => significant(figure, 4),
             Notation::Fixed(decimals) => format_fixed(figure, decimals),
             Notation::Time => time(Some(figure)),
             Notation::Count => count(Some(figure)),
@@ -184,7 +192,7 @@ impl<'a> Table<'a> {
     }
 
     /// Adds a row.
-    pub fn push(&mut self, row: Vec<Value>) {
+    pub fn push(&mut self, row: Vec<CellValue>) {
         self.rows.push(Cow::Owned(row));
     }
 
@@ -227,11 +235,14 @@ impl<'a> Table<'a> {
         group.map_or(heading.to_owned(), |group| format!("{group}, {heading}"))
     }
 
-    /// The cells of a row with their columns; missing cells are [`Value::Nothing`].
-    fn cells<'b>(&'b self, row: &'b [Value]) -> impl Iterator<Item = (&'b TableColumn, &'b Value)> {
+    /// The cells of a row with their columns; missing cells are [`CellValue::Nothing`].
+    fn cells<'b>(
+        &'b self,
+        row: &'b [CellValue],
+    ) -> impl Iterator<Item = (&'b TableColumn, &'b CellValue)> {
         self.columns
             .iter()
-            .zip(row.iter().chain(std::iter::repeat(&Value::Nothing)))
+            .zip(row.iter().chain(std::iter::repeat(&CellValue::Nothing)))
     }
 }
 

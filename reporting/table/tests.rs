@@ -2,38 +2,41 @@ use std::cmp::Ordering;
 
 use proptest::prelude::*;
 
-use super::{Format, Notation, Style, Table, TableColumn, Value, data, latex, markup};
+use crate::model::Interval;
 
-fn cell() -> impl Strategy<Value = Value> {
+use super::{CellValue, Format, Notation, Style, Table, TableColumn, data, latex, markup};
+
+fn cell() -> impl Strategy<Value = CellValue> {
     prop_oneof![
-        Just(Value::Nothing),
-        any::<f64>().prop_map(Value::from),
-        (0.0f64..1e9).prop_map(Value::AtMost),
-        (0.0f64..1e9, 0.0f64..1e9).prop_map(|(value, half)| Value::Within(value, half)),
-        any::<String>().prop_map(Value::from),
+        Just(CellValue::Nothing),
+        any::<f64>().prop_map(CellValue::from),
+        (0.0f64..1e9).prop_map(CellValue::AtMost),
+        (0.0f64..1e9, 0.0f64..1e9)
+            .prop_map(|(value, half)| { Interval::around(value, half).into() }),
+        any::<String>().prop_map(CellValue::from),
     ]
 }
 
 #[test]
 fn notation_determines_digits() {
     let format = |notation, cell| TableColumn::right("", notation).format_cell(&cell);
+    assert_eq!(format(Notation::Significant, 10.0149.into()), "10.01");
     assert_eq!(
-        format(Notation::Significant, Value::Figure(10.0149)),
-        "10.01"
+        format(Notation::Fixed(3), CellValue::from(-0.000_4)),
+        "0.000"
     );
-    assert_eq!(format(Notation::Fixed(3), Value::Figure(-0.000_4)), "0.000");
     assert_eq!(
-        format(Notation::Fixed(3), Value::Figure(-1.200_4)),
+        format(Notation::Fixed(3), CellValue::from(-1.200_4)),
         "-1.200"
     );
     assert_eq!(
-        format(Notation::Significant, Value::AtMost(4e6)),
+        format(Notation::Significant, CellValue::AtMost(4e6)),
         "≤ 4000000"
     );
-    assert_eq!(format(Notation::Time, Value::AtMost(4e6)), "≤ 4.000 ms");
-    assert_eq!(format(Notation::Fixed(2), Value::Figure(48.914)), "48.91");
-    assert_eq!(format(Notation::Fixed(3), Value::Figure(1.0)), "1.000");
-    assert_eq!(format(Notation::Count, Value::from(f64::NAN)), "–");
+    assert_eq!(format(Notation::Time, CellValue::AtMost(4e6)), "≤ 4.000 ms");
+    assert_eq!(format(Notation::Fixed(2), 48.914.into()), "48.91");
+    assert_eq!(format(Notation::Fixed(3), 1.0.into()), "1.000");
+    assert_eq!(format(Notation::Count, CellValue::from(f64::NAN)), "–");
 }
 
 fn sample_table() -> Table<'static> {
@@ -101,7 +104,7 @@ fn explained_table() -> Table<'static> {
         },
         TableColumn::left("±"),
     ]);
-    table.push(vec![Value::AtMost(1_000.0), "→ …".into()]);
+    table.push(vec![CellValue::AtMost(1_000.0), "→ …".into()]);
     table.push(vec![20.0.into(), "x".into()]);
     table
 }
@@ -245,7 +248,7 @@ proptest! {
         if a.order(&b, largest) != Ordering::Greater && b.order(&c, largest) != Ordering::Greater {
             prop_assert_ne!(a.order(&c, largest), Ordering::Greater);
         }
-        prop_assert_ne!(Value::Nothing.order(&a, largest), Ordering::Less, "undetermined values come last");
+        prop_assert_ne!(CellValue::Nothing.order(&a, largest), Ordering::Less, "undetermined values come last");
     }
 
     #[test]

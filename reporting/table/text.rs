@@ -9,7 +9,7 @@ use std::io::{self, Write};
 use comfy_table::presets::NOTHING as NO_BORDERS;
 use comfy_table::{CellAlignment, Table as Drawing};
 
-use super::{Table, TableColumn, Value};
+use super::{CellValue, Table, TableColumn};
 use crate::text::{
     ascii, clipped, display_width, first_part, fold_name, hang, plain, uncapitalised, without_unit,
     wrap,
@@ -75,9 +75,6 @@ impl Style {
         }
     }
 }
-
-/// The formatted cells of a row, or the headings.
-type Cells = Vec<String>;
 
 /// Writes the table at its full width.
 pub(super) fn write(table: &Table<'_>, output: &mut dyn Write) -> io::Result<()> {
@@ -239,11 +236,11 @@ impl Table<'_> {
 
     /// The headings and the cells of all rows; `None` if the table is too long or too wide for
     /// aligned columns.
-    fn aligned_cells(&self) -> Option<Vec<Cells>> {
+    fn aligned_cells(&self) -> Option<Vec<Vec<String>>> {
         if self.rows.len() > MAX_ALIGNED_ROWS {
             return None;
         }
-        let rows: Vec<Cells> = std::iter::once(headings(self))
+        let rows: Vec<Vec<String>> = std::iter::once(headings(self))
             .chain(self.rows.iter().map(|row| format_cells(self, row)))
             .collect();
         // comfy-table draws no wider tables.
@@ -253,7 +250,7 @@ impl Table<'_> {
 }
 
 /// The headings, with the number of the column group if there is one.
-fn headings(table: &Table<'_>) -> Cells {
+fn headings(table: &Table<'_>) -> Vec<String> {
     let headings = table.columns.iter().map(|column| match column.group {
         Some(group) => format!("[{}] {}", group + 1, column.heading),
         None => column.heading.to_owned(),
@@ -265,11 +262,11 @@ fn headings(table: &Table<'_>) -> Cells {
 
 /// Formats the cells of a row. No cell contains a line break, because control characters are
 /// removed.
-fn format_cells(table: &Table<'_>, row: &[Value]) -> Cells {
+fn format_cells(table: &Table<'_>, row: &[CellValue]) -> Vec<String> {
     table
         .cells(row)
         .map(|(column, cell)| match (cell, column.max_chars) {
-            (Value::Text(text), Some(max_chars)) => clipped(text, max_chars),
+            (CellValue::Text(text), Some(max_chars)) => clipped(text, max_chars),
             _ => column.format_cell(cell),
         })
         .map(|cell| table.in_its_characters(cell))
@@ -277,7 +274,7 @@ fn format_cells(table: &Table<'_>, row: &[Value]) -> Cells {
 }
 
 /// Draws the cells, `gap` blanks apart.
-fn draw_cells(rows: &[Cells], columns: &[TableColumn], gap: usize) -> Drawing {
+fn draw_cells(rows: &[Vec<String>], columns: &[TableColumn], gap: usize) -> Drawing {
     let mut drawing = Drawing::new();
     drawing.load_style(NO_BORDERS).add_rows(rows);
     for (drawn, column) in drawing.column_iter_mut().zip(columns) {
@@ -292,7 +289,7 @@ fn draw_cells(rows: &[Cells], columns: &[TableColumn], gap: usize) -> Drawing {
 }
 
 /// The width of the widest cell of each column, in columns of the terminal.
-fn widths(rows: &[Cells], count: usize) -> Vec<usize> {
+fn widths(rows: &[Vec<String>], count: usize) -> Vec<usize> {
     (0..count)
         .map(|index| {
             rows.iter()

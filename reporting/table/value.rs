@@ -5,6 +5,8 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::{Duration, UNIX_EPOCH};
 
+use crate::model::Interval;
+
 /// The type of a column of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Type {
@@ -24,13 +26,11 @@ pub enum Type {
 
 /// The value of a cell.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Value {
+pub enum CellValue {
     /// The value was not determined.
     Nothing,
-    /// A number in the unit of the column.
-    Figure(f64),
-    /// A number, and half of its 95 % interval, in the unit of the column.
-    Within(f64, f64),
+    /// A number with its interval, in the unit of the column.
+    Figure(Interval),
     /// An upper bound in the unit of the column.
     AtMost(f64),
     /// An integer.
@@ -47,13 +47,13 @@ pub enum Value {
     Text(Arc<str>),
 }
 
-impl Value {
-    /// The value of a number, which is an upper bound if `at_most`; [`Value::Nothing`] if the
+impl CellValue {
+    /// The value of a number, which is an upper bound if `at_most`; [`CellValue::Nothing`] if the
     /// number is unknown or not finite.
     #[must_use]
     pub fn bounded(figure: Option<f64>, at_most: bool) -> Self {
         match figure.into() {
-            Self::Figure(bound) if at_most => Self::AtMost(bound),
+            Self::Figure(bound) if at_most => Self::AtMost(bound.value),
             value => value,
         }
     }
@@ -62,7 +62,8 @@ impl Value {
     #[must_use]
     pub fn number(&self) -> Option<f64> {
         match *self {
-            Self::Figure(number) | Self::Within(number, _) | Self::AtMost(number) => Some(number),
+            Self::Figure(figure) => Some(figure.value),
+            Self::AtMost(bound) => Some(bound),
             Self::Count(count) => Some(count as f64),
             _ => None,
         }
@@ -78,19 +79,18 @@ impl Value {
         }
     }
 
-    /// Converts the value for a column of the given type. An upper bound and a number with its
-    /// interval become a number, because other columns state which numbers are bounds, and the ends
-    /// of intervals.
+    /// Converts the value for a column of the given type. An upper bound becomes a number, because
+    /// other columns state which numbers are bounds.
     #[must_use]
     pub fn into_type(self, target: Type) -> Self {
         /// The largest number up to which all integers are exact (2^53).
         const MAX_EXACT: f64 = 9_007_199_254_740_992.0;
         match self {
-            Self::Figure(figure) if target == Type::Count && figure.abs() <= MAX_EXACT => {
-                Self::Count(figure.round() as i64)
+            Self::Figure(Interval { value, .. }) if target == Type::Count => {
+                let count = Some(value.round() as i64);
+                count.filter(|_| value.abs() <= MAX_EXACT).into()
             }
-            Self::Figure(_) if target == Type::Count => Self::Nothing,
-            Self::Within(number, _) | Self::AtMost(number) => Self::Figure(number),
+            Self::AtMost(bound) => bound.into(),
             value => value,
         }
     }
@@ -100,7 +100,7 @@ impl Value {
     #[must_use]
     pub fn order(&self, other: &Self, largest_first: bool) -> Ordering {
         let type_order = |value: &Self| match value {
-            Self::Figure(_) | Self::Within(..) | Self::Count(_) => 0,
+            Self::Figure(_) | Self::Count(_) => 0,
             Self::AtMost(_) => 1,
             Self::Text(_) | Self::Word(_) => 2,
             Self::Truth(_) | Self::Time(_) | Self::Day(_) => 3,
@@ -126,14 +126,14 @@ impl Value {
 }
 
 /// Formats the value with all digits for programs; undetermined values are empty.
-impl fmt::Display for Value {
+impl fmt::Display for CellValue {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         const SECONDS_PER_DAY: i64 = 86_400;
         let time =
             |seconds: i64| UNIX_EPOCH + Duration::from_secs(u64::try_from(seconds).unwrap_or(0));
         match self {
             Self::Nothing => Ok(()),
-            Self::Figure(figure) | Self::Within(figure, _) => figure.fmt(f),
+            Self::Figure(figure) => figure.value.fmt(f),
             Self::AtMost(bound) => write!(f, "≤ {bound}"),
             Self::Count(count) => count.fmt(f),
             Self::Truth(truth) => f.write_str(if *truth { "yes" } else { "no" }),
@@ -152,10 +152,17 @@ impl fmt::Display for Value {
     }
 }
 
-/// A number that is not finite becomes [`Value::Nothing`].
-impl From<f64> for Value {
-    fn from(figure: f64) -> Self {
-        if figure.is_finite() {
+/// A number that is not finite becomes [`CellValue::Nothing`].
+impl From<f64> for CellValue {
+    fn from(number: f64) -> Self {
+        Interval::unbounded(number).into()
+    }
+}
+
+/// A number that is not finite becomes [`CellValue::Nothing`].
+impl From<Interval> for CellValue {
+    fn from(figure: Interval) -> Self {
+        if figure.value.is_finite() {
             Self::Figure(figure)
         } else {
             Self::Nothing
@@ -163,64 +170,64 @@ impl From<f64> for Value {
     }
 }
 
-impl From<u32> for Value {
+impl From<u32> for CellValue {
     fn from(count: u32) -> Self {
         Self::Count(count.into())
     }
 }
 
-impl From<i64> for Value {
+impl From<i64> for CellValue {
     fn from(count: i64) -> Self {
         Self::Count(count)
     }
 }
 
-/// A number that does not fit into `i64` becomes [`Value::Nothing`].
-impl From<u64> for Value {
+/// A number that does not fit into `i64` becomes [`CellValue::Nothing`].
+impl From<u64> for CellValue {
     fn from(count: u64) -> Self {
         i64::try_from(count).map_or(Self::Nothing, Self::Count)
     }
 }
 
-impl From<bool> for Value {
+impl From<bool> for CellValue {
     fn from(truth: bool) -> Self {
         Self::Truth(truth)
     }
 }
 
-impl From<&str> for Value {
+impl From<&str> for CellValue {
     fn from(text: &str) -> Self {
         Self::Text(text.into())
     }
 }
 
-impl From<String> for Value {
+impl From<String> for CellValue {
     fn from(text: String) -> Self {
         Self::Text(text.into())
     }
 }
 
-impl From<&String> for Value {
+impl From<&String> for CellValue {
     fn from(text: &String) -> Self {
         Self::Text(text.as_str().into())
     }
 }
 
-impl From<Arc<str>> for Value {
+impl From<Arc<str>> for CellValue {
     fn from(text: Arc<str>) -> Self {
         Self::Text(text)
     }
 }
 
-/// `None` becomes [`Value::Nothing`].
-impl<T: Into<Self>> From<Option<T>> for Value {
+/// `None` becomes [`CellValue::Nothing`].
+impl<T: Into<Self>> From<Option<T>> for CellValue {
     fn from(value: Option<T>) -> Self {
         value.map_or(Self::Nothing, Into::into)
     }
 }
 
-/// `None` becomes [`Value::Nothing`].
-impl From<&Option<String>> for Value {
+/// `None` becomes [`CellValue::Nothing`].
+impl From<&Option<String>> for CellValue {
     fn from(text: &Option<String>) -> Self {
         text.as_deref().map_or(Self::Nothing, Self::from)
     }

@@ -11,7 +11,7 @@ use crate::fields::{Field, Kind, columns};
 use crate::model::Report;
 use crate::parallel;
 use crate::report::{Collection, ReadError, WholeFile, cells, files};
-use crate::table::{CsvWriter, Value};
+use crate::table::{CellValue, CsvWriter};
 
 /// The number of reports in a part; one part is read while the previous part is written.
 const REPORTS_PER_PART: usize = 128;
@@ -59,7 +59,7 @@ pub fn write_csv(paths: &[PathBuf], kind: Kind, file: &mut WholeFile) -> io::Res
 fn each_part(
     paths: &[PathBuf],
     kind: Kind,
-    mut write: impl FnMut(&[&Field], &[Vec<Value>]) -> io::Result<()>,
+    mut write: impl FnMut(&[&Field], &[Vec<CellValue>]) -> io::Result<()>,
 ) -> io::Result<Written> {
     let columns = columns(kind);
     let mut written = Written::default();
@@ -80,7 +80,7 @@ fn each_part(
     while let Some(part) = current {
         written.refused.extend(part.refused);
         written.reports += part.reports.len();
-        let rows: Vec<Vec<Value>> = part
+        let rows: Vec<Vec<CellValue>> = part
             .reports
             .into_iter()
             .flat_map(|kept| kept.content)

@@ -17,8 +17,8 @@ use indexmap::IndexMap;
 use crate::document::Render;
 use crate::fields::{Field, Kind, Row, rows};
 use crate::model::Report;
-use crate::report::{Collection, ReadError, ReportFile, slug};
-use crate::table::{Format, Style, Table, TableColumn as Heading, Value};
+use crate::report::{Collection, ReadError, ReportFile, cell_reader, slug};
+use crate::table::{CellValue, Format, Style, Table, TableColumn as Heading};
 
 pub use column::ColumnName;
 pub use platforms::{PlatformRow, PlatformRun, Platforms, RunLink};
@@ -72,9 +72,9 @@ struct TableLine {
     /// The index of the report.
     report: usize,
     /// The cells in the order of the selected columns.
-    cells: Box<[Value]>,
+    cells: Box<[CellValue]>,
     /// The value by which the row is sorted.
-    sort_key: Value,
+    sort_key: CellValue,
 }
 
 /// The part of a report that is kept in memory: the name of its platform, and its rows.
@@ -212,11 +212,11 @@ impl Tabulation {
             .columns
             .iter()
             .position(|column| *column == ColumnName::TIMER);
-        let mut rows: IndexMap<&str, Vec<Value>> = IndexMap::new();
+        let mut rows: IndexMap<&str, Vec<CellValue>> = IndexMap::new();
         for line in &self.lines {
-            let name = timer_index.map_or(&Value::Nothing, |index| &line.cells[index]);
+            let name = timer_index.map_or(&CellValue::Nothing, |index| &line.cells[index]);
             let row = rows.entry(name.as_text()).or_insert_with(|| {
-                let mut row = vec![Value::Nothing; headings.len()];
+                let mut row = vec![CellValue::Nothing; headings.len()];
                 row[0] = name.clone();
                 row
             });
@@ -262,62 +262,38 @@ impl TableLine {
         self.report = report;
         for (cell, column) in self.cells.iter_mut().zip(&choice.columns) {
             if *column == ColumnName::PLATFORM {
-                *cell = Value::Text(Arc::clone(name));
+                *cell = CellValue::Text(Arc::clone(name));
             }
         }
         if matches!(choice.sort, Some((ColumnName::PLATFORM, _))) {
-            self.sort_key = Value::Text(Arc::clone(name));
+            self.sort_key = CellValue::Text(Arc::clone(name));
         }
         self
     }
 }
 
-/// The source of the cells of a column for one report.
-enum CellSource {
-    /// The same value in all rows.
-    Shared(Value),
-    Field(&'static Field),
-    /// The name of the row. If a timer has a row for each length of its waits, the name contains
-    /// the length and the conditions of the waits.
-    NameWithLength,
-}
-
-impl CellSource {
-    fn value(&self, row: Row) -> Value {
-        match self {
-            Self::Shared(value) => value.clone(),
-            Self::Field(field) => field.value(row),
-            Self::NameWithLength => row.name_with_length().into(),
-        }
-    }
-}
-
 /// The rows of a report for a choice.
 fn lines(path: &Path, report: &Report, choice: &TableChoice) -> Vec<TableLine> {
-    let file = Value::from(path.display().to_string());
-    // Values that all rows of a report share are computed once.
-    let source = |column: ColumnName| match column.field(choice.kind) {
-        _ if column == ColumnName::FILE => CellSource::Shared(file.clone()),
-        field if field.is_of_report() => {
-            CellSource::Shared(field.report_value(report).unwrap_or(Value::Nothing))
+    let sort = choice.sort.map(|(column, _)| column);
+    let columns: Vec<ColumnName> = choice.columns.iter().copied().chain(sort).collect();
+    let fields: Vec<&Field> = columns.iter().map(|it| it.field(choice.kind)).collect();
+    let read = cell_reader(Some(path), report, &fields);
+    let line = |row: Row| {
+        let mut cells = read(row);
+        if choice.layout == Layout::SideBySide {
+            // If a timer has a row for each length of its waits, its name contains the length and the
+            // conditions of the waits.
+            let names = cells.iter_mut().zip(&columns);
+            names
+                .filter(|(_, column)| **column == ColumnName::TIMER)
+                .for_each(|(cell, _)| *cell = row.name_with_length().into());
         }
-        _ if column == ColumnName::TIMER && choice.layout == Layout::SideBySide => {
-            CellSource::NameWithLength
+        let sort_key = sort.and_then(|_| cells.pop());
+        TableLine {
+            report: 0,
+            cells: cells.into(),
+            sort_key: sort_key.unwrap_or(CellValue::Nothing),
         }
-        field => CellSource::Field(field),
-    };
-    let sources: Vec<CellSource> = choice
-        .columns
-        .iter()
-        .map(|&column| source(column))
-        .collect();
-    let key_source = choice.sort.map(|(column, _)| source(column));
-    let line = |row: Row| TableLine {
-        report: 0,
-        cells: sources.iter().map(|source| source.value(row)).collect(),
-        sort_key: key_source
-            .as_ref()
-            .map_or(Value::Nothing, |source| source.value(row)),
     };
     let rows = rows(report, choice.kind).into_iter();
     let rows = rows.filter(|row| choice.all || row.has_figures());

@@ -4,19 +4,19 @@
 //! The figures of clocks are those of the newest run that has clocks, the sleep is that of the
 //! newest run that has sleep primitives.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::io::{self, Write};
 use std::path::PathBuf;
 
 use crate::choice::choose_usual;
 use crate::document::Render;
-use crate::fields::{Kind, fields};
+use crate::fields::{Kind, field};
 use crate::model::{
     Family, Interval, ProvenanceKind, Report, Status, TimerRow, USUAL_WAIT_NS, Verdicts, value_of,
 };
 use crate::report::machine::cpu_name;
 use crate::report::{Collection, ReadError, slug};
-use crate::table::{Format, Notation, Style, Table, TableColumn, Value};
+use crate::table::{CellValue, Format, Notation, Style, Table, TableColumn};
 use crate::text::counted;
 
 /// The ids of the ordinary sleep, of which the first that was measured counts.
@@ -57,9 +57,9 @@ const COLUMNS: [(&str, &str, Notation, u8); 28] = [
 ];
 /// The number of the columns that only programs read.
 const FOR_PROGRAMS: u8 = 9;
-/// The number of columns that describe the machine, and of those that describe its clocks.
-const MACHINE_COLUMNS: usize = 7;
-const CLOCK_COLUMNS: usize = 13;
+
+/// Values of columns by their keys, except the ends of intervals, which the figures hold.
+type PlatformCells = HashMap<&'static str, CellValue>;
 
 /// What a row keeps of a report, so that ten thousand reports need not fit in memory.
 pub struct PlatformRun {
@@ -67,12 +67,10 @@ pub struct PlatformRun {
     /// source and the node: runs with equal keys are of the same platform.
     key: (bool, [String; 6]),
     created: String,
-    machine: [Value; MACHINE_COLUMNS],
+    machine: PlatformCells,
     /// `None` if the report has no clocks.
-    clocks: Option<[Value; CLOCK_COLUMNS]>,
+    clocks: Option<PlatformCells>,
     sleep: Option<Interval>,
-    /// The date, the provenance and the source.
-    origin: [Value; 3],
     link: RunLink,
 }
 
@@ -95,7 +93,7 @@ pub struct Platforms {
 
 /// A platform.
 pub struct PlatformRow {
-    cells: Vec<Value>,
+    cells: PlatformCells,
     /// The runs, the one with the figures of clocks first, then the newest first.
     pub runs: Vec<RunLink>,
 }
@@ -115,11 +113,7 @@ impl PlatformRun {
             .into_iter()
             .chain(platform.hypervisor.clone())
             .collect();
-        let of_report = |key: &str| -> Value {
-            let mut fields = fields().iter();
-            let field = fields.find(|field| field.key == key && field.is_of_report());
-            field.and_then(|field| field.report_value(report)).into()
-        };
+        let of_report = |key| (key, field(key).map(|field| field.value(report)).into());
         let architecture = &platform.cpu.architecture;
         Self {
             key: (
@@ -134,24 +128,28 @@ impl PlatformRun {
                 ],
             ),
             created: report.created.clone(),
-            machine: [
+            machine: PlatformCells::from([
                 of_report("node"),
-                cpu_name(platform).into(),
-                architecture.into(),
-                Some(host.join(" · "))
-                    .filter(|text| !text.is_empty())
-                    .into(),
+                ("cpu", cpu_name(platform).into()),
+                ("architecture", architecture.into()),
+                (
+                    "hypervisor",
+                    Some(host.join(" · "))
+                        .filter(|text| !text.is_empty())
+                        .into(),
+                ),
                 of_report("os"),
                 of_report("kernel"),
                 of_report("clock_source"),
-            ],
+                (
+                    "last",
+                    field("date").map(|field| field.value(report)).into(),
+                ),
+                of_report("provenance"),
+                ("source", (&report.provenance.source).into()),
+            ]),
             clocks: best_clock(report).map(|clock| clock_cells(report, clock)),
             sleep: sleep_ns(report),
-            origin: [
-                of_report("date"),
-                of_report("provenance"),
-                (&report.provenance.source).into(),
-            ],
             link: RunLink::new(report, href),
         }
     }
@@ -185,16 +183,9 @@ fn best_clock(report: &Report) -> Option<&TimerRow> {
     recommended.or_else(best).or_else(|| Some(cheapest()?.1))
 }
 
-/// A figure and the ends of its interval.
-fn with_ends(figure: Option<Interval>) -> [Value; 3] {
-    let (low, high) = figure.and_then(|figure| figure.ends()).unzip();
-    [value_of(figure), low, high].map(Value::from)
-}
-
-fn clock_cells(report: &Report, clock: &TimerRow) -> [Value; CLOCK_COLUMNS] {
-    let [cost, cost_low, cost_high] = with_ends(clock.cost_ns);
-    let [_, step_low, step_high] = with_ends(clock.resolution_ns);
-    let step = value_of(clock.step_or_limit_ns());
+fn clock_cells(report: &Report, clock: &TimerRow) -> PlatformCells {
+    let limit = value_of(clock.step_or_limit_ns());
+    let step = clock.resolution_ns.map(CellValue::from);
     // The raw counter: of the clocks that read it by an instruction, the one of the shortest id,
     // because the others add a fence or a library.
     let reads_counter = |row: &&TimerRow| {
@@ -214,22 +205,18 @@ fn clock_cells(report: &Report, clock: &TimerRow) -> [Value; CLOCK_COLUMNS] {
         .as_ref()
         .and_then(|properties| properties.syscall_variant.as_ref());
     let by_call = report.timers.iter().find(|row| Some(&row.id) == variant);
-    let [syscall, syscall_low, syscall_high] = with_ends(by_call.and_then(|row| row.cost_ns));
-    [
-        (&clock.id).into(),
-        cost,
-        cost_low,
-        cost_high,
-        clock.amortised_ns.into(),
-        Value::bounded(step, clock.resolution_ns.is_none()),
-        step_low,
-        step_high,
-        counter.map(|row| row.id.as_str()).into(),
-        trust.map_or(Value::Nothing, Value::Word),
-        syscall,
-        syscall_low,
-        syscall_high,
-    ]
+    PlatformCells::from([
+        ("clock", (&clock.id).into()),
+        ("cost_ns", clock.cost_ns.into()),
+        ("amortised_ns", clock.amortised_ns.into()),
+        (
+            "resolution_ns",
+            step.unwrap_or_else(|| CellValue::bounded(limit, true)),
+        ),
+        ("counter", counter.map(|row| row.id.as_str()).into()),
+        ("counter_trust", trust.into()),
+        ("syscall_ns", by_call.and_then(|row| row.cost_ns).into()),
+    ])
 }
 
 /// The median duration of an ordinary sleep of 1 ms, in nanoseconds; `None` if it is unknown.
@@ -240,10 +227,7 @@ fn sleep_ns(report: &Report) -> Option<Interval> {
         .find_map(|id| rows().find(|row| row.id == *id))?;
     let mut lengths = row.figures.as_ref()?.by_length();
     let late = lengths.find(|late| late.request_ns as f64 == USUAL_WAIT_NS)?;
-    let takes = |late: f64| USUAL_WAIT_NS + late;
-    let late = late.p50_ns?;
-    let ends = late.ends().map(|(low, high)| (takes(low), takes(high)));
-    Some(Interval::with_ends(takes(late.value), ends))
+    Some(late.p50_ns?.map(|late| USUAL_WAIT_NS + late))
 }
 
 impl Platforms {
@@ -295,13 +279,12 @@ impl Platforms {
     /// The table of all columns for programs, otherwise of those that have a value.
     fn table(&self, format: Format) -> Table<'_> {
         let is_for_programs = matches!(format, Format::Csv | Format::Json);
-        let is_shown = |at: &usize| {
-            let has_value = |row: &PlatformRow| row.cells[*at] != Value::Nothing;
-            is_for_programs || COLUMNS[*at].3 < FOR_PROGRAMS && self.rows.iter().any(has_value)
-        };
-        let shown: Vec<usize> = (0..COLUMNS.len()).filter(is_shown).collect();
-        let column = |at: &usize| {
-            let (key, heading, notation, omission_priority) = COLUMNS[*at];
+        let mut shown = COLUMNS.to_vec();
+        shown.retain(|(key, _, _, priority)| {
+            let has_value = |row: &PlatformRow| row.is_known(key);
+            is_for_programs || *priority < FOR_PROGRAMS && self.rows.iter().any(has_value)
+        });
+        let column = |(key, heading, notation, omission_priority)| {
             let column = match notation {
                 Notation::Significant => TableColumn::left(heading),
                 notation => TableColumn::right(heading, notation),
@@ -313,9 +296,9 @@ impl Platforms {
                 ..column
             }
         };
-        let mut table = Table::new(shown.iter().map(column).collect());
+        let mut table = Table::new(shown.iter().copied().map(column).collect());
         for row in &self.rows {
-            let cells = shown.iter().map(|at| row.cells[*at].clone());
+            let cells = shown.iter().map(|(key, ..)| row.value(key));
             table.rows.push(cells.collect());
         }
         table
@@ -329,18 +312,13 @@ impl PlatformRow {
         let with_clocks = runs.iter().position(|run| run.clocks.is_some());
         let shown = with_clocks.unwrap_or_default();
         let sleep = runs.iter().find_map(|run| run.sleep);
-        let newest = runs.first()?;
-        let clocks = runs[shown].clocks.clone();
-        let blank = || [const { Value::Nothing }; CLOCK_COLUMNS];
-        let cells = [
-            &newest.machine[..],
-            &clocks.unwrap_or_else(blank),
-            &with_ends(sleep),
-            &[u64::try_from(runs.len()).unwrap_or_default().into()],
-            &newest.origin,
-            &[(&runs[shown].link.href).into()],
-        ];
-        let cells = cells.concat();
+        let mut cells = runs.first()?.machine.clone();
+        cells.extend(runs[shown].clocks.clone().unwrap_or_default());
+        cells.extend(PlatformCells::from([
+            ("sleep_ns", sleep.into()),
+            ("runs", u64::try_from(runs.len()).unwrap_or_default().into()),
+            ("report", (&runs[shown].link.href).into()),
+        ]));
         runs[..=shown].rotate_right(1);
         Some(Self {
             cells,
@@ -351,23 +329,33 @@ impl PlatformRow {
     /// The cell of the column with this key, formatted for people.
     #[must_use]
     pub fn text(&self, key: &str) -> String {
-        let at = COLUMNS.iter().position(|(column, ..)| *column == key);
-        at.map_or_else(String::new, |at| {
-            TableColumn::right("", COLUMNS[at].2).format_cell(&self.cells[at])
+        let column = COLUMNS.iter().find(|(column, ..)| *column == key);
+        column.map_or_else(String::new, |(_, _, notation, _)| {
+            TableColumn::right("", *notation).format_cell(&self.value(key))
         })
     }
 
     /// Whether the value of the column with this key is known.
     #[must_use]
     pub fn is_known(&self, key: &str) -> bool {
-        *self.value(key) != Value::Nothing
+        self.value(key) != CellValue::Nothing
     }
 
     /// The value of the column with this key, by which a page sorts rows.
     #[must_use]
-    pub fn value(&self, key: &str) -> &Value {
-        let at = COLUMNS.iter().position(|(column, ..)| *column == key);
-        at.map_or(&Value::Nothing, |at| &self.cells[at])
+    pub fn value(&self, key: &str) -> CellValue {
+        let ends = |suffix: &str| -> Option<(f64, f64)> {
+            let key = key.strip_suffix(suffix)?.to_owned() + "_ns";
+            match self.cells.get(key.as_str())? {
+                CellValue::Figure(figure) => figure.ends(),
+                _ => None,
+            }
+        };
+        match (ends("_low_ns"), ends("_high_ns")) {
+            (Some((low, _)), _) => low.into(),
+            (_, Some((_, high))) => high.into(),
+            (None, None) => self.cells.get(key).cloned().into(),
+        }
     }
 }
 

@@ -6,7 +6,7 @@ use clap::error::ErrorKind;
 use clap::{ArgAction, ArgMatches, Args, Error};
 
 use super::OutputArgs;
-use crate::comparison::Condition;
+use crate::comparison::ChangeCondition;
 
 /// Arguments of `compare`.
 #[derive(Clone, Debug, Args)]
@@ -53,7 +53,7 @@ pub struct CompareArgs {
     /// 'spread<-0.05', 'lost>0' (timers that cannot be read any more), 'trust<0' (a timer fails a
     /// trust question that it did not fail before), 'trust[monotonic*]<0'.
     #[arg(long, value_name = "CONDITION", allow_hyphen_values = true)]
-    pub fail_if: Vec<Condition>,
+    pub fail_if: Vec<ChangeCondition>,
     /// Exit with status 4 if the CPU models differ or are unknown
     #[arg(long)]
     pub same_cpu: bool,

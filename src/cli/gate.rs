@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::{OutputArgs, values};
-use crate::comparison::Condition;
+use crate::comparison::ChangeCondition;
 
 /// Arguments of `gate`.
 #[derive(Clone, Debug, Args)]
@@ -23,7 +23,7 @@ pub struct GateArgs {
     /// no further trust question (trust[ID]<0). The kernel may then not have changed to a more
     /// expensive clock source either.
     #[arg(long, value_name = "CONDITION", allow_hyphen_values = true)]
-    pub fail_if: Vec<Condition>,
+    pub fail_if: Vec<ChangeCondition>,
     /// Time budget of all probes together, as in 30s or 2m [default: 60s]
     ///
     /// A number without a unit is in seconds. The first probe runs in any case; a further one

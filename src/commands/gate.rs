@@ -6,7 +6,7 @@ use super::judgement::{Judgement, ReadReport, native_clocks, probe_again, read};
 use super::{CommandError, emit, failed, prepare_outputs};
 use crate::choice::choose_usual;
 use crate::cli::GateArgs;
-use crate::comparison::{Condition, Remark, unlike_cpu};
+use crate::comparison::{ChangeCondition, Remark, unlike_cpu};
 use crate::document::Document;
 use crate::model::{ProvenanceKind, Report, TimerRow};
 use crate::platform;
@@ -110,7 +110,11 @@ fn judge(args: &GateArgs, start: f64) -> Result<Judgement, CommandError> {
 
 /// Retains the clocks that the conditions are on and the reference of the first of them, which shows
 /// whether the whole machine became slower. Returns those of `ids`.
-fn retain_named(old: &mut [ReadReport], ids: &[String], conditions: &[Condition]) -> Vec<String> {
+fn retain_named(
+    old: &mut [ReadReport],
+    ids: &[String],
+    conditions: &[ChangeCondition],
+) -> Vec<String> {
     let is_named = |row: &TimerRow| {
         conditions
             .iter()
@@ -133,7 +137,7 @@ fn retain_named(old: &mut [ReadReport], ids: &[String], conditions: &[Condition]
 }
 
 /// The default conditions on the clock that is recommended for the baseline.
-fn conditions_on_usual_clock(baseline: &Report) -> Result<Vec<Condition>, CommandError> {
+fn conditions_on_usual_clock(baseline: &Report) -> Result<Vec<ChangeCondition>, CommandError> {
     let choice = choose_usual(baseline, None).ok();
     let picked = choice.and_then(|choice| choice.picked).ok_or_else(|| {
         CommandError::Undecided(

@@ -8,8 +8,8 @@ use serde::Serialize;
 use super::{CommandError, probe, report_unreadable};
 use crate::campaign::sampling::Plan;
 use crate::comparison::{
-    Compared, Comparison, Condition, Decision, PlatformChange, is_same_state, platform_changes,
-    unlike_cpu,
+    ChangeCondition, ComparedFigure, Comparison, Decision, PlatformChange, is_same_state,
+    platform_changes, unlike_cpu,
 };
 use crate::model::{ProvenanceKind, Report, Settings};
 use crate::report::{Baselines, Collection, ReportFile, Unresolved, stored_with};
@@ -41,7 +41,7 @@ impl Judgement {
     pub fn new(
         [old, new, history]: [&[ReadReport]; 3],
         same_cpu: bool,
-        conditions: &[Condition],
+        conditions: &[ChangeCondition],
         open: Vec<String>,
     ) -> Result<Self, CommandError> {
         let other_cpu = unlike_cpu(&old[0].content, &new[0].content);
@@ -74,7 +74,7 @@ impl Judgement {
             }
             let mut figures = condition.figures(&comparison);
             let only = figures.next().filter(|_| figures.next().is_none());
-            let change = only.map(Compared::written_difference);
+            let change = only.map(ComparedFigure::written_difference);
             let (list, result, why) = match condition.decide(&comparison) {
                 Decision::Holds(why) => (&mut judgement.conditions, "holds", change.or(Some(why))),
                 Decision::Open(why) => (&mut judgement.open, "is undecided", Some(why)),

@@ -23,7 +23,7 @@ use crate::report::read;
 use crate::requests::{ProbeRequest, RunRequest};
 use crate::runs::choose_cpu;
 use crate::selection::{nearest, select};
-use crate::table::{Notation, Table, TableColumn, Value};
+use crate::table::{CellValue, Notation, Table, TableColumn};
 use crate::text::clipped;
 use crate::text::numbers::{percent, time};
 
@@ -271,10 +271,10 @@ struct Measurement {
 
 impl Measurement {
     /// A cell with a value of the result; empty if nothing was measured.
-    fn cell<V: Into<Value>>(&self, value: impl FnOnce(&Measured) -> V) -> Value {
+    fn cell<V: Into<CellValue>>(&self, value: impl FnOnce(&Measured) -> V) -> CellValue {
         match &self.outcome {
             Outcome::Measured(measured) => value(measured).into(),
-            _ => Value::Nothing,
+            _ => CellValue::Nothing,
         }
     }
 }
@@ -284,7 +284,7 @@ type Column = (
     &'static str,
     &'static str,
     Notation,
-    fn(&Measurement) -> Value,
+    fn(&Measurement) -> CellValue,
 );
 
 /// The columns of the table. Columns without a heading are only in CSV and JSON.
@@ -293,7 +293,7 @@ const COLUMNS: [Column; 18] = [
         row.operation.as_str().into()
     }),
     ("size", "size", Notation::Significant, |row| {
-        row.size.map_or(Value::Nothing, Value::from)
+        row.size.map_or(CellValue::Nothing, CellValue::from)
     }),
     ("calls", "calls", Notation::Significant, |row| {
         row.cell(|figures| figures.calls)
@@ -338,19 +338,19 @@ const COLUMNS: [Column; 18] = [
         Notation::Significant,
         |row| match row.outcome {
             Outcome::Allocated { instances, .. } => instances.into(),
-            _ => Value::Nothing,
+            _ => CellValue::Nothing,
         },
     ),
     ("bytes", "bytes", Notation::Significant, |row| {
         match row.outcome {
             Outcome::Allocated { bytes, .. } => bytes.into(),
-            _ => Value::Nothing,
+            _ => CellValue::Nothing,
         }
     }),
     ("failed", "", Notation::Significant, |row| {
         match &row.outcome {
             Outcome::Failed { reason } => reason.as_str().into(),
-            _ => Value::Nothing,
+            _ => CellValue::Nothing,
         }
     }),
 ];
@@ -360,7 +360,7 @@ const COLUMNS: [Column; 18] = [
 fn table(measurements: &[Measurement], for_people: bool) -> Table<'static> {
     let is_known = |column: &&Column| {
         let mut cells = measurements.iter().map(column.3);
-        !for_people || !column.1.is_empty() && cells.any(|cell| cell != Value::Nothing)
+        !for_people || !column.1.is_empty() && cells.any(|cell| cell != CellValue::Nothing)
     };
     let columns: Vec<&Column> = COLUMNS.iter().filter(is_known).collect();
     let headings = columns

@@ -8,6 +8,7 @@ use crate::messages::Progress;
 use crate::messages::print_message;
 use crate::page::Extent;
 use crate::page::site;
+use crate::report::files;
 use crate::text::counted;
 
 /// Runs the command. Returns `true` if all reports could be read.
@@ -15,7 +16,7 @@ use crate::text::counted;
 /// # Errors
 /// When no report could be read, or the site cannot be written.
 pub fn run(args: &PublishArgs, output: &mut dyn Write) -> Result<bool, CommandError> {
-    let progress = Progress::new(site::count_json_files(&args.reports));
+    let progress = Progress::new(files(&args.reports).len());
     progress.show_step("reports");
     let on_read = || {
         progress.finish_step();

@@ -16,7 +16,7 @@ use crate::model::{Interval, TimerRow, value_of};
 use crate::platform::sources::{SourceFigures, advice, describe_source, log_of_sources};
 use crate::platform::{Root, clock_source};
 use crate::requests::{ProbeRequest, RunRequest};
-use crate::table::{Notation, Table, TableColumn, Value};
+use crate::table::{CellValue, Notation, Table, TableColumn};
 
 /// The name of the schema of the document.
 const SCHEMA: &str = "timermeter.sources.v1";
@@ -222,7 +222,7 @@ fn document(found: &SourcesDocument) -> Document<'_, OnNode<'_, &SourcesDocument
         TableColumn::left("source"),
         TableColumn::right("resolution", Notation::Time),
         TableColumn::right("cost", Notation::Time),
-        TableColumn::right("between CPUs (ns)", Notation::Significant),
+        TableColumn::right("between CPUs (ns)", Notation::HalfWidth),
         TableColumn {
             folds: true,
             ..TableColumn::left("what it is")
@@ -235,10 +235,10 @@ fn document(found: &SourcesDocument) -> Document<'_, OnNode<'_, &SourcesDocument
         };
         table.push(vec![
             source.name.as_str().into(),
-            Value::bounded(source.step_or_limit_ns(), source.resolution_ns.is_none()),
+            CellValue::bounded(source.step_or_limit_ns(), source.resolution_ns.is_none()),
             value_of(source.cost_ns).into(),
             match (source.offset_ns, source.offset_uncertainty_ns) {
-                (Some(ns), Some(half)) => Value::Within(ns, half),
+                (Some(ns), Some(half)) => Interval::around(ns, half).into(),
                 (ns, _) => ns.into(),
             },
             description.into(),

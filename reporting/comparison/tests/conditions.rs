@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 
 use super::{compared, decide, met, open, report, sample, timer};
-use crate::comparison::{Condition, Decision};
+use crate::comparison::{ChangeCondition, Decision};
 
 /// The timers for which a condition holds in the sample; `None` if it does not hold.
 fn timers_of(condition: &str) -> Option<String> {
@@ -67,12 +67,12 @@ fn open_if_change_may_be_hidden() {
         );
         assert!(!met(condition, &unchanged), "{condition}");
     }
-    let condition: Condition = "cost[monotnic]>5%".parse().unwrap();
+    let condition: ChangeCondition = "cost[monotnic]>5%".parse().unwrap();
     assert_eq!(
         condition.unmatched(unchanged.timers.iter().map(String::as_str)),
         Some("monotnic")
     );
-    let condition: Condition = "cost[a*]>5%".parse().unwrap();
+    let condition: ChangeCondition = "cost[a*]>5%".parse().unwrap();
     assert_eq!(
         condition.unmatched(unchanged.timers.iter().map(String::as_str)),
         None
@@ -106,7 +106,7 @@ fn invalid_condition_shows_grammar() {
         ("spread<-1", "never holds"),
         ("quality<<1", "is not a number"),
     ] {
-        let message = text.parse::<Condition>().expect_err(text).to_string();
+        let message = text.parse::<ChangeCondition>().expect_err(text).to_string();
         assert!(
             message.contains(words) && message.contains("FIELD OPERATOR NUMBER"),
             "{text}: {message}"
@@ -117,7 +117,7 @@ fn invalid_condition_shows_grammar() {
 proptest! {
     #[test]
     fn no_condition_panics(text in "(quality|cost|lost|[a-z]{0,4})(\\[[^<>]{0,6}\\]?)?[<>=]{0,3}\\PC{0,8}", any in any::<String>()) {
-        let _ = text.parse::<Condition>();
-        let _ = any.parse::<Condition>();
+        let _ = text.parse::<ChangeCondition>();
+        let _ = any.parse::<ChangeCondition>();
     }
 }

@@ -1,7 +1,7 @@
 //! Tests changes that families of clocks share.
 
 use super::{compared, open, report, table, timer};
-use crate::comparison::{Comparison, FamilyChange, Quantity, Verdict};
+use crate::comparison::{ChangeVerdict, Comparison, FamilyChange, Quantity};
 use crate::model::{Core, Family, Interval, ProcessFigures, Properties, ReadsBy, Report, TimerRow};
 
 /// The clocks of a machine: names, costs in cycles, and how they are read.
@@ -72,8 +72,11 @@ fn names_family_of_slower_entry_to_kernel() {
     };
     let comparison = compared(&run(unchanged, &CALM), &run(slower, &CALM)).unwrap();
     let calls = family(&comparison, "system calls");
-    assert_eq!((calls.verdict, calls.timers.len()), (Verdict::Worse, 4));
-    assert_eq!(family(&comparison, "vDSO").verdict, Verdict::Noise);
+    assert_eq!(
+        (calls.verdict, calls.timers.len()),
+        (ChangeVerdict::Worse, 4)
+    );
+    assert_eq!(family(&comparison, "vDSO").verdict, ChangeVerdict::Noise);
     assert_eq!(changed_costs(&comparison).len(), 4);
     let text = table(&comparison);
     assert!(
@@ -127,7 +130,7 @@ fn names_clocks_that_family_left_behind() {
     };
     let comparison = compared(&run(unchanged, &CALM), &run(faster, &CALM)).unwrap();
     let calls = family(&comparison, "system calls");
-    assert_eq!(calls.verdict, Verdict::Better);
+    assert_eq!(calls.verdict, ChangeVerdict::Better);
     assert_eq!(calls.unchanged, ["tai-syscall"]);
     assert!(!changed_costs(&comparison).contains(&"tai-syscall"));
     let text = table(&comparison);
@@ -156,9 +159,9 @@ fn mixture_of_states_hides_change() {
         (calls.verdict, calls.percent.high - calls.percent.low)
     };
     let (calm, calm_width) = width(&CALM, false);
-    assert_eq!(calm, Verdict::Worse);
+    assert_eq!(calm, ChangeVerdict::Worse);
     let (verdict, mixture_width) = width(&[1.0, 1.09, 1.12, 1.15, 1.2], true);
-    assert_eq!(verdict, Verdict::Noise);
+    assert_eq!(verdict, ChangeVerdict::Noise);
     assert!(
         mixture_width > 1.5 * calm_width,
         "{mixture_width} {calm_width}"
@@ -194,7 +197,7 @@ fn neighbours_change_machine_and_no_clock() {
     );
     let apart = compared(&old, &run(slower(1.44), &CALM)).unwrap();
     let calls = family(&apart, "system calls");
-    assert_eq!(calls.verdict, Verdict::Worse);
+    assert_eq!(calls.verdict, ChangeVerdict::Worse);
     assert!((calls.percent.value - 20.0).abs() < 0.1, "{calls:?}");
     assert_eq!(changed_costs(&apart).len(), 4);
 }
@@ -220,10 +223,10 @@ fn history_shows_differences_between_runs() {
         &CALM,
     );
     let alone = Comparison::between(&[&old], &[&new], &[]).unwrap();
-    assert_eq!(family(&alone, "system calls").verdict, Verdict::Worse);
+    assert_eq!(family(&alone, "system calls").verdict, ChangeVerdict::Worse);
     let with_history = Comparison::between(&[&old], &[&new], &history).unwrap();
     let calls = family(&with_history, "system calls");
-    assert_eq!(calls.verdict, Verdict::Noise);
+    assert_eq!(calls.verdict, ChangeVerdict::Noise);
     let width = |family: &FamilyChange| family.percent.high - family.percent.low;
     assert!(width(calls) > 2.0 * width(family(&alone, "system calls")));
 }

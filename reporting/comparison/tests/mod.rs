@@ -6,7 +6,9 @@ mod platforms;
 mod trust;
 mod verdicts;
 
-use super::{Compared, Comparison, Condition, Decision, NothingInCommon, Quantity, Verdict};
+use super::{
+    ChangeCondition, ChangeVerdict, ComparedFigure, Comparison, Decision, NothingInCommon, Quantity,
+};
 use crate::document::{Document, Render};
 use crate::model::{
     Cost, Interval, Observations, Properties, ReadsBy, Report, Resolution, ResolutionKind, Status,
@@ -106,7 +108,7 @@ fn spread(mut row: TimerRow, spread: f64, half: Option<f64>) -> TimerRow {
 }
 
 /// The verdict on a quantity of the first timer that has it.
-fn verdict_of(comparison: &Comparison, quantity: Quantity) -> Verdict {
+fn verdict_of(comparison: &Comparison, quantity: Quantity) -> ChangeVerdict {
     let found = comparison
         .figures
         .iter()
@@ -120,7 +122,7 @@ fn met(condition: &str, comparison: &Comparison) -> bool {
 }
 
 fn decide(condition: &str, comparison: &Comparison) -> Decision {
-    let condition: Condition = condition.parse().unwrap_or_else(|error| panic!("{error}"));
+    let condition: ChangeCondition = condition.parse().unwrap_or_else(|error| panic!("{error}"));
     condition.decide(comparison)
 }
 

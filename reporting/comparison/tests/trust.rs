@@ -1,7 +1,7 @@
 //! Tests changed answers to the trust questions.
 
 use super::{Comparison, compared, decide, markdown, open, report, table, timer};
-use crate::comparison::{Decision, Verdict};
+use crate::comparison::{ChangeVerdict, Decision};
 use crate::model::{Outcome, Question, Report, TimerRow, Verdicts};
 
 /// Sets verdicts that pass except for the `failing` questions.
@@ -47,7 +47,7 @@ fn compares_answers_about_trust() {
         trusted(timer("b", 40.0, 20.0), &["monotonic", "read path"]),
     ]);
     let comparison = compared(&old, &new).unwrap();
-    let found: Vec<(&str, Question, Verdict)> = comparison
+    let found: Vec<(&str, Question, ChangeVerdict)> = comparison
         .answers
         .iter()
         .map(|answer| (answer.timer.as_str(), answer.question, answer.verdict))
@@ -55,9 +55,9 @@ fn compares_answers_about_trust() {
     assert_eq!(
         found,
         [
-            ("a", Question::Monotonic, Verdict::Better),
-            ("b", Question::Monotonic, Verdict::Worse),
-            ("b", Question::ReadPath, Verdict::Worse),
+            ("a", Question::Monotonic, ChangeVerdict::Better),
+            ("b", Question::Monotonic, ChangeVerdict::Worse),
+            ("b", Question::ReadPath, ChangeVerdict::Worse),
         ]
     );
     for text in [table(&comparison), markdown(&comparison)] {

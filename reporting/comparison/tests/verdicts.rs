@@ -2,9 +2,9 @@
 
 use proptest::prelude::*;
 
-use super::{Compared, markdown};
+use super::{ComparedFigure, markdown};
 use super::{Comparison, compared, met, open, report, sample, spread, table, timer, verdict_of};
-use crate::comparison::{Fate, Quantity, Verdict};
+use crate::comparison::{ChangeVerdict, Fate, Quantity};
 use crate::model::{Cost, Finding, Following, Interval, Report, Severity, Values};
 
 #[test]
@@ -17,12 +17,12 @@ fn distinguishes_noise_from_change() {
             .find(|c| c.timer == timer && c.quantity == quantity);
         found.unwrap_or_else(|| panic!("no {timer}")).verdict
     };
-    assert_eq!(verdict("a", Quantity::QUALITY), Verdict::Noise);
-    assert_eq!(verdict("a", Quantity::COST), Verdict::Noise);
-    assert_eq!(verdict("b", Quantity::QUALITY), Verdict::Worse);
-    assert_eq!(verdict("b", Quantity::COST), Verdict::Worse);
-    assert_eq!(verdict("b", Quantity::RESOLUTION), Verdict::Noise);
-    assert_eq!(verdict("b", Quantity::SPREAD), Verdict::Unjudged);
+    assert_eq!(verdict("a", Quantity::QUALITY), ChangeVerdict::Noise);
+    assert_eq!(verdict("a", Quantity::COST), ChangeVerdict::Noise);
+    assert_eq!(verdict("b", Quantity::QUALITY), ChangeVerdict::Worse);
+    assert_eq!(verdict("b", Quantity::COST), ChangeVerdict::Worse);
+    assert_eq!(verdict("b", Quantity::RESOLUTION), ChangeVerdict::Noise);
+    assert_eq!(verdict("b", Quantity::SPREAD), ChangeVerdict::Unjudged);
     let fates: Vec<(&str, Fate)> = comparison
         .one_sided
         .iter()
@@ -66,10 +66,10 @@ fn spreads_with_intervals_are_judged() {
         .unwrap()
     };
     for (new, half, verdict, holds) in [
-        (0.2, Some(0.01), Verdict::Worse, true),
-        (0.8, Some(0.15), Verdict::Noise, false),
-        (0.2, Some(0.4), Verdict::Noise, false),
-        (0.8, None, Verdict::Unjudged, true),
+        (0.2, Some(0.01), ChangeVerdict::Worse, true),
+        (0.8, Some(0.15), ChangeVerdict::Noise, false),
+        (0.2, Some(0.4), ChangeVerdict::Noise, false),
+        (0.8, None, ChangeVerdict::Unjudged, true),
     ] {
         let comparison = compare(new, half);
         assert_eq!(
@@ -100,7 +100,7 @@ fn single_process_claims_nothing() {
         for quantity in [Quantity::QUALITY, Quantity::COST, Quantity::SPREAD] {
             assert_eq!(
                 verdict_of(&comparison, quantity),
-                Verdict::Unjudged,
+                ChangeVerdict::Unjudged,
                 "{quantity:?}"
             );
         }
@@ -127,7 +127,7 @@ fn cost_of_almost_nothing_has_finite_figures() {
     for cost in [1e-200, 5e-324] {
         let side = report(vec![spread(timer("a", 20.0, cost), 0.5, None)]);
         let comparison = compared(&side, &side).unwrap();
-        assert_eq!(comparison.count(Verdict::Worse), 0);
+        assert_eq!(comparison.count(ChangeVerdict::Worse), 0);
         let table = table(&comparison);
         assert!(!table.contains("NaN") && !table.contains("inf"), "{table}");
     }
@@ -145,9 +145,9 @@ fn ignores_differences_too_small_to_matter() {
         compared(&report(vec![narrow(old)]), &report(vec![narrow(new)])).unwrap()
     };
     for (new, verdict) in [
-        (10.02, Verdict::Noise),
-        (9.98, Verdict::Noise),
-        (10.2, Verdict::Worse),
+        (10.02, ChangeVerdict::Noise),
+        (9.98, ChangeVerdict::Noise),
+        (10.2, ChangeVerdict::Worse),
     ] {
         let comparison = compare(10.0, new);
         assert_eq!(
@@ -157,7 +157,7 @@ fn ignores_differences_too_small_to_matter() {
         );
         assert_eq!(
             met("resolution>0ns", &comparison),
-            verdict == Verdict::Worse,
+            verdict == ChangeVerdict::Worse,
             "{new}"
         );
     }
@@ -184,7 +184,7 @@ fn at_frequency(ghz: f64, cycles: f64, follows: Option<Following>) -> Report {
     report
 }
 
-fn cost_of(comparison: &Comparison) -> &Compared {
+fn cost_of(comparison: &Comparison) -> &ComparedFigure {
     comparison
         .figures
         .iter()
@@ -214,7 +214,8 @@ fn compares_cycles_unless_device_determines_cost() {
         );
         assert!((cost.change.old.value - 30.0).abs() < 1e-9, "{cost:?}");
         if percent == 0.0 {
-            let changed = compared.count(Verdict::Better) + compared.count(Verdict::Worse);
+            let changed =
+                compared.count(ChangeVerdict::Better) + compared.count(ChangeVerdict::Worse);
             assert_eq!(changed, 0, "{follows:?}: {:?}", compared.figures);
             assert!(
                 compared.sentences[0].starts_with("costs unchanged (a within "),
@@ -230,9 +231,9 @@ fn compares_cycles_unless_device_determines_cost() {
         )
         .unwrap()
     };
-    assert_eq!(cost_of(&compare(30.0)).verdict, Verdict::Better);
+    assert_eq!(cost_of(&compare(30.0)).verdict, ChangeVerdict::Better);
     assert!((cost_of(&compare(30.0)).change.percent.unwrap().value + 50.0).abs() < 1e-9);
-    assert_eq!(cost_of(&compare(90.0)).verdict, Verdict::Worse);
+    assert_eq!(cost_of(&compare(90.0)).verdict, ChangeVerdict::Worse);
 }
 
 /// Reports of runs with `cost` and `other` cycles, one every two minutes from `first` on.
@@ -264,7 +265,7 @@ fn compare_runs(old: &[Report], new: &[Report]) -> Comparison {
 fn several_runs_detect_smaller_changes() {
     let (old, new) = (runs(0, 60.0, 150.0), runs(1, 61.0, 150.0));
     let single = compared(&old[0], &new[0]).unwrap();
-    assert_eq!(cost_of(&single).verdict, Verdict::Noise);
+    assert_eq!(cost_of(&single).verdict, ChangeVerdict::Noise);
     let several = compare_runs(&old, &new);
     for figure in &several.figures {
         let ends = figure.change.difference.ends();
@@ -274,7 +275,7 @@ fn several_runs_detect_smaller_changes() {
         );
     }
     let cost = cost_of(&several);
-    assert_eq!(cost.verdict, Verdict::Worse, "{cost:?}");
+    assert_eq!(cost.verdict, ChangeVerdict::Worse, "{cost:?}");
     let text = table(&several);
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(
@@ -289,6 +290,6 @@ proptest! {
         let report = report(vec![timer("a", quality, cost)]);
         let comparison = compared(&report, &report).unwrap();
         prop_assert!(comparison.platform.is_empty() && comparison.one_sided.is_empty());
-        prop_assert_eq!(comparison.count(Verdict::Better) + comparison.count(Verdict::Worse), 0);
+        prop_assert_eq!(comparison.count(ChangeVerdict::Better) + comparison.count(ChangeVerdict::Worse), 0);
     }
 }

@@ -9,7 +9,7 @@ use std::path::Path;
 use super::SiteError;
 use crate::model::Report;
 use crate::page::view::{self, ReportView};
-use crate::page::{Extent, Page};
+use crate::page::{Extent, WebPage};
 use crate::report::machine::name;
 
 /// Writes the page of the report at `path` to `site`, next to a copy of the report. Returns the
@@ -24,11 +24,11 @@ pub(super) fn write(
     let parts = address(path.strip_prefix(folder).unwrap_or(path));
     let href = format!("reports/{}.html", parts.join("/"));
     let target = site.join(&href);
-    let page = Page {
+    let page = WebPage {
         home: Some("../".repeat(parts.len()) + "index.html"),
         data: parts.last().map(|name| format!("{name}.json")),
         reports: vec![ReportView::new(report, "r0", extent)],
-        ..Page::new(format!("Timers of {}", name(report)), view::about(report))
+        ..WebPage::new(format!("Timers of {}", name(report)), view::about(report))
     };
     // The root of the site is not created, because only a signal handler can have removed it.
     let mut folder = site.to_owned();

@@ -17,7 +17,7 @@ use super::{Written, each_part};
 use crate::fields::{Kind, columns};
 use crate::model::Tool;
 use crate::report::WholeFile;
-use crate::table::{Type, Value};
+use crate::table::{CellValue, Type};
 
 /// Writes all rows of one kind from the reports at `paths`.
 ///
@@ -68,7 +68,7 @@ pub(super) fn write(paths: &[PathBuf], kind: Kind, file: &mut WholeFile) -> io::
 macro_rules! value_of {
     ($kind:ident) => {
         |cell| {
-            if let Value::$kind(value) = cell {
+            if let CellValue::$kind(value) = cell {
                 Some(*value)
             } else {
                 None
@@ -81,13 +81,13 @@ macro_rules! value_of {
 fn write_column<'a>(
     column: &mut SerializedColumnWriter,
     kind: Type,
-    cells: impl Iterator<Item = &'a Value>,
+    cells: impl Iterator<Item = &'a CellValue>,
 ) -> Result<()> {
     match kind {
         Type::Text => write_cells::<ByteArrayType>(column, cells, |cell| {
-            matches!(cell, Value::Text(_) | Value::Word(_)).then(|| cell.as_text().into())
+            matches!(cell, CellValue::Text(_) | CellValue::Word(_)).then(|| cell.as_text().into())
         }),
-        Type::Figure => write_cells::<DoubleType>(column, cells, value_of!(Figure)),
+        Type::Figure => write_cells::<DoubleType>(column, cells, CellValue::number),
         Type::Count => write_cells::<Int64Type>(column, cells, value_of!(Count)),
         Type::Truth => write_cells::<BoolType>(column, cells, value_of!(Truth)),
         Type::Time => write_cells::<Int64Type>(column, cells, value_of!(Time)),
@@ -98,8 +98,8 @@ fn write_column<'a>(
 /// Writes the values that `value` returns; `None` becomes undetermined.
 fn write_cells<'a, T: DataType>(
     column: &mut SerializedColumnWriter,
-    cells: impl Iterator<Item = &'a Value>,
-    value: impl Fn(&Value) -> Option<T::T>,
+    cells: impl Iterator<Item = &'a CellValue>,
+    value: impl Fn(&CellValue) -> Option<T::T>,
 ) -> Result<()> {
     // The definition level of a cell is 1 if the cell has a value, otherwise 0.
     let (mut values, mut levels) = (Vec::new(), Vec::new());

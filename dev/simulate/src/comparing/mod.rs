@@ -9,7 +9,7 @@ use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 use serde::Serialize;
 
-use timermeter::comparison::{Comparison, Quantity, Verdict};
+use timermeter::comparison::{ChangeVerdict, Comparison, Quantity};
 use timermeter::model::Report;
 
 use self::machine::{Conditions, Machine, Moment};
@@ -126,8 +126,9 @@ impl Cell {
             .iter()
             .filter(|figure| figure.is_changed());
         let families = comparison.families.iter();
-        let families =
-            families.filter(|family| matches!(family.verdict, Verdict::Better | Verdict::Worse));
+        let families = families.filter(|family| {
+            matches!(family.verdict, ChangeVerdict::Better | ChangeVerdict::Worse)
+        });
         let quantities: Vec<Quantity> = figures
             .map(|figure| figure.quantity)
             .chain(families.map(|family| family.quantity))
@@ -285,9 +286,9 @@ impl PlantedChange {
                 continue;
             }
             let expected = if *share > 0.0 {
-                Verdict::Worse
+                ChangeVerdict::Worse
             } else {
-                Verdict::Better
+                ChangeVerdict::Better
             };
             let [changed, right] = &mut families[family as usize];
             *changed += 1;

@@ -8,7 +8,7 @@ use simulate::comparing::machine::platforms;
 use simulate::comparing::{CELLS, CHANGES, Cell, FalseChange, FoundChanges};
 use timermeter::commands::{CommandError, terminal_style};
 use timermeter::parallel;
-use timermeter::table::{Format, Value};
+use timermeter::table::{CellValue, Format};
 use timermeter::text::hang;
 
 use super::{Args, print, progress, table};
@@ -131,7 +131,7 @@ impl Unchanged {
     }
 }
 
-fn percent(part: u32, all: u32) -> Value {
+fn percent(part: u32, all: u32) -> CellValue {
     let share = 100.0 * f64::from(part) / f64::from(all.max(1));
     format!("{share:.1}").into()
 }

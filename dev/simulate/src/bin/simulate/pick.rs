@@ -18,7 +18,7 @@ use timermeter::measure::operations;
 use timermeter::measure::window::{TimedOperation, open_timed};
 use timermeter::model::{Nanos, TimerRow};
 use timermeter::statistics::{mean_without_highest, median, quantile, sorted, student_quantile};
-use timermeter::table::{Format, Notation, Table, TableColumn, Value};
+use timermeter::table::{CellValue, Format, Notation, Table, TableColumn};
 use timermeter::text::numbers::time;
 use timers::Deadline;
 
@@ -134,10 +134,10 @@ pub fn run(report: &Path, output: &mut dyn Write) -> Result<(), CommandError> {
 }
 
 impl Promise {
-    fn cells(&self, clock: &str, method: &str, is_kept: bool) -> Vec<Value> {
-        let percents =
-            [self.error, self.promised, self.clock_error].map(|share| Value::from(100.0 * share));
-        let mut cells: Vec<Value> = vec![
+    fn cells(&self, clock: &str, method: &str, is_kept: bool) -> Vec<CellValue> {
+        let percents = [self.error, self.promised, self.clock_error]
+            .map(|share| CellValue::from(100.0 * share));
+        let mut cells: Vec<CellValue> = vec![
             clock.into(),
             method.into(),
             self.truth_ns.into(),

@@ -12,7 +12,7 @@ use timermeter::campaign::sampling::Plan;
 use timermeter::commands::{CommandError, terminal_style};
 use timermeter::model::Interval;
 use timermeter::parallel;
-use timermeter::table::{Format, Value};
+use timermeter::table::{CellValue, Format};
 use timermeter::text::hang;
 use timers::Answer;
 
@@ -197,9 +197,9 @@ fn as_table(outcome: &WaitsOutcome, output: &mut dyn Write) -> Result<(), Comman
         let all = ("all".to_owned(), Counts::sum(counts));
         for (kind, counts) in counts.iter().chain([(&all.0, &all.1)]) {
             let numbers = [counts.timers, counts.right, counts.missed, counts.wrong];
-            let numbers = numbers.map(|number| Value::from(number.to_string()));
+            let numbers = numbers.map(|number| CellValue::from(number.to_string()));
             table.push(
-                [Value::from(kind.as_str())]
+                [CellValue::from(kind.as_str())]
                     .into_iter()
                     .chain(numbers)
                     .collect(),

@@ -4,7 +4,7 @@ use std::io::Write;
 
 use simulate::score::{FIGURES, Summary};
 use timermeter::commands::{CommandError, terminal_style};
-use timermeter::table::{Style, Value};
+use timermeter::table::{CellValue, Style};
 use timermeter::text::{hang, numbers};
 
 use super::{Judged, Miss, Outcome};
@@ -80,11 +80,14 @@ fn tables(judged: &Judged, style: Style) -> String {
         ]);
         for (group, summary) in groups(judged) {
             let figure = summary.figures()[at];
-            let mut row = vec![Value::from(group.to_owned()), percent(figure.right).into()];
-            row.extend([percent(figure.covered), sizes(figure)].map(Value::from));
+            let mut row = vec![
+                CellValue::from(group.to_owned()),
+                percent(figure.right).into(),
+            ];
+            row.extend([percent(figure.covered), sizes(figure)].map(CellValue::from));
             row.extend(
                 [figure.score, figure.exact, figure.irreducible]
-                    .map(|score| Value::from(short_percent(score))),
+                    .map(|score| CellValue::from(short_percent(score))),
             );
             table.push(row);
         }
