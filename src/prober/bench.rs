@@ -79,12 +79,12 @@ pub trait Watcher {
         })
     }
 
-    /// Asks a question in a single window. `None` if the window was disturbed so that its answer
-    /// cannot be used.
+    /// Asks for all measurements of a process in one window, and again if it was disturbed so that
+    /// they cannot be used. `None` if it always was.
     ///
     /// # Errors
     /// When the question is refused or the host is lost.
-    fn ask_once(
+    fn ask_whole(
         &mut self,
         question: &mut dyn FnMut() -> Answer<Run>,
     ) -> Answer<Option<(Run, CoreState)>> {

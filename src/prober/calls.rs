@@ -62,8 +62,10 @@ pub fn is_coarse(reference: &Reference) -> bool {
 /// Times calls of the timer: single calls, batches of calls, successive readings, and batches of
 /// calls of the timer that reads nothing, unless `floor` already holds these.
 ///
-/// A prober in the process takes all these measurements of a brief plan in one window. If there is
-/// none, or the window was disturbed, the runner asks for each in windows of its own.
+/// A prober in the process takes all these measurements of a brief plan in one window, which is
+/// repeated if it was disturbed, because one question takes less time than the parts. If there is no
+/// prober, or each such window was disturbed, the runner asks for each measurement in windows of its
+/// own, which are shorter.
 ///
 /// # Errors
 /// When a timer of the bench refuses or their host is lost.
@@ -76,7 +78,7 @@ pub fn time_calls(
 ) -> Answer<Run> {
     let in_process = match &mut bench.prober {
         Some(prober) if *plan == CallsPlan::BRIEF => {
-            watch.ask_once(&mut || prober.calls(reference, floor.is_none()))?
+            watch.ask_whole(&mut || prober.calls(reference, floor.is_none()))?
         }
         _ => None,
     };
@@ -296,11 +298,11 @@ mod tests {
         }
     }
 
-    /// Every window with more than one measurement is disturbed.
+    /// Every window with all measurements is disturbed.
     struct Busy;
 
     impl Watcher for Busy {
-        fn ask_once(
+        fn ask_whole(
             &mut self,
             _: &mut dyn FnMut() -> Answer<Run>,
         ) -> Answer<Option<(Run, CoreState)>> {

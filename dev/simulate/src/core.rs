@@ -94,7 +94,7 @@ impl Watcher for SimulatedCore {
     }
 
     /// All disturbances are bearable here, so the last answer is always used.
-    fn ask_once(
+    fn ask_whole(
         &mut self,
         question: &mut dyn FnMut() -> Answer<Run>,
     ) -> Answer<Option<(Run, CoreState)>> {

@@ -315,17 +315,21 @@ impl Watcher for ProcessWatch {
         Self::gather(self, repeat, question)
     }
 
-    fn ask_once(
+    fn ask_whole(
         &mut self,
         question: &mut dyn FnMut() -> Answer<Run>,
     ) -> Answer<Option<(Run, CoreState)>> {
-        let (run, core, disturbance) = self.observe_window(question)?;
-        if let Some(disturbance) = disturbance.filter(|cause| !cause.is_bearable()) {
-            self.count_dropped(disturbance);
-            return Ok(None);
+        for _ in 0..MAX_ATTEMPTS {
+            let (run, core, disturbance) = self.observe_window(&mut *question)?;
+            match disturbance.filter(|cause| !cause.is_bearable()) {
+                Some(disturbance) => self.count_dropped(disturbance),
+                None => {
+                    self.keep_width();
+                    return Ok(Some((run, core)));
+                }
+            }
         }
-        self.keep_width();
-        Ok(Some((run, core)))
+        Ok(None)
     }
 
     fn place(&mut self) -> Option<Place> {

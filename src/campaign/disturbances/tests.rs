@@ -142,20 +142,25 @@ fn short_windows_avoid_interruptions() {
 }
 
 #[test]
-fn single_question_is_not_repeated() {
-    let procfs = Procfs::with(&["7"]);
-    let mut process = procfs.start_watch();
-    let mut asked = 0;
-    let mut ask = |disturbs: bool| {
-        Watcher::ask_once(&mut process, &mut || {
-            asked += 1;
-            procfs.count(u32::from(disturbs));
+fn whole_question_is_repeated() {
+    let whole = Some((Run::default(), CoreState::default()));
+    // The number of windows that are interrupted, and what comes of it.
+    for (interruptions, expected, asked) in [
+        (0, whole.clone(), 1),
+        (2, whole, 3),
+        (u32::MAX, None, MAX_ATTEMPTS),
+    ] {
+        let procfs = Procfs::with(&["7"]);
+        let (mut process, mut windows) = (procfs.start_watch(), 0);
+        let answer = process.ask_whole(&mut || {
+            windows += 1;
+            procfs.count(windows.min(interruptions));
             Ok(Run::default())
-        })
-    };
-    assert_eq!(ask(false), Ok(Some((Run::default(), CoreState::default()))));
-    assert_eq!(ask(true), Ok(None));
-    assert_eq!((asked, process.end()), (2, (switches(1), true)));
+        });
+        assert_eq!((answer, windows), (Ok(expected), asked));
+        let dropped = process.end().0.into_values().sum::<u32>();
+        assert_eq!(dropped, interruptions.min(MAX_ATTEMPTS));
+    }
 }
 
 #[test]
