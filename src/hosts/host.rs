@@ -39,7 +39,6 @@ pub fn bench(connection: &SharedConnection, timer: &HostedTimer, reference: &str
     Bench {
         timer: subject(connection, &timer.id),
         ns_per_tick: timer.ns_per_tick,
-        reference: subject(connection, reference),
         reference_id: reference.into(),
         floor: has_floor.then(|| subject(connection, timers::FLOOR_ID)),
         prober: prober(connection, &timer.id),

@@ -15,7 +15,7 @@ use super::lines::{self, Line};
 use super::protocol::{
     Hello, HostedTimer, Missing, Op, PackedRun, Question, Reply, Runtime, VERSION,
 };
-use crate::prober::{Bench, Prober, find_step};
+use crate::prober::{find_step, time_calls_briefly};
 use crate::text::from_bytes;
 use crate::trace::{Reference, Run};
 
@@ -341,22 +341,15 @@ impl Host {
 
     /// Takes all measurements of one process of the calls of a timer.
     fn calls(&mut self, id: &str, reference: &Reference, floor: bool) -> Answer<Reply> {
-        let floor_subject = floor.then(|| open_again(timers::FLOOR_ID)).transpose()?;
-        let opened_reference = open_again(&reference.id)?;
-        let meter = self.meter();
-        self.subject(id)?;
-        let (id, timer) = self.open.remove_entry(id).ok_or_else(|| not_served(id))?;
-        let mut bench = Bench {
-            timer,
-            ns_per_tick: None,
-            reference: opened_reference,
-            reference_id: reference.id.clone(),
-            floor: floor_subject,
-            prober: None,
+        // Another instance of the timer that reads nothing takes little time.
+        let mut floor = match timers::floor().open {
+            open if floor => Some(open().map_err(|why| unusable(timers::FLOOR_ID, &why))?),
+            _ => None,
         };
-        let observed = observer::around(meter, || bench.calls(reference, floor));
-        self.open.insert(id, bench.timer);
-        let (run, around) = observed?;
+        let meter = self.meter();
+        let timer = self.subject(id)?;
+        let time = || time_calls_briefly(timer, floor.as_mut(), reference);
+        let (run, around) = observer::around(meter, time)?;
         Ok(Reply {
             packed: Some(PackedRun(run)),
             around,
@@ -417,13 +410,6 @@ impl Host {
         );
         Ok(advances.collect())
     }
-}
-
-/// Opens another instance of a reference or of the timer that reads nothing, which takes little
-/// time.
-fn open_again(id: &str) -> Answer<Box<dyn Subject>> {
-    let entry = timers::find(id).ok_or_else(|| not_served(id))?;
-    (entry.open)().map_err(|why| unusable(id, &why))
 }
 
 /// The fault of a request for a timer that this host does not have.

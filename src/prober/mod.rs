@@ -16,17 +16,15 @@ use timers::Answer;
 use crate::cost;
 use crate::trace::{Intervals, Reference, Run};
 
-use bench::Unwatched;
-pub use bench::{Bench, CoreState, Gathered, Prober, Watcher};
-pub use calls::{CallsPlan, is_coarse, time_calls};
+pub use bench::{Bench, CoreState, Prober, Watcher};
+pub use calls::{CallsPlan, is_coarse, time_calls, time_calls_briefly};
 pub use slow_steps::watch_steps;
 pub use steps::{StepQuestion, equal_intervals, find_step, measure_rate, random_intervals};
 
 impl Prober for Bench {
     fn calls(&mut self, reference: &Reference, floor: bool) -> Answer<Run> {
-        let mut known_floor = (!floor).then(Default::default);
-        let plan = &CallsPlan::BRIEF;
-        time_calls(self, &mut Unwatched, reference, plan, &mut known_floor)
+        let floor = self.floor.as_mut().filter(|_| floor);
+        time_calls_briefly(self.timer.as_mut(), floor, reference)
     }
 
     fn steps(&mut self, question: &StepQuestion, groups: &mut Vec<Intervals>) -> Answer<bool> {

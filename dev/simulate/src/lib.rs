@@ -79,10 +79,9 @@ impl Case {
         let mut random = StdRng::seed_from_u64(self.seed);
         let frequencies = Rc::new(RefCell::new(Vec::new()));
         let world = self.world(0, self.seed);
-        let mut bench = self.bench(&world);
         let reference = calibrate(
             REFERENCE_ID,
-            bench.reference.as_mut(),
+            world.subject(Role::Reference).as_mut(),
             self.reference.unit,
             &mut random,
         )?;
@@ -174,8 +173,9 @@ impl Case {
         if 2 * slow > plan.processes + plan.searching {
             let (slow_ns, stop) = (plan.calls.slow_ns, AtomicBool::new(false));
             let reference = &trace.reference;
+            let mut clocks = [Role::Timer, Role::Reference].map(|role| world.subject(role));
             (trace.slow, _) =
-                watch_steps(&mut bench, reference, slow_ns, false, &mut random, &stop)?;
+                watch_steps(&mut clocks, reference, slow_ns, false, &mut random, &stop)?;
         }
         let agreed = rate::tick_over_processes(&rates);
         trace.ns_per_tick = agreed.map(|(ns, _)| ns);
@@ -211,7 +211,6 @@ impl Case {
         Bench {
             timer: world.subject(Role::Timer),
             ns_per_tick: self.timer.declared.then_some(self.timer.unit),
-            reference: world.subject(Role::Reference),
             reference_id: REFERENCE_ID.into(),
             floor: Some(world.subject(Role::Floor)),
             prober: None,

@@ -46,34 +46,6 @@ fn unmoving_batches_measure_nothing() {
     }
 }
 
-/// The trace contains the dropped windows too, so that a later version can judge them again.
-#[test]
-fn trace_contains_dropped_windows() {
-    let unstable = Surroundings {
-        wander: 0.06,
-        ..Surroundings::default()
-    };
-    let mut dropped = 0;
-    for case in population::regular(5, 15) {
-        let (trace, _) = Case {
-            surroundings: unstable,
-            ..case
-        }
-        .probe(&Plan::QUICK)
-        .expect("the reference is sound");
-        dropped += trace
-            .runs
-            .iter()
-            .flat_map(|run| &run.dropped)
-            .filter(|window| !window.values.is_empty())
-            .count();
-    }
-    assert!(
-        dropped > 0,
-        "no window was dropped although the core frequency varies by 6 %"
-    );
-}
-
 /// If every process shared its core, the intervals extend a tenth beyond the figures of all
 /// processes, because no undisturbed process shows the size of the disturbance.
 #[test]

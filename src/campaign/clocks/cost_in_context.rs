@@ -79,7 +79,7 @@ pub(super) fn measure_contexts(
         let answer = match &mut watch {
             Some(watch) => watch
                 .gather(1, |_| question().map(|rows| vec![rows]))
-                .map(|found| found.values.concat()),
+                .map(|(rows, _)| rows.concat()),
             None => question(),
         };
         found.extend(unless_refused(answer)?.unwrap_or_default());

@@ -30,7 +30,7 @@ pub struct Measured {
     /// Nanoseconds per tick that each undisturbed process found.
     ticks_ns: Vec<f64>,
     /// What disturbed processes found.
-    disturbed_searches: Vec<Search>,
+    pub(super) disturbed_searches: Vec<Search>,
 }
 
 impl Measured {
@@ -74,11 +74,6 @@ impl Measured {
         self.ticks_ns.extend(found.ns_per_tick);
         self.searches += 1;
         self.slow_searches += u32::from(found.slow);
-    }
-
-    /// Adds the result of a disturbed process that searched for the step.
-    pub(super) fn set_search_aside(&mut self, found: Search) {
-        self.disturbed_searches.push(found);
     }
 
     /// Gives the reference its final rate, and scales the times that were computed from its earlier

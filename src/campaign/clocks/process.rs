@@ -140,11 +140,7 @@ impl Campaign<'_> {
         };
         let (is_own, slow) = (process == Process::Own, measured.is_found_slow());
         let (watch, waits) = (&self.watch, measured.lacks_undisturbed());
-        let mut window = if is_own {
-            ProcessWatch::repeating(watch, connection, waits)
-        } else {
-            ProcessWatch::marking(watch, connection, waits)
-        };
+        let mut window = ProcessWatch::new(watch, connection, is_own, waits);
         let reference = &measured.stored.reference;
         let mut bench = bench(connection, timer, &reference.id);
         // Brief processes, if the host has them, time calls for all others.
@@ -181,15 +177,13 @@ impl Campaign<'_> {
             explore()?
         };
         // Own processes measure the cost in context only if there are no brief ones.
-        let in_context = match is_own {
+        let measures_contexts = match is_own {
             true => !host.takes_ids,
             false => measured.stored.adds.len() < plan.brief as usize,
         };
-        let in_context = if in_context {
-            let (cost_ns, ids) = (
-                cost::approximate_cost_ns(&run, reference),
-                [&*timer.id, &*reference.id],
-            );
+        let in_context = if measures_contexts {
+            let cost_ns = cost::approximate_cost_ns(&run, reference);
+            let ids = [&*timer.id, &*reference.id];
             let window = (!is_own).then_some(&mut window);
             measure_contexts(connection, window, ids, cost_ns, plan)
         } else {
@@ -201,29 +195,23 @@ impl Campaign<'_> {
             let dropped = connection.borrow().windows().dropped.clone();
             measured.stored.count_dropped(dropped);
         }
-        let (all, full_width) = (
-            disturbed.into_iter().chain([run]),
-            watch.borrow().full_width(),
-        );
-        if is_usable {
-            all.for_each(|run| measured.add_run(run, full_width));
-            found
-                .into_iter()
-                .for_each(|found| measured.add_search(found));
-        } else {
-            // Too many of its windows were disturbed.
-            all.for_each(|run| measured.stored.set_aside(run));
-            let found = found.filter(|_| is_own);
-            found
-                .into_iter()
-                .for_each(|found| measured.set_search_aside(found));
+        let full_width = watch.borrow().full_width();
+        for run in disturbed.into_iter().chain([run]) {
+            if is_usable {
+                measured.add_run(run, full_width);
+            } else {
+                // Too many of its windows were disturbed.
+                measured.stored.set_aside(run);
+            }
+        }
+        match found {
+            Some(found) if is_usable => measured.add_search(found),
+            Some(found) if is_own => measured.disturbed_searches.push(found),
+            _ => {}
         }
         let rows = in_context?;
-        let is_wanted = is_own || is_usable;
-        measured
-            .stored
-            .adds
-            .extend((is_wanted && !rows.is_empty()).then_some(rows));
+        let is_wanted = (is_own || is_usable) && !rows.is_empty();
+        measured.stored.adds.extend(is_wanted.then_some(rows));
         Ok(())
     }
 }

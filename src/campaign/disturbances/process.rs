@@ -12,7 +12,7 @@ use super::{
     Snapshot, Watch, counted_disturbance, now,
 };
 use crate::hosts::connection::SharedConnection;
-use crate::prober::{CoreState, Gathered, Watcher};
+use crate::prober::{CoreState, Watcher};
 use crate::statistics::mean;
 use crate::trace::{Place, Run};
 
@@ -44,33 +44,23 @@ pub struct ProcessWatch {
 }
 
 impl ProcessWatch {
-    /// Starts to watch a process whose windows are repeated after any disturbance. `waits` says
-    /// whether it waits for a free core.
+    /// Starts to watch a process. `repeats_bearable` says whether windows with a bearable disturbance
+    /// are repeated; otherwise they are kept and marked, as in a brief process, one of many. `waits`
+    /// says whether it waits for a free core.
     #[must_use]
-    pub fn repeating(
+    pub fn new(
         watch: &Rc<RefCell<Watch>>,
         connection: &SharedConnection,
+        repeats_bearable: bool,
         waits: bool,
     ) -> Self {
-        let self_watching = connection
-            .borrow_mut()
-            .request_thread_states()
-            .then(|| Rc::clone(connection));
+        let reports = connection.borrow_mut().request_thread_states();
         let process = connection.borrow().process();
         Self {
-            self_watching,
+            self_watching: reports.then(|| Rc::clone(connection)),
+            repeats_bearable,
             waits,
             ..Self::from_outside(watch, process)
-        }
-    }
-
-    /// Starts to watch a brief process, one of many: windows with a bearable disturbance are kept
-    /// and marked.
-    #[must_use]
-    pub fn marking(watch: &Rc<RefCell<Watch>>, connection: &SharedConnection, waits: bool) -> Self {
-        Self {
-            repeats_bearable: false,
-            ..Self::repeating(watch, connection, waits)
         }
     }
 
@@ -125,8 +115,8 @@ impl ProcessWatch {
         &mut self,
         repeat: u32,
         mut question: impl FnMut(u32) -> Result<Vec<T>, E>,
-    ) -> Result<Gathered<T>, E> {
-        let (mut all, mut answers_dropped) = (Vec::new(), Vec::new());
+    ) -> Result<(Vec<T>, CoreState), E> {
+        let mut all = Vec::new();
         let (mut frequencies, mut unstable) = (Vec::new(), false);
         let (mut portion, mut attempts) = (repeat, 0);
         while (all.len() as u32) < repeat {
@@ -160,7 +150,6 @@ impl ProcessWatch {
                         portion / 3
                     };
                     portion = next_portion.max(repeat / MAX_REQUEST_DIVISOR).max(1);
-                    answers_dropped.push(answer);
                     continue;
                 }
                 unstable = true;
@@ -174,14 +163,8 @@ impl ProcessWatch {
             self.keep_width();
             all.extend(answer);
         }
-        Ok(Gathered {
-            values: all,
-            core: CoreState {
-                core_hz: mean(&frequencies),
-                unstable,
-            },
-            dropped: answers_dropped,
-        })
+        let core_hz = mean(&frequencies);
+        Ok((all, CoreState { core_hz, unstable }))
     }
 
     /// Asks the question in a window, between two snapshots. Returns the answer, the state of the
@@ -311,7 +294,7 @@ impl Watcher for ProcessWatch {
         &mut self,
         repeat: u32,
         question: &mut dyn FnMut(u32) -> Answer<Vec<i64>>,
-    ) -> Answer<Gathered> {
+    ) -> Answer<(Vec<i64>, CoreState)> {
         Self::gather(self, repeat, question)
     }
 

@@ -1,6 +1,6 @@
 use std::collections::BTreeMap;
 
-use crate::prober::{CoreState, Gathered, Watcher};
+use crate::prober::{CoreState, Watcher};
 use crate::trace::Run;
 use tempfile::TempDir;
 
@@ -46,12 +46,6 @@ fn grown_counters_show_disturbance() {
     );
 }
 
-/// What is kept of the answers to a question.
-fn kept<T>(answer: Result<Gathered<T>, ()>) -> (Vec<T>, CoreState) {
-    let found = answer.expect("an answer");
-    (found.values, found.core)
-}
-
 #[test]
 fn unwatched_window_is_asked_once() {
     let watch = Watch::new(&[]);
@@ -62,7 +56,7 @@ fn unwatched_window_is_asked_once() {
         asked += 1;
         Ok::<_, ()>(vec![asked; repeat as usize])
     });
-    assert_eq!(kept(answer), (vec![1; 100], CoreState::default()));
+    assert_eq!(answer, Ok((vec![1; 100], CoreState::default())));
     assert_eq!(process.end(), (BTreeMap::new(), true));
 }
 
@@ -117,7 +111,7 @@ impl Procfs {
             unstable: true,
             ..CoreState::default()
         };
-        assert_eq!(kept(answer), (vec![MAX_ATTEMPTS], unstable));
+        assert_eq!(answer, Ok((vec![MAX_ATTEMPTS], unstable)));
         process.end()
     }
 }
@@ -137,7 +131,7 @@ fn short_windows_avoid_interruptions() {
         procfs.count(interruptions);
         Ok::<_, ()>(vec![0; repeat as usize])
     });
-    assert_eq!(kept(answer), (vec![0; 100], CoreState::default()));
+    assert_eq!(answer, Ok((vec![0; 100], CoreState::default())));
     assert_eq!(process.end(), (switches(3), true));
 }
 
