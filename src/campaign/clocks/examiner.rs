@@ -184,7 +184,6 @@ impl Campaign<'_> {
                 self.rounds.settings.timeout,
             )?,
             reference: reference.unwrap_or_default(),
-            joint: self.rounds.hosts[host].answers_for_many,
             plan: self.rounds.settings.plan,
             cpus: self.cpus.clone(),
         })
