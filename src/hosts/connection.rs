@@ -15,8 +15,8 @@ use timers::{Answer, Deadline, Fault};
 use super::children::{self, Placement};
 use super::declarations::Declarations;
 use super::events::{self, Log};
-use super::lines::printable;
-use super::process::{Command, Output, Process, exit_description};
+use super::lines::{Line, printable};
+use super::process::{Command, Process, exit_description};
 use super::protocol::examples::{EXAMPLES, question};
 use super::protocol::{Hello, Op, Question, Reply, ThreadState, VERSION};
 use crate::limits::MAX_TIMERS;
@@ -342,8 +342,8 @@ impl Connection {
         }
         if let Some(output) = self.process.pending() {
             let excerpt = match output {
-                Output::Line(line) => printable(&line, MAX_EXCERPT_CHARS),
-                Output::TooLong => "…".into(),
+                Line::Whole(line) => printable(&line, MAX_EXCERPT_CHARS),
+                _ => "…".into(),
             };
             return Err(self.lose(format!(
                 "wrote a line without a request, before `{op}`: `{excerpt}`"
@@ -379,8 +379,8 @@ impl Connection {
                 Ok(output) => Some(output),
             };
             return match output {
-                Some(Output::Line(line)) => Ok(line),
-                Some(Output::TooLong) => {
+                Some(Line::Whole(line)) => Ok(line),
+                Some(_) => {
                     let max_kib = max_bytes >> 10;
                     Err(self.lose(format!(
                         "answered `{op}` with more than {max_kib} KiB, which no answer to that question needs"

@@ -63,14 +63,6 @@ impl Command {
     }
 }
 
-/// Output of an agent on its standard output.
-pub enum Output {
-    /// A line.
-    Line(Vec<u8>),
-    /// A line that is longer than any answer to the last question.
-    TooLong,
-}
-
 /// Bytes of the stack of a thread that copies bytes; small, because a campaign keeps about 100 such
 /// threads.
 const STACK_BYTES: usize = 128 << 10;
@@ -81,7 +73,7 @@ pub struct Process {
     input: Option<Sender<Vec<u8>>>,
     /// Maximum length of the line that is being read, in bytes.
     max_line_bytes: Arc<AtomicU64>,
-    output: Receiver<Output>,
+    output: Receiver<Line>,
     last_error_line: Arc<Mutex<String>>,
     /// Disconnected when the standard error has ended.
     error_output_end: Receiver<()>,
@@ -170,16 +162,16 @@ impl Process {
         self.input = None;
     }
 
-    /// Waits for the next output.
+    /// Waits for the next line of output, which is whole or too long.
     ///
     /// # Errors
     /// `Timeout` when nothing arrived in time, `Disconnected` when the output has ended.
-    pub fn next(&self, wait: Duration) -> Result<Output, RecvTimeoutError> {
+    pub(super) fn next(&self, wait: Duration) -> Result<Line, RecvTimeoutError> {
         self.output.recv_timeout(wait)
     }
 
-    /// Returns output that has already arrived, if any, without waiting.
-    pub fn pending(&self) -> Option<Output> {
+    /// Returns a line of output that has already arrived, if any, without waiting.
+    pub(super) fn pending(&self) -> Option<Line> {
         self.output.try_recv().ok()
     }
 
@@ -275,17 +267,17 @@ fn write_requests(requests: &Receiver<Vec<u8>>, mut input: ChildStdin) {
 fn read_output(
     output: &mut dyn BufRead,
     max_line_bytes: &dyn Fn() -> u64,
-    lines: &SyncSender<Output>,
+    lines: &SyncSender<Line>,
 ) {
     loop {
-        let next = match lines::read_within(output, max_line_bytes) {
-            Ok(Line::Whole(line)) => Output::Line(line),
-            Ok(Line::TooLong(_)) => Output::TooLong,
-            // An incomplete answer is discarded.
-            Ok(Line::Unfinished(_) | Line::End) | Err(_) => return,
+        // An incomplete answer is discarded.
+        let Ok(line @ (Line::Whole(_) | Line::TooLong(_))) =
+            lines::read_within(output, max_line_bytes)
+        else {
+            return;
         };
-        let is_last = matches!(next, Output::TooLong);
-        if lines.send(next).is_err() || is_last {
+        let is_last = matches!(line, Line::TooLong(_));
+        if lines.send(line).is_err() || is_last {
             return;
         }
     }

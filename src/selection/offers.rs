@@ -3,17 +3,13 @@
 use std::rc::Rc;
 use std::time::Duration;
 
-use timers::Fault;
-
 use super::{HostName, MissingTimer, Selection, SelectionError, UnknownTimer, meanings, select};
 use crate::hosts::children;
-use crate::hosts::connection::Connection;
 use crate::hosts::host::Host;
 use crate::hosts::process::Command;
 use crate::hosts::protocol::{Hello, HostedTimer, Missing, Op};
 use crate::hosts::serve;
-use crate::model::{Family, Status};
-use crate::recording::NotUsable;
+use crate::model::Family;
 use crate::requests::AgentSpec;
 use crate::scratch::ScratchFolder;
 
@@ -203,34 +199,6 @@ pub(super) struct Start {
     pub timeout: Duration,
 }
 
-/// An agent whose timers are not known yet.
-pub(super) struct Agent<'a> {
-    /// The command that starts the agent.
-    pub command: Command,
-    /// The prefix of the ids of its timers in reports; by default the name that the agent reports.
-    pub prefix: Option<&'a str>,
-    /// See [`Host::takes_ids`].
-    pub takes_ids: bool,
-}
-
-/// Starts an agent to get the list of its timers, and ends it again.
-pub(super) fn query_agent(agent: Agent<'_>, start: Start) -> Result<Offer, Fault> {
-    let Agent {
-        command,
-        prefix,
-        takes_ids,
-    } = agent;
-    let connection = Connection::start(&command, start.cpu, start.timeout)?;
-    let hello = connection.hello().clone();
-    let name = HostName {
-        prefix: Some(prefix.map_or_else(|| prefix_from_name(&hello.runtime.name), str::to_owned)),
-        runtime: format!("{} {}", hello.runtime.name, hello.runtime.version)
-            .trim()
-            .to_owned(),
-    };
-    Ok(offer_from_hello(command, takes_ids, name, hello))
-}
-
 /// The timers of this program, which worker processes serve.
 pub(super) fn native_offer(with_waiters: bool) -> Result<Offer, SelectionError> {
     let (program, mut args) = children::this_program().map_err(SelectionError::Program)?;
@@ -251,7 +219,12 @@ pub(super) fn native_offer(with_waiters: bool) -> Result<Offer, SelectionError> 
 
 /// The timers of a host by its introduction, without the timers that it offers only for the
 /// measurement of the floor.
-fn offer_from_hello(command: Command, takes_ids: bool, name: HostName, hello: Hello) -> Offer {
+pub(super) fn offer_from_hello(
+    command: Command,
+    takes_ids: bool,
+    name: HostName,
+    hello: Hello,
+) -> Offer {
     let (compares, answers_for_many) = (hello.offers(Op::Comparisons), hello.many);
     let Hello {
         mut timers,
@@ -285,16 +258,6 @@ pub fn agent_command(spec: &AgentSpec) -> Command {
         .split_first()
         .expect("the command line rejects an empty command");
     Command::new(program, program, args.iter().map(Into::into).collect())
-}
-
-/// The entry of a host that could not be started or did not introduce itself.
-pub(super) fn unreachable_host(prefix: &str, label: String, fault: &Fault) -> MissingTimer {
-    let why = NotUsable {
-        status: Status::Failed,
-        reason: fault.to_string(),
-        remedy: None,
-    };
-    MissingTimer::for_host(prefix, label, why)
 }
 
 /// The prefix of ids for a runtime name: lower case, with other characters replaced by `-`.
