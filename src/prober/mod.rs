@@ -14,23 +14,12 @@ use rand::rngs::StdRng;
 use timers::Answer;
 
 use crate::cost;
-use crate::trace::{Intervals, Reference, Run};
+use crate::trace::{Reference, Run};
 
 pub use bench::{Bench, CoreState, Prober, Watcher};
 pub use calls::{CallsPlan, is_coarse, time_calls, time_calls_briefly};
 pub use slow_steps::watch_steps;
 pub use steps::{StepQuestion, equal_intervals, find_step, measure_rate, random_intervals};
-
-impl Prober for Bench {
-    fn calls(&mut self, reference: &Reference, floor: bool) -> Answer<Run> {
-        let floor = self.floor.as_mut().filter(|_| floor);
-        time_calls_briefly(self.timer.as_mut(), floor, reference)
-    }
-
-    fn steps(&mut self, question: &StepQuestion, groups: &mut Vec<Intervals>) -> Answer<bool> {
-        find_step(self.timer.as_mut(), question, groups)
-    }
-}
 
 /// The result of a search for the step of a timer in one process.
 #[derive(Clone, Copy, Debug)]

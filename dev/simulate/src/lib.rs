@@ -32,11 +32,14 @@ use timermeter::campaign::calibrate::calibrate;
 use timermeter::campaign::clocks::is_worth_continuing;
 use timermeter::campaign::sampling::Plan;
 use timermeter::model::Interval;
-use timermeter::prober::{Bench, CallsPlan, Prober, search_step, time_calls, watch_steps};
+use timermeter::prober::{
+    Bench, CallsPlan, Prober, StepQuestion, find_step, search_step, time_calls, time_calls_briefly,
+    watch_steps,
+};
 use timermeter::rate;
 use timermeter::scoring::RunningScore;
 use timermeter::statistics::median_with_percentiles;
-use timermeter::trace::{Place, Trace};
+use timermeter::trace::{Intervals, Place, Reference, Run, Trace};
 
 /// The nominal frequency of the simulated CPU in hertz, which turns time into cycles.
 pub const FREQUENCY: f64 = 3e9;
@@ -119,7 +122,8 @@ impl Case {
             // The first processes are asked one question after the other, as those are whose only
             // question was disturbed.
             let searches = process <= searching;
-            bench.prober = (!searches).then(|| Box::new(self.bench(&world)) as Box<dyn Prober>);
+            bench.prober =
+                (!searches).then(|| Box::new(InProcess(self.bench(&world))) as Box<dyn Prober>);
             let mut watch = SimulatedCore::new(world, &frequencies);
             let (reference, calls) = (&trace.reference, &CallsPlan::BRIEF);
             let mut run = time_calls(&mut bench, &mut watch, reference, calls, &mut None)?;
@@ -215,6 +219,20 @@ impl Case {
             floor: Some(world.subject(Role::Floor)),
             prober: None,
         }
+    }
+}
+
+/// The prober of a process with the timers of a bench.
+struct InProcess(Bench);
+
+impl Prober for InProcess {
+    fn calls(&mut self, reference: &Reference, floor: bool) -> Answer<Run> {
+        let floor = self.0.floor.as_mut().filter(|_| floor);
+        time_calls_briefly(self.0.timer.as_mut(), floor, reference)
+    }
+
+    fn steps(&mut self, question: &StepQuestion, groups: &mut Vec<Intervals>) -> Answer<bool> {
+        find_step(self.0.timer.as_mut(), question, groups)
     }
 }
 
