@@ -456,7 +456,7 @@ impl ProbeArgs {
     /// The request of these flags.
     #[must_use]
     pub fn request(&self) -> ProbeRequest {
-        let plan = self.run.effort().plan();
+        let plan = self.run.plan();
         let request = ProbeRequest {
             run: self.run.request(),
             plan: Plan {

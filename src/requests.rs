@@ -11,30 +11,6 @@ use crate::campaign::waits::RequestedWaits;
 use crate::model::BackgroundLoad;
 use crate::platform::frequency::CyclesFrom;
 
-/// How much is measured.
-#[derive(Clone, Copy, Debug, Default)]
-pub enum Effort {
-    /// Less: faster, with wider intervals.
-    Quick,
-    /// The default.
-    #[default]
-    Usual,
-    /// More: narrower intervals, rarer quantiles.
-    Thorough,
-}
-
-impl Effort {
-    /// The plan of a campaign.
-    #[must_use]
-    pub fn plan(self) -> Plan {
-        match self {
-            Self::Quick => Plan::QUICK,
-            Self::Usual => Plan::DEFAULT,
-            Self::Thorough => Plan::THOROUGH,
-        }
-    }
-}
-
 /// What all runs have.
 #[derive(Clone, Debug)]
 pub struct RunRequest {
