@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
-use crate::hosts::protocol::{Hello, HostedTimer, Op};
+use crate::hosts::protocol::{Hello, HostedTimer, Missing, Op};
 use crate::model::{Counted, Family, Properties, ReadsBy};
 
 /// Marks the start of source lines that are repeated for each clock, up to [`END`].
@@ -113,15 +113,15 @@ impl Declarations {
     /// at run time: units, resolutions, and the timers that cannot be used.
     pub fn complete(&self, hello: &mut Hello) {
         let reported = std::mem::take(&mut hello.timers);
-        for missing in &mut hello.unavailable {
+        for Missing { timer, .. } in &mut hello.unavailable {
             let mut declared = self.waiters.iter().chain(&self.clocks);
-            if let Some(declared) = declared.find(|declared| declared.timer.id == missing.id) {
-                missing.label.clone_from(&declared.timer.label);
-                missing.ops.clone_from(&declared.timer.ops);
+            if let Some(declared) = declared.find(|declared| declared.timer.id == timer.id) {
+                timer.label.clone_from(&declared.timer.label);
+                timer.ops.clone_from(&declared.timer.ops);
             }
         }
         let unavailable = &hello.unavailable;
-        let is_available = |id: &str| unavailable.iter().all(|missing| missing.id != id);
+        let is_available = |id: &str| unavailable.iter().all(|missing| missing.timer.id != id);
         for Declared { timer, .. } in self
             .clocks
             .iter()

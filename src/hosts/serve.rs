@@ -261,10 +261,13 @@ impl Host {
     fn hello(&self) -> Hello {
         let (mut timers, mut waiters, mut unavailable) = (Vec::new(), Vec::new(), Vec::new());
         for entry in &self.entries {
-            let timer = HostedTimer::native(entry);
+            let mut timer = HostedTimer::native(entry);
             match (entry.availability)() {
                 Ok(()) => timers.push(timer),
-                Err(why) => unavailable.push(Missing::new(timer, why)),
+                Err(why) => {
+                    timer.ns_per_tick = timer.ns_per_tick.or(entry.info.ns_per_tick);
+                    unavailable.push(Missing::new(timer, why));
+                }
             }
         }
         let reference = timers::REFERENCES

@@ -63,23 +63,10 @@ pub struct MissingTimer {
 
 impl MissingTimer {
     pub(super) fn unavailable(missing: &Missing, host: &HostName) -> Self {
-        let (clock, waiter) = (timers::find(&missing.id), timers::waits::find(&missing.id));
-        let native = clock.filter(|_| host.prefix.is_none());
-        let hosted = HostedTimer {
-            id: missing.id.clone(),
-            label: missing.label.clone(),
-            ns_per_tick: native
-                .and_then(|entry| (entry.ns_per_tick)().or(entry.info.ns_per_tick))
-                .or(waiter.map(|entry| entry.info.unit_ns as f64)),
-            properties: native.map_or_else(Properties::default, |entry| {
-                entry.info.properties.into_owned()
-            }),
-            ..HostedTimer::default()
-        };
         Self {
-            timer: host.timer(hosted),
-            means: waiter.map(|entry| entry.info.activity).unwrap_or_default(),
-            ops: missing.ops.clone(),
+            timer: host.timer(missing.timer.clone()),
+            means: missing.timer.means,
+            ops: missing.timer.ops.clone(),
             why: cleaned(NotUsable {
                 status: Status::Unavailable,
                 reason: missing.reason.clone(),

@@ -35,7 +35,7 @@ impl Offer {
     fn missing(&self, is_wanted: impl Fn(&[String]) -> bool) -> impl Iterator<Item = MissingTimer> {
         self.missing
             .iter()
-            .filter(move |missing| is_wanted(&missing.ops))
+            .filter(move |missing| is_wanted(&missing.timer.ops))
             .map(|missing| MissingTimer::unavailable(missing, &self.name))
     }
 }
@@ -106,11 +106,9 @@ impl Offers {
                     || naming.iter().any(|pattern| names(pattern).is_ok());
                 if !is_kept {
                     missing.push(Missing {
-                        id: timer.id.clone(),
-                        label: timer.label.clone(),
+                        timer: timer.clone(),
                         reason: UNNAMED_DEVICE.into(),
                         remedy: Some(format!("timermeter probe {id}")),
-                        ..Missing::default()
                     });
                 }
                 is_kept
@@ -235,7 +233,7 @@ pub(super) fn offer_from_hello(
     timers.extend(waiters);
     let floors = [timers::FLOOR_ID, timers::waits::FLOOR_ID];
     timers.retain(|timer| !floors.contains(&&*timer.id));
-    missing.retain(|missing| timers.iter().all(|timer| timer.id != missing.id));
+    missing.retain(|missing| timers.iter().all(|timer| timer.id != missing.timer.id));
     let host = Host {
         command,
         takes_ids,
@@ -313,7 +311,10 @@ mod tests {
         let patterns: Vec<String> = patterns.iter().map(|&pattern| pattern.into()).collect();
         offers.hide_unnamed_devices(&patterns);
         let Offer { host, missing, .. } = &offers.all[0];
-        let missing = missing.iter().map(|missing| missing.id.clone()).collect();
+        let missing = missing
+            .iter()
+            .map(|missing| missing.timer.id.clone())
+            .collect();
         [
             host.timers.iter().map(|timer| timer.id.clone()).collect(),
             missing,

@@ -221,7 +221,7 @@ fn missing_java_counter_has_remedy() {
     let missing = hello
         .unavailable
         .iter()
-        .find(|missing| missing.id == "highResCounter")
+        .find(|missing| missing.timer.id == "highResCounter")
         .expect("the agent names it");
     assert!(missing.reason.contains("jdk.internal.perf"), "{missing:?}");
     assert!(

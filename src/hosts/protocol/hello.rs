@@ -133,20 +133,17 @@ pub fn answers(ops: &[String], op: Option<Op>) -> bool {
 }
 
 /// A timer that an agent knows but cannot read on this machine.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Missing {
-    /// The id by which requests would name the timer.
-    pub id: String,
-    /// The call in the notation of its documentation.
-    pub label: String,
+    /// What is known of the timer; for a sleep primitive or periodic timer, with the questions that
+    /// it would answer.
+    #[serde(flatten)]
+    pub timer: HostedTimer,
     /// The reason why the timer cannot be read.
     pub reason: String,
     /// The remedy, if the user can do anything.
     pub remedy: Option<String>,
-    /// The subset of the questions `waits`, `arms` and `periods` that the timer would answer; empty
-    /// for a clock.
-    pub ops: Vec<String>,
 }
 
 impl Missing {
@@ -154,11 +151,9 @@ impl Missing {
     #[must_use]
     pub fn new(timer: HostedTimer, why: Unavailable) -> Self {
         Self {
-            id: timer.id,
-            label: timer.label,
+            timer,
             reason: why.reason,
             remedy: why.remedy,
-            ops: timer.ops,
         }
     }
 }
