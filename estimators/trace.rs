@@ -297,9 +297,6 @@ pub struct Run {
     /// The number of windows that were kept although they were disturbed in every repetition.
     #[serde(default)]
     pub disturbed: u32,
-    /// Windows that were dropped and repeated; no result is computed from them.
-    #[serde(default)]
-    pub dropped: Vec<DroppedWindow>,
     /// Where and beside what it was measured; `None` in traces of earlier versions.
     #[serde(default)]
     pub place: Option<Place>,
@@ -317,17 +314,6 @@ pub struct Place {
     /// The least width of the core before and after the measurements: independent additions per
     /// cycle, which another thread on the core reduces. `None` if it was not measured.
     pub width: Option<f64>,
-}
-
-/// A window of measurement that was disturbed.
-#[apply(recorded)]
-#[derive(Default)]
-pub struct DroppedWindow {
-    /// Calls in a batch; null for successive readings.
-    pub calls: Option<u64>,
-    /// The measured values: lengths of batches in ticks of the reference, or readings in ticks of
-    /// the timer.
-    pub values: Vec<i64>,
 }
 
 /// Observations of one fresh process of a sleep primitive.

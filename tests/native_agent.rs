@@ -30,7 +30,7 @@ fn it_serves_the_whole_catalogue() {
     let missing_clocks = hello
         .unavailable
         .iter()
-        .filter(|missing| missing.ops.is_empty())
+        .filter(|missing| missing.timer.ops.is_empty())
         .count();
     assert_eq!(
         hello.timers.len() + missing_clocks,

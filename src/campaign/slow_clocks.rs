@@ -17,7 +17,8 @@ use timers::{Answer, Fault};
 
 use crate::campaign::no_thread;
 use crate::campaign::sampling::CampaignSettings;
-use crate::hosts::host::{Host, bench, connect};
+use crate::hosts::host::{TimerHost, connect};
+use crate::hosts::hosted::subject;
 use crate::hosts::protocol::HostedTimer;
 use crate::model::Counted;
 use crate::prober::watch_steps;
@@ -31,7 +32,7 @@ pub type SlowResult = Result<(Vec<Intervals>, Option<Advance>), Fault>;
 #[derive(Clone)]
 pub struct SlowTimer {
     /// The host of the timer.
-    pub host: Host,
+    pub host: TimerHost,
     /// The timer.
     pub timer: HostedTimer,
     /// The reference and its calibration.
@@ -49,10 +50,10 @@ impl SlowTimer {
         stop: &AtomicBool,
     ) -> Answer<(Vec<Intervals>, Advance)> {
         let connection = connect(&self.host, &[&self.timer.id], cpu, settings.timeout)?;
-        let mut bench = bench(&connection, &self.timer, &self.reference.id);
+        let mut clocks = [&self.timer.id, &self.reference.id].map(|id| subject(&connection, id));
         let (slow_ns, mut random) = (settings.plan.calls.slow_ns, StdRng::seed_from_u64(seed));
         let reference = &self.reference;
-        watch_steps(&mut bench, reference, slow_ns, sleeps, &mut random, stop)
+        watch_steps(&mut clocks, reference, slow_ns, sleeps, &mut random, stop)
     }
 }
 

@@ -7,9 +7,10 @@ use std::time::Duration;
 use clap::Args;
 
 use super::{HostArgs, OutputArgs, values};
+use crate::campaign::sampling::CampaignPlan;
 use crate::platform::frequency::CyclesFrom;
 use crate::report::Detail;
-use crate::requests::{Effort, RunRequest};
+use crate::requests::RunRequest;
 
 /// The flags that `probe`, `wait` and `period` share.
 #[derive(Clone, Debug, Args)]
@@ -65,13 +66,13 @@ pub struct RunArgs {
 }
 
 impl RunArgs {
-    /// How much is measured.
+    /// The plan of the campaign.
     #[must_use]
-    pub fn effort(&self) -> Effort {
+    pub fn plan(&self) -> CampaignPlan {
         match (self.quick, self.thorough) {
-            (true, _) => Effort::Quick,
-            (_, true) => Effort::Thorough,
-            _ => Effort::Usual,
+            (true, _) => CampaignPlan::QUICK,
+            (_, true) => CampaignPlan::THOROUGH,
+            _ => CampaignPlan::DEFAULT,
         }
     }
 

@@ -92,7 +92,7 @@ impl WaitArgs {
     #[must_use]
     pub fn request(&self) -> WaitRequest {
         let run = &self.common.run;
-        let mut request = WaitRequest::new(run.request(), run.effort().plan());
+        let mut request = WaitRequest::new(run.request(), run.plan());
         request.conditions = self.common.conditions();
         request.waits.span = self.span.map(Duration::from_secs_f64);
         request.waits.break_ns = self.break_at.map(|at| at.0 as u64);
@@ -113,7 +113,7 @@ impl PeriodArgs {
         PeriodRequest {
             run: self.common.run.request(),
             conditions: self.common.conditions(),
-            plan: self.common.run.effort().plan(),
+            plan: self.common.run.plan(),
             every_ns: self.every,
         }
     }

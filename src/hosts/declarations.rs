@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
-use crate::hosts::protocol::{Hello, HostedTimer, Op};
+use crate::hosts::protocol::{Hello, HostedTimer, Missing, Op};
 use crate::model::{Counted, Family, Properties, ReadsBy};
 
 /// Marks the start of source lines that are repeated for each clock, up to [`END`].
@@ -35,14 +35,14 @@ pub struct Declarations {
     /// The code of a wait that returns immediately.
     #[serde(default)]
     nothing: Code,
-    pub(super) clocks: Vec<Declared>,
+    pub(super) clocks: Vec<DeclaredTimer>,
     #[serde(default)]
-    pub(super) waiters: Vec<Declared>,
+    pub(super) waiters: Vec<DeclaredTimer>,
 }
 
 /// A timer of the agent.
 #[derive(Clone, Debug, Deserialize)]
-pub(super) struct Declared {
+pub(super) struct DeclaredTimer {
     #[serde(flatten)]
     pub timer: HostedTimer,
     /// The kind of a clock, if declared.
@@ -77,7 +77,7 @@ impl Declarations {
             label: "reads nothing".into(),
             ..HostedTimer::default()
         };
-        declarations.clocks.push(Declared {
+        declarations.clocks.push(DeclaredTimer {
             timer: floor,
             is: None,
             code: declarations.floor.clone(),
@@ -89,7 +89,7 @@ impl Declarations {
                 ops: vec![Op::Waits.name().into()],
                 ..HostedTimer::default()
             };
-            declarations.waiters.push(Declared {
+            declarations.waiters.push(DeclaredTimer {
                 timer: nothing,
                 is: None,
                 code: declarations.nothing.clone(),
@@ -113,16 +113,16 @@ impl Declarations {
     /// at run time: units, resolutions, and the timers that cannot be used.
     pub fn complete(&self, hello: &mut Hello) {
         let reported = std::mem::take(&mut hello.timers);
-        for missing in &mut hello.unavailable {
+        for Missing { timer, .. } in &mut hello.unavailable {
             let mut declared = self.waiters.iter().chain(&self.clocks);
-            if let Some(declared) = declared.find(|declared| declared.timer.id == missing.id) {
-                missing.label.clone_from(&declared.timer.label);
-                missing.ops.clone_from(&declared.timer.ops);
+            if let Some(declared) = declared.find(|declared| declared.timer.id == timer.id) {
+                timer.label.clone_from(&declared.timer.label);
+                timer.ops.clone_from(&declared.timer.ops);
             }
         }
         let unavailable = &hello.unavailable;
-        let is_available = |id: &str| unavailable.iter().all(|missing| missing.id != id);
-        for Declared { timer, .. } in self
+        let is_available = |id: &str| unavailable.iter().all(|missing| missing.timer.id != id);
+        for DeclaredTimer { timer, .. } in self
             .clocks
             .iter()
             .filter(|clock| is_available(&clock.timer.id))
@@ -159,7 +159,7 @@ impl Declarations {
                 .take_while(|line| !line.contains(END))
                 .collect();
             let block = block.join("\n") + "\n";
-            for (index, Declared { timer, code, .. }) in timers.iter().enumerate() {
+            for (index, DeclaredTimer { timer, code, .. }) in timers.iter().enumerate() {
                 expanded += &fill_block(&block, index, &timer.id, code);
             }
         }

@@ -12,8 +12,6 @@ pub struct Bench {
     pub timer: Box<dyn Subject>,
     /// Nanoseconds per tick of the timer, if declared.
     pub ns_per_tick: Option<f64>,
-    /// The reference.
-    pub reference: Box<dyn Subject>,
     /// The id of the reference.
     pub reference_id: String,
     /// The timer that reads nothing, if the host has one.
@@ -48,22 +46,12 @@ pub struct CoreState {
     pub unstable: bool,
 }
 
-/// The values of watched windows.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Gathered<T = i64> {
-    /// The values of the windows that are kept.
-    pub values: Vec<T>,
-    /// The state of the core during these windows.
-    pub core: CoreState,
-    /// The values of the windows that were dropped.
-    pub dropped: Vec<Vec<T>>,
-}
-
 /// Detects disturbed windows of measurement and repeats their questions. Without methods of its
 /// own, it keeps every window.
 pub trait Watcher {
-    /// Asks for `repeat` values, in one or more windows. Repeats disturbed windows, but not without
-    /// limit. `question` takes the number of values to ask for.
+    /// Asks for `repeat` values, in one or more windows, and returns them with the state of the core
+    /// during these windows. Repeats disturbed windows, but not without limit. `question` takes the
+    /// number of values to ask for.
     ///
     /// # Errors
     /// When the question is refused or the host is lost.
@@ -71,20 +59,16 @@ pub trait Watcher {
         &mut self,
         repeat: u32,
         question: &mut dyn FnMut(u32) -> Answer<Vec<i64>>,
-    ) -> Answer<Gathered> {
-        Ok(Gathered {
-            values: question(repeat)?,
-            core: CoreState::default(),
-            dropped: Vec::new(),
-        })
+    ) -> Answer<(Vec<i64>, CoreState)> {
+        Ok((question(repeat)?, CoreState::default()))
     }
 
-    /// Asks a question in a single window. `None` if the window was disturbed so that its answer
-    /// cannot be used.
+    /// Asks for all measurements of a process in one window, and again if it was disturbed so that
+    /// they cannot be used. `None` if it always was.
     ///
     /// # Errors
     /// When the question is refused or the host is lost.
-    fn ask_once(
+    fn ask_whole(
         &mut self,
         question: &mut dyn FnMut() -> Answer<Run>,
     ) -> Answer<Option<(Run, CoreState)>> {

@@ -2,9 +2,9 @@
 
 use timers::{Answer, Subject};
 
-use super::bench::{Bench, CoreState, Watcher};
+use super::bench::{Bench, CoreState, Unwatched, Watcher};
 use crate::cost;
-use crate::trace::{Batches, DroppedWindow, Readings, Reference, Run};
+use crate::trace::{Batches, Readings, Reference, Run};
 
 /// Numbers of calls of a timer that a process times.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -62,8 +62,10 @@ pub fn is_coarse(reference: &Reference) -> bool {
 /// Times calls of the timer: single calls, batches of calls, successive readings, and batches of
 /// calls of the timer that reads nothing, unless `floor` already holds these.
 ///
-/// A prober in the process takes all these measurements of a brief plan in one window. If there is
-/// none, or the window was disturbed, the runner asks for each in windows of its own.
+/// A prober in the process takes all these measurements of a brief plan in one window, which is
+/// repeated if it was disturbed, because one question takes less time than the parts. If there is no
+/// prober, or each such window was disturbed, the runner asks for each measurement in windows of its
+/// own, which are shorter.
 ///
 /// # Errors
 /// When a timer of the bench refuses or their host is lost.
@@ -76,37 +78,47 @@ pub fn time_calls(
 ) -> Answer<Run> {
     let in_process = match &mut bench.prober {
         Some(prober) if *plan == CallsPlan::BRIEF => {
-            watch.ask_once(&mut || prober.calls(reference, floor.is_none()))?
+            watch.ask_whole(&mut || prober.calls(reference, floor.is_none()))?
         }
         _ => None,
     };
     let mut run = match in_process {
         Some((run, core)) => run.with_core_state(core.core_hz, core.unstable),
-        None => ask_one_by_one(bench, watch, reference, plan, floor.is_none())?,
+        None => {
+            let nothing = bench.floor.as_mut().filter(|_| floor.is_none());
+            ask_one_by_one(bench.timer.as_mut(), nothing, watch, reference, plan)?
+        }
     };
     run.floor = floor.get_or_insert(run.floor).clone();
     run.place = watch.place();
     Ok(run)
 }
 
+/// Times calls as in [`CallsPlan::BRIEF`], and those of the timer that reads nothing if there is a
+/// `floor`, in the process of the timers.
+///
+/// # Errors
+/// When one of the timers refuses.
+pub fn time_calls_briefly(
+    timer: &mut dyn Subject,
+    floor: Option<&mut Box<dyn Subject>>,
+    reference: &Reference,
+) -> Answer<Run> {
+    ask_one_by_one(timer, floor, &mut Unwatched, reference, &CallsPlan::BRIEF)
+}
+
 fn ask_one_by_one(
-    bench: &mut Bench,
+    timer: &mut dyn Subject,
+    floor: Option<&mut Box<dyn Subject>>,
     watch: &mut dyn Watcher,
     reference: &Reference,
     plan: &CallsPlan,
-    with_floor: bool,
 ) -> Answer<Run> {
-    let Bench {
-        timer,
-        floor,
-        reference_id,
-        ..
-    } = bench;
     // The first calls are discarded, because their code and data are not in a cache yet.
-    timer.batches(reference_id, 8, 3)?;
+    timer.batches(&reference.id, 8, 3)?;
     let mut questions = Questions {
-        timer: timer.as_mut(),
-        reference_id,
+        timer,
+        reference_id: &reference.id,
         watch,
         run: Run::default(),
     };
@@ -115,7 +127,7 @@ fn ask_one_by_one(
     } else {
         questions.time(reference, plan)?;
     }
-    if let Some(floor) = floor.as_mut().filter(|_| with_floor) {
+    if let Some(floor) = floor {
         questions.timer = floor.as_mut();
         let calls = questions.run.batches.calls.max(MAX_BATCH_CALLS as u64);
         questions.run.floor = questions.batches(calls, plan.batches)?;
@@ -128,7 +140,7 @@ struct Questions<'a> {
     timer: &'a mut dyn Subject,
     reference_id: &'a str,
     watch: &'a mut dyn Watcher,
-    /// The answers so far, and the windows that were dropped.
+    /// The answers so far.
     run: Run,
 }
 
@@ -227,16 +239,13 @@ impl Questions<'_> {
     /// Asks for `repeat` batches of `calls`, or readings, in undisturbed windows.
     fn gather(&mut self, calls: Option<u64>, repeat: u32) -> Answer<(Vec<i64>, CoreState)> {
         let Self { timer, watch, .. } = self;
-        let mut found = watch.gather(repeat, &mut |repeat| match calls {
+        let (mut values, core) = watch.gather(repeat, &mut |repeat| match calls {
             Some(calls) => timer.batches(self.reference_id, calls, repeat),
             None => timer.readings(repeat),
         })?;
-        let dropped = found.dropped.into_iter();
-        let dropped = dropped.map(|values| DroppedWindow { calls, values });
-        self.run.dropped.extend(dropped);
         // A campaign keeps millions of values to its end, so spare capacity is released.
-        found.values.shrink_to_fit();
-        Ok((found.values, found.core))
+        values.shrink_to_fit();
+        Ok((values, core))
     }
 }
 
@@ -281,7 +290,6 @@ mod tests {
         Bench {
             timer: Box::new(Tens),
             ns_per_tick: Some(1.0),
-            reference: Box::new(Tens),
             reference_id: "reference".into(),
             floor: Some(Box::new(Tens)),
             prober: Some(Box::new(Tens)),
@@ -296,11 +304,11 @@ mod tests {
         }
     }
 
-    /// Every window with more than one measurement is disturbed.
+    /// Every window with all measurements is disturbed.
     struct Busy;
 
     impl Watcher for Busy {
-        fn ask_once(
+        fn ask_whole(
             &mut self,
             _: &mut dyn FnMut() -> Answer<Run>,
         ) -> Answer<Option<(Run, CoreState)>> {

@@ -14,25 +14,12 @@ use rand::rngs::StdRng;
 use timers::Answer;
 
 use crate::cost;
-use crate::trace::{Intervals, Reference, Run};
+use crate::trace::{Reference, Run};
 
-use bench::Unwatched;
-pub use bench::{Bench, CoreState, Gathered, Prober, Watcher};
-pub use calls::{CallsPlan, is_coarse, time_calls};
+pub use bench::{Bench, CoreState, Prober, Watcher};
+pub use calls::{CallsPlan, is_coarse, time_calls, time_calls_briefly};
 pub use slow_steps::watch_steps;
 pub use steps::{StepQuestion, equal_intervals, find_step, measure_rate, random_intervals};
-
-impl Prober for Bench {
-    fn calls(&mut self, reference: &Reference, floor: bool) -> Answer<Run> {
-        let mut known_floor = (!floor).then(Default::default);
-        let plan = &CallsPlan::BRIEF;
-        time_calls(self, &mut Unwatched, reference, plan, &mut known_floor)
-    }
-
-    fn steps(&mut self, question: &StepQuestion, groups: &mut Vec<Intervals>) -> Answer<bool> {
-        find_step(self.timer.as_mut(), question, groups)
-    }
-}
 
 /// The result of a search for the step of a timer in one process.
 #[derive(Clone, Copy, Debug)]

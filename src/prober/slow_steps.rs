@@ -8,7 +8,6 @@ use rand::RngExt;
 use rand::rngs::StdRng;
 use timers::{Answer, Fault, Subject};
 
-use super::bench::Bench;
 use crate::trace::{Advance, Intervals, Reference, ThreadActivity};
 
 /// Mean length of the intervals of a process that computes, in nanoseconds: far below the steps of
@@ -19,22 +18,28 @@ const INTERVALS_PER_QUESTION: u32 = 25;
 /// Mean sleep between two readings, in nanoseconds; the actual sleep varies by ±50 %.
 const NAP_NS: f64 = 2e6;
 
-/// Watches the timer on the bench while its process computes or, if `sleeps`, sleeps between
+/// Watches a timer while its process computes or, if `sleeps`, sleeps between
 /// readings, until the timer has stepped often enough, `slow_ns` nanoseconds are over, or `stop` is
-/// set. Returns the intervals, and how far the timer moved in all of them.
+/// set. `clock` is the reference. Returns the intervals, and how far the timer moved in all of them.
 ///
 /// # Errors
-/// When a timer of the bench refuses or their host is lost.
+/// When the timer or the reference refuses or their host is lost.
 pub fn watch_steps(
-    bench: &mut Bench,
+    [timer, clock]: &mut [Box<dyn Subject>; 2],
     reference: &Reference,
     slow_ns: f64,
     sleeps: bool,
     random: &mut StdRng,
     stop: &AtomicBool,
 ) -> Answer<(Vec<Intervals>, Advance)> {
-    let (mut groups, mut steps) = (Vec::new(), Steps::default());
-    let start = read_enclosed(bench)?;
+    let (mut groups, mut steps) = (Vec::new(), StepCounts::default());
+    // The timer is read between two reads of the reference, because the process may wait for its CPU
+    // between two reads.
+    let mut read_enclosed = |timer: &mut dyn Subject| {
+        let first = read_once(clock.as_mut())?;
+        Ok([first, read_once(timer)?, read_once(clock.as_mut())?])
+    };
+    let start = read_enclosed(timer.as_mut())?;
     let mut before = start;
     // The number of turns also limits the time, because the reference may not move, as in a
     // simulation.
@@ -57,12 +62,12 @@ pub fn watch_steps(
             timers::pause(Duration::from_nanos((NAP_NS * length) as u64));
         } else {
             let work = (INTERVAL_NS / reference.ns_per_work * length) as u64;
-            let answer = bench.timer.intervals(&[work], INTERVALS_PER_QUESTION)?;
+            let answer = timer.intervals(&[work], INTERVALS_PER_QUESTION)?;
             let deltas = answer.concat();
             within_intervals = deltas.iter().copied().fold(0, i64::wrapping_add);
             add(work, deltas);
         }
-        let now = read_enclosed(bench)?;
+        let now = read_enclosed(timer.as_mut())?;
         // The timer may also move between the intervals. The sum of these movements is another
         // interval, so that no step is missed; it is no longer than the whole turn.
         let moved = now[1].wrapping_sub(before[1]);
@@ -96,13 +101,13 @@ const SUFFICIENT_TICKS: usize = 2;
 /// The numbers of intervals in which a timer moved, in which it moved by exactly one tick, and in
 /// which it did not move.
 #[derive(Clone, Copy, Debug, Default)]
-struct Steps {
+struct StepCounts {
     moved: usize,
     by_one_tick: usize,
     unmoved: usize,
 }
 
-impl Steps {
+impl StepCounts {
     fn count(&mut self, deltas: &[i64]) {
         self.moved += deltas.iter().filter(|&&delta| delta > 0).count();
         self.by_one_tick += deltas.iter().filter(|&&delta| delta == 1).count();
@@ -119,14 +124,6 @@ impl Steps {
             || (self.unmoved > 0 && self.moved >= SUFFICIENT_STEPS);
         only_single_ticks || many_steps
     }
-}
-
-/// Reads the timer between two reads of the reference, because the process may wait for its CPU
-/// between two reads.
-fn read_enclosed(bench: &mut Bench) -> Answer<[i64; 3]> {
-    let first = read_once(bench.reference.as_mut())?;
-    let reading = read_once(bench.timer.as_mut())?;
-    Ok([first, reading, read_once(bench.reference.as_mut())?])
 }
 
 /// Reads the subject once.
@@ -181,18 +178,10 @@ mod tests {
     #[test]
     fn delays_lengthen_no_short_interval() {
         let now = Rc::new(Cell::new(0));
-        let clock = |step, reads| {
+        let mut clocks = [(STEP_NS, 3), (1, 0)].map(|(step, reads)| {
             let now = Rc::clone(&now);
-            Box::new(Delayed { now, reads, step })
-        };
-        let mut bench = Bench {
-            timer: clock(STEP_NS, 3),
-            ns_per_tick: Some(STEP_NS as f64),
-            reference: clock(1, 0),
-            reference_id: "reference".into(),
-            floor: None,
-            prober: None,
-        };
+            Box::new(Delayed { now, reads, step }) as Box<dyn Subject>
+        });
         let reference = Reference {
             ns_per_tick: 1.0,
             ns_per_work: 1.0,
@@ -201,7 +190,7 @@ mod tests {
         };
         let (mut random, stop) = (StdRng::seed_from_u64(1), AtomicBool::new(false));
         let mut watch = |sleeps| {
-            let watched = watch_steps(&mut bench, &reference, 1.1e9, sleeps, &mut random, &stop);
+            let watched = watch_steps(&mut clocks, &reference, 1.1e9, sleeps, &mut random, &stop);
             watched.expect("it reads").0
         };
         let (computed, slept) = (watch(false), watch(true));

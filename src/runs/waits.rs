@@ -10,9 +10,10 @@ use timers::{Fault, Unavailable};
 
 use super::context::{RunContext, choose_cpu};
 use super::{FinishedRun, RunError};
-use crate::campaign::sampling::{CampaignSettings, Plan};
+use crate::campaign::sampling::{CampaignPlan, CampaignSettings};
 use crate::campaign::subject::{CampaignSubject, Conditions};
 use crate::campaign::waits::{measure_periods, measure_waits};
+use crate::hosts::host::TimerHost;
 use crate::hosts::protocol::Op;
 use crate::limits::MAX_TIMERS;
 use crate::messages::{Progress, print_message};
@@ -40,23 +41,9 @@ pub fn wait(request: &WaitRequest) -> Result<FinishedRun, RunError> {
     };
     let process_ns = plan.waits.process_ns(&waits.lengths_ns);
     let mut campaign = WaitCampaign::begin(run, conditions, plan, Op::Waits, process_ns)?;
-    let bar = campaign.progress();
-    let progress = |what: &str| {
-        bar.show_step(what);
-        if !bar.finish_step()
-            && let Some(span) = waits.span
-        {
-            bar.show_limit(span.as_secs_f64());
-        }
-    };
-    let WaitCampaign {
-        selection,
-        subjects,
-        settings,
-        ..
-    } = &mut campaign;
-    let late = measure_waits(&selection.hosts, subjects, waits, settings, &progress)?;
-    drop(bar);
+    let late = campaign.measure(waits.span, |hosts, subjects, settings, progress| {
+        measure_waits(hosts, subjects, waits, settings, progress)
+    })?;
     if let Some((index, wait)) = late {
         let id = campaign.timer(&campaign.subjects[index]).id;
         let [late, requested] = [wait.late_ns, wait.request_ns as f64].map(|ns| time(Some(ns)));
@@ -85,19 +72,9 @@ pub fn period(request: &PeriodRequest) -> Result<FinishedRun, RunError> {
     } = request;
     let process_ns = plan.waits.ticking_process_ns(*every_ns);
     let mut campaign = WaitCampaign::begin(run, conditions, *plan, Op::Periods, process_ns)?;
-    let bar = campaign.progress();
-    let progress = |what: &str| {
-        bar.show_step(what);
-        bar.finish_step();
-    };
-    let WaitCampaign {
-        selection,
-        subjects,
-        settings,
-        ..
-    } = &mut campaign;
-    measure_periods(&selection.hosts, subjects, *every_ns, settings, &progress)?;
-    drop(bar);
+    campaign.measure(None, |hosts, subjects, settings, progress| {
+        measure_periods(hosts, subjects, *every_ns, settings, progress)
+    })?;
     let is_complete = !campaign.selection.failed_by_name();
     let (periods, recording) = campaign.end(None, Some(*every_ns));
     Ok(FinishedRun {
@@ -129,7 +106,7 @@ impl<T> WaitCampaign<T> {
     fn begin(
         run: &RunRequest,
         conditions: &ConditionsRequest,
-        plan: Plan,
+        plan: CampaignPlan,
         op: Op,
         process_ns: f64,
     ) -> Result<Self, RunError> {
@@ -166,9 +143,30 @@ impl<T> WaitCampaign<T> {
         })
     }
 
-    /// Starts a progress line for the planned number of processes, which later rounds may exceed.
-    fn progress(&self) -> Progress {
-        Progress::new(self.subjects.len() * self.settings.plan.waits.processes as usize)
+    /// Runs `work` with a progress line for the planned number of processes, which later rounds and
+    /// those of a run of the length `span` may exceed.
+    fn measure<R>(
+        &mut self,
+        span: Option<Duration>,
+        work: impl FnOnce(
+            &[TimerHost],
+            &mut [CampaignSubject<T>],
+            &CampaignSettings,
+            &dyn Fn(&str),
+        ) -> Result<R, Fault>,
+    ) -> Result<R, Fault> {
+        let steps = self.subjects.len() * self.settings.plan.waits.processes as usize;
+        let bar = Progress::new(steps);
+        let progress = |what: &str| {
+            bar.show_step(what);
+            if !bar.finish_step()
+                && let Some(span) = span
+            {
+                bar.show_limit(span.as_secs_f64());
+            }
+        };
+        let hosts = &self.selection.hosts;
+        work(hosts, &mut self.subjects, &self.settings, &progress)
     }
 
     /// The timer of a subject with its id in reports.

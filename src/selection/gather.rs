@@ -7,12 +7,15 @@ use std::rc::Rc;
 use timers::Fault;
 
 use super::offers::{
-    Agent, AllRuntimes, Offer, Offers, Start, agent_command, native_offer, prefix_from_name,
-    query_agent, unreachable_host,
+    AllRuntimes, Offer, Offers, Start, agent_command, native_offer, offer_from_hello,
+    prefix_from_name,
 };
-use super::{MissingTimer, Selection, SelectionError, is_for_other_systems, named_runtimes};
+use super::{
+    HostName, MissingTimer, Selection, SelectionError, is_for_other_systems, named_runtimes,
+};
 use crate::hosts::children;
-use crate::hosts::process::raise_file_limit;
+use crate::hosts::connection::Connection;
+use crate::hosts::process::{AgentCommand, raise_file_limit};
 use crate::hosts::protocol::{Op, answers};
 use crate::hosts::runtimes::{Choices, PreparedHost, RuntimeMissing, prepare, takes_settings};
 use crate::hosts::surroundings::removed_variables;
@@ -20,7 +23,7 @@ use crate::messages::{is_quiet, print_message};
 use crate::model::Status;
 use crate::parallel;
 use crate::recording::NotUsable;
-use crate::requests::{AgentSpec, HostRequest, RunRequest, RuntimeName};
+use crate::requests::{HostRequest, RunRequest, RuntimeName};
 use crate::scratch::ScratchFolder;
 
 impl Selection {
@@ -83,23 +86,8 @@ impl Offers {
         }
         offers.add_runtimes(&hosts, start)?;
         for spec in &hosts.agents {
-            let agent = Agent {
-                command: agent_command(spec),
-                prefix: spec.name.as_deref(),
-                takes_ids: false,
-            };
-            match query_agent(agent, start) {
-                Ok(offer) => offers.all.push(offer),
-                Err(Fault::Interrupted) => return Err(SelectionError::Interrupted),
-                Err(fault) => {
-                    let label = spec.command.join(" ");
-                    offers.unreachable.push(unreachable_host(
-                        &fallback_prefix(spec),
-                        label,
-                        &fault,
-                    ));
-                }
-            }
+            let (command, label) = (agent_command(spec), spec.command.join(" "));
+            offers.add_agent(command, label, spec.name.as_deref(), false, start)?;
         }
         make_names_unique(&mut offers.all);
         Ok(offers)
@@ -162,7 +150,12 @@ impl Offers {
                 names.push(runtime.name);
             }
             match prepared {
-                Ok(ready) => self.add_prepared(ready, start)?,
+                Ok(ready) => {
+                    for PreparedHost { prefix, command } in ready {
+                        let label = command.name.clone();
+                        self.add_agent(command, label, Some(prefix), true, start)?;
+                    }
+                }
                 Err(why) => {
                     self.named_runtime_missing |= is_named;
                     let label = format!("all timers of {}", runtime.name);
@@ -179,39 +172,44 @@ impl Offers {
         Ok(())
     }
 
-    /// Adds the timers of the prepared agents of a runtime.
-    fn add_prepared(
+    /// Starts an agent to get the list of its timers, ends it again, and adds the timers, or the reason
+    /// why the agent, described by `label`, is unreachable. Without a `prefix` of the ids of its timers
+    /// in reports, they get the name that the agent reports, or that of its program.
+    fn add_agent(
         &mut self,
-        ready: Vec<PreparedHost>,
+        command: AgentCommand,
+        label: String,
+        prefix: Option<&str>,
+        takes_ids: bool,
         start: Start,
     ) -> Result<(), SelectionError> {
-        for PreparedHost { prefix, command } in ready {
-            let label = command.name.clone();
-            let agent = Agent {
-                command,
-                prefix: Some(prefix),
-                takes_ids: true,
-            };
-            match query_agent(agent, start) {
-                Ok(offer) => self.all.push(offer),
-                Err(Fault::Interrupted) => return Err(SelectionError::Interrupted),
-                Err(fault) => self
-                    .unreachable
-                    .push(unreachable_host(prefix, label, &fault)),
+        let connected = Connection::start(&command, start.cpu, start.timeout);
+        match connected.map(|connection| connection.hello().clone()) {
+            Ok(hello) => {
+                let (name, version) = (&hello.runtime.name, &hello.runtime.version);
+                let name = HostName {
+                    prefix: Some(prefix.map_or_else(|| prefix_from_name(name), str::to_owned)),
+                    runtime: format!("{name} {version}").trim().to_owned(),
+                };
+                self.all
+                    .push(offer_from_hello(command, takes_ids, name, hello));
+            }
+            Err(Fault::Interrupted) => return Err(SelectionError::Interrupted),
+            Err(fault) => {
+                let program = command.program.to_string_lossy();
+                let program = program.rsplit('/').next().unwrap_or(&program);
+                let prefix = prefix.map_or_else(|| prefix_from_name(program), str::to_owned);
+                let why = NotUsable {
+                    status: Status::Failed,
+                    reason: fault.to_string(),
+                    remedy: None,
+                };
+                self.unreachable
+                    .push(MissingTimer::for_host(&prefix, label, why));
             }
         }
         Ok(())
     }
-}
-
-/// The prefix of the ids of an agent that did not report its name: the given name, or that of the
-/// program.
-fn fallback_prefix(spec: &AgentSpec) -> String {
-    let program = spec.command.first().map_or("", String::as_str);
-    let program = program.rsplit('/').next().unwrap_or(program);
-    spec.name
-        .clone()
-        .unwrap_or_else(|| prefix_from_name(program))
 }
 
 /// Gives the second agent of the same runtime the prefix `name-2`, and so on.

@@ -3,7 +3,7 @@
 
 use std::rc::Rc;
 
-use crate::hosts::host::Host;
+use crate::hosts::host::TimerHost;
 use crate::hosts::protocol::{HostedTimer, Missing};
 use crate::model::{Properties, Status, Timer, TimerRow, WaitActivity};
 use crate::recording::NotUsable;
@@ -13,7 +13,7 @@ use crate::text::{LONGEST_TEXT, cleaned, clipped};
 /// The selected timers.
 pub struct Selection {
     /// The hosts of the usable timers.
-    pub hosts: Vec<Host>,
+    pub hosts: Vec<TimerHost>,
     /// The name of each host in reports, in the order of `hosts`.
     pub names: Vec<HostName>,
     /// Timers that can be measured, each with the index of its host.
@@ -63,23 +63,10 @@ pub struct MissingTimer {
 
 impl MissingTimer {
     pub(super) fn unavailable(missing: &Missing, host: &HostName) -> Self {
-        let (clock, waiter) = (timers::find(&missing.id), timers::waits::find(&missing.id));
-        let native = clock.filter(|_| host.prefix.is_none());
-        let hosted = HostedTimer {
-            id: missing.id.clone(),
-            label: missing.label.clone(),
-            ns_per_tick: native
-                .and_then(|entry| (entry.ns_per_tick)().or(entry.info.ns_per_tick))
-                .or(waiter.map(|entry| entry.info.unit_ns as f64)),
-            properties: native.map_or_else(Properties::default, |entry| {
-                entry.info.properties.into_owned()
-            }),
-            ..HostedTimer::default()
-        };
         Self {
-            timer: host.timer(hosted),
-            means: waiter.map(|entry| entry.info.activity).unwrap_or_default(),
-            ops: missing.ops.clone(),
+            timer: host.timer(missing.timer.clone()),
+            means: missing.timer.means,
+            ops: missing.timer.ops.clone(),
             why: cleaned(NotUsable {
                 status: Status::Unavailable,
                 reason: missing.reason.clone(),

@@ -3,23 +3,19 @@
 use std::rc::Rc;
 use std::time::Duration;
 
-use timers::Fault;
-
 use super::{HostName, MissingTimer, Selection, SelectionError, UnknownTimer, meanings, select};
 use crate::hosts::children;
-use crate::hosts::connection::Connection;
-use crate::hosts::host::Host;
-use crate::hosts::process::Command;
+use crate::hosts::host::TimerHost;
+use crate::hosts::process::AgentCommand;
 use crate::hosts::protocol::{Hello, HostedTimer, Missing, Op};
 use crate::hosts::serve;
-use crate::model::{Family, Status};
-use crate::recording::NotUsable;
+use crate::model::Family;
 use crate::requests::AgentSpec;
 use crate::scratch::ScratchFolder;
 
 /// A host with all of its timers.
 pub(super) struct Offer {
-    host: Host,
+    host: TimerHost,
     pub name: HostName,
     missing: Vec<Missing>,
 }
@@ -39,7 +35,7 @@ impl Offer {
     fn missing(&self, is_wanted: impl Fn(&[String]) -> bool) -> impl Iterator<Item = MissingTimer> {
         self.missing
             .iter()
-            .filter(move |missing| is_wanted(&missing.ops))
+            .filter(move |missing| is_wanted(&missing.timer.ops))
             .map(|missing| MissingTimer::unavailable(missing, &self.name))
     }
 }
@@ -110,11 +106,9 @@ impl Offers {
                     || naming.iter().any(|pattern| names(pattern).is_ok());
                 if !is_kept {
                     missing.push(Missing {
-                        id: timer.id.clone(),
-                        label: timer.label.clone(),
+                        timer: timer.clone(),
                         reason: UNNAMED_DEVICE.into(),
                         remedy: Some(format!("timermeter probe {id}")),
-                        ..Missing::default()
                     });
                 }
                 is_kept
@@ -203,39 +197,11 @@ pub(super) struct Start {
     pub timeout: Duration,
 }
 
-/// An agent whose timers are not known yet.
-pub(super) struct Agent<'a> {
-    /// The command that starts the agent.
-    pub command: Command,
-    /// The prefix of the ids of its timers in reports; by default the name that the agent reports.
-    pub prefix: Option<&'a str>,
-    /// See [`Host::takes_ids`].
-    pub takes_ids: bool,
-}
-
-/// Starts an agent to get the list of its timers, and ends it again.
-pub(super) fn query_agent(agent: Agent<'_>, start: Start) -> Result<Offer, Fault> {
-    let Agent {
-        command,
-        prefix,
-        takes_ids,
-    } = agent;
-    let connection = Connection::start(&command, start.cpu, start.timeout)?;
-    let hello = connection.hello().clone();
-    let name = HostName {
-        prefix: Some(prefix.map_or_else(|| prefix_from_name(&hello.runtime.name), str::to_owned)),
-        runtime: format!("{} {}", hello.runtime.name, hello.runtime.version)
-            .trim()
-            .to_owned(),
-    };
-    Ok(offer_from_hello(command, takes_ids, name, hello))
-}
-
 /// The timers of this program, which worker processes serve.
 pub(super) fn native_offer(with_waiters: bool) -> Result<Offer, SelectionError> {
     let (program, mut args) = children::this_program().map_err(SelectionError::Program)?;
     args.push("agent".into());
-    let command = Command::new("timermeter agent", program, args);
+    let command = AgentCommand::new("timermeter agent", program, args);
     let waiters = if with_waiters {
         timers::waits::catalogue()
     } else {
@@ -251,7 +217,12 @@ pub(super) fn native_offer(with_waiters: bool) -> Result<Offer, SelectionError> 
 
 /// The timers of a host by its introduction, without the timers that it offers only for the
 /// measurement of the floor.
-fn offer_from_hello(command: Command, takes_ids: bool, name: HostName, hello: Hello) -> Offer {
+pub(super) fn offer_from_hello(
+    command: AgentCommand,
+    takes_ids: bool,
+    name: HostName,
+    hello: Hello,
+) -> Offer {
     let (compares, answers_for_many) = (hello.offers(Op::Comparisons), hello.many);
     let Hello {
         mut timers,
@@ -262,8 +233,8 @@ fn offer_from_hello(command: Command, takes_ids: bool, name: HostName, hello: He
     timers.extend(waiters);
     let floors = [timers::FLOOR_ID, timers::waits::FLOOR_ID];
     timers.retain(|timer| !floors.contains(&&*timer.id));
-    missing.retain(|missing| timers.iter().all(|timer| timer.id != missing.id));
-    let host = Host {
+    missing.retain(|missing| timers.iter().all(|timer| timer.id != missing.timer.id));
+    let host = TimerHost {
         command,
         takes_ids,
         timers,
@@ -279,22 +250,12 @@ fn offer_from_hello(command: Command, takes_ids: bool, name: HostName, hello: He
 
 /// The command that starts an agent named on the command line.
 #[must_use]
-pub fn agent_command(spec: &AgentSpec) -> Command {
+pub fn agent_command(spec: &AgentSpec) -> AgentCommand {
     let (program, args) = spec
         .command
         .split_first()
         .expect("the command line rejects an empty command");
-    Command::new(program, program, args.iter().map(Into::into).collect())
-}
-
-/// The entry of a host that could not be started or did not introduce itself.
-pub(super) fn unreachable_host(prefix: &str, label: String, fault: &Fault) -> MissingTimer {
-    let why = NotUsable {
-        status: Status::Failed,
-        reason: fault.to_string(),
-        remedy: None,
-    };
-    MissingTimer::for_host(prefix, label, why)
+    AgentCommand::new(program, program, args.iter().map(Into::into).collect())
 }
 
 /// The prefix of ids for a runtime name: lower case, with other characters replaced by `-`.
@@ -350,7 +311,10 @@ mod tests {
         let patterns: Vec<String> = patterns.iter().map(|&pattern| pattern.into()).collect();
         offers.hide_unnamed_devices(&patterns);
         let Offer { host, missing, .. } = &offers.all[0];
-        let missing = missing.iter().map(|missing| missing.id.clone()).collect();
+        let missing = missing
+            .iter()
+            .map(|missing| missing.timer.id.clone())
+            .collect();
         [
             host.timers.iter().map(|timer| timer.id.clone()).collect(),
             missing,

@@ -10,7 +10,7 @@ use timers::Answer;
 use super::FREQUENCY;
 use timermeter::campaign::disturbances::MAX_FREQUENCY_CHANGE;
 use timermeter::model::MIN_ALONE_WIDTH;
-use timermeter::prober::{CoreState, Gathered, Watcher};
+use timermeter::prober::{CoreState, Watcher};
 use timermeter::statistics::mean;
 use timermeter::trace::Run;
 
@@ -19,7 +19,7 @@ use timermeter::trace::Run;
 const FREQUENCY_ERROR: f64 = 2e-4;
 /// The largest number of times that a question is asked, as in a campaign that has spent most of
 /// its allowance of repetitions.
-const MAX_TRIES: usize = 2;
+const MAX_TRIES: u32 = 2;
 
 /// Measures the core frequency during one simulated process.
 pub(super) struct SimulatedCore {
@@ -52,29 +52,23 @@ impl SimulatedCore {
     }
 
     /// Asks the question until nothing disturbs it, at most [`MAX_TRIES`] times. Returns
-    /// the last answer, the state of the core during it, and the discarded answers.
+    /// the last answer and the state of the core during it.
     fn ask_undisturbed<T>(
         &mut self,
         mut question: impl FnMut() -> Answer<T>,
-    ) -> Answer<(T, CoreState, Vec<T>)> {
-        let mut dropped = Vec::new();
+    ) -> Answer<(T, CoreState)> {
+        let mut tries = 0;
         loop {
+            tries += 1;
             let (before, width) = (self.measure_frequency(), self.world.width());
             let answer = question()?;
             let after = self.measure_frequency();
             let unstable = (after / before - 1.0).abs() > MAX_FREQUENCY_CHANGE
                 || width.min(self.world.width()) < MIN_ALONE_WIDTH;
-            if !unstable || dropped.len() + 1 == MAX_TRIES {
-                return Ok((
-                    answer,
-                    CoreState {
-                        core_hz: mean([before, after]),
-                        unstable,
-                    },
-                    dropped,
-                ));
+            if !unstable || tries == MAX_TRIES {
+                let core_hz = mean([before, after]);
+                return Ok((answer, CoreState { core_hz, unstable }));
             }
-            dropped.push(answer);
         }
     }
 }
@@ -84,21 +78,15 @@ impl Watcher for SimulatedCore {
         &mut self,
         repeat: u32,
         question: &mut dyn FnMut(u32) -> Answer<Vec<i64>>,
-    ) -> Answer<Gathered> {
-        let (values, core, dropped) = self.ask_undisturbed(|| question(repeat))?;
-        Ok(Gathered {
-            values,
-            core,
-            dropped,
-        })
+    ) -> Answer<(Vec<i64>, CoreState)> {
+        self.ask_undisturbed(|| question(repeat))
     }
 
     /// All disturbances are bearable here, so the last answer is always used.
-    fn ask_once(
+    fn ask_whole(
         &mut self,
         question: &mut dyn FnMut() -> Answer<Run>,
     ) -> Answer<Option<(Run, CoreState)>> {
-        let (run, core, _) = self.ask_undisturbed(question)?;
-        Ok(Some((run, core)))
+        self.ask_undisturbed(question).map(Some)
     }
 }

@@ -30,13 +30,16 @@ pub use self::truth::{Slowdowns, Truth};
 pub use self::verdict::Verdict;
 use timermeter::campaign::calibrate::calibrate;
 use timermeter::campaign::clocks::is_worth_continuing;
-use timermeter::campaign::sampling::Plan;
+use timermeter::campaign::sampling::CampaignPlan;
 use timermeter::model::Interval;
-use timermeter::prober::{Bench, CallsPlan, Prober, search_step, time_calls, watch_steps};
+use timermeter::prober::{
+    Bench, CallsPlan, Prober, StepQuestion, find_step, search_step, time_calls, time_calls_briefly,
+    watch_steps,
+};
 use timermeter::rate;
 use timermeter::scoring::RunningScore;
 use timermeter::statistics::median_with_percentiles;
-use timermeter::trace::{Place, Trace};
+use timermeter::trace::{Intervals, Place, Reference, Run, Trace};
 
 /// The nominal frequency of the simulated CPU in hertz, which turns time into cycles.
 pub const FREQUENCY: f64 = 3e9;
@@ -68,21 +71,23 @@ impl Case {
     ///
     /// # Errors
     /// If the reference cannot be calibrated, for example because it never moves.
-    pub fn probe(&self, plan: &Plan) -> Answer<(Trace, Interval)> {
+    pub fn probe(&self, plan: &CampaignPlan) -> Answer<(Trace, Interval)> {
         let (trace, hertz, _) = self.probe_with_slowdowns(plan)?;
         Ok((trace, hertz))
     }
 
     /// Also returns how much slower than alone the core of each process was, with the time for which
     /// it was.
-    fn probe_with_slowdowns(&self, plan: &Plan) -> Answer<(Trace, Interval, Vec<Slowdowns>)> {
+    fn probe_with_slowdowns(
+        &self,
+        plan: &CampaignPlan,
+    ) -> Answer<(Trace, Interval, Vec<Slowdowns>)> {
         let mut random = StdRng::seed_from_u64(self.seed);
         let frequencies = Rc::new(RefCell::new(Vec::new()));
         let world = self.world(0, self.seed);
-        let mut bench = self.bench(&world);
         let reference = calibrate(
             REFERENCE_ID,
-            bench.reference.as_mut(),
+            world.subject(Role::Reference).as_mut(),
             self.reference.unit,
             &mut random,
         )?;
@@ -120,7 +125,8 @@ impl Case {
             // The first processes are asked one question after the other, as those are whose only
             // question was disturbed.
             let searches = process <= searching;
-            bench.prober = (!searches).then(|| Box::new(self.bench(&world)) as Box<dyn Prober>);
+            bench.prober =
+                (!searches).then(|| Box::new(InProcess(self.bench(&world))) as Box<dyn Prober>);
             let mut watch = SimulatedCore::new(world, &frequencies);
             let (reference, calls) = (&trace.reference, &CallsPlan::BRIEF);
             let mut run = time_calls(&mut bench, &mut watch, reference, calls, &mut None)?;
@@ -174,8 +180,9 @@ impl Case {
         if 2 * slow > plan.processes + plan.searching {
             let (slow_ns, stop) = (plan.calls.slow_ns, AtomicBool::new(false));
             let reference = &trace.reference;
+            let mut clocks = [Role::Timer, Role::Reference].map(|role| world.subject(role));
             (trace.slow, _) =
-                watch_steps(&mut bench, reference, slow_ns, false, &mut random, &stop)?;
+                watch_steps(&mut clocks, reference, slow_ns, false, &mut random, &stop)?;
         }
         let agreed = rate::tick_over_processes(&rates);
         trace.ns_per_tick = agreed.map(|(ns, _)| ns);
@@ -190,7 +197,7 @@ impl Case {
     ///
     /// # Errors
     /// If [`probe`](Self::probe) fails.
-    pub fn judge(&self, plan: &Plan) -> Answer<Verdict> {
+    pub fn judge(&self, plan: &CampaignPlan) -> Answer<Verdict> {
         let (trace, hertz, slowdowns) = self.probe_with_slowdowns(plan)?;
         Ok(Verdict::from_trace(self, trace, hertz, &slowdowns))
     }
@@ -211,7 +218,6 @@ impl Case {
         Bench {
             timer: world.subject(Role::Timer),
             ns_per_tick: self.timer.declared.then_some(self.timer.unit),
-            reference: world.subject(Role::Reference),
             reference_id: REFERENCE_ID.into(),
             floor: Some(world.subject(Role::Floor)),
             prober: None,
@@ -219,9 +225,23 @@ impl Case {
     }
 }
 
+/// The prober of a process with the timers of a bench.
+struct InProcess(Bench);
+
+impl Prober for InProcess {
+    fn calls(&mut self, reference: &Reference, floor: bool) -> Answer<Run> {
+        let floor = self.0.floor.as_mut().filter(|_| floor);
+        time_calls_briefly(self.0.timer.as_mut(), floor, reference)
+    }
+
+    fn steps(&mut self, question: &StepQuestion, groups: &mut Vec<Intervals>) -> Answer<bool> {
+        find_step(self.0.timer.as_mut(), question, groups)
+    }
+}
+
 /// Whether the campaign checks, before it starts process number `process` (from 1), that the
 /// interval of the timer is still too wide.
-fn checks_width_before(process: u32, plan: &Plan) -> bool {
+fn checks_width_before(process: u32, plan: &CampaignPlan) -> bool {
     let certain = plan.processes + plan.brief;
     process > certain && (process - certain - 1).is_multiple_of(plan.block)
 }

@@ -8,14 +8,14 @@ use timers::{Answer, Fault};
 use super::Campaign;
 use super::cost_in_context::measure_contexts;
 use super::examiner::Series;
-use super::measured::Measured;
-use crate::campaign::disturbances::{ProcessWatch, Watch};
+use super::measured::MeasuredClock;
+use crate::campaign::disturbances::{CampaignWatch, ProcessWatch};
 use crate::campaign::examination::COMPARISONS_PER_SAMPLE;
 use crate::campaign::subject::CampaignSubject;
 use crate::campaign::{unless_interrupted, unless_refused};
 use crate::cost;
 use crate::hosts::connection::SharedConnection;
-use crate::hosts::host::{Host, bench, connect};
+use crate::hosts::host::{TimerHost, bench, connect};
 use crate::hosts::hosted;
 use crate::model::{Counted, Family};
 use crate::prober::{CallsPlan, Search, search_step, time_calls};
@@ -24,7 +24,7 @@ use crate::trace::{Batches, Run};
 
 /// What a process does with each of its timers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Process {
+pub(super) enum ProcessKind {
     /// It measures a single timer, and repeats all disturbed windows.
     Own,
     /// It times the calls of many timers, and searches for their steps only if `searches`. Windows
@@ -48,7 +48,7 @@ impl Campaign<'_> {
         if let Ok(measured) = &mut subject.outcome {
             measured.own_processes += 1;
         }
-        let measured = self.measure_in_process(host, &[index], Process::Own);
+        let measured = self.measure_in_process(host, &[index], ProcessKind::Own);
         if let Err(fault) = unless_interrupted(measured)? {
             self.rounds.subjects[index].outcome = Err(fault);
         }
@@ -75,7 +75,7 @@ impl Campaign<'_> {
         targets.sort_by_key(|&index| {
             subjects[index].timer.properties.family == Some(Family::PerfEvent)
         });
-        let process = Process::Brief { searches };
+        let process = ProcessKind::Brief { searches };
         let measured = unless_interrupted(self.measure_in_process(host, &targets, process))?;
         // All timers of all hosts are compared after each process, because comparisons that follow
         // each other sooner show smaller jumps.
@@ -89,7 +89,7 @@ impl Campaign<'_> {
         &mut self,
         host: usize,
         targets: &[usize],
-        process: Process,
+        process: ProcessKind,
     ) -> Answer<Vec<usize>> {
         let host = &self.rounds.hosts[host];
         let subjects = &self.rounds.subjects;
@@ -107,8 +107,8 @@ impl Campaign<'_> {
         for &index in targets {
             match self.measure_timer(&connection, index, process, &mut floor) {
                 Ok(()) => measured.push(index),
-                Err(Fault::Refused(_)) if process != Process::Own => {}
-                Err(Fault::Lost(_)) if process != Process::Own => break,
+                Err(Fault::Refused(_)) if process != ProcessKind::Own => {}
+                Err(Fault::Lost(_)) if process != ProcessKind::Own => break,
                 Err(fault) => return Err(fault),
             }
         }
@@ -130,7 +130,7 @@ impl Campaign<'_> {
         &mut self,
         connection: &SharedConnection,
         index: usize,
-        process: Process,
+        process: ProcessKind,
         floor: &mut Option<Batches>,
     ) -> Answer<()> {
         let subject = &mut self.rounds.subjects[index];
@@ -138,13 +138,9 @@ impl Campaign<'_> {
         let (timer, Ok(measured)) = (&subject.timer, &mut subject.outcome) else {
             return Ok(());
         };
-        let (is_own, slow) = (process == Process::Own, measured.is_found_slow());
+        let (is_own, slow) = (process == ProcessKind::Own, measured.is_found_slow());
         let (watch, waits) = (&self.watch, measured.lacks_undisturbed());
-        let mut window = if is_own {
-            ProcessWatch::repeating(watch, connection, waits)
-        } else {
-            ProcessWatch::marking(watch, connection, waits)
-        };
+        let mut window = ProcessWatch::new(watch, connection, is_own, waits);
         let reference = &measured.stored.reference;
         let mut bench = bench(connection, timer, &reference.id);
         // Brief processes, if the host has them, time calls for all others.
@@ -162,13 +158,13 @@ impl Campaign<'_> {
             // What was measured beside another thread is kept too: it shows what that adds.
             let mut disturbed = None;
             if !is_own && waits && !run.is_calm() && window.may_repeat() {
-                let repeated = Watch::spend(watch, || {
+                let repeated = CampaignWatch::spend(watch, || {
                     time_calls(&mut bench, &mut window, reference, calls, floor)
                 })?;
                 disturbed = Some(std::mem::replace(&mut run, repeated));
             }
             let found = match process {
-                Process::Brief { searches: false } => None,
+                ProcessKind::Brief { searches: false } => None,
                 _ => Some(search_step(
                     &mut bench, reference, limits, random, slow, &mut run,
                 )?),
@@ -181,15 +177,13 @@ impl Campaign<'_> {
             explore()?
         };
         // Own processes measure the cost in context only if there are no brief ones.
-        let in_context = match is_own {
+        let measures_contexts = match is_own {
             true => !host.takes_ids,
             false => measured.stored.adds.len() < plan.brief as usize,
         };
-        let in_context = if in_context {
-            let (cost_ns, ids) = (
-                cost::approximate_cost_ns(&run, reference),
-                [&*timer.id, &*reference.id],
-            );
+        let in_context = if measures_contexts {
+            let cost_ns = cost::approximate_cost_ns(&run, reference);
+            let ids = [&*timer.id, &*reference.id];
             let window = (!is_own).then_some(&mut window);
             measure_contexts(connection, window, ids, cost_ns, plan)
         } else {
@@ -201,29 +195,23 @@ impl Campaign<'_> {
             let dropped = connection.borrow().windows().dropped.clone();
             measured.stored.count_dropped(dropped);
         }
-        let (all, full_width) = (
-            disturbed.into_iter().chain([run]),
-            watch.borrow().full_width(),
-        );
-        if is_usable {
-            all.for_each(|run| measured.add_run(run, full_width));
-            found
-                .into_iter()
-                .for_each(|found| measured.add_search(found));
-        } else {
-            // Too many of its windows were disturbed.
-            all.for_each(|run| measured.stored.set_aside(run));
-            let found = found.filter(|_| is_own);
-            found
-                .into_iter()
-                .for_each(|found| measured.set_search_aside(found));
+        let full_width = watch.borrow().full_width();
+        for run in disturbed.into_iter().chain([run]) {
+            if is_usable {
+                measured.add_run(run, full_width);
+            } else {
+                // Too many of its windows were disturbed.
+                measured.stored.set_aside(run);
+            }
+        }
+        match found {
+            Some(found) if is_usable => measured.add_search(found),
+            Some(found) if is_own => measured.disturbed_searches.push(found),
+            _ => {}
         }
         let rows = in_context?;
-        let is_wanted = is_own || is_usable;
-        measured
-            .stored
-            .adds
-            .extend((is_wanted && !rows.is_empty()).then_some(rows));
+        let is_wanted = (is_own || is_usable) && !rows.is_empty();
+        measured.stored.adds.extend(is_wanted.then_some(rows));
         Ok(())
     }
 }
@@ -235,9 +223,9 @@ impl Campaign<'_> {
 /// # Errors
 /// When the process is lost or the run is interrupted.
 fn compare_in_process(
-    host: &Host,
+    host: &TimerHost,
     connection: &SharedConnection,
-    subject: &CampaignSubject<Measured>,
+    subject: &CampaignSubject<MeasuredClock>,
 ) -> Answer<Option<[i64; 3]>> {
     let timer = &subject.timer;
     let may_count_wall = matches!(timer.properties.counts, None | Some(Counted::Wall));

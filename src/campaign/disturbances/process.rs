@@ -8,18 +8,18 @@ use timers::Answer;
 use timers::os::Counters;
 
 use super::{
-    Disturbance, MAX_ATTEMPTS, MAX_DROPPED_WINDOWS, MAX_FREQUENCY_CHANGE, MAX_REQUEST_DIVISOR,
-    Snapshot, Watch, counted_disturbance, now,
+    CampaignWatch, Disturbance, MAX_ATTEMPTS, MAX_DROPPED_WINDOWS, MAX_FREQUENCY_CHANGE,
+    MAX_REQUEST_DIVISOR, Snapshot, counted_disturbance, now,
 };
 use crate::hosts::connection::SharedConnection;
-use crate::prober::{CoreState, Gathered, Watcher};
+use crate::prober::{CoreState, Watcher};
 use crate::statistics::mean;
 use crate::trace::{Place, Run};
 
 /// Watches one process of a campaign. Uses the snapshots that the process takes itself if it
 /// supports that, otherwise takes them from outside.
 pub struct ProcessWatch {
-    watch: Rc<RefCell<Watch>>,
+    watch: Rc<RefCell<CampaignWatch>>,
     process: u32,
     /// The connection to the process, if the process takes snapshots itself around its windows.
     self_watching: Option<SharedConnection>,
@@ -44,38 +44,28 @@ pub struct ProcessWatch {
 }
 
 impl ProcessWatch {
-    /// Starts to watch a process whose windows are repeated after any disturbance. `waits` says
-    /// whether it waits for a free core.
+    /// Starts to watch a process. `repeats_bearable` says whether windows with a bearable disturbance
+    /// are repeated; otherwise they are kept and marked, as in a brief process, one of many. `waits`
+    /// says whether it waits for a free core.
     #[must_use]
-    pub fn repeating(
-        watch: &Rc<RefCell<Watch>>,
+    pub fn new(
+        watch: &Rc<RefCell<CampaignWatch>>,
         connection: &SharedConnection,
+        repeats_bearable: bool,
         waits: bool,
     ) -> Self {
-        let self_watching = connection
-            .borrow_mut()
-            .request_thread_states()
-            .then(|| Rc::clone(connection));
+        let reports = connection.borrow_mut().request_thread_states();
         let process = connection.borrow().process();
         Self {
-            self_watching,
+            self_watching: reports.then(|| Rc::clone(connection)),
+            repeats_bearable,
             waits,
             ..Self::from_outside(watch, process)
         }
     }
 
-    /// Starts to watch a brief process, one of many: windows with a bearable disturbance are kept
-    /// and marked.
-    #[must_use]
-    pub fn marking(watch: &Rc<RefCell<Watch>>, connection: &SharedConnection, waits: bool) -> Self {
-        Self {
-            repeats_bearable: false,
-            ..Self::repeating(watch, connection, waits)
-        }
-    }
-
     /// Starts to watch a process that takes no snapshots itself.
-    pub(super) fn from_outside(watch: &Rc<RefCell<Watch>>, process: u32) -> Self {
+    pub(super) fn from_outside(watch: &Rc<RefCell<CampaignWatch>>, process: u32) -> Self {
         Self {
             watch: Rc::clone(watch),
             process,
@@ -125,8 +115,8 @@ impl ProcessWatch {
         &mut self,
         repeat: u32,
         mut question: impl FnMut(u32) -> Result<Vec<T>, E>,
-    ) -> Result<Gathered<T>, E> {
-        let (mut all, mut answers_dropped) = (Vec::new(), Vec::new());
+    ) -> Result<(Vec<T>, CoreState), E> {
+        let mut all = Vec::new();
         let (mut frequencies, mut unstable) = (Vec::new(), false);
         let (mut portion, mut attempts) = (repeat, 0);
         while (all.len() as u32) < repeat {
@@ -160,7 +150,6 @@ impl ProcessWatch {
                         portion / 3
                     };
                     portion = next_portion.max(repeat / MAX_REQUEST_DIVISOR).max(1);
-                    answers_dropped.push(answer);
                     continue;
                 }
                 unstable = true;
@@ -174,14 +163,8 @@ impl ProcessWatch {
             self.keep_width();
             all.extend(answer);
         }
-        Ok(Gathered {
-            values: all,
-            core: CoreState {
-                core_hz: mean(&frequencies),
-                unstable,
-            },
-            dropped: answers_dropped,
-        })
+        let core_hz = mean(&frequencies);
+        Ok((all, CoreState { core_hz, unstable }))
     }
 
     /// Asks the question in a window, between two snapshots. Returns the answer, the state of the
@@ -311,21 +294,25 @@ impl Watcher for ProcessWatch {
         &mut self,
         repeat: u32,
         question: &mut dyn FnMut(u32) -> Answer<Vec<i64>>,
-    ) -> Answer<Gathered> {
+    ) -> Answer<(Vec<i64>, CoreState)> {
         Self::gather(self, repeat, question)
     }
 
-    fn ask_once(
+    fn ask_whole(
         &mut self,
         question: &mut dyn FnMut() -> Answer<Run>,
     ) -> Answer<Option<(Run, CoreState)>> {
-        let (run, core, disturbance) = self.observe_window(question)?;
-        if let Some(disturbance) = disturbance.filter(|cause| !cause.is_bearable()) {
-            self.count_dropped(disturbance);
-            return Ok(None);
+        for _ in 0..MAX_ATTEMPTS {
+            let (run, core, disturbance) = self.observe_window(&mut *question)?;
+            match disturbance.filter(|cause| !cause.is_bearable()) {
+                Some(disturbance) => self.count_dropped(disturbance),
+                None => {
+                    self.keep_width();
+                    return Ok(Some((run, core)));
+                }
+            }
         }
-        self.keep_width();
-        Ok(Some((run, core)))
+        Ok(None)
     }
 
     fn place(&mut self) -> Option<Place> {

@@ -1,6 +1,6 @@
 use std::collections::BTreeMap;
 
-use crate::prober::{CoreState, Gathered, Watcher};
+use crate::prober::{CoreState, Watcher};
 use crate::trace::Run;
 use tempfile::TempDir;
 
@@ -46,15 +46,9 @@ fn grown_counters_show_disturbance() {
     );
 }
 
-/// What is kept of the answers to a question.
-fn kept<T>(answer: Result<Gathered<T>, ()>) -> (Vec<T>, CoreState) {
-    let found = answer.expect("an answer");
-    (found.values, found.core)
-}
-
 #[test]
 fn unwatched_window_is_asked_once() {
-    let watch = Watch::new(&[]);
+    let watch = CampaignWatch::new(&[]);
     watch.borrow_mut().counts = CounterSource::at(std::path::Path::new("/nowhere"));
     let mut process = ProcessWatch::from_outside(&watch, 1);
     let mut asked = 0;
@@ -62,7 +56,7 @@ fn unwatched_window_is_asked_once() {
         asked += 1;
         Ok::<_, ()>(vec![asked; repeat as usize])
     });
-    assert_eq!(kept(answer), (vec![1; 100], CoreState::default()));
+    assert_eq!(answer, Ok((vec![1; 100], CoreState::default())));
     assert_eq!(process.end(), (BTreeMap::new(), true));
 }
 
@@ -98,7 +92,7 @@ impl Procfs {
     }
 
     fn start_watch(&self) -> ProcessWatch {
-        let watch = Watch::new(&[]);
+        let watch = CampaignWatch::new(&[]);
         watch.borrow_mut().counts = CounterSource::at(self.folder.path());
         watch.borrow_mut().runner_switches = 0;
         ProcessWatch::from_outside(&watch, 7)
@@ -117,7 +111,7 @@ impl Procfs {
             unstable: true,
             ..CoreState::default()
         };
-        assert_eq!(kept(answer), (vec![MAX_ATTEMPTS], unstable));
+        assert_eq!(answer, Ok((vec![MAX_ATTEMPTS], unstable)));
         process.end()
     }
 }
@@ -137,25 +131,30 @@ fn short_windows_avoid_interruptions() {
         procfs.count(interruptions);
         Ok::<_, ()>(vec![0; repeat as usize])
     });
-    assert_eq!(kept(answer), (vec![0; 100], CoreState::default()));
+    assert_eq!(answer, Ok((vec![0; 100], CoreState::default())));
     assert_eq!(process.end(), (switches(3), true));
 }
 
 #[test]
-fn single_question_is_not_repeated() {
-    let procfs = Procfs::with(&["7"]);
-    let mut process = procfs.start_watch();
-    let mut asked = 0;
-    let mut ask = |disturbs: bool| {
-        Watcher::ask_once(&mut process, &mut || {
-            asked += 1;
-            procfs.count(u32::from(disturbs));
+fn whole_question_is_repeated() {
+    let whole = Some((Run::default(), CoreState::default()));
+    // The number of windows that are interrupted, and what comes of it.
+    for (interruptions, expected, asked) in [
+        (0, whole.clone(), 1),
+        (2, whole, 3),
+        (u32::MAX, None, MAX_ATTEMPTS),
+    ] {
+        let procfs = Procfs::with(&["7"]);
+        let (mut process, mut windows) = (procfs.start_watch(), 0);
+        let answer = process.ask_whole(&mut || {
+            windows += 1;
+            procfs.count(windows.min(interruptions));
             Ok(Run::default())
-        })
-    };
-    assert_eq!(ask(false), Ok(Some((Run::default(), CoreState::default()))));
-    assert_eq!(ask(true), Ok(None));
-    assert_eq!((asked, process.end()), (2, (switches(1), true)));
+        });
+        assert_eq!((answer, windows), (Ok(expected), asked));
+        let dropped = process.end().0.into_values().sum::<u32>();
+        assert_eq!(dropped, interruptions.min(MAX_ATTEMPTS));
+    }
 }
 
 #[test]

@@ -16,11 +16,11 @@ use timers::{Answer, Fault, Subject};
 
 pub(super) use self::order::as_order;
 pub(super) use self::rounds::schedule_rounds;
-use crate::campaign::sampling::Plan;
+use crate::campaign::sampling::CampaignPlan;
+use crate::campaign::unless_refused;
 use crate::hosts::connection::SharedConnection;
 use crate::hosts::hosted::{compare_in_rounds, subject};
 use crate::hosts::protocol::Op;
-use crate::rate::tightest;
 use crate::trace::{Evidence, StoredTrace};
 
 /// Comparisons in a sample; the one with the shortest time between its outer reads is kept.
@@ -32,17 +32,15 @@ const LOOP_NS: f64 = 5.0;
 /// Time between two comparisons of a series (many comparisons in one answer), in nanoseconds.
 const SPACING_NS: f64 = 1e6;
 
-/// A process that examines timers: all timers of a host if one question to it can cover many
-/// timers, otherwise a single timer.
+/// A process that examines timers: all timers of a host if one question to it can cover many timers,
+/// otherwise a single timer. Each question covers all of them.
 pub(super) struct Session {
     /// The process.
     pub connection: SharedConnection,
     /// The id of the reference.
     pub reference: String,
-    /// Whether one question can cover many timers.
-    pub joint: bool,
     /// The plan of the campaign.
-    pub plan: Plan,
+    pub plan: CampaignPlan,
     /// The CPUs that the threads of the process may run on.
     pub cpus: Vec<u32>,
 }
@@ -77,15 +75,9 @@ impl Session {
     /// # Errors
     /// The errors of the subjects.
     pub(super) fn compare_timers(&self, ids: &[&str]) -> Answer<Vec<Option<[i64; 3]>>> {
-        let reference = &self.reference;
-        if self.joint {
-            let counts = [COMPARISONS_PER_SAMPLE, 1];
-            let mut rows = compare_in_rounds(&self.connection, ids, reference, counts, 0)?;
-            return Ok(rows.pop().unwrap_or_default());
-        }
-        let compare =
-            |id: &&str| (self.timer(id)).comparisons(reference, 0, COMPARISONS_PER_SAMPLE);
-        ids.iter().map(|id| compare(id).map(tightest)).collect()
+        let counts = [COMPARISONS_PER_SAMPLE, 1];
+        let mut rows = compare_in_rounds(&self.connection, ids, &self.reference, counts, 0)?;
+        Ok(rows.pop().unwrap_or_default())
     }
 
     /// Asks all questions except the comparisons over the whole campaign. If a question is refused,
@@ -113,16 +105,18 @@ impl Session {
     fn compare_in_series(&self, examined: &mut [Examined]) -> Answer<()> {
         let work = |trace: &StoredTrace| (SPACING_NS / trace.reference.ns_per_work) as u64;
         let (reference, count) = (&self.reference, self.plan.comparisons);
-        if let (true, Some(first)) = (self.joint, examined.first()) {
-            let ids: Vec<&str> = examined.iter().map(|one| one.id).collect();
-            let work = work(first.trace);
-            for row in compare_in_rounds(&self.connection, &ids, reference, [1, count], work)? {
-                for (one, comparison) in examined.iter_mut().zip(row) {
-                    one.trace.evidence.series.extend(comparison);
-                }
+        let Some(first) = examined.first() else {
+            return Ok(());
+        };
+        let ids: Vec<&str> = examined.iter().map(|one| one.id).collect();
+        let (connection, work_of_first) = (&self.connection, work(first.trace));
+        let rows = compare_in_rounds(connection, &ids, reference, [1, count], work_of_first);
+        for row in unless_refused(rows)?.unwrap_or_default() {
+            for (one, comparison) in examined.iter_mut().zip(row) {
+                one.trace.evidence.series.extend(comparison);
             }
         }
-        // The joint answer does not say why a timer refused, so such timers are asked individually.
+        // That answer does not say why a timer refused, so such timers are asked individually.
         let is_missing = |one: &&mut Examined| one.trace.evidence.series.is_empty();
         for one in examined.iter_mut().filter(is_missing) {
             let series = (self.timer(one.id)).comparisons(reference, work(one.trace), count);

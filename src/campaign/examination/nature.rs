@@ -5,6 +5,7 @@
 use timers::{Activity, Answer};
 
 use super::{Examined, Session, record_refusal};
+use crate::campaign::unless_refused;
 use crate::hosts::hosted::measure_advances;
 use crate::hosts::protocol::Op;
 use crate::model::Counted;
@@ -97,29 +98,30 @@ impl Session {
         indices: &[usize],
     ) -> Answer<()> {
         let ids: Vec<&str> = indices.iter().map(|&at| examined[at].id).collect();
-        let all = if self.joint && !ids.is_empty() {
-            measure_advances(&self.connection, &ids, &self.reference, activity, ms)?
-        } else {
-            vec![None; ids.len()]
-        };
+        if ids.is_empty() {
+            return Ok(());
+        }
+        let all = measure_advances(&self.connection, &ids, &self.reference, activity, ms);
+        let all = unless_refused(all)?.unwrap_or_else(|| vec![None; ids.len()]);
         for (&at, answer) in indices.iter().zip(all) {
             let Examined { id, trace, .. } = &mut examined[at];
             let evidence = &mut trace.evidence;
+            // The answer for all does not say why a timer refused, so it is asked individually.
             let moved = match answer {
-                Some(moved) => Some(moved),
-                // The joint answer does not say why a timer refused, so it is asked individually.
                 None => {
                     let answer = self.timer(id).advance(&self.reference, activity, ms);
                     record_refusal(Op::Advance, answer, evidence)?
                         .map(|moved| [moved.timer, moved.reference])
                 }
+                moved => moved,
             };
-            let moved = moved.map(|[timer, reference]| Advance {
-                activity,
-                timer,
-                reference,
-            });
-            evidence.advances.extend(moved);
+            evidence
+                .advances
+                .extend(moved.map(|[timer, reference]| Advance {
+                    activity,
+                    timer,
+                    reference,
+                }));
         }
         Ok(())
     }

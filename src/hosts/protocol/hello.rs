@@ -22,7 +22,7 @@ pub struct Hello {
     /// The protocol version of the agent.
     pub protocol: u32,
     /// The runtime that hosts the timers.
-    pub runtime: Runtime,
+    pub runtime: RuntimeVersion,
     /// The timers that can be read.
     pub timers: Vec<HostedTimer>,
     /// The questions that the agent answers.
@@ -38,7 +38,7 @@ pub struct Hello {
 
 /// The runtime that hosts the timers of an agent.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Runtime {
+pub struct RuntimeVersion {
     /// The name, such as `OpenJDK`.
     pub name: String,
     /// The version, such as `17.0.15`.
@@ -133,20 +133,17 @@ pub fn answers(ops: &[String], op: Option<Op>) -> bool {
 }
 
 /// A timer that an agent knows but cannot read on this machine.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Missing {
-    /// The id by which requests would name the timer.
-    pub id: String,
-    /// The call in the notation of its documentation.
-    pub label: String,
+    /// What is known of the timer; for a sleep primitive or periodic timer, with the questions that
+    /// it would answer.
+    #[serde(flatten)]
+    pub timer: HostedTimer,
     /// The reason why the timer cannot be read.
     pub reason: String,
     /// The remedy, if the user can do anything.
     pub remedy: Option<String>,
-    /// The subset of the questions `waits`, `arms` and `periods` that the timer would answer; empty
-    /// for a clock.
-    pub ops: Vec<String>,
 }
 
 impl Missing {
@@ -154,11 +151,9 @@ impl Missing {
     #[must_use]
     pub fn new(timer: HostedTimer, why: Unavailable) -> Self {
         Self {
-            id: timer.id,
-            label: timer.label,
+            timer,
             reason: why.reason,
             remedy: why.remedy,
-            ops: timer.ops,
         }
     }
 }

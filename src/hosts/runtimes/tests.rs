@@ -103,8 +103,8 @@ fn declarations_complete_introductions() {
         (hello.timers[0].resolution_ns, hello.timers[0].ns_per_tick),
         (Some(2.5), Some(500.0))
     );
-    assert_eq!(hello.unavailable[0].label, "A()");
-    assert_eq!(hello.unavailable[1].ops, ["waits"]);
+    assert_eq!(hello.unavailable[0].timer.label, "A()");
+    assert_eq!(hello.unavailable[1].timer.ops, ["waits"]);
     let waiters: Vec<&str> = hello
         .waiters
         .iter()
