@@ -1,7 +1,7 @@
 //! Estimates the time that a read adds to the code around it: the difference in duration between a
 //! sequence of pieces of work with a read in each piece and the same sequence without reads.
 
-use crate::model::{AddedTime, AddedTimes, Context, Interval};
+use crate::model::{AddedTime, AddedTimes, Context};
 use crate::statistics::{Z, mean, mean_over_processes, midmean, standard_deviation};
 use crate::trace::{InContext, Reference, Trace};
 

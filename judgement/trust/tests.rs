@@ -45,6 +45,12 @@ fn trace(evidence: Evidence) -> Trace {
     }
 }
 
+/// The profile of a trace without evidence, which does not change it. The clock costs 30 ns.
+static PROFILE: LazyLock<Profile> = LazyLock::new(|| Profile {
+    cost: Some(Interval::exact(30.0)),
+    ..resolved_profile(&trace(Evidence::default()), 1.0, StepRule::Unit)
+});
+
 fn verdicts(evidence: Evidence) -> Verdicts {
     verdicts_with(evidence, &ReadPathBaselines::default(), None)
 }
@@ -54,11 +60,6 @@ fn verdicts_with(
     baselines: &ReadPathBaselines,
     syscall_variant: Option<SyscallVariant>,
 ) -> Verdicts {
-    /// The profile of a trace without evidence: that does not change it.
-    static PROFILE: LazyLock<Profile> = LazyLock::new(|| Profile {
-        cost: Some(Interval::exact(30.0)),
-        ..resolved_profile(&trace(Evidence::default()), 1.0, StepRule::Unit)
-    });
     verdicts_on(&trace(evidence), &PROFILE, baselines, syscall_variant)
 }
 
@@ -221,12 +222,6 @@ fn path(
         ..Evidence::default()
     });
     trace.declared = declared;
-    let mut profile = profile(&trace);
-    profile.cost = Some(Interval {
-        value: 30.0,
-        low: 30.0,
-        high: 30.0,
-    });
     let properties = (if declared {
         timers::Properties::MONOTONIC
     } else {
@@ -236,7 +231,7 @@ fn path(
     judge(&Case {
         properties: &properties,
         trace: &trace,
-        profile: &profile,
+        profile: &PROFILE,
         baselines,
         syscall_variant,
     })

@@ -111,7 +111,7 @@ fn vmclock_reports_moves() {
 #[test]
 fn finds_each_event_with_cause() {
     let mut random = StdRng::seed_from_u64(1);
-    for seed in 0..12 {
+    for seed in 0..5 {
         let s = random.random_range(0.05..9.0);
         let long = random.random_range(3.0..9.0);
         let ppm = random.random_range(8.0..400.0);
@@ -190,7 +190,7 @@ fn finds_all_twenty_events() {
         4 => Plan::Source(true),
         _ => Plan::Suspend(s),
     };
-    for seed in 20..26 {
+    for seed in 20..23 {
         let mut random = StdRng::seed_from_u64(seed);
         let plans: Vec<(u64, Plan)> = (0..20)
             .map(|at| {
@@ -293,7 +293,7 @@ fn successive_slews_are_separate_events() {
 
 #[test]
 fn quiet_hours_have_no_events() {
-    for seed in 40..46 {
+    for seed in 40..43 {
         let events = simulate(seed, 3600, &[]);
         assert!(events.is_empty(), "seed {seed}: {events:#?}");
     }
@@ -378,7 +378,7 @@ fn watch_slew(seed: u64, place: Place, s: f64, ppm: f64) -> Vec<Event> {
 /// were watched, on busy machines, too.
 #[test]
 fn slews_have_size_sign_and_duration() {
-    for seed in 0..600 {
+    for seed in 0..300 {
         let mut random = StdRng::seed_from_u64(seed + 5000);
         let sign = if random.random_bool(0.5) { 1.0 } else { -1.0 };
         let ppm = sign * random.random_range(50.0..500.0);

@@ -62,12 +62,10 @@ fn cycles_are_not_compared_with_time() {
             ..Evidence::default()
         });
         trace.declared = false;
-        let mut profile = profile(&trace);
-        profile.cost = Some(Interval {
-            value: cost,
-            low: cost,
-            high: cost,
-        });
+        let profile = Profile {
+            cost: Some(Interval::exact(cost)),
+            ..PROFILE.clone()
+        };
         let baselines = ReadPathBaselines {
             system_call_ns: Some(50.0),
             trap_ns: Some(trap_ns),
