@@ -146,17 +146,19 @@ fn needs_clock(command: &Command) -> bool {
 /// the signals that end the program ([`end`]).
 fn prepare(command: &Command) -> Result<(), CommandError> {
     if needs_clock(command) {
+        // First: a read must not kill the process (PR_SET_TSC, seccomp). Then: a read must succeed.
         timers::os::machine::check_time_is_readable()
             .map_err(|why| CommandError::Failed(children::with_remedy(&why)))?;
-    }
-    if needs_clock(command) && timers::kernel_time().is_none() {
-        return Err(CommandError::Failed(
-            "the kernel lets this process read no clock (clock_gettime): allow the call in the sandbox"
-                .into(),
-        ));
+        if timers::kernel_time().is_none() {
+            return Err(CommandError::Failed(
+                "the kernel refuses clock_gettime to this process: allow the call in the sandbox"
+                    .into(),
+            ));
+        }
     }
     let starts_children = starts_children(command);
     if starts_children {
+        // The first thread only waits for this one, so no other thread uses the environment.
         children::own_descendants();
         if let Some(why) = children::why_descendants_unknown() {
             print_message(&format_args!(
@@ -197,6 +199,7 @@ fn end(request: Request, starts_children: bool) {
         print_message(&CommandError::Interrupted);
         std::process::exit(request.exit_status().into());
     }
+    // The default action of the signal ends the program, so the parent sees the signal.
     request.obey();
 }
 

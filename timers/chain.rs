@@ -2,8 +2,8 @@
 //!
 //! What ticks: the system's clock ([`UndistortedClock`]), read once before and once after a chain.
 //! How it lies: an interruption makes a chain longer, never shorter; therefore use the median of
-//! many chains, not the mean. The clock may advance in steps of up to 1 µs, so that a chain should
-//! take 100 µs or more.
+//! many chains, not the mean. The clock may advance in steps of up to 1 µs; chains of 100 µs or more
+//! then have an error of at most 1 %.
 
 use crate::deadline::open_with_unit;
 use crate::os::UndistortedClock;
@@ -28,7 +28,7 @@ pub fn time_multiplications(count: u64, repeat: u32) -> Result<Vec<i64>, Unavail
     time(|| work::dependent_multiplications(count), repeat)
 }
 
-/// The speed of a core, measured over a few microseconds.
+/// The speed of a core.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CoreFrequency {
     /// The dependent additions per second, which is the frequency in hertz.
@@ -39,17 +39,18 @@ pub struct CoreFrequency {
 }
 
 /// Measures the speed of the core that runs the calling thread. A measurement takes about 60 µs, or
-/// longer if the clock moves in steps of more than 10 ns.
+/// longer if a tick of the clock is longer than 10 ns (Windows, macOS).
 #[derive(Clone, Copy, Debug)]
 pub struct CoreFrequencyMeter {
     /// The nanoseconds of a chain of minimum length, mostly the cost of reading the clock.
     overhead_ns: f64,
-    /// The factor by which chains are longer than usual, because the clock moves in coarse steps.
+    /// The length of a tick of the clock in units of 10 ns, between 1 and 100; chains are longer by
+    /// this factor.
     length_factor: u64,
 }
 
 impl CoreFrequencyMeter {
-    /// The additions of a dependent chain; they take about 5 µs, 500 steps of a clock of 10 ns.
+    /// The additions of a dependent chain; they take about 5 µs, 500 ticks of 10 ns.
     const DEPENDENT_ADDITIONS: u64 = 16_000;
     /// The independent additions; they take about 2 µs.
     const INDEPENDENT_ADDITIONS: u64 = 24_000;
@@ -69,7 +70,7 @@ impl CoreFrequencyMeter {
         })
     }
 
-    /// Takes one measurement; `None` if the clock moves in too coarse steps.
+    /// Takes one measurement; `None` if the clock is too coarse to time a chain.
     #[must_use]
     pub fn measure(&self) -> Option<CoreFrequency> {
         let per_ns = |chain: fn(u64), count| {

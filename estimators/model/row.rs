@@ -1,8 +1,8 @@
-//! The fields that all rows of a report have.
+//! The head of each row of a report: identity and status.
 
 use super::Finding;
 
-/// The status of the characterisation of a timer.
+/// The status of a row.
 #[apply(names)]
 #[derive(Default)]
 pub enum Status {
@@ -13,7 +13,7 @@ pub enum Status {
     /// The machine does not allow reads of the timer.
     #[default]
     Unavailable = "unavailable",
-    /// Its host crashed, hung or sent a malformed reply.
+    /// The host of the timer crashed, hung or sent a malformed reply.
     Failed = "failed",
 }
 
@@ -26,7 +26,7 @@ pub struct RowHead {
     pub id: String,
     /// The source text of the call.
     pub label: String,
-    /// `native`, or the name of the runtime that hosts it.
+    /// `native`, or the name of the runtime that hosts it, with its version if it has one.
     pub runtime: String,
     /// The status of the characterisation.
     pub status: Status,

@@ -11,12 +11,12 @@ use super::{
     ProcessFigures, Properties, RowHead, State, Status, Verdicts,
 };
 
-/// The most that a read adds to a program, as a multiple of the largest figure of a report: what it
-/// adds to a kind of work, or its amortised cost.
+/// The upper bound of the time that a read adds to a program, divided by the larger of its amortised
+/// cost and of the times that it adds to the kinds of work of a report.
 ///
-/// *Seen*: at most 1.15 times in four queries of PostgreSQL and in SQLite on Zen 4, 1.09 in one
+/// *Seen*: at most 1.15, which leaves a margin: in four queries of PostgreSQL and in SQLite on Zen 4, 1.09 in one
 /// query on Zen 5, 1.05 on family 6 model 167 (docs/counter.md).
-const MOST_IN_PROGRAMS: f64 = 1.25;
+const MAX_PROGRAM_RATIO: f64 = 1.25;
 
 /// A timer as declared by its host, under its name in reports.
 #[apply(recorded)]
@@ -29,7 +29,7 @@ pub struct Timer {
     /// The name used by Kuperberg, Krogmann and Reussner (ICPE 2011), as in `NANO`.
     #[serde(default)]
     pub legend: Option<String>,
-    /// `native`, or the name and version of the runtime that hosts it.
+    /// `native`, or the name of the runtime that hosts it, with its version if it has one.
     pub runtime: String,
     /// Nanoseconds in a tick; for a sleep primitive, in the unit of a request.
     #[serde(default)]
@@ -102,12 +102,12 @@ pub struct TimerRow {
 deref_to_head!(TimerRow);
 
 impl State {
-    /// All states, in the order of their numbers.
+    /// All states, indexed by `state as usize`.
     pub const ALL: [Self; 3] = [Self::Alone, Self::Shared, Self::Undisturbed];
 
-    /// The state in which both sides have most rows with processes; `None` if there is none. Reports
-    /// of earlier versions, and systems without a known width, do not tell the state: their processes
-    /// are compared with undisturbed ones.
+    /// Returns the state in which two sets of rows are compared: alone or shared, in which more rows
+    /// of both sets have enough processes; `None` if neither occurs on both sides. Undisturbed if
+    /// rows do not record the state, as in reports of earlier versions.
     pub fn common(sides: [&[&TimerRow]; 2]) -> Option<Self> {
         let is_unknown = |row: &&TimerRow| row.processes.iter().all(|it| it.core == Core::Unknown);
         if sides.iter().any(|side| side.iter().any(is_unknown)) {
@@ -120,7 +120,7 @@ impl State {
             };
             rows(sides[0]).min(rows(sides[1]))
         };
-        // Two processes show a scatter.
+        // First with enough processes for an interval, then with two, which show a scatter.
         [MIN_PROCESSES, 2].into_iter().find_map(|processes| {
             let [alone, shared] =
                 [Self::Alone, Self::Shared].map(|state| rows_in(state, processes));
@@ -196,8 +196,8 @@ impl TimerRow {
 
     /// The least and the greatest time that a read adds to [usual](Context::USUAL) code, in
     /// nanoseconds. The least is the least figure of the kinds of work. The greatest is an upper
-    /// bound: `MOST_IN_PROGRAMS` times the greatest upper end of these figures, or the amortised
-    /// cost if that is greater. `None` if no kind of work was measured.
+    /// bound: `MAX_PROGRAM_RATIO` times the larger of the amortised cost and the greatest upper end
+    /// of these figures. `None` if no kind of work was measured.
     pub fn adds_range_ns(&self) -> Option<[f64; 2]> {
         let adds = self.adds_ns?;
         let usual = Context::USUAL.into_iter();
@@ -208,7 +208,7 @@ impl TimerRow {
         let upper_ends = found.iter().map(|ns| ns.high().unwrap_or(ns.value));
         let bounds = upper_ends.chain(self.amortised_ns);
         let most = bounds.filter(|ns| ns.is_finite()).max_by(f64::total_cmp)?;
-        Some([least, (MOST_IN_PROGRAMS * most).max(least)])
+        Some([least, (MAX_PROGRAM_RATIO * most).max(least)])
     }
 
     /// Returns the agent that hosts it, if its id contains one: `NAME:ID` is the id of the timer

@@ -1,6 +1,7 @@
 //! Finds the lattice of intervals: a counter that moves in equal steps has only intervals that are
 //! multiples of its step, except for truncation to whole ticks. The *level* of an interval is its
-//! number of steps.
+//! number of steps. Some clocks add a tick to a reading that equals the one before (*unique
+//! readings*).
 
 use std::collections::BTreeMap;
 use std::f64::consts::TAU;
@@ -8,7 +9,8 @@ use std::f64::consts::TAU;
 use super::{EQUAL_STEP_TOLERANCE, INTERRUPTED_SHARE, MIN_STEPS};
 use crate::statistics::sorted;
 
-/// The shortest step with a visible lattice, in ticks; the spectrum is used for shorter steps.
+/// The shortest step with a visible lattice, in ticks; the rule `Spectrum` (`likelihood.rs`) finds
+/// shorter ones.
 /// *Computed*: truncation fills the gaps between the multiples of shorter steps.
 pub const MIN_STEP_TICKS: f64 = 4.0;
 
@@ -26,10 +28,11 @@ pub struct Lattice {
 }
 
 /// The largest distance of an interval from a multiple of `step`, in ticks: truncation of two
-/// readings, one tick for unique readings, and a tolerance for steered counters.
+/// readings, for long steps one tick for unique readings, and a tolerance for steered counters.
 pub fn tolerance(step: f64) -> f64 {
-    /// The tolerance in ticks for short and for long steps. *Computed*: truncation of two readings,
-    /// and a tick for unique ones.
+    /// The tolerance in ticks for short and for long steps. *Computed*: truncation of two readings
+    /// (1 tick) and a margin; for long steps also the tick of unique readings, which would reach the
+    /// neighbouring level of a short one.
     const TRUNCATION_TICKS: (f64, f64) = (1.3, 2.2);
     /// The tolerance for steered counters, as a share of the step. *Default*: moves no figure.
     const STEERING_SHARE: f64 = 0.03;
@@ -95,7 +98,7 @@ impl Lattice {
         })
     }
 
-    /// Determines the step from other sorted intervals by a regression through zero, because all
+    /// Determines the step from sorted intervals with random work by a regression through zero, because all
     /// intervals are multiples of the step. An interval may be too short because its first reading
     /// was made unique; the standard error includes this.
     pub fn refit(self, intervals: &[i64]) -> Self {
@@ -125,10 +128,8 @@ impl Lattice {
 /// intervals; `intervals` are sorted and not negative.
 pub fn find(intervals: &[i64]) -> Option<Lattice> {
     let counted = count_values(intervals);
-    let candidates = sorted(candidate_steps(&counted)).into_iter().rev();
-    candidates
-        .filter_map(|candidate| refine_candidate(&counted, candidate))
-        .next()
+    let mut candidates = sorted(candidate_steps(&counted)).into_iter().rev();
+    candidates.find_map(|candidate| refine_candidate(&counted, candidate))
 }
 
 /// Returns the distinct values of the sorted intervals with their counts, without the longest
@@ -141,7 +142,8 @@ fn count_values(intervals: &[i64]) -> Vec<(f64, f64)> {
         .collect()
 }
 
-/// Returns candidate steps: frequent differences between neighbouring values.
+/// Returns candidate steps: frequent differences between neighbouring values, put into bins by their
+/// logarithm, each as wide as steps that count as equal.
 fn candidate_steps(counted: &[(f64, f64)]) -> Vec<f64> {
     /// The largest number of higher values that a value is compared with. *Default*: moves no
     /// figure.
@@ -183,22 +185,28 @@ fn refine_candidate(counted: &[(f64, f64)], candidate: f64) -> Option<Lattice> {
         return None;
     }
     // The intervals of a counter are multiples of its step, so its lattice includes zero.
-    let origin = line.at_anchor / step;
-    let uncertain = 3.0 * line.error * origin.abs() > MAX_ORIGIN_DISTANCE * step;
-    let offset = line.at_anchor - origin.round() * step;
-    if !uncertain && offset.abs() > (0.5 * tolerance(step)).max(MAX_ORIGIN_DISTANCE * step) {
+    let anchor_level = line.at_anchor / step;
+    let is_origin_uncertain = 3.0 * line.error * anchor_level.abs() > MAX_ORIGIN_DISTANCE * step;
+    let origin_distance = line.at_anchor - anchor_level.round() * step;
+    if !is_origin_uncertain
+        && origin_distance.abs() > (0.5 * tolerance(step)).max(MAX_ORIGIN_DISTANCE * step)
+    {
         return None;
     }
     let (mut on_lattice, mut all) = (0.0, 0.0);
     let mut levels = BTreeMap::<i64, f64>::new();
-    let (mut product, mut square, mut squares) = (0.0, 0.0, 0.0);
+    let (mut product, mut square, mut squared_values) = (0.0, 0.0, 0.0);
     // `count_values` left out the longest intervals, so only the shorter intervals of the last
     // level remain, which would bias the step.
     let last_level = counted
         .last()
         .map_or(f64::INFINITY, |(value, _)| (value / step).round());
     for &(value, count) in counted {
-        let base = if uncertain { line.at_anchor } else { 0.0 };
+        let base = if is_origin_uncertain {
+            line.at_anchor
+        } else {
+            0.0
+        };
         let level = ((value - base) / step).round();
         all += count;
         if (value - base - level * step).abs() <= tolerance(step) {
@@ -207,18 +215,18 @@ fn refine_candidate(counted: &[(f64, f64)], candidate: f64) -> Option<Lattice> {
             if level < last_level {
                 product += count * level * value;
                 square += count * level * level;
-                squares += count * value * value;
+                squared_values += count * value * value;
             }
         }
     }
-    let through_zero = if uncertain || square == 0.0 {
+    let through_zero = if is_origin_uncertain || square == 0.0 {
         step
     } else {
         product / square
     };
     // The residual variance of the regression through zero, in squared ticks; truncation of two
     // readings causes at least 1/6.
-    let residual = ((squares - through_zero * product) / on_lattice.max(1.0)).max(1.0 / 6.0);
+    let residual = ((squared_values - through_zero * product) / on_lattice.max(1.0)).max(1.0 / 6.0);
     let error = if square > 0.0 {
         (residual / square).sqrt()
     } else {
@@ -229,13 +237,17 @@ fn refine_candidate(counted: &[(f64, f64)], candidate: f64) -> Option<Lattice> {
         && through_zero >= MIN_STEP_TICKS)
         .then_some(Lattice {
             step: through_zero,
-            error: if uncertain { line.error } else { error },
+            error: if is_origin_uncertain {
+                line.error
+            } else {
+                error
+            },
         })
 }
 
-/// Returns whether enough pairs of neighbouring levels hold intervals. If no pairs did, a multiple
-/// of the step would explain the intervals. Coarser lattices were tested before, so a few pairs are
-/// sufficient.
+/// Returns whether enough pairs of neighbouring levels hold intervals; otherwise a multiple of the
+/// step would explain the intervals too. Few pairs suffice, because [`find`] tries coarser lattices
+/// first.
 fn has_adjacent_levels(levels: &BTreeMap<i64, f64>, step: f64) -> bool {
     /// The least number of intervals in a level that counts; fewer may be interruptions. *Default*:
     /// moves no figure.
@@ -264,8 +276,8 @@ fn has_adjacent_levels(levels: &BTreeMap<i64, f64>, step: f64) -> bool {
         && adjacent as f64 >= MIN_ADJACENT_SHARE * (frequent.len() - 1) as f64
 }
 
-/// Returns the step close to a candidate whose lattice holds the most intervals near the anchor;
-/// `None` if no such lattice holds more intervals than chance would put on it.
+/// Returns the step near `candidate` with the largest periodogram (the sum of the cosines of the
+/// phases) of the intervals near the anchor; `None` if it is not positive.
 fn refine_near(counted: &[(f64, f64)], anchor: f64, candidate: f64) -> Option<f64> {
     let is_near = |(value, _): &&(f64, f64)| (value - anchor).abs() <= 4.5 * candidate;
     let near: Vec<&(f64, f64)> = counted.iter().filter(is_near).collect();
@@ -273,9 +285,8 @@ fn refine_near(counted: &[(f64, f64)], anchor: f64, candidate: f64) -> Option<f6
     let (mut best, mut highest) = (None, 0.0);
     for index in -12..=12_i32 {
         let step = candidate + reach * f64::from(index) / 12.0;
-        let agreement =
-            |(value, count): &&(f64, f64)| count * (TAU * (value - anchor) / step).cos();
-        let score: f64 = near.iter().map(agreement).sum();
+        let cosine = |(value, count): &&(f64, f64)| count * (TAU * (value - anchor) / step).cos();
+        let score: f64 = near.iter().map(cosine).sum();
         if score > highest {
             (best, highest) = (Some(step), score);
         }

@@ -5,39 +5,39 @@ mod simulated;
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 
-use self::simulated::{Plan, Simulated};
+use self::simulated::{PlannedEvent, Simulated};
 use super::{Cause, Event, EventKind, Judge, describe};
 use crate::model::{Interval, VmClock};
 
 /// The kind, cause and size of the event that a plan should be detected as; no size if it is not
 /// checked.
-fn expected_event(plan: Plan) -> (EventKind, Cause, Option<f64>) {
+fn expected_event(plan: PlannedEvent) -> (EventKind, Cause, Option<f64>) {
     match plan {
-        Plan::MachineStopped(s) => (EventKind::Pause, Cause::Machine, Some(s)),
-        Plan::ProcessStopped(s) | Plan::ProcessFrozen(s) => {
+        PlannedEvent::MachineStopped(s) => (EventKind::Pause, Cause::Machine, Some(s)),
+        PlannedEvent::ProcessStopped(s) | PlannedEvent::ProcessFrozen(s) => {
             (EventKind::Pause, Cause::Process, Some(s))
         }
-        Plan::Throttled(s) => (EventKind::Pause, Cause::Quota, Some(s)),
-        Plan::ThrottledUnseen(s) => (EventKind::Pause, Cause::Unknown, Some(s)),
-        Plan::Preempted(s) => (EventKind::Pause, Cause::Scheduler, Some(s)),
-        Plan::Stolen(s) => (EventKind::Pause, Cause::Host, Some(s)),
-        Plan::Step(s) => (EventKind::Step, Cause::ClockSet, Some(s)),
-        Plan::Leap => (EventKind::Step, Cause::LeapSecond, Some(-1.0)),
-        Plan::Slew(ppm) => (EventKind::Slew, Cause::Discipline, Some(ppm)),
-        Plan::Adjtime(_, ppm) => (EventKind::Slew, Cause::Kernel, Some(ppm)),
-        Plan::Source(true) => (EventKind::Source, Cause::Chosen, None),
-        Plan::Source(false) => (EventKind::Source, Cause::KernelGaveUp, None),
-        Plan::Suspend(s) => (EventKind::Suspend, Cause::Suspend, Some(s)),
-        Plan::Halted(s) => (EventKind::Frozen, Cause::Machine, Some(s)),
-        Plan::CounterJump(s) => (EventKind::CounterJump, Cause::Counter, Some(s)),
-        Plan::Moved(_) => (EventKind::CounterJump, Cause::Migration, Some(123.0)),
-        Plan::CounterRate(ppm) => (EventKind::CounterRate, Cause::Counter, Some(ppm)),
+        PlannedEvent::Throttled(s) => (EventKind::Pause, Cause::Quota, Some(s)),
+        PlannedEvent::ThrottledOutside(s) => (EventKind::Pause, Cause::Unknown, Some(s)),
+        PlannedEvent::Preempted(s) => (EventKind::Pause, Cause::Scheduler, Some(s)),
+        PlannedEvent::Stolen(s) => (EventKind::Pause, Cause::Host, Some(s)),
+        PlannedEvent::Step(s) => (EventKind::Step, Cause::ClockSet, Some(s)),
+        PlannedEvent::Leap => (EventKind::Step, Cause::LeapSecond, Some(-1.0)),
+        PlannedEvent::Slew(ppm) => (EventKind::Slew, Cause::Discipline, Some(ppm)),
+        PlannedEvent::Adjtime(_, ppm) => (EventKind::Slew, Cause::Kernel, Some(ppm)),
+        PlannedEvent::Source(true) => (EventKind::Source, Cause::Chosen, None),
+        PlannedEvent::Source(false) => (EventKind::Source, Cause::KernelGaveUp, None),
+        PlannedEvent::Suspend(s) => (EventKind::Suspend, Cause::Suspend, Some(s)),
+        PlannedEvent::Halted(s) => (EventKind::Frozen, Cause::Machine, Some(s)),
+        PlannedEvent::CounterJump(s) => (EventKind::CounterJump, Cause::Counter, Some(s)),
+        PlannedEvent::Moved(_) => (EventKind::CounterJump, Cause::Migration, Some(123.0)),
+        PlannedEvent::CounterRate(ppm) => (EventKind::CounterRate, Cause::Counter, Some(ppm)),
     }
 }
 
 /// Watches a simulated machine for a number of seconds and returns the detected events; each plan
 /// happens at its second. Pauses of 20 ms or more are reported.
-fn simulate(seed: u64, seconds: u64, plans: &[(u64, Plan)]) -> Vec<Event> {
+fn simulate(seed: u64, seconds: u64, plans: &[(u64, PlannedEvent)]) -> Vec<Event> {
     let mut machine = Simulated::new(seed);
     let mut judge = Judge::new(20_000_000);
     let mut events = Vec::new();
@@ -59,11 +59,11 @@ fn covers(interval: Option<Interval>, value: f64) -> bool {
 
 /// Whether the event of a plan was detected with its cause, and with an interval that contains its
 /// size.
-fn is_found(events: &[Event], plan: Plan) -> bool {
+fn is_found(events: &[Event], plan: PlannedEvent) -> bool {
     let (kind, cause, size) = expected_event(plan);
     events.iter().any(|event| {
         let has_duration = match plan {
-            Plan::Adjtime(s, _) => covers(event.duration, s),
+            PlannedEvent::Adjtime(s, _) => covers(event.duration, s),
             _ => event.duration.is_none(),
         };
         event.kind == kind
@@ -74,8 +74,12 @@ fn is_found(events: &[Event], plan: Plan) -> bool {
 }
 
 /// Returns the number of events of a plan: a migration is also reported as a pause.
-fn expected_count(plan: Plan) -> usize {
-    if matches!(plan, Plan::Moved(_)) { 2 } else { 1 }
+fn expected_count(plan: PlannedEvent) -> usize {
+    if matches!(plan, PlannedEvent::Moved(_)) {
+        2
+    } else {
+        1
+    }
 }
 
 #[test]
@@ -116,26 +120,26 @@ fn finds_each_event_with_cause() {
         let long = random.random_range(3.0..9.0);
         let ppm = random.random_range(8.0..400.0);
         let plans = [
-            Plan::MachineStopped(s),
-            Plan::ProcessStopped(s),
-            Plan::ProcessFrozen(long),
-            Plan::Throttled(s),
-            Plan::ThrottledUnseen(s),
-            Plan::Preempted(s),
-            Plan::Stolen(s),
-            Plan::Step(s - 4.5),
-            Plan::Step(1e-5),
-            Plan::Leap,
-            Plan::Slew(ppm),
-            Plan::Slew(-ppm),
-            Plan::Adjtime(40.0, 500.0),
-            Plan::Source(true),
-            Plan::Source(false),
-            Plan::Suspend(s),
-            Plan::Halted(long + 1.0),
-            Plan::CounterJump(s - 4.5),
-            Plan::Moved(s),
-            Plan::CounterRate(ppm),
+            PlannedEvent::MachineStopped(s),
+            PlannedEvent::ProcessStopped(s),
+            PlannedEvent::ProcessFrozen(long),
+            PlannedEvent::Throttled(s),
+            PlannedEvent::ThrottledOutside(s),
+            PlannedEvent::Preempted(s),
+            PlannedEvent::Stolen(s),
+            PlannedEvent::Step(s - 4.5),
+            PlannedEvent::Step(1e-5),
+            PlannedEvent::Leap,
+            PlannedEvent::Slew(ppm),
+            PlannedEvent::Slew(-ppm),
+            PlannedEvent::Adjtime(40.0, 500.0),
+            PlannedEvent::Source(true),
+            PlannedEvent::Source(false),
+            PlannedEvent::Suspend(s),
+            PlannedEvent::Halted(long + 1.0),
+            PlannedEvent::CounterJump(s - 4.5),
+            PlannedEvent::Moved(s),
+            PlannedEvent::CounterRate(ppm),
         ];
         for plan in plans {
             let at = random.random_range(60..100);
@@ -145,7 +149,7 @@ fn finds_each_event_with_cause() {
                 "{plan:?}, seed {seed}: {events:#?}"
             );
             // The start and the end of adjtime are two events.
-            let max_events = if matches!(plan, Plan::Adjtime(..)) {
+            let max_events = if matches!(plan, PlannedEvent::Adjtime(..)) {
                 2
             } else {
                 expected_count(plan)
@@ -168,9 +172,9 @@ fn finds_each_event_with_cause() {
 fn unknown_cause_is_unknown() {
     for seed in 0..6 {
         for (plan, cause) in [
-            (Plan::ProcessFrozen(0.4), Cause::Unknown),
-            (Plan::ProcessStopped(0.4), Cause::Process),
-            (Plan::MachineStopped(0.4), Cause::Machine),
+            (PlannedEvent::ProcessFrozen(0.4), Cause::Unknown),
+            (PlannedEvent::ProcessStopped(0.4), Cause::Process),
+            (PlannedEvent::MachineStopped(0.4), Cause::Machine),
         ] {
             let events = simulate(seed, 4, &[(1, plan)]);
             assert_eq!(events.len(), 1, "{plan:?}, seed {seed}: {events:#?}");
@@ -183,16 +187,16 @@ fn unknown_cause_is_unknown() {
 #[test]
 fn finds_all_twenty_events() {
     let kinds = |at: usize, s: f64| match at % 6 {
-        0 => Plan::MachineStopped(s),
-        1 => Plan::ProcessStopped(s),
-        2 => Plan::Step(s - 2.5),
-        3 => Plan::Slew(if at % 12 == 3 { 100.0 } else { -100.0 }),
-        4 => Plan::Source(true),
-        _ => Plan::Suspend(s),
+        0 => PlannedEvent::MachineStopped(s),
+        1 => PlannedEvent::ProcessStopped(s),
+        2 => PlannedEvent::Step(s - 2.5),
+        3 => PlannedEvent::Slew(if at % 12 == 3 { 100.0 } else { -100.0 }),
+        4 => PlannedEvent::Source(true),
+        _ => PlannedEvent::Suspend(s),
     };
     for seed in 20..23 {
         let mut random = StdRng::seed_from_u64(seed);
-        let plans: Vec<(u64, Plan)> = (0..20)
+        let plans: Vec<(u64, PlannedEvent)> = (0..20)
             .map(|at| {
                 (
                     100 + 170 * at as u64,
@@ -219,9 +223,9 @@ fn short_slews_have_size_and_duration() {
         for at in [3, 27, 40] {
             let s = random.random_range(1.0..60.0_f64).round();
             let end = at + s as u64 + random.random_range(3..40);
-            let events = simulate(seed, end, &[(at, Plan::Adjtime(s, 500.0))]);
+            let events = simulate(seed, end, &[(at, PlannedEvent::Adjtime(s, 500.0))]);
             assert!(
-                is_found(&events, Plan::Adjtime(s, 500.0)),
+                is_found(&events, PlannedEvent::Adjtime(s, 500.0)),
                 "{s} s at {at} s of {end} s, seed {seed}: {events:#?}"
             );
             let is_right =
@@ -243,8 +247,8 @@ fn partly_watched_slews_have_no_duration() {
         let mut random = StdRng::seed_from_u64(seed);
         let s = random.random_range(4..60_u64);
         for (plans, seconds) in [
-            ([(0, Plan::Adjtime(s as f64, 500.0))], s + 30),
-            ([(30, Plan::Adjtime(90.0, 500.0))], 30 + s),
+            ([(0, PlannedEvent::Adjtime(s as f64, 500.0))], s + 30),
+            ([(30, PlannedEvent::Adjtime(90.0, 500.0))], 30 + s),
         ] {
             let events = simulate(seed, seconds, &plans);
             assert_eq!(events.len(), 1, "{s} s, seed {seed}: {events:#?}");
@@ -268,12 +272,12 @@ fn successive_slews_are_separate_events() {
     for seed in 90..100 {
         let mut random = StdRng::seed_from_u64(seed);
         let mut at = 25;
-        let plans: Vec<(u64, Plan)> = (0..6)
+        let plans: Vec<(u64, PlannedEvent)> = (0..6)
             .map(|_| {
                 let s = random.random_range(2..15_u64);
                 let began = at;
                 at += s + random.random_range(4..30);
-                (began, Plan::Adjtime(s as f64, 500.0))
+                (began, PlannedEvent::Adjtime(s as f64, 500.0))
             })
             .collect();
         let events = simulate(seed, at + 5, &plans);
@@ -316,11 +320,11 @@ fn missing_clocks_are_skipped() {
 #[test]
 fn events_have_sentences() {
     for (seed, plan) in [
-        Plan::Step(-1.5),
-        Plan::Leap,
-        Plan::Slew(100.0),
-        Plan::Source(false),
-        Plan::MachineStopped(5.0),
+        PlannedEvent::Step(-1.5),
+        PlannedEvent::Leap,
+        PlannedEvent::Slew(100.0),
+        PlannedEvent::Source(false),
+        PlannedEvent::MachineStopped(5.0),
     ]
     .into_iter()
     .enumerate()
@@ -328,10 +332,10 @@ fn events_have_sentences() {
         let events = simulate(seed as u64, 160, &[(70, plan)]);
         let text = describe(&events[0]);
         let expected = match plan {
-            Plan::Step(_) => "set by -1.5",
-            Plan::Leap => "leap second",
-            Plan::Slew(_) => "adjtimex",
-            Plan::Source(_) => "tsc → hpet: the kernel rejected",
+            PlannedEvent::Step(_) => "set by -1.5",
+            PlannedEvent::Leap => "leap second",
+            PlannedEvent::Slew(_) => "adjtimex",
+            PlannedEvent::Source(_) => "tsc → hpet: the kernel rejected",
             _ => "the whole machine stood still",
         };
         assert!(text.contains(expected), "{text}");
@@ -359,7 +363,7 @@ fn watch_slew(seed: u64, place: Place, s: f64, ppm: f64) -> Vec<Event> {
         Place::EndsAfter => (at, s + 5.0, at + s),
     };
     let began = machine.now();
-    let mut plan = Some(Plan::Adjtime(slewed_s, ppm));
+    let mut plan = Some(PlannedEvent::Adjtime(slewed_s, ppm));
     let mut judge = Judge::new(20_000_000);
     let mut events = Vec::new();
     while machine.now() - began < end * 1e9 {

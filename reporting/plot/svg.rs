@@ -1,5 +1,5 @@
-//! Draws a plot as SVG: dark shapes without background, readable in greyscale. Each kind of shape
-//! has its own colour, which pages replace by another colour on dark screens.
+//! Draws a plot as SVG, readable in greyscale: `marks` without a background, `svg` on white. CSS
+//! replaces the colours on dark screens.
 
 use std::fmt::Write;
 
@@ -9,11 +9,11 @@ use crate::text::{plain, wrap};
 
 /// The colour of points and bars. `templates/page.css` repeats these colours.
 const DATA: &str = "#1B4F8A";
-/// The colour of multiples of the step.
+/// The colour of multiples of the step and of lines of equal Quality.
 const LEVEL: &str = "#9A9A9A";
 /// The colour of the range within one resolution of the median.
 const BAND: &str = "#E3E3E3";
-/// The colour of the median.
+/// The colour of the median and of rings.
 const MEDIAN: &str = "#B42B1E";
 /// The colour of text and axes.
 const INK: &str = "#000000";
@@ -178,10 +178,10 @@ impl Drawing {
         );
     }
 
-    /// Draws a text next to a point: to the right or the left, at its height, below or above it.
-    /// Prefers places without points; omits the text if it would cover another label, or leave the
-    /// plot, at all places. `width` is the right end of the plot.
-    fn label(&mut self, (x, y): (f64, f64), text: &str, width: f64) {
+    /// Draws a text next to a point: to its right or left, level with it, below or above. Prefers
+    /// places without points; omits the text if at all six it would cover another label, or leave
+    /// the plot, which ends at `right_end`.
+    fn label(&mut self, (x, y): (f64, f64), text: &str, right_end: f64) {
         let length = LETTER_WIDTH * text.chars().count() as f64;
         // The start of a label to the right, and of a label to the left.
         let starts = [x + LETTER_WIDTH, x - LETTER_WIDTH - length];
@@ -191,7 +191,9 @@ impl Drawing {
         };
         let is_free = |place: &(f64, f64)| {
             let is_taken = |label: &(f64, f64, f64)| covers(*place, *label, LINE_HEIGHT - 4.0);
-            place.0 > MARGINS[0] && place.0 + length < width && !self.labels.iter().any(is_taken)
+            place.0 > MARGINS[0]
+                && place.0 + length < right_end
+                && !self.labels.iter().any(is_taken)
         };
         let points_covered = |place: &(f64, f64)| {
             let is_covered = |(x, y): &&(f64, f64)| covers(*place, (*x, *x, *y), LINE_HEIGHT / 2.0);

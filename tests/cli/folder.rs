@@ -1,5 +1,5 @@
-//! A temporary folder for a test, in the target folder and so on the same file system as the
-//! program.
+//! A temporary folder for a test. It is in the target folder, so it is on the same file system as
+//! the program.
 
 use std::ffi::OsString;
 use std::fs;
@@ -9,7 +9,7 @@ pub struct Folder(tempfile::TempDir);
 
 impl Folder {
     pub fn new() -> Self {
-        Self(tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a folder"))
+        Self(tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("the folder can be created"))
     }
 
     /// The path of a file in the folder.

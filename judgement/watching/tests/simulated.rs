@@ -13,17 +13,17 @@ const INTERRUPTS_PER_SECOND: f64 = 150.0;
 
 /// An event of the simulated machine. Numbers are seconds unless stated otherwise.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Plan {
+pub enum PlannedEvent {
     /// The host stops the machine; its clocks continue.
     MachineStopped(f64),
     /// A signal stops the process.
     ProcessStopped(f64),
     /// The control group of the process is frozen; no signal is sent.
     ProcessFrozen(f64),
-    /// The control group of the process and all work of the machine has used up its CPU quota.
+    /// The control group of the process has used up its CPU quota; nothing else runs on the machine.
     Throttled(f64),
-    /// As `Throttled`, where nothing shows it, because the group is outside the container.
-    ThrottledUnseen(f64),
+    /// As `Throttled`, but by a group outside the container, so the process cannot see it.
+    ThrottledOutside(f64),
     /// Other threads use the CPU.
     Preempted(f64),
     /// The host uses the CPU and reports it.
@@ -51,15 +51,17 @@ pub enum Plan {
 }
 
 /// The simulated machine.
+///
+/// Clocks and times are in nanoseconds unless their name says otherwise.
 pub struct Simulated {
     random: StdRng,
     samples_taken: u64,
-    /// True time since the machine was started, in nanoseconds.
+    /// Time since the start in nanoseconds, without suspends and halts.
     now: f64,
     raw: f64,
     monotonic: f64,
     slept: f64,
-    set: f64,
+    realtime_offset: f64,
     halted: f64,
     counter: f64,
     interrupts: f64,
@@ -81,7 +83,7 @@ pub struct Simulated {
     planned: i64,
     continued: bool,
     /// Whether the thread was stopped or waited for something since the last sample.
-    woke: bool,
+    was_woken_early: bool,
     /// Change of the trim from sample to sample by a time service, in ppm.
     trim_wander_ppm: f64,
 }
@@ -98,7 +100,7 @@ impl Simulated {
             raw: 7e12,
             monotonic: 7e12,
             slept: 3e12,
-            set: 1.79e18,
+            realtime_offset: 1.79e18,
             halted: 0.0,
             counter: 1e13,
             interrupts: 1e6,
@@ -117,12 +119,12 @@ impl Simulated {
             is_former_source_available: true,
             planned: 0,
             continued: false,
-            woke: false,
+            was_woken_early: false,
             trim_wander_ppm,
         }
     }
 
-    /// True time since the machine was started, in nanoseconds.
+    /// Time since the start in nanoseconds, without suspends and halts.
     pub fn now(&self) -> f64 {
         self.now
     }
@@ -141,101 +143,96 @@ impl Simulated {
         }
     }
 
-    /// Makes the event of a plan happen now.
-    pub fn apply(&mut self, plan: Plan) {
-        match plan {
-            Plan::MachineStopped(s) => self.pass(s * 1e9, false),
-            Plan::ProcessStopped(s) => {
+    /// Makes an event happen now.
+    pub fn apply(&mut self, event: PlannedEvent) {
+        match event {
+            PlannedEvent::MachineStopped(s) => self.pass(s * 1e9, false),
+            PlannedEvent::ProcessStopped(s) => {
                 self.pass(s * 1e9, true);
-                (self.continued, self.woke) = (true, true);
+                (self.continued, self.was_woken_early) = (true, true);
             }
-            Plan::ProcessFrozen(s) => {
+            PlannedEvent::ProcessFrozen(s) => {
                 self.pass(s * 1e9, true);
-                self.woke = true;
+                self.was_woken_early = true;
             }
-            Plan::Throttled(s) => {
+            PlannedEvent::Throttled(s) => {
                 self.pass(s * 1e9, false);
                 self.throttled_ns += s * 1e9;
             }
-            Plan::ThrottledUnseen(s) => {
+            PlannedEvent::ThrottledOutside(s) => {
                 self.pass(s * 1e9, false);
                 self.is_contained = true;
             }
-            Plan::Preempted(s) => {
+            PlannedEvent::Preempted(s) => {
                 self.pass(s * 1e9, true);
                 self.run_queue_ns += s * 1e9;
             }
-            Plan::Stolen(s) => {
+            PlannedEvent::Stolen(s) => {
                 self.pass(s * 1e9, false);
                 self.stolen += s * 1e9;
             }
-            Plan::Step(s) => self.set += s * 1e9,
-            Plan::Leap => {
-                self.set -= 1e9;
+            PlannedEvent::Step(s) => self.realtime_offset += s * 1e9,
+            PlannedEvent::Leap => {
+                self.realtime_offset -= 1e9;
                 self.tai += 1;
             }
-            Plan::Slew(ppm) => self.trim += ppm,
-            Plan::Adjtime(s, ppm) => (self.slewing_s, self.slew_ppm) = (s, ppm),
-            Plan::Source(is_former_source_available) => {
+            PlannedEvent::Slew(ppm) => self.trim += ppm,
+            PlannedEvent::Adjtime(s, ppm) => (self.slewing_s, self.slew_ppm) = (s, ppm),
+            PlannedEvent::Source(is_former_source_available) => {
                 self.sources.swap(0, 1);
                 self.is_former_source_available = is_former_source_available;
                 // The kernel calibrates each clock source separately.
                 self.hertz *= 1.0 - 30e-6;
             }
-            Plan::Suspend(s) => {
+            PlannedEvent::Suspend(s) => {
                 self.slept += s * 1e9;
                 self.counter = 0.0;
             }
-            Plan::Halted(s) => self.halted += s * 1e9,
-            Plan::CounterJump(s) => self.counter += s * self.hertz,
-            Plan::Moved(s) => {
+            PlannedEvent::Halted(s) => self.halted += s * 1e9,
+            PlannedEvent::CounterJump(s) => self.counter += s * self.hertz,
+            PlannedEvent::Moved(s) => {
                 self.pass(s * 1e9, false);
                 self.counter += 123.0 * self.hertz;
             }
-            Plan::CounterRate(ppm) => self.hertz *= 1.0 + ppm / 1e6,
+            PlannedEvent::CounterRate(ppm) => self.hertz *= 1.0 + ppm / 1e6,
         }
     }
 
     /// Takes the next sample.
     pub fn sample(&mut self) -> ClockSample {
-        let was = self.planned;
-        self.planned = if was == 0 { self.monotonic as i64 } else { was };
-        let left = (self.planned as f64 - self.monotonic).max(0.0);
+        if self.planned == 0 {
+            self.planned = self.monotonic as i64;
+        }
+        let remaining_ns = (self.planned as f64 - self.monotonic).max(0.0);
         // A waiting thread wakes late, sometimes by milliseconds.
-        let late = if self.random.random_bool(0.02) {
+        let delay_ns = if self.random.random_bool(0.02) {
             self.random.random_range(0.0..6e6)
         } else {
             self.random.random_range(5e4..2e5)
         };
-        self.pass(left + late, true);
+        self.pass(remaining_ns + delay_ns, true);
         self.trim += self.trim_wander_ppm * self.random.random_range(-1.0..1.0);
         let duration_ns: f64 = match self.random.random_range(0..100) {
             0..5 if self.is_busy => self.random.random_range(5e3..3e6),
             5..30 if self.is_busy => self.random.random_range(8e2..5e3),
             _ => 800.0,
         };
-        let mut read = |duration_ns: f64| {
-            let at = self.random.random_range(0.0..duration_ns);
-            [self.monotonic, self.raw].map(|clock| (clock + at) as i64)
-        };
-        let ([monotonic, _], [real, _], [boot, _], [_, raw], [_, counted]) = (
-            read(duration_ns),
-            read(duration_ns),
-            read(duration_ns),
-            read(duration_ns),
-            read(duration_ns),
-        );
-        let counter = self.counter + (counted as f64 - self.raw) * self.hertz / 1e9;
+        let mut read = |clock: f64| clock + self.random.random_range(0.0..duration_ns);
+        let [monotonic, real, boot, raw] =
+            [self.monotonic, self.monotonic, self.monotonic, self.raw]
+                .map(|clock| read(clock) as i64);
+        let counter = self.counter + read(0.0) * self.hertz / 1e9;
         let sample = ClockSample {
             planned: self.planned,
             monotonic,
             boottime: Some(boot + self.slept as i64),
             raw: Some(raw),
-            realtime: Some(real + self.slept as i64 + self.set as i64),
+            realtime: Some(real + self.slept as i64 + self.realtime_offset as i64),
             counter: Some(counter as u64),
             duration_ns: duration_ns as i64,
             continued: std::mem::take(&mut self.continued),
-            slept_through: Some(!std::mem::take(&mut self.woke)).filter(|_| !self.is_contained),
+            slept_through: Some(!std::mem::take(&mut self.was_woken_early))
+                .filter(|_| !self.is_contained),
             run_queue_ns: Some(self.run_queue_ns as u64),
             throttled_ns: Some(self.throttled_ns as u64),
             trim_ppm: Some(self.trim),

@@ -14,13 +14,13 @@ use crate::watching::{ClockSample, MachineState};
 
 /// Largest number of attempts at a sample. The attempt that took the shortest time is used, because
 /// an interruption makes a sample imprecise.
-/// *Judgement*.
-const MAX_SAMPLES: u32 = 3;
+/// *Judgement*: most samples are not interrupted.
+const MAX_ATTEMPTS: u32 = 3;
 /// Largest duration, in nanoseconds, of a sample that is not attempted again.
-/// *Judgement*: ten times the duration of four clock reads without a system call.
+/// *Judgement*: several times the duration of six clock reads without a system call.
 const MAX_SAMPLE_NS: i64 = 5_000;
 /// Smallest delay of a sample, in nanoseconds, after which the watch waits for a pending SIGCONT,
-/// which delays it further.
+/// which delays the next sample.
 /// *Judgement*: half of the default period, and several time slices of a scheduler.
 const MIN_LATE_NS: i64 = 50_000_000;
 /// Smallest delay of a sample, in nanoseconds, after which the watch reads whether its process was
@@ -31,7 +31,8 @@ const MIN_MOVED_NS: i64 = 10_000_000;
 /// *Judgement*: nobody notices a shorter delay after Ctrl-C.
 const MAX_SLEEP_NS: i64 = 500_000_000;
 /// Time to wait for a pending SIGCONT.
-const SIGNAL_DELAY: Duration = Duration::from_millis(20);
+/// *Judgement*: several time slices of a scheduler.
+const CONTINUATION_WAIT: Duration = Duration::from_millis(20);
 
 /// The observed clocks.
 pub(super) struct Clocks {
@@ -120,7 +121,7 @@ impl Clocks {
             timers::pause(Duration::from_nanos(wait.min(MAX_SLEEP_NS).unsigned_abs()));
         }
         let mut best = self.single_sample(planned);
-        for _ in 1..MAX_SAMPLES {
+        for _ in 1..MAX_ATTEMPTS {
             if best.duration_ns <= MAX_SAMPLE_NS {
                 break;
             }
@@ -129,6 +130,8 @@ impl Clocks {
                 best = again;
             }
         }
+        // One voluntary context switch: the thread slept once and was not stopped. Unknown if a group
+        // outside this container may have stopped it.
         best.slept_through = CounterSource::sleeps_of_this_thread()
             .zip(sleeps_before)
             .map(|(now, before)| now.wrapping_sub(before) == 1)
@@ -141,7 +144,7 @@ impl Clocks {
         // If the process was stopped, SIGCONT may be delivered to another thread, which a busy
         // machine may run later than this one.
         if best.monotonic - planned > MIN_LATE_NS {
-            timers::pause(SIGNAL_DELAY);
+            timers::pause(CONTINUATION_WAIT);
         }
         best.continued = signals::was_continued();
         best.run_queue_ns = self.run_queue.as_ref().and_then(RunDelay::ns);

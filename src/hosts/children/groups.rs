@@ -97,7 +97,7 @@ impl ProcessGroups {
 }
 
 /// Makes all descendants of this process end with it. Call this only in a program that starts no
-/// other processes, and before a second thread starts.
+/// other processes, and before a second thread uses the environment.
 pub fn own_descendants() {
     process::keep_exited_children();
     mark_descendants();

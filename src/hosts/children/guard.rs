@@ -29,7 +29,7 @@ const MAX_SEARCHES: u32 = 1_000;
 const SEARCH_INTERVAL: Duration = Duration::from_millis(2);
 
 /// Gives the mark, which is unique to this run, to all processes that this program starts. Call this
-/// before a second thread starts.
+/// before a second thread uses the environment.
 pub(super) fn mark_descendants() {
     let time = timers::kernel_time().unwrap_or(0);
     timers::mark_descendants(MARK, &format!("{}-{time}", std::process::id()));

@@ -1,5 +1,6 @@
-//! The script `gate.sh`, with stored reports in place of probes. `gate` is the real program where it
-//! refuses a baseline without a probe, else its arguments are recorded.
+//! Tests the script `gate.sh`. A script in place of `timermeter` copies a stored report for each
+//! `probe` and records the arguments of `gate`; only `gate_refuses_baseline_of_other_cpu` runs the
+//! real `gate`.
 
 use std::fs;
 use std::process::{Output, Stdio};
@@ -12,18 +13,24 @@ const BASELINE: &str = concat!(
     "/reports/icpe2011-mbp53/2011-03-14/report.json"
 );
 
-/// The folder of baselines.
+/// The folder of baselines: its name begins like an option and contains a command, which must not
+/// run.
 const BASELINES: &str = "-kept $(touch PWNED)";
 
-/// Runs `gate.sh` with [`BASELINE`] as the result of each probe, and `gate` as the command that
-/// decides. Checks the exit code, and returns the output and the errors.
+/// Runs `gate.sh` with [`BASELINE`] as the result of each probe, and `gate_script` in place of
+/// `gate`. Checks the exit status, and returns the output and the errors.
 #[track_caller]
-fn run_gate(sandbox: &Sandbox, gate: &str, conditions: &[&str], code: i32) -> (String, String) {
+fn run_gate(
+    sandbox: &Sandbox,
+    gate_script: &str,
+    conditions: &[&str],
+    expected_status: i32,
+) -> (String, String) {
     sandbox.add_program(
         TIMERMETER,
         &format!(
             r#"{record}
-[ "$1" = probe ] || {gate}
+[ "$1" = probe ] || {gate_script}
 mkdir -p "${{3#--save=}}/p/d" && cp '{BASELINE}' "${{3#--save=}}/p/d/report.json"; echo 'a table'"#,
             record = record_arguments("timermeter"),
         ),
@@ -42,7 +49,7 @@ mkdir -p "${{3#--save=}}/p/d" && cp '{BASELINE}' "${{3#--save=}}/p/d/report.json
         [stdout, stderr].map(|bytes| String::from_utf8(bytes).expect("the output is text"));
     assert_eq!(
         status.code(),
-        Some(code),
+        Some(expected_status),
         "{conditions:?}: {output}{errors}"
     );
     sandbox.assert_nothing_injected();
@@ -55,6 +62,7 @@ fn gate_makes_baseline_and_asks_program() {
     let arguments = || sandbox.arguments_of("timermeter");
     let (output, _) = run_gate(&sandbox, "exit 9", &[], 0);
     assert_eq!(output, "No baseline of p yet: it was made now.\n");
+    // One probe finds the platform, two make the baseline (RUNS=2).
     assert_eq!(arguments().matches("<probe>").count(), 3, "{}", arguments());
     let stored = sandbox.file(BASELINES).join("p/d/report.json");
     assert_eq!(fs::read(&stored).unwrap(), fs::read(BASELINE).unwrap());
@@ -65,10 +73,14 @@ fn gate_makes_baseline_and_asks_program() {
         3,
     );
     assert_eq!(output, "gate: failed\n");
-    let asked = format!(
+    let expected_arguments = format!(
         "<gate>\n<--fail-if>\n<cost[a *]>5%>\n<--fail-if>\n<$(touch PWNED)>\n<./{BASELINES}/p>\n"
     );
-    assert!(arguments().ends_with(&asked), "{}", arguments());
+    assert!(
+        arguments().ends_with(&expected_arguments),
+        "{}",
+        arguments()
+    );
     assert_eq!(arguments().matches("<probe>").count(), 4, "{}", arguments());
     assert_eq!(
         fs::read(&stored).unwrap(),
@@ -84,6 +96,7 @@ fn gate_refuses_baseline_of_other_cpu() {
     let (output, _) = run_gate(&sandbox, &program, &[], 0);
     assert_eq!(output, "No baseline of p yet: it was made now.\n");
     let report = sandbox.file(BASELINES).join("p/d/report.json");
+    // `gate` compares measured reports only.
     let text = fs::read_to_string(&report).unwrap();
     fs::write(&report, text.replace("\"published\"", "\"measured\"")).unwrap();
     let (output, _) = run_gate(&sandbox, &program, &[], 4);

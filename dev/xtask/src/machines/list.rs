@@ -2,9 +2,8 @@
 
 use std::process::Command;
 
-use super::truth::Truth;
 use super::truth::Truth::{
-    Contains, CostInTicks, CostsMoreThanItsStep, Events, EventsByCause, ReadInUserMode,
+    self, Contains, CostInTicks, CostsMoreThanItsStep, Events, EventsByCause, ReadInUserMode,
     SingleEvent, SourceStep, SourceStepOfHpet, Step, StepInTicks, StepOfHpet,
 };
 
@@ -18,7 +17,10 @@ pub struct Machine {
     pub options: &'static [&'static str],
     /// Kernel parameters.
     pub parameters: &'static str,
-    /// The busybox script that runs on the machine and writes its results to /out.
+    /// The script that busybox runs on the machine; it writes its results to /out. Besides busybox it
+    /// may call `timermeter`, `probe ARGS` (saves a report), `provoke` (`provoke.c`), and
+    /// `outside stop|pause SECONDS`: the host stops the emulator by SIGSTOP, so that the clocks go on,
+    /// or pauses the machine with its clocks.
     pub script: &'static str,
     /// The known properties.
     pub truths: &'static [Truth],
@@ -88,6 +90,7 @@ const RISCV: Emulator = Emulator {
 
 /// The options for two CPUs.
 const TWO_CPUS: &[&str] = &["-smp", "2"];
+/// ACPI specification, section 4.8.2.1: the power management timer counts at 3.579545 MHz.
 const PM_TIMER_NS: f64 = 1e9 / 3_579_545.0;
 const MONOTONIC: &str = "monotonic";
 const RAW: &str = "monotonic-raw";
@@ -172,6 +175,7 @@ cat /sys/devices/system/clocksource/clocksource0/current_clocksource >/out/after
         emulator: &X86,
         options: TWO_CPUS,
         parameters: "clocksource=hpet",
+        // A killed `check --sources` still restores the clock source.
         script: "current=/sys/devices/system/clocksource/clocksource0/current_clocksource
 timermeter check --sources --yes >/dev/null & measuring=$!
 while [ $(cat $current) = hpet ]; do sleep 0.1; done
@@ -191,7 +195,7 @@ kill -KILL $measuring; sleep 1; cat $current >/out/a-second-later",
         emulator: &X86,
         options: TWO_CPUS,
         parameters: "clocksource=hpet",
-        // The kernel expects parts per million times 2^16.
+        // `adjtimex -f` takes ppm times 2^16: 6553600 is 100 ppm.
         script: "adjtimex -f 6553600\nprobe monotonic monotonic-raw realtime rdtsc",
         truths: &[StepOfHpet(MONOTONIC, 1.0001), StepOfHpet(RAW, 1.0)],
     },
@@ -202,6 +206,7 @@ kill -KILL $measuring; sleep 1; cat $current >/out/a-second-later",
         parameters: "",
         script: "probe monotonic monotonic-raw realtime cntvct",
         truths: &[
+            // QEMU's `virt` counts at 62.5 MHz.
             Step(MONOTONIC, 16.0),
             Step(RAW, 16.0),
             Step(CNTVCT, 16.0),
@@ -227,6 +232,7 @@ kill -KILL $measuring; sleep 1; cat $current >/out/a-second-later",
         options: TWO_CPUS,
         parameters: "",
         script: "probe monotonic monotonic-raw realtime rdtime",
+        // QEMU's `virt` counts at 10 MHz.
         truths: &[Step(MONOTONIC, 100.0), Step(RAW, 100.0), Step(RDTIME, 100.0)],
     },
     watch_machine!(
@@ -243,13 +249,13 @@ kill -KILL $measuring; sleep 1; cat $current >/out/a-second-later",
         ]
     ),
     watch_machine!(
-        "emulator-stopped",
+        "emulator-sigstop",
         "timermeter watch 25s --pause 1s --format json >/out/watch.jsonl &
 sleep 8; outside stop 5; wait",
         &[SingleEvent("pause", "machine", Some(5.0)), Events("frozen", 0), Events("step", 0)]
     ),
     watch_machine!(
-        "emulator-paused",
+        "machine-paused",
         "timermeter watch 25s --pause 1s --format json >/out/watch.jsonl &
 sleep 8; outside pause 5; wait",
         &[SingleEvent("frozen", "machine", Some(5.0)), Events("pause", 0), Events("step", 0)]
