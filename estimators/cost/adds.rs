@@ -130,6 +130,7 @@ fn measure_process(row: &InContext, slowness: f64) -> Option<ProcessAdds> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::Interval;
     use crate::trace::Reference;
 
     fn trace(processes: &[&[[i64; 2]]]) -> Trace {
