@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use timermeter::hosts::connection::Connection;
 use timermeter::hosts::hosted::subject;
-use timermeter::hosts::process::Command;
+use timermeter::hosts::process::AgentCommand;
 use timers::{Activity, Fault};
 
 use crate::program::program;
@@ -15,7 +15,7 @@ use crate::runtimes::assert_protocol;
 
 fn start(args: &[&str]) -> Rc<RefCell<Connection>> {
     let args = ["agent"].iter().chain(args).map(Into::into).collect();
-    let command = Command::new("native", program(), args);
+    let command = AgentCommand::new("native", program(), args);
     let connection = Connection::start(&command, None, Duration::from_secs(60));
     Rc::new(RefCell::new(
         connection.unwrap_or_else(|fault| panic!("{fault}")),
@@ -54,7 +54,11 @@ fn it_serves_the_whole_catalogue() {
 
 #[test]
 fn it_follows_the_protocol() {
-    assert_protocol(&Command::new("native", program(), vec!["agent".into()]));
+    assert_protocol(&AgentCommand::new(
+        "native",
+        program(),
+        vec!["agent".into()],
+    ));
 }
 
 #[test]
