@@ -109,8 +109,15 @@ fn measure_commands(criterion: &mut Criterion) {
     for (name, args) in [
         ("table", vec!["table", &folder]),
         (
-            "table beside",
-            vec!["table", &folder, "--layout", "beside", "--format", "csv"],
+            "table side-by-side",
+            vec![
+                "table",
+                &folder,
+                "--layout",
+                "side-by-side",
+                "--format",
+                "csv",
+            ],
         ),
         ("publish", vec!["publish", &folder, "--output", &site]),
         (

@@ -297,7 +297,7 @@ pub struct Run {
     /// The number of windows that were kept although they were disturbed in every repetition.
     #[serde(default)]
     pub disturbed: u32,
-    /// Where and beside what it was measured; `None` in traces of earlier versions.
+    /// Where and next to what it was measured; `None` in traces of earlier versions.
     #[serde(default)]
     pub place: Option<Place>,
 }

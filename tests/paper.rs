@@ -137,7 +137,7 @@ fn two_rows_that_contradict_their_inputs() {
 /// Section 4.3: resolution 1 ms, cost 200 ns and 100 ns, spread 1, on a CPU at 2 GHz: "≈ 13.79 %"
 /// and "≈ 14.79 %".
 ///
-/// Both hold when the costs are taken as 200 and 100 *cycles* beside a resolution of 2,000,000
+/// Both hold when the costs are taken as 200 and 100 *cycles* next to a resolution of 2,000,000
 /// cycles. That is how the paper itself calculates a few lines above, with the exponents −1:
 /// 1/2,000,000 · 1/200. (1,000,000 with 400 and 200 has the same products.) 13.79 is cut from
 /// 13.797, not rounded. With the costs converted at 2 GHz like the resolution, to 400 and 200

@@ -77,7 +77,7 @@ fn summary_and_pick_agree_on_clock() {
             plan.is_some_and(|plan| plan.method == Method::Single)
         };
         assert!(is_single(from_ns) && !is_single(0.8 * from_ns), "{from_ns}");
-        // Rank 1 is another clock only for a reason, which stands beside it.
+        // Rank 1 is another clock only for a reason, which stands next to it.
         let ranked = report.timers.iter().filter(|row| row.runtime == "native");
         let best = ranked
             .filter_map(|row| Some((row.quality?.value, &row.id)))

@@ -67,7 +67,7 @@ pub struct Distribution {
 pub const MIN_PROCESSES: usize = 3;
 
 /// The least width of a core, as a share of its full width, at which a process had the core to
-/// itself. *Seen*: 0.95 to 1 without and 0.5 to 0.87 beside another thread, on Zen 3 and Zen 4.
+/// itself. *Seen*: 0.95 to 1 without and 0.5 to 0.87 next to another thread, on Zen 3 and Zen 4.
 pub const MIN_ALONE_WIDTH: f64 = 0.9;
 
 /// Whether a process had its core to itself.

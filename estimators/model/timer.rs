@@ -309,7 +309,7 @@ mod tests {
         }
     }
 
-    /// The time that a read added to PostgreSQL or SQLite on three cores (docs/counter.md), beside
+    /// The time that a read added to PostgreSQL or SQLite on three cores (docs/counter.md), next to
     /// the figures of `probe` on such cores: the greatest upper end of the kinds of work, the
     /// amortised cost, and the time in the program.
     #[test]

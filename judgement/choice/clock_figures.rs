@@ -249,7 +249,7 @@ pub const KERNEL_NS: f64 = 250.0;
 
 /// Upper bound of the time that a turn of the loop adds to a call in the code that `pick` prints, in
 /// nanoseconds. *Seen*: -0.03 to 0.05 ns around calls of 18 to 113 ns in C on a Zen 5 of 4.1 GHz,
-/// because its instructions run beside the operation.
+/// because its instructions run next to the operation.
 pub const TURN_NS: f64 = 0.05;
 
 /// The name of the error of that code in messages.

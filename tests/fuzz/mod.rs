@@ -1,5 +1,5 @@
 //! Every reader of what others wrote, against files that were sound once: none panics, none answers
-//! with what cannot be, and nothing that one says steers a terminal. The corpus lies beside;
+//! with what cannot be, and nothing that one says steers a terminal. The corpus lies next to it;
 //! `TIMERMETER_FUZZ_TIMES=100` runs it a hundred times as long.
 //!
 //! A file that fails is made smaller by proptest, and kept in `proptest-regressions/`.

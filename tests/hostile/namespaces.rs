@@ -27,7 +27,7 @@ const WALL: &str = r#"
 sh -c 'for _ in $(seq 80); do sleep 3103 & done; wait' &
 until [ "$(cat /proc/2/task/2/children 2>/dev/null | wc -w)" = 80 ]; do sleep 0.05; done
 "$@""#;
-/// The first process of the namespace below: the program is its second, and beside it are
+/// The first process of the namespace below: the program is its second, and next to it are
 /// bystanders.
 const BELOW: &str = r#"
 "$@" &

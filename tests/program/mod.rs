@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 /// The file itself, to be copied.
 pub const BUILT: &str = env!("CARGO_BIN_EXE_timermeter");
 
-/// What starts the program: its file, or a script beside it where an emulator carries out these
+/// What starts the program: its file, or a script next to it where an emulator carries out these
 /// tests, as the kernel cannot start what was built for another processor. A command, a shell and
 /// an agent's line take either.
 pub fn program() -> &'static str {

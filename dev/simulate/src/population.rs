@@ -238,7 +238,7 @@ fn with_two_frequencies(machine: Surroundings, random: &mut StdRng) -> Surroundi
     }
 }
 
-/// Adds neighbours beside which the core is for these shares of the time, each for a millisecond to
+/// Adds neighbours next to which the core is for these shares of the time, each for a millisecond to
 /// minutes; in half of the machines steal, and in half a frequency that varies.
 fn with_neighbours(machine: Surroundings, shared: f64, random: &mut StdRng) -> Surroundings {
     let light = shared * random.random_range(0.0..1.0);

@@ -192,7 +192,7 @@ pub fn groups(case: &Case) -> Vec<String> {
     if let Some(neighbours) = case.surroundings.neighbours {
         let is_alone = neighbours.shares.iter().sum::<f64>() < 0.999;
         let name = if is_alone {
-            "beside neighbours"
+            "next to neighbours"
         } else {
             "never alone"
         };

@@ -303,9 +303,12 @@ mod tests {
             truth_of(Jitter::None, Processes::Factor(0.03)),
             (100.0, 1.0),
         );
-        // One process alone; one that is beside a neighbour for most of its time.
+        // One process alone; one that is next to a neighbour for most of its time.
         let slowdowns = [vec![(1.0, 5.0)], vec![(1.0, 1.0), (1.3, 3.0)]];
-        let beside = Truth::of_processes(&timer, &Surroundings::default(), &slowdowns);
-        near((beside.cost, beside.spread.unwrap()), (115.0, 0.875));
+        let next_to_neighbour = Truth::of_processes(&timer, &Surroundings::default(), &slowdowns);
+        near(
+            (next_to_neighbour.cost, next_to_neighbour.spread.unwrap()),
+            (115.0, 0.875),
+        );
     }
 }

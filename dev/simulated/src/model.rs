@@ -165,10 +165,10 @@ pub struct Interruptions {
 /// Other threads on the core, which make all computations slower for a time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Neighbours {
-    /// The shares of the time beside a neighbour that takes less of the core, and beside one that
+    /// The shares of the time next to a neighbour that takes less of the core, and next to one that
     /// takes more.
     pub shares: [f64; 2],
-    /// The duration of a computation beside each of them, relative to that alone.
+    /// The duration of a computation next to each of them, relative to that alone.
     pub factors: [f64; 2],
     /// The time in nanoseconds after which the core may enter another state.
     pub period: f64,

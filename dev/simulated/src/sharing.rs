@@ -1,11 +1,11 @@
-//! Simulates the core of one process beside its neighbours: how narrow it is, and how slow.
+//! Simulates the core of one process next to its neighbours: how narrow it is, and how slow.
 
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 
 use super::{Neighbours, normal};
 
-/// The width of a core alone and beside each neighbour, as ranges of shares of its full width.
+/// The width of a core alone and next to each neighbour, as ranges of shares of its full width.
 /// *Seen* on Zen 3, Zen 4 and Emerald Rapids.
 const WIDTHS: [[f64; 2]; 3] = [[0.96, 1.0], [0.68, 0.86], [0.5, 0.7]];
 /// The standard deviation of the slowdown between processes in the same state. *Seen* there.
@@ -25,7 +25,7 @@ pub(super) struct Sharing {
     neighbours: Option<Neighbours>,
     /// The start of the process.
     start: f64,
-    /// How much slower this process is than others beside the same neighbour.
+    /// How much slower this process is than others next to the same neighbour.
     own: f64,
     state: State,
     since: f64,

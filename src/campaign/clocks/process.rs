@@ -155,7 +155,7 @@ impl Campaign<'_> {
                 *floor = None;
             }
             let mut run = time_calls(&mut bench, &mut window, reference, calls, floor)?;
-            // What was measured beside another thread is kept too: it shows what that adds.
+            // What was measured next to another thread is kept too: it shows what that adds.
             let mut disturbed = None;
             if !is_own && waits && !run.is_calm() && window.may_repeat() {
                 let repeated = CampaignWatch::spend(watch, || {

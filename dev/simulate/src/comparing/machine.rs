@@ -38,7 +38,7 @@ const TWO_STATES: f64 = 0.6;
 /// How much cheaper, as a logarithm.
 const CHEAPER_STATE: f64 = 0.05;
 /// The standard deviation of the measured core frequency of a process, of the cost of a process
-/// beside a neighbour, and of the slowdown of a clock relative to that of its family.
+/// next to a neighbour, and of the slowdown of a clock relative to that of its family.
 const FREQUENCY_NOISE: f64 = 0.002;
 const SHARED_NOISE: f64 = 0.03;
 const OWN_SLOWDOWN: f64 = 0.15;
@@ -79,7 +79,7 @@ struct Clock {
     cycles: f64,
     /// The standard deviation between runs next to its family.
     own_deviation: f64,
-    /// The logarithm of its slowdown beside a neighbour.
+    /// The logarithm of its slowdown next to a neighbour.
     slowdown: f64,
     /// Whether the clock is cheaper in some processes.
     has_two_states: bool,

@@ -1,5 +1,5 @@
 //! Simulates other threads on the core that measures. The core is in one of three states, alone or
-//! beside a neighbour that takes less or more of it, for a millisecond or for minutes; all clocks
+//! next to a neighbour that takes less or more of it, for a millisecond or for minutes; all clocks
 //! become slower together. The constants are *Seen* on Zen 3, Zen 4 and Emerald Rapids guests.
 
 use rand::rngs::StdRng;
@@ -10,11 +10,11 @@ use timermeter::model::MIN_ALONE_WIDTH;
 
 use super::variation::{in_range, normal};
 
-/// The mean slowdown of each family beside a neighbour, as a logarithm: on AMD and on Intel.
+/// The mean slowdown of each family next to a neighbour, as a logarithm: on AMD and on Intel.
 const SLOWDOWNS: [[f64; 4]; 2] = [[0.02, 0.04, 0.18, 0.2], [0.16, 0.19, 0.13, 0.18]];
 /// The range of a machine's slowdowns relative to these.
 const SEVERITIES: [f64; 2] = [0.7, 1.3];
-/// The slowdown beside a neighbour that takes more of the core, as a multiple of the other.
+/// The slowdown next to a neighbour that takes more of the core, as a multiple of the other.
 const HEAVY: f64 = 1.75;
 /// The ranges of the width of the core in each state, as a share of its full width.
 const WIDTHS: [[f64; 2]; 3] = [[0.96, 1.0], [0.68, 0.86], [0.5, 0.7]];

@@ -24,7 +24,7 @@ const EXCESSES: [(f64, [f64; 2]); 3] = [
 pub(super) struct Variation {
     /// The range of the standard deviation of the family's cost between runs.
     pub deviations: [f64; 2],
-    /// The mean decrease of the angle arcsin √*s* of the spread *s*, alone and beside a neighbour.
+    /// The mean decrease of the angle arcsin √*s* of the spread *s*, alone and next to a neighbour.
     pub spread: [f64; 2],
 }
 
