@@ -6,7 +6,7 @@ mod steps;
 
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
-use rand_distr::{Distribution, StandardNormal};
+use simulated::draw::{log_uniform, normal};
 use simulated::{
     Interruptions, Jitter, Model, Neighbours, Outliers, Processes, Surroundings, Updates,
 };
@@ -283,10 +283,6 @@ fn draw_cut(random: &mut StdRng) -> u32 {
     random.random_range(3..9)
 }
 
-fn normal(random: &mut StdRng) -> f64 {
-    StandardNormal.sample(random)
-}
-
 fn irregular_timer(random: &mut StdRng) -> Model {
     let cost = log_uniform(5.0, 2_000.0, random);
     let step = log_uniform(12.0, 5e6, random);
@@ -312,8 +308,4 @@ fn irregular_timer(random: &mut StdRng) -> Model {
         model.jitter = Jitter::Exponential(cost * log_uniform(0.005, 0.15, random));
     }
     model
-}
-
-pub(crate) fn log_uniform(low: f64, high: f64, random: &mut StdRng) -> f64 {
-    low * (high / low).powf(random.random_range(0.0..1.0))
 }

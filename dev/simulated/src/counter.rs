@@ -8,7 +8,7 @@ use std::time::Duration;
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 
-use super::exponential;
+use super::draw::exponential;
 use timers::raw::Machine;
 use timers::{Activity, Answer, BackwardSteps};
 

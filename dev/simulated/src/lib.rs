@@ -7,6 +7,7 @@
 //! returns the timers of a world in the form that the prober reads.
 
 mod counter;
+pub mod draw;
 mod model;
 mod sharing;
 mod waits;
@@ -20,6 +21,7 @@ use rand::{RngExt, SeedableRng};
 use timers::{Activity, Advance, Answer, Context, Fault, Subject};
 
 pub use counter::{CounterFault, CounterMachine, CounterModel};
+use draw::{exponential, gamma, normal};
 pub use model::{
     Interruptions, Jitter, Model, Neighbours, Outliers, Processes, Surroundings, Updates,
     code_duration_ns, paired_reads,
@@ -399,35 +401,6 @@ impl VirtualClock {
             };
         }
         self.shown
-    }
-}
-
-/// Draws from the exponential distribution.
-fn exponential(mean: f64, random: &mut StdRng) -> f64 {
-    -mean * (1.0 - random.random_range(0.0..1.0_f64)).ln()
-}
-
-/// Draws from the standard normal distribution (Box and Muller, 1958).
-fn normal(random: &mut StdRng) -> f64 {
-    let (radius, angle) = (
-        exponential(2.0, random).sqrt(),
-        random.random_range(0.0..std::f64::consts::TAU),
-    );
-    radius * angle.cos()
-}
-
-/// Draws from the gamma distribution with scale 1 and a shape of at least 1 (Marsaglia and Tsang,
-/// ACM TOMS 26, 2000).
-fn gamma(shape: f64, random: &mut StdRng) -> f64 {
-    let d = shape - 1.0 / 3.0;
-    let c = 1.0 / (9.0 * d).sqrt();
-    loop {
-        let x = normal(random);
-        let v = (1.0 + c * x).powi(3);
-        let u: f64 = random.random_range(0.0..1.0);
-        if v > 0.0 && u.ln() < 0.5 * x * x + d - d * v + d * v.ln() {
-            return d * v;
-        }
     }
 }
 

@@ -6,8 +6,8 @@ use std::path::Path;
 
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
-use rand_distr::{Distribution, Exp1};
 
+use simulated::draw::{exponential, normal};
 use timermeter::commands::CommandError;
 use timermeter::model::{
     Core, Cycles, Finding, Following, Interval, ProcessFigures, Report, Severity, State, Status,
@@ -18,7 +18,7 @@ use timermeter::report;
 use timermeter::statistics::{mean_over_processes, midmean, standard_deviation};
 
 use super::neighbours::{Neighbours, Surroundings, start_s};
-use super::variation::{ClockFamily, PROCESSES, excess, in_range, normal};
+use super::variation::{ClockFamily, PROCESSES, excess, in_range};
 
 /// The kept reports that the clocks of the machines are taken from.
 const PLATFORMS: [&str; 4] = [
@@ -249,7 +249,7 @@ impl<'a> Machine<'a> {
         let angle = row.spread.filter(|spread| spread.value < 0.9999);
         let angle = angle.map(|spread| spread.value.sqrt().asin());
         let [alone_fall, shared_fall] = clock.family.variation().spread;
-        let common_fall: f64 = Exp1.sample(random);
+        let common_fall: f64 = exponential(1.0, random);
         let process = |(round, around): (usize, &Surroundings)| {
             let disturbed = 1.0 - around.shares[0];
             let mut log = excess(random) + SHARED_NOISE * disturbed.sqrt() * normal(random);

@@ -5,10 +5,11 @@
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 
+use simulated::draw::normal;
 use timermeter::model::Core;
 use timermeter::model::MIN_ALONE_WIDTH;
 
-use super::variation::{in_range, normal};
+use super::variation::in_range;
 
 /// The mean slowdown of each family next to a neighbour, as a logarithm: on AMD and on Intel.
 const SLOWDOWNS: [[f64; 4]; 2] = [[0.02, 0.04, 0.18, 0.2], [0.16, 0.19, 0.13, 0.18]];

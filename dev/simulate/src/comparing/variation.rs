@@ -4,11 +4,10 @@
 
 use rand::RngExt;
 use rand::rngs::StdRng;
-use rand_distr::{Distribution, StandardNormal};
 
 use timermeter::model::{Family, ReadsBy, TimerRow};
 
-use crate::population::log_uniform;
+use simulated::draw::log_uniform;
 
 /// Number of processes that measure a clock.
 pub(super) const PROCESSES: usize = 13;
@@ -93,8 +92,4 @@ pub(super) fn excess(random: &mut StdRng) -> f64 {
 
 pub(super) fn in_range([low, high]: [f64; 2], random: &mut StdRng) -> f64 {
     log_uniform(low, high, random)
-}
-
-pub(super) fn normal(random: &mut StdRng) -> f64 {
-    StandardNormal.sample(random)
 }

@@ -5,9 +5,10 @@
 
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
+use simulated::draw::log_uniform;
 use simulated::{Jitter, Model};
 
-use super::{Case, TSC_TICK, case, log_uniform, regular_timer, surroundings, vary};
+use super::{Case, TSC_TICK, case, regular_timer, surroundings, vary};
 
 /// The steps of these timers, in ticks.
 pub const SMALL_STEPS: [f64; 5] = [5.0 / 3.0, 2.0, 2.5, 3.0, 4.0];

@@ -3,9 +3,10 @@
 
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
+use simulated::draw::log_uniform;
 use simulated::{Jitter, Model, Updates};
 
-use super::{Case, TSC_TICK, fine, grid, log_uniform, surroundings};
+use super::{Case, TSC_TICK, fine, grid, surroundings};
 
 /// Steps in units of the readings. At most 1: the counter is finer than its unit. 52.083/16 and
 /// 41.667/10: counters of 19.2 and 24 MHz in multiples of 16 and 10 ns. 1.95: a device that

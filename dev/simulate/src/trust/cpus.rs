@@ -12,7 +12,7 @@ use timers::raw::Machine;
 
 use super::{Judged, verdicts};
 use crate::FoundFigure;
-use crate::population::log_uniform;
+use simulated::draw::log_uniform;
 
 /// A clock that is read on several CPUs.
 #[derive(Clone, Debug)]

@@ -11,7 +11,7 @@ use timers::{Answer, Fault};
 
 use super::{Judged, verdicts};
 use crate::FoundFigure;
-use crate::population::log_uniform;
+use simulated::draw::log_uniform;
 
 /// What moves during a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -3,6 +3,7 @@
 
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
+use simulated::draw::log_uniform;
 use simulated::{Delays, Missed, TickModel, WaitModel};
 use timers::waits::WaitActivity;
 
@@ -248,8 +249,4 @@ fn periodic_timer(random: &mut StdRng) -> TickCase {
         period_ns,
         seed: random.random(),
     }
-}
-
-fn log_uniform(low: f64, high: f64, random: &mut StdRng) -> f64 {
-    low * (high / low).powf(random.random_range(0.0..1.0))
 }

@@ -2,7 +2,8 @@
 
 use rand::rngs::SmallRng;
 use rand::{RngExt, SeedableRng};
-use rand_distr::{Binomial, Distribution, Exp1};
+use simulated::draw::exponential;
+use statrs::distribution::{Binomial, DiscreteCDF};
 use timermeter::choice::Facts;
 use timermeter::choice::{ClockFigures, Method, Plan};
 
@@ -119,7 +120,7 @@ impl World {
 
     /// A reading, in steps.
     fn read(&mut self) -> f64 {
-        let additional = self.clock.jitter_ns * exponential(&mut self.random);
+        let additional = self.clock.jitter_ns * exponential(1.0, &mut self.random);
         self.now += self.fence_ns;
         let before =
             self.clock.base_ns * self.latch + if self.varies_before { additional } else { 0.0 };
@@ -161,8 +162,10 @@ impl World {
         let gap = ns + self.clock.base_ns + self.clock.jitter_ns + self.fence_ns;
         let edges = count as f64 * spacing * (1.0 + self.drift) / self.clock.step_ns;
         let edges = edges.floor() + f64::from(self.random.random_bool(edges.fract()));
-        let inside = Binomial::new(edges as u64, gap / spacing).expect("a probability");
-        inside.sample(&mut self.random) as f64 * self.clock.step_ns / count as f64
+        let inside =
+            Binomial::new(gap / spacing, edges as u64).expect("the share is a probability");
+        inside.inverse_cdf(self.random.random_range(0.0..1.0)) as f64 * self.clock.step_ns
+            / count as f64
     }
 
     /// Measures an operation of this length according to the plan, and returns the relative error
@@ -201,8 +204,4 @@ impl World {
             .sum();
         [by_edges, total / count as f64]
     }
-}
-
-fn exponential(random: &mut SmallRng) -> f64 {
-    Exp1.sample(random)
 }
