@@ -30,7 +30,7 @@ pub fn time_multiplications(count: u64, repeat: u32) -> Result<Vec<i64>, Unavail
 
 /// The speed of a core, measured over a few microseconds.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct CoreFrequency {
+pub struct CoreSpeed {
     /// The dependent additions per second, which is the frequency in hertz.
     pub hertz: f64,
     /// The independent additions per cycle. They are fewer while the core's other hardware thread
@@ -71,7 +71,7 @@ impl CoreFrequencyMeter {
 
     /// Takes one measurement; `None` if the clock moves in too coarse steps.
     #[must_use]
-    pub fn measure(&self) -> Option<CoreFrequency> {
+    pub fn measure(&self) -> Option<CoreSpeed> {
         let per_ns = |chain: fn(u64), count| {
             let count = count * self.length_factor;
             let ns = median(time(|| chain(count), Self::REPETITIONS).ok()?)? - self.overhead_ns;
@@ -79,7 +79,7 @@ impl CoreFrequencyMeter {
         };
         let dependent = per_ns(work::dependent_additions, Self::DEPENDENT_ADDITIONS)?;
         let independent = per_ns(work::independent_additions, Self::INDEPENDENT_ADDITIONS)?;
-        Some(CoreFrequency {
+        Some(CoreSpeed {
             hertz: dependent * 1e9,
             width: independent / dependent,
         })
