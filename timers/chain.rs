@@ -86,7 +86,7 @@ impl CoreFrequencyMeter {
     }
 }
 
-fn median(mut ns: Vec<i64>) -> Option<f64> {
+pub(crate) fn median(mut ns: Vec<i64>) -> Option<f64> {
     ns.sort_unstable();
     ns.get(ns.len() / 2).map(|&ns| ns as f64)
 }

@@ -21,7 +21,7 @@ pub fn identify(root: &Root, cpu: Option<u32>, facts: &MachineFacts) -> Cpu {
         .filter(|list| cpu_count(list).is_some());
     let allowed = allowed_list.as_deref().and_then(parse_cpus);
     let cpu = cpu.or_else(|| allowed.as_ref()?.first().copied());
-    let core = cores::core(root, cpu, &cpuinfo, facts);
+    let core = cores::core(root, cpu, facts);
     let core_kinds = cores::kinds(root, online_list.as_deref(), facts);
     Cpu {
         architecture: std::env::consts::ARCH.to_owned(),

@@ -321,6 +321,6 @@ pub(super) mod here {
     }
 
     fn explain_failure() -> Unavailable {
-        Unavailable::because(format!("the call failed: {}", io::Error::last_os_error()))
+        Unavailable::failed_call("the call failed", &io::Error::last_os_error())
     }
 }
