@@ -4,7 +4,7 @@
 use std::{io, thread};
 
 use timers::os::limits::{memory_limit, shortage};
-use timers::os::{MemoryLimit, Shortage};
+use timers::os::{ProcessMemoryLimit, Shortage};
 
 /// The largest number of timers that an agent may host, and of unavailable timers that it may
 /// report.
@@ -42,7 +42,7 @@ pub fn explain_shortage(error: &io::Error) -> Option<String> {
 
 fn explain_lack_of_memory() -> String {
     match memory_limit() {
-        Some(MemoryLimit { bytes, command }) => format!(
+        Some(ProcessMemoryLimit { bytes, command }) => format!(
             "there is not enough memory (at most {} MiB): allow more, with `{command}`",
             bytes >> 20
         ),

@@ -14,7 +14,7 @@ use timermeter::hosts::children::{self, guard};
 use timermeter::messages::{in_locale, print_message};
 use timermeter::text::shortened;
 use timermeter::{limits, scratch};
-use timers::os::signals::{self, Request};
+use timers::os::signals::{self, EndRequest};
 
 #[cfg(feature = "allocations")]
 #[global_allocator]
@@ -92,7 +92,7 @@ fn exit_code(result: Result<bool, CommandError>) -> ExitCode {
         // printed.
         Err(_) if interrupted() => ExitCode::from(signals::end_request().map_or(
             CommandError::Interrupted.exit_status(),
-            Request::exit_status,
+            EndRequest::exit_status,
         )),
         Err(error) => {
             print_message(&error);
@@ -170,7 +170,7 @@ fn prepare(command: &Command) -> Result<(), CommandError> {
     if handles_signals(command) {
         // `watch` itself checks whether a signal has arrived (`signals::end_request`); it then ends
         // with its summary, unless nobody reads its output.
-        let end_if_blocked = |request: Request| {
+        let end_if_blocked = |request: EndRequest| {
             timers::pause(timermeter::commands::SHUTDOWN_LIMIT);
             request.obey();
         };
@@ -191,7 +191,7 @@ fn prepare(command: &Command) -> Result<(), CommandError> {
 }
 
 /// Ends the program after a signal: ends its child processes and removes unfinished files.
-fn end(request: Request, starts_children: bool) {
+fn end(request: EndRequest, starts_children: bool) {
     children::interrupt();
     scratch::abandon();
     end_children();

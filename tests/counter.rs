@@ -14,7 +14,7 @@ use timermeter::model::Severity;
 use timermeter::model::{CounterFacts, KernelLog, Platform};
 use timermeter::rate::counter::{CounterFindings, EXPECTED_FOR_DETECTION, TestedEffect, findings};
 use timermeter::text::numbers::significant;
-use timers::raw::Recipe;
+use timers::raw::RateRecipe;
 
 const PLAN: CounterPlan = CounterPlan {
     readings: 40_000,
@@ -253,17 +253,17 @@ fn rate_is_within_its_uncertainty() {
     }
 }
 
-fn recipe(id: &str) -> Recipe {
-    let recipe = Recipe::ALL.into_iter().find(|recipe| recipe.id == id);
+fn recipe(id: &str) -> RateRecipe {
+    let recipe = RateRecipe::ALL.into_iter().find(|recipe| recipe.id == id);
     recipe.expect("it is known")
 }
 
 /// What processes that start on such a machine find, in ppm.
-fn tried(recipe: Recipe, model: &CounterModel) -> RecipeRow {
+fn tried(recipe: RateRecipe, model: &CounterModel) -> RecipeRow {
     tried_times(20, recipe, model)
 }
 
-fn tried_times(starts: u64, recipe: Recipe, model: &CounterModel) -> RecipeRow {
+fn tried_times(starts: u64, recipe: RateRecipe, model: &CounterModel) -> RecipeRow {
     let outcomes: Vec<_> = (0..starts)
         .map(|seed| (recipe.ns_per_tick)(&mut CounterMachine::new(model.clone(), seed)))
         .map(|outcome| outcome.map_err(|why| why.to_string()))
@@ -456,16 +456,16 @@ fn documented_faults_of_recipes_are_true() {
     const END: &str = "<!-- end of the faults of recipes -->\n";
     let mut table = format!(
         "| fault | {} |\n|---|{}\n",
-        Recipe::ALL
+        RateRecipe::ALL
             .map(|recipe| format!("`{}`", recipe.id))
             .join(" | "),
-        "---|".repeat(Recipe::ALL.len())
+        "---|".repeat(RateRecipe::ALL.len())
     );
     for (fault, model) in faults() {
         // Nothing is left to chance where nothing moves.
         let is_stuck = model.faults.contains(&CounterFault::Stuck);
         let starts = if is_stuck { 1 } else { 10 };
-        let cells = Recipe::ALL.map(|recipe| outcome(&tried_times(starts, recipe, &model)));
+        let cells = RateRecipe::ALL.map(|recipe| outcome(&tried_times(starts, recipe, &model)));
         table += &format!("| {fault} | {} |\n", cells.join(" | "));
     }
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/counter.md");

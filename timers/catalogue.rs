@@ -73,23 +73,23 @@ pub fn find(id: &str) -> Option<Entry> {
 }
 
 /// A function that reads a clock, in ticks. Each read costs a dynamic call in addition.
-pub type Reader = Box<dyn Fn() -> u64>;
+pub type ClockReader = Box<dyn Fn() -> u64>;
 
 /// Opens the clock with the given id for occasional reads; `None` if there is no clock with this
 /// id.
 ///
 /// # Errors
 /// When the clock cannot be read on this machine.
-pub fn reader(id: &str) -> Option<Result<Reader, Unavailable>> {
+pub fn reader(id: &str) -> Option<Result<ClockReader, Unavailable>> {
     visit(id, MakeReader)
 }
 
 struct MakeReader;
 
 impl Visitor for MakeReader {
-    type Output = Reader;
+    type Output = ClockReader;
 
-    fn visit<T: Timer>(self, timer: T) -> Reader {
+    fn visit<T: Timer>(self, timer: T) -> ClockReader {
         Box::new(move || timer.ticks(timer.read()).0)
     }
 }

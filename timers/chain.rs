@@ -30,7 +30,7 @@ pub fn time_multiplications(count: u64, repeat: u32) -> Result<Vec<i64>, Unavail
 
 /// The speed of a core.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct CoreFrequency {
+pub struct CoreSpeed {
     /// The dependent additions per second, which is the frequency in hertz.
     pub hertz: f64,
     /// The independent additions per cycle. They are fewer while the core's other hardware thread
@@ -72,7 +72,7 @@ impl CoreFrequencyMeter {
 
     /// Takes one measurement; `None` if the clock is too coarse to time a chain.
     #[must_use]
-    pub fn measure(&self) -> Option<CoreFrequency> {
+    pub fn measure(&self) -> Option<CoreSpeed> {
         let per_ns = |chain: fn(u64), count| {
             let count = count * self.length_factor;
             let ns = median(time(|| chain(count), Self::REPETITIONS).ok()?)? - self.overhead_ns;
@@ -80,14 +80,14 @@ impl CoreFrequencyMeter {
         };
         let dependent = per_ns(work::dependent_additions, Self::DEPENDENT_ADDITIONS)?;
         let independent = per_ns(work::independent_additions, Self::INDEPENDENT_ADDITIONS)?;
-        Some(CoreFrequency {
+        Some(CoreSpeed {
             hertz: dependent * 1e9,
             width: independent / dependent,
         })
     }
 }
 
-fn median(mut ns: Vec<i64>) -> Option<f64> {
+pub(crate) fn median(mut ns: Vec<i64>) -> Option<f64> {
     ns.sort_unstable();
     ns.get(ns.len() / 2).map(|&ns| ns as f64)
 }

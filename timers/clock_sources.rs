@@ -20,7 +20,7 @@ pub enum Reader {
 
 /// A clock source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ClockSource {
+pub struct KnownSource {
     /// The name in Linux.
     pub name: &'static str,
     /// The code that reads the clock source.
@@ -51,8 +51,8 @@ pub const HYPER_V_PAGE: &str = "hyperv_clocksource_tsc_page";
 pub const HYPER_V_REGISTER: &str = "hyperv_clocksource_msr";
 
 /// A counter of the processor that the vDSO reads by an instruction.
-const fn counter(name: &'static str) -> ClockSource {
-    ClockSource {
+const fn counter(name: &'static str) -> KnownSource {
+    KnownSource {
         name,
         reader: Reader::Instruction,
         reads_counter: true,
@@ -62,8 +62,8 @@ const fn counter(name: &'static str) -> ClockSource {
 }
 
 /// A clock that a hypervisor offers, based on the counter of the processor.
-const fn paravirtual(name: &'static str, reader: Reader) -> ClockSource {
-    ClockSource {
+const fn paravirtual(name: &'static str, reader: Reader) -> KnownSource {
+    KnownSource {
         reader,
         is_paravirtual: true,
         cost_class: 1,
@@ -72,8 +72,8 @@ const fn paravirtual(name: &'static str, reader: Reader) -> ClockSource {
 }
 
 /// A clock that only the kernel reads.
-const fn device(name: &'static str, cost_class: u8, register: &'static str) -> ClockSource {
-    ClockSource {
+const fn device(name: &'static str, cost_class: u8, register: &'static str) -> KnownSource {
+    KnownSource {
         name,
         reader: Reader::Kernel(register),
         reads_counter: false,
@@ -87,7 +87,7 @@ const TIMER_INTERRUPT: &str =
     "nothing but the timer interrupt, so that all clocks move in steps of milliseconds";
 
 /// All known clock sources.
-pub const CLOCK_SOURCES: [ClockSource; 18] = [
+pub const CLOCK_SOURCES: [KnownSource; 18] = [
     counter(TSC),
     counter("tsc-early"),
     counter(ARM_COUNTER),
@@ -97,7 +97,7 @@ pub const CLOCK_SOURCES: [ClockSource; 18] = [
     counter("Constant"),
     paravirtual(KVM, Reader::SharedPage),
     paravirtual(HYPER_V_PAGE, Reader::SharedPage),
-    ClockSource {
+    KnownSource {
         is_paravirtual: true,
         ..device(
             HYPER_V_REGISTER,
@@ -129,7 +129,7 @@ pub const CLOCK_SOURCES: [ClockSource; 18] = [
 
 /// The clock source with the given name; `None` if unknown.
 #[must_use]
-pub fn find(name: &str) -> Option<&'static ClockSource> {
+pub fn find(name: &str) -> Option<&'static KnownSource> {
     CLOCK_SOURCES.iter().find(|source| source.name == name)
 }
 

@@ -12,7 +12,7 @@ mod pieces;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 
-use self::pieces::{EqualWords, Plan};
+use self::pieces::{EqualWords, QueryPlan};
 use crate::affinity::{Pinned, cpus_before_pinning, current_cpu};
 use crate::arch::{keep, opaque, opaque_reference};
 use crate::deadline::kernel_time;
@@ -73,7 +73,7 @@ pub(crate) trait Pieces: Sync {
     fn chase(&self, words: &EqualWords, turns: u64);
     /// Runs the loop of [`Context::Ahead`]. The read is between the outer and the inner chain of
     /// the plan.
-    fn run_ahead(&self, plan: &Plan, turns: u64);
+    fn run_ahead(&self, plan: &QueryPlan, turns: u64);
     /// Reads the timer once, without other work.
     fn read_once(&self);
 }
@@ -98,7 +98,7 @@ pub(crate) fn time_pairs(
             })
         }
         Context::Ahead => {
-            let plan = Plan::shared();
+            let plan = QueryPlan::shared();
             time_loops(now, repeat, &|| null.run_ahead(plan, turns), &|| {
                 timer.run_ahead(plan, turns)
             })
@@ -185,7 +185,7 @@ impl<T: Timer> Pieces for T {
         words.continue_at(state);
     }
 
-    fn run_ahead(&self, plan: &Plan, turns: u64) {
+    fn run_ahead(&self, plan: &QueryPlan, turns: u64) {
         let mut sum = opaque(0);
         work::repeat(turns, |left| {
             let row = left as usize;
@@ -210,7 +210,7 @@ fn time_cold_reads(
 ) -> Vec<[i64; 2]> {
     /// The turns of a pilot run, from whose time the number of turns that take 1 ms is computed.
     const PILOT_TURNS: u64 = 1_000;
-    let (words, plan) = (EqualWords::shared(), Plan::shared());
+    let (words, plan) = (EqualWords::shared(), QueryPlan::shared());
     let null: &dyn Pieces = &Null;
     let other_work = |turns: u64| {
         null.chase(words, turns);

@@ -6,6 +6,7 @@
 //! cycles.
 
 use crate::affinity::Pinned;
+use crate::chain::median;
 use crate::deadline::open_with_unit;
 use crate::os::UndistortedClock;
 use crate::os::clocks::cheapest_call;
@@ -68,7 +69,7 @@ pub fn measure_kernel_entry(cpu: Option<u32>) -> Option<KernelEntry> {
 fn ns_per_call(calls: u32, call: impl Fn()) -> Option<f64> {
     const ROUNDS: usize = 31;
     let (clock, unit) = open_with_unit::<UndistortedClock>().ok()?;
-    let mut rounds: Vec<i64> = (0..ROUNDS)
+    let rounds = (0..ROUNDS)
         .map(|_| {
             let first = clock.read();
             for _ in 0..calls {
@@ -78,8 +79,7 @@ fn ns_per_call(calls: u32, call: impl Fn()) -> Option<f64> {
             clock.ticks(second).since(clock.ticks(first))
         })
         .collect();
-    rounds.sort_unstable();
-    Some(rounds[ROUNDS / 2] as f64 * unit / f64::from(calls))
+    Some(median(rounds)? * unit / f64::from(calls))
 }
 
 #[cfg(test)]

@@ -18,7 +18,7 @@ use crate::os::{CommonClock, UndistortedClock};
 use crate::subject::{Activity, Advance, Answer, Fault, Subject};
 use crate::{Context, Described, Info, Ticks, Timer, Unavailable, arch, context, work};
 use handoffs::{Side, distant_cpus, handoffs_on_pair, handoffs_on_pairs, read_at_handoffs};
-use reference::{Reference, with_reference};
+use reference::{OpenReference, with_reference};
 
 pub(crate) use handoffs::handoffs_unfenced;
 pub use reference::REFERENCES;
@@ -69,14 +69,19 @@ trait Loops: Pieces + Send {
 
     /// For each element of `deltas`: reads the reference, reads the timer `calls` times, reads the
     /// reference again, and stores the difference in ticks of the reference.
-    fn batches(&self, reference: &Reference, calls: u64, deltas: &mut [i64]);
+    fn batches(&self, reference: &OpenReference, calls: u64, deltas: &mut [i64]);
 
     /// Returns `count` successive readings without work between them.
     fn readings(&self, count: u32) -> Vec<Ticks>;
 
     /// `count` times: reads the reference, the timer and the reference, then does `work_units`
     /// units of work. Returns the three readings of each round.
-    fn comparisons(&self, reference: &Reference, work_units: u64, count: u32) -> Vec<[Ticks; 3]>;
+    fn comparisons(
+        &self,
+        reference: &OpenReference,
+        work_units: u64,
+        count: u32,
+    ) -> Vec<[Ticks; 3]>;
 
     /// Does the reads of one of the two threads of [`Subject::handoffs`], with a fence before each.
     fn run_side(&self, side: Side) -> Vec<Ticks>;
@@ -95,7 +100,7 @@ impl<T: Timer> Loops for T {
         interval_loop(self, work_units, deltas);
     }
 
-    fn batches(&self, reference: &Reference, calls: u64, deltas: &mut [i64]) {
+    fn batches(&self, reference: &OpenReference, calls: u64, deltas: &mut [i64]) {
         with_reference!(reference, |reference| batch_loop(
             self, reference, calls, deltas
         ));
@@ -105,7 +110,12 @@ impl<T: Timer> Loops for T {
         reading_loop(self, count)
     }
 
-    fn comparisons(&self, reference: &Reference, work_units: u64, count: u32) -> Vec<[Ticks; 3]> {
+    fn comparisons(
+        &self,
+        reference: &OpenReference,
+        work_units: u64,
+        count: u32,
+    ) -> Vec<[Ticks; 3]> {
         with_reference!(reference, |reference| comparison_loop(
             self, reference, work_units, count
         ))
@@ -152,7 +162,7 @@ impl Subject for Native {
     fn batches(&mut self, reference: &str, calls: u64, repeat: u32) -> Answer<Vec<i64>> {
         let mut deltas = vec![0; repeat as usize];
         self.loops
-            .batches(&Reference::open(reference)?, calls, &mut deltas);
+            .batches(&OpenReference::open(reference)?, calls, &mut deltas);
         self.unless_failed(deltas)
     }
 
@@ -173,14 +183,14 @@ impl Subject for Native {
     }
 
     fn comparisons(&mut self, reference: &str, work: u64, count: u32) -> Answer<Vec<[i64; 3]>> {
-        let reference = Reference::open(reference)?;
+        let reference = OpenReference::open(reference)?;
         signed_rows(self.unless_failed(self.loops.comparisons(&reference, work, count))?)
     }
 
     fn advance(&mut self, reference: &str, during: Activity, milliseconds: u32) -> Answer<Advance> {
         let (span, reference) = (
             Duration::from_millis(milliseconds.into()),
-            Reference::open(reference)?,
+            OpenReference::open(reference)?,
         );
         let now = || self.loops.now();
         self.unless_failed(measure_advance(&now, &|| reference.now(), span, during)?)
@@ -193,7 +203,7 @@ impl Subject for Native {
         turns: u32,
         repeat: u32,
     ) -> Answer<Vec<Vec<[i64; 2]>>> {
-        let reference = Reference::open(reference)?;
+        let reference = OpenReference::open(reference)?;
         let pairs = |&context: &Context| {
             let now = || reference.now();
             context::time_pairs(&*self.loops, &now, context, [turns, repeat])

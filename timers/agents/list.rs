@@ -1,14 +1,14 @@
 //! Lists the runtimes with known hosts. A new runtime needs a folder next to this file and an entry
 //! in [`RUNTIMES`].
 
-use super::{Host, Recipe, Runtime, Source};
+use super::{Recipe, Runtime, RuntimeHost, SourceFile};
 
 /// Defines a host: the prefix of the ids of its timers, its folder and files, and its recipes.
 macro_rules! host {
     ($prefix:literal, $folder:literal: [$($file:literal),+], $clocks:expr, [$($recipe:expr),+]) => {
-        Host {
+        RuntimeHost {
             prefix: $prefix,
-            sources: &[$(Source { name: $file, text: include_str!(concat!($folder, "/", $file)) }),+],
+            sources: &[$(SourceFile { name: $file, text: include_str!(concat!($folder, "/", $file)) }),+],
             clocks: $clocks,
             recipes: &[$($recipe),+],
         }

@@ -11,7 +11,7 @@ pub use list::RUNTIMES;
 
 /// A source file of a host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Source {
+pub struct SourceFile {
     /// The file name.
     pub name: &'static str,
     /// The content.
@@ -34,7 +34,7 @@ pub struct Runtime {
     /// `$here/` stands for the folder with the sources.
     pub variables: &'static [&'static [&'static str]],
     /// The hosts; at least one has to work.
-    pub hosts: &'static [Host],
+    pub hosts: &'static [RuntimeHost],
 }
 
 impl Runtime {
@@ -51,11 +51,11 @@ impl Runtime {
 
 /// A program that hosts timers.
 #[derive(Debug)]
-pub struct Host {
+pub struct RuntimeHost {
     /// The prefix of the ids of its timers.
     pub prefix: &'static str,
     /// The source files.
-    pub sources: &'static [Source],
+    pub sources: &'static [SourceFile],
     /// The list of clocks to pass to the host; `None` if the host defines its clocks itself.
     pub clocks: Option<&'static str>,
     /// Ways to build and start the host; the first one that works is used.

@@ -1,5 +1,5 @@
 //! Work for two contexts. A context is the kind of work around a read of a timer. `Context::Ahead`
-//! runs a query plan ([`Plan`]); `Context::Memory` loads from memory that exceeds the caches of a
+//! runs a query plan ([`QueryPlan`]); `Context::Memory` loads from memory that exceeds the caches of a
 //! core ([`EqualWords`]).
 //!
 //! A plan is a chain of steps, as in an interpreter of database queries or bytecode. A step calls
@@ -101,7 +101,7 @@ fn join(step: &Step, row: &TableRow) -> usize {
 }
 
 /// Two chains of steps and the table on which they run.
-pub(crate) struct Plan {
+pub(crate) struct QueryPlan {
     /// The chain that runs before the read of the timer.
     outer: Step,
     /// The chain that runs after the read.
@@ -109,10 +109,10 @@ pub(crate) struct Plan {
     rows: Vec<TableRow>,
 }
 
-impl Plan {
+impl QueryPlan {
     /// The plan, which all measurements of this process share.
     pub(super) fn shared() -> &'static Self {
-        static PLAN: OnceLock<Plan> = OnceLock::new();
+        static PLAN: OnceLock<QueryPlan> = OnceLock::new();
         PLAN.get_or_init(|| {
             // Columns are small and bounds are large; `black_box` hides this from the compiler.
             let rows = (0..ROWS)

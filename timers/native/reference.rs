@@ -21,7 +21,7 @@ pub const REFERENCES: [&str; 4] = [
 ];
 
 /// A reference that is open.
-pub(super) enum Reference {
+pub(super) enum OpenReference {
     Fenced(Fenced),
     CommonClock(CommonClock),
     UndistortedClock(UndistortedClock),
@@ -32,19 +32,19 @@ pub(super) enum Reference {
 macro_rules! with_reference {
     ($reference:expr, |$typed:ident| $expression:expr) => {
         match $reference {
-            Reference::Fenced($typed) => $expression,
-            Reference::CommonClock($typed) => $expression,
-            Reference::UndistortedClock($typed) => $expression,
-            Reference::Bare($typed) => $expression,
+            OpenReference::Fenced($typed) => $expression,
+            OpenReference::CommonClock($typed) => $expression,
+            OpenReference::UndistortedClock($typed) => $expression,
+            OpenReference::Bare($typed) => $expression,
         }
     };
 }
 pub(super) use with_reference;
 
-impl Reference {
+impl OpenReference {
     /// Opens the reference with the given id.
     pub(super) fn open(id: &str) -> Answer<Self> {
-        fn open_as<R: Timer>(variant: fn(R) -> Reference) -> Answer<Reference> {
+        fn open_as<R: Timer>(variant: fn(R) -> OpenReference) -> Answer<OpenReference> {
             R::open().map(variant).map_err(|why| {
                 Fault::Refused(format!(
                     "the reference {} cannot be read: {why}",
@@ -74,5 +74,7 @@ impl Reference {
 /// type of each reference.
 #[inline(never)]
 pub(crate) fn visit_reference<V: Visitor>(id: &str, visitor: V) -> Answer<V::Output> {
-    Ok(with_reference!(Reference::open(id)?, |reference| visitor.visit(reference)))
+    Ok(with_reference!(OpenReference::open(id)?, |reference| {
+        visitor.visit(reference)
+    }))
 }

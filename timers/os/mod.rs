@@ -257,7 +257,7 @@ pub enum Shortage {
 
 /// A limit of the memory of this process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct MemoryLimit {
+pub struct ProcessMemoryLimit {
     /// The limit in bytes.
     pub bytes: u64,
     /// The command of the shell that sets it.

@@ -180,9 +180,9 @@ pub mod process {
     }
 
     #[derive(Debug)]
-    pub struct Group(Pid);
+    pub struct ProcessGroup(Pid);
 
-    impl Group {
+    impl ProcessGroup {
         pub fn led_by(leader: Pid) -> Self {
             Self(leader)
         }

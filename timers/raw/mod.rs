@@ -1,5 +1,5 @@
 //! The processor's counter as a program uses it without the kernel: the ways in which programs find
-//! its rate ([`Recipe`]), and the reads that show whether they may rely on it ([`Machine`]).
+//! its rate ([`RateRecipe`]), and the reads that show whether they may rely on it ([`Machine`]).
 //!
 //! What ticks: the counter that the bare instruction reads, compared with the clocks of the kernel.
 //! How it lies: when the kernel moves a thread to another CPU, the thread reads the counter of that
@@ -13,7 +13,7 @@ use std::time::Duration;
 use crate::subject::{Activity, Answer, BackwardSteps};
 
 pub use here::{DeclaredRate, ThisMachine, declared_rate, logged_rate};
-pub use recipes::{Recipe, RecipeError};
+pub use recipes::{RateRecipe, RecipeError};
 
 /// The operations that a program needs to calibrate and check the counter; implemented by this
 /// machine ([`ThisMachine`]) and by simulated machines.

@@ -10,7 +10,7 @@ use crate::subject::Activity;
 
 /// A way to find the rate of the counter.
 #[derive(Clone, Copy, Debug)]
-pub struct Recipe {
+pub struct RateRecipe {
     /// Its name.
     pub id: &'static str,
     /// A summary of the steps, and the programs that use the recipe, with their versions.
@@ -39,7 +39,7 @@ pub enum RecipeError {
     NoTwoAgree(u32),
 }
 
-impl Recipe {
+impl RateRecipe {
     /// All recipes.
     pub const ALL: [Self; 8] = [
         // `monotonicInit_x86linux` of `monotonic.c`. Two steps are left out: the flag

@@ -6,7 +6,7 @@ use crate::subject::Answer;
 
 /// A wait method. Its row in the list declares which measurements it supports; the measuring loops
 /// call only the functions that these measurements need.
-pub(crate) trait Method: 'static {
+pub(crate) trait WaitMethod: 'static {
     /// Prepares the method for use by the calling thread.
     ///
     /// # Errors
@@ -46,7 +46,7 @@ pub(crate) trait Method: 'static {
 }
 
 /// Opens a method, given its type.
-pub(crate) fn open<T: Method>(label: &'static str) -> Result<Box<dyn Method>, Unavailable> {
+pub(crate) fn open<T: WaitMethod>(label: &'static str) -> Result<Box<dyn WaitMethod>, Unavailable> {
     Ok(Box::new(T::open(label)?))
 }
 

@@ -14,7 +14,7 @@ mod tokio_time;
 use crate::os::CommonClock;
 use crate::{Described, Subject, Unavailable};
 pub use catalogue::{catalogue, find, floor};
-use method::Method;
+use method::WaitMethod;
 
 /// The id of the entry that does not wait, which measures the overhead of the measuring loop.
 pub const FLOOR_ID: &str = "nothing";
@@ -66,7 +66,7 @@ pub struct WaitEntry {
     /// The supported measurements.
     pub supports: Supported,
     /// Opens the method; the argument is the label used in error messages.
-    pub(crate) method: fn(&'static str) -> Result<Box<dyn Method>, Unavailable>,
+    pub(crate) method: fn(&'static str) -> Result<Box<dyn WaitMethod>, Unavailable>,
 }
 
 impl WaitEntry {

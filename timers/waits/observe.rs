@@ -8,18 +8,18 @@ use std::time::Duration;
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 
-use super::method::Method;
+use super::method::WaitMethod;
 use super::{Expiration, Wait, WaitActivity, WaitEntry, WaitList};
 use crate::deadline::spin;
 use crate::native::{find_ns_per_tick, visit_reference};
 use crate::os::scheduling::{RunDelay, trace_marker};
 use crate::subject::{Answer, Fault};
-use crate::{Reader, Subject, Timer, Visitor, reader};
+use crate::{ClockReader, Subject, Timer, Visitor, reader};
 
 /// A wait method with its measuring loops.
 pub(crate) struct MeasuredMethod {
     pub entry: WaitEntry,
-    pub method: Box<dyn Method>,
+    pub method: Box<dyn WaitMethod>,
 }
 
 impl MeasuredMethod {
@@ -74,7 +74,7 @@ impl Subject for MeasuredMethod {
 /// Measures waits by a reference.
 struct Waits<'a> {
     entry: &'a WaitEntry,
-    method: &'a mut dyn Method,
+    method: &'a mut dyn WaitMethod,
     list: WaitList<'a>,
 }
 
@@ -112,7 +112,7 @@ impl Visitor for Waits<'_> {
 /// Measures one wait between two reads of the reference clock.
 #[inline(never)]
 fn measure_wait<R: Timer>(
-    method: &mut dyn Method,
+    method: &mut dyn WaitMethod,
     reference: &R,
     meters: &Meters,
     request_ns: u64,
@@ -138,7 +138,7 @@ fn difference(before: Option<u64>, after: Option<u64>) -> Option<i64> {
 /// The kernel's counters of the calling thread.
 struct Meters {
     /// Reads the CPU time of the thread in nanoseconds.
-    cpu: Option<Reader>,
+    cpu: Option<ClockReader>,
     /// The run delay; only for methods that block. For a method that spins, a delay before the end
     /// of the wait does not make the wait longer.
     delay: Option<RunDelay>,
@@ -205,7 +205,7 @@ fn pause(nanoseconds: u64) {
 
 /// Measures arming and cancelling by a reference.
 struct Arms<'a> {
-    method: &'a mut dyn Method,
+    method: &'a mut dyn WaitMethod,
     repeat: u32,
 }
 
@@ -227,7 +227,7 @@ impl Visitor for Arms<'_> {
 
 /// Measures periods by a reference.
 struct Periods<'a> {
-    method: &'a mut dyn Method,
+    method: &'a mut dyn WaitMethod,
     period_ns: u64,
     count: u32,
     stalls: &'a [u32],

@@ -14,7 +14,7 @@ use std::thread;
 use std::time::Duration;
 
 use super::WaitActivity;
-use super::method::{Method, methods};
+use super::method::{WaitMethod, methods};
 use super::standard::stateless_methods;
 use crate::deadline::open_with_unit;
 use crate::os::CommonClock;
@@ -76,7 +76,7 @@ impl<const MARGIN_NS: u64, const YIELDS: bool> Spinning<MARGIN_NS, YIELDS> {
     }
 }
 
-impl<const MARGIN_NS: u64, const YIELDS: bool> Method for Spinning<MARGIN_NS, YIELDS> {
+impl<const MARGIN_NS: u64, const YIELDS: bool> WaitMethod for Spinning<MARGIN_NS, YIELDS> {
     fn open(label: &'static str) -> Result<Self, Unavailable> {
         if MARGIN_NS != NEVER_SLEEP {
             check_thread_sleep(label)?;

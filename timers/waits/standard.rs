@@ -5,7 +5,7 @@ use std::sync::{Condvar, Mutex};
 use std::thread;
 use std::time::Duration;
 
-use super::method::{BLOCKING, Method, methods, open};
+use super::method::{BLOCKING, WaitMethod, methods, open};
 use super::{FLOOR_ID, Supported, WaitEntry, WaitInfo};
 use crate::Unavailable;
 use crate::os::linux_waits::{check_thread_deadlines, check_thread_sleep};
@@ -36,7 +36,7 @@ macro_rules! stateless_methods {
         $(#[$doc])*
         struct $name;
 
-        impl Method for $name {
+        impl WaitMethod for $name {
             fn open(_label: &'static str) -> Result<Self, Unavailable> {
                 $($check(_label)?;)?
                 Ok(Self)
@@ -67,7 +67,7 @@ struct CondvarWaitTimeout {
     condition: Condvar,
 }
 
-impl Method for CondvarWaitTimeout {
+impl WaitMethod for CondvarWaitTimeout {
     fn open(label: &'static str) -> Result<Self, Unavailable> {
         check_thread_deadlines(label).map(|()| Self::default())
     }
@@ -84,7 +84,7 @@ impl Method for CondvarWaitTimeout {
 /// `std::sync::mpsc::Receiver::recv_timeout` on a channel on which nothing is sent.
 struct RecvTimeout((Sender<()>, Receiver<()>));
 
-impl Method for RecvTimeout {
+impl WaitMethod for RecvTimeout {
     fn open(label: &'static str) -> Result<Self, Unavailable> {
         check_thread_deadlines(label).map(|()| Self(channel()))
     }

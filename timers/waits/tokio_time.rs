@@ -17,11 +17,11 @@ methods! { "all systems", all();
 #[cfg(not(feature = "tokio"))]
 mod this_build {
     use crate::Unavailable;
-    use crate::waits::method::Method;
+    use crate::waits::method::WaitMethod;
 
     pub(super) enum Tokio {}
 
-    impl Method for Tokio {
+    impl WaitMethod for Tokio {
         fn open(_label: &'static str) -> Result<Self, Unavailable> {
             let why = Unavailable::because("built without the feature `tokio`");
             Err(why.remedy("build it with `--features tokio`"))
@@ -43,7 +43,7 @@ mod this_build {
 
     use crate::Unavailable;
     use crate::subject::Answer;
-    use crate::waits::method::Method;
+    use crate::waits::method::WaitMethod;
 
     /// A single-threaded runtime, and the interval if one is running.
     pub(super) struct Tokio {
@@ -51,7 +51,7 @@ mod this_build {
         interval: Option<Interval>,
     }
 
-    impl Method for Tokio {
+    impl WaitMethod for Tokio {
         fn open(_label: &'static str) -> Result<Self, Unavailable> {
             let built = Builder::new_current_thread().enable_all().build();
             let refused = |error| Unavailable::because(format!("tokio's runtime: {error}"));

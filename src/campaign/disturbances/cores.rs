@@ -9,12 +9,12 @@ use std::sync::mpsc::channel;
 use std::thread;
 use std::time::Duration;
 
-use timers::{CoreFrequency, CoreFrequencyMeter};
+use timers::{CoreFrequencyMeter, CoreSpeed};
 
 use crate::model::MIN_ALONE_WIDTH;
 
 /// Samples a CPU; `None` if this is impossible.
-pub type Sampler = Box<dyn FnMut(u32) -> Option<CoreFrequency>>;
+pub type Sampler = Box<dyn FnMut(u32) -> Option<CoreSpeed>>;
 
 /// Pause after all CPUs were sampled and none had a free core.
 /// *Judgement*: long relative to a sample, short relative to the time for which a core is shared.
@@ -77,7 +77,7 @@ impl Cores {
     }
 
     /// Adds a sample that the measuring process took on its CPU.
-    pub fn add(&mut self, sample: CoreFrequency) {
+    pub fn add(&mut self, sample: CoreSpeed) {
         self.record(self.current, sample.width);
     }
 
@@ -135,11 +135,11 @@ impl Cores {
     }
 
     /// Samples the current CPU now.
-    pub fn sample_current(&mut self) -> Option<CoreFrequency> {
+    pub fn sample_current(&mut self) -> Option<CoreSpeed> {
         self.sample(self.current)
     }
 
-    fn sample(&mut self, cpu: u32) -> Option<CoreFrequency> {
+    fn sample(&mut self, cpu: u32) -> Option<CoreSpeed> {
         let sample = (self.sampler)(cpu)?;
         self.record(cpu, sample.width);
         Some(sample)
@@ -202,7 +202,7 @@ mod tests {
             let (widths, asked) = &mut *sampled.borrow_mut();
             asked.push(cpu);
             let width = *widths.get(cpu as usize)?;
-            Some(CoreFrequency { hertz: 3e9, width })
+            Some(CoreSpeed { hertz: 3e9, width })
         };
         let cpus: Vec<u32> = (0..widths.len() as u32).collect();
         let mut cores = Cores::new(&cpus, Box::new(sampler)).expect("CPU 0 exists");

@@ -14,7 +14,7 @@ use std::rc::Rc;
 
 use timers::os::Counters;
 use timers::os::counters::CounterSource;
-use timers::{CoreFrequency, Pinned};
+use timers::{CoreSpeed, Pinned};
 
 use self::cores::Cores;
 pub use self::process::ProcessWatch;
@@ -229,7 +229,7 @@ impl CampaignWatch {
     }
 
     /// Samples the core from this process.
-    fn sample_core(&mut self) -> Option<CoreFrequency> {
+    fn sample_core(&mut self) -> Option<CoreSpeed> {
         let core_frequency = self.cores.as_mut()?.sample_current()?;
         self.frequencies.push(core_frequency.hertz);
         Some(core_frequency)
@@ -239,16 +239,16 @@ impl CampaignWatch {
     /// frequency in hertz, which is the number of dependent additions per second, and the width of
     /// the core, which is the number of parallel additions per cycle. `None` if the process could
     /// not take one, or if this process does not sample the core.
-    fn add_sample(&mut self, sample: Option<[f64; 2]>) -> Option<CoreFrequency> {
+    fn add_sample(&mut self, sample: Option<[f64; 2]>) -> Option<CoreSpeed> {
         let is_positive = |value: &f64| value.is_normal() && *value > 0.0;
         let [hertz, width] = sample.filter(|sample| sample.iter().all(is_positive))?;
-        let core_frequency = CoreFrequency { hertz, width };
+        let core_frequency = CoreSpeed { hertz, width };
         self.cores.as_mut()?.add(core_frequency);
         self.frequencies.push(hertz);
         Some(core_frequency)
     }
 
-    fn is_shared(&self, core_frequency: CoreFrequency) -> bool {
+    fn is_shared(&self, core_frequency: CoreSpeed) -> bool {
         (self.cores.as_ref()).is_some_and(|cores| cores.is_shared(core_frequency.width))
     }
 }
@@ -262,7 +262,7 @@ fn has_time(begun: u64, spent: u64) -> bool {
 #[derive(Clone, Debug, Default)]
 struct Snapshot {
     counters: Option<Counters>,
-    core_frequency: Option<CoreFrequency>,
+    core_frequency: Option<CoreSpeed>,
 }
 
 /// Returns the disturbance that the counters show: context switches beyond `runner_switches`, a

@@ -5,7 +5,7 @@ use std::time::Duration;
 use timers::os::counters::CounterSource;
 use timers::os::scheduling::RunDelay;
 use timers::os::{discipline, signals};
-use timers::{Family, Reader, reader};
+use timers::{ClockReader, Family, reader};
 
 use super::super::{CommandError, failed};
 use crate::platform::activity;
@@ -37,12 +37,12 @@ const CONTINUATION_WAIT: Duration = Duration::from_millis(20);
 /// The observed clocks.
 pub(super) struct Clocks {
     root: Root,
-    monotonic: Reader,
-    boottime: Option<Reader>,
-    raw: Option<Reader>,
-    realtime: Option<Reader>,
-    counter: Option<(&'static str, Reader)>,
-    cpu_time: Option<Reader>,
+    monotonic: ClockReader,
+    boottime: Option<ClockReader>,
+    raw: Option<ClockReader>,
+    realtime: Option<ClockReader>,
+    counter: Option<(&'static str, ClockReader)>,
+    cpu_time: Option<ClockReader>,
     run_queue: Option<RunDelay>,
     throttling: Throttling,
     unreadable: Vec<String>,

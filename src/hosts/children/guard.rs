@@ -13,7 +13,7 @@ use std::process::{Child, ChildStdin, Command, Stdio};
 use std::time::Duration;
 
 use timers::os::Pid;
-use timers::os::process::{Group, kill_by_environment, prepare_group};
+use timers::os::process::{ProcessGroup, kill_by_environment, prepare_group};
 
 use super::{Placement, StartError, this_program};
 use crate::scratch;
@@ -122,7 +122,7 @@ impl Guard {
 /// `+GROUP` adds a process group, `-GROUP` removes it, `=ORIGINAL=BEFORE=NOW=PATH` is a setting that
 /// has to be restored if it has one of the last two values, and `~` means that there is none.
 pub fn serve(input: &mut dyn BufRead) {
-    let mut groups: BTreeMap<Pid, Group> = BTreeMap::new();
+    let mut groups: BTreeMap<Pid, ProcessGroup> = BTreeMap::new();
     let mut setting = None;
     for line in input.lines().map_while(Result::ok) {
         match line.strip_prefix('=') {
@@ -132,13 +132,13 @@ pub fn serve(input: &mut dyn BufRead) {
         }
         let group = line.get(1..).and_then(Pid::parse);
         match (line.as_bytes().first(), group) {
-            (Some(b'+'), Some(group)) => drop(groups.insert(group, Group::led_by(group))),
+            (Some(b'+'), Some(group)) => drop(groups.insert(group, ProcessGroup::led_by(group))),
             (Some(b'-'), Some(group)) => drop(groups.remove(&group)),
             _ => {}
         }
     }
     restore(setting.as_deref().unwrap_or_default());
-    groups.values().for_each(Group::kill);
+    groups.values().for_each(ProcessGroup::kill);
     if let Some(mark) = mark() {
         // A process may start another one during a search.
         for _ in 0..MAX_SEARCHES {

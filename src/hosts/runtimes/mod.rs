@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::{fs, io};
 
-use timers::agents::{Host, Recipe, Runtime};
+use timers::agents::{Recipe, Runtime, RuntimeHost};
 
 use super::children;
 use super::declarations::Declarations;
@@ -115,7 +115,7 @@ pub fn takes_settings(runtime: &Runtime) -> bool {
 /// the last recipe, which requires the fewest.
 fn prepare_host(
     runtime: &Runtime,
-    host: &Host,
+    host: &RuntimeHost,
     folder: &Path,
     choices: Choices<'_>,
 ) -> Result<PreparedHost, HostError> {
@@ -141,7 +141,7 @@ fn find_program(names: &&'static str) -> Result<PathBuf, HostError> {
 /// Writes the files of a host to `folder` and runs the steps of a recipe.
 fn follow_recipe(
     runtime: &Runtime,
-    host: &Host,
+    host: &RuntimeHost,
     recipe: &Recipe,
     folder: &Path,
     choices: Choices<'_>,

@@ -1,7 +1,7 @@
 //! The implementation for macOS. It is only type-checked and was never run on a Mac.
 
 pub(crate) use super::apple_timers::{
-    Absolute as UndistortedClock, UptimeRaw as CommonClock, UptimeRaw as UntrimmedClock,
+    MachAbsolute as UndistortedClock, UptimeRaw as CommonClock, UptimeRaw as UntrimmedClock,
 };
 pub(crate) use super::no_perf_event as perf_event;
 pub(crate) use super::other::attempt;
@@ -33,9 +33,9 @@ pub mod clocks {
 
     /// The route by the system call, which always fails: macOS has no documented system call that
     /// reads a clock.
-    pub struct Kernel;
+    pub struct SystemCall;
 
-    impl Route for Kernel {
+    impl Route for SystemCall {
         fn permitted(_clock: clockid_t) -> Result<(), Unavailable> {
             Err(Unavailable::elsewhere(
                 "macOS has no system call by which programs may read clocks",

@@ -21,7 +21,7 @@ const UPTIME: Properties = Properties {
 };
 
 clocks! { "macOS", target_os = "macos";
-    Absolute, "mach-absolute", "mach_absolute_time()", None, UPTIME;
+    MachAbsolute, "mach-absolute", "mach_absolute_time()", None, UPTIME;
     UptimeRaw, "uptime-raw", "clock_gettime(CLOCK_UPTIME_RAW)", Some(1.0), UPTIME;
 }
 
@@ -50,9 +50,9 @@ mod here {
     }
 
     /// `mach_absolute_time`.
-    pub(crate) struct Absolute;
+    pub(crate) struct MachAbsolute;
 
-    impl Timer for Absolute {
+    impl Timer for MachAbsolute {
         type Reading = u64;
 
         fn ns_per_tick() -> Option<f64> {

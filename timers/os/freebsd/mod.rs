@@ -9,7 +9,7 @@ pub use super::unix::portable::{discipline, machine, process};
 pub use super::unix::{files, limits, rest, signals};
 
 pub(crate) type UndistortedClock =
-    super::posix::PosixClock<clocks::Kernel, { clocks::CLOCK_MONOTONIC }>;
+    super::posix::PosixClock<clocks::SystemCall, { clocks::CLOCK_MONOTONIC }>;
 
 pub mod clocks {
     //! The POSIX clocks of FreeBSD, which also defines some names of Linux.
@@ -35,9 +35,9 @@ pub mod clocks {
     const SYS_CLOCK_GETTIME: i32 = 232;
 
     /// Reads clocks by the system call, without the page that the kernel shares with processes.
-    pub struct Kernel;
+    pub struct SystemCall;
 
-    impl Route for Kernel {
+    impl Route for SystemCall {
         #[inline(always)]
         fn clock_gettime(clock: clockid_t, time: &mut MaybeUninit<timespec>) -> c_long {
             // SAFETY: the pointer is valid for one timespec.

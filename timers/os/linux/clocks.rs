@@ -40,9 +40,9 @@ impl Route for Libc {
 
 /// Reads clocks by the system call, without the vDSO. Uses the instruction instead of libc's
 /// `syscall()`, which moves seven registers and sets `errno` and thereby adds to the measured cost.
-pub struct Kernel;
+pub struct SystemCall;
 
-impl Route for Kernel {
+impl Route for SystemCall {
     #[cfg(target_arch = "x86_64")]
     #[inline(always)]
     fn clock_gettime(clock: clockid_t, time: &mut MaybeUninit<timespec>) -> c_long {

@@ -20,7 +20,7 @@ pub(crate) use attempt::attempt;
 pub(crate) use super::posix::{Monotonic as CommonClock, MonotonicRaw as UntrimmedClock};
 
 pub(crate) type UndistortedClock =
-    super::posix::PosixClock<clocks::Kernel, { libc::CLOCK_MONOTONIC }>;
+    super::posix::PosixClock<clocks::SystemCall, { libc::CLOCK_MONOTONIC }>;
 
 pub mod machine {
     //! Facts about the machine and the kernel.

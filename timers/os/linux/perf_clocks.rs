@@ -56,11 +56,11 @@ use here::*;
     any(target_pointer_width = "64", target_arch = "x86")
 ))]
 mod here {
-    use crate::os::perf_event::{Event, Page};
+    use crate::os::perf_event::{EventPage, OpenEvent};
     use crate::{Ticks, Timer, Unavailable};
 
     /// The cycles of the core, or the time that the thread ran, read by `read(2)`.
-    pub(super) struct CountedEvent<const CYCLES: bool>(Event);
+    pub(super) struct CountedEvent<const CYCLES: bool>(OpenEvent);
 
     impl<const CYCLES: bool> Timer for CountedEvent<CYCLES>
     where
@@ -69,7 +69,7 @@ mod here {
         type Reading = u64;
 
         fn open() -> Result<Self, Unavailable> {
-            Event::open_checked(CYCLES).map(Self)
+            OpenEvent::open_checked(CYCLES).map(Self)
         }
 
         #[inline(always)]
@@ -83,13 +83,13 @@ mod here {
     }
 
     /// The cycles of the core, read by `rdpmc`.
-    pub(super) struct RdpmcCycles(Page);
+    pub(super) struct RdpmcCycles(EventPage);
 
     impl Timer for RdpmcCycles {
         type Reading = u64;
 
         fn open() -> Result<Self, Unavailable> {
-            Page::open().map(Self)
+            EventPage::open().map(Self)
         }
 
         #[inline(always)]

@@ -15,16 +15,16 @@ use perf_event_open_sys::bindings::{
 
 use crate::{Unavailable, work};
 
-pub use page::{Page, counter_scale};
+pub use page::{EventPage, counter_scale};
 
 /// Perf events, as pairs of type and config.
 const CYCLES: (u32, u32) = (PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES);
 const TASK_CLOCK: (u32, u32) = (PERF_TYPE_SOFTWARE, PERF_COUNT_SW_TASK_CLOCK);
 
 /// An event that counts for the calling thread; closed when dropped.
-pub struct Event(File);
+pub struct OpenEvent(File);
 
-impl Event {
+impl OpenEvent {
     /// Opens an event that counts core cycles or the run time of the thread, and checks that it
     /// counts.
     pub fn open_checked(cycles: bool) -> Result<Self, Unavailable> {

@@ -24,13 +24,13 @@ pub use crate::os::unix::process::*;
 
 /// A process group that another process made, whose number the system may reuse meanwhile.
 #[derive(Debug)]
-pub struct Group {
+pub struct ProcessGroup {
     number: Pid,
     /// The leader of the group; `None` before Linux 5.3.
     leader: Option<OwnedFd>,
 }
 
-impl Group {
+impl ProcessGroup {
     /// The process group that the process `leader` leads.
     #[must_use]
     pub fn led_by(leader: Pid) -> Self {

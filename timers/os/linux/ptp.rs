@@ -198,15 +198,15 @@ mod here {
     }
 
     fn explain_failure(path: &str, error: &io::Error) -> Unavailable {
-        let why = format!("{path}: {error}");
+        let why = Unavailable::failed_call(path, error);
         match error.kind() {
             io::ErrorKind::NotFound => Unavailable::because("no such device").remedy(
                 "a network card with a clock (`ethtool -T`), or in a virtual machine `modprobe ptp_kvm`; a container has to be given \
                  the device",
             ),
-            io::ErrorKind::PermissionDenied => Unavailable::because(why)
+            io::ErrorKind::PermissionDenied => why
                 .remedy("run as root, or let a udev rule give it to your group: SUBSYSTEM==\"ptp\", GROUP=\"…\", MODE=\"0640\""),
-            _ => Unavailable::because(why),
+            _ => why,
         }
     }
 

@@ -39,7 +39,7 @@ pub mod limits {
 
     use rustix::io::Errno;
 
-    use crate::os::{MemoryLimit, Shortage};
+    use crate::os::{ProcessMemoryLimit, Shortage};
 
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
     type Resource = libc::__rlimit_resource_t;
@@ -82,13 +82,13 @@ pub mod limits {
 
     /// The smaller of the limits of address space and of data; `None` if not limited or unknown.
     #[must_use]
-    pub fn memory_limit() -> Option<MemoryLimit> {
+    pub fn memory_limit() -> Option<ProcessMemoryLimit> {
         let limits = [
             (libc::RLIMIT_AS, "ulimit -v"),
             (libc::RLIMIT_DATA, "ulimit -d"),
         ];
         let limits = limits.into_iter().filter_map(|(resource, command)| {
-            limit(resource).map(|bytes| MemoryLimit { bytes, command })
+            limit(resource).map(|bytes| ProcessMemoryLimit { bytes, command })
         });
         limits.min_by_key(|limit| limit.bytes)
     }
@@ -210,7 +210,7 @@ pub mod portable {
     /// on these systems.
     pub mod process {
         pub use crate::os::other::process::{
-            Group, descendants, kill_by_environment, why_descendants_unknown,
+            ProcessGroup, descendants, kill_by_environment, why_descendants_unknown,
         };
         pub use crate::os::unix::process::*;
     }

@@ -63,14 +63,14 @@ pub(crate) mod clocks {
         PosixClock<Libc, CLOCK_TAI>, "tai", "clock_gettime(CLOCK_TAI)", Some(1.0), CALENDAR;
         PosixClock<Libc, CLOCK_PROCESS_CPUTIME_ID>, "process-cputime", "clock_gettime(CLOCK_PROCESS_CPUTIME_ID)", Some(1.0), PROCESS.with_variant("process-cputime-syscall");
         PosixClock<Libc, CLOCK_THREAD_CPUTIME_ID>, "thread-cputime", "clock_gettime(CLOCK_THREAD_CPUTIME_ID)", Some(1.0), THREAD.with_variant("thread-cputime-syscall");
-        PosixClock<Kernel, CLOCK_MONOTONIC>, "monotonic-syscall", "syscall(SYS_clock_gettime, CLOCK_MONOTONIC)", Some(1.0), MONOTONIC.by_syscall();
-        PosixClock<Kernel, CLOCK_MONOTONIC_RAW>, "monotonic-raw-syscall", "syscall(SYS_clock_gettime, CLOCK_MONOTONIC_RAW)", Some(1.0), RAW.by_syscall();
-        PosixClock<Kernel, CLOCK_MONOTONIC_COARSE>, "monotonic-coarse-syscall", "syscall(SYS_clock_gettime, CLOCK_MONOTONIC_COARSE)", Some(1.0), MONOTONIC.by_syscall();
-        PosixClock<Kernel, CLOCK_REALTIME>, "realtime-syscall", "syscall(SYS_clock_gettime, CLOCK_REALTIME)", Some(1.0), CALENDAR.by_syscall();
-        PosixClock<Kernel, CLOCK_REALTIME_COARSE>, "realtime-coarse-syscall", "syscall(SYS_clock_gettime, CLOCK_REALTIME_COARSE)", Some(1.0), CALENDAR.by_syscall();
-        PosixClock<Kernel, CLOCK_BOOTTIME>, "boottime-syscall", "syscall(SYS_clock_gettime, CLOCK_BOOTTIME)", Some(1.0), BOOTTIME.by_syscall();
-        PosixClock<Kernel, CLOCK_PROCESS_CPUTIME_ID>, "process-cputime-syscall", "syscall(SYS_clock_gettime, CLOCK_PROCESS_CPUTIME_ID)", Some(1.0), PROCESS;
-        PosixClock<Kernel, CLOCK_THREAD_CPUTIME_ID>, "thread-cputime-syscall", "syscall(SYS_clock_gettime, CLOCK_THREAD_CPUTIME_ID)", Some(1.0), THREAD;
+        PosixClock<SystemCall, CLOCK_MONOTONIC>, "monotonic-syscall", "syscall(SYS_clock_gettime, CLOCK_MONOTONIC)", Some(1.0), MONOTONIC.by_syscall();
+        PosixClock<SystemCall, CLOCK_MONOTONIC_RAW>, "monotonic-raw-syscall", "syscall(SYS_clock_gettime, CLOCK_MONOTONIC_RAW)", Some(1.0), RAW.by_syscall();
+        PosixClock<SystemCall, CLOCK_MONOTONIC_COARSE>, "monotonic-coarse-syscall", "syscall(SYS_clock_gettime, CLOCK_MONOTONIC_COARSE)", Some(1.0), MONOTONIC.by_syscall();
+        PosixClock<SystemCall, CLOCK_REALTIME>, "realtime-syscall", "syscall(SYS_clock_gettime, CLOCK_REALTIME)", Some(1.0), CALENDAR.by_syscall();
+        PosixClock<SystemCall, CLOCK_REALTIME_COARSE>, "realtime-coarse-syscall", "syscall(SYS_clock_gettime, CLOCK_REALTIME_COARSE)", Some(1.0), CALENDAR.by_syscall();
+        PosixClock<SystemCall, CLOCK_BOOTTIME>, "boottime-syscall", "syscall(SYS_clock_gettime, CLOCK_BOOTTIME)", Some(1.0), BOOTTIME.by_syscall();
+        PosixClock<SystemCall, CLOCK_PROCESS_CPUTIME_ID>, "process-cputime-syscall", "syscall(SYS_clock_gettime, CLOCK_PROCESS_CPUTIME_ID)", Some(1.0), PROCESS;
+        PosixClock<SystemCall, CLOCK_THREAD_CPUTIME_ID>, "thread-cputime-syscall", "syscall(SYS_clock_gettime, CLOCK_THREAD_CPUTIME_ID)", Some(1.0), THREAD;
         Gettimeofday, "gettimeofday", "gettimeofday()", Some(1e3), CALENDAR;
     }
 }
@@ -119,7 +119,7 @@ pub(crate) mod accounts {
     // `times` returns elapsed time; on Linux that is the time since boot without suspend, read by a
     // system call.
     clocks! { "POSIX", not(windows);
-        Clock, "clock", "clock()", Some(CLOCK_UNIT_NS), PROCESS;
+        CpuClock, "clock", "clock()", Some(CLOCK_UNIT_NS), PROCESS;
         Times, "times", "times()", None, MONOTONIC.by_syscall();
         Getrusage<{ libc::RUSAGE_SELF }>, "getrusage-self", "getrusage(RUSAGE_SELF)", Some(1e3), PROCESS;
         Getrusage<RUSAGE_THREAD>, "getrusage-thread", "getrusage(RUSAGE_THREAD)", Some(1e3), THREAD;
@@ -178,14 +178,14 @@ mod here {
             };
         }
         let all = each! {
-            PosixClock<Kernel, CLOCK_MONOTONIC>, Monotonic;
-            PosixClock<Kernel, CLOCK_MONOTONIC_RAW>, MonotonicRaw;
-            PosixClock<Kernel, CLOCK_BOOTTIME>, PosixClock<Libc, CLOCK_BOOTTIME>;
-            PosixClock<Kernel, CLOCK_REALTIME>, Realtime;
+            PosixClock<SystemCall, CLOCK_MONOTONIC>, Monotonic;
+            PosixClock<SystemCall, CLOCK_MONOTONIC_RAW>, MonotonicRaw;
+            PosixClock<SystemCall, CLOCK_BOOTTIME>, PosixClock<Libc, CLOCK_BOOTTIME>;
+            PosixClock<SystemCall, CLOCK_REALTIME>, Realtime;
             MonotonicCoarse, Monotonic;
-            PosixClock<Kernel, CLOCK_MONOTONIC_COARSE>, Monotonic;
+            PosixClock<SystemCall, CLOCK_MONOTONIC_COARSE>, Monotonic;
             RealtimeCoarse, Realtime;
-            PosixClock<Kernel, CLOCK_REALTIME_COARSE>, Realtime;
+            PosixClock<SystemCall, CLOCK_REALTIME_COARSE>, Realtime;
             Gettimeofday, Realtime;
             Time, Realtime;
         };
@@ -389,9 +389,9 @@ mod here {
     }
 
     /// `clock`: the CPU time of the process.
-    pub(crate) struct Clock;
+    pub(crate) struct CpuClock;
 
-    impl Timer for Clock {
+    impl Timer for CpuClock {
         type Reading = clock_t;
 
         fn open() -> Result<Self, Unavailable> {

@@ -12,9 +12,9 @@ use signal_hook::low_level::emulate_default_handler;
 
 /// A signal that asks this program to end.
 #[derive(Clone, Copy, Debug)]
-pub struct Request(i32);
+pub struct EndRequest(i32);
 
-impl Request {
+impl EndRequest {
     /// The exit status by which a shell reports that the signal ended a program: 130 for SIGINT,
     /// 143 for SIGTERM, 129 for SIGHUP.
     #[must_use]
@@ -35,9 +35,9 @@ static END_SIGNAL: OnceLock<Arc<AtomicUsize>> = OnceLock::new();
 /// itself records it, because a system call that the signal interrupts can fail before the thread
 /// of [`listen`] runs.
 #[must_use]
-pub fn end_request() -> Option<Request> {
+pub fn end_request() -> Option<EndRequest> {
     let signal = END_SIGNAL.get()?.load(Ordering::SeqCst);
-    (signal != 0).then_some(Request(signal as i32))
+    (signal != 0).then_some(EndRequest(signal as i32))
 }
 
 /// Calls `on_request` on a new thread when the first signal asks this program to end; later signals
@@ -47,7 +47,7 @@ pub fn end_request() -> Option<Request> {
 /// # Errors
 /// When a handler cannot be installed or the thread cannot be started. A signal whose handler is
 /// installed then no longer ends the program; the other signals have their default action.
-pub fn listen(on_request: impl FnOnce(Request) + Send + 'static) -> io::Result<()> {
+pub fn listen(on_request: impl FnOnce(EndRequest) + Send + 'static) -> io::Result<()> {
     let end_signals = [SIGINT, SIGTERM, SIGQUIT]
         .into_iter()
         .chain((!is_ignored(SIGHUP)).then_some(SIGHUP));
@@ -64,7 +64,7 @@ pub fn listen(on_request: impl FnOnce(Request) + Send + 'static) -> io::Result<(
     signal_hook::flag::register(SIGXFSZ, Arc::<AtomicBool>::default())?;
     let work = move || {
         if let Some(signal) = signals.forever().next() {
-            on_request(Request(signal));
+            on_request(EndRequest(signal));
         }
     };
     thread::Builder::new()

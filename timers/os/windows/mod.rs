@@ -69,7 +69,7 @@ pub mod limits {
 
     /// The limit of memory; `None` because only a job object of another process sets one.
     #[must_use]
-    pub fn memory_limit() -> Option<crate::os::MemoryLimit> {
+    pub fn memory_limit() -> Option<crate::os::ProcessMemoryLimit> {
         None
     }
 

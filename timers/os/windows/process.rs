@@ -27,7 +27,7 @@ use windows_sys::Win32::System::Threading::{
 use super::affinity::inherit;
 use super::handle::{Handle, check_status, own_handle};
 pub use crate::os::other::process::{
-    Group, descendants, has_unkillable, keep_exited_children, kill_by_environment,
+    ProcessGroup, descendants, has_unkillable, keep_exited_children, kill_by_environment,
     why_descendants_unknown,
 };
 use crate::os::{CpuTime, Pid};

@@ -16,9 +16,9 @@ use super::handle::check_status;
 
 /// An event that asks this program to end.
 #[derive(Clone, Copy, Debug)]
-pub struct Request(());
+pub struct EndRequest(());
 
-impl Request {
+impl EndRequest {
     /// The exit status, as a Unix shell reports it for a program that the user interrupted.
     #[must_use]
     pub fn exit_status(self) -> u8 {
@@ -41,8 +41,8 @@ const SHUTDOWN_TIME: Duration = Duration::from_secs(10);
 
 /// The event that asked this program to end; `None` if there was none.
 #[must_use]
-pub fn end_request() -> Option<Request> {
-    ASKED.load(Ordering::SeqCst).then_some(Request(()))
+pub fn end_request() -> Option<EndRequest> {
+    ASKED.load(Ordering::SeqCst).then_some(EndRequest(()))
 }
 
 /// Does nothing: Windows does not inform a process that it was continued.
@@ -63,11 +63,11 @@ pub fn was_continued() -> bool {
 ///
 /// # Errors
 /// When the handler cannot be installed; events then have their default action.
-pub fn listen(on_request: impl FnOnce(Request) + Send + 'static) -> io::Result<()> {
+pub fn listen(on_request: impl FnOnce(EndRequest) + Send + 'static) -> io::Result<()> {
     let (sender, receiver) = mpsc::sync_channel(1);
     let work = move || {
         if receiver.recv().is_ok() {
-            on_request(Request(()));
+            on_request(EndRequest(()));
         }
     };
     thread::Builder::new().name("signals".into()).spawn(work)?;

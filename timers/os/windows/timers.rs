@@ -264,26 +264,26 @@ pub(super) mod here {
     }
 
     /// The times of a thread or process: creation, exit, time in the kernel, time in user mode.
-    type Times = [FILETIME; 4];
+    type CpuTimes = [FILETIME; 4];
 
     #[inline(always)]
-    fn thread_times(to: *mut Times) -> i32 {
+    fn thread_times(to: *mut CpuTimes) -> i32 {
         let at = |index| to.cast::<FILETIME>().wrapping_add(index);
-        // SAFETY: the pointers point to the four elements of `Times`; the handle is the constant
+        // SAFETY: the pointers point to the four elements of `CpuTimes`; the handle is the constant
         // for the caller.
         unsafe { GetThreadTimes(GetCurrentThread(), at(0), at(1), at(2), at(3)) }
     }
 
     #[inline(always)]
-    fn process_times(to: *mut Times) -> i32 {
+    fn process_times(to: *mut CpuTimes) -> i32 {
         let at = |index| to.cast::<FILETIME>().wrapping_add(index);
-        // SAFETY: the pointers point to the four elements of `Times`; the handle is the constant
+        // SAFETY: the pointers point to the four elements of `CpuTimes`; the handle is the constant
         // for the caller.
         unsafe { GetProcessTimes(GetCurrentProcess(), at(0), at(1), at(2), at(3)) }
     }
 
     /// Checks that the call succeeds.
-    fn check_times(call: fn(*mut Times) -> i32) -> Result<(), Unavailable> {
+    fn check_times(call: fn(*mut CpuTimes) -> i32) -> Result<(), Unavailable> {
         let mut times = [FILETIME::default(); 4];
         match call(&raw mut times) {
             0 => Err(explain_failure()),
@@ -293,7 +293,7 @@ pub(super) mod here {
 
     /// The time in the kernel and the time in user mode.
     #[inline(always)]
-    fn cpu_times(call: impl FnOnce(*mut Times) -> i32) -> [FILETIME; 2] {
+    fn cpu_times(call: impl FnOnce(*mut CpuTimes) -> i32) -> [FILETIME; 2] {
         let [_, _, kernel, user] = return_written(|to| {
             call(to);
         });
@@ -321,6 +321,6 @@ pub(super) mod here {
     }
 
     fn explain_failure() -> Unavailable {
-        Unavailable::because(format!("the call failed: {}", io::Error::last_os_error()))
+        Unavailable::failed_call("the call failed", &io::Error::last_os_error())
     }
 }

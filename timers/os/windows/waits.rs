@@ -36,7 +36,7 @@ mod here {
     use crate::Unavailable;
     use crate::os::windows::handle::{check_status, own_handle};
     use crate::subject::{Answer, Fault};
-    use crate::waits::method::Method;
+    use crate::waits::method::WaitMethod;
 
     /// The wait in milliseconds, rounded up; at most the longest finite wait.
     fn milliseconds(nanoseconds: u64) -> u32 {
@@ -52,7 +52,7 @@ mod here {
 
     pub(super) struct Sleep;
 
-    impl Method for Sleep {
+    impl WaitMethod for Sleep {
         fn open(_label: &'static str) -> Result<Self, Unavailable> {
             Ok(Self)
         }
@@ -85,7 +85,7 @@ mod here {
         }
     }
 
-    impl<const HIGH_RESOLUTION: bool> Method for WaitableTimer<HIGH_RESOLUTION> {
+    impl<const HIGH_RESOLUTION: bool> WaitMethod for WaitableTimer<HIGH_RESOLUTION> {
         fn open(label: &'static str) -> Result<Self, Unavailable> {
             let (flags, since) = if HIGH_RESOLUTION {
                 (

@@ -8,7 +8,7 @@ use std::sync::atomic::{Ordering, compiler_fence};
 
 use perf_event_open_sys::bindings::perf_event_mmap_page;
 
-use super::{CYCLES, Event, TASK_CLOCK, describe_setting, explain_failure};
+use super::{CYCLES, OpenEvent, TASK_CLOCK, describe_setting, explain_failure};
 use crate::Unavailable;
 
 /// The length of the mapping in bytes.
@@ -17,24 +17,24 @@ const MAPPING_BYTES: usize = 4096;
 const RDPMC_SETTING: &str = "/sys/bus/event_source/devices/cpu/rdpmc";
 
 /// The mapped page in which the kernel publishes the state of an event; unmapped when dropped.
-pub struct Page {
+pub struct EventPage {
     page: *const perf_event_mmap_page,
     /// The open event, kept because closing its descriptor would end the event.
-    event: Event,
+    event: OpenEvent,
 }
 
 // SAFETY: the mapping is read-only, belongs to the process and is read only by volatile loads. A
 // reading by another thread has no meaning, but accesses only the mapping.
-unsafe impl Send for Page {}
+unsafe impl Send for EventPage {}
 // SAFETY: as for `Send`; nothing is written through a shared reference.
-unsafe impl Sync for Page {}
+unsafe impl Sync for EventPage {}
 
-impl Page {
+impl EventPage {
     pub fn open() -> Result<Self, Unavailable> {
         if cfg!(not(any(target_arch = "x86", target_arch = "x86_64"))) {
             return Err(Unavailable::because("rdpmc is an instruction of x86"));
         }
-        let page = Self::map(Event::open(CYCLES)?)?;
+        let page = Self::map(OpenEvent::open(CYCLES)?)?;
         page.check_permission()?;
         // The event is mapped before it is read: if it is read first, Linux 6.18 publishes an
         // offset that does not fit the sign-extended counter, so that readings are 2⁴⁸ too low
@@ -44,7 +44,7 @@ impl Page {
     }
 
     /// Maps the page of an event.
-    fn map(event: Event) -> Result<Self, Unavailable> {
+    fn map(event: OpenEvent) -> Result<Self, Unavailable> {
         // SAFETY: the kernel chooses the address of the new mapping, so that it overlaps no other
         // memory; the descriptor is open.
         let address = unsafe {
@@ -124,7 +124,7 @@ impl Page {
     }
 }
 
-impl Drop for Page {
+impl Drop for EventPage {
     fn drop(&mut self) {
         // SAFETY: `map` created the mapping with this length, and no reference to it remains.
         unsafe { libc::munmap(self.page.cast_mut().cast(), MAPPING_BYTES) };
@@ -137,7 +137,7 @@ impl Drop for Page {
 #[inline(always)]
 fn rdpmc(counter: u32) -> u64 {
     let (low, high): (usize, usize);
-    // SAFETY: `Page::open` found that the kernel permits the instruction, and the kernel's page
+    // SAFETY: `EventPage::open` found that the kernel permits the instruction, and the kernel's page
     // gives the number of the counter. The instruction takes ECX, writes EAX and EDX and clears the
     // upper halves of both.
     unsafe {
@@ -148,13 +148,13 @@ fn rdpmc(counter: u32) -> u64 {
 
 #[cfg(not(any(target_arch = "x86", target_arch = "x86_64")))]
 fn rdpmc(_counter: u32) -> u64 {
-    unreachable!("`Page::open` fails on this processor")
+    unreachable!("`EventPage::open` fails on this processor")
 }
 
 /// The nanoseconds per tick with which the kernel converts the CPU counter to its own time
 /// (perf_event_open(2), `time_mult` and `time_shift`); `None` if not published.
 pub fn counter_scale() -> Option<f64> {
-    let page = Page::map(Event::open(TASK_CLOCK).ok()?).ok()?;
+    let page = EventPage::map(OpenEvent::open(TASK_CLOCK).ok()?).ok()?;
     // SAFETY: the mapping is longer than the structure, for which every bit pattern is valid.
     let page = unsafe { ptr::read_volatile(page.page) };
     // SAFETY: both members of the union are 64-bit integers, for which every bit pattern is valid.

@@ -6,9 +6,9 @@ use std::mem::MaybeUninit;
 use libc::{c_int, c_long, clockid_t};
 
 use crate::Unavailable;
-use crate::os::clocks::{Kernel, Libc, explain_failure};
+use crate::os::clocks::{Libc, SystemCall, explain_failure};
 use crate::os::posix::{Route, nanoseconds};
-use crate::waits::method::Method;
+use crate::waits::method::WaitMethod;
 
 const SECOND_NS: u64 = 1_000_000_000;
 
@@ -77,7 +77,7 @@ pub(super) fn check_deadlines(clock: clockid_t) -> Result<(), Unavailable> {
     /// The largest lead, in nanoseconds. *Judgement*: a wait that is late by less is measured.
     const MAX_LEAD_NS: u64 = SECOND_NS;
     Libc::permitted(clock)?;
-    let readings = reading::<Libc>(clock).zip(reading::<Kernel>(clock));
+    let readings = reading::<Libc>(clock).zip(reading::<SystemCall>(clock));
     let lead_ns = readings.map_or(0, |(library, kernel)| library.saturating_sub(kernel));
     if lead_ns <= MAX_LEAD_NS {
         return Ok(());
@@ -102,7 +102,7 @@ pub(super) trait Call: Sized + 'static {
 /// is allowed, an early return is not.
 pub(super) struct RetriedAfterSignals<T>(T);
 
-impl<T: Call> Method for RetriedAfterSignals<T> {
+impl<T: Call> WaitMethod for RetriedAfterSignals<T> {
     fn open(label: &'static str) -> Result<Self, Unavailable> {
         let mut call = T::prepare()?;
         check_first_call(label, call.wait_once(0)).map(|()| Self(call))

@@ -26,7 +26,7 @@ mod here {
 
     use crate::Unavailable;
     use crate::os::clocks::explain_failure;
-    use crate::waits::method::Method;
+    use crate::waits::method::WaitMethod;
 
     /// The size of the submission queue: a timeout and its cancellation.
     const QUEUE_ENTRIES: u32 = 2;
@@ -73,7 +73,7 @@ mod here {
         std::time::Duration::from_nanos(nanoseconds).into()
     }
 
-    impl Method for Timeout {
+    impl WaitMethod for Timeout {
         fn open(label: &'static str) -> Result<Self, Unavailable> {
             let opened = IoUring::new(QUEUE_ENTRIES)
                 .map(Self)

@@ -32,7 +32,7 @@ mod here {
         check_first_call, check_status, error_number, repeat_after_signals, timespec,
     };
     use crate::subject::{Answer, Fault};
-    use crate::waits::method::Method;
+    use crate::waits::method::WaitMethod;
 
     /// A kernel timer that is armed by one call and waited for by another.
     pub(in crate::os) trait KernelTimer: Sized + 'static {
@@ -56,7 +56,7 @@ mod here {
     /// Adapter that makes a kernel timer a wait method.
     pub(in crate::os) struct Armed<T>(T);
 
-    impl<T: KernelTimer> Method for Armed<T> {
+    impl<T: KernelTimer> WaitMethod for Armed<T> {
         fn open(label: &'static str) -> Result<Self, Unavailable> {
             let timer = T::prepare()?;
             check_first_call(label, timer.set(0, 0)).map(|()| Self(timer))

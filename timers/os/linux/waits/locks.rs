@@ -16,7 +16,7 @@ use crate::waits::method::methods;
 
 methods! { "Linux", target_os = "linux";
     RetriedAfterSignals<Futex>, "futex", "futex(FUTEX_WAIT)", WAITS;
-    RetriedAfterSignals<Condition>, "pthread-cond-timedwait", "pthread_cond_timedwait(), CLOCK_MONOTONIC", WAITS;
+    RetriedAfterSignals<NeverSignalled>, "pthread-cond-timedwait", "pthread_cond_timedwait(), CLOCK_MONOTONIC", WAITS;
     RetriedAfterSignals<Semaphore>, "sem-timedwait", "sem_timedwait()", WAITS;
     RetriedAfterSignals<NoSignal>, "sigtimedwait", "sigtimedwait()", WAITS;
     RetriedAfterSignals<SilentSocket>, "so-rcvtimeo", "recv() with SO_RCVTIMEO", WAITS, unit_ns: 1_000;
@@ -75,9 +75,11 @@ mod here {
 
     /// A condition variable that is never signalled, with its mutex. Boxed, because POSIX does not
     /// permit moving them.
-    pub(super) struct Condition(Box<(UnsafeCell<pthread_cond_t>, UnsafeCell<pthread_mutex_t>)>);
+    pub(super) struct NeverSignalled(
+        Box<(UnsafeCell<pthread_cond_t>, UnsafeCell<pthread_mutex_t>)>,
+    );
 
-    impl Call for Condition {
+    impl Call for NeverSignalled {
         fn prepare() -> Result<Self, Unavailable> {
             check_deadlines(CLOCK_MONOTONIC)?;
             let condition = Box::new((
@@ -112,7 +114,7 @@ mod here {
         }
     }
 
-    impl Drop for Condition {
+    impl Drop for NeverSignalled {
         fn drop(&mut self) {
             // SAFETY: the object is initialised, and no thread waits for it.
             unsafe {

@@ -26,7 +26,9 @@ methods! { "Linux", target_os = "linux";
 /// `clock_nanosleep`.
 pub(crate) fn check_thread_sleep(_label: &'static str) -> Result<(), crate::Unavailable> {
     #[cfg(target_os = "linux")]
-    <RetriedAfterSignals<Relative<CLOCK_MONOTONIC>> as crate::waits::method::Method>::open(_label)?;
+    <RetriedAfterSignals<Relative<CLOCK_MONOTONIC>> as crate::waits::method::WaitMethod>::open(
+        _label,
+    )?;
     Ok(())
 }
 
@@ -56,7 +58,7 @@ mod here {
         timespec,
     };
     use crate::subject::Answer;
-    use crate::waits::method::Method;
+    use crate::waits::method::WaitMethod;
 
     calls! {
         Nanosleep, |nanoseconds| {
@@ -106,7 +108,7 @@ mod here {
         }
     }
 
-    impl<const CLOCK: clockid_t> Method for Absolute<CLOCK> {
+    impl<const CLOCK: clockid_t> WaitMethod for Absolute<CLOCK> {
         fn open(label: &'static str) -> Result<Self, Unavailable> {
             check_deadlines(CLOCK)?;
             check_first_call(label, Self::wait_until(0)).map(|()| Self { last_ns: 0 })
