@@ -8,7 +8,7 @@ use std::time::Duration;
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use timermeter::hosts::connection::Connection;
 use timermeter::hosts::hosted::subject;
-use timermeter::hosts::process::Command;
+use timermeter::hosts::process::AgentCommand;
 
 /// Readings in the answer to one question.
 const READINGS_PER_ANSWER: u32 = 10_000;
@@ -18,7 +18,7 @@ const TIMEOUT: Duration = Duration::from_secs(3600);
 fn measure_readings(criterion: &mut Criterion) {
     let args = vec!["agent".into(), timers::FLOOR_ID.into(), "monotonic".into()];
     let program = env!("CARGO_BIN_EXE_timermeter");
-    let command = Command::new("native", program, args);
+    let command = AgentCommand::new("native", program, args);
     let connection = Connection::start(&command, None, TIMEOUT).expect("the agent starts");
     let connection = Rc::new(RefCell::new(connection));
     let mut group = criterion.benchmark_group("readings");

@@ -42,7 +42,7 @@ pub use table::{Columns, TableArgs};
 pub use wait::{PeriodArgs, WaitArgs};
 pub use watch::WatchArgs;
 
-use crate::campaign::sampling::Plan;
+use crate::campaign::sampling::CampaignPlan;
 use crate::model::Context;
 use crate::requests::ProbeRequest;
 
@@ -459,7 +459,7 @@ impl ProbeArgs {
         let plan = self.run.plan();
         let request = ProbeRequest {
             run: self.run.request(),
-            plan: Plan {
+            plan: CampaignPlan {
                 contexts: if self.context {
                     &Context::ALL
                 } else {

@@ -6,7 +6,7 @@ use std::time::Duration;
 use timers::agents::{RUNTIMES, Runtime};
 use timers::os::Policy;
 
-use crate::campaign::sampling::Plan;
+use crate::campaign::sampling::CampaignPlan;
 use crate::campaign::waits::RequestedWaits;
 use crate::model::BackgroundLoad;
 use crate::platform::frequency::CyclesFrom;
@@ -111,7 +111,7 @@ pub struct ProbeRequest {
     /// The timers, and what all runs have.
     pub run: RunRequest,
     /// How much of what is asked.
-    pub plan: Plan,
+    pub plan: CampaignPlan,
     /// The CPU to measure on; `None` for the quietest.
     pub cpu: Option<u32>,
 }
@@ -126,7 +126,7 @@ impl ProbeRequest {
     pub fn quick(run: RunRequest) -> Self {
         Self {
             run,
-            plan: Plan::QUICK,
+            plan: CampaignPlan::QUICK,
             cpu: None,
         }
     }
@@ -138,7 +138,7 @@ impl ProbeRequest {
         if precision.is_none() && budget_s.is_none() {
             return self;
         }
-        let plan = Plan {
+        let plan = CampaignPlan {
             precision: precision.map_or(self.plan.precision, |points| points / 100.0),
             insists: true,
             budget_s: budget_s.unwrap_or(self.plan.budget_s),
@@ -179,7 +179,7 @@ pub struct WaitRequest {
     /// The conditions.
     pub conditions: ConditionsRequest,
     /// How many waits, of which lengths.
-    pub plan: Plan,
+    pub plan: CampaignPlan,
     /// The waits.
     pub waits: RequestedWaits,
 }
@@ -187,7 +187,7 @@ pub struct WaitRequest {
 impl WaitRequest {
     /// Waits of the lengths of the plan.
     #[must_use]
-    pub fn new(run: RunRequest, plan: Plan) -> Self {
+    pub fn new(run: RunRequest, plan: CampaignPlan) -> Self {
         Self {
             run,
             conditions: ConditionsRequest::default(),
@@ -222,7 +222,7 @@ pub struct PeriodRequest {
     /// The conditions.
     pub conditions: ConditionsRequest,
     /// How many periods.
-    pub plan: Plan,
+    pub plan: CampaignPlan,
     /// The period in nanoseconds.
     pub every_ns: u64,
 }

@@ -7,12 +7,12 @@
 use std::fs;
 use std::time::Duration;
 
-use timermeter::campaign::clocks::{Measured, run};
-use timermeter::campaign::sampling::{CampaignSettings, Plan};
+use timermeter::campaign::clocks::{MeasuredClock, run};
+use timermeter::campaign::sampling::{CampaignPlan, CampaignSettings};
 use timermeter::campaign::subject::{CampaignSubject, Conditions};
 use timermeter::hosts::connection::Connection;
-use timermeter::hosts::host::Host;
-use timermeter::hosts::process::Command;
+use timermeter::hosts::host::TimerHost;
+use timermeter::hosts::process::AgentCommand;
 
 use crate::program::program;
 
@@ -20,14 +20,14 @@ const TIMERS: [&str; 3] = ["monotonic", "realtime", "instant"];
 
 /// Returns the host of native timers, which records its use in the file `asked` of `folder`: a line
 /// `started` for each of its processes, and each request.
-fn recording_host(folder: &std::path::Path) -> Host {
+fn recording_host(folder: &std::path::Path) -> TimerHost {
     let script = format!(
         "echo started >> '{0}'; tee -a '{0}' | '{1}' agent \"$@\"",
         folder.join("asked").display(),
         program()
     );
     let args = ["-c", &script, "sh"].map(Into::into).to_vec();
-    let command = Command::new("counted", "sh", args);
+    let command = AgentCommand::new("counted", "sh", args);
     let mut with_ids = command.clone();
     with_ids.args.extend(TIMERS.map(Into::into));
     let connection =
@@ -35,7 +35,7 @@ fn recording_host(folder: &std::path::Path) -> Host {
     let timers = connection.hello().timers.clone();
     drop(connection);
     fs::remove_file(folder.join("asked")).expect("the file of requests");
-    Host {
+    TimerHost {
         command,
         takes_ids: true,
         timers,
@@ -56,13 +56,13 @@ fn campaign_stays_within_plan() {
             .expect("a timer of the host")
             .clone()
     };
-    let mut subjects: Vec<CampaignSubject<Measured>> = TIMERS
+    let mut subjects: Vec<CampaignSubject<MeasuredClock>> = TIMERS
         .iter()
         .map(|id| CampaignSubject::new(0, timer(id), Conditions::default()))
         .collect();
-    let plan = Plan {
+    let plan = CampaignPlan {
         budget_s: 1e6,
-        ..Plan::QUICK
+        ..CampaignPlan::QUICK
     };
     let settings = CampaignSettings {
         plan,

@@ -1,13 +1,13 @@
 //! `timermeter agent` as the prober meets it: a child process that speaks the agent protocol.
 
 use std::cell::RefCell;
-use std::process::{Command as Process, Stdio};
+use std::process::{Command, Stdio};
 use std::rc::Rc;
 use std::time::Duration;
 
 use timermeter::hosts::connection::Connection;
 use timermeter::hosts::hosted::subject;
-use timermeter::hosts::process::Command;
+use timermeter::hosts::process::AgentCommand;
 use timers::{Activity, Fault};
 
 use crate::program::program;
@@ -15,7 +15,7 @@ use crate::runtimes::assert_protocol;
 
 fn start(args: &[&str]) -> Rc<RefCell<Connection>> {
     let args = ["agent"].iter().chain(args).map(Into::into).collect();
-    let command = Command::new("native", program(), args);
+    let command = AgentCommand::new("native", program(), args);
     let connection = Connection::start(&command, None, Duration::from_secs(60));
     Rc::new(RefCell::new(
         connection.unwrap_or_else(|fault| panic!("{fault}")),
@@ -54,7 +54,11 @@ fn it_serves_the_whole_catalogue() {
 
 #[test]
 fn it_follows_the_protocol() {
-    assert_protocol(&Command::new("native", program(), vec!["agent".into()]));
+    assert_protocol(&AgentCommand::new(
+        "native",
+        program(),
+        vec!["agent".into()],
+    ));
 }
 
 #[test]
@@ -95,7 +99,7 @@ fn it_ends_quietly_when_nobody_listens() {
     let pipeline = format!(
         "{{ while echo '{hello}'; do :; done; }} 2>&- | {{ \"$0\" agent null; echo $? >&2; }} | head -1"
     );
-    let output = Process::new("sh")
+    let output = Command::new("sh")
         .args(["-c", &pipeline, program()])
         .output()
         .expect("there is a shell");
@@ -105,7 +109,7 @@ fn it_ends_quietly_when_nobody_listens() {
 #[test]
 fn reports_wrong_arguments() {
     let run = |args: &[&str]| {
-        let output = Process::new(program())
+        let output = Command::new(program())
             .args(args)
             .stdin(Stdio::null())
             .output()

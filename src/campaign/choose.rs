@@ -8,7 +8,7 @@ use super::sampling::CampaignSettings;
 use super::unit_check::check_unit;
 use super::unless_interrupted;
 use crate::hosts::connection::SharedConnection;
-use crate::hosts::host::{Host, connect};
+use crate::hosts::host::{TimerHost, connect};
 use crate::hosts::hosted::subject;
 use crate::hosts::protocol::HostedTimer;
 use crate::model::{Counted, Family, MAX_FINE_STEP_NS};
@@ -36,7 +36,7 @@ const MAX_CANDIDATES: usize = 4;
 /// # Errors
 /// The reason why the last candidate failed, or [`Fault::Interrupted`].
 pub(super) fn choose_reference(
-    host: &Host,
+    host: &TimerHost,
     settings: &CampaignSettings,
     cpu: Option<u32>,
     purpose: Purpose,
@@ -66,7 +66,7 @@ pub(super) fn choose_reference(
 /// Returns the clocks of a host that may serve as its reference, the best first: those that the host
 /// recommends, then those with a declared unit. For waits, clocks of the kernel are the only
 /// candidates if the host has any, and other clocks need a declared unit.
-fn candidates(host: &Host, purpose: Purpose) -> Vec<&HostedTimer> {
+fn candidates(host: &TimerHost, purpose: Purpose) -> Vec<&HostedTimer> {
     // The clock that programs read comes before the one that no library can distort.
     let kernel_place = |timer: &HostedTimer| {
         let mut ids = timers::RATE_SOURCES.iter().rev();
@@ -101,7 +101,7 @@ fn is_device_clock(timer: &HostedTimer) -> bool {
 /// [`Fault::Refused`] if the timer cannot serve as a reference; the errors of the connection
 /// otherwise.
 fn calibrate_candidate(
-    host: &Host,
+    host: &TimerHost,
     timer: &HostedTimer,
     connection: &SharedConnection,
     random: &mut StdRng,
@@ -134,7 +134,7 @@ fn calibrate_candidate(
 /// the first timer of its host that declares a unit and can be watched together with the counter.
 /// It tries the timers of `RATE_SOURCES` first, because nothing distorts their rate. `None` if
 /// there is no such timer.
-fn estimate_rate(host: &Host, counter: &mut dyn timers::Subject) -> Answer<Option<f64>> {
+fn estimate_rate(host: &TimerHost, counter: &mut dyn timers::Subject) -> Answer<Option<f64>> {
     let preference =
         |clock: &HostedTimer| timers::RATE_SOURCES.iter().position(|id| *id == clock.id);
     let mut clocks: Vec<&HostedTimer> = host.timers.iter().collect();

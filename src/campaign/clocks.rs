@@ -17,10 +17,10 @@ use std::time::Duration;
 use rand::RngExt;
 use timers::{Deadline, Fault};
 
-use crate::hosts::host::Host;
+use crate::hosts::host::TimerHost;
 
 use crate::campaign::choose::{Purpose, choose_reference};
-use crate::campaign::disturbances::Watch;
+use crate::campaign::disturbances::CampaignWatch;
 use crate::campaign::examination::Session;
 use crate::campaign::reference_rate::RateMeasurement;
 use crate::campaign::rounds::Rounds;
@@ -37,8 +37,8 @@ use crate::statistics::median_with_percentiles;
 use crate::trace::{Reference, StoredTrace};
 
 pub use cost_in_context::context_questions;
-use examiner::{Group, Series};
-pub use measured::Measured;
+use examiner::{Examinees, Series};
+pub use measured::MeasuredClock;
 use narrowing::Narrowing;
 pub use narrowing::is_worth_continuing;
 
@@ -62,8 +62,8 @@ const DECLARED_SLOW_NS: f64 = 1e6;
 /// # Errors
 /// Only [`Fault::Interrupted`]: the failure of a timer is recorded in its outcome.
 pub fn run(
-    hosts: &[Host],
-    subjects: &mut [CampaignSubject<Measured>],
+    hosts: &[TimerHost],
+    subjects: &mut [CampaignSubject<MeasuredClock>],
     settings: &CampaignSettings,
     cpus: &[u32],
     progress: &dyn Fn(&str),
@@ -89,18 +89,18 @@ pub fn run(
 
 /// A running campaign: its subjects, settings and parallel activities.
 struct Campaign<'a> {
-    rounds: Rounds<'a, Measured>,
+    rounds: Rounds<'a, MeasuredClock>,
     /// The CPUs that this process may use.
     cpus: Vec<u32>,
     /// After this deadline, no further processes are started except for the verdicts.
     deadline: Deadline,
     /// Finds free cores, and detects disturbances of the measuring processes.
-    watch: Rc<RefCell<Watch>>,
+    watch: Rc<RefCell<CampaignWatch>>,
     /// The measurement of the reference rate of each host, in the order of the hosts; `None` if the
     /// reference declares its unit or cannot be measured.
     rate_measurements: Vec<Option<RateMeasurement>>,
     /// The processes that compare and examine the timers of a host, or a single timer.
-    sessions: BTreeMap<Group, Session>,
+    sessions: BTreeMap<Examinees, Session>,
     /// The time of the runner before and after the first comparison of each timer, by the index of
     /// the timer.
     first_comparisons: BTreeMap<usize, [Moment; 2]>,
@@ -109,8 +109,8 @@ struct Campaign<'a> {
 
 impl<'a> Campaign<'a> {
     fn begin(
-        hosts: &'a [Host],
-        subjects: &'a mut [CampaignSubject<Measured>],
+        hosts: &'a [TimerHost],
+        subjects: &'a mut [CampaignSubject<MeasuredClock>],
         settings: &'a CampaignSettings,
         measuring_cpus: &[u32],
         progress: &'a dyn Fn(&str),
@@ -121,9 +121,9 @@ impl<'a> Campaign<'a> {
         // Starts the threads of the later analysis before this process is pinned, so that they may
         // use all CPUs.
         parallel::start_workers();
-        let watch = Watch::new(measuring_cpus);
+        let watch = CampaignWatch::new(measuring_cpus);
         let empty =
-            |subject: &CampaignSubject<_>, reference| Measured::new(&subject.timer, reference);
+            |subject: &CampaignSubject<_>, reference| MeasuredClock::new(&subject.timer, reference);
         let purpose = Purpose::Clocks;
         Ok(Self {
             rounds: Rounds::begin(hosts, subjects, settings, progress, purpose, empty)?,
@@ -263,14 +263,16 @@ impl<'a> Campaign<'a> {
                 lacking.retain(|&index| {
                     let subject = &self.rounds.subjects[index];
                     let measured = subject.outcome.as_ref();
-                    subject.host == host && measured.is_ok_and(Measured::lacks_undisturbed)
+                    subject.host == host && measured.is_ok_and(MeasuredClock::lacks_undisturbed)
                 });
                 let can_find = watch.borrow().full_width().is_some() && watch.borrow().has_time();
                 if lacking.is_empty() || !can_find {
                     break;
                 }
                 (self.rounds.progress)("undisturbed processes");
-                if Watch::spend(&watch, || self.measure_briefly(host, lacking, false))?.is_empty() {
+                if CampaignWatch::spend(&watch, || self.measure_briefly(host, lacking, false))?
+                    .is_empty()
+                {
                     break;
                 }
             }

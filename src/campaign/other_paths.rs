@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use crate::campaign::sampling::Plan;
+use crate::campaign::sampling::CampaignPlan;
 use crate::trace::OtherPath;
 
 /// Each comparison takes the readings of the order test (`Plan::order_readings`) divided by this
@@ -14,7 +14,7 @@ const READINGS_DIVISOR: u32 = 10;
 /// Compares the two ways for each of the given timers whose clock can be read in two ways. Returns
 /// the id of the timer with each comparison.
 #[must_use]
-pub fn compare_paths(ids: &[&str], plan: &Plan) -> Vec<(&'static str, OtherPath)> {
+pub fn compare_paths(ids: &[&str], plan: &CampaignPlan) -> Vec<(&'static str, OtherPath)> {
     let compare = |read: timers::PairedReads| {
         let bounds_ns = [read.unit_ns, read.lag_ns];
         (

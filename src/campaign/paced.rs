@@ -7,11 +7,11 @@ use std::time::Duration;
 use timers::{Answer, Deadline, Fault, MAX_DEVICE_READS_PER_S};
 
 use super::choose::Purpose;
-use super::clocks::Measured;
+use super::clocks::MeasuredClock;
 use super::rounds::Rounds;
 use super::sampling::CampaignSettings;
 use super::subject::CampaignSubject;
-use crate::hosts::host::Host;
+use crate::hosts::host::TimerHost;
 use crate::hosts::hosted;
 use crate::hosts::protocol::HostedTimer;
 use crate::model::Family;
@@ -38,8 +38,8 @@ pub fn is_paced(timer: &HostedTimer, is_native: bool) -> bool {
 /// # Errors
 /// Only [`Fault::Interrupted`]: the failure of a timer is recorded in its outcome.
 pub fn run(
-    hosts: &[Host],
-    subjects: &mut [CampaignSubject<Measured>],
+    hosts: &[TimerHost],
+    subjects: &mut [CampaignSubject<MeasuredClock>],
     settings: &CampaignSettings,
     progress: &dyn Fn(&str),
 ) -> Result<(), Fault> {
@@ -47,14 +47,14 @@ pub fn run(
     let share = settings.plan.budget_s / subjects.len().max(1) as f64;
     let length = Duration::from_secs_f64(share / f64::from(processes));
     let empty = |subject: &CampaignSubject<_>, reference| {
-        let mut measured = Measured::new(&subject.timer, reference);
+        let mut measured = MeasuredClock::new(&subject.timer, reference);
         measured.stored.ns_per_tick = subject.timer.ns_per_tick;
         measured.stored.max_reads_per_s = Some(MAX_DEVICE_READS_PER_S);
         measured
     };
     let mut rounds = Rounds::begin(hosts, subjects, settings, progress, Purpose::Clocks, empty)?;
     let measure =
-        |subject: &mut CampaignSubject<Measured>, _| measure(subject, hosts, settings, length);
+        |subject: &mut CampaignSubject<MeasuredClock>, _| measure(subject, hosts, settings, length);
     rounds.repeat(processes, None, |rounds, _| {
         rounds.run_round(rounds.all(), &measure)
     })?;
@@ -63,8 +63,8 @@ pub fn run(
 
 /// Measures a timer in a process for this length of time.
 fn measure(
-    subject: &mut CampaignSubject<Measured>,
-    hosts: &[Host],
+    subject: &mut CampaignSubject<MeasuredClock>,
+    hosts: &[TimerHost],
     settings: &CampaignSettings,
     length: Duration,
 ) -> Answer<Option<()>> {

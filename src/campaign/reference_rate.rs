@@ -9,7 +9,7 @@ use timers::{Answer, Subject};
 
 use crate::campaign::sampling::CampaignSettings;
 use crate::hosts::connection::SharedConnection;
-use crate::hosts::host::{Host, connect};
+use crate::hosts::host::{TimerHost, connect};
 use crate::hosts::hosted::subject;
 
 use crate::campaign::unless_refused;
@@ -25,9 +25,9 @@ const COMPARISONS_PER_SAMPLE: u32 = 9;
 pub(super) struct RateMeasurement {
     connection: SharedConnection,
     /// The kernel clock.
-    clock: Compared,
+    clock: ComparedClock,
     /// A clock that no time service adjusts, if the host has another one.
-    third: Option<Compared>,
+    third: Option<ComparedClock>,
     /// The corrections of the kernel clock at the samples; `None` if the kernel does not report
     /// them.
     corrections: Vec<Option<Discipline>>,
@@ -37,14 +37,14 @@ pub(super) struct RateMeasurement {
 }
 
 /// A clock that the reference is compared with.
-struct Compared {
+struct ComparedClock {
     subject: Box<dyn Subject>,
     ns_per_tick: f64,
     /// Readings of the reference, the clock, and the reference again, in ticks.
     samples: Vec<[i64; 3]>,
 }
 
-impl Compared {
+impl ComparedClock {
     fn new(connection: &SharedConnection, timer: &HostedTimer) -> Self {
         Self {
             subject: subject(connection, &timer.id),
@@ -77,7 +77,7 @@ impl Compared {
 
 /// Returns the system clock of a host, other than `clock`, that no time service adjusts; the one
 /// that is read by the system call if there are several.
-fn find_unadjusted<'a>(host: &'a Host, clock: &HostedTimer) -> Option<&'a HostedTimer> {
+fn find_unadjusted<'a>(host: &'a TimerHost, clock: &HostedTimer) -> Option<&'a HostedTimer> {
     let unadjusted = host.timers.iter().filter(|timer| {
         let properties = &timer.properties;
         properties.family == Some(Family::SystemClock)
@@ -95,7 +95,7 @@ impl RateMeasurement {
     /// # Errors
     /// When the process cannot be started.
     pub(super) fn start(
-        host: &Host,
+        host: &TimerHost,
         reference: &Reference,
         settings: &CampaignSettings,
         cpus: &[u32],
@@ -118,8 +118,8 @@ impl RateMeasurement {
             .collect();
         let connection = connect(host, &ids, None, settings.timeout)?;
         Ok(Some(Self {
-            clock: Compared::new(&connection, clock),
-            third: third.map(|third| Compared::new(&connection, third)),
+            clock: ComparedClock::new(&connection, clock),
+            third: third.map(|third| ComparedClock::new(&connection, third)),
             corrections: Vec::new(),
             connection,
             reference_id: reference.id.clone(),
@@ -148,7 +148,7 @@ impl RateMeasurement {
 
     /// Returns the rate that the samples show; `None` if they are too few.
     pub(super) fn rate(&self) -> Option<Rate> {
-        let third = self.third.as_ref().and_then(Compared::rate);
+        let third = self.third.as_ref().and_then(ComparedClock::rate);
         let length_ns = self.clock.length_ns();
         let steady = is_steady(&self.corrections);
         Some(settle_deviation(

@@ -11,12 +11,12 @@ use super::choose::{Purpose, choose_reference};
 use super::sampling::CampaignSettings;
 use super::subject::CampaignSubject;
 use super::unless_interrupted;
-use crate::hosts::host::Host;
+use crate::hosts::host::TimerHost;
 use crate::trace::Reference;
 
 /// The rounds of a campaign, each of which runs a process for some subjects.
 pub(super) struct Rounds<'a, T> {
-    pub hosts: &'a [Host],
+    pub hosts: &'a [TimerHost],
     pub subjects: &'a mut [CampaignSubject<T>],
     pub settings: &'a CampaignSettings,
     /// Shows the next step, always when nothing is being measured.
@@ -30,7 +30,7 @@ impl<'a, T> Rounds<'a, T> {
     /// # Errors
     /// Only [`Fault::Interrupted`].
     pub fn begin(
-        hosts: &'a [Host],
+        hosts: &'a [TimerHost],
         subjects: &'a mut [CampaignSubject<T>],
         settings: &'a CampaignSettings,
         progress: &'a dyn Fn(&str),

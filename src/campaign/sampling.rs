@@ -11,7 +11,7 @@ use crate::prober::CallsPlan;
 #[derive(Clone, Copy, Debug)]
 pub struct CampaignSettings {
     /// The number of processes and reads.
-    pub plan: Plan,
+    pub plan: CampaignPlan,
     /// The seed of all random choices.
     pub seed: u64,
     /// The CPU that the processes are pinned to.
@@ -22,7 +22,7 @@ pub struct CampaignSettings {
 
 /// The numbers of processes and reads, and the time limits, of a campaign.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Plan {
+pub struct CampaignPlan {
     /// Name of the plan in reports.
     pub name: &'static str,
     /// Processes that measure only one timer, for each timer.
@@ -72,7 +72,7 @@ pub struct Plan {
     pub waits: WaitPlan,
 }
 
-impl Plan {
+impl CampaignPlan {
     /// Returns the number of rounds. In each round, a timer gets one process that measures only
     /// this timer, until it has had `own_processes` of them.
     #[must_use]

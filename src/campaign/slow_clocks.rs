@@ -17,7 +17,7 @@ use timers::{Answer, Fault};
 
 use crate::campaign::no_thread;
 use crate::campaign::sampling::CampaignSettings;
-use crate::hosts::host::{Host, connect};
+use crate::hosts::host::{TimerHost, connect};
 use crate::hosts::hosted::subject;
 use crate::hosts::protocol::HostedTimer;
 use crate::model::Counted;
@@ -32,7 +32,7 @@ pub type SlowResult = Result<(Vec<Intervals>, Option<Advance>), Fault>;
 #[derive(Clone)]
 pub struct SlowTimer {
     /// The host of the timer.
-    pub host: Host,
+    pub host: TimerHost,
     /// The timer.
     pub timer: HostedTimer,
     /// The reference and its calibration.

@@ -6,7 +6,7 @@ use timers::{AffinityError, Answer, BusyThread, Fault, allowed_cpus};
 use super::sampling::CampaignSettings;
 use crate::hosts::children::Placement;
 use crate::hosts::connection::SharedConnection;
-use crate::hosts::host::{Host, connect};
+use crate::hosts::host::{TimerHost, connect};
 use crate::hosts::protocol::HostedTimer;
 use crate::model::BackgroundLoad;
 
@@ -98,7 +98,7 @@ impl<T> CampaignSubject<T> {
     /// When the process cannot be started.
     pub(super) fn connect(
         &self,
-        hosts: &[Host],
+        hosts: &[TimerHost],
         settings: &CampaignSettings,
     ) -> Answer<SharedConnection> {
         let placement = Placement {

@@ -45,7 +45,7 @@ pub(super) struct Moment {
 }
 
 /// A reading of the reference, and the clocks of the kernel before and after it.
-struct Sample {
+struct ReferenceSample {
     before: Moment,
     reading: i64,
     after: Moment,
@@ -108,13 +108,13 @@ pub(super) fn check_unit(
 }
 
 /// Returns `SAMPLES_PER_SET` samples; fewer if the kernel lets the runner read no clock.
-fn take_samples(timer: &mut dyn Subject) -> Answer<Vec<Sample>> {
+fn take_samples(timer: &mut dyn Subject) -> Answer<Vec<ReferenceSample>> {
     let mut samples = Vec::new();
     for _ in 0..SAMPLES_PER_SET {
         let before = Moment::now();
         let reading = timer.readings(1)?.first().copied();
         let parts = before.zip(reading).zip(Moment::now());
-        samples.extend(parts.map(|((before, reading), after)| Sample {
+        samples.extend(parts.map(|((before, reading), after)| ReferenceSample {
             before,
             reading,
             after,
@@ -124,8 +124,8 @@ fn take_samples(timer: &mut dyn Subject) -> Answer<Vec<Sample>> {
 }
 
 /// Returns the sample that took the least time.
-fn shortest(samples: &[Sample]) -> Option<&Sample> {
-    let took_ns = |sample: &&Sample| sample.after.since(sample.before).1;
+fn shortest(samples: &[ReferenceSample]) -> Option<&ReferenceSample> {
+    let took_ns = |sample: &&ReferenceSample| sample.after.since(sample.before).1;
     samples
         .iter()
         .min_by(|a, b| took_ns(a).total_cmp(&took_ns(b)))
@@ -153,8 +153,8 @@ impl Moment {
 /// Returns whether the timer moved at most twice as far during the pause as usually between two
 /// reads, which means that it moves with each read and not with time. `begin` and `end` are the
 /// samples before and after the pause. Also `true` if there are too few samples to say.
-fn stands_still(begin: &[Sample], end: &[Sample]) -> bool {
-    let between = |first: &Sample, last: &Sample| {
+fn stands_still(begin: &[ReferenceSample], end: &[ReferenceSample]) -> bool {
+    let between = |first: &ReferenceSample, last: &ReferenceSample| {
         last.reading.wrapping_sub(first.reading).unsigned_abs() as f64
     };
     let pairs = begin.windows(2).chain(end.windows(2));
@@ -171,8 +171,8 @@ fn stands_still(begin: &[Sample], end: &[Sample]) -> bool {
 /// the end of the first sample and the start of the last, and at most that between the start of the
 /// first and the end of the last.
 fn compare_time(
-    first: &Sample,
-    last: &Sample,
+    first: &ReferenceSample,
+    last: &ReferenceSample,
     reference: &Reference,
     tolerance: f64,
 ) -> Result<(), WrongUnit> {
@@ -211,12 +211,12 @@ mod tests {
     }
 
     fn error_of_unit(ticks: i64, ns_per_tick: f64, step: f64) -> Option<String> {
-        let first = Sample {
+        let first = ReferenceSample {
             before: at(0),
             reading: 5,
             after: at(20_000),
         };
-        let last = Sample {
+        let last = ReferenceSample {
             before: at(40_000_000),
             reading: 5 + ticks,
             after: at(40_050_000),
@@ -263,7 +263,7 @@ mod tests {
         ] {
             assert!(error_of_unit(ticks, ns, 1.0).is_some(), "{ticks} of {ns}");
         }
-        let sample = |reading| Sample {
+        let sample = |reading| ReferenceSample {
             before: at(0),
             reading,
             after: at(0),

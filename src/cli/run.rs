@@ -7,7 +7,7 @@ use std::time::Duration;
 use clap::Args;
 
 use super::{HostArgs, OutputArgs, values};
-use crate::campaign::sampling::Plan;
+use crate::campaign::sampling::CampaignPlan;
 use crate::platform::frequency::CyclesFrom;
 use crate::report::Detail;
 use crate::requests::RunRequest;
@@ -68,11 +68,11 @@ pub struct RunArgs {
 impl RunArgs {
     /// The plan of the campaign.
     #[must_use]
-    pub fn plan(&self) -> Plan {
+    pub fn plan(&self) -> CampaignPlan {
         match (self.quick, self.thorough) {
-            (true, _) => Plan::QUICK,
-            (_, true) => Plan::THOROUGH,
-            _ => Plan::DEFAULT,
+            (true, _) => CampaignPlan::QUICK,
+            (_, true) => CampaignPlan::THOROUGH,
+            _ => CampaignPlan::DEFAULT,
         }
     }
 

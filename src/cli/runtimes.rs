@@ -8,7 +8,7 @@ use timers::agents::{RUNTIMES, Runtime, runtime};
 
 use super::OutputArgs;
 use super::values::{self, InvalidValue};
-use crate::hosts::browser::{BrowserKind, Page};
+use crate::hosts::browser::{BrowserKind, PageKind};
 use crate::requests::{AgentSpec, HostRequest, RuntimeName};
 
 /// Flags that add hosts of timers.
@@ -88,7 +88,7 @@ pub struct BrowserArgs {
     pub kind: BrowserKind,
     /// The part of the browser in which clocks are read
     #[arg(value_enum)]
-    pub page: Page,
+    pub page: PageKind,
     /// The program of the browser
     pub program: PathBuf,
     /// The folder of its page and of its profile

@@ -8,7 +8,7 @@ use super::{CommandError, emit, prepare_outputs};
 use crate::cli::AgentCheckArgs;
 use crate::document::Document;
 use crate::hosts::children;
-use crate::hosts::conformance::{Finding, Verdict, check};
+use crate::hosts::conformance::{CheckOutcome, CheckedQuestion, check};
 use crate::selection::agent_command;
 
 /// Runs the command. Returns whether the agent passed.
@@ -26,11 +26,13 @@ pub fn run(args: &AgentCheckArgs, output: &mut dyn Write) -> Result<bool, Comman
     }
     let mut document = Document::new(&findings);
     let mut failed = 0;
-    for Finding { question, verdict } in &findings {
+    for CheckedQuestion { question, verdict } in &findings {
         document = match verdict {
-            Verdict::Pass => document.painted("32", format!("pass  {question}")),
-            Verdict::NotOffered => document.painted("2", format!("skip  {question}: not offered")),
-            Verdict::Fail(cause) => {
+            CheckOutcome::Pass => document.painted("32", format!("pass  {question}")),
+            CheckOutcome::NotOffered => {
+                document.painted("2", format!("skip  {question}: not offered"))
+            }
+            CheckOutcome::Fail(cause) => {
                 failed += 1;
                 document.painted("31", format!("FAIL  {question}: {cause}"))
             }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use super::{CommandError, emit, failed, machine_document, prepare_outputs, probe, wait};
-use crate::campaign::sampling::Plan;
+use crate::campaign::sampling::CampaignPlan;
 use crate::choice::ClockAnswer;
 use crate::choice::answer::WAIT_NS;
 use crate::cli::AnswerArgs;
@@ -48,7 +48,7 @@ fn measure_clocks() -> Result<Measurements, CommandError> {
         Vec::new()
     } else {
         const SPAN: Duration = Duration::from_millis(300);
-        let request = WaitRequest::new(RunRequest::of(waits.iter().copied()), Plan::QUICK);
+        let request = WaitRequest::new(RunRequest::of(waits.iter().copied()), CampaignPlan::QUICK);
         let mut request = request.of_lengths(vec![WAIT_NS], false);
         request.waits.span = Some(SPAN);
         wait::report(&request)?.waits

@@ -7,7 +7,7 @@ use timers::raw::{Machine, Recipe, ThisMachine};
 
 use super::{CommandError, emit, failed, machine_document, prepare_outputs, probe};
 use crate::campaign::counter::{CounterPlan, observe};
-use crate::campaign::sampling::Plan;
+use crate::campaign::sampling::CampaignPlan;
 use crate::cli::{CheckArgs, RecipeArgs};
 use crate::counter::{Case, Counter, RecipeOutcome, RecipeRow, judge};
 use crate::findings::counter::CounterCase;
@@ -97,7 +97,7 @@ fn probe_counter(ids: &[&str; 2]) -> Result<Vec<TimerRow>, CommandError> {
     let timers = ids.iter().copied().chain(["monotonic"]);
     // The plan measures the time that a read adds to the surrounding code.
     let request = ProbeRequest {
-        plan: Plan::DEFAULT,
+        plan: CampaignPlan::DEFAULT,
         ..ProbeRequest::quick(RunRequest::of(timers.filter(|id| is_available(id))))
     };
     Ok(probe::report(&request.limited(None, Some(BUDGET_S)))?.timers)

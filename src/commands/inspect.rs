@@ -6,7 +6,7 @@ use std::io::Write;
 use std::path::Path;
 
 use super::{CommandError, emit, failed, prepare_outputs, probe, wait};
-use crate::campaign::sampling::Plan;
+use crate::campaign::sampling::CampaignPlan;
 use crate::cli::InspectArgs;
 use crate::document::{Document, FindingText};
 use crate::fields::{Row, all_rows};
@@ -91,12 +91,12 @@ fn measure_timers(args: &InspectArgs) -> Result<Report, CommandError> {
                 cpus: args.cpu.map(Cpus::One),
                 ..ConditionsRequest::default()
             },
-            ..WaitRequest::new(run, Plan::QUICK)
+            ..WaitRequest::new(run, CampaignPlan::QUICK)
         });
     }
     let quick = ProbeRequest::quick(run);
     probe::report(&ProbeRequest {
-        plan: Plan {
+        plan: CampaignPlan {
             contexts: &Context::ALL,
             ..quick.plan
         },

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use serde::Serialize;
 
 use super::{CommandError, probe, report_unreadable};
-use crate::campaign::sampling::Plan;
+use crate::campaign::sampling::CampaignPlan;
 use crate::comparison::{
     Compared, Comparison, Condition, Decision, PlatformChange, is_same_state, platform_changes,
     unlike_cpu,
@@ -150,11 +150,15 @@ pub(super) fn probe_again(
     max_seconds: f64,
 ) -> Result<ReadReport, CommandError> {
     const HERE: &str = "this machine now";
-    let plans = [Plan::THOROUGH, Plan::DEFAULT, Plan::QUICK];
+    let plans = [
+        CampaignPlan::THOROUGH,
+        CampaignPlan::DEFAULT,
+        CampaignPlan::QUICK,
+    ];
     let planned = plans.iter().position(|plan| plan.name == settings.plan);
     let mut plans = plans.into_iter().skip(planned.unwrap_or(1));
     let fitting = plans.find(|plan| plan.budget_s <= max_seconds);
-    let plan = fitting.unwrap_or(Plan::QUICK);
+    let plan = fitting.unwrap_or(CampaignPlan::QUICK);
     let budget = settings
         .budget_seconds
         .map(|budget| budget.min(max_seconds));

@@ -13,8 +13,8 @@ use crate::choice::{ClockFigures, Facts, Requirement, choose_usual};
 use crate::cli::MeasureArgs;
 use crate::document::Document;
 use crate::measure::operations::{self, Entry};
-use crate::measure::worker::{Outcome, Request};
-use crate::measure::{Goal, Instrument, Measured};
+use crate::measure::worker::{WorkerOutcome, WorkerRequest};
+use crate::measure::{Goal, Instrument, MeasuredOperation};
 use crate::messages::Progress;
 use crate::messages::print_message;
 use crate::model::{Counted, Nanos, Platform, Report};
@@ -67,7 +67,7 @@ pub fn run(args: &MeasureArgs, output: &mut dyn Write) -> Result<bool, CommandEr
     )?;
     Ok(!measurements
         .iter()
-        .any(|row| matches!(row.outcome, Outcome::Failed { .. })))
+        .any(|row| matches!(row.outcome, WorkerOutcome::Failed { .. })))
 }
 
 /// Rejects invalid combinations of arguments.
@@ -211,7 +211,7 @@ fn measure_operations(
     let mut measurements = Vec::new();
     for (entry, size) in tasks {
         progress.show_step(&task_name(entry.name, size));
-        let outcome = measure_worker::run(&Request {
+        let outcome = measure_worker::run(&WorkerRequest {
             clock: clock.clone(),
             operation: entry.name.into(),
             size: size.unwrap_or(0),
@@ -260,7 +260,7 @@ struct Measurement {
     operation: String,
     size: Option<u64>,
     #[serde(flatten)]
-    outcome: Outcome,
+    outcome: WorkerOutcome,
     /// Mean CPU time in user mode of the command and its waited-for children, in nanoseconds.
     user_ns: Option<f64>,
     /// Mean CPU time in the kernel of the command and its waited-for children, in nanoseconds.
@@ -269,9 +269,9 @@ struct Measurement {
 
 impl Measurement {
     /// A cell with a value of the result; empty if nothing was measured.
-    fn cell<V: Into<Value>>(&self, value: impl FnOnce(&Measured) -> V) -> Value {
+    fn cell<V: Into<Value>>(&self, value: impl FnOnce(&MeasuredOperation) -> V) -> Value {
         match &self.outcome {
-            Outcome::Measured(measured) => value(measured).into(),
+            WorkerOutcome::Measured(measured) => value(measured).into(),
             _ => Value::Nothing,
         }
     }
@@ -335,19 +335,19 @@ const COLUMNS: [Column; 18] = [
         "allocations",
         Notation::Significant,
         |row| match row.outcome {
-            Outcome::Allocated { instances, .. } => instances.into(),
+            WorkerOutcome::Allocated { instances, .. } => instances.into(),
             _ => Value::Nothing,
         },
     ),
     ("bytes", "bytes", Notation::Significant, |row| {
         match row.outcome {
-            Outcome::Allocated { bytes, .. } => bytes.into(),
+            WorkerOutcome::Allocated { bytes, .. } => bytes.into(),
             _ => Value::Nothing,
         }
     }),
     ("failed", "", Notation::Significant, |row| {
         match &row.outcome {
-            Outcome::Failed { reason } => reason.as_str().into(),
+            WorkerOutcome::Failed { reason } => reason.as_str().into(),
             _ => Value::Nothing,
         }
     }),
@@ -427,11 +427,13 @@ fn document<'a>(
     for row in measurements {
         let name = task_name(&row.operation, row.size);
         document = match &row.outcome {
-            Outcome::Failed { reason } => document.note(format!("{name}: {reason}")),
-            Outcome::Measured(figures) if figures.error > args.error => document.note(format!(
-                "{name}: the mean is known only to ±{} %; more --samples narrow this",
-                percent(Some(figures.error))
-            )),
+            WorkerOutcome::Failed { reason } => document.note(format!("{name}: {reason}")),
+            WorkerOutcome::Measured(figures) if figures.error > args.error => {
+                document.note(format!(
+                    "{name}: the mean is known only to ±{} %; more --samples narrow this",
+                    percent(Some(figures.error))
+                ))
+            }
             _ => document,
         };
     }

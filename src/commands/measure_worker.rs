@@ -8,7 +8,7 @@ use std::time::Duration;
 use super::{CommandError, failed};
 use crate::hosts::children;
 use crate::hosts::tool::{ToolError, run_to_end};
-use crate::measure::worker::{Outcome, Request, answer};
+use crate::measure::worker::{WorkerOutcome, WorkerRequest, answer};
 
 /// Time allowed beyond three times the time limit, for starting the process and finishing the
 /// current samples.
@@ -22,8 +22,8 @@ const MAX_ANSWER_BYTES: u64 = 64 << 20;
 /// # Errors
 /// When the process cannot be started or its answer cannot be read. Errors of the measurement are
 /// part of the outcome.
-pub fn run(request: &Request) -> Result<Outcome, CommandError> {
-    let cannot_measure = |reason: String| Ok(Outcome::Failed { reason });
+pub fn run(request: &WorkerRequest) -> Result<WorkerOutcome, CommandError> {
+    let cannot_measure = |reason: String| Ok(WorkerOutcome::Failed { reason });
     let worker_error =
         |why: String| CommandError::Failed(format!("the process that measures failed: {why}"));
     let text = serde_json::to_string(request).map_err(|error| worker_error(error.to_string()))?;
@@ -60,7 +60,7 @@ pub fn run(request: &Request) -> Result<Outcome, CommandError> {
 /// # Errors
 /// When the request cannot be read or the answer cannot be written.
 pub fn serve(request: &str, output: &mut dyn std::io::Write) -> Result<(), CommandError> {
-    let request: Request = serde_json::from_str(request).map_err(|error| {
+    let request: WorkerRequest = serde_json::from_str(request).map_err(|error| {
         CommandError::Usage(format!("this is not a request of `measure`: {error}"))
     })?;
     // The input is closed when the parent process ends; the answer is then no longer needed.

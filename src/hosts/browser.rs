@@ -16,9 +16,9 @@ use std::time::Duration;
 
 use timers::Deadline;
 
-use super::children::{self, Running, StartError};
-use super::lines::{self, Line, printable};
-use super::protocol::{Hello, Question};
+use super::children::{self, RunningProcess, StartError};
+use super::lines::{self, InputLine, printable};
+use super::protocol::{AgentQuestion, Hello};
 use super::tool::{self, ToolError};
 use crate::scratch::{self, ScratchFolder};
 use crate::text::from_bytes;
@@ -84,7 +84,7 @@ pub enum BrowserKind {
 
 /// The context in a browser in which clocks are read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-pub enum Page {
+pub enum PageKind {
     /// A page.
     Plain,
     /// A page that is isolated from pages of other origins.
@@ -99,7 +99,7 @@ pub struct BrowserHost {
     /// The kind of browser.
     pub kind: BrowserKind,
     /// The context in the browser in which the clocks are read.
-    pub page: Page,
+    pub page: PageKind,
     /// The path of the browser.
     pub program: PathBuf,
     /// The folder that contains the files of the page and will contain the profile.
@@ -149,7 +149,7 @@ pub fn serve(
     let profile = ScratchFolder::within(&host.folder, 0o700).map_err(BrowserError::Profile)?;
     let (request_sender, requests) = mpsc::channel();
     let read_requests = move || {
-        while let Ok(Line::Whole(line)) = lines::read(&mut *input, MAX_REQUEST_BYTES) {
+        while let Ok(InputLine::Whole(line)) = lines::read(&mut *input, MAX_REQUEST_BYTES) {
             if request_sender.send(line).is_err() {
                 return;
             }
@@ -169,13 +169,13 @@ pub fn serve(
     let name = profile.path().file_name().unwrap_or_default();
     let folder_path = format!("/{}/", name.to_string_lossy());
     let page = match host.page {
-        Page::Worker => FILES[1],
-        Page::Plain | Page::Isolated => FILES[0],
+        PageKind::Worker => FILES[1],
+        PageKind::Plain | PageKind::Isolated => FILES[0],
     };
-    let site = Arc::new(Site {
+    let site = Arc::new(PageServer {
         files: host.folder.clone(),
         folder_path: folder_path.clone(),
-        is_isolated: host.page == Page::Isolated,
+        is_isolated: host.page == PageKind::Isolated,
         questions: Mutex::new(questions),
         answers: answer_sender,
     });
@@ -183,7 +183,7 @@ pub fn serve(
     let url = format!("http://127.0.0.1:{port}{folder_path}{page}");
     let (browser, version) = start_browser(host, profile.path(), &url, &answers)?;
     for line in requests {
-        let is_introduction = matches!(from_bytes(&line), Ok(Question::Hello { .. }));
+        let is_introduction = matches!(from_bytes(&line), Ok(AgentQuestion::Hello { .. }));
         let _ = question_sender.send(line);
         let mut answer = loop {
             match answers.recv_timeout(CHECK_INTERVAL) {
@@ -220,7 +220,7 @@ fn start_browser(
     profile: &Path,
     url: &str,
     answers: &Receiver<Vec<u8>>,
-) -> Result<(Running, String), BrowserError> {
+) -> Result<(RunningProcess, String), BrowserError> {
     let mut asks_version = Command::new(&host.program);
     asks_version.arg("--version");
     let output = tool::run_within(START_TIMEOUT, asks_version).map_err(BrowserError::NoVersion)?;
@@ -293,7 +293,7 @@ fn wait_for_page(
     command: Command,
     profile: &Path,
     answers: &Receiver<Vec<u8>>,
-) -> Result<Running, BrowserError> {
+) -> Result<RunningProcess, BrowserError> {
     let running = children::start(command, None)?;
     let deadline = Deadline::after(START_TIMEOUT);
     while answers.recv_timeout(CHECK_INTERVAL).is_err() {
@@ -323,7 +323,7 @@ fn ended(profile: &Path) -> BrowserError {
 }
 
 /// The files that the browser may load, and the channels for questions and answers.
-struct Site {
+struct PageServer {
     files: PathBuf,
     /// The part of the URL before the name of a file.
     folder_path: String,
@@ -333,7 +333,7 @@ struct Site {
 }
 
 /// Serves the page on the returned port until this process ends.
-fn serve_page(site: &Arc<Site>) -> io::Result<u16> {
+fn serve_page(site: &Arc<PageServer>) -> io::Result<u16> {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
     let port = listener.local_addr()?.port();
     let site = Arc::clone(site);
@@ -348,7 +348,7 @@ fn serve_page(site: &Arc<Site>) -> io::Result<u16> {
     Ok(port)
 }
 
-impl Site {
+impl PageServer {
     /// Answers an HTTP request of the page: for a file, or for the next question.
     fn respond(&self, mut stream: TcpStream) -> io::Result<()> {
         let mut input = BufReader::new(stream.try_clone()?.take(MAX_MESSAGE_BYTES));

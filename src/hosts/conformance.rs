@@ -8,7 +8,7 @@ use timers::{Answer, Fault};
 
 use super::connection::{Connection, SharedConnection};
 use super::hosted::subject;
-use super::process::Command;
+use super::process::AgentCommand;
 use super::protocol::examples::{EXAMPLES, question};
 use super::protocol::{Hello, Op};
 
@@ -37,7 +37,7 @@ const INVALID_LINES: [(&str, &str); 4] = [
 /// The result of a check.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Verdict {
+pub enum CheckOutcome {
     /// The agent behaved as the protocol requires.
     Pass,
     /// The agent does not offer the question, which is optional.
@@ -49,11 +49,11 @@ pub enum Verdict {
 
 /// A check and its result.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Finding {
+pub struct CheckedQuestion {
     /// The question that was sent, or the behaviour that was checked.
     pub question: String,
     /// The result of the check.
-    pub verdict: Verdict,
+    pub verdict: CheckOutcome,
 }
 
 /// The description of a protocol violation; `None` if the answer is valid.
@@ -61,7 +61,7 @@ type Violation = Option<String>;
 
 /// Starts the program and sends it each question once; the agent has `timeout` for each answer.
 #[must_use]
-pub fn check(command: &Command, timeout: Duration) -> Vec<Finding> {
+pub fn check(command: &AgentCommand, timeout: Duration) -> Vec<CheckedQuestion> {
     let mut examination = Examination {
         command,
         timeout,
@@ -122,11 +122,11 @@ fn find_backward_step(op: Op, values: &[i64]) -> Violation {
 
 /// An agent that is checked, and the findings so far.
 struct Examination<'a> {
-    command: &'a Command,
+    command: &'a AgentCommand,
     timeout: Duration,
     /// `None` before the first check, and after a check that ended the agent.
     agent: Option<SharedConnection>,
-    findings: Vec<Finding>,
+    findings: Vec<CheckedQuestion>,
 }
 
 impl Examination<'_> {
@@ -148,7 +148,7 @@ impl Examination<'_> {
                     self.check_question((op, example), timer, reference);
                 }
             } else {
-                self.record(op.name(), Verdict::NotOffered);
+                self.record(op.name(), CheckOutcome::NotOffered);
             }
         }
         self.run_check("more work takes longer", &mut |agent| {
@@ -191,12 +191,12 @@ impl Examination<'_> {
     ) {
         let answer = self.start_agent().and_then(|agent| ask(&agent));
         let verdict = match answer {
-            Ok(None) => Verdict::Pass,
-            Ok(Some(violation)) => Verdict::Fail(violation),
-            Err(Fault::Refused(why)) => Verdict::Fail(format!("it refused: {why}")),
+            Ok(None) => CheckOutcome::Pass,
+            Ok(Some(violation)) => CheckOutcome::Fail(violation),
+            Err(Fault::Refused(why)) => CheckOutcome::Fail(format!("it refused: {why}")),
             Err(fault) => {
                 self.agent = None;
-                Verdict::Fail(fault.to_string())
+                CheckOutcome::Fail(fault.to_string())
             }
         };
         self.record(question, verdict);
@@ -212,8 +212,8 @@ impl Examination<'_> {
         Ok(self.agent.insert(agent).clone())
     }
 
-    fn record(&mut self, question: &str, verdict: Verdict) {
-        self.findings.push(Finding {
+    fn record(&mut self, question: &str, verdict: CheckOutcome) {
+        self.findings.push(CheckedQuestion {
             question: question.into(),
             verdict,
         });

@@ -14,11 +14,11 @@ use timers::{Answer, Deadline, Fault};
 
 use super::children::{self, Placement};
 use super::declarations::Declarations;
-use super::events::{self, Log};
-use super::lines::{Line, printable};
-use super::process::{Command, Process, exit_description};
+use super::events::{self, RuntimeLog};
+use super::lines::{InputLine, printable};
+use super::process::{AgentCommand, AgentProcess, exit_description};
 use super::protocol::examples::{EXAMPLES, question};
-use super::protocol::{Hello, Op, Question, Reply, ThreadState, VERSION};
+use super::protocol::{AgentQuestion, Hello, Op, Reply, ThreadState, VERSION};
 use crate::limits::MAX_TIMERS;
 use crate::text::{clean_strings, from_bytes};
 
@@ -43,14 +43,14 @@ const MAX_QUOTES: usize = 64 * MAX_TIMERS;
 /// A running agent that has introduced itself. Dropping the value ends the process.
 pub struct Connection {
     name: String,
-    process: Process,
+    process: AgentProcess,
     hello: Hello,
     timeout: Duration,
     /// The rest of the timeout; it decreases only while the client waits for an answer.
     time_left: Duration,
     /// The fault that ended the agent, if any; the answer to every later question.
     fault: Option<Fault>,
-    log: Option<Log>,
+    log: Option<RuntimeLog>,
     /// The disturbances during the last question.
     events: Vec<String>,
     windows: Windows,
@@ -84,7 +84,7 @@ impl Connection {
     /// # Errors
     /// [`Fault::Lost`] when the agent cannot be started or its introduction violates the protocol.
     pub fn start(
-        command: &Command,
+        command: &AgentCommand,
         placement: impl Into<Placement>,
         timeout: Duration,
     ) -> Answer<Self> {
@@ -93,7 +93,7 @@ impl Connection {
         }
         let mut connection = Self {
             name: command.name.clone(),
-            process: Process::start(command, placement)?,
+            process: AgentProcess::start(command, placement)?,
             hello: Hello::default(),
             timeout,
             time_left: timeout,
@@ -108,7 +108,7 @@ impl Connection {
         if let Some(path) = &command.log {
             let log = connection
                 .log
-                .insert(Log::open(path, connection.process.id()));
+                .insert(RuntimeLog::open(path, connection.process.id()));
             // Events before the introduction belong to the warm-up.
             log.read_events();
         }
@@ -123,7 +123,7 @@ impl Connection {
 
     /// Asks for the introduction, completes it with the declarations, and checks it.
     fn introduction(&mut self, declarations: Option<&Declarations>) -> Answer<Hello> {
-        let question = Question::Hello { protocol: VERSION };
+        let question = AgentQuestion::Hello { protocol: VERSION };
         let line = self.exchange(&question)?;
         let quotes = line.iter().filter(|&&byte| byte == b'"').count();
         let why = match str::from_utf8(&line).map(clean_strings) {
@@ -245,7 +245,7 @@ impl Connection {
     /// # Errors
     /// [`Fault::Refused`] when the agent refuses the question or does not offer it; [`Fault::Lost`]
     /// when the answer is invalid.
-    pub fn ask(&mut self, question: &Question) -> Answer<Reply> {
+    pub fn ask(&mut self, question: &AgentQuestion) -> Answer<Reply> {
         if !self.hello.offers(question.op()) {
             let op = question.op().name();
             return Err(Fault::Refused(format!("this agent does not offer `{op}`")));
@@ -257,8 +257,12 @@ impl Connection {
         };
         let cleaned = |text: &String| printable(text.as_bytes(), MAX_ERROR_CHARS);
         self.events = reply.disturbed.iter().map(cleaned).collect();
-        self.events
-            .extend(self.log.as_mut().map(Log::read_events).unwrap_or_default());
+        self.events.extend(
+            self.log
+                .as_mut()
+                .map(RuntimeLog::read_events)
+                .unwrap_or_default(),
+        );
         if let Some(why) = &reply.error {
             return Err(Fault::Refused(cleaned(why)));
         }
@@ -270,7 +274,7 @@ impl Connection {
     }
 
     /// Ends the agent because an answer is invalid, and returns the fault.
-    fn malformed(&mut self, question: &Question, why: &str, line: &[u8]) -> Fault {
+    fn malformed(&mut self, question: &AgentQuestion, why: &str, line: &[u8]) -> Fault {
         let why = printable(why.as_bytes(), MAX_ERROR_CHARS);
         let (op, excerpt) = (question.op().name(), printable(line, MAX_EXCERPT_CHARS));
         let expected = question.expected_form();
@@ -329,7 +333,7 @@ impl Connection {
     }
 
     /// Sends a question and returns the line of the answer.
-    fn exchange(&mut self, question: &Question) -> Answer<Vec<u8>> {
+    fn exchange(&mut self, question: &AgentQuestion) -> Answer<Vec<u8>> {
         let line = serde_json::to_string(question)
             .map_err(|error| Fault::Refused(format!("the request cannot be written: {error}")))?;
         self.send(question.op().name(), line, question.max_answer_bytes())
@@ -342,7 +346,7 @@ impl Connection {
         }
         if let Some(output) = self.process.pending() {
             let excerpt = match output {
-                Line::Whole(line) => printable(&line, MAX_EXCERPT_CHARS),
+                InputLine::Whole(line) => printable(&line, MAX_EXCERPT_CHARS),
                 _ => "…".into(),
             };
             return Err(self.lose(format!(
@@ -379,7 +383,7 @@ impl Connection {
                 Ok(output) => Some(output),
             };
             return match output {
-                Some(Line::Whole(line)) => Ok(line),
+                Some(InputLine::Whole(line)) => Ok(line),
                 Some(_) => {
                     let max_kib = max_bytes >> 10;
                     Err(self.lose(format!(

@@ -35,14 +35,14 @@ pub struct Declarations {
     /// The code of a wait that returns immediately.
     #[serde(default)]
     nothing: Code,
-    pub(super) clocks: Vec<Declared>,
+    pub(super) clocks: Vec<DeclaredTimer>,
     #[serde(default)]
-    pub(super) waiters: Vec<Declared>,
+    pub(super) waiters: Vec<DeclaredTimer>,
 }
 
 /// A timer of the agent.
 #[derive(Clone, Debug, Deserialize)]
-pub(super) struct Declared {
+pub(super) struct DeclaredTimer {
     #[serde(flatten)]
     pub timer: HostedTimer,
     /// The kind of a clock, if declared.
@@ -77,7 +77,7 @@ impl Declarations {
             label: "reads nothing".into(),
             ..HostedTimer::default()
         };
-        declarations.clocks.push(Declared {
+        declarations.clocks.push(DeclaredTimer {
             timer: floor,
             is: None,
             code: declarations.floor.clone(),
@@ -89,7 +89,7 @@ impl Declarations {
                 ops: vec![Op::Waits.name().into()],
                 ..HostedTimer::default()
             };
-            declarations.waiters.push(Declared {
+            declarations.waiters.push(DeclaredTimer {
                 timer: nothing,
                 is: None,
                 code: declarations.nothing.clone(),
@@ -122,7 +122,7 @@ impl Declarations {
         }
         let unavailable = &hello.unavailable;
         let is_available = |id: &str| unavailable.iter().all(|missing| missing.timer.id != id);
-        for Declared { timer, .. } in self
+        for DeclaredTimer { timer, .. } in self
             .clocks
             .iter()
             .filter(|clock| is_available(&clock.timer.id))
@@ -159,7 +159,7 @@ impl Declarations {
                 .take_while(|line| !line.contains(END))
                 .collect();
             let block = block.join("\n") + "\n";
-            for (index, Declared { timer, code, .. }) in timers.iter().enumerate() {
+            for (index, DeclaredTimer { timer, code, .. }) in timers.iter().enumerate() {
                 expanded += &fill_block(&block, index, &timer.id, code);
             }
         }

@@ -21,12 +21,12 @@ pub fn voids_all(event: &str) -> bool {
 
 /// The log of a running process. The runtime writes a line before it continues, so the file
 /// contains every event before an answer when the answer arrives.
-pub(super) struct Log {
+pub(super) struct RuntimeLog {
     path: PathBuf,
     position: u64,
 }
 
-impl Log {
+impl RuntimeLog {
     /// The log at `path`, in which `%p` stands for the process id.
     pub(super) fn open(path: &Path, process: u32) -> Self {
         let path = path.to_string_lossy().replace("%p", &process.to_string());
@@ -111,7 +111,7 @@ mod tests {
     #[test]
     fn reads_growing_log_by_line() {
         let folder = tempfile::tempdir().expect("a folder");
-        let mut log = Log::open(&folder.path().join("%p.log"), 17);
+        let mut log = RuntimeLog::open(&folder.path().join("%p.log"), 17);
         assert!(log.read_events().is_empty(), "the log does not exist yet");
         let path = folder.path().join("17.log");
         std::fs::write(&path, "[gc] Pause Full\nx [gc] Pau").expect("written");

@@ -8,16 +8,16 @@ use timers::Answer;
 use crate::hosts::children::Placement;
 use crate::hosts::connection::{Connection, SharedConnection};
 use crate::hosts::hosted::{prober, subject};
-use crate::hosts::process::Command;
+use crate::hosts::process::AgentCommand;
 use crate::hosts::protocol::HostedTimer;
 use crate::prober::Bench;
 
 /// A program that hosts timers.
 #[derive(Clone, Debug)]
-pub struct Host {
+pub struct TimerHost {
     /// The command that starts the host. The ids of the timers are appended if the command takes
     /// ids.
-    pub command: Command,
+    pub command: AgentCommand,
     /// Whether the command takes ids of timers as arguments and then opens only those timers.
     pub takes_ids: bool,
     /// All timers that the host introduced.
@@ -47,7 +47,7 @@ pub fn bench(connection: &SharedConnection, timer: &HostedTimer, reference: &str
 
 /// Starts a process of a host that opens these timers, or all timers if the host takes no ids.
 pub fn connect(
-    host: &Host,
+    host: &TimerHost,
     ids: &[&str],
     placement: impl Into<Placement>,
     timeout: Duration,

@@ -4,7 +4,7 @@ use timers::waits::{Expiration, Wait, WaitList};
 use timers::{Activity, Answer, Fault, Subject};
 
 use super::connection::SharedConnection;
-use super::protocol::{Op, Question, Reply};
+use super::protocol::{AgentQuestion, Op, Reply};
 use crate::model::Context;
 use crate::prober::{Prober, StepQuestion};
 use crate::rate::tightest;
@@ -42,7 +42,7 @@ impl Hosted {
         }
     }
 
-    fn ask(&self, question: &Question) -> Answer<Vec<i64>> {
+    fn ask(&self, question: &AgentQuestion) -> Answer<Vec<i64>> {
         self.connection
             .borrow_mut()
             .ask(question)
@@ -56,7 +56,7 @@ impl Hosted {
 
     /// Repeats the question until the runtime does not disturb its answer. If a disturbance makes
     /// earlier measurements void, the caller has to discard them.
-    fn ask_undisturbed(&self, question: &Question) -> Answer<Vec<i64>> {
+    fn ask_undisturbed(&self, question: &AgentQuestion) -> Answer<Vec<i64>> {
         let mut repetitions_left = MAX_REPETITIONS;
         loop {
             let values = self.ask(question)?;
@@ -72,7 +72,7 @@ impl Hosted {
 
     /// Asks a question of a sleep primitive or periodic timer. Refuses a question that the agent
     /// does not list for the timer, because some agents answer it nevertheless.
-    fn ask_waiter(&self, question: &Question) -> Answer<Vec<i64>> {
+    fn ask_waiter(&self, question: &AgentQuestion) -> Answer<Vec<i64>> {
         let op = question.op();
         let is_listed = {
             let connection = self.connection.borrow();
@@ -92,7 +92,7 @@ impl Hosted {
 
 impl Prober for Hosted {
     fn calls(&mut self, reference: &Reference, floor: bool) -> Answer<Run> {
-        let reply = self.connection.borrow_mut().ask(&Question::Calls {
+        let reply = self.connection.borrow_mut().ask(&AgentQuestion::Calls {
             timer: self.id.clone(),
             reference: reference.id.clone(),
             ns_per_tick: reference.ns_per_tick,
@@ -103,7 +103,7 @@ impl Prober for Hosted {
     }
 
     fn steps(&mut self, question: &StepQuestion, groups: &mut Vec<Intervals>) -> Answer<bool> {
-        let reply = self.connection.borrow_mut().ask(&Question::Steps {
+        let reply = self.connection.borrow_mut().ask(&AgentQuestion::Steps {
             timer: self.id.clone(),
             question: *question,
         })?;
@@ -124,7 +124,7 @@ pub fn compare_in_rounds(
     [repeat, count]: [u32; 2],
     work: u64,
 ) -> Answer<Vec<Vec<Option<[i64; 3]>>>> {
-    let reply = connection.borrow_mut().ask(&Question::Comparisons {
+    let reply = connection.borrow_mut().ask(&AgentQuestion::Comparisons {
         timers: timers.iter().map(|&id| id.into()).collect(),
         reference: reference.into(),
         work,
@@ -151,7 +151,7 @@ pub fn measure_advances(
     during: Activity,
     ms: u32,
 ) -> Answer<Vec<Option<[i64; 2]>>> {
-    let reply = connection.borrow_mut().ask(&Question::Advance {
+    let reply = connection.borrow_mut().ask(&AgentQuestion::Advance {
         timers: timers.iter().map(|&id| id.into()).collect(),
         reference: reference.into(),
         during,
@@ -175,7 +175,7 @@ pub fn measure_added_time(
     contexts: &[Context],
     [turns, repeat]: [u32; 2],
 ) -> Answer<Vec<InContext>> {
-    let reply = connection.borrow_mut().ask(&Question::Adds {
+    let reply = connection.borrow_mut().ask(&AgentQuestion::Adds {
         timer: timer.into(),
         reference: reference.into(),
         contexts: contexts.into(),
@@ -193,7 +193,7 @@ pub fn measure_added_time(
 
 impl Subject for Hosted {
     fn intervals(&mut self, work: &[u64], repeat: u32) -> Answer<Vec<Vec<i64>>> {
-        let values = self.ask_undisturbed(&Question::Intervals {
+        let values = self.ask_undisturbed(&AgentQuestion::Intervals {
             timer: self.id.clone(),
             repeat,
             work: work.into(),
@@ -202,7 +202,7 @@ impl Subject for Hosted {
     }
 
     fn batches(&mut self, reference: &str, calls: u64, repeat: u32) -> Answer<Vec<i64>> {
-        self.ask_undisturbed(&Question::Batches {
+        self.ask_undisturbed(&AgentQuestion::Batches {
             timer: self.id.clone(),
             reference: reference.into(),
             calls,
@@ -212,7 +212,7 @@ impl Subject for Hosted {
     }
 
     fn readings(&mut self, count: u32) -> Answer<Vec<i64>> {
-        self.ask_undisturbed(&Question::Readings {
+        self.ask_undisturbed(&AgentQuestion::Readings {
             timer: self.id.clone(),
             count,
             watched: self.is_watched(),
@@ -226,7 +226,7 @@ impl Subject for Hosted {
                 .map(|readings| timers::BackwardSteps::from_readings(&readings));
         }
         let timer = self.id.clone();
-        let values = self.ask(&Question::Order { timer, count })?;
+        let values = self.ask(&AgentQuestion::Order { timer, count })?;
         Ok(timers::BackwardSteps {
             readings: count.into(),
             backward: values[0].unsigned_abs(),
@@ -236,7 +236,7 @@ impl Subject for Hosted {
     }
 
     fn handoffs(&mut self, cpus: &[[u32; 2]], count: u32) -> Answer<Vec<Vec<[i64; 2]>>> {
-        let values = self.ask(&Question::Handoffs {
+        let values = self.ask(&AgentQuestion::Handoffs {
             timer: self.id.clone(),
             cpus: cpus.into(),
             count,
@@ -245,7 +245,7 @@ impl Subject for Hosted {
     }
 
     fn comparisons(&mut self, reference: &str, work: u64, count: u32) -> Answer<Vec<[i64; 3]>> {
-        let values = self.ask(&Question::Comparisons {
+        let values = self.ask(&AgentQuestion::Comparisons {
             timers: vec![self.id.clone()],
             reference: reference.into(),
             work,
@@ -263,7 +263,7 @@ impl Subject for Hosted {
     }
 
     fn waits(&mut self, reference: &str, list: WaitList) -> Answer<Vec<Wait>> {
-        let values = self.ask_waiter(&Question::Waits {
+        let values = self.ask_waiter(&AgentQuestion::Waits {
             timer: self.id.clone(),
             reference: reference.into(),
             break_ns: list
@@ -285,7 +285,7 @@ impl Subject for Hosted {
     }
 
     fn arms(&mut self, reference: &str, repeat: u32) -> Answer<Vec<i64>> {
-        self.ask_waiter(&Question::Arms {
+        self.ask_waiter(&AgentQuestion::Arms {
             timer: self.id.clone(),
             reference: reference.into(),
             repeat,
@@ -299,7 +299,7 @@ impl Subject for Hosted {
         count: u32,
         stalls: &[u32],
     ) -> Answer<Vec<Expiration>> {
-        let values = self.ask_waiter(&Question::Periods {
+        let values = self.ask_waiter(&AgentQuestion::Periods {
             timer: self.id.clone(),
             reference: reference.into(),
             period_ns,

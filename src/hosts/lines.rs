@@ -6,7 +6,7 @@ use crate::text::clipped;
 
 /// The result of reading a line.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Line {
+pub(super) enum InputLine {
     /// A line, without its terminator.
     Whole(Vec<u8>),
     /// The first bytes of a line that exceeds the maximum length; the next call continues after
@@ -19,7 +19,7 @@ pub(super) enum Line {
 }
 
 /// Reads the next line, at most `max_bytes` bytes of it.
-pub(super) fn read(input: &mut dyn BufRead, max_bytes: u64) -> io::Result<Line> {
+pub(super) fn read(input: &mut dyn BufRead, max_bytes: u64) -> io::Result<InputLine> {
     read_within(input, &|| max_bytes)
 }
 
@@ -28,7 +28,7 @@ pub(super) fn read(input: &mut dyn BufRead, max_bytes: u64) -> io::Result<Line> 
 pub(super) fn read_within(
     input: &mut dyn BufRead,
     max_bytes: &dyn Fn() -> u64,
-) -> io::Result<Line> {
+) -> io::Result<InputLine> {
     let mut line = Vec::new();
     loop {
         let available = match input.fill_buf() {
@@ -38,9 +38,9 @@ pub(super) fn read_within(
         };
         if available.is_empty() {
             return Ok(if line.is_empty() {
-                Line::End
+                InputLine::End
             } else {
-                Line::Unfinished(line)
+                InputLine::Unfinished(line)
             });
         }
         // Reads one byte more than allowed, to detect a line that is too long.
@@ -53,10 +53,10 @@ pub(super) fn read_within(
         line.extend_from_slice(&part[..end.unwrap_or(taken)]);
         input.consume(taken);
         if end.is_some() {
-            return Ok(Line::Whole(line));
+            return Ok(InputLine::Whole(line));
         }
         if taken == max_part {
-            return Ok(Line::TooLong(line));
+            return Ok(InputLine::TooLong(line));
         }
     }
 }
@@ -86,20 +86,20 @@ mod tests {
         loop {
             let line = read(&mut input, 4).expect("memory can be read");
             lines.push(line);
-            if lines.last() == Some(&Line::End) {
+            if lines.last() == Some(&InputLine::End) {
                 break;
             }
         }
         assert_eq!(
             lines,
             [
-                Line::Whole(b"ab".into()),
-                Line::Whole(b"".into()),
-                Line::Whole(b"abcd".into()),
-                Line::TooLong(b"abcde".into()),
-                Line::Whole(b"f".into()),
-                Line::Unfinished(b"x".into()),
-                Line::End
+                InputLine::Whole(b"ab".into()),
+                InputLine::Whole(b"".into()),
+                InputLine::Whole(b"abcd".into()),
+                InputLine::TooLong(b"abcde".into()),
+                InputLine::Whole(b"f".into()),
+                InputLine::Unfinished(b"x".into()),
+                InputLine::End
             ]
         );
     }

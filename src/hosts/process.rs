@@ -16,9 +16,9 @@ use std::time::Duration;
 use timers::os::limits::{self, max_open_files};
 use timers::{Answer, Deadline, Fault};
 
-use super::children::{self, Placement, Running, StartError};
+use super::children::{self, Placement, RunningProcess, StartError};
 use super::declarations::Declarations;
-use super::lines::{self, Line};
+use super::lines::{self, InputLine};
 use super::surroundings::Surroundings;
 use crate::text::plain;
 
@@ -33,7 +33,7 @@ const MAX_ERROR_OUTPUT_DELAY: Duration = Duration::from_millis(200);
 
 /// The command that starts an agent.
 #[derive(Clone, Debug)]
-pub struct Command {
+pub struct AgentCommand {
     /// The name of the agent in messages, without control characters.
     pub name: String,
     /// The program.
@@ -49,7 +49,7 @@ pub struct Command {
     pub log: Option<PathBuf>,
 }
 
-impl Command {
+impl AgentCommand {
     /// A command for an agent without declared properties.
     pub fn new(name: impl Into<String>, program: impl Into<OsString>, args: Vec<OsString>) -> Self {
         Self {
@@ -68,20 +68,20 @@ impl Command {
 const STACK_BYTES: usize = 128 << 10;
 
 /// A running agent whose pipes are served by threads.
-pub struct Process {
-    running: Running,
+pub struct AgentProcess {
+    running: RunningProcess,
     input: Option<Sender<Vec<u8>>>,
     /// Maximum length of the line that is being read, in bytes.
     max_line_bytes: Arc<AtomicU64>,
-    output: Receiver<Line>,
+    output: Receiver<InputLine>,
     last_error_line: Arc<Mutex<String>>,
     /// Disconnected when the standard error has ended.
     error_output_end: Receiver<()>,
 }
 
-impl Process {
+impl AgentProcess {
     /// Starts the agent with the given placement.
-    pub fn start(command: &Command, placement: impl Into<Placement>) -> Answer<Self> {
+    pub fn start(command: &AgentCommand, placement: impl Into<Placement>) -> Answer<Self> {
         let lost = |why: String| {
             Fault::Lost(format!(
                 "cannot start `{}`: {why}",
@@ -166,12 +166,12 @@ impl Process {
     ///
     /// # Errors
     /// `Timeout` when nothing arrived in time, `Disconnected` when the output has ended.
-    pub(super) fn next(&self, wait: Duration) -> Result<Line, RecvTimeoutError> {
+    pub(super) fn next(&self, wait: Duration) -> Result<InputLine, RecvTimeoutError> {
         self.output.recv_timeout(wait)
     }
 
     /// Returns a line of output that has already arrived, if any, without waiting.
-    pub(super) fn pending(&self) -> Option<Line> {
+    pub(super) fn pending(&self) -> Option<InputLine> {
         self.output.try_recv().ok()
     }
 
@@ -216,7 +216,7 @@ impl Process {
     }
 }
 
-impl Drop for Process {
+impl Drop for AgentProcess {
     fn drop(&mut self) {
         self.input = None;
         let shutdown = Deadline::after(MAX_SHUTDOWN_TIME);
@@ -233,7 +233,7 @@ impl Drop for Process {
 }
 
 /// Converts the command of an agent to a command whose standard streams are pipes.
-fn with_pipes(command: &Command) -> std::process::Command {
+fn with_pipes(command: &AgentCommand) -> std::process::Command {
     let mut process = std::process::Command::new(&command.program);
     process.args(&command.args);
     if let Some(surroundings) = &command.surroundings {
@@ -248,7 +248,7 @@ fn with_pipes(command: &Command) -> std::process::Command {
 
 /// Whether the command is this program, whose path is omitted from messages because the user did
 /// not give it.
-fn is_this_program(command: &Command) -> bool {
+fn is_this_program(command: &AgentCommand) -> bool {
     children::this_program().is_ok_and(|(program, words)| {
         program == command.program && command.args.starts_with(&words)
     })
@@ -267,16 +267,16 @@ fn write_requests(requests: &Receiver<Vec<u8>>, mut input: ChildStdin) {
 fn read_output(
     output: &mut dyn BufRead,
     max_line_bytes: &dyn Fn() -> u64,
-    lines: &SyncSender<Line>,
+    lines: &SyncSender<InputLine>,
 ) {
     loop {
         // An incomplete answer is discarded.
-        let Ok(line @ (Line::Whole(_) | Line::TooLong(_))) =
+        let Ok(line @ (InputLine::Whole(_) | InputLine::TooLong(_))) =
             lines::read_within(output, max_line_bytes)
         else {
             return;
         };
-        let is_last = matches!(line, Line::TooLong(_));
+        let is_last = matches!(line, InputLine::TooLong(_));
         if lines.send(line).is_err() || is_last {
             return;
         }
@@ -288,7 +288,7 @@ fn keep_last_error_output(
     errors: &mut dyn BufRead,
     last_line: &dyn Fn() -> Option<Arc<Mutex<String>>>,
 ) {
-    while let Ok(Line::Whole(line) | Line::TooLong(line) | Line::Unfinished(line)) =
+    while let Ok(InputLine::Whole(line) | InputLine::TooLong(line) | InputLine::Unfinished(line)) =
         lines::read(errors, 4 * MAX_ERROR_LINE_CHARS as u64)
     {
         let Some(last_line) = last_line() else { return };

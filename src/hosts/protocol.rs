@@ -8,8 +8,8 @@ pub mod examples;
 mod hello;
 mod questions;
 
-pub use self::hello::{Hello, HostedTimer, Missing, Runtime, answers};
-pub use self::questions::{Op, PackedRun, Question, Reply, ThreadState};
+pub use self::hello::{Hello, HostedTimer, Missing, RuntimeVersion, answers};
+pub use self::questions::{AgentQuestion, EncodedRun, Op, Reply, ThreadState};
 
 /// The protocol version of this program.
 pub const VERSION: u32 = 1;

@@ -11,9 +11,9 @@ use timers::waits::{WaitEntry, WaitList};
 use timers::{Activity, Answer, CoreFrequencyMeter, Entry, Fault, Subject, Unavailable};
 
 use super::children::with_remedy;
-use super::lines::{self, Line};
+use super::lines::{self, InputLine};
 use super::protocol::{
-    Hello, HostedTimer, Missing, Op, PackedRun, Question, Reply, Runtime, VERSION,
+    AgentQuestion, EncodedRun, Hello, HostedTimer, Missing, Op, Reply, RuntimeVersion, VERSION,
 };
 use crate::prober::{find_step, time_calls_briefly};
 use crate::text::from_bytes;
@@ -37,19 +37,21 @@ pub fn serve(
     entries: &[Entry],
     waiters: &[WaitEntry],
 ) -> io::Result<()> {
-    let mut host = Host::new(entries, waiters);
+    let mut host = NativeAgent::new(entries, waiters);
     let mut answer = Vec::new();
     loop {
         answer.clear();
         match lines::read(input, MAX_REQUEST_BYTES)? {
-            Line::Whole(line) | Line::Unfinished(line) => host.reply(&line, &mut answer)?,
-            Line::TooLong(_) => {
-                while let Line::TooLong(_) = lines::read(input, MAX_REQUEST_BYTES)? {}
+            InputLine::Whole(line) | InputLine::Unfinished(line) => {
+                host.reply(&line, &mut answer)?
+            }
+            InputLine::TooLong(_) => {
+                while let InputLine::TooLong(_) = lines::read(input, MAX_REQUEST_BYTES)? {}
                 let max_mib = MAX_REQUEST_BYTES >> 20;
                 let error = format!("the request is longer than {max_mib} MiB");
                 serde_json::to_writer(&mut answer, &refusal(error))?;
             }
-            Line::End => return Ok(()),
+            InputLine::End => return Ok(()),
         }
         answer.push(b'\n');
         // One write for the whole answer: each part would wake the runner, which takes longer than
@@ -62,10 +64,10 @@ pub fn serve(
 /// Returns the introduction of a host of these timers.
 #[must_use]
 pub fn introduction(entries: &[Entry], waiters: &[WaitEntry]) -> Hello {
-    Host::new(entries, waiters).hello()
+    NativeAgent::new(entries, waiters).hello()
 }
 
-struct Host {
+struct NativeAgent {
     /// The clocks that can be requested; those that the command line names come first.
     entries: Vec<Entry>,
     waiters: Vec<WaitEntry>,
@@ -75,7 +77,7 @@ struct Host {
     meter: Option<CoreFrequencyMeter>,
 }
 
-impl Host {
+impl NativeAgent {
     fn new(entries: &[Entry], waiters: &[WaitEntry]) -> Self {
         let additional = [timers::floor()]
             .into_iter()
@@ -97,7 +99,7 @@ impl Host {
     /// Appends the answer to a request line to `output`.
     fn reply(&mut self, line: &[u8], output: &mut Vec<u8>) -> io::Result<()> {
         let reply = match from_bytes(line) {
-            Ok(Question::Hello { protocol: VERSION }) => {
+            Ok(AgentQuestion::Hello { protocol: VERSION }) => {
                 return Ok(serde_json::to_writer(output, &self.hello())?);
             }
             Ok(question) => match question.excess() {
@@ -113,19 +115,19 @@ impl Host {
         Ok(serde_json::to_writer(output, &reply)?)
     }
 
-    fn answer(&mut self, question: Question) -> Answer<Reply> {
+    fn answer(&mut self, question: AgentQuestion) -> Answer<Reply> {
         let values = match question {
-            Question::Hello { protocol } => {
+            AgentQuestion::Hello { protocol } => {
                 return Err(Fault::Refused(format!(
                     "this agent speaks protocol {VERSION}, not {protocol}"
                 )));
             }
-            Question::Intervals {
+            AgentQuestion::Intervals {
                 timer,
                 repeat,
                 work,
             } => self.subject(&timer)?.intervals(&work, repeat)?.concat(),
-            Question::Batches {
+            AgentQuestion::Batches {
                 timer,
                 reference,
                 calls,
@@ -136,12 +138,12 @@ impl Host {
                     subject.batches(&reference, calls, repeat)
                 });
             }
-            Question::Readings {
+            AgentQuestion::Readings {
                 timer,
                 count,
                 watched,
             } => return self.ask_observed(watched, &timer, |subject| subject.readings(count)),
-            Question::Order { timer, count } => {
+            AgentQuestion::Order { timer, count } => {
                 let order = self.subject(&timer)?.order(count)?;
                 let [first, last] = order.ends.ok_or_else(|| {
                     Fault::Refused("the order of no readings is undefined".into())
@@ -149,11 +151,11 @@ impl Host {
                 let counts = [order.backward, order.largest].map(|count| count as i64);
                 [&counts[..], &[first, last]].concat()
             }
-            Question::Handoffs { timer, cpus, count } => {
+            AgentQuestion::Handoffs { timer, cpus, count } => {
                 let rows = self.subject(&timer)?.handoffs(&cpus, count)?;
                 rows.concat().concat()
             }
-            Question::Comparisons {
+            AgentQuestion::Comparisons {
                 timers,
                 reference,
                 work,
@@ -166,7 +168,7 @@ impl Host {
                     .concat(),
                 _ => self.compare(&timers, &reference, work, [count, repeat])?,
             },
-            Question::Advance {
+            AgentQuestion::Advance {
                 timers,
                 reference,
                 during,
@@ -178,7 +180,7 @@ impl Host {
                 }
                 _ => self.advance(&timers, &reference, during, ms)?,
             },
-            Question::Calls {
+            AgentQuestion::Calls {
                 timer,
                 reference,
                 ns_per_tick,
@@ -193,15 +195,15 @@ impl Host {
                 };
                 return self.calls(&timer, &reference, floor);
             }
-            Question::Steps { timer, question } => {
+            AgentQuestion::Steps { timer, question } => {
                 let mut run = Run::default();
                 let is_slow = find_step(self.subject(&timer)?, &question, &mut run.intervals)?;
                 return Ok(Reply {
-                    packed: Some(PackedRun(run)),
+                    packed: Some(EncodedRun(run)),
                     ..vec![is_slow.into()].into()
                 });
             }
-            Question::Adds {
+            AgentQuestion::Adds {
                 timer,
                 reference,
                 contexts,
@@ -213,7 +215,7 @@ impl Host {
                     Ok(rows.concat().concat())
                 });
             }
-            Question::Waits {
+            AgentQuestion::Waits {
                 timer,
                 reference,
                 break_ns,
@@ -235,12 +237,12 @@ impl Host {
                 });
                 values.collect()
             }
-            Question::Arms {
+            AgentQuestion::Arms {
                 timer,
                 reference,
                 repeat,
             } => self.subject(&timer)?.arms(&reference, repeat)?,
-            Question::Periods {
+            AgentQuestion::Periods {
                 timer,
                 reference,
                 period_ns,
@@ -285,7 +287,7 @@ impl Host {
         }
         Hello {
             protocol: VERSION,
-            runtime: Runtime {
+            runtime: RuntimeVersion {
                 name: "native".into(),
                 version: env!("CARGO_PKG_VERSION").into(),
             },
@@ -354,7 +356,7 @@ impl Host {
         let time = || time_calls_briefly(timer, floor.as_mut(), reference);
         let (run, around) = observer::around(meter, time)?;
         Ok(Reply {
-            packed: Some(PackedRun(run)),
+            packed: Some(EncodedRun(run)),
             around,
             ..Reply::default()
         })

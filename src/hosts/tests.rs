@@ -10,13 +10,13 @@ use std::{fs, thread};
 
 use crate::hosts::connection::Connection;
 use crate::hosts::hosted::subject;
-use crate::hosts::process::Command;
+use crate::hosts::process::AgentCommand;
 use script::{Script, TIMEOUT, assert_lost};
 use timers::{Activity, Advance, Fault};
 
 #[test]
 fn missing_program_is_reported() {
-    let command = Command::new("foo", "/no/such/program", vec![]);
+    let command = AgentCommand::new("foo", "/no/such/program", vec![]);
     let fault = Connection::start(&command, None, TIMEOUT)
         .err()
         .expect("a fault");

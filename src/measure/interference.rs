@@ -8,14 +8,14 @@ use crate::campaign::disturbances::{Disturbance, counted_disturbance};
 
 /// The counters at the start of a window.
 #[derive(Clone, Debug)]
-pub struct Watch {
+pub struct WindowWatch {
     counters: Option<Counters>,
     /// The CPU that the thread runs on, with the steal time of that CPU (the time that a hypervisor
     /// used it for something else) in ticks of 10 ms; `None` if unknown.
     steal_ticks: Option<(u32, u64)>,
 }
 
-impl Watch {
+impl WindowWatch {
     /// Reads the counters at the start of a window.
     #[must_use]
     pub fn begin() -> Self {
@@ -54,7 +54,7 @@ mod tests {
 
     #[test]
     fn finds_disturbances_of_this_thread() {
-        let watch = Watch::begin();
+        let watch = WindowWatch::begin();
         assert_eq!(
             watch.counters.is_some(),
             CounterSource::of_this_thread().is_some()

@@ -58,7 +58,7 @@ pub mod worker;
 
 pub use clock::{Clock, ClockError, Registered};
 pub use instruments::Instrument;
-pub use summary::{Measured, Sample};
+pub use summary::{CallSample, MeasuredOperation};
 pub use trial::{Goal, TrialError};
 pub use window::{Operation, TimedOperation, WithSetUp};
 
@@ -106,7 +106,7 @@ impl<C: Clock> Stopwatch<C> {
         instrument: Instrument,
         mut operation: O,
         goal: &Goal,
-    ) -> Result<Measured, TrialError> {
+    ) -> Result<MeasuredOperation, TrialError> {
         let mut pair = ClockAndOperation {
             clock: &self.clock,
             operation: &mut operation,

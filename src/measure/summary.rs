@@ -8,7 +8,7 @@ use crate::statistics::{mean, quantile, sorted, standard_deviation, student_quan
 
 /// The result of one window, or of a group of windows.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Sample {
+pub struct CallSample {
     /// Number of calls in the window or group.
     pub weight: u64,
     /// Mean duration of a call in nanoseconds, without the cost of the reads.
@@ -19,7 +19,7 @@ pub struct Sample {
 
 /// The duration of an operation.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Measured {
+pub struct MeasuredOperation {
     /// Number of calls in a sample; the intended number if the number varies.
     pub calls: u64,
     /// Mean duration of a call in the undisturbed samples, in nanoseconds. Its interval includes
@@ -44,17 +44,17 @@ pub struct Measured {
     /// Number of undisturbed samples.
     pub valid: usize,
     /// All samples in the order in which they were taken.
-    pub samples: Vec<Sample>,
+    pub samples: Vec<CallSample>,
 }
 
-impl Measured {
+impl MeasuredOperation {
     /// Computes the result from the samples; `calls` becomes the field of that name. `None` if all
     /// samples are disturbed, or if their mean is not above zero, which means that the clock did
     /// not move.
     #[must_use]
     pub fn from_samples(
         calls: u64,
-        samples: Vec<Sample>,
+        samples: Vec<CallSample>,
         budget: &Budget,
         confidence: f64,
     ) -> Option<Self> {
@@ -96,13 +96,13 @@ impl Measured {
 }
 
 /// Returns the undisturbed samples, in nanoseconds per call.
-fn valid_ns(samples: &[Sample]) -> Vec<f64> {
+fn valid_ns(samples: &[CallSample]) -> Vec<f64> {
     let valid = samples.iter().filter(|sample| sample.disturbed.is_none());
     valid.map(|sample| sample.ns_per_call).collect()
 }
 
 /// Returns the mean of the undisturbed samples, in nanoseconds per call; 0 if there are none.
-pub(super) fn mean_valid_ns(samples: &[Sample]) -> f64 {
+pub(super) fn mean_valid_ns(samples: &[CallSample]) -> f64 {
     mean(valid_ns(samples)).unwrap_or(0.0)
 }
 
@@ -132,8 +132,8 @@ fn median_interval(ranked: &[f64], confidence: f64) -> Option<(f64, f64)> {
 mod tests {
     use super::*;
 
-    fn sample(weight: u64, ns_per_call: f64) -> Sample {
-        Sample {
+    fn sample(weight: u64, ns_per_call: f64) -> CallSample {
+        CallSample {
             weight,
             ns_per_call,
             disturbed: None,
@@ -147,18 +147,19 @@ mod tests {
             ..Budget::default()
         };
         let samples = vec![sample(1, 10.0), sample(3, 20.0)];
-        let found = Measured::from_samples(2, samples, &budget, 0.95).unwrap();
+        let found = MeasuredOperation::from_samples(2, samples, &budget, 0.95).unwrap();
         assert_eq!((found.mean_ns.value, found.valid), (17.5, 2));
         assert!(found.error > 0.01 && found.mean_ns.low() < Some(10.0));
     }
 
     #[test]
     fn disturbed_samples_do_not_count() {
-        let disturbed = Sample {
+        let disturbed = CallSample {
             disturbed: Some("interrupted".into()),
             ..sample(1, 1e9)
         };
-        let summarise = |samples| Measured::from_samples(1, samples, &Budget::default(), 0.95);
+        let summarise =
+            |samples| MeasuredOperation::from_samples(1, samples, &Budget::default(), 0.95);
         let found = summarise(vec![sample(1, 10.0), disturbed.clone()]).unwrap();
         assert_eq!(
             (found.mean_ns.value, found.valid, found.deviation_ns),

@@ -7,8 +7,8 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 use timers::Deadline;
 
-use super::interference::Watch;
-use super::summary::{Measured, Sample};
+use super::interference::WindowWatch;
+use super::summary::{CallSample, MeasuredOperation};
 use super::window::TimedOperation;
 use crate::choice::clock_figures::{DRIFT, FENCE_NS};
 use crate::choice::{Budget, ClockFigures};
@@ -144,21 +144,21 @@ impl<'a> Trial<'a> {
     }
 
     /// Starts watching for disturbances, unless the goal disables it.
-    pub(super) fn watch(&self) -> Option<Watch> {
-        self.goal.watched.then(Watch::begin)
+    pub(super) fn watch(&self) -> Option<WindowWatch> {
+        self.goal.watched.then(WindowWatch::begin)
     }
 
     /// Takes a sample: one window with this number of calls.
-    pub(super) fn take_sample(&mut self, calls: u64) -> Sample {
+    pub(super) fn take_sample(&mut self, calls: u64) -> CallSample {
         let watch = self.watch();
         // Single calls are not warmed up, because the first call after a set-up may be the one to
         // measure.
         self.timed.warm_up(if calls == 1 { 0 } else { calls });
         let ns = self.timed.window(calls) - self.floor_ns;
-        Sample {
+        CallSample {
             weight: calls,
             ns_per_call: ns / calls as f64,
-            disturbed: watch.and_then(Watch::end),
+            disturbed: watch.and_then(WindowWatch::end),
         }
     }
 
@@ -168,13 +168,13 @@ impl<'a> Trial<'a> {
     /// When the time limit passes.
     pub(super) fn collect_samples(
         &mut self,
-        mut next: impl FnMut(&mut Self) -> Sample,
-    ) -> Result<Vec<Sample>, TrialError> {
+        mut next: impl FnMut(&mut Self) -> CallSample,
+    ) -> Result<Vec<CallSample>, TrialError> {
         let mut samples = Vec::new();
         loop {
             let valid = samples
                 .iter()
-                .filter(|sample: &&Sample| sample.disturbed.is_none())
+                .filter(|sample: &&CallSample| sample.disturbed.is_none())
                 .count();
             if valid >= self.goal.samples.max(1) as usize {
                 return Ok(samples);
@@ -203,10 +203,10 @@ impl<'a> Trial<'a> {
     pub(super) fn summarise(
         &self,
         calls: u64,
-        samples: Vec<Sample>,
+        samples: Vec<CallSample>,
         budget: &Budget,
-    ) -> Result<Measured, TrialError> {
-        Measured::from_samples(calls, samples, budget, self.goal.confidence)
+    ) -> Result<MeasuredOperation, TrialError> {
+        MeasuredOperation::from_samples(calls, samples, budget, self.goal.confidence)
             .ok_or_else(TrialError::clock_did_not_move)
     }
 

@@ -6,14 +6,14 @@ use serde::{Deserialize, Serialize};
 use super::clock::ClockError;
 use super::instruments::{Instrument, measure};
 use super::operations;
-use super::summary::Measured;
+use super::summary::MeasuredOperation;
 use super::trial::Goal;
 use super::window::open_timed;
 use crate::choice::ClockFigures;
 
 /// A measurement to be made.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Request {
+pub struct WorkerRequest {
     /// The figures of the clock to measure with.
     pub clock: ClockFigures,
     /// Name of the operation to measure.
@@ -31,9 +31,9 @@ pub struct Request {
 /// The result of a request.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "status", rename_all = "lowercase")]
-pub enum Outcome {
+pub enum WorkerOutcome {
     /// The duration of the operation.
-    Measured(Box<Measured>),
+    Measured(Box<MeasuredOperation>),
     /// The memory that one call allocates.
     Allocated {
         /// Number of allocations.
@@ -48,9 +48,9 @@ pub enum Outcome {
     },
 }
 
-impl Outcome {
+impl WorkerOutcome {
     /// Turns the result of a measurement into an outcome.
-    pub fn from_result(measured: Result<Measured, impl ToString>) -> Self {
+    pub fn from_result(measured: Result<MeasuredOperation, impl ToString>) -> Self {
         match measured {
             Ok(measured) => Self::Measured(Box::new(measured)),
             Err(error) => Self::Failed {
@@ -62,8 +62,8 @@ impl Outcome {
 
 /// Carries out a request.
 #[must_use]
-pub fn answer(request: &Request) -> Outcome {
-    measure_request(request).unwrap_or_else(|error| Outcome::Failed {
+pub fn answer(request: &WorkerRequest) -> WorkerOutcome {
+    measure_request(request).unwrap_or_else(|error| WorkerOutcome::Failed {
         reason: error.to_string(),
     })
 }
@@ -81,7 +81,7 @@ enum RequestError {
     Clock(#[from] ClockError),
 }
 
-fn measure_request(request: &Request) -> Result<Outcome, RequestError> {
+fn measure_request(request: &WorkerRequest) -> Result<WorkerOutcome, RequestError> {
     if let Some(cpu) = request.cpu {
         timers::pin_to(cpu)?;
     }
@@ -95,9 +95,9 @@ fn measure_request(request: &Request) -> Result<Outcome, RequestError> {
     if request.instrument == Instrument::Allocations {
         let super::allocations::PerCall { instances, bytes } =
             super::allocations::measure_per_call(&mut *timed);
-        return Ok(Outcome::Allocated { instances, bytes });
+        return Ok(WorkerOutcome::Allocated { instances, bytes });
     }
-    Ok(Outcome::from_result(measure(
+    Ok(WorkerOutcome::from_result(measure(
         request.instrument,
         &mut *timed,
         &request.clock,

@@ -32,7 +32,7 @@ pub fn watch_steps(
     random: &mut StdRng,
     stop: &AtomicBool,
 ) -> Answer<(Vec<Intervals>, Advance)> {
-    let (mut groups, mut steps) = (Vec::new(), Steps::default());
+    let (mut groups, mut steps) = (Vec::new(), StepCounts::default());
     // The timer is read between two reads of the reference, because the process may wait for its CPU
     // between two reads.
     let mut read_enclosed = |timer: &mut dyn Subject| {
@@ -101,13 +101,13 @@ const SUFFICIENT_TICKS: usize = 2;
 /// The numbers of intervals in which a timer moved, in which it moved by exactly one tick, and in
 /// which it did not move.
 #[derive(Clone, Copy, Debug, Default)]
-struct Steps {
+struct StepCounts {
     moved: usize,
     by_one_tick: usize,
     unmoved: usize,
 }
 
-impl Steps {
+impl StepCounts {
     fn count(&mut self, deltas: &[i64]) {
         self.moved += deltas.iter().filter(|&&delta| delta > 0).count();
         self.by_one_tick += deltas.iter().filter(|&&delta| delta == 1).count();

@@ -2,12 +2,12 @@
 
 use super::context::{RunContext, choose_cpu, measuring_cpus};
 use super::{FinishedRun, RunError};
-use crate::campaign::clocks::{self, Measured};
+use crate::campaign::clocks::{self, MeasuredClock};
 use crate::campaign::other_paths::compare_paths;
 use crate::campaign::paced;
-use crate::campaign::sampling::{CampaignSettings, Plan};
+use crate::campaign::sampling::{CampaignPlan, CampaignSettings};
 use crate::campaign::subject::{CampaignSubject, Conditions};
-use crate::hosts::host::Host;
+use crate::hosts::host::TimerHost;
 use crate::messages::Progress;
 use crate::model::{self, Interval};
 use crate::recording::Observation;
@@ -31,11 +31,11 @@ pub fn probe(request: &ProbeRequest) -> Result<FinishedRun, RunError> {
     let mut selection = Selection::gather(run, cpu, None)?;
     let context = RunContext::begin(cpu, run.cycles)?;
     let subjects = selection.usable.drain(..);
-    let mut subjects: Vec<CampaignSubject<Measured>> = subjects
+    let mut subjects: Vec<CampaignSubject<MeasuredClock>> = subjects
         .map(|(host, timer)| CampaignSubject::new(host, timer, Conditions::default()))
         .collect();
     let is_native = |host: usize| selection.names[host].prefix.is_none();
-    let mut paced: Vec<CampaignSubject<Measured>> = subjects
+    let mut paced: Vec<CampaignSubject<MeasuredClock>> = subjects
         .extract_if(.., |subject| {
             paced::is_paced(&subject.timer, is_native(subject.host))
         })
@@ -63,8 +63,8 @@ pub fn probe(request: &ProbeRequest) -> Result<FinishedRun, RunError> {
 }
 
 /// The settings of the campaign for its report.
-fn describe_settings(settings: &CampaignSettings, hosts: &[Host]) -> model::Settings {
-    let first_processes = |host: &Host| settings.plan.first_processes(host.takes_ids);
+fn describe_settings(settings: &CampaignSettings, hosts: &[TimerHost]) -> model::Settings {
+    let first_processes = |host: &TimerHost| settings.plan.first_processes(host.takes_ids);
     model::Settings {
         plan: settings.plan.name.into(),
         cpu: settings.cpu,
@@ -83,8 +83,8 @@ fn describe_settings(settings: &CampaignSettings, hosts: &[Host]) -> model::Sett
 /// Measures the timers. Returns the frequency of the core during the run in hertz; `None` if it is
 /// unknown.
 fn measure(
-    hosts: &[Host],
-    subjects: &mut [CampaignSubject<Measured>],
+    hosts: &[TimerHost],
+    subjects: &mut [CampaignSubject<MeasuredClock>],
     settings: &CampaignSettings,
     cpus: &[u32],
 ) -> Result<Option<Interval>, RunError> {
@@ -104,8 +104,12 @@ fn measure(
 
 /// Reads the native clocks that can be read in several ways (for example with and without the vDSO)
 /// next to each other, and adds the comparisons to their evidence.
-fn read_side_by_side(names: &[HostName], subjects: &mut [CampaignSubject<Measured>], plan: &Plan) {
-    let is_native = |subject: &CampaignSubject<Measured>| {
+fn read_side_by_side(
+    names: &[HostName],
+    subjects: &mut [CampaignSubject<MeasuredClock>],
+    plan: &CampaignPlan,
+) {
+    let is_native = |subject: &CampaignSubject<MeasuredClock>| {
         names[subject.host].prefix.is_none() && subject.outcome.is_ok()
     };
     let ids: Vec<String> = subjects
@@ -127,9 +131,9 @@ fn read_side_by_side(names: &[HostName], subjects: &mut [CampaignSubject<Measure
 /// The observations of the timers, with their ids in reports.
 fn take_observations(
     names: &[HostName],
-    subjects: Vec<CampaignSubject<Measured>>,
+    subjects: Vec<CampaignSubject<MeasuredClock>>,
 ) -> Vec<Observation> {
-    let observed = |subject: CampaignSubject<Measured>| {
+    let observed = |subject: CampaignSubject<MeasuredClock>| {
         let failure = subject.lost.map_or(Ok(()), Err);
         let measured = failure.and(subject.outcome);
         let outcome = measured.map(|measured| measured.stored);

@@ -10,10 +10,10 @@ use timers::{Fault, Unavailable};
 
 use super::context::{RunContext, choose_cpu};
 use super::{FinishedRun, RunError};
-use crate::campaign::sampling::{CampaignSettings, Plan};
+use crate::campaign::sampling::{CampaignPlan, CampaignSettings};
 use crate::campaign::subject::{CampaignSubject, Conditions};
 use crate::campaign::waits::{measure_periods, measure_waits};
-use crate::hosts::host::Host;
+use crate::hosts::host::TimerHost;
 use crate::hosts::protocol::Op;
 use crate::limits::MAX_TIMERS;
 use crate::messages::{Progress, print_message};
@@ -106,7 +106,7 @@ impl<T> WaitCampaign<T> {
     fn begin(
         run: &RunRequest,
         conditions: &ConditionsRequest,
-        plan: Plan,
+        plan: CampaignPlan,
         op: Op,
         process_ns: f64,
     ) -> Result<Self, RunError> {
@@ -149,7 +149,7 @@ impl<T> WaitCampaign<T> {
         &mut self,
         span: Option<Duration>,
         work: impl FnOnce(
-            &[Host],
+            &[TimerHost],
             &mut [CampaignSubject<T>],
             &CampaignSettings,
             &dyn Fn(&str),

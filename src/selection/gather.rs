@@ -15,7 +15,7 @@ use super::{
 };
 use crate::hosts::children;
 use crate::hosts::connection::Connection;
-use crate::hosts::process::{Command, raise_file_limit};
+use crate::hosts::process::{AgentCommand, raise_file_limit};
 use crate::hosts::protocol::{Op, answers};
 use crate::hosts::runtimes::{Choices, PreparedHost, RuntimeMissing, prepare, takes_settings};
 use crate::hosts::surroundings::removed_variables;
@@ -177,7 +177,7 @@ impl Offers {
     /// in reports, they get the name that the agent reports, or that of its program.
     fn add_agent(
         &mut self,
-        command: Command,
+        command: AgentCommand,
         label: String,
         prefix: Option<&str>,
         takes_ids: bool,

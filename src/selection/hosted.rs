@@ -3,7 +3,7 @@
 
 use std::rc::Rc;
 
-use crate::hosts::host::Host;
+use crate::hosts::host::TimerHost;
 use crate::hosts::protocol::{HostedTimer, Missing};
 use crate::model::{Properties, Status, Timer, TimerRow, WaitActivity};
 use crate::recording::NotUsable;
@@ -13,7 +13,7 @@ use crate::text::{LONGEST_TEXT, cleaned, clipped};
 /// The selected timers.
 pub struct Selection {
     /// The hosts of the usable timers.
-    pub hosts: Vec<Host>,
+    pub hosts: Vec<TimerHost>,
     /// The name of each host in reports, in the order of `hosts`.
     pub names: Vec<HostName>,
     /// Timers that can be measured, each with the index of its host.

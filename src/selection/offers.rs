@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use super::{HostName, MissingTimer, Selection, SelectionError, UnknownTimer, meanings, select};
 use crate::hosts::children;
-use crate::hosts::host::Host;
-use crate::hosts::process::Command;
+use crate::hosts::host::TimerHost;
+use crate::hosts::process::AgentCommand;
 use crate::hosts::protocol::{Hello, HostedTimer, Missing, Op};
 use crate::hosts::serve;
 use crate::model::Family;
@@ -15,7 +15,7 @@ use crate::scratch::ScratchFolder;
 
 /// A host with all of its timers.
 pub(super) struct Offer {
-    host: Host,
+    host: TimerHost,
     pub name: HostName,
     missing: Vec<Missing>,
 }
@@ -201,7 +201,7 @@ pub(super) struct Start {
 pub(super) fn native_offer(with_waiters: bool) -> Result<Offer, SelectionError> {
     let (program, mut args) = children::this_program().map_err(SelectionError::Program)?;
     args.push("agent".into());
-    let command = Command::new("timermeter agent", program, args);
+    let command = AgentCommand::new("timermeter agent", program, args);
     let waiters = if with_waiters {
         timers::waits::catalogue()
     } else {
@@ -218,7 +218,7 @@ pub(super) fn native_offer(with_waiters: bool) -> Result<Offer, SelectionError> 
 /// The timers of a host by its introduction, without the timers that it offers only for the
 /// measurement of the floor.
 pub(super) fn offer_from_hello(
-    command: Command,
+    command: AgentCommand,
     takes_ids: bool,
     name: HostName,
     hello: Hello,
@@ -234,7 +234,7 @@ pub(super) fn offer_from_hello(
     let floors = [timers::FLOOR_ID, timers::waits::FLOOR_ID];
     timers.retain(|timer| !floors.contains(&&*timer.id));
     missing.retain(|missing| timers.iter().all(|timer| timer.id != missing.timer.id));
-    let host = Host {
+    let host = TimerHost {
         command,
         takes_ids,
         timers,
@@ -250,12 +250,12 @@ pub(super) fn offer_from_hello(
 
 /// The command that starts an agent named on the command line.
 #[must_use]
-pub fn agent_command(spec: &AgentSpec) -> Command {
+pub fn agent_command(spec: &AgentSpec) -> AgentCommand {
     let (program, args) = spec
         .command
         .split_first()
         .expect("the command line rejects an empty command");
-    Command::new(program, program, args.iter().map(Into::into).collect())
+    AgentCommand::new(program, program, args.iter().map(Into::into).collect())
 }
 
 /// The prefix of ids for a runtime name: lower case, with other characters replaced by `-`.

@@ -11,10 +11,10 @@ use std::time::Duration;
 
 use tempfile::TempDir;
 use timermeter::hosts::children::this_program;
-use timermeter::hosts::conformance::{Verdict, check};
+use timermeter::hosts::conformance::{CheckOutcome, check};
 use timermeter::hosts::connection::Connection;
 use timermeter::hosts::hosted::subject;
-use timermeter::hosts::process::Command;
+use timermeter::hosts::process::AgentCommand;
 use timermeter::hosts::runtimes::{self, Choices, PreparedHost};
 use timers::agents::{RUNTIMES, runtime};
 
@@ -91,10 +91,10 @@ fn timers(connection: &RefCell<Connection>) -> (String, Vec<String>) {
 }
 
 /// Checks that an agent behaves as the protocol requires.
-pub fn assert_protocol(command: &Command) {
+pub fn assert_protocol(command: &AgentCommand) {
     for finding in check(command, PATIENCE) {
         assert!(
-            !matches!(finding.verdict, Verdict::Fail(_)),
+            !matches!(finding.verdict, CheckOutcome::Fail(_)),
             "{}: {finding:?}",
             command.name
         );
@@ -173,7 +173,7 @@ fn example_agents_speak_protocol() {
             continue;
         }
         let path = format!("{}/examples/agents/{agent}", env!("CARGO_MANIFEST_DIR"));
-        assert_protocol(&Command::new(agent, program, vec![path.into()]));
+        assert_protocol(&AgentCommand::new(agent, program, vec![path.into()]));
     }
 }
 
@@ -243,7 +243,7 @@ fn repeats_windows_with_garbage_collection() {
         receive; echo '{{"values":[8],"disturbed":["gc","compilation"]}}'
         while receive; do echo '{{"values":[9],"disturbed":["gc"]}}'; done"#
     );
-    let command = Command::new("test", "sh", vec!["-c".into(), script.into()]);
+    let command = AgentCommand::new("test", "sh", vec!["-c".into(), script.into()]);
     let connection = Rc::new(RefCell::new(
         Connection::start(&command, None, PATIENCE).expect("the agent starts"),
     ));

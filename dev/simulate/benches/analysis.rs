@@ -6,7 +6,7 @@ use std::hint::black_box;
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use simulate::Case;
 use simulate::population::regular;
-use timermeter::campaign::sampling::Plan;
+use timermeter::campaign::sampling::CampaignPlan;
 use timermeter::cost::singles::successive;
 use timermeter::distribution::moments::Moments;
 use timermeter::distribution::shape::Fits;
@@ -21,7 +21,9 @@ fn probe_each_kind() -> Vec<(Case, Trace)> {
     for case in regular(60, 1) {
         if !names.contains(&case.timer.name) {
             names.push(case.timer.name.clone());
-            let (trace, _) = case.probe(&Plan::QUICK).expect("the reference is sound");
+            let (trace, _) = case
+                .probe(&CampaignPlan::QUICK)
+                .expect("the reference is sound");
             traces.push((case, trace));
         }
     }

@@ -30,7 +30,7 @@ pub use self::truth::{Slowdowns, Truth};
 pub use self::verdict::Verdict;
 use timermeter::campaign::calibrate::calibrate;
 use timermeter::campaign::clocks::is_worth_continuing;
-use timermeter::campaign::sampling::Plan;
+use timermeter::campaign::sampling::CampaignPlan;
 use timermeter::model::Interval;
 use timermeter::prober::{
     Bench, CallsPlan, Prober, StepQuestion, find_step, search_step, time_calls, time_calls_briefly,
@@ -71,14 +71,17 @@ impl Case {
     ///
     /// # Errors
     /// If the reference cannot be calibrated, for example because it never moves.
-    pub fn probe(&self, plan: &Plan) -> Answer<(Trace, Interval)> {
+    pub fn probe(&self, plan: &CampaignPlan) -> Answer<(Trace, Interval)> {
         let (trace, hertz, _) = self.probe_with_slowdowns(plan)?;
         Ok((trace, hertz))
     }
 
     /// Also returns how much slower than alone the core of each process was, with the time for which
     /// it was.
-    fn probe_with_slowdowns(&self, plan: &Plan) -> Answer<(Trace, Interval, Vec<Slowdowns>)> {
+    fn probe_with_slowdowns(
+        &self,
+        plan: &CampaignPlan,
+    ) -> Answer<(Trace, Interval, Vec<Slowdowns>)> {
         let mut random = StdRng::seed_from_u64(self.seed);
         let frequencies = Rc::new(RefCell::new(Vec::new()));
         let world = self.world(0, self.seed);
@@ -194,7 +197,7 @@ impl Case {
     ///
     /// # Errors
     /// If [`probe`](Self::probe) fails.
-    pub fn judge(&self, plan: &Plan) -> Answer<Verdict> {
+    pub fn judge(&self, plan: &CampaignPlan) -> Answer<Verdict> {
         let (trace, hertz, slowdowns) = self.probe_with_slowdowns(plan)?;
         Ok(Verdict::from_trace(self, trace, hertz, &slowdowns))
     }
@@ -238,7 +241,7 @@ impl Prober for InProcess {
 
 /// Whether the campaign checks, before it starts process number `process` (from 1), that the
 /// interval of the timer is still too wide.
-fn checks_width_before(process: u32, plan: &Plan) -> bool {
+fn checks_width_before(process: u32, plan: &CampaignPlan) -> bool {
     let certain = plan.processes + plan.brief;
     process > certain && (process - certain - 1).is_multiple_of(plan.block)
 }

@@ -7,7 +7,7 @@ use simulate::Case;
 use simulate::population::timed_by_small_steps;
 use simulated::{Model, REFERENCE_ID, Role, World};
 use timermeter::campaign::calibrate::calibrate;
-use timermeter::campaign::sampling::Plan;
+use timermeter::campaign::sampling::CampaignPlan;
 
 const SEEDS: u64 = 12;
 const COST_NS: f64 = 60.0;
@@ -71,7 +71,10 @@ fn calls_are_timed_by_long_batches() {
     for step in [20_000.0, 1_000_000.0] {
         let verdicts: Vec<_> = self_timed_cases(step)
             .take(5)
-            .map(|case| case.judge(&Plan::QUICK).expect("the reference is sound"))
+            .map(|case| {
+                case.judge(&CampaignPlan::QUICK)
+                    .expect("the reference is sound")
+            })
             .collect();
         let covered = verdicts
             .iter()

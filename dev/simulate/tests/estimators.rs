@@ -3,7 +3,7 @@
 
 use simulate::{Case, population};
 use simulated::{Model, Surroundings};
-use timermeter::campaign::sampling::Plan;
+use timermeter::campaign::sampling::CampaignPlan;
 use timermeter::model::{Following, value_of};
 use timermeter::profile::{Profile, profile};
 use timermeter::scoring::profile_quality;
@@ -12,7 +12,9 @@ use timermeter::scoring::profile_quality;
 fn cost_lies_below_single_call_tail() {
     let cases = population::regular(100, 11);
     for case in &cases {
-        let verdict = case.judge(&Plan::QUICK).expect("the reference is sound");
+        let verdict = case
+            .judge(&CampaignPlan::QUICK)
+            .expect("the reference is sound");
         let median = value_of(verdict.row.cost_ns);
         let cost = verdict.row.cost.expect("single calls were made");
         assert!(median <= cost.p99_ns, "{median:?}, {cost:?} of {case:?}");
@@ -23,7 +25,9 @@ fn cost_lies_below_single_call_tail() {
 #[test]
 fn unmoving_batches_measure_nothing() {
     for case in population::regular(5, 14) {
-        let (mut trace, _) = case.probe(&Plan::QUICK).expect("the reference is sound");
+        let (mut trace, _) = case
+            .probe(&CampaignPlan::QUICK)
+            .expect("the reference is sound");
         for run in &mut trace.runs {
             for batches in [
                 &mut run.bracket,
@@ -51,7 +55,9 @@ fn unmoving_batches_measure_nothing() {
 #[test]
 fn always_shared_core_widens_figures() {
     for case in population::regular(20, 16) {
-        let (mut trace, hertz) = case.probe(&Plan::QUICK).expect("the reference is sound");
+        let (mut trace, hertz) = case
+            .probe(&CampaignPlan::QUICK)
+            .expect("the reference is sound");
         let unshared = profile(&trace);
         trace.disturbed_runs = trace.runs.len() as u32;
         trace
@@ -109,7 +115,9 @@ fn costs_of_processes_agree_in_their_unit() {
             cut: None,
             seed: 18,
         };
-        let (mut trace, _) = case.probe(&Plan::DEFAULT).expect("the reference is sound");
+        let (mut trace, _) = case
+            .probe(&CampaignPlan::DEFAULT)
+            .expect("the reference is sound");
         let found = profile(&trace);
         let all = &found.all_processes;
         let ns: Vec<f64> = all.iter().map(|process| process.amortised_ns).collect();

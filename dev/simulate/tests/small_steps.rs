@@ -8,7 +8,7 @@ use simulate::population::{fractional_steps, small_steps, timed_by_small_steps};
 use simulate::{Case, FoundFigure};
 use simulated::{REFERENCE_ID, Role, World};
 use timermeter::campaign::calibrate::calibrate;
-use timermeter::campaign::sampling::Plan;
+use timermeter::campaign::sampling::CampaignPlan;
 
 const SEEDS: [u64; 2] = [21, 22];
 const COUNT: usize = 60;
@@ -18,7 +18,9 @@ fn few_and_fractional_ticks_are_counted_correctly() {
     for population in [small_steps, fractional_steps] {
         let cases: Vec<Case> = SEEDS.map(|seed| population(COUNT, seed)).concat();
         let judged = cases.into_par_iter().map(|case| {
-            let verdict = case.judge(&Plan::DEFAULT).expect("the reference is sound");
+            let verdict = case
+                .judge(&CampaignPlan::DEFAULT)
+                .expect("the reference is sound");
             verdict.resolution
         });
         let determined: Vec<_> = judged.filter(|figure| figure.value.is_some()).collect();

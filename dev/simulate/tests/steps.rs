@@ -6,7 +6,7 @@ use rand::{RngExt, SeedableRng};
 use simulated::{Jitter, Model, Surroundings, Updates};
 
 use simulate::Case;
-use timermeter::campaign::sampling::Plan;
+use timermeter::campaign::sampling::CampaignPlan;
 use timermeter::profile::profile;
 use timermeter::resolution::Resolution;
 use timermeter::trace::Trace;
@@ -22,11 +22,11 @@ fn probe_timer(timer: Model, seed: u64) -> Trace {
         seed,
     };
     // Ten processes, so that one or nine of them may have another step.
-    let plan = Plan {
+    let plan = CampaignPlan {
         processes: 10,
         brief: 0,
         max_processes: 10,
-        ..Plan::DEFAULT
+        ..CampaignPlan::DEFAULT
     };
     case.probe(&plan).expect("the reference is sound").0
 }
@@ -207,7 +207,9 @@ fn calls_in_turn_have_two_costs() {
             cut: None,
             seed: number,
         };
-        let (trace, _) = case.probe(&Plan::DEFAULT).expect("the reference is sound");
+        let (trace, _) = case
+            .probe(&CampaignPlan::DEFAULT)
+            .expect("the reference is sound");
         let found = profile(&trace);
         let cost = found.cost.expect("it has a cost");
         assert!((cost.value - 20.0).abs() < 0.5, "{cost:?}");

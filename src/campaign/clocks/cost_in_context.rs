@@ -5,7 +5,7 @@
 use timers::Answer;
 
 use crate::campaign::disturbances::ProcessWatch;
-use crate::campaign::sampling::Plan;
+use crate::campaign::sampling::CampaignPlan;
 use crate::campaign::unless_refused;
 use crate::hosts::connection::SharedConnection;
 use crate::hosts::hosted;
@@ -67,7 +67,7 @@ pub(super) fn measure_contexts(
     mut watch: Option<&mut ProcessWatch>,
     [timer, reference]: [&str; 2],
     cost_ns: f64,
-    plan: &Plan,
+    plan: &CampaignPlan,
 ) -> Answer<Vec<InContext>> {
     if !connection.borrow().hello().offers(Op::Adds) {
         return Ok(Vec::new());

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use timers::{Answer, Fault};
 
-use super::{Campaign, Measured};
+use super::{Campaign, MeasuredClock};
 use crate::campaign::examination::{Examined, Session};
 use crate::campaign::subject::CampaignSubject;
 use crate::campaign::unit_check::Moment;
@@ -32,7 +32,7 @@ pub(super) enum Series {
 
 /// The timers that one process examines: the index of their host, and the index of the timer if the
 /// process examines only one.
-pub(super) type Group = (usize, Option<usize>);
+pub(super) type Examinees = (usize, Option<usize>);
 
 impl Campaign<'_> {
     /// Compares the timers with these indices with their references once and adds the results to
@@ -133,10 +133,10 @@ impl Campaign<'_> {
     /// Only [`Fault::Interrupted`].
     fn ask_session<T>(
         &mut self,
-        group: Group,
+        group: Examinees,
         members: &[usize],
         question: &str,
-        ask: impl FnOnce(&mut Session, &mut [CampaignSubject<Measured>]) -> Answer<T>,
+        ask: impl FnOnce(&mut Session, &mut [CampaignSubject<MeasuredClock>]) -> Answer<T>,
     ) -> Result<Option<T>, Fault> {
         let session = match self.sessions.remove(&group) {
             Some(session) => Ok(session),
@@ -164,7 +164,7 @@ impl Campaign<'_> {
     }
 
     /// Starts the process that examines the timers of a group.
-    fn start_session(&self, (host, single): Group) -> Answer<Session> {
+    fn start_session(&self, (host, single): Examinees) -> Answer<Session> {
         let members = || {
             let hosted =
                 (self.rounds.subjects.iter().enumerate()).filter(move |(index, subject)| {
@@ -191,8 +191,8 @@ impl Campaign<'_> {
 
     /// Groups the timers with these indices by the process that examines them. Leaves out timers
     /// that failed.
-    fn group_by_process(&self, indices: &[usize]) -> BTreeMap<Group, Vec<usize>> {
-        let mut groups: BTreeMap<Group, Vec<usize>> = BTreeMap::new();
+    fn group_by_process(&self, indices: &[usize]) -> BTreeMap<Examinees, Vec<usize>> {
+        let mut groups: BTreeMap<Examinees, Vec<usize>> = BTreeMap::new();
         for &index in indices {
             let subject = &self.rounds.subjects[index];
             let has_own_process = !self.rounds.hosts[subject.host].answers_for_many;
@@ -207,7 +207,7 @@ impl Campaign<'_> {
 
 /// Estimates the lowest cost of a read in any process, and the step if the timer is slow (otherwise
 /// 0), both in nanoseconds.
-fn estimate_cost_and_step(subject: &CampaignSubject<Measured>) -> [f64; 2] {
+fn estimate_cost_and_step(subject: &CampaignSubject<MeasuredClock>) -> [f64; 2] {
     let Some(stored) = subject.stored() else {
         return [ASSUMED_COST_NS, 0.0];
     };

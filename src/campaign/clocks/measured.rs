@@ -15,7 +15,7 @@ use crate::trace::{Reference, Run, StoredTrace};
 
 /// The observations of a clock, with counts of its processes.
 #[derive(Clone, Debug, Default)]
-pub struct Measured {
+pub struct MeasuredClock {
     /// The observations.
     pub stored: StoredTrace,
     /// Number of processes that measured only this timer.
@@ -33,7 +33,7 @@ pub struct Measured {
     pub(super) disturbed_searches: Vec<Search>,
 }
 
-impl Measured {
+impl MeasuredClock {
     /// Begins the observations of a timer.
     pub(in crate::campaign) fn new(timer: &HostedTimer, reference: Reference) -> Self {
         Self {
@@ -158,7 +158,7 @@ impl Measured {
     }
 }
 
-impl CampaignSubject<Measured> {
+impl CampaignSubject<MeasuredClock> {
     /// The observations; `None` if the timer failed.
     pub(super) fn stored(&self) -> Option<&StoredTrace> {
         Some(&self.outcome.as_ref().ok()?.stored)
@@ -169,9 +169,9 @@ impl CampaignSubject<Measured> {
         Some(&mut self.outcome.as_mut().ok()?.stored)
     }
 
-    /// Returns whether it is watched as a slow timer; see [`Measured::is_slow`].
+    /// Returns whether it is watched as a slow timer; see [`MeasuredClock::is_slow`].
     pub(super) fn is_slow(&self) -> bool {
-        self.outcome.as_ref().is_ok_and(Measured::is_slow)
+        self.outcome.as_ref().is_ok_and(MeasuredClock::is_slow)
     }
 
     /// Changes the observations, unless the timer failed. If that fails, the timer failed.
@@ -180,7 +180,7 @@ impl CampaignSubject<Measured> {
     /// Only [`Fault::Interrupted`].
     pub(super) fn update(
         &mut self,
-        change: impl FnOnce(&mut Measured) -> Result<(), Fault>,
+        change: impl FnOnce(&mut MeasuredClock) -> Result<(), Fault>,
     ) -> Result<(), Fault> {
         if let Ok(measured) = &mut self.outcome
             && let Err(fault) = unless_interrupted(change(measured))?
@@ -223,7 +223,7 @@ mod tests {
             deltas.map(intervals).collect()
         };
         for declared in [false, true] {
-            let mut measured = Measured::default();
+            let mut measured = MeasuredClock::default();
             measured.stored.declared = declared;
             let uneven = series([4_000_000, 5_700_000, 4_000_000, 9_100_000]);
             measured.add_slow_result(Ok((uneven, None))).unwrap();
@@ -244,10 +244,10 @@ mod tests {
             ns_per_tick: Some(0.4),
             slow: false,
         };
-        let mut measured = Measured {
+        let mut measured = MeasuredClock {
             own_processes: 3,
             disturbed_searches: vec![found; 3],
-            ..Measured::default()
+            ..MeasuredClock::default()
         };
         (0..3).for_each(|_| measured.stored.set_aside(Run::default()));
         measured.store_agreed_results(None, None).expect("results");
@@ -263,10 +263,10 @@ mod tests {
     #[test]
     fn disturbed_brief_processes_are_tolerated() {
         let discarded_runs = |own_processes: u32, searches: u32, brief: u32| {
-            let mut measured = Measured {
+            let mut measured = MeasuredClock {
                 own_processes,
                 searches,
-                ..Measured::default()
+                ..MeasuredClock::default()
             };
             measured.stored.discarded = own_processes - searches + brief;
             let stored = measured.store_agreed_results(None, None);

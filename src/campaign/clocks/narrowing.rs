@@ -3,8 +3,8 @@
 
 use std::time::Duration;
 
-use super::Measured;
-use crate::campaign::sampling::Plan;
+use super::MeasuredClock;
+use crate::campaign::sampling::CampaignPlan;
 use crate::campaign::subject::CampaignSubject;
 use crate::parallel;
 use crate::scoring::RunningScore;
@@ -27,7 +27,12 @@ struct TimerScore {
 /// also have to be enough to reach the target; `scatter` falls with the square root of their
 /// number.
 #[must_use]
-pub fn is_worth_continuing(scatter: f64, runs: usize, affordable: f64, plan: &Plan) -> bool {
+pub fn is_worth_continuing(
+    scatter: f64,
+    runs: usize,
+    affordable: f64,
+    plan: &CampaignPlan,
+) -> bool {
     let ratio = scatter / plan.precision;
     let allowed = f64::from(plan.max_processes).min(runs as f64 + affordable);
     ratio > 1.0 && (plan.insists || runs as f64 * ratio * ratio <= allowed)
@@ -45,7 +50,7 @@ pub(super) struct Narrowing {
 
 impl Narrowing {
     /// Starts from the observations so far. `hertz` is the frequency of the core, if known.
-    pub(super) fn new(subjects: &[CampaignSubject<Measured>], hertz: Option<f64>) -> Self {
+    pub(super) fn new(subjects: &[CampaignSubject<MeasuredClock>], hertz: Option<f64>) -> Self {
         let hertz = hertz.unwrap_or(ASSUMED_HERTZ);
         let observed: Vec<Option<(&StoredTrace, Option<f64>)>> = (subjects.iter())
             .map(|subject| Some((subject.stored()?, ns_per_tick(subject))))
@@ -76,7 +81,11 @@ impl Narrowing {
     }
 
     /// Adds the observations of the latest process to the Quality of the timers with these indices.
-    pub(super) fn update(&mut self, subjects: &[CampaignSubject<Measured>], indices: &[usize]) {
+    pub(super) fn update(
+        &mut self,
+        subjects: &[CampaignSubject<MeasuredClock>],
+        indices: &[usize],
+    ) {
         for &index in indices {
             let subject = &subjects[index];
             if let (Some(known), Some(stored)) = (&mut self.known[index], subject.stored())
@@ -102,8 +111,8 @@ impl Narrowing {
     /// interval first.
     pub(super) fn select_wide(
         &self,
-        subjects: &[CampaignSubject<Measured>],
-        plan: &Plan,
+        subjects: &[CampaignSubject<MeasuredClock>],
+        plan: &CampaignPlan,
     ) -> Vec<usize> {
         let mut wide: Vec<(usize, f64)> = Vec::new();
         for (index, (known, subject)) in self.known.iter().zip(subjects).enumerate() {
@@ -126,7 +135,7 @@ impl Narrowing {
 }
 
 /// Returns the nanoseconds per tick of a timer that its processes agree on.
-fn ns_per_tick(subject: &CampaignSubject<Measured>) -> Option<f64> {
+fn ns_per_tick(subject: &CampaignSubject<MeasuredClock>) -> Option<f64> {
     let agreed = subject.outcome.as_ref().ok()?.agreed_tick();
     agreed.map(|(ns, _)| ns)
 }
@@ -137,13 +146,13 @@ mod tests {
 
     #[test]
     fn skips_timers_beyond_reach() {
-        let plan = Plan {
+        let plan = CampaignPlan {
             precision: 0.005,
             max_processes: 120,
             insists: false,
-            ..Plan::DEFAULT
+            ..CampaignPlan::DEFAULT
         };
-        let insisting = Plan {
+        let insisting = CampaignPlan {
             insists: true,
             ..plan
         };

@@ -8,14 +8,14 @@ use timers::{Answer, Fault};
 use super::Campaign;
 use super::cost_in_context::measure_contexts;
 use super::examiner::Series;
-use super::measured::Measured;
-use crate::campaign::disturbances::{ProcessWatch, Watch};
+use super::measured::MeasuredClock;
+use crate::campaign::disturbances::{CampaignWatch, ProcessWatch};
 use crate::campaign::examination::COMPARISONS_PER_SAMPLE;
 use crate::campaign::subject::CampaignSubject;
 use crate::campaign::{unless_interrupted, unless_refused};
 use crate::cost;
 use crate::hosts::connection::SharedConnection;
-use crate::hosts::host::{Host, bench, connect};
+use crate::hosts::host::{TimerHost, bench, connect};
 use crate::hosts::hosted;
 use crate::model::{Counted, Family};
 use crate::prober::{CallsPlan, Search, search_step, time_calls};
@@ -24,7 +24,7 @@ use crate::trace::{Batches, Run};
 
 /// What a process does with each of its timers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Process {
+pub(super) enum ProcessKind {
     /// It measures a single timer, and repeats all disturbed windows.
     Own,
     /// It times the calls of many timers, and searches for their steps only if `searches`. Windows
@@ -48,7 +48,7 @@ impl Campaign<'_> {
         if let Ok(measured) = &mut subject.outcome {
             measured.own_processes += 1;
         }
-        let measured = self.measure_in_process(host, &[index], Process::Own);
+        let measured = self.measure_in_process(host, &[index], ProcessKind::Own);
         if let Err(fault) = unless_interrupted(measured)? {
             self.rounds.subjects[index].outcome = Err(fault);
         }
@@ -75,7 +75,7 @@ impl Campaign<'_> {
         targets.sort_by_key(|&index| {
             subjects[index].timer.properties.family == Some(Family::PerfEvent)
         });
-        let process = Process::Brief { searches };
+        let process = ProcessKind::Brief { searches };
         let measured = unless_interrupted(self.measure_in_process(host, &targets, process))?;
         // All timers of all hosts are compared after each process, because comparisons that follow
         // each other sooner show smaller jumps.
@@ -89,7 +89,7 @@ impl Campaign<'_> {
         &mut self,
         host: usize,
         targets: &[usize],
-        process: Process,
+        process: ProcessKind,
     ) -> Answer<Vec<usize>> {
         let host = &self.rounds.hosts[host];
         let subjects = &self.rounds.subjects;
@@ -107,8 +107,8 @@ impl Campaign<'_> {
         for &index in targets {
             match self.measure_timer(&connection, index, process, &mut floor) {
                 Ok(()) => measured.push(index),
-                Err(Fault::Refused(_)) if process != Process::Own => {}
-                Err(Fault::Lost(_)) if process != Process::Own => break,
+                Err(Fault::Refused(_)) if process != ProcessKind::Own => {}
+                Err(Fault::Lost(_)) if process != ProcessKind::Own => break,
                 Err(fault) => return Err(fault),
             }
         }
@@ -130,7 +130,7 @@ impl Campaign<'_> {
         &mut self,
         connection: &SharedConnection,
         index: usize,
-        process: Process,
+        process: ProcessKind,
         floor: &mut Option<Batches>,
     ) -> Answer<()> {
         let subject = &mut self.rounds.subjects[index];
@@ -138,7 +138,7 @@ impl Campaign<'_> {
         let (timer, Ok(measured)) = (&subject.timer, &mut subject.outcome) else {
             return Ok(());
         };
-        let (is_own, slow) = (process == Process::Own, measured.is_found_slow());
+        let (is_own, slow) = (process == ProcessKind::Own, measured.is_found_slow());
         let (watch, waits) = (&self.watch, measured.lacks_undisturbed());
         let mut window = ProcessWatch::new(watch, connection, is_own, waits);
         let reference = &measured.stored.reference;
@@ -158,13 +158,13 @@ impl Campaign<'_> {
             // What was measured beside another thread is kept too: it shows what that adds.
             let mut disturbed = None;
             if !is_own && waits && !run.is_calm() && window.may_repeat() {
-                let repeated = Watch::spend(watch, || {
+                let repeated = CampaignWatch::spend(watch, || {
                     time_calls(&mut bench, &mut window, reference, calls, floor)
                 })?;
                 disturbed = Some(std::mem::replace(&mut run, repeated));
             }
             let found = match process {
-                Process::Brief { searches: false } => None,
+                ProcessKind::Brief { searches: false } => None,
                 _ => Some(search_step(
                     &mut bench, reference, limits, random, slow, &mut run,
                 )?),
@@ -223,9 +223,9 @@ impl Campaign<'_> {
 /// # Errors
 /// When the process is lost or the run is interrupted.
 fn compare_in_process(
-    host: &Host,
+    host: &TimerHost,
     connection: &SharedConnection,
-    subject: &CampaignSubject<Measured>,
+    subject: &CampaignSubject<MeasuredClock>,
 ) -> Answer<Option<[i64; 3]>> {
     let timer = &subject.timer;
     let may_count_wall = matches!(timer.properties.counts, None | Some(Counted::Wall));

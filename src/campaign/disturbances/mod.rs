@@ -84,7 +84,7 @@ const MAX_SEARCH_SHARE: f64 = 0.1;
 const EXPLORATION_NS: u64 = 30_000_000;
 
 /// The state that all process watches of a campaign share.
-pub struct Watch {
+pub struct CampaignWatch {
     /// Reads the counters of processes and CPUs from the system.
     counts: CounterSource,
     /// The CPU of the measuring process, if it is pinned.
@@ -111,7 +111,7 @@ fn now() -> u64 {
     timers::kernel_time().unwrap_or_default()
 }
 
-impl Watch {
+impl CampaignWatch {
     /// Watches measurements on `cpus`, first on the first. All have cores of one kind. Samples them
     /// for some milliseconds.
     #[must_use]

@@ -8,8 +8,8 @@ use timers::Answer;
 use timers::os::Counters;
 
 use super::{
-    Disturbance, MAX_ATTEMPTS, MAX_DROPPED_WINDOWS, MAX_FREQUENCY_CHANGE, MAX_REQUEST_DIVISOR,
-    Snapshot, Watch, counted_disturbance, now,
+    CampaignWatch, Disturbance, MAX_ATTEMPTS, MAX_DROPPED_WINDOWS, MAX_FREQUENCY_CHANGE,
+    MAX_REQUEST_DIVISOR, Snapshot, counted_disturbance, now,
 };
 use crate::hosts::connection::SharedConnection;
 use crate::prober::{CoreState, Watcher};
@@ -19,7 +19,7 @@ use crate::trace::{Place, Run};
 /// Watches one process of a campaign. Uses the snapshots that the process takes itself if it
 /// supports that, otherwise takes them from outside.
 pub struct ProcessWatch {
-    watch: Rc<RefCell<Watch>>,
+    watch: Rc<RefCell<CampaignWatch>>,
     process: u32,
     /// The connection to the process, if the process takes snapshots itself around its windows.
     self_watching: Option<SharedConnection>,
@@ -49,7 +49,7 @@ impl ProcessWatch {
     /// says whether it waits for a free core.
     #[must_use]
     pub fn new(
-        watch: &Rc<RefCell<Watch>>,
+        watch: &Rc<RefCell<CampaignWatch>>,
         connection: &SharedConnection,
         repeats_bearable: bool,
         waits: bool,
@@ -65,7 +65,7 @@ impl ProcessWatch {
     }
 
     /// Starts to watch a process that takes no snapshots itself.
-    pub(super) fn from_outside(watch: &Rc<RefCell<Watch>>, process: u32) -> Self {
+    pub(super) fn from_outside(watch: &Rc<RefCell<CampaignWatch>>, process: u32) -> Self {
         Self {
             watch: Rc::clone(watch),
             process,

@@ -48,7 +48,7 @@ fn grown_counters_show_disturbance() {
 
 #[test]
 fn unwatched_window_is_asked_once() {
-    let watch = Watch::new(&[]);
+    let watch = CampaignWatch::new(&[]);
     watch.borrow_mut().counts = CounterSource::at(std::path::Path::new("/nowhere"));
     let mut process = ProcessWatch::from_outside(&watch, 1);
     let mut asked = 0;
@@ -92,7 +92,7 @@ impl Procfs {
     }
 
     fn start_watch(&self) -> ProcessWatch {
-        let watch = Watch::new(&[]);
+        let watch = CampaignWatch::new(&[]);
         watch.borrow_mut().counts = CounterSource::at(self.folder.path());
         watch.borrow_mut().runner_switches = 0;
         ProcessWatch::from_outside(&watch, 7)

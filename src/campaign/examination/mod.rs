@@ -16,7 +16,7 @@ use timers::{Answer, Fault, Subject};
 
 pub(super) use self::order::as_order;
 pub(super) use self::rounds::schedule_rounds;
-use crate::campaign::sampling::Plan;
+use crate::campaign::sampling::CampaignPlan;
 use crate::campaign::unless_refused;
 use crate::hosts::connection::SharedConnection;
 use crate::hosts::hosted::{compare_in_rounds, subject};
@@ -40,7 +40,7 @@ pub(super) struct Session {
     /// The id of the reference.
     pub reference: String,
     /// The plan of the campaign.
-    pub plan: Plan,
+    pub plan: CampaignPlan,
     /// The CPUs that the threads of the process may run on.
     pub cpus: Vec<u32>,
 }

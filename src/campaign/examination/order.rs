@@ -144,7 +144,7 @@ fn handoffs_per_pair(handoffs: u32, cpus: u32) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::campaign::sampling::Plan;
+    use crate::campaign::sampling::CampaignPlan;
 
     #[test]
     fn thread_test_time_is_bounded() {
@@ -152,7 +152,7 @@ mod tests {
         // pair of readings 0.3 µs.
         let rounds_and_seconds = |cpus: u32| {
             let all: Vec<u32> = (0..cpus).collect();
-            let count = f64::from(handoffs_per_pair(Plan::DEFAULT.handoffs, cpus));
+            let count = f64::from(handoffs_per_pair(CampaignPlan::DEFAULT.handoffs, cpus));
             let round_seconds = |pairs: usize| {
                 count * 1e-6 + 2.0 * pairs as f64 * 50e-6 + pairs as f64 * count * 0.3e-6
             };

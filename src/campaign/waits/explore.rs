@@ -13,7 +13,7 @@ use super::{RequestedWaits, possible};
 use crate::campaign::sampling::CampaignSettings;
 use crate::campaign::sampling::{MIN_WAITS_PER_LENGTH, WaitPlan};
 use crate::campaign::subject::CampaignSubject;
-use crate::hosts::host::Host;
+use crate::hosts::host::TimerHost;
 use crate::hosts::hosted;
 use crate::hosts::protocol::Op;
 use crate::statistics::{quantile, sorted};
@@ -84,7 +84,7 @@ impl WaitBench {
     /// When the process cannot be started, or the subject has failed.
     pub(super) fn start(
         subject: &CampaignSubject<WaitTrace>,
-        hosts: &[Host],
+        hosts: &[TimerHost],
         settings: &CampaignSettings,
     ) -> Answer<Self> {
         let trace = subject.outcome.as_ref().map_err(Clone::clone)?;

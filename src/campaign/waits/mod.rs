@@ -22,7 +22,7 @@ use super::rounds::Rounds;
 use super::sampling::CampaignSettings;
 use super::sampling::WaitPlan;
 use super::subject::CampaignSubject;
-use crate::hosts::host::Host;
+use crate::hosts::host::TimerHost;
 use crate::hosts::hosted;
 use crate::model::WaitActivity;
 use crate::trace::{PeriodTrace, WaitTrace};
@@ -54,7 +54,7 @@ pub struct LateWait {
 /// # Errors
 /// Only [`Fault::Interrupted`]: the failure of a timer is recorded in its outcome.
 pub fn measure_waits(
-    hosts: &[Host],
+    hosts: &[TimerHost],
     subjects: &mut [CampaignSubject<WaitTrace>],
     waits: &RequestedWaits,
     settings: &CampaignSettings,
@@ -135,7 +135,7 @@ fn wait_in_process(
 /// # Errors
 /// Only [`Fault::Interrupted`]: the failure of a timer is recorded in its outcome.
 pub fn measure_periods(
-    hosts: &[Host],
+    hosts: &[TimerHost],
     subjects: &mut [CampaignSubject<PeriodTrace>],
     period_ns: u64,
     settings: &CampaignSettings,

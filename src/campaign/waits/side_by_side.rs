@@ -12,7 +12,7 @@ use super::explore::{WaitBench, explore_long};
 use crate::campaign::sampling::CampaignSettings;
 use crate::campaign::subject::{CampaignSubject, Conditions};
 use crate::campaign::{no_thread, unless_interrupted};
-use crate::hosts::host::Host;
+use crate::hosts::host::TimerHost;
 use crate::model::{BackgroundLoad, WaitActivity};
 use crate::trace::{WaitRun, WaitTrace};
 
@@ -58,7 +58,7 @@ pub(super) fn select(
 /// Makes the long waits of each subject in a separate process.
 pub(super) fn observe(
     chosen: &[(usize, CampaignSubject<WaitTrace>)],
-    hosts: &[Host],
+    hosts: &[TimerHost],
     settings: &CampaignSettings,
     seed: u64,
 ) -> LongWaits {
@@ -112,7 +112,7 @@ fn other_cpu(measuring: Option<u32>, turn: usize) -> Option<u32> {
 
 /// Makes the long waits of these subjects at the same time.
 fn observe_together(
-    hosts: &[Host],
+    hosts: &[TimerHost],
     subjects: &[(usize, CampaignSubject<WaitTrace>)],
     settings: &CampaignSettings,
     seed: u64,

@@ -12,7 +12,7 @@ use crate::cli::MeasureArgs;
 use crate::commands::CommandError;
 use crate::measure::instruments::measure as measure_with;
 use crate::measure::window::open_timed;
-use crate::measure::worker::Outcome;
+use crate::measure::worker::WorkerOutcome;
 use crate::measure::{Goal, Instrument};
 use crate::messages::Progress;
 use crate::statistics::mean;
@@ -76,7 +76,7 @@ pub(super) fn measure(
     };
     Ok(Measurement {
         operation,
-        outcome: Outcome::from_result(measured),
+        outcome: WorkerOutcome::from_result(measured),
         user_ns: mean_of(|time| time.user),
         system_ns: mean_of(|time| time.system),
         size: None,

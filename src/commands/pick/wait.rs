@@ -2,7 +2,7 @@
 //! promising ones for longer.
 
 use super::candidates;
-use crate::campaign::sampling::Plan;
+use crate::campaign::sampling::CampaignPlan;
 use crate::choice::waits::{Punctuality, WaitChoice, choose, list_promising, waits_to_prove};
 use crate::cli::PickArgs;
 use crate::commands::{CommandError, failed, usage, wait};
@@ -40,12 +40,12 @@ fn measure_promising(args: &PickArgs, requested: &Punctuality) -> Result<WaitCho
     let (waits, first_plan) = match requested.within_ns {
         Some(_) => (
             waits_to_prove(requested.share).clamp(200.0, 1e6),
-            Plan::GLANCE,
+            CampaignPlan::GLANCE,
         ),
         None => (
             (TIMER_NS / every_ns).clamp(WAIT_COUNT_LIMITS.0, WAIT_COUNT_LIMITS.1),
             // A median needs eight waits.
-            Plan::GLANCE.with_waits(8),
+            CampaignPlan::GLANCE.with_waits(8),
         ),
     };
     check_duration(waits * every_ns / 1e9, every_ns)?;
@@ -75,7 +75,7 @@ fn measure_promising(args: &PickArgs, requested: &Punctuality) -> Result<WaitCho
             timers: vec![next.clone()],
             ..all.clone()
         };
-        let later = record(only, Plan::QUICK.with_waits(waits as u32))?;
+        let later = record(only, CampaignPlan::QUICK.with_waits(waits as u32))?;
         report.waits.retain(|row| row.id != next);
         report
             .waits

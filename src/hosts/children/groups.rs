@@ -12,7 +12,7 @@ use timers::os::process;
 use super::StartError;
 use super::guard::{Guard, mark_descendants};
 
-static GROUPS: Mutex<Groups> = Mutex::new(Groups {
+static GROUPS: Mutex<ProcessGroups> = Mutex::new(ProcessGroups {
     running: Vec::new(),
     left: Vec::new(),
     guard: None,
@@ -29,7 +29,7 @@ pub(super) const MAX_CHECKS: u32 = 1_000;
 pub(super) const CHECK_INTERVAL: Duration = Duration::from_millis(2);
 
 /// The processes that this program started, each with its process group.
-pub(super) struct Groups {
+pub(super) struct ProcessGroups {
     /// The leaders that were not reaped yet.
     running: Vec<Pid>,
     /// Groups with a process that did not end when it was killed.
@@ -38,7 +38,7 @@ pub(super) struct Groups {
     pub guard: Option<Guard>,
 }
 
-impl Groups {
+impl ProcessGroups {
     /// The list, locked.
     pub fn lock() -> MutexGuard<'static, Self> {
         GROUPS.lock().unwrap_or_else(PoisonError::into_inner)
@@ -108,7 +108,7 @@ pub fn own_descendants() {
 pub fn interrupt() {
     // The flag is set before the list is read, so a later start sees the flag.
     INTERRUPTED.store(true, Ordering::SeqCst);
-    for &group in Groups::lock_soon()
+    for &group in ProcessGroups::lock_soon()
         .iter()
         .flat_map(|groups| &groups.running)
     {
@@ -122,7 +122,7 @@ pub fn finish() -> Vec<Pid> {
     if !owns_descendants() {
         return Vec::new();
     }
-    let Some(mut groups) = Groups::lock_soon() else {
+    let Some(mut groups) = ProcessGroups::lock_soon() else {
         return Vec::new();
     };
     let guard = groups.guard.take();
@@ -137,12 +137,12 @@ pub fn finish() -> Vec<Pid> {
         // The threads that started the processes reap them.
         drop(groups);
         timers::pause(CHECK_INTERVAL);
-        let Some(again) = Groups::lock_soon() else {
+        let Some(again) = ProcessGroups::lock_soon() else {
             return Vec::new();
         };
         groups = again;
     }
-    let Groups { running, left, .. } = &*groups;
+    let ProcessGroups { running, left, .. } = &*groups;
     let alive = running.iter().filter(|&&group| !process::has_exited(group));
     let left = left.iter().filter(|&&group| process::has_unkillable(group));
     let all = alive.chain(left).copied().collect();

@@ -7,13 +7,13 @@ use timers::Deadline;
 use timers::os::process;
 use timers::os::{CpuTime, Pid};
 
-use super::groups::{CHECK_INTERVAL, Groups, MAX_CHECKS, owns_descendants};
+use super::groups::{CHECK_INTERVAL, MAX_CHECKS, ProcessGroups, owns_descendants};
 use super::guard::end_marked;
 use super::{Placement, StartError};
 
 /// A running process. Dropping the value ends the process and everything that it started.
 #[derive(Debug)]
-pub struct Running {
+pub struct RunningProcess {
     child: Child,
     group: Pid,
     status: Option<ExitStatus>,
@@ -26,7 +26,10 @@ pub struct Running {
 ///
 /// # Errors
 /// When the process cannot be started; the error states the reason.
-pub fn start(mut command: Command, placement: impl Into<Placement>) -> Result<Running, StartError> {
+pub fn start(
+    mut command: Command,
+    placement: impl Into<Placement>,
+) -> Result<RunningProcess, StartError> {
     let placement = placement.into();
     start_with(&mut command, |command| placement.spawn(command))
 }
@@ -36,21 +39,21 @@ pub fn start(mut command: Command, placement: impl Into<Placement>) -> Result<Ru
 ///
 /// # Errors
 /// When the process cannot be started; the error states the reason.
-pub fn start_timed(command: &mut Command) -> Result<Running, StartError> {
+pub fn start_timed(command: &mut Command) -> Result<RunningProcess, StartError> {
     start_with(command, |command| Ok(process::spawn(command)?))
 }
 
 fn start_with(
     command: &mut Command,
     spawn: impl FnOnce(&mut Command) -> Result<Child, StartError>,
-) -> Result<Running, StartError> {
+) -> Result<RunningProcess, StartError> {
     // The lock is held until the process is listed: an interruption comes either before the start
     // or finds the process in the list.
-    let mut groups = Groups::lock();
+    let mut groups = ProcessGroups::lock();
     groups.prepare(None)?;
     process::prepare_group(command)?;
     let child = spawn(command)?;
-    Ok(Running {
+    Ok(RunningProcess {
         group: groups.add(&child),
         child,
         status: None,
@@ -59,7 +62,7 @@ fn start_with(
     })
 }
 
-impl Running {
+impl RunningProcess {
     /// The process id.
     #[must_use]
     pub fn id(&self) -> u32 {
@@ -120,7 +123,7 @@ impl Running {
         if self.status.is_none() && !self.is_left {
             process::kill_group(self.group);
             self.is_left = !self.ends();
-            let mut groups = Groups::lock();
+            let mut groups = ProcessGroups::lock();
             groups.forget(self.group);
             if self.is_left {
                 groups.leave(self.group);
@@ -131,7 +134,7 @@ impl Running {
                 (self.status, self.cpu) = (Some(status), cpu);
             }
             if process::has_unkillable(self.group) {
-                Groups::lock().leave(self.group);
+                ProcessGroups::lock().leave(self.group);
             }
         }
         self.status
@@ -160,7 +163,7 @@ impl Running {
     }
 }
 
-impl Drop for Running {
+impl Drop for RunningProcess {
     fn drop(&mut self) {
         self.end();
     }

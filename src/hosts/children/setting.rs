@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use timers::os::files::lock;
 
 use super::StartError;
-use super::groups::{Groups, interrupted};
+use super::groups::{ProcessGroups, interrupted};
 use super::guard::read;
 
 /// A kernel setting that is changed for a while.
@@ -34,7 +34,7 @@ impl TemporarySetting {
         lock(&locked).map_err(StartError::Locked)?;
         // Only now, because another process may have changed it until then.
         let original = read(path)?;
-        Groups::lock().prepare(Some(locked.try_clone()?))?;
+        ProcessGroups::lock().prepare(Some(locked.try_clone()?))?;
         Ok(Self {
             path: path.to_owned(),
             now: original.clone(),
@@ -55,7 +55,7 @@ impl TemporarySetting {
     /// When something else has changed the setting, the system rejects the value, or the program
     /// was interrupted.
     pub fn set(&mut self, value: &str) -> io::Result<()> {
-        let mut groups = Groups::lock();
+        let mut groups = ProcessGroups::lock();
         // Whoever handles the interruption takes the guard, which then restores the setting.
         let guard = groups.guard.as_mut().filter(|_| !interrupted());
         let guard = guard.ok_or(io::ErrorKind::Interrupted)?;
@@ -85,7 +85,7 @@ impl TemporarySetting {
         }
         let original = self.original.clone();
         self.set(&original)?;
-        if let Some(guard) = &mut Groups::lock().guard {
+        if let Some(guard) = &mut ProcessGroups::lock().guard {
             guard.cancel_restoration();
         }
         Ok(())

@@ -1,7 +1,7 @@
 //! Defines a small example of each question, with which agents are checked and their loops are
 //! warmed up.
 
-use super::{Op, Question};
+use super::{AgentQuestion, Op};
 use crate::text::from_bytes;
 
 /// A small example of each question, with placeholders for its parameters.
@@ -62,7 +62,7 @@ pub fn question(
     timer: &str,
     reference: &str,
     amount: u32,
-) -> serde_json::Result<Question> {
+) -> serde_json::Result<AgentQuestion> {
     let line = example
         .replace("AMOUNT", &amount.to_string())
         .replace("TIMER", &serde_json::to_string(timer)?)

@@ -22,7 +22,7 @@ pub struct Hello {
     /// The protocol version of the agent.
     pub protocol: u32,
     /// The runtime that hosts the timers.
-    pub runtime: Runtime,
+    pub runtime: RuntimeVersion,
     /// The timers that can be read.
     pub timers: Vec<HostedTimer>,
     /// The questions that the agent answers.
@@ -38,7 +38,7 @@ pub struct Hello {
 
 /// The runtime that hosts the timers of an agent.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Runtime {
+pub struct RuntimeVersion {
     /// The name, such as `OpenJDK`.
     pub name: String,
     /// The version, such as `17.0.15`.

@@ -34,7 +34,7 @@ macro_rules! questions {
         /// word by word.
         #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
         #[serde(tag = "op")]
-        pub enum Question {
+        pub enum AgentQuestion {
             $($(#[$doc])* #[serde(rename = $op)] $name { $($(#[$about])* $field: $type,)* },)*
         }
 
@@ -53,7 +53,7 @@ macro_rules! questions {
             }
         }
 
-        impl Question {
+        impl AgentQuestion {
             /// The name of this question.
             #[must_use]
             pub fn op(&self) -> Op {
@@ -254,7 +254,7 @@ questions! {
     } => [*count as usize, 2];
 }
 
-impl Question {
+impl AgentQuestion {
     /// The number of integers in the answer.
     fn value_count(&self) -> u64 {
         let factors = self.shape().into_iter().map(|factor| factor as u64);
@@ -347,7 +347,7 @@ pub struct Reply {
     /// Thousands of numbers in binary form, because converting them to decimal takes longer than
     /// the measurement.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub packed: Option<PackedRun>,
+    pub packed: Option<EncodedRun>,
     /// The state of the host's thread before and after the measurement, if requested.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub around: Option<[ThreadState; 2]>,
@@ -389,15 +389,15 @@ pub struct ThreadState {
 
 /// Measurements of a native host, serialised as bytes in Base64.
 #[derive(Clone, Debug, PartialEq)]
-pub struct PackedRun(pub Run);
+pub struct EncodedRun(pub Run);
 
-impl Serialize for PackedRun {
+impl Serialize for EncodedRun {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_str(&BASE64_STANDARD.encode(self.0.clone().into_bytes()))
     }
 }
 
-impl<'de> Deserialize<'de> for PackedRun {
+impl<'de> Deserialize<'de> for EncodedRun {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = String::deserialize(deserializer)?;
         let bytes = BASE64_STANDARD.decode(text).map_err(D::Error::custom)?;

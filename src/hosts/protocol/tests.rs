@@ -2,10 +2,10 @@ use timers::Activity;
 
 use super::*;
 
-fn on_the_wire(question: &Question) -> String {
+fn on_the_wire(question: &AgentQuestion) -> String {
     let text = serde_json::to_string(question).expect("questions can be written");
     assert_eq!(
-        &serde_json::from_str::<Question>(&text).expect("and read again"),
+        &serde_json::from_str::<AgentQuestion>(&text).expect("and read again"),
         question
     );
     text
@@ -16,11 +16,11 @@ fn questions_have_documented_form() {
     let timer = || "t".to_owned();
     let reference = || "r".to_owned();
     assert_eq!(
-        on_the_wire(&Question::Hello { protocol: 1 }),
+        on_the_wire(&AgentQuestion::Hello { protocol: 1 }),
         r#"{"op":"hello","protocol":1}"#
     );
     assert_eq!(
-        on_the_wire(&Question::Intervals {
+        on_the_wire(&AgentQuestion::Intervals {
             timer: timer(),
             repeat: 3,
             work: vec![0, 7],
@@ -28,7 +28,7 @@ fn questions_have_documented_form() {
         r#"{"op":"intervals","timer":"t","repeat":3,"work":[0,7]}"#
     );
     assert_eq!(
-        on_the_wire(&Question::Batches {
+        on_the_wire(&AgentQuestion::Batches {
             timer: timer(),
             reference: reference(),
             calls: 0,
@@ -38,7 +38,7 @@ fn questions_have_documented_form() {
         r#"{"op":"batches","timer":"t","reference":"r","calls":0,"repeat":2}"#
     );
     assert_eq!(
-        on_the_wire(&Question::Readings {
+        on_the_wire(&AgentQuestion::Readings {
             timer: timer(),
             count: 5,
             watched: true
@@ -51,7 +51,7 @@ fn questions_have_documented_form() {
         (Activity::OtherSpin, "other-spin"),
     ] {
         assert_eq!(
-            on_the_wire(&Question::Advance {
+            on_the_wire(&AgentQuestion::Advance {
                 timers: vec![timer()],
                 reference: reference(),
                 during,

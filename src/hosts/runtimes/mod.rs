@@ -11,7 +11,7 @@ use timers::agents::{Host, Recipe, Runtime};
 
 use super::children;
 use super::declarations::Declarations;
-use super::process::Command;
+use super::process::AgentCommand;
 use super::surroundings::Surroundings;
 use super::tool::{self, ToolError};
 
@@ -28,7 +28,7 @@ pub struct PreparedHost {
     /// The prefix of the ids of the host's timers.
     pub prefix: &'static str,
     /// The command that starts the host.
-    pub command: Command,
+    pub command: AgentCommand,
 }
 
 /// The reason why a runtime cannot be used, and the remedy.
@@ -186,7 +186,7 @@ fn follow_recipe(
         line.splice(..1, [program].into_iter().chain(own_words));
     }
     let args = line.split_off(line.len().min(1));
-    let mut command = Command::new(
+    let mut command = AgentCommand::new(
         format!("{} host", host.prefix),
         line.pop().unwrap_or_default(),
         args,

@@ -64,7 +64,7 @@ fn hello_in_another_version_is_refused() {
 
 fn values(request: &Value) -> Vec<i64> {
     let reply: Reply = serde_json::from_value(answer(request)).expect("a reply");
-    let question: Question = serde_json::from_value(request.clone()).expect("a question");
+    let question: AgentQuestion = serde_json::from_value(request.clone()).expect("a question");
     assert_eq!(question.objection(&reply), None, "{request}");
     reply.values
 }

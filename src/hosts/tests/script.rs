@@ -8,7 +8,7 @@ use std::{fs, thread};
 
 use crate::hosts::connection::Connection;
 use crate::hosts::hosted::subject;
-use crate::hosts::process::Command;
+use crate::hosts::process::AgentCommand;
 use timers::{Answer, Fault, Subject};
 
 /// The introduction of an agent with two timers, `a` and `b`.
@@ -22,7 +22,7 @@ pub struct Script {
     /// The folder with the files of the agent.
     pub folder: tempfile::TempDir,
     /// The command that starts the agent.
-    pub command: Command,
+    pub command: AgentCommand,
 }
 
 impl Script {
@@ -36,7 +36,7 @@ impl Script {
         let args = vec![OsString::from("-c"), script.into(), pid.into()];
         Self {
             folder,
-            command: Command::new("test", "sh", args),
+            command: AgentCommand::new("test", "sh", args),
         }
     }
 

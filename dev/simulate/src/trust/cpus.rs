@@ -4,7 +4,7 @@
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 use simulated::{CounterFault, CounterMachine, CounterModel, Model};
-use timermeter::campaign::sampling::Plan;
+use timermeter::campaign::sampling::CampaignPlan;
 use timermeter::model::Outcome;
 use timermeter::trace::{Evidence, Pair, Threads};
 use timers::Answer;
@@ -94,7 +94,7 @@ impl ClockOnCpus {
         let cpus = self.machine.cpus;
         let all = (0..cpus).flat_map(|a| (a + 1..cpus).map(move |b| [a, b]));
         let all: Vec<[u32; 2]> = all.collect();
-        let handoffs = machine.handoffs_fenced(&all, Plan::QUICK.handoffs)?;
+        let handoffs = machine.handoffs_fenced(&all, CampaignPlan::QUICK.handoffs)?;
         let pairs = all.iter().zip(&handoffs);
         let threads = Threads {
             rounds: 1,

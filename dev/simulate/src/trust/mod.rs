@@ -5,7 +5,7 @@ mod cpus;
 mod slews;
 
 use simulated::{Model, Surroundings};
-use timermeter::campaign::sampling::Plan;
+use timermeter::campaign::sampling::CampaignPlan;
 use timermeter::model::{Counted, Verdicts};
 use timermeter::trace::{Claims, Evidence, Reference, Trace};
 use timers::{Answer, Fault};
@@ -45,12 +45,12 @@ fn verdicts(
         seed,
     };
     // The verdicts need the step and the tick only, which one process finds.
-    let plan = Plan {
+    let plan = CampaignPlan {
         processes: 1,
         brief: 0,
         searching: 0,
         max_processes: 1,
-        ..Plan::QUICK
+        ..CampaignPlan::QUICK
     };
     let (mut trace, hertz): (Trace, _) = case.probe(&plan)?;
     trace.evidence = Evidence {

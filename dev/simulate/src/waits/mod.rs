@@ -11,7 +11,7 @@ use simulated::{REFERENCE_ID, TickModel, VirtualTicks, VirtualWaits, WaitModel};
 use timers::Answer;
 use timers::waits::WaitActivity;
 
-use timermeter::campaign::sampling::Plan;
+use timermeter::campaign::sampling::CampaignPlan;
 use timermeter::campaign::waits::RequestedWaits;
 use timermeter::campaign::waits::explore::{WaitBench, explore, explore_long};
 use timermeter::campaign::waits::ticking::run_periodic_timer;
@@ -54,7 +54,7 @@ impl WaitCase {
     ///
     /// # Errors
     /// If the timer does not answer a question. Simulated timers answer all of them.
-    pub fn figures(&self, plan: &Plan) -> Answer<WaitFigures> {
+    pub fn figures(&self, plan: &CampaignPlan) -> Answer<WaitFigures> {
         let plan = &plan.waits;
         let waits = RequestedWaits {
             lengths_ns: plan.lengths_ns.to_vec(),
@@ -121,7 +121,7 @@ impl TickCase {
     ///
     /// # Errors
     /// If the timer does not answer a question. Simulated timers answer all of them.
-    pub fn figures(&self, plan: &Plan) -> Answer<(PeriodFigures, [u64; 2])> {
+    pub fn figures(&self, plan: &CampaignPlan) -> Answer<(PeriodFigures, [u64; 2])> {
         let plan = &plan.waits;
         let mut trace = PeriodTrace {
             reference: reference(1.0),

@@ -8,7 +8,7 @@ use indexmap::IndexMap;
 use serde::Serialize;
 use simulate::score::{FIGURES, SHOWN, SHOWN_IDENTICAL, Score, Scores, Summary, groups, kind};
 use simulate::{Case, FoundFigure, Verdict, coverage, population};
-use timermeter::campaign::sampling::Plan;
+use timermeter::campaign::sampling::CampaignPlan;
 use timermeter::commands::CommandError;
 use timermeter::parallel;
 
@@ -102,9 +102,9 @@ pub fn run(args: &Args, output: &mut dyn Write) -> Result<(), CommandError> {
         count = 0;
     }
     let plan = if args.quick {
-        &Plan::QUICK
+        &CampaignPlan::QUICK
     } else {
-        &Plan::DEFAULT
+        &CampaignPlan::DEFAULT
     };
     let outcome = judge(
         seed,
@@ -133,7 +133,7 @@ fn judge(
     seed: u64,
     (sampling, regular): (Sampling, &[Case]),
     irregular: &[Case],
-    plan: &Plan,
+    plan: &CampaignPlan,
 ) -> Result<Outcome, CommandError> {
     let fault = |fault| CommandError::Failed(format!("cannot probe a simulated timer: {fault}"));
     let progress = progress(regular.len() + irregular.len());
@@ -185,7 +185,7 @@ fn judge(
 fn outcome(
     seed: u64,
     sampling: Sampling,
-    plan: &Plan,
+    plan: &CampaignPlan,
     mut by_reference: ByReference,
     (numbers, irregular): (u32, u32),
     misses: Vec<Miss>,

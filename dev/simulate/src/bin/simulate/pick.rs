@@ -13,7 +13,7 @@ use std::time::Duration;
 
 use timermeter::choice::{ClockFigures, Method, Plan, Requirement, plan};
 use timermeter::commands::CommandError;
-use timermeter::measure::interference::Watch;
+use timermeter::measure::interference::WindowWatch;
 use timermeter::measure::operations;
 use timermeter::measure::window::{TimedOperation, open_timed};
 use timermeter::model::{Nanos, TimerRow};
@@ -204,7 +204,7 @@ fn measure_promise(
                 ratios.len()
             ));
         }
-        let watch = Watch::begin();
+        let watch = WindowWatch::begin();
         let before = truth.ns_per_call(calls);
         let found = sample(timed, clock, &plan, floor, ratios.len() as u64);
         let after = truth.ns_per_call(calls);

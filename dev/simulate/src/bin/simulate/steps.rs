@@ -7,7 +7,7 @@ use serde::Serialize;
 use simulate::observer::is_findable;
 use simulate::population::{SteppedClock, steps};
 use simulate::{Truth, coverage};
-use timermeter::campaign::sampling::Plan;
+use timermeter::campaign::sampling::CampaignPlan;
 use timermeter::commands::CommandError;
 use timermeter::model::Interval;
 use timermeter::parallel;
@@ -78,12 +78,12 @@ const REQUIRED: Required = Required {
 /// If a requirement is not met.
 pub fn run(args: &Args, output: &mut dyn Write) -> Result<(), CommandError> {
     let plan = if args.quick {
-        Plan::QUICK
+        CampaignPlan::QUICK
     } else {
         // Further processes only narrow the intervals of costs.
-        Plan {
-            max_processes: Plan::DEFAULT.processes + Plan::DEFAULT.brief,
-            ..Plan::DEFAULT
+        CampaignPlan {
+            max_processes: CampaignPlan::DEFAULT.processes + CampaignPlan::DEFAULT.brief,
+            ..CampaignPlan::DEFAULT
         }
     };
     let clocks = steps(args.count.unwrap_or(DEFAULT_COUNT) as usize, args.seed);
@@ -147,7 +147,7 @@ impl Group {
 }
 
 /// Returns the result for one clock, and a description.
-fn judge(clock: &SteppedClock, plan: &Plan) -> timers::Answer<(Group, String)> {
+fn judge(clock: &SteppedClock, plan: &CampaignPlan) -> timers::Answer<(Group, String)> {
     let case = &clock.case;
     let (trace, _) = case.probe(plan)?;
     let truth = Truth::of_timer(&case.timer, &case.surroundings).resolution;

@@ -8,7 +8,7 @@ use serde::Serialize;
 use simulate::figure::FigureSummary;
 use simulate::waits::population;
 use simulate::waits::score::{Counts, Judged, Score};
-use timermeter::campaign::sampling::Plan;
+use timermeter::campaign::sampling::CampaignPlan;
 use timermeter::commands::{CommandError, terminal_style};
 use timermeter::model::Interval;
 use timermeter::parallel;
@@ -65,9 +65,9 @@ const QUICK_GRANULARITY: f64 = 0.9;
 /// If a requirement is not met.
 pub fn run(args: &Args, output: &mut dyn Write) -> Result<(), CommandError> {
     let plan = if args.quick {
-        &Plan::QUICK
+        &CampaignPlan::QUICK
     } else {
-        &Plan::DEFAULT
+        &CampaignPlan::DEFAULT
     };
     let (seed, count) = (args.seed, args.count.unwrap_or(DEFAULT_COUNT) as usize);
     let score = judge(seed, count, plan).map_err(|fault| {
@@ -100,7 +100,7 @@ pub fn run(args: &Args, output: &mut dyn Write) -> Result<(), CommandError> {
 }
 
 /// Judges `count` sleep primitives and `count` periodic timers.
-fn judge(seed: u64, count: usize, plan: &Plan) -> Answer<Score> {
+fn judge(seed: u64, count: usize, plan: &CampaignPlan) -> Answer<Score> {
     let (mut waits, mut ticks) = (
         population::waits(count, seed),
         population::ticks(count, seed),
