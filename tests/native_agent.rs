@@ -1,7 +1,7 @@
 //! `timermeter agent` as the prober meets it: a child process that speaks the agent protocol.
 
 use std::cell::RefCell;
-use std::process::{Command as Process, Stdio};
+use std::process::{Command, Stdio};
 use std::rc::Rc;
 use std::time::Duration;
 
@@ -99,7 +99,7 @@ fn it_ends_quietly_when_nobody_listens() {
     let pipeline = format!(
         "{{ while echo '{hello}'; do :; done; }} 2>&- | {{ \"$0\" agent null; echo $? >&2; }} | head -1"
     );
-    let output = Process::new("sh")
+    let output = Command::new("sh")
         .args(["-c", &pipeline, program()])
         .output()
         .expect("there is a shell");
@@ -109,7 +109,7 @@ fn it_ends_quietly_when_nobody_listens() {
 #[test]
 fn reports_wrong_arguments() {
     let run = |args: &[&str]| {
-        let output = Process::new(program())
+        let output = Command::new(program())
             .args(args)
             .stdin(Stdio::null())
             .output()

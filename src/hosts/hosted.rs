@@ -69,25 +69,6 @@ impl Hosted {
             repetitions_left -= 1;
         }
     }
-
-    /// Asks a question of a sleep primitive or periodic timer. Refuses a question that the agent
-    /// does not list for the timer, because some agents answer it nevertheless.
-    fn ask_waiter(&self, question: &AgentQuestion) -> Answer<Vec<i64>> {
-        let op = question.op();
-        let is_listed = {
-            let connection = self.connection.borrow();
-            let mut waiters = connection.hello().waiters.iter();
-            waiters.any(|timer| timer.id == self.id && timer.answers(Some(op)))
-        };
-        if !is_listed {
-            return Err(Fault::Refused(format!(
-                "`{}` does not answer {}",
-                self.id,
-                op.name()
-            )));
-        }
-        self.ask(question)
-    }
 }
 
 impl Prober for Hosted {
@@ -263,7 +244,7 @@ impl Subject for Hosted {
     }
 
     fn waits(&mut self, reference: &str, list: WaitList) -> Answer<Vec<Wait>> {
-        let values = self.ask_waiter(&AgentQuestion::Waits {
+        let values = self.ask(&AgentQuestion::Waits {
             timer: self.id.clone(),
             reference: reference.into(),
             break_ns: list
@@ -285,7 +266,7 @@ impl Subject for Hosted {
     }
 
     fn arms(&mut self, reference: &str, repeat: u32) -> Answer<Vec<i64>> {
-        self.ask_waiter(&AgentQuestion::Arms {
+        self.ask(&AgentQuestion::Arms {
             timer: self.id.clone(),
             reference: reference.into(),
             repeat,
@@ -299,7 +280,7 @@ impl Subject for Hosted {
         count: u32,
         stalls: &[u32],
     ) -> Answer<Vec<Expiration>> {
-        let values = self.ask_waiter(&AgentQuestion::Periods {
+        let values = self.ask(&AgentQuestion::Periods {
             timer: self.id.clone(),
             reference: reference.into(),
             period_ns,

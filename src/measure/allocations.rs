@@ -6,19 +6,10 @@ use timers::allocations::{Allocated, allocated};
 
 use super::window::TimedOperation;
 
-/// Memory allocated by one call.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct PerCall {
-    /// Number of allocations.
-    pub instances: f64,
-    /// Number of allocated bytes.
-    pub bytes: f64,
-}
-
-/// Measures the memory that one call allocates. Makes a first call, which may initialise data, then
-/// counts the allocations of few calls and of many more. Allocations that do not depend on the
-/// number of calls cancel out in the difference.
-pub fn measure_per_call(timed: &mut dyn TimedOperation) -> PerCall {
+/// Measures the memory that one call allocates: the numbers of allocations and of bytes. Makes a
+/// first call, which may initialise data, then counts the allocations of few calls and of many more.
+/// Allocations that do not depend on the number of calls cancel out in the difference.
+pub fn measure_per_call(timed: &mut dyn TimedOperation) -> [f64; 2] {
     const FEW_CALLS: u64 = 3;
     const FURTHER_CALLS: u64 = 100;
     count(timed, 1);
@@ -27,10 +18,10 @@ pub fn measure_per_call(timed: &mut dyn TimedOperation) -> PerCall {
         count(timed, FEW_CALLS + FURTHER_CALLS),
     );
     let per_call = |many: u64, few: u64| (many as f64 - few as f64) / FURTHER_CALLS as f64;
-    PerCall {
-        instances: per_call(many.instances, few.instances),
-        bytes: per_call(many.bytes, few.bytes),
-    }
+    [
+        per_call(many.instances, few.instances),
+        per_call(many.bytes, few.bytes),
+    ]
 }
 
 /// Counts the allocations of this number of calls, without those of the set-up.

@@ -42,8 +42,7 @@
 //! assert_eq!(outcome, Ok(()));
 //! ```
 
-use criterion::Throughput;
-use criterion::measurement::{Measurement, ValueFormatter};
+use criterion::measurement::{Measurement, ValueFormatter, WallTime};
 
 use super::clock::Clock;
 
@@ -83,51 +82,8 @@ impl<C: Clock> Measurement for ClockTime<C> {
     }
 
     fn formatter(&self) -> &dyn ValueFormatter {
-        &Nanoseconds
-    }
-}
-
-/// Formats times in nanoseconds with a suitable unit.
-struct Nanoseconds;
-
-/// Returns the unit for times of about `typical` nanoseconds: its size in nanoseconds, and its
-/// name.
-fn choose_unit(typical: f64) -> (f64, &'static str) {
-    match typical {
-        ns if ns < 1.0 => (1e-3, "ps"),
-        ns if ns < 1e3 => (1.0, "ns"),
-        ns if ns < 1e6 => (1e3, "µs"),
-        ns if ns < 1e9 => (1e6, "ms"),
-        _ => (1e9, "s"),
-    }
-}
-
-impl ValueFormatter for Nanoseconds {
-    fn scale_values(&self, typical: f64, values: &mut [f64]) -> &'static str {
-        let (size, name) = choose_unit(typical);
-        values.iter_mut().for_each(|value| *value /= size);
-        name
-    }
-
-    fn scale_throughputs(
-        &self,
-        _typical: f64,
-        throughput: &Throughput,
-        values: &mut [f64],
-    ) -> &'static str {
-        let (count, name) = match *throughput {
-            Throughput::Bytes(bytes) | Throughput::BytesDecimal(bytes) => (bytes as f64, "B/s"),
-            Throughput::Elements(elements) => (elements as f64, "elem/s"),
-            Throughput::Bits(bits) => (bits as f64, "bit/s"),
-            Throughput::ElementsAndBytes { elements, .. } => (elements as f64, "elem/s"),
-        };
-        values
-            .iter_mut()
-            .for_each(|value| *value = count * 1e9 / *value);
-        name
-    }
-
-    fn scale_for_machines(&self, _values: &mut [f64]) -> &'static str {
-        "ns"
+        // It formats times in nanoseconds.
+        const WALL_TIME: &WallTime = &WallTime;
+        WALL_TIME.formatter()
     }
 }

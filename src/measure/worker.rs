@@ -93,8 +93,7 @@ fn measure_request(request: &WorkerRequest) -> Result<WorkerOutcome, RequestErro
         open_timed(id, &mut *operation).ok_or_else(|| RequestError::NoTimer(id.clone()))??;
     #[cfg(feature = "allocations")]
     if request.instrument == Instrument::Allocations {
-        let super::allocations::PerCall { instances, bytes } =
-            super::allocations::measure_per_call(&mut *timed);
+        let [instances, bytes] = super::allocations::measure_per_call(&mut *timed);
         return Ok(WorkerOutcome::Allocated { instances, bytes });
     }
     Ok(WorkerOutcome::from_result(measure(

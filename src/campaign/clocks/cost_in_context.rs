@@ -38,7 +38,8 @@ pub fn context_questions(
     cost_ns: f64,
     wanted: &[Context],
 ) -> impl Iterator<Item = (&'static [Context], [u32; 2])> + '_ {
-    let pieces = pieces_per_row(cost_ns);
+    let [min, max] = PIECES_PER_ROW;
+    let pieces = (ROW_NS / (cost_ns.max(0.0) + PIECE_NS)).clamp(min, max) as u32;
     let short_rows = (pieces / MISSES_PER_ROW).max(1);
     let all: [(&[Context], [u32; 2]); 4] = [
         (
@@ -85,10 +86,4 @@ pub(super) fn measure_contexts(
         found.extend(unless_refused(answer)?.unwrap_or_default());
     }
     Ok(found)
-}
-
-/// Returns the number of pieces of work in a row for reads that cost `cost_ns` nanoseconds.
-fn pieces_per_row(cost_ns: f64) -> u32 {
-    let [min, max] = PIECES_PER_ROW;
-    (ROW_NS / (cost_ns.max(0.0) + PIECE_NS)).clamp(min, max) as u32
 }

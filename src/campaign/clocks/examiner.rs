@@ -6,12 +6,13 @@ use std::collections::BTreeMap;
 use timers::{Answer, Fault};
 
 use super::{Campaign, MeasuredClock};
-use crate::campaign::examination::{Examined, Session};
+use crate::campaign::examination::{COMPARISONS_PER_SAMPLE, Examined, Session};
 use crate::campaign::subject::CampaignSubject;
 use crate::campaign::unit_check::Moment;
 use crate::campaign::unless_interrupted;
 use crate::cost;
 use crate::hosts::host::connect;
+use crate::hosts::hosted::compare_in_rounds;
 use crate::profile::resolution;
 use crate::trace::Claims;
 
@@ -57,10 +58,15 @@ impl Campaign<'_> {
             let compared =
                 self.ask_session(group, &members, "comparisons", |session, subjects| {
                     let id = |&index: &usize| &*subjects[index].timer.id;
-                    session.compare_timers(&members.iter().map(id).collect::<Vec<_>>())
+                    let ids: Vec<&str> = members.iter().map(id).collect();
+                    let counts = [COMPARISONS_PER_SAMPLE, 1];
+                    let (connection, reference) = (&session.connection, &session.reference);
+                    // A timer that refused while others answered has none.
+                    compare_in_rounds(connection, &ids, reference, counts, 0)
                 })?;
             let around = before.zip(Moment::now());
-            for (&index, comparison) in members.iter().zip(compared.unwrap_or_default()) {
+            for (&index, comparison) in members.iter().zip(compared.into_iter().flatten().flatten())
+            {
                 let stored = self.rounds.subjects[index].stored_mut();
                 let (Some(stored), Some(comparison)) = (stored, comparison) else {
                     continue;

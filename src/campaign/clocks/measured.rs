@@ -22,14 +22,9 @@ pub struct MeasuredClock {
     pub(super) own_processes: u32,
     /// Number of runs that had their core to themselves.
     alone: usize,
-    /// Number of undisturbed processes, of its own or brief, that searched for the step of the
-    /// timer.
-    searches: u32,
-    /// Number of these processes that found the steps too long to search for.
-    slow_searches: u32,
-    /// Nanoseconds per tick that each undisturbed process found.
-    ticks_ns: Vec<f64>,
-    /// What disturbed processes found.
+    /// What undisturbed processes, of its own or brief, found that searched for the step.
+    pub(super) searches: Vec<Search>,
+    /// What disturbed processes of its own found.
     pub(super) disturbed_searches: Vec<Search>,
 }
 
@@ -49,13 +44,13 @@ impl MeasuredClock {
     /// Returns whether most undisturbed searches found the steps of the timer too long to search
     /// for. Such a timer is watched as a slow timer.
     pub(super) fn is_slow(&self) -> bool {
-        2 * self.slow_searches > self.searches
+        2 * self.searches.iter().filter(|found| found.slow).count() > self.searches.len()
     }
 
     /// Returns whether every undisturbed search so far, of at least one, found the steps too long.
     /// Further processes need not search, because they would give up at the same length of work.
     pub(super) fn is_found_slow(&self) -> bool {
-        self.slow_searches > 0 && self.slow_searches == self.searches
+        !self.searches.is_empty() && self.searches.iter().all(|found| found.slow)
     }
 
     /// Adds a run. `full_width` is the width of a core that no other thread uses, if known.
@@ -67,13 +62,6 @@ impl MeasuredClock {
     /// Returns whether too few of its runs had their core to themselves to leave out the others.
     pub(super) fn lacks_undisturbed(&self) -> bool {
         self.alone < MIN_PROCESSES
-    }
-
-    /// Adds the result of an undisturbed process that searched for the step.
-    pub(super) fn add_search(&mut self, found: Search) {
-        self.ticks_ns.extend(found.ns_per_tick);
-        self.searches += 1;
-        self.slow_searches += u32::from(found.slow);
     }
 
     /// Gives the reference its final rate, and scales the times that were computed from its earlier
@@ -91,17 +79,17 @@ impl MeasuredClock {
         reference.rate_uncertainty = rate.uncertainty;
         reference.unexplained_deviation_ns = rate.unexplained_deviation_ns;
         if !*declared {
-            let disturbed = self.disturbed_searches.iter_mut();
-            let disturbed = disturbed.filter_map(|found| found.ns_per_tick.as_mut());
-            let all = self.ticks_ns.iter_mut().chain(disturbed);
-            all.for_each(|ns| *ns *= factor);
+            let all = self.searches.iter_mut().chain(&mut self.disturbed_searches);
+            all.filter_map(|found| found.ns_per_tick.as_mut())
+                .for_each(|ns| *ns *= factor);
         }
     }
 
     /// Returns the nanoseconds per tick that the undisturbed processes agree on, and their relative
     /// uncertainty. `None` if no process found them.
     pub(super) fn agreed_tick(&self) -> Option<(f64, f64)> {
-        rate::tick_over_processes(&self.ticks_ns)
+        let ticks_ns = self.searches.iter().filter_map(|found| found.ns_per_tick);
+        rate::tick_over_processes(&ticks_ns.collect::<Vec<_>>())
     }
 
     /// Stores the length of a tick that the processes agree on, the frequency of the core in hertz,
@@ -116,16 +104,15 @@ impl MeasuredClock {
         full_width: Option<f64>,
     ) -> Result<(), Fault> {
         // Disturbed brief processes are not counted, because there are many of them.
-        if 3 * self.searches < self.own_processes {
+        let undisturbed = self.searches.len() as u32;
+        if 3 * undisturbed < self.own_processes {
             // Results from a core that is always shared are still useful if they are marked. A
             // disturbed run is counted as discarded; it is set aside (kept, but unused) until here.
             if !self.stored.use_set_aside_runs() {
-                let disturbed = self.own_processes - self.searches;
+                let disturbed = self.own_processes - undisturbed;
                 return Err(interference(&self.stored, disturbed, self.own_processes));
             }
-            for found in std::mem::take(&mut self.disturbed_searches) {
-                self.add_search(found);
-            }
+            self.searches.append(&mut self.disturbed_searches);
         }
         let agreed = self.agreed_tick();
         let stored = &mut self.stored;
@@ -262,10 +249,14 @@ mod tests {
 
     #[test]
     fn disturbed_brief_processes_are_tolerated() {
+        let found = Search {
+            ns_per_tick: None,
+            slow: false,
+        };
         let discarded_runs = |own_processes: u32, searches: u32, brief: u32| {
             let mut measured = MeasuredClock {
                 own_processes,
-                searches,
+                searches: vec![found; searches as usize],
                 ..MeasuredClock::default()
             };
             measured.stored.discarded = own_processes - searches + brief;

@@ -205,7 +205,7 @@ impl Campaign<'_> {
             }
         }
         match found {
-            Some(found) if is_usable => measured.add_search(found),
+            Some(found) if is_usable => measured.searches.push(found),
             Some(found) if is_own => measured.disturbed_searches.push(found),
             _ => {}
         }

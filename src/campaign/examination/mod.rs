@@ -68,18 +68,6 @@ impl Session {
         subject(&self.connection, id)
     }
 
-    /// Takes one sample of each of these timers: compares it with the reference several times and
-    /// returns the comparison with the shortest time between its outer reads. `None` for a timer
-    /// that refused while others answered.
-    ///
-    /// # Errors
-    /// The errors of the subjects.
-    pub(super) fn compare_timers(&self, ids: &[&str]) -> Answer<Vec<Option<[i64; 3]>>> {
-        let counts = [COMPARISONS_PER_SAMPLE, 1];
-        let mut rows = compare_in_rounds(&self.connection, ids, &self.reference, counts, 0)?;
-        Ok(rows.pop().unwrap_or_default())
-    }
-
     /// Asks all questions except the comparisons over the whole campaign. If a question is refused,
     /// records the reason and continues with the next one.
     ///

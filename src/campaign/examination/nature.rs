@@ -43,36 +43,35 @@ impl Session {
         let mut left: Vec<usize> = (all.clone())
             .filter(|&at| observation_ms(&examined[at]).is_some())
             .collect();
-        if let Some(ms) = examined.iter().filter_map(observation_ms).max() {
-            self.observe(Activity::Spin, ms, examined, &left)?;
-            // Timers that were already observed during sleep are not observed again.
-            let mut unobserved = left.clone();
-            unobserved.retain(|&at| examined[at].moved(Activity::Sleep).is_none());
-            self.observe(Activity::Sleep, ms, examined, &unobserved)?;
-            let any_stood_still = left
-                .iter()
-                .any(|&at| examined[at].is_slower(Activity::Sleep));
-            let mut busy_ms = if any_stood_still {
-                ms.max(MIN_BUSY_MS)
-            } else {
-                ms
-            };
-            for _ in 0..MAX_BUSY_ATTEMPTS {
-                self.observe(Activity::OtherSpin, busy_ms, examined, &left)?;
-                // The observation is repeated for timers that claim to count the CPU time of the
-                // process but did not move at its full rate.
-                left.retain(|&at| {
-                    let one = &examined[at];
-                    let claims = one.trace.evidence.claims.counts;
-                    one.is_slower(Activity::OtherSpin) && claims == Some(Counted::ProcessCpu)
-                });
-                if left.is_empty() {
-                    break;
-                }
-                busy_ms *= 2;
-            }
-        } else {
+        let Some(ms) = examined.iter().filter_map(observation_ms).max() else {
             return Ok(());
+        };
+        self.observe(Activity::Spin, ms, examined, &left)?;
+        // Timers that were already observed during sleep are not observed again.
+        let mut unobserved = left.clone();
+        unobserved.retain(|&at| examined[at].moved(Activity::Sleep).is_none());
+        self.observe(Activity::Sleep, ms, examined, &unobserved)?;
+        let any_stood_still = left
+            .iter()
+            .any(|&at| examined[at].is_slower(Activity::Sleep));
+        let mut busy_ms = if any_stood_still {
+            ms.max(MIN_BUSY_MS)
+        } else {
+            ms
+        };
+        for _ in 0..MAX_BUSY_ATTEMPTS {
+            self.observe(Activity::OtherSpin, busy_ms, examined, &left)?;
+            // The observation is repeated for timers that claim to count the CPU time of the
+            // process but did not move at its full rate.
+            left.retain(|&at| {
+                let one = &examined[at];
+                let claims = one.trace.evidence.claims.counts;
+                one.is_slower(Activity::OtherSpin) && claims == Some(Counted::ProcessCpu)
+            });
+            if left.is_empty() {
+                break;
+            }
+            busy_ms *= 2;
         }
         if self.offers(Op::Comparisons) {
             return Ok(());
