@@ -18,8 +18,8 @@ use crate::program::program;
 
 const TIMERS: [&str; 3] = ["monotonic", "realtime", "instant"];
 
-/// Returns the host of native timers, which records its use in the file `asked` of `folder`: a line
-/// `started` for each of its processes, and each request.
+/// Returns the host of native timers. It records in the file `asked` of `folder` a line `started`
+/// for each of its processes, and each request.
 fn recording_host(folder: &std::path::Path) -> TimerHost {
     let script = format!(
         "echo started >> '{0}'; tee -a '{0}' | '{1}' agent \"$@\"",

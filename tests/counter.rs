@@ -1,5 +1,5 @@
-//! Simulated counters: what is wrong with them is named, sound ones are called sound, and recipes
-//! do what they are known to do.
+//! Tests the verdicts on simulated counters: each fault is identified, sound counters pass, and
+//! recipes for the rate have their documented errors.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -21,8 +21,8 @@ const PLAN: CounterPlan = CounterPlan {
     ..CounterPlan::USUAL
 };
 
-/// A machine whose kernel builds its clock on something else, so that nothing vouches for the
-/// counter but what is observed.
+/// A machine with the clock source `hpet`. The kernel does not vouch for the counter, so the verdict
+/// depends on observations only.
 fn platform() -> Platform {
     let mut platform = Platform::default();
     platform.cpu.architecture = "x86_64".into();
@@ -66,7 +66,7 @@ fn found(model: &CounterModel, seed: u64) -> CounterFindings {
     ))
 }
 
-/// A machine as there are some: of 2 to 8 CPUs, and a counter of 24 MHz to 4 GHz.
+/// A realistic machine with 2 to 8 CPUs and a counter of 24 MHz to 4 GHz.
 fn model(random: &mut StdRng) -> CounterModel {
     let hz: f64 = if random.random_bool(0.2) {
         random.random_range(24e6..1e8)
@@ -82,19 +82,19 @@ fn model(random: &mut StdRng) -> CounterModel {
 }
 
 fn sees(tested: Option<TestedEffect>) -> f64 {
-    tested.expect("it was looked at").detectable
+    tested.expect("the effect was tested").detectable
 }
 
-/// Where in the time that is watched something happens: not so near its ends that it does not last.
+/// A random time in the middle half of the observation, so the effect lasts long enough.
 fn moment(random: &mut StdRng, watched_ns: f64) -> f64 {
     watched_ns * random.random_range(0.25..0.75)
 }
 
-/// Something wrong, three times as large as the smallest of its kind that a look at the sound
-/// machine says it can see.
+/// Adds a fault to the counter. It is three times as large as the smallest fault of its kind that is
+/// detectable according to the findings for the sound machine.
 type Plant = fn(&mut CounterModel, &CounterFindings, &mut StdRng);
 
-/// Each kind with the finding that names it.
+/// The kinds of faults, each with the code of the expected finding.
 const KINDS: [(&str, Plant); 11] = [
     ("stuck", |model, _, _| {
         model.faults.push(CounterFault::Stuck)
@@ -175,7 +175,7 @@ fn either(size: f64, random: &mut StdRng) -> f64 {
     if random.random() { size } else { -size }
 }
 
-/// The finding that comes first: a problem, or a note where nothing worse is there.
+/// The code of the first problem, or of the first note if there is no problem.
 fn code_of(counter: &Counter) -> Option<&str> {
     let notes = ["declared", "cost"];
     let first = &counter.findings.first()?;
@@ -190,17 +190,17 @@ fn code_of(counter: &Counter) -> Option<&str> {
 }
 
 #[test]
-fn each_kind_of_fault_is_named() {
-    faults_are_named(0..3);
+fn identifies_each_fault_kind() {
+    assert_faults_identified(0..3);
 }
 
 #[test]
-#[ignore = "ten seconds"]
-fn identifies_each_fault_kind() {
-    faults_are_named(3..20);
+#[ignore = "takes ten seconds"]
+fn identifies_faults_of_many_seeds() {
+    assert_faults_identified(3..20);
 }
 
-fn faults_are_named(seeds: Range<u64>) {
+fn assert_faults_identified(seeds: Range<u64>) {
     let mut all = Vec::new();
     for (kind, plant) in KINDS {
         let mut missed = Vec::new();
@@ -220,12 +220,12 @@ fn faults_are_named(seeds: Range<u64>) {
         }
         all.extend(missed.into_iter().map(|missed| (kind, missed)));
     }
-    // Events of chance that come nine times on average stay away once in 8000.
+    // If nine random events are expected, none occurs with a probability of 1 in 8000.
     assert!(all.is_empty(), "{all:?}");
 }
 
 #[test]
-fn sound_counters_are_called_so() {
+fn sound_counters_are_safe() {
     for seed in 0..20 {
         let mut random = StdRng::seed_from_u64(seed);
         let counter = judged(&found(&model(&mut random), seed));
@@ -243,7 +243,7 @@ fn rate_is_within_its_uncertainty() {
     for seed in 0..20 {
         let mut random = StdRng::seed_from_u64(seed);
         let model = model(&mut random);
-        let rate = found(&model, seed).rate.expect("it moves");
+        let rate = found(&model, seed).rate.expect("the counter has a rate");
         let off = (1e9 / rate.ns_per_tick / model.hz - 1.0).abs();
         assert!(
             off <= rate.uncertainty,
@@ -255,10 +255,10 @@ fn rate_is_within_its_uncertainty() {
 
 fn recipe(id: &str) -> Recipe {
     let recipe = Recipe::ALL.into_iter().find(|recipe| recipe.id == id);
-    recipe.expect("it is known")
+    recipe.expect("the recipe is known")
 }
 
-/// What processes that start on such a machine find, in ppm.
+/// The errors of the rates that 20 processes on this machine find, in ppm.
 fn tried(recipe: Recipe, model: &CounterModel) -> RecipeRow {
     tried_times(20, recipe, model)
 }
@@ -281,13 +281,14 @@ fn recipe_errors_match_documentation() {
         declared_hz: Some(2_596e6),
         ..CounterModel::sound(2_595_961_234.0, 4)
     };
-    // Whole ticks a microsecond: 961 of 2595.961 are cut off.
+    // Redis uses whole ticks per microsecond: 2595.961 becomes 2595.
     let row = tried(recipe("redis"), &model);
     assert!(
         (worst(&row) - 1e6 * 0.961_234 / 2_595.0).abs() < 1.0,
         "{row:?}"
     );
-    // The name of the processor is within 0.1 % of what 10 ms show, and is taken as it stands.
+    // Redis takes the rate in the name of the processor, because it differs by less than 0.1 % from
+    // the rate that 10 ms show.
     let named = CounterModel {
         named_mhz: Some(2_594),
         ..model.clone()
@@ -297,7 +298,7 @@ fn recipe_errors_match_documentation() {
         (worst(&row) - 1e6 * 1.961_234 / 2_594.0).abs() < 1.0,
         "{row:?}"
     );
-    // Whole microseconds, and 24 bits of a fraction.
+    // Valkey reads whole microseconds and calculates with a fraction of 24 bits.
     for id in ["valkey", "valkey-9.1.0"] {
         let row = tried(recipe(id), &model);
         assert!(
@@ -310,7 +311,7 @@ fn recipe_errors_match_documentation() {
         (row.median_ppm.unwrap() + 1e6 * (1.0 - 2_595.961_234 / 2_596.0)).abs() < 0.1,
         "{row:?}"
     );
-    // Ten estimates of some microseconds each agree soon to 10⁻⁴, and are hardly better than that.
+    // Ten estimates of some microseconds each soon agree to 10⁻⁴, and the result is hardly better.
     let row = tried(recipe("converging"), &model);
     assert!(
         row.without == 0 && (1.0..500.0).contains(&worst(&row)),
@@ -326,8 +327,8 @@ fn recipe_errors_match_documentation() {
     }
 }
 
-/// Each fault of the simulated counter, large enough to matter, and its words in the table. The
-/// thread that measures moves every millisecond on average.
+/// Counters with one fault each, large enough to matter, and the name of the fault in the table. The
+/// measuring thread moves to another CPU every millisecond on average.
 fn faults() -> [(&'static str, CounterModel); 17] {
     let sound = CounterModel {
         read_ns: 20.0,
@@ -429,8 +430,8 @@ fn faults() -> [(&'static str, CounterModel); 17] {
     ]
 }
 
-/// What the starts of a program make of a fault: the error of a second that they would measure,
-/// the worst of all, by the true rate without the fault.
+/// The effect of a fault on the starts of a program: the largest error of a measured second,
+/// relative to the true rate without the fault.
 fn outcome(row: &RecipeRow) -> String {
     let refused = row.without;
     let minus = |figure: &str| figure.replace('-', "−");
@@ -449,9 +450,9 @@ fn outcome(row: &RecipeRow) -> String {
     }
 }
 
-/// `TIMERMETER_UPDATE=1 cargo test --test main counter::` writes the table again.
+/// `TIMERMETER_UPDATE=1 cargo test --test main counter::` writes the table.
 #[test]
-fn documented_faults_of_recipes_are_true() {
+fn documented_recipe_faults_are_current() {
     const BEGIN: &str = "<!-- faults of recipes -->\n";
     const END: &str = "<!-- end of the faults of recipes -->\n";
     let mut table = format!(
@@ -462,7 +463,7 @@ fn documented_faults_of_recipes_are_true() {
         "---|".repeat(Recipe::ALL.len())
     );
     for (fault, model) in faults() {
-        // Nothing is left to chance where nothing moves.
+        // A stuck counter gives the same outcome at each start.
         let is_stuck = model.faults.contains(&CounterFault::Stuck);
         let starts = if is_stuck { 1 } else { 10 };
         let cells = Recipe::ALL.map(|recipe| outcome(&tried_times(starts, recipe, &model)));
@@ -478,7 +479,7 @@ fn documented_faults_of_recipes_are_true() {
     } else {
         assert_eq!(documented, table, "the table of docs/counter.md");
     }
-    // Each kind of fault is in the table: a new one needs a row, and a number here.
+    // The table contains each kind of fault. A new kind needs a row, and a number here.
     let number = |fault: &CounterFault| match fault {
         CounterFault::Offset { .. } => 0,
         CounterFault::Rate { .. } => 1,
