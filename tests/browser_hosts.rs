@@ -82,9 +82,9 @@ fn has_moved_edges(row: &serde_json::Value) -> bool {
         .any(|warning| warning["code"] == "edges-moved")
 }
 
-/// In a page that is not isolated, the probe finds the precision that is set in Firefox as the step,
-/// and reports moved edges if and only if jitter is on. On a busy machine, the probe may resolve no
-/// step or miss the moved edges, so the test repeats it.
+/// In a page that is not isolated, the probe finds the precision that is set in Firefox as the
+/// step, and reports moved edges if and only if jitter is on. On a busy machine, the probe may
+/// resolve no step or miss the moved edges, so the test repeats it.
 #[test]
 #[ignore = "run by .ci/runtimes"]
 fn finds_timer_precision_of_firefox() {
@@ -203,8 +203,8 @@ fn at_work(folder: &Path) -> usize {
     processes_with(folder).len()
 }
 
-/// Whether the browser has started: Firefox has locked its profile, Chromium runs the processes of a
-/// page.
+/// Whether the browser has started: Firefox has locked its profile, Chromium runs the processes of
+/// a page.
 fn has_begun(kind: &str, folder: &Path) -> bool {
     match kind {
         "firefox" => holds(folder, ".parentlock"),
@@ -250,7 +250,8 @@ fn profiles(folder: &Path) -> usize {
 const HELLO: &str = r#"{"op":"hello","protocol":1}"#;
 
 /// If its pipe is closed while an answer is pending, the host stops the browser and removes the
-/// profile within 5 s. If the host is killed, the browser ends, and the next host removes the profile.
+/// profile within 5 s. If the host is killed, the browser ends, and the next host removes the
+/// profile.
 #[test]
 #[ignore = "run by .ci/runtimes"]
 fn leaves_no_process_or_profile() {

@@ -21,8 +21,8 @@ const PLAN: CounterPlan = CounterPlan {
     ..CounterPlan::USUAL
 };
 
-/// A machine with the clock source `hpet`. The kernel does not vouch for the counter, so the verdict
-/// depends on observations only.
+/// A machine with the clock source `hpet`. The kernel does not vouch for the counter, so the
+/// verdict depends on observations only.
 fn platform() -> Platform {
     let mut platform = Platform::default();
     platform.cpu.architecture = "x86_64".into();
@@ -90,8 +90,8 @@ fn moment(random: &mut StdRng, watched_ns: f64) -> f64 {
     watched_ns * random.random_range(0.25..0.75)
 }
 
-/// Adds a fault to the counter. It is three times as large as the smallest fault of its kind that is
-/// detectable according to the findings for the sound machine.
+/// Adds a fault to the counter. It is three times as large as the smallest fault of its kind that
+/// is detectable according to the findings for the sound machine.
 type Plant = fn(&mut CounterModel, &CounterFindings, &mut StdRng);
 
 /// The kinds of faults, each with the code of the expected finding.
@@ -272,7 +272,7 @@ fn tried_times(starts: u64, recipe: Recipe, model: &CounterModel) -> RecipeRow {
 }
 
 fn worst(row: &RecipeRow) -> f64 {
-    row.worst_ppm.expect("some process found a rate").abs()
+    row.worst_ppm.expect("a process finds a rate").abs()
 }
 
 #[test]
@@ -327,8 +327,8 @@ fn recipe_errors_match_documentation() {
     }
 }
 
-/// Counters with one fault each, large enough to matter, and the name of the fault in the table. The
-/// measuring thread moves to another CPU every millisecond on average.
+/// Counters with one fault each, large enough to matter, and the name of the fault in the table.
+/// The measuring thread moves to another CPU every millisecond on average.
 fn faults() -> [(&'static str, CounterModel); 17] {
     let sound = CounterModel {
         read_ns: 20.0,

@@ -70,15 +70,15 @@ const LOOPS: &[(&str, &str, &str, &str)] = &[
     ),
 ];
 
-/// Clocks for which readings do not show the step, with their steps in nanoseconds. CPython converts
-/// nanoseconds since 1970, which lie between 2^60 and 2^61, to a double with 53 bits, and divides
-/// afterwards, so readings are multiples of 2^-22 s.
+/// Clocks for which readings do not show the step, with their steps in nanoseconds. CPython
+/// converts nanoseconds since 1970, which lie between 2^60 and 2^61, to a double with 53 bits, and
+/// divides afterwards, so readings are multiples of 2^-22 s.
 const CONVERTED: &[(&str, f64)] = &[("python:time", 256.0)];
 
 /// The smallest step that all differences between readings share, with distances of 1 to 32 reads.
 /// It is a whole part of the smallest difference, refined as a mean over all differences that are
-/// not long. Differences of neighbours are not sufficient: if reads take nearly constant time, their
-/// cost looks like a step.
+/// not long. Differences of neighbours are not sufficient: if reads take nearly constant time,
+/// their cost looks like a step.
 fn common_step(readings: &[i64]) -> Option<f64> {
     const LAGS: usize = 32;
     // If a read takes more steps, the differences are within a few steps of each other, and a step
@@ -154,7 +154,7 @@ fn takes_all_values(moved: &[f64]) -> bool {
 }
 
 #[test]
-fn common_step_matches_the_lattice() {
+fn common_step_finds_known_steps() {
     let of = |step: f64, unit: f64| {
         let at = |n: u32| ((f64::from(n * (n + 3) % 97 + n * 20) * step) / unit).floor();
         let mut readings: Vec<i64> = (0..3_000).map(|n| at(n) as i64).collect();
@@ -275,7 +275,7 @@ fn by_the_prober(runtime: &str, wanted: &BTreeMap<String, f64>) -> BTreeMap<Stri
     let said = String::from_utf8_lossy(&probed.stderr);
     let report: serde_json::Value = serde_json::from_slice(&probed.stdout)
         .unwrap_or_else(|error| panic!("{runtime}: {error}: {said}"));
-    let rows = report["timers"].as_array().expect("rows");
+    let rows = report["timers"].as_array().expect("the report has timers");
     let found = rows
         .iter()
         .filter(|row| row["resolution"]["kind"] == "resolved");

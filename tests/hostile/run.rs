@@ -1,5 +1,5 @@
-//! A run of the program whose descendants can all be found, also those that leave its session or
-//! lose their parent: all inherit an environment variable.
+//! Runs the program and finds all of its descendants, also those that leave its session or lose
+//! their parent, because they inherit an environment variable.
 
 use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Output, Stdio};
@@ -70,7 +70,7 @@ impl Run {
                 .split(|&byte| byte == 0)
                 .any(|variable| variable == mark.as_bytes())
         };
-        let processes = fs::read_dir("/proc").expect("there is a /proc").flatten();
+        let processes = fs::read_dir("/proc").expect("/proc can be read").flatten();
         let line = |process: &Path| {
             let line = fs::read(process.join("cmdline")).unwrap_or_default();
             String::from_utf8_lossy(&line).replace('\0', " ")
@@ -83,7 +83,7 @@ impl Run {
             .collect()
     }
 
-    /// Waits until a descendant runs whose command line contains `words`.
+    /// Waits until a descendant runs with a command line that contains `words`.
     #[track_caller]
     pub fn until_it_runs(&self, words: &str) {
         let found = waited_for(|| {
@@ -102,7 +102,7 @@ impl Run {
         while self
             .child
             .try_wait()
-            .expect("the system knows the child process")
+            .expect("the child process can be waited for")
             .is_none()
         {
             let status =
@@ -121,13 +121,13 @@ impl Run {
         kill_process(Pid::from_child(&self.child), signal).expect("the program runs");
     }
 
-    /// Waits until the program ends, whatever it leaves running.
+    /// Waits until the program ends; its descendants may still run.
     #[track_caller]
     pub fn until_it_ends(&mut self) {
         let ended = waited_for(|| {
             self.child
                 .try_wait()
-                .expect("the system knows the child process")
+                .expect("the child process can be waited for")
         });
         assert!(
             ended.is_some(),
@@ -143,7 +143,7 @@ impl Run {
         let ended = waited_for(|| {
             self.child
                 .try_wait()
-                .expect("the system knows the child process")
+                .expect("the child process can be waited for")
         });
         let left = waited_for(|| self.alive().is_empty().then_some(()));
         let alive = self.alive();

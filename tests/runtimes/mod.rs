@@ -79,7 +79,7 @@ fn timers(connection: &RefCell<Connection>) -> (String, Vec<String>) {
         .timers
         .iter()
         .find(|timer| timer.reference)
-        .expect("an agent has a reference")
+        .expect("the agent has a reference")
         .id
         .clone();
     let ids = hello
@@ -147,7 +147,7 @@ fn node_agent_passes_checks() {
 
 /// `.ci/runtimes` installs all of these runtimes.
 #[test]
-#[ignore = "a step of its own: .ci/runtimes"]
+#[ignore = "run by .ci/runtimes"]
 fn all_other_agents_pass_checks() {
     let others = RUNTIMES.iter().map(|runtime| runtime.name);
     others
@@ -222,7 +222,7 @@ fn missing_java_counter_has_remedy() {
         .unavailable
         .iter()
         .find(|missing| missing.timer.id == "highResCounter")
-        .expect("the agent names it");
+        .expect("the agent lists the timer");
     assert!(missing.reason.contains("jdk.internal.perf"), "{missing:?}");
     assert!(
         missing
@@ -251,7 +251,7 @@ fn repeats_windows_with_garbage_collection() {
     assert_eq!(
         timer.readings(1),
         Ok(vec![7]),
-        "the first answer without a disturbance"
+        "the host returns the first undisturbed answer"
     );
     assert_eq!(connection.borrow().windows().dropped["gc"], 2);
     assert_eq!(

@@ -125,7 +125,7 @@ fn launchers_pass_names_unchanged() {
             "{task}: {output}"
         );
     }
-    // The tasks of a node have the same name of the node, and separate folders.
+    // Tasks on the same node have separate folders.
     for folder in ["n1", "n1.2", "n1.3"] {
         assert!(
             sandbox

@@ -96,11 +96,12 @@ fn special_files_of_nodes_are_not_read() {
         fs::create_dir_all(sandbox.file("run").join(node)).expect("the folder can be created");
     }
     make_pipe("run/n1/status");
-    symlink("../n1/status", sandbox.file("run/n2/status")).expect("a link");
-    symlink("/dev/zero", sandbox.file("run/n3/status")).expect("a link");
-    fs::write(sandbox.file("run/n4/status"), "done\tn4\th\t1\t2\t0\t-\n").expect("it is ours");
+    symlink("../n1/status", sandbox.file("run/n2/status")).expect("the link can be created");
+    symlink("/dev/zero", sandbox.file("run/n3/status")).expect("the link can be created");
+    fs::write(sandbox.file("run/n4/status"), "done\tn4\th\t1\t2\t0\t-\n")
+        .expect("the file can be written");
     make_pipe("run/n4/report.json");
-    symlink("/", sandbox.file("run/n5")).expect("a link");
+    symlink("/", sandbox.file("run/n5")).expect("the link can be created");
     make_pipe("run/nodes");
     let (code, output) = run_to_end(sandbox.deploy_script("status.sh", &["run"]));
     assert_eq!(code, Some(3), "{output}");
