@@ -122,7 +122,7 @@ fn finds_timer_precision_of_firefox() {
         });
         assert!(
             is_reported,
-            "{microseconds} µs, jitter: {jitter}: no probe reports the step and the edges correctly"
+            "{microseconds} µs, jitter: {jitter}: step and edges"
         );
     }
 }
@@ -163,14 +163,14 @@ fn start(kind: &str, browser: &Path, folder: &Path) -> Child {
     for source in host.sources {
         let name = Path::new(source.name)
             .file_name()
-            .expect("the source has a file name");
-        fs::write(folder.join(name), source.text).expect("the source can be written");
+            .expect("the source has a name");
+        fs::write(folder.join(name), source.text).expect("the source is written");
     }
     fs::write(
         folder.join("agent.js"),
         "globalThis.answer = (line) => new Promise((done) => setTimeout(done, 60000, line));",
     )
-    .expect("the agent can be written");
+    .expect("the agent is written");
     let mut command = std::process::Command::new(program());
     command
         .args(["browser", kind, "plain"])
@@ -185,10 +185,10 @@ fn start(kind: &str, browser: &Path, folder: &Path) -> Child {
 
 /// The processes that have the folder in their command line.
 fn processes_with(folder: &Path) -> Vec<u32> {
-    let name = folder.to_str().expect("the path is UTF-8").as_bytes();
+    let name = folder.to_str().expect("the path is text").as_bytes();
     let has_it = |line: Vec<u8>| line.windows(name.len()).any(|part| part == name);
     let ids = fs::read_dir("/proc")
-        .expect("/proc can be read")
+        .expect("/proc is readable")
         .flatten()
         .filter_map(|entry| {
             let id = entry.file_name().to_str()?.parse().ok()?;
@@ -235,7 +235,7 @@ fn ask(host: &mut Child, question: &str) {
 
 fn profiles(folder: &Path) -> usize {
     let entries = fs::read_dir(folder)
-        .expect("the folder can be read")
+        .expect("the folder is readable")
         .flatten();
     entries
         .filter(|entry| {
@@ -260,7 +260,7 @@ fn leaves_no_process_or_profile() {
             continue;
         };
         for is_killed in [false, true] {
-            let folder = tempfile::tempdir().expect("a temporary folder can be created");
+            let folder = tempfile::tempdir().expect("the folder is created");
             let mut host = start(kind, &browser, folder.path());
             ask(&mut host, HELLO);
             until("the browser does not start", PATIENCE, || {
@@ -272,10 +272,7 @@ fn leaves_no_process_or_profile() {
                 drop(host.stdin.take());
             }
             until("a process remains", SHUTDOWN_TIME, || {
-                host.try_wait()
-                    .expect("the host is a child process")
-                    .is_some()
-                    && at_work(folder.path()) == 0
+                host.try_wait().expect("wait succeeds").is_some() && at_work(folder.path()) == 0
             });
             if is_killed {
                 let mut next = start(kind, Path::new("/bin/true"), folder.path());
@@ -308,11 +305,10 @@ fn host_reports_failed_browser() {
             "the browser has ended; its last error output: ",
         ),
     ] {
-        let folder = tempfile::tempdir().expect("a temporary folder can be created");
+        let folder = tempfile::tempdir().expect("the folder is created");
         let browser = folder.path().join("browser");
-        fs::write(&browser, format!("#!/bin/sh\n{script}\n")).expect("the script can be written");
-        fs::set_permissions(&browser, fs::Permissions::from_mode(0o755))
-            .expect("the script belongs to this user");
+        fs::write(&browser, format!("#!/bin/sh\n{script}\n")).expect("the script is written");
+        fs::set_permissions(&browser, fs::Permissions::from_mode(0o755)).expect("chmod succeeds");
         let mut host = start("chromium", &browser, folder.path());
         // The input stays open, because the host exits at the end of its input.
         let mut input = host.stdin.take().expect("stdin is a pipe");
@@ -320,7 +316,7 @@ fn host_reports_failed_browser() {
         let mut errors = String::new();
         let status = host.wait().expect("the host exits");
         for line in BufReader::new(host.stderr.take().expect("stderr is a pipe")).lines() {
-            errors += &line.expect("the line is UTF-8");
+            errors += &line.expect("the line is text");
         }
         assert!(
             !status.success() && errors.contains(words) && !errors.contains('\u{1b}'),

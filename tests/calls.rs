@@ -46,7 +46,7 @@ fn recording_host(folder: &std::path::Path) -> TimerHost {
 
 #[test]
 fn campaign_stays_within_plan() {
-    let folder = tempfile::tempdir().expect("a temporary folder can be created");
+    let folder = tempfile::tempdir().expect("the folder is created");
     let hosts = [recording_host(folder.path())];
     let timer = |id: &str| {
         hosts[0]

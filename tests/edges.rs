@@ -215,10 +215,10 @@ fn steps_agree_with_independent_loops() {
 /// The steps that the independent loop shows, in nanoseconds.
 fn by_loops(prefix: &str, line: &str) -> BTreeMap<String, f64> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/edges");
-    let out = tempfile::tempdir().expect("a temporary folder can be created");
+    let out = tempfile::tempdir().expect("the folder is created");
     let line = line
-        .replace("{}", folder.to_str().expect("the path is UTF-8"))
-        .replace("{out}", out.path().to_str().expect("the path is UTF-8"));
+        .replace("{}", folder.to_str().expect("the path is text"))
+        .replace("{out}", out.path().to_str().expect("the path is text"));
     let shown = Command::new("sh")
         .args(["-c", &line])
         .output()
@@ -226,7 +226,7 @@ fn by_loops(prefix: &str, line: &str) -> BTreeMap<String, f64> {
     if !shown.status.success() && String::from_utf8_lossy(&shown.stderr).contains("No module named")
     {
         skipped(
-            format!("{prefix}: a module is not there"),
+            format!("{prefix}: a module is missing"),
             "install it, as in `pip install wasmtime`",
         );
         return BTreeMap::new();

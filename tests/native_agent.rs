@@ -63,7 +63,7 @@ fn follows_agent_protocol() {
 
 #[test]
 fn serves_named_timers_on_cpu() {
-    let cpu = timers::allowed_cpus().expect("the system reports the allowed CPUs")[0];
+    let cpu = timers::allowed_cpus().expect("a CPU is allowed")[0];
     let connection = start(&["--cpu", &cpu.to_string(), "real*", "instant"]);
     let ids: Vec<String> = connection
         .borrow()

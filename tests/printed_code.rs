@@ -261,8 +261,8 @@ impl Around {
 /// Compiles and runs a program by these commands; the last command gets the arguments. Returns its
 /// output, or `None` if the first command is not installed.
 fn run_program(file: &str, text: &str, commands: &[&[&str]], arguments: &[&str]) -> Option<String> {
-    let folder = tempfile::tempdir().expect("a temporary folder can be created");
-    std::fs::write(folder.path().join(file), text).expect("the file can be written");
+    let folder = tempfile::tempdir().expect("the folder is created");
+    std::fs::write(folder.path().join(file), text).expect("the file is written");
     let mut printed = String::new();
     for (at, words) in commands.iter().enumerate() {
         let program = match words[0].strip_prefix("./") {
@@ -282,7 +282,7 @@ fn run_program(file: &str, text: &str, commands: &[&[&str]], arguments: &[&str])
             Err(error) => panic!("{words:?}: {error}"),
             Ok(ended) => {
                 assert!(ended.status.success(), "{words:?}: {ended:?}\n{text}");
-                printed = String::from_utf8(ended.stdout).expect("the output is UTF-8");
+                printed = String::from_utf8(ended.stdout).expect("the output is text");
             }
         }
     }
@@ -351,7 +351,7 @@ fn language_gets_its_own_clocks() {
                     .args(words)
                     .output()
                     .expect("the program starts");
-                let text = String::from_utf8(ended.stdout).expect("the output is UTF-8");
+                let text = String::from_utf8(ended.stdout).expect("the output is text");
                 assert_eq!(ended.status.code(), Some(0), "{words:?}: {text}");
                 let clocks = language.clocks();
                 let id = text
@@ -380,7 +380,7 @@ fn language_gets_its_own_clocks() {
 
 /// The code for the clock that `pick` selects for an operation of this duration.
 fn snippet_in(language: Language, duration: Nanos) -> String {
-    let report = timermeter::report::read(Path::new(REPORT)).expect("the report can be read");
+    let report = timermeter::report::read(Path::new(REPORT)).expect("the report is readable");
     let usual = Requirement::new(duration, 0.01, 0.95).expect("the requirement is valid");
     let wanted = Requirement {
         runtime: language.runtime().map(str::to_owned),

@@ -59,7 +59,7 @@ fn reports_hold_figures_of_the_paper() {
         let (_, report) = published
             .iter()
             .find(|(file, _)| is_printed(file))
-            .expect("a report exists for the platform");
+            .expect("the platform is known");
         let row = report
             .timers
             .iter()

@@ -61,8 +61,7 @@ fn summary_and_pick_agree_on_clock() {
             file.display()
         );
         // The code on a page is for the shortest operation for which two reads suffice.
-        let (from_ns, alone) =
-            plan_alone(&report, &picked.id).expect("two reads suffice for a long operation");
+        let (from_ns, alone) = plan_alone(&report, &picked.id).expect("two reads suffice");
         let is_single = |ns| {
             let requirement =
                 Requirement::new(Nanos(ns), 0.01, 0.95).expect("the requirement is valid");
@@ -120,10 +119,7 @@ fn summary_and_pick_agree_on_wait() {
             "{}: {sentence}",
             file.display()
         );
-        let first = found
-            .others
-            .first()
-            .expect("the report has other sleep primitives");
+        let first = found.others.first().expect("other primitives are measured");
         if first.reason.starts_with("where it must not be late") {
             let names = sentence.contains(&format!("where it must not be late: {} (", first.id));
             assert!(names, "{}: {sentence}", file.display());
@@ -141,7 +137,7 @@ fn program_without_arguments_recommends_clock() {
         .output()
         .expect("the program starts");
     assert!(answered.status.success(), "{answered:?}");
-    let text = String::from_utf8(answered.stdout).expect("the output is UTF-8");
+    let text = String::from_utf8(answered.stdout).expect("the output is text");
     assert!((3..=14).contains(&text.lines().count()), "{text}");
     assert!(
         text.lines().all(|line| line.chars().count() <= 80),

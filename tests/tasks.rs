@@ -32,7 +32,7 @@ fn screen(words: &[&str], is_document: bool) -> String {
         matches!(output.status.code(), Some(0 | 3)),
         "{words:?}: {output:?}"
     );
-    let text = String::from_utf8(output.stdout).expect("the output is UTF-8");
+    let text = String::from_utf8(output.stdout).expect("the output is text");
     assert!(
         text.lines().count() <= LINES,
         "{words:?} takes {} lines:\n{text}",
@@ -137,7 +137,7 @@ fn saved_watch_is_read_or_refused() {
     let watch = |words: &[&str]| {
         let mut command = Command::new(program());
         let output = command.args(words).output().expect("the program starts");
-        let text = |bytes| String::from_utf8(bytes).expect("the output is UTF-8");
+        let text = |bytes| String::from_utf8(bytes).expect("the output is text");
         (
             output.status.code(),
             text(output.stdout),
@@ -146,14 +146,14 @@ fn saved_watch_is_read_or_refused() {
     };
     // In JSON, the output has each line of the file.
     let (code, json, _) = watch(&["watch", "--from", WATCHED, "--format", "json"]);
-    let file = std::fs::read_to_string(WATCHED).expect("the log can be read");
+    let file = std::fs::read_to_string(WATCHED).expect("the log is readable");
     let lines: Vec<&str> = file.lines().filter(|line| !line.is_empty()).collect();
     assert_eq!((code, json.lines().count()), (Some(0), lines.len()));
     // The output shows the last watch of the file, although the file has a damaged line.
     let folder = Folder::new();
     let damaged = folder.arg("night.jsonl");
     let text = format!("{file}\n{{\"schema\":\n{file}");
-    std::fs::write(&damaged, text).expect("the file can be written");
+    std::fs::write(&damaged, text).expect("the file is written");
     let (code, events, messages) = watch(&["watch", "--from", &damaged]);
     assert_eq!((code, events.matches(" begins: ").count()), (Some(0), 1));
     assert!(messages.contains("is damaged"), "{messages}");

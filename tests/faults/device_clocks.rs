@@ -15,9 +15,9 @@ fn probe_device(limit: &str, args: &[&str]) -> Option<(Value, Vec<f64>)> {
     if !is_installed("python3", "python3") {
         return None;
     }
-    let folder = tempfile::tempdir().expect("a temporary folder can be created");
+    let folder = tempfile::tempdir().expect("the folder is created");
     let log = folder.path().join("reads");
-    std::fs::write(&log, "").expect("the file can be written");
+    std::fs::write(&log, "").expect("the file is written");
     let agent = format!(
         "device=python3 '{}' '{}' {limit}",
         agent_folder().join("device.py").display(),
@@ -25,7 +25,7 @@ fn probe_device(limit: &str, args: &[&str]) -> Option<(Value, Vec<f64>)> {
     );
     let args = [&["--quick", "--agent", &agent], args].concat();
     let (report, _) = probe(&[], &args, &[]);
-    let reads = std::fs::read_to_string(&log).expect("the log can be read");
+    let reads = std::fs::read_to_string(&log).expect("the log is readable");
     let reads = reads
         .lines()
         .map(|line| line.parse().expect("each line is a number"));

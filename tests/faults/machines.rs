@@ -117,7 +117,7 @@ fn probe_works_on_one_cpu() {
     if !is_installed("taskset", "util-linux") {
         return;
     }
-    let cpu = timers::allowed_cpus().expect("the system reports the allowed CPUs")[0].to_string();
+    let cpu = timers::allowed_cpus().expect("a CPU is allowed")[0].to_string();
     let (report, output) = probe_quickly(
         &["taskset", "-c", &cpu],
         &["monotonic", "monotonic-coarse"],
@@ -225,17 +225,17 @@ fn detects_libc_clock_stepping_back() {
         return;
     };
     let folder = std::env::temp_dir().join(format!("timermeter-steps-{}", std::process::id()));
-    std::fs::create_dir_all(&folder).expect("the folder can be created");
+    std::fs::create_dir_all(&folder).expect("the folder is created");
     let file = folder.join("offset");
     // The file is replaced by renaming, because libfaketime must not read an incomplete file.
     let write_offset = |seconds: u32| {
         let next = folder.join("next");
-        std::fs::write(&next, format!("+{seconds}s\n")).expect("the file can be written");
-        std::fs::rename(&next, &file).expect("the file can be renamed");
+        std::fs::write(&next, format!("+{seconds}s\n")).expect("the file is written");
+        std::fs::rename(&next, &file).expect("the file is renamed");
     };
     write_offset(1000);
     let is_done = AtomicBool::new(false);
-    let name = file.to_str().expect("the path is UTF-8").to_owned();
+    let name = file.to_str().expect("the path is text").to_owned();
     let variables = [
         ("LD_PRELOAD", library.as_str()),
         ("FAKETIME_TIMESTAMP_FILE", name.as_str()),
@@ -254,7 +254,7 @@ fn detects_libc_clock_stepping_back() {
         is_done.store(true, Ordering::Relaxed);
         report
     });
-    std::fs::remove_dir_all(&folder).expect("the folder can be removed");
+    std::fs::remove_dir_all(&folder).expect("the folder is removed");
     assert_consistent(&report);
     let distorted = row(&report, "realtime");
     // The clock steps every 20 ms. Which verdict detects the steps depends on whether one falls

@@ -22,7 +22,7 @@ fn build_wrapper(folder: &tempfile::TempDir) -> Option<String> {
 /// The rows of `monotonic` and of its system call with this fault; `None` if the test is skipped.
 fn probe_wrapped(fault: &str, by: &str) -> Option<[Value; 2]> {
     let _lock = lock_machine();
-    let folder = tempfile::tempdir().expect("a temporary folder can be created");
+    let folder = tempfile::tempdir().expect("the folder is created");
     let library = build_wrapper(&folder)?;
     let (report, _) = probe_quickly(
         &[],
@@ -35,7 +35,7 @@ fn probe_wrapped(fault: &str, by: &str) -> Option<[Value; 2]> {
 #[test]
 fn check_compares_library_with_kernel() {
     let _lock = lock_machine();
-    let folder = tempfile::tempdir().expect("a temporary folder can be created");
+    let folder = tempfile::tempdir().expect("the folder is created");
     let Some(library) = build_wrapper(&folder) else {
         return;
     };
@@ -67,7 +67,7 @@ fn check_compares_library_with_kernel() {
 #[test]
 fn deadlines_by_clock_ahead_are_unavailable() {
     let _lock = lock_machine();
-    let folder = tempfile::tempdir().expect("a temporary folder can be created");
+    let folder = tempfile::tempdir().expect("the folder is created");
     let Some(library) = build_wrapper(&folder) else {
         return;
     };
@@ -77,7 +77,7 @@ fn deadlines_by_clock_ahead_are_unavailable() {
         .env("BY", "86400000000000")
         .output()
         .expect("the program starts");
-    let screen = String::from_utf8(output.stdout).expect("the output is UTF-8");
+    let screen = String::from_utf8(output.stdout).expect("the output is text");
     let screen = screen.split_whitespace().collect::<Vec<_>>().join(" ");
     let expected = "clock-nanosleep-monotonic-absolute, pthread-cond-timedwait, std-park-timeout, \
                     std-condvar-wait-timeout, std-recv-timeout: it may last 86400 s longer: ";

@@ -48,12 +48,12 @@ fn corpus(name: &str) -> Vec<Vec<u8>> {
         .join(name);
     let mut paths: Vec<_> = fs::read_dir(folder)
         .expect("the corpus exists")
-        .map(|entry| entry.expect("the entry can be read").path())
+        .map(|entry| entry.expect("the entry is readable").path())
         .collect();
     paths.sort();
     paths
         .iter()
-        .map(|path| fs::read(path).expect("the file can be read"))
+        .map(|path| fs::read(path).expect("the file is readable"))
         .collect()
 }
 
@@ -141,7 +141,7 @@ fn show(report: &Report) {
         });
     }
     let json = render(report, Format::Json, PLAIN);
-    parse(&json, "again").expect("a written report can be read");
+    parse(&json, "again").expect("the report is readable");
 }
 
 #[test]
@@ -166,18 +166,14 @@ fn survives_changed_reports() {
             for format in [Format::Table, Format::Markdown, Format::Json] {
                 let mut text = Vec::new();
                 let written = document.write(format, PLAIN, &mut text);
-                written.expect("writing to memory succeeds");
+                written.expect("memory suffices");
                 if format == Format::Table {
                     steers_nothing(&String::from_utf8_lossy(&text));
                 }
             }
         }
         let page = page::render(&[report], &[]).expect("the page can be rendered");
-        assert_eq!(
-            page.matches("<script").count(),
-            1,
-            "the page has only its own script"
-        );
+        assert_eq!(page.matches("<script").count(), 1, "one script");
         steers_nothing(&page);
         true
     });
@@ -186,12 +182,12 @@ fn survives_changed_reports() {
 /// A finding of another version may have a message without printable characters.
 #[test]
 fn prints_findings_without_message() {
-    let report = String::from_utf8(corpus("report").remove(0)).expect("the output is UTF-8");
+    let report = String::from_utf8(corpus("report").remove(0)).expect("the output is text");
     let mut parts = report.split(r#""values":{"message":""#);
     let first = parts.next().unwrap_or_default();
     for empty in ["", " ", r"\u001b[31m\u200b"] {
         let rest = parts.clone().map(|part| {
-            let end = part.find('"').expect("the message ends with a quote");
+            let end = part.find('"').expect("the message ends");
             format!(r#""values":{{"message":"{empty}{}"#, &part[end..])
         });
         let text = first.to_owned() + &rest.collect::<String>();
@@ -244,8 +240,8 @@ fn survives_changed_frames() {
 
 fn gzip(text: &[u8]) -> Vec<u8> {
     let mut packer = GzEncoder::new(Vec::new(), Compression::fast());
-    packer.write_all(text).expect("writing to memory succeeds");
-    packer.finish().expect("writing to memory succeeds")
+    packer.write_all(text).expect("memory suffices");
+    packer.finish().expect("memory suffices")
 }
 
 #[test]

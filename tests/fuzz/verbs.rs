@@ -42,12 +42,11 @@ const QUESTIONS: [&str; 23] = [
 
 /// Runs all command lines with a report.
 pub fn read(text: &str) {
-    let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR"))
-        .expect("a temporary folder can be created");
+    let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("the folder is created");
     let [reports, site, plot] = ["reports", "site", "p.svg"].map(|name| folder.path().join(name));
     let report = reports.join("r.json");
-    fs::create_dir(&reports).expect("the folder can be created");
-    fs::write(&report, text).expect("the file can be written");
+    fs::create_dir(&reports).expect("the folder is created");
+    fs::write(&report, text).expect("the file is written");
     let other = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fuzz/corpus/report/kept.json");
     // A report that contains `inf` or `NaN` as text may print it.
     let check = |printed: &str| {
@@ -82,8 +81,8 @@ pub fn read(text: &str) {
 /// The files in or below a folder whose names end in `.extension`.
 fn files(folder: &Path, extension: &str) -> Vec<PathBuf> {
     let entries = fs::read_dir(folder)
-        .expect("the folder can be read")
-        .map(|entry| entry.expect("the entry can be read").path());
+        .expect("the folder is readable")
+        .map(|entry| entry.expect("the entry is readable").path());
     entries
         .flat_map(|path| match path.is_dir() {
             true => files(&path, extension),

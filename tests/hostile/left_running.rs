@@ -22,19 +22,18 @@ const REPORT: &str = concat!(
 /// Writes an agent as an executable shell script, and returns its path.
 fn agent(folder: &Folder, body: &str) -> String {
     let path = folder.file("agent");
-    fs::write(&path, format!("#!/bin/sh\n{body}\n")).expect("the file can be written");
-    fs::set_permissions(&path, fs::Permissions::from_mode(0o755))
-        .expect("the file belongs to this user");
+    fs::write(&path, format!("#!/bin/sh\n{body}\n")).expect("the file is written");
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).expect("chmod succeeds");
     folder.arg("agent")
 }
 
 /// Whether this process ignores hangups, as under `nohup`. Its children then ignore them, too.
 fn hangups_are_ignored() -> bool {
-    let status = fs::read_to_string("/proc/self/status").expect("/proc can be read");
+    let status = fs::read_to_string("/proc/self/status").expect("/proc is readable");
     let mask = status
         .lines()
         .find_map(|line| line.strip_prefix("SigIgn:"))
-        .expect("the status has the mask of ignored signals");
+        .expect("the status has SigIgn");
     u64::from_str_radix(mask.trim(), 16).expect("the mask is hexadecimal") & 1 == 1
 }
 

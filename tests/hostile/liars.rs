@@ -33,7 +33,7 @@ fn run_with_lie(verb: &str, lie: &str) -> Option<(Value, u64)> {
     let (status, output) = run.end();
     // The status is 3 if the agent did not answer `hello`.
     assert!(matches!(status.code(), Some(0 | 3)), "{lie}: {output:?}");
-    let report = fs::read(folder.file("report.json")).expect("the program writes the report");
+    let report = fs::read(folder.file("report.json")).expect("the report is readable");
     let report: Value = serde_json::from_slice(&report).expect("the report is JSON");
     let listed = ["timers", timers].map(|key| &report[key][0]);
     let row = listed.into_iter().rfind(|row| row.is_object());

@@ -41,7 +41,7 @@ fn checks_open_file_limit_first() {
 
 #[test]
 fn works_with_small_stack() {
-    if emulated("the stack that is limited is the emulator's own, too") {
+    if emulated("the stack limit includes the emulator") {
         return;
     }
     for args in [&["table", REPORTS][..], &["probe", "--quick", "monotonic"]] {
@@ -53,7 +53,7 @@ fn works_with_small_stack() {
 /// If the memory limit is too small for any command, the program reports it before anything fails.
 #[test]
 fn reports_memory_limit() {
-    if emulated("the memory that is limited is the emulator's own, too") {
+    if emulated("the memory limit includes the emulator") {
         return;
     }
     for limit in ["-d 10000", "-d 20000", "-v 48000"] {
@@ -78,16 +78,14 @@ fn with_processes(user: &str, processes: u32, args: &[&str]) -> Option<Output> {
         return None;
     }
     let folder = tempfile::tempdir_in("/tmp").ok()?;
-    fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o755))
-        .expect("the file belongs to this user");
+    fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o755)).expect("chmod succeeds");
     let (program, report) = (
         folder.path().join("timermeter"),
         folder.path().join("report.json"),
     );
-    fs::copy(super::program::program(), &program).expect("the file can be copied");
-    fs::copy(REPORT, &report).expect("the file can be copied");
-    fs::set_permissions(&report, fs::Permissions::from_mode(0o644))
-        .expect("the file belongs to this user");
+    fs::copy(super::program::program(), &program).expect("the file is copied");
+    fs::copy(REPORT, &report).expect("the file is copied");
+    fs::set_permissions(&report, fs::Permissions::from_mode(0o644)).expect("chmod succeeds");
     let mut command = Command::new("setpriv");
     command.args(["--reuid", user, "--clear-groups", "bash", "-c"]);
     command
@@ -96,11 +94,11 @@ fn with_processes(user: &str, processes: u32, args: &[&str]) -> Option<Output> {
         .args(args)
         .current_dir(folder.path());
     let Ok(ended) = command.output() else {
-        not_installed("there is no setpriv", "it is in util-linux");
+        not_installed("there is no setpriv", "install util-linux");
         return None;
     };
     if String::from_utf8_lossy(&ended.stderr).contains("setpriv:") {
-        skipped("no other user may be had", "run it as root");
+        skipped("another user is unavailable", "run as root");
         return None;
     }
     Some(ended)
@@ -150,8 +148,8 @@ fn refusing(calls: &str, variables: &[(&str, &str)], args: &[&str]) -> Option<Co
         .is_ok_and(|output| output.status.success())
     {
         skipped(
-            "no seccomp filter can be had",
-            "it takes python3, and a kernel with CONFIG_SECCOMP_FILTER",
+            "seccomp filters are unavailable",
+            "install python3, use a kernel with CONFIG_SECCOMP_FILTER",
         );
         return None;
     }
@@ -210,7 +208,7 @@ fn library(folder: &Folder, name: &str, code: &str) -> Option<String> {
         return None;
     }
     let source = format!("{name}.c");
-    fs::write(folder.file(&source), code).expect("the file can be written");
+    fs::write(folder.file(&source), code).expect("the file is written");
     let library = folder.arg(&format!("{name}.so"));
     compile(folder.file(&source).as_ref(), library, LIBRARY)
 }
@@ -223,7 +221,7 @@ fn reports_forbidden_counter() {
         fs::read_to_string("/sys/devices/system/clocksource/clocksource0/current_clocksource");
     if source.is_ok_and(|source| !timers::clock_sources::reads_counter(source.trim())) {
         return skipped(
-            "the clock source is no counter",
+            "the clock source is not a counter",
             "make tsc the clock source",
         );
     }
@@ -282,8 +280,7 @@ fn deadline_passes_without_clock() {
     };
     let (status, output) = Run::spawn(command).end();
     assert_eq!(status.code(), Some(3), "{output:?}");
-    let report =
-        fs::read_to_string(folder.file("report.json")).expect("the program writes the report");
+    let report = fs::read_to_string(folder.file("report.json")).expect("the report is readable");
     assert!(
         report.contains("did not answer `hello` in time (1 s"),
         "{report}"

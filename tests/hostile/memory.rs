@@ -35,7 +35,7 @@ fn largest_reports_take_bounded_memory() {
         folder.file("large.json"),
         report(TIMERS, VALUES - 6 * TIMERS),
     )
-    .expect("the file can be written");
+    .expect("the file is written");
     let mut run = Run::start(&["table", &path]);
     let peak = run.peak();
     let (_, output) = run.end();
@@ -51,7 +51,7 @@ fn largest_reports_take_bounded_memory() {
 fn rejects_too_many_values() {
     let folder = Folder::new();
     let path = folder.arg("wordy.json");
-    fs::write(folder.file("wordy.json"), report(1, 2 * VALUES)).expect("the file can be written");
+    fs::write(folder.file("wordy.json"), report(1, 2 * VALUES)).expect("the file is written");
     let mut run = Run::start(&["table", &path]);
     let peak = run.peak();
     let (status, output) = run.end();
@@ -65,12 +65,12 @@ fn rejects_too_many_values() {
 #[ignore = "long"]
 fn many_reports_take_bounded_memory() {
     let folder = Folder::new();
-    fs::create_dir(folder.file("reports")).expect("the folder can be created");
+    fs::create_dir(folder.file("reports")).expect("the folder is created");
     let text = report(TIMERS, VALUES - 6 * TIMERS);
     let count = (64 << 20) / text.len();
     for number in 0..count {
         fs::write(folder.file(&format!("reports/{number}.json")), &text)
-            .expect("the file can be written");
+            .expect("the file is written");
     }
     let (reports, site, page) = (
         folder.arg("reports"),

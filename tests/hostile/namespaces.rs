@@ -43,7 +43,7 @@ echo "alive $alive code $code" >&2"#;
 
 /// The command that creates the outer namespace; `None` if the test is skipped.
 fn outer_namespace() -> Option<&'static [&'static str]> {
-    if emulated("no namespace is made") {
+    if emulated("namespaces are unavailable") {
         return None;
     }
     let works = |words: &&&[&str]| {
@@ -57,7 +57,7 @@ fn outer_namespace() -> Option<&'static [&'static str]> {
     let found = OUTER_COMMANDS.iter().find(works).copied();
     if found.is_none() {
         skipped(
-            "namespaces cannot be created",
+            "namespaces are unavailable",
             "install util-linux, and run as root or allow user namespaces",
         );
     }
@@ -181,10 +181,7 @@ fn guard_spares_reused_group_number() {
     let shown = String::from_utf8_lossy(&output.stdout).into_owned();
     let mut words = shown.split_whitespace();
     if words.next() != words.next() {
-        return skipped(
-            "the next process number cannot be chosen",
-            "run this test as root",
-        );
+        return skipped("process numbers cannot be chosen", "run this test as root");
     }
     assert!(shown.ends_with(" sleep 3105 \n"), "{shown}: {output:?}");
 }

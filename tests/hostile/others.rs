@@ -19,11 +19,7 @@ const HELLO: &str = r#"{"protocol":1,"runtime":{"name":"sh","version":"1"},"time
 fn kill(folder: &Folder, file: &str) {
     let number = fs::read_to_string(folder.file(file)).expect("the process writes its id");
     let process = number.trim().parse().ok().and_then(Pid::from_raw);
-    kill_process(
-        process.expect("the file contains a process id"),
-        Signal::KILL,
-    )
-    .expect("the process runs");
+    kill_process(process.expect("the id is positive"), Signal::KILL).expect("the process runs");
 }
 
 /// Runs the program in place of a shell that has started a process. When the agent signals it, that
@@ -33,7 +29,7 @@ fn run_with_bystanders(folder: &Folder, shell: &str, agent: &str) -> Run {
 cd "$1"; mkfifo go gone
 sh -c 'read -r go <go; (sleep 3201 & echo $! >orphan); echo >gone; echo $$ >bystander; exec sleep 3202' &
 exec "$0" list --agent "sh $1/agent""#;
-    fs::write(folder.file("agent"), agent).expect("the file can be written");
+    fs::write(folder.file("agent"), agent).expect("the file is written");
     let mut command = Command::new(shell);
     command
         .args(["-c", script, program(), &folder.arg("")])
@@ -87,7 +83,7 @@ fn reader_of_output_survives() {
         return not_installed("there is no bash", "install it");
     }
     let (status, output) = Run::spawn(command).end();
-    let report = fs::read(folder.file("report")).expect("the report can be read");
+    let report = fs::read(folder.file("report")).expect("the report is readable");
     let report: Result<Value, _> = serde_json::from_slice(&report);
     assert!(status.success() && report.is_ok(), "{report:?}: {output:?}");
 }
@@ -112,8 +108,8 @@ const NOBODY: &str = "65534";
 
 /// A set-user-ID copy of `setpriv`, by which any user becomes root. `None` if the test is skipped.
 fn setuid_root(folder: &Folder) -> Option<String> {
-    const REMEDY: &str = "run this test as root on a file system that honours set-id bits";
-    if emulated("set-id bits have no effect") {
+    const REMEDY: &str = "run as root on a file system with set-user-ID";
+    if emulated("set-user-ID has no effect") {
         return None;
     }
     if !getuid().is_root() {
@@ -126,15 +122,13 @@ fn setuid_root(folder: &Folder) -> Option<String> {
         return None;
     }
     chown(&copy, Some(0), Some(0)).expect("root can change the owner");
-    fs::set_permissions(&copy, Permissions::from_mode(0o4755))
-        .expect("the file belongs to this user");
-    fs::set_permissions(folder.file(""), Permissions::from_mode(0o777))
-        .expect("the file belongs to this user");
+    fs::set_permissions(&copy, Permissions::from_mode(0o4755)).expect("chmod succeeds");
+    fs::set_permissions(folder.file(""), Permissions::from_mode(0o777)).expect("chmod succeeds");
     let tried = as_nobody(&copy).args(["--reuid", "0", "id", "-u"]).output();
     if tried.is_ok_and(|tried| tried.stdout == b"0\n") {
         return Some(copy);
     }
-    skipped("set-id bits have no effect", REMEDY);
+    skipped("set-user-ID has no effect", REMEDY);
     None
 }
 
@@ -154,10 +148,10 @@ fn unkillable_agent_does_not_hang() {
         return;
     };
     let copy = folder.arg("timermeter");
-    fs::copy(BUILT, &copy).expect("the file can be copied");
+    fs::copy(BUILT, &copy).expect("the file is copied");
     let script = folder.arg("agent");
     let body = "echo $$ >\"$0.id\"; while read -r question; do :; done; exec sleep 3206";
-    fs::write(&script, body).expect("the file can be written");
+    fs::write(&script, body).expect("the file is written");
     let agent = shell_words::join([&setuid, "--reuid", "0", "sh", &script]);
     let wrapped = shell_words::join(["sh", "-c", &format!("{agent}; true")]);
     for (agent, said, signal) in [
@@ -179,7 +173,7 @@ fn unkillable_agent_does_not_hang() {
         // The agent runs `sleep` at the end of its input.
         run.until_it_runs("sleep 3206");
         kill(&folder, "agent.id");
-        fs::remove_file(folder.file("agent.id")).expect("the file can be removed");
+        fs::remove_file(folder.file("agent.id")).expect("the file is removed");
         let (status, output) = run.end();
         let reported = String::from_utf8_lossy(&output.stderr).into_owned();
         assert!(

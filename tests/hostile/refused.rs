@@ -33,12 +33,12 @@ fn analyse_rejects_impossible_trace() {
     let mut packer = GzEncoder::new(Vec::new(), Compression::best());
     packer
         .write_all(text.replace(unit, r#""ns_per_tick":1e308"#).as_bytes())
-        .expect("writing to memory succeeds");
+        .expect("memory suffices");
     fs::write(
         folder.file("impossible.trace"),
-        packer.finish().expect("writing to memory succeeds"),
+        packer.finish().expect("memory suffices"),
     )
-    .expect("the file can be written");
+    .expect("the file is written");
     let trace = folder.arg("impossible.trace");
     let error = refused(&["analyse", &trace], 1);
     assert!(

@@ -20,7 +20,7 @@ pub fn program() -> &'static str {
 }
 
 /// The factor by which time limits grow, because an emulator is slow.
-#[allow(dead_code, reason = "not each program of tests waits for something")]
+#[allow(dead_code, reason = "not all test programs wait")]
 pub fn slowdown() -> u32 {
     if timers::os::emulator().is_some() {
         15
@@ -30,7 +30,7 @@ pub fn slowdown() -> u32 {
 }
 
 /// The command that starts this copy of the program.
-#[allow(dead_code, reason = "not each program of tests has copies")]
+#[allow(dead_code, reason = "not all test programs copy it")]
 pub fn started(copy: &std::path::Path) -> Vec<std::ffi::OsString> {
     timers::os::runner()
         .into_iter()
@@ -46,7 +46,7 @@ fn script(runner: &[std::ffi::OsString]) -> String {
 
     let words: Vec<_> = runner
         .iter()
-        .map(|word| word.to_str().expect("the command of the emulator is UTF-8"))
+        .map(|word| word.to_str().expect("the command is text"))
         .collect();
     let line = format!(
         "#!/bin/sh\nexec {} \"$@\"\n",
@@ -57,14 +57,14 @@ fn script(runner: &[std::ffi::OsString]) -> String {
         return path;
     }
     // Replace the file by renaming, because other test processes use it at the same time.
-    let mut file = tempfile::NamedTempFile::new_in(env!("CARGO_TARGET_TMPDIR"))
-        .expect("a temporary file can be created");
+    let mut file =
+        tempfile::NamedTempFile::new_in(env!("CARGO_TARGET_TMPDIR")).expect("the file is created");
     file.write_all(line.as_bytes())
-        .expect("the file can be written");
+        .expect("the file is written");
     file.as_file()
         .set_permissions(Permissions::from_mode(0o755))
-        .expect("the file belongs to this user");
-    file.persist(&path).expect("the file can be renamed");
+        .expect("chmod succeeds");
+    file.persist(&path).expect("the file is renamed");
     path
 }
 

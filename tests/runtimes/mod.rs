@@ -34,7 +34,7 @@ const REQUIRED: [&str; 2] = ["dotnet", "python"];
 
 /// Builds the agents of a runtime in a temporary folder; `None` if the runtime is not installed.
 fn prepare(name: &str) -> Option<(TempDir, Vec<PreparedHost>)> {
-    let folder = tempfile::tempdir().expect("the folder can be created");
+    let folder = tempfile::tempdir().expect("the folder is created");
     let runtime = runtime(name).expect("the runtime is listed");
     match runtimes::prepare(runtime, folder.path(), Choices::default()) {
         Ok(hosts) => Some((folder, hosts.into_iter().map(use_built_program).collect())),
@@ -208,7 +208,7 @@ fn missing_java_counter_has_remedy() {
     };
     let class = folder.path().join("java/0/0/HighResCounter.class");
     if class.exists() {
-        std::fs::remove_file(class).expect("the file can be removed");
+        std::fs::remove_file(class).expect("the file is removed");
     }
     let hello = start(&hosts[0], None).borrow().hello().clone();
     assert!(

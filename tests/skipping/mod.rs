@@ -9,7 +9,7 @@ const STRICT: &str = "TIMERMETER_TESTS_STRICT";
 
 /// Skips the test because a tool is not installed, or fails it in strict mode.
 #[track_caller]
-#[allow(dead_code, reason = "not each program of tests needs a tool")]
+#[allow(dead_code, reason = "not all test programs need tools")]
 pub fn not_installed(lacking: impl AsRef<str>, remedy: &str) {
     let strict = std::env::var_os(STRICT).is_some_and(|value| !value.is_empty());
     assert!(
@@ -23,10 +23,7 @@ pub fn not_installed(lacking: impl AsRef<str>, remedy: &str) {
 /// Prints which test is skipped, for which reason, and a remedy. Writes to standard error directly,
 /// because the test runner shows the output of `eprintln!` only for failed tests.
 #[track_caller]
-#[allow(
-    dead_code,
-    reason = "not each program of tests needs a certain machine"
-)]
+#[allow(dead_code, reason = "not all test programs skip tests")]
 pub fn skipped(lacking: impl AsRef<str>, remedy: &str) {
     // The runner names threads after their tests, unless it uses only one thread.
     let thread = std::thread::current();
@@ -51,10 +48,7 @@ pub fn skipped(lacking: impl AsRef<str>, remedy: &str) {
 /// `limit`, by which the emulator differs from a real system.
 #[track_caller]
 #[must_use]
-#[allow(
-    dead_code,
-    reason = "not each program of tests is about what an emulator changes"
-)]
+#[allow(dead_code, reason = "not all test programs depend on it")]
 pub fn emulated(limit: &str) -> bool {
     let emulator = timers::os::emulator();
     if let Some(emulator) = &emulator {

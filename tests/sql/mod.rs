@@ -36,7 +36,7 @@ json.dump([connection.execute(query).fetchall() for query in queries], sys.stdou
 
 fn kept() -> Value {
     let path = Path::new(ROOT).join("tests/data/xeon-2026-11-21.json");
-    serde_json::from_str(&fs::read_to_string(path).expect("the stored report can be read"))
+    serde_json::from_str(&fs::read_to_string(path).expect("the stored report is readable"))
         .expect("the text is JSON")
 }
 
@@ -100,8 +100,7 @@ fn report(base: &Value, group: char, number: usize, day: usize) -> Value {
 /// A folder with the reports of three groups of 20 nodes on two days. `nodes.csv` lists one node
 /// more.
 fn nodes() -> tempfile::TempDir {
-    let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR"))
-        .expect("a temporary folder can be created");
+    let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("the folder is created");
     let mut base = kept();
     let is_kept = |row: &Value| TIMERS.iter().any(|id| row["id"] == *id);
     base["timers"]
@@ -109,7 +108,7 @@ fn nodes() -> tempfile::TempDir {
         .expect("the report has timers")
         .retain(is_kept);
     let run = folder.path().join("run");
-    fs::create_dir(&run).expect("the folder can be created");
+    fs::create_dir(&run).expect("the folder is created");
     let mut names = "node\nc-99\n".to_owned();
     for (group, number) in ['a', 'b', 'c']
         .into_iter()
@@ -119,16 +118,16 @@ fn nodes() -> tempfile::TempDir {
         for day in [20, 21] {
             let text = report(&base, group, number, day).to_string();
             fs::write(run.join(format!("{group}-{number:02}-{day}.json")), text)
-                .expect("the file can be written");
+                .expect("the file is written");
         }
     }
-    fs::write(folder.path().join("nodes.csv"), names).expect("the file can be written");
+    fs::write(folder.path().join("nodes.csv"), names).expect("the file is written");
     folder
 }
 
 fn query(name: &str) -> String {
     fs::read_to_string(Path::new(ROOT).join(format!("deploy/sql/{name}.sql")))
-        .expect("the query can be read")
+        .expect("the query is readable")
 }
 
 fn python(script: &str) -> Command {
@@ -282,9 +281,8 @@ fn csv_and_parquet_agree() {
 
 #[test]
 fn full_table_rejects_narrowing_flags() {
-    let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR"))
-        .expect("a temporary folder can be created");
-    fs::write(folder.path().join("a.json"), kept().to_string()).expect("the file can be written");
+    let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("the folder is created");
+    fs::write(folder.path().join("a.json"), kept().to_string()).expect("the file is written");
     for args in [
         &["--columns", "all,cost"][..],
         &["--columns", "all", "--sort", "cost"],
@@ -320,14 +318,14 @@ fn full_table_rejects_narrowing_flags() {
     );
     assert_eq!(missing.status.code(), Some(1), "{missing:?}");
     let cut = folder.path().join("cut.json");
-    fs::write(cut, "{").expect("the file can be written");
+    fs::write(cut, "{").expect("the file is written");
     let partly = timermeter(
         folder.path(),
         &["table", ".", "--columns", "all", "-o", "t.csv"],
     );
     assert_eq!(partly.status.code(), Some(3), "{partly:?}");
     let names = fs::read_dir(folder.path())
-        .expect("the folder can be read")
+        .expect("the folder is readable")
         .count();
     assert_eq!(names, 3, "the folder contains two reports and the table");
 }

@@ -101,11 +101,11 @@ esac"#,
             record_arguments("timermeter")
         ),
     );
-    fs::write(sandbox.file("line"), line).expect("the file can be written");
-    fs::create_dir_all(sandbox.file("kept/p")).expect("the folder can be created");
+    fs::write(sandbox.file("line"), line).expect("the file is written");
+    fs::create_dir_all(sandbox.file("kept/p")).expect("the folder is created");
     let before = "kept: yes\n";
     for name in ["output", "summary"] {
-        fs::write(sandbox.file(name), before).expect("the file can be written");
+        fs::write(sandbox.file(name), before).expect("the file is written");
     }
     let output = sandbox
         .deploy_script("github/gate.sh", &[])
@@ -126,7 +126,7 @@ esac"#,
             .expect("the step keeps existing text")
             .to_owned()
     };
-    let stdout = String::from_utf8(output.stdout).expect("the output is UTF-8");
+    let stdout = String::from_utf8(output.stdout).expect("the output is text");
     let texts = [stdout, appended("output"), appended("summary")];
     (output.status.code(), texts)
 }
@@ -181,7 +181,7 @@ fn gate_step_keeps_baseline_of_this_machine() {
             .env("GITHUB_STEP_SUMMARY", sandbox.file("summary"));
         let output = command.output().expect("the script starts");
         assert!(output.status.success(), "{output:?}");
-        String::from_utf8(output.stdout).expect("the output is UTF-8")
+        String::from_utf8(output.stdout).expect("the output is text")
     };
     assert!(run().starts_with("No baseline of "));
     let second = run();

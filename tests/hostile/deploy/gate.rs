@@ -47,7 +47,7 @@ mkdir -p "${{3#--save=}}/p/d" && cp '{BASELINE}' "${{3#--save=}}/p/d/report.json
         .output()
         .expect("the script starts");
     let [output, errors] =
-        [stdout, stderr].map(|bytes| String::from_utf8(bytes).expect("the output is UTF-8"));
+        [stdout, stderr].map(|bytes| String::from_utf8(bytes).expect("the output is text"));
     assert_eq!(
         status.code(),
         Some(expected_status),
@@ -134,7 +134,7 @@ mkdir -p "${{3#--save=}}/p/d" && cp '{BASELINE}' "${{3#--save=}}/p/d/report.json
     let mut ended = runs.map(|run| {
         let output = run.wait_with_output().expect("the script ends");
         let [stdout, stderr] = [output.stdout, output.stderr]
-            .map(|bytes| String::from_utf8(bytes).expect("the output is UTF-8"));
+            .map(|bytes| String::from_utf8(bytes).expect("the output is text"));
         (output.status.code(), stdout, stderr)
     });
     ended.sort();
@@ -151,9 +151,9 @@ mkdir -p "${{3#--save=}}/p/d" && cp '{BASELINE}' "${{3#--save=}}/p/d/report.json
         "{errors}"
     );
     let names = |folder| {
-        let entries = fs::read_dir(folder).expect("the folder can be read");
+        let entries = fs::read_dir(folder).expect("the folder is readable");
         entries
-            .map(|entry| entry.expect("the entry can be read").file_name())
+            .map(|entry| entry.expect("the entry is readable").file_name())
             .collect::<Vec<_>>()
     };
     let kept = sandbox.file(BASELINES);
