@@ -4,7 +4,7 @@
 #   status.sh RUN [NODES]
 #
 # NODES: a file with the names of the expected nodes, one per line (default: RUN/nodes, if it exists). A node that has written nothing is
-# `lost`. A node that was killed, or whose machine crashed, is still `running` after the launcher has exited. A node with the state `done`
+# `lost`. A node that was killed or has crashed is still `running` after the launcher has exited. A node with the state `done`
 # but no report has failed. The script reads only regular files, each for at most 10 s, so a node cannot block it.
 set -u
 [ $# -ge 1 ] || { echo "usage: status.sh RUN [NODES]" >&2; exit 2; }

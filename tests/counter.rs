@@ -81,7 +81,7 @@ fn model(random: &mut StdRng) -> CounterModel {
     }
 }
 
-fn sees(tested: Option<TestedEffect>) -> f64 {
+fn smallest_detectable(tested: Option<TestedEffect>) -> f64 {
     tested.expect("the effect was tested").detectable
 }
 
@@ -108,26 +108,26 @@ const KINDS: [(&str, Plant); 11] = [
     }),
     ("one-rate", |model, sound, random| {
         let cpu = random.random_range(0..model.cpus);
-        let sees = sound
+        let smallest = sound
             .cpu_rates
             .iter()
             .map(|rate| rate.tested.detectable)
             .fold(0.0, f64::max);
         model.faults.push(CounterFault::Rate {
             cpu,
-            ppm: either(3.0 * sees, random),
+            ppm: either(3.0 * smallest, random),
         });
     }),
     ("cpus", |model, sound, random| {
         let cpu = random.random_range(0..model.cpus);
-        let sees = sound
+        let smallest = sound
             .offsets
             .iter()
             .map(|offset| 2.0 * offset.uncertainty_ns)
             .fold(0.0, f64::max);
         model.faults.push(CounterFault::Offset {
             cpu,
-            ns: either(3.0 * sees, random),
+            ns: either(3.0 * smallest, random),
         });
     }),
     ("between-cpus", |model, sound, _| {
@@ -140,32 +140,32 @@ const KINDS: [(&str, Plant); 11] = [
     }),
     ("asleep", |model, sound, _| {
         model.faults.push(CounterFault::Asleep {
-            ppm: 3.0 * sees(sound.sleep_rate_loss),
+            ppm: 3.0 * smallest_detectable(sound.sleep_rate_loss),
         })
     }),
     ("leap", |model, sound, random| {
         let at_ns = moment(random, sound.observed_ns);
         model.faults.push(CounterFault::Leap {
             at_ns,
-            ns: 3.0 * sees(sound.sudden_gain),
+            ns: 3.0 * smallest_detectable(sound.sudden_gain),
         });
     }),
     ("freeze", |model, sound, random| {
         let at_ns = moment(random, sound.observed_ns);
         model.faults.push(CounterFault::Freeze {
             at_ns,
-            ns: 3.0 * sees(sound.sudden_loss),
+            ns: 3.0 * smallest_detectable(sound.sudden_loss),
         });
     }),
     ("change", |model, sound, random| {
         let at_ns = moment(random, sound.observed_ns);
         model.faults.push(CounterFault::Change {
             at_ns,
-            ppm: either(3.0 * sees(sound.lasting_change), random),
+            ppm: either(3.0 * smallest_detectable(sound.lasting_change), random),
         });
     }),
     ("declared", |model, sound, random| {
-        let off = either(3.0 * sees(sound.declared), random);
+        let off = either(3.0 * smallest_detectable(sound.declared), random);
         model.declared_hz = Some(model.hz * (1.0 - off * 1e-6));
     }),
     ("cost", |model, _, _| model.read_ns = 3.0 * model.clock_ns),
@@ -259,11 +259,11 @@ fn recipe(id: &str) -> Recipe {
 }
 
 /// The errors of the rates that 20 processes on this machine find, in ppm.
-fn tried(recipe: Recipe, model: &CounterModel) -> RecipeRow {
-    tried_times(20, recipe, model)
+fn run_recipe(recipe: Recipe, model: &CounterModel) -> RecipeRow {
+    run_recipe_times(20, recipe, model)
 }
 
-fn tried_times(starts: u64, recipe: Recipe, model: &CounterModel) -> RecipeRow {
+fn run_recipe_times(starts: u64, recipe: Recipe, model: &CounterModel) -> RecipeRow {
     let outcomes: Vec<_> = (0..starts)
         .map(|seed| (recipe.ns_per_tick)(&mut CounterMachine::new(model.clone(), seed)))
         .map(|outcome| outcome.map_err(|why| why.to_string()))
@@ -282,7 +282,7 @@ fn recipe_errors_match_documentation() {
         ..CounterModel::sound(2_595_961_234.0, 4)
     };
     // Redis uses whole ticks per microsecond: 2595.961 becomes 2595.
-    let row = tried(recipe("redis"), &model);
+    let row = run_recipe(recipe("redis"), &model);
     assert!(
         (worst(&row) - 1e6 * 0.961_234 / 2_595.0).abs() < 1.0,
         "{row:?}"
@@ -293,26 +293,26 @@ fn recipe_errors_match_documentation() {
         named_mhz: Some(2_594),
         ..model.clone()
     };
-    let row = tried(recipe("redis"), &named);
+    let row = run_recipe(recipe("redis"), &named);
     assert!(
         (worst(&row) - 1e6 * 1.961_234 / 2_594.0).abs() < 1.0,
         "{row:?}"
     );
     // Valkey reads whole microseconds and calculates with a fraction of 24 bits.
     for id in ["valkey", "valkey-9.1.0"] {
-        let row = tried(recipe(id), &model);
+        let row = run_recipe(recipe(id), &model);
         assert!(
             row.without == 0 && (1.0..300.0).contains(&worst(&row)),
             "{row:?}"
         );
     }
-    let row = tried(recipe("declared"), &model);
+    let row = run_recipe(recipe("declared"), &model);
     assert!(
         (row.median_ppm.unwrap() + 1e6 * (1.0 - 2_595.961_234 / 2_596.0)).abs() < 0.1,
         "{row:?}"
     );
     // Ten estimates of some microseconds each soon agree to 10⁻⁴, and the result is hardly better.
-    let row = tried(recipe("converging"), &model);
+    let row = run_recipe(recipe("converging"), &model);
     assert!(
         row.without == 0 && (1.0..500.0).contains(&worst(&row)),
         "{row:?}"
@@ -322,7 +322,7 @@ fn recipe_errors_match_documentation() {
         (recipe("two-windows"), 20.0),
         (recipe("kernel"), 0.01),
     ] {
-        let row = tried(recipe, &model);
+        let row = run_recipe(recipe, &model);
         assert!(row.without == 0 && worst(&row) < most, "{row:?}");
     }
 }
@@ -466,7 +466,7 @@ fn documented_recipe_faults_are_current() {
         // A stuck counter gives the same outcome at each start.
         let is_stuck = model.faults.contains(&CounterFault::Stuck);
         let starts = if is_stuck { 1 } else { 10 };
-        let cells = Recipe::ALL.map(|recipe| outcome(&tried_times(starts, recipe, &model)));
+        let cells = Recipe::ALL.map(|recipe| outcome(&run_recipe_times(starts, recipe, &model)));
         table += &format!("| {fault} | {} |\n", cells.join(" | "));
     }
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/counter.md");

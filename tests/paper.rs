@@ -180,7 +180,7 @@ fn reproduces_exponent_of_section_4_3() {
 
 /// Section 4.4: the worst case, 15 ms and 16 µs at 4 GHz with a spread of 0.3.
 #[test]
-fn reproduces_worst_case_of_section_4_4() {
+fn reproduces_section_4_4_worst_case() {
     let frequency = Hertz(4e9);
     let found = percent(
         Nanos(15e6).cycles(frequency),

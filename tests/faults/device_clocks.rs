@@ -70,7 +70,7 @@ fn unnamed_device_is_not_read() {
 }
 
 #[test]
-fn failed_read_of_device_is_an_error() {
+fn failed_device_read_is_error() {
     let Some((report, _)) = probe_device("3", &["--budget", "2s", "device:phc"]) else {
         return;
     };

@@ -78,7 +78,7 @@ pub fn read(text: &str) {
     }
 }
 
-/// The files in or below a folder whose names end in `.extension`.
+/// The files in or below a folder with this extension.
 fn files(folder: &Path, extension: &str) -> Vec<PathBuf> {
     let entries = fs::read_dir(folder)
         .expect("the folder is readable")

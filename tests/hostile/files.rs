@@ -145,7 +145,7 @@ fn rejects_endless_packed_trace() {
 }
 
 #[test]
-fn damaged_files_next_to_old_report_are_skipped() {
+fn skips_damaged_files_near_old_report() {
     const KEPT: &str = concat!(
         env!("CARGO_MANIFEST_DIR"),
         "/tests/data/xeon-2026-11-21.json"

@@ -28,7 +28,7 @@ use crate::skipping::{not_installed, skipped};
 /// The time that an agent has for an answer.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// The runtimes that `.ci/run` installs, so that it fails without them; `.ci/runtimes` tests the
+/// The runtimes that `.ci/run` installs. It fails without them; `.ci/runtimes` tests the
 /// others.
 const REQUIRED: [&str; 2] = ["dotnet", "python"];
 

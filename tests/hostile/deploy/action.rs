@@ -167,7 +167,7 @@ fn gate_step_fails_or_warns() {
 /// Runs the last step with the real program. The first run creates a baseline, the second compares.
 #[test]
 #[ignore = "long"]
-fn gate_step_keeps_baseline_of_this_machine() {
+fn gate_step_creates_then_uses_baseline() {
     let sandbox = Sandbox::new();
     let run = || {
         let mut command = sandbox.deploy_script("github/gate.sh", &[]);

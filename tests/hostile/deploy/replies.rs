@@ -86,7 +86,7 @@ fn rejects_reply_without_report() {
 
 /// Nodes may write into the folder of the run: pipes, a device and links in place of files.
 #[test]
-fn special_files_of_nodes_are_not_read() {
+fn special_files_are_not_read() {
     let sandbox = Sandbox::new();
     let make_pipe = |name: &str| {
         let made = Command::new("mkfifo").arg(sandbox.file(name)).status();
