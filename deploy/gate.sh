@@ -1,23 +1,23 @@
 #!/bin/sh
-# A gate for CI: compares this machine with the baseline of machines like it, by `timermeter gate`, and ends with its status.
+# A gate for CI: compares this machine with the baseline of machines of the same kind, by `timermeter gate`, and exits with its status.
 #
 #   gate.sh FOLDER [CONDITION...]
 #
-# FOLDER is kept from run to run. FOLDER/<platform>/ is the baseline of one CPU, hypervisor and system. The first run on such a machine
-# makes it (of several at once one makes it, and the others compare with it); remove it to accept what changed. CONDITION is one of
-# `gate --fail-if`; without one, `gate` judges the recommended clock.
+# FOLDER has to persist between runs. FOLDER/<platform>/ is the baseline of one CPU, hypervisor and system. The first run on such a machine
+# creates it. If several start at once, one creates it and the others compare with it. Remove it to accept a change. CONDITION is a
+# condition of `gate --fail-if`; without one, `gate` judges the recommended clock.
 #
-# Exit status: 0 if no condition holds or the baseline was made now, 3 if one holds, 4 if one is undecided, otherwise that of the command
-# that failed. Standard output is one line.
+# Exit status: 0 if no condition holds or the baseline was created, 3 if a condition holds, 4 if one is undecided, otherwise that of the
+# command that failed. Standard output is one line.
 #
-# TIMERMETER: the program (timermeter). PROBE: arguments of `probe` for the baseline, without blanks in them (--quick). RUNS: number of runs
-# of the baseline (5). Their differences are measured, so that smaller changes are found.
+# TIMERMETER: the program (default: timermeter). PROBE: arguments of `probe` for the baseline, separated by blanks (default: --quick).
+# RUNS: number of runs of the baseline (default: 5). `gate` uses the variation between these runs to detect smaller changes.
 set -u
 if [ -z "${1:-}" ]; then
     echo "usage: gate.sh FOLDER [CONDITION...]" >&2
     exit 2
 fi
-# With a prefix, a path that begins with a hyphen is not an option.
+# The prefix keeps a path that begins with a hyphen from being parsed as an option.
 case $1 in /*) folder=$1 ;; *) folder=./$1 ;; esac
 shift
 meter=${TIMERMETER:-timermeter} runs=${RUNS:-5}
@@ -28,7 +28,8 @@ trap 'exit 129' HUP
 trap 'exit 130' INT
 trap 'exit 143' TERM
 
-# A short probe of one clock finds the name of the platform. The pattern matches `monotonic` only; unlike a name, it need not be resolved.
+# A short probe of one clock yields the name of the platform. The pattern matches only `monotonic`. The probe fails if a clock that was
+# selected by name is unresolved, but not if it was selected by a pattern.
 "$meter" probe --quiet --save="$new/name" --quick 'monotoni?' >/dev/null || exit
 for platform in "$new"/name/*/; do
     platform=$(basename "$platform")
@@ -37,12 +38,12 @@ baseline=$folder/$platform
 
 if ! [ -e "$baseline" ]; then
     while [ "$runs" -gt 0 ]; do
-        # shellcheck disable=SC2086 # words
+        # shellcheck disable=SC2086 # PROBE is a list of words
         "$meter" probe --quiet --save="$new/runs" ${PROBE---quick} >/dev/null || exit
         runs=$((runs - 1))
     done
-    # The baseline is copied to a name of its own first, so that it is complete or absent. Where another first run has made one meanwhile, mv
-    # fails or moves the copy into it, under a hidden name that `gate` does not read.
+    # Copy the runs to a temporary name and rename the copy, so the baseline is either complete or absent. If another first run has created
+    # the baseline meanwhile, mv fails or moves the copy into it, under a hidden name that `gate` does not read.
     mkdir -p "$folder" && copy=$(mktemp -d "$folder/.new.XXXXXX") || exit 1
     name=${copy##*/}
     cp -R "$new/runs/$platform" "$copy/$name" || exit 1

@@ -1,15 +1,15 @@
 #!/bin/sh
-# What became of a run: a row a node, those that failed first. Ends with 3 unless all are done.
+# Prints the state of each node of a run, failed nodes first. Exits with 3 unless all nodes are done.
 #
 #   status.sh RUN [NODES]
 #
-# NODES: a file with the names of the nodes that were to run, one a line (without it RUN/nodes, where there is one). A node that has not
-# written anything is `lost`; so is one that was killed or whose machine died: it still says `running` when the launcher has ended. One that
-# says `done` and has no report has failed. What nodes wrote is never waited for: only regular files are read, each for 10 s at most.
+# NODES: a file with the names of the expected nodes, one per line (default: RUN/nodes, if it exists). A node that has written nothing is
+# `lost`. A node that was killed or has crashed is still `running` after the launcher has exited. A node with the state `done`
+# but no report has failed. The script reads only regular files, each for at most 10 s, so a node cannot block it.
 set -u
 [ $# -ge 1 ] || { echo "usage: status.sh RUN [NODES]" >&2; exit 2; }
 tab=$(printf '\t')
-# A path is none of the options of whom it is handed to.
+# The prefix keeps a path that begins with a hyphen from being parsed as an option.
 path() {
     case $1 in /*) printf %s "$1" ;; *) printf './%s' "$1" ;; esac
 }
@@ -17,12 +17,12 @@ run=$(path "$1")
 nodes=$run/nodes
 [ $# -lt 2 ] || nodes=$(path "$2")
 
-# Plain ASCII, tabs as they are: what nodes wrote does not steer the terminal of who reads it.
+# Reduces output of nodes to printable ASCII and tabs, because it must not control the terminal on which it is printed.
 plain() {
     LC_ALL=C sed 's/µ/u/g; s/±/+-/g; s/…/.../g; s/–/-/g; s/−/-/g' | LC_ALL=C tr -c '\11\40-\176' '?'
 }
 
-# Whole reports below a folder.
+# Counts the reports below a folder.
 reports() {
     find "${1%/}" -type f -name report.json -exec sh -c '
         for report; do
@@ -44,7 +44,7 @@ rows=$(
         esac
         printf '%s\t%s\n' "$line" "$count"
     done
-    # As node.sh calls them; the second of a name is NAME.2.
+    # The names of folders as node.sh makes them; the second node of a name is NAME.2.
     [ -r "$nodes" ] && { [ $# -ge 2 ] || [ -f "$nodes" ]; } && LC_ALL=C tr -c 'A-Za-z0-9._\n-' _ <"$nodes" | grep . | sed 's/^\./node./' | sort |
         awk '{ n[$0]++; print $0 (n[$0] > 1 ? "." n[$0] : "") }' | while IFS= read -r name; do
         [ -d "$run/$name" ] || printf 'lost\t%s\t-\t-\t-\t-\tit never began\t0\n' "$name"

@@ -1,4 +1,5 @@
-//! The hosts of browsers: the dial of Firefox, what is left behind, and browsers that are none.
+//! Tests the hosts of browsers: the timer precision settings of Firefox, cleanup at exit, and
+//! programs that are not browsers.
 
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
@@ -14,7 +15,7 @@ use crate::program::program;
 use crate::skipping::skipped;
 
 const PATIENCE: Duration = Duration::from_secs(120);
-/// What a host may take to end and to clean up.
+/// The time in which a host has to exit and clean up.
 const SHUTDOWN_TIME: Duration = Duration::from_secs(5);
 const FIREFOX: &[&str] = &["firefox-esr", "firefox"];
 const CHROMIUM: &[&str] = &["chromium", "chromium-browser"];
@@ -32,7 +33,7 @@ fn found(names: &[&str]) -> Option<PathBuf> {
     found
 }
 
-/// What `probe` finds of the clocks of a runtime.
+/// Probes clocks of a runtime and returns the report.
 fn probed(runtime: &str, ids: &[&str], settings: &[String]) -> serde_json::Value {
     let settings = settings
         .iter()
@@ -52,38 +53,41 @@ fn probed(runtime: &str, ids: &[&str], settings: &[String]) -> serde_json::Value
         .args(settings)
         .args(ids)
         .output()
-        .expect("it is there");
-    let said = String::from_utf8_lossy(&probed.stderr);
+        .expect("the program starts");
+    let errors = String::from_utf8_lossy(&probed.stderr);
     serde_json::from_slice(&probed.stdout)
-        .unwrap_or_else(|error| panic!("{runtime}: {error}: {said}"))
+        .unwrap_or_else(|error| panic!("{runtime}: {error}: {errors}"))
 }
 
 fn row<'a>(report: &'a serde_json::Value, id: &str) -> &'a serde_json::Value {
-    let rows = report["timers"].as_array().expect("rows");
+    let rows = report["timers"].as_array().expect("the report has timers");
     rows.iter()
         .find(|row| row["id"] == id)
-        .unwrap_or_else(|| panic!("{id} is not there: {report}"))
+        .unwrap_or_else(|| panic!("the report lacks {id}: {report}"))
 }
 
 fn step_us(row: &serde_json::Value) -> f64 {
     assert_eq!(row["resolution"]["kind"], "resolved", "{row}");
-    row["resolution_ns"]["value"].as_f64().expect("a number") / 1e3
+    row["resolution_ns"]["value"]
+        .as_f64()
+        .expect("the step is a number")
+        / 1e3
 }
 
 fn has_moved_edges(row: &serde_json::Value) -> bool {
     row["findings"]
         .as_array()
-        .expect("a list")
+        .expect("the row has findings")
         .iter()
         .any(|warning| warning["code"] == "edges-moved")
 }
 
-/// What is set in Firefox, in a page that is not isolated, comes back as the step; and where edges
-/// are moved is told, never where they are not. On a busy machine the step may stay unresolved, and
-/// that edges are moved unseen: it is asked again.
+/// In a page that is not isolated, the probe finds the precision that is set in Firefox as the
+/// step, and reports moved edges if and only if jitter is on. On a busy machine, the probe may
+/// resolve no step or miss the moved edges, so the test repeats it.
 #[test]
-#[ignore = "a step of its own: .ci/runtimes"]
-fn the_dial_of_firefox_comes_back() {
+#[ignore = "run by .ci/runtimes"]
+fn finds_timer_precision_of_firefox() {
     if found(FIREFOX).is_none() {
         return;
     }
@@ -107,7 +111,7 @@ fn the_dial_of_firefox_comes_back() {
             }
             let off = step_us(row) / f64::from(microseconds) - 1.0;
             assert!(off.abs() < 0.01, "{microseconds} µs: {row}");
-            let runtime = row["runtime"].as_str().expect("text");
+            let runtime = row["runtime"].as_str().expect("the row has a runtime");
             assert!(
                 settings.iter().all(|setting| runtime.contains(setting)),
                 "{runtime}"
@@ -118,14 +122,15 @@ fn the_dial_of_firefox_comes_back() {
         });
         assert!(
             is_reported,
-            "{microseconds} µs, edges moved: {jitter}: the step, or that edges are moved, is not told"
+            "{microseconds} µs, jitter: {jitter}: step and edges"
         );
     }
 }
 
-/// Chromium's page and its isolated one have grids of their own; the worker has that of its page.
+/// In Chromium, an isolated page has a finer clock than a plain page. A worker has the clock of its
+/// page.
 #[test]
-#[ignore = "a step of its own: .ci/runtimes"]
+#[ignore = "run by .ci/runtimes"]
 fn isolated_page_has_finer_clock() {
     if found(CHROMIUM).is_none() {
         return;
@@ -150,18 +155,22 @@ fn isolated_page_has_finer_clock() {
     }
 }
 
-/// Starts a browser host whose page answers each question after a minute.
+/// Starts a browser host that answers each question after a minute.
 fn start(kind: &str, browser: &Path, folder: &Path) -> Child {
-    let host = &timers::agents::runtime(kind).expect("it is known").hosts[0];
+    let host = &timers::agents::runtime(kind)
+        .expect("the runtime is known")
+        .hosts[0];
     for source in host.sources {
-        let name = Path::new(source.name).file_name().expect("a file");
-        fs::write(folder.join(name), source.text).expect("written");
+        let name = Path::new(source.name)
+            .file_name()
+            .expect("the source has a name");
+        fs::write(folder.join(name), source.text).expect("the source is written");
     }
     fs::write(
         folder.join("agent.js"),
         "globalThis.answer = (line) => new Promise((done) => setTimeout(done, 60000, line));",
     )
-    .expect("written");
+    .expect("the agent is written");
     let mut command = std::process::Command::new(program());
     command
         .args(["browser", kind, "plain"])
@@ -171,15 +180,15 @@ fn start(kind: &str, browser: &Path, folder: &Path) -> Child {
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped());
-    command.spawn().expect("it starts")
+    command.spawn().expect("the host starts")
 }
 
-/// Processes that have the folder in their command line.
-fn with(folder: &Path) -> Vec<u32> {
-    let name = folder.to_str().expect("text").as_bytes();
+/// The processes that have the folder in their command line.
+fn processes_with(folder: &Path) -> Vec<u32> {
+    let name = folder.to_str().expect("the path is text").as_bytes();
     let has_it = |line: Vec<u8>| line.windows(name.len()).any(|part| part == name);
     let ids = fs::read_dir("/proc")
-        .expect("Linux")
+        .expect("/proc is readable")
         .flatten()
         .filter_map(|entry| {
             let id = entry.file_name().to_str()?.parse().ok()?;
@@ -191,10 +200,11 @@ fn with(folder: &Path) -> Vec<u32> {
 }
 
 fn at_work(folder: &Path) -> usize {
-    with(folder).len()
+    processes_with(folder).len()
 }
 
-/// Firefox has locked its profile; of Chromium the processes are there that have to do with a page.
+/// Whether the browser has started: Firefox has locked its profile, Chromium runs the processes of
+/// a page.
 fn has_begun(kind: &str, folder: &Path) -> bool {
     match kind {
         "firefox" => holds(folder, ".parentlock"),
@@ -219,11 +229,14 @@ fn until(what: &str, patience: Duration, mut is_so: impl FnMut() -> bool) {
 }
 
 fn ask(host: &mut Child, question: &str) {
-    writeln!(host.stdin.as_mut().expect("a pipe"), "{question}").expect("it listens");
+    writeln!(host.stdin.as_mut().expect("stdin is a pipe"), "{question}")
+        .expect("the host reads stdin");
 }
 
 fn profiles(folder: &Path) -> usize {
-    let entries = fs::read_dir(folder).expect("a folder").flatten();
+    let entries = fs::read_dir(folder)
+        .expect("the folder is readable")
+        .flatten();
     entries
         .filter(|entry| {
             entry
@@ -236,42 +249,43 @@ fn profiles(folder: &Path) -> usize {
 
 const HELLO: &str = r#"{"op":"hello","protocol":1}"#;
 
-/// At the end of its pipe, amid an answer that does not come, within 5 s; and when it is killed,
-/// after which the next one cleans up.
+/// If its pipe is closed while an answer is pending, the host stops the browser and removes the
+/// profile within 5 s. If the host is killed, the browser ends, and the next host removes the
+/// profile.
 #[test]
-#[ignore = "a step of its own: .ci/runtimes"]
+#[ignore = "run by .ci/runtimes"]
 fn leaves_no_process_or_profile() {
     for (kind, names) in [("chromium", CHROMIUM), ("firefox", FIREFOX)] {
         let Some(browser) = found(names) else {
             continue;
         };
         for is_killed in [false, true] {
-            let folder = tempfile::tempdir().expect("a folder");
+            let folder = tempfile::tempdir().expect("the folder is created");
             let mut host = start(kind, &browser, folder.path());
             ask(&mut host, HELLO);
-            until("a browser runs", PATIENCE, || {
+            until("the browser does not start", PATIENCE, || {
                 has_begun(kind, folder.path())
             });
             if is_killed {
-                host.kill().expect("it runs");
+                host.kill().expect("the host runs");
             } else {
                 drop(host.stdin.take());
             }
-            until("all processes end", SHUTDOWN_TIME, || {
-                host.try_wait().expect("it is ours").is_some() && at_work(folder.path()) == 0
+            until("a process remains", SHUTDOWN_TIME, || {
+                host.try_wait().expect("wait succeeds").is_some() && at_work(folder.path()) == 0
             });
             if is_killed {
                 let mut next = start(kind, Path::new("/bin/true"), folder.path());
-                next.wait().expect("it ends");
+                next.wait().expect("the next host exits");
             }
             assert_eq!(profiles(folder.path()), 0, "{kind}, killed: {is_killed}");
         }
     }
 }
 
-/// What stands in for a browser and is none ends its host, with a line that says why.
+/// If the browser is not a browser, the host exits with an error message that states the reason.
 #[test]
-fn missing_browser_is_failed_host() {
+fn host_reports_failed_browser() {
     let fails_later =
         |how: &str| format!("[ \"$1\" = --version ] && exec echo 'Browser 1.0'; {how}");
     for (script, words) in [
@@ -291,22 +305,22 @@ fn missing_browser_is_failed_host() {
             "the browser has ended; its last error output: ",
         ),
     ] {
-        let folder = tempfile::tempdir().expect("a folder");
+        let folder = tempfile::tempdir().expect("the folder is created");
         let browser = folder.path().join("browser");
-        fs::write(&browser, format!("#!/bin/sh\n{script}\n")).expect("written");
-        fs::set_permissions(&browser, fs::Permissions::from_mode(0o755)).expect("it is ours");
+        fs::write(&browser, format!("#!/bin/sh\n{script}\n")).expect("the script is written");
+        fs::set_permissions(&browser, fs::Permissions::from_mode(0o755)).expect("chmod succeeds");
         let mut host = start("chromium", &browser, folder.path());
-        // Its input stays open, as its end would end the host.
-        let mut input = host.stdin.take().expect("a pipe");
-        writeln!(input, "hello").expect("it listens");
-        let mut said = String::new();
-        let status = host.wait().expect("it ends");
-        for line in BufReader::new(host.stderr.take().expect("a pipe")).lines() {
-            said += &line.expect("text");
+        // The input stays open, because the host exits at the end of its input.
+        let mut input = host.stdin.take().expect("stdin is a pipe");
+        writeln!(input, "hello").expect("the host reads stdin");
+        let mut errors = String::new();
+        let status = host.wait().expect("the host exits");
+        for line in BufReader::new(host.stderr.take().expect("stderr is a pipe")).lines() {
+            errors += &line.expect("the line is text");
         }
         assert!(
-            !status.success() && said.contains(words) && !said.contains('\u{1b}'),
-            "{script}: {said}"
+            !status.success() && errors.contains(words) && !errors.contains('\u{1b}'),
+            "{script}: {errors}"
         );
         assert_eq!(profiles(folder.path()), 0, "{script}");
     }

@@ -18,8 +18,8 @@ use crate::program::program;
 
 const TIMERS: [&str; 3] = ["monotonic", "realtime", "instant"];
 
-/// Returns the host of native timers, which records its use in the file `asked` of `folder`: a line
-/// `started` for each of its processes, and each request.
+/// Returns the host of native timers. It records in the file `asked` of `folder` a line `started`
+/// for each of its processes, and each request.
 fn recording_host(folder: &std::path::Path) -> TimerHost {
     let script = format!(
         "echo started >> '{0}'; tee -a '{0}' | '{1}' agent \"$@\"",
@@ -30,11 +30,11 @@ fn recording_host(folder: &std::path::Path) -> TimerHost {
     let command = AgentCommand::new("counted", "sh", args);
     let mut with_ids = command.clone();
     with_ids.args.extend(TIMERS.map(Into::into));
-    let connection =
-        Connection::start(&with_ids, None, Duration::from_secs(60)).expect("an introduction");
+    let connection = Connection::start(&with_ids, None, Duration::from_secs(60))
+        .expect("the agent answers `hello`");
     let timers = connection.hello().timers.clone();
     drop(connection);
-    fs::remove_file(folder.join("asked")).expect("the file of requests");
+    fs::remove_file(folder.join("asked")).expect("the file of requests exists");
     TimerHost {
         command,
         takes_ids: true,
@@ -46,14 +46,14 @@ fn recording_host(folder: &std::path::Path) -> TimerHost {
 
 #[test]
 fn campaign_stays_within_plan() {
-    let folder = tempfile::tempdir().expect("a folder");
+    let folder = tempfile::tempdir().expect("the folder is created");
     let hosts = [recording_host(folder.path())];
     let timer = |id: &str| {
         hosts[0]
             .timers
             .iter()
             .find(|timer| timer.id == id)
-            .expect("a timer of the host")
+            .expect("the host has the timer")
             .clone()
     };
     let mut subjects: Vec<CampaignSubject<MeasuredClock>> = TIMERS
@@ -70,8 +70,9 @@ fn campaign_stays_within_plan() {
         cpu: None,
         timeout: Duration::from_secs(60),
     };
-    run(&hosts, &mut subjects, &settings, &[], &|_| {}).expect("no interruption");
-    let asked = fs::read_to_string(folder.path().join("asked")).expect("the file of requests");
+    run(&hosts, &mut subjects, &settings, &[], &|_| {}).expect("the campaign completes");
+    let asked =
+        fs::read_to_string(folder.path().join("asked")).expect("the file of requests exists");
     let count = |what: &str| asked.lines().filter(|line| line.contains(what)).count() as u32;
     let timers = TIMERS.len() as u32;
     let full_processes = timers * plan.processes;

@@ -1,5 +1,5 @@
-//! Simulated counters: what is wrong with them is named, sound ones are called sound, and recipes
-//! do what they are known to do.
+//! Tests the verdicts on simulated counters: each fault is identified, sound counters pass, and
+//! recipes for the rate have their documented errors.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -21,8 +21,8 @@ const PLAN: CounterPlan = CounterPlan {
     ..CounterPlan::USUAL
 };
 
-/// A machine whose kernel builds its clock on something else, so that nothing vouches for the
-/// counter but what is observed.
+/// A machine with the clock source `hpet`. The kernel does not vouch for the counter, so the
+/// verdict depends on observations only.
 fn platform() -> Platform {
     let mut platform = Platform::default();
     platform.cpu.architecture = "x86_64".into();
@@ -66,7 +66,7 @@ fn found(model: &CounterModel, seed: u64) -> CounterFindings {
     ))
 }
 
-/// A machine as there are some: of 2 to 8 CPUs, and a counter of 24 MHz to 4 GHz.
+/// A realistic machine with 2 to 8 CPUs and a counter of 24 MHz to 4 GHz.
 fn model(random: &mut StdRng) -> CounterModel {
     let hz: f64 = if random.random_bool(0.2) {
         random.random_range(24e6..1e8)
@@ -81,20 +81,20 @@ fn model(random: &mut StdRng) -> CounterModel {
     }
 }
 
-fn sees(tested: Option<TestedEffect>) -> f64 {
-    tested.expect("it was looked at").detectable
+fn smallest_detectable(tested: Option<TestedEffect>) -> f64 {
+    tested.expect("the effect was tested").detectable
 }
 
-/// Where in the time that is watched something happens: not so near its ends that it does not last.
+/// A random time in the middle half of the observation, so the effect lasts long enough.
 fn moment(random: &mut StdRng, watched_ns: f64) -> f64 {
     watched_ns * random.random_range(0.25..0.75)
 }
 
-/// Something wrong, three times as large as the smallest of its kind that a look at the sound
-/// machine says it can see.
+/// Adds a fault to the counter. It is three times as large as the smallest fault of its kind that
+/// is detectable according to the findings for the sound machine.
 type Plant = fn(&mut CounterModel, &CounterFindings, &mut StdRng);
 
-/// Each kind with the finding that names it.
+/// The kinds of faults, each with the code of the expected finding.
 const KINDS: [(&str, Plant); 11] = [
     ("stuck", |model, _, _| {
         model.faults.push(CounterFault::Stuck)
@@ -108,26 +108,26 @@ const KINDS: [(&str, Plant); 11] = [
     }),
     ("one-rate", |model, sound, random| {
         let cpu = random.random_range(0..model.cpus);
-        let sees = sound
+        let smallest = sound
             .cpu_rates
             .iter()
             .map(|rate| rate.tested.detectable)
             .fold(0.0, f64::max);
         model.faults.push(CounterFault::Rate {
             cpu,
-            ppm: either(3.0 * sees, random),
+            ppm: either(3.0 * smallest, random),
         });
     }),
     ("cpus", |model, sound, random| {
         let cpu = random.random_range(0..model.cpus);
-        let sees = sound
+        let smallest = sound
             .offsets
             .iter()
             .map(|offset| 2.0 * offset.uncertainty_ns)
             .fold(0.0, f64::max);
         model.faults.push(CounterFault::Offset {
             cpu,
-            ns: either(3.0 * sees, random),
+            ns: either(3.0 * smallest, random),
         });
     }),
     ("between-cpus", |model, sound, _| {
@@ -140,32 +140,32 @@ const KINDS: [(&str, Plant); 11] = [
     }),
     ("asleep", |model, sound, _| {
         model.faults.push(CounterFault::Asleep {
-            ppm: 3.0 * sees(sound.sleep_rate_loss),
+            ppm: 3.0 * smallest_detectable(sound.sleep_rate_loss),
         })
     }),
     ("leap", |model, sound, random| {
         let at_ns = moment(random, sound.observed_ns);
         model.faults.push(CounterFault::Leap {
             at_ns,
-            ns: 3.0 * sees(sound.sudden_gain),
+            ns: 3.0 * smallest_detectable(sound.sudden_gain),
         });
     }),
     ("freeze", |model, sound, random| {
         let at_ns = moment(random, sound.observed_ns);
         model.faults.push(CounterFault::Freeze {
             at_ns,
-            ns: 3.0 * sees(sound.sudden_loss),
+            ns: 3.0 * smallest_detectable(sound.sudden_loss),
         });
     }),
     ("change", |model, sound, random| {
         let at_ns = moment(random, sound.observed_ns);
         model.faults.push(CounterFault::Change {
             at_ns,
-            ppm: either(3.0 * sees(sound.lasting_change), random),
+            ppm: either(3.0 * smallest_detectable(sound.lasting_change), random),
         });
     }),
     ("declared", |model, sound, random| {
-        let off = either(3.0 * sees(sound.declared), random);
+        let off = either(3.0 * smallest_detectable(sound.declared), random);
         model.declared_hz = Some(model.hz * (1.0 - off * 1e-6));
     }),
     ("cost", |model, _, _| model.read_ns = 3.0 * model.clock_ns),
@@ -175,7 +175,7 @@ fn either(size: f64, random: &mut StdRng) -> f64 {
     if random.random() { size } else { -size }
 }
 
-/// The finding that comes first: a problem, or a note where nothing worse is there.
+/// The code of the first problem, or of the first note if there is no problem.
 fn code_of(counter: &Counter) -> Option<&str> {
     let notes = ["declared", "cost"];
     let first = &counter.findings.first()?;
@@ -190,17 +190,17 @@ fn code_of(counter: &Counter) -> Option<&str> {
 }
 
 #[test]
-fn each_kind_of_fault_is_named() {
-    faults_are_named(0..3);
+fn identifies_each_fault_kind() {
+    assert_faults_identified(0..3);
 }
 
 #[test]
-#[ignore = "ten seconds"]
-fn identifies_each_fault_kind() {
-    faults_are_named(3..20);
+#[ignore = "takes ten seconds"]
+fn identifies_faults_of_many_seeds() {
+    assert_faults_identified(3..20);
 }
 
-fn faults_are_named(seeds: Range<u64>) {
+fn assert_faults_identified(seeds: Range<u64>) {
     let mut all = Vec::new();
     for (kind, plant) in KINDS {
         let mut missed = Vec::new();
@@ -220,12 +220,12 @@ fn faults_are_named(seeds: Range<u64>) {
         }
         all.extend(missed.into_iter().map(|missed| (kind, missed)));
     }
-    // Events of chance that come nine times on average stay away once in 8000.
+    // If nine random events are expected, none occurs with a probability of 1 in 8000.
     assert!(all.is_empty(), "{all:?}");
 }
 
 #[test]
-fn sound_counters_are_called_so() {
+fn sound_counters_are_safe() {
     for seed in 0..20 {
         let mut random = StdRng::seed_from_u64(seed);
         let counter = judged(&found(&model(&mut random), seed));
@@ -243,7 +243,7 @@ fn rate_is_within_its_uncertainty() {
     for seed in 0..20 {
         let mut random = StdRng::seed_from_u64(seed);
         let model = model(&mut random);
-        let rate = found(&model, seed).rate.expect("it moves");
+        let rate = found(&model, seed).rate.expect("the counter has a rate");
         let off = (1e9 / rate.ns_per_tick / model.hz - 1.0).abs();
         assert!(
             off <= rate.uncertainty,
@@ -255,15 +255,15 @@ fn rate_is_within_its_uncertainty() {
 
 fn recipe(id: &str) -> RateRecipe {
     let recipe = RateRecipe::ALL.into_iter().find(|recipe| recipe.id == id);
-    recipe.expect("it is known")
+    recipe.expect("the recipe is known")
 }
 
-/// What processes that start on such a machine find, in ppm.
-fn tried(recipe: RateRecipe, model: &CounterModel) -> RecipeRow {
-    tried_times(20, recipe, model)
+/// The errors of the rates that 20 processes on this machine find, in ppm.
+fn run_recipe(recipe: RateRecipe, model: &CounterModel) -> RecipeRow {
+    run_recipe_times(20, recipe, model)
 }
 
-fn tried_times(starts: u64, recipe: RateRecipe, model: &CounterModel) -> RecipeRow {
+fn run_recipe_times(starts: u64, recipe: RateRecipe, model: &CounterModel) -> RecipeRow {
     let outcomes: Vec<_> = (0..starts)
         .map(|seed| (recipe.ns_per_tick)(&mut CounterMachine::new(model.clone(), seed)))
         .map(|outcome| outcome.map_err(|why| why.to_string()))
@@ -272,7 +272,7 @@ fn tried_times(starts: u64, recipe: RateRecipe, model: &CounterModel) -> RecipeR
 }
 
 fn worst(row: &RecipeRow) -> f64 {
-    row.worst_ppm.expect("some process found a rate").abs()
+    row.worst_ppm.expect("a process finds a rate").abs()
 }
 
 #[test]
@@ -281,37 +281,38 @@ fn recipe_errors_match_documentation() {
         declared_hz: Some(2_596e6),
         ..CounterModel::sound(2_595_961_234.0, 4)
     };
-    // Whole ticks a microsecond: 961 of 2595.961 are cut off.
-    let row = tried(recipe("redis"), &model);
+    // Redis uses whole ticks per microsecond: 2595.961 becomes 2595.
+    let row = run_recipe(recipe("redis"), &model);
     assert!(
         (worst(&row) - 1e6 * 0.961_234 / 2_595.0).abs() < 1.0,
         "{row:?}"
     );
-    // The name of the processor is within 0.1 % of what 10 ms show, and is taken as it stands.
+    // Redis takes the rate in the name of the processor, because it differs by less than 0.1 % from
+    // the rate that 10 ms show.
     let named = CounterModel {
         named_mhz: Some(2_594),
         ..model.clone()
     };
-    let row = tried(recipe("redis"), &named);
+    let row = run_recipe(recipe("redis"), &named);
     assert!(
         (worst(&row) - 1e6 * 1.961_234 / 2_594.0).abs() < 1.0,
         "{row:?}"
     );
-    // Whole microseconds, and 24 bits of a fraction.
+    // Valkey reads whole microseconds and calculates with a fraction of 24 bits.
     for id in ["valkey", "valkey-9.1.0"] {
-        let row = tried(recipe(id), &model);
+        let row = run_recipe(recipe(id), &model);
         assert!(
             row.without == 0 && (1.0..300.0).contains(&worst(&row)),
             "{row:?}"
         );
     }
-    let row = tried(recipe("declared"), &model);
+    let row = run_recipe(recipe("declared"), &model);
     assert!(
         (row.median_ppm.unwrap() + 1e6 * (1.0 - 2_595.961_234 / 2_596.0)).abs() < 0.1,
         "{row:?}"
     );
-    // Ten estimates of some microseconds each agree soon to 10⁻⁴, and are hardly better than that.
-    let row = tried(recipe("converging"), &model);
+    // Ten estimates of some microseconds each soon agree to 10⁻⁴, and the result is hardly better.
+    let row = run_recipe(recipe("converging"), &model);
     assert!(
         row.without == 0 && (1.0..500.0).contains(&worst(&row)),
         "{row:?}"
@@ -321,13 +322,13 @@ fn recipe_errors_match_documentation() {
         (recipe("two-windows"), 20.0),
         (recipe("kernel"), 0.01),
     ] {
-        let row = tried(recipe, &model);
+        let row = run_recipe(recipe, &model);
         assert!(row.without == 0 && worst(&row) < most, "{row:?}");
     }
 }
 
-/// Each fault of the simulated counter, large enough to matter, and its words in the table. The
-/// thread that measures moves every millisecond on average.
+/// Counters with one fault each, large enough to matter, and the name of the fault in the table.
+/// The measuring thread moves to another CPU every millisecond on average.
 fn faults() -> [(&'static str, CounterModel); 17] {
     let sound = CounterModel {
         read_ns: 20.0,
@@ -429,8 +430,8 @@ fn faults() -> [(&'static str, CounterModel); 17] {
     ]
 }
 
-/// What the starts of a program make of a fault: the error of a second that they would measure,
-/// the worst of all, by the true rate without the fault.
+/// The effect of a fault on the starts of a program: the largest error of a measured second,
+/// relative to the true rate without the fault.
 fn outcome(row: &RecipeRow) -> String {
     let refused = row.without;
     let minus = |figure: &str| figure.replace('-', "−");
@@ -449,9 +450,9 @@ fn outcome(row: &RecipeRow) -> String {
     }
 }
 
-/// `TIMERMETER_UPDATE=1 cargo test --test main counter::` writes the table again.
+/// `TIMERMETER_UPDATE=1 cargo test --test main counter::` writes the table.
 #[test]
-fn documented_faults_of_recipes_are_true() {
+fn documented_recipe_faults_are_current() {
     const BEGIN: &str = "<!-- faults of recipes -->\n";
     const END: &str = "<!-- end of the faults of recipes -->\n";
     let mut table = format!(
@@ -462,10 +463,10 @@ fn documented_faults_of_recipes_are_true() {
         "---|".repeat(RateRecipe::ALL.len())
     );
     for (fault, model) in faults() {
-        // Nothing is left to chance where nothing moves.
+        // A stuck counter gives the same outcome at each start.
         let is_stuck = model.faults.contains(&CounterFault::Stuck);
         let starts = if is_stuck { 1 } else { 10 };
-        let cells = RateRecipe::ALL.map(|recipe| outcome(&tried_times(starts, recipe, &model)));
+        let cells = RateRecipe::ALL.map(|recipe| outcome(&run_recipe_times(starts, recipe, &model)));
         table += &format!("| {fault} | {} |\n", cells.join(" | "));
     }
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/counter.md");
@@ -478,7 +479,7 @@ fn documented_faults_of_recipes_are_true() {
     } else {
         assert_eq!(documented, table, "the table of docs/counter.md");
     }
-    // Each kind of fault is in the table: a new one needs a row, and a number here.
+    // The table contains each kind of fault. A new kind needs a row, and a number here.
     let number = |fault: &CounterFault| match fault {
         CounterFault::Offset { .. } => 0,
         CounterFault::Rate { .. } => 1,

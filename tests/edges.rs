@@ -1,6 +1,6 @@
-//! Steps that the prober finds in other languages, against loops that know nothing of its agents:
-//! `tests/edges/` holds one a language, which prints readings; the smallest step that all of their
-//! differences share is what the prober has to find, to 1 %.
+//! Compares the steps that the prober finds in other languages with the steps of independent loops.
+//! `tests/edges/` contains a loop per language, which prints readings. The prober has to find, to
+//! 1 %, the smallest step that all differences of these readings share.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -11,8 +11,8 @@ use timermeter::hosts::tool;
 use crate::program;
 use crate::skipping::skipped;
 
-/// What leads the ids, the runtime, the program that it needs, and how its loop is started: `{}` is
-/// the folder of them, `{out}` one to write to.
+/// The prefix of the ids, the runtime, the program that it needs, and the command that starts the
+/// loop. `{}` is the folder of the loops, `{out}` a temporary folder.
 const LOOPS: &[(&str, &str, &str, &str)] = &[
     (
         "cpp",
@@ -70,18 +70,19 @@ const LOOPS: &[(&str, &str, &str, &str)] = &[
     ),
 ];
 
-/// Clocks with steps that are not those of their readings, with their steps in nanoseconds: CPython
-/// converts nanoseconds since 1970, which lie between 2^60 and 2^61, to a double, which has 53 bits,
-/// and divides afterwards, so that readings are multiples of 2^-22 s.
+/// Clocks for which readings do not show the step, with their steps in nanoseconds. CPython
+/// converts nanoseconds since 1970, which lie between 2^60 and 2^61, to a double with 53 bits, and
+/// divides afterwards, so readings are multiples of 2^-22 s.
 const CONVERTED: &[(&str, f64)] = &[("python:time", 256.0)];
 
-/// The smallest step that all differences share, near and far: a part of the smallest of them, as a
-/// mean over all that are not long. Neighbours alone will not do: where a read nearly always takes
-/// as long, its cost would pass for a step.
+/// The smallest step that all differences between readings share, with distances of 1 to 32 reads.
+/// It is a whole part of the smallest difference, refined as a mean over all differences that are
+/// not long. Differences of neighbours are not sufficient: if reads take nearly constant time,
+/// their cost looks like a step.
 fn common_step(readings: &[i64]) -> Option<f64> {
     const LAGS: usize = 32;
-    // The differences of reads that take more steps than these lie within a few steps of each other:
-    // steps that are some per cent longer explain them, too.
+    // If a read takes more steps, the differences are within a few steps of each other, and a step
+    // that is some per cent longer explains them, too.
     const MOST_STEPS: u32 = 20;
     const KEPT: usize = 6_000;
     let apart = |lag: usize| {
@@ -118,7 +119,7 @@ fn common_step(readings: &[i64]) -> Option<f64> {
             .map(|by| ((by / step).round() * step - by).abs())
             .collect();
         off.sort_by(f64::total_cmp);
-        // What is rounded to whole units is off by less than one.
+        // Rounding to whole units changes a difference by less than one unit.
         let most = if step > 3.0 {
             (0.1 * step).max(0.7)
         } else {
@@ -128,8 +129,8 @@ fn common_step(readings: &[i64]) -> Option<f64> {
     })
 }
 
-/// Whether differences are whatever number of units, as those of a clock are that moves in each: of
-/// longer steps, rounded, they would be one of two next to each other, and then none for a while.
+/// Whether the differences take any number of units, as for a clock with a step of one unit. For a
+/// longer step, rounded differences take one or two adjacent values, followed by a gap.
 fn takes_all_values(moved: &[f64]) -> bool {
     const IN_A_ROW: u32 = 6;
     const OFTEN: u32 = 3;
@@ -153,7 +154,7 @@ fn takes_all_values(moved: &[f64]) -> bool {
 }
 
 #[test]
-fn common_step_matches_the_lattice() {
+fn common_step_finds_known_steps() {
     let of = |step: f64, unit: f64| {
         let at = |n: u32| ((f64::from(n * (n + 3) % 97 + n * 20) * step) / unit).floor();
         let mut readings: Vec<i64> = (0..3_000).map(|n| at(n) as i64).collect();
@@ -161,11 +162,11 @@ fn common_step_matches_the_lattice() {
         common_step(&readings).map(|found| found * unit / step)
     };
     for (step, unit) in [(1.0, 1.0), (9.98, 1.0), (100.0, 1.0), (1_000.0, 1_000.0)] {
-        let found = of(step, unit).expect("a step");
+        let found = of(step, unit).expect("the readings have a step");
         assert!((found - 1.0).abs() < 0.01, "{step}: {found}");
     }
     assert_eq!(common_step(&[1, 1]), None);
-    // Reads that take 22 units, now and then one more or less: no step of 22.
+    // Reads take 22 units, sometimes one more or less. The step is not 22.
     let (mut now, mut random) = (0, 1_u64);
     let steady: Vec<i64> = (0..3_000)
         .map(|_| {
@@ -180,7 +181,7 @@ fn common_step_matches_the_lattice() {
 }
 
 #[test]
-#[ignore = "a step of its own: .ci/runtimes"]
+#[ignore = "run by .ci/runtimes"]
 fn steps_agree_with_independent_loops() {
     let (mut compared, mut apart) = (0, Vec::new());
     for (prefix, runtime, needs, line) in LOOPS {
@@ -211,21 +212,21 @@ fn steps_agree_with_independent_loops() {
     );
 }
 
-/// The steps that its own loop shows, in nanoseconds.
+/// The steps that the independent loop shows, in nanoseconds.
 fn by_loops(prefix: &str, line: &str) -> BTreeMap<String, f64> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/edges");
-    let out = tempfile::tempdir().expect("a folder");
+    let out = tempfile::tempdir().expect("the folder is created");
     let line = line
-        .replace("{}", folder.to_str().expect("text"))
-        .replace("{out}", out.path().to_str().expect("text"));
+        .replace("{}", folder.to_str().expect("the path is text"))
+        .replace("{out}", out.path().to_str().expect("the path is text"));
     let shown = Command::new("sh")
         .args(["-c", &line])
         .output()
-        .expect("there is a shell");
+        .expect("a shell starts");
     if !shown.status.success() && String::from_utf8_lossy(&shown.stderr).contains("No module named")
     {
         skipped(
-            format!("{prefix}: a module is not there"),
+            format!("{prefix}: a module is missing"),
             "install it, as in `pip install wasmtime`",
         );
         return BTreeMap::new();
@@ -238,15 +239,20 @@ fn by_loops(prefix: &str, line: &str) -> BTreeMap<String, f64> {
     let shown = String::from_utf8_lossy(&shown.stdout).into_owned();
     let of_a_line = |line: &str| {
         let mut words = line.split_whitespace();
-        let (id, unit) = (words.next().expect("an id"), words.next().expect("a unit"));
-        let unit: f64 = unit.parse().expect("a number");
-        let readings: Vec<i64> = words.map(|word| word.parse().expect("a number")).collect();
+        let (id, unit) = (
+            words.next().expect("the line has an id"),
+            words.next().expect("the line has a unit"),
+        );
+        let unit: f64 = unit.parse().expect("the unit is a number");
+        let readings: Vec<i64> = words
+            .map(|word| word.parse().expect("a reading is an integer"))
+            .collect();
         Some((format!("{prefix}:{id}"), common_step(&readings)? * unit))
     };
     shown.lines().filter_map(of_a_line).collect()
 }
 
-/// The steps that `probe` finds of these, in nanoseconds, where they are resolved.
+/// The steps of the wanted clocks that `probe` resolves, in nanoseconds.
 fn by_the_prober(runtime: &str, wanted: &BTreeMap<String, f64>) -> BTreeMap<String, f64> {
     if wanted.is_empty() {
         return BTreeMap::new();
@@ -265,11 +271,11 @@ fn by_the_prober(runtime: &str, wanted: &BTreeMap<String, f64>) -> BTreeMap<Stri
         ])
         .args(wanted.keys())
         .output()
-        .expect("it is there");
+        .expect("the program starts");
     let said = String::from_utf8_lossy(&probed.stderr);
     let report: serde_json::Value = serde_json::from_slice(&probed.stdout)
         .unwrap_or_else(|error| panic!("{runtime}: {error}: {said}"));
-    let rows = report["timers"].as_array().expect("rows");
+    let rows = report["timers"].as_array().expect("the report has timers");
     let found = rows
         .iter()
         .filter(|row| row["resolution"]["kind"] == "resolved");

@@ -1,5 +1,5 @@
-//! docs/findings.md against the table of findings. `TIMERMETER_UPDATE=1 cargo test --test main
-//! findings::` writes it again.
+//! Compares docs/findings.md with the table of findings. `TIMERMETER_UPDATE=1 cargo test --test
+//! main findings::` writes the page.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -42,7 +42,7 @@ fn page() -> String {
 }
 
 #[test]
-fn page_follows_the_table() {
+fn findings_page_is_current() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/findings.md");
     if std::env::var_os("TIMERMETER_UPDATE").is_some() {
         fs::write(&path, page()).unwrap();

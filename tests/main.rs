@@ -1,12 +1,12 @@
-//! Tests of the whole, a module a subject. They are one program, as each more is linked with all of
-//! timermeter once more:
+//! Tests of the whole program, with a module per subject. They are one test binary, because each
+//! binary is linked with all of timermeter:
 //!
 //! ```sh
 //! cargo test --test main cli::gate     # those of tests/cli/gate.rs
 //! ```
 //!
-//! Those that do something to their process or to the machine, or need a feature, are programs of
-//! their own, named in Cargo.toml.
+//! Tests that change their process or the machine, or need a feature, are separate binaries, listed
+//! in Cargo.toml.
 
 #[cfg(target_os = "linux")]
 mod browser_hosts;

@@ -1,4 +1,4 @@
-//! `timermeter agent` as the prober meets it: a child process that speaks the agent protocol.
+//! Tests `timermeter agent`, a child process that speaks the agent protocol.
 
 use std::cell::RefCell;
 use std::process::{Command, Stdio};
@@ -23,7 +23,7 @@ fn start(args: &[&str]) -> Rc<RefCell<Connection>> {
 }
 
 #[test]
-fn it_serves_the_whole_catalogue() {
+fn serves_whole_catalogue() {
     let connection = start(&[]);
     let hello = connection.borrow().hello().clone();
     assert_eq!(hello.runtime.name, "native");
@@ -40,7 +40,7 @@ fn it_serves_the_whole_catalogue() {
     for during in [Activity::Spin, Activity::Sleep, Activity::OtherSpin] {
         let moved = monotonic
             .advance("monotonic", during, 2)
-            .expect("it advances");
+            .expect("the agent answers `advance`");
         assert!(
             moved.timer >= 2_000_000 && moved.reference >= 2_000_000,
             "{during:?}: {moved:?}"
@@ -53,7 +53,7 @@ fn it_serves_the_whole_catalogue() {
 }
 
 #[test]
-fn it_follows_the_protocol() {
+fn follows_agent_protocol() {
     assert_protocol(&AgentCommand::new(
         "native",
         program(),
@@ -63,7 +63,7 @@ fn it_follows_the_protocol() {
 
 #[test]
 fn serves_named_timers_on_cpu() {
-    let cpu = timers::allowed_cpus().expect("the system tells")[0];
+    let cpu = timers::allowed_cpus().expect("a CPU is allowed")[0];
     let connection = start(&["--cpu", &cpu.to_string(), "real*", "instant"]);
     let ids: Vec<String> = connection
         .borrow()
@@ -94,7 +94,7 @@ fn serves_named_timers_on_cpu() {
 }
 
 #[test]
-fn it_ends_quietly_when_nobody_listens() {
+fn exits_with_0_on_closed_pipe() {
     let hello = r#"{"op":"hello","protocol":1}"#;
     let pipeline = format!(
         "{{ while echo '{hello}'; do :; done; }} 2>&- | {{ \"$0\" agent null; echo $? >&2; }} | head -1"
@@ -102,7 +102,7 @@ fn it_ends_quietly_when_nobody_listens() {
     let output = Command::new("sh")
         .args(["-c", &pipeline, program()])
         .output()
-        .expect("there is a shell");
+        .expect("a shell starts");
     assert_eq!(String::from_utf8_lossy(&output.stderr), "0\n");
 }
 
@@ -113,7 +113,7 @@ fn reports_wrong_arguments() {
             .args(args)
             .stdin(Stdio::null())
             .output()
-            .expect("it can be started");
+            .expect("the agent starts");
         (
             output.status.code(),
             String::from_utf8_lossy(&output.stderr).into_owned(),

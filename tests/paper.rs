@@ -1,6 +1,6 @@
-//! Formula (1) against what its authors printed: Kuperberg, Krogmann, Reussner, "Metric-based
-//! Selection of Timer Methods for Accurate Measurements", ICPE 2011, Tables 1 and 2 and the
-//! examples of sections 4.3 and 4.4.
+//! Compares Formula (1) with the figures of its authors: Kuperberg, Krogmann, Reussner,
+//! "Metric-based Selection of Timer Methods for Accurate Measurements", ICPE 2011, Tables 1 and 2
+//! and the examples of sections 4.3 and 4.4.
 
 use timermeter::model::{Cycles, Hertz, Nanos};
 use timermeter::quality::quality;
@@ -37,7 +37,7 @@ pub fn rows() -> Vec<Row> {
     let mut reader = csv::ReaderBuilder::new()
         .comment(Some(b'#'))
         .from_reader(TABLES.as_bytes());
-    let names = reader.headers().expect("a header line").clone();
+    let names = reader.headers().expect("the file has a header").clone();
     let record_to_row = |record: csv::StringRecord| {
         let text = |name: &str| {
             record[names.iter().position(|other| other == name).expect(name)].to_owned()
@@ -56,17 +56,18 @@ pub fn rows() -> Vec<Row> {
     };
     reader
         .records()
-        .map(|record| record_to_row(record.expect("well-formed")))
+        .map(|record| record_to_row(record.expect("the record is well-formed")))
         .collect()
 }
 
-/// Two rows of the paper contradict their own inputs.
+/// Whether the printed Quality does not follow from the printed inputs, as in two rows of the
+/// paper.
 fn contradicts_itself(row: &Row) -> bool {
     row.timer == "HRC" && row.platform.starts_with("MBP")
 }
 
 #[test]
-fn tables_1_and_2() {
+fn reproduces_tables_1_and_2() {
     let rows = rows();
     assert_eq!(rows.len(), 32);
     let (mut close, mut near) = (0, 0);
@@ -82,9 +83,9 @@ fn tables_1_and_2() {
 }
 
 #[test]
-fn the_recomputed_column() {
+fn reproduces_recomputed_column() {
     for row in rows() {
-        // Its resolution_ns and cost_ns are printed with six digits, the column with four decimals.
+        // The columns resolution_ns and cost_ns have six digits, this column has four decimals.
         assert!(
             (row.quality_percent() - row.recomputed_percent).abs() < 6e-5,
             "{row:?}"
@@ -95,12 +96,13 @@ fn the_recomputed_column() {
 /// The printed Quality of HRC on both MacBooks does not follow from the printed inputs: it is more
 /// than four percentage points off. It does follow, to both printed decimals, when resolution ×
 /// cost is 17 and 108 ticks² (of 1 ns) instead of the printed 3 × 51 = 153 and 1 × 36 = 36; no
-/// other whole product gives it.
+/// other integer product yields it.
 #[test]
-fn two_rows_that_contradict_their_inputs() {
+fn two_rows_contradict_their_inputs() {
     let rows = rows();
-    let strange: Vec<&Row> = rows.iter().filter(|row| contradicts_itself(row)).collect();
-    for (row, (product, printed_product)) in strange.iter().zip([(17.0, 153.0), (108.0, 36.0)]) {
+    let inconsistent: Vec<&Row> = rows.iter().filter(|row| contradicts_itself(row)).collect();
+    for (row, (product, printed_product)) in inconsistent.iter().zip([(17.0, 153.0), (108.0, 36.0)])
+    {
         assert!(
             (row.quality_percent() - row.printed_percent).abs() > 4.0,
             "{row:?}"
@@ -118,7 +120,7 @@ fn two_rows_that_contradict_their_inputs() {
             (with_product - row.printed_percent).abs() < 0.005,
             "{with_product}: {row:?}"
         );
-        // The neighbouring whole products do not give it.
+        // The adjacent integer products do not yield it.
         for other in [product - 1.0, product + 1.0] {
             let other = percent(
                 Nanos(1.0).cycles(row.frequency),
@@ -131,19 +133,19 @@ fn two_rows_that_contradict_their_inputs() {
             );
         }
     }
-    assert_eq!(strange.len(), 2);
+    assert_eq!(inconsistent.len(), 2);
 }
 
 /// Section 4.3: resolution 1 ms, cost 200 ns and 100 ns, spread 1, on a CPU at 2 GHz: "≈ 13.79 %"
 /// and "≈ 14.79 %".
 ///
-/// Both hold when the costs are taken as 200 and 100 *cycles* next to a resolution of 2,000,000
-/// cycles. That is how the paper itself calculates a few lines above, with the exponents −1:
-/// 1/2,000,000 · 1/200. (1,000,000 with 400 and 200 has the same products.) 13.79 is cut from
-/// 13.797, not rounded. With the costs converted at 2 GHz like the resolution, to 400 and 200
-/// cycles, as section 4.2 demands, Formula (1) gives 12.87 % and 13.80 %.
+/// Both figures follow from costs of 200 and 100 *cycles* and a resolution of 2,000,000 cycles. The
+/// paper itself calculates in this way a few lines above, with the exponents −1: 1/2,000,000 ·
+/// 1/200. (1,000,000 with 400 and 200 has the same products.) 13.79 is 13.797 truncated, not
+/// rounded. If the costs are converted at 2 GHz like the resolution, to 400 and 200 cycles, as
+/// section 4.2 demands, Formula (1) yields 12.87 % and 13.80 %.
 #[test]
-fn section_4_3_two_costs() {
+fn reproduces_costs_of_section_4_3() {
     let of = |cost: f64| percent(Cycles(2e6), Cycles(cost), 1.0);
     assert!((of(200.0) - 13.797_296).abs() < 1e-6 && (of(100.0) - 14.787_576).abs() < 1e-6);
     assert!((of(200.0) - 13.79).abs() < 0.01 && (of(100.0) - 14.79).abs() < 0.005);
@@ -161,10 +163,10 @@ fn section_4_3_two_costs() {
     );
 }
 
-/// Section 4.3: why the exponent of the spread is 0.5. With 1 the more expensive, coarser timer
-/// would win.
+/// Section 4.3: the reason for the exponent 0.5 of the spread. With the exponent 1, the more
+/// expensive, coarser timer would win.
 #[test]
-fn spread_exponent_of_section_4_3() {
+fn reproduces_exponent_of_section_4_3() {
     for (resolution, cost, spread, printed, printed_with_1) in [
         (2400.0, 4800.0, 0.993, 19.60, 19.53),
         (168.0, 1680.0, 0.578, 21.67, 16.48),
@@ -178,7 +180,7 @@ fn spread_exponent_of_section_4_3() {
 
 /// Section 4.4: the worst case, 15 ms and 16 µs at 4 GHz with a spread of 0.3.
 #[test]
-fn section_4_4_worst_case() {
+fn reproduces_section_4_4_worst_case() {
     let frequency = Hertz(4e9);
     let found = percent(
         Nanos(15e6).cycles(frequency),

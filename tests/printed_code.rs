@@ -1,4 +1,4 @@
-//! The code that `pick` prints, around operations of known length, in each language.
+//! Tests the code that `pick` prints, in each language, with operations of known duration.
 
 use std::path::Path;
 use std::process::Command;
@@ -16,9 +16,11 @@ mod waits;
 
 const REPORT: &str = "tests/data/epyc-2026-11-21.json";
 
-/// A program around the code. `CODE` and `HEAD` are the code, and what stands at the head of a file;
-/// a program prints in each of the rounds that its argument says what the code found, and the length
-/// of the same operation: the least (in Python the median) of some rows of a thousand calls of a twin that no compiler can see through. The operation has neither an input nor an effect.
+/// A program that runs the code. `HEAD` and `CODE` are placeholders for the includes and the rest
+/// of the code. The argument of the program is a number of rounds. In each round it prints the
+/// duration that the code measured, and the actual duration: the minimum (in Python the median) of
+/// several loops of 1000 calls of a copy of the operation that the compiler cannot optimise. The
+/// operation has neither inputs nor effects.
 struct Around {
     language: Language,
     file: &'static str,
@@ -176,7 +178,8 @@ for _ in range(int(sys.argv[1])):
     Around {
         language: Language::JavaScript,
         file: "a.js",
-        // Too long to be inlined: the engine makes different code of it in different places.
+        // Too long to be inlined, because the engine compiles inlined code differently in each
+        // place.
         program: "const operation = new Function('let x = 1.5; for (let i = 0; i < 4; i++) {' +
     'x = x * 1.0000001 + 0.25; '.repeat(100) + '} return x;');
 function thousand() {
@@ -228,8 +231,8 @@ func main() {
 ];
 
 impl Around {
-    /// What the code found, and the length, in each of the rounds; `None` where the first of the
-    /// commands is not installed.
+    /// The measured and the actual duration in each round; `None` if the first command is not
+    /// installed.
     fn run(&self, rounds: usize, duration: Nanos) -> Option<Vec<[f64; 2]>> {
         let code = snippet_in(self.language, duration);
         let is_head =
@@ -244,8 +247,10 @@ impl Around {
         let printed = run_program(self.file, &text, self.commands, &[&rounds.to_string()])?;
         let rows = printed.lines().map(|line| {
             let numbers = line.split_whitespace().map(str::parse::<f64>);
-            let numbers: Vec<f64> = numbers.collect::<Result<_, _>>().expect("numbers");
-            <[f64; 2]>::try_from(numbers).expect("two numbers")
+            let numbers: Vec<f64> = numbers
+                .collect::<Result<_, _>>()
+                .expect("the output consists of numbers");
+            <[f64; 2]>::try_from(numbers).expect("a line has two numbers")
         });
         let rows: Vec<[f64; 2]> = rows.collect();
         assert_eq!(rows.len(), rounds, "{printed}");
@@ -253,11 +258,11 @@ impl Around {
     }
 }
 
-/// Compiles and runs a program by these commands, the last of them with these arguments, and returns
-/// what it prints; `None` where the first of the commands is not installed.
+/// Compiles and runs a program by these commands; the last command gets the arguments. Returns its
+/// output, or `None` if the first command is not installed.
 fn run_program(file: &str, text: &str, commands: &[&[&str]], arguments: &[&str]) -> Option<String> {
-    let folder = tempfile::tempdir().expect("a folder");
-    std::fs::write(folder.path().join(file), text).expect("it can be written");
+    let folder = tempfile::tempdir().expect("the folder is created");
+    std::fs::write(folder.path().join(file), text).expect("the file is written");
     let mut printed = String::new();
     for (at, words) in commands.iter().enumerate() {
         let program = match words[0].strip_prefix("./") {
@@ -277,7 +282,7 @@ fn run_program(file: &str, text: &str, commands: &[&[&str]], arguments: &[&str])
             Err(error) => panic!("{words:?}: {error}"),
             Ok(ended) => {
                 assert!(ended.status.success(), "{words:?}: {ended:?}\n{text}");
-                printed = String::from_utf8(ended.stdout).expect("UTF-8");
+                printed = String::from_utf8(ended.stdout).expect("the output is text");
             }
         }
     }
@@ -293,11 +298,11 @@ fn code_in_each_language_runs() {
     }
 }
 
-/// The code finds the length of an operation to 1 %, as it promises, and to 1 % by which the
-/// operation itself may differ. Where others use the machine, one of a few attempts does.
+/// The code measures the duration of an operation to 2 %: it promises 1 %, and the operation itself
+/// may vary by 1 %. On a busy machine, one of a few attempts suffices.
 #[test]
-#[ignore = "a step of its own: .ci/runtimes"]
-fn code_finds_known_length() {
+#[ignore = "run by .ci/runtimes"]
+fn code_measures_known_duration() {
     const ROUNDS: usize = 5;
     const ATTEMPTS: usize = 6;
     let median = |mut all: Vec<f64>| {
@@ -324,12 +329,14 @@ fn code_finds_known_length() {
     }
 }
 
-/// The code of each language for each clock that it reads, and no other clock than these.
+/// For each language, `pick` selects a clock of that language and prints code for it.
 #[test]
 fn language_gets_its_own_clocks() {
     for duration in ["250ns"] {
         for language in Language::value_variants() {
-            let value = language.to_possible_value().expect("a name");
+            let value = language
+                .to_possible_value()
+                .expect("the language has a name");
             for name in value.get_name_and_aliases() {
                 let words = [
                     "pick",
@@ -343,8 +350,8 @@ fn language_gets_its_own_clocks() {
                 let ended = Command::new(program())
                     .args(words)
                     .output()
-                    .expect("it runs");
-                let text = String::from_utf8(ended.stdout).expect("UTF-8");
+                    .expect("the program starts");
+                let text = String::from_utf8(ended.stdout).expect("the output is text");
                 assert_eq!(ended.status.code(), Some(0), "{words:?}: {text}");
                 let clocks = language.clocks();
                 let id = text
@@ -362,29 +369,32 @@ fn language_gets_its_own_clocks() {
                 for word in ["CALLS", "RUNS", "CLOCK,", "NS_PER_TICK", "READ"] {
                     assert!(!text.contains(word), "{words:?}: {text}");
                 }
-                let (_, others) = text.split_once("other timers\n").expect("a list");
+                let (_, others) = text
+                    .split_once("other timers\n")
+                    .expect("the output lists other timers");
                 assert!(others.lines().count() >= 2, "{words:?}: {text}");
             }
         }
     }
 }
 
-/// The code for the clock that is picked for an operation of this duration.
+/// The code for the clock that `pick` selects for an operation of this duration.
 fn snippet_in(language: Language, duration: Nanos) -> String {
-    let report = timermeter::report::read(Path::new(REPORT)).expect("it reads");
-    let usual = Requirement::new(duration, 0.01, 0.95).expect("it makes sense");
+    let report = timermeter::report::read(Path::new(REPORT)).expect("the report is readable");
+    let usual = Requirement::new(duration, 0.01, 0.95).expect("the requirement is valid");
     let wanted = Requirement {
         runtime: language.runtime().map(str::to_owned),
         clocks: match language {
-            // The code in C for the portable clock compiles on every machine.
+            // The portable clock, because its code in C compiles on every machine.
             Language::C => vec!["monotonic".to_owned()],
             _ => language.clocks(),
         },
         by_code: true,
         ..usual
     };
-    let choice = choose(&report, &wanted).expect("it has these clocks");
-    let picked = choice.picked.expect("one suffices");
+    let choice = choose(&report, &wanted).expect("the report has the clocks");
+    let picked = choice.picked.expect("a clock suffices");
     let row = report.timers.iter().find(|row| row.id == picked.id);
-    snippet(language, &picked, row.expect("it has a row")).expect("a few lines")
+    snippet(language, &picked, row.expect("the report has the clock"))
+        .expect("the clock has a snippet")
 }

@@ -1,6 +1,5 @@
-//! The reports in `reports/`: those of others hold the figures of the tables in which they were
-//! published, in the format of today. `TIMERMETER_UPDATE=1 cargo test --test main published::`
-//! writes them anew.
+//! Tests the reports in `reports/`. Reports of published figures equal the published tables and
+//! have the current format. `TIMERMETER_UPDATE=1 cargo test --test main published::` writes them.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,14 +10,14 @@ use timermeter::table::{Format, Style};
 
 use super::paper;
 
-/// All kept reports, each with its file.
+/// All stored reports with their paths.
 fn kept() -> Vec<(PathBuf, Report)> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("reports");
     let found = Collection::read(&[folder], |path, report| (path.to_owned(), report));
     found.reports.into_iter().map(|kept| kept.content).collect()
 }
 
-/// The kept reports of others.
+/// The stored reports of published figures.
 fn published() -> Vec<(PathBuf, Report)> {
     let mut all = kept();
     all.retain(|(_, report)| report.provenance.kind == ProvenanceKind::Published);
@@ -26,7 +25,7 @@ fn published() -> Vec<(PathBuf, Report)> {
 }
 
 #[test]
-fn published_reports_have_format_of_today() {
+fn published_reports_have_current_format() {
     let published = published();
     assert_eq!(published.len(), 12);
     for (file, report) in published {
@@ -60,12 +59,12 @@ fn reports_hold_figures_of_the_paper() {
         let (_, report) = published
             .iter()
             .find(|(file, _)| is_printed(file))
-            .expect("a report");
+            .expect("the platform is known");
         let row = report
             .timers
             .iter()
             .find(|row| row.id == printed.timer)
-            .expect("a row");
+            .expect("the report has the timer");
         let close = |found: Option<f64>, wanted: f64| {
             let off = found.map(|found| (found - wanted).abs());
             assert!(off <= Some(1e-9 * wanted), "{found:?}: {printed:?}");
@@ -86,15 +85,12 @@ fn reports_hold_figures_of_the_paper() {
     }
     assert_eq!(clocks, 4 * 8);
     let hrc = ["MBP53", "MBP62"].map(|platform| (platform.to_owned(), "HRC".to_owned()));
-    assert_eq!(
-        errata, hrc,
-        "Quality is printed differently than its parts say"
-    );
+    assert_eq!(errata, hrc, "the rows with an inconsistent printed Quality");
 }
 
-/// Figures of issues are means of many reads: no isolated cost, no interval.
+/// Figures from issues are means of many reads, without an isolated cost and without an interval.
 #[test]
-fn published_figures_have_rows_of_platforms() {
+fn issue_figures_have_platform_rows() {
     let output = std::process::Command::new(super::program::program())
         .args(["table", "reports", "--by", "platform", "--format", "json"])
         .output()

@@ -1,5 +1,5 @@
-//! One recommendation: the first line of a report, `pick` and `timermeter` alone name the same
-//! clock, and code that can be pasted compiles and runs.
+//! Tests that the first line of a report, `pick`, and `timermeter` without arguments recommend the
+//! same clock and the same sleep primitive.
 
 use std::path::PathBuf;
 use std::process::Command;
@@ -31,14 +31,14 @@ fn kept() -> Vec<(PathBuf, Report)> {
 
 #[test]
 fn summary_and_pick_agree_on_clock() {
-    let usual = Requirement::new(USUAL_DURATION, 0.01, 0.95).expect("it makes sense");
+    let usual = Requirement::new(USUAL_DURATION, 0.01, 0.95).expect("the requirement is valid");
     let mut count = 0;
     for (file, report) in kept() {
         let Some(sentence) = summarize_clocks(&report) else {
             continue;
         };
         let picked = choose(&report, &usual)
-            .expect("it has native clocks")
+            .expect("the report has native clocks")
             .picked
             .expect("a clock suffices");
         assert!(
@@ -52,7 +52,7 @@ fn summary_and_pick_agree_on_clock() {
             .timers
             .iter()
             .find(|row| row.id == picked.id)
-            .expect("it has a row");
+            .expect("the report has the clock");
         let step = value_of(row.step_or_limit_ns());
         assert_eq!(
             to_time,
@@ -60,11 +60,11 @@ fn summary_and_pick_agree_on_clock() {
             "{}",
             file.display()
         );
-        // The code of a page is for the shortest operation that two reads are enough for.
-        let (from_ns, alone) =
-            plan_alone(&report, &picked.id).expect("two reads time a long operation");
+        // The code on a page is for the shortest operation for which two reads suffice.
+        let (from_ns, alone) = plan_alone(&report, &picked.id).expect("two reads suffice");
         let is_single = |ns| {
-            let requirement = Requirement::new(Nanos(ns), 0.01, 0.95).expect("it makes sense");
+            let requirement =
+                Requirement::new(Nanos(ns), 0.01, 0.95).expect("the requirement is valid");
             let clocks = vec![alone.id.clone()];
             let choice = choose(
                 &report,
@@ -77,7 +77,7 @@ fn summary_and_pick_agree_on_clock() {
             plan.is_some_and(|plan| plan.method == Method::Single)
         };
         assert!(is_single(from_ns) && !is_single(0.8 * from_ns), "{from_ns}");
-        // Rank 1 is another clock only for a reason, which stands next to it.
+        // If another clock has rank 1, the sentence states the reason.
         let ranked = report.timers.iter().filter(|row| row.runtime == "native");
         let best = ranked
             .filter_map(|row| Some((row.quality?.value, &row.id)))
@@ -95,7 +95,6 @@ fn summary_and_pick_agree_on_clock() {
     assert!(count >= 4, "only {count} reports say which clock to use");
 }
 
-/// So it is with what waits.
 #[test]
 fn summary_and_pick_agree_on_wait() {
     use timermeter::choice::waits::{Punctuality, choose, summarize_waits};
@@ -113,14 +112,14 @@ fn summary_and_pick_agree_on_wait() {
         let Ok(found) = choose(&report, &asked) else {
             continue;
         };
-        let blocks = found.picked.expect("one of them blocks");
+        let blocks = found.picked.expect("a sleep primitive suffices");
         let begins = format!("): {} (p50 ", blocks.id);
         assert!(
             sentence.starts_with("To wait 1 ms on this machine (") && sentence.contains(&begins),
             "{}: {sentence}",
             file.display()
         );
-        let first = found.others.first().expect("several were measured");
+        let first = found.others.first().expect("other primitives are measured");
         if first.reason.starts_with("where it must not be late") {
             let names = sentence.contains(&format!("where it must not be late: {} (", first.id));
             assert!(names, "{}: {sentence}", file.display());
@@ -130,15 +129,15 @@ fn summary_and_pick_agree_on_wait() {
     assert!(count >= 2, "only {count} reports say how to wait");
 }
 
-/// What is measured differs from run to run; what is said of it holds.
+/// The figures differ from run to run, so the test checks only the form of the answer.
 #[test]
-fn timermeter_alone_answers() {
+fn program_without_arguments_recommends_clock() {
     let answered = Command::new(program())
         .env("COLUMNS", "80")
         .output()
-        .expect("it runs");
+        .expect("the program starts");
     assert!(answered.status.success(), "{answered:?}");
-    let text = String::from_utf8(answered.stdout).expect("UTF-8");
+    let text = String::from_utf8(answered.stdout).expect("the output is text");
     assert!((3..=14).contains(&text.lines().count()), "{text}");
     assert!(
         text.lines().all(|line| line.chars().count() <= 80),
@@ -147,8 +146,8 @@ fn timermeter_alone_answers() {
     let json = Command::new(program())
         .args(["--format", "json"])
         .output()
-        .expect("it runs");
-    let answer: serde_json::Value = serde_json::from_slice(&json.stdout).expect("JSON");
+        .expect("the program starts");
+    let answer: serde_json::Value = serde_json::from_slice(&json.stdout).expect("the text is JSON");
     assert_eq!(answer["schema"], "timermeter.answer.v1");
     if let Some(clock) = answer["to_time"].as_object() {
         assert!(
@@ -159,6 +158,10 @@ fn timermeter_alone_answers() {
     let wrong = Command::new(program())
         .arg("--jsn")
         .output()
-        .expect("it runs");
-    assert_eq!(wrong.status.code(), Some(2), "wrong usage still gets help");
+        .expect("the program starts");
+    assert_eq!(
+        wrong.status.code(),
+        Some(2),
+        "an unknown flag is a usage error"
+    );
 }

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# Probes that something befalls, again and again: signals, a worker that is killed or stopped for a while, a full disk, stolen
-# time. After each: no process is left, no unfinished file, no half report. Anyone can run it:
+# Disturbs probes repeatedly: by signals, by killing or suspending a worker, by a full disk, by busy CPUs. After each probe, checks that
+# no process, no temporary file and no incomplete report is left.
 #
 #   tests/soak.sh [PROBES [PROGRAM [SEED]]]
 #
-# PROBES are 200 unless told otherwise, PROGRAM is target/release/timermeter. It ends with a table of what befell them and how
-# they ended, and with status 1 when one left something. A full disk needs root, for a small tmpfs; without it there is none.
+# Defaults: 200 PROBES, PROGRAM target/release/timermeter. The script prints a table of disturbances and exit statuses, and exits with 1
+# if a check failed. The full disk is a small tmpfs, which needs root; without root it is left out.
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -26,25 +26,25 @@ end() {
 }
 trap end EXIT
 
-# Everything that a probe starts inherits this, whatever it does to get out of sight.
+# Prints the processes of a probe. All descendants inherit the environment variable, even if they leave the session.
 marked() {
     local mark=$1 process
     for process in /proc/[0-9]*; do
-        # What ended in the meantime is none.
+        # A process that has ended meanwhile cannot be read and does not count.
         if tr '\0' '\n' 2>/dev/null <"$process/environ" | grep -qx "TIMERMETER_SOAK=$mark"; then
             echo "${process#/proc/}"
         fi
     done
 }
 
-# The youngest worker that runs now, if one does, which measures. It lives a tenth of a second, so this has to be quick.
+# Prints the youngest worker, if one runs; that one measures. It lives for 0.1 s, so this function has to be fast.
 worker() {
     local found
     mapfile -t found < <(pgrep -P "$1" -f ' agent ')
     [ "${#found[@]}" = 0 ] || echo "${found[-1]}"
 }
 
-declare -A befell ended
+declare -A disturbed ended
 bad=0
 complain() {
     echo "probe $1 ($2): $3" >&2
@@ -62,7 +62,7 @@ for ((number = 1; number <= probes; number++)); do
     if [ "$kind" = full-disk ]; then
         head -c 60k /dev/zero >"$disk/filler" 2>/dev/null
     fi
-    # In a shell that waits for no process, so that signals come as they do on a terminal.
+    # In the background, because the script sends signals while the probe runs.
     TIMERMETER_SOAK=$mark "$program" probe --quick --quiet --timeout 10 --output "$out/report.json" \
         --trace "$out/run.trace" "${timers[@]}" >/dev/null 2>"$place/errors" &
     probe=$!
@@ -91,21 +91,21 @@ for ((number = 1; number <= probes; number++)); do
     esac
     wait "$probe" 2>/dev/null
     status=$?
-    # What is in the way of dying has a second for it.
+    # Processes that are ending have one second.
     for ((look = 0; look < 20; look++)); do
         left=$(marked "$mark")
         [ -z "$left" ] && break
         sleep 0.05
     done
     for process in $busy; do kill "$process" 2>/dev/null; wait "$process" 2>/dev/null; done
-    befell[$kind]=$((${befell[$kind]:-0} + 1))
+    disturbed[$kind]=$((${disturbed[$kind]:-0} + 1))
     ended["$kind $status"]=$((${ended["$kind $status"]:-0} + 1))
     if [ -n "$left" ]; then
         complain "$number" "$kind" "left running: $(for process in $left; do tr '\0' ' ' <"/proc/$process/cmdline"; echo; done 2>/dev/null)"
         kill -s KILL $left 2>/dev/null
     fi
     if [ "$kind" = KILL ]; then
-        # It could not clean up; the next one does.
+        # A killed probe cannot remove its files; the next run does.
         "$program" report reports/icpe2011-mbp53/2011-03-14/report.json -o "$out/page.html" >/dev/null
         rm -f "$out/page.html"
     fi
@@ -120,7 +120,7 @@ for ((number = 1; number <= probes; number++)); do
     fi
     case $status in
     0 | 1 | 3) ;;
-    # As shells report it, by itself or in its place.
+    # 128 + the signal: as the shell reports a killed process, or as the program exits after the signal.
     130) [ "$kind" = INT ] || complain "$number" "$kind" "ended with status 130" ;;
     137) [ "$kind" = KILL ] || complain "$number" "$kind" "ended with status 137" ;;
     143) [ "$kind" = TERM ] || complain "$number" "$kind" "ended with status 143" ;;
@@ -129,13 +129,13 @@ for ((number = 1; number <= probes; number++)); do
     rm -rf "$place"/out/* "$disk"/*
 done
 
-printf '%-12s %6s   %s\n' befell probes 'ended with status'
-for kind in "${!befell[@]}"; do
+printf '%-12s %6s   %s\n' disturbance probes 'ended with status'
+for kind in "${!disturbed[@]}"; do
     statuses=
     for key in "${!ended[@]}"; do
         [ "${key% *}" = "$kind" ] && statuses="$statuses ${key##* } (${ended[$key]})"
     done
-    printf '%-12s %6d  %s\n' "$kind" "${befell[$kind]}" "$statuses"
+    printf '%-12s %6d  %s\n' "$kind" "${disturbed[$kind]}" "$statuses"
 done | sort
 echo "$((probes)) probes, $bad complaints"
 [ "$bad" = 0 ]

@@ -1,5 +1,5 @@
-//! Things that people want to know, each by one command and on a screen: at most 24 lines
-//! of 80 columns, by kept reports.
+//! Tests that one command answers each common question on one screen, which is at most 24 lines of
+//! 80 columns. The commands use stored reports.
 
 use std::process::Command;
 
@@ -7,32 +7,32 @@ use super::cli::folder::Folder;
 use super::program::program;
 
 const CLOCKS: &str = "reports/amd-epyc-zen-5-kvm-debian-12/2026-11-23/report.json";
-/// The same machine, minutes later, with the clocks of Java, Python and Node.
+/// The same machine some minutes later, with the clocks of Java, Python and Node.
 const WITH_RUNTIMES: &str = "reports/amd-epyc-zen-5-kvm-debian-12/2026-11-23-2/report.json";
 const WAITS: &str = "reports/amd-epyc-zen-5-kvm-debian-12/2026-11-23-3/report.json";
 const OTHER: &str = "reports/amd-epyc-zen-4-kvm-debian-12/2026-11-26/report.json";
-/// A watch of an emulated machine, on which a program set the clock.
+/// A log of `watch` on an emulated machine on which a program set the clock.
 const WATCHED: &str = "dev/emulated/machines/clock-set/watch.jsonl";
-/// QEMU's TCG, with a kernel that was started with `vdso=0 tsc=reliable`.
+/// A report from QEMU with TCG; the kernel has the parameters `vdso=0 tsc=reliable`.
 const NO_VDSO: &str = "tests/data/no-vdso-2026-11-24.json";
 
 const LINES: usize = 24;
 const COLUMNS: usize = 80;
 
-/// What the command prints. A table in a format of documents may have longer lines: it goes to a
-/// file.
+/// The output of a command. A table in a document format may have longer lines, because it goes to
+/// a file.
 fn screen(words: &[&str], is_document: bool) -> String {
     let mut command = Command::new(program());
     command
         .args(words)
         .env("COLUMNS", COLUMNS.to_string())
         .env_remove("CLICOLOR_FORCE");
-    let output = command.output().expect("it runs");
+    let output = command.output().expect("the program starts");
     assert!(
         matches!(output.status.code(), Some(0 | 3)),
         "{words:?}: {output:?}"
     );
-    let text = String::from_utf8(output.stdout).expect("UTF-8");
+    let text = String::from_utf8(output.stdout).expect("the output is text");
     assert!(
         text.lines().count() <= LINES,
         "{words:?} takes {} lines:\n{text}",
@@ -77,7 +77,7 @@ fn did_reads_get_slower() {
 }
 
 #[test]
-fn a_table_for_a_paper() {
+fn prints_table_for_paper() {
     insta::assert_snapshot!(screen(
         &["table", CLOCKS, "--top", "10", "--format", "latex"],
         true
@@ -85,7 +85,7 @@ fn a_table_for_a_paper() {
 }
 
 #[test]
-fn a_table_for_a_blog() {
+fn prints_table_for_blog() {
     insta::assert_snapshot!(screen(
         &["table", CLOCKS, "--top", "10", "--format", "markdown"],
         true
@@ -136,24 +136,24 @@ fn what_happened_overnight() {
 fn saved_watch_is_read_or_refused() {
     let watch = |words: &[&str]| {
         let mut command = Command::new(program());
-        let output = command.args(words).output().expect("it runs");
-        let text = |bytes| String::from_utf8(bytes).expect("UTF-8");
+        let output = command.args(words).output().expect("the program starts");
+        let text = |bytes| String::from_utf8(bytes).expect("the output is text");
         (
             output.status.code(),
             text(output.stdout),
             text(output.stderr),
         )
     };
-    // Each line of the file again, in JSON.
+    // In JSON, the output has each line of the file.
     let (code, json, _) = watch(&["watch", "--from", WATCHED, "--format", "json"]);
-    let file = std::fs::read_to_string(WATCHED).expect("a log");
+    let file = std::fs::read_to_string(WATCHED).expect("the log is readable");
     let lines: Vec<&str> = file.lines().filter(|line| !line.is_empty()).collect();
     assert_eq!((code, json.lines().count()), (Some(0), lines.len()));
-    // The last watch of the file, although a line of it is damaged.
+    // The output shows the last watch of the file, although the file has a damaged line.
     let folder = Folder::new();
     let damaged = folder.arg("night.jsonl");
     let text = format!("{file}\n{{\"schema\":\n{file}");
-    std::fs::write(&damaged, text).expect("it is written");
+    std::fs::write(&damaged, text).expect("the file is written");
     let (code, events, messages) = watch(&["watch", "--from", &damaged]);
     assert_eq!((code, events.matches(" begins: ").count()), (Some(0), 1));
     assert!(messages.contains("is damaged"), "{messages}");
@@ -175,7 +175,6 @@ fn saved_watch_is_read_or_refused() {
     }
 }
 
-/// And all of it at once.
 #[test]
 fn task_summary_of_machine() {
     let shown = screen(&["--from", CLOCKS, "--from", WAITS], false);

@@ -1,11 +1,11 @@
 #!/bin/sh
-# The last step of action.yml: compares this runner with its kept baseline by deploy/gate.sh, and writes a summary of the job.
+# The last step of action.yml: compares this runner with its stored baseline by deploy/gate.sh, and writes a summary of the job.
 #
-# TIMERMETER: the program. BASELINES: the folder of the baselines. FAIL_IF: conditions, one a line. UNDECIDED: `fail` if an undecided
-# condition fails the job. GITHUB_OUTPUT: a file, to which it appends `status` and `result`. GITHUB_STEP_SUMMARY: a file, to which it appends
-# Markdown. PROBE and RUNS are those of deploy/gate.sh.
+# TIMERMETER: the program. BASELINES: the folder of the baselines. FAIL_IF: conditions, one per line. UNDECIDED: `fail` if an undecided
+# condition fails the job. GITHUB_OUTPUT: a file, to which the script appends `status` and `result`. GITHUB_STEP_SUMMARY: a file, to which
+# the script appends Markdown. PROBE and RUNS: see deploy/gate.sh.
 #
-# Exit status: that of deploy/gate.sh; 0 in place of 4 unless UNDECIDED is `fail`.
+# Exit status: that of deploy/gate.sh, except that 4 becomes 0 unless UNDECIDED is `fail`.
 set -u
 set -- "${BASELINES:-timermeter-baselines}"
 while read -r condition; do
@@ -29,7 +29,7 @@ case $status in
 esac
 
 printf 'status=%s\nresult=%s\n' "$status" "$result" >>"$GITHUB_OUTPUT"
-# Indented lines are code: nothing in them is Markdown.
+# Indent lines of output, because Markdown does not interpret indented lines.
 {
     printf '## Clocks of this runner: %s\n\n' "$heading"
     printf '%s\n' "$result" | awk '{ gsub(/; /, "\n"); print }' | sed 's/^/    /'

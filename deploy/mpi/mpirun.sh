@@ -1,12 +1,12 @@
 #!/bin/sh
-# One rank a node probes it. HOSTFILE: `node7 slots=1` a line, or none to use what the batch system gave.
+# Probes nodes by Open MPI, with one rank per node. HOSTFILE: a line such as `node7 slots=1` per node; `-` for the nodes of the batch system.
 #
 #   mpi/mpirun.sh RUN HOSTFILE|- [ARGUMENT OF PROBE…]
 #
-# MPIRUN_OPTIONS are handed to mpirun (Open MPI), words at blanks.
+# MPIRUN_OPTIONS: options for mpirun, separated by blanks (default: --map-by ppr:1:node).
 set -u
 [ $# -ge 2 ] || { echo "usage: mpirun.sh RUN HOSTFILE|- [ARGUMENT OF PROBE…]" >&2; exit 2; }
-# A path is none of the options of whom it is handed to.
+# The prefix keeps a path that begins with a hyphen from being parsed as an option.
 case $1 in /*) run=$1 ;; *) run=./$1 ;; esac
 case $2 in -) hosts='' ;; /*) hosts=$2 ;; *) hosts=./$2 ;; esac
 deploy=$(cd -- "$(dirname -- "$0")/.." && pwd) || exit 1

@@ -1,13 +1,14 @@
 #!/bin/bash
-# Probes the nodes of a list over ssh, JOBS (50) at once; the reports come back over the same connection, so that nothing need be shared.
+# Probes the nodes of a list over ssh. The reports return over the same connection, so the nodes need no shared file system.
 #
 #   ssh/parallel.sh RUN NODES [ARGUMENT OF PROBE…]
 #
-# NODES: a file, [user@]host a line. SSH: how to reach them (ssh -o BatchMode=yes -o ConnectTimeout=10), in words that hold no blanks; the
-# host stands behind it and `--`. Told to stop (TERM, INT, HUP) it stops all nodes first.
+# NODES: a file with one [user@]host per line. JOBS: number of nodes that are probed at the same time (default: 50). SSH: the command that
+# reaches a node (default: ssh -o BatchMode=yes -o ConnectTimeout=10); it is split at blanks, and `--` and the host are appended. On TERM,
+# INT or HUP the script stops all nodes before it exits.
 set -u
 [ $# -ge 2 ] || { echo "usage: parallel.sh RUN NODES [ARGUMENT OF PROBE…]" >&2; exit 2; }
-# A path is none of the options of whom it is handed to.
+# The prefix keeps a path that begins with a hyphen from being parsed as an option.
 case $1 in /*) run=$1 ;; *) run=./$1 ;; esac
 case $2 in /*) nodes=$2 ;; *) nodes=./$2 ;; esac
 deploy=$(cd -- "$(dirname -- "$0")/.." && pwd) || exit 1
@@ -22,8 +23,8 @@ stop() {
 trap 'stop 143' TERM
 trap 'stop 130' INT
 trap 'stop 129' HUP
-# With a process group of its own, so that all of them can be told to stop. No shell reads a host or an argument: xargs hands a line to
-# each node as one word, behind those that are the same for all.
+# Start xargs in a separate process group, so stop() can signal all of its children. No shell interprets a host or an argument: xargs
+# appends each line as one word to the arguments that all nodes share.
 set -m
 # shellcheck disable=SC2016
 xargs -0 -r -n 1 -P "${JOBS:-50}" sh -c '
@@ -39,9 +40,9 @@ xargs -0 -r -n 1 -P "${JOBS:-50}" sh -c '
     export REMOTE_HOST="$host"
     exec "$node" "$run" "$host" "$@"' node "$deploy/node.sh" "$run" "$@" < <(grep . "$nodes" | tr '\n' '\0') &
 pool=$!
-# It may have come before there was anything to stop.
+# A signal may have arrived before xargs started.
 [ -n "$stopped" ] || wait "$pool"
-# A signal ends the wait, and xargs, but nodes take a moment to stop; and what comes while one is being forked is lost.
+# A signal ends `wait` and xargs, but nodes take a moment to stop. Repeat it, because a child that is being forked loses a signal.
 while kill -0 -- "-$pool" 2>/dev/null; do
     [ -z "$stopped" ] || stop "$stopped"
     sleep 0.2

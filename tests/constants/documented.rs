@@ -1,4 +1,4 @@
-//! docs/constants.md, from the doc comments of the constants.
+//! Generates docs/constants.md from the doc comments of the constants.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -6,8 +6,8 @@ use std::fs;
 
 use super::{files_below, root};
 
-/// What a constant rests on: the word that begins the last sentence of its doc comment, and what
-/// that means.
+/// The kinds of reasons for a constant: the first word of the last sentence of its doc comment, and
+/// the meaning of that word.
 const KINDS: [(&str, &str); 7] = [
     (
         "Definition",
@@ -27,21 +27,22 @@ const KINDS: [(&str, &str); 7] = [
     ),
 ];
 
-/// A number with a name.
+/// A named number.
 pub struct Constant {
     pub name: String,
-    /// The function that it stands in.
+    /// The function that contains the constant; `None` outside of functions.
     within: Option<String>,
-    /// Below `src/`, `reporting/`, `judgement/` or `estimators/`, or from `timers/` on.
+    /// The path relative to `src/`, `reporting/`, `judgement/` or `estimators/`; paths in `timers/`
+    /// begin with `timers/`.
     pub file: String,
     pub value: String,
-    /// The doc comment before what it rests on.
+    /// The doc comment up to the reason.
     pub is: String,
-    /// The sentence that begins with one of the kinds; `None` where nothing says so.
+    /// The sentence that begins with one of the kinds; `None` if there is none.
     pub rests_on: Option<String>,
 }
 
-/// The constants that decide something: those that say what they rest on.
+/// The constants that decide something, which are those with a reason.
 pub fn constants() -> Vec<Constant> {
     all()
         .into_iter()
@@ -49,7 +50,7 @@ pub fn constants() -> Vec<Constant> {
         .collect()
 }
 
-/// All numbers of the four packages that have a name.
+/// All named numbers of the five crates.
 pub fn all() -> Vec<Constant> {
     let folders = ["estimators", "judgement", "reporting", "src", "timers"];
     let mut files: Vec<_> = folders
@@ -80,7 +81,7 @@ pub fn all() -> Vec<Constant> {
         .collect()
 }
 
-/// Those of a file, tests left out.
+/// The named numbers of a file, except those of its tests.
 fn of_file(code: &str, file: &str) -> Vec<Constant> {
     let written: Vec<&str> = code.split("#[cfg(test)]").next().unwrap().lines().collect();
     let lines: Vec<&str> = written.iter().map(|line| line.trim()).collect();
@@ -124,7 +125,7 @@ fn of_file(code: &str, file: &str) -> Vec<Constant> {
     named.collect()
 }
 
-/// The function that begins last in `lines`.
+/// The name of the last function that begins in `lines`.
 fn function(lines: &[&str]) -> Option<String> {
     let after_fn = |line: &&str| {
         let comment = line.starts_with("//");
@@ -135,7 +136,7 @@ fn function(lines: &[&str]) -> Option<String> {
     lines.iter().rev().find_map(after_fn)
 }
 
-/// What the doc comment at the end of `lines` says a constant is, and what it rests on.
+/// The description and the reason in the doc comment at the end of `lines`.
 fn said(lines: &[&str]) -> (String, Option<String>) {
     let comment = lines
         .iter()
@@ -156,7 +157,7 @@ fn said(lines: &[&str]) -> (String, Option<String>) {
     (is.trim_end().to_owned(), rests_on)
 }
 
-/// The page, as it is to be.
+/// The text of docs/constants.md.
 pub fn page() -> String {
     let mut rooms = BTreeMap::<String, Vec<Constant>>::new();
     for constant in constants() {

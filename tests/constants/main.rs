@@ -1,4 +1,4 @@
-//! docs/constants.md against the doc comments of the constants:
+//! Compares docs/constants.md with the doc comments of the constants. This command writes the page:
 //!
 //! ```text
 //! TIMERMETER_UPDATE=1 cargo test --test constants
@@ -9,7 +9,7 @@ mod documented;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Lengths of arrays, kinds of things, what stands for something that is unknown: no judgements.
+/// Constants that need no reason because they decide nothing, such as lengths of arrays.
 const STRUCTURE: [&str; 1] = ["MODEL_COUNT"];
 
 /// The rooms of `estimators/` that compute figures.

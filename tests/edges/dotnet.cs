@@ -1,4 +1,4 @@
-// Readings of clocks, by a loop that knows nothing of the agent: a line each, the id, nanoseconds in a unit, and readings.
+// Prints readings of clocks, by a loop that is independent of the agent. Each line has the id, the nanoseconds per unit, and readings.
 using System;
 using System.Diagnostics;
 using System.Linq;

@@ -1,5 +1,5 @@
 #!/usr/bin/env escript
-%% Readings of clocks, by a loop that knows nothing of the agent: a line each, the id, nanoseconds in a unit, and readings.
+%% Prints readings of clocks, by a loop that is independent of the agent. Each line has the id, the nanoseconds per unit, and readings.
 main(_) ->
     Micros = fun({_, S, U}) -> S * 1000000 + U end,
     show("os:timestamp", 1000, fun() -> Micros(os:timestamp()) end),

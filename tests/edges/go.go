@@ -1,4 +1,4 @@
-// Readings of clocks, by a loop that knows nothing of the agent: a line each, the id, nanoseconds in a unit, and readings.
+// Prints readings of clocks, by a loop that is independent of the agent. Each line has the id, the nanoseconds per unit, and readings.
 package main
 
 import (
@@ -31,7 +31,7 @@ func main() {
 		all[at] = time.Now().UnixNano()
 	}
 	show("Now", 1)
-	// What has not moved yet is read again.
+	// Reads each time until the clock has moved.
 	for at := range all[:100] {
 		for all[at] = time.Now().UnixMilli(); at > 0 && all[at] == all[at-1]; {
 			all[at] = time.Now().UnixMilli()

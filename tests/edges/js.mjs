@@ -1,4 +1,4 @@
-// Readings of clocks, by a loop that knows nothing of the agent: a line each, the id, nanoseconds in a unit, and readings.
+// Prints readings of clocks, by a loop that is independent of the agent. Each line has the id, the nanoseconds per unit, and readings.
 import process from 'node:process';
 
 const show = (id, unit, all) => console.log(`${id} ${unit} ${all.join(' ')}`);
@@ -6,7 +6,7 @@ const all = Array.from({ length: 20000 }, () => performance.now());
 show('performance.now', 1, all.map((one) => Math.round(one * 1e6)));
 show('hrtime.bigint', 1, Array.from({ length: 20000 }, () => process.hrtime.bigint()));
 if (typeof Deno !== 'object' && typeof Bun !== 'object') show('hrtime', 1, Array.from({ length: 20000 }, () => process.hrtime()).map(([s, ns]) => s * 1e9 + ns));
-// What has not moved yet is read again.
+// Reads each time until the clock has moved.
 let last = 0;
 show('Date.now', 1e6, Array.from({ length: 100 }, () => {
   while (Date.now() === last);

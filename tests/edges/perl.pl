@@ -1,4 +1,4 @@
-# Readings of clocks, by a loop that knows nothing of the agent: a line each, the id, nanoseconds in a unit, and readings.
+# Prints readings of clocks, by a loop that is independent of the agent. Each line has the id, the nanoseconds per unit, and readings.
 use Time::HiRes qw(time gettimeofday clock_gettime clock CLOCK_MONOTONIC CLOCK_PROCESS_CPUTIME_ID);
 my @all = map { time } 1 .. 20000;
 print "Time::HiRes::time 1000", map({ sprintf " %.0f", $_ * 1e6 } @all), "\n";

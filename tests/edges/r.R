@@ -1,8 +1,8 @@
-# Readings of clocks, by a loop that knows nothing of the agent: a line each, the id, nanoseconds in a unit, and readings.
+# Prints readings of clocks, by a loop that is independent of the agent. Each line has the id, the nanoseconds per unit, and readings.
 all <- numeric(20000)
 for (at in seq_along(all)) all[at] <- as.numeric(Sys.time())
 cat("Sys.time", 1e9 / 2^22, sprintf("%.0f", all * 2^22), "\n")
-# What has not moved yet is read again.
+# Reads each time until the clock has moved.
 few <- numeric(100)
 for (at in seq_along(few)) repeat {
   few[at] <- proc.time()[[3L]]

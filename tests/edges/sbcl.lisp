@@ -1,4 +1,4 @@
-;;; Readings of clocks, by a loop that knows nothing of the agent: a line each, the id, nanoseconds in a unit, and readings.
+;;; Prints readings of clocks, by a loop that is independent of the agent. Each line has the id, the nanoseconds per unit, and readings.
 (defun show (id unit read)
   (format t "~A ~D~{ ~D~}~%" id unit (loop repeat 20000 collect (funcall read))))
 (show "get-time-of-day" 1000 (lambda () (multiple-value-bind (s us) (sb-ext:get-time-of-day) (+ (* s 1000000) us))))

@@ -1,4 +1,4 @@
-// Shows what wasi.wat read, by Node: a line each, the id, nanoseconds in a unit, and readings.
+// Runs wasi.wat by Node and prints its readings. Each line has the id, the nanoseconds per unit, and readings.
 import { readFileSync } from 'node:fs';
 import { WASI } from 'node:wasi';
 

@@ -1,4 +1,4 @@
-;; Readings of clocks, by a loop that knows nothing of the agent: 20 000 of the monotonic one, then as many of the calendar.
+;; Reads clocks, by a loop that is independent of the agent: 20 000 readings of the monotonic clock, then as many of the calendar.
 (module
   (import "wasi_snapshot_preview1" "clock_time_get" (func $time (param i32 i64 i32) (result i32)))
   (memory (export "memory") 8)

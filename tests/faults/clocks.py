@@ -1,4 +1,4 @@
-"""An agent whose clocks count virtual time and have one fault each. It reads no real clock. The arguments are questions that the
+"""An agent with clocks that count virtual time and have one fault each. It reads no real clock. The arguments are questions that the
 agent does not offer."""
 import json, os, random, sys
 

@@ -1,4 +1,4 @@
-"""An agent with a clock on a device, whose driver allows 125 reads in any second, as Amazon's network card does, and fails
+"""An agent with a clock on a device. Its driver allows 125 reads in any second, as Amazon's network card does, and fails
 beyond that. The first argument is a file, to which each read of the device appends its time in seconds; a second argument
 makes each read fail after that many reads."""
 import json, sys, time

@@ -1,4 +1,5 @@
-//! Tests that a clock on a device is read only if it is named, and then seldom (`device.py`).
+//! Tests that a clock on a device is read only if the user names it, and at a limited rate
+//! (`device.py`).
 
 use serde_json::Value;
 
@@ -14,9 +15,9 @@ fn probe_device(limit: &str, args: &[&str]) -> Option<(Value, Vec<f64>)> {
     if !is_installed("python3", "python3") {
         return None;
     }
-    let folder = tempfile::tempdir().expect("a folder");
+    let folder = tempfile::tempdir().expect("the folder is created");
     let log = folder.path().join("reads");
-    std::fs::write(&log, "").expect("it can be written");
+    std::fs::write(&log, "").expect("the file is written");
     let agent = format!(
         "device=python3 '{}' '{}' {limit}",
         agent_folder().join("device.py").display(),
@@ -24,8 +25,10 @@ fn probe_device(limit: &str, args: &[&str]) -> Option<(Value, Vec<f64>)> {
     );
     let args = [&["--quick", "--agent", &agent], args].concat();
     let (report, _) = probe(&[], &args, &[]);
-    let reads = std::fs::read_to_string(&log).expect("the log");
-    let reads = reads.lines().map(|line| line.parse().expect("a number"));
+    let reads = std::fs::read_to_string(&log).expect("the log is readable");
+    let reads = reads
+        .lines()
+        .map(|line| line.parse().expect("each line is a number"));
     Some((report, reads.collect()))
 }
 
@@ -46,7 +49,7 @@ fn named_device_is_read_seldom() {
     let row = row(&report, "device:phc");
     assert!(most_in_a_second(&reads) <= MAX_READS_PER_S, "{reads:?}");
     assert_eq!(row["status"], "unresolved", "{row}");
-    let reason = row["reason"].as_str().expect("a reason");
+    let reason = row["reason"].as_str().expect("the row has a reason");
     assert!(reason.contains("at most 50 times a second"), "{reason}");
     for figure in ["resolution_ns", "amortised_ns", "spread", "quality"] {
         assert!(row[figure].is_null(), "{figure}: {row}");
@@ -59,7 +62,7 @@ fn named_device_is_read_seldom() {
 
 #[test]
 fn unnamed_device_is_not_read() {
-    // Not even as a reference.
+    // The device does not serve as a reference either.
     if let Some((report, reads)) = probe_device("", &["device:clock"]) {
         assert!(reads.is_empty(), "{reads:?}");
         assert_eq!(row(&report, "device:clock")["status"], "ok");
@@ -67,7 +70,7 @@ fn unnamed_device_is_not_read() {
 }
 
 #[test]
-fn failed_read_of_device_is_an_error() {
+fn failed_device_read_is_error() {
     let Some((report, _)) = probe_device("3", &["--budget", "2s", "device:phc"]) else {
         return;
     };

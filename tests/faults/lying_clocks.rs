@@ -49,7 +49,7 @@ fn assert_fails_verdict(fault: &str, verdict: &str, reported: &str) {
     assert_eq!(outcome(&row, verdict), "fail", "{row}");
     let evidence = row["verdicts"][verdict]["evidence"]
         .as_str()
-        .expect("a sentence");
+        .expect("the verdict has evidence");
     assert!(evidence.contains(reported), "{evidence}");
     // A clock without a resolution has no Quality.
     assert!(
@@ -129,11 +129,13 @@ fn detects_clock_behind_on_cpu() {
     assert_eq!(outcome(&row, "thread_safe"), "fail", "{row}");
     let offsets = row["verdicts"]["thread_safe"]["offsets"]
         .as_array()
-        .expect("offsets");
-    let last = offsets.last().expect("an offset for each CPU");
+        .expect("the verdict has offsets");
+    let last = offsets.last().expect("there is an offset");
     let (ns, uncertainty) = (
-        last["ns"].as_f64().expect("ns"),
-        last["uncertainty_ns"].as_f64().expect("uncertainty"),
+        last["ns"].as_f64().expect("the offset is a number"),
+        last["uncertainty_ns"]
+            .as_f64()
+            .expect("the uncertainty is a number"),
     );
     assert!(
         (ns + 500.0).abs() <= uncertainty && uncertainty < 400.0,

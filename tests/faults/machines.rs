@@ -15,8 +15,8 @@ use super::{MACHINE, is_installed, lock_machine, outcome, probe_quickly, row};
 /// Asserts that each row has a known status, that each row with a Quality has a cost and a
 /// resolution, and that each failed row has a reason.
 fn assert_consistent(report: &Value) {
-    for row in report["timers"].as_array().expect("timers") {
-        let status = row["status"].as_str().expect("a status");
+    for row in report["timers"].as_array().expect("the report has timers") {
+        let status = row["status"].as_str().expect("the row has a status");
         assert!(
             ["ok", "unresolved", "failed", "unavailable"].contains(&status),
             "{row}"
@@ -56,7 +56,7 @@ fn list_reports_forbidden_tsc() {
         unsafe { libc::prctl(libc::PR_SET_TSC, libc::PR_TSC_ENABLE) };
         child
     });
-    let Some(output) = started.join().expect("no panic") else {
+    let Some(output) = started.join().expect("the thread does not panic") else {
         skipped(
             "the kernel cannot forbid reading the counter",
             "PR_SET_TSC is needed, on x86-64",
@@ -64,7 +64,7 @@ fn list_reports_forbidden_tsc() {
         return;
     };
     use std::os::unix::process::ExitStatusExt;
-    let output = output.expect("the output of `list`");
+    let output = output.expect("`list` starts");
     let started = output.status.success();
     assert!(
         started || output.status.signal() == Some(libc::SIGSEGV),
@@ -117,7 +117,7 @@ fn probe_works_on_one_cpu() {
     if !is_installed("taskset", "util-linux") {
         return;
     }
-    let cpu = timers::allowed_cpus().expect("some CPU")[0].to_string();
+    let cpu = timers::allowed_cpus().expect("a CPU is allowed")[0].to_string();
     let (report, output) = probe_quickly(
         &["taskset", "-c", &cpu],
         &["monotonic", "monotonic-coarse"],
@@ -155,7 +155,7 @@ fn busy_machine_fails_no_verdict() {
         is_done.store(true, Ordering::Relaxed);
         assert!(matches!(output.status.code(), Some(0 | 3)), "{output:?}");
         assert_consistent(&report);
-        for row in report["timers"].as_array().expect("timers") {
+        for row in report["timers"].as_array().expect("the report has timers") {
             let reason = row["reason"].as_str().unwrap_or_default();
             let is_disturbed =
                 row["status"] == "failed" && reason.contains("too much interference");
@@ -225,17 +225,17 @@ fn detects_libc_clock_stepping_back() {
         return;
     };
     let folder = std::env::temp_dir().join(format!("timermeter-steps-{}", std::process::id()));
-    std::fs::create_dir_all(&folder).expect("a new folder");
+    std::fs::create_dir_all(&folder).expect("the folder is created");
     let file = folder.join("offset");
     // The file is replaced by renaming, because libfaketime must not read an incomplete file.
     let write_offset = |seconds: u32| {
         let next = folder.join("next");
-        std::fs::write(&next, format!("+{seconds}s\n")).expect("a new file");
-        std::fs::rename(&next, &file).expect("a renamed file");
+        std::fs::write(&next, format!("+{seconds}s\n")).expect("the file is written");
+        std::fs::rename(&next, &file).expect("the file is renamed");
     };
     write_offset(1000);
     let is_done = AtomicBool::new(false);
-    let name = file.to_str().expect("a name").to_owned();
+    let name = file.to_str().expect("the path is text").to_owned();
     let variables = [
         ("LD_PRELOAD", library.as_str()),
         ("FAKETIME_TIMESTAMP_FILE", name.as_str()),
@@ -254,7 +254,7 @@ fn detects_libc_clock_stepping_back() {
         is_done.store(true, Ordering::Relaxed);
         report
     });
-    std::fs::remove_dir_all(&folder).expect("the folder removed");
+    std::fs::remove_dir_all(&folder).expect("the folder is removed");
     assert_consistent(&report);
     let distorted = row(&report, "realtime");
     // The clock steps every 20 ms. Which verdict detects the steps depends on whether one falls

@@ -75,7 +75,7 @@ fn probe(launcher: &[&str], args: &[&str], variables: &[(&str, &str)]) -> (Value
 
 /// The row of a timer in a report.
 fn row<'a>(report: &'a Value, id: &str) -> &'a Value {
-    let rows = report["timers"].as_array().expect("timers");
+    let rows = report["timers"].as_array().expect("the report has timers");
     rows.iter()
         .find(|row| row["id"] == id)
         .unwrap_or_else(|| panic!("{id} has no row"))

@@ -1,5 +1,5 @@
-//! Tests what is reported of `monotonic` where a preloaded library wraps `clock_gettime`
-//! (`wrapper.c`): quantises, offsets, slews or stops it, or ends the process.
+//! Tests reports of `monotonic` if a preloaded library wraps `clock_gettime` (`wrapper.c`). The
+//! library quantises, offsets, slews or stops the clock, or ends the process.
 
 use std::process::Command;
 
@@ -19,10 +19,10 @@ fn build_wrapper(folder: &tempfile::TempDir) -> Option<String> {
     compile(&agent_folder().join("wrapper.c"), library, LIBRARY)
 }
 
-/// The row of `monotonic` and that of its system call with this fault; `None` if skipped.
+/// The rows of `monotonic` and of its system call with this fault; `None` if the test is skipped.
 fn probe_wrapped(fault: &str, by: &str) -> Option<[Value; 2]> {
     let _lock = lock_machine();
-    let folder = tempfile::tempdir().expect("a folder");
+    let folder = tempfile::tempdir().expect("the folder is created");
     let library = build_wrapper(&folder)?;
     let (report, _) = probe_quickly(
         &[],
@@ -35,7 +35,7 @@ fn probe_wrapped(fault: &str, by: &str) -> Option<[Value; 2]> {
 #[test]
 fn check_compares_library_with_kernel() {
     let _lock = lock_machine();
-    let folder = tempfile::tempdir().expect("a folder");
+    let folder = tempfile::tempdir().expect("the folder is created");
     let Some(library) = build_wrapper(&folder) else {
         return;
     };
@@ -49,9 +49,12 @@ fn check_compares_library_with_kernel() {
             .args(["check", "--format", "json"])
             .envs([("LD_PRELOAD", &*library), ("FAULT", fault), ("BY", by)])
             .output()
-            .expect("it starts");
+            .expect("the program starts");
         let checked: Value = serde_json::from_slice(&output.stdout).expect(fault);
-        let mut findings = checked["findings"].as_array().expect("findings").iter();
+        let mut findings = checked["findings"]
+            .as_array()
+            .expect("the output has findings")
+            .iter();
         let found = findings.find(|finding| finding["code"] == "libc-clock");
         let found = found.expect(fault);
         assert_eq!(found["severity"], severity, "{fault} {by}: {checked}");
@@ -60,11 +63,11 @@ fn check_compares_library_with_kernel() {
     }
 }
 
-/// The kernel would wait for a day.
+/// The clock is one day ahead, so the kernel would wait for a day.
 #[test]
 fn deadlines_by_clock_ahead_are_unavailable() {
     let _lock = lock_machine();
-    let folder = tempfile::tempdir().expect("a folder");
+    let folder = tempfile::tempdir().expect("the folder is created");
     let Some(library) = build_wrapper(&folder) else {
         return;
     };
@@ -73,8 +76,8 @@ fn deadlines_by_clock_ahead_are_unavailable() {
         .envs([("LD_PRELOAD", &*library), ("FAULT", "offset")])
         .env("BY", "86400000000000")
         .output()
-        .expect("it starts");
-    let screen = String::from_utf8(output.stdout).expect("text");
+        .expect("the program starts");
+    let screen = String::from_utf8(output.stdout).expect("the output is text");
     let screen = screen.split_whitespace().collect::<Vec<_>>().join(" ");
     let expected = "clock-nanosleep-monotonic-absolute, pthread-cond-timedwait, std-park-timeout, \
                     std-condvar-wait-timeout, std-recv-timeout: it may last 86400 s longer: ";
@@ -87,7 +90,9 @@ fn quantised_clock_has_its_step() {
     let Some([row, call]) = probe_wrapped("quantise", "100000") else {
         return;
     };
-    let step = row["resolution_ns"]["value"].as_f64().expect("a step");
+    let step = row["resolution_ns"]["value"]
+        .as_f64()
+        .expect("the row has a resolution");
     assert!((step / 1e5 - 1.0).abs() < 0.01, "{row}");
     assert_eq!(outcome(&row, "monotonic"), "pass", "{row}");
     assert_eq!(outcome(&row, "stable"), "pass", "{row}");

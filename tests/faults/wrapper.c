@@ -1,5 +1,5 @@
 /* Wraps clock_gettime of the process into which it is loaded: FAULT names the fault of CLOCK_MONOTONIC, and BY its
-   size in nanoseconds or ppm. The system call stays true. */
+   size in nanoseconds or ppm. The system call stays correct. */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>

@@ -1,17 +1,17 @@
-//! Reports of sleep primitives and periodic timers with impossible figures, which are refused by
-//! their place, and with possible but absurd ones, which every verb prints.
+//! Tests reports of sleep primitives and periodic timers with extreme figures. A report with an
+//! impossible figure is rejected with its place; every verb prints figures that are only absurd.
 
 use serde_json::{Value, json};
 use timermeter::report::parse;
 
 use super::verbs;
 
-/// A sound one.
+/// A valid report.
 const REPORT: &str = include_str!("corpus/report/waits.json");
 
-/// The report with another value in each of these places, as text.
+/// The text of the report with these values changed.
 fn changed(changes: &[(&str, Value)]) -> String {
-    let mut report: Value = serde_json::from_str(REPORT).expect("it is JSON");
+    let mut report: Value = serde_json::from_str(REPORT).expect("the report is JSON");
     for (place, value) in changes {
         let found = report.pointer_mut(place);
         *found.unwrap_or_else(|| panic!("no {place}")) = value.clone();

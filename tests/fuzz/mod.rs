@@ -1,8 +1,8 @@
-//! Every reader of what others wrote, against files that were sound once: none panics, none answers
-//! with what cannot be, and nothing that one says steers a terminal. The corpus lies next to it;
-//! `TIMERMETER_FUZZ_TIMES=100` runs it a hundred times as long.
+//! Fuzzes all readers of input with mutated valid files. No reader may panic, accept impossible
+//! values or print control characters. `corpus/` contains the valid files.
+//! `TIMERMETER_FUZZ_TIMES=100` runs 100 times as many cases.
 //!
-//! A file that fails is made smaller by proptest, and kept in `proptest-regressions/`.
+//! Proptest minimises a failing file and stores it in `proptest-regressions/`.
 
 mod extremes;
 mod mutation;
@@ -47,17 +47,17 @@ fn corpus(name: &str) -> Vec<Vec<u8>> {
         .join("tests/fuzz/corpus")
         .join(name);
     let mut paths: Vec<_> = fs::read_dir(folder)
-        .expect("a corpus")
-        .map(|entry| entry.expect("a file").path())
+        .expect("the corpus exists")
+        .map(|entry| entry.expect("the entry is readable").path())
         .collect();
     paths.sort();
     paths
         .iter()
-        .map(|path| fs::read(path).expect("it can be read"))
+        .map(|path| fs::read(path).expect("the file is readable"))
         .collect()
 }
 
-/// Runs a reader over a number of changed files. `read` returns whether the file was read.
+/// Runs a reader over `times` mutated files. `read` returns whether the file was accepted.
 fn fuzz(name: &str, times: u32, read: impl Fn(&[u8]) -> bool) {
     let files = corpus(name);
     for file in &files {
@@ -93,11 +93,11 @@ fn fuzz(name: &str, times: u32, read: impl Fn(&[u8]) -> bool) {
     );
     assert!(
         read_well.get() > all.get() / 200,
-        "{name}: nearly none is sound enough to get anywhere"
+        "{name}: nearly all files were rejected"
     );
 }
 
-/// The first word that stands for a figure that is infinite or no number, with what is around it.
+/// The first `inf` or `NaN` in a text, with its context.
 fn not_finite(text: &str) -> Option<&str> {
     let mut words = text.split(|c: char| !c.is_alphanumeric());
     let word = words.find(|word| ["inf", "NaN"].contains(word))?;
@@ -141,7 +141,7 @@ fn show(report: &Report) {
         });
     }
     let json = render(report, Format::Json, PLAIN);
-    parse(&json, "again").expect("what it writes it reads");
+    parse(&json, "again").expect("the report is readable");
 }
 
 #[test]
@@ -150,8 +150,8 @@ fn survives_changed_reports() {
         let Ok(text) = str::from_utf8(bytes) else {
             return false;
         };
-        // As every message passes the gate, it may be anything but a panic; yet what quotes the
-        // text is plain at once.
+        // Messages are cleaned when they are printed. This one quotes the text, so it has to be
+        // clean before.
         let report = match parse(text, "r.json") {
             Ok(report) => report,
             Err(error) => {
@@ -166,32 +166,32 @@ fn survives_changed_reports() {
             for format in [Format::Table, Format::Markdown, Format::Json] {
                 let mut text = Vec::new();
                 let written = document.write(format, PLAIN, &mut text);
-                written.expect("memory takes all");
+                written.expect("memory suffices");
                 if format == Format::Table {
                     steers_nothing(&String::from_utf8_lossy(&text));
                 }
             }
         }
-        let page = page::render(&[report], &[]).expect("it can be drawn");
-        assert_eq!(page.matches("<script").count(), 1, "only that of the page");
+        let page = page::render(&[report], &[]).expect("the page can be rendered");
+        assert_eq!(page.matches("<script").count(), 1, "one script");
         steers_nothing(&page);
         true
     });
 }
 
-/// Findings of other versions may have a message that is empty, or of which nothing can be printed.
+/// A finding of another version may have a message without printable characters.
 #[test]
 fn prints_findings_without_message() {
-    let report = String::from_utf8(corpus("report").remove(0)).expect("UTF-8");
+    let report = String::from_utf8(corpus("report").remove(0)).expect("the output is text");
     let mut parts = report.split(r#""values":{"message":""#);
     let first = parts.next().unwrap_or_default();
     for empty in ["", " ", r"\u001b[31m\u200b"] {
         let rest = parts.clone().map(|part| {
-            let end = part.find('"').expect("the end of the message");
+            let end = part.find('"').expect("the message ends");
             format!(r#""values":{{"message":"{empty}{}"#, &part[end..])
         });
         let text = first.to_owned() + &rest.collect::<String>();
-        let report = parse(&text, "r.json").expect("a report");
+        let report = parse(&text, "r.json").expect("the report is valid");
         let found = report.timers.iter().flat_map(|row| &row.findings);
         let mut found = found.chain(&report.findings).peekable();
         assert!(found.peek().is_some() && found.all(|finding| finding.message().is_empty()));
@@ -207,7 +207,7 @@ fn survives_changed_traces() {
         let bytes = gzip(json);
         match Recording::unpack(&bytes, "a.trace") {
             Ok(recording) => {
-                // `analyse` refuses what cannot be.
+                // `analyse` rejects impossible reports.
                 match recording.report() {
                     Ok(report) if check(&report).is_ok() => {
                         show(&report);
@@ -225,7 +225,7 @@ fn survives_changed_traces() {
     });
 }
 
-/// What stands before the JSON: the header and the tables.
+/// Changes the header and the tables before the JSON.
 #[test]
 fn survives_changed_frames() {
     fuzz("trace", 60, |json| {
@@ -240,8 +240,8 @@ fn survives_changed_frames() {
 
 fn gzip(text: &[u8]) -> Vec<u8> {
     let mut packer = GzEncoder::new(Vec::new(), Compression::fast());
-    packer.write_all(text).expect("memory");
-    packer.finish().expect("memory")
+    packer.write_all(text).expect("memory suffices");
+    packer.finish().expect("memory suffices")
 }
 
 #[test]

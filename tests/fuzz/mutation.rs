@@ -1,34 +1,33 @@
-//! What befalls a file: a few changes to one that was sound, by bytes and by what its formats are
-//! made of.
+//! Mutates valid files: changes bytes, and elements of the formats.
 
 use std::collections::BTreeMap;
 
 use proptest::prelude::*;
 use serde_json::Value;
 
-/// A change. Places are shares of the length, as that differs from file to file.
+/// A change. Places are fractions of the length, because files differ in length.
 #[derive(Clone, Debug)]
 pub enum Change {
-    /// One bit is another.
+    /// Flips a bit.
     Flip(f64, u8),
-    /// Bytes come in between.
+    /// Inserts bytes.
     Insert(f64, Vec<u8>),
-    /// Some are lost.
+    /// Removes bytes.
     Remove(f64, usize),
-    /// Some come again, a number of times.
+    /// Repeats bytes a number of times.
     Repeat(f64, usize, usize),
-    /// Some stand elsewhere too.
+    /// Copies bytes to another place.
     Copy(f64, f64, usize),
-    /// The number that comes next is another one.
+    /// Replaces the next number.
     Number(f64, &'static str),
-    /// A word of JSON, or what steers a terminal, comes in between.
+    /// Inserts a word of JSON or a control sequence.
     Word(f64, &'static str),
-    /// The string that comes next is another one.
+    /// Replaces the next string.
     Text(f64, &'static str),
-    /// The value of a key of JSON is another one of its kind: of all keys, and of all places of a
-    /// key, at these shares.
+    /// Replaces the value of a JSON key by a value of the same kind. The first two numbers select
+    /// the key and its occurrence.
     Field(f64, f64, usize),
-    /// It ends early.
+    /// Truncates the file.
     Cut(f64),
 }
 
@@ -89,7 +88,7 @@ const TEXTS: [&str; 12] = [
     "\\ud83d\\ude00<script>",
 ];
 
-/// One change of any kind.
+/// Generates a change of any kind.
 pub fn change() -> impl Strategy<Value = Change> {
     let place = || 0.0..1.0;
     prop_oneof![
@@ -106,7 +105,7 @@ pub fn change() -> impl Strategy<Value = Change> {
     ]
 }
 
-/// The file after some changes.
+/// Applies changes to a file.
 pub fn changed(file: &[u8], changes: &[Change]) -> Vec<u8> {
     changes.iter().fold(file.to_vec(), apply)
 }

@@ -1,5 +1,5 @@
-//! Runs the verbs that read reports, in this process: none panics, prints an infinite figure or what
-//! steers a terminal.
+//! Runs all verbs that read reports in this process. No verb may panic, print an infinite figure,
+//! or print control characters.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -12,8 +12,8 @@ use timermeter::commands::{compare, inspect, pick, publish, report, table};
 use super::not_finite;
 use crate::steering::steers_nothing;
 
-/// What the verbs are asked for; `R` is the report, `O` another report, `F` the
-/// folder of the report, `S` that of a site, `P` a plot.
+/// The command lines. `R` is the report, `O` another report, `F` the folder of the report, `S` the
+/// folder of a site, `P` a plot.
 const QUESTIONS: [&str; 23] = [
     "report -v R",
     "report -v -f markdown R",
@@ -40,17 +40,17 @@ const QUESTIONS: [&str; 23] = [
     "publish F -o S",
 ];
 
-/// Asks every question about a report.
+/// Runs all command lines with a report.
 pub fn read(text: &str) {
-    let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a folder");
+    let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("the folder is created");
     let [reports, site, plot] = ["reports", "site", "p.svg"].map(|name| folder.path().join(name));
     let report = reports.join("r.json");
-    fs::create_dir(&reports).expect("a folder");
-    fs::write(&report, text).expect("a file");
+    fs::create_dir(&reports).expect("the folder is created");
+    fs::write(&report, text).expect("the file is written");
     let other = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fuzz/corpus/report/kept.json");
-    // A text of the report may hold any word.
+    // A report that contains `inf` or `NaN` as text may print it.
     let check = |printed: &str| {
-        // The script of a page is that of the program.
+        // The script of a page is part of the program.
         let printed = printed.split("<script").next().unwrap_or_default();
         steers_nothing(printed);
         if not_finite(text).is_none() {
@@ -69,20 +69,20 @@ pub fn read(text: &str) {
         let words = [OsStr::new("timermeter")].into_iter().chain(words);
         let cli = Cli::try_parse_from(words).unwrap_or_else(|error| panic!("{question}: {error}"));
         println!("{question}");
-        check(&answer(&cli.command.expect("a verb")));
+        check(&answer(&cli.command.expect("the question has a verb")));
     }
-    // There is no plot where no clock has a cost.
+    // Without the cost of a clock there is no plot.
     let written = files(&site, "html").into_iter().chain([plot]);
     for text in written.filter_map(|path| fs::read_to_string(path).ok()) {
         check(&text);
     }
 }
 
-/// The files in or below a folder whose names end in `.extension`.
+/// The files in or below a folder with this extension.
 fn files(folder: &Path, extension: &str) -> Vec<PathBuf> {
     let entries = fs::read_dir(folder)
-        .expect("a folder")
-        .map(|entry| entry.expect("an entry").path());
+        .expect("the folder is readable")
+        .map(|entry| entry.expect("the entry is readable").path());
     entries
         .flat_map(|path| match path.is_dir() {
             true => files(&path, extension),
@@ -92,7 +92,7 @@ fn files(folder: &Path, extension: &str) -> Vec<PathBuf> {
         .collect()
 }
 
-/// What a verb prints, or its error.
+/// The output of a verb, followed by its error.
 fn answer(command: &Command) -> String {
     let mut output = Vec::new();
     let result = match command {

@@ -1,14 +1,15 @@
-//! Compiles C: libraries that tests preload, and programs.
+//! Compiles C programs, and C libraries that tests preload.
 
 use std::path::Path;
 use std::process::Command;
 
 use crate::skipping::not_installed;
 
-/// The flags for a library.
+/// Compiler flags for a library.
 pub const LIBRARY: &[&str] = &["-shared", "-fPIC", "-O2"];
 
-/// Compiles a source. Returns its result, `to`; `None`, said aloud, without a compiler.
+/// Compiles `source` to the path `to`, and returns the path. Without a compiler, skips the test and
+/// returns `None`.
 #[track_caller]
 pub fn compile(source: &Path, to: String, flags: &[&str]) -> Option<String> {
     let mut compiler = Command::new("cc");

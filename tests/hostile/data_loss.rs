@@ -1,4 +1,4 @@
-//! Files of others stay where they were, and unfinished files do not stay.
+//! Tests that the program keeps files of other programs and removes its own temporary files.
 
 use std::fs;
 use std::os::unix::process::ExitStatusExt;
@@ -13,7 +13,7 @@ use super::folder::Folder;
 use super::program::program;
 use super::run::{Run, waited_for};
 
-/// Three reports: a site of them takes tens of milliseconds.
+/// Three reports, of which a site takes tens of milliseconds.
 const REPORTS: &str = concat!(
     env!("CARGO_MANIFEST_DIR"),
     "/reports/intel-xeon-emerald-rapids-kvm-debian-12"
@@ -27,7 +27,7 @@ fn publish(site: &str) -> std::process::Output {
     Command::new(program())
         .args(["publish", REPORTS, "-o", site])
         .output()
-        .expect("it runs")
+        .expect("the program starts")
 }
 
 #[test]
@@ -52,7 +52,7 @@ fn new_site_keeps_foreign_files() {
     );
     assert!(
         site.join(".git/refs/tags").is_dir(),
-        "folders without anything in them too"
+        "empty folders stay, too"
     );
     assert_eq!(
         fs::read_to_string(site.join("reports/notes.txt")).unwrap(),
@@ -60,7 +60,7 @@ fn new_site_keeps_foreign_files() {
     );
     assert!(
         site.join("reports/old.html").is_file(),
-        "it is not in the list"
+        "a file that is not in the list stays"
     );
     assert_eq!(folder.names(), ["site"]);
 }
@@ -83,7 +83,7 @@ fn refuses_to_replace_foreign_page() {
     );
     assert_eq!(fs::read_to_string(&index).unwrap(), "mine");
     assert_eq!(folder.names(), ["site"]);
-    // A page that is listed is replaced.
+    // A page in the list is replaced.
     fs::write(&list, listed).unwrap();
     assert!(publish(&folder.arg("site")).status.success());
     assert_ne!(fs::read_to_string(&index).unwrap(), "mine");
@@ -111,9 +111,9 @@ fn site_exists_at_all_times() {
     });
 }
 
-/// Nothing but what has its own name.
+/// Checks that no temporary file of the program is left.
 #[track_caller]
-fn nothing_unfinished(folder: &Folder) {
+fn assert_no_temporary_files(folder: &Folder) {
     let names = folder.names();
     assert!(
         !names
@@ -123,7 +123,7 @@ fn nothing_unfinished(folder: &Folder) {
     );
 }
 
-fn is_begun(folder: &Folder) -> bool {
+fn has_temporary_files(folder: &Folder) -> bool {
     folder
         .names()
         .iter()
@@ -131,26 +131,27 @@ fn is_begun(folder: &Folder) -> bool {
 }
 
 #[test]
-fn a_signal_leaves_nothing_unfinished() {
+fn signal_leaves_no_temporary_files() {
     let folder = Folder::new();
     let many = folder.file("many");
     fs::create_dir(&many).unwrap();
-    // Enough that it is still at work when the signal comes.
+    // Enough reports to keep the program busy until the signal arrives.
     for number in 0..4_000 {
         fs::copy(REPORT, many.join(format!("{number}.json"))).unwrap();
     }
     let site = folder.arg("site");
     for signal in [Signal::INT, Signal::TERM] {
         let run = Run::start(&["publish", many.to_str().unwrap(), "-o", &site]);
-        waited_for(|| is_begun(&folder).then_some(())).expect("it makes a site");
+        waited_for(|| has_temporary_files(&folder).then_some(()))
+            .expect("the program starts to write");
         run.signal(signal);
         let (status, _) = run.end();
         assert_eq!(
             status.signal(),
             Some(signal.as_raw()),
-            "a verb without children ends as others do"
+            "a signal terminates a verb without children"
         );
-        nothing_unfinished(&folder);
+        assert_no_temporary_files(&folder);
         assert!(!Path::new(&site).exists());
     }
 }
@@ -165,10 +166,13 @@ fn removes_files_of_killed_process() {
         &format!("--save={}", folder.arg(".")),
     ]);
     run.until_it_runs("agent");
-    assert!(is_begun(&folder));
+    assert!(has_temporary_files(&folder));
     run.signal(Signal::KILL);
     run.end();
-    assert!(is_begun(&folder), "it could not be removed");
+    assert!(
+        has_temporary_files(&folder),
+        "a killed process cannot remove its files"
+    );
     let next = Command::new(program())
         .args(["report", REPORT, "-o", &folder.arg("page.html")])
         .output()

@@ -23,14 +23,14 @@ fn stderr(output: &std::process::Output) -> String {
 #[test]
 fn pipes_and_devices_are_rejected() {
     let folder = Folder::new();
-    fs::create_dir(folder.file("reports")).expect("the folder can be created");
-    fs::copy(REPORT, folder.file("reports/good.json")).expect("a report");
+    fs::create_dir(folder.file("reports")).expect("the folder is created");
+    fs::copy(REPORT, folder.file("reports/good.json")).expect("the report is copied");
     let made = Command::new("mkfifo")
         .arg(folder.file("reports/pipe.json"))
         .status()
         .expect("mkfifo runs");
     assert!(made.success());
-    symlink("/dev/zero", folder.file("reports/zero.json")).expect("a link");
+    symlink("/dev/zero", folder.file("reports/zero.json")).expect("the link is created");
     let (reports, site) = (folder.arg("reports"), folder.arg("site"));
     for args in [
         &["table", &reports][..],
@@ -62,8 +62,8 @@ fn pipes_and_devices_are_rejected() {
 #[test]
 fn rejects_oversized_report() {
     let folder = Folder::new();
-    let file = fs::File::create(folder.file("large.json")).expect("a file");
-    file.set_len(1 << 40).expect("a hole takes no room");
+    let file = fs::File::create(folder.file("large.json")).expect("the file is written");
+    file.set_len(1 << 40).expect("a sparse file takes no space");
     let (status, output) = Run::start(&["table", &folder.arg("large.json")]).end();
     assert_eq!(status.code(), Some(1));
     assert!(
@@ -77,7 +77,7 @@ fn rejects_oversized_report() {
 #[test]
 fn messages_cannot_control_terminal() {
     let folder = Folder::new();
-    let report = fs::read_to_string(REPORT).expect("the report can be read");
+    let report = fs::read_to_string(REPORT).expect("the report is readable");
     for escape in ["\\u001b]0;PWNED\\u0007", "\\u202egnp.exe", "\\u009b31m"] {
         let text = report.replacen(
             "\"status\": \"ok\"",
@@ -86,7 +86,7 @@ fn messages_cannot_control_terminal() {
         );
         assert_ne!(text, report);
         let path = folder.arg("evil\u{1b}[31m.json");
-        fs::write(&path, text).expect("the file can be written");
+        fs::write(&path, text).expect("the file is written");
         for args in [
             &["table", &path][..],
             &["compare", REPORT, &path],
@@ -102,12 +102,12 @@ fn messages_cannot_control_terminal() {
     }
 }
 
-/// A gzip file that unpacks to `first` and `blocks` blocks of 8 MiB, which consist of `piece`.
+/// A gzip file that unpacks to `first` and `blocks` blocks of 8 MiB, which repeat `piece`.
 fn gzip(first: &str, piece: &str, blocks: usize) -> Vec<u8> {
     let member = |text: &str| {
         let mut packer = GzEncoder::new(Vec::new(), Compression::best());
-        packer.write_all(text.as_bytes()).expect("memory");
-        packer.finish().expect("memory")
+        packer.write_all(text.as_bytes()).expect("memory suffices");
+        packer.finish().expect("memory suffices")
     };
     let block = member(&piece.repeat((8 << 20) / piece.len()));
     [member(first), block.repeat(blocks)].concat()
@@ -130,7 +130,7 @@ fn rejects_endless_packed_trace() {
         ("spaces.trace", gzip(head, "        ", BLOCKS)),
     ] {
         assert!(bytes.len() < 8 << 20, "{}", bytes.len());
-        fs::write(folder.file(name), bytes).expect("the file can be written");
+        fs::write(folder.file(name), bytes).expect("the file is written");
         let mut run = Run::start(&["analyse", &folder.arg(name)]);
         let peak = run.peak();
         let (status, output) = run.end();
@@ -145,16 +145,16 @@ fn rejects_endless_packed_trace() {
 }
 
 #[test]
-fn damaged_files_next_to_old_report_are_skipped() {
+fn skips_damaged_files_near_old_report() {
     const KEPT: &str = concat!(
         env!("CARGO_MANIFEST_DIR"),
         "/tests/data/xeon-2026-11-21.json"
     );
     let folder = Folder::new();
-    let text = fs::read_to_string(KEPT).expect("a report");
+    let text = fs::read_to_string(KEPT).expect("the report is copied");
     let store = |run: &str, text: &str| {
-        fs::create_dir_all(folder.file(run)).expect("a folder");
-        fs::write(folder.file(&format!("{run}/report.json")), text).expect("a file");
+        fs::create_dir_all(folder.file(run)).expect("the folder is created");
+        fs::write(folder.file(&format!("{run}/report.json")), text).expect("the file is written");
     };
     store("cpu/2026-11-21", &text);
     store(
@@ -169,22 +169,22 @@ fn damaged_files_next_to_old_report_are_skipped() {
     );
     store("new", &text.replace("2026-11-21T", "2026-11-22T"));
     for run in ["2026-11-16", "2026-11-15", "2026-11-14/report.json"] {
-        fs::create_dir_all(folder.file(&format!("cpu/{run}"))).expect("a folder");
+        fs::create_dir_all(folder.file(&format!("cpu/{run}"))).expect("the folder is created");
     }
     let made = Command::new("mkfifo")
         .arg(folder.file("cpu/2026-11-16/report.json"))
         .status()
         .expect("mkfifo runs");
     assert!(made.success());
-    symlink("/dev/zero", folder.file("cpu/2026-11-15/report.json")).expect("a link");
-    symlink(folder.file("cpu"), folder.file("cpu/2026-11-13")).expect("a link");
-    fs::write(folder.file("cpu/2026-11-12"), "").expect("a file");
+    symlink("/dev/zero", folder.file("cpu/2026-11-15/report.json")).expect("the link is created");
+    symlink(folder.file("cpu"), folder.file("cpu/2026-11-13")).expect("the link is created");
+    fs::write(folder.file("cpu/2026-11-12"), "").expect("the file is written");
     let [old, new] = ["cpu/2026-11-21", "new"].map(|run| folder.arg(&format!("{run}/report.json")));
     let written = folder.arg("out.json");
     let (status, output) = Run::start(&["compare", &old, &new, "-o", &written]).end();
     let errors = stderr(&output);
     assert_eq!((status.code(), errors.as_str()), (Some(0), ""));
-    let text = fs::read_to_string(written).expect("the output file");
-    let compared: serde_json::Value = serde_json::from_str(&text).expect("JSON");
+    let text = fs::read_to_string(written).expect("the output is readable");
+    let compared: serde_json::Value = serde_json::from_str(&text).expect("the text is JSON");
     assert_eq!(compared["runs"][2], 1, "{}", compared["runs"]);
 }

@@ -1,4 +1,4 @@
-//! Whatever ends a verb, nothing that it started goes on.
+//! Tests that no process remains when a verb ends, however it ends.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -9,7 +9,7 @@ use rustix::process::Signal;
 use super::folder::Folder;
 use super::run::Run;
 
-/// As shells report a program that a signal ended.
+/// The exit status by which shells report a program that a signal terminated.
 fn ended_by(signal: Signal) -> Option<i32> {
     Some(128 + signal.as_raw())
 }
@@ -19,23 +19,22 @@ const REPORT: &str = concat!(
     "/tests/data/epyc-2026-11-21.json"
 );
 
-/// An agent in the language of the shell, as a file that can be run.
+/// Writes an agent as an executable shell script, and returns its path.
 fn agent(folder: &Folder, body: &str) -> String {
     let path = folder.file("agent");
-    fs::write(&path, format!("#!/bin/sh\n{body}\n")).expect("it can be written");
-    fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).expect("it is ours");
+    fs::write(&path, format!("#!/bin/sh\n{body}\n")).expect("the file is written");
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).expect("chmod succeeds");
     folder.arg("agent")
 }
 
-/// Whether the parent of the test wants it to go on after a hangup, as `nohup` does: what it starts
-/// then does so too.
+/// Whether this process ignores hangups, as under `nohup`. Its children then ignore them, too.
 fn hangups_are_ignored() -> bool {
-    let status = fs::read_to_string("/proc/self/status").expect("there is a /proc");
+    let status = fs::read_to_string("/proc/self/status").expect("/proc is readable");
     let mask = status
         .lines()
         .find_map(|line| line.strip_prefix("SigIgn:"))
-        .expect("a mask of signals");
-    u64::from_str_radix(mask.trim(), 16).expect("in hexadecimal") & 1 == 1
+        .expect("the status has SigIgn");
+    u64::from_str_radix(mask.trim(), 16).expect("the mask is hexadecimal") & 1 == 1
 }
 
 #[test]
@@ -61,9 +60,9 @@ fn measured_command_ends_with_runner() {
     }
 }
 
-/// This signal cannot be handled: what is left is ended from outside, with all of its group.
+/// The runner cannot handle SIGKILL. Another process ends the process group of the command.
 #[test]
-fn even_when_that_is_killed() {
+fn command_ends_with_killed_runner() {
     let run = Run::start(&[
         "measure",
         "--from",
@@ -82,7 +81,7 @@ fn even_when_that_is_killed() {
 }
 
 #[test]
-fn verbs_that_probe_first_end_that() {
+fn interrupted_verbs_end_their_probe() {
     for verb in [&["pick", "10us", "--error", "5%"][..], &["inspect", "*"]] {
         let run = Run::start(verb);
         run.until_it_runs("agent");
@@ -97,20 +96,20 @@ fn verbs_that_probe_first_end_that() {
     }
 }
 
-/// An agent that never answers, whose two descendants have sessions of their own, the second by way
-/// of another fork.
-fn fleeing(folder: &Folder, first: u32, second: u32) -> String {
+/// An agent that never answers. Its two descendants have separate sessions; the second is an
+/// orphan.
+fn escaping_agent(folder: &Folder, first: u32, second: u32) -> String {
     let body = format!(
         "setsid sleep {first} & setsid sh -c '(setsid sleep {second} &)'; read -r question; read -r more"
     );
     agent(folder, &body)
 }
 
-/// A session of its own takes a process out of its group, and a second fork out of its family.
+/// A process in a new session has left its group. An orphan has left its parent, too.
 #[test]
 fn own_session_does_not_escape() {
     let folder = Folder::new();
-    let flee = fleeing(&folder, 3003, 3004);
+    let flee = escaping_agent(&folder, 3003, 3004);
     let run = Run::start(&["list", "--agent", &flee]);
     run.until_it_runs("sleep 3004");
     run.signal(Signal::TERM);
@@ -122,14 +121,18 @@ fn own_session_does_not_escape() {
     );
     let flee = agent(&folder, &body);
     let run = Run::start(&["list", "--agent", &flee]);
-    assert_eq!(run.end().0.code(), Some(0), "the end that comes by itself");
+    assert_eq!(
+        run.end().0.code(),
+        Some(0),
+        "the verb ends without a signal"
+    );
 }
 
-/// No group tells whose they are.
+/// The descendants are not in the process group of the runner.
 #[test]
 fn no_process_survives_killed_runner() {
     let folder = Folder::new();
-    let flee = fleeing(&folder, 3007, 3008);
+    let flee = escaping_agent(&folder, 3007, 3008);
     let run = Run::start(&["list", "--agent", &flee]);
     run.until_it_runs("sleep 3007");
     run.until_it_runs("sleep 3008");

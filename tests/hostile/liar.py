@@ -1,4 +1,4 @@
-"""An agent that tells the truth but for one lie, which is named by its argument."""
+"""An agent that gives correct answers except for one, which its argument selects."""
 import json, sys, time
 
 LIE = sys.argv[1]
@@ -41,11 +41,11 @@ def wait(length):
 
 
 def wakeups(period, count, stalls):
-    told = []
+    times = []
     for number in range(count):
         time.sleep(period / 1e9 * (4.5 if number in stalls else 1))
-        told.append([clock(), 1])
-    return told[::-1] if LIE == "backwards" and count > 20 else told
+        times.append([clock(), 1])
+    return times[::-1] if LIE == "backwards" and count > 20 else times
 
 
 def flat(rows):

@@ -1,4 +1,4 @@
-//! Agents that answer, but not the truth, or more than that: their timers fail with the reason.
+//! Tests agents with wrong or oversized answers: their timers fail with the reason.
 
 use std::fs;
 use std::process::Command;
@@ -10,9 +10,9 @@ use super::program::program;
 use super::run::Run;
 use super::skipping::not_installed;
 
-/// The row of the only timer of the agent with this lie, or of the agent itself, and the most memory
-/// that the program took, in kilobytes. `None` where there is no Python.
-fn asked(verb: &str, lie: &str) -> Option<(Value, u64)> {
+/// Runs a verb with an agent that gives this wrong answer. Returns the row of its only timer, or of
+/// the agent itself, and the peak memory of the program in kilobytes. `None` without Python.
+fn run_with_lie(verb: &str, lie: &str) -> Option<(Value, u64)> {
     if Command::new("python3").arg("--version").output().is_err() {
         not_installed("there is no python3", "install it");
         return None;
@@ -31,17 +31,17 @@ fn asked(verb: &str, lie: &str) -> Option<(Value, u64)> {
     let mut run = Run::spawn(command);
     let peak = run.peak();
     let (status, output) = run.end();
-    // 3 where the agent could not even introduce itself.
+    // The status is 3 if the agent did not answer `hello`.
     assert!(matches!(status.code(), Some(0 | 3)), "{lie}: {output:?}");
-    let report = fs::read(folder.file("report.json")).expect("it is written");
-    let report: Value = serde_json::from_slice(&report).expect("it is JSON");
+    let report = fs::read(folder.file("report.json")).expect("the report is readable");
+    let report: Value = serde_json::from_slice(&report).expect("the report is JSON");
     let listed = ["timers", timers].map(|key| &report[key][0]);
     let row = listed.into_iter().rfind(|row| row.is_object());
-    Some((row.expect("a row").clone(), peak))
+    Some((row.expect("the report has a row").clone(), peak))
 }
 
 #[test]
-fn lies_fail_with_reason() {
+fn wrong_answers_fail_with_reason() {
     for (verb, lie, words) in [
         ("probe", "too-short", "cannot serve as a reference"),
         ("probe", "double", "cannot serve as a reference"),
@@ -50,7 +50,7 @@ fn lies_fail_with_reason() {
         ("wait", "ends-first", "it ended 100 µs before it began"),
         ("period", "backwards", "after the wake-up before it"),
     ] {
-        let Some((row, peak)) = asked(verb, lie) else {
+        let Some((row, peak)) = run_with_lie(verb, lie) else {
             return;
         };
         assert_eq!(row["status"], "failed", "{lie}: {row}");
@@ -58,7 +58,7 @@ fn lies_fail_with_reason() {
             row["quality"].is_null() && row["figures"].is_null(),
             "{lie}: {row}"
         );
-        let reason = row["reason"].as_str().expect("it has a reason");
+        let reason = row["reason"].as_str().expect("the row has a reason");
         assert!(reason.contains(words), "{lie}: {reason}");
         assert!(peak < 100_000, "{lie}: {peak} kB");
     }
@@ -67,17 +67,17 @@ fn lies_fail_with_reason() {
 #[test]
 fn honest_agents_do_not_fail() {
     for verb in ["probe", "wait"] {
-        let Some((row, _)) = asked(verb, "none") else {
+        let Some((row, _)) = run_with_lie(verb, "none") else {
             return;
         };
         assert_ne!(row["status"], "failed", "{row}");
     }
 }
 
-/// By luck it wraps while it is tried, and serves as no reference at all.
+/// If the reference wraps during the first check, it is rejected as a reference.
 #[test]
 fn wrapping_reference_is_not_trusted() {
-    let Some((row, _)) = asked("probe", "wraps") else {
+    let Some((row, _)) = run_with_lie("probe", "wraps") else {
         return;
     };
     if row["status"] == "failed" {
@@ -85,8 +85,7 @@ fn wrapping_reference_is_not_trusted() {
         assert!(reason.contains("cannot serve as a reference"), "{row}");
         return;
     }
-    // Whether one of a few ten thousand readings in a row meets the wrap is luck; that time is
-    // missing over a second is not.
+    // Consecutive readings meet the wrap only by chance, but over a second time is always missing.
     let stable = &row["verdicts"]["stable"];
     assert_eq!(stable["outcome"], "fail", "{row}");
     let evidence = stable["evidence"].to_string();

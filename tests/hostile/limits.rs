@@ -1,4 +1,4 @@
-//! A system that allows little.
+//! Tests small resource limits and refused system calls.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -16,13 +16,13 @@ const REPORT: &str = concat!(
     "/tests/data/epyc-2026-11-21.json"
 );
 
-/// The program under `ulimit`.
+/// Runs the program under `ulimit`.
 fn limited(limits: &str, args: &[&str]) -> Output {
     let mut command = Command::new("bash");
     command
         .args(["-c", &format!("{limits}; exec \"$0\" \"$@\""), program()])
         .args(args);
-    command.output().expect("it runs")
+    command.output().expect("bash starts")
 }
 
 #[test]
@@ -34,14 +34,14 @@ fn checks_open_file_limit_first() {
         reported.contains("may open only 16 files") && reported.contains("ulimit -n"),
         "{reported}"
     );
-    // What may be allowed is allowed.
+    // The program raises a soft limit.
     let ended = limited("ulimit -S -n 40", &["probe", "--quick", "monotonic"]);
     assert_eq!(ended.status.code(), Some(0), "{ended:?}");
 }
 
 #[test]
 fn works_with_small_stack() {
-    if emulated("the stack that is limited is the emulator's own, too") {
+    if emulated("the stack limit includes the emulator") {
         return;
     }
     for args in [&["table", REPORTS][..], &["probe", "--quick", "monotonic"]] {
@@ -50,10 +50,10 @@ fn works_with_small_stack() {
     }
 }
 
-/// Where memory is too small for any command, its limit is named before anything fails.
+/// If the memory limit is too small for any command, the program reports it before anything fails.
 #[test]
-fn names_limit_of_memory() {
-    if emulated("the memory that is limited is the emulator's own, too") {
+fn reports_memory_limit() {
+    if emulated("the memory limit includes the emulator") {
         return;
     }
     for limit in ["-d 10000", "-d 20000", "-v 48000"] {
@@ -71,21 +71,21 @@ fn names_limit_of_memory() {
     }
 }
 
-/// The program as another user, because root may start as many threads as it likes; together with
-/// its threads the user may have `processes`. `None` where that cannot be had.
+/// Runs the program as another user with a limit of processes and threads, because the limit does
+/// not apply to root. `None` if the test is skipped.
 fn with_processes(user: &str, processes: u32, args: &[&str]) -> Option<Output> {
     if emulated("the emulator needs a thread itself") {
         return None;
     }
     let folder = tempfile::tempdir_in("/tmp").ok()?;
-    fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o755)).expect("it is ours");
+    fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o755)).expect("chmod succeeds");
     let (program, report) = (
         folder.path().join("timermeter"),
         folder.path().join("report.json"),
     );
-    fs::copy(super::program::program(), &program).expect("there is room");
-    fs::copy(REPORT, &report).expect("there is room");
-    fs::set_permissions(&report, fs::Permissions::from_mode(0o644)).expect("it is ours");
+    fs::copy(super::program::program(), &program).expect("the file is copied");
+    fs::copy(REPORT, &report).expect("the file is copied");
+    fs::set_permissions(&report, fs::Permissions::from_mode(0o644)).expect("chmod succeeds");
     let mut command = Command::new("setpriv");
     command.args(["--reuid", user, "--clear-groups", "bash", "-c"]);
     command
@@ -94,19 +94,19 @@ fn with_processes(user: &str, processes: u32, args: &[&str]) -> Option<Output> {
         .args(args)
         .current_dir(folder.path());
     let Ok(ended) = command.output() else {
-        not_installed("there is no setpriv", "it is in util-linux");
+        not_installed("there is no setpriv", "install util-linux");
         return None;
     };
     if String::from_utf8_lossy(&ended.stderr).contains("setpriv:") {
-        skipped("no other user may be had", "run it as root");
+        skipped("another user is unavailable", "run as root");
         return None;
     }
     Some(ended)
 }
 
-/// However many threads and processes start before one more cannot.
+/// Any number of threads and processes may start before the limit is reached.
 #[test]
-fn few_threads_and_processes_suffice_or_are_named() {
+fn process_limit_suffices_or_is_reported() {
     const TABLE: [&str; 3] = ["table", "report.json", "report.json"];
     const PROBE: [&str; 3] = ["probe", "--quick", "monotonic"];
     for (processes, args, status) in [(1, TABLE, Some(0)), (1, PROBE, Some(1)), (3, PROBE, None)] {
@@ -127,8 +127,8 @@ fn few_threads_and_processes_suffice_or_are_named() {
     }
 }
 
-/// The program where the kernel refuses these calls, with these variables. `None` where no filter
-/// can be had.
+/// A command that runs the program with these variables, while the kernel refuses these system
+/// calls. `None` if the test is skipped.
 fn refusing(calls: &str, variables: &[(&str, &str)], args: &[&str]) -> Option<Command> {
     let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/hostile/refusing.py");
     let of = |program: &str| {
@@ -148,8 +148,8 @@ fn refusing(calls: &str, variables: &[(&str, &str)], args: &[&str]) -> Option<Co
         .is_ok_and(|output| output.status.success())
     {
         skipped(
-            "no seccomp filter can be had",
-            "it takes python3, and a kernel with CONFIG_SECCOMP_FILTER",
+            "seccomp filters are unavailable",
+            "install python3, use a kernel with CONFIG_SECCOMP_FILTER",
         );
         return None;
     }
@@ -158,8 +158,8 @@ fn refusing(calls: &str, variables: &[(&str, &str)], args: &[&str]) -> Option<Co
     Some(command)
 }
 
-/// The program without this library to sleep with, and without the limits of its resources, which
-/// are unknown then.
+/// The kernel refuses to sleep by `clock_nanosleep` and to report resource limits, which are then
+/// unknown.
 #[test]
 fn works_where_calls_are_refused() {
     for args in [
@@ -190,8 +190,11 @@ fn refused_sleep_is_unavailable() {
         return;
     };
     let (_, output) = Run::spawn(command).end();
-    let report: serde_json::Value = serde_json::from_slice(&output.stdout).expect("a report");
-    let rows = report["waits"].as_array().expect("waits");
+    let report: serde_json::Value =
+        serde_json::from_slice(&output.stdout).expect("the output is a report");
+    let rows = report["waits"]
+        .as_array()
+        .expect("the report has sleep primitives");
     assert_eq!(rows.len(), 3, "{report}");
     for row in rows {
         assert_eq!(row["status"], "unavailable", "{row}");
@@ -199,25 +202,26 @@ fn refused_sleep_is_unavailable() {
     }
 }
 
-/// A library of this name, made of C, that can be preloaded. `None` without a compiler.
+/// Compiles a library that can be preloaded. `None` without a compiler.
 fn library(folder: &Folder, name: &str, code: &str) -> Option<String> {
     if emulated("a library that is built here cannot be preloaded") {
         return None;
     }
     let source = format!("{name}.c");
-    fs::write(folder.file(&source), code).expect("it can be written");
+    fs::write(folder.file(&source), code).expect("the file is written");
     let library = folder.arg(&format!("{name}.so"));
     compile(folder.file(&source).as_ref(), library, LIBRARY)
 }
 
-/// The vDSO reads the counter itself, so nothing can be measured; a child would be killed too.
+/// The vDSO reads the counter, so nothing can be measured, and a child process would be killed,
+/// too.
 #[test]
-fn names_counter_that_stays_forbidden() {
+fn reports_forbidden_counter() {
     let source =
         fs::read_to_string("/sys/devices/system/clocksource/clocksource0/current_clocksource");
     if source.is_ok_and(|source| !timers::clock_sources::reads_counter(source.trim())) {
         return skipped(
-            "the clock source is no counter",
+            "the clock source is not a counter",
             "make tsc the clock source",
         );
     }
@@ -235,7 +239,7 @@ fn names_counter_that_stays_forbidden() {
             .args(args)
             .env("LD_PRELOAD", &library)
             .output()
-            .expect("it starts");
+            .expect("the program starts");
         if ended.status.code() == Some(99) {
             return skipped(
                 "the kernel cannot forbid reading the counter",
@@ -256,7 +260,7 @@ fn names_counter_that_stays_forbidden() {
     }
 }
 
-/// The vDSO still tells the time.
+/// The kernel refuses `clock_gettime`, but the vDSO still works.
 #[test]
 fn deadline_passes_without_clock() {
     let folder = Folder::new();
@@ -276,16 +280,16 @@ fn deadline_passes_without_clock() {
     };
     let (status, output) = Run::spawn(command).end();
     assert_eq!(status.code(), Some(3), "{output:?}");
-    let report = fs::read_to_string(folder.file("report.json")).expect("it is written");
+    let report = fs::read_to_string(folder.file("report.json")).expect("the report is readable");
     assert!(
         report.contains("did not answer `hello` in time (1 s"),
         "{report}"
     );
 }
 
-/// Where the vDSO cannot tell it either, libc asks the kernel, as this library does.
+/// The preloaded library makes `clock_gettime` fail, and the kernel refuses the system call.
 #[test]
-fn without_any_clock_it_says_so() {
+fn reports_missing_clock() {
     let folder = Folder::new();
     let refusal =
         "int clock_gettime(int clock, void *time) { (void)clock; (void)time; return -1; }";

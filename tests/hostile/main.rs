@@ -1,4 +1,4 @@
-//! The built program under hostile conditions: signals, full disks, agents that lie, malformed
+//! Tests the built program under hostile conditions: signals, full disks, faulty agents, malformed
 //! files.
 
 #![cfg(unix)]

@@ -1,18 +1,18 @@
-//! Reports that are well formed and as large as may be.
+//! Tests well-formed reports of the maximum size.
 
 use std::fs;
 
 use super::folder::Folder;
 use super::run::Run;
 
-/// Kilobytes.
+/// The largest permitted peak memory, in kilobytes.
 const MOST: u64 = 400_000;
 
-/// As many values as a report may have, and timers: the rest are words.
+/// The largest number of values in a report, and of timers.
 const VALUES: usize = 1 << 20;
 const TIMERS: usize = 8_192;
 
-/// A report with these timers, and with a number of words for names of clock sources.
+/// A report with a number of timers, and a number of empty names of clock sources.
 fn report(timers: usize, words: usize) -> String {
     let row = |number| {
         format!(r#"{{"id":"{number:x}","label":"","runtime":"","status":"failed","findings":[]}}"#)
@@ -35,7 +35,7 @@ fn largest_reports_take_bounded_memory() {
         folder.file("large.json"),
         report(TIMERS, VALUES - 6 * TIMERS),
     )
-    .expect("there is room");
+    .expect("the file is written");
     let mut run = Run::start(&["table", &path]);
     let peak = run.peak();
     let (_, output) = run.end();
@@ -51,7 +51,7 @@ fn largest_reports_take_bounded_memory() {
 fn rejects_too_many_values() {
     let folder = Folder::new();
     let path = folder.arg("wordy.json");
-    fs::write(folder.file("wordy.json"), report(1, 2 * VALUES)).expect("there is room");
+    fs::write(folder.file("wordy.json"), report(1, 2 * VALUES)).expect("the file is written");
     let mut run = Run::start(&["table", &path]);
     let peak = run.peak();
     let (status, output) = run.end();
@@ -65,11 +65,12 @@ fn rejects_too_many_values() {
 #[ignore = "long"]
 fn many_reports_take_bounded_memory() {
     let folder = Folder::new();
-    fs::create_dir(folder.file("reports")).expect("a folder");
+    fs::create_dir(folder.file("reports")).expect("the folder is created");
     let text = report(TIMERS, VALUES - 6 * TIMERS);
     let count = (64 << 20) / text.len();
     for number in 0..count {
-        fs::write(folder.file(&format!("reports/{number}.json")), &text).expect("there is room");
+        fs::write(folder.file(&format!("reports/{number}.json")), &text)
+            .expect("the file is written");
     }
     let (reports, site, page) = (
         folder.arg("reports"),

@@ -1,4 +1,4 @@
-//! Answers that were true and led astray.
+//! Tests that answers are not misleading.
 
 use std::fs;
 use std::process::{Command, Output};
@@ -15,7 +15,7 @@ fn run(args: &[&str]) -> Output {
     Command::new(program())
         .args(args)
         .output()
-        .expect("it runs")
+        .expect("the program starts")
 }
 
 fn reported(output: &Output) -> String {
@@ -42,14 +42,14 @@ fn short_command_names_its_clock() {
 #[test]
 fn states_rule_of_clock_choice() {
     let folder = Folder::new();
-    let report = fs::read_to_string(REPORT).expect("it is kept");
-    let mut report: serde_json::Value = serde_json::from_str(&report).expect("it is JSON");
+    let report = fs::read_to_string(REPORT).expect("the report is readable");
+    let mut report: serde_json::Value = serde_json::from_str(&report).expect("the report is JSON");
     report["timers"]
         .as_array_mut()
-        .expect("it has timers")
+        .expect("the report has timers")
         .retain(|row| row["id"] == "realtime");
     let path = folder.arg("realtime.json");
-    fs::write(&path, report.to_string()).expect("it can be written");
+    fs::write(&path, report.to_string()).expect("the file is written");
     let output = run(&["measure", "chain", "--from", &path]);
     assert_eq!(output.status.code(), Some(1));
     for words in ["no clock is precise enough", "--clock"] {
@@ -64,15 +64,17 @@ fn states_rule_of_clock_choice() {
 #[test]
 fn settable_clock_needs_explicit_request() {
     let folder = Folder::new();
-    let report = fs::read_to_string(REPORT).expect("it is kept");
-    let mut report: serde_json::Value = serde_json::from_str(&report).expect("it is JSON");
+    let report = fs::read_to_string(REPORT).expect("the report is readable");
+    let mut report: serde_json::Value = serde_json::from_str(&report).expect("the report is JSON");
     let three = ["realtime", "system-time", "monotonic"];
-    let rows = report["timers"].as_array_mut().expect("it has timers");
+    let rows = report["timers"]
+        .as_array_mut()
+        .expect("the report has timers");
     rows.retain(|row| three.iter().any(|id| row["id"] == *id));
     let path = folder.arg("three.json");
-    fs::write(&path, report.to_string()).expect("it can be written");
+    fs::write(&path, report.to_string()).expect("the file is written");
     let requirement = ["pick", "--from", &path, "10us", "--error", "5%"];
-    let text = String::from_utf8(run(&requirement).stdout).expect("it is text");
+    let text = String::from_utf8(run(&requirement).stdout).expect("the output is text");
     assert!(text.starts_with("measure with monotonic — "), "{text}");
     assert!(
         run(&[&requirement[..], &["--settable"]].concat())

@@ -1,4 +1,5 @@
-//! A PID namespace that sees the `/proc` of another one: its numbers mean other processes here.
+//! Tests the program in a PID namespace that has the `/proc` of another PID namespace, so process
+//! numbers in `/proc` belong to other processes.
 
 use std::process::{Command, Stdio};
 
@@ -8,9 +9,9 @@ use super::folder::Folder;
 use super::program::program;
 use super::skipping::{emulated, skipped};
 
-/// Where a fault may end processes: a namespace of its own, with a `/proc` of its own. All in it
-/// ends with it.
-const WALLED: [&[&str]; 2] = [
+/// Commands that create the outer namespace, with its own `/proc`. A fault can end only processes
+/// in it.
+const OUTER_COMMANDS: [&[&str]; 2] = [
     &["unshare", "--pid", "--fork", "--mount-proc"],
     &[
         "unshare",
@@ -21,15 +22,15 @@ const WALLED: [&[&str]; 2] = [
         "--mount-proc",
     ],
 ];
-/// The first process of the wall. Its second has many children, so that the numbers of those are
-/// numbers of bystanders below, and its own that of the program.
-const WALL: &str = r#"
+/// The script of process 1 of the outer namespace. Its process 2 has the number that the program
+/// has in the inner namespace, and many children, which have the numbers of bystanders there.
+const OUTER: &str = r#"
 sh -c 'for _ in $(seq 80); do sleep 3103 & done; wait' &
 until [ "$(cat /proc/2/task/2/children 2>/dev/null | wc -w)" = 80 ]; do sleep 0.05; done
 "$@""#;
-/// The first process of the namespace below: the program is its second, and next to it are
+/// The script of process 1 of the inner namespace. The program is process 2; the others are
 /// bystanders.
-const BELOW: &str = r#"
+const INNER: &str = r#"
 "$@" &
 run=$!
 for _ in $(seq 40); do sleep 3100 & done
@@ -40,9 +41,9 @@ for process in /proc/[0-9]*; do
 done 2>/dev/null
 echo "alive $alive code $code" >&2"#;
 
-/// How to have a namespace in which nothing outside can be hit.
-fn walled() -> Option<&'static [&'static str]> {
-    if emulated("no namespace is made") {
+/// The command that creates the outer namespace; `None` if the test is skipped.
+fn outer_namespace() -> Option<&'static [&'static str]> {
+    if emulated("namespaces are unavailable") {
         return None;
     }
     let works = |words: &&&[&str]| {
@@ -53,43 +54,52 @@ fn walled() -> Option<&'static [&'static str]> {
             .output();
         tried.is_ok_and(|ended| ended.status.success())
     };
-    let found = WALLED.iter().find(works).copied();
+    let found = OUTER_COMMANDS.iter().find(works).copied();
     if found.is_none() {
         skipped(
-            "neither root nor user namespaces are to be had",
-            "it takes util-linux, and a kernel that lets users make namespaces",
+            "namespaces are unavailable",
+            "install util-linux, and run as root or allow user namespaces",
         );
     }
     found
 }
 
-/// What a run below shows on standard output and on standard error, and what it ends with. All
-/// bystanders are alive.
+/// Runs the program in the inner namespace. Returns standard output, standard error and the exit
+/// status, and checks that all bystanders are alive.
 #[track_caller]
-fn run_in_namespaces(wall: &[&str], below: &[&str], args: &[&str]) -> (String, String, i32) {
+fn run_in_namespaces(outer: &[&str], inner: &[&str], args: &[&str]) -> (String, String, i32) {
     let mut command = Command::new("timeout");
     command
         .args(["-k", "5", "240"])
-        .args(wall)
-        .args(["sh", "-c", WALL, "wall"])
-        .args(below)
-        .args(["sh", "-c", BELOW, "below"])
+        .args(outer)
+        .args(["sh", "-c", OUTER, "outer"])
+        .args(inner)
+        .args(["sh", "-c", INNER, "inner"])
         .arg(program())
         .args(args);
-    let output = command.stdin(Stdio::null()).output().expect("it starts");
+    let output = command
+        .stdin(Stdio::null())
+        .output()
+        .expect("the shell starts");
     let [shown, reported] =
         [output.stdout, output.stderr].map(|text| String::from_utf8_lossy(&text).into_owned());
     let last = reported.lines().last().unwrap_or_default();
     let code = last.strip_prefix("alive 40 code ");
     let code =
-        code.unwrap_or_else(|| panic!("{:?}: {below:?} {args:?}: {reported}", output.status));
-    (shown, reported.clone(), code.parse().expect("a number"))
+        code.unwrap_or_else(|| panic!("{:?}: {inner:?} {args:?}: {reported}", output.status));
+    (
+        shown,
+        reported.clone(),
+        code.parse().expect("the status is a number"),
+    )
 }
 
 #[test]
 fn foreign_pid_namespace_gives_report() {
-    let Some(wall) = walled() else { return };
-    for below in [
+    let Some(outer) = outer_namespace() else {
+        return;
+    };
+    for inner in [
         &["unshare", "--pid", "--fork"][..],
         &[
             "bwrap",
@@ -101,43 +111,46 @@ fn foreign_pid_namespace_gives_report() {
             "--unshare-pid",
         ],
     ] {
-        if Command::new(below[0]).arg("--version").output().is_err() {
-            skipped(format!("there is no {}", below[0]), "install it");
+        if Command::new(inner[0]).arg("--version").output().is_err() {
+            skipped(format!("there is no {}", inner[0]), "install it");
             continue;
         }
         let args = ["probe", "monotonic", "time", "--quick", "--format", "json"];
-        let (shown, reported, code) = run_in_namespaces(wall, below, &args);
-        assert_eq!(code, 0, "{below:?}: {reported}");
+        let (shown, reported, code) = run_in_namespaces(outer, inner, &args);
+        assert_eq!(code, 0, "{inner:?}: {reported}");
         assert!(
             reported.contains("/proc shows the processes of another PID namespace"),
-            "{below:?}: {reported}"
+            "{inner:?}: {reported}"
         );
         let report: Value = serde_json::from_str(&shown)
-            .unwrap_or_else(|error| panic!("{below:?}: {error}: {shown}: {reported}"));
-        for row in report["timers"].as_array().expect("timers") {
+            .unwrap_or_else(|error| panic!("{inner:?}: {error}: {shown}: {reported}"));
+        for row in report["timers"].as_array().expect("the report has timers") {
             assert!(
                 row["status"] == "ok" || row["status"] == "unresolved",
-                "{below:?}: {row}"
+                "{inner:?}: {row}"
             );
         }
     }
 }
 
-/// What has a group of its own is ended there, too; what leaves it ends with the namespace.
+/// The program ends the process group of the agent. A child that leaves the group ends with the
+/// namespace.
 #[test]
-fn agent_children_do_not_confuse() {
-    let Some(wall) = walled() else { return };
-    let below = ["unshare", "--pid", "--fork"];
+fn agent_children_spare_bystanders() {
+    let Some(outer) = outer_namespace() else {
+        return;
+    };
+    let inner = ["unshare", "--pid", "--fork"];
     let hello = r#"{"protocol":1,"runtime":{"name":"sh","version":"1"},"timers":[],"ops":[]}"#;
     let flee =
         format!("sleep 3101 & setsid sleep 3102 & read -r question; echo '{hello}'; read -r more");
     let flee = shell_words::join(["sh", "-c", &flee]);
-    let (_, reported, code) = run_in_namespaces(wall, &below, &["list", "--agent", &flee]);
+    let (_, reported, code) = run_in_namespaces(outer, &inner, &["list", "--agent", &flee]);
     assert_eq!(code, 0, "{reported}");
 }
 
-/// The leader of a group is reaped, and another process gets its number and makes a group of it,
-/// before the guard ends the group.
+/// The leader of a process group is reaped. Before the guard ends the group, another process gets
+/// its number and becomes the leader of a new group.
 const REUSE: &str = r#"
 cd "$1"; mkfifo lines
 "$0" guard <lines & guard=$!
@@ -154,19 +167,21 @@ echo "$leader $bystander $(tr '\0' ' ' <"/proc/$bystander/cmdline")""#;
 
 #[test]
 fn guard_spares_reused_group_number() {
-    let Some(wall) = walled() else { return };
+    let Some(outer) = outer_namespace() else {
+        return;
+    };
     let folder = Folder::new();
-    let mut command = Command::new(wall[0]);
-    command.args(&wall[1..]);
+    let mut command = Command::new(outer[0]);
+    command.args(&outer[1..]);
     command.args(["sh", "-c", REUSE, program(), &folder.arg("")]);
-    let output = command.stdin(Stdio::null()).output().expect("it starts");
+    let output = command
+        .stdin(Stdio::null())
+        .output()
+        .expect("the shell starts");
     let shown = String::from_utf8_lossy(&output.stdout).into_owned();
     let mut words = shown.split_whitespace();
     if words.next() != words.next() {
-        return skipped(
-            "the next process number cannot be chosen",
-            "run this test as root",
-        );
+        return skipped("process numbers cannot be chosen", "run this test as root");
     }
     assert!(shown.ends_with(" sleep 3105 \n"), "{shown}: {output:?}");
 }

@@ -1,5 +1,5 @@
-//! Processes of others: those that the program did not start are never signalled, and those that it
-//! may not signal do not hold it up.
+//! Tests that the program never signals a process that it did not start, and does not hang on a
+//! process that it may not signal.
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::{PermissionsExt, chown};
@@ -15,21 +15,21 @@ use super::skipping::{emulated, not_installed, skipped};
 
 const HELLO: &str = r#"{"protocol":1,"runtime":{"name":"sh","version":"1"},"timers":[],"ops":[]}"#;
 
-/// Kills the process whose id a file holds.
+/// Kills the process with the id in a file.
 fn kill(folder: &Folder, file: &str) {
-    let number = fs::read_to_string(folder.file(file)).expect("it told its process id");
+    let number = fs::read_to_string(folder.file(file)).expect("the process writes its id");
     let process = number.trim().parse().ok().and_then(Pid::from_raw);
-    kill_process(process.expect("a process id"), Signal::KILL).expect("it runs");
+    kill_process(process.expect("the id is positive"), Signal::KILL).expect("the process runs");
 }
 
-/// A run of the program in the place of a shell that has already started a process: that process
-/// goes on when the agent lets it, and leaves an orphan behind.
+/// Runs the program in place of a shell that has started a process. When the agent signals it, that
+/// process creates an orphan.
 fn run_with_bystanders(folder: &Folder, shell: &str, agent: &str) -> Run {
     let script = r#"
 cd "$1"; mkfifo go gone
 sh -c 'read -r go <go; (sleep 3201 & echo $! >orphan); echo >gone; echo $$ >bystander; exec sleep 3202' &
 exec "$0" list --agent "sh $1/agent""#;
-    fs::write(folder.file("agent"), agent).expect("there is room");
+    fs::write(folder.file("agent"), agent).expect("the file is written");
     let mut command = Command::new(shell);
     command
         .args(["-c", script, program(), &folder.arg("")])
@@ -37,7 +37,7 @@ exec "$0" list --agent "sh $1/agent""#;
     Run::spawn(command)
 }
 
-/// Of its own, both the descendant that left its group and the one that has lost its parent end.
+/// The program ends both descendants of its agent: the one in a new session, and the orphan.
 #[test]
 fn inherited_children_survive() {
     let own = "setsid sleep 3203 & (setsid sleep 3204 &); echo >go; read -r gone <gone";
@@ -72,7 +72,7 @@ fn inherited_children_survive() {
     }
 }
 
-/// bash lets the process that reads the output become a child of the program.
+/// In bash, the process that reads the output becomes a child of the program.
 #[test]
 fn reader_of_output_survives() {
     let folder = Folder::new();
@@ -83,12 +83,13 @@ fn reader_of_output_survives() {
         return not_installed("there is no bash", "install it");
     }
     let (status, output) = Run::spawn(command).end();
-    let report = fs::read(folder.file("report")).expect("it was made");
+    let report = fs::read(folder.file("report")).expect("the report is readable");
     let report: Result<Value, _> = serde_json::from_slice(&report);
     assert!(status.success() && report.is_ok(), "{report:?}: {output:?}");
 }
 
-/// A process inherits that SIGCHLD is ignored: its children then vanish before it asks how they ended.
+/// If a process inherits an ignored SIGCHLD, its children vanish before it can ask for their
+/// status.
 #[test]
 fn ignored_sigchld_loses_no_child() {
     let mut command = Command::new("env");
@@ -102,13 +103,13 @@ fn ignored_sigchld_loses_no_child() {
     assert!(shown.contains("exited with status 7"), "{output:?}");
 }
 
-/// The user as which the program runs, who may not signal what root runs.
+/// The user id of the program, which may not signal processes of root.
 const NOBODY: &str = "65534";
 
-/// A copy of `setpriv` with which any user becomes root.
+/// A set-user-ID copy of `setpriv`, by which any user becomes root. `None` if the test is skipped.
 fn setuid_root(folder: &Folder) -> Option<String> {
-    const REMEDY: &str = "run this test as root on a file system that honours set-id bits";
-    if emulated("set-id bits have no effect") {
+    const REMEDY: &str = "run as root on a file system with set-user-ID";
+    if emulated("set-user-ID has no effect") {
         return None;
     }
     if !getuid().is_root() {
@@ -120,14 +121,14 @@ fn setuid_root(folder: &Folder) -> Option<String> {
         not_installed("there is no setpriv", "install util-linux");
         return None;
     }
-    chown(&copy, Some(0), Some(0)).expect("root may");
-    fs::set_permissions(&copy, Permissions::from_mode(0o4755)).expect("it is ours");
-    fs::set_permissions(folder.file(""), Permissions::from_mode(0o777)).expect("it is ours");
+    chown(&copy, Some(0), Some(0)).expect("root can change the owner");
+    fs::set_permissions(&copy, Permissions::from_mode(0o4755)).expect("chmod succeeds");
+    fs::set_permissions(folder.file(""), Permissions::from_mode(0o777)).expect("chmod succeeds");
     let tried = as_nobody(&copy).args(["--reuid", "0", "id", "-u"]).output();
     if tried.is_ok_and(|tried| tried.stdout == b"0\n") {
         return Some(copy);
     }
-    skipped("set-id bits have no effect", REMEDY);
+    skipped("set-user-ID has no effect", REMEDY);
     None
 }
 
@@ -139,7 +140,7 @@ fn as_nobody(program: &str) -> Command {
     command
 }
 
-/// The first agent runs as root itself; of the second only a descendant does.
+/// The first agent runs as root. The second agent has a descendant that runs as root.
 #[test]
 fn unkillable_agent_does_not_hang() {
     let folder = Folder::new();
@@ -147,10 +148,10 @@ fn unkillable_agent_does_not_hang() {
         return;
     };
     let copy = folder.arg("timermeter");
-    fs::copy(BUILT, &copy).expect("there is room");
+    fs::copy(BUILT, &copy).expect("the file is copied");
     let script = folder.arg("agent");
     let body = "echo $$ >\"$0.id\"; while read -r question; do :; done; exec sleep 3206";
-    fs::write(&script, body).expect("there is room");
+    fs::write(&script, body).expect("the file is written");
     let agent = shell_words::join([&setuid, "--reuid", "0", "sh", &script]);
     let wrapped = shell_words::join(["sh", "-c", &format!("{agent}; true")]);
     for (agent, said, signal) in [
@@ -162,17 +163,17 @@ fn unkillable_agent_does_not_hang() {
         let timeout = if signal.is_some() { "600" } else { "3" };
         command.args(["--timeout", timeout, "--agent", agent]);
         let mut run = Run::spawn(command);
-        // Before it has written its id it may not be root yet, and can be ended.
+        // The agent writes its id after it has become root. Before, it can be ended.
         let started = waited_for(|| folder.file("agent.id").exists().then_some(()));
         assert!(started.is_some(), "{:?}", run.alive());
         if let Some(signal) = signal {
             run.signal(signal);
         }
         run.until_it_ends();
-        // Its input has ended.
+        // The agent runs `sleep` at the end of its input.
         run.until_it_runs("sleep 3206");
         kill(&folder, "agent.id");
-        fs::remove_file(folder.file("agent.id")).expect("it was written");
+        fs::remove_file(folder.file("agent.id")).expect("the file is removed");
         let (status, output) = run.end();
         let reported = String::from_utf8_lossy(&output.stderr).into_owned();
         assert!(
@@ -186,7 +187,7 @@ fn unkillable_agent_does_not_hang() {
         let shown = String::from_utf8_lossy(&output.stdout);
         assert_eq!(status.code(), Some(3), "{shown}: {reported}");
         assert!(shown.contains(said), "{shown}: {reported}");
-        let report: Value = serde_json::from_str(&shown).expect("a report");
+        let report: Value = serde_json::from_str(&shown).expect("the output is a report");
         assert!(
             report["timers"].to_string().contains(r#""status":"ok""#),
             "{shown}"

@@ -1,5 +1,4 @@
-//! What is refused, before anything is measured where that can be known, and in a message that can
-//! be read.
+//! Tests that invalid input is rejected with a readable message, before measurements if possible.
 
 use std::fs;
 use std::io::Write;
@@ -25,7 +24,7 @@ fn refused(args: &[&str], code: i32) -> String {
     reported
 }
 
-/// A clock of which a tick takes longer than the world is old.
+/// A tick of this clock takes 1e308 ns.
 #[test]
 fn analyse_rejects_impossible_trace() {
     let (folder, unit) = (Folder::new(), r#""ns_per_tick":1.0"#);
@@ -34,9 +33,13 @@ fn analyse_rejects_impossible_trace() {
     let mut packer = GzEncoder::new(Vec::new(), Compression::best());
     packer
         .write_all(text.replace(unit, r#""ns_per_tick":1e308"#).as_bytes())
-        .expect("memory");
-    fs::write(folder.file("odd.trace"), packer.finish().expect("memory")).expect("there is room");
-    let trace = folder.arg("odd.trace");
+        .expect("memory suffices");
+    fs::write(
+        folder.file("impossible.trace"),
+        packer.finish().expect("memory suffices"),
+    )
+    .expect("the file is written");
+    let trace = folder.arg("impossible.trace");
     let error = refused(&["analyse", &trace], 1);
     assert!(
         error.contains(

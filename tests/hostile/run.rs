@@ -1,5 +1,5 @@
-//! A run of the program whose descendants can all be found, also those that leave its session or
-//! lose their parent: all inherit an environment variable.
+//! Runs the program and finds all of its descendants, also those that leave its session or lose
+//! their parent, because they inherit an environment variable.
 
 use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Output, Stdio};
@@ -70,7 +70,7 @@ impl Run {
                 .split(|&byte| byte == 0)
                 .any(|variable| variable == mark.as_bytes())
         };
-        let processes = fs::read_dir("/proc").expect("there is a /proc").flatten();
+        let processes = fs::read_dir("/proc").expect("/proc is readable").flatten();
         let line = |process: &Path| {
             let line = fs::read(process.join("cmdline")).unwrap_or_default();
             String::from_utf8_lossy(&line).replace('\0', " ")
@@ -83,7 +83,7 @@ impl Run {
             .collect()
     }
 
-    /// Waits until a descendant runs whose command line contains `words`.
+    /// Waits until a descendant runs with a command line that contains `words`.
     #[track_caller]
     pub fn until_it_runs(&self, words: &str) {
         let found = waited_for(|| {
@@ -99,12 +99,7 @@ impl Run {
     /// kilobytes, as far as samples show it.
     pub fn peak(&mut self) -> u64 {
         let mut most = 0;
-        while self
-            .child
-            .try_wait()
-            .expect("the system knows the child process")
-            .is_none()
-        {
+        while self.child.try_wait().expect("wait succeeds").is_none() {
             let status =
                 fs::read_to_string(format!("/proc/{}/status", self.child.id())).unwrap_or_default();
             let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
@@ -121,14 +116,10 @@ impl Run {
         kill_process(Pid::from_child(&self.child), signal).expect("the program runs");
     }
 
-    /// Waits until the program ends, whatever it leaves running.
+    /// Waits until the program ends; its descendants may still run.
     #[track_caller]
     pub fn until_it_ends(&mut self) {
-        let ended = waited_for(|| {
-            self.child
-                .try_wait()
-                .expect("the system knows the child process")
-        });
+        let ended = waited_for(|| self.child.try_wait().expect("wait succeeds"));
         assert!(
             ended.is_some(),
             "the program does not end: {:?}",
@@ -140,11 +131,7 @@ impl Run {
     /// of the program, and panics if a process remains after [`PATIENCE`].
     #[track_caller]
     pub fn end(mut self) -> (ExitStatus, Output) {
-        let ended = waited_for(|| {
-            self.child
-                .try_wait()
-                .expect("the system knows the child process")
-        });
+        let ended = waited_for(|| self.child.try_wait().expect("wait succeeds"));
         let left = waited_for(|| self.alive().is_empty().then_some(()));
         let alive = self.alive();
         let Some(status) = ended else {
@@ -156,7 +143,7 @@ impl Run {
             status,
             self.child
                 .wait_with_output()
-                .expect("the output can be read"),
+                .expect("the output is readable"),
         )
     }
 }

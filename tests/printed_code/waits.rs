@@ -1,4 +1,4 @@
-//! The code that `pick --every` prints, for each timer that has some.
+//! Tests the code that `pick --every` prints for each wait method.
 
 use timermeter::choice::wait_snippet::wait_snippet;
 use timermeter::choice::waits::{Punctuality, WaitRecord};
@@ -6,7 +6,7 @@ use timermeter::choice::{Candidate, Choice};
 
 use super::run_program;
 
-/// The code to wait with each timer compiles, and its twenty calls do not come early.
+/// The code for each wait method compiles, and its 20 calls do not come early.
 #[test]
 fn code_waits_with_each_timer() {
     let asked = Punctuality {
@@ -42,7 +42,7 @@ fn code_waits_with_each_timer() {
             "{code}"
         );
         count += 1;
-        // It needs a crate.
+        // This code needs a crate.
         if entry.info.id == "spin-sleep" {
             continue;
         }

@@ -1,13 +1,12 @@
-//! The program under test, as it is started here.
+//! Starts the program under test, also by an emulator.
 
 use std::sync::OnceLock;
 
-/// The file itself, to be copied.
+/// The executable file.
 pub const BUILT: &str = env!("CARGO_BIN_EXE_timermeter");
 
-/// What starts the program: its file, or a script next to it where an emulator carries out these
-/// tests, as the kernel cannot start what was built for another processor. A command, a shell and
-/// an agent's line take either.
+/// The path that starts the program. It is the executable file, or a script if an emulator runs the
+/// tests, because the kernel cannot start a program for another processor.
 pub fn program() -> &'static str {
     static STARTED_BY: OnceLock<String> = OnceLock::new();
     STARTED_BY.get_or_init(|| {
@@ -20,8 +19,8 @@ pub fn program() -> &'static str {
     })
 }
 
-/// How many times as long what takes time may take: an emulator of a processor is slower.
-#[allow(dead_code, reason = "not each program of tests waits for something")]
+/// The factor by which time limits grow, because an emulator is slow.
+#[allow(dead_code, reason = "not all test programs wait")]
 pub fn slowdown() -> u32 {
     if timers::os::emulator().is_some() {
         15
@@ -30,8 +29,8 @@ pub fn slowdown() -> u32 {
     }
 }
 
-/// The words that start this copy of the program.
-#[allow(dead_code, reason = "not each program of tests has copies")]
+/// The command that starts this copy of the program.
+#[allow(dead_code, reason = "not all test programs copy it")]
 pub fn started(copy: &std::path::Path) -> Vec<std::ffi::OsString> {
     timers::os::runner()
         .into_iter()
@@ -47,7 +46,7 @@ fn script(runner: &[std::ffi::OsString]) -> String {
 
     let words: Vec<_> = runner
         .iter()
-        .map(|word| word.to_str().expect("an emulator's words are text"))
+        .map(|word| word.to_str().expect("the command is text"))
         .collect();
     let line = format!(
         "#!/bin/sh\nexec {} \"$@\"\n",
@@ -57,17 +56,19 @@ fn script(runner: &[std::ffi::OsString]) -> String {
     if fs::read_to_string(&path).is_ok_and(|there| there == line) {
         return path;
     }
-    // Whole or not at all: other tests start as well.
-    let mut file = tempfile::NamedTempFile::new_in(env!("CARGO_TARGET_TMPDIR")).expect("a file");
-    file.write_all(line.as_bytes()).expect("there is room");
+    // Replace the file by renaming, because other test processes use it at the same time.
+    let mut file =
+        tempfile::NamedTempFile::new_in(env!("CARGO_TARGET_TMPDIR")).expect("the file is created");
+    file.write_all(line.as_bytes())
+        .expect("the file is written");
     file.as_file()
         .set_permissions(Permissions::from_mode(0o755))
-        .expect("it is ours");
-    file.persist(&path).expect("the same file system");
+        .expect("chmod succeeds");
+    file.persist(&path).expect("the file is renamed");
     path
 }
 
 #[cfg(not(unix))]
 fn script(_: &[std::ffi::OsString]) -> String {
-    unreachable!("no emulator of a processor is known here, so none has words to be started by")
+    unreachable!("emulators are supported on Unix only")
 }

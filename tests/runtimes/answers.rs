@@ -34,7 +34,7 @@ pub fn check_answers(host: &PreparedHost) {
         );
         let compared = timer
             .comparisons(&reference, turns, 5)
-            .expect("comparisons");
+            .expect("the agent answers `comparisons`");
         assert_eq!(compared.len(), 5, "{}:{id}", host.prefix);
         let times: Vec<i64> = compared
             .iter()
@@ -47,7 +47,7 @@ pub fn check_answers(host: &PreparedHost) {
         );
         let advance = timer
             .advance(&reference, Activity::Spin, 40)
-            .expect("an advance");
+            .expect("the agent answers `advance`");
         assert!(
             advance.timer >= 0 && advance.reference > 0,
             "{}:{id}: {advance:?}",

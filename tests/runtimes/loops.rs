@@ -45,7 +45,7 @@ pub fn smallest_change(host: &PreparedHost, timer: &mut dyn Subject) -> i64 {
     const MAX_READINGS: u32 = 1_000_000;
     let mut count = 300;
     loop {
-        let readings = timer.readings(count).expect("readings");
+        let readings = timer.readings(count).expect("the agent answers `readings`");
         assert!(
             readings.is_sorted(),
             "{}: the clock went backwards",
@@ -79,8 +79,11 @@ const COMPARED_CHANGES: i64 = 8;
 /// ticks.
 pub fn sufficient_work(timer: &mut dyn Subject, change: i64) -> u64 {
     let mut iterations = 20_000;
-    while minimum(&timer.intervals(&[iterations], 15).expect("intervals")[0])
-        < COMPARED_CHANGES * change
+    while minimum(
+        &timer
+            .intervals(&[iterations], 15)
+            .expect("the agent answers `intervals`")[0],
+    ) < COMPARED_CHANGES * change
     {
         iterations *= 2;
     }
@@ -105,7 +108,11 @@ pub fn check_calls(host: &PreparedHost) {
     let mut floor = subject(&connection, timers::FLOOR_ID);
     for id in ids {
         let mut timer = subject(&connection, &id);
-        let mut batch = |calls| timer.batches(&reference, calls, REPEAT).expect("batches");
+        let mut batch = |calls| {
+            timer
+                .batches(&reference, calls, REPEAT)
+                .expect("the agent answers `batches`")
+        };
         let calls = number_of_calls(&mut batch, span_ns, ns_per_tick);
         let checked = check_minima(
             // A call of an interpreter may cost less than its loop.
@@ -117,7 +124,7 @@ pub fn check_calls(host: &PreparedHost) {
                     double,
                     floor
                         .batches(&reference, 2 * calls, REPEAT)
-                        .expect("batches"),
+                        .expect("the agent answers `batches`"),
                 ]
             },
         );
@@ -153,13 +160,17 @@ pub fn check_reads(host: &PreparedHost) {
     let mut timer = subject(&connection, &reference);
     let change = smallest_change(host, timer.as_mut());
     let turns = sufficient_work(timer.as_mut(), change);
-    let mut intervals = |turns: &[u64]| timer.intervals(turns, 15).expect("intervals");
+    let mut intervals = |turns: &[u64]| {
+        timer
+            .intervals(turns, 15)
+            .expect("the agent answers `intervals`")
+    };
     let checked = check_minima(
         |[empty, single, double]| is_double(single - empty, double - empty),
         || {
             intervals(&[0, turns, 2 * turns])
                 .try_into()
-                .expect("three rows")
+                .expect("there are three rows")
         },
     );
     assert_eq!(

@@ -28,13 +28,13 @@ use crate::skipping::{not_installed, skipped};
 /// The time that an agent has for an answer.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// The runtimes that `.ci/run` installs, so that it fails without them; `.ci/runtimes` tests the
+/// The runtimes that `.ci/run` installs. It fails without them; `.ci/runtimes` tests the
 /// others.
 const REQUIRED: [&str; 2] = ["dotnet", "python"];
 
 /// Builds the agents of a runtime in a temporary folder; `None` if the runtime is not installed.
 fn prepare(name: &str) -> Option<(TempDir, Vec<PreparedHost>)> {
-    let folder = tempfile::tempdir().expect("the folder can be created");
+    let folder = tempfile::tempdir().expect("the folder is created");
     let runtime = runtime(name).expect("the runtime is listed");
     match runtimes::prepare(runtime, folder.path(), Choices::default()) {
         Ok(hosts) => Some((folder, hosts.into_iter().map(use_built_program).collect())),
@@ -79,7 +79,7 @@ fn timers(connection: &RefCell<Connection>) -> (String, Vec<String>) {
         .timers
         .iter()
         .find(|timer| timer.reference)
-        .expect("an agent has a reference")
+        .expect("the agent has a reference")
         .id
         .clone();
     let ids = hello
@@ -147,7 +147,7 @@ fn node_agent_passes_checks() {
 
 /// `.ci/runtimes` installs all of these runtimes.
 #[test]
-#[ignore = "a step of its own: .ci/runtimes"]
+#[ignore = "run by .ci/runtimes"]
 fn all_other_agents_pass_checks() {
     let others = RUNTIMES.iter().map(|runtime| runtime.name);
     others
@@ -208,7 +208,7 @@ fn missing_java_counter_has_remedy() {
     };
     let class = folder.path().join("java/0/0/HighResCounter.class");
     if class.exists() {
-        std::fs::remove_file(class).expect("the file can be removed");
+        std::fs::remove_file(class).expect("the file is removed");
     }
     let hello = start(&hosts[0], None).borrow().hello().clone();
     assert!(
@@ -222,7 +222,7 @@ fn missing_java_counter_has_remedy() {
         .unavailable
         .iter()
         .find(|missing| missing.timer.id == "highResCounter")
-        .expect("the agent names it");
+        .expect("the agent lists the timer");
     assert!(missing.reason.contains("jdk.internal.perf"), "{missing:?}");
     assert!(
         missing
@@ -251,7 +251,7 @@ fn repeats_windows_with_garbage_collection() {
     assert_eq!(
         timer.readings(1),
         Ok(vec![7]),
-        "the first answer without a disturbance"
+        "the host returns the first undisturbed answer"
     );
     assert_eq!(connection.borrow().windows().dropped["gc"], 2);
     assert_eq!(

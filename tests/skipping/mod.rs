@@ -1,15 +1,15 @@
-//! A test that lacks what it needs passes, and says so. Where all tools should be there, a lack of
-//! one is a failure.
+//! Skips tests that lack a tool or a certain machine. A skipped test passes with a message. In
+//! strict mode, a missing tool fails the test.
 
 use std::io::Write;
 use std::panic::Location;
 
-/// Where this is set and not empty, a test whose tool is not installed fails.
+/// If this variable is set and not empty, a test fails without its tool.
 const STRICT: &str = "TIMERMETER_TESTS_STRICT";
 
-/// A tool is not installed: skips the test, or fails it where that is asked for.
+/// Skips the test because a tool is not installed, or fails it in strict mode.
 #[track_caller]
-#[allow(dead_code, reason = "not each program of tests needs a tool")]
+#[allow(dead_code, reason = "not all test programs need tools")]
 pub fn not_installed(lacking: impl AsRef<str>, remedy: &str) {
     let strict = std::env::var_os(STRICT).is_some_and(|value| !value.is_empty());
     assert!(
@@ -20,16 +20,12 @@ pub fn not_installed(lacking: impl AsRef<str>, remedy: &str) {
     skipped(lacking, remedy);
 }
 
-/// The machine is another one than the test needs: says which test is skipped, for what it lacks,
-/// and how to get that. It writes to standard error itself: what `eprintln!` prints is kept by the
-/// test runner, which shows it for tests that fail only.
+/// Prints which test is skipped, for which reason, and a remedy. Writes to standard error directly,
+/// because the test runner shows the output of `eprintln!` only for failed tests.
 #[track_caller]
-#[allow(
-    dead_code,
-    reason = "not each program of tests needs a certain machine"
-)]
+#[allow(dead_code, reason = "not all test programs skip tests")]
 pub fn skipped(lacking: impl AsRef<str>, remedy: &str) {
-    // The runner calls threads after their tests, unless there is one thread only.
+    // The runner names threads after their tests, unless it uses only one thread.
     let thread = std::thread::current();
     let place = Location::caller().to_string();
     let test = thread
@@ -43,18 +39,16 @@ pub fn skipped(lacking: impl AsRef<str>, remedy: &str) {
         .collect::<Vec<_>>()
         .join(" ");
     let line = format!("skipped: {test}: {lacking}; {remedy}\n");
-    // In one piece, as others write too. Where standard error is closed, the test still passes.
+    // One write, because other tests write at the same time. The test also passes if standard error
+    // is closed.
     let _ = std::io::stderr().lock().write_all(line.as_bytes());
 }
 
-/// Whether an emulator of a processor carries out these tests, which does something else than the
-/// system that this one is about: says which test is skipped, and what that is.
+/// Returns whether an emulator runs the tests. If so, prints that the test is skipped because of
+/// `limit`, by which the emulator differs from a real system.
 #[track_caller]
 #[must_use]
-#[allow(
-    dead_code,
-    reason = "not each program of tests is about what an emulator changes"
-)]
+#[allow(dead_code, reason = "not all test programs depend on it")]
 pub fn emulated(limit: &str) -> bool {
     let emulator = timers::os::emulator();
     if let Some(emulator) = &emulator {

@@ -1,5 +1,5 @@
-//! `table --columns all` as CSV and Parquet, and the queries of deploy/sql over both: 60 nodes on
-//! two days, with planted outliers.
+//! Tests `table --columns all` as CSV and Parquet, and the queries of deploy/sql over both. The
+//! reports are from 60 nodes on two days, with planted outliers.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -13,7 +13,7 @@ use crate::program::program;
 use crate::skipping;
 
 const ROOT: &str = env!("CARGO_MANIFEST_DIR");
-/// Where `.ci/run` installs Python packages.
+/// The folder in which `.ci/run` installs Python packages.
 const PACKAGES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/target/python");
 const TIMERS: [&str; 4] = ["monotonic", "rdtsc", "monotonic-syscall", "perf-cycles"];
 const QUERIES: [&str; 6] = [
@@ -24,7 +24,7 @@ const QUERIES: [&str; 6] = [
     "kernels",
     "missing",
 ];
-/// Reads the queries as a list, and prints the rows of each.
+/// Reads a view and a list of queries, and prints the rows of each query.
 const SCRIPT: &str = "\
 import json, sys
 import duckdb
@@ -36,7 +36,8 @@ json.dump([connection.execute(query).fetchall() for query in queries], sys.stdou
 
 fn kept() -> Value {
     let path = Path::new(ROOT).join("tests/data/xeon-2026-11-21.json");
-    serde_json::from_str(&fs::read_to_string(path).expect("a kept report")).expect("JSON")
+    serde_json::from_str(&fs::read_to_string(path).expect("the stored report is readable"))
+        .expect("the text is JSON")
 }
 
 fn timermeter(folder: &Path, args: &[&str]) -> Output {
@@ -45,10 +46,10 @@ fn timermeter(folder: &Path, args: &[&str]) -> Output {
         .current_dir(folder)
         .stdin(Stdio::null())
         .output()
-        .expect("it runs")
+        .expect("the program starts")
 }
 
-/// The report of a node on a day. Costs of a node differ by 1 % from those of others; all else is
+/// The report of a node on a day. Costs of nodes differ by up to 1 %; all other differences are
 /// planted.
 fn report(base: &Value, group: char, number: usize, day: usize) -> Value {
     let mut report = base.clone();
@@ -70,8 +71,11 @@ fn report(base: &Value, group: char, number: usize, day: usize) -> Value {
     if is("a-03") {
         platform["clocksource"]["current"] = json!("hpet");
     }
-    for row in report["timers"].as_array_mut().expect("timers") {
-        let id = row["id"].as_str().expect("an id").to_owned();
+    for row in report["timers"]
+        .as_array_mut()
+        .expect("the report has timers")
+    {
+        let id = row["id"].as_str().expect("the row has an id").to_owned();
         let mut times = 1.0 + 0.002 * ((number * 7 % 11) as f64 - 5.0);
         if is("a-07") && id == "monotonic" {
             times *= 1.6;
@@ -93,18 +97,18 @@ fn report(base: &Value, group: char, number: usize, day: usize) -> Value {
     report
 }
 
-/// A folder with the reports of three groups of 20 nodes on two days, and `nodes.csv`, which lists
-/// one node more.
+/// A folder with the reports of three groups of 20 nodes on two days. `nodes.csv` lists one node
+/// more.
 fn nodes() -> tempfile::TempDir {
-    let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a folder");
+    let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("the folder is created");
     let mut base = kept();
     let is_kept = |row: &Value| TIMERS.iter().any(|id| row["id"] == *id);
     base["timers"]
         .as_array_mut()
-        .expect("timers")
+        .expect("the report has timers")
         .retain(is_kept);
     let run = folder.path().join("run");
-    fs::create_dir(&run).expect("a folder");
+    fs::create_dir(&run).expect("the folder is created");
     let mut names = "node\nc-99\n".to_owned();
     for (group, number) in ['a', 'b', 'c']
         .into_iter()
@@ -114,15 +118,16 @@ fn nodes() -> tempfile::TempDir {
         for day in [20, 21] {
             let text = report(&base, group, number, day).to_string();
             fs::write(run.join(format!("{group}-{number:02}-{day}.json")), text)
-                .expect("there is room");
+                .expect("the file is written");
         }
     }
-    fs::write(folder.path().join("nodes.csv"), names).expect("there is room");
+    fs::write(folder.path().join("nodes.csv"), names).expect("the file is written");
     folder
 }
 
 fn query(name: &str) -> String {
-    fs::read_to_string(Path::new(ROOT).join(format!("deploy/sql/{name}.sql"))).expect("a query")
+    fs::read_to_string(Path::new(ROOT).join(format!("deploy/sql/{name}.sql")))
+        .expect("the query is readable")
 }
 
 fn python(script: &str) -> Command {
@@ -146,7 +151,7 @@ fn lacks_duckdb() -> bool {
     true
 }
 
-/// What DuckDB answers to queries over the view of `deploy/sql/<view>.sql`, in `folder`.
+/// The rows that DuckDB returns for queries over the view of `deploy/sql/<view>.sql`, in `folder`.
 fn answers(folder: &Path, view: &str, queries: &[String]) -> Vec<Vec<Value>> {
     let mut child = python(SCRIPT)
         .current_dir(folder)
@@ -154,25 +159,25 @@ fn answers(folder: &Path, view: &str, queries: &[String]) -> Vec<Vec<Value>> {
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()
-        .expect("python3 was there just now");
+        .expect("python3 starts");
     let text = json!([query(view), queries]).to_string();
     child
         .stdin
         .take()
-        .expect("a pipe")
+        .expect("stdin is a pipe")
         .write_all(text.as_bytes())
-        .expect("it reads all");
-    let output = child.wait_with_output().expect("it ends");
+        .expect("python3 reads stdin");
+    let output = child.wait_with_output().expect("python3 exits");
     assert!(
         output.status.success(),
         "{view}: {}",
         String::from_utf8_lossy(&output.stderr)
     );
-    serde_json::from_slice(&output.stdout).expect("answers")
+    serde_json::from_slice(&output.stdout).expect("the output is JSON")
 }
 
-/// Asks all queries over a file, and compares the answers with what was planted.
-fn finds_what_was_planted(view: &str, args: &[&str]) {
+/// Runs all queries over a file, and compares the rows with the planted outliers.
+fn assert_finds_planted(view: &str, args: &[&str]) {
     let folder = nodes();
     let done = timermeter(folder.path(), &[&["table", "run", "-o"], args].concat());
     assert!(done.status.success() && done.stdout.is_empty(), "{done:?}");
@@ -181,7 +186,7 @@ fn finds_what_was_planted(view: &str, args: &[&str]) {
     let beginnings = |name: &str, cells: usize| -> Vec<Value> {
         found[name]
             .iter()
-            .map(|row| json!(row.as_array().expect("a row")[..cells]))
+            .map(|row| json!(row.as_array().expect("a row is an array")[..cells]))
             .collect()
     };
     assert_eq!(
@@ -222,7 +227,7 @@ fn finds_what_was_planted(view: &str, args: &[&str]) {
             "it drifts by 40 ppm"
         ])]
     );
-    // Two CPUs and three kernels, of which one CPU has one only; three clocks.
+    // One CPU has three kernels and the other has one; three clocks each.
     assert_eq!(found["kernels"].len(), 12, "{:?}", found["kernels"]);
     assert_eq!(found["missing"].as_slice(), [json!(["c-99"])]);
 }
@@ -230,7 +235,7 @@ fn finds_what_was_planted(view: &str, args: &[&str]) {
 #[test]
 fn queries_find_planted_outliers_in_csv() {
     if !lacks_duckdb() {
-        finds_what_was_planted("csv", &["clocks.csv", "--columns", "all"]);
+        assert_finds_planted("csv", &["clocks.csv", "--columns", "all"]);
     }
 }
 
@@ -238,12 +243,12 @@ fn queries_find_planted_outliers_in_csv() {
 #[test]
 fn queries_find_planted_outliers_in_parquet() {
     if !lacks_duckdb() {
-        finds_what_was_planted("parquet", &["clocks.parquet"]);
+        assert_finds_planted("parquet", &["clocks.parquet"]);
     }
 }
 
-/// Columns with a value somewhere have the type in CSV that they have in Parquet; text may look
-/// like a number.
+/// Each column with a value has the same type in CSV and in Parquet, except text that looks like
+/// numbers.
 #[cfg(feature = "parquet")]
 #[test]
 fn csv_and_parquet_agree() {
@@ -275,9 +280,9 @@ fn csv_and_parquet_agree() {
 }
 
 #[test]
-fn a_whole_table_is_not_narrowed() {
-    let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a folder");
-    fs::write(folder.path().join("a.json"), kept().to_string()).expect("there is room");
+fn full_table_rejects_narrowing_flags() {
+    let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("the folder is created");
+    fs::write(folder.path().join("a.json"), kept().to_string()).expect("the file is written");
     for args in [
         &["--columns", "all,cost"][..],
         &["--columns", "all", "--sort", "cost"],
@@ -305,7 +310,7 @@ fn a_whole_table_is_not_narrowed() {
     ];
     let both = timermeter(folder.path(), &both);
     assert_eq!(both.status.code(), Some(0), "{both:?}");
-    let file = fs::read(folder.path().join("t.csv")).expect("it is written");
+    let file = fs::read(folder.path().join("t.csv")).expect("the table is written");
     assert!(!file.is_empty() && file == both.stdout, "{both:?}");
     let missing = timermeter(
         folder.path(),
@@ -313,12 +318,14 @@ fn a_whole_table_is_not_narrowed() {
     );
     assert_eq!(missing.status.code(), Some(1), "{missing:?}");
     let cut = folder.path().join("cut.json");
-    fs::write(cut, "{").expect("there is room");
+    fs::write(cut, "{").expect("the file is written");
     let partly = timermeter(
         folder.path(),
         &["table", ".", "--columns", "all", "-o", "t.csv"],
     );
     assert_eq!(partly.status.code(), Some(3), "{partly:?}");
-    let names = fs::read_dir(folder.path()).expect("a folder").count();
-    assert_eq!(names, 3, "two reports and the table");
+    let names = fs::read_dir(folder.path())
+        .expect("the folder is readable")
+        .count();
+    assert_eq!(names, 3, "the folder contains two reports and the table");
 }

@@ -1,6 +1,7 @@
-//! Text that steers a terminal: control characters, and those that change the direction.
+//! Finds characters that control a terminal: control characters, and those that change the
+//! direction of text.
 
-/// Checks that a text holds none.
+/// Checks that a text contains no such character.
 #[track_caller]
 pub fn steers_nothing(text: &str) {
     let steers = |c: char| {

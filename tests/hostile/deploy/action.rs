@@ -1,5 +1,5 @@
-//! `action.yml` and the scripts of its steps, with the files and variables that a runner of GitHub
-//! gives them, and hostile conditions and results.
+//! Tests `action.yml` and the scripts of its steps with the files and variables of a GitHub runner,
+//! and with hostile conditions and results.
 
 use std::fs;
 use std::path::Path;
@@ -15,9 +15,13 @@ fn action() -> String {
 #[test]
 fn inputs_reach_scripts_as_variables_only() {
     let action = action();
-    let (inputs, rest) = action.split_once("outputs:\n").expect("outputs");
-    let steps = rest.split_once("steps:\n").expect("steps").1;
-    let (_, inputs) = inputs.split_once("inputs:\n").expect("inputs");
+    let (inputs, rest) = action
+        .split_once("outputs:\n")
+        .expect("the action has outputs");
+    let steps = rest.split_once("steps:\n").expect("the action has steps").1;
+    let (_, inputs) = inputs
+        .split_once("inputs:\n")
+        .expect("the action has inputs");
     let names = inputs.lines().filter_map(|line| {
         let name = line.strip_prefix("  ")?.strip_suffix(':')?;
         (!name.starts_with(' ')).then_some(name)
@@ -36,10 +40,12 @@ fn inputs_reach_scripts_as_variables_only() {
         let script = run
             .strip_prefix(r#"'"$GITHUB_ACTION_PATH/"#)
             .and_then(|rest| rest.strip_suffix(r#""'"#))
-            .unwrap_or_else(|| panic!("it is one script, without expressions: {run}"));
+            .unwrap_or_else(|| {
+                panic!("the step has to run one script, without expressions: {run}")
+            });
         let path = Path::new(ROOT).join(script);
         assert!(path.is_file(), "{script}");
-        // What the script reads, the step gives it.
+        // The step sets every variable that the script reads.
         let text = fs::read_to_string(path).expect("the script is readable");
         for variable in ["BASELINES", "FAIL_IF", "UNDECIDED", "TIMERMETER"] {
             let is_read = text.contains(&format!("${{{variable}:-"));
@@ -70,16 +76,16 @@ fn build_step_builds_its_own_checkout() {
         read("output"),
         format!("program={ROOT}/target/release/timermeter\n")
     );
-    // A build that fails fails the step, and hands on no program.
+    // If the build fails, the step fails and outputs no program.
     sandbox.add_program("cargo", "exit 101");
     let mut command = sandbox.deploy_script("github/build.sh", &[]);
     let status = command.env("GITHUB_OUTPUT", sandbox.file("none")).status();
-    assert_eq!(status.expect("it starts").code(), Some(101));
+    assert_eq!(status.expect("the script starts").code(), Some(101));
     assert!(!sandbox.file("none").exists());
 }
 
-/// Runs the last step with a program that ends `gate` with this line and status. Returns the exit
-/// status, standard output, and what the step appended for outputs and summary.
+/// Runs the last step with a `gate` that prints this line and exits with this status. Returns the
+/// exit status, standard output, and the text that the step appended to outputs and summary.
 fn run_gate(line: &str, code: i32, undecided: &str) -> (Option<i32>, [String; 3]) {
     let sandbox = Sandbox::new();
     let report = super::sandbox::REPORT;
@@ -95,8 +101,8 @@ esac"#,
             record_arguments("timermeter")
         ),
     );
-    fs::write(sandbox.file("line"), line).expect("the line is written");
-    fs::create_dir_all(sandbox.file("kept/p")).expect("the baseline is there");
+    fs::write(sandbox.file("line"), line).expect("the file is written");
+    fs::create_dir_all(sandbox.file("kept/p")).expect("the folder is created");
     let before = "kept: yes\n";
     for name in ["output", "summary"] {
         fs::write(sandbox.file(name), before).expect("the file is written");
@@ -117,10 +123,10 @@ esac"#,
     let appended = |name| {
         let text = fs::read_to_string(sandbox.file(name)).expect(name);
         text.strip_prefix(before)
-            .expect("what others wrote stays")
+            .expect("the step keeps existing text")
             .to_owned()
     };
-    let stdout = String::from_utf8(output.stdout).expect("text");
+    let stdout = String::from_utf8(output.stdout).expect("the output is text");
     let texts = [stdout, appended("output"), appended("summary")];
     (output.status.code(), texts)
 }
@@ -158,10 +164,10 @@ fn gate_step_fails_or_warns() {
     }
 }
 
-/// The last step with the real program: the first run makes a baseline, the second compares.
+/// Runs the last step with the real program. The first run creates a baseline, the second compares.
 #[test]
 #[ignore = "long"]
-fn gate_step_keeps_baseline_of_this_machine() {
+fn gate_step_creates_then_uses_baseline() {
     let sandbox = Sandbox::new();
     let run = || {
         let mut command = sandbox.deploy_script("github/gate.sh", &[]);
@@ -175,7 +181,7 @@ fn gate_step_keeps_baseline_of_this_machine() {
             .env("GITHUB_STEP_SUMMARY", sandbox.file("summary"));
         let output = command.output().expect("the script starts");
         assert!(output.status.success(), "{output:?}");
-        String::from_utf8(output.stdout).expect("text")
+        String::from_utf8(output.stdout).expect("the output is text")
     };
     assert!(run().starts_with("No baseline of "));
     let second = run();
@@ -183,7 +189,7 @@ fn gate_step_keeps_baseline_of_this_machine() {
         second.starts_with("gate: passed: cost>100000% does not hold"),
         "{second}"
     );
-    let summary = fs::read_to_string(sandbox.file("summary")).expect("a summary");
+    let summary = fs::read_to_string(sandbox.file("summary")).expect("the step writes a summary");
     assert_eq!(
         summary
             .matches("## Clocks of this runner: passed\n")

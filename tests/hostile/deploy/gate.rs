@@ -7,13 +7,14 @@ use std::process::{Output, Stdio};
 
 use super::sandbox::{Sandbox, TIMERMETER, record_arguments, run_to_end};
 
-/// A report that becomes the baseline. The CPU of the machine that runs the tests is another one.
+/// A report that becomes the baseline. Its CPU differs from that of the machine that runs the
+/// tests.
 const BASELINE: &str = concat!(
     env!("CARGO_MANIFEST_DIR"),
     "/reports/icpe2011-mbp53/2011-03-14/report.json"
 );
 
-/// The folder of baselines: its name begins like an option and contains a command, which must not
+/// The folder of baselines. Its name begins like an option and contains a command, which must not
 /// run.
 const BASELINES: &str = "-kept $(touch PWNED)";
 
@@ -57,12 +58,12 @@ mkdir -p "${{3#--save=}}/p/d" && cp '{BASELINE}' "${{3#--save=}}/p/d/report.json
 }
 
 #[test]
-fn gate_makes_baseline_and_asks_program() {
+fn gate_creates_baseline_and_compares() {
     let sandbox = Sandbox::new();
     let arguments = || sandbox.arguments_of("timermeter");
     let (output, _) = run_gate(&sandbox, "exit 9", &[], 0);
     assert_eq!(output, "No baseline of p yet: it was made now.\n");
-    // One probe finds the platform, two make the baseline (RUNS=2).
+    // One probe determines the platform, two are the baseline (RUNS=2).
     assert_eq!(arguments().matches("<probe>").count(), 3, "{}", arguments());
     let stored = sandbox.file(BASELINES).join("p/d/report.json");
     assert_eq!(fs::read(&stored).unwrap(), fs::read(BASELINE).unwrap());
@@ -108,7 +109,7 @@ fn gate_refuses_baseline_of_other_cpu() {
     assert!(errors.contains("never holds"), "{errors}");
 }
 
-/// Both runs find no baseline: each probe waits until both have begun.
+/// Neither run finds a baseline, because each probe waits until both runs have started.
 #[test]
 fn concurrent_first_runs_share_one_baseline() {
     let sandbox = Sandbox::new();
@@ -150,9 +151,9 @@ mkdir -p "${{3#--save=}}/p/d" && cp '{BASELINE}' "${{3#--save=}}/p/d/report.json
         "{errors}"
     );
     let names = |folder| {
-        let entries = fs::read_dir(folder).expect("the folder can be read");
+        let entries = fs::read_dir(folder).expect("the folder is readable");
         entries
-            .map(|entry| entry.expect("an entry").file_name())
+            .map(|entry| entry.expect("the entry is readable").file_name())
             .collect::<Vec<_>>()
     };
     let kept = sandbox.file(BASELINES);

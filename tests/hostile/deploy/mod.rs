@@ -1,4 +1,4 @@
-//! The scripts of `deploy/` with malicious names of nodes, malicious output, and signals.
+//! Tests the scripts of `deploy/` with malicious names of nodes, malicious output, and signals.
 
 mod action;
 mod gate;

@@ -36,8 +36,7 @@ fn recorded_lines(arguments: &[&str]) -> String {
 fn node_names_cannot_inject_commands() {
     for run in ["a run; touch PWNED;", "-run", "it's $(touch PWNED)"] {
         let sandbox = Sandbox::new();
-        fs::write(sandbox.file("-no des"), NAMES.join("\n") + "\n\n")
-            .expect("the file can be written");
+        fs::write(sandbox.file("-no des"), NAMES.join("\n") + "\n\n").expect("the file is written");
         let args = [&[run, "-no des"][..], &ARGUMENTS].concat();
         let (code, output) = run_to_end(sandbox.deploy_script("ssh/parallel.sh", &args));
         sandbox.assert_nothing_injected();
@@ -79,7 +78,7 @@ fn launchers_pass_names_unchanged() {
     );
     sandbox.add_program("srun", run_command);
     sandbox.add_program("scontrol", "printf 'n1\\n'");
-    fs::write(sandbox.file("-host file"), "n1 slots=1\n").expect("the file can be written");
+    fs::write(sandbox.file("-host file"), "n1 slots=1\n").expect("the file is written");
     let (code, output) = run_to_end(sandbox.deploy_script(
         "mpi/mpirun.sh",
         &[&[run, "-host file"][..], &ARGUMENTS].concat(),
@@ -125,7 +124,7 @@ fn launchers_pass_names_unchanged() {
             "{task}: {output}"
         );
     }
-    // The tasks of a node have the same name of the node, and separate folders.
+    // Tasks on the same node have separate folders.
     for folder in ["n1", "n1.2", "n1.3"] {
         assert!(
             sandbox

@@ -18,7 +18,7 @@ const CONTROL_SEQUENCES: &[u8] =
 #[test]
 fn node_output_cannot_control_terminal() {
     let sandbox = Sandbox::new();
-    fs::write(sandbox.file("sequences"), CONTROL_SEQUENCES).expect("the file can be written");
+    fs::write(sandbox.file("sequences"), CONTROL_SEQUENCES).expect("the file is written");
     sandbox.add_program(TIMERMETER, r#"cat "$SANDBOX/sequences" >&2; exit 1"#);
     let (code, output) = run_to_end(sandbox.deploy_script("node.sh", &["run", "n1"]));
     assert!(
@@ -29,12 +29,12 @@ fn node_output_cannot_control_terminal() {
     let name = [b"n2\x1b]0;owned\x07\n", CONTROL_SEQUENCES].concat();
     for folder in [Path::new("n3"), Path::new(OsStr::from_bytes(&name))] {
         let folder = sandbox.file("run").join(folder);
-        fs::create_dir(&folder).expect("the folder can be created");
+        fs::create_dir(&folder).expect("the folder is created");
         fs::write(
             folder.join("status"),
             [b"done\tn3\t", CONTROL_SEQUENCES, b"\n", CONTROL_SEQUENCES].concat(),
         )
-        .expect("the file can be written");
+        .expect("the file is written");
     }
     let (code, output) = run_to_end(sandbox.deploy_script("status.sh", &["run"]));
     assert_eq!((code, output.lines().count()), (Some(3), 4), "{output}");
@@ -57,20 +57,20 @@ fn rejects_reply_without_report() {
     );
     assert_eq!(
         fs::read_dir(sandbox.file("run/n1"))
-            .expect("the folder of the node can be read")
+            .expect("the folder is readable")
             .count(),
         1,
         "only the status is kept"
     );
     for (name, report) in [("n2", r#"{"not":"a report"}"#), ("n3", "")] {
         let folder = sandbox.file("run").join(name);
-        fs::create_dir(&folder).expect("the folder can be created");
+        fs::create_dir(&folder).expect("the folder is created");
         fs::write(
             folder.join("status"),
             format!("done\t{name}\th\t1\t2\t0\t-\n"),
         )
-        .expect("the file can be written");
-        fs::write(folder.join("report.json"), report).expect("the file can be written");
+        .expect("the file is written");
+        fs::write(folder.join("report.json"), report).expect("the file is written");
     }
     let (code, output) = run_to_end(sandbox.deploy_script("status.sh", &["run"]));
     assert_eq!(code, Some(3), "{output}");
@@ -86,21 +86,22 @@ fn rejects_reply_without_report() {
 
 /// Nodes may write into the folder of the run: pipes, a device and links in place of files.
 #[test]
-fn special_files_of_nodes_are_not_read() {
+fn special_files_are_not_read() {
     let sandbox = Sandbox::new();
     let make_pipe = |name: &str| {
         let made = Command::new("mkfifo").arg(sandbox.file(name)).status();
         assert!(made.expect("mkfifo runs").success());
     };
     for node in ["n1", "n2", "n3", "n4"] {
-        fs::create_dir_all(sandbox.file("run").join(node)).expect("the folder can be created");
+        fs::create_dir_all(sandbox.file("run").join(node)).expect("the folder is created");
     }
     make_pipe("run/n1/status");
-    symlink("../n1/status", sandbox.file("run/n2/status")).expect("a link");
-    symlink("/dev/zero", sandbox.file("run/n3/status")).expect("a link");
-    fs::write(sandbox.file("run/n4/status"), "done\tn4\th\t1\t2\t0\t-\n").expect("it is ours");
+    symlink("../n1/status", sandbox.file("run/n2/status")).expect("the link is created");
+    symlink("/dev/zero", sandbox.file("run/n3/status")).expect("the link is created");
+    fs::write(sandbox.file("run/n4/status"), "done\tn4\th\t1\t2\t0\t-\n")
+        .expect("the file is written");
     make_pipe("run/n4/report.json");
-    symlink("/", sandbox.file("run/n5")).expect("a link");
+    symlink("/", sandbox.file("run/n5")).expect("the link is created");
     make_pipe("run/nodes");
     let (code, output) = run_to_end(sandbox.deploy_script("status.sh", &["run"]));
     assert_eq!(code, Some(3), "{output}");

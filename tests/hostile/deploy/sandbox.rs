@@ -27,7 +27,7 @@ impl Sandbox {
     /// argument as a command on this machine.
     pub fn new() -> Self {
         let sandbox = Self(Folder::new());
-        fs::create_dir(sandbox.file("bin")).expect("the folder can be created");
+        fs::create_dir(sandbox.file("bin")).expect("the folder is created");
         sandbox.add_program(
             TIMERMETER,
             &format!(
@@ -54,9 +54,8 @@ case $3 in --save=*) mkdir -p "${{3#*=}}/p/d" && cp '{REPORT}' "${{3#*=}}/p/d/re
     /// Writes a shell script with the given body to `bin`.
     pub fn add_program(&self, name: &str, body: &str) {
         let path = self.file("bin").join(name);
-        fs::write(&path, format!("#!/bin/sh\n{body}\n")).expect("the script can be written");
-        fs::set_permissions(&path, fs::Permissions::from_mode(0o755))
-            .expect("the script belongs to this user");
+        fs::write(&path, format!("#!/bin/sh\n{body}\n")).expect("the script is written");
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).expect("chmod succeeds");
     }
 
     /// The command that runs a script of `deploy/` in the folder.

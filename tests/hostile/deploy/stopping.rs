@@ -55,7 +55,7 @@ fn repeats_signal_until_probe_stops() {
 fn stops_all_listed_nodes() {
     let sandbox = Sandbox::new();
     sandbox.add_program("ssh", "sleep 3020 & wait");
-    fs::write(sandbox.file("nodes"), "n1\nn2\n").expect("the file can be written");
+    fs::write(sandbox.file("nodes"), "n1\nn2\n").expect("the file is written");
     let run = Run::spawn(sandbox.deploy_script("ssh/parallel.sh", &["run", "nodes"]));
     run.until_it_runs("sleep 3020");
     run.signal(Signal::TERM);
