@@ -50,7 +50,7 @@ pub fn cells(
     let typed = |row: Row| -> Vec<CellValue> {
         let cells = read(row).into_iter().zip(columns);
         cells
-            .map(|(cell, field)| cell.into_type(field.unit.column_type()))
+            .map(|(cell, field)| cell.into_type(field.unit.rules().column_type))
             .collect()
     };
     let rows = rows(report, kind).into_iter();
