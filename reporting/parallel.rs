@@ -23,20 +23,6 @@ pub fn map<T: Sync, R: Send>(items: &[T], work: impl Fn(&T) -> R + Sync) -> Vec<
         .collect()
 }
 
-/// Runs `here` on this thread, and `elsewhere` at the same time on another thread, or afterwards if
-/// there is none. Returns both results. `here` may use data that cannot move to another thread.
-pub fn join<A, B: Send>(here: impl FnOnce() -> A, elsewhere: impl FnOnce() -> B + Send) -> (A, B) {
-    let Some(pool) = workers() else {
-        return (here(), elsewhere());
-    };
-    let mut second = None;
-    let first = pool.in_place_scope(|scope| {
-        scope.spawn(|_| second = Some(elsewhere()));
-        here()
-    });
-    (first, second.expect("the scope waits for the other thread"))
-}
-
 /// Calls `work` for each index below `count`. This function is not generic, so that the parallel
 /// iterator is compiled only once. A single item needs no threads.
 fn for_each(count: usize, work: &(dyn Fn(usize) + Sync)) {

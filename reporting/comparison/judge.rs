@@ -249,22 +249,6 @@ fn has_families(quantity: Quantity) -> bool {
     matches!(quantity.scatter(), Scatter::Cost | Scatter::Lateness)
 }
 
-/// The divisor that converts values from the scale of the comparison: costs from core cycles.
-fn unit(quantity: Quantity, core_ghz: Option<f64>) -> f64 {
-    core_ghz
-        .filter(|_| quantity == Quantity::COST)
-        .unwrap_or(1.0)
-}
-
-/// The variance of a quantity that the kernel's adjustment of its clock moves.
-fn of_slew(quantity: Quantity) -> f64 {
-    match (quantity.scatter(), quantity.unit()) {
-        (Scatter::Slew, FieldUnit::Ppm) => (1e6 * SLEW).powi(2),
-        (Scatter::Slew, _) => SLEW * SLEW,
-        _ => 0.0,
-    }
-}
-
 fn verdict(is_changed: bool, is_better: bool) -> ChangeVerdict {
     match (is_changed, is_better) {
         (false, _) => ChangeVerdict::Noise,
@@ -305,7 +289,13 @@ impl TimerQuantity<'_, '_> {
                 _ => None,
             };
             let by_interval = || {
-                let variance = scale.variance(*figure)? + of_slew(self.quantity);
+                // The kernel's adjustment of its clock moves some quantities.
+                let slew = match (self.quantity.scatter(), self.quantity.unit()) {
+                    (Scatter::Slew, FieldUnit::Ppm) => 1e6 * SLEW,
+                    (Scatter::Slew, _) => SLEW,
+                    _ => 0.0,
+                };
+                let variance = scale.variance(*figure)? + slew.powi(2);
                 Some(Location {
                     value: scale.apply(figure.value)?,
                     own: variance,
@@ -356,7 +346,9 @@ impl TimerQuantity<'_, '_> {
         let [old, new] = [0, 1].map(|side| self.sides[side].first().map(|(_, figure)| *figure));
         let (old, new) = (old?, new?);
         let percent = 100.0 * (new.value / old.value - 1.0);
-        let has_ratio = self.quantity.is_relative() && old.value > 0.0 && percent.is_finite();
+        let has_ratio = self.quantity.scale() == ComparisonScale::Logarithmic
+            && old.value > 0.0
+            && percent.is_finite();
         let change = new.value - old.value;
         // Qualities are not judged, but have the interval of two independent values.
         let is_quality = self.quantity.scatter() == Scatter::Quality;
@@ -383,10 +375,11 @@ impl TimerQuantity<'_, '_> {
         core_ghz: Option<f64>,
     ) -> ComparedFigure {
         let scale = self.quantity.scale();
-        let unit = unit(self.quantity, core_ghz);
+        // Costs are on the scale in core cycles.
+        let cycles = core_ghz.filter(|_| self.quantity == Quantity::COST);
         let [old, new] = change
             .sides
-            .map(|side| side.map(|at| scale.invert(at) / unit));
+            .map(|side| side.map(|at| scale.invert(at) / cycles.unwrap_or(1.0)));
         let (difference, percent) = if scale == ComparisonScale::Logarithmic {
             let share = change.total.map(f64::exp_m1);
             (share.scaled(old.value), Some(share.scaled(100.0)))

@@ -30,18 +30,18 @@ pub use trust::ChangedAnswer;
 use judge::TimerQuantity;
 use rows::{RunRow, core_ghz};
 
-/// The verdict on a difference.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+/// The verdict on a difference; in this order, differences are listed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ChangeVerdict {
-    /// Better by more than noise.
-    Better,
     /// Worse by more than noise.
     Worse,
-    /// Within noise, or too small to matter.
-    Noise,
+    /// Better by more than noise.
+    Better,
     /// Unknown, because a value has no interval.
     Unjudged,
+    /// Within noise, or too small to matter.
+    Noise,
 }
 
 /// The difference between two values.

@@ -215,11 +215,6 @@ impl Quantity {
             0.0
         }
     }
-
-    /// Whether differences are also reported in percent.
-    pub(super) fn is_relative(self) -> bool {
-        self.unit() == FieldUnit::Nanoseconds
-    }
 }
 
 /// Serialises as the name of the quantity.

@@ -178,26 +178,21 @@ pub(super) fn match_rows<'a, 'b>(sides: [&'b [RunRow<'a>]; 3]) -> Matched<'a, 'b
     let by_cpu = has_several_cpus(sides[0]) || has_several_cpus(sides[1]);
     let [old, new, history] = sides.map(|side| group_rows(side, by_cpu));
     let mut matched = Matched::default();
-    for (key, after) in &new {
-        let name = after[0].name();
-        let before = counterpart(&old, key);
-        matched
-            .one_sided
-            .extend(one_sided(before, Some(after), &name));
+    let of_new = new
+        .iter()
+        .map(|(key, after)| (key, after, counterpart(&old, key), Some(after)));
+    let of_old = old
+        .iter()
+        .filter(|(key, _)| counterpart(&new, key).is_none());
+    let of_old = of_old.map(|(key, before)| (key, before, Some(before), None));
+    for (key, rows, before, after) in of_new.chain(of_old) {
+        let name = rows[0].name();
+        matched.one_sided.extend(one_sided(before, after, &name));
         matched.names.push(name.clone());
-        if let Some(before) = before {
+        if let (Some(before), Some(after)) = (before, after) {
             let others = history.get(key).cloned().unwrap_or_default();
             let sides = [before.clone(), after.clone(), others];
             matched.pairs.push((name, sides));
-        }
-    }
-    for (key, before) in &old {
-        let name = before[0].name();
-        if counterpart(&new, key).is_none() {
-            matched
-                .one_sided
-                .extend(one_sided(Some(before), None, &name));
-            matched.names.push(name);
         }
     }
     matched

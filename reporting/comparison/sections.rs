@@ -41,8 +41,8 @@ impl Comparison {
         }
         let quiet = quiet.into_iter();
         let shown = visible(self, all);
-        let of_figures = shown.iter().map(|compared| codes(compared.verdict));
-        let of_answers = self.answers.iter().map(|answer| codes(answer.verdict));
+        let of_figures = shown.iter().map(|compared| in_words(compared.verdict).1);
+        let of_answers = self.answers.iter().map(|answer| in_words(answer.verdict).1);
         document = document
             .facts(quiet.map(|change| (change.what, change.to_string())))
             .paragraph(summary(self))
@@ -80,11 +80,13 @@ impl ComparedFigure {
     }
 }
 
-fn codes(verdict: ChangeVerdict) -> &'static str {
+/// The word for a verdict, and the escape codes that colour its row.
+fn in_words(verdict: ChangeVerdict) -> (&'static str, &'static str) {
     match verdict {
-        ChangeVerdict::Worse => RED,
-        ChangeVerdict::Better => GREEN,
-        ChangeVerdict::Noise | ChangeVerdict::Unjudged => "",
+        ChangeVerdict::Worse => ("worse", RED),
+        ChangeVerdict::Better => ("better", GREEN),
+        ChangeVerdict::Unjudged => (NOTHING, ""),
+        ChangeVerdict::Noise => ("noise", ""),
     }
 }
 
@@ -103,12 +105,7 @@ fn visible(comparison: &Comparison, all: bool) -> Vec<&ComparedFigure> {
     let mut shown: Vec<&ComparedFigure> = figures.filter(|figure| all || differs(figure)).collect();
     // The sort is stable: within a verdict, timers and their quantities keep the order of the
     // report.
-    shown.sort_by_key(|compared| match compared.verdict {
-        ChangeVerdict::Worse => 0,
-        ChangeVerdict::Better => 1,
-        ChangeVerdict::Unjudged => 2,
-        ChangeVerdict::Noise => 3,
-    });
+    shown.sort_by_key(|compared| compared.verdict);
     shown
 }
 
@@ -132,7 +129,7 @@ fn figures(shown: &[&ComparedFigure]) -> Table<'static> {
             quantity.written(compared.change.old.value).into(),
             quantity.written(compared.change.new.value).into(),
             compared.written_difference().into(),
-            in_words(compared.verdict).into(),
+            in_words(compared.verdict).0.into(),
         ]);
     }
     table
@@ -146,7 +143,7 @@ fn answers(comparison: &Comparison) -> Table<'static> {
             answer.timer.as_str().into(),
             answer.question.name().into(),
             format!("{} → {}", answer.old.name(), answer.new.name()).into(),
-            in_words(answer.verdict).into(),
+            in_words(answer.verdict).0.into(),
             answer.finding.as_str().into(),
         ]);
     }
@@ -161,15 +158,6 @@ fn table<const N: usize>(headings: [&'static str; N]) -> Table<'static> {
         columns[heading].folds = true;
     }
     Table::new(columns.to_vec())
-}
-
-fn in_words(verdict: ChangeVerdict) -> &'static str {
-    match verdict {
-        ChangeVerdict::Better => "better",
-        ChangeVerdict::Worse => "worse",
-        ChangeVerdict::Noise => "noise",
-        ChangeVerdict::Unjudged => NOTHING,
-    }
 }
 
 /// Timers with results in one report only, grouped by how the reports differ and by reason.

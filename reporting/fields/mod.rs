@@ -255,7 +255,7 @@ impl Field {
     pub fn format_value(&self, row: Row) -> Option<String> {
         let value = Some(self.value(row)).filter(|value| *value != CellValue::Nothing)?;
         let unit = if value.number().is_some() {
-            self.unit.sign()
+            self.unit.rules().sign
         } else {
             ""
         };
@@ -302,7 +302,7 @@ impl Field {
     }
 
     fn column_with(&self, heading: &'static str, notation: Notation) -> TableColumn {
-        let column = match self.unit.column_type() {
+        let column = match self.unit.rules().column_type {
             Type::Figure | Type::Count => TableColumn::right(heading, notation),
             Type::Text | Type::Truth | Type::Time | Type::Day => TableColumn::left(heading),
         };
@@ -341,7 +341,8 @@ impl Field {
         kinds: &'static [Kind],
         read: Read,
     ) -> Self {
-        let key: &'static str = [name, unit.suffix()].concat().leak();
+        let rules = unit.rules();
+        let key: &'static str = [name, rules.suffix].concat().leak();
         let column = match unit {
             FieldUnit::Cycles | FieldUnit::Ticks => key,
             _ => name,
@@ -349,7 +350,7 @@ impl Field {
         // Costs of clocks are compared in one unit; waits last from microseconds to seconds.
         let (heading, notation) = match (unit, kinds) {
             (FieldUnit::Nanoseconds, [Kind::Clocks]) => (" (ns)", Notation::Significant),
-            _ => (unit.heading(), unit.notation()),
+            _ => (rules.heading, rules.notation),
         };
         Self {
             column: column.replace('_', "-").leak(),
@@ -363,7 +364,7 @@ impl Field {
             derived: false,
             metric: None,
             compared: None,
-            range: unit.range(),
+            range: rules.range,
             kinds,
             has_interval: false,
             part: Part::Whole,
@@ -447,7 +448,7 @@ impl Field {
     fn with_ends(self) -> Vec<Self> {
         let name = self
             .key
-            .strip_suffix(self.unit.suffix())
+            .strip_suffix(self.unit.rules().suffix)
             .unwrap_or(self.key);
         let end = |part, end: &str, about| {
             let about: &str = about;

@@ -1,5 +1,7 @@
 //! A row of a report: a clock, a sleep primitive at one length, or a periodic timer.
 
+use std::array;
+
 use clap::ValueEnum;
 
 use crate::model::{
@@ -320,20 +322,17 @@ pub fn rows(report: &Report, kind: Kind) -> Vec<Row<'_>> {
             varied: [false; CONDITION_COUNT],
         })
         .collect();
-    let conditions: Vec<&WaitConditions> = rows.iter().filter_map(Row::conditions).collect();
-    let varied = conditions.first().map(|first| {
-        let differ = |is_different: fn(&WaitConditions, &WaitConditions) -> bool| {
-            conditions.iter().any(|other| is_different(first, other))
-        };
-        [
-            differ(|a, b| a.slack_ns != b.slack_ns),
-            differ(|a, b| a.policy != b.policy),
-            differ(|a, b| a.load != b.load),
-            differ(|a, b| a.cpu != b.cpu),
-        ]
+    let conditions: Vec<_> = rows
+        .iter()
+        .filter_map(Row::conditions)
+        .map(conditions_in_words)
+        .collect();
+    let varied = array::from_fn(|at| {
+        conditions
+            .iter()
+            .any(|parts| parts[at] != conditions[0][at])
     });
-    rows.iter_mut()
-        .for_each(|row| row.varied = varied.unwrap_or_default());
+    rows.iter_mut().for_each(|row| row.varied = varied);
     rows
 }
 

@@ -30,7 +30,7 @@ fn names_of_fields_are_unique() {
 #[test]
 fn gauges_are_numbers() {
     for field in fields().iter().filter(|field| field.metric.is_some()) {
-        let column_type = field.unit.column_type();
+        let column_type = field.unit.rules().column_type;
         assert!(
             matches!(column_type, Type::Figure | Type::Count | Type::Truth),
             "{}",

@@ -51,96 +51,112 @@ pub enum Scatter {
     None,
 }
 
-impl FieldUnit {
-    /// The suffix of field names with this unit.
-    pub(super) fn suffix(self) -> &'static str {
-        match self {
-            Self::Nanoseconds => "_ns",
-            Self::Cycles => "_cycles",
-            Self::Ticks => "_ticks",
-            Self::Hertz => "_hz",
-            Self::Ppm => "_ppm",
-            _ => "",
-        }
-    }
-
-    /// The suffix of headings with this unit.
-    pub(super) fn heading(self) -> &'static str {
-        match self {
-            Self::Cycles => " (cycles)",
-            Self::Ticks => " (ticks)",
-            Self::Percent => " %",
-            Self::Ppm => " (ppm)",
-            _ => "",
-        }
-    }
-
-    /// The unit sign that follows a number in a sentence.
-    pub(super) fn sign(self) -> &'static str {
-        match self {
-            Self::Cycles => " cycles",
-            Self::Ticks => " ticks",
-            Self::Percent => " %",
-            Self::Ppm => " ppm",
-            _ => "",
-        }
-    }
-
+/// What follows from the unit of a field.
+#[derive(Clone, Copy)]
+pub struct UnitRules {
+    /// The suffix of field names.
+    pub(super) suffix: &'static str,
+    /// The suffix of headings.
+    pub(super) heading: &'static str,
+    /// The sign that follows a number in a sentence.
+    pub(super) sign: &'static str,
     /// The notation of numbers for people.
-    #[must_use]
-    pub fn notation(self) -> Notation {
-        match self {
-            Self::Nanoseconds => Notation::Time,
-            Self::Count => Notation::Fixed(0),
-            Self::Cycles | Self::Ticks => Notation::Count,
-            Self::Hertz => Notation::Rate,
-            Self::Share => Notation::Fixed(3),
-            Self::Percent => Notation::Percent,
-            Self::Ppm => Notation::HalfWidth,
-            _ => Notation::Significant,
-        }
-    }
-
-    /// The type of a column of a file (CSV or Parquet) with this unit.
-    #[must_use]
-    pub fn column_type(self) -> Type {
-        match self {
-            Self::Text => Type::Text,
-            Self::Truth => Type::Truth,
-            Self::Time => Type::Time,
-            Self::Day => Type::Day,
-            Self::Count => Type::Count,
-            _ => Type::Figure,
-        }
-    }
-
+    pub(super) notation: Notation,
+    /// The type of a column of a file (CSV or Parquet).
+    pub column_type: Type,
     /// The suffix of metric names that states the base unit in OpenMetrics, and the divisor that
     /// converts a value to this base unit.
-    #[must_use]
-    pub fn base_unit(self) -> (&'static str, f64) {
-        match self {
-            Self::Nanoseconds => ("_seconds", 1e9),
-            Self::Hertz => ("_hertz", 1.0),
-            Self::Share | Self::Percent => ("_ratio", 1.0),
-            Self::Ppm => ("_ratio", 1e6),
-            _ => ("", 1.0),
-        }
-    }
-
+    pub base_unit: (&'static str, f64),
     /// Whether tables put the largest value first by default.
-    #[must_use]
-    pub fn is_largest_first(self) -> bool {
-        matches!(self, Self::Share | Self::Percent | Self::Day)
-    }
+    pub is_largest_first: bool,
+    /// The range of valid numbers.
+    pub(super) range: Range,
+}
 
-    /// The range of valid numbers with this unit.
-    pub(super) fn range(self) -> Range {
+impl FieldUnit {
+    /// What follows from the unit.
+    #[must_use]
+    pub fn rules(self) -> UnitRules {
+        const NUMBER: UnitRules = UnitRules {
+            suffix: "",
+            heading: "",
+            sign: "",
+            notation: Notation::Significant,
+            column_type: Type::Figure,
+            base_unit: ("", 1.0),
+            is_largest_first: false,
+            range: Range::ANY,
+        };
+        const LENGTH: UnitRules = UnitRules {
+            notation: Notation::Count,
+            range: Range::LENGTH,
+            ..NUMBER
+        };
+        const SHARE: UnitRules = UnitRules {
+            notation: Notation::Fixed(3),
+            base_unit: ("_ratio", 1.0),
+            is_largest_first: true,
+            range: Range::SHARE,
+            ..NUMBER
+        };
+        let of_type = |column_type| UnitRules {
+            column_type,
+            ..NUMBER
+        };
         match self {
-            Self::Nanoseconds | Self::Cycles | Self::Ticks => Range::LENGTH,
-            Self::Hertz => Range::RATE,
-            Self::Share | Self::Percent => Range::SHARE,
-            Self::Count => Range::COUNT,
-            _ => Range::ANY,
+            Self::Text => of_type(Type::Text),
+            Self::Truth => of_type(Type::Truth),
+            Self::Time => of_type(Type::Time),
+            Self::Day => UnitRules {
+                is_largest_first: true,
+                ..of_type(Type::Day)
+            },
+            Self::Count => UnitRules {
+                notation: Notation::Fixed(0),
+                range: Range::COUNT,
+                ..of_type(Type::Count)
+            },
+            Self::Number => NUMBER,
+            Self::Nanoseconds => UnitRules {
+                suffix: "_ns",
+                notation: Notation::Time,
+                base_unit: ("_seconds", 1e9),
+                ..LENGTH
+            },
+            Self::Cycles => UnitRules {
+                suffix: "_cycles",
+                heading: " (cycles)",
+                sign: " cycles",
+                ..LENGTH
+            },
+            Self::Ticks => UnitRules {
+                suffix: "_ticks",
+                heading: " (ticks)",
+                sign: " ticks",
+                ..LENGTH
+            },
+            Self::Hertz => UnitRules {
+                suffix: "_hz",
+                notation: Notation::Rate,
+                base_unit: ("_hertz", 1.0),
+                range: Range::RATE,
+                ..NUMBER
+            },
+            Self::Share => SHARE,
+            Self::Percent => UnitRules {
+                heading: " %",
+                sign: " %",
+                notation: Notation::Percent,
+                ..SHARE
+            },
+            Self::Ppm => UnitRules {
+                suffix: "_ppm",
+                heading: " (ppm)",
+                sign: " ppm",
+                notation: Notation::HalfWidth,
+                base_unit: ("_ratio", 1e6),
+                ..NUMBER
+            },
         }
     }
 }

@@ -4,7 +4,6 @@
 use std::fs::{self, DirEntry};
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::read::{ReadError, parse, text_of};
 use crate::model::Report;
@@ -44,16 +43,6 @@ impl<T: Send> Collection<T> {
         paths: &[P],
         keep: impl Fn(&Path, Report) -> T + Sync,
     ) -> Self {
-        Self::read_texts(paths, |path, text| {
-            Ok(keep(path, parse(text, &path.display().to_string())?))
-        })
-    }
-
-    /// Reads the text of each file and passes it to `keep`. Several threads share the files.
-    fn read_texts<P: AsRef<Path> + Sync>(
-        paths: &[P],
-        keep: impl Fn(&Path, &str) -> Result<T, ReadError> + Sync,
-    ) -> Self {
         let files: Vec<Result<PathBuf, ReadError>> =
             paths.iter().flat_map(|path| files(path.as_ref())).collect();
         // The files of a part share a buffer, because allocating one for each file is slow.
@@ -62,7 +51,10 @@ impl<T: Send> Collection<T> {
             .collect();
         let read = parallel::map(&parts, |files| {
             let mut buffer = Vec::new();
-            let mut content = |path: &PathBuf| keep(path, text_of(path, &mut buffer)?);
+            let mut content = |path: &PathBuf| {
+                let text = text_of(path, &mut buffer)?;
+                Ok(keep(path, parse(text, &path.display().to_string())?))
+            };
             files
                 .iter()
                 .map(|path| path.as_ref().ok().map(&mut content))
@@ -89,29 +81,9 @@ impl Collection<Report> {
     /// Reads reports as [`read`](Self::read) does and retains them completely. `None` if the files
     /// have more than `max_bytes` bytes in total.
     pub fn read_whole<P: AsRef<Path> + Sync>(paths: &[P], max_bytes: u64) -> Option<Self> {
-        let bytes = AtomicU64::new(0);
-        let collection = Collection::read_texts(paths, |path, text| {
-            let length = text.len() as u64;
-            let fits = bytes
-                .fetch_add(length, Ordering::Relaxed)
-                .saturating_add(length)
-                <= max_bytes;
-            let name = path.display().to_string();
-            fits.then(|| parse(text, &name)).transpose()
-        });
-        let reports = collection
-            .reports
-            .into_iter()
-            .map(|ReportFile { path, content }| {
-                Some(ReportFile {
-                    path,
-                    content: content?,
-                })
-            });
-        Some(Self {
-            reports: reports.collect::<Option<_>>()?,
-            refused: collection.refused,
-        })
+        let files = paths.iter().flat_map(|path| files(path.as_ref())).flatten();
+        let lengths = files.filter_map(|file| Some(fs::metadata(file).ok()?.len()));
+        (lengths.sum::<u64>() <= max_bytes).then(|| Self::read(paths, |_, report| report))
     }
 }
 

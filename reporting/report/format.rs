@@ -1,12 +1,13 @@
 //! Renders a report in each of its formats, and its rows for files with all columns.
 
+use std::borrow::Cow;
 use std::path::Path;
 
 use super::{Detail, document, json, openmetrics, slug, tracked};
 use crate::document::Render;
 use crate::fields::{Field, Kind, Row, columns, rows};
 use crate::model::Report;
-use crate::table::{CellValue, CsvWriter, Format, Style};
+use crate::table::{CellValue, Format, Style, Table};
 
 /// Renders a report in one of [`Format::REPORT`] except HTML; only the table uses `style`.
 ///
@@ -23,11 +24,10 @@ pub fn render(report: &Report, format: Format, style: Style) -> String {
         Format::Csv => {
             let kind = Kind::main(report);
             let columns = columns(kind);
-            let mut csv = CsvWriter::new(&mut text);
+            let mut table = Table::new(columns.iter().map(|field| field.as_column()).collect());
             let rows = cells(None, report, kind, &columns);
-            csv.header(columns.iter().map(|field| field.key))
-                .and_then(|()| rows.iter().try_for_each(|row| csv.row(row)))
-                .and_then(|()| csv.finish())
+            table.rows = rows.into_iter().map(Cow::Owned).collect();
+            table.write(format, &mut text)
         }
         other => document(report, Detail::Full, None).write(other, style, &mut text),
     };
@@ -50,7 +50,7 @@ pub fn cells(
     let typed = |row: Row| -> Vec<CellValue> {
         let cells = read(row).into_iter().zip(columns);
         cells
-            .map(|(cell, field)| cell.into_type(field.unit.column_type()))
+            .map(|(cell, field)| cell.into_type(field.unit.rules().column_type))
             .collect()
     };
     let rows = rows(report, kind).into_iter();

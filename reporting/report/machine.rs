@@ -1,5 +1,7 @@
 //! Describes the machine as names with values, as one line and as a heading.
 
+use std::fmt::Display;
+
 use super::Fact;
 use crate::model::{
     Cpu, Frequency, Limits, Platform, ProvenanceKind, Report, Tickless, VmClock, value_of,
@@ -16,10 +18,6 @@ pub fn facts(platform: &Platform, frequency: &Frequency) -> Vec<Fact> {
         ..
     } = platform;
     let on_off = |flag: Option<bool>| flag.map(|on| if on { "on" } else { "off" }.to_owned());
-    let list = |name: &str, list: &Option<String>| {
-        let list = list.as_deref().filter(|list| !list.is_empty());
-        list.map(|list| format!("{name} {list}"))
-    };
     let available = joined(clocksource.available.iter().cloned().map(Some), ", ");
     let facts = [
         ("CPU", Some(cpu_in_words(cpu))),
@@ -55,7 +53,7 @@ pub fn facts(platform: &Platform, frequency: &Frequency) -> Vec<Fact> {
             "clock parameters",
             clocksource.parameters.as_ref().map(|all| all.join(" ")),
         ),
-        ("VMClock", platform.vmclock.as_ref().map(vmclock)),
+        ("VMClock", platform.vmclock.as_ref().and_then(vmclock)),
         ("machine", platform.product.clone()),
         ("governor", cpu.governor.clone()),
         ("turbo", on_off(cpu.turbo)),
@@ -64,10 +62,10 @@ pub fn facts(platform: &Platform, frequency: &Frequency) -> Vec<Fact> {
             "CPUs",
             joined(
                 [
-                    list("online", &cpu.online_list),
-                    list("allowed", &cpu.allowed_list),
-                    list("isolated", &cpu.isolated),
-                    list("nohz_full", &cpu.nohz_full),
+                    after("online", &cpu.online_list),
+                    after("allowed", &cpu.allowed_list),
+                    after("isolated", &cpu.isolated),
+                    after("nohz_full", &cpu.nohz_full),
                 ],
                 " · ",
             ),
@@ -77,9 +75,8 @@ pub fn facts(platform: &Platform, frequency: &Frequency) -> Vec<Fact> {
             joined(
                 [
                     on_off(cpu.smt),
-                    cpu.threads_per_core
-                        .map(|threads| format!("threads a core: {threads}")),
-                    list("CPUs of this core:", &cpu.core_list),
+                    after("threads a core:", &cpu.threads_per_core),
+                    after("CPUs of this core:", &cpu.core_list),
                 ],
                 " · ",
             ),
@@ -118,17 +115,17 @@ pub fn facts(platform: &Platform, frequency: &Frequency) -> Vec<Fact> {
 }
 
 /// The page of the VMClock device.
-fn vmclock(page: &VmClock) -> String {
+fn vmclock(page: &VmClock) -> Option<String> {
     let published = match page.known_rate() {
         Some((hz, ppm)) => format!("{} ± {ppm:.3} ppm", rate(Some(hz))),
         None => "no rate".to_owned(),
     };
-    format!(
-        "{published} · disruption marker {:#x}{}",
-        page.disruption_marker,
-        page.generation
-            .map_or(String::new(), |count| format!(" · generation {count}"))
-    )
+    let parts = [
+        Some(published),
+        Some(format!("disruption marker {:#x}", page.disruption_marker)),
+        after("generation", &page.generation),
+    ];
+    joined(parts, " · ")
 }
 
 /// The finding that another program used the core, which the reader must see before the results.
@@ -170,10 +167,7 @@ pub fn report_facts(report: &Report) -> Vec<Fact> {
         .as_ref()
         .filter(|_| kinds_of_cores(cpu).is_some());
     let measured_on = [
-        Some(match settings.cpu {
-            Some(cpu) => format!("CPU {cpu}"),
-            None => "any CPU (could not be pinned)".to_owned(),
-        }),
+        after("CPU", &settings.cpu).or(Some("any CPU (could not be pinned)".to_owned())),
         kind.map(|kind| format!("of the kind {kind}; others cost otherwise")),
     ];
     facts.extend(joined(measured_on, ", ").map(|core| ("measured on", core)));
@@ -198,10 +192,17 @@ pub fn report_facts(report: &Report) -> Vec<Fact> {
     facts
 }
 
-/// Joins the parts that are known; `None` if no part is known.
+/// Joins the parts that are known and not empty; `None` without such a part.
 fn joined(parts: impl IntoIterator<Item = Option<String>>, between: &str) -> Option<String> {
-    let known: Vec<String> = parts.into_iter().flatten().collect();
+    let known = parts.into_iter().flatten().filter(|part| !part.is_empty());
+    let known: Vec<String> = known.collect();
     (!known.is_empty()).then(|| known.join(between))
+}
+
+/// The words before a value; `None` if the value is unknown or empty.
+fn after(words: &str, value: &Option<impl Display>) -> Option<String> {
+    let value = value.as_ref()?.to_string();
+    (!value.is_empty()).then(|| format!("{words} {value}"))
 }
 
 fn cpu_in_words(cpu: &Cpu) -> String {
@@ -213,9 +214,7 @@ fn cpu_in_words(cpu: &Cpu) -> String {
         cpu.name(),
         Some(cpu.architecture.clone()),
         numbers,
-        cpu.microcode
-            .as_ref()
-            .map(|microcode| format!("microcode {microcode}")),
+        after("microcode", &cpu.microcode),
     ];
     joined(parts, ", ").unwrap_or_default()
 }
@@ -264,10 +263,7 @@ fn tick(platform: &Platform) -> Option<String> {
     });
     let parts = [
         kernel.tick_hz.map(|hertz| format!("{hertz} Hz")),
-        kernel
-            .tick_source
-            .as_ref()
-            .map(|source| format!("by {source}")),
+        after("by", &kernel.tick_source),
         stopped.map(str::to_owned),
     ];
     joined(parts, ", ")
@@ -305,11 +301,7 @@ fn limits(limits: &Limits) -> Option<String> {
             .as_ref()
             .map(|kind| format!("marks of a container ({kind})")),
         quota,
-        limits
-            .cpuset
-            .as_ref()
-            .filter(|set| !set.is_empty())
-            .map(|set| format!("CPU set {set}")),
+        after("CPU set", &limits.cpuset),
         memory.map(|bytes| format!("memory limit {:.0} MiB", bytes as f64 / 1_048_576.0)),
         limits.time_namespace.map(|_| "time namespace".to_owned()),
     ];
@@ -354,12 +346,11 @@ pub fn cpu_name(platform: &Platform) -> String {
 #[must_use]
 pub fn in_a_line(report: &Report) -> String {
     let (platform, frequency) = (&report.platform, &report.frequency);
-    let source = platform.clocksource.current.as_ref();
     let parts = [
         report.node.clone(),
         Some(cpu_name(platform)),
         platform.hypervisor.clone(),
-        source.map(|source| format!("clock source {source}")),
+        after("clock source", &platform.clocksource.current),
         frequency.cycles_hz.map(|hz| rate(Some(hz.value))),
         report.created.get(..10).map(str::to_owned),
         platform.kernel.release.clone(),
@@ -377,8 +368,5 @@ pub fn name(report: &Report) -> String {
         platform.hypervisor.clone(),
         platform.os.name.clone(),
     ];
-    let known = parts
-        .into_iter()
-        .filter(|part| part.as_ref().is_some_and(|part| !part.is_empty()));
-    joined(known, " · ").unwrap_or_else(|| "an unknown machine".to_owned())
+    joined(parts, " · ").unwrap_or_else(|| "an unknown machine".to_owned())
 }

@@ -65,7 +65,7 @@ impl Metrics {
         let (Some(metric), Some(figure)) = (field.metric, figure) else {
             return;
         };
-        let (unit, scale) = field.unit.base_unit();
+        let (unit, scale) = field.unit.rules().base_unit;
         let figure = figure.map(|figure| figure / scale);
         let labels = match metric.percentile {
             Some(percentile) => with_label(labels, "percentile", percentile),

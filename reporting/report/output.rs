@@ -10,57 +10,45 @@ use timers::os::files;
 
 use crate::scratch::ScratchFile;
 
+/// A file that cannot be written.
+#[derive(Debug, thiserror::Error)]
+#[error("cannot write '{}': {reason}", .path.display())]
+pub struct OutputError {
+    path: PathBuf,
+    reason: NotWritten,
+}
+
 /// The reason why a file cannot be written, with the remedy.
 #[derive(Debug, thiserror::Error)]
-pub enum OutputError {
-    /// The path is that of a folder.
-    #[error("cannot write '{}': it is a folder; name a file in it", .0.display())]
-    IsFolder(PathBuf),
-    /// The folder of the file does not exist.
-    #[error("cannot write '{}': there is no folder '{}'; create it, or choose another path", .path.display(), .folder.display())]
-    NoFolder {
-        /// The path of the file.
-        path: PathBuf,
-        /// Its folder.
-        folder: PathBuf,
-    },
-    /// The folder of the file can hold no new files, as in `/proc`.
-    #[error("cannot write '{}': no file can be created in '{}'; choose another path", .path.display(), .folder.display())]
-    NoNewFiles {
-        /// The path of the file.
-        path: PathBuf,
-        /// Its folder.
-        folder: PathBuf,
-    },
-    /// Permissions do not allow it.
-    #[error("cannot write '{}': {source}; make '{}' writable, or choose another path", .path.display(), .place.display())]
-    NotWritable {
-        /// The path of the file.
-        path: PathBuf,
-        /// The file or folder that has to be writable.
-        place: PathBuf,
-        /// The error of the system.
-        source: io::Error,
-    },
-    /// The system failed for another reason.
-    #[error("cannot write '{}': {source}; choose another path", .path.display())]
-    System {
-        /// The path of the file.
-        path: PathBuf,
-        /// The error of the system.
-        source: io::Error,
-    },
+enum NotWritten {
+    #[error("it is a folder; name a file in it")]
+    IsFolder,
+    #[error("there is no folder '{}'; create it, or choose another path", .0.display())]
+    NoFolder(PathBuf),
+    /// The folder can hold no new files, as in `/proc`.
+    #[error("no file can be created in '{}'; choose another path", .0.display())]
+    NoNewFiles(PathBuf),
+    /// The file or folder has to be writable.
+    #[error("{source}; make '{}' writable, or choose another path", .place.display())]
+    Forbidden { place: PathBuf, source: io::Error },
+    #[error("{0}; choose another path")]
+    System(#[source] io::Error),
 }
 
 impl OutputError {
+    fn new(path: &Path, reason: NotWritten) -> Self {
+        let path = path.to_owned();
+        Self { path, reason }
+    }
+
     /// The error for a file in a folder that does not exist, or in which no file can be created.
     pub(super) fn in_folder(path: &Path, folder: &Path) -> Self {
-        let (path, folder) = (path.to_owned(), folder.to_owned());
-        if folder.is_dir() {
-            Self::NoNewFiles { path, folder }
+        let reason = if folder.is_dir() {
+            NotWritten::NoNewFiles
         } else {
-            Self::NoFolder { path, folder }
-        }
+            NotWritten::NoFolder
+        };
+        Self::new(path, reason(folder.to_owned()))
     }
 
     /// The error for the system error `source` at the output `path`. `place` is the file or folder
@@ -69,17 +57,11 @@ impl OutputError {
         match source.kind() {
             io::ErrorKind::NotFound if place.is_dir() => Self::in_folder(path, place),
             io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
-                Self::NotWritable {
-                    path: path.to_owned(),
-                    place: place.to_owned(),
-                    source,
-                }
+                let place = place.to_owned();
+                Self::new(path, NotWritten::Forbidden { place, source })
             }
             io::ErrorKind::NotADirectory => Self::in_folder(path, parent(path)),
-            _ => Self::System {
-                path: path.to_owned(),
-                source,
-            },
+            _ => Self::new(path, NotWritten::System(source)),
         }
     }
 }
@@ -192,7 +174,7 @@ fn prepare(path: &Path) -> Result<OutputTarget, OutputError> {
     let target = follow_links(path).map_err(explain)?;
     let existing = match std::fs::metadata(path) {
         Ok(found) if found.is_dir() => {
-            return Err(OutputError::IsFolder(path.to_owned()));
+            return Err(OutputError::new(path, NotWritten::IsFolder));
         }
         Ok(found) if !found.is_file() => return Ok(OutputTarget::Direct),
         Ok(found) => Some(found),
@@ -206,7 +188,7 @@ fn prepare(path: &Path) -> Result<OutputTarget, OutputError> {
             .ok_or_else(|| OutputError::in_folder(path, parent(path)));
     };
     if ends_in_slash(path) {
-        return Err(OutputError::IsFolder(path.to_owned()));
+        return Err(OutputError::new(path, NotWritten::IsFolder));
     }
     let folder = match target.parent() {
         Some(folder) if !folder.as_os_str().is_empty() => folder,

@@ -178,7 +178,10 @@ macro_rules! check_written {
 }
 
 impl Formatter for NumberWalk {
-    check_written!(write_u8: u8, write_u32: u32, write_u64: u64, write_i32: i32, write_i64: i64, write_f64: f64);
+    check_written!(
+        write_u8: u8, write_u16: u16, write_u32: u32, write_u64: u64, write_i8: i8, write_i16: i16, write_i32: i32,
+        write_i64: i64, write_f32: f32, write_f64: f64
+    );
 
     fn begin_object<W: ?Sized + io::Write>(&mut self, _: &mut W) -> io::Result<()> {
         self.outer.push(self.key.clone());

@@ -227,26 +227,26 @@ fn table(kind: Kind, rows: &[(String, Row)], notes: &Notes) -> Table<'static> {
 
 /// The reasons of all timers that are not `ok`, with their remedies; equal reasons are merged.
 fn reasons(report: &Report) -> Vec<FindingText> {
-    let mut reasons: IndexMap<(&str, &str, Option<&str>), (Status, IndexSet<String>)> =
-        IndexMap::new();
+    let mut reasons: IndexMap<_, Vec<Row>> = IndexMap::new();
     let rows = all_rows(report).into_iter();
     for row in rows.filter(|row| row.status() != Status::Ok) {
         let reason = row.reason().unwrap_or("no reason given");
-        let status = row.status();
-        let entry = reasons.entry((status.name(), reason, row.remedy()));
-        let (_, names) = entry.or_insert((status, IndexSet::new()));
-        names.insert(row.name());
+        let key = (row.status().name(), reason, row.remedy());
+        reasons.entry(key).or_default().push(row);
     }
     let reasons = reasons.into_iter();
-    let finding = reasons.map(|((code, reason, remedy), (status, names))| FindingText {
-        severity: match status {
+    let finding = reasons.map(|((code, reason, remedy), rows)| FindingText {
+        severity: match rows[0].status() {
             Status::Ok => Severity::Ok,
             Status::Unresolved => Severity::Note,
             Status::Failed => Severity::Problem,
             Status::Unavailable => Severity::Unknown,
         },
         code: code.to_owned(),
-        message: format!("{}: {reason}", Vec::from_iter(names).join(", ")),
+        message: {
+            let names: IndexSet<String> = rows.iter().map(Row::name).collect();
+            format!("{}: {reason}", Vec::from_iter(names).join(", "))
+        },
         advice: remedy.map(str::to_owned),
     });
     finding.collect()

@@ -27,19 +27,12 @@ pub(super) fn write(source: &Table<'_>, output: &mut dyn Write) -> io::Result<()
         let number = column.group.map(|group| format!("[{}] ", group + 1));
         escape(&(number.unwrap_or_default() + column.heading_without_ns()))
     });
-    write_line(titles, output)?;
-    writeln!(output, "\\midrule")?;
-    for row in &source.rows {
-        let cells = source.cells(row);
-        let cells = cells
-            .map(|(column, cell)| escape(&clipped(&column.format_with_unit(cell), MAX_CELL_CHARS)));
-        write_line(cells, output)?;
-    }
+    let titles = titles.collect::<Vec<_>>().join(" & ");
+    writeln!(output, "{titles} \\\\\n\\midrule")?;
+    source.write_rows(output, ["", " & ", " \\\\"], |column, cell| {
+        escape(&clipped(&column.format_with_unit(cell), MAX_CELL_CHARS))
+    })?;
     writeln!(output, "\\bottomrule\n\\end{{tabular}}")
-}
-
-fn write_line(cells: impl Iterator<Item = String>, output: &mut dyn Write) -> io::Result<()> {
-    writeln!(output, "{} \\\\", cells.collect::<Vec<_>>().join(" & "))
 }
 
 /// Escapes text for LaTeX. Characters beyond Latin-1 without a command are written as code points,

@@ -46,16 +46,10 @@ pub(super) fn write_html(table: &Table<'_>, output: &mut dyn Write) -> io::Resul
         "<tr>{}</tr>\n</thead>\n<tbody>",
         headings.collect::<String>()
     )?;
-    for row in &table.rows {
-        let cells = table.cells(row).map(|(column, cell)| {
-            format!(
-                "<td{}>{}</td>",
-                class(column),
-                escape_html(&column.format_with_unit(cell))
-            )
-        });
-        writeln!(output, "<tr>{}</tr>", cells.collect::<String>())?;
-    }
+    table.write_rows(output, ["<tr>", "", "</tr>"], |column, cell| {
+        let text = escape_html(&column.format_with_unit(cell));
+        format!("<td{}>{text}</td>", class(column))
+    })?;
     output.write_all(b"</tbody>\n</table>\n</div>\n</body>\n</html>\n")
 }
 
@@ -88,19 +82,9 @@ pub(super) fn write_markdown(table: &Table<'_>, output: &mut dyn Write) -> io::R
         .iter()
         .map(|column| if column.right_aligned { "--:" } else { ":--" });
     writeln!(output, "|{}|", alignments.collect::<Vec<_>>().join("|"))?;
-    let format_row = |row| {
-        table
-            .cells(row)
-            .map(|(column, cell)| escape_markdown(&column.format_cell(cell)))
-    };
-    table
-        .rows
-        .iter()
-        .try_for_each(|row| write_line(output, format_row(row)))
-}
-
-fn write_line(output: &mut dyn Write, cells: impl Iterator<Item = String>) -> io::Result<()> {
-    writeln!(output, "| {} |", cells.collect::<Vec<_>>().join(" | "))
+    table.write_rows(output, ["| ", " | ", " |"], |column, cell| {
+        escape_markdown(&column.format_cell(cell))
+    })
 }
 
 /// Escapes text for Markdown, also for cells of its tables, and for HTML within Markdown.

@@ -235,6 +235,20 @@ impl<'a> Table<'a> {
         group.map_or(heading.to_owned(), |group| format!("{group}, {heading}"))
     }
 
+    /// Writes a line for each row: its cells between the three texts of `line`.
+    fn write_rows(
+        &self,
+        output: &mut dyn Write,
+        [begin, between, end]: [&str; 3],
+        cell: impl Fn(&TableColumn, &CellValue) -> String,
+    ) -> io::Result<()> {
+        self.rows.iter().try_for_each(|row| {
+            let cells = self.cells(row).map(|(column, value)| cell(column, value));
+            let cells = cells.collect::<Vec<_>>().join(between);
+            writeln!(output, "{begin}{cells}{end}")
+        })
+    }
+
     /// The cells of a row with their columns; missing cells are [`CellValue::Nothing`].
     fn cells<'b>(
         &'b self,

@@ -9,11 +9,10 @@ use std::path::PathBuf;
 
 use crate::fields::{Field, Kind, columns};
 use crate::model::Report;
-use crate::parallel;
 use crate::report::{Collection, ReadError, WholeFile, cells, files};
 use crate::table::{CellValue, CsvWriter};
 
-/// The number of reports in a part; one part is read while the previous part is written.
+/// The number of reports in a part.
 const REPORTS_PER_PART: usize = 128;
 
 /// The numbers of written reports and rows, and the errors of files that could not be read.
@@ -70,14 +69,10 @@ fn each_part(
             Err(error) => written.refused.push(error),
         }
     }
-    let read = |part: &[PathBuf]| {
-        Collection::read(part, |path, report: Report| {
+    for part in report_files.chunks(REPORTS_PER_PART) {
+        let part = Collection::read(part, |path, report: Report| {
             cells(Some(path), &report, kind, &columns)
-        })
-    };
-    let mut parts = report_files.chunks(REPORTS_PER_PART);
-    let mut current = parts.next().map(read);
-    while let Some(part) = current {
+        });
         written.refused.extend(part.refused);
         written.reports += part.reports.len();
         let rows: Vec<Vec<CellValue>> = part
@@ -86,19 +81,9 @@ fn each_part(
             .flat_map(|kept| kept.content)
             .collect();
         written.rows += rows.len();
-        let next = parts.next();
-        let (result, next) = parallel::join(
-            || {
-                if rows.is_empty() {
-                    Ok(())
-                } else {
-                    write(&columns, &rows)
-                }
-            },
-            || next.map(read),
-        );
-        result?;
-        current = next;
+        if !rows.is_empty() {
+            write(&columns, &rows)?;
+        }
     }
     Ok(written)
 }

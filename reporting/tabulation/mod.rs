@@ -131,7 +131,7 @@ impl Tabulation {
             );
         }
         if let Some((column, reverse)) = choice.sort {
-            let largest_first = column.field(choice.kind).unit.is_largest_first() != reverse;
+            let largest_first = column.field(choice.kind).unit.rules().is_largest_first != reverse;
             lines.sort_by(|a, b| a.sort_key.order(&b.sort_key, largest_first));
             lines.truncate(choice.top.unwrap_or(usize::MAX));
         }

@@ -26,7 +26,7 @@ use crate::table::{CellValue, Type};
 pub(super) fn write(paths: &[PathBuf], kind: Kind, file: &mut WholeFile) -> io::Result<Written> {
     let mut schema = "message timermeter {".to_owned();
     for field in columns(kind) {
-        let [physical, logical] = match field.unit.column_type() {
+        let [physical, logical] = match field.unit.rules().column_type {
             Type::Text => ["BYTE_ARRAY", " (STRING)"],
             Type::Figure => ["DOUBLE", ""],
             Type::Count => ["INT64", ""],
@@ -54,7 +54,7 @@ pub(super) fn write(paths: &[PathBuf], kind: Kind, file: &mut WholeFile) -> io::
                 .next_column()?
                 .expect("the group has a column for each field");
             let cells = rows.iter().map(|row| &row[at]);
-            write_column(&mut column, field.unit.column_type(), cells)?;
+            write_column(&mut column, field.unit.rules().column_type, cells)?;
             column.close()?;
         }
         group.close()?;
