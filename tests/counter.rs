@@ -8,7 +8,7 @@ use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 use simulated::{CounterFault, CounterMachine, CounterModel};
 use timermeter::campaign::counter::{CounterPlan, observe};
-use timermeter::counter::{Case, Counter, CounterVerdict, RecipeRow, judge};
+use timermeter::counter::{CounterInput, CounterJudgement, CounterVerdict, RecipeRow, judge};
 use timermeter::findings::counter::CounterCase;
 use timermeter::model::Severity;
 use timermeter::model::{CounterFacts, KernelLog, Platform};
@@ -33,7 +33,7 @@ fn platform() -> Platform {
     platform
 }
 
-fn judged(found: &CounterFindings) -> Counter {
+fn judged(found: &CounterFindings) -> CounterJudgement {
     let log = KernelLog::Read {
         from_the_start: true,
         distrust: Vec::new(),
@@ -47,7 +47,7 @@ fn judged(found: &CounterFindings) -> Counter {
         },
     );
     let ids = ["rdtsc", "rdtsc-lfence"];
-    judge(&Case {
+    judge(&CounterInput {
         ids,
         evidence: CounterCase {
             platform: &platform,
@@ -176,7 +176,7 @@ fn either(size: f64, random: &mut StdRng) -> f64 {
 }
 
 /// The finding that comes first: a problem, or a note where nothing worse is there.
-fn code_of(counter: &Counter) -> Option<&str> {
+fn code_of(counter: &CounterJudgement) -> Option<&str> {
     let notes = ["declared", "cost"];
     let first = &counter.findings.first()?;
     let note = counter.findings.iter().find(|finding| {
