@@ -211,47 +211,47 @@ fn end_children() {
 /// Runs a command. Returns whether its result is complete; otherwise the exit status is
 /// `INCOMPLETE_STATUS`.
 fn run(command: &Verb) -> Result<bool, CommandError> {
-    let mut output = BufWriter::new(std::io::stdout().lock());
+    let mut buffered = BufWriter::new(std::io::stdout().lock());
+    let output = &mut buffered;
+    let done = |result: Result<(), CommandError>| result.map(|()| true);
     let is_complete = match command {
-        Verb::Answer(args) => answer::run(args, &mut output).map(|()| true)?,
-        Verb::Probe(args) => probe::run(args, &mut output)?,
-        Verb::Wait(args) => wait::run(args, &mut output)?,
-        Verb::Period(args) => period::run(args, &mut output)?,
-        Verb::Analyse(args) => analyse::run(args, &mut output).map(|()| true)?,
-        Verb::Inspect(args) => inspect::run(args, &mut output)?,
-        Verb::Report(args) => report::run(args, &mut output)?,
-        Verb::Publish(args) => publish::run(args, &mut output)?,
-        Verb::Table(args) => table::run(args, &mut output)?,
-        Verb::Compare(args) => compare::run(args, &mut output)?,
-        Verb::Gate(args) => gate::run(args, &mut output)?,
-        Verb::List(args) => list::run(args, &mut output)?,
-        Verb::AgentCheck(args) => agent_check::run(args, &mut output)?,
-        Verb::Explain(args) => explain::run(args, &mut output).map(|()| true)?,
-        Verb::Platform(args) => platform::run(args, &mut output).map(|()| true)?,
-        Verb::Check(args) if args.counter => counter::run(args, &mut output)?,
-        Verb::Check(args) if args.sources => sources::run(args, &mut output)?,
-        Verb::Check(args) => check::run(args, &mut output)?,
-        Verb::Watch(args) => watch::run(args, &mut output)?,
-        Verb::Pick(args) => pick::run(args, &mut output)?,
-        Verb::Measure(args) => measure::run(args, &mut output)?,
-        Verb::Completions(args) => completions::run(args, &mut output).map(|()| true)?,
-        Verb::MeasureWorker(args) => {
-            measure_worker::serve(&args.request, &mut output).map(|()| true)?
-        }
-        Verb::CounterRecipe(args) => counter::run_recipe(args, &mut output).map(|()| true)?,
+        Verb::Answer(args) => done(answer::run(args, output)),
+        Verb::Probe(args) => probe::run(args, output),
+        Verb::Wait(args) => wait::run(args, output),
+        Verb::Period(args) => period::run(args, output),
+        Verb::Analyse(args) => done(analyse::run(args, output)),
+        Verb::Inspect(args) => inspect::run(args, output),
+        Verb::Report(args) => report::run(args, output),
+        Verb::Publish(args) => publish::run(args, output),
+        Verb::Table(args) => table::run(args, output),
+        Verb::Compare(args) => compare::run(args, output),
+        Verb::Gate(args) => gate::run(args, output),
+        Verb::List(args) => list::run(args, output),
+        Verb::AgentCheck(args) => agent_check::run(args, output),
+        Verb::Explain(args) => done(explain::run(args, output)),
+        Verb::Platform(args) => done(platform::run(args, output)),
+        Verb::Check(args) if args.counter => counter::run(args, output),
+        Verb::Check(args) if args.sources => sources::run(args, output),
+        Verb::Check(args) => check::run(args, output),
+        Verb::Watch(args) => watch::run(args, output),
+        Verb::Pick(args) => pick::run(args, output),
+        Verb::Measure(args) => measure::run(args, output),
+        Verb::Completions(args) => done(completions::run(args, output)),
+        Verb::MeasureWorker(args) => done(measure_worker::serve(&args.request, output)),
+        Verb::CounterRecipe(args) => done(counter::run_recipe(args, output)),
         Verb::Agent(args) => {
-            drop(output);
-            return agent::run(args).map(|()| true);
+            drop(buffered);
+            return done(agent::run(args));
         }
         Verb::Browser(args) => {
-            drop(output);
-            return browser::run(args).map(|()| true);
+            drop(buffered);
+            return done(browser::run(args));
         }
         Verb::Guard => {
             guard::serve(&mut BufReader::new(std::io::stdin().lock()));
-            true
+            Ok(true)
         }
-    };
-    output.flush()?;
+    }?;
+    buffered.flush()?;
     Ok(is_complete)
 }

@@ -277,22 +277,19 @@ impl<'a> Contestant<'a> {
             .sufficient()
             .filter(|_| best.is_clearly_better_than(self))
             .map(|(least, _)| significant(plan.campaign_ns / least.campaign_ns, 2));
-        let why = match (ratio, best.safer_than(self)) {
-            (Some(ratio), Some(why)) => format!("; {ratio} times the measuring time; {why}"),
-            (Some(ratio), None) => format!("; {ratio} times the measuring time"),
-            (None, Some(why)) => format!("; {why}"),
-            (None, None) => "; not clearly better".to_owned(),
-        };
+        let ratio = ratio.map(|ratio| format!("; {ratio} times the measuring time"));
+        let safer = best.safer_than(self).map(|why| format!("; {why}"));
+        let mut why: String = ratio.into_iter().chain(safer).collect();
+        if why.is_empty() {
+            why += "; not clearly better";
+        }
         format!("{} a read, {method}{why}", time(clock.cost_ns))
     }
 
     fn notes(&self) -> Vec<String> {
-        let mut notes = Vec::new();
-        if let Some(why) = untested_between_cpus(self.row) {
-            notes.push(format!(
-                "whether it agrees between CPUs was not tested: {why}"
-            ));
-        }
+        let untested = untested_between_cpus(self.row)
+            .map(|why| format!("whether it agrees between CPUs was not tested: {why}"));
+        let mut notes: Vec<String> = untested.into_iter().collect();
         if self
             .clock
             .as_ref()
@@ -303,7 +300,8 @@ impl<'a> Contestant<'a> {
                     .into(),
             );
         }
-        if let Some(PlanMethod::EdgeCrossing { .. }) = self.nearest_plan().map(|plan| plan.method) {
+        let method = self.nearest_plan().map(|plan| plan.method);
+        if matches!(method, Some(PlanMethod::EdgeCrossing { .. })) {
             notes.push(
                 "let a random time pass between calls, so that they do not keep in step with the clock; only the mean is right"
                     .into(),

@@ -136,6 +136,7 @@ fn usage_errors_name_remedy() {
         (&["probe", "--agent", "py="], "there is no command"),
         (&["probe", "--agent", "'open"], "quote"),
         (&["probe", "--format", "xml"], "markdown"),
+        (&["probe", "-o", "-"], "--format"),
         (&["platform", "--format", "csv"], "table, json"),
         (&["probe", "--seed", "x"], "whole number"),
         (&["probe", "--cpu", "x"], "number of a CPU"),

@@ -32,6 +32,11 @@ fn unknown_timers_and_cpus_are_refused() {
         ("probe mono[tonic", &["`mono[tonic`"]),
         ("probe --quick --cpu 4096 monotonic", &["--cpu 4096"]),
         ("check --cpu 4096", &["--cpu 4096"]),
+        ("wait --quick nanosleap", &["did you mean `nanosleep`"]),
+        ("wait --quick nothing*", &["no timer matches `nothing*`"]),
+        ("wait --quick monotonic", &["timermeter probe monotonic"]),
+        ("probe --quick nanosleep", &["timermeter wait nanosleep"]),
+        ("pick --every=1ms --within=2ms", &["need not wait"]),
     ] {
         assert_refused(&line.split(' ').collect::<Vec<_>>(), words);
     }
@@ -65,16 +70,12 @@ fn refuses_output_in_missing_folder() {
         .stdout(predicate::str::is_empty())
         .stderr(contains("there is no folder").and(contains("missing")));
     assert!(folder.names().is_empty(), "{:?}", folder.names());
-}
-
-#[test]
-fn wrong_name_leaves_no_file() {
-    let folder = Folder::new();
-    assert_refused(
-        &["probe", "monotonc", "--output", &folder.arg("report.json")],
-        &["monotonic"],
-    );
-    assert!(folder.names().is_empty(), "{:?}", folder.names());
+    run(&format!(
+        "wait --quick --trace={}",
+        folder.arg("missing/h.txt")
+    ))
+    .code(1)
+    .stderr(contains("missing"));
 }
 
 #[test]
