@@ -312,14 +312,13 @@ pub fn snippet(
     }
     let turns = calls.div_ceil(MAX_UNROLLED);
     let unrolled = calls.div_ceil(turns);
-    let calls = match language {
-        Language::Python => turns * unrolled,
-        _ => calls,
-    };
+    let is_python = language == Language::Python;
+    let calls = if is_python { turns * unrolled } else { calls };
     let with_calls = (RUNS_NS / plan.campaign_ns).clamp(1.0, MAX_RUNS).ceil() as u64;
-    let runs = match language {
-        Language::Python => with_calls,
-        _ => 2 * with_calls,
+    let runs = if is_python {
+        with_calls
+    } else {
+        2 * with_calls
     };
     let tick = row
         .ns_per_tick

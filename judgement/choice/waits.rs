@@ -246,22 +246,17 @@ fn move_leaders_to_front(all: &mut Vec<RankedTimer<WaitRecord>>) {
         })
     };
     let cpu = |one: &RankedTimer<WaitRecord>| one.figures.cpu_ns.unwrap_or(f64::INFINITY);
-    let most_punctual = all
-        .iter()
-        .enumerate()
-        .filter(|(_, one)| !blocks(one) && is_in_time(&one.figures))
-        .min_by(|(_, a), (_, b)| cpu(a).total_cmp(&cpu(b)))
-        .map(|(at, _)| at);
-    let most_punctual = most_punctual.map(|at| all.remove(at)).map(|mut one| {
+    let in_time = (0..all.len())
+        .filter(|&at| !blocks(&all[at]) && is_in_time(&all[at].figures))
+        .min_by(|&a, &b| cpu(&all[a]).total_cmp(&cpu(&all[b])));
+    let most_punctual = in_time.map(|at| all.remove(at)).map(|mut one| {
         one.reason = format!("where it must not be late: {}", one.reason);
         one
     });
-    let leaders = blocking.into_iter().chain(most_punctual).map(|mut one| {
-        one.figures.leads = true;
-        one
-    });
-    let leaders: Vec<_> = leaders.collect();
-    all.splice(0..0, leaders);
+    for mut leader in most_punctual.into_iter().chain(blocking) {
+        leader.figures.leads = true;
+        all.insert(0, leader);
+    }
 }
 
 /// Ids of the timers that may turn out to suffice when more waits are measured, in the order of

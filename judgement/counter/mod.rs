@@ -302,24 +302,20 @@ fn gain_line(counter: &CounterJudgement, case: &CounterInput) -> String {
 
 /// How to read the counter, or which clock to read instead.
 fn instruction_line(counter: &CounterJudgement) -> String {
-    let error = |row: &&RecipeRow| row.worst_ppm.map_or(0.0, f64::abs);
-    let by_error = |a: &&RecipeRow, b: &&RecipeRow| error(a).total_cmp(&error(b));
-    let with_rate = || counter.recipes.iter().filter(|row| row.worst_ppm.is_some());
-    let ends = with_rate()
-        .max_by(by_error)
-        .zip(with_rate().min_by(by_error));
-    let errors = ends.map_or("no recipe found a rate".to_owned(), |(most, least)| {
-        format!(
-            "recipes are off by up to {} ppm ({}) and by {} ppm at best ({})",
-            significant(error(&most), 3),
-            most.id,
-            significant(error(&least), 3),
-            least.id
-        )
-    });
     if !counter.verdict.is_positive() {
         return "do: read the kernel's clock (clock_gettime, CLOCK_MONOTONIC)".to_owned();
     }
+    let error = |row: &RecipeRow| Some((row.worst_ppm?.abs(), row.id));
+    let mut errors: Vec<(f64, &str)> = counter.recipes.iter().filter_map(error).collect();
+    errors.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let errors = match (errors.first(), errors.last()) {
+        (Some((least, best)), Some((most, worst))) => format!(
+            "recipes are off by up to {} ppm ({worst}) and by {} ppm at best ({best})",
+            significant(*most, 3),
+            significant(*least, 3)
+        ),
+        _ => "no recipe found a rate".to_owned(),
+    };
     let order = if counter.counter == "rdtsc" {
         "lfence"
     } else {
