@@ -33,7 +33,7 @@ pub use gate::GateArgs;
 pub use help::CompletionsArgs;
 pub use inspect::InspectArgs;
 pub use measure::{MeasureArgs, MeasureWorkerArgs};
-pub use output::{Colour, CommonArgs, Output, OutputArgs};
+pub use output::{Colour, CommonArgs, OutputArgs, OutputFile};
 pub use pick::PickArgs;
 pub use report::{PublishArgs, ReportArgs};
 pub use run::{DetailArgs, RunArgs};
@@ -67,7 +67,7 @@ pub struct Cli {
     pub answer: AnswerArgs,
     /// The command; `None` prints the short answer.
     #[command(subcommand)]
-    pub command: Option<Command>,
+    pub command: Option<Verb>,
 }
 
 /// Arguments of the short answer: which clock to use on this machine.
@@ -93,7 +93,7 @@ impl Cli {
             return Ok(Self {
                 common: CommonArgs::default(),
                 answer: AnswerArgs::default(),
-                command: Some(Command::Agent(args)),
+                command: Some(Verb::Agent(args)),
             });
         }
         Self::from_words(std::env::args_os().collect())
@@ -117,7 +117,7 @@ impl Cli {
         })?;
         let mut cli = Self::from_arg_matches(&matches);
         if let Ok(Self {
-            command: Some(Command::Compare(args)),
+            command: Some(Verb::Compare(args)),
             ..
         }) = &mut cli
             && let Some((_, matches)) = matches.subcommand()
@@ -145,7 +145,7 @@ fn agent_args() -> Option<AgentArgs> {
 
 /// The commands.
 #[derive(Clone, Debug, Subcommand)]
-pub enum Command {
+pub enum Verb {
     /// Explain a column, a verdict or a finding
     ///
     /// Without a word, lists all words.

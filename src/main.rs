@@ -4,7 +4,7 @@ use std::io::{BufReader, BufWriter, Write};
 use std::process::ExitCode;
 
 use clap_complete::CompleteEnv;
-use timermeter::cli::{Cli, Command, help};
+use timermeter::cli::{Cli, Verb, help};
 use timermeter::commands::{
     CommandError, agent, agent_check, analyse, answer, browser, check, compare, completions,
     counter, explain, gate, inspect, list, measure, measure_worker, period, pick, platform, probe,
@@ -39,14 +39,13 @@ fn main() -> ExitCode {
         command,
     } = limits::run_on_large_stack(parse_arguments);
     set_common(common);
-    let command = command.unwrap_or(Command::Answer(answer));
+    let command = command.unwrap_or(Verb::Answer(answer));
     match command {
         // These commands run on the first thread, because the parent process binds the first thread
         // of a worker to a CPU and counts its context switches.
-        Command::Agent(_)
-        | Command::MeasureWorker(_)
-        | Command::CounterRecipe(_)
-        | Command::Guard => exit_code(run(&command)),
+        Verb::Agent(_) | Verb::MeasureWorker(_) | Verb::CounterRecipe(_) | Verb::Guard => {
+            exit_code(run(&command))
+        }
         command => limits::run_on_large_stack(move || {
             let code = exit_code(prepare(&command).and_then(|()| run(&command)));
             if interrupted() && !handles_signals(&command) {
@@ -108,43 +107,43 @@ fn interrupted() -> bool {
 }
 
 /// Returns whether a command starts child processes.
-fn starts_children(command: &Command) -> bool {
+fn starts_children(command: &Verb) -> bool {
     matches!(
         command,
-        Command::Answer(_)
-            | Command::Probe(_)
-            | Command::Wait(_)
-            | Command::Period(_)
-            | Command::Inspect(_)
-            | Command::List(_)
-            | Command::AgentCheck(_)
-            | Command::Browser(_)
-            | Command::Pick(_)
-            | Command::Measure(_)
-            | Command::Platform(_)
-            | Command::Check(_)
-            | Command::Gate(_)
-    ) || matches!(command, Command::Compare(args) if args.probes())
+        Verb::Answer(_)
+            | Verb::Probe(_)
+            | Verb::Wait(_)
+            | Verb::Period(_)
+            | Verb::Inspect(_)
+            | Verb::List(_)
+            | Verb::AgentCheck(_)
+            | Verb::Browser(_)
+            | Verb::Pick(_)
+            | Verb::Measure(_)
+            | Verb::Platform(_)
+            | Verb::Check(_)
+            | Verb::Gate(_)
+    ) || matches!(command, Verb::Compare(args) if args.probes())
 }
 
 /// Returns whether a command handles signals itself, because it prints its results before it ends.
-fn handles_signals(command: &Command) -> bool {
-    matches!(command, Command::Watch(_))
+fn handles_signals(command: &Verb) -> bool {
+    matches!(command, Verb::Watch(_))
 }
 
 /// Returns whether a command reads a clock of the kernel, to wait or to record the current time.
 /// The standard library panics in such a command if the process may read no clock.
-fn needs_clock(command: &Command) -> bool {
+fn needs_clock(command: &Verb) -> bool {
     starts_children(command)
         || matches!(
             command,
-            Command::Analyse(_) | Command::Publish(_) | Command::Report(_) | Command::Watch(_)
+            Verb::Analyse(_) | Verb::Publish(_) | Verb::Report(_) | Verb::Watch(_)
         )
 }
 
 /// Prepares a command: returns an error if it needs a clock and can read none, and starts to handle
 /// the signals that end the program ([`end`]).
-fn prepare(command: &Command) -> Result<(), CommandError> {
+fn prepare(command: &Verb) -> Result<(), CommandError> {
     if needs_clock(command) {
         // First: a read must not kill the process (PR_SET_TSC, seccomp). Then: a read must succeed.
         timers::os::machine::check_time_is_readable()
@@ -214,48 +213,48 @@ fn end_children() {
 
 /// Runs a command. Returns whether its result is complete; otherwise the exit status is
 /// `INCOMPLETE_STATUS`.
-fn run(command: &Command) -> Result<bool, CommandError> {
-    let mut output = BufWriter::new(std::io::stdout().lock());
+fn run(command: &Verb) -> Result<bool, CommandError> {
+    let mut buffered = BufWriter::new(std::io::stdout().lock());
+    let output = &mut buffered;
+    let done = |result: Result<(), CommandError>| result.map(|()| true);
     let is_complete = match command {
-        Command::Answer(args) => answer::run(args, &mut output).map(|()| true)?,
-        Command::Probe(args) => probe::run(args, &mut output)?,
-        Command::Wait(args) => wait::run(args, &mut output)?,
-        Command::Period(args) => period::run(args, &mut output)?,
-        Command::Analyse(args) => analyse::run(args, &mut output).map(|()| true)?,
-        Command::Inspect(args) => inspect::run(args, &mut output)?,
-        Command::Report(args) => report::run(args, &mut output)?,
-        Command::Publish(args) => publish::run(args, &mut output)?,
-        Command::Table(args) => table::run(args, &mut output)?,
-        Command::Compare(args) => compare::run(args, &mut output)?,
-        Command::Gate(args) => gate::run(args, &mut output)?,
-        Command::List(args) => list::run(args, &mut output)?,
-        Command::AgentCheck(args) => agent_check::run(args, &mut output)?,
-        Command::Explain(args) => explain::run(args, &mut output).map(|()| true)?,
-        Command::Platform(args) => platform::run(args, &mut output).map(|()| true)?,
-        Command::Check(args) if args.counter => counter::run(args, &mut output)?,
-        Command::Check(args) if args.sources => sources::run(args, &mut output)?,
-        Command::Check(args) => check::run(args, &mut output)?,
-        Command::Watch(args) => watch::run(args, &mut output)?,
-        Command::Pick(args) => pick::run(args, &mut output)?,
-        Command::Measure(args) => measure::run(args, &mut output)?,
-        Command::Completions(args) => completions::run(args, &mut output).map(|()| true)?,
-        Command::MeasureWorker(args) => {
-            measure_worker::serve(&args.request, &mut output).map(|()| true)?
+        Verb::Answer(args) => done(answer::run(args, output)),
+        Verb::Probe(args) => probe::run(args, output),
+        Verb::Wait(args) => wait::run(args, output),
+        Verb::Period(args) => period::run(args, output),
+        Verb::Analyse(args) => done(analyse::run(args, output)),
+        Verb::Inspect(args) => inspect::run(args, output),
+        Verb::Report(args) => report::run(args, output),
+        Verb::Publish(args) => publish::run(args, output),
+        Verb::Table(args) => table::run(args, output),
+        Verb::Compare(args) => compare::run(args, output),
+        Verb::Gate(args) => gate::run(args, output),
+        Verb::List(args) => list::run(args, output),
+        Verb::AgentCheck(args) => agent_check::run(args, output),
+        Verb::Explain(args) => done(explain::run(args, output)),
+        Verb::Platform(args) => done(platform::run(args, output)),
+        Verb::Check(args) if args.counter => counter::run(args, output),
+        Verb::Check(args) if args.sources => sources::run(args, output),
+        Verb::Check(args) => check::run(args, output),
+        Verb::Watch(args) => watch::run(args, output),
+        Verb::Pick(args) => pick::run(args, output),
+        Verb::Measure(args) => measure::run(args, output),
+        Verb::Completions(args) => done(completions::run(args, output)),
+        Verb::MeasureWorker(args) => done(measure_worker::serve(&args.request, output)),
+        Verb::CounterRecipe(args) => done(counter::run_recipe(args, output)),
+        Verb::Agent(args) => {
+            drop(buffered);
+            return done(agent::run(args));
         }
-        Command::CounterRecipe(args) => counter::run_recipe(args, &mut output).map(|()| true)?,
-        Command::Agent(args) => {
-            drop(output);
-            return agent::run(args).map(|()| true);
+        Verb::Browser(args) => {
+            drop(buffered);
+            return done(browser::run(args));
         }
-        Command::Browser(args) => {
-            drop(output);
-            return browser::run(args).map(|()| true);
-        }
-        Command::Guard => {
+        Verb::Guard => {
             guard::serve(&mut BufReader::new(std::io::stdin().lock()));
-            true
+            Ok(true)
         }
-    };
-    output.flush()?;
+    }?;
+    buffered.flush()?;
     Ok(is_complete)
 }

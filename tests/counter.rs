@@ -8,7 +8,7 @@ use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 use simulated::{CounterFault, CounterMachine, CounterModel};
 use timermeter::campaign::counter::{CounterPlan, observe};
-use timermeter::counter::{Case, Counter, CounterVerdict, RecipeRow, judge};
+use timermeter::counter::{CounterInput, CounterJudgement, CounterVerdict, RecipeRow, judge};
 use timermeter::findings::counter::CounterCase;
 use timermeter::model::Severity;
 use timermeter::model::{CounterFacts, KernelLog, Platform};
@@ -33,7 +33,7 @@ fn platform() -> Platform {
     platform
 }
 
-fn judged(found: &CounterFindings) -> Counter {
+fn judged(found: &CounterFindings) -> CounterJudgement {
     let log = KernelLog::Read {
         from_the_start: true,
         distrust: Vec::new(),
@@ -47,7 +47,7 @@ fn judged(found: &CounterFindings) -> Counter {
         },
     );
     let ids = ["rdtsc", "rdtsc-lfence"];
-    judge(&Case {
+    judge(&CounterInput {
         ids,
         evidence: CounterCase {
             platform: &platform,
@@ -176,7 +176,7 @@ fn either(size: f64, random: &mut StdRng) -> f64 {
 }
 
 /// The code of the first problem, or of the first note if there is no problem.
-fn code_of(counter: &Counter) -> Option<&str> {
+fn code_of(counter: &CounterJudgement) -> Option<&str> {
     let notes = ["declared", "cost"];
     let first = &counter.findings.first()?;
     let note = counter.findings.iter().find(|finding| {
@@ -466,7 +466,8 @@ fn documented_recipe_faults_are_current() {
         // A stuck counter gives the same outcome at each start.
         let is_stuck = model.faults.contains(&CounterFault::Stuck);
         let starts = if is_stuck { 1 } else { 10 };
-        let cells = RateRecipe::ALL.map(|recipe| outcome(&run_recipe_times(starts, recipe, &model)));
+        let cells =
+            RateRecipe::ALL.map(|recipe| outcome(&run_recipe_times(starts, recipe, &model)));
         table += &format!("| {fault} | {} |\n", cells.join(" | "));
     }
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/counter.md");

@@ -6,7 +6,7 @@ use std::process::Command;
 
 use timermeter::choice::answer::ClockAnswer;
 use timermeter::choice::{
-    Method, Requirement, USUAL_DURATION, choose, plan_alone, summarize_clocks,
+    PlanMethod, Requirement, USUAL_DURATION, choose, plan_alone, summarize_clocks,
 };
 use timermeter::model::{Nanos, ProvenanceKind, Report, value_of};
 
@@ -74,7 +74,7 @@ fn summary_and_pick_agree_on_clock() {
                 },
             );
             let plan = choice.ok().and_then(|choice| choice.picked?.figures.plan);
-            plan.is_some_and(|plan| plan.method == Method::Single)
+            plan.is_some_and(|plan| plan.method == PlanMethod::Single)
         };
         assert!(is_single(from_ns) && !is_single(0.8 * from_ns), "{from_ns}");
         // If another clock has rank 1, the sentence states the reason.

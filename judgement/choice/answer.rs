@@ -4,9 +4,9 @@
 use serde::Serialize;
 
 use super::clock_figures::{DRIFT, PORTABLE};
-use super::plan::{Method, plan_batch, plan_single};
+use super::plan::{PlanMethod, plan_batch, plan_single};
 use super::sentence::{USUAL_CONFIDENCE, USUAL_ERROR, choose_usual};
-use super::{Candidate, ClockFigures, ClockPlan, Requirement, choose};
+use super::{ClockFigures, ClockPlan, RankedTimer, Requirement, choose, clock_row};
 use crate::model::{Counted, MAX_FINE_STEP_NS, Nanos, Path, Report, TimerRow, WaitRow};
 use crate::numbers::{short_time, time};
 
@@ -91,7 +91,7 @@ impl ClockAnswer {
         waits: &[WaitRow],
         [unquiet, unknown]: [Vec<String>; 2],
     ) -> Self {
-        let row = |id: &str| clocks.timers.iter().find(|row| row.id == id);
+        let row = |id: &str| clock_row(clocks, id);
         let native = clocks.timers.iter().filter(|row| row.runtime == "native");
         let figures = |row: &TimerRow| ClockFigures::from_row(row, &clocks.platform).ok();
         let picked = choose_usual(clocks, None)
@@ -272,9 +272,9 @@ fn usual_requirement(duration_ns: f64) -> Option<Requirement> {
 /// The shortest duration for which a single call with this clock of a report keeps the usual error,
 /// in nanoseconds, with the plan. `None` if there is none.
 #[must_use]
-pub fn plan_alone(report: &Report, id: &str) -> Option<(f64, Candidate<ClockPlan>)> {
-    let row = report.timers.iter().find(|row| row.id == id)?;
-    let from_ns = min_single_ns(&ClockFigures::from_row(row, &report.platform).ok()?)?;
+pub fn plan_alone(report: &Report, id: &str) -> Option<(f64, RankedTimer<ClockPlan>)> {
+    let clock = ClockFigures::from_row(clock_row(report, id)?, &report.platform);
+    let from_ns = min_single_ns(&clock.ok()?)?;
     let requirement = Requirement {
         clocks: vec![id.to_owned()],
         ..usual_requirement(from_ns)?
@@ -299,7 +299,7 @@ fn min_single_ns(clock: &ClockFigures) -> Option<f64> {
 /// error; `None` if no number is enough.
 fn calls_of_10_ns(clock: &ClockFigures) -> Option<u64> {
     match plan_batch(clock, &usual_requirement(10.0)?).ok()?.method {
-        Method::Batch { calls } => Some(calls),
+        PlanMethod::Batch { calls } => Some(calls),
         _ => None,
     }
 }

@@ -90,12 +90,10 @@ impl ClockFigures {
         }
         let positive = |value: &f64| value.is_finite() && *value > 0.0;
         let not_negative = |value: &f64| value.is_finite() && *value >= 0.0;
-        let step = row.step_or_limit_ns();
-        let step_ns = step
-            .and_then(|step| step.high())
-            .filter(positive)
-            .or(value_of(step).filter(positive))
-            .ok_or(Unusable::NoResolution)?;
+        let step = row.step_or_limit_ns().ok_or(Unusable::NoResolution)?;
+        let mut bounds = [step.high(), Some(step.value)].into_iter().flatten();
+        let step_ns = bounds.find(positive);
+        let step_ns = step_ns.ok_or(Unusable::NoResolution)?;
         let cost_ns = value_of(row.cost_ns)
             .filter(not_negative)
             .ok_or(Unusable::NoCost)?;
@@ -106,13 +104,8 @@ impl ClockFigures {
         let observed = row.observations.as_ref();
         let reference_step = observed
             .and_then(|observed| observed.reference_resolution_ns)
-            .filter(positive)
-            .unwrap_or(0.0);
-        let p99 = row
-            .cost
-            .as_ref()
-            .and_then(|cost| cost.p99_ns)
-            .filter(not_negative);
+            .filter(positive);
+        let p99 = row.cost.as_ref().and_then(|cost| cost.p99_ns);
         Ok(Self {
             id: row.id.clone(),
             runtime: row.runtime.clone(),
@@ -126,7 +119,9 @@ impl ClockFigures {
                 .adds_range_ns()
                 .map(|[_, most]| most)
                 .filter(not_negative),
-            cost_p99_ns: p99.map(|p99| p99 + reference_step),
+            cost_p99_ns: p99
+                .filter(not_negative)
+                .map(|p99| p99 + reference_step.unwrap_or(0.0)),
             spread: value_of(row.spread).filter(|spread| spread.is_finite()),
             facts: Facts::from_row(row, platform),
         })
@@ -143,17 +138,12 @@ impl ClockFigures {
     /// the core adds to one call (`single`) or to one batch.
     #[must_use]
     pub fn pipeline_ns(&self, single: bool) -> f64 {
-        let pipeline = if single {
+        let bound = if single {
             PIPELINE_SINGLE_NS
         } else {
             PIPELINE_NS
         };
-        let kernel = if self.facts.through_kernel {
-            KERNEL_NS
-        } else {
-            0.0
-        };
-        pipeline + kernel
+        bound + f64::from(u8::from(self.facts.through_kernel)) * KERNEL_NS
     }
 
     /// Cost of a read in nanoseconds, including the fence that it needs.
@@ -188,10 +178,7 @@ impl ClockFigures {
         let by_tail = (self.cost_p99_ns)
             .filter(|_| confidence <= 0.99)
             .map(|p99| (p99 - self.cost_ns).max(self.cost_error_ns));
-        match (by_spread, by_tail) {
-            (Some(a), Some(b)) => Some(a.min(b)),
-            (a, b) => a.or(b),
-        }
+        by_spread.into_iter().chain(by_tail).reduce(f64::min)
     }
 }
 

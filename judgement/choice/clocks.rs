@@ -8,7 +8,7 @@ use serde::Serialize;
 use super::ChoiceError;
 use super::clock_facts::{list_unmet, untested_between_cpus};
 use super::clock_figures::ClockFigures;
-use super::plan::{Method, Plan, Shortfall, plan_fastest};
+use super::plan::{MeasuringPlan, PlanMethod, Shortfall, plan_fastest};
 use super::requirement::Requirement;
 use super::runtime::{missing_runtime, rows_of_runtime};
 use crate::model::{Report, TimerRow};
@@ -22,16 +22,16 @@ pub struct Choice<R, F> {
     /// The requirement.
     pub requirement: R,
     /// The best sufficient timer; null if none is sufficient.
-    pub picked: Option<Candidate<F>>,
+    pub picked: Option<RankedTimer<F>>,
     /// The timer that comes nearest to the requirement; null if one was picked.
-    pub nearest: Option<Candidate<F>>,
+    pub nearest: Option<RankedTimer<F>>,
     /// The remaining timers, in order of preference.
-    pub others: Vec<Candidate<F>>,
+    pub others: Vec<RankedTimer<F>>,
 }
 
 /// A compared timer.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
-pub struct Candidate<F> {
+pub struct RankedTimer<F> {
     /// Id of the timer.
     pub id: String,
     /// The call that reads the timer or waits with it.
@@ -52,7 +52,7 @@ impl<R, F> Choice<R, F> {
     pub(super) fn from_ranked(
         schema: &'static str,
         requirement: R,
-        ranked: impl IntoIterator<Item = Candidate<F>>,
+        ranked: impl IntoIterator<Item = RankedTimer<F>>,
     ) -> Self {
         let mut others = ranked.into_iter();
         let (mut picked, mut nearest) = (None, None);
@@ -80,7 +80,7 @@ pub type ClockChoice = Choice<Requirement, ClockPlan>;
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ClockPlan {
     /// The plan; for an insufficient clock the nearest possible one.
-    pub plan: Option<Plan>,
+    pub plan: Option<MeasuringPlan>,
 }
 
 /// A clock while it is compared with the rest.
@@ -90,9 +90,9 @@ struct Contestant<'a> {
     /// Whether the requirement allows this clock to be picked.
     eligible: bool,
     unmet: Vec<String>,
-    plan: Result<Plan, Shortfall>,
+    plan: Result<MeasuringPlan, Shortfall>,
     /// The method that would suffice if the cost of a read were exactly known and never varied.
-    at_best: Option<Method>,
+    at_best: Option<PlanMethod>,
     /// The number of clocks that are clearly better.
     clearly_better: usize,
 }
@@ -144,39 +144,37 @@ pub fn plan_code(report: &Report, mut choice: ClockChoice) -> ClockChoice {
 
 impl<'a> Contestant<'a> {
     fn new(report: &Report, row: &'a TimerRow, requirement: &Requirement) -> Self {
-        let eligible = requirement.may_use(&row.id);
-        match ClockFigures::from_row(row, &report.platform) {
-            Ok(clock) => Self {
-                row,
-                eligible,
-                unmet: list_unmet(row, &clock.facts, requirement),
-                plan: plan_fastest(&clock, requirement),
-                at_best: plan_fastest(&clock.at_best(), requirement)
-                    .ok()
-                    .map(|plan| plan.method),
-                clock: Some(clock),
-                clearly_better: 0,
-            },
-            Err(why) => Self {
-                row,
-                eligible,
-                unmet: Vec::new(),
-                plan: Err(Shortfall::because(why.to_string())),
-                at_best: None,
-                clock: None,
-                clearly_better: 0,
-            },
+        let clock = ClockFigures::from_row(row, &report.platform);
+        let plan = match &clock {
+            Ok(clock) => plan_fastest(clock, requirement),
+            Err(why) => Err(Shortfall::because(why.to_string())),
+        };
+        let clock = clock.ok();
+        let unmet = clock
+            .as_ref()
+            .map(|clock| list_unmet(row, &clock.facts, requirement));
+        let at_best = clock
+            .as_ref()
+            .map(|clock| plan_fastest(&clock.at_best(), requirement));
+        Self {
+            row,
+            eligible: requirement.may_use(&row.id),
+            unmet: unmet.unwrap_or_default(),
+            plan,
+            at_best: at_best.and_then(Result::ok).map(|plan| plan.method),
+            clock,
+            clearly_better: 0,
         }
     }
 
     /// The plan and the figures of the clock, if the clock meets the requirement.
-    fn sufficient(&self) -> Option<(&Plan, &ClockFigures)> {
+    fn sufficient(&self) -> Option<(&MeasuringPlan, &ClockFigures)> {
         let plan = self.plan.as_ref().ok().filter(|_| self.unmet.is_empty())?;
         Some((plan, self.clock.as_ref()?))
     }
 
     /// The plan; for an insufficient clock the nearest possible one, if any.
-    fn nearest_plan(&self) -> Option<Plan> {
+    fn nearest_plan(&self) -> Option<MeasuringPlan> {
         match &self.plan {
             Ok(plan) => Some(*plan),
             Err(shortfall) => shortfall.nearest,
@@ -248,8 +246,8 @@ impl<'a> Contestant<'a> {
         is_safer.then_some(why)
     }
 
-    fn candidate(&self, best: &Self) -> Candidate<ClockPlan> {
-        Candidate {
+    fn candidate(&self, best: &Self) -> RankedTimer<ClockPlan> {
+        RankedTimer {
             id: self.row.id.clone(),
             label: self.row.label.clone(),
             suffices: self.sufficient().is_some(),
@@ -279,22 +277,19 @@ impl<'a> Contestant<'a> {
             .sufficient()
             .filter(|_| best.is_clearly_better_than(self))
             .map(|(least, _)| significant(plan.campaign_ns / least.campaign_ns, 2));
-        let why = match (ratio, best.safer_than(self)) {
-            (Some(ratio), Some(why)) => format!("; {ratio} times the measuring time; {why}"),
-            (Some(ratio), None) => format!("; {ratio} times the measuring time"),
-            (None, Some(why)) => format!("; {why}"),
-            (None, None) => "; not clearly better".to_owned(),
-        };
+        let ratio = ratio.map(|ratio| format!("; {ratio} times the measuring time"));
+        let safer = best.safer_than(self).map(|why| format!("; {why}"));
+        let mut why: String = ratio.into_iter().chain(safer).collect();
+        if why.is_empty() {
+            why += "; not clearly better";
+        }
         format!("{} a read, {method}{why}", time(clock.cost_ns))
     }
 
     fn notes(&self) -> Vec<String> {
-        let mut notes = Vec::new();
-        if let Some(why) = untested_between_cpus(self.row) {
-            notes.push(format!(
-                "whether it agrees between CPUs was not tested: {why}"
-            ));
-        }
+        let untested = untested_between_cpus(self.row)
+            .map(|why| format!("whether it agrees between CPUs was not tested: {why}"));
+        let mut notes: Vec<String> = untested.into_iter().collect();
         if self
             .clock
             .as_ref()
@@ -305,7 +300,8 @@ impl<'a> Contestant<'a> {
                     .into(),
             );
         }
-        if let Some(Method::EdgeCrossing { .. }) = self.nearest_plan().map(|plan| plan.method) {
+        let method = self.nearest_plan().map(|plan| plan.method);
+        if matches!(method, Some(PlanMethod::EdgeCrossing { .. })) {
             notes.push(
                 "let a random time pass between calls, so that they do not keep in step with the clock; only the mean is right"
                     .into(),

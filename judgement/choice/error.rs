@@ -6,15 +6,6 @@ pub enum ChoiceError {
     /// The operation takes no time or too much; in nanoseconds.
     #[error("a duration of {0} ns cannot be measured: give one above zero and up to a day")]
     Duration(f64),
-    /// The required error is out of range; in percent.
-    #[error("an error of {0} % makes no sense: give more than 0 % and less than 100 %, as in 1%")]
-    Error(f64),
-    /// The required confidence is out of range; in percent.
-    #[error("a confidence of {0} % cannot be promised: ask for 50 % to 99.99 %, as in 95%")]
-    Confidence(f64),
-    /// The accepted overhead of a clock is out of range; in percent.
-    #[error("an overhead of {0} % makes no sense: give more than 0 % and less than 100 %")]
-    Overhead(f64),
     /// The operation takes longer than the time until it happens again.
     #[error(
         "an operation of {duration_ns} ns cannot happen {rate} times a second: give a rate above zero, at most {most:.0}/s"
@@ -27,9 +18,6 @@ pub enum ChoiceError {
         /// The highest possible rate.
         most: f64,
     },
-    /// A share of waits, named by its flag, is out of range.
-    #[error("{0} must be more than 0 % and less than 100 %, as in 99%")]
-    Share(&'static str),
     /// The accepted deviation of a wait is as long as the wait.
     #[error("a wait of {every} that may be off by {within} need not wait: give a shorter --within")]
     Within {

@@ -2,7 +2,7 @@
 //! the figures of a report.
 //!
 //! This module performs no measurements. A [`Requirement`] describes the measurement,
-//! [`ClockFigures`] a clock, and a [`Plan`] the method with its expected error.
+//! [`ClockFigures`] a clock, and a [`MeasuringPlan`] the method with its expected error.
 //! [`choose`](clocks::choose) compares all clocks of a report. The error of a plan is the error of
 //! the clock and the method: the difference between the result and the mean duration of the same
 //! operation in the same campaign. The variation of the operation itself is not included; it is
@@ -26,9 +26,18 @@ pub use advice::{Advice, advise};
 pub use answer::{ClockAnswer, plan_alone};
 pub use clock_facts::Facts;
 pub use clock_figures::{Budget, ClockFigures};
-pub use clocks::{Candidate, Choice, ClockChoice, ClockPlan, choose, plan_code};
+pub use clocks::{Choice, ClockChoice, ClockPlan, RankedTimer, choose, plan_code};
 pub use error::{ChoiceError, Unusable};
-pub use plan::{Method, Plan, Shortfall};
+pub use plan::{MeasuringPlan, PlanMethod, Shortfall};
 pub use requirement::{Need, Requirement};
+
 pub use sentence::{USUAL_DURATION, choose_usual, summarize_clocks};
 pub use snippet::Language;
+
+use crate::model::{Report, TimerRow};
+
+/// The row of the clock with this id in a report.
+#[must_use]
+pub fn clock_row<'a>(report: &'a Report, id: &str) -> Option<&'a TimerRow> {
+    report.timers.iter().find(|row| row.id == id)
+}

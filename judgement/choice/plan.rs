@@ -25,7 +25,7 @@ pub use edges::plan_edge_crossing;
 /// A method of measurement with its parameters, in the order from simple to complex.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
-pub enum Method {
+pub enum PlanMethod {
     /// One call between two reads. Each single result keeps the error.
     Single,
     /// Many calls between two reads; the result is their mean.
@@ -45,7 +45,7 @@ pub enum Method {
     },
 }
 
-impl Method {
+impl PlanMethod {
     /// The name of the method.
     #[must_use]
     pub fn name(&self) -> &'static str {
@@ -59,9 +59,9 @@ impl Method {
 
 /// A plan for measuring with one clock, with its expected error.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct Plan {
+pub struct MeasuringPlan {
     /// The method with its parameters.
-    pub method: Method,
+    pub method: PlanMethod,
     /// The expected error as a share of the duration.
     pub error: f64,
     /// The expected error by cause.
@@ -73,14 +73,14 @@ pub struct Plan {
     pub campaign_ns: f64,
 }
 
-impl Plan {
+impl MeasuringPlan {
     /// The method with its parameters, for people.
     #[must_use]
     pub fn in_words(&self) -> String {
         match self.method {
-            Method::Single => "single calls".into(),
-            Method::Batch { calls } => format!("batches of {calls} calls"),
-            Method::EdgeCrossing { samples, every, .. } => {
+            PlanMethod::Single => "single calls".into(),
+            PlanMethod::Batch { calls } => format!("batches of {calls} calls"),
+            PlanMethod::EdgeCrossing { samples, every, .. } => {
                 let part = if every > 1 {
                     format!(", one of {every}")
                 } else {
@@ -88,6 +88,31 @@ impl Plan {
                 };
                 format!("edge-crossing over {samples} calls{part}")
             }
+        }
+    }
+
+    /// Returns this plan if it keeps the requirement. `measured` is what one result is of.
+    fn checked(self, requirement: &Requirement, measured: &str) -> Result<Self, Shortfall> {
+        // The tolerance keeps rounding from rejecting a plan that is exactly sufficient.
+        let exceeds = |value: f64, most: f64| value > most * (1.0 + 1e-9);
+        if exceeds(self.error, requirement.error) {
+            let causes = self.budget.causes().into_iter();
+            let largest = causes.max_by(|a, b| a.1.total_cmp(&b.1));
+            let reason = largest.map(|(cause, share)| {
+                format!("the {cause} is {} of one {measured}", percent(share))
+            });
+            return Err(Shortfall {
+                reason: reason.unwrap_or_default(),
+                nearest: Some(self),
+            });
+        }
+        match requirement.overhead {
+            Some(most) if exceeds(self.overhead, most) => Err(Shortfall::because(format!(
+                "reading it would take {} of the running time, and {} are allowed",
+                percent(self.overhead),
+                percent(most)
+            ))),
+            _ => Ok(self),
         }
     }
 }
@@ -98,7 +123,7 @@ pub struct Shortfall {
     /// The reason; messages print it after the name of the clock.
     pub reason: String,
     /// The plan with the smallest error; `None` if no plan is possible.
-    pub nearest: Option<Plan>,
+    pub nearest: Option<MeasuringPlan>,
 }
 
 impl Shortfall {
@@ -121,7 +146,10 @@ const FEWEST_SAMPLES: f64 = 30.0;
 ///
 /// # Errors
 /// When no method keeps the requirement: the shortfall with the smallest error.
-pub fn plan_fastest(clock: &ClockFigures, requirement: &Requirement) -> Result<Plan, Shortfall> {
+pub fn plan_fastest(
+    clock: &ClockFigures,
+    requirement: &Requirement,
+) -> Result<MeasuringPlan, Shortfall> {
     let outcomes = [plan_single, plan_batch, plan_edge_crossing].map(|method| {
         let plan = method(clock, requirement)?;
         if plan.campaign_ns <= LONGEST_CAMPAIGN_NS {
@@ -153,7 +181,10 @@ fn nearer(first: Shortfall, second: Shortfall) -> Shortfall {
 ///
 /// # Errors
 /// When the error of one call is larger than required.
-pub fn plan_single(clock: &ClockFigures, requirement: &Requirement) -> Result<Plan, Shortfall> {
+pub fn plan_single(
+    clock: &ClockFigures,
+    requirement: &Requirement,
+) -> Result<MeasuringPlan, Shortfall> {
     plan_calls(clock, requirement, 1)
 }
 
@@ -161,26 +192,18 @@ pub fn plan_single(clock: &ClockFigures, requirement: &Requirement) -> Result<Pl
 ///
 /// # Errors
 /// When the operation cannot be repeated, or no number of calls is enough.
-pub fn plan_batch(clock: &ClockFigures, requirement: &Requirement) -> Result<Plan, Shortfall> {
+pub fn plan_batch(
+    clock: &ClockFigures,
+    requirement: &Requirement,
+) -> Result<MeasuringPlan, Shortfall> {
     if let Some(rate) = requirement.rate_hz {
         return Err(Shortfall::because(format!(
             "the operation comes by itself, {rate} times a second: it cannot be repeated between two reads"
         )));
     }
     let turn_ns = turn_ns(requirement);
-    let remaining = remaining_error(requirement, turn_ns, FRAME_CAUSE).map_err(|shortfall| {
-        // An error somewhat larger than that of endless batches is possible.
-        let error = 1.2 * (DRIFT + turn_ns / requirement.shortest_ns());
-        let possible = Requirement {
-            error,
-            ..requirement.clone()
-        };
-        let nearest = || plan_batch(clock, &possible).ok();
-        Shortfall {
-            nearest: (error < 1.0).then(nearest).flatten(),
-            ..shortfall
-        }
-    })?;
+    let nearest = |possible: &Requirement| plan_batch(clock, possible).ok();
+    let remaining = remaining_error(requirement, turn_ns, FRAME_CAUSE, nearest)?;
     let variation_ns = cost_variation(clock, requirement)?;
     let duration_ns = requirement.shortest_ns();
     let cost_ns = variation_ns + clock.cost_error_ns + clock.fence_ns();
@@ -206,16 +229,21 @@ fn turn_ns(requirement: &Requirement) -> f64 {
 /// The part of the required error, as a share of the duration, that remains after subtracting the
 /// drift and a systematic error of `systematic_ns` nanoseconds that all samples have, for this
 /// cause.
+///
+/// # Errors
+/// When nothing remains: with the plan that `nearest` makes for a possible error.
 fn remaining_error(
     requirement: &Requirement,
     systematic_ns: f64,
     cause: &str,
+    nearest: impl Fn(&Requirement) -> Option<MeasuringPlan>,
 ) -> Result<f64, Shortfall> {
     let systematic = systematic_ns / requirement.shortest_ns();
-    if requirement.error > DRIFT + systematic {
+    let constant = DRIFT + systematic;
+    if requirement.error > constant {
         return Ok(requirement.error - DRIFT - systematic);
     }
-    Err(Shortfall::because(if requirement.error > DRIFT {
+    let reason = if requirement.error > DRIFT {
         format!(
             "the {cause} is {} of one call, and averaging does not reduce it",
             percent(systematic)
@@ -225,7 +253,14 @@ fn remaining_error(
             "the rate of no clock is known better than to {} %, because the kernel may slew it by as much",
             DRIFT * 100.0
         )
-    }))
+    };
+    // An error somewhat larger than the parts that averaging does not reduce.
+    let possible = Requirement {
+        error: 1.2 * constant,
+        ..requirement.clone()
+    };
+    let nearest = (possible.error < 1.0).then(|| nearest(&possible)).flatten();
+    Err(Shortfall { reason, nearest })
 }
 
 /// The name of [`ClockFigures::pipeline_ns`] in messages.
@@ -252,7 +287,7 @@ fn plan_calls(
     clock: &ClockFigures,
     requirement: &Requirement,
     calls: u64,
-) -> Result<Plan, Shortfall> {
+) -> Result<MeasuringPlan, Shortfall> {
     let variation_ns = cost_variation(clock, requirement)?;
     let window_ns = requirement.shortest_ns() * calls as f64;
     let budget = Budget {
@@ -269,44 +304,19 @@ fn plan_calls(
             reads_ns * rate * 1e-9
         });
     let method = if calls == 1 {
-        Method::Single
+        PlanMethod::Single
     } else {
-        Method::Batch { calls }
+        PlanMethod::Batch { calls }
     };
     let campaign_ns = requirement.duration_ns * calls as f64 + 2.0 * clock.read_ns();
-    let plan = Plan {
+    let plan = MeasuringPlan {
         method,
         error: budget.total(),
         budget,
         overhead,
         campaign_ns,
     };
-    // The tolerance keeps rounding from rejecting a batch that has exactly the necessary length.
-    if plan.error > requirement.error * (1.0 + 1e-9) {
-        let measured = if calls == 1 { "call" } else { "batch" };
-        let causes = budget.causes().into_iter();
-        let largest = causes.max_by(|a, b| a.1.total_cmp(&b.1));
-        let reason = largest
-            .map(|(cause, share)| format!("the {cause} is {} of one {measured}", percent(share)));
-        return Err(Shortfall {
-            reason: reason.unwrap_or_default(),
-            nearest: Some(plan),
-        });
-    }
-    too_expensive(requirement, &plan).map_or(Ok(plan), Err)
-}
-
-/// The shortfall of a plan that spends more time on reading the clock than is allowed; otherwise
-/// `None`.
-fn too_expensive(requirement: &Requirement, plan: &Plan) -> Option<Shortfall> {
-    let most = requirement.overhead?;
-    (plan.overhead > most * (1.0 + 1e-9)).then(|| {
-        Shortfall::because(format!(
-            "reading it would take {} of the running time, and {} are allowed",
-            percent(plan.overhead),
-            percent(most)
-        ))
-    })
+    plan.checked(requirement, if calls == 1 { "call" } else { "batch" })
 }
 
 /// A share in percent with three significant digits.
@@ -321,22 +331,22 @@ pub fn percent(share: f64) -> String {
 pub fn plan_within(
     clock: &ClockFigures,
     requirement: &Requirement,
-    method: Method,
+    method: PlanMethod,
     campaign_ns: f64,
-) -> Option<Plan> {
+) -> Option<MeasuringPlan> {
     let any_error = Requirement {
         error: 0.999_999,
         ..requirement.clone()
     };
     match method {
-        Method::Single => plan_single(clock, &any_error).ok(),
-        Method::Batch { .. } => {
+        PlanMethod::Single => plan_single(clock, &any_error).ok(),
+        PlanMethod::Batch { .. } => {
             let calls = ((campaign_ns - 2.0 * clock.read_ns()) / requirement.duration_ns)
                 .floor()
                 .max(1.0);
             plan_calls(clock, &any_error, calls as u64).ok()
         }
-        Method::EdgeCrossing { .. } => {
+        PlanMethod::EdgeCrossing { .. } => {
             let spread = Spread::for_clock(clock, requirement)
                 .ok()
                 .filter(|_| clock.resolved)?;

@@ -2,7 +2,7 @@
 //! trustworthy.
 
 use super::clocks::{ClockChoice, choose};
-use super::{ChoiceError, Requirement};
+use super::{ChoiceError, Requirement, clock_row};
 use crate::model::{Nanos, Report, value_of};
 use crate::numbers::{range_ns, time};
 
@@ -76,21 +76,15 @@ fn native_in_words(report: &Report) -> Option<String> {
     {
         return None;
     }
-    let quality = |id: &str| {
-        let row = report.timers.iter().find(|row| row.id == id)?;
-        value_of(row.quality)
-    };
+    let quality = |id: &str| value_of(clock_row(report, id)?.quality);
     let picked_quality = quality(&choice.picked.as_ref()?.id);
-    let highest = choice
+    let better = choice
         .others
         .iter()
-        .filter(|other| quality(&other.id) > picked_quality)
-        .max_by(|a, b| {
-            quality(&a.id)
-                .partial_cmp(&quality(&b.id))
-                .unwrap_or(std::cmp::Ordering::Equal)
-        });
-    let highest = highest.map(|row| format!("; rank 1 {}: {}", row.id, row.reason));
+        .filter_map(|other| Some((quality(&other.id)?, other)))
+        .filter(|(quality, _)| Some(*quality) > picked_quality);
+    let highest = better.max_by(|a, b| a.0.total_cmp(&b.0));
+    let highest = highest.map(|(_, row)| format!("; rank 1 {}: {}", row.id, row.reason));
     let clock = picked_in_words(report, None)?;
     Some(format!(
         "To time things: {clock}{}.",
@@ -101,7 +95,7 @@ fn native_in_words(report: &Report) -> Option<String> {
 /// The id of the picked clock with its resolution and costs; `None` if none can be picked.
 fn picked_in_words(report: &Report, runtime: Option<&str>) -> Option<String> {
     let picked = choose_usual(report, runtime).ok()?.picked?.id;
-    let row = report.timers.iter().find(|row| row.id == picked)?;
+    let row = clock_row(report, &picked)?;
     let adds = row.adds_range_ns();
     let adds = adds.map_or_else(String::new, |range| {
         format!(", adds {} to code around it", range_ns(range))

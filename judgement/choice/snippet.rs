@@ -5,8 +5,9 @@
 use clap::ValueEnum;
 use serde::Serialize;
 
-use super::clocks::{Candidate, ClockPlan};
-use super::plan::Method;
+use super::clock_row;
+use super::clocks::{ClockPlan, RankedTimer};
+use super::plan::PlanMethod;
 use crate::model::{Report, TimerRow, value_of};
 
 /// A language that code can be written in.
@@ -273,10 +274,10 @@ impl Language {
 #[must_use]
 pub fn first_snippet(
     report: &Report,
-    picked: &Candidate<ClockPlan>,
+    picked: &RankedTimer<ClockPlan>,
     language: Option<Language>,
 ) -> Option<String> {
-    let row = report.timers.iter().find(|row| row.id == picked.id)?;
+    let row = clock_row(report, &picked.id)?;
     let mut languages = Language::value_variants().iter();
     languages.find_map(|one| {
         let is_wanted = language.is_none_or(|wanted| wanted == *one);
@@ -289,14 +290,14 @@ pub fn first_snippet(
 #[must_use]
 pub fn snippet(
     language: Language,
-    picked: &Candidate<ClockPlan>,
+    picked: &RankedTimer<ClockPlan>,
     row: &TimerRow,
 ) -> Option<String> {
     let plan = picked.figures.plan?;
     let calls = match plan.method {
-        Method::Single => 1,
-        Method::Batch { calls } => calls,
-        Method::EdgeCrossing { .. } => return None,
+        PlanMethod::Single => 1,
+        PlanMethod::Batch { calls } => calls,
+        PlanMethod::EdgeCrossing { .. } => return None,
     };
     let id = match language.runtime() {
         Some(_) => picked.id.rsplit(':').next()?,
@@ -311,14 +312,13 @@ pub fn snippet(
     }
     let turns = calls.div_ceil(MAX_UNROLLED);
     let unrolled = calls.div_ceil(turns);
-    let calls = match language {
-        Language::Python => turns * unrolled,
-        _ => calls,
-    };
+    let is_python = language == Language::Python;
+    let calls = if is_python { turns * unrolled } else { calls };
     let with_calls = (RUNS_NS / plan.campaign_ns).clamp(1.0, MAX_RUNS).ceil() as u64;
-    let runs = match language {
-        Language::Python => with_calls,
-        _ => 2 * with_calls,
+    let runs = if is_python {
+        with_calls
+    } else {
+        2 * with_calls
     };
     let tick = row
         .ns_per_tick
@@ -336,9 +336,9 @@ pub fn snippet(
 }
 
 /// The lines of a text for this method, without their marks.
-fn lines_for(text: &str, method: Method) -> String {
+fn lines_for(text: &str, method: PlanMethod) -> String {
     let (wanted, other, indent) = match method {
-        Method::Single => ('+', '-', ["    ", "\t"]),
+        PlanMethod::Single => ('+', '-', ["    ", "\t"]),
         _ => ('-', '+', [""; 2]),
     };
     let lines = text.lines().filter(|line| !line.starts_with(other));

@@ -1,7 +1,7 @@
 //! Generates code, in C or in Rust, that wakes a program at a period: each wait lasts until the next
 //! point in time, so that late wake-ups do not add up.
 
-use super::clocks::Candidate;
+use super::clocks::RankedTimer;
 use super::snippet::{clock_name, replace_words};
 use super::waits::{WaitChoice, WaitRecord};
 
@@ -144,11 +144,11 @@ pub fn wait_snippet(choice: &WaitChoice, every_ns: u64) -> Option<(String, Strin
     let picked = choice.picked.as_ref()?;
     let others = choice.others.iter();
     let mut usable = others.filter(|one| one.suffices && one.figures.means == picked.figures.means);
-    let code = |one: &Candidate<WaitRecord>| Some((one.id.clone(), snippet_of(one, every_ns)?));
+    let code = |one: &RankedTimer<WaitRecord>| Some((one.id.clone(), snippet_of(one, every_ns)?));
     code(picked).or_else(|| usable.find_map(code))
 }
 
-fn snippet_of(timer: &Candidate<WaitRecord>, every_ns: u64) -> Option<String> {
+fn snippet_of(timer: &RankedTimer<WaitRecord>, every_ns: u64) -> Option<String> {
     let has_id = |way: &&Way| way.1.contains(&timer.id.as_str());
     let (text, _, first, wait) = WAYS.iter().find(has_id)?;
     let clock = clock_name(&timer.label).unwrap_or("CLOCK_MONOTONIC");

@@ -6,7 +6,7 @@ use serde::Serialize;
 use statrs::distribution::{Beta, ContinuousCDF};
 
 use super::ChoiceError;
-use super::clocks::{Candidate, Choice};
+use super::clocks::{Choice, RankedTimer};
 use super::plan::percent;
 use crate::model::{
     Granularity, Lateness, LatenessHistogram, Platform, Report, USUAL_WAIT_NS, WaitActivity,
@@ -58,15 +58,8 @@ impl Punctuality {
     /// Returns these requirements if they are consistent.
     ///
     /// # Errors
-    /// The flag that is out of range.
+    /// When the accepted deviation is as long as a wait.
     pub fn checked(self) -> Result<Self, ChoiceError> {
-        let is_share = |share: f64| share > 0.0 && share < 1.0;
-        let overhead = self.overhead.filter(|overhead| *overhead != 1.0);
-        for (flag, share) in [("--share", Some(self.share)), ("--overhead", overhead)] {
-            if !share.is_none_or(is_share) {
-                return Err(ChoiceError::Share(flag));
-            }
-        }
         match self.within_ns {
             Some(within) if within >= self.every_ns => Err(ChoiceError::Within {
                 every: short_time(self.every_ns),
@@ -138,28 +131,20 @@ fn nearest_length(report: &Report, ns: f64) -> Option<&Lateness> {
 
 /// Compares the waits of `length_ns` nanoseconds of all timers.
 fn choose_at(report: &Report, asked: &Punctuality, length_ns: u64) -> WaitChoice {
-    let mut all: Vec<Candidate<WaitRecord>> = Vec::new();
+    let mut all: Vec<RankedTimer<WaitRecord>> = Vec::new();
     for row in &report.waits {
         let Some(new) = candidate(row, asked, length_ns) else {
             continue;
         };
         // A timer that waited on several CPUs or under several loads counts with its worst result.
-        let has_same_key = |other: &&mut Candidate<WaitRecord>| {
-            let key = |one: &Candidate<WaitRecord>| {
-                (
-                    one.id.clone(),
-                    one.figures.slack_ns,
-                    one.figures.policy.clone(),
-                )
-            };
-            key(other) == key(&new)
+        let has_same_key = |other: &&mut RankedTimer<WaitRecord>| {
+            let [new, other] = [&new.figures, &other.figures];
+            (new.slack_ns, &new.policy) == (other.slack_ns, &other.policy)
         };
-        match all.iter_mut().find(has_same_key) {
-            Some(other)
-                if other.figures.shortfall_factor(asked) < new.figures.shortfall_factor(asked) =>
-            {
-                *other = new
-            }
+        let mut same_timer = all.iter_mut().filter(|other| other.id == new.id);
+        let shortfall = |one: &RankedTimer<WaitRecord>| one.figures.shortfall_factor(asked);
+        match same_timer.find(has_same_key) {
+            Some(other) if shortfall(other) < shortfall(&new) => *other = new,
             Some(_) => {}
             None => all.push(new),
         }
@@ -167,7 +152,7 @@ fn choose_at(report: &Report, asked: &Punctuality, length_ns: u64) -> WaitChoice
     if asked.within_ns.is_some() {
         // Sufficient timers are ordered by the CPU time that they take, the rest by how far they
         // miss the requirement.
-        let rank = |one: &Candidate<WaitRecord>| match one.suffices {
+        let rank = |one: &RankedTimer<WaitRecord>| match one.suffices {
             true => one.figures.overhead.unwrap_or(f64::INFINITY),
             false => one.figures.shortfall_factor(asked),
         };
@@ -180,36 +165,30 @@ fn choose_at(report: &Report, asked: &Punctuality, length_ns: u64) -> WaitChoice
         all.sort_by(|a, b| a.figures.distance_ns().total_cmp(&b.figures.distance_ns()));
         move_leaders_to_front(&mut all);
     }
-    let has_other_conditions: Vec<bool> = all
-        .iter()
-        .map(|one| all.iter().filter(|other| other.id == one.id).count() > 1)
-        .collect();
-    for (one, _) in all
-        .iter_mut()
-        .zip(has_other_conditions)
-        .filter(|(_, several)| *several)
-    {
-        one.reason += &format!(" ({})", one.figures.conditions());
+    let ids: Vec<String> = all.iter().map(|one| one.id.clone()).collect();
+    for one in &mut all {
+        if ids.iter().filter(|id| **id == one.id).count() > 1 {
+            one.reason += &format!(" ({})", one.figures.conditions());
+        }
     }
     Choice::from_ranked("timermeter.pick-wait.v1", *asked, all)
 }
 
 /// The result of the waits of this row with a length of `length_ns`; `None` if there are none.
-fn candidate(row: &WaitRow, asked: &Punctuality, length_ns: u64) -> Option<Candidate<WaitRecord>> {
+fn candidate(
+    row: &WaitRow,
+    asked: &Punctuality,
+    length_ns: u64,
+) -> Option<RankedTimer<WaitRecord>> {
     let figures = row.figures.as_ref()?;
     let mut lengths = figures.lateness.iter();
     let late = lengths.find(|late| late.request_ns == length_ns)?;
-    let share = asked
-        .within_ns
-        .map_or(1.0, |bound| share_within(late, bound));
     let steps = figures.granularities().filter_map(Granularity::step);
     let coarsest = steps.map(|step| step.value).reduce(f64::max);
-    let too_coarse = coarsest
-        .zip(asked.within_ns)
-        .filter(|(step, bound)| step > bound);
-    let hidden = asked
-        .within_ns
-        .filter(|bound| late.uncertainty_ns > MAX_CLOCK_ERROR * bound);
+    let bound = asked.within_ns;
+    let share = bound.map_or(1.0, |bound| share_within(late, bound));
+    let too_coarse = coarsest.filter(|step| bound.is_some_and(|bound| *step > bound));
+    let is_hidden = bound.is_some_and(|bound| late.uncertainty_ns > MAX_CLOCK_ERROR * bound);
     let cpu_ns = value_of(late.cpu_ns);
     let record = WaitRecord {
         length_ns,
@@ -225,15 +204,15 @@ fn candidate(row: &WaitRow, asked: &Punctuality, length_ns: u64) -> Option<Candi
         share,
         share_at_least: lower_limit(share, late.waits),
         means: row.means,
-        too_coarse: too_coarse.is_some() || hidden.is_some(),
+        too_coarse: too_coarse.is_some() || is_hidden,
         leads: false,
     };
-    let shortfall = match (too_coarse, asked.within_ns) {
-        _ if hidden.is_some() => Some(format!(
+    let shortfall = match (too_coarse, bound) {
+        _ if is_hidden => Some(format!(
             "the clock that timed it may be off by {}: too much to prove this deviation",
             short_time(late.uncertainty_ns)
         )),
-        (Some((step, _)), _) => Some(format!(
+        (Some(step), _) => Some(format!(
             "it waits in steps of {}, which are longer than the accepted deviation",
             short_time(step)
         )),
@@ -243,7 +222,7 @@ fn candidate(row: &WaitRow, asked: &Punctuality, length_ns: u64) -> Option<Candi
             None
         }
     };
-    Some(Candidate {
+    Some(RankedTimer {
         id: row.id.clone(),
         label: row.label.clone(),
         suffices: shortfall.is_none(),
@@ -256,8 +235,8 @@ fn candidate(row: &WaitRow, asked: &Punctuality, length_ns: u64) -> Option<Candi
 /// Moves two timers to the front: first the least late one that blocks, then, among those that spin
 /// and are at most [`MAX_LATENESS_RATIO`] times as late, with a tail of at most [`MAX_TAIL_RATIO`]
 /// times that of the first, the one with the least CPU time.
-fn move_leaders_to_front(all: &mut Vec<Candidate<WaitRecord>>) {
-    let blocks = |one: &Candidate<WaitRecord>| one.figures.means == WaitActivity::Blocks;
+fn move_leaders_to_front(all: &mut Vec<RankedTimer<WaitRecord>>) {
+    let blocks = |one: &RankedTimer<WaitRecord>| one.figures.means == WaitActivity::Blocks;
     let blocking = all.iter().position(blocks).map(|at| all.remove(at));
     let is_in_time = |record: &WaitRecord| {
         blocking.as_ref().is_none_or(|one| {
@@ -266,23 +245,18 @@ fn move_leaders_to_front(all: &mut Vec<Candidate<WaitRecord>>) {
                 && record.has_shorter_tail(blocking)
         })
     };
-    let cpu = |one: &Candidate<WaitRecord>| one.figures.cpu_ns.unwrap_or(f64::INFINITY);
-    let most_punctual = all
-        .iter()
-        .enumerate()
-        .filter(|(_, one)| !blocks(one) && is_in_time(&one.figures))
-        .min_by(|(_, a), (_, b)| cpu(a).total_cmp(&cpu(b)))
-        .map(|(at, _)| at);
-    let most_punctual = most_punctual.map(|at| all.remove(at)).map(|mut one| {
+    let cpu = |one: &RankedTimer<WaitRecord>| one.figures.cpu_ns.unwrap_or(f64::INFINITY);
+    let in_time = (0..all.len())
+        .filter(|&at| !blocks(&all[at]) && is_in_time(&all[at].figures))
+        .min_by(|&a, &b| cpu(&all[a]).total_cmp(&cpu(&all[b])));
+    let most_punctual = in_time.map(|at| all.remove(at)).map(|mut one| {
         one.reason = format!("where it must not be late: {}", one.reason);
         one
     });
-    let leaders = blocking.into_iter().chain(most_punctual).map(|mut one| {
-        one.figures.leads = true;
-        one
-    });
-    let leaders: Vec<_> = leaders.collect();
-    all.splice(0..0, leaders);
+    for mut leader in most_punctual.into_iter().chain(blocking) {
+        leader.figures.leads = true;
+        all.insert(0, leader);
+    }
 }
 
 /// Ids of the timers that may turn out to suffice when more waits are measured, in the order of
@@ -294,7 +268,7 @@ pub fn list_promising(choice: &WaitChoice) -> Vec<&str> {
         .chain(&choice.others)
         .filter(|one| one.figures.is_promising(&choice.requirement))
         .collect();
-    let cost = |one: &Candidate<WaitRecord>| one.figures.overhead.unwrap_or(f64::INFINITY);
+    let cost = |one: &RankedTimer<WaitRecord>| one.figures.overhead.unwrap_or(f64::INFINITY);
     promising.sort_by(|a, b| cost(a).total_cmp(&cost(b)));
     promising.into_iter().map(|one| one.id.as_str()).collect()
 }
@@ -489,28 +463,23 @@ pub fn summarize_waits(report: &Report) -> Option<String> {
     if parts.is_empty() {
         return None;
     }
-    // Ids of the timers with a coarse granularity, each once, with the first coarse step in
-    // nanoseconds.
-    let mut coarse: Vec<(&str, f64)> = Vec::new();
+    // The first coarse step of each timer.
+    let mut coarse: Vec<(&str, String)> = Vec::new();
     for row in &report.waits {
         let steps = row
             .figures
-            .as_ref()
-            .and_then(|figures| figures.steps.first());
+            .iter()
+            .filter_map(|figures| figures.steps.first());
         let mut steps = steps
-            .into_iter()
             .flat_map(|steps| steps.known())
             .filter_map(Granularity::step);
         if let Some(step) = steps.find(|step| step.value >= MIN_COARSE_STEP_NS)
-            && !coarse.iter().any(|(id, _)| *id == row.id)
+            && coarse.iter().all(|(id, _)| *id != row.id)
         {
-            coarse.push((&row.id, step.value));
+            coarse.push((&row.id, format!("{} ({})", row.id, short_time(step.value))));
         }
     }
-    let coarse: Vec<String> = coarse
-        .into_iter()
-        .map(|(id, step)| format!("{id} ({})", short_time(step)))
-        .collect();
+    let coarse: Vec<String> = coarse.into_iter().map(|(_, words)| words).collect();
     let caveat = match coarse.as_slice() {
         [] => String::new(),
         coarse => format!(". Caveat: coarse steps of {}", coarse.join(", ")),

@@ -42,7 +42,7 @@ impl CounterVerdict {
 
 /// The input of the judgement.
 #[derive(Clone, Copy, Debug)]
-pub struct Case<'a> {
+pub struct CounterInput<'a> {
     /// The ids of the counter: read without a fence, and read with a fence.
     pub ids: [&'a str; 2],
     /// The measurements and the declared facts.
@@ -55,7 +55,7 @@ pub struct Case<'a> {
 
 /// The judgement as a document.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Counter {
+pub struct CounterJudgement {
     /// [`SCHEMA`].
     pub schema: &'static str,
     /// The id of the counter.
@@ -113,14 +113,14 @@ pub struct Gain {
 
 /// Judges whether the counter may be read directly.
 #[must_use]
-pub fn judge(case: &Case) -> Counter {
+pub fn judge(case: &CounterInput) -> CounterJudgement {
     let found = case.evidence.found;
     let findings = counter::judge(&case.evidence);
     let verdict = verdict(&findings);
     let rate = found.rate.filter(|_| verdict.is_positive());
     let hz = found.rate.map(|rate| 1e9 / rate.ns_per_tick);
     let gains = case.rows.iter().map(gain).collect();
-    let mut counter = Counter {
+    let mut counter = CounterJudgement {
         schema: SCHEMA,
         counter: case.ids[0].to_owned(),
         verdict,
@@ -173,11 +173,8 @@ fn verdict(findings: &[Finding]) -> CounterVerdict {
 /// The offsets and rates of all CPUs.
 fn cpus(found: &CounterFindings) -> Vec<CpuRow> {
     let rate = |cpu| {
-        found
-            .cpu_rates
-            .iter()
-            .find(|rate| rate.cpu == cpu)
-            .map(|rate| rate.tested.value)
+        let mut rates = found.cpu_rates.iter();
+        Some(rates.find(|rate| rate.cpu == cpu)?.tested.value)
     };
     let row = |offset: &CpuOffset| CpuRow {
         cpu: offset.cpu,
@@ -199,7 +196,7 @@ fn gain(row: &TimerRow) -> Gain {
     }
 }
 
-fn summary(counter: &Counter, case: &Case) -> Vec<String> {
+fn summary(counter: &CounterJudgement, case: &CounterInput) -> Vec<String> {
     vec![
         verdict_line(counter),
         measurement_line(counter, case),
@@ -210,12 +207,12 @@ fn summary(counter: &Counter, case: &Case) -> Vec<String> {
 }
 
 /// Returns the finding with this code, if there is one.
-fn finding<'a>(counter: &'a Counter, code: &str) -> Option<&'a Finding> {
+fn finding<'a>(counter: &'a CounterJudgement, code: &str) -> Option<&'a Finding> {
     counter.findings.iter().find(|finding| finding.code == code)
 }
 
 /// The verdict with the finding that decides it.
-fn verdict_line(counter: &Counter) -> String {
+fn verdict_line(counter: &CounterJudgement) -> String {
     let id = &counter.counter;
     let message = |finding: Option<&Finding>| finding.map_or(String::new(), Finding::message);
     let moved = || message(finding(counter, "moved"));
@@ -233,7 +230,7 @@ fn verdict_line(counter: &Counter) -> String {
 }
 
 /// The measured rate, the offsets between CPUs and the steps backwards.
-fn measurement_line(counter: &Counter, case: &Case) -> String {
+fn measurement_line(counter: &CounterJudgement, case: &CounterInput) -> String {
     let rate = match (counter.hz, counter.hz_uncertainty) {
         (Some(hz), Some(share)) => {
             format!(
@@ -267,75 +264,58 @@ fn measurement_line(counter: &Counter, case: &Case) -> String {
 }
 
 /// The findings about the use of the counter by the kernel.
-fn trust_line(counter: &Counter) -> String {
+fn trust_line(counter: &CounterJudgement) -> String {
     let message = |code: &str| finding(counter, code).map(Finding::message);
     let all: Vec<String> = ["kernel", "log"].into_iter().filter_map(message).collect();
     format!("trust: {}", all.join("; "))
 }
 
 /// Compares the cost of reading the counter with that of the kernel's clock.
-fn gain_line(counter: &Counter, case: &Case) -> String {
+fn gain_line(counter: &CounterJudgement, case: &CounterInput) -> String {
     let gain_of = |id: &str| counter.gains.iter().find(|gain| gain.id == id);
-    let clock = counter.gains.iter().find(|gain| gain.id == "monotonic");
+    let [bare, fenced, clock] = [case.ids[0], case.ids[1], "monotonic"].map(gain_of);
     let in_words = |gain: &Gain| {
-        let amortised = time(gain.in_a_row_ns);
         let adds = gain.adds_ns.map_or(String::new(), |range| {
             format!(" (adds {})", range_ns(range))
         });
-        format!("{} {amortised}{adds}", gain.id)
+        format!("{} {}{adds}", gain.id, time(gain.in_a_row_ns))
     };
-    let rows: Vec<String> = [gain_of(case.ids[0]), gain_of(case.ids[1]), clock]
+    let rows: Vec<String> = [bare, fenced, clock]
         .into_iter()
         .flatten()
         .map(in_words)
         .collect();
-    let million = |gain: Option<&Gain>| {
-        gain.and_then(|gain| gain.million_reads_ms)
-            .map(|ms| time(1e6 * ms))
-    };
-    match (million(gain_of(case.ids[0])), million(clock)) {
-        (Some(counter), Some(clock)) => {
-            format!(
-                "gain: a read in a row takes {}; a million {counter} of CPU time, instead of {clock}",
-                rows.join(", ")
-            )
-        }
-        _ => format!(
-            "gain: {}",
-            case.evidence.found.costs.map_or(
-                "the cost of a read was not measured".to_owned(),
-                |[counter, clock]| {
-                    format!(
-                        "a read in a row takes {}, one of the kernel's clock {}",
-                        time(counter),
-                        time(clock)
-                    )
-                }
-            )
+    let million = |gain: Option<&Gain>| Some(time(1e6 * gain?.million_reads_ms?));
+    match (million(bare), million(clock), case.evidence.found.costs) {
+        (Some(counter), Some(clock), _) => format!(
+            "gain: a read in a row takes {}; a million {counter} of CPU time, instead of {clock}",
+            rows.join(", ")
         ),
+        (.., Some([counter, clock])) => format!(
+            "gain: a read in a row takes {}, one of the kernel's clock {}",
+            time(counter),
+            time(clock)
+        ),
+        _ => "gain: the cost of a read was not measured".to_owned(),
     }
 }
 
 /// How to read the counter, or which clock to read instead.
-fn instruction_line(counter: &Counter) -> String {
-    let error = |row: &&RecipeRow| row.worst_ppm.map_or(0.0, f64::abs);
-    let by_error = |a: &&RecipeRow, b: &&RecipeRow| error(a).total_cmp(&error(b));
-    let with_rate = || counter.recipes.iter().filter(|row| row.worst_ppm.is_some());
-    let ends = with_rate()
-        .max_by(by_error)
-        .zip(with_rate().min_by(by_error));
-    let errors = ends.map_or("no recipe found a rate".to_owned(), |(most, least)| {
-        format!(
-            "recipes are off by up to {} ppm ({}) and by {} ppm at best ({})",
-            significant(error(&most), 3),
-            most.id,
-            significant(error(&least), 3),
-            least.id
-        )
-    });
+fn instruction_line(counter: &CounterJudgement) -> String {
     if !counter.verdict.is_positive() {
         return "do: read the kernel's clock (clock_gettime, CLOCK_MONOTONIC)".to_owned();
     }
+    let error = |row: &RecipeRow| Some((row.worst_ppm?.abs(), row.id));
+    let mut errors: Vec<(f64, &str)> = counter.recipes.iter().filter_map(error).collect();
+    errors.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let errors = match (errors.first(), errors.last()) {
+        (Some((least, best)), Some((most, worst))) => format!(
+            "recipes are off by up to {} ppm ({worst}) and by {} ppm at best ({best})",
+            significant(*most, 3),
+            significant(*least, 3)
+        ),
+        _ => "no recipe found a rate".to_owned(),
+    };
     let order = if counter.counter == "rdtsc" {
         "lfence"
     } else {

@@ -71,8 +71,8 @@ fn facts() -> CounterFacts {
     }
 }
 
-fn judged(platform: &Platform, facts: &CounterFacts, found: &CounterFindings) -> Counter {
-    judge(&Case {
+fn judged(platform: &Platform, facts: &CounterFacts, found: &CounterFindings) -> CounterJudgement {
+    judge(&CounterInput {
         ids: ["rdtsc", "rdtsc-lfence"],
         evidence: CounterCase {
             platform,

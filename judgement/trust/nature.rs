@@ -9,18 +9,19 @@ use crate::trace::ThreadActivity;
 
 /// Determines what the timer counts, and compares that with what it declares.
 pub(super) fn judge_counted(case: &Case) -> Nature {
-    let [spinning, sleeping, busy] = [
+    let shares = [
         ThreadActivity::Spin,
         ThreadActivity::Sleep,
         ThreadActivity::OtherSpin,
     ]
     .map(|during| advanced_share(case, during));
+    let [spinning, sleeping, next_to_busy_thread] = shares;
     let claimed = case.claimed();
-    let found = identify_counted(spinning, sleeping, busy, claimed);
+    let found = identify_counted(shares, claimed);
     let percent = |share: Option<f64>| {
         share.map_or("?".to_owned(), |share| format!("{:.0} %", 100.0 * share))
     };
-    let [computed, slept, with_busy] = [spinning, sleeping, busy].map(percent);
+    let [computed, slept, with_busy] = shares.map(percent);
     let observed = format!(
         "it advanced by {computed} of the time while the thread computed, {slept} while it slept, {with_busy} while another thread computed"
     );
@@ -31,7 +32,7 @@ pub(super) fn judge_counted(case: &Case) -> Nature {
             let why = match (case.refusal("advance"), case.step_ns()) {
                 (Some(why), _) => format!("it could not be watched: {why}"),
                 (None, Some(_)) if watched => {
-                    format!("{observed}{}", explain_starvation(spinning, sleeping, busy))
+                    format!("{observed}{}", explain_starvation(shares))
                 }
                 (None, Some(step)) => {
                     let step = time(step);
@@ -60,7 +61,7 @@ pub(super) fn judge_counted(case: &Case) -> Nature {
         claimed,
         spinning,
         sleeping,
-        next_to_busy_thread: busy,
+        next_to_busy_thread,
     }
 }
 
@@ -95,7 +96,7 @@ pub(super) const MAX_STILL_SHARE: f64 = 0.1;
 /// Share of the elapsed time below which a clock that does not claim wall time counts as standing
 /// still during sleep: such a clock includes the time of other threads of a runtime, and time that
 /// was charged late. *Judgement*.
-pub(super) const MAX_STILL_SHARE_ASLEEP: f64 = 0.3;
+const MAX_STILL_SHARE_ASLEEP: f64 = 0.3;
 
 /// Returns whether a clock that advanced by this share of the elapsed time moves (`true`), or
 /// stands still because the share is below `max_still` (`false`). `None` between the limits.
@@ -117,13 +118,11 @@ fn is_moving(share: f64, max_still: f64) -> Option<bool> {
 /// a busy thread is not counted against a clock of CPU time, because that thread may have been kept
 /// from its CPU.
 fn identify_counted(
-    spinning: Option<f64>,
-    sleeping: Option<f64>,
-    with_busy: Option<f64>,
+    [spinning, sleeping, with_busy]: [Option<f64>; 3],
     claimed: Option<Counted>,
 ) -> Option<Counted> {
-    let while_computing = spinning.map(|share| is_moving(share, MAX_STILL_SHARE));
-    let with_busy = with_busy.map(|share| is_moving(share, MAX_STILL_SHARE));
+    let [while_computing, with_busy] =
+        [spinning, with_busy].map(|share| share.map(|share| is_moving(share, MAX_STILL_SHARE)));
     let max_still_asleep = if claimed == Some(Counted::Wall) {
         MAX_STILL_SHARE
     } else {
@@ -156,11 +155,7 @@ fn identify_counted(
 
 /// Explains the observations by a thread that was kept from its CPU. Returns an empty text if that
 /// does not explain them.
-fn explain_starvation(
-    spinning: Option<f64>,
-    sleeping: Option<f64>,
-    busy: Option<f64>,
-) -> &'static str {
+fn explain_starvation([spinning, sleeping, busy]: [Option<f64>; 3]) -> &'static str {
     let may_stand_still = |share: Option<f64>| share.is_some_and(|share| share <= MIN_MOVING_SHARE);
     if may_stand_still(sleeping) && (may_stand_still(spinning) || may_stand_still(busy)) {
         "; a thread may have been kept from its CPU while it should have computed"

@@ -180,24 +180,18 @@ fn find_trap(case: &Case, cost: f64) -> Option<&'static str> {
 pub(super) fn compare_paths(case: &Case) -> Option<Paths> {
     let others = &case.evidence().other_paths;
     let rows: Vec<ComparedPath> = others.iter().map(compared_path).collect();
-    let worst = rows
-        .iter()
-        .zip(others)
-        .filter(|(row, _)| row.ahead_ns > 0.0 || row.behind_ns > 0.0);
-    let worst = worst.max_by(|a, b| {
-        a.0.ahead_ns
-            .max(a.0.behind_ns)
-            .total_cmp(&b.0.ahead_ns.max(b.0.behind_ns))
-    });
+    let difference = |row: &ComparedPath| row.ahead_ns.max(row.behind_ns);
+    let differing = rows.iter().filter(|row| difference(row) > 0.0);
+    let worst = differing.max_by(|a, b| difference(a).total_cmp(&difference(b)));
     let within = &others.first()?.outer_id;
     let (outcome, evidence) = match worst {
-        Some((row, compared)) => {
+        Some(row) => {
             let (by, side) = if row.ahead_ns >= row.behind_ns {
                 (time(row.ahead_ns), "after the next one")
             } else {
                 (time(row.behind_ns), "before the last one")
             };
-            let within = &compared.outer_id;
+            let within = &row.within;
             let evidence = format!("a reading of it lay {side} of {within}, by up to {by}");
             (Outcome::Fail, evidence)
         }

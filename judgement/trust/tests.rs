@@ -1,6 +1,5 @@
 //! Tests all verdicts on clocks with given evidence, and the verdicts other than stability.
 
-mod advances;
 mod paths;
 mod reference;
 mod stability;
@@ -15,9 +14,10 @@ use crate::profile::profile;
 use crate::resolution::{Resolution, StepRule};
 use crate::trace::{Advance, Claims, Intervals, Order, Pair, Reference, ThreadActivity, Threads};
 
-/// A clock of 1 ns that is compared with a reference of 1 ns. Its step is resolved; the evidence is
-/// given.
-fn trace(evidence: Evidence) -> Trace {
+/// A clock of 1 ns that is compared with a reference of 1 ns. It claims to count wall time unless the
+/// evidence has another claim.
+fn trace(mut evidence: Evidence) -> Trace {
+    evidence.claims.counts.get_or_insert(Counted::Wall);
     let intervals = (0..400)
         .map(|work| Intervals {
             work,
@@ -119,7 +119,6 @@ fn experiment_finds_what_is_counted() {
         (Vec::new(), None),
     ] {
         let evidence = Evidence {
-            claims: claiming(Counted::Wall),
             advances,
             ..Evidence::default()
         };
@@ -148,7 +147,6 @@ fn handoff_evidence(backward: u32, largest: u64, least: [i64; 2]) -> Evidence {
         pairs: vec![pair],
     };
     Evidence {
-        claims: claiming(Counted::Wall),
         threads: Some(threads),
         ..Evidence::default()
     }
@@ -218,7 +216,6 @@ fn path(
     declared: bool,
 ) -> crate::model::ReadPath {
     let mut trace = trace(Evidence {
-        claims: claiming(Counted::Wall),
         ..Evidence::default()
     });
     trace.declared = declared;

@@ -2,8 +2,8 @@
 
 use super::offsets::Offsets;
 use super::pause::{MachineRates, Waited};
-use super::rates::{Change, Rates};
-use super::{Cause, ClockSample, Event, EventKind, MachineState};
+use super::rates::{RateChange, Rates};
+use super::{Cause, ClockEvent, ClockSample, EventKind, MachineState};
 use crate::model::{AllanPoint, Interval, MAX_SLEW};
 
 /// Tolerated change of the offset between two clocks from sample to sample, in nanoseconds, in
@@ -39,10 +39,15 @@ pub struct Judge {
     /// The last state of the machine, with its time in nanoseconds, including suspends.
     last_machine: Option<(i64, MachineState)>,
     machine_rates: MachineRates,
-    monotonic_rate: Rates,
-    counter_rate: Rates,
-    monotonic_offsets: Offsets,
-    counter_offsets: Offsets,
+    monotonic: Observed,
+    counter: Observed,
+}
+
+/// The rate of a clock relative to RAW, and its offsets from RAW.
+#[derive(Clone, Debug, Default)]
+struct Observed {
+    rate: Rates,
+    offsets: Offsets,
 }
 
 impl Judge {
@@ -55,10 +60,8 @@ impl Judge {
             last: None,
             last_machine: None,
             machine_rates: MachineRates::default(),
-            monotonic_rate: Rates::default(),
-            counter_rate: Rates::default(),
-            monotonic_offsets: Offsets::default(),
-            counter_offsets: Offsets::default(),
+            monotonic: Observed::default(),
+            counter: Observed::default(),
         }
     }
 
@@ -73,10 +76,7 @@ impl Judge {
     /// RAW.
     #[must_use]
     pub fn stability(&self) -> [Vec<AllanPoint>; 2] {
-        [
-            self.monotonic_offsets.stability(),
-            self.counter_offsets.stability(),
-        ]
+        [&self.monotonic, &self.counter].map(|clock| clock.offsets.stability())
     }
 
     /// Returns the time from the first sample to the last in seconds, including suspends.
@@ -89,31 +89,38 @@ impl Judge {
     }
 
     /// Adds the next sample and returns the events since the last one.
-    pub fn add(&mut self, sample: ClockSample) -> Vec<Event> {
+    pub fn add(&mut self, sample: ClockSample) -> Vec<ClockEvent> {
         let (Some(first), Some(last)) = (self.first.clone(), self.last.take()) else {
             self.remember_machine(&sample);
             self.last = Some(sample.without_machine());
             self.first.clone_from(&self.last);
             return Vec::new();
         };
-        let context = EventContext {
+        let seen = Successive {
             first: &first,
+            last: &last,
             sample: &sample,
         };
-        let mut events = Vec::new();
-        let was_suspended = detect_suspend(&context, &last, &mut events);
-        detect_step(&context, &last, &mut events);
-        let paused = !was_suspended && self.detect_pause(&context, &last, &mut events);
-        self.detect_frozen(&context, was_suspended, &mut events);
-        let source_changed = self.detect_source_change(&context, &mut events);
-        self.detect_move(&context, &mut events);
-        if was_suspended || source_changed {
-            self.monotonic_rate.forget();
-            self.counter_rate.forget();
-            self.monotonic_offsets.forget();
-            self.counter_offsets.forget();
+        let suspend = seen.suspend();
+        let is_awake = suspend.is_none();
+        let pause = self.pause(&seen).filter(|_| is_awake);
+        let is_paused = pause.is_some();
+        let frozen = self.frozen(&seen).filter(|_| is_awake);
+        let source = self.source_change(&seen);
+        let keeps_rates = is_awake && source.is_none();
+        let found = [
+            suspend,
+            seen.step(),
+            pause,
+            frozen,
+            source,
+            self.moved(&seen),
+        ];
+        let mut events: Vec<ClockEvent> = found.into_iter().flatten().collect();
+        if keeps_rates {
+            self.detect_rate_changes(&seen, is_paused, &mut events);
         } else {
-            self.detect_rate_changes(&context, &last, paused, &mut events);
+            (self.monotonic, self.counter) = (Observed::default(), Observed::default());
         }
         self.remember_machine(&sample);
         self.last = Some(sample.without_machine());
@@ -121,16 +128,20 @@ impl Judge {
     }
 
     /// Returns the changes of rate that the last samples show, when the watch ends.
-    pub fn finish(&mut self) -> Vec<Event> {
-        let (Some(first), Some(sample)) = (&self.first, &self.last) else {
+    pub fn finish(&mut self) -> Vec<ClockEvent> {
+        let (Some(first), Some(last)) = (&self.first, &self.last) else {
             return Vec::new();
         };
-        let context = EventContext { first, sample };
-        let slews = self.monotonic_rate.changes(true).into_iter();
-        let counter = self.counter_rate.changes(true).into_iter();
+        let seen = Successive {
+            first,
+            last,
+            sample: last,
+        };
+        let slews = self.monotonic.rate.changes(true).into_iter();
+        let counter = self.counter.rate.changes(true).into_iter();
         slews
-            .map(|change| context.slew_event(change))
-            .chain(counter.map(|change| context.counter_event(change)))
+            .map(|change| seen.slew_event(change))
+            .chain(counter.map(|change| seen.counter_event(change)))
             .collect()
     }
 
@@ -144,23 +155,15 @@ impl Judge {
         }
     }
 
-    /// Adds an event and returns `true` if the sample is late.
-    fn detect_pause(
-        &self,
-        context: &EventContext<'_>,
-        last: &ClockSample,
-        events: &mut Vec<Event>,
-    ) -> bool {
-        let sample = context.sample;
+    /// The event of a late sample.
+    fn pause(&self, seen: &Successive<'_>) -> Option<ClockEvent> {
+        let (sample, last) = (seen.sample, seen.last);
         if !self.is_late(sample) {
-            return false;
+            return None;
         }
         let late_ns = sample.monotonic - sample.planned;
-        let since_last = |count: fn(&ClockSample) -> Option<u64>| {
-            count(sample)
-                .zip(count(last))
-                .and_then(|(now, then)| now.checked_sub(then))
-        };
+        let since_last =
+            |count: fn(&ClockSample) -> Option<u64>| count(sample)?.checked_sub(count(last)?);
         let waited = Waited {
             run_queue_ns: since_last(|sample| sample.run_queue_ns),
             throttled_ns: since_last(|sample| sample.throttled_ns),
@@ -168,172 +171,106 @@ impl Judge {
         let cause = self.machine_rates.find_cause(sample, late_ns, waited);
         // The pause began between the last sample and the planned time of this one, so its length
         // is between `late_ns` and the time since the last sample.
-        let longest_ns = sample.monotonic - last.monotonic;
-        events.push(context.time_event(
-            EventKind::Pause,
-            cause,
-            late_ns,
-            [late_ns, longest_ns.max(late_ns)],
-        ));
-        true
+        let longest_ns = (sample.monotonic - last.monotonic).max(late_ns);
+        let bounds = [late_ns, longest_ns].map(|ns| ns as f64);
+        Some(seen.time_event(EventKind::Pause, cause, bounds[0], bounds))
     }
 
-    /// Adds an event if the RTC advanced by more than the other clocks since the last state of the
+    /// The event of an RTC that advanced by more than the other clocks since the last state of the
     /// machine.
-    fn detect_frozen(
-        &self,
-        context: &EventContext<'_>,
-        was_suspended: bool,
-        events: &mut Vec<Event>,
-    ) {
-        let sample = context.sample;
-        let Some((then, machine_then)) = self.last_machine.as_ref().filter(|_| !was_suspended)
-        else {
-            return;
-        };
-        let now = sample.boottime.unwrap_or(sample.monotonic);
-        let rtc = sample
-            .machine
-            .as_ref()
-            .and_then(|machine| Some(machine.rtc_s? - machine_then.rtc_s?));
-        let Some(rtc) = rtc else { return };
-        let passed = (now - then) as f64 / NS_PER_SECOND;
+    fn frozen(&self, seen: &Successive<'_>) -> Option<ClockEvent> {
+        let sample = seen.sample;
+        let (then, machine_then) = self.last_machine.as_ref()?;
+        let rtc = sample.machine.as_ref()?.rtc_s? - machine_then.rtc_s?;
+        let passed = (sample.boottime.unwrap_or(sample.monotonic) - then) as f64 / NS_PER_SECOND;
         let frozen_s = rtc as f64 - passed;
-        if frozen_s >= MIN_FROZEN_S {
-            let event = context.event(EventKind::Frozen, Cause::Machine, "s");
-            events.push(Event {
-                size: Some(Interval::with_ends(
-                    frozen_s,
-                    Some((frozen_s - 1.0, frozen_s + 1.0)),
-                )),
-                ..event
-            });
-        }
+        let ends = (frozen_s - 1.0, frozen_s + 1.0);
+        (frozen_s >= MIN_FROZEN_S).then(|| ClockEvent {
+            size: Some(Interval::with_ends(frozen_s, Some(ends))),
+            ..seen.event(EventKind::Frozen, Cause::Machine, "s")
+        })
     }
 
-    /// Adds an event and returns `true` if the kernel uses another clock source than before.
-    fn detect_source_change(&self, context: &EventContext<'_>, events: &mut Vec<Event>) -> bool {
-        let old = self
-            .last_machine
-            .as_ref()
-            .and_then(|(_, machine)| machine.source.as_deref());
-        let machine = context.sample.machine.as_ref();
-        let (Some(old), Some(machine)) = (old, machine) else {
-            return false;
-        };
-        let Some(new) = machine.source.as_deref().filter(|new| *new != old) else {
-            return false;
-        };
+    /// The event of a kernel that uses another clock source than before.
+    fn source_change(&self, seen: &Successive<'_>) -> Option<ClockEvent> {
+        let (_, machine_then) = self.last_machine.as_ref()?;
+        let old = machine_then.source.as_ref()?;
+        let machine = seen.sample.machine.as_ref()?;
+        let new = machine.source.as_ref().filter(|new| *new != old)?;
         // A clock source that the kernel rejected is no longer available.
-        let is_available = machine.sources.iter().any(|source| source == old);
-        let cause = if is_available {
+        let cause = if machine.sources.contains(old) {
             Cause::Chosen
         } else {
             Cause::KernelGaveUp
         };
-        let event = context.event(EventKind::Source, cause, "");
-        events.push(Event {
+        Some(ClockEvent {
             note: format!("{old} → {new}"),
-            ..event
-        });
-        true
+            ..seen.event(EventKind::Source, cause, "")
+        })
     }
 
-    /// Adds an event if the VMClock device reports that the counter was disrupted.
-    fn detect_move(&self, context: &EventContext<'_>, events: &mut Vec<Event>) {
-        let then = self.last_machine.as_ref();
-        let then = then.and_then(|(_, machine)| machine.vmclock);
-        let now = context.sample.machine.as_ref();
-        let now = now.and_then(|machine| machine.vmclock);
-        let Some((then, now)) = then.zip(now).filter(|(then, now)| now.differs_from(then)) else {
-            return;
-        };
+    /// The event of a VMClock device that reports that the counter was disrupted.
+    fn moved(&self, seen: &Successive<'_>) -> Option<ClockEvent> {
+        let then = self.last_machine.as_ref()?.1.vmclock?;
+        let now = seen.sample.machine.as_ref()?.vmclock?;
         let note = if now.generation == then.generation {
             "the disruption marker changed"
         } else {
             "the machine was restored from a snapshot"
         };
-        let event = context.event(EventKind::Moved, Cause::Migration, "");
-        events.push(Event {
+        now.differs_from(&then).then(|| ClockEvent {
             note: note.into(),
-            ..event
-        });
+            ..seen.event(EventKind::Moved, Cause::Migration, "")
+        })
     }
 
     /// Adds events for changed rates of MONOTONIC and of the counter relative to RAW, and for a
     /// jump of the counter.
     fn detect_rate_changes(
         &mut self,
-        context: &EventContext<'_>,
-        last: &ClockSample,
-        paused: bool,
-        events: &mut Vec<Event>,
+        seen: &Successive<'_>,
+        is_paused: bool,
+        events: &mut Vec<ClockEvent>,
     ) {
-        let (first, sample) = (context.first, context.sample);
+        let (first, sample) = (seen.first, seen.sample);
         let (Some(raw), Some(first_raw)) = (sample.raw, first.raw) else {
             return;
         };
         let passed = (raw - first_raw) as f64;
         let error_ns = (sample.duration_ns + OFFSET_TOLERANCE_NS) as f64;
-        let ahead = (sample.monotonic - first.monotonic) as f64 - passed;
-        self.monotonic_offsets
-            .add(passed / NS_PER_SECOND, ahead / NS_PER_SECOND);
         let monotonic = (sample.monotonic - first.monotonic) as f64;
-        for change in self
-            .monotonic_rate
-            .add(monotonic, passed, error_ns, sample.trim_ppm)
-        {
-            events.push(context.slew_event(change));
-            self.monotonic_offsets.forget();
+        let Observed { rate, offsets } = &mut self.monotonic;
+        offsets.add(passed / NS_PER_SECOND, (monotonic - passed) / NS_PER_SECOND);
+        for change in rate.add(monotonic, passed, error_ns, sample.trim_ppm) {
+            events.push(seen.slew_event(change));
+            *offsets = Offsets::default();
         }
         let (Some(counter), Some(first_counter)) = (sample.counter, first.counter) else {
             return;
         };
         let ticks = counter.wrapping_sub(first_counter) as i64 as f64;
-        if let Some((jump_ns, bounds_ns)) = self.counter_jump(sample, last) {
-            let cause = if paused {
+        let Observed { rate, offsets } = &mut self.counter;
+        if let Some((jump_ns, bounds_ns)) = seen.counter_jump(rate) {
+            let cause = if is_paused {
                 Cause::Migration
             } else {
                 Cause::Counter
             };
-            events.push(context.time_event(EventKind::CounterJump, cause, jump_ns, bounds_ns));
-            self.counter_rate.forget();
-            self.counter_offsets.forget();
+            events.push(seen.time_event(EventKind::CounterJump, cause, jump_ns, bounds_ns));
+            self.counter = Observed::default();
             return;
         }
-        if let Some([rate, _]) = self.counter_rate.rate() {
-            self.counter_offsets.add(
+        if let Some([ticks_per_ns, _]) = rate.rate() {
+            offsets.add(
                 passed / NS_PER_SECOND,
-                (ticks / rate - passed) / NS_PER_SECOND,
+                (ticks / ticks_per_ns - passed) / NS_PER_SECOND,
             );
         }
-        for change in self.counter_rate.add(ticks, passed, error_ns, None) {
-            events.push(context.counter_event(change));
-            self.counter_offsets.forget();
+        for change in rate.add(ticks, passed, error_ns, None) {
+            events.push(seen.counter_event(change));
+            *offsets = Offsets::default();
         }
     }
-
-    /// Returns by how many nanoseconds the counter jumped relative to RAW since the last sample,
-    /// with the lower and upper bound. `None` if it did not jump, or its rate is unknown.
-    fn counter_jump(&self, sample: &ClockSample, last: &ClockSample) -> Option<(i64, [i64; 2])> {
-        let [rate, error] = self.counter_rate.rate()?;
-        let passed = (sample.raw? - last.raw?) as f64;
-        let ticks = sample.counter?.wrapping_sub(last.counter?) as i64 as f64;
-        let jump = ticks / rate - passed;
-        let uncertainty = offset_uncertainty(sample, last) as f64
-            + (passed.abs() + jump.abs()) * (error / rate.abs() + MAX_RATE_WANDER);
-        let bounds = [(jump - uncertainty) as i64, (jump + uncertainty) as i64];
-        // Twice the largest correction of a rate that the kernel permits may be a changed rate, which
-        // [`Rates`] detects.
-        (jump.abs() > uncertainty + JUMP_TOLERANCE_NS + passed.abs() * 2.0 * MAX_SLEW)
-            .then_some((jump as i64, bounds))
-    }
-}
-
-/// Returns the largest error, in nanoseconds, of a measured change of the offset between two clocks
-/// from `last` to `sample`.
-fn offset_uncertainty(sample: &ClockSample, last: &ClockSample) -> i64 {
-    sample.duration_ns + last.duration_ns + OFFSET_TOLERANCE_NS
 }
 
 /// Returns the seconds between two samples, including suspends.
@@ -342,74 +279,71 @@ fn seconds_between(first: &ClockSample, sample: &ClockSample) -> f64 {
     (time(sample) - time(first)) as f64 / NS_PER_SECOND
 }
 
-/// Adds an event and returns `true` if BOOTTIME moved forward relative to MONOTONIC.
-fn detect_suspend(context: &EventContext<'_>, last: &ClockSample, events: &mut Vec<Event>) -> bool {
-    let sample = context.sample;
-    let offset = |sample: &ClockSample| Some(sample.boottime? - sample.monotonic);
-    let Some(slept_ns) = offset(sample)
-        .zip(offset(last))
-        .map(|(now, then)| now - then)
-    else {
-        return false;
-    };
-    let uncertainty = offset_uncertainty(sample, last);
-    if slept_ns <= uncertainty {
-        return false;
-    }
-    events.push(context.time_event(
-        EventKind::Suspend,
-        Cause::Suspend,
-        slept_ns,
-        [slept_ns - uncertainty, slept_ns + uncertainty],
-    ));
-    true
-}
-
-/// Adds an event if the time of day moved relative to BOOTTIME. A leap second moves it in the
-/// opposite direction of the offset of TAI.
-fn detect_step(context: &EventContext<'_>, last: &ClockSample, events: &mut Vec<Event>) {
-    let sample = context.sample;
-    let offset =
-        |sample: &ClockSample| Some(sample.realtime? - sample.boottime.unwrap_or(sample.monotonic));
-    let Some(change_ns) = offset(sample)
-        .zip(offset(last))
-        .map(|(now, then)| now - then)
-    else {
-        return;
-    };
-    let uncertainty = offset_uncertainty(sample, last);
-    if change_ns.abs() <= uncertainty {
-        return;
-    }
-    let tai_change_s = sample
-        .tai_offset_s
-        .zip(last.tai_offset_s)
-        .map_or(0, |(now, then)| now - then);
-    let is_leap_second = tai_change_s != 0
-        && (change_ns + tai_change_s.saturating_mul(1_000_000_000)).abs() <= uncertainty;
-    let cause = if is_leap_second {
-        Cause::LeapSecond
-    } else {
-        Cause::ClockSet
-    };
-    events.push(context.time_event(
-        EventKind::Step,
-        cause,
-        change_ns,
-        [change_ns - uncertainty, change_ns + uncertainty],
-    ));
-}
-
-/// Creates the events that a sample shows.
-struct EventContext<'a> {
+/// A sample with the one before it and the first of the watch. Creates the events that they show.
+struct Successive<'a> {
     first: &'a ClockSample,
+    last: &'a ClockSample,
     sample: &'a ClockSample,
 }
 
-impl EventContext<'_> {
+impl Successive<'_> {
+    /// Returns the largest error, in nanoseconds, of a measured change of the offset between two
+    /// clocks.
+    fn offset_uncertainty(&self) -> i64 {
+        self.sample.duration_ns + self.last.duration_ns + OFFSET_TOLERANCE_NS
+    }
+
+    /// Returns the change of an offset between two clocks, in nanoseconds.
+    fn change_of(&self, offset: impl Fn(&ClockSample) -> Option<i64>) -> Option<i64> {
+        Some(offset(self.sample)? - offset(self.last)?)
+    }
+
+    /// The event of a BOOTTIME that moved forward relative to MONOTONIC.
+    fn suspend(&self) -> Option<ClockEvent> {
+        let slept_ns = self.change_of(|sample| Some(sample.boottime? - sample.monotonic))?;
+        (slept_ns > self.offset_uncertainty())
+            .then(|| self.offset_event(EventKind::Suspend, Cause::Suspend, slept_ns))
+    }
+
+    /// The event of a time of day that moved relative to BOOTTIME. A leap second moves it in the
+    /// opposite direction of the offset of TAI.
+    fn step(&self) -> Option<ClockEvent> {
+        let change_ns = self.change_of(|sample| {
+            Some(sample.realtime? - sample.boottime.unwrap_or(sample.monotonic))
+        })?;
+        let uncertainty = self.offset_uncertainty();
+        let tai_change_s = self.change_of(|sample| sample.tai_offset_s).unwrap_or(0);
+        let is_leap_second = tai_change_s != 0
+            && (change_ns + tai_change_s.saturating_mul(1_000_000_000)).abs() <= uncertainty;
+        let cause = if is_leap_second {
+            Cause::LeapSecond
+        } else {
+            Cause::ClockSet
+        };
+        (change_ns.abs() > uncertainty)
+            .then(|| self.offset_event(EventKind::Step, cause, change_ns))
+    }
+
+    /// Returns by how many nanoseconds the counter, which has this rate, jumped relative to RAW since
+    /// the last sample, with the lower and upper bound. `None` if it did not jump, or its rate is
+    /// unknown.
+    fn counter_jump(&self, counter: &Rates) -> Option<(f64, [f64; 2])> {
+        let (sample, last) = (self.sample, self.last);
+        let [rate, error] = counter.rate()?;
+        let passed = (sample.raw? - last.raw?) as f64;
+        let ticks = sample.counter?.wrapping_sub(last.counter?) as i64 as f64;
+        let jump = ticks / rate - passed;
+        let uncertainty = self.offset_uncertainty() as f64
+            + (passed.abs() + jump.abs()) * (error / rate.abs() + MAX_RATE_WANDER);
+        // Twice the largest correction of a rate that the kernel permits may be a changed rate, which
+        // [`Rates`] detects.
+        (jump.abs() > uncertainty + JUMP_TOLERANCE_NS + passed.abs() * 2.0 * MAX_SLEW)
+            .then_some((jump, [jump - uncertainty, jump + uncertainty]))
+    }
+
     /// Creates an event without a size.
-    fn event(&self, kind: EventKind, cause: Cause, unit: &str) -> Event {
-        Event {
+    fn event(&self, kind: EventKind, cause: Cause, unit: &str) -> ClockEvent {
+        ClockEvent {
             kind,
             cause,
             at_s: self.sample.realtime.unwrap_or(0) as f64 / NS_PER_SECOND,
@@ -422,16 +356,23 @@ impl EventContext<'_> {
     }
 
     /// Creates an event whose size and bounds are times in nanoseconds.
-    fn time_event(&self, kind: EventKind, cause: Cause, size: i64, ends: [i64; 2]) -> Event {
-        let [size, low, high] = [size, ends[0], ends[1]].map(|ns| ns as f64 / NS_PER_SECOND);
-        Event {
+    fn time_event(&self, kind: EventKind, cause: Cause, size: f64, bounds: [f64; 2]) -> ClockEvent {
+        let [size, low, high] = [size, bounds[0], bounds[1]].map(|ns| ns / NS_PER_SECOND);
+        ClockEvent {
             size: Some(Interval::with_ends(size, Some((low, high)))),
             ..self.event(kind, cause, "s")
         }
     }
 
+    /// Creates an event whose size is a change of the offset between two clocks, in nanoseconds.
+    fn offset_event(&self, kind: EventKind, cause: Cause, change_ns: i64) -> ClockEvent {
+        let uncertainty = self.offset_uncertainty();
+        let bounds = [change_ns - uncertainty, change_ns + uncertainty].map(|ns| ns as f64);
+        self.time_event(kind, cause, change_ns as f64, bounds)
+    }
+
     /// Creates the event for a changed rate of MONOTONIC.
-    fn slew_event(&self, change: Change) -> Event {
+    fn slew_event(&self, change: RateChange) -> ClockEvent {
         let cause = match change.is_requested {
             Some(true) => Cause::Discipline,
             Some(false) => Cause::Kernel,
@@ -441,15 +382,15 @@ impl EventContext<'_> {
     }
 
     /// Creates the event for a changed rate of the counter.
-    fn counter_event(&self, change: Change) -> Event {
+    fn counter_event(&self, change: RateChange) -> ClockEvent {
         self.rate_event(EventKind::CounterRate, Cause::Counter, change)
     }
 
     /// Creates an event whose size is a change of rate.
-    fn rate_event(&self, kind: EventKind, cause: Cause, change: Change) -> Event {
+    fn rate_event(&self, kind: EventKind, cause: Cause, change: RateChange) -> ClockEvent {
         let (ppm, error_ppm) = (change.ppm, change.error_ppm);
         let ends = (ppm - error_ppm, ppm + error_ppm);
-        Event {
+        ClockEvent {
             size: Some(Interval::with_ends(ppm, Some(ends))),
             duration: change.duration_s,
             ..self.event(kind, cause, "ppm")

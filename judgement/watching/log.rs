@@ -5,7 +5,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::Event;
+use super::ClockEvent;
 use crate::model::AllanPoint;
 
 /// The name of the schema, which each line contains.
@@ -14,11 +14,11 @@ pub const SCHEMA: &str = "timermeter.watch.v1";
 /// A line of the log.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "line", rename_all = "kebab-case")]
-pub enum Line {
+pub enum LogLine {
     /// The start of a watch.
     Begin(Begin),
     /// An event.
-    Event(Event),
+    Event(ClockEvent),
     /// The end of a watch, after its duration or after an interrupt. The line is missing if the
     /// program was killed.
     End(End),
@@ -71,7 +71,7 @@ struct LogDocument<L> {
 ///
 /// # Errors
 /// When serialisation fails, which these types rule out.
-pub fn serialise(line: &Line) -> serde_json::Result<String> {
+pub fn serialise(line: &LogLine) -> serde_json::Result<String> {
     serde_json::to_string(&LogDocument {
         schema: SCHEMA.to_owned(),
         line,
@@ -80,7 +80,7 @@ pub fn serialise(line: &Line) -> serde_json::Result<String> {
 
 /// The contents of a log: its last watch, and the number of all its watches.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Log {
+pub struct WatchLog {
     /// The number of watches that were started.
     pub watches: usize,
     /// The start of the last watch; `None` if the log has no watch.
@@ -88,28 +88,28 @@ pub struct Log {
     /// The end of the last watch; `None` if it is still running or was killed.
     pub end: Option<End>,
     /// The events of the last watch.
-    pub events: Vec<Event>,
+    pub events: Vec<ClockEvent>,
     /// The numbers, from 1, of the lines that are not in the format of this log.
     pub damaged_lines: Vec<usize>,
 }
 
 /// Parses a log. Damaged lines are skipped.
 #[must_use]
-pub fn parse(text: &str) -> Log {
-    let mut log = Log::default();
+pub fn parse(text: &str) -> WatchLog {
+    let mut log = WatchLog::default();
     let lines = (1..).zip(text.lines());
     for (number, line) in lines.filter(|(_, line)| !line.trim().is_empty()) {
-        let document = serde_json::from_str::<LogDocument<Line>>(line)
+        let document = serde_json::from_str::<LogDocument<LogLine>>(line)
             .ok()
             .filter(|document| document.schema == SCHEMA);
         match document.map(|document| document.line) {
-            Some(Line::Begin(begin)) => {
+            Some(LogLine::Begin(begin)) => {
                 (log.begin, log.end) = (Some(begin), None);
                 log.watches += 1;
                 log.events.clear();
             }
-            Some(Line::Event(event)) => log.events.push(event),
-            Some(Line::End(end)) => log.end = Some(end),
+            Some(LogLine::Event(event)) => log.events.push(event),
+            Some(LogLine::End(end)) => log.end = Some(end),
             None => log.damaged_lines.push(number),
         }
     }
@@ -140,9 +140,9 @@ mod tests {
             counter_stability: Vec::new(),
         };
         let lines = [
-            Line::Begin(begin.clone()),
-            Line::Begin(begin.clone()),
-            Line::End(end.clone()),
+            LogLine::Begin(begin.clone()),
+            LogLine::Begin(begin.clone()),
+            LogLine::End(end.clone()),
         ];
         let lines: Vec<String> = lines
             .iter()

@@ -156,7 +156,7 @@ pub enum Cause {
 
 /// An event.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Event {
+pub struct ClockEvent {
     /// The kind of the event.
     pub kind: EventKind,
     /// The cause of the event.

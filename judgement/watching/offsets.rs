@@ -10,7 +10,8 @@ use crate::rate;
 /// day.
 const MAX_OFFSETS: usize = 4096;
 
-/// Offsets of one clock from another over time, at equal distances.
+/// Offsets of one clock from another over time, at equal distances, since the last event that changed
+/// the offset or the rate.
 #[derive(Clone, Debug)]
 pub struct Offsets {
     /// Times and offsets in seconds.
@@ -46,11 +47,6 @@ impl Offsets {
             });
             self.stride *= 2;
         }
-    }
-
-    /// Discards all offsets, because an event changed the offset or the rate.
-    pub fn forget(&mut self) {
-        *self = Self::default();
     }
 
     /// Returns the Allan deviation for windows of 1, 2, 4, … times the distance of stored offsets.

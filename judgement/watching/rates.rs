@@ -34,7 +34,7 @@ const MIN_RATE_CHANGE_PPM: f64 = 5.0;
 
 /// A change of rate.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Change {
+pub struct RateChange {
     /// The size of the change, in ppm.
     pub ppm: f64,
     /// The largest error of `ppm`, in ppm.
@@ -47,7 +47,7 @@ pub struct Change {
     pub is_requested: Option<bool>,
 }
 
-impl Change {
+impl RateChange {
     /// Whether the rates differ by more than their errors and what is usual.
     fn is_significant(&self) -> bool {
         self.ppm.abs() > MIN_RATE_CHANGE_PPM + self.error_ppm
@@ -96,14 +96,14 @@ impl Stretch {
     }
 
     /// Returns the change of rate from this line to another.
-    fn change_to(&self, other: &Self) -> Change {
+    fn change_to(&self, other: &Self) -> RateChange {
         let ([then, error_then], [now, error_now]) = (self.rate(), other.rate());
         let ppm = (now - then) / then * 1e6;
         let error_ppm = (error_now + error_then) / then.abs() * 1e6;
         let trims = other.trim_ppm.zip(self.trim_ppm);
         let agrees =
             |(now, then): (f64, f64)| (now - then - ppm).abs() <= error_ppm + ppm.abs() / 2.0;
-        Change {
+        RateChange {
             ppm,
             error_ppm,
             duration_s: None,
@@ -143,11 +143,6 @@ fn duration_s(began: Option<[f64; 2]>, ended: Option<[f64; 2]>) -> Option<Interv
 }
 
 impl Rates {
-    /// Discards all readings.
-    pub fn forget(&mut self) {
-        *self = Self::default();
-    }
-
     /// Returns the usual rate in units of the clock per nanosecond of the reference, and its
     /// uncertainty; `None` as long as no rate is the usual one.
     pub fn rate(&self) -> Option<[f64; 2]> {
@@ -165,7 +160,7 @@ impl Rates {
         reference_ns: f64,
         error_ns: f64,
         trim_ppm: Option<f64>,
-    ) -> Vec<Change> {
+    ) -> Vec<RateChange> {
         let reading = Reading {
             time: reference_ns,
             clock,
@@ -195,7 +190,7 @@ impl Rates {
 
     /// Returns the changes that the last readings show. `is_end` says that the watch ends, so that
     /// no later reading shows whether the rate lasts.
-    pub fn changes(&mut self, is_end: bool) -> Vec<Change> {
+    pub fn changes(&mut self, is_end: bool) -> Vec<RateChange> {
         let Some(line) = self
             .current
             .as_mut()
@@ -222,7 +217,7 @@ impl Rates {
         if !is_usual {
             return Vec::new();
         }
-        let mut changes: Vec<Change> = slew(before, &self.others, line).into_iter().collect();
+        let mut changes: Vec<RateChange> = slew(before, &self.others, line).into_iter().collect();
         if let (Some(before), Some(change)) = (before, change) {
             line.began = before.began;
             if change.is_significant() {
@@ -238,9 +233,9 @@ impl Rates {
 
 /// Returns the slew that the lines of other rates between two lines show. Its size is that of the
 /// line that differs most from `before`, if that is known, else from `after`.
-fn slew(before: Option<&Stretch>, others: &[Stretch], after: &Stretch) -> Option<Change> {
+fn slew(before: Option<&Stretch>, others: &[Stretch], after: &Stretch) -> Option<RateChange> {
     let change_to = |line: &Stretch| before.unwrap_or(after).change_to(line);
-    let least_ppm = |change: &Change| change.ppm.abs() - change.error_ppm;
+    let least_ppm = |change: &RateChange| change.ppm.abs() - change.error_ppm;
     let changes = others.iter().map(change_to);
     let peak = changes.max_by(|a, b| least_ppm(a).total_cmp(&least_ppm(b)))?;
     // A rate between those before and after is part of one change.
@@ -252,7 +247,7 @@ fn slew(before: Option<&Stretch>, others: &[Stretch], after: &Stretch) -> Option
     let mut parts = others.iter().filter(is_part);
     let first = parts.next()?;
     let last = parts.next_back().unwrap_or(first);
-    Some(Change {
+    Some(RateChange {
         duration_s: duration_s(
             before.and_then(|line| line.crossing(first)),
             last.crossing(after),
@@ -263,14 +258,14 @@ fn slew(before: Option<&Stretch>, others: &[Stretch], after: &Stretch) -> Option
 
 /// Returns the event for a change to a rate that lasts: if it is the end of a slew that the
 /// kernel's correction does not explain, the slew with its duration, else the change.
-fn lasting_change(change: Change, before: &Stretch, after: &Stretch) -> Change {
+fn lasting_change(change: RateChange, before: &Stretch, after: &Stretch) -> RateChange {
     let unexplained = before.unexplained_ppm().zip(after.unexplained_ppm());
     let is_end = change.is_requested == Some(false)
         && unexplained.is_some_and(|([before, _], [after, _])| before.abs() > after.abs());
     if !is_end {
         return change;
     }
-    Change {
+    RateChange {
         ppm: -change.ppm,
         duration_s: duration_s(before.began, after.began),
         ..change

@@ -6,7 +6,7 @@ use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 
 use self::simulated::{PlannedEvent, Simulated};
-use super::{Cause, Event, EventKind, Judge, describe};
+use super::{Cause, ClockEvent, EventKind, Judge, describe};
 use crate::model::{Interval, VmClock};
 
 /// The kind, cause and size of the event that a plan should be detected as; no size if it is not
@@ -37,7 +37,7 @@ fn expected_event(plan: PlannedEvent) -> (EventKind, Cause, Option<f64>) {
 
 /// Watches a simulated machine for a number of seconds and returns the detected events; each plan
 /// happens at its second. Pauses of 20 ms or more are reported.
-fn simulate(seed: u64, seconds: u64, plans: &[(u64, PlannedEvent)]) -> Vec<Event> {
+fn simulate(seed: u64, seconds: u64, plans: &[(u64, PlannedEvent)]) -> Vec<ClockEvent> {
     let mut machine = Simulated::new(seed);
     let mut judge = Judge::new(20_000_000);
     let mut events = Vec::new();
@@ -59,7 +59,7 @@ fn covers(interval: Option<Interval>, value: f64) -> bool {
 
 /// Whether the event of a plan was detected with its cause, and with an interval that contains its
 /// size.
-fn is_found(events: &[Event], plan: PlannedEvent) -> bool {
+fn is_found(events: &[ClockEvent], plan: PlannedEvent) -> bool {
     let (kind, cause, size) = expected_event(plan);
     events.iter().any(|event| {
         let has_duration = match plan {
@@ -229,7 +229,7 @@ fn short_slews_have_size_and_duration() {
                 "{s} s at {at} s of {end} s, seed {seed}: {events:#?}"
             );
             let is_right =
-                |event: &Event| event.kind == EventKind::Slew && covers(event.size, 500.0);
+                |event: &ClockEvent| event.kind == EventKind::Slew && covers(event.size, 500.0);
             assert!(
                 events.iter().all(is_right),
                 "{s} s, seed {seed}: {events:#?}"
@@ -352,7 +352,7 @@ enum Place {
 }
 
 /// Watches a slew of `ppm` for `s` seconds. Returns the events.
-fn watch_slew(seed: u64, place: Place, s: f64, ppm: f64) -> Vec<Event> {
+fn watch_slew(seed: u64, place: Place, s: f64, ppm: f64) -> Vec<ClockEvent> {
     let mut random = StdRng::seed_from_u64(seed);
     let mut machine = Simulated::new(seed);
     machine.is_busy = random.random_bool(0.5);
@@ -391,7 +391,7 @@ fn slews_have_size_sign_and_duration() {
         let place = places[random.random_range(0..places.len())];
         let events = watch_slew(seed, place, s, ppm);
         let what = format!("{s} s of {ppm} ppm, {place:?}, seed {seed}: {events:#?}");
-        let is_right = |event: &Event| {
+        let is_right = |event: &ClockEvent| {
             let ends = event.size.and_then(|size| size.ends());
             (event.kind, event.cause) == (EventKind::Slew, Cause::Kernel)
                 && covers(event.size, ppm)

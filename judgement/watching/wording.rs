@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::{Cause, Event, EventKind};
+use super::{Cause, ClockEvent, EventKind};
 use crate::numbers::short_time;
 
 /// Each kind of event with its name in JSON and the template of its sentence, in which `SIZE`,
@@ -49,7 +49,7 @@ const KINDS: [(EventKind, &str, &str); 9] = [
 
 /// Returns a sentence that describes an event.
 #[must_use]
-pub fn describe(event: &Event) -> String {
+pub fn describe(event: &ClockEvent) -> String {
     let kind = KINDS.iter().find(|(kind, ..)| *kind == event.kind);
     kind.map_or("", |(.., text)| text)
         .replace("SIZE", &size_in_words(event))
@@ -63,7 +63,7 @@ fn seconds(seconds: f64) -> String {
 }
 
 /// Returns the size of an event with its interval.
-fn size_in_words(event: &Event) -> String {
+fn size_in_words(event: &ClockEvent) -> String {
     let Some((size, (low, high))) = event.size.and_then(|size| Some((size.value, size.ends()?)))
     else {
         return "an unknown size".into();
@@ -113,10 +113,11 @@ fn cause_in_words(cause: Cause) -> &'static str {
 /// Returns a text with the number of events of each kind, and for kinds whose sizes are times the
 /// largest size. `None` if there are no events.
 #[must_use]
-pub fn tally(events: &[Event]) -> Option<String> {
+pub fn tally(events: &[ClockEvent]) -> Option<String> {
     let mut text = String::new();
     for (kind, word, _) in KINDS {
-        let same_kind: Vec<&Event> = events.iter().filter(|event| event.kind == kind).collect();
+        let same_kind: Vec<&ClockEvent> =
+            events.iter().filter(|event| event.kind == kind).collect();
         if same_kind.is_empty() {
             continue;
         }

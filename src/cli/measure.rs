@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use clap::builder::{StringValueParser, TypedValueParser as _};
 
-use super::values::parse_share;
+use super::values::{parse_confidence, parse_share};
 use super::{OutputArgs, values};
 use crate::measure::Instrument;
 use crate::model::Nanos;
@@ -31,7 +31,7 @@ pub struct MeasureArgs {
     #[arg(long, value_name = "SHARE", default_value = "1%", value_parser = parse_share, allow_hyphen_values = true)]
     pub error: f64,
     /// Confidence level of the intervals
-    #[arg(long, value_name = "SHARE", default_value = "95%", value_parser = parse_share, allow_hyphen_values = true)]
+    #[arg(long, value_name = "SHARE", default_value = "95%", value_parser = parse_confidence, allow_hyphen_values = true)]
     pub confidence: f64,
     /// Sizes of the input, as in 100,10k,1M
     #[arg(long, value_name = "N", value_delimiter = ',', allow_negative_numbers = true, value_parser = values::whole_number_parser::<u64>(1..=100_000_000))]

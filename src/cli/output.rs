@@ -47,12 +47,12 @@ pub struct OutputArgs {
     ///
     /// Repeatable. The file is written completely or not at all.
     #[arg(short = 'o', long = "output", value_name = "FILE", value_parser = output_parser(Format::REPORT))]
-    pub outputs: Vec<Output>,
+    pub outputs: Vec<OutputFile>,
 }
 
 /// An output file with the format of its extension.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Output {
+pub struct OutputFile {
     /// Path of the file.
     pub path: PathBuf,
     /// Format of the file.
@@ -81,7 +81,7 @@ fn format_parser(formats: &[Format]) -> impl TypedValueParser<Value = Format> + 
 }
 
 /// A parser that accepts files with the extensions of these formats.
-fn output_parser(formats: &'static [Format]) -> impl TypedValueParser<Value = Output> {
+fn output_parser(formats: &'static [Format]) -> impl TypedValueParser<Value = OutputFile> {
     PathBufValueParser::new().try_map(move |path| {
         if is_stdout(&path) {
             return Err(
@@ -89,7 +89,7 @@ fn output_parser(formats: &'static [Format]) -> impl TypedValueParser<Value = Ou
             );
         }
         Format::from_path(&path, formats)
-            .map(|format| Output { path, format })
+            .map(|format| OutputFile { path, format })
             .map_err(|error| error.to_string())
     })
 }

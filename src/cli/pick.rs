@@ -6,7 +6,7 @@ use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 
 use super::runtimes::parse_agent;
-use super::values::{parse_rate, parse_share};
+use super::values::{parse_confidence, parse_overhead, parse_rate, parse_share};
 use super::{EnvironmentArgs, OutputArgs};
 use crate::choice::{Language, Need};
 use crate::model::{Counted, Nanos};
@@ -24,10 +24,10 @@ pub struct PickArgs {
     #[arg(long, value_name = "SHARE", default_value = "1%", value_parser = parse_share, allow_hyphen_values = true)]
     pub error: f64,
     /// Confidence that the error is not exceeded
-    #[arg(long, value_name = "SHARE", default_value = "95%", value_parser = parse_share, allow_hyphen_values = true)]
+    #[arg(long, value_name = "SHARE", default_value = "95%", value_parser = parse_confidence, allow_hyphen_values = true)]
     pub confidence: f64,
     /// Largest share of the running time spent on reading the clock, or on waiting, as in 5%
-    #[arg(long, value_name = "SHARE", value_parser = parse_share, allow_hyphen_values = true)]
+    #[arg(long, value_name = "SHARE", value_parser = parse_overhead, allow_hyphen_values = true)]
     pub overhead: Option<f64>,
     /// What the clock must count
     #[arg(long, value_name = "TIME", value_parser = counted_parser(), default_value = "wall")]

@@ -1,4 +1,4 @@
-use super::{Cli, Command, CompareArgs, ProbeArgs};
+use super::{Cli, CompareArgs, ProbeArgs, Verb};
 use crate::model::Hertz;
 use crate::platform::frequency::CyclesFrom;
 use crate::requests::AgentSpec;
@@ -7,7 +7,7 @@ use clap::CommandFactory;
 use clap::error::ErrorKind;
 use std::path::PathBuf;
 
-fn parse(words: &[&str]) -> Result<Command, clap::Error> {
+fn parse(words: &[&str]) -> Result<Verb, clap::Error> {
     let words = [&["timermeter"], words].concat();
     let cli = Cli::from_words(words.into_iter().map(Into::into).collect())?;
     Ok(cli.command.expect("a command"))
@@ -15,7 +15,7 @@ fn parse(words: &[&str]) -> Result<Command, clap::Error> {
 
 fn probe(words: &[&str]) -> ProbeArgs {
     match parse(&[&["probe"], words].concat()) {
-        Ok(Command::Probe(args)) => args,
+        Ok(Verb::Probe(args)) => args,
         other => panic!("{words:?}: {other:?}"),
     }
 }
@@ -136,6 +136,7 @@ fn usage_errors_name_remedy() {
         (&["probe", "--agent", "py="], "there is no command"),
         (&["probe", "--agent", "'open"], "quote"),
         (&["probe", "--format", "xml"], "markdown"),
+        (&["probe", "-o", "-"], "--format"),
         (&["platform", "--format", "csv"], "table, json"),
         (&["probe", "--seed", "x"], "whole number"),
         (&["probe", "--cpu", "x"], "number of a CPU"),
@@ -184,15 +185,15 @@ fn help_lists_exit_status() {
 fn parses_other_commands() {
     assert!(matches!(
         parse(&["list", "x*", "--format", "json", "--agent", "a"]),
-        Ok(Command::List(_))
+        Ok(Verb::List(_))
     ));
-    assert!(matches!(parse(&["platform"]), Ok(Command::Platform(_))));
+    assert!(matches!(parse(&["platform"]), Ok(Verb::Platform(_))));
     assert!(
-        matches!(parse(&["check", "--cpu", "1"]), Ok(Command::Check(args)) if args.cpu == Some(1))
+        matches!(parse(&["check", "--cpu", "1"]), Ok(Verb::Check(args)) if args.cpu == Some(1))
     );
     assert!(matches!(
         parse(&["agent", "rdtsc", "--cpu", "0"]),
-        Ok(Command::Agent(_))
+        Ok(Verb::Agent(_))
     ));
 }
 
@@ -200,7 +201,7 @@ fn parses_other_commands() {
 fn compare_takes_options_anywhere() {
     fn compare(words: &[&str]) -> CompareArgs {
         match parse(&[&["compare"], words].concat()) {
-            Ok(Command::Compare(args)) => args,
+            Ok(Verb::Compare(args)) => args,
             other => panic!("{words:?}: {other:?}"),
         }
     }
@@ -244,7 +245,5 @@ fn compare_takes_options_anywhere() {
     assert_eq!((args.reports.as_slice(), args.new.len()), (&old[..], 0));
     // `--` keeps its meaning in other commands.
     let measure = parse(&["measure", "--", "compare", "--", "x"]);
-    assert!(
-        matches!(measure, Ok(Command::Measure(args)) if args.command == ["compare", "--", "x"])
-    );
+    assert!(matches!(measure, Ok(Verb::Measure(args)) if args.command == ["compare", "--", "x"]));
 }

@@ -1,7 +1,7 @@
 //! Parsers for the values of flags.
 
 use std::borrow::Cow;
-use std::ops::RangeInclusive;
+use std::ops::{Bound, RangeBounds, RangeInclusive};
 
 use crate::quantity::{self, QuantityError};
 use crate::report::is_baseline_name;
@@ -137,23 +137,38 @@ fn parse_positive(text: &str, max: f64) -> Option<f64> {
         .filter(|value| *value > 0.0 && *value <= max)
 }
 
-/// Parses a share: `1%`, `0.5 %` or `0.01`. Without a percent sign, 1 means 100 %.
-///
-/// # Errors
-/// When the text is not a number.
+/// Parses a share between 0 and 1: `1%`, `0.5 %` or `0.01`.
 pub(super) fn parse_share(text: &str) -> Result<f64, InvalidValue> {
+    let within = (Bound::Excluded(0.0), Bound::Excluded(1.0));
+    percentage(text, within, "more than 0 % and less than 100 %, as in 1%")
+}
+
+/// Parses the confidence that an error is not exceeded.
+pub(super) fn parse_confidence(text: &str) -> Result<f64, InvalidValue> {
+    percentage(text, 0.5..=0.9999, "50 % to 99.99 %, as in 95%")
+}
+
+/// Parses the largest accepted share of the running time; 100 % is no limit.
+pub(super) fn parse_overhead(text: &str) -> Result<f64, InvalidValue> {
+    let within = (Bound::Excluded(0.0), Bound::Included(1.0));
+    percentage(text, within, "more than 0 % and up to 100 %, as in 5%")
+}
+
+/// Parses a share within bounds. Without a percent sign, 1 means 100 %.
+fn percentage(
+    text: &str,
+    within: impl RangeBounds<f64>,
+    expected: &'static str,
+) -> Result<f64, InvalidValue> {
     let trimmed = text.trim();
     let (number, scale) = match trimmed.strip_suffix('%') {
         Some(number) => (number.trim_end(), 0.01),
         None => (trimmed, 1.0),
     };
-    match number.parse::<f64>() {
-        Ok(value) if value.is_finite() => Ok(value * scale),
-        _ => Err(InvalidValue::problem(
-            "this is not a share",
-            "give a percentage, as in 1%",
-        )),
-    }
+    let share = number.parse().map(|number: f64| number * scale).ok();
+    share
+        .filter(|share| within.contains(share))
+        .ok_or(InvalidValue::Expected(Cow::Borrowed(expected)))
 }
 
 /// Parses a rate: `10000/s` or `10kHz`.
@@ -230,9 +245,18 @@ mod tests {
         assert_eq!(parse_share("1%"), Ok(0.01));
         assert!(parse_share(" 95 % ").is_ok_and(|share| (share - 0.95).abs() < 1e-12));
         assert_eq!(parse_share("0.05"), Ok(0.05));
-        for text in ["", "%", "one", "nan", "inf%", "1%%"] {
+        for text in [
+            "", "%", "one", "nan", "inf%", "1%%", "0", "1", "-1%", "200%",
+        ] {
             assert!(parse_share(text).is_err(), "{text}");
         }
+        assert_eq!(parse_confidence("99.99%"), Ok(0.9999));
+        for text in ["49%", "100%", "95", "nan"] {
+            let refused = parse_confidence(text).expect_err(text).to_string();
+            assert_eq!(refused, "give 50 % to 99.99 %, as in 95%");
+        }
+        assert_eq!(parse_overhead("100%"), Ok(1.0));
+        assert!(parse_overhead("0").is_err() && parse_overhead("101%").is_err());
         assert_eq!(parse_rate("10000/s"), Ok(1e4));
         assert_eq!(parse_rate("10kHz"), Ok(1e4));
         for text in ["", "/s", "10", "10/fortnight", "ten/s"] {

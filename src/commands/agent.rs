@@ -2,7 +2,7 @@
 
 use std::io::{self, BufReader, ErrorKind};
 
-use super::{CommandError, failed};
+use super::{CommandError, failed, usage};
 use crate::cli::AgentArgs;
 use crate::hosts::serve::serve;
 use crate::selection::select;
@@ -23,8 +23,7 @@ pub fn run(args: &AgentArgs) -> Result<(), CommandError> {
         .map(|entry| entry.info.id)
         .chain(waiters.iter().map(|entry| entry.info.id))
         .collect();
-    let chosen =
-        select(&args.timers, &ids).map_err(|error| CommandError::Usage(error.to_string()))?;
+    let chosen = select(&args.timers, &ids).map_err(usage)?;
     let entries: Vec<_> = all
         .into_iter()
         .filter(|entry| chosen.contains(&entry.info.id))
@@ -41,7 +40,7 @@ pub fn run(args: &AgentArgs) -> Result<(), CommandError> {
     let mut input = BufReader::new(io::stdin().lock());
     match serve(&mut input, &mut io::stdout().lock(), &entries, &waiters) {
         Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
-        Err(error) => Err(CommandError::Failed(format!(
+        Err(error) => Err(failed(format!(
             "the connection to the measuring program failed: {error}"
         ))),
         Ok(()) => Ok(()),

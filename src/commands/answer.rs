@@ -36,10 +36,10 @@ pub fn run(args: &AnswerArgs, output: &mut dyn Write) -> Result<(), CommandError
 
 /// The report of the clocks, the rows of the sleep primitives, and whether sleep primitives were
 /// measured now.
-type Measurements = (Report, Vec<WaitRow>, bool);
+type AnswerFigures = (Report, Vec<WaitRow>, bool);
 
 /// Measures the clocks and the sleep primitives of this machine.
-fn measure_clocks() -> Result<Measurements, CommandError> {
+fn measure_clocks() -> Result<AnswerFigures, CommandError> {
     let report = probe::probe_recommendable()?;
     let waits_here =
         |id: &&str| timers::waits::find(id).is_some_and(|entry| entry.availability().is_ok());
@@ -58,7 +58,7 @@ fn measure_clocks() -> Result<Measurements, CommandError> {
 
 /// Reads reports from files. Returns the first report with clocks, and the sleep primitives of all
 /// reports.
-fn read_reports(files: &[PathBuf]) -> Result<Measurements, CommandError> {
+fn read_reports(files: &[PathBuf]) -> Result<AnswerFigures, CommandError> {
     let reports = files.iter().map(|file| read(file));
     let reports = reports.collect::<Result<Vec<_>, _>>().map_err(failed)?;
     let waits: Vec<WaitRow> = WAITS

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use serde::Serialize;
 
-use super::{CommandError, emit, failed, machine_document, prepare_outputs};
+use super::{CommandError, date, emit, failed, machine_document, prepare_outputs};
 use crate::campaign::other_paths::compare_with_syscalls;
 use crate::cli::CheckArgs;
 use crate::document::FindingText;
@@ -44,11 +44,7 @@ pub fn run(args: &CheckArgs, output: &mut dyn Write) -> Result<bool, CommandErro
         Some(file) => read(file)
             .map(|report| (report.platform, report.created, report.node))
             .map_err(failed)?,
-        None => (
-            platform::identify(choose_cpu(args.cpu)?),
-            humantime::format_rfc3339_seconds(timers::date()).to_string(),
-            None,
-        ),
+        None => (platform::identify(choose_cpu(args.cpu)?), date(), None),
     };
     let mut findings = judge(&platform);
     if args.from.is_none() {

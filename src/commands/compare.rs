@@ -3,10 +3,10 @@
 
 use std::io::Write;
 
-use super::judgement::{
+use super::changes::{
     Judgement, check_one_machine, native_clocks, probe_again, read, stored_history,
 };
-use super::{CommandError, emit, failed, prepare_outputs};
+use super::{CommandError, emit, failed, prepare_outputs, usage};
 use crate::cli::CompareArgs;
 use crate::document::Document;
 use crate::messages::print_message;
@@ -41,9 +41,8 @@ fn judge(args: &CompareArgs) -> Result<Judgement, CommandError> {
     let reports = args.reports.as_slice();
     let (old, new) = match args.new.as_slice() {
         [] if reports.len() > 2 || reports.iter().any(|path| path.is_dir()) => {
-            return Err(CommandError::Usage(
-                "more than two reports, or one that is a folder, need `--` before the new ones (compare OLD... -- NEW...)"
-                    .to_owned(),
+            return Err(usage(
+                "more than two reports, or one that is a folder, need `--` before the new ones (compare OLD... -- NEW...)",
             ));
         }
         [] => reports.split_at(1),

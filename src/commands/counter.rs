@@ -5,11 +5,11 @@ use std::time::Duration;
 
 use timers::raw::{Machine, RateRecipe, ThisMachine};
 
-use super::{CommandError, emit, failed, machine_document, prepare_outputs, probe};
+use super::{CommandError, emit, failed, machine_document, prepare_outputs, probe, usage};
 use crate::campaign::counter::{CounterPlan, observe};
 use crate::campaign::sampling::CampaignPlan;
 use crate::cli::{CheckArgs, RecipeArgs};
-use crate::counter::{Case, Counter, RecipeOutcome, RecipeRow, judge};
+use crate::counter::{CounterInput, CounterJudgement, RecipeOutcome, RecipeRow, judge};
 use crate::findings::counter::CounterCase;
 use crate::hosts::children;
 use crate::hosts::tool::run_within;
@@ -60,7 +60,7 @@ pub fn run(args: &CheckArgs, output: &mut dyn Write) -> Result<bool, CommandErro
     let recipes = try_recipes(&mut here)?;
     let platform = platform::identify_since(before, cpu);
     drop(here);
-    let case = Case {
+    let case = CounterInput {
         ids,
         evidence: CounterCase {
             platform: &platform,
@@ -154,15 +154,14 @@ pub fn run_recipe(args: &RecipeArgs, output: &mut dyn Write) -> Result<(), Comma
     let recipe = RateRecipe::ALL
         .into_iter()
         .find(|recipe| recipe.id == args.recipe);
-    let recipe = recipe
-        .ok_or_else(|| CommandError::Usage(format!("there is no recipe `{}`", args.recipe)))?;
+    let recipe = recipe.ok_or_else(|| usage(format!("there is no recipe `{}`", args.recipe)))?;
     let mut here = ThisMachine::open().map_err(failed)?;
     let ns = (recipe.ns_per_tick)(&mut here).map_err(failed)?;
     Ok(writeln!(output, "{ns:e}")?)
 }
 
 /// The table of the recipes with their errors.
-fn recipe_table(counter: &Counter) -> Table<'static> {
+fn recipe_table(counter: &CounterJudgement) -> Table<'static> {
     let mut table = Table::new(vec![
         TableColumn::left("recipe"),
         TableColumn::right("median", Notation::Fixed(2)),

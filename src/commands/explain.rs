@@ -4,7 +4,7 @@ use std::io::Write;
 
 use serde::Serialize;
 
-use super::{CommandError, emit, prepare_outputs};
+use super::{CommandError, emit, prepare_outputs, usage};
 use crate::cli::ExplainArgs;
 use crate::document::{Document, FindingText};
 use crate::fields::{Field, fields};
@@ -15,13 +15,13 @@ use crate::text::{first_part, without_unit};
 /// The JSON document of `explain`.
 #[derive(Serialize)]
 struct Explanations {
-    columns: Vec<Column>,
+    columns: Vec<ExplainedColumn>,
     findings: Vec<FindingText>,
 }
 
 /// A column with its meaning.
 #[derive(Serialize)]
-struct Column {
+struct ExplainedColumn {
     /// The name on the command line.
     column: &'static str,
     /// The name in files.
@@ -31,7 +31,7 @@ struct Column {
     about: &'static str,
 }
 
-impl Column {
+impl ExplainedColumn {
     fn of(field: &Field) -> Self {
         let &Field {
             column,
@@ -92,11 +92,11 @@ pub fn run(args: &ExplainArgs, output: &mut dyn Write) -> Result<(), CommandErro
     emit(&document, outputs, output)
 }
 
-fn columns() -> impl Iterator<Item = Column> {
+fn columns() -> impl Iterator<Item = ExplainedColumn> {
     fields()
         .iter()
         .filter(|field| !field.is_end())
-        .map(Column::of)
+        .map(ExplainedColumn::of)
 }
 
 fn text(wording: &Wording) -> FindingText {
@@ -115,7 +115,7 @@ fn explain(word: &str, found: &mut Explanations) -> Result<(), CommandError> {
     let is_name = |name: &str| plain(name) == plain(word);
     let value = format!("`{}`", word.to_lowercase());
     let named = columns().filter(|column| column.names().into_iter().any(is_name));
-    let mut new: Vec<Column> = named.collect();
+    let mut new: Vec<ExplainedColumn> = named.collect();
     let findings: Vec<FindingText> = wordings()
         .filter(|wording| is_name(wording.code))
         .map(text)
@@ -129,7 +129,7 @@ fn explain(word: &str, found: &mut Explanations) -> Result<(), CommandError> {
             .chain(wordings().map(|wording| wording.code))
             .collect();
         let similar = nearest(word, &names).join(", ");
-        return Err(CommandError::Usage(format!(
+        return Err(usage(format!(
             "no column, value or finding is called `{word}`{}; `timermeter explain` lists all",
             if similar.is_empty() {
                 similar

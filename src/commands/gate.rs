@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use super::judgement::{Judgement, ReadReport, native_clocks, probe_again, read};
+use super::changes::{Judgement, ReadReport, native_clocks, probe_again, read};
 use super::{CommandError, emit, failed, prepare_outputs};
 use crate::choice::choose_usual;
 use crate::cli::GateArgs;

@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use super::{CommandError, emit, failed, measure_worker, prepare_outputs, probe, usage};
 use crate::choice::clock_figures::DRIFT;
-use crate::choice::{ClockFigures, Facts, Requirement, choose_usual};
+use crate::choice::{ClockFigures, choose_usual, clock_row};
 use crate::cli::MeasureArgs;
 use crate::document::Document;
 use crate::measure::operations::{self, BuiltIn};
@@ -17,7 +17,7 @@ use crate::measure::worker::{WorkerOutcome, WorkerRequest};
 use crate::measure::{Goal, Instrument, MeasuredOperation};
 use crate::messages::Progress;
 use crate::messages::print_message;
-use crate::model::{Counted, Nanos, Platform, Report};
+use crate::model::{Counted, Platform, Report};
 use crate::report::machine::in_a_line;
 use crate::report::read;
 use crate::requests::{ProbeRequest, RunRequest};
@@ -43,8 +43,8 @@ pub fn run(args: &MeasureArgs, output: &mut dyn Write) -> Result<bool, CommandEr
         .map(|name| find_operation(name))
         .collect::<Result<_, _>>()?;
     if !args.sizes.is_empty() && entries.iter().all(|entry| entry.sizes.is_empty()) {
-        return Err(CommandError::Usage(
-            "--sizes: none of these operations has a size; leave the flag out".into(),
+        return Err(usage(
+            "--sizes: none of these operations has a size; leave the flag out",
         ));
     }
     let outputs = prepare_outputs(&args.output)?;
@@ -54,7 +54,7 @@ pub fn run(args: &MeasureArgs, output: &mut dyn Write) -> Result<bool, CommandEr
         _ => choose_cpu(args.cpu)?,
     };
     let (report, clock) = choose_clock(args)?;
-    check_counted_time(&clock.id, clock.facts.counts, is_command).map_err(CommandError::Failed)?;
+    check_counted_time(&clock.id, clock.facts.counts, is_command).map_err(failed)?;
     let measurements = if is_command {
         vec![command::measure(args, &clock)?]
     } else {
@@ -72,27 +72,34 @@ pub fn run(args: &MeasureArgs, output: &mut dyn Write) -> Result<bool, CommandEr
 
 /// Rejects invalid combinations of arguments.
 fn check_arguments(args: &MeasureArgs) -> Result<(), CommandError> {
-    let usage_error = |why: String| Err(CommandError::Usage(why));
     let is_command = !args.command.is_empty();
-    Requirement::new(Nanos(1.0), args.error, args.confidence).map_err(usage)?;
+    let counts_allocations = args.instrument == Instrument::Allocations;
+    let takes_runs = matches!(args.instrument, Instrument::Adaptive | Instrument::Macro);
     if args.error <= DRIFT {
         let least = DRIFT * 100.0;
-        return usage_error(format!(
+        return Err(usage(format!(
             "--error: the rate of a clock is known to {least} % at best; allow a larger error"
-        ));
+        )));
     }
-    if is_command && !args.operations.is_empty() {
-        return usage_error("measure either built-in operations or a command, not both".into());
+    for (is_wrong, why) in [
+        (
+            is_command && !args.operations.is_empty(),
+            "measure either built-in operations or a command, not both",
+        ),
+        (
+            args.warmup.is_some() && !is_command,
+            "--warmup is for commands; give a command after `--`",
+        ),
+        (
+            is_command && !takes_runs,
+            "--instrument: each run of a command is a single call; use macro",
+        ),
+    ] {
+        if is_wrong {
+            return Err(usage(why));
+        }
     }
-    if args.warmup.is_some() && !is_command {
-        return usage_error("--warmup is for commands; give a command after `--`".into());
-    }
-    if is_command && !matches!(args.instrument, Instrument::Adaptive | Instrument::Macro) {
-        return usage_error(
-            "--instrument: each run of a command is a single call; use macro".into(),
-        );
-    }
-    if args.instrument == Instrument::Allocations && !cfg!(feature = "allocations") {
+    if counts_allocations && !cfg!(feature = "allocations") {
         return Err(failed(
             "this program does not count allocations; build it with: cargo build --release --features allocations",
         ));
@@ -101,20 +108,20 @@ fn check_arguments(args: &MeasureArgs) -> Result<(), CommandError> {
         return Ok(());
     };
     if let Some(entry) = timers::find(name) {
-        let counts = Facts::from_declared(&entry.info.properties).counts;
-        return check_counted_time(name, counts, is_command).map_err(CommandError::Usage);
+        let counts = entry.info.properties.counts;
+        return check_counted_time(name, counts, is_command).map_err(usage);
     }
     let ids: Vec<&str> = timers::catalogue()
         .iter()
         .map(|entry| entry.info.id)
         .collect();
-    usage_error(match select(&[name.to_owned()], &ids) {
+    Err(usage(match select(&[name.to_owned()], &ids) {
         Err(unknown) if !name.contains(':') => format!("--clock: {unknown}"),
         _ => format!(
             "--clock {}: give the id of one native clock (timermeter list), not a pattern or a clock of another runtime",
             clipped(name, 40)
         ),
-    })
+    }))
 }
 
 /// Rejects clocks whose readings are not times and, for commands, clocks that count only the CPU
@@ -154,8 +161,8 @@ fn choose_clock(args: &MeasureArgs) -> Result<(Report, ClockFigures), CommandErr
             picked.ok_or_else(none)?.id
         }
     };
-    let row = report.timers.iter().find(|row| row.id == id);
-    let row = row.ok_or_else(|| failed(format!("the report has no timer `{id}`")))?;
+    let row =
+        clock_row(&report, &id).ok_or_else(|| failed(format!("the report has no timer `{id}`")))?;
     let clock = ClockFigures::from_row(row, &report.platform)
         .map_err(|why| failed(format!("--clock {id}: {why}")))?;
     Ok((report, clock))
@@ -186,7 +193,7 @@ fn find_operation(name: &str) -> Result<BuiltIn, CommandError> {
     operations::find(name).ok_or_else(|| {
         let names: Vec<&str> = operations::ALL.iter().map(|entry| entry.name).collect();
         let near = nearest(name, &names).into_iter().next();
-        CommandError::Usage(format!(
+        usage(format!(
             "there is no operation `{}`; {}`timermeter measure` lists all, and a command must follow `--`",
             clipped(name, 40),
             near.map(|near| format!("did you mean `{near}`? ")).unwrap_or_default()
@@ -280,7 +287,7 @@ impl Measurement {
 }
 
 /// A column: its key in CSV, its heading, its notation, and the function that computes a cell.
-type Column = (
+type MeasuredColumn = (
     &'static str,
     &'static str,
     Notation,
@@ -288,7 +295,7 @@ type Column = (
 );
 
 /// The columns of the table. Columns without a heading are only in CSV and JSON.
-const COLUMNS: [Column; 18] = [
+const COLUMNS: [MeasuredColumn; 18] = [
     ("operation", "operation", Notation::Significant, |row| {
         row.operation.as_str().into()
     }),
@@ -358,11 +365,11 @@ const COLUMNS: [Column; 18] = [
 /// The table. For people it has headings and no empty columns, for programs all columns with their
 /// keys.
 fn table(measurements: &[Measurement], for_people: bool) -> Table<'static> {
-    let is_known = |column: &&Column| {
+    let is_known = |column: &&MeasuredColumn| {
         let mut cells = measurements.iter().map(column.3);
         !for_people || !column.1.is_empty() && cells.any(|cell| cell != CellValue::Nothing)
     };
-    let columns: Vec<&Column> = COLUMNS.iter().filter(is_known).collect();
+    let columns: Vec<&MeasuredColumn> = COLUMNS.iter().filter(is_known).collect();
     let headings = columns
         .iter()
         .map(|&&(key, heading, notation, _)| match (for_people, key) {

@@ -5,7 +5,7 @@ use std::io::Read;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use super::{CommandError, failed};
+use super::{CommandError, failed, usage};
 use crate::hosts::children;
 use crate::hosts::tool::{ToolError, run_to_end};
 use crate::measure::worker::{WorkerOutcome, WorkerRequest, answer};
@@ -24,8 +24,7 @@ const MAX_ANSWER_BYTES: u64 = 64 << 20;
 /// part of the outcome.
 pub fn run(request: &WorkerRequest) -> Result<WorkerOutcome, CommandError> {
     let cannot_measure = |reason: String| Ok(WorkerOutcome::Failed { reason });
-    let worker_error =
-        |why: String| CommandError::Failed(format!("the process that measures failed: {why}"));
+    let worker_error = |why: String| failed(format!("the process that measures failed: {why}"));
     let text = serde_json::to_string(request).map_err(|error| worker_error(error.to_string()))?;
     let (program, args) =
         children::this_program().map_err(|error| worker_error(error.to_string()))?;
@@ -60,9 +59,8 @@ pub fn run(request: &WorkerRequest) -> Result<WorkerOutcome, CommandError> {
 /// # Errors
 /// When the request cannot be read or the answer cannot be written.
 pub fn serve(request: &str, output: &mut dyn std::io::Write) -> Result<(), CommandError> {
-    let request: WorkerRequest = serde_json::from_str(request).map_err(|error| {
-        CommandError::Usage(format!("this is not a request of `measure`: {error}"))
-    })?;
+    let request: WorkerRequest = serde_json::from_str(request)
+        .map_err(|error| usage(format!("this is not a request of `measure`: {error}")))?;
     // The input is closed when the parent process ends; the answer is then no longer needed.
     let end_with_parent = || {
         let mut buffer = [0_u8; 1];

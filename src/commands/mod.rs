@@ -5,6 +5,7 @@ pub mod agent_check;
 pub mod analyse;
 pub mod answer;
 pub mod browser;
+mod changes;
 pub mod check;
 pub mod compare;
 pub mod completions;
@@ -13,7 +14,6 @@ pub mod explain;
 mod files;
 pub mod gate;
 pub mod inspect;
-mod judgement;
 pub mod list;
 pub mod measure;
 pub mod measure_worker;
@@ -36,7 +36,7 @@ use anstream::{AutoStream, ColorChoice};
 
 use serde::Serialize;
 
-use crate::cli::{Colour, CommonArgs, Output, OutputArgs};
+use crate::cli::{Colour, CommonArgs, OutputArgs, OutputFile};
 use crate::document::{Document, Render};
 use crate::messages::{be_quiet, has_ascii_locale, is_quiet, print_message};
 use crate::model::Report;
@@ -133,6 +133,11 @@ impl From<RunError> for CommandError {
     }
 }
 
+/// The date now, as RFC 3339.
+fn date() -> String {
+    humantime::format_rfc3339_seconds(timers::date()).to_string()
+}
+
 static COMMON: OnceLock<CommonArgs> = OnceLock::new();
 
 /// Sets the options that all commands have, for all later output.
@@ -205,7 +210,7 @@ struct Outputs {
 /// Checks that the output files on the command line can be written.
 fn prepare_outputs(args: &OutputArgs) -> Result<Outputs, CommandError> {
     let files = args.outputs.iter();
-    let files = files.map(|Output { path, format }| Ok((WholeFile::prepare(path)?, *format)));
+    let files = files.map(|OutputFile { path, format }| Ok((WholeFile::prepare(path)?, *format)));
     let files: Result<Vec<_>, OutputError> = files.collect();
     Ok(Outputs {
         format: args.format,

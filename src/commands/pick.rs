@@ -7,13 +7,13 @@ use std::io::Write;
 use serde::Serialize;
 
 use super::{CommandError, emit, failed, prepare_outputs, probe, usage};
-use crate::choice::plan::{Method, percent};
+use crate::choice::plan::{PlanMethod, percent};
 use crate::choice::runtime::find_host;
 use crate::choice::snippet::first_snippet;
 use crate::choice::wait_snippet::wait_snippet;
 use crate::choice::waits::WaitRecord;
 use crate::choice::{
-    Candidate, Choice, ChoiceError, ClockPlan, Language, Requirement, choose, plan_code,
+    Choice, ChoiceError, ClockPlan, Language, RankedTimer, Requirement, choose, plan_code,
 };
 use crate::cli::PickArgs;
 use crate::document::Document;
@@ -46,14 +46,12 @@ pub fn run(args: &PickArgs, output: &mut dyn Write) -> Result<bool, CommandError
             ));
         }
         let facts =
-            |candidate: &Candidate<WaitRecord>| wait_facts(candidate, args.within.is_some());
+            |candidate: &RankedTimer<WaitRecord>| wait_facts(candidate, args.within.is_some());
         let code = code.map(|(_, code)| code).unwrap_or_default();
         return write_choice(args, "wait with", &choice, facts, &code, output);
     }
     let Some(duration) = args.operation else {
-        return Err(CommandError::Usage(
-            "give the duration of the operation, or --every".into(),
-        ));
+        return Err(usage("give the duration of the operation, or --every"));
     };
     let requirement = requirement(args, duration).map_err(usage)?;
     let report = match &args.from {
@@ -71,7 +69,7 @@ pub fn run(args: &PickArgs, output: &mut dyn Write) -> Result<bool, CommandError
         let note = args.language.map(|_| NO_CODE.to_owned());
         picked.notes.extend(note);
     }
-    let facts = |candidate: &Candidate<ClockPlan>| clock_facts(candidate, args.all);
+    let facts = |candidate: &RankedTimer<ClockPlan>| clock_facts(candidate, args.all);
     write_choice(args, "measure with", &choice, facts, &code, output)
 }
 
@@ -128,14 +126,14 @@ fn unknown_runtime() -> CommandError {
         .iter()
         .map(|runtime| runtime.name)
         .collect();
-    CommandError::Usage(format!(
+    usage(format!(
         "--runtime: this program has agents only for {}; give an agent with --agent, or a report with --from",
         known.join(", ")
     ))
 }
 
 /// Labels and values that describe a timer.
-type Facts = Vec<(&'static str, String)>;
+type FactLines = Vec<(&'static str, String)>;
 
 /// Prints the choice: the picked timer with its figures, or else the one that comes nearest;
 /// `code`; and the other timers with the reasons against them. Returns `true` if a timer was
@@ -144,7 +142,7 @@ fn write_choice<R: Serialize, F: Serialize>(
     args: &PickArgs,
     title: &str,
     choice: &Choice<R, F>,
-    facts: impl Fn(&Candidate<F>) -> Facts,
+    facts: impl Fn(&RankedTimer<F>) -> FactLines,
     code: &str,
     output: &mut dyn Write,
 ) -> Result<bool, CommandError> {
@@ -154,7 +152,7 @@ fn write_choice<R: Serialize, F: Serialize>(
         None => "no timer suffices; the nearest is",
     };
     if let Some(best) = choice.picked.as_ref().or(choice.nearest.as_ref()) {
-        let Candidate {
+        let RankedTimer {
             id, label, reason, ..
         } = best;
         document = document
@@ -186,13 +184,13 @@ fn write_choice<R: Serialize, F: Serialize>(
 }
 
 /// The plan for measuring with a clock and its costs; with `all`, also the parts of the error.
-fn clock_facts(clock: &Candidate<ClockPlan>, all: bool) -> Facts {
+fn clock_facts(clock: &RankedTimer<ClockPlan>, all: bool) -> FactLines {
     let Some(plan) = clock.figures.plan else {
         return Vec::new();
     };
     let reading = time(Some(plan.campaign_ns * plan.overhead));
     let batch_cost = match plan.method {
-        Method::Batch { .. } => format!("{reading} a batch, "),
+        PlanMethod::Batch { .. } => format!("{reading} a batch, "),
         _ => String::new(),
     };
     let mut facts = vec![
@@ -213,7 +211,7 @@ fn clock_facts(clock: &Candidate<ClockPlan>, all: bool) -> Facts {
 
 /// The lateness of a timer and the CPU time of waiting with it; if `bounded`, also the share of
 /// waits within the bound.
-fn wait_facts(timer: &Candidate<WaitRecord>, bounded: bool) -> Facts {
+fn wait_facts(timer: &RankedTimer<WaitRecord>, bounded: bool) -> FactLines {
     let figures = &timer.figures;
     let mut facts = vec![("lateness", figures.lateness())];
     if bounded {

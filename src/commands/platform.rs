@@ -4,7 +4,7 @@ use std::io::Write;
 
 use serde::Serialize;
 
-use super::{CommandError, emit, failed, machine_document, prepare_outputs};
+use super::{CommandError, date, emit, failed, machine_document, prepare_outputs};
 use crate::cli::PlatformArgs;
 use crate::model::{Frequency, Platform};
 use crate::platform;
@@ -39,7 +39,7 @@ pub fn run(args: &PlatformArgs, output: &mut dyn Write) -> Result<(), CommandErr
     let (frequency, _) =
         frequency::summarise(&parts, frequency::CyclesFrom::Effective).map_err(failed)?;
     let identified = Identified {
-        date: humantime::format_rfc3339_seconds(timers::date()).to_string(),
+        date: date(),
         platform: platform::identify(cpu),
         frequency,
     };

@@ -49,7 +49,7 @@ pub fn run(args: &ReportArgs, output: &mut dyn Write) -> Result<bool, CommandErr
     let svg = args.svg.as_deref().map(WholeFile::prepare).transpose();
     let svg = svg.map_err(failed)?;
     let Some(read) = Collection::read_whole(&args.reports, MAX_TOTAL_BYTES) else {
-        return Err(CommandError::Failed(format!(
+        return Err(failed(format!(
             "the reports have more than {} MiB together, too much for one page: make a site of them with `timermeter publish`",
             MAX_TOTAL_BYTES >> 20
         )));

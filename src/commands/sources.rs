@@ -114,9 +114,9 @@ pub fn run(args: &CheckArgs, output: &mut dyn Write) -> Result<bool, CommandErro
 }
 
 /// The clock source, which is restored when this value is dropped.
-struct ClockSource(TemporarySetting);
+struct RestoredSource(TemporarySetting);
 
-impl Drop for ClockSource {
+impl Drop for RestoredSource {
     fn drop(&mut self) {
         if let Err(error) = self.0.restore() {
             let source = self.0.original();
@@ -141,7 +141,7 @@ fn measure_sources(
     let path = root.file(CURRENT_SOURCE_PATH);
     let path = path.ok_or_else(|| nothing_changed(&"this system has no such file"))?;
     let setting = TemporarySetting::lock(&path).map_err(|error| nothing_changed(&error))?;
-    let mut source = ClockSource(setting);
+    let mut source = RestoredSource(setting);
     let mut found = Vec::new();
     for name in all {
         if children::interrupted() {

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use clap::ValueEnum;
 
 use super::{CommandError, emit, failed, prepare_outputs, report_unreadable, terminal_style};
-use crate::cli::{Columns, Output, TableArgs};
+use crate::cli::{Columns, OutputFile, TableArgs};
 use crate::messages::{is_quiet, print_message};
 use crate::report::{WholeFile, is_stdout};
 use crate::table::Format;
@@ -79,11 +79,11 @@ fn write_all_columns(args: &TableArgs) -> Result<bool, CommandError> {
     if outputs.is_empty() || args.output.format != Format::Table {
         let path = PathBuf::from("-");
         let format = args.output.format;
-        outputs.push(Output { path, format });
+        outputs.push(OutputFile { path, format });
     }
     let kind = args.kind.unwrap_or_default();
     let writer =
-        |Output { path, format }: &Output| -> Result<all_columns::WriteTable, CommandError> {
+        |OutputFile { path, format }: &OutputFile| -> Result<all_columns::WriteTable, CommandError> {
             match format {
             Format::Csv => Ok(all_columns::write_csv),
             Format::Table if is_stdout(path) => Ok(all_columns::write_csv),
@@ -101,7 +101,7 @@ fn write_all_columns(args: &TableArgs) -> Result<bool, CommandError> {
         };
     let writers: Vec<_> = outputs.iter().map(writer).collect::<Result<_, _>>()?;
     let mut is_complete = true;
-    for (Output { path, .. }, write) in outputs.iter().zip(writers) {
+    for (OutputFile { path, .. }, write) in outputs.iter().zip(writers) {
         let mut file = WholeFile::prepare(path).map_err(failed)?;
         let written =
             write(&args.reports, kind, &mut file).map_err(|error| match error.kind() {

@@ -11,7 +11,7 @@ use std::thread;
 
 use timers::os::signals;
 
-use super::{CommandError, failed};
+use super::{CommandError, date, failed, usage};
 use crate::cli::WatchArgs;
 use crate::findings::apply_rules;
 use crate::findings::machine::{WATCH_LOG, WatchLogCase};
@@ -20,7 +20,7 @@ use crate::messages::print_message;
 use crate::platform::{Root, quietest_cpu};
 use crate::text::plain;
 use crate::watching::Judge;
-use crate::watching::log::{Begin, End, Line};
+use crate::watching::log::{Begin, End, LogLine};
 use clocks::Clocks;
 use journal::Journal;
 pub(super) use journal::{read_log, saved_log_path};
@@ -39,8 +39,8 @@ const NS_PER_SECOND: f64 = 1e9;
 /// an event cannot be written, or a signal ended the watch.
 pub fn run(args: &WatchArgs, output: &mut dyn Write) -> Result<bool, CommandError> {
     if args.period > args.duration {
-        return Err(CommandError::Usage(
-            "--period is longer than the watch: give a shorter period".into(),
+        return Err(usage(
+            "--period is longer than the watch: give a shorter period",
         ));
     }
     if let Err(error) = signals::record_continuations() {
@@ -97,28 +97,28 @@ fn print_saved(path: &Path, mut journal: Journal<'_>) -> Result<(), CommandError
             "'{name}' holds no watch; `timermeter watch --save=FILE` writes one"
         ))
     })?;
-    journal.write(Line::Begin(begin))?;
+    journal.write(LogLine::Begin(begin))?;
     if log.end.is_none() {
         print_message(&format_args!(
             "'{name}': the last watch has no end: still running or killed"
         ));
     }
-    let events = log.events.into_iter().map(Line::Event);
+    let events = log.events.into_iter().map(LogLine::Event);
     events
-        .chain(log.end.map(Line::End))
+        .chain(log.end.map(LogLine::End))
         .try_for_each(|line| journal.write(line))
 }
 
 /// Takes samples until the watch ends, and sends what is to be written. Ends early if nothing
 /// receives the lines any more, because they could not be written.
-fn watch(args: &WatchArgs, lines: &Sender<Line>) -> Result<(), CommandError> {
+fn watch(args: &WatchArgs, lines: &Sender<LogLine>) -> Result<(), CommandError> {
     let send = |line| lines.send(line).map_err(|_| CommandError::Closed);
     // Counters of different CPUs may differ, so all samples are taken on one CPU.
     let cpu = quietest_cpu(&timers::allowed_cpus().unwrap_or_default());
     let cpu = cpu.filter(|&cpu| timers::pin_to(cpu).is_ok());
     let mut clocks = Clocks::open(Root::system())?;
     let clock_source = clocks.machine().source;
-    send(Line::Begin(Begin {
+    send(LogLine::Begin(Begin {
         date: date(),
         period_s: args.period,
         shortest_pause_s: args.pause,
@@ -146,20 +146,20 @@ fn watch(args: &WatchArgs, lines: &Sender<Line>) -> Result<(), CommandError> {
         events += found.len();
         found
             .into_iter()
-            .try_for_each(|event| send(Line::Event(event)))?;
+            .try_for_each(|event| send(LogLine::Event(event)))?;
     }
     let found = judge.finish();
     events += found.len();
     found
         .into_iter()
-        .try_for_each(|event| send(Line::Event(event)))?;
+        .try_for_each(|event| send(LogLine::Event(event)))?;
     let [monotonic_stability, counter_stability] = judge.stability();
     let watched_s = judge.watched_s();
     let cpu_share = clocks
         .cpu_time_s()
         .map(|taken| taken / watched_s)
         .filter(|share| share.is_finite());
-    send(Line::End(End {
+    send(LogLine::End(End {
         date: date(),
         watched_s,
         cpu_share,
@@ -167,11 +167,6 @@ fn watch(args: &WatchArgs, lines: &Sender<Line>) -> Result<(), CommandError> {
         monotonic_stability,
         counter_stability,
     }))
-}
-
-/// The date now, as RFC 3339.
-fn date() -> String {
-    humantime::format_rfc3339_seconds(timers::date()).to_string()
 }
 
 /// The error for a file of events that cannot be opened or written: what failed, and the reason. It

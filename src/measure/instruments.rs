@@ -11,7 +11,7 @@ use super::trial::{Goal, Trial, TrialError};
 use super::window::TimedOperation;
 use crate::choice::clock_figures::DRIFT;
 use crate::choice::plan::{self, plan_within};
-use crate::choice::{Budget, ClockFigures, Method, Plan, Requirement};
+use crate::choice::{Budget, ClockFigures, MeasuringPlan, PlanMethod, Requirement};
 use crate::model::Nanos;
 use crate::text::numbers::time;
 
@@ -138,7 +138,7 @@ fn measure_edge_crossing(trial: &mut Trial) -> Result<MeasuredOperation, TrialEr
     let call_ns = estimate_call_ns(trial, &mut random)?;
     let groups = u64::from(trial.goal.samples.max(2));
     let plan = plan_edge_crossing(trial, call_ns)?;
-    let Method::EdgeCrossing {
+    let PlanMethod::EdgeCrossing {
         samples,
         floor_samples,
         ..
@@ -191,7 +191,7 @@ fn planned_ns(call_ns: f64) -> f64 {
 
 /// Plans how many calls and empty intervals edge-crossing needs for a call of about `call_ns`
 /// nanoseconds.
-fn plan_edge_crossing(trial: &Trial, call_ns: f64) -> Result<Plan, TrialError> {
+fn plan_edge_crossing(trial: &Trial, call_ns: f64) -> Result<MeasuringPlan, TrialError> {
     let goal = &trial.goal;
     // If only an upper bound of the step is known, edge-crossing overestimates its variance. This
     // is accepted for operations with a set-up, because these cannot be measured in batches

@@ -1,138 +1,93 @@
 //! `pick` and `measure`.
 
+use std::fs;
+
+use assert_cmd::assert::Assert;
 use predicates::prelude::*;
 use predicates::str::contains;
+use serde_json::Value;
 
-use super::{json, printed, program, run_timeout, timermeter};
+use super::folder::Folder;
+use super::{json, printed, program, run, run_timeout, timermeter};
 use crate::skipping::not_installed;
 
-/// A stored report of a machine without clock problems.
-fn stored_report() -> &'static str {
-    concat!(
-        env!("CARGO_MANIFEST_DIR"),
-        "/tests/data/xeon-2026-11-21.json"
-    )
-}
+/// A stored report of a machine without clock problems, so that no clock is probed.
+const STORED: &str = concat!(
+    env!("CARGO_MANIFEST_DIR"),
+    "/tests/data/xeon-2026-11-21.json"
+);
 
-/// Checks that a run ends with this status, prints nothing on standard output, and prints `word` on
-/// standard error.
+/// A report of figures that were published.
+const PUBLISHED: &str = concat!(
+    env!("CARGO_MANIFEST_DIR"),
+    "/reports/icpe2011-mbp53/2011-03-14/report.json"
+);
+
+/// Checks that each command line ends with this status, prints nothing on standard output, and
+/// prints these words on standard error.
 #[track_caller]
-fn assert_refused(args: &[&str], status: i32, word: &str) {
-    timermeter(args)
-        .code(status)
-        .stdout(predicate::str::is_empty())
-        .stderr(contains(word));
+fn assert_refused(cases: &[(&str, i32, &str)]) {
+    for (line, status, words) in cases {
+        let refused = run(line).code(*status).stdout("");
+        refused.stderr(contains(*words));
+    }
 }
 
 #[test]
 fn rejects_impossible_requirements() {
-    assert_refused(
-        &["pick", "1ms", "--error", "1%", "--rate", "10000/s"],
-        2,
-        "10000 times a second",
-    );
-    assert_refused(
-        &["pick", "1ms", "--error", "1%", "--needs", "wings"],
-        2,
-        "no-slew",
-    );
-    assert_refused(
-        &[
-            "pick",
-            "1ms",
-            "--error",
-            "1%",
-            "--from",
-            "/no/such/report.json",
-        ],
-        1,
-        "/no/such/report.json",
-    );
+    let published = format!("pick 1ms --error 5% --from {PUBLISHED}");
+    assert_refused(&[
+        ("pick 1ms --rate 10000/s", 2, "10000 times a second"),
+        ("pick 1ms --needs wings", 2, "no-slew"),
+        ("pick 1ms --error 200%", 2, "less than 100 %"),
+        ("pick 1ms --from /no/such/file", 1, "/no/such/file"),
+        ("pick 1ms --runtime cobol", 2, "java, dotnet, python"),
+        (&published, 1, "published"),
+        (&published, 1, "dotnet, java"),
+    ]);
 }
 
 #[test]
 fn rejects_impossible_measurements() {
-    assert_refused(&["measure", "multiplyy"], 2, "did you mean `multiply`");
-    assert_refused(&["measure", "multiply", "--", "true"], 2, "not both");
-    assert_refused(&["measure", "multiply", "--sizes", "10"], 2, "--sizes");
-    assert_refused(
-        &[
-            "measure",
-            "--from",
-            stored_report(),
-            "--clock",
-            "monotonic",
-            "--",
-            "/no/such/command",
-        ],
-        1,
-        "/no/such/command",
-    );
-    assert_refused(
-        &[
-            "measure",
-            "--from",
-            stored_report(),
-            "--clock",
-            "monotonic",
-            "--limit",
-            "1",
-            "--",
-            "sleep",
-            "100",
-        ],
-        1,
-        "--limit",
-    );
-    assert_refused(
-        &[
-            "measure",
-            "--from",
-            stored_report(),
-            "--clock",
-            "monotonic",
-            "--",
-            "false",
-        ],
-        1,
-        "failed",
-    );
-    assert_refused(
-        &["measure", "--clock", "thread-cputime", "--", "true"],
-        2,
-        "not that of the command",
-    );
-    assert_refused(
-        &["measure", "--instrument", "discrete", "--", "true"],
-        2,
-        "use macro",
-    );
-    assert_refused(
-        &["measure", "multiply", "--clock", "java:nanoTime"],
-        2,
-        "another runtime",
-    );
-    assert_refused(
-        &["measure", "multiply", "--clock", "monotonc"],
-        2,
-        "did you mean `monotonic`",
-    );
-    assert_refused(
-        &["measure", "multiply", "--clock", "mono*"],
-        2,
-        "not a pattern",
-    );
-    assert_refused(
-        &["measure", "multiply", "--clock", "perf-cycles"],
-        2,
-        "does not count time",
-    );
-    assert_refused(&["measure-worker", "{}"], 2, "not a request");
+    let stored = |command: &str| format!("measure --from {STORED} --clock monotonic {command}");
+    assert_refused(&[
+        ("measure multiplyy", 2, "did you mean `multiply`"),
+        ("measure multiply -- true", 2, "not both"),
+        ("measure multiply --sizes 10", 2, "--sizes"),
+        ("measure multiply --error 0.01%", 2, "0.05 % at best"),
+        ("measure multiply --warmup 1", 2, "for commands"),
+        (&stored("-- /no/such/command"), 1, "/no/such/command"),
+        (&stored("--limit 1 -- sleep 100"), 1, "--limit"),
+        (&stored("-- false"), 1, "exit status: 1"),
+        (
+            "measure --clock thread-cputime -- true",
+            2,
+            "not that of the command",
+        ),
+        ("measure --instrument discrete -- true", 2, "use macro"),
+        (
+            "measure multiply --clock java:nanoTime",
+            2,
+            "another runtime",
+        ),
+        (
+            "measure multiply --clock monotonc",
+            2,
+            "did you mean `monotonic`",
+        ),
+        ("measure multiply --clock mono*", 2, "not a pattern"),
+        (
+            "measure multiply --clock perf-cycles",
+            2,
+            "does not count time",
+        ),
+        ("measure-worker {}", 2, "not a request"),
+    ]);
 }
 
 #[test]
 fn picks_clock_from_report() {
-    let kept = stored_report();
+    let kept = STORED;
     let picked = |report: &str, more: &[&str]| {
         let args = [
             "pick", "250ns", "--error", "5%", "--format", "json", "--from", report,
@@ -180,11 +135,6 @@ fn picks_clock_from_report() {
 
 #[test]
 fn picks_clock_of_other_runtime() {
-    assert_refused(
-        &["pick", "1ms", "--error", "1%", "--runtime", "cobol"],
-        2,
-        "java, dotnet, python",
-    );
     let agent = format!("other={} agent monotonic", program());
     let args = [
         "pick",
@@ -198,8 +148,7 @@ fn picks_clock_of_other_runtime() {
         "--agent",
     ];
     let found = json(&timermeter(&[&args[..], &[&agent]].concat()).success());
-    let of_other =
-        |candidate: &serde_json::Value| candidate["id"].as_str().unwrap().starts_with("other:");
+    let of_other = |candidate: &Value| candidate["id"].as_str().unwrap().starts_with("other:");
     assert!(of_other(&found["picked"]), "{found}");
     assert!(
         found["others"].as_array().unwrap().iter().all(of_other),
@@ -219,13 +168,7 @@ fn picks_clock_of_other_runtime() {
 
 #[test]
 fn picks_clock_from_published_report() {
-    let report = concat!(
-        env!("CARGO_MANIFEST_DIR"),
-        "/reports/icpe2011-mbp53/2011-03-14/report.json"
-    );
-    let args = ["pick", "1ms", "--error", "5%", "--from", report];
-    assert_refused(&args, 1, "published");
-    assert_refused(&args, 1, "dotnet, java");
+    let args = ["pick", "1ms", "--error", "5%", "--from", PUBLISHED];
     for (runtime, id) in [("java", "NANO"), ("dotnet", ".STO")] {
         let args = [
             &args[..],
@@ -259,14 +202,7 @@ fn operations_are_measured_in_all_formats() {
         "60",
     ];
     let run = |more: &[&str]| {
-        timermeter(
-            &[
-                &args[..],
-                &["--clock", "instant", "--from", stored_report()],
-                more,
-            ]
-            .concat(),
-        )
+        timermeter(&[&args[..], &["--clock", "instant", "--from", STORED], more].concat())
     };
     let found = json(&run(&["--format", "json"]).success());
     let rows = found["measurements"].as_array().unwrap();
@@ -290,11 +226,8 @@ fn operations_are_measured_in_all_formats() {
 #[test]
 fn counts_allocations_where_supported() {
     if !cfg!(feature = "allocations") {
-        assert_refused(
-            &["measure", "clone", "--instrument", "allocations"],
-            1,
-            "--features allocations",
-        );
+        let line = "measure clone --instrument allocations";
+        assert_refused(&[(line, 1, "--features allocations")]);
         not_installed(
             "this build does not count allocations",
             "test with --features allocations",
@@ -311,14 +244,67 @@ fn counts_allocations_where_supported() {
         "--clock",
         "instant",
     ];
-    let found = json(
-        &timermeter(&[&args[..], &["--from", stored_report(), "--format", "json"]].concat())
-            .success(),
-    );
+    let found =
+        json(&timermeter(&[&args[..], &["--from", STORED, "--format", "json"]].concat()).success());
     let row = &found["measurements"][0];
     assert_eq!(
         (row["instances"].as_f64(), row["bytes"].as_f64()),
         (Some(1.0), Some(1000.0)),
         "{row}"
     );
+}
+
+/// Measures a command with a clock of the stored report.
+fn measure_command(more: &[&str]) -> Assert {
+    let line = ["measure", "--clock", "monotonic", "--from", STORED];
+    timermeter(&[&line[..], &["--error", "50%", "-f", "json"], more].concat())
+}
+
+#[test]
+fn each_command_run_is_a_sample() {
+    let found = json(&measure_command(&["--samples", "4", "--", "sleep", "0.002"]).success());
+    assert_eq!(found["schema"], "timermeter.measure.v1");
+    let one = &found["measurements"][0];
+    let [min, median, max] = [&one["min_ns"], &one["median_ns"]["value"], &one["max_ns"]]
+        .map(|figure| figure.as_f64().unwrap());
+    assert!(2e6 <= min && min <= median && median <= max, "{one}");
+    assert_eq!(one["valid"], 4);
+    assert_eq!(
+        (&one["operation"], &one["calls"]),
+        (&"sleep 0.002".into(), &1.into())
+    );
+}
+
+#[test]
+fn cpu_time_belongs_to_the_command() {
+    let work = "i=0; while [ $i -lt 40000 ]; do i=$((i+1)); done";
+    let user_ns = |command: &[&str]| {
+        let found = json(&measure_command(
+            &[&["--samples", "3", "--"], command].concat(),
+        ));
+        found["measurements"][0]["user_ns"].as_f64().unwrap()
+    };
+    assert!(user_ns(&["sh", "-c", work]) > user_ns(&["sleep", "0.05"]));
+}
+
+#[test]
+fn warmup_runs_are_not_timed() {
+    let folder = Folder::new();
+    let log = folder.arg("log");
+    let write = format!("echo run >> {log}");
+    let command = ["--samples", "3", "--warmup", "2", "--", "sh", "-c", &write];
+    let found = json(&measure_command(&command).success());
+    assert_eq!(found["measurements"][0]["valid"], 3);
+    assert_eq!(fs::read_to_string(&log).unwrap().lines().count(), 5);
+}
+
+#[test]
+fn failing_run_ends_measurement() {
+    // The second run fails, because the folder of the first run exists.
+    let folder = Folder::new();
+    let made = folder.arg("made");
+    measure_command(&["--samples", "3", "--warmup", "0", "--", "mkdir", &made])
+        .code(1)
+        .stdout("")
+        .stderr(contains("failed"));
 }

@@ -3,7 +3,6 @@
 #[cfg(unix)]
 mod bare_machine;
 mod baselines;
-mod commands;
 mod compare;
 #[cfg(target_os = "linux")]
 #[cfg(unix)]

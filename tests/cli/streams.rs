@@ -51,13 +51,6 @@ fn reads_report_from_standard_input() {
 }
 
 #[test]
-fn format_prints_report_to_stdout() {
-    let refused = run("probe -o -").code(2);
-    let reported = String::from_utf8(refused.get_output().stderr.clone()).unwrap();
-    assert!(reported.contains("--format"), "{reported}");
-}
-
-#[test]
 fn colours_only_when_requested() {
     let coloured = |more: &[&str], variables: &[(&str, &str)]| {
         let mut command = Command::new(program());

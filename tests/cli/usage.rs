@@ -19,32 +19,27 @@ fn assert_refused(args: &[&str], words: &[&str]) {
 }
 
 #[test]
-fn suggests_similar_timer() {
-    assert_refused(
-        &["probe", "monotonc"],
-        &["`monotonc`", "did you mean `monotonic`"],
-    );
-    assert_refused(
-        &["probe", "--quick", "monotonic", "rdtcs"],
-        &["`rdtcs`", "`rdtsc`"],
-    );
-    assert_refused(&["list", "monotonc"], &["`monotonc`", "`monotonic`"]);
-}
-
-#[test]
-fn rejects_unmatched_glob() {
-    assert_refused(&["probe", "nothing*"], &["no timer matches `nothing*`"]);
-    assert_refused(&["probe", "cobol:*"], &["no timer matches `cobol:*`"]);
-    assert_refused(&["probe", "mono[tonic"], &["`mono[tonic`"]);
-}
-
-#[test]
-fn rejects_missing_cpu() {
-    assert_refused(
-        &["probe", "--quick", "--cpu", "4096", "monotonic"],
-        &["--cpu 4096"],
-    );
-    assert_refused(&["check", "--cpu", "4096"], &["--cpu 4096"]);
+fn unknown_timers_and_cpus_are_refused() {
+    for (line, words) in [
+        (
+            "probe monotonc",
+            &["`monotonc`", "did you mean `monotonic`"][..],
+        ),
+        ("probe --quick monotonic rdtcs", &["`rdtcs`", "`rdtsc`"]),
+        ("list monotonc", &["`monotonc`", "`monotonic`"]),
+        ("probe nothing*", &["no timer matches `nothing*`"]),
+        ("probe cobol:*", &["no timer matches `cobol:*`"]),
+        ("probe mono[tonic", &["`mono[tonic`"]),
+        ("probe --quick --cpu 4096 monotonic", &["--cpu 4096"]),
+        ("check --cpu 4096", &["--cpu 4096"]),
+        ("wait --quick nanosleap", &["did you mean `nanosleep`"]),
+        ("wait --quick nothing*", &["no timer matches `nothing*`"]),
+        ("wait --quick monotonic", &["timermeter probe monotonic"]),
+        ("probe --quick nanosleep", &["timermeter wait nanosleep"]),
+        ("pick --every=1ms --within=2ms", &["need not wait"]),
+    ] {
+        assert_refused(&line.split(' ').collect::<Vec<_>>(), words);
+    }
 }
 
 #[test]
@@ -75,16 +70,12 @@ fn refuses_output_in_missing_folder() {
         .stdout(predicate::str::is_empty())
         .stderr(contains("there is no folder").and(contains("missing")));
     assert!(folder.names().is_empty(), "{:?}", folder.names());
-}
-
-#[test]
-fn wrong_name_leaves_no_file() {
-    let folder = Folder::new();
-    assert_refused(
-        &["probe", "monotonc", "--output", &folder.arg("report.json")],
-        &["monotonic"],
-    );
-    assert!(folder.names().is_empty(), "{:?}", folder.names());
+    run(&format!(
+        "wait --quick --trace={}",
+        folder.arg("missing/h.txt")
+    ))
+    .code(1)
+    .stderr(contains("missing"));
 }
 
 #[test]

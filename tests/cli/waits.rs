@@ -151,44 +151,6 @@ fn forbidden_policy_row_names_remedy() {
 }
 
 #[test]
-fn refuses_wrong_names_and_files() {
-    for (args, status, words) in [
-        (["wait", "nanosleep", "--cpu=999"], 2, "no CPU 999"),
-        (
-            ["wait", "--quick", "nanosleap"],
-            2,
-            "did you mean `nanosleep`",
-        ),
-        (
-            ["wait", "--quick", "nothing*"],
-            2,
-            "no timer matches `nothing*`",
-        ),
-        (
-            ["wait", "--quick", "monotonic"],
-            2,
-            "timermeter probe monotonic",
-        ),
-        (
-            ["probe", "--quick", "nanosleep"],
-            2,
-            "timermeter wait nanosleep",
-        ),
-        (["pick", "--every=1ms", "--within=2ms"], 2, "need not wait"),
-        (
-            ["wait", "--quick", "--trace=/no/such/folder/h.txt"],
-            1,
-            "/no/such/folder",
-        ),
-    ] {
-        timermeter(&args)
-            .code(status)
-            .stdout(is_empty())
-            .stderr(contains(words));
-    }
-}
-
-#[test]
 fn lists_and_checks_sleep_primitives() {
     let all = super::listed();
     let kind = |id: &str| {

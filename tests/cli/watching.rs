@@ -1,5 +1,5 @@
 //! `watch` on this machine: a stopped process is named as the cause, output that nobody reads is no
-//! pause, and the log is appended. Events of all kinds, simulated: `src/watching/tests.rs`.
+//! pause, and the log is appended. Events of all kinds, simulated: `judgement/watching/tests.rs`.
 
 use std::fs::{self, OpenOptions};
 use std::io::{BufRead, BufReader, PipeReader, Read, Write};

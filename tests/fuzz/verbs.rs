@@ -6,7 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use clap::Parser;
-use timermeter::cli::{Cli, Command};
+use timermeter::cli::{Cli, Verb};
 use timermeter::commands::{compare, inspect, pick, publish, report, table};
 
 use super::not_finite;
@@ -93,15 +93,15 @@ fn files(folder: &Path, extension: &str) -> Vec<PathBuf> {
 }
 
 /// The output of a verb, followed by its error.
-fn answer(command: &Command) -> String {
+fn answer(command: &Verb) -> String {
     let mut output = Vec::new();
     let result = match command {
-        Command::Report(args) => report::run(args, &mut output),
-        Command::Compare(args) => compare::run(args, &mut output),
-        Command::Table(args) => table::run(args, &mut output),
-        Command::Inspect(args) => inspect::run(args, &mut output),
-        Command::Pick(args) => pick::run(args, &mut output),
-        Command::Publish(args) => publish::run(args, &mut output),
+        Verb::Report(args) => report::run(args, &mut output),
+        Verb::Compare(args) => compare::run(args, &mut output),
+        Verb::Table(args) => table::run(args, &mut output),
+        Verb::Inspect(args) => inspect::run(args, &mut output),
+        Verb::Pick(args) => pick::run(args, &mut output),
+        Verb::Publish(args) => publish::run(args, &mut output),
         _ => panic!("{command:?} reads no report"),
     };
     let error = result.map_or_else(|error| error.to_string(), |_| String::new());

@@ -2,7 +2,7 @@
 
 use timermeter::choice::wait_snippet::wait_snippet;
 use timermeter::choice::waits::{Punctuality, WaitRecord};
-use timermeter::choice::{Candidate, Choice};
+use timermeter::choice::{Choice, RankedTimer};
 
 use super::run_program;
 
@@ -17,7 +17,7 @@ fn code_waits_with_each_timer() {
     };
     let (mut count, mut missing) = (0, Vec::new());
     for entry in timers::waits::catalogue() {
-        let candidate = Candidate {
+        let candidate = RankedTimer {
             id: entry.info.id.into(),
             label: entry.info.label.into(),
             suffices: true,

@@ -21,7 +21,7 @@ fn row<'a>(report: &'a mut Report, id: &str) -> &'a mut TimerRow {
         .expect("it is there")
 }
 
-fn picked(choice: &ClockChoice) -> &Candidate<ClockPlan> {
+fn picked(choice: &ClockChoice) -> &RankedTimer<ClockPlan> {
     choice.picked.as_ref().expect("a clock suffices")
 }
 

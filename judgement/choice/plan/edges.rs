@@ -2,8 +2,8 @@
 //! readings are equal, in some they differ by one step; the mean difference estimates the duration.
 
 use super::{
-    DRIFT, FEWEST_SAMPLES, LONGEST_CAMPAIGN_NS, Method, PIPELINE_CAUSE, Plan, Shortfall,
-    cost_variation, plan_within, remaining_error, too_expensive,
+    DRIFT, FEWEST_SAMPLES, LONGEST_CAMPAIGN_NS, MeasuringPlan, PIPELINE_CAUSE, PlanMethod,
+    Shortfall, cost_variation, plan_within, remaining_error,
 };
 use crate::choice::clock_figures::{Budget, ClockFigures};
 use crate::choice::requirement::Requirement;
@@ -16,7 +16,7 @@ use crate::statistics::normal_quantile;
 pub fn plan_edge_crossing(
     clock: &ClockFigures,
     requirement: &Requirement,
-) -> Result<Plan, Shortfall> {
+) -> Result<MeasuringPlan, Shortfall> {
     if !clock.resolved {
         return Err(Shortfall::because(
             "only an upper bound of its resolution is known",
@@ -24,12 +24,15 @@ pub fn plan_edge_crossing(
     }
     let spread = Spread::for_clock(clock, requirement)?;
     let z = normal_quantile(requirement.confidence);
-    let remaining = remaining_error(requirement, clock.pipeline_ns(true), PIPELINE_CAUSE).map_err(
-        |shortfall| Shortfall {
-            nearest: nearest_plan(clock, requirement),
-            ..shortfall
-        },
-    )?;
+    let nearest = |possible: &Requirement| {
+        let plan = plan_edge_crossing(clock, possible).ok()?;
+        if plan.campaign_ns <= LONGEST_CAMPAIGN_NS {
+            return Some(plan);
+        }
+        plan_within(clock, requirement, plan.method, LONGEST_CAMPAIGN_NS)
+    };
+    let pipeline_ns = clock.pipeline_ns(true);
+    let remaining = remaining_error(requirement, pipeline_ns, PIPELINE_CAUSE, nearest)?;
     let needed = (z / (requirement.shortest_ns() * remaining)).powi(2)
         * (spread.call_variance + spread.floor_variance / spread.ratio);
     // The normal approximation needs this many intervals that cross an edge.
@@ -40,25 +43,6 @@ pub fn plan_edge_crossing(
         needed.max(edges).max(FEWEST_SAMPLES).ceil(),
         &spread,
     )
-}
-
-/// The nearest possible plan if no number of calls reaches the required error.
-fn nearest_plan(clock: &ClockFigures, requirement: &Requirement) -> Option<Plan> {
-    // Somewhat more than the parts of the error that averaging does not reduce.
-    let error = 1.2 * (DRIFT + clock.pipeline_ns(true) / requirement.shortest_ns());
-    if error >= 1.0 {
-        return None;
-    }
-    let possible = Requirement {
-        error,
-        ..requirement.clone()
-    };
-    let plan = plan_edge_crossing(clock, &possible).ok()?;
-    if plan.campaign_ns <= LONGEST_CAMPAIGN_NS {
-        Some(plan)
-    } else {
-        plan_within(clock, requirement, plan.method, LONGEST_CAMPAIGN_NS)
-    }
 }
 
 /// The variance of one sample, and how the samples are divided into calls and empty intervals.
@@ -139,7 +123,7 @@ pub(super) fn plan_samples(
     requirement: &Requirement,
     samples: f64,
     spread: &Spread,
-) -> Result<Plan, Shortfall> {
+) -> Result<MeasuringPlan, Shortfall> {
     let floor_samples = (samples * spread.ratio).max(FEWEST_SAMPLES).ceil();
     let z = normal_quantile(requirement.confidence);
     let deviation = |[call, floor]: [f64; 2]| {
@@ -172,18 +156,18 @@ pub(super) fn plan_samples(
     };
     let [samples, floor_samples, every] =
         [samples, floor_samples, every].map(|count| count.min(9e15) as u64);
-    let method = Method::EdgeCrossing {
+    let method = PlanMethod::EdgeCrossing {
         samples,
         floor_samples,
         every,
     };
     let campaign_ns = sampling_ns + floor_ns;
-    let plan = Plan {
+    let plan = MeasuringPlan {
         method,
         error: budget.total(),
         budget,
         overhead,
         campaign_ns,
     };
-    too_expensive(requirement, &plan).map_or(Ok(plan), Err)
+    plan.checked(requirement, "call")
 }

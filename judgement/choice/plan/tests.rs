@@ -13,9 +13,9 @@ fn long_call_needs_no_batch() {
     let fine = clock("monotonic", 10.0, 22.0);
     assert_eq!(
         plan_fastest(&fine, &requirement(1e5, 0.01)).unwrap().method,
-        Method::Single
+        PlanMethod::Single
     );
-    let Method::Batch { calls } = plan_fastest(&fine, &requirement(250.0, 0.01))
+    let PlanMethod::Batch { calls } = plan_fastest(&fine, &requirement(250.0, 0.01))
         .unwrap()
         .method
     else {
@@ -76,7 +76,7 @@ fn code_pays_for_its_frame() {
     // The sum of `long_call_needs_no_batch`, 70.44 ns, is 0.928 % of 33.7 calls of 225 ns; a turn
     // of 0.05 ns takes the rest of 0.95 %.
     let plan = plan_fastest(&fine, &by_code(250.0, 0.01)).unwrap();
-    assert_eq!(plan.method, Method::Batch { calls: 34 });
+    assert_eq!(plan.method, PlanMethod::Batch { calls: 34 });
     let shortfall = plan_fastest(&fine, &by_code(5.0, 0.01)).unwrap_err();
     assert!(
         shortfall.reason.contains("frame of the code") && shortfall.nearest.is_some(),
@@ -90,9 +90,10 @@ fn edge_counts_are_binomial() {
     // % less drift and pipeline) at 95 % needs about 1 640 × 0.991 edges, hence a bit more than 180
     // 000 calls.
     let coarse = clock("monotonic-coarse", 1e6, 0.1);
-    let Method::EdgeCrossing { samples, .. } = plan_edge_crossing(&coarse, &requirement(1e4, 0.05))
-        .unwrap()
-        .method
+    let PlanMethod::EdgeCrossing { samples, .. } =
+        plan_edge_crossing(&coarse, &requirement(1e4, 0.05))
+            .unwrap()
+            .method
     else {
         panic!()
     };
@@ -114,7 +115,8 @@ fn rate_excludes_batches() {
         overhead: Some(1e-5),
         ..requirement
     };
-    let Method::EdgeCrossing { every, .. } = plan_fastest(&coarse, &limited).unwrap().method else {
+    let PlanMethod::EdgeCrossing { every, .. } = plan_fastest(&coarse, &limited).unwrap().method
+    else {
         panic!()
     };
     assert_eq!(every, 48);

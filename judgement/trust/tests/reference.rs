@@ -17,9 +17,7 @@ fn comparisons(apart: i64, [reference, timer]: [i64; 2]) -> Vec<[i64; 3]> {
 }
 
 fn judged(sparse_comparisons: Vec<[i64; 3]>, passed_ns: Option<[u64; 2]>) -> Verdicts {
-    let claims = claiming(Counted::Wall);
     verdicts(Evidence {
-        claims,
         sparse_comparisons,
         passed_ns,
         ..Evidence::default()
@@ -123,9 +121,7 @@ fn backward_reference_of_host_fails() {
         (64_000_000, Outcome::NotTested),
     ] {
         let advances = vec![moved(64_000_000, 64_000_000), moved(timer, -200_000_000)];
-        let claims = claiming(Counted::Wall);
         let found = verdicts(Evidence {
-            claims,
             advances,
             ..Evidence::default()
         });

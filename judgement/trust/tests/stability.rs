@@ -19,7 +19,6 @@ fn series(rate: f64, disturb: impl Fn(usize, i64) -> i64) -> Vec<[i64; 3]> {
 
 fn stable(series: Vec<[i64; 3]>) -> crate::model::Stable {
     verdicts(Evidence {
-        claims: claiming(Counted::Wall),
         series,
         ..Evidence::default()
     })

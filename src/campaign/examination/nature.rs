@@ -23,16 +23,10 @@ const MAX_BUSY_ATTEMPTS: u32 = 3;
 const MIN_BUSY_MS: u32 = 30;
 /// Fewest steps of a timer in the time that it is observed.
 const MIN_STEPS: f64 = 6.0;
-/// Time that timer and reference are observed during sleep if the host cannot compare them, in
-/// milliseconds. The host reads them one after the other, and the delay between the two reads may
-/// differ from start to end (`MAX_COLD_DELAY_NS` of `trust/stability/advances.rs`). This is the
-/// shortest time in which that difference hides no error of the rate that matters. *Computed*.
-const RATE_OBSERVATION_MS: u32 = 250;
 
 impl Session {
     /// Observes how far the timers move while their thread computes, sleeps, and sleeps next to a
-    /// busy thread. If the host cannot compare them with the reference, the advance during sleep
-    /// also has to show the rate.
+    /// busy thread.
     pub(super) fn find_counted_quantity(&self, examined: &mut [Examined]) -> Answer<()> {
         // The time that a timer has to be observed, in milliseconds; `None` if it is too long.
         let observation_ms = |one: &Examined| {
@@ -40,49 +34,37 @@ impl Session {
             Some(self.plan.nature_ms.max(steps_ms)).filter(|ms| *ms <= LONGEST_OBSERVATION_MS)
         };
         let all = 0..examined.len();
-        let mut left: Vec<usize> = (all.clone())
+        let mut left: Vec<usize> = all
             .filter(|&at| observation_ms(&examined[at]).is_some())
             .collect();
-        let Some(ms) = examined.iter().filter_map(observation_ms).max() else {
-            return Ok(());
-        };
-        self.observe(Activity::Spin, ms, examined, &left)?;
-        // Timers that were already observed during sleep are not observed again.
-        let mut unobserved = left.clone();
-        unobserved.retain(|&at| examined[at].moved(Activity::Sleep).is_none());
-        self.observe(Activity::Sleep, ms, examined, &unobserved)?;
-        let any_stood_still = left
-            .iter()
-            .any(|&at| examined[at].is_slower(Activity::Sleep));
-        let mut busy_ms = if any_stood_still {
-            ms.max(MIN_BUSY_MS)
-        } else {
-            ms
-        };
-        for _ in 0..MAX_BUSY_ATTEMPTS {
-            self.observe(Activity::OtherSpin, busy_ms, examined, &left)?;
-            // The observation is repeated for timers that claim to count the CPU time of the
-            // process but did not move at its full rate.
-            left.retain(|&at| {
-                let one = &examined[at];
-                let claims = one.trace.evidence.claims.counts;
-                one.is_slower(Activity::OtherSpin) && claims == Some(Counted::ProcessCpu)
-            });
-            if left.is_empty() {
-                break;
+        if let Some(ms) = examined.iter().filter_map(observation_ms).max() {
+            self.observe(Activity::Spin, ms, examined, &left)?;
+            // Timers that were already observed during sleep are not observed again.
+            let mut unobserved = left.clone();
+            unobserved.retain(|&at| examined[at].moved(Activity::Sleep).is_none());
+            self.observe(Activity::Sleep, ms, examined, &unobserved)?;
+            let any_stood_still = left
+                .iter()
+                .any(|&at| examined[at].is_slower(Activity::Sleep));
+            let mut busy_ms = if any_stood_still {
+                ms.max(MIN_BUSY_MS)
+            } else {
+                ms
+            };
+            for _ in 0..MAX_BUSY_ATTEMPTS {
+                self.observe(Activity::OtherSpin, busy_ms, examined, &left)?;
+                // The observation is repeated for timers that claim to count the CPU time of the
+                // process but did not move at its full rate.
+                left.retain(|&at| {
+                    let one = &examined[at];
+                    let claims = one.trace.evidence.claims.counts;
+                    one.is_slower(Activity::OtherSpin) && claims == Some(Counted::ProcessCpu)
+                });
+                if left.is_empty() {
+                    break;
+                }
+                busy_ms *= 2;
             }
-            busy_ms *= 2;
-        }
-        if self.offers(Op::Comparisons) {
-            return Ok(());
-        }
-        let counts = |at: usize| examined[at].trace.evidence.claims.counts;
-        let wall_timers: Vec<usize> = all
-            .filter(|&at| matches!(counts(at), None | Some(Counted::Wall)))
-            .collect();
-        // They are observed twice, because a single answer does not disqualify a timer.
-        for _ in 0..2 {
-            self.observe(Activity::Sleep, RATE_OBSERVATION_MS, examined, &wall_timers)?;
         }
         Ok(())
     }

@@ -9,7 +9,7 @@ use super::Measurement;
 use super::runner::Runner;
 use crate::choice::ClockFigures;
 use crate::cli::MeasureArgs;
-use crate::commands::CommandError;
+use crate::commands::{CommandError, failed};
 use crate::measure::instruments::measure as measure_with;
 use crate::measure::window::open_timed;
 use crate::measure::worker::WorkerOutcome;
@@ -50,8 +50,8 @@ pub(super) fn measure(
         }
     };
     let mut timed = open_timed(&clock.id, &mut run)
-        .ok_or_else(|| CommandError::Failed(format!("this program has no timer `{}`", clock.id)))?
-        .map_err(|why| CommandError::Failed(why.to_string()))?;
+        .ok_or_else(|| failed(format!("this program has no timer `{}`", clock.id)))?
+        .map_err(failed)?;
     let warmup = args.warmup.unwrap_or(1);
     let warmup_ns = (0..warmup).map(|_| timed.window(1)).last();
     let runs_in_span = (SPAN_NS / warmup_ns.unwrap_or(SPAN_NS).max(1.0))

@@ -18,12 +18,12 @@ const LIMIT_CHECK_PERIOD: Duration = Duration::from_millis(50);
 
 /// The process group of the current run with its deadline; `None` if there is no run, or if its
 /// time limit has ended it.
-type Running = Arc<Mutex<Option<(Pid, Deadline)>>>;
+type CurrentRun = Arc<Mutex<Option<(Pid, Deadline)>>>;
 
 /// Runs commands with a time limit.
 pub(super) struct Runner {
     limit: Duration,
-    running: Running,
+    running: CurrentRun,
     /// Closed when the runner is dropped; this ends the thread that checks the limit.
     _stop_limit_thread: mpsc::Sender<()>,
 }
@@ -35,7 +35,7 @@ impl Runner {
     /// # Errors
     /// When the CPU cannot be used, or no thread can be started.
     pub(super) fn new(cpu: Option<u32>, limit: Duration) -> Result<Self, String> {
-        let running = Running::default();
+        let running = CurrentRun::default();
         let (_stop_limit_thread, stopped) = mpsc::channel::<()>();
         let shared = Arc::clone(&running);
         // The thread is started before this one is bound to a CPU, because threads inherit the
@@ -111,7 +111,7 @@ impl Runner {
 }
 
 /// Kills the process group of the current run if its deadline has passed.
-fn end_if_late(running: &Running) {
+fn end_if_late(running: &CurrentRun) {
     let mut running = running.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some((group, _)) = running.take_if(|(_, deadline)| deadline.remaining().is_none()) {
         kill_group(group);

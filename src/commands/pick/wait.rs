@@ -90,7 +90,7 @@ fn check_duration(seconds: f64, every_ns: f64) -> Result<(), CommandError> {
     if seconds <= MAX_SECONDS {
         return Ok(());
     }
-    Err(CommandError::Usage(format!(
+    Err(usage(format!(
         "these waits take {seconds:.0} s for each timer, too long to measure all timers: measure a few timers with \
          `timermeter wait TIMER… --durations {} --for {seconds:.0}s -o report.json`, and give --from report.json",
         short_time(every_ns).replace(' ', "").replace('µ', "u"),

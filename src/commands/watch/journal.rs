@@ -15,8 +15,8 @@ use crate::report::home;
 use crate::table::Format;
 use crate::text::numbers::short_time;
 use crate::text::plain;
-use crate::watching::log::{self, Line, Log};
-use crate::watching::{Event, describe, tally};
+use crate::watching::log::{self, LogLine, WatchLog};
+use crate::watching::{ClockEvent, describe, tally};
 
 /// The log in the user's data folder, from which `check` reads the last watch. `None` if there is
 /// no such folder.
@@ -32,7 +32,7 @@ const MAX_WATCH_BYTES: u64 = 64 << 20;
 ///
 /// # Errors
 /// When the file cannot be read, is not a regular file, or is too large.
-pub(crate) fn read_log(path: &Path) -> io::Result<Log> {
+pub(crate) fn read_log(path: &Path) -> io::Result<WatchLog> {
     let mut bytes = Vec::new();
     input::read(path, MAX_WATCH_BYTES, &mut bytes)?;
     Ok(log::parse(&String::from_utf8_lossy(&bytes)))
@@ -45,7 +45,7 @@ pub(super) struct Journal<'a> {
     /// Whether the watch is going on, instead of being read from a file.
     is_live: bool,
     file: Option<(PathBuf, File)>,
-    events: Vec<Event>,
+    events: Vec<ClockEvent>,
 }
 
 impl<'a> Journal<'a> {
@@ -86,7 +86,7 @@ impl<'a> Journal<'a> {
     ///
     /// # Errors
     /// When the line cannot be written.
-    pub(super) fn write(&mut self, line: Line) -> Result<(), CommandError> {
+    pub(super) fn write(&mut self, line: LogLine) -> Result<(), CommandError> {
         let text = log::serialise(&line)
             .map_err(|error| write_error("an event cannot be written as JSON", &error))?;
         let text = text + "\n";
@@ -114,7 +114,7 @@ impl<'a> Journal<'a> {
         };
         self.stdout.write_all(text.as_bytes())?;
         self.stdout.flush()?;
-        if let Line::Event(event) = line {
+        if let LogLine::Event(event) = line {
             self.events.push(event);
         }
         Ok(())
@@ -132,9 +132,9 @@ impl<'a> Journal<'a> {
     }
 
     /// Describes a line in text for people.
-    fn describe_line(&self, line: &Line) -> String {
+    fn describe_line(&self, line: &LogLine) -> String {
         match line {
-            Line::Begin(begin) => {
+            LogLine::Begin(begin) => {
                 let known = |text: &Option<String>| plain(text.as_deref().unwrap_or("unknown"));
                 let hint = if self.is_live && io::stdout().is_terminal() {
                     "; Ctrl-C ends the watch with a summary"
@@ -149,8 +149,10 @@ impl<'a> Journal<'a> {
                     short_time(begin.shortest_pause_s * 1e9)
                 )
             }
-            Line::Event(event) => format!("{}  {}\n", event_date(event), plain(&describe(event))),
-            Line::End(end) => {
+            LogLine::Event(event) => {
+                format!("{}  {}\n", event_date(event), plain(&describe(event)))
+            }
+            LogLine::End(end) => {
                 let events = tally(&self.events).unwrap_or_else(|| "no events".into());
                 let watched = short_time(end.watched_s * 1e9);
                 let mut text = format!("{}  ends: watched for {watched}: {events}\n", end.date);
@@ -175,7 +177,7 @@ impl<'a> Journal<'a> {
 }
 
 /// The date of an event, as RFC 3339.
-fn event_date(event: &Event) -> String {
+fn event_date(event: &ClockEvent) -> String {
     let since_1970 = Duration::try_from_secs_f64(event.at_s.max(0.0)).unwrap_or_default();
     let time = UNIX_EPOCH.checked_add(since_1970).unwrap_or(UNIX_EPOCH);
     humantime::format_rfc3339_seconds(time).to_string()

@@ -6,7 +6,7 @@ mod world;
 
 use rand::RngExt;
 use timermeter::choice::plan::{LONGEST_CAMPAIGN_NS, plan_batch, plan_edge_crossing, plan_single};
-use timermeter::choice::{ClockFigures, Plan, Requirement, Shortfall};
+use timermeter::choice::{ClockFigures, MeasuringPlan, Requirement, Shortfall};
 use timermeter::model::Nanos;
 use timermeter::statistics::standard_deviation;
 use world::{Truth, World};
@@ -65,7 +65,7 @@ const CLOCKS: [Truth; 7] = [
     },
 ];
 
-type Planner = fn(&ClockFigures, &Requirement) -> Result<Plan, Shortfall>;
+type Planner = fn(&ClockFigures, &Requirement) -> Result<MeasuringPlan, Shortfall>;
 
 /// Returns the share of campaigns whose error is within the required one; `None` if the planner
 /// makes no plan that can be simulated.
@@ -174,7 +174,7 @@ fn too_few_samples_break_the_promise() {
     fn plan_ninth_of_samples(
         clock: &ClockFigures,
         requirement: &Requirement,
-    ) -> Result<Plan, Shortfall> {
+    ) -> Result<MeasuringPlan, Shortfall> {
         plan_edge_crossing(
             clock,
             &Requirement {
@@ -186,7 +186,7 @@ fn too_few_samples_break_the_promise() {
     fn plan_quarter_of_batch(
         clock: &ClockFigures,
         requirement: &Requirement,
-    ) -> Result<Plan, Shortfall> {
+    ) -> Result<MeasuringPlan, Shortfall> {
         plan_batch(
             clock,
             &Requirement {

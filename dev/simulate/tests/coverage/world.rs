@@ -5,7 +5,7 @@ use rand::{RngExt, SeedableRng};
 use simulated::draw::exponential;
 use statrs::distribution::{Binomial, DiscreteCDF};
 use timermeter::choice::Facts;
-use timermeter::choice::{ClockFigures, Method, Plan};
+use timermeter::choice::{ClockFigures, MeasuringPlan, PlanMethod};
 
 /// Number of intervals between two edges of the clock from which on edges fall into the loop
 /// independently of each other: the sum of as many random pauses, each of which has a standard
@@ -96,7 +96,7 @@ impl World {
 
     /// Whether the plan can be simulated quickly: it has few calls, or many calls between two edges
     /// of the clock.
-    pub fn can_simulate(clock: Truth, plan: &Plan, duration_ns: f64) -> bool {
+    pub fn can_simulate(clock: Truth, plan: &MeasuringPlan, duration_ns: f64) -> bool {
         const MAX_SIMULATED_CALLS: u64 = 100_000;
         let is_quick = |ns: f64, count: u64| {
             count <= MAX_SIMULATED_CALLS
@@ -104,7 +104,7 @@ impl World {
                     > MIN_INTERVALS_BETWEEN_EDGES * (ns + 2.0 * (clock.median_cost() + 20.0)) * 1.2
         };
         match plan.method {
-            Method::EdgeCrossing {
+            PlanMethod::EdgeCrossing {
                 samples,
                 floor_samples,
                 ..
@@ -170,16 +170,21 @@ impl World {
 
     /// Measures an operation of this length according to the plan, and returns the relative error
     /// of the result.
-    pub fn relative_error(&mut self, figures: &ClockFigures, plan: &Plan, duration_ns: f64) -> f64 {
+    pub fn relative_error(
+        &mut self,
+        figures: &ClockFigures,
+        plan: &MeasuringPlan,
+        duration_ns: f64,
+    ) -> f64 {
         let [batch_ns, single_ns] = self.pipeline_ns;
         let isolated_ns = (duration_ns + single_ns).max(0.0);
         let found = match plan.method {
-            Method::Single => self.interval(isolated_ns) - figures.cost_ns,
-            Method::Batch { calls } => {
+            PlanMethod::Single => self.interval(isolated_ns) - figures.cost_ns,
+            PlanMethod::Batch { calls } => {
                 (self.interval(duration_ns * calls as f64 + batch_ns) - figures.cost_ns)
                     / calls as f64
             }
-            Method::EdgeCrossing {
+            PlanMethod::EdgeCrossing {
                 samples,
                 floor_samples,
                 ..

@@ -1,8 +1,8 @@
 //! Known properties of machines, and their comparison with the results of timermeter.
 
 use timermeter::model::{Interval, Path, Report, ResolutionKind, TimerRow, value_of};
-use timermeter::watching::Event;
-use timermeter::watching::log::{self, Log};
+use timermeter::watching::ClockEvent;
+use timermeter::watching::log::{self, WatchLog};
 
 use super::found::Found;
 
@@ -153,7 +153,7 @@ impl Truth {
                 )
             }
             Self::EventsByCause(kind, cause, count) => {
-                let matches = |event: &&Event| {
+                let matches = |event: &&ClockEvent| {
                     word(serde_json::to_string(&event.kind)) == kind
                         && word(serde_json::to_string(&event.cause)) == cause
                 };
@@ -233,7 +233,7 @@ fn source_step(found: &Found, name: &str, truth: f64) -> Answer {
 }
 
 /// Reads the output of `watch`.
-fn read_watch(found: &Found) -> Result<Log, String> {
+fn read_watch(found: &Found) -> Result<WatchLog, String> {
     let text = found.text("watch.jsonl");
     let kept = log::parse(&text.ok_or("there is no output of watch")?);
     kept.end

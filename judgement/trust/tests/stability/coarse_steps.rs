@@ -8,7 +8,6 @@ use super::*;
 /// Returns the verdict on a clock with steps of 4 ms.
 fn verdict_4_ms(close_comparisons: Vec<[i64; 3]>) -> crate::model::Stable {
     let mut trace = trace(Evidence {
-        claims: claiming(Counted::Wall),
         close_comparisons,
         ..Evidence::default()
     });

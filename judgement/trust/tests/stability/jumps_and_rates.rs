@@ -27,7 +27,6 @@ fn jittered_comparisons(
 
 fn stable_from_sparse(sparse_comparisons: Vec<[i64; 3]>) -> crate::model::Stable {
     verdicts(Evidence {
-        claims: claiming(Counted::Wall),
         sparse_comparisons,
         ..Evidence::default()
     })
@@ -102,9 +101,7 @@ fn jumps_make_rate_uncertain() {
         }
         // Closely spaced comparisons find the jumps.
         let close_comparisons = jittered_comparisons(14_000_000, 60, seed, ahead);
-        let claims = claiming(Counted::Wall);
         let close = verdicts(Evidence {
-            claims,
             close_comparisons,
             ..Evidence::default()
         })
@@ -151,9 +148,7 @@ fn verdict_for_window_and_processes(longest: f64, ppm: &[f64]) -> crate::model::
         })
         .collect();
     let sparse_comparisons = jittered_comparisons(500_000_000, 25, 7, |now| 1e-6 * longest * now);
-    let claims = claiming(Counted::Wall);
     verdicts(Evidence {
-        claims,
         sparse_comparisons,
         process_comparisons,
         ..Evidence::default()

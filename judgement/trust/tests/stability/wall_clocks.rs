@@ -91,7 +91,6 @@ fn all_windows_are_reported() {
             .collect()
     };
     let evidence = Evidence {
-        claims: claiming(Counted::Wall),
         series: every(17, 1_000_000),
         close_comparisons: every(60, 14_000_000),
         sparse_comparisons: every(10, 450_000_000),
@@ -115,7 +114,6 @@ fn inconsistent_reference_disqualifies_similar_counters() {
     for (declared, outcome) in [(true, Outcome::NotTested), (false, Outcome::Fail)] {
         let series = series(1.0, |k, timer| if k >= 20 { timer + 50_000 } else { timer });
         let evidence = Evidence {
-            claims: claiming(Counted::Wall),
             series,
             ..Evidence::default()
         };
@@ -141,7 +139,6 @@ fn inconsistent_reference_disqualifies_similar_counters() {
 #[test]
 fn reference_rate_error_is_uncertainty() {
     let evidence = || Evidence {
-        claims: claiming(Counted::Wall),
         series: series(1.0 + 600e-6, |_, timer| timer),
         ..Evidence::default()
     };

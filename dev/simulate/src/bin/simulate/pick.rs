@@ -11,7 +11,7 @@ use std::io::Write;
 use std::path::Path;
 use std::time::Duration;
 
-use timermeter::choice::{ClockFigures, Method, Plan, Requirement, plan};
+use timermeter::choice::{ClockFigures, MeasuringPlan, PlanMethod, Requirement, plan};
 use timermeter::commands::CommandError;
 use timermeter::measure::interference::WindowWatch;
 use timermeter::measure::operations;
@@ -278,13 +278,13 @@ impl Truth<'_> {
 
     /// Measures the duration of a call, in nanoseconds, with a window like those of the plan. For
     /// edge-crossing, which averages single calls, it is the mean of several windows.
-    fn repeated_run(&mut self, plan: &Plan) -> f64 {
+    fn repeated_run(&mut self, plan: &MeasuringPlan) -> f64 {
         /// More windows do not change the estimate of the variation.
         const MAX_WINDOWS: u64 = 64;
         let (calls, times) = match plan.method {
-            Method::Single => (1, 1),
-            Method::Batch { calls } => (calls, 1),
-            Method::EdgeCrossing { samples, .. } => (1, samples.min(MAX_WINDOWS)),
+            PlanMethod::Single => (1, 1),
+            PlanMethod::Batch { calls } => (calls, 1),
+            PlanMethod::EdgeCrossing { samples, .. } => (1, samples.min(MAX_WINDOWS)),
         };
         self.timed.warm_up(calls);
         let total: f64 = (0..times)
@@ -295,7 +295,7 @@ impl Truth<'_> {
 }
 
 /// Returns the plan that reaches the error, or the best plan within the budget.
-fn make_plan(clock: &ClockFigures, kind: Kind, duration_ns: f64) -> Result<Plan, String> {
+fn make_plan(clock: &ClockFigures, kind: Kind, duration_ns: f64) -> Result<MeasuringPlan, String> {
     let requirement = Requirement::new(Nanos(duration_ns), ERROR, CONFIDENCE)
         .map_err(|error| error.to_string())?;
     let budget_ns = BUDGET.as_nanos() as f64;
@@ -328,20 +328,20 @@ fn measure_floor(timed: &mut dyn TimedOperation, clock: &ClockFigures) -> f64 {
 fn sample(
     timed: &mut dyn TimedOperation,
     clock: &ClockFigures,
-    plan: &Plan,
+    plan: &MeasuringPlan,
     floor: f64,
     turn: u64,
 ) -> f64 {
     match plan.method {
-        Method::Single => {
+        PlanMethod::Single => {
             timed.warm_up(0);
             timed.window(1) - floor
         }
-        Method::Batch { calls } => {
+        PlanMethod::Batch { calls } => {
             timed.warm_up(calls);
             (timed.window(calls) - floor) / calls as f64
         }
-        Method::EdgeCrossing {
+        PlanMethod::EdgeCrossing {
             samples,
             floor_samples,
             ..

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use serde::Serialize;
 
-use super::{CommandError, probe, report_unreadable};
+use super::{CommandError, probe, report_unreadable, usage};
 use crate::campaign::sampling::CampaignPlan;
 use crate::comparison::{
     ChangeCondition, ComparedFigure, Comparison, Decision, PlatformChange, is_same_state,
@@ -70,7 +70,7 @@ impl Judgement {
             let glob = condition.unmatched(names.iter().copied());
             if let Some(Err(unknown)) = glob.map(|glob| select(&[glob.to_owned()], &names)) {
                 let why = unknown.message_for_report(&names);
-                return Err(CommandError::Usage(format!("--fail-if '{text}': {why}")));
+                return Err(usage(format!("--fail-if '{text}': {why}")));
             }
             let mut figures = condition.figures(&comparison);
             let only = figures.next().filter(|_| figures.next().is_none());
@@ -233,7 +233,7 @@ pub(super) fn check_one_machine(side: &[ReadReport]) -> Result<(), CommandError>
             None => continue,
         };
         let path = run.path.display();
-        return Err(CommandError::Usage(format!("'{path}' {problem}")));
+        return Err(usage(format!("'{path}' {problem}")));
     }
     Ok(())
 }
