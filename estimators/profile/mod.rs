@@ -13,7 +13,7 @@ pub use crate::model::MIN_PROCESSES;
 use crate::model::{AddedTimes, Core, Distribution, Interval, Mode, ProcessFigures};
 use crate::rate;
 use crate::rate::order::Backward;
-use crate::resolution::agreement::confirm_by_processes;
+use crate::resolution::agreement::{Process, confirm_by_processes};
 use crate::resolution::{Resolution, StepRule, common_divisor, resolve};
 use crate::statistics::{Regimes, mean, midmean, standard_deviation};
 use crate::trace::{Intervals, Run, Trace};
@@ -188,6 +188,10 @@ fn resolution_of(trace: &Trace, fitted: &[FittedProcess]) -> Resolution {
         let in_units =
             |groups: &Vec<Intervals>| groups.iter().map(|group| group.in_units(unit)).collect();
         let processes: Vec<Vec<Intervals>> = runs.chain([&trace.slow]).map(in_units).collect();
+        let processes: Vec<Process> = processes
+            .iter()
+            .map(|groups| Process::new(groups))
+            .collect();
         confirm_by_processes(found, &processes, context.work_unit / unit as f64)
     };
     // The unit of all readings is a lattice, of which some processes may show only multiples.

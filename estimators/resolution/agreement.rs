@@ -1,190 +1,368 @@
-//! Checks that all processes show the step that their intervals show together: another process may
-//! have another clock, or the clock may change while it is measured. Each half of a process is
-//! searched for a step of its own.
+//! Tests whether all processes have the step that was found in the *pooled* intervals, those of all
+//! processes together. Pooled intervals do not reveal that the step changes: a few processes with
+//! another step are a minority, and if one step divides the other, all intervals are multiples of
+//! the shorter step.
+//!
+//! A *portion* is a number of consecutive intervals of one process. For speed, each portion is only
+//! tested for multiples of the pooled step; the portions of a process that do not fit are then
+//! searched for another step.
 
-use super::lattice::{self, Lattice};
+use std::collections::BTreeMap;
+
 use super::{
-    MIN_REPEATED_INTERVALS, Resolution, SIGNIFICANT_ERRORS, is_due_to_work, steps_differ,
-    upper_limit,
+    INTERRUPTED_SHARE, MIN_REPEATED_INTERVALS, Resolution, SIGNIFICANT_ERRORS, StepRule,
+    is_due_to_work, steps_differ, upper_limit,
 };
+use crate::resolution::lattice;
 use crate::statistics::{median, sorted};
 use crate::trace::Intervals;
 
-/// The least number of intervals of a step or more in a half. *Chance*: all of them are even
-/// multiples of the step in only one of 2⁴⁷ halves.
-const MIN_HALF_INTERVALS: usize = 48;
+/// The number of positive intervals in a portion. *Chance*: all of them are even multiples of the
+/// step in only one of 2⁴⁷ portions, and a process has several portions.
+const PORTION_INTERVALS: usize = 48;
 
-/// The least share of multiples of the step among the intervals of a half that fits the step. Other
-/// halves may have a shorter step. *Default*: moves no figure; one in twenty intervals may have any
-/// length, mostly because of interruptions, which come in bursts.
+/// The least share of multiples of the step among the intervals of a portion that fits the step.
+/// *Default*: moves no figure; one in twenty intervals may have any length, mostly because of
+/// interruptions, which come in bursts.
 const MIN_MULTIPLE_SHARE: f64 = 0.8;
 
-/// A half with a smaller share of multiples of the step and no step of its own is *unexplained*:
-/// interruptions are never so frequent. *Judgement*.
+/// A portion with a smaller share of multiples of the step is *unexplained*: interruptions are
+/// never so frequent. *Judgement*.
 const MIN_EXPLAINED_SHARE: f64 = 0.5;
 
-/// The least number of unexplained halves that is not attributed to chance. *Default*: moves no
+/// The least number of unexplained portions that is not attributed to chance. *Default*: moves no
 /// figure.
-const MIN_UNEXPLAINED_HALVES: usize = 4;
+const MIN_UNEXPLAINED_PORTIONS: usize = 4;
 
-/// The least number of halves that have a step of their own. *Judgement*: a cost with two modes may
-/// look like a step in one of them.
-const MIN_DIFFERING_HALVES: usize = 2;
+/// The intervals of one process.
+#[derive(Clone, Copy, Debug)]
+pub struct Process<'a>(&'a [Intervals]);
+
+impl<'a> Process<'a> {
+    /// The process of these intervals, in the order of measurement.
+    pub fn new(intervals: &'a [Intervals]) -> Self {
+        Self(intervals)
+    }
+
+    /// Returns the non-negative intervals with random work, in the order of measurement. Repeated
+    /// work shows only one or two multiples of any step.
+    fn random_intervals(&self) -> Vec<i64> {
+        let groups = self
+            .0
+            .iter()
+            .filter(|group| group.deltas.len() < MIN_REPEATED_INTERVALS);
+        groups
+            .flat_map(|group| group.deltas.iter().copied())
+            .filter(|&delta| delta >= 0)
+            .collect()
+    }
+}
 
 /// Returns the resolution from the pooled intervals, or an upper limit with the reason if a process
-/// has another step. `processes` are the intervals of each process in the order of measurement;
-/// `work_unit` is the length of a unit of work in ticks.
+/// has another step; `work_unit` is the length of a unit of work in ticks.
 pub fn confirm_by_processes(
     pooled: Resolution,
-    processes: &[Vec<Intervals>],
+    processes: &[Process],
     work_unit: f64,
 ) -> Resolution {
-    let Resolution::Resolved { step, .. } = &pooled else {
+    let Resolution::Resolved { step, rule } = &pooled else {
         return pooled;
     };
-    let value = step.value;
-    let halves: Vec<Vec<Half>> = processes
+    let (value, has_lattice) = (
+        step.value,
+        matches!(rule, StepRule::Jump | StepRule::Lattice),
+    );
+    if has_lattice && value < lattice::MIN_STEP_TICKS {
+        return pooled;
+    }
+    let portions: Vec<ProcessPortions> = processes
         .iter()
-        .map(|process| Half::of_process(process, value, work_unit))
+        .map(|process| match has_lattice {
+            true => ProcessPortions::by_lattice(process, value),
+            false => ProcessPortions::by_halves(process),
+        })
         .collect();
-    let all: Vec<f64> = halves
+    let mut process_steps: Vec<Vec<f64>> = portions
         .iter()
-        .flatten()
-        .filter_map(Half::other_step)
+        .map(|portions| portions.find_steps(work_unit))
         .collect();
-    let is_confirmed = |step: &f64| {
-        let same = all.iter().filter(|other| !steps_differ(**other, *step));
-        same.count() >= MIN_DIFFERING_HALVES
-    };
-    let mut steps = sorted(all.iter().filter(|step| is_confirmed(step)));
+    let with_steps = portions.iter().zip(&process_steps);
+    let without_step = with_steps.filter(|(_, process_steps)| process_steps.is_empty());
+    let unexplained: usize = without_step.map(|(portions, _)| portions.unexplained).sum();
+    let mut similar: Vec<f64> = process_steps.concat();
+    similar.retain(|step| !steps_differ(*step, value));
+    for steps in &mut process_steps {
+        steps.retain(|step| steps_differ(*step, value));
+    }
+    if !has_lattice {
+        drop_unconfirmed_steps(&mut process_steps);
+    }
     let at_most = |bound, reason: String| Resolution::AtMost {
         bound,
         reason: reason.into(),
     };
-    let count_of =
-        |kind: fn(&Half) -> bool| halves.iter().flatten().filter(|half| kind(half)).count();
-    if steps.is_empty() {
-        if count_of(Half::is_unexplained) < MIN_UNEXPLAINED_HALVES {
-            return with_differences(pooled, halves.iter().flatten());
+    if process_steps.iter().all(Vec::is_empty) {
+        if !has_lattice {
+            return pooled;
         }
-        let reason = format!("it moves in steps of {value:.1} ticks at times, and not at others");
-        return at_most(upper_limit(&processes.concat()).max(value), reason);
-    }
-    if count_of(Half::fits) > 0 {
-        steps.push(value);
-        steps.sort_by(f64::total_cmp);
-    }
-    let changes = |halves: &Vec<Half>| match &halves[..] {
-        [first, second] => match [first, second].map(Half::other_step) {
-            [Some(first), Some(second)] => steps_differ(first, second),
-            [one, other] => one.or(other).is_some_and(|step| is_confirmed(&step)),
-        },
-        _ => false,
-    };
-    let difference = match halves.iter().any(changes) {
-        true => "changes while it is watched",
-        false => "differs between processes",
-    };
-    let (shortest, longest) = (steps[0], steps[steps.len() - 1]);
-    let reason = format!("its step {difference}: {shortest:.1} and {longest:.1} ticks");
-    at_most(longest, reason)
-}
-
-/// A half of the measurement of a process, compared with the pooled step.
-struct Half {
-    /// The pooled step, in ticks.
-    pooled: f64,
-    /// The share of multiples of the pooled step among the intervals.
-    multiples: f64,
-    /// The lattice of the intervals, if there is one.
-    found: Option<Lattice>,
-    /// Whether the clock makes its readings unique, which shortens intervals: more often with little
-    /// work, so that halves differ without another step.
-    has_unique_readings: bool,
-}
-
-impl Half {
-    /// Returns both halves, in the order of measurement, without those that are too short. Intervals
-    /// with repeated work are left out, because they show only one or two multiples of any step.
-    fn of_process(process: &[Intervals], pooled: f64, work_unit: f64) -> Vec<Self> {
-        let random = process
+        if unexplained < MIN_UNEXPLAINED_PORTIONS {
+            return with_process_differences(pooled, processes, &similar);
+        }
+        let all: Vec<Intervals> = processes
             .iter()
-            .filter(|group| group.deltas.len() < MIN_REPEATED_INTERVALS)
-            .flat_map(|group| group.deltas.iter().copied())
-            .filter(|&delta| delta >= 0);
-        let random: Vec<i64> = random.collect();
-        let (first, second) = random.split_at(random.len() / 2);
-        let half = |intervals: &[i64]| {
-            let mut intervals = intervals.to_vec();
-            intervals.sort_unstable();
-            let level = |delta: &&i64| (**delta as f64 / pooled).round();
-            let moved = intervals.iter().filter(|delta| level(delta) >= 1.0);
-            let is_multiple = |delta: &&i64| {
-                (**delta as f64 - level(delta) * pooled).abs() <= lattice::tolerance(pooled)
-            };
-            let (count, multiples) = (moved.clone().count(), moved.filter(is_multiple).count());
-            let found = lattice::find(&intervals).filter(|found| {
-                has_levels(&intervals, found.step)
-                    && !is_due_to_work(process, found.step, work_unit)
-            });
-            (count >= MIN_HALF_INTERVALS).then(|| Self {
-                pooled,
-                multiples: multiples as f64 / count as f64,
-                found,
-                has_unique_readings: found
-                    .is_some_and(|found| found.shows_unique_readings(&intervals)),
-            })
+            .flat_map(|process| process.0.to_vec())
+            .collect();
+        let reason = format!("it moves in steps of {value:.1} ticks at times, and not at others");
+        return at_most(upper_limit(&all).max(value), reason);
+    }
+    let any_agrees = portions.iter().any(|portions| portions.agreeing > 0);
+    let steps = sorted(
+        process_steps
+            .iter()
+            .flatten()
+            .chain(any_agrees.then_some(&value)),
+    );
+    let (shortest, longest) = (steps[0], steps[steps.len() - 1]);
+    let mut with_steps = portions.iter().zip(&process_steps);
+    let difference =
+        match with_steps.any(|(portions, process_steps)| portions.has_two_steps(process_steps)) {
+            true => "changes while it is watched",
+            false => "differs between processes",
         };
-        [first, second].into_iter().filter_map(half).collect()
+    at_most(
+        longest,
+        format!("its step {difference}: {shortest:.1} and {longest:.1} ticks"),
+    )
+}
+
+/// The way in which a portion differs from the pooled step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum PortionKind {
+    /// Too few intervals are multiples of the step.
+    OffLattice,
+    /// Nearly all intervals are multiples of a longer step: of this number of pooled steps.
+    Multiples(u64),
+    /// The first or the second half of a process, used if the pooled step has no lattice to compare
+    /// portions with.
+    Half(u8),
+}
+
+/// The portions of one process, compared with the pooled step.
+struct ProcessPortions<'a> {
+    process: Process<'a>,
+    /// The intervals of the portions that do not fit, by the kind of difference.
+    differing: BTreeMap<PortionKind, Vec<i64>>,
+    /// The number of portions that fit the pooled step.
+    agreeing: usize,
+    /// The number of unexplained portions.
+    unexplained: usize,
+}
+
+impl<'a> ProcessPortions<'a> {
+    /// Compares all portions of the process with the multiples of `step`.
+    fn by_lattice(process: &Process<'a>, step: f64) -> Self {
+        let mut portions = Self {
+            process: *process,
+            differing: BTreeMap::new(),
+            agreeing: 0,
+            unexplained: 0,
+        };
+        let random = process.random_intervals();
+        let mut rest = random.as_slice();
+        while let Some(portion) = first_portion(rest, step) {
+            let (kind, share) = classify_portion(portion, step);
+            portions.unexplained += usize::from(share < MIN_EXPLAINED_SHARE);
+            match kind {
+                Some(kind) => portions.differing.entry(kind).or_default().extend(portion),
+                None => portions.agreeing += 1,
+            }
+            rest = &rest[portion.len()..];
+        }
+        portions
     }
 
-    /// Returns the step, in ticks, if it differs from the pooled one. A shorter step explains more
-    /// intervals by chance.
-    fn other_step(&self) -> Option<f64> {
-        let step = self.found?.step;
-        let is_explained = step < self.pooled && self.multiples >= MIN_MULTIPLE_SHARE;
-        (steps_differ(step, self.pooled) && !is_explained).then_some(step)
+    /// Takes a portion from the beginning of each half of the process, and does not compare it with
+    /// the pooled step. One portion counts as agreeing.
+    fn by_halves(process: &Process<'a>) -> Self {
+        let random = process.random_intervals();
+        let (first, second) = random.split_at(random.len() / 2);
+        let halves = [(1, first), (2, second)].into_iter();
+        let long_enough = halves.filter(|(_, half)| half.len() >= PORTION_INTERVALS);
+        let kept = |(number, half): (u8, &[i64])| {
+            (
+                PortionKind::Half(number),
+                half[..PORTION_INTERVALS].to_vec(),
+            )
+        };
+        Self {
+            process: *process,
+            differing: long_enough.map(kept).collect(),
+            agreeing: 1,
+            unexplained: 0,
+        }
     }
 
-    fn fits(&self) -> bool {
-        self.multiples >= MIN_MULTIPLE_SHARE && self.other_step().is_none()
+    /// Returns the steps of the differing portions, in ticks; `work_unit` is the length of a unit
+    /// of work in ticks. Lattices that the work may cause are left out.
+    fn find_steps(&self, work_unit: f64) -> Vec<f64> {
+        /// The least length of a step that was found in a half, in units of work: the few intervals
+        /// of a half may show the lattice of the work. *Default*: moves no figure.
+        const MIN_WORK_UNITS: f64 = 3.0;
+        /// The least number of different multiples of the step. *Judgement*: with almost no work, a
+        /// read with two possible costs causes three equidistant intervals, the sums of two costs.
+        const MIN_LEVELS: usize = 4;
+        let steps = self.differing.iter().filter_map(|(kind, intervals)| {
+            let mut sorted = intervals.clone();
+            sorted.sort_unstable();
+            let step = lattice::find(&sorted)?.step;
+            let due_to_work = match kind {
+                PortionKind::Half(_) => step < MIN_WORK_UNITS * work_unit,
+                _ => is_due_to_work(self.process.0, step, work_unit),
+            };
+            (!due_to_work && count_levels(&sorted, step) >= MIN_LEVELS).then_some(step)
+        });
+        steps.collect()
     }
 
-    fn is_unexplained(&self) -> bool {
-        self.multiples < MIN_EXPLAINED_SHARE && self.found.is_none()
+    /// Returns whether the step changed within the process; `process_steps` are the steps of its
+    /// differing portions.
+    fn has_two_steps(&self, process_steps: &[f64]) -> bool {
+        let others = process_steps
+            .iter()
+            .any(|step| steps_differ(*step, process_steps[0]));
+        others || (!process_steps.is_empty() && self.agreeing > self.differing.len())
     }
 }
 
-/// Returns whether there are intervals at enough different multiples of the step. A multiple counts
-/// if at least two of the sorted intervals and 1 % of all are near it; interruptions seldom have
-/// equal lengths.
-fn has_levels(intervals: &[i64], step: f64) -> bool {
-    /// The least number of multiples. *Judgement*: with almost no work, a read with two possible
-    /// costs causes three equidistant intervals, the sums of two costs.
-    const MIN_LEVELS: usize = 4;
+/// Counts the different multiples of the step among the sorted intervals. A multiple counts if at
+/// least two intervals and 1 % of all intervals are near it; interruptions seldom have equal
+/// lengths.
+fn count_levels(intervals: &[i64], step: f64) -> usize {
     let level = |delta: &i64| (*delta as f64 / step).round();
-    let levels = intervals.chunk_by(|a, b| level(a) == level(b));
-    let frequent = levels.filter(|same| same.len() >= (intervals.len() / 100).max(2));
-    frequent.count() >= MIN_LEVELS
+    let min_count = (intervals.len() / 100).max(2);
+    intervals
+        .chunk_by(|a, b| level(a) == level(b))
+        .filter(|same| same.len() >= min_count)
+        .count()
 }
 
-/// Returns the pooled step with a wider interval: it includes the steps of halves that differ
-/// significantly from their median.
-fn with_differences<'a>(pooled: Resolution, halves: impl Iterator<Item = &'a Half>) -> Resolution {
+/// Removes each step that was found in only one half of one process, because a cost with two modes
+/// may look like a step.
+fn drop_unconfirmed_steps(process_steps: &mut [Vec<f64>]) {
+    let all: Vec<f64> = process_steps.iter().flatten().copied().collect();
+    let is_confirmed = |step: &f64| {
+        all.iter()
+            .filter(|other| !steps_differ(**other, *step))
+            .count()
+            > 1
+    };
+    process_steps
+        .iter_mut()
+        .for_each(|steps| steps.retain(is_confirmed));
+}
+
+/// Returns the shortest beginning of the intervals that contains [`PORTION_INTERVALS`] intervals of
+/// at least half a step. `None` if there are fewer.
+fn first_portion(intervals: &[i64], step: f64) -> Option<&[i64]> {
+    let mut moved = intervals
+        .iter()
+        .enumerate()
+        .filter(|(_, delta)| **delta as f64 >= 0.5 * step);
+    let (last, _) = moved.nth(PORTION_INTERVALS - 1)?;
+    Some(&intervals[..=last])
+}
+
+/// Returns the kind of difference between a portion and the step (`None` if the portion fits), and
+/// the share of multiples of the step in the portion.
+fn classify_portion(portion: &[i64], step: f64) -> (Option<PortionKind>, f64) {
+    /// The tested ratios of a longer step to the step. *Computed*: each other ratio is a multiple
+    /// of one of these primes, or so large that fewer than two multiples lie within the range of
+    /// the work.
+    const PRIMES: [u64; 6] = [2, 3, 5, 7, 11, 13];
+    let reach = lattice::tolerance(step);
+    let (mut multiples, mut longer_multiples) = (0.0, [0.0; PRIMES.len()]);
+    for delta in portion.iter().map(|&delta| delta as f64) {
+        let level = (delta / step).round();
+        if level >= 1.0 && (delta - level * step).abs() <= reach {
+            multiples += 1.0;
+            for (count, prime) in longer_multiples.iter_mut().zip(PRIMES) {
+                *count += f64::from(u8::from((level as u64).is_multiple_of(prime)));
+            }
+        }
+    }
+    let share = multiples / PORTION_INTERVALS as f64;
+    let mut factors = PRIMES.into_iter().zip(longer_multiples);
+    let kind = match factors.find(|(_, count)| *count >= (1.0 - INTERRUPTED_SHARE) * multiples) {
+        _ if share < MIN_MULTIPLE_SHARE => Some(PortionKind::OffLattice),
+        longer => longer.map(|(prime, _)| PortionKind::Multiples(prime)),
+    };
+    (kind, share)
+}
+
+/// Returns the pooled step with a wider interval: it includes the `similar` steps that were found
+/// in portions, and the steps of halves of processes that differ significantly from the median.
+fn with_process_differences(
+    pooled: Resolution,
+    processes: &[Process],
+    similar: &[f64],
+) -> Resolution {
     let Resolution::Resolved { mut step, rule } = pooled else {
         return pooled;
     };
-    let found = halves.filter_map(|half| half.found.filter(|_| !half.has_unique_readings));
-    let found: Vec<Lattice> = found
-        .filter(|found| !steps_differ(found.step, step.value))
-        .collect();
-    let middle = median(found.iter().map(|found| found.step)).unwrap_or(step.value);
-    for half in found {
-        let difference = half.step - middle;
-        if difference.abs() > SIGNIFICANT_ERRORS * half.error {
+    step.low = similar.iter().copied().fold(step.low, f64::min);
+    step.high = similar.iter().copied().fold(step.high, f64::max);
+    let mut steps: Vec<(f64, f64)> = Vec::new();
+    for random in processes.iter().map(Process::random_intervals) {
+        // Unique readings shorten intervals, more often with little work, so the halves of a
+        // process differ without another step.
+        if random
+            .iter()
+            .any(|&delta| delta > 0 && (delta as f64) <= lattice::tolerance(step.value))
+        {
+            return Resolution::Resolved { step, rule };
+        }
+        let (first, second) = random.split_at(random.len() / 2);
+        steps.extend(
+            [first, second]
+                .into_iter()
+                .filter_map(|half| fit_step(half, step.value)),
+        );
+    }
+    let median_step = median(steps.iter().map(|(step, _)| *step)).unwrap_or(step.value);
+    for (half_step, error) in steps {
+        let difference = half_step - median_step;
+        if difference.abs() > SIGNIFICANT_ERRORS * error {
             step.low = step.low.min(step.value + difference);
             step.high = step.high.max(step.value + difference);
         }
     }
     Resolution::Resolved { step, rule }
+}
+
+/// Returns the step and its standard error, in ticks, by linear regression: the slope of the
+/// intervals over their number of steps. `None` if fewer than [`PORTION_INTERVALS`] intervals are
+/// multiples of `step`.
+fn fit_step(intervals: &[i64], step: f64) -> Option<(f64, f64)> {
+    let reach = lattice::tolerance(step);
+    let multiples = intervals.iter().filter_map(|&delta| {
+        let level = (delta as f64 / step).round();
+        let off = delta as f64 - level * step;
+        (level >= 1.0 && off.abs() <= reach).then_some((level, off))
+    });
+    let multiples: Vec<(f64, f64)> = multiples.collect();
+    if multiples.len() < PORTION_INTERVALS {
+        return None;
+    }
+    let sum_over = |part: &dyn Fn(&(f64, f64)) -> f64| multiples.iter().map(part).sum::<f64>();
+    let count = multiples.len() as f64;
+    let (level, off) = (
+        sum_over(&|point| point.0) / count,
+        sum_over(&|point| point.1) / count,
+    );
+    let square = sum_over(&|point| (point.0 - level).powi(2));
+    let slope = sum_over(&|point| (point.0 - level) * (point.1 - off)) / square;
+    let residual = sum_over(&|point| (point.1 - off - slope * (point.0 - level)).powi(2)) / count;
+    slope
+        .is_finite()
+        .then(|| (step + slope, (residual / square).sqrt()))
 }

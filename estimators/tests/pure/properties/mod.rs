@@ -16,7 +16,7 @@ use estimators::distribution::moments::Moments;
 use estimators::distribution::shape::{CostShape, Fits, ModelKind};
 use estimators::rate::order::Backward;
 use estimators::rate::{ns_per_tick, ticks_per_work};
-use estimators::resolution::agreement::confirm_by_processes;
+use estimators::resolution::agreement::{Process, confirm_by_processes};
 use estimators::resolution::{KnownDurations, Resolution, resolve};
 use estimators::statistics::{
     mean, mean_over_processes, median, midmean, midmean_without_highest, quantile, sorted,

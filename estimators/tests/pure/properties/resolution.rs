@@ -148,7 +148,7 @@ proptest! {
         let trace = Trace { runs: runs.collect(), ..Trace::default() };
         let all: Vec<Intervals> = trace.runs.iter().flat_map(|run| run.intervals.clone()).collect();
         let pooled = resolve(&all, &[], &KnownDurations::default());
-        let processes: Vec<Vec<Intervals>> = trace.runs.iter().map(|run| run.intervals.clone()).collect();
+        let processes: Vec<Process> = trace.runs.iter().map(|run| Process::new(&run.intervals)).collect();
         match (&pooled, confirm_by_processes(pooled.clone(), &processes, unit)) {
             (Resolution::Resolved { step: before, .. }, Resolution::Resolved { step: after, .. }) => {
                 prop_assert_eq!(before.value, after.value);
@@ -164,7 +164,7 @@ proptest! {
         let run = Run { intervals: groups.clone(), ..Run::default() };
         let trace = Trace { runs: vec![run; count], ..Trace::default() };
         let pooled = resolve(&groups, &[], &KnownDurations::default());
-        let processes: Vec<Vec<Intervals>> = trace.runs.iter().map(|run| run.intervals.clone()).collect();
+        let processes: Vec<Process> = trace.runs.iter().map(|run| Process::new(&run.intervals)).collect();
         let resolved = matches!(confirm_by_processes(pooled, &processes, 0.0), Resolution::Resolved { .. });
         prop_assert!(resolved);
     }
