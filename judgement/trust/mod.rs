@@ -84,11 +84,20 @@ fn times(count: u64) -> String {
     }
 }
 
+/// Formats a rate with its uncertainty, in ppm.
+fn ppm(offset: f64, uncertainty: f64) -> String {
+    let (offset, uncertainty) = (significant(offset, 3), significant(uncertainty, 2));
+    format!("{offset} ± {uncertainty} ppm")
+}
+
+/// Returns whether a clock is `faster` or `slower` than its reference.
+fn direction(offset: f64) -> &'static str {
+    if offset < 0.0 { "slower" } else { "faster" }
+}
+
 /// Says by how much a clock is faster or slower than its reference, with the uncertainty, in ppm.
 fn faster_by(offset: f64, uncertainty: f64) -> String {
-    let direction = if offset < 0.0 { "slower" } else { "faster" };
-    let [offset, uncertainty] = [significant(offset.abs(), 3), significant(uncertainty, 2)];
-    format!("{offset} ± {uncertainty} ppm {direction}")
+    format!("{} {}", ppm(offset.abs(), uncertainty), direction(offset))
 }
 
 /// Formats the size of a step backwards: as a time if it is known in nanoseconds, otherwise in

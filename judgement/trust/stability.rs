@@ -7,6 +7,7 @@
 //! truncation by their steps and a difference of 1000 ppm: twice the most that the kernel slews a
 //! clock (adjtimex(2)), and more than the error of any quartz.
 
+mod advances;
 mod rates;
 mod windows;
 
@@ -62,7 +63,7 @@ pub(super) fn judge(case: &Case) -> Stable {
         found.check_work(case);
     }
     let known = rates::known_rate(case, &runs, uncertainty);
-    let mut stable = Stable {
+    let stable = Stable {
         outcome: Outcome::Pass,
         evidence: String::new(),
         offset_ppm: known.map(|known| 1e6 * known.typical),
@@ -78,76 +79,72 @@ pub(super) fn judge(case: &Case) -> Stable {
             .filter(|&processes| processes > 0),
         shares_oscillator: shares_oscillator(case),
     };
-    let (outcome, evidence) = conclude(case, &mut stable, &runs, known.as_ref(), &found);
+    if let Some((outcome, evidence)) = reference::reference_fault(case) {
+        let not_compared = Stable {
+            longest_window_s: None,
+            shares_oscillator: None,
+            ..without_rate(stable)
+        };
+        return with_verdict(not_compared, outcome, evidence);
+    }
+    match (case.claimed(), known) {
+        (Some(Counted::ThreadCycles), _) => judge_cycles(case, stable, &runs),
+        (Some(Counted::ProcessCpu | Counted::ThreadCpu), _) => judge_cpu_time(stable),
+        _ if case.trace.reference.unexplained_deviation_ns > 0.0 => {
+            judge_by_deviating_reference(case, stable)
+        }
+        // Either the reference or the kernel's clock moved.
+        _ if case.trace.reference.rate_uncertainty > MAX_SLEW => {
+            let id = &case.trace.reference.id;
+            let evidence = format!(
+                "it could be compared with `{id}` only, and which of `{id}` and the kernel's clock moved is not known"
+            );
+            with_verdict(without_rate(stable), Outcome::NotTested, evidence)
+        }
+        (_, None) => advances::judge(case, stable),
+        (_, Some(known)) => judge_wall_time(case, stable, &known, &found),
+    }
+}
+
+/// Sets the outcome and the evidence.
+fn with_verdict(stable: Stable, outcome: Outcome, evidence: impl Into<String>) -> Stable {
     Stable {
         outcome,
-        evidence,
+        evidence: evidence.into(),
         ..stable
     }
 }
 
-/// Returns the outcome and its evidence. Removes the figures that say nothing about such a timer.
-fn conclude(
-    case: &Case,
-    stable: &mut Stable,
-    runs: &[&Vec<Reading>],
-    known: Option<&KnownRate>,
-    found: &FoundInWindows,
-) -> (Outcome, String) {
-    if let Some(fault) = reference::reference_fault(case) {
-        remove_rate(stable);
-        (stable.longest_window_s, stable.shares_oscillator) = (None, None);
-        return fault;
-    }
-    let reference = &case.trace.reference;
-    match (case.claimed(), known) {
-        (Some(Counted::ThreadCycles), _) => judge_cycles(case, stable, runs),
-        (Some(Counted::ProcessCpu | Counted::ThreadCpu), _) => judge_cpu_time(stable),
-        _ if reference.unexplained_deviation_ns > 0.0 => judge_by_deviating_reference(case, stable),
-        // Either the reference or the kernel's clock moved.
-        _ if reference.rate_uncertainty > MAX_SLEW => {
-            remove_rate(stable);
-            let id = &reference.id;
-            let evidence = format!(
-                "it could be compared with `{id}` only, and which of `{id}` and the kernel's clock moved is not known"
-            );
-            (Outcome::NotTested, evidence)
-        }
-        (_, None) => {
-            let why = case.refusal("comparisons");
-            let why = why.unwrap_or("there are no two comparisons with its reference");
-            let evidence = format!("its rate could not be watched: {why}");
-            (Outcome::NotTested, evidence)
-        }
-        (_, Some(known)) => judge_wall_time(case, stable, known, found),
-    }
-}
-
 /// Removes the rate, jumps and freezes, which say nothing about such a timer.
-fn remove_rate(stable: &mut Stable) {
-    (stable.offset_ppm, stable.offset_uncertainty_ppm) = (None, None);
-    stable.allan.clear();
-    (stable.jumps, stable.freezes) = (0, 0);
-    (stable.largest_ns, stable.smallest_jump_ns) = (None, None);
-    stable.rate_processes = None;
+fn without_rate(stable: Stable) -> Stable {
+    Stable {
+        offset_ppm: None,
+        offset_uncertainty_ppm: None,
+        allan: Vec::new(),
+        jumps: 0,
+        freezes: 0,
+        largest_ns: None,
+        smallest_jump_ns: None,
+        rate_processes: None,
+        ..stable
+    }
 }
 
 /// Judges a clock of CPU time: it stands still whenever something else runs, so freezes are no
 /// error, but it must not run ahead of wall time.
-fn judge_cpu_time(stable: &mut Stable) -> (Outcome, String) {
+fn judge_cpu_time(stable: Stable) -> Stable {
     if stable.jumps > 0 {
         let ahead = time(stable.largest_ns);
         let evidence = format!("it counts CPU time but ran ahead of wall time by {ahead}");
-        return (Outcome::Fail, evidence);
+        return with_verdict(stable, Outcome::Fail, evidence);
     }
-    remove_rate(stable);
     let evidence = "it counts CPU time, which stands still when something else runs";
-    (Outcome::NotApplicable, evidence.into())
+    with_verdict(without_rate(stable), Outcome::NotApplicable, evidence)
 }
 
 /// Judges a cycle counter: it follows the frequency of the core and claims no rate, but must
 /// neither exceed the speed of any core nor stand still during work.
-fn judge_cycles(case: &Case, stable: &mut Stable, runs: &[&Vec<Reading>]) -> (Outcome, String) {
+fn judge_cycles(case: &Case, stable: Stable, runs: &[&Vec<Reading>]) -> Stable {
     /// Largest number of cycles of a core in a nanosecond.
     /// *Definition*: no core is that fast.
     const MAX_CYCLES_PER_NS: f64 = 20.0;
@@ -160,43 +157,53 @@ fn judge_cycles(case: &Case, stable: &mut Stable, runs: &[&Vec<Reading>]) -> (Ou
     let leaps = runs
         .iter()
         .flat_map(|run| run.windows(2).filter_map(leap_of));
-    remove_rate(stable);
-    if let Some(leap) = leaps.max_by(f64::total_cmp) {
-        (stable.jumps, stable.largest_ns) = (1, Some(leap));
+    let leap = leaps.max_by(f64::total_cmp);
+    let mut at_work = FoundInWindows::default();
+    at_work.check_work(case);
+    let stable = without_rate(stable);
+    if let Some(leap) = leap {
         let cycles = leap / tick;
         let evidence =
             format!("it leapt by {cycles:.3e} cycles, more than any core runs in that time");
-        return (Outcome::Fail, evidence);
+        let stable = Stable {
+            jumps: 1,
+            largest_ns: Some(leap),
+            ..stable
+        };
+        return with_verdict(stable, Outcome::Fail, evidence);
     }
-    let mut at_work = FoundInWindows::default();
-    at_work.check_work(case);
     if at_work.freezes > 0 {
-        stable.freezes = at_work.freezes;
-        stable.largest_ns = Some(at_work.largest_freeze_ns);
         let often = times(at_work.freezes.into());
+        let stable = Stable {
+            freezes: at_work.freezes,
+            largest_ns: Some(at_work.largest_freeze_ns),
+            ..stable
+        };
         let evidence = format!("it stood still while work was done, {often}");
-        return (Outcome::Fail, evidence);
+        return with_verdict(stable, Outcome::Fail, evidence);
     }
-    stable.shares_oscillator = None;
+    let stable = Stable {
+        shares_oscillator: None,
+        ..stable
+    };
     let evidence = "it counts core cycles, whose rate is the frequency of the core";
-    (Outcome::NotApplicable, evidence.into())
+    with_verdict(stable, Outcome::NotApplicable, evidence)
 }
 
 /// Judges a clock of wall time, whose rate is known, in this order: jumps, freezes, then the rate.
 fn judge_wall_time(
     case: &Case,
-    stable: &Stable,
+    stable: Stable,
     known: &KnownRate,
     found: &FoundInWindows,
-) -> (Outcome, String) {
+) -> Stable {
     use Outcome::{Fail, NotTested, Pass};
     // Only the longest window decides, without its parts: its rate is certain even if the rate varied
     // in between.
-    let [offset, uncertainty] = [
-        known.longest_window.offset,
-        known.longest_window.uncertainty,
-    ]
-    .map(|share| 1e6 * share);
+    let (offset, uncertainty) = (
+        1e6 * known.longest_window.offset,
+        1e6 * known.longest_window.uncertainty,
+    );
     let is_off = offset.abs() - uncertainty > MAX_SLEW * 1e6;
     // The longest window is from one process, which may have calibrated its clock wrongly.
     let is_one_of_few = 2 * known.proven_off < known.processes;
@@ -206,41 +213,56 @@ fn judge_wall_time(
         .farthest
         .filter(|_| 2 * known.proven_off > known.processes);
     let window = time(stable.longest_window_s.map(|s| s * 1e9));
-    let (often, largest) = (|count: u32| times(count.into()), time(stable.largest_ns));
-    if stable.jumps > 0 {
+    let largest = time(stable.largest_ns);
+    let often = |count: u32| times(count.into());
+    let (outcome, evidence) = if stable.jumps > 0 {
         let often = often(stable.jumps);
-        let evidence = format!("it jumped ahead of its reference {often}, by up to {largest}");
-        (Fail, evidence)
+        (
+            Fail,
+            format!("it jumped ahead of its reference {often}, by up to {largest}"),
+        )
     } else if stable.freezes > 0 {
         let often = often(stable.freezes);
-        let evidence =
-            format!("it stood still or fell behind its reference {often}, by up to {largest}");
-        (Fail, evidence)
+        (
+            Fail,
+            format!("it stood still or fell behind its reference {often}, by up to {largest}"),
+        )
     } else if uncertainty > MAX_UNCERTAINTY_PPM {
-        let evidence = format!("its steps are too long for the {window} that it was watched");
-        (NotTested, evidence)
+        (
+            NotTested,
+            format!("its steps are too long for the {window} that it was watched"),
+        )
     } else if !knows_steps(case) && !is_off {
-        let evidence = format!(
-            "it keeps its rate over {window}, but jumps cannot be distinguished from its steps, whose length was not found"
-        );
-        (NotTested, evidence)
+        let unknown =
+            "but jumps cannot be distinguished from its steps, whose length was not found";
+        (
+            NotTested,
+            format!("it keeps its rate over {window}, {unknown}"),
+        )
     } else if declared && offset < 1e6 * (MAX_STILL_SHARE - 1.0) {
-        let evidence = format!("it stood still or fell behind its reference over {window}");
-        (Fail, evidence)
+        (
+            Fail,
+            format!("it stood still or fell behind its reference over {window}"),
+        )
     } else if declared && is_off && !is_one_of_few {
         let rate = faster_by(offset, uncertainty);
-        let evidence = format!("it runs {rate} than its reference (over {window})");
-        (Fail, evidence)
+        (
+            Fail,
+            format!("it runs {rate} than its reference (over {window})"),
+        )
     } else if let Some(rate) = wrong_in_most {
         let rate = faster_by(1e6 * rate.offset, 1e6 * rate.uncertainty);
         let (off, processes) = (known.proven_off, known.processes);
-        let evidence = format!(
-            "it ran at a false rate in {off} of {processes} fresh processes, up to {rate} than its reference"
-        );
-        (Fail, evidence)
+        (
+            Fail,
+            format!(
+                "it ran at a false rate in {off} of {processes} fresh processes, up to {rate} than its reference"
+            ),
+        )
     } else {
-        (Pass, describe_steady_rate(case, stable, known, found))
-    }
+        (Pass, describe_steady_rate(case, &stable, known, found))
+    };
+    with_verdict(stable, outcome, evidence)
 }
 
 /// Describes the rate of a stable clock.
@@ -318,19 +340,27 @@ fn max_late_charge_ns(case: &Case) -> f64 {
 /// Judges a timer whose reference, a raw counter, deviated from the kernel's clock by more than
 /// slewing explains. Such a reference proves nothing about a clock; a raw counter fails, because it
 /// is a counter like the reference.
-fn judge_by_deviating_reference(case: &Case, stable: &mut Stable) -> (Outcome, String) {
-    (stable.offset_ppm, stable.offset_uncertainty_ppm) = (None, None);
-    stable.allan.clear();
+fn judge_by_deviating_reference(case: &Case, stable: Stable) -> Stable {
     let reference = &case.trace.reference;
-    let by = time(reference.unexplained_deviation_ns);
-    let deviated = format!("deviated from the kernel's clock by {by}");
+    let deviated = format!(
+        "deviated from the kernel's clock by {}",
+        time(reference.unexplained_deviation_ns)
+    );
+    let stable = Stable {
+        offset_ppm: None,
+        offset_uncertainty_ppm: None,
+        allan: Vec::new(),
+        ..stable
+    };
     if case.trace.declared {
-        let id = &reference.id;
-        let evidence = format!("it could be compared with `{id}` only, which itself {deviated}");
-        return (Outcome::NotTested, evidence);
+        let evidence = format!(
+            "it could be compared with `{}` only, which itself {deviated}",
+            reference.id
+        );
+        return with_verdict(stable, Outcome::NotTested, evidence);
     }
     let evidence = format!("counters of its kind {deviated} during the campaign");
-    (Outcome::Fail, evidence)
+    with_verdict(stable, Outcome::Fail, evidence)
 }
 
 /// Returns the Allan deviations: how much the rate differs between two successive windows, for each

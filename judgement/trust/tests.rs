@@ -1,5 +1,6 @@
 //! Tests all verdicts on clocks with given evidence, and the verdicts other than stability.
 
+mod advances;
 mod paths;
 mod reference;
 mod stability;
