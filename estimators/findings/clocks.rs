@@ -1,7 +1,7 @@
 //! Defines the findings about a measured clock, for its row of a report: the text of each and the
 //! condition under which it is reported.
 
-use super::{Subject, ns, number, values};
+use super::{RuleSubject, ns, number, values};
 use crate::cost::edges;
 use crate::model::{
     Core, Counted, Cycles, Hertz, Interval, Outcome, Question, Unit, Values, Verdicts,
@@ -20,7 +20,7 @@ pub struct ClockCase<'a> {
     pub frequency: Option<Hertz>,
 }
 
-impl Subject for ClockCase<'static> {
+impl RuleSubject for ClockCase<'static> {
     type Case<'a> = ClockCase<'a>;
 }
 
@@ -203,7 +203,7 @@ fn contradiction(case: &ClockCase<'_>) -> Option<Values> {
         .then(|| values! { alone: ns(cost), row: ns(amortised) })
 }
 
-impl Subject for Verdicts {
+impl RuleSubject for Verdicts {
     type Case<'a> = Self;
 }
 
@@ -273,7 +273,7 @@ pub struct PrecisionCase {
     pub scatter: Option<f64>,
 }
 
-impl Subject for PrecisionCase {
+impl RuleSubject for PrecisionCase {
     type Case<'a> = Self;
 }
 

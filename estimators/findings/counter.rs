@@ -9,7 +9,7 @@ pub use declared::DECLARED;
 pub use measured::MEASURED;
 
 use super::machine::{EMULATED, TSC_CONFLICT};
-use super::{Subject, apply_rules};
+use super::{RuleSubject, apply_rules};
 use crate::model::{CounterFacts, Finding, Platform};
 use crate::rate::counter::CounterFindings;
 
@@ -26,7 +26,7 @@ pub struct CounterCase<'a> {
     pub found: &'a CounterFindings,
 }
 
-impl Subject for CounterCase<'static> {
+impl RuleSubject for CounterCase<'static> {
     type Case<'a> = CounterCase<'a>;
 }
 

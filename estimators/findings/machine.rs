@@ -8,10 +8,10 @@ mod timing;
 
 pub use clocks::TSC_CONFLICT;
 
-use super::{Rule, Subject, apply_rules, ns, values};
+use super::{Rule, RuleSubject, apply_rules, ns, values};
 use crate::model::{Finding, Platform, Severity, Values};
 
-impl Subject for Platform {
+impl RuleSubject for Platform {
     type Case<'a> = Self;
 }
 
@@ -62,7 +62,7 @@ pub(super) fn is_x86(platform: &Platform) -> bool {
 /// system call, with its id, or the reason why no program can read them.
 pub struct LibraryClocks<'a>(pub Result<(i64, &'a str), String>);
 
-impl Subject for LibraryClocks<'static> {
+impl RuleSubject for LibraryClocks<'static> {
     type Case<'a> = LibraryClocks<'a>;
 }
 
@@ -97,7 +97,7 @@ pub struct WatchLogCase<'a> {
     pub path: &'a str,
 }
 
-impl Subject for WatchLogCase<'static> {
+impl RuleSubject for WatchLogCase<'static> {
     type Case<'a> = WatchLogCase<'a>;
 }
 

@@ -6,7 +6,7 @@
 //! `{name:short}` by the value without trailing zeros, and a part in `<…>` is omitted if one of its
 //! values is missing. `docs/findings.md` is generated from the tables.
 
-/// A table of rules about one kind of [`Subject`], by code: severity (with the reason that
+/// A table of rules about one kind of [`RuleSubject`], by code: severity (with the reason that
 /// distinguishes it from others of this severity), message, advice and condition of each finding. Of
 /// each code the first finding applies whose condition returns values; without a condition, any.
 macro_rules! rules {
@@ -69,13 +69,13 @@ impl Wording {
 }
 
 /// What findings are about, for example a clock with its figures; each table of rules is about one.
-pub trait Subject: 'static {
+pub trait RuleSubject: 'static {
     /// The facts about one such thing, from which its rules decide.
     type Case<'a>;
 }
 
 /// A rule: the texts of a finding, and the condition under which it is reported.
-pub struct Rule<S: Subject> {
+pub struct Rule<S: RuleSubject> {
     wording: Wording,
     /// Returns the values of the finding; `None` if it does not apply.
     condition: for<'a> fn(&S::Case<'a>) -> Option<Values>,
@@ -83,7 +83,7 @@ pub struct Rule<S: Subject> {
 
 /// Returns the findings whose rules apply to a case, in the order of the table: of each code the
 /// first that applies.
-pub fn apply_rules<S: Subject>(rules: &[Rule<S>], case: &S::Case<'_>) -> Vec<Finding> {
+pub fn apply_rules<S: RuleSubject>(rules: &[Rule<S>], case: &S::Case<'_>) -> Vec<Finding> {
     let same_code = |a: &Rule<S>, b: &Rule<S>| a.wording.code == b.wording.code;
     let finding = |rule: &Rule<S>| {
         let Wording {
@@ -126,7 +126,9 @@ pub fn wordings() -> impl Iterator<Item = &'static Wording> {
         .chain(wordings_in(counter::DECLARED))
 }
 
-fn wordings_in<S: Subject>(rules: &'static [Rule<S>]) -> impl Iterator<Item = &'static Wording> {
+fn wordings_in<S: RuleSubject>(
+    rules: &'static [Rule<S>],
+) -> impl Iterator<Item = &'static Wording> {
     rules.iter().map(|rule| &rule.wording)
 }
 

@@ -1,7 +1,7 @@
 //! Defines the findings about a whole report: conditions of the machine that affect all results.
 
 use super::clocks::SHARED_CORE;
-use super::{Subject, ns, number, values};
+use super::{RuleSubject, ns, number, values};
 use crate::model::{Interval, Platform, TimerRow, Unit, Values};
 
 /// The facts about a report from which the rules decide.
@@ -12,7 +12,7 @@ pub struct ReportCase<'a> {
     pub timers: &'a [TimerRow],
 }
 
-impl Subject for ReportCase<'static> {
+impl RuleSubject for ReportCase<'static> {
     type Case<'a> = ReportCase<'a>;
 }
 
@@ -74,7 +74,7 @@ pub struct FrequencyCase {
     pub is_missing: bool,
 }
 
-impl Subject for FrequencyCase {
+impl RuleSubject for FrequencyCase {
     type Case<'a> = Self;
 }
 

@@ -1,7 +1,7 @@
 //! Defines the findings about a sleep primitive, which is a function that waits for a given time:
 //! the text of each and the condition under which it is reported.
 
-use super::{Subject, ns, number, values};
+use super::{RuleSubject, ns, number, values};
 use crate::model::{
     Granularity, Lateness, MAX_FINE_STEP_NS, PeriodFigures, Unit, Values, WaitFigures,
 };
@@ -21,7 +21,7 @@ pub struct WaitCase<'a> {
     pub period: Option<&'a PeriodFigures>,
 }
 
-impl Subject for WaitCase<'static> {
+impl RuleSubject for WaitCase<'static> {
     type Case<'a> = WaitCase<'a>;
 }
 

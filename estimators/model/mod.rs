@@ -41,8 +41,8 @@ pub use timer::{Observations, Resolution, ResolutionKind, Timer, TimerRow};
 pub use timers::waits::WaitActivity;
 pub use timers::{Context, Counted, Family, ReadsBy};
 pub use verdict::{
-    AllanPoint, Answer, ComparedPath, CpuOffset, Declared, Monotonic, Nature, Outcome, Path, Paths,
-    Question, ReadPath, Stable, ThreadSafe, Verdicts,
+    AllanPoint, ComparedPath, CpuOffset, Declared, Monotonic, Nature, Outcome, Path, Paths,
+    Question, ReadPath, Stable, ThreadSafe, VerdictAnswer, Verdicts,
 };
 pub use wait::{
     BackgroundLoad, Granularity, Lateness, LatenessHistogram, MAX_FINE_STEP_NS, Steps,

@@ -66,7 +66,7 @@ impl Question {
 
 /// The answer to a question, with its evidence.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Answer<'a> {
+pub struct VerdictAnswer<'a> {
     /// The question.
     pub question: Question,
     /// The outcome.
@@ -77,7 +77,7 @@ pub struct Answer<'a> {
 
 impl Verdicts {
     /// Returns the answer to a question.
-    pub fn answer(&self, question: Question) -> Answer<'_> {
+    pub fn answer(&self, question: Question) -> VerdictAnswer<'_> {
         let (outcome, evidence) = match question {
             Question::Monotonic => (self.monotonic.outcome, &*self.monotonic.evidence),
             Question::ThreadSafe => (self.thread_safe.outcome, &*self.thread_safe.evidence),
@@ -90,7 +90,7 @@ impl Verdicts {
                 None => (Outcome::NotApplicable, NO_OTHER_PATH),
             },
         };
-        Answer {
+        VerdictAnswer {
             question,
             outcome,
             evidence,
@@ -98,20 +98,20 @@ impl Verdicts {
     }
 
     /// Returns the answer to a question; `None` if the question was not asked.
-    pub fn asked(&self, question: Question) -> Option<Answer<'_>> {
+    pub fn asked(&self, question: Question) -> Option<VerdictAnswer<'_>> {
         let asked = question != Question::Paths || self.paths.is_some();
         asked.then(|| self.answer(question))
     }
 
     /// All answers.
-    pub fn answers(&self) -> impl Iterator<Item = Answer<'_>> {
+    pub fn answers(&self) -> impl Iterator<Item = VerdictAnswer<'_>> {
         Question::ALL
             .into_iter()
             .filter_map(|question| self.asked(question))
     }
 
     /// Returns the failed answers that set the Quality to 0.
-    pub fn disqualifying(&self) -> impl Iterator<Item = Answer<'_>> {
+    pub fn disqualifying(&self) -> impl Iterator<Item = VerdictAnswer<'_>> {
         self.answers()
             .filter(|answer| answer.question.disqualifies() && answer.outcome == Outcome::Fail)
     }

@@ -4,7 +4,7 @@
 use serde::Serialize;
 
 use super::ChangeVerdict;
-use crate::model::{Answer, Outcome, Question, TimerRow};
+use crate::model::{Outcome, Question, TimerRow, VerdictAnswer};
 
 /// A trust question that two reports answered differently.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -64,7 +64,7 @@ pub(super) fn both_answered(old: &[&TimerRow], new: &[&TimerRow]) -> bool {
 
 /// The most frequent answer among runs that could test the question; of equally frequent answers,
 /// the most severe one.
-fn majority_answer<'a>(rows: &[&'a TimerRow], question: Question) -> Option<Answer<'a>> {
+fn majority_answer<'a>(rows: &[&'a TimerRow], question: Question) -> Option<VerdictAnswer<'a>> {
     let asked = || {
         let verdicts = rows.iter().filter_map(|row| row.verdicts.as_ref());
         verdicts.filter_map(|verdicts| verdicts.asked(question))

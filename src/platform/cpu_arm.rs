@@ -6,12 +6,12 @@ use super::root::field;
 use crate::model::Cpu;
 
 /// The number of a part, and its name.
-type Part = (u32, &'static str);
+type ArmPart = (u32, &'static str);
 
 /// Implementer codes with their names (Arm Architecture Reference Manual, MIDR_EL1.Implementer), each
 /// with part numbers (MIDR_EL1.PartNum in technical reference manuals; Linux,
 /// arch/arm64/include/asm/cputype.h).
-const VENDORS: &[(u32, &str, &[Part])] = &[
+const VENDORS: &[(u32, &str, &[ArmPart])] = &[
     (
         0x41,
         "Arm",

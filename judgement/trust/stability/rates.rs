@@ -37,7 +37,7 @@ const ROUNDING_NS: f64 = 1.0;
 /// The share by which a clock runs faster than its reference (negative if slower), and the largest
 /// error of that share from the reads.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Rate {
+pub(super) struct ClockRate {
     pub offset: f64,
     pub uncertainty: f64,
 }
@@ -47,7 +47,7 @@ pub(super) struct Rate {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct KnownRate {
     /// The rate over the longest window.
-    pub longest_window: Rate,
+    pub longest_window: ClockRate,
     /// The typical rate: that of the longest window, or the median of the processes if it differs.
     pub typical: f64,
     /// Half the width of the interval around `typical`. It includes the uncertainty of the reads,
@@ -60,14 +60,14 @@ pub(super) struct KnownRate {
     /// The number of fresh processes whose rate is certainly wrong by more than a clock is slewed.
     pub proven_off: u32,
     /// The rate of the process whose rate is certainly wrong by most.
-    pub farthest: Option<Rate>,
+    pub farthest: Option<ClockRate>,
 }
 
 /// Returns the rate between two comparisons; `uncertainty`, in nanoseconds, is that of the steps of
 /// both clocks. `None` unless the reference advanced.
-fn rate_between(first: &Reading, last: &Reading, uncertainty: f64) -> Option<Rate> {
+fn rate_between(first: &Reading, last: &Reading, uncertainty: f64) -> Option<ClockRate> {
     let slope = first.slope_to(last, uncertainty)?;
-    Some(Rate {
+    Some(ClockRate {
         offset: slope.rate - 1.0,
         uncertainty: slope.uncertainty,
     })
@@ -90,7 +90,8 @@ pub(super) fn known_rate(
     };
     longest_window.uncertainty += case.trace.reference.rate_uncertainty;
     let others = process_rates(case, uncertainty);
-    let median_of = |part: fn(&Rate) -> f64| median(others.iter().map(part).collect::<Vec<_>>());
+    let median_of =
+        |part: fn(&ClockRate) -> f64| median(others.iter().map(part).collect::<Vec<_>>());
     let (median_offset, median_uncertainty) = (
         median_of(|rate| rate.offset),
         median_of(|rate| rate.uncertainty).unwrap_or(0.0),
@@ -105,8 +106,8 @@ pub(super) fn known_rate(
         .unwrap_or(longest_window.offset);
     let min_half_width = longest_window.uncertainty + scatter + median_uncertainty;
     let is_outside =
-        |rate: &&Rate| (rate.offset - typical).abs() > rate.uncertainty + min_half_width;
-    let differing: Vec<Rate> = others
+        |rate: &&ClockRate| (rate.offset - typical).abs() > rate.uncertainty + min_half_width;
+    let differing: Vec<ClockRate> = others
         .iter()
         .chain([&longest_window])
         .filter(is_outside)
@@ -147,7 +148,7 @@ pub(super) fn known_rate(
 /// explains all comparisons but a few, and rates beyond them by one step over the run: where the
 /// interrupt was late throughout one end of a run, no comparison shows it. Of 240 runs of a guest 5
 /// had a coarse clock whose possible rates left out 0 by less than that.
-fn rate_of_ticking_clock(run: &[Reading], uncertainty: f64) -> Option<Rate> {
+fn rate_of_ticking_clock(run: &[Reading], uncertainty: f64) -> Option<ClockRate> {
     if !(SHORTEST_TICK_NS..=LONGEST_TICK_NS).contains(&uncertainty) {
         return None;
     }
@@ -180,7 +181,7 @@ fn rate_of_ticking_clock(run: &[Reading], uncertainty: f64) -> Option<Rate> {
         possible().min_by(f64::total_cmp)?,
         possible().max_by(f64::total_cmp)?,
     ];
-    Some(Rate {
+    Some(ClockRate {
         offset: f64::midpoint(low, high),
         uncertainty: (high - low) / 2.0 + uncertainty / (run.last()?.time - run[0].time),
     })
@@ -211,7 +212,7 @@ fn count_unexplained(run: &[Reading], offset: f64, uncertainty: f64) -> usize {
 
 /// Returns the smallest amount, as a share, by which a rate is certainly wrong; negative if it may
 /// be right.
-fn certain_offset(rate: &Rate) -> f64 {
+fn certain_offset(rate: &ClockRate) -> f64 {
     rate.offset.abs() - rate.uncertainty
 }
 
@@ -219,7 +220,7 @@ fn certain_offset(rate: &Rate) -> f64 {
 /// the rates of its parts that the uncertainty of their reads does not explain. The rate of a clock
 /// that jumps, once or to and fro, is less certain than the first and the last comparison alone
 /// suggest.
-fn scatter(run: &[Reading], whole_run: Rate, uncertainty: f64) -> f64 {
+fn scatter(run: &[Reading], whole_run: ClockRate, uncertainty: f64) -> f64 {
     let count = WINDOW_PARTS.min(run.len() - 1);
     if count < 2 {
         return 0.0;
@@ -253,7 +254,7 @@ fn scatter(run: &[Reading], whole_run: Rate, uncertainty: f64) -> f64 {
 
 /// Returns the rates of the fresh processes, each from its beginning to its end. Empty for clocks
 /// whose rate a process cannot determine: raw counters and CPU time.
-fn process_rates(case: &Case, uncertainty: f64) -> Vec<Rate> {
+fn process_rates(case: &Case, uncertainty: f64) -> Vec<ClockRate> {
     if !case.trace.declared || !matches!(case.claimed(), None | Some(Counted::Wall)) {
         return Vec::new();
     }
