@@ -35,10 +35,10 @@ pub(super) fn measure(
     clock: &ClockFigures,
 ) -> Result<Measurement, CommandError> {
     let limit = Duration::from_secs(args.limit);
-    let runner = Runner::new(args.cpu, limit).map_err(CommandError::Failed)?;
+    let runner = Runner::new(args.cpu, limit)?;
     let operation = clipped(&shell_words::join(&args.command), 60);
     let progress: RefCell<Option<Progress>> = RefCell::default();
-    let runs: RefCell<Vec<Result<Option<CpuTime>, String>>> = RefCell::default();
+    let runs: RefCell<Vec<Result<Option<CpuTime>, CommandError>>> = RefCell::default();
     // After a failed run no further run is started.
     let mut run = || {
         if runs.borrow().last().is_none_or(Result::is_ok) {
@@ -67,8 +67,7 @@ pub(super) fn measure(
     progress.replace(Some(Progress::new(goal.samples as usize)));
     let measured = measure_with(Instrument::Macro, &mut *timed, clock, &goal);
     drop(timed);
-    let times: Result<Vec<Option<CpuTime>>, _> = runs.take().into_iter().collect();
-    let times = times.map_err(CommandError::Failed)?;
+    let times: Vec<Option<CpuTime>> = runs.take().into_iter().collect::<Result<_, _>>()?;
     let times: Vec<CpuTime> = times.into_iter().skip(warmup as usize).flatten().collect();
     let mean_of = |part: fn(&CpuTime) -> Duration| {
         let each = times.iter().map(|time| part(time).as_nanos() as f64);

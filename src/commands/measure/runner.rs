@@ -10,6 +10,7 @@ use timers::Deadline;
 use timers::os::process::kill_group;
 use timers::os::{CpuTime, Pid};
 
+use crate::commands::{CommandError, failed};
 use crate::hosts::children;
 use crate::text::clipped;
 
@@ -34,7 +35,7 @@ impl Runner {
     ///
     /// # Errors
     /// When the CPU cannot be used, or no thread can be started.
-    pub(super) fn new(cpu: Option<u32>, limit: Duration) -> Result<Self, String> {
+    pub(super) fn new(cpu: Option<u32>, limit: Duration) -> Result<Self, CommandError> {
         let running = CurrentRun::default();
         let (_stop_limit_thread, stopped) = mpsc::channel::<()>();
         let shared = Arc::clone(&running);
@@ -48,10 +49,12 @@ impl Runner {
                 }
             })
             .map_err(|error| {
-                format!("cannot start the thread that checks the time limit: {error}")
+                failed(format!(
+                    "cannot start the thread that checks the time limit: {error}"
+                ))
             })?;
         if let Some(cpu) = cpu {
-            timers::pin_to(cpu).map_err(|error| format!("--cpu {cpu}: {error}"))?;
+            timers::pin_to(cpu).map_err(|error| failed(format!("--cpu {cpu}: {error}")))?;
         }
         Ok(Self {
             limit,
@@ -64,18 +67,19 @@ impl Runner {
     ///
     /// # Errors
     /// When the command cannot be started, fails, or exceeds the time limit.
-    pub(super) fn run_once(&self, command: &[String]) -> Result<Option<CpuTime>, String> {
+    pub(super) fn run_once(&self, command: &[String]) -> Result<Option<CpuTime>, CommandError> {
         let (program, arguments) = command
             .split_first()
-            .ok_or("there is no command after `--`")?;
+            .ok_or_else(|| failed("there is no command after `--`"))?;
         let mut process = Command::new(program);
         process
             .args(arguments)
             .stdin(Stdio::null())
             .stdout(Stdio::null())
             .stderr(Stdio::null());
-        let mut run = children::start_timed(&mut process)
-            .map_err(|error| format!("`{}` cannot be run: {error}", clipped(program, 60)))?;
+        let mut run = children::start_timed(&mut process).map_err(|error| {
+            failed(format!("`{}` cannot be run: {error}", clipped(program, 60)))
+        })?;
         let deadline = Deadline::after(self.limit);
         *self.running.lock().unwrap_or_else(PoisonError::into_inner) =
             Some((run.group(), deadline));
@@ -88,21 +92,21 @@ impl Runner {
             .unwrap_or_else(PoisonError::into_inner)
             .take()
             .is_none();
-        let status = run.end_group().ok_or("its exit status is unknown")?;
-        let failed = |why: String| {
-            Err(format!(
-                "`{}` {why}",
-                clipped(&shell_words::join(command), 80)
-            ))
+        let status = run
+            .end_group()
+            .ok_or_else(|| failed("its exit status is unknown"))?;
+        let run_failed = |why: String| {
+            let command = clipped(&shell_words::join(command), 80);
+            Err(failed(format!("`{command}` {why}")))
         };
         if was_late {
             let limit = self.limit.as_secs();
-            return failed(format!(
+            return run_failed(format!(
                 "ran for longer than the limit of {limit} s: allow more time with --limit"
             ));
         }
         if !status.success() {
-            return failed(format!(
+            return run_failed(format!(
                 "failed ({status}): run it without timermeter to see why"
             ));
         }
