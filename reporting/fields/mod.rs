@@ -196,6 +196,8 @@ impl Field {
     #[must_use]
     pub fn value<'a>(&self, source: impl Into<FieldSource<'a>>) -> CellValue {
         match (self.read(source), self.part) {
+            // A figure that is not finite is no value; `check` refuses it.
+            (Some(CellValue::Figure(figure)), _) if !figure.value.is_finite() => CellValue::Nothing,
             (Some(value), Part::Whole) => value,
             (Some(CellValue::Figure(figure)), Part::Low) => figure.low().into(),
             (Some(CellValue::Figure(figure)), Part::High) => figure.high().into(),

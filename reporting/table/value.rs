@@ -155,18 +155,17 @@ impl fmt::Display for CellValue {
 /// A number that is not finite becomes [`CellValue::Nothing`].
 impl From<f64> for CellValue {
     fn from(number: f64) -> Self {
-        Interval::unbounded(number).into()
-    }
-}
-
-/// A number that is not finite becomes [`CellValue::Nothing`].
-impl From<Interval> for CellValue {
-    fn from(figure: Interval) -> Self {
-        if figure.value.is_finite() {
-            Self::Figure(figure)
+        if number.is_finite() {
+            Self::Figure(Interval::unbounded(number))
         } else {
             Self::Nothing
         }
+    }
+}
+
+impl From<Interval> for CellValue {
+    fn from(figure: Interval) -> Self {
+        Self::Figure(figure)
     }
 }
 
