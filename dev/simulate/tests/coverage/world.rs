@@ -3,7 +3,6 @@
 use rand::rngs::SmallRng;
 use rand::{RngExt, SeedableRng};
 use simulated::draw::exponential;
-use statrs::distribution::{Binomial, DiscreteCDF};
 use timermeter::choice::Facts;
 use timermeter::choice::{ClockFigures, MeasuringPlan, PlanMethod};
 
@@ -162,10 +161,9 @@ impl World {
         let gap = ns + self.clock.base_ns + self.clock.jitter_ns + self.fence_ns;
         let edges = count as f64 * spacing * (1.0 + self.drift) / self.clock.step_ns;
         let edges = edges.floor() + f64::from(self.random.random_bool(edges.fract()));
-        let inside =
-            Binomial::new(gap / spacing, edges as u64).expect("the share is a probability");
-        inside.inverse_cdf(self.random.random_range(0.0..1.0)) as f64 * self.clock.step_ns
-            / count as f64
+        let is_inside = |_: &u64| self.random.random_bool(gap / spacing);
+        let inside = (0..edges as u64).filter(is_inside).count();
+        inside as f64 * self.clock.step_ns / count as f64
     }
 
     /// Measures an operation of this length according to the plan, and returns the relative error
