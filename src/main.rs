@@ -157,7 +157,8 @@ fn prepare(command: &Verb) -> Result<(), CommandError> {
     }
     let starts_children = starts_children(command);
     if starts_children {
-        // The first thread only waits for this one, so no other thread uses the environment.
+        // This changes the environment; the first thread only waits for this one, so no other thread
+        // uses it.
         children::own_descendants();
         if let Some(why) = children::why_descendants_unknown() {
             print_message(&format_args!(

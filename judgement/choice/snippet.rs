@@ -44,7 +44,7 @@ pub enum Language {
 /// number of runs; `CLOCK`, the name of the clock in C; `NS_PER_TICK`; `READ`, the cost of a read in
 /// nanoseconds. A batch of Python consists of `TURNS` turns of `UNROLLED` calls.
 ///
-/// All batches have one form. Even runs make no calls: the least of them is the *frame*, the time of the
+/// All batches but those of Python have one form. Even runs make no calls: the least of them is the *frame*, the time of the
 /// read and of what stands around the calls, on the machine and with the compiler of the user. Odd
 /// runs make the calls. The least of each is used, because interruptions and cold caches only
 /// lengthen a run. A call goes through a pointer that the compiler does not know, or its result is

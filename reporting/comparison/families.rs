@@ -233,7 +233,7 @@ pub(super) fn estimate(groups: &[TimerGroup]) -> (Vec<Estimate>, Shift) {
     (estimates.collect(), shift(machine, of_machine, degrees))
 }
 
-/// The shift of the machine: that of the reference family, if most other families moved with it, that
+/// The shift of the machine: that of the reference family, if at least half of the other families moved with it, that
 /// is in the same direction by at least half as much; 0 otherwise, because then these clocks changed
 /// and not the machine.
 fn shift_of_machine(groups: &[TimerGroup], shifts: &[f64]) -> f64 {

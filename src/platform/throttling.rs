@@ -63,7 +63,7 @@ impl Throttling {
         self.may_be_hidden
     }
 
-    /// The time, in nanoseconds since the first call, for which quotas kept the groups from
+    /// The time, in nanoseconds since the first call of `refresh`, for which quotas kept the groups from
     /// running, summed over CPUs and groups.
     pub fn count(&mut self) -> u64 {
         let now_ns = self.sum_ns();

@@ -168,7 +168,7 @@ impl SlewedClock {
         let counter_fails = counter.outcome == Outcome::Fail;
         let right = counter_fails == is_proven && clock.outcome != Outcome::Fail;
         let ns = rate.ns_per_tick;
-        // The rate of a counter that changes it, or that only a slewed clock shows, is not known.
+        // The rate of a counter that changes it is not known.
         let figure = (self.moves != Moves::Counter).then_some(FoundFigure {
             truth: Some(self.tick_ns),
             value: Some(ns),
