@@ -27,4 +27,5 @@ mod runtimes;
 mod skipping;
 mod sql;
 mod steering;
+mod stored;
 mod tasks;

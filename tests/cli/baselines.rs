@@ -8,15 +8,7 @@ use predicates::str::contains;
 
 use super::folder::Folder;
 use super::{program, run_timeout};
-
-const STORED: &str = concat!(
-    env!("CARGO_MANIFEST_DIR"),
-    "/tests/data/xeon-2026-11-21.json"
-);
-const PUBLISHED: &str = concat!(
-    env!("CARGO_MANIFEST_DIR"),
-    "/reports/icpe2011-mbp53/2011-03-14/report.json"
-);
+use crate::stored::{MBP53, XEON};
 
 /// Runs the program in the folder, with its baselines below `home` in it.
 fn run(folder: &Folder, args: &[&str]) -> Assert {
@@ -32,7 +24,7 @@ fn run(folder: &Folder, args: &[&str]) -> Assert {
 /// Stores a report as the baseline of this name.
 fn store_baseline(folder: &Folder, name: &str) {
     fs::create_dir_all(folder.file("home/baselines")).unwrap();
-    fs::copy(STORED, folder.file(&format!("home/baselines/{name}.json"))).unwrap();
+    fs::copy(XEON, folder.file(&format!("home/baselines/{name}.json"))).unwrap();
 }
 
 #[test]
@@ -61,7 +53,7 @@ fn compares_machine_with_its_baseline() {
     let found: serde_json::Value = serde_json::from_slice(&now.get_output().stdout).unwrap();
     assert!(found.to_string().contains("monotonic-coarse"), "{found}");
     run(&folder, &["compare", "before", "before"]).success();
-    run(&folder, &["compare", "before", STORED]).success();
+    run(&folder, &["compare", "before", XEON]).success();
 }
 
 #[test]
@@ -78,7 +70,7 @@ fn distinguishes_baseline_names_from_files() {
         .stderr(contains("baselines: after, before"));
     // A word that names only a folder is that folder ...
     fs::create_dir(folder.file("reports")).unwrap();
-    fs::copy(STORED, folder.file("reports/report.json")).unwrap();
+    fs::copy(XEON, folder.file("reports/report.json")).unwrap();
     run(&folder, &["compare", "reports", "--", "after"]).success();
     run(&folder, &["compare", "reports"])
         .code(2)
@@ -110,7 +102,7 @@ fn refuses_unusable_baseline_before_probing() {
             "letters, digits",
         );
     }
-    assert_refused(&["compare", PUBLISHED], 1, "published");
+    assert_refused(&["compare", MBP53], 1, "published");
     fs::write(folder.file("home"), "").unwrap();
     assert_refused(
         &["probe", "--thorough", "--baseline", "before"],
@@ -141,7 +133,7 @@ fn failed_probe_keeps_old_baseline() {
     )
     .code(2);
     let stored = fs::read(folder.file("home/baselines/before.json")).unwrap();
-    assert_eq!(stored, fs::read(STORED).unwrap());
+    assert_eq!(stored, fs::read(XEON).unwrap());
     assert_eq!(
         fs::read_dir(folder.file("home/baselines")).unwrap().count(),
         1,

@@ -7,11 +7,8 @@ use predicates::str::contains;
 
 use super::folder::Folder;
 use super::{json, run, timermeter};
+use crate::stored::{EPYC, MBP53, XEON};
 
-const MBP53: &str = concat!(
-    env!("CARGO_MANIFEST_DIR"),
-    "/reports/icpe2011-mbp53/2011-03-14/report.json"
-);
 const MBP62: &str = concat!(
     env!("CARGO_MANIFEST_DIR"),
     "/reports/icpe2011-mbp62/2011-03-14/report.json"
@@ -151,16 +148,8 @@ fn same_cpu_rejects_other_cpu() {
 
 #[test]
 fn compares_several_runs_per_side() {
-    const KEPT: &str = concat!(
-        env!("CARGO_MANIFEST_DIR"),
-        "/tests/data/epyc-2026-11-21.json"
-    );
-    const OTHER: &str = concat!(
-        env!("CARGO_MANIFEST_DIR"),
-        "/tests/data/xeon-2026-11-21.json"
-    );
     let folder = Folder::new();
-    let text = fs::read_to_string(KEPT).unwrap();
+    let text = fs::read_to_string(EPYC).unwrap();
     let at = text.find("\"created\"").expect("it says when it was made");
     let at = at + text[at..].find("20").expect("a year");
     for side in ["old", "new"] {
@@ -184,7 +173,7 @@ fn compares_several_runs_per_side() {
     run(&format!("compare {old} -- {one} {one}"))
         .code(2)
         .stderr(contains("each run counts once"));
-    run(&format!("compare {KEPT} {OTHER} -- {new}"))
+    run(&format!("compare {EPYC} {XEON} -- {new}"))
         .code(2)
         .stderr(contains("not of the same machine"));
     fs::write(folder.file("new/d.json"), "{}").unwrap();

@@ -10,18 +10,7 @@ use serde_json::Value;
 use super::folder::Folder;
 use super::{json, printed, program, run, run_timeout, timermeter};
 use crate::skipping::not_installed;
-
-/// A stored report of a machine without clock problems, so that no clock is probed.
-const STORED: &str = concat!(
-    env!("CARGO_MANIFEST_DIR"),
-    "/tests/data/xeon-2026-11-21.json"
-);
-
-/// A report of figures that were published.
-const PUBLISHED: &str = concat!(
-    env!("CARGO_MANIFEST_DIR"),
-    "/reports/icpe2011-mbp53/2011-03-14/report.json"
-);
+use crate::stored::{MBP53, XEON};
 
 /// Checks that each command line ends with this status, prints nothing on standard output, and
 /// prints these words on standard error.
@@ -35,7 +24,7 @@ fn assert_refused(cases: &[(&str, i32, &str)]) {
 
 #[test]
 fn rejects_impossible_requirements() {
-    let published = format!("pick 1ms --error 5% --from {PUBLISHED}");
+    let published = format!("pick 1ms --error 5% --from {MBP53}");
     assert_refused(&[
         ("pick 1ms --rate 10000/s", 2, "10000 times a second"),
         ("pick 1ms --needs wings", 2, "no-slew"),
@@ -49,7 +38,7 @@ fn rejects_impossible_requirements() {
 
 #[test]
 fn rejects_impossible_measurements() {
-    let stored = |command: &str| format!("measure --from {STORED} --clock monotonic {command}");
+    let stored = |command: &str| format!("measure --from {XEON} --clock monotonic {command}");
     assert_refused(&[
         ("measure multiplyy", 2, "did you mean `multiply`"),
         ("measure multiply -- true", 2, "not both"),
@@ -87,7 +76,7 @@ fn rejects_impossible_measurements() {
 
 #[test]
 fn picks_clock_from_report() {
-    let kept = STORED;
+    let kept = XEON;
     let picked = |report: &str, more: &[&str]| {
         let args = [
             "pick", "250ns", "--error", "5%", "--format", "json", "--from", report,
@@ -168,7 +157,7 @@ fn picks_clock_of_other_runtime() {
 
 #[test]
 fn picks_clock_from_published_report() {
-    let args = ["pick", "1ms", "--error", "5%", "--from", PUBLISHED];
+    let args = ["pick", "1ms", "--error", "5%", "--from", MBP53];
     for (runtime, id) in [("java", "NANO"), ("dotnet", ".STO")] {
         let args = [
             &args[..],
@@ -202,7 +191,7 @@ fn operations_are_measured_in_all_formats() {
         "60",
     ];
     let run = |more: &[&str]| {
-        timermeter(&[&args[..], &["--clock", "instant", "--from", STORED], more].concat())
+        timermeter(&[&args[..], &["--clock", "instant", "--from", XEON], more].concat())
     };
     let found = json(&run(&["--format", "json"]).success());
     let rows = found["measurements"].as_array().unwrap();
@@ -245,7 +234,7 @@ fn counts_allocations_where_supported() {
         "instant",
     ];
     let found =
-        json(&timermeter(&[&args[..], &["--from", STORED, "--format", "json"]].concat()).success());
+        json(&timermeter(&[&args[..], &["--from", XEON, "--format", "json"]].concat()).success());
     let row = &found["measurements"][0];
     assert_eq!(
         (row["instances"].as_f64(), row["bytes"].as_f64()),
@@ -256,7 +245,7 @@ fn counts_allocations_where_supported() {
 
 /// Measures a command with a clock of the stored report.
 fn measure_command(more: &[&str]) -> Assert {
-    let line = ["measure", "--clock", "monotonic", "--from", STORED];
+    let line = ["measure", "--clock", "monotonic", "--from", XEON];
     timermeter(&[&line[..], &["--error", "50%", "-f", "json"], more].concat())
 }
 

@@ -105,10 +105,7 @@ fn completions_for_every_shell() {
 #[test]
 fn missing_parquet_names_the_feature() {
     let folder = Folder::new();
-    let report = concat!(
-        env!("CARGO_MANIFEST_DIR"),
-        "/tests/data/xeon-2026-11-21.json"
-    );
+    let report = crate::stored::XEON;
     for args in [["--format", "parquet"], ["--output", "t.parquet"]] {
         timermeter(&[&["table", report], &args[..]].concat())
             .code(1)

@@ -12,15 +12,12 @@ use rustix::process::Signal;
 use super::folder::Folder;
 use super::program::program;
 use super::run::{Run, waited_for};
+use crate::stored::MBP53;
 
 /// Three reports, of which a site takes tens of milliseconds.
 const REPORTS: &str = concat!(
     env!("CARGO_MANIFEST_DIR"),
     "/reports/intel-xeon-emerald-rapids-kvm-debian-12"
-);
-const REPORT: &str = concat!(
-    env!("CARGO_MANIFEST_DIR"),
-    "/reports/icpe2011-mbp53/2011-03-14/report.json"
 );
 
 fn publish(site: &str) -> std::process::Output {
@@ -137,7 +134,7 @@ fn signal_leaves_no_temporary_files() {
     fs::create_dir(&many).unwrap();
     // Enough reports to keep the program busy until the signal arrives.
     for number in 0..4_000 {
-        fs::copy(REPORT, many.join(format!("{number}.json"))).unwrap();
+        fs::copy(MBP53, many.join(format!("{number}.json"))).unwrap();
     }
     let site = folder.arg("site");
     for signal in [Signal::INT, Signal::TERM] {
@@ -174,7 +171,7 @@ fn removes_files_of_killed_process() {
         "a killed process cannot remove its files"
     );
     let next = Command::new(program())
-        .args(["report", REPORT, "-o", &folder.arg("page.html")])
+        .args(["report", MBP53, "-o", &folder.arg("page.html")])
         .output()
         .unwrap();
     assert!(next.status.success(), "{next:?}");
@@ -186,7 +183,7 @@ fn oversized_file_leaves_nothing() {
     let folder = Folder::new();
     let mut limited = Command::new("sh");
     limited.args(["-c", "ulimit -f 16; exec \"$0\" \"$@\"", program()]);
-    limited.args(["report", REPORT, "-o", &folder.arg("page.html")]);
+    limited.args(["report", MBP53, "-o", &folder.arg("page.html")]);
     let ended = limited.output().unwrap();
     let reported = String::from_utf8_lossy(&ended.stderr);
     assert_eq!(ended.status.code(), Some(1), "{reported}");

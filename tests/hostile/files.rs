@@ -10,11 +10,7 @@ use flate2::write::GzEncoder;
 
 use super::folder::Folder;
 use super::run::Run;
-
-const REPORT: &str = concat!(
-    env!("CARGO_MANIFEST_DIR"),
-    "/reports/icpe2011-mbp53/2011-03-14/report.json"
-);
+use crate::stored::{MBP53, XEON};
 
 fn stderr(output: &std::process::Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
@@ -24,7 +20,7 @@ fn stderr(output: &std::process::Output) -> String {
 fn pipes_and_devices_are_rejected() {
     let folder = Folder::new();
     fs::create_dir(folder.file("reports")).expect("the folder is created");
-    fs::copy(REPORT, folder.file("reports/good.json")).expect("the report is copied");
+    fs::copy(MBP53, folder.file("reports/good.json")).expect("the report is copied");
     let made = Command::new("mkfifo")
         .arg(folder.file("reports/pipe.json"))
         .status()
@@ -77,7 +73,7 @@ fn rejects_oversized_report() {
 #[test]
 fn messages_cannot_control_terminal() {
     let folder = Folder::new();
-    let report = fs::read_to_string(REPORT).expect("the report is readable");
+    let report = fs::read_to_string(MBP53).expect("the report is readable");
     for escape in ["\\u001b]0;PWNED\\u0007", "\\u202egnp.exe", "\\u009b31m"] {
         let text = report.replacen(
             "\"status\": \"ok\"",
@@ -89,7 +85,7 @@ fn messages_cannot_control_terminal() {
         fs::write(&path, text).expect("the file is written");
         for args in [
             &["table", &path][..],
-            &["compare", REPORT, &path],
+            &["compare", MBP53, &path],
             &["inspect", "x", "--from", &path],
         ] {
             let (_, output) = Run::start(args).end();
@@ -146,12 +142,8 @@ fn rejects_endless_packed_trace() {
 
 #[test]
 fn skips_damaged_files_near_old_report() {
-    const KEPT: &str = concat!(
-        env!("CARGO_MANIFEST_DIR"),
-        "/tests/data/xeon-2026-11-21.json"
-    );
     let folder = Folder::new();
-    let text = fs::read_to_string(KEPT).expect("the report is copied");
+    let text = fs::read_to_string(XEON).expect("the report is copied");
     let store = |run: &str, text: &str| {
         fs::create_dir_all(folder.file(run)).expect("the folder is created");
         fs::write(folder.file(&format!("{run}/report.json")), text).expect("the file is written");

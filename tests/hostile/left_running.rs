@@ -8,16 +8,12 @@ use rustix::process::Signal;
 
 use super::folder::Folder;
 use super::run::Run;
+use crate::stored::EPYC;
 
 /// The exit status by which shells report a program that a signal terminated.
 fn ended_by(signal: Signal) -> Option<i32> {
     Some(128 + signal.as_raw())
 }
-
-const REPORT: &str = concat!(
-    env!("CARGO_MANIFEST_DIR"),
-    "/tests/data/epyc-2026-11-21.json"
-);
 
 /// Writes an agent as an executable shell script, and returns its path.
 fn agent(folder: &Folder, body: &str) -> String {
@@ -44,7 +40,7 @@ fn measured_command_ends_with_runner() {
         let run = Run::start(&[
             "measure",
             "--from",
-            REPORT,
+            EPYC,
             "--clock",
             "monotonic",
             "--",
@@ -66,7 +62,7 @@ fn command_ends_with_killed_runner() {
     let run = Run::start(&[
         "measure",
         "--from",
-        REPORT,
+        EPYC,
         "--clock",
         "monotonic",
         "--",
@@ -141,7 +137,7 @@ fn no_process_survives_killed_runner() {
     let run = Run::start(&[
         "measure",
         "--from",
-        REPORT,
+        EPYC,
         "--clock",
         "monotonic",
         "--",

@@ -9,12 +9,9 @@ use super::folder::Folder;
 use super::program::program;
 use super::run::Run;
 use super::skipping::{emulated, not_installed, skipped};
+use crate::stored::EPYC;
 
 const REPORTS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/reports");
-const REPORT: &str = concat!(
-    env!("CARGO_MANIFEST_DIR"),
-    "/tests/data/epyc-2026-11-21.json"
-);
 
 /// Runs the program under `ulimit`.
 fn limited(limits: &str, args: &[&str]) -> Output {
@@ -84,7 +81,7 @@ fn with_processes(user: &str, processes: u32, args: &[&str]) -> Option<Output> {
         folder.path().join("report.json"),
     );
     fs::copy(super::program::program(), &program).expect("the file is copied");
-    fs::copy(REPORT, &report).expect("the file is copied");
+    fs::copy(EPYC, &report).expect("the file is copied");
     fs::set_permissions(&report, fs::Permissions::from_mode(0o644)).expect("chmod succeeds");
     let mut command = Command::new("setpriv");
     command.args(["--reuid", user, "--clear-groups", "bash", "-c"]);
@@ -165,7 +162,7 @@ fn works_where_calls_are_refused() {
     for args in [
         &["probe", "--quick", "monotonic"][..],
         &["watch", "200ms"],
-        &["measure", "chain", "--clock", "monotonic", "--from", REPORT],
+        &["measure", "chain", "--clock", "monotonic", "--from", EPYC],
     ] {
         let Some(command) = refusing("clock_nanosleep,prlimit64", &[], args) else {
             return;
@@ -299,7 +296,7 @@ fn reports_missing_clock() {
     for args in [
         &["probe", "--quick", "monotonic"][..],
         &["list", "--agent", "x=sleep 3102"],
-        &["report", REPORT, "-o", &folder.arg("page.html")],
+        &["report", EPYC, "-o", &folder.arg("page.html")],
     ] {
         let Some(command) = refusing("clock_gettime", &[("LD_PRELOAD", &library)], args) else {
             return;
@@ -315,7 +312,7 @@ fn reports_missing_clock() {
     let Some(mut command) = refusing(
         "clock_gettime",
         &[("LD_PRELOAD", &library)],
-        &["table", REPORT],
+        &["table", EPYC],
     ) else {
         return;
     };

@@ -22,3 +22,5 @@ mod refused;
 mod run;
 #[path = "../skipping/mod.rs"]
 mod skipping;
+#[path = "../stored.rs"]
+mod stored;

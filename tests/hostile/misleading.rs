@@ -5,11 +5,7 @@ use std::process::{Command, Output};
 
 use super::folder::Folder;
 use super::program::program;
-
-const REPORT: &str = concat!(
-    env!("CARGO_MANIFEST_DIR"),
-    "/tests/data/epyc-2026-11-21.json"
-);
+use crate::stored::EPYC;
 
 fn run(args: &[&str]) -> Output {
     Command::new(program())
@@ -42,7 +38,7 @@ fn short_command_names_its_clock() {
 #[test]
 fn states_rule_of_clock_choice() {
     let folder = Folder::new();
-    let report = fs::read_to_string(REPORT).expect("the report is readable");
+    let report = fs::read_to_string(EPYC).expect("the report is readable");
     let mut report: serde_json::Value = serde_json::from_str(&report).expect("the report is JSON");
     report["timers"]
         .as_array_mut()
@@ -64,7 +60,7 @@ fn states_rule_of_clock_choice() {
 #[test]
 fn settable_clock_needs_explicit_request() {
     let folder = Folder::new();
-    let report = fs::read_to_string(REPORT).expect("the report is readable");
+    let report = fs::read_to_string(EPYC).expect("the report is readable");
     let mut report: serde_json::Value = serde_json::from_str(&report).expect("the report is JSON");
     let three = ["realtime", "system-time", "monotonic"];
     let rows = report["timers"]

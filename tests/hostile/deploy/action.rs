@@ -88,7 +88,7 @@ fn build_step_builds_its_own_checkout() {
 /// exit status, standard output, and the text that the step appended to outputs and summary.
 fn run_gate(line: &str, code: i32, undecided: &str) -> (Option<i32>, [String; 3]) {
     let sandbox = Sandbox::new();
-    let report = super::sandbox::REPORT;
+    let report = crate::stored::MBP53;
     sandbox.add_program(
         TIMERMETER,
         &format!(

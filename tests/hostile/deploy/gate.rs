@@ -6,19 +6,13 @@ use std::fs;
 use std::process::{Output, Stdio};
 
 use super::sandbox::{Sandbox, TIMERMETER, record_arguments, run_to_end};
-
-/// A report that becomes the baseline. Its CPU differs from that of the machine that runs the
-/// tests.
-const BASELINE: &str = concat!(
-    env!("CARGO_MANIFEST_DIR"),
-    "/reports/icpe2011-mbp53/2011-03-14/report.json"
-);
+use crate::stored::MBP53;
 
 /// The folder of baselines. Its name begins like an option and contains a command, which must not
 /// run.
 const BASELINES: &str = "-kept $(touch PWNED)";
 
-/// Runs `gate.sh` with [`BASELINE`] as the result of each probe, and `gate_script` in place of
+/// Runs `gate.sh` with [`MBP53`] as the result of each probe, and `gate_script` in place of
 /// `gate`. Checks the exit status, and returns the output and the errors.
 #[track_caller]
 fn run_gate(
@@ -32,7 +26,7 @@ fn run_gate(
         &format!(
             r#"{record}
 [ "$1" = probe ] || {gate_script}
-mkdir -p "${{3#--save=}}/p/d" && cp '{BASELINE}' "${{3#--save=}}/p/d/report.json"; echo 'a table'"#,
+mkdir -p "${{3#--save=}}/p/d" && cp '{MBP53}' "${{3#--save=}}/p/d/report.json"; echo 'a table'"#,
             record = record_arguments("timermeter"),
         ),
     );
@@ -66,7 +60,7 @@ fn gate_creates_baseline_and_compares() {
     // One probe determines the platform, two are the baseline (RUNS=2).
     assert_eq!(arguments().matches("<probe>").count(), 3, "{}", arguments());
     let stored = sandbox.file(BASELINES).join("p/d/report.json");
-    assert_eq!(fs::read(&stored).unwrap(), fs::read(BASELINE).unwrap());
+    assert_eq!(fs::read(&stored).unwrap(), fs::read(MBP53).unwrap());
     let (output, _) = run_gate(
         &sandbox,
         "{ echo 'gate: failed'; exit 3; }",
@@ -85,7 +79,7 @@ fn gate_creates_baseline_and_compares() {
     assert_eq!(arguments().matches("<probe>").count(), 4, "{}", arguments());
     assert_eq!(
         fs::read(&stored).unwrap(),
-        fs::read(BASELINE).unwrap(),
+        fs::read(MBP53).unwrap(),
         "the baseline stays"
     );
 }
@@ -122,7 +116,7 @@ case $3 in */runs)
     tries=0
     until [ "$(ls -d "$SANDBOX"/begun.* | wc -l)" = 2 ] || [ "$tries" -ge 1000 ]; do tries=$((tries + 1)) && sleep 0.05; done ;;
 esac
-mkdir -p "${{3#--save=}}/p/d" && cp '{BASELINE}' "${{3#--save=}}/p/d/report.json""#,
+mkdir -p "${{3#--save=}}/p/d" && cp '{MBP53}' "${{3#--save=}}/p/d/report.json""#,
         ),
     );
     let runs = [(); 2].map(|()| {

@@ -8,7 +8,8 @@ use std::os::unix::fs::symlink;
 use std::path::Path;
 use std::process::Command;
 
-use super::sandbox::{REPORT, Sandbox, TIMERMETER, run_to_end};
+use super::sandbox::{Sandbox, TIMERMETER, run_to_end};
+use crate::stored::MBP53;
 
 /// Control characters for terminals: an OSC sequence, CSI in one byte and in UTF-8, an override of
 /// the text direction, and a carriage return.
@@ -114,7 +115,7 @@ fn special_files_are_not_read() {
 #[test]
 fn keeps_report_of_exit_3() {
     let sandbox = Sandbox::new();
-    sandbox.add_program("ssh", &format!("cat '{REPORT}'; exit 3"));
+    sandbox.add_program("ssh", &format!("cat '{MBP53}'; exit 3"));
     let mut command = sandbox.deploy_script("node.sh", &["run", "n1"]);
     command.env("REMOTE", "ssh n1");
     let (_, output) = run_to_end(command);

@@ -8,12 +8,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
 use crate::folder::Folder;
+use crate::stored::MBP53;
 
-/// A valid report, which the replacement of `timermeter` prints.
-pub const REPORT: &str = concat!(
-    env!("CARGO_MANIFEST_DIR"),
-    "/reports/icpe2011-mbp53/2011-03-14/report.json"
-);
 /// The name of the replacement of `timermeter`, with characters that a shell interprets.
 pub const TIMERMETER: &str = "it's a \"meter\"";
 /// The names of files that injected commands would create begin with this prefix.
@@ -32,7 +28,7 @@ impl Sandbox {
             TIMERMETER,
             &format!(
                 r#"{record}
-case $3 in --save=*) mkdir -p "${{3#*=}}/p/d" && cp '{REPORT}' "${{3#*=}}/p/d/report.json" ;; *) cat '{REPORT}' ;; esac"#,
+case $3 in --save=*) mkdir -p "${{3#*=}}/p/d" && cp '{MBP53}' "${{3#*=}}/p/d/report.json" ;; *) cat '{MBP53}' ;; esac"#,
                 record = record_arguments("timermeter")
             ),
         );
