@@ -143,7 +143,11 @@ fn lower_quartile(group: &Intervals) -> Option<f64> {
 /// Nanoseconds in a tick of a timer that moved by `timer` ticks while a clock with `clock_ns`
 /// nanoseconds per tick moved by `clock` ticks. `None` unless both moved forward.
 pub fn ns_per_tick(timer: i64, clock: i64, clock_ns: f64) -> Option<f64> {
-    (timer > 0 && clock > 0).then(|| clock as f64 * clock_ns / timer as f64)
+    /// The shortest possible tick in nanoseconds: no readable counter has 1000 ticks in a
+    /// nanosecond, so a smaller value is due to a jump. *Default*: moves no figure.
+    const MIN_TICK_NS: f64 = 1e-3;
+    let ns = clock as f64 * clock_ns / timer as f64;
+    (timer > 0 && clock > 0 && ns >= MIN_TICK_NS).then_some(ns)
 }
 
 /// Returns the median of `rates`, the lengths of a tick in nanoseconds that the processes found,
