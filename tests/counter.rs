@@ -60,10 +60,8 @@ fn judged(found: &CounterFindings) -> CounterJudgement {
 }
 
 fn found(model: &CounterModel, seed: u64) -> CounterFindings {
-    findings(&observe(
-        &mut CounterMachine::new(model.clone(), seed),
-        &PLAN,
-    ))
+    let mut machine = CounterMachine::new(model.clone(), seed);
+    findings(&observe(&mut machine, &PLAN), None)
 }
 
 /// A realistic machine with 2 to 8 CPUs and a counter of 24 MHz to 4 GHz.

@@ -169,6 +169,14 @@ pub struct ComparedPath {
     pub min_detected_ns: f64,
 }
 
+impl ComparedPath {
+    /// Returns the larger of lead and lag, in nanoseconds; 0 if the paths agree.
+    #[must_use]
+    pub fn difference(&self) -> f64 {
+        self.ahead_ns.max(self.behind_ns)
+    }
+}
+
 /// Verdict on the order of readings within one thread.
 #[apply(wire)]
 pub struct Monotonic {

@@ -1,6 +1,7 @@
 //! Estimates the length of a tick of a timer and of a unit of work, and the stability of the rate
 //! of a clock (Allan deviation).
 
+pub mod correction;
 pub mod counter;
 pub mod line;
 pub mod order;

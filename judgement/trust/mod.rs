@@ -1,38 +1,53 @@
 //! Judges whether a timer can be trusted: verdicts from evidence, one question per file. All
 //! functions are pure; the evidence is passed as arguments.
 
+mod correction;
 mod nature;
 mod path;
 mod reference;
 mod stability;
 mod threads;
 
-pub use path::{ReadPathBaselines, SyscallVariant};
+pub use path::{PathComparison, ReadPathBaselines, SyscallVariant};
 
 use crate::model::{Counted, Properties, Verdicts};
 use crate::numbers::{significant, time};
 use crate::profile::Profile;
+use crate::rate::correction::LargeCorrection;
 use crate::trace::{Evidence, Trace};
 
 /// The input of the verdicts on one timer.
 #[derive(Clone, Copy, Debug)]
 pub struct Case<'a> {
+    /// The id of the timer.
+    pub id: &'a str,
     /// The declared properties of the timer.
     pub properties: &'a Properties,
     /// The observations.
     pub trace: &'a Trace,
     /// The results computed from the observations.
     pub profile: &'a Profile,
-    /// The cost of leaving user mode on this machine, and the clock source in use.
-    pub baselines: &'a ReadPathBaselines,
+    /// What is known about the machine.
+    pub machine: MachineCase<'a>,
     /// The variant of the timer that is read through the system call, if it was measured.
     pub syscall_variant: Option<SyscallVariant<'a>>,
+}
+
+/// What is known about a machine, for the verdicts on all its timers.
+#[derive(Clone, Copy, Debug)]
+pub struct MachineCase<'a> {
+    /// The cost of leaving user mode on this machine, and the clock source in use.
+    pub baselines: &'a ReadPathBaselines,
+    /// The correction of the rate of the kernel's clocks, if it is large.
+    pub correction: Option<LargeCorrection>,
+    /// The comparisons of all paths to the clocks of the machine.
+    pub paths: &'a [PathComparison<'a>],
 }
 
 /// Returns all verdicts.
 #[must_use]
 pub fn judge(case: &Case) -> Verdicts {
-    let stable = stability::judge(case);
+    let stable = correction::apply(case, stability::judge(case));
     Verdicts {
         monotonic: threads::judge_one_thread(case),
         thread_safe: threads::judge_between_threads(case),

@@ -107,7 +107,11 @@ pub(super) fn judge(case: &Case) -> Stable {
 }
 
 /// Sets the outcome and the evidence.
-fn with_verdict(stable: Stable, outcome: Outcome, evidence: impl Into<String>) -> Stable {
+pub(super) fn with_verdict(
+    stable: Stable,
+    outcome: Outcome,
+    evidence: impl Into<String>,
+) -> Stable {
     Stable {
         outcome,
         evidence: evidence.into(),
@@ -389,7 +393,7 @@ fn allan_points(runs: &[&Vec<Reading>]) -> Vec<AllanPoint> {
 /// clocks on the counter that the reference reads, or if both are raw counters; otherwise `None`.
 fn shares_oscillator(case: &Case) -> Option<bool> {
     let reads_counter = case.trace.reference.family == Some(Family::CpuCounter);
-    match case.baselines.clock_source.as_deref() {
+    match case.machine.baselines.clock_source.as_deref() {
         // The oscillator of other clock sources (hpet, acpi_pm) is unknown.
         Some(source) if reads_counter && clock_sources::reads_counter(source) => Some(true),
         _ if reads_counter && !case.trace.declared => Some(true),

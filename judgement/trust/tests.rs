@@ -13,7 +13,9 @@ use super::*;
 use crate::model::{Interval, Outcome, Question};
 use crate::profile::profile;
 use crate::resolution::{Resolution, StepRule};
-use crate::trace::{Advance, Claims, Intervals, Order, Pair, Reference, ThreadActivity, Threads};
+use crate::trace::{
+    Advance, Claims, Intervals, Order, OtherPath, Pair, Reference, ThreadActivity, Threads,
+};
 
 /// A clock of 1 ns that is compared with a reference of 1 ns. It claims to count wall time unless the
 /// evidence has another claim.
@@ -73,19 +75,48 @@ fn resolved_profile(trace: &Trace, step_ns: f64, rule: StepRule) -> Profile {
     }
 }
 
+static UNDECLARED: LazyLock<Properties> = LazyLock::new(Properties::default);
+
+/// The case of a timer that declares no properties and has no other path.
+fn case<'a>(trace: &'a Trace, profile: &'a Profile, baselines: &'a ReadPathBaselines) -> Case<'a> {
+    Case {
+        id: "monotonic-coarse",
+        properties: &UNDECLARED,
+        trace,
+        profile,
+        machine: MachineCase {
+            baselines,
+            correction: None,
+            paths: &[],
+        },
+        syscall_variant: None,
+    }
+}
+
 fn verdicts_on(
     trace: &Trace,
     profile: &Profile,
     baselines: &ReadPathBaselines,
     syscall_variant: Option<SyscallVariant>,
 ) -> Verdicts {
-    judge(&Case {
-        properties: &Properties::default(),
-        trace,
-        profile,
-        baselines,
-        syscall_variant,
-    })
+    let comparison = |inner_id, found| PathComparison {
+        inner_id,
+        step_ns: None,
+        went_back: [false, false],
+        found,
+    };
+    let others = &trace.evidence.other_paths;
+    // A third path vouches for the enclosing one.
+    let third = OtherPath::from_readings("monotonic", [1, 0], false, &[[0, 1, 2]]);
+    let mut paths: Vec<_> = others
+        .iter()
+        .map(|found| comparison("monotonic-coarse", found))
+        .collect();
+    paths.push(comparison("monotonic-syscall", &third));
+    let mut case = case(trace, profile, baselines);
+    case.syscall_variant = syscall_variant;
+    case.machine.paths = &paths;
+    judge(&case)
 }
 
 fn claiming(counts: Counted) -> Claims {
@@ -228,10 +259,8 @@ fn path(
     .into_owned();
     judge(&Case {
         properties: &properties,
-        trace: &trace,
-        profile: &PROFILE,
-        baselines,
         syscall_variant,
+        ..case(&trace, &PROFILE, baselines)
     })
     .read_path
 }

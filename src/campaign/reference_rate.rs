@@ -65,6 +65,14 @@ impl ComparedClock {
         rate_from_paired_readings(&self.samples, self.ns_per_tick)
     }
 
+    /// Returns the samples with the clock in nanoseconds.
+    fn in_ns(&self) -> Vec<[f64; 3]> {
+        let in_ns = |&[before, clock, after]: &[i64; 3]| {
+            [before as f64, clock as f64 * self.ns_per_tick, after as f64]
+        };
+        self.samples.iter().map(in_ns).collect()
+    }
+
     /// Returns the time between the first and the last sample, in nanoseconds.
     fn length_ns(&self) -> f64 {
         let (first, last) = (self.samples.first(), self.samples.last());
@@ -148,16 +156,28 @@ impl RateMeasurement {
 
     /// Returns the rate that the samples show; `None` if they are too few.
     pub(super) fn rate(&self) -> Option<Rate> {
-        let third = self.third.as_ref().and_then(ComparedClock::rate);
+        let by_clock = self.clock.rate()?;
+        let is_other = |third: &&ComparedClock| {
+            let [clock, third] = [&self.clock, *third].map(ComparedClock::in_ns);
+            !is_same_clock(by_clock.ns_per_tick, &clock, &third)
+        };
+        let third = self.third.as_ref().filter(is_other);
+        let third = third.and_then(ComparedClock::rate);
         let length_ns = self.clock.length_ns();
         let steady = is_steady(&self.corrections);
-        Some(settle_deviation(
-            self.clock.rate()?,
-            third,
-            steady,
-            length_ns,
-        ))
+        Some(settle_deviation(by_clock, third, steady, length_ns))
     }
+}
+
+/// Returns whether two clocks, each read in nanoseconds between readings of the reference in ticks,
+/// are one clock under two names, which is no witness for itself: from a read of the first to one of the second, only the
+/// time between them passed. Clocks of which the kernel corrects one differ by all corrections since
+/// the boot.
+fn is_same_clock(ns_per_tick: f64, first: &[[f64; 3]], second: &[[f64; 3]]) -> bool {
+    let mut pairs = first.iter().zip(second);
+    pairs.all(|([before, a, after], [begin, b, end])| {
+        (ns_per_tick * (begin - after)..=ns_per_tick * (end - before)).contains(&(b - a))
+    })
 }
 
 /// Returns whether the kernel neither changed the rate of its clock nor slewed it from the first of
@@ -177,6 +197,24 @@ mod tests {
     use timers::os::Trim;
 
     use super::*;
+
+    #[test]
+    fn an_alias_is_no_second_clock() {
+        // The reference has ticks of 2 ns; the second clock is read 100 ticks after the first.
+        let samples = |ahead_ns: f64| {
+            let sample = |turn: u32| {
+                let ticks = 1e6 * f64::from(turn);
+                let [first, second] =
+                    [ticks, ticks + 100.0].map(|ticks| [ticks - 15.0, 2.0 * ticks, ticks + 15.0]);
+                (first, [second[0], second[1] + ahead_ns, second[2]])
+            };
+            (1..20).map(sample).unzip::<_, _, Vec<_>, Vec<_>>()
+        };
+        for (ahead_ns, same) in [(0.0, true), (40.0, true), (-3e5, false), (500.0, false)] {
+            let (first, second) = samples(ahead_ns);
+            assert_eq!(is_same_clock(2.0, &first, &second), same, "{ahead_ns}");
+        }
+    }
 
     #[test]
     fn adjusted_clock_is_not_steady() {

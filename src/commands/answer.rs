@@ -88,6 +88,10 @@ fn disturbances(report: &Report) -> [Vec<String>; 2] {
     let mut disturbances: Vec<String> = problems
         .map(|finding| match (finding.code.as_str(), &platform.load) {
             ("load", Some(load)) => format!("load {:.1}", load.one_minute),
+            ("ntp", _) => {
+                let ppm = platform.ntp.as_ref().map_or(0.0, |ntp| ntp.rate_ppm);
+                format!("clocks corrected by {ppm:.0} ppm")
+            }
             ("steal", _) => {
                 let share = platform.steal_share.unwrap_or_default();
                 format!("{:.0} % stolen", 100.0 * share)

@@ -15,7 +15,8 @@ use crate::hosts::children;
 use crate::hosts::tool::run_within;
 use crate::model::TimerRow;
 use crate::platform;
-use crate::rate::counter::findings;
+use crate::rate::correction::LargeCorrection;
+use crate::rate::counter::{findings, paired_rate};
 use crate::rate::rate_from_paired_readings;
 use crate::requests::{ProbeRequest, RunRequest};
 use crate::runs::choose_cpu;
@@ -52,12 +53,20 @@ pub fn run(args: &CheckArgs, output: &mut dyn Write) -> Result<bool, CommandErro
     let root = platform::Root::system();
     let before = platform::vmclock(&root);
     let rows = probe_counter(&ids)?;
-    let found = findings(&observe(&mut here, &CounterPlan::USUAL));
+    let mut clock_samples = vec![here.bracket_clock(CLOCK_SAMPLES)];
+    let observed = observe(&mut here, &CounterPlan::USUAL);
+    clock_samples.push(here.bracket_clock(CLOCK_SAMPLES));
+    let corrected = rate_from_paired_readings(&clock_samples, 1.0);
+    let correction = corrected
+        .zip(paired_rate(&observed))
+        .map(|(corrected, paired)| corrected.ns_per_tick / paired.ns_per_tick - 1.0)
+        .and_then(|share| LargeCorrection::measured(share, platform::ntp().as_ref()));
+    let found = findings(&observed, correction);
     let age_s = found
         .rate
         .map(|rate| here.counter() as f64 * rate.ns_per_tick * 1e-9);
     let facts = platform::counter(&root, age_s);
-    let recipes = try_recipes(&mut here)?;
+    let recipes = try_recipes(&mut here, correction)?;
     let platform = platform::identify_since(before, cpu);
     drop(here);
     let case = CounterInput {
@@ -105,7 +114,10 @@ fn probe_counter(ids: &[&str; 2]) -> Result<Vec<TimerRow>, CommandError> {
 
 /// Tries each recipe in fresh processes. The true rate is measured meanwhile, from before the first
 /// process until after the last. Returns no rows if the true rate could not be measured.
-fn try_recipes(here: &mut ThisMachine) -> Result<Vec<RecipeRow>, CommandError> {
+fn try_recipes(
+    here: &mut ThisMachine,
+    correction: Option<LargeCorrection>,
+) -> Result<Vec<RecipeRow>, CommandError> {
     let mut outcomes: Vec<Vec<RecipeOutcome>> = vec![Vec::new(); RateRecipe::ALL.len()];
     let mut clock_samples = vec![here.bracket_clock(CLOCK_SAMPLES)];
     for _ in 0..PROCESSES {
@@ -117,6 +129,7 @@ fn try_recipes(here: &mut ThisMachine) -> Result<Vec<RecipeRow>, CommandError> {
     let Some(rate) = rate_from_paired_readings(&clock_samples, 1.0) else {
         return Ok(Vec::new());
     };
+    let rate = correction.map_or(rate, |large| large.settle(rate, true));
     let truth = (rate.ns_per_tick, rate.uncertainty);
     let rows = RateRecipe::ALL.into_iter().zip(&outcomes);
     Ok(rows

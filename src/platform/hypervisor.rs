@@ -25,10 +25,38 @@ pub fn hypervisor(root: &Root, facts: &MachineFacts) -> Option<String> {
             .read_text("/sys/hypervisor/type")
             .or_else(|| identify_by_firmware(root)),
     };
-    match (&facts.emulator, hypervisor_name) {
+    let emulator = facts.emulator.as_deref().or_else(|| identify_sandbox(root));
+    match (emulator, hypervisor_name) {
         (Some(emulator), Some(hypervisor_name)) => Some(format!("{emulator} on {hypervisor_name}")),
-        (emulator, hypervisor_name) => emulator.clone().or(hypervisor_name),
+        (emulator, hypervisor_name) => emulator.map(str::to_owned).or(hypervisor_name),
     }
+}
+
+/// Words in the kernel's version by which a sandbox, or a subsystem of another system, names itself.
+/// gVisor reports one build date in all its versions (`pkg/sentry/syscalls/linux/linux64.go`).
+const SANDBOXES: [(&str, &str); 4] = [
+    ("gvisor", "gVisor"),
+    ("Sun Jan 10 15:06:54 PST 2016", "gVisor"),
+    ("WSL2", "WSL 2"),
+    ("-Microsoft", "WSL 1"),
+];
+
+/// The folder of the devices that the firmware of a virtual machine describes.
+const ACPI_DEVICES: &str = "/sys/bus/acpi/devices";
+
+/// The sandbox or subsystem that executes the system calls of this program, or the virtual machine
+/// monitor that is not named by the processor. Firecracker describes a generation counter of its
+/// own, or Amazon's VMClock on a machine without DMI tables, which all instances of EC2 have.
+fn identify_sandbox(root: &Root) -> Option<&'static str> {
+    let version = root.read_text("/proc/version").unwrap_or_default();
+    let named = SANDBOXES.iter().find(|(word, _)| version.contains(word));
+    let is_firecracker = || {
+        let has = |device: &str| root.exists(&format!("{ACPI_DEVICES}/{device}:00"));
+        has("FCVMGID") || (has("AMZNC10C") && !root.exists("/sys/class/dmi/id"))
+    };
+    named
+        .map(|(_, name)| *name)
+        .or_else(|| is_firecracker().then_some("Firecracker"))
 }
 
 const DEVICETREE: &str = "/sys/firmware/devicetree/base";
@@ -176,6 +204,39 @@ fn guest_clocks(available: &[String], offered: Option<Vec<&str>>) -> Option<Vec<
 mod tests {
     use super::super::test_root;
     use super::*;
+
+    #[test]
+    fn identifies_sandboxes() {
+        let sandbox = |files: &[(&str, &str)]| identify_sandbox(&test_root(files).1);
+        for (version, name) in [
+            (
+                "Linux version 4.4.0 #1 SMP Sun Jan 10 15:06:54 PST 2016\n",
+                Some("gVisor"),
+            ),
+            ("Linux version 4.19.0-gvisor #1 SMP\n", Some("gVisor")),
+            (
+                "Linux version 5.15.153.1-microsoft-standard-WSL2 (root@941d701f84f1)\n",
+                Some("WSL 2"),
+            ),
+            (
+                "Linux version 4.4.0-19041-Microsoft (Microsoft@Microsoft.com)\n",
+                Some("WSL 1"),
+            ),
+            // A kernel for Azure, and one that was built by somebody at Microsoft.
+            (
+                "Linux version 6.8.0-1015-azure (buildd@lcy02-amd64-013)\n",
+                None,
+            ),
+        ] {
+            assert_eq!(sandbox(&[("proc/version", version)]), name, "{version}");
+        }
+        const OWN_COUNTER: (&str, &str) = ("sys/bus/acpi/devices/FCVMGID:00/hid", "FCVMGID\n");
+        const VMCLOCK: (&str, &str) = ("sys/bus/acpi/devices/AMZNC10C:00/hid", "AMZNC10C\n");
+        const DMI: (&str, &str) = ("sys/class/dmi/id/sys_vendor", "Amazon EC2\n");
+        assert_eq!(sandbox(&[OWN_COUNTER]), Some("Firecracker"));
+        assert_eq!(sandbox(&[VMCLOCK]), Some("Firecracker"));
+        assert_eq!(sandbox(&[VMCLOCK, DMI]), None);
+    }
 
     /// The hypervisor of a machine with these files, identified by its firmware.
     fn identified(files: &[(&str, &str)]) -> Option<String> {

@@ -30,6 +30,7 @@ use crate::model::{ClockSource, Platform, VmClock};
 use crate::text::cleaned;
 
 pub use counter::counter;
+pub use kernel::ntp;
 pub use others::CpuUse;
 pub use quietest::{capable_cpus, quietest_cpu};
 pub use root::{Root, cpu_count};
@@ -75,7 +76,7 @@ pub fn identify_at(root: &Root, cpu: Option<u32>) -> Platform {
         product: hypervisor::product(root),
         clocksource,
         tsc: counter::identify_tsc(&cpu::read_cpuinfo(root)),
-        ntp: kernel::ntp(),
+        ntp: ntp(),
         load: activity::load(root),
         cpus_of_others: None,
         steal_share: activity::steal_share(root),

@@ -10,16 +10,17 @@ use serde::{Deserialize, Serialize};
 
 use crate::findings::{REPORTS, ReportCase, apply_rules, machine};
 use crate::model::{
-    self, Interval, Platform, Properties, Provenance, Report, Settings, Severity, Status, Timer,
-    TimerRow, Tool, WaitActivity, WaitConditions,
+    self, Family, Interval, Outcome, Platform, Properties, Provenance, Report, Settings, Severity,
+    Status, Timer, TimerRow, Tool, Verdicts, WaitActivity, WaitConditions,
 };
 use crate::parallel;
 use crate::platform::frequency::{CyclesFrom, KnownFrequencies, NominalUnknown, summarise};
 use crate::profile::{Profile, profile};
+use crate::rate::correction::LargeCorrection;
 use crate::scoring::scatter;
 use crate::text::by_text;
 use crate::trace::{PeriodTrace, StoredTrace, WaitTrace};
-use crate::trust::{self, Case, ReadPathBaselines, SyscallVariant};
+use crate::trust::{self, Case, MachineCase, PathComparison, ReadPathBaselines, SyscallVariant};
 
 use row::{add_verdicts, fill_row, warn_if_imprecise};
 
@@ -165,15 +166,74 @@ impl Recording {
             parallel::map(&self.timers, |observed| observed.row(frequency))
                 .into_iter()
                 .unzip();
+        let paths = self.path_comparisons(&profiles);
+        let mut machine = MachineCase {
+            baselines: &self.baselines,
+            correction: None,
+            paths: &paths,
+        };
+        machine.correction = match &self.platform.ntp {
+            Some(ntp) => LargeCorrection::of(ntp),
+            None => self.measured_correction(&profiles, machine),
+        };
         for ((row, observed), profile) in rows.iter_mut().zip(&self.timers).zip(&profiles) {
             let Some(profile) = profile else { continue };
             if let (Some(points), Some(frequency)) = (self.settings.precision_points, frequency) {
                 warn_if_imprecise(row, points / 100.0, scatter(profile, frequency.value));
             }
             let syscall_variant = self.syscall_variant(observed, &profiles);
-            observed.judge(row, profile, &self.baselines, syscall_variant);
+            if let Some(verdicts) = observed.verdicts(profile, machine, syscall_variant) {
+                add_verdicts(row, verdicts);
+            }
         }
         rows
+    }
+
+    /// Returns the correction of the kernel's clocks from the measured rate of a clock that is not
+    /// corrected, for a kernel that does not report it.
+    fn measured_correction(
+        &self,
+        profiles: &[Option<Profile>],
+        machine: MachineCase,
+    ) -> Option<LargeCorrection> {
+        let offset_ppm = |(observed, profile): (&Observation, &Option<Profile>)| {
+            let properties = &observed.timer.properties;
+            let is_uncorrected =
+                properties.family == Some(Family::SystemClock) && properties.slewed == Some(false);
+            let profile = profile.as_ref().filter(|_| is_uncorrected)?;
+            let stable = observed.verdicts(profile, machine, None)?.stable;
+            stable
+                .offset_ppm
+                .filter(|_| stable.outcome == Outcome::Fail)
+        };
+        let offset_ppm = self.timers.iter().zip(profiles).find_map(offset_ppm)?;
+        LargeCorrection::measured(1.0 / (1.0 + 1e-6 * offset_ppm) - 1.0, None)
+    }
+
+    /// Returns the comparisons of the paths to the clocks of the machine.
+    fn path_comparisons(&self, profiles: &[Option<Profile>]) -> Vec<PathComparison<'_>> {
+        let went_back = |id: &str| {
+            let observed = self.timers.iter().find(|observed| observed.timer.id == id);
+            let order =
+                observed.and_then(|observed| observed.outcome.as_ref().ok()?.evidence.order);
+            order.is_some_and(|order| order.backward > 0)
+        };
+        let mut all = Vec::new();
+        for (observed, profile) in self.timers.iter().zip(profiles) {
+            let Ok(stored) = &observed.outcome else {
+                continue;
+            };
+            for found in &stored.evidence.other_paths {
+                let inner_id = observed.timer.id.as_str();
+                all.push(PathComparison {
+                    inner_id,
+                    step_ns: profile.as_ref().and_then(Profile::step_at_most_ns),
+                    went_back: [inner_id, &found.outer_id].map(went_back),
+                    found,
+                });
+            }
+        }
+        all
     }
 
     /// Returns the cost of the variant through the system call, if there is one and it was
@@ -204,28 +264,34 @@ impl Observation {
     ) -> TimerRow {
         let (mut row, profile) = self.row(frequency);
         if let Some(profile) = &profile {
-            self.judge(&mut row, profile, baselines, None);
+            let machine = MachineCase {
+                baselines,
+                correction: None,
+                paths: &[],
+            };
+            if let Some(verdicts) = self.verdicts(profile, machine, None) {
+                add_verdicts(&mut row, verdicts);
+            }
         }
         row
     }
 
-    /// Adds the verdicts to the row of the timer.
-    fn judge(
+    /// Returns the verdicts on the timer; `None` if it could not be measured.
+    fn verdicts(
         &self,
-        row: &mut TimerRow,
         profile: &Profile,
-        baselines: &ReadPathBaselines,
+        machine: MachineCase,
         syscall_variant: Option<SyscallVariant>,
-    ) {
-        let Ok(stored) = &self.outcome else { return };
-        let case = Case {
+    ) -> Option<Verdicts> {
+        let stored = self.outcome.as_ref().ok()?;
+        Some(trust::judge(&Case {
+            id: &self.timer.id,
             properties: &self.timer.properties,
             trace: &stored.open(),
             profile,
-            baselines,
+            machine,
             syscall_variant,
-        };
-        add_verdicts(row, trust::judge(&case));
+        }))
     }
 
     /// Returns the row of this timer without the verdicts, and its profile.

@@ -36,6 +36,7 @@ mod usage;
 mod waits;
 #[cfg(target_os = "linux")]
 mod watching;
+mod witnesses;
 
 use std::time::Duration;
 

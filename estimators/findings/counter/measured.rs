@@ -4,13 +4,20 @@
 
 use super::{CounterCase, INSTEAD};
 use crate::findings::{ns, number, values};
-use crate::model::{CpuOffset, Unit, Values};
+use crate::model::{CpuOffset, MAX_SLEW, Unit, Values};
 use crate::rate::counter::{CounterFindings, EXPECTED_FOR_DETECTION, TestedEffect};
 
 rules! {
     /// The rules about a counter that moves.
     pub static MEASURED: CounterCase;
     "rate" {
+        Unknown("corrected") "its rate is known to {uncertainty} only, because the kernel corrects the rate of its clocks by so much, and nothing here tells whether the corrected or the uncorrected ones are right"
+            => "compare this machine with another one for some minutes (`chronyc tracking`)",
+            |case| {
+                let uncertainty = case.found.rate?.uncertainty;
+                let ppm = number(1e6 * uncertainty, Unit::Ppm);
+                (uncertainty > MAX_SLEW).then(|| values! { uncertainty: ppm })
+            };
         Ok "compared with the kernel's clock over {watched}, it counts at {rate} ± {uncertainty}",
             |case| {
                 let rate = case.found.rate?;

@@ -5,12 +5,8 @@ use timers::clock_sources::{self, Reader, TIME_STAMP_COUNTER};
 
 use super::{is_x86, on_linux};
 use crate::findings::{ns, number, values};
-use crate::model::{ClockSource, Ntp, Platform, Unit, Value, Values};
-
-/// The largest frequency correction, in parts per million, that a time daemon applies continuously
-/// (adjtimex(2)). A larger value means that a correction of the time is in progress; results in
-/// nanoseconds are then wrong by more than 0.05 %.
-const MAX_TRIM_PPM: f64 = 500.0;
+use crate::model::{ClockSource, MAX_SLEW, Ntp, Platform, Unit, Value, Values};
+use crate::rate::correction::{LargeCorrection, WrongClocks};
 
 const SYNCHRONISE: &str = "wait until the clock is synchronised (`chronyc tracking`, `timedatectl timesync-status`), or \
                            measure with monotonic-raw or rdtsc, whose rate is not corrected";
@@ -86,14 +82,15 @@ rules! {
             |machine| is_x86(machine).then(Values::new);
     }
     "ntp" {
-        Problem "the kernel corrects the rate of the clock by {rate}, more than the {most} that any intact oscillator needs: times in nanoseconds are wrong by as much"
+        Problem("counter") "the time service corrects the rate of the kernel's clocks by {rate}, and estimates an error of {error} only: CLOCK_MONOTONIC and CLOCK_REALTIME are right, CLOCK_MONOTONIC_RAW and the rate that the kernel or the hypervisor gives for the counter are wrong by as much"
+            => "measure with monotonic; a program that reads the counter has to find its rate by comparing it with CLOCK_MONOTONIC",
+            |machine| large_correction(machine, WrongClocks::Uncorrected);
+        Problem("slewing") "the kernel corrects an offset of {left}, at {rate}: until that ends, CLOCK_MONOTONIC and CLOCK_REALTIME are wrong by as much, CLOCK_MONOTONIC_RAW is not"
             => SYNCHRONISE,
-            |machine| {
-                let ntp = machine.ntp.as_ref()?;
-                let is_intact = ntp.rate_ppm.abs() <= MAX_TRIM_PPM;
-                let most = number(MAX_TRIM_PPM, Unit::Ppm);
-                (!is_intact).then(|| values! { rate: rate(ntp), most })
-            };
+            |machine| large_correction(machine, WrongClocks::Corrected);
+        Problem "the kernel corrects the rate of its clocks by {rate}, more than the {most} that any intact oscillator needs: either CLOCK_MONOTONIC and CLOCK_REALTIME or CLOCK_MONOTONIC_RAW and the counter are wrong by as much; nothing here tells which"
+            => "compare this machine with another one for some minutes (`chronyc tracking`); until then no time in nanoseconds is better than that",
+            |machine| large_correction(machine, WrongClocks::Unknown);
         Note("slewing") "the clock is being slewed ({rate} now, {left} left to correct): its rate will change when the correction ends"
             => SYNCHRONISE,
             |machine| {
@@ -127,6 +124,20 @@ rules! {
                 invariant.conflict.then(|| values! { kernel, cpuid })
             };
     }
+}
+
+/// The values of a large correction that makes these clocks wrong.
+fn large_correction(machine: &Platform, wrong: WrongClocks) -> Option<Values> {
+    let ntp = machine.ntp.as_ref()?;
+    let correction = LargeCorrection::of(ntp)?;
+    (correction.wrong == wrong).then(|| {
+        values! {
+            rate: rate(ntp),
+            most: number(1e6 * MAX_SLEW, Unit::Ppm),
+            left: ns(ntp.offset_ns as f64),
+            error: ns(1e3 * ntp.estimated_error_us as f64),
+        }
+    })
 }
 
 /// How the current clock source is read; `None` if that is unknown.

@@ -8,6 +8,7 @@ mod paired_readings;
 use crate::model::CpuOffset;
 use crate::trace::CounterEvidence;
 
+use crate::rate::correction::LargeCorrection;
 use crate::rate::{Rate, rate_from_paired_readings};
 
 pub use handoffs::CrossCpuBackward;
@@ -57,23 +58,32 @@ pub struct CounterFindings {
 /// 1 − e⁻³ is 0.95.
 pub const EXPECTED_FOR_DETECTION: f64 = 3.0;
 
-/// Computes all results from the observations.
-pub fn findings(observed: &CounterEvidence) -> CounterFindings {
-    let readings: Vec<[i64; 3]> = observed
-        .paired_readings
-        .iter()
-        .map(|reading| reading.values)
-        .collect();
-    let rate = rate_from_paired_readings(&readings, 1.0);
+/// Returns the rate of the counter relative to the kernel's uncorrected clock.
+#[must_use]
+pub fn paired_rate(observed: &CounterEvidence) -> Option<Rate> {
+    let readings = observed.paired_readings.iter();
+    let readings: Vec<[i64; 3]> = readings.map(|reading| reading.values).collect();
+    rate_from_paired_readings(&readings, 1.0)
+}
+
+/// Computes all results from the observations. `correction` is a large correction of the kernel's
+/// clocks meanwhile.
+pub fn findings(
+    observed: &CounterEvidence,
+    correction: Option<LargeCorrection>,
+) -> CounterFindings {
+    let readings = &observed.paired_readings;
+    let paired = paired_rate(observed);
+    let rate = paired.map(|rate| correction.map_or(rate, |large| large.settle(rate, false)));
     let ns = rate.map_or(0.0, |rate| rate.ns_per_tick);
     let observed_ns = match (readings.first(), readings.last()) {
-        (Some(first), Some(last)) => last[1].wrapping_sub(first[1]) as f64,
+        (Some(first), Some(last)) => last.values[1].wrapping_sub(first.values[1]) as f64,
         _ => 0.0,
     };
     let stuck = readings.len() > 1
         && readings
             .iter()
-            .all(|reading| reading[0] == readings[0][0] && reading[2] == readings[0][0]);
+            .all(|reading| [reading.values[0], reading.values[2]] == [readings[0].values[0]; 2]);
     let mut found = CounterFindings {
         rate,
         stuck,
@@ -89,18 +99,20 @@ pub fn findings(observed: &CounterEvidence) -> CounterFindings {
         }),
         ..CounterFindings::default()
     };
-    let Some(rate) = rate else { return found };
+    let (Some(paired), Some(rate)) = (paired, rate) else {
+        return found;
+    };
     found.across_cpus = handoffs::unexplained(&observed.handoffs, ns);
     if found.across_cpus.is_some() {
         found.offsets = handoffs::cpu_offsets(&observed.handoffs, ns);
         found.fastest_handoff_ns = handoffs::fastest_ns(&observed.handoffs, ns);
     }
     found.unfenced = handoffs::unfenced(&observed.unfenced, ns);
-    let series = paired_readings::advances(&observed.paired_readings, ns);
+    let series = paired_readings::advances(&observed.paired_readings, paired.ns_per_tick);
     found.cpu_rates = paired_readings::cpu_rates(&observed.paired_readings);
     found.sleep_rate_loss = paired_readings::sleep_rate_loss(&series);
     (found.sudden_gain, found.sudden_loss) =
-        paired_readings::sudden_changes(&series, rate.uncertainty);
+        paired_readings::sudden_changes(&series, paired.uncertainty);
     found.lasting_change = paired_readings::lasting_change(&series);
     let declared = observed.declared_hz.filter(|hz| *hz > 0.0);
     let faster =

@@ -4,13 +4,12 @@ use simulated::paired_reads;
 
 use super::*;
 use crate::model::Paths;
-use crate::trace::OtherPath;
 
 /// Returns the verdict on a path whose readings are off by `skew_ns`.
 fn judge_paths(step_ns: i64, read_ns: f64, skew_ns: i64, seed: u64) -> Paths {
     let readings = paired_reads(step_ns, read_ns, skew_ns, 5_000, seed);
     let other_paths = vec![OtherPath::from_readings(
-        "clock",
+        "monotonic",
         [1, 0],
         seed.is_multiple_of(2),
         &readings,
@@ -69,7 +68,7 @@ fn late_ticks_are_no_skew() {
     let coarse = |behind_ns: i64| {
         let readings = vec![[9_000_000_000, 9_000_000_000 - behind_ns, 9_000_000_040]; 3];
         let other_paths = vec![OtherPath::from_readings(
-            "realtime",
+            "monotonic",
             [1, 4_000_000],
             false,
             &readings,
@@ -87,7 +86,7 @@ fn late_ticks_are_no_skew() {
     assert_eq!(coarse(-100), Outcome::Fail);
     let microseconds = vec![[1_999, 1_000, 2_100]; 3];
     let other_paths = vec![OtherPath::from_readings(
-        "realtime",
+        "monotonic",
         [1_000, 0],
         false,
         &microseconds,
@@ -107,4 +106,50 @@ fn late_ticks_are_no_skew() {
         unasked.answer(Question::Paths).outcome,
         Outcome::NotApplicable
     );
+}
+
+/// The verdict on each of two paths that differ by 50 µs, if a third path through the kernel differs
+/// from the enclosing one by `third_ns`, and these paths go back by themselves.
+fn blame(third_ns: Option<i64>, went_back: [bool; 2]) -> [Option<Outcome>; 2] {
+    let off = |skew_ns: i64| {
+        let readings = vec![[1_000_000, 1_000_010 + skew_ns, 1_000_030]; 3];
+        OtherPath::from_readings("monotonic", [1, 0], false, &readings)
+    };
+    let (found, third) = (off(50_000), off(third_ns.unwrap_or(0)));
+    let comparison = |inner_id, found, went_back| PathComparison {
+        inner_id,
+        step_ns: Some(1.0),
+        went_back,
+        found,
+    };
+    let mut paths = vec![comparison("monotonic-syscall", &found, went_back)];
+    if third_ns.is_some() {
+        paths.push(comparison(
+            "monotonic-coarse-syscall",
+            &third,
+            [false, false],
+        ));
+    }
+    let trace = trace(Evidence::default());
+    ["monotonic-syscall", "monotonic"].map(|id| {
+        let baselines = ReadPathBaselines::default();
+        let mut case = case(&trace, &PROFILE, &baselines);
+        case.id = id;
+        case.machine.paths = &paths;
+        Some(judge(&case).paths?.outcome)
+    })
+}
+
+#[test]
+fn a_third_path_decides() {
+    use Outcome::{Fail, NotTested};
+    let [inner_wrong, outer_wrong, unknown] =
+        [[Fail, NotTested], [NotTested, Fail], [NotTested, NotTested]]
+            .map(|outcomes| outcomes.map(Some));
+    assert_eq!(blame(None, [false, false]), unknown);
+    assert_eq!(blame(Some(0), [false, false]), inner_wrong);
+    assert_eq!(blame(Some(50_000), [false, false]), outer_wrong);
+    // The sound path is not blamed for one that goes back.
+    assert_eq!(blame(None, [false, true]), outer_wrong);
+    assert_eq!(blame(None, [true, false]), inner_wrong);
 }

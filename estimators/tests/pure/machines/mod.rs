@@ -277,20 +277,29 @@ fn judges_steered_clocks() {
             ..steered()
         }),
     );
+    // The kernel corrects an offset: the clocks that are not corrected are right.
     findings.judged(
         "ntp",
         Problem,
         ntp(Ntp {
-            rate_ppm: 501.0,
-            ..steered()
+            rate_ppm: 789.0,
+            ..slewing
         }),
     );
+    let trimmed = |ppm: i64| Ntp {
+        rate_ppm: ppm as f64 - 11.0,
+        tick_us: 10_000 + ppm / 100,
+        estimated_error_us: 900,
+        ..steered()
+    };
+    // A time service vouches for the corrected clocks, and then none does.
+    findings.judged("ntp", Problem, ntp(trimmed(41_700)));
     findings.judged(
         "ntp",
         Problem,
         ntp(Ntp {
-            rate_ppm: -100_000.0,
-            ..slewing
+            synchronised: false,
+            ..trimmed(-100_000)
         }),
     );
     findings.judged(

@@ -81,10 +81,8 @@ fn cycles_are_not_compared_with_time() {
         });
         judge(&Case {
             properties: &properties,
-            trace: &trace,
-            profile: &profile,
-            baselines: &baselines,
             syscall_variant,
+            ..case(&trace, &profile, &baselines)
         })
     };
     let found = judged("rdpmc-cycles", None, 880.0, 805.0);

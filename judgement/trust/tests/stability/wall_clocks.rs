@@ -2,6 +2,7 @@
 //! disagreement of their references.
 
 use super::*;
+use crate::rate::correction::{LargeCorrection, WrongClocks};
 
 #[test]
 fn steady_clock_is_stable() {
@@ -124,14 +125,7 @@ fn inconsistent_reference_disqualifies_similar_counters() {
         trace.reference.unexplained_deviation_ns = 5e6;
         let profile = profile(&trace);
         let baselines = ReadPathBaselines::default();
-        let case = Case {
-            properties: &Properties::default(),
-            trace: &trace,
-            profile: &profile,
-            baselines: &baselines,
-            syscall_variant: None,
-        };
-        let found = judge(&case).stable;
+        let found = judge(&case(&trace, &profile, &baselines)).stable;
         assert_eq!(found.outcome, outcome, "{}", found.evidence);
     }
 }
@@ -157,4 +151,48 @@ fn reference_rate_error_is_uncertainty() {
     );
     assert_eq!(judged(200e-6).stable.outcome, Outcome::Pass);
     assert_eq!(judged(501e-6).stable.outcome, Outcome::NotTested);
+}
+
+/// The verdict on the rate of a clock that runs this much faster than a reference, which counts the
+/// time of the corrected clocks, while the kernel corrects their rate.
+fn corrected(offset: f64, by: LargeCorrection) -> (Outcome, String) {
+    let comparison = |turn: i64| {
+        let time = turn * 1_000_000;
+        [time - 20, (time as f64 * (1.0 + offset)) as i64, time + 20]
+    };
+    let trace = trace(Evidence {
+        claims: claiming(Counted::Wall),
+        sparse_comparisons: (1..200).map(comparison).collect(),
+        ..Evidence::default()
+    });
+    let profile = resolved_profile(&trace, 1.0, StepRule::Unit);
+    let baselines = ReadPathBaselines::default();
+    let mut case = case(&trace, &profile, &baselines);
+    case.machine.correction = Some(by);
+    let found = judge(&case);
+    (found.stable.outcome, found.stable.evidence)
+}
+
+#[test]
+fn large_correction_decides_which_clocks_are_wrong() {
+    use Outcome::{Fail, NotTested, Pass};
+    let share = 0.0417;
+    let uncorrected = 1.0 / (1.0 + share) - 1.0;
+    for (wrong, outcomes) in [
+        (WrongClocks::Uncorrected, [Pass, Fail]),
+        (WrongClocks::Corrected, [Fail, Pass]),
+        (WrongClocks::Unknown, [NotTested, NotTested]),
+    ] {
+        for (offset, outcome) in [0.0, uncorrected].into_iter().zip(outcomes) {
+            let found = corrected(offset, LargeCorrection { share, wrong });
+            assert_eq!(found.0, outcome, "{wrong:?}, {offset}: {}", found.1);
+        }
+        // Another rate is a fault of the clock.
+        let found = corrected(0.02, LargeCorrection { share, wrong });
+        let expected = match wrong {
+            WrongClocks::Unknown => NotTested,
+            _ => Fail,
+        };
+        assert_eq!(found.0, expected, "{wrong:?}: {}", found.1);
+    }
 }
