@@ -193,7 +193,7 @@ pub struct PathComparison<'a> {
 
 /// One of the two paths of a comparison.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Side {
+enum PathRole {
     Inner,
     Outer,
 }
@@ -222,14 +222,14 @@ impl PathComparison<'_> {
     /// Returns the path that is wrong if the two differ, and the reason: a path that goes back by
     /// itself, or the one that a third path contradicts, which reaches the clock by another route
     /// than the enclosing one and is precise enough. `None` if nothing tells.
-    fn wrong_side(&self, all: &[Self]) -> Option<(Side, String)> {
+    fn wrong_side(&self, all: &[Self]) -> Option<(PathRole, String)> {
         let back = |id: &str| format!("readings of {id} alone went back");
         let [inner_back, outer_back] = self.went_back;
         if self.found.min_width_ns < 0 || (outer_back && !inner_back) {
-            return Some((Side::Outer, back(&self.found.outer_id)));
+            return Some((PathRole::Outer, back(&self.found.outer_id)));
         }
         if inner_back && !outer_back {
-            return Some((Side::Inner, back(self.inner_id)));
+            return Some((PathRole::Inner, back(self.inner_id)));
         }
         let route = |id: &str| timers::find(id).and_then(|entry| entry.info.properties.reads_by);
         let size = self.result().difference();
@@ -243,11 +243,11 @@ impl PathComparison<'_> {
             third_paths.partition(|third| third.differs());
         match (differing.first(), agreeing.first()) {
             (Some(third), None) => Some((
-                Side::Outer,
+                PathRole::Outer,
                 format!("{} contradicts {} too", third.inner_id, self.found.outer_id),
             )),
             (None, Some(third)) => Some((
-                Side::Inner,
+                PathRole::Inner,
                 format!("{} agrees with {}", third.inner_id, self.found.outer_id),
             )),
             _ => None,
@@ -262,15 +262,19 @@ pub(super) fn compare_paths(case: &Case) -> Option<Paths> {
     let side = |comparison: &PathComparison| {
         let is_inner = comparison.inner_id == case.id;
         let is_outer = comparison.found.outer_id == case.id && comparison.differs();
-        (is_inner || is_outer).then_some(if is_inner { Side::Inner } else { Side::Outer })
+        (is_inner || is_outer).then_some(if is_inner {
+            PathRole::Inner
+        } else {
+            PathRole::Outer
+        })
     };
     let own =
         (case.machine.paths.iter()).filter_map(|comparison| Some((side(comparison)?, comparison)));
-    let own: Vec<(Side, &PathComparison)> = own.collect();
-    let row = |(side, comparison): &(Side, &PathComparison)| ComparedPath {
+    let own: Vec<(PathRole, &PathComparison)> = own.collect();
+    let row = |(side, comparison): &(PathRole, &PathComparison)| ComparedPath {
         within: match side {
-            Side::Inner => comparison.found.outer_id.clone(),
-            Side::Outer => comparison.inner_id.to_owned(),
+            PathRole::Inner => comparison.found.outer_id.clone(),
+            PathRole::Outer => comparison.inner_id.to_owned(),
         },
         ..comparison.result()
     };
