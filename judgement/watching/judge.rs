@@ -3,6 +3,8 @@
 use super::offsets::Offsets;
 use super::pause::{MachineRates, Waited};
 use super::rates::{RateChange, Rates};
+use super::rtc::Rtc;
+use super::series::SeriesFinder;
 use super::{Cause, ClockEvent, ClockSample, EventKind, MachineState};
 use crate::model::{AllanPoint, Interval, MAX_SLEW};
 
@@ -22,11 +24,6 @@ const JUMP_TOLERANCE_NS: f64 = 20_000.0;
 /// *Judgement*: twenty times the change of a crystal oscillator in one second.
 const MAX_RATE_WANDER: f64 = 2e-6;
 
-/// Smallest time, in seconds, by which the RTC must advance more than the other clocks for an
-/// event.
-/// *Computed*: each of the two readings of the RTC has an error of up to one second.
-const MIN_FROZEN_S: f64 = 2.0;
-
 const NS_PER_SECOND: f64 = 1e9;
 
 /// Derives events from successive samples.
@@ -36,9 +33,13 @@ pub struct Judge {
     shortest_pause_ns: i64,
     first: Option<ClockSample>,
     last: Option<ClockSample>,
-    /// The last state of the machine, with its time in nanoseconds, including suspends.
-    last_machine: Option<(i64, MachineState)>,
+    /// The last state of the machine.
+    last_machine: Option<MachineState>,
     machine_rates: MachineRates,
+    rtc: Rtc,
+    series: SeriesFinder,
+    /// The time to within which the last sample shows when an event happened, in seconds.
+    resolution_s: f64,
     monotonic: Observed,
     counter: Observed,
 }
@@ -60,6 +61,9 @@ impl Judge {
             last: None,
             last_machine: None,
             machine_rates: MachineRates::default(),
+            rtc: Rtc::default(),
+            series: SeriesFinder::default(),
+            resolution_s: 0.0,
             monotonic: Observed::default(),
             counter: Observed::default(),
         }
@@ -79,6 +83,13 @@ impl Judge {
         [&self.monotonic, &self.counter].map(|clock| clock.offsets.stability())
     }
 
+    /// Returns by how many ppm the kernel's clocks are faster than the RTC, since the last event that
+    /// changed their offset from it; `None` without an RTC, and after a short time.
+    #[must_use]
+    pub fn ppm_by_rtc(&self) -> Option<Interval> {
+        self.rtc.rate_ppm()
+    }
+
     /// Returns the time from the first sample to the last in seconds, including suspends.
     #[must_use]
     pub fn watched_s(&self) -> f64 {
@@ -92,6 +103,7 @@ impl Judge {
     pub fn add(&mut self, sample: ClockSample) -> Vec<ClockEvent> {
         let (Some(first), Some(last)) = (self.first.clone(), self.last.take()) else {
             self.remember_machine(&sample);
+            self.rtc.add(&sample);
             self.last = Some(sample.without_machine());
             self.first.clone_from(&self.last);
             return Vec::new();
@@ -103,28 +115,58 @@ impl Judge {
         };
         let suspend = seen.suspend();
         let is_awake = suspend.is_none();
+        if !is_awake {
+            // The kernel knows how long a suspend took to within a second, from the RTC.
+            self.rtc = Rtc::default();
+        }
+        let by_rtc = self.rtc.add(&sample).map(|(kind, cause, size)| ClockEvent {
+            size: Some(size),
+            ..seen.event(
+                kind,
+                cause,
+                if kind == EventKind::RtcRate {
+                    "ppm"
+                } else {
+                    "s"
+                },
+            )
+        });
         let pause = self.pause(&seen).filter(|_| is_awake);
-        let is_paused = pause.is_some();
-        let frozen = self.frozen(&seen).filter(|_| is_awake);
         let source = self.source_change(&seen);
         let keeps_rates = is_awake && source.is_none();
         let found = [
             suspend,
             seen.step(),
             pause,
-            frozen,
+            by_rtc,
             source,
             self.moved(&seen),
         ];
         let mut events: Vec<ClockEvent> = found.into_iter().flatten().collect();
         if keeps_rates {
-            self.detect_rate_changes(&seen, is_paused, &mut events);
+            self.detect_rate_changes(&seen, &mut events);
         } else {
             (self.monotonic, self.counter) = (Observed::default(), Observed::default());
         }
+        if events.iter().any(|event| event.cause == Cause::Restored) {
+            let kinds = [EventKind::Pause, EventKind::Frozen, EventKind::CounterJump];
+            let effects = events
+                .iter_mut()
+                .filter(|event| kinds.contains(&event.kind));
+            effects.for_each(|event| event.cause = Cause::Restored);
+        }
         self.remember_machine(&sample);
+        self.resolution_s = (sample.planned - last.monotonic) as f64 / NS_PER_SECOND;
         self.last = Some(sample.without_machine());
+        self.mark_series(&mut events);
         events
+    }
+
+    /// Marks events with the series to which they belong.
+    fn mark_series(&mut self, events: &mut [ClockEvent]) {
+        for event in events {
+            self.series.mark(event, self.resolution_s);
+        }
     }
 
     /// Returns the changes of rate that the last samples show, when the watch ends.
@@ -139,10 +181,12 @@ impl Judge {
         };
         let slews = self.monotonic.rate.changes(true).into_iter();
         let counter = self.counter.rate.changes(true).into_iter();
-        slews
-            .map(|change| seen.slew_event(change))
+        let slews = slews.map(|change| seen.slew_event(change));
+        let mut events: Vec<ClockEvent> = slews
             .chain(counter.map(|change| seen.counter_event(change)))
-            .collect()
+            .collect();
+        self.mark_series(&mut events);
+        events
     }
 
     /// Stores the state of the machine of a sample for the comparison with the next state.
@@ -150,8 +194,7 @@ impl Judge {
         let late = self.is_late(sample);
         if let Some(machine) = &sample.machine {
             self.machine_rates.add(sample.monotonic, machine, late);
-            self.last_machine =
-                Some((sample.boottime.unwrap_or(sample.monotonic), machine.clone()));
+            self.last_machine = Some(machine.clone());
         }
     }
 
@@ -176,25 +219,9 @@ impl Judge {
         Some(seen.time_event(EventKind::Pause, cause, bounds[0], bounds))
     }
 
-    /// The event of an RTC that advanced by more than the other clocks since the last state of the
-    /// machine.
-    fn frozen(&self, seen: &Successive<'_>) -> Option<ClockEvent> {
-        let sample = seen.sample;
-        let (then, machine_then) = self.last_machine.as_ref()?;
-        let rtc = sample.machine.as_ref()?.rtc_s? - machine_then.rtc_s?;
-        let passed = (sample.boottime.unwrap_or(sample.monotonic) - then) as f64 / NS_PER_SECOND;
-        let frozen_s = rtc as f64 - passed;
-        let ends = (frozen_s - 1.0, frozen_s + 1.0);
-        (frozen_s >= MIN_FROZEN_S).then(|| ClockEvent {
-            size: Some(Interval::with_ends(frozen_s, Some(ends))),
-            ..seen.event(EventKind::Frozen, Cause::Machine, "s")
-        })
-    }
-
     /// The event of a kernel that uses another clock source than before.
     fn source_change(&self, seen: &Successive<'_>) -> Option<ClockEvent> {
-        let (_, machine_then) = self.last_machine.as_ref()?;
-        let old = machine_then.source.as_ref()?;
+        let old = self.last_machine.as_ref()?.source.as_ref()?;
         let machine = seen.sample.machine.as_ref()?;
         let new = machine.source.as_ref().filter(|new| *new != old)?;
         // A clock source that the kernel rejected is no longer available.
@@ -209,29 +236,24 @@ impl Judge {
         })
     }
 
-    /// The event of a VMClock device that reports that the counter was disrupted.
+    /// The event of a VMClock device that reports that the machine was moved or restored.
     fn moved(&self, seen: &Successive<'_>) -> Option<ClockEvent> {
-        let then = self.last_machine.as_ref()?.1.vmclock?;
+        let then = self.last_machine.as_ref()?.vmclock?;
         let now = seen.sample.machine.as_ref()?.vmclock?;
-        let note = if now.generation == then.generation {
-            "the disruption marker changed"
+        let (cause, note) = if now.generation == then.generation {
+            (Cause::Migration, "the disruption marker changed")
         } else {
-            "the machine was restored from a snapshot"
+            (Cause::Restored, "the machine was restored from a snapshot")
         };
         now.differs_from(&then).then(|| ClockEvent {
             note: note.into(),
-            ..seen.event(EventKind::Moved, Cause::Migration, "")
+            ..seen.event(EventKind::Moved, cause, "")
         })
     }
 
     /// Adds events for changed rates of MONOTONIC and of the counter relative to RAW, and for a
     /// jump of the counter.
-    fn detect_rate_changes(
-        &mut self,
-        seen: &Successive<'_>,
-        is_paused: bool,
-        events: &mut Vec<ClockEvent>,
-    ) {
+    fn detect_rate_changes(&mut self, seen: &Successive<'_>, events: &mut Vec<ClockEvent>) {
         let (first, sample) = (seen.first, seen.sample);
         let (Some(raw), Some(first_raw)) = (sample.raw, first.raw) else {
             return;
@@ -251,10 +273,13 @@ impl Judge {
         let ticks = counter.wrapping_sub(first_counter) as i64 as f64;
         let Observed { rate, offsets } = &mut self.counter;
         if let Some((jump_ns, bounds_ns)) = seen.counter_jump(rate) {
-            let cause = if is_paused {
-                Cause::Migration
-            } else {
+            let is_paused = events.iter().any(|event| event.kind == EventKind::Pause);
+            let cause = if !is_paused {
                 Cause::Counter
+            } else if seen.is_counter_behind(bounds_ns) {
+                Cause::Restored
+            } else {
+                Cause::Migration
             };
             events.push(seen.time_event(EventKind::CounterJump, cause, jump_ns, bounds_ns));
             self.counter = Observed::default();
@@ -329,7 +354,7 @@ impl Successive<'_> {
     /// unknown.
     fn counter_jump(&self, counter: &Rates) -> Option<(f64, [f64; 2])> {
         let (sample, last) = (self.sample, self.last);
-        let [rate, error] = counter.rate()?;
+        let [rate, error] = counter.provisional_rate()?;
         let passed = (sample.raw? - last.raw?) as f64;
         let ticks = sample.counter?.wrapping_sub(last.counter?) as i64 as f64;
         let jump = ticks / rate - passed;
@@ -339,6 +364,14 @@ impl Successive<'_> {
         // [`Rates`] detects.
         (jump.abs() > uncertainty + JUMP_TOLERANCE_NS + passed.abs() * 2.0 * MAX_SLEW)
             .then_some((jump, [jump - uncertainty, jump + uncertainty]))
+    }
+
+    /// Whether a jump of the counter with these bounds, in nanoseconds, is a counter that stood still
+    /// for as long as the sample is late.
+    fn is_counter_behind(&self, [low, high]: [f64; 2]) -> bool {
+        let (sample, last) = (self.sample, self.last);
+        let [late, passed] = [sample.planned, last.monotonic].map(|then| sample.monotonic - then);
+        low <= -late as f64 && high >= -passed as f64
     }
 
     /// Creates an event without a size.
@@ -352,6 +385,7 @@ impl Successive<'_> {
             unit: unit.to_owned(),
             duration: None,
             note: String::new(),
+            series: None,
         }
     }
 

@@ -1,0 +1,48 @@
+//! The rule about virtual machines that may be restored from a snapshot.
+//!
+//! KVM restores the counter of the processor, so that a clock source that reads it, or a device that
+//! the hypervisor emulates, continues with the value of the snapshot. kvm-clock continues too, but
+//! follows the host if the hypervisor sets it with `KVM_CLOCK_REALTIME` (Linux,
+//! `Documentation/virt/kvm/api.rst`, 4.30): Firecracker does if `clock_realtime` is requested, recent
+//! versions of Cloud Hypervisor always do, and QEMU does not.
+
+use timers::clock_sources;
+
+use crate::findings::{RuleSubject, values};
+use crate::model::Platform;
+
+/// A machine, with the names of its clock sources, each followed by its cost if that was measured.
+pub struct RestoreCase<'a>(pub &'a Platform, pub &'a [String]);
+
+impl RuleSubject for RestoreCase<'static> {
+    type Case<'a> = RestoreCase<'a>;
+}
+
+rules! {
+    /// The rule about virtual machines that may be restored from a snapshot.
+    pub static RESTORES: RestoreCase;
+    "restores" {
+        Note "if {hypervisor} restores this machine from a snapshot, the time of day is late<, with clock source {stays}><; also with {follows}, unless the host lets it follow (KVM_CLOCK_REALTIME), so that CLOCK_MONOTONIC leaps>"
+            => "set the time of day after a restore; `timermeter watch` reports it, `timermeter check --sources --yes` measures the costs of the sources",
+            |RestoreCase(platform, sources)| {
+                let list = |is_kvm: bool| {
+                    let is_meant = |name: &&String| name.starts_with(clock_sources::KVM) == is_kvm;
+                    let names: Vec<&str> = sources.iter().filter(is_meant).map(String::as_str).collect();
+                    (!names.is_empty()).then(|| names.join(", "))
+                };
+                let hypervisor = restoring_hypervisor(platform)?;
+                Some(values! { hypervisor, stays: list(false), follows: list(true) })
+            };
+    }
+}
+
+/// The hypervisor of a machine, if it often restores machines from snapshots.
+fn restoring_hypervisor(platform: &Platform) -> Option<&'static str> {
+    let hypervisor = platform.hypervisor.as_deref()?;
+    let names = [Some(hypervisor), platform.product.as_deref()];
+    let mut known = ["Firecracker", "Cloud Hypervisor", "QEMU"].into_iter();
+    let named = known.find(|known| names.iter().flatten().any(|name| name.contains(known)));
+    // Firecracker has no firmware tables, which name the product.
+    let is_bare = names[1].is_none() && ["KVM", "a hypervisor"].contains(&hypervisor);
+    named.or(is_bare.then_some("Firecracker or a similar hypervisor"))
+}
