@@ -38,8 +38,6 @@ pub struct Judge {
     machine_rates: MachineRates,
     rtc: Rtc,
     series: SeriesFinder,
-    /// The time to within which the last sample shows when an event happened, in seconds.
-    resolution_s: f64,
     monotonic: Observed,
     counter: Observed,
 }
@@ -63,7 +61,6 @@ impl Judge {
             machine_rates: MachineRates::default(),
             rtc: Rtc::default(),
             series: SeriesFinder::default(),
-            resolution_s: 0.0,
             monotonic: Observed::default(),
             counter: Observed::default(),
         }
@@ -119,17 +116,10 @@ impl Judge {
             // The kernel knows how long a suspend took to within a second, from the RTC.
             self.rtc = Rtc::default();
         }
-        let by_rtc = self.rtc.add(&sample).map(|(kind, cause, size)| ClockEvent {
+        let by_rtc = self.rtc.add(&sample);
+        let by_rtc = by_rtc.map(|(kind, cause, size, unit)| ClockEvent {
             size: Some(size),
-            ..seen.event(
-                kind,
-                cause,
-                if kind == EventKind::RtcRate {
-                    "ppm"
-                } else {
-                    "s"
-                },
-            )
+            ..seen.event(kind, cause, unit)
         });
         let pause = self.pause(&seen).filter(|_| is_awake);
         let source = self.source_change(&seen);
@@ -148,25 +138,18 @@ impl Judge {
         } else {
             (self.monotonic, self.counter) = (Observed::default(), Observed::default());
         }
-        if events.iter().any(|event| event.cause == Cause::Restored) {
-            let kinds = [EventKind::Pause, EventKind::Frozen, EventKind::CounterJump];
-            let effects = events
-                .iter_mut()
-                .filter(|event| kinds.contains(&event.kind));
-            effects.for_each(|event| event.cause = Cause::Restored);
+        let is_restored = events.iter().any(|event| event.cause == Cause::Restored);
+        let resolution_s = (sample.planned - last.monotonic) as f64 / NS_PER_SECOND;
+        for event in &mut events {
+            let effects = [EventKind::Pause, EventKind::Frozen, EventKind::CounterJump];
+            if is_restored && effects.contains(&event.kind) {
+                event.cause = Cause::Restored;
+            }
+            self.series.mark(event, resolution_s);
         }
         self.remember_machine(&sample);
-        self.resolution_s = (sample.planned - last.monotonic) as f64 / NS_PER_SECOND;
         self.last = Some(sample.without_machine());
-        self.mark_series(&mut events);
         events
-    }
-
-    /// Marks events with the series to which they belong.
-    fn mark_series(&mut self, events: &mut [ClockEvent]) {
-        for event in events {
-            self.series.mark(event, self.resolution_s);
-        }
     }
 
     /// Returns the changes of rate that the last samples show, when the watch ends.
@@ -181,12 +164,10 @@ impl Judge {
         };
         let slews = self.monotonic.rate.changes(true).into_iter();
         let counter = self.counter.rate.changes(true).into_iter();
-        let slews = slews.map(|change| seen.slew_event(change));
-        let mut events: Vec<ClockEvent> = slews
+        slews
+            .map(|change| seen.slew_event(change))
             .chain(counter.map(|change| seen.counter_event(change)))
-            .collect();
-        self.mark_series(&mut events);
-        events
+            .collect()
     }
 
     /// Stores the state of the machine of a sample for the comparison with the next state.
@@ -276,7 +257,7 @@ impl Judge {
             let is_paused = events.iter().any(|event| event.kind == EventKind::Pause);
             let cause = if !is_paused {
                 Cause::Counter
-            } else if seen.is_counter_behind(bounds_ns) {
+            } else if seen.is_counter_left(jump_ns) {
                 Cause::Restored
             } else {
                 Cause::Migration
@@ -366,12 +347,11 @@ impl Successive<'_> {
             .then_some((jump, [jump - uncertainty, jump + uncertainty]))
     }
 
-    /// Whether a jump of the counter with these bounds, in nanoseconds, is a counter that stood still
-    /// for as long as the sample is late.
-    fn is_counter_behind(&self, [low, high]: [f64; 2]) -> bool {
-        let (sample, last) = (self.sample, self.last);
-        let [late, passed] = [sample.planned, last.monotonic].map(|then| sample.monotonic - then);
-        low <= -late as f64 && high >= -passed as f64
+    /// Whether a counter that jumped by this many nanoseconds stood still while the clocks leapt, for
+    /// most of the time by which the sample is late.
+    fn is_counter_left(&self, jump_ns: f64) -> bool {
+        let since = |then: i64| (self.sample.monotonic - then) as f64;
+        (since(self.sample.planned) / 2.0..=since(self.last.monotonic)).contains(&-jump_ns)
     }
 
     /// Creates an event without a size.

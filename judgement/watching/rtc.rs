@@ -45,8 +45,11 @@ impl RtcReading {
 
 impl Rtc {
     /// Adds the RTC of a sample, if it was read. Returns the kind and the cause of the event that it
-    /// shows, with its size in seconds or ppm.
-    pub fn add(&mut self, sample: &ClockSample) -> Option<(EventKind, Cause, Interval)> {
+    /// shows, and its size with the unit.
+    pub fn add(
+        &mut self,
+        sample: &ClockSample,
+    ) -> Option<(EventKind, Cause, Interval, &'static str)> {
         let machine = sample.machine.as_ref()?;
         let now = RtcReading {
             rtc: machine.rtc_s? as f64,
@@ -61,7 +64,7 @@ impl Rtc {
                 ..Self::default()
             };
             let size = Interval::around(jump, RTC_ERROR_S);
-            return (jump > 0.0).then_some((EventKind::Frozen, Cause::Machine, size));
+            return (jump > 0.0).then_some((EventKind::Frozen, Cause::Machine, size, "s"));
         }
         let Some(middle) = self.middle else {
             self.middle = Some(now).filter(|now| now.gain_since(first).abs() > RTC_ERROR_S);
@@ -79,7 +82,7 @@ impl Rtc {
             _ => Cause::Unknown,
         };
         self.is_rate_reported
-            .then_some((EventKind::RtcRate, cause, ppm))
+            .then_some((EventKind::RtcRate, cause, ppm, "ppm"))
     }
 
     /// Returns by how many ppm the kernel's clocks are faster than the RTC; `None` unless the time

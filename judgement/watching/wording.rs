@@ -70,36 +70,38 @@ pub fn describe_series(event: &ClockEvent) -> Option<String> {
     let (period_s, size) = (series.period_s.value, series.mean_size);
     let every = format!("every {} s", significant(period_s, 2));
     // A changed rate gains time while it lasts.
-    let gain = event.duration.map_or(1e6, |duration| duration.value);
-    let ppm = significant(size * gain / period_s, 2);
-    let is_one_way = event
-        .size
-        .is_some_and(|last| 2.0 * size.abs() > last.value.abs());
-    Some(if event.kind == EventKind::Step && is_one_way {
-        let (by, ppm) = (seconds(size.abs()), ppm.trim_start_matches('-'));
-        let direction = if size < 0.0 { "back" } else { "forward" };
-        format!(
-            "the time of day was set {direction} by {by} {every}: something outside corrects a drift of {ppm} ppm"
-        )
-    } else if event.unit == "ppm" && event.duration.is_none() {
-        format!("{}, {every}", describe(event))
-    } else {
-        format!("{}, {every}: {ppm} ppm on average", describe(event))
+    let gain = match event.unit.as_str() {
+        "s" => Some(1e6),
+        _ => event.duration.map(|duration| duration.value),
+    };
+    let ppm = gain.map(|gain| significant(size.abs() * gain / period_s, 2));
+    let is_one_way = 2.0 * size.abs() > event.size.map_or(0.0, |last| last.value.abs());
+    Some(match ppm {
+        Some(ppm) if event.kind == EventKind::Step && is_one_way => {
+            let (by, way) = (
+                seconds(size.abs()),
+                if size < 0.0 { "back" } else { "forward" },
+            );
+            format!(
+                "the time of day was set {way} by {by} {every}: something outside corrects a drift of {ppm} ppm"
+            )
+        }
+        Some(ppm) => format!("{}, {every}: {ppm} ppm on average", describe(event)),
+        None => format!("{}, {every}", describe(event)),
     })
 }
 
 /// Returns a sentence for each series among events.
 #[must_use]
 pub fn describe_all_series(events: &[ClockEvent]) -> Vec<String> {
-    let mut last: Vec<&ClockEvent> = Vec::new();
-    for event in events.iter().filter(|event| event.series.is_some()) {
-        let begin = |event: &ClockEvent| (event.kind, event.series.map(|series| series.since_s));
-        match last.iter_mut().find(|other| begin(other) == begin(event)) {
-            Some(other) => *other = event,
-            None => last.push(event),
-        }
-    }
-    last.into_iter().filter_map(describe_series).collect()
+    let begin = |event: &ClockEvent| (event.kind, event.series.map(|series| series.since_s));
+    let is_last = |(at, event): &(usize, &ClockEvent)| {
+        let mut later = events[at + 1..].iter();
+        !later.any(|later| begin(later) == begin(event))
+    };
+    let last = events.iter().enumerate().filter(is_last);
+    last.filter_map(|(_, event)| describe_series(event))
+        .collect()
 }
 
 /// Formats a time in seconds with a suitable unit.

@@ -134,3 +134,40 @@ rules! {
             };
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::findings::apply_rules;
+    use crate::model::Severity;
+
+    /// The clocks of a guest that are 7 % fast differ from the RTC by more than any oscillator explains.
+    #[test]
+    fn rtc_shows_drift_since_start() {
+        for (ahead_s, uptime_s, is_wrong) in [
+            (-70.0, 1_000.0, true),
+            (70.0, 1_000.0, true),
+            (3_600.0, 100.0, true),
+            (1.2, 60.0, false),
+            (-40.0, 1e6, false),
+        ] {
+            let found = apply_rules(RTC, &RtcCase(ahead_s, uptime_s));
+            let expected = if is_wrong {
+                Severity::Note
+            } else {
+                Severity::Ok
+            };
+            assert_eq!(
+                found[0].severity, expected,
+                "{ahead_s} s after {uptime_s} s"
+            );
+        }
+        let message = apply_rules(RTC, &RtcCase(-70.0, 1_000.0))[0].message();
+        assert!(
+            message.contains("70 s after 1000 s") && message.contains("70000 ppm"),
+            "{message}"
+        );
+        let message = apply_rules(RTC, &RtcCase(1.0, 1_000.0))[0].message();
+        assert!(message.contains("at most 3000 ppm"), "{message}");
+    }
+}
