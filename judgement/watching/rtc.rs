@@ -76,10 +76,15 @@ impl Rtc {
             .rate_ppm()
             .filter(|_| is_steady && !self.is_rate_reported)?;
         // An intact oscillator explains less.
-        self.is_rate_reported = ppm.low.max(-ppm.high) > MAX_SLEW * 1e6;
-        let cause = match machine.synchronised {
-            Some(true) => Cause::Rtc,
-            _ => Cause::Unknown,
+        let limit_ppm = MAX_SLEW * 1e6;
+        self.is_rate_reported = ppm.low.max(-ppm.high) > limit_ppm;
+        let trim_ppm = sample.trim_ppm.unwrap_or(0.0);
+        let cause = if (ppm.low..=ppm.high).contains(&trim_ppm) {
+            Cause::Discipline
+        } else if machine.synchronised == Some(true) && trim_ppm.abs() <= limit_ppm {
+            Cause::Rtc
+        } else {
+            Cause::Unknown
         };
         self.is_rate_reported
             .then_some((EventKind::RtcRate, cause, ppm, "ppm"))

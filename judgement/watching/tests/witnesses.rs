@@ -33,6 +33,26 @@ fn rtc_shows_wrong_rates() {
     }
 }
 
+/// A time service that runs the clocks too fast, to correct an offset, is the cause itself.
+#[test]
+fn wrong_rate_by_time_service_is_its_own() {
+    for is_synchronised in [false, true] {
+        let mut machine = Simulated::new(1);
+        machine.apply(PlannedEvent::Slew(40_000.0));
+        (machine.rtc_excess, machine.is_synchronised) = (-0.04, is_synchronised);
+        let (events, _) = watch(&mut machine, 200, &[]);
+        let causes: Vec<_> = events
+            .iter()
+            .map(|event| (event.kind, event.cause))
+            .collect();
+        assert_eq!(
+            causes,
+            [(EventKind::RtcRate, Cause::Discipline)],
+            "{events:#?}"
+        );
+    }
+}
+
 /// A quiet machine, a slow RTC, and halts that are too short for an event are no wrong rate.
 #[test]
 fn rtc_agrees_within_bound() {
