@@ -29,7 +29,7 @@ use serde::{Deserialize, Serialize};
 use crate::model::{Interval, VmClock};
 
 pub use judge::Judge;
-pub use series::Series;
+pub use series::EventSeries;
 pub use wording::{describe, describe_all_series, describe_series, tally};
 
 /// One sample of the clocks. Times are in nanoseconds of the respective clock.
@@ -190,5 +190,5 @@ pub struct ClockEvent {
     pub note: String,
     /// The series of events at regular times to which the event belongs, if it does.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub series: Option<Series>,
+    pub series: Option<EventSeries>,
 }

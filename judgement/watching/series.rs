@@ -22,7 +22,7 @@ const MAX_GAP: f64 = 1.5;
 
 /// A series of events at regular times.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Series {
+pub struct EventSeries {
     /// The number of events so far.
     pub events: usize,
     /// Seconds from the beginning of the watch to the first event.
@@ -35,7 +35,7 @@ pub struct Series {
     pub is_new: bool,
 }
 
-impl Series {
+impl EventSeries {
     /// The series with another event, whose time is known to within `resolution_s` seconds.
     fn with(self, event: &ClockEvent, resolution_s: f64) -> Self {
         let gaps = self.events as f64;
@@ -79,15 +79,15 @@ impl SeriesFinder {
         let mut runs = (0..recent.len()).map(|start| &recent[start..]);
         let run = runs.find(|run| is_regular(run, resolution_s));
         event.series = run.map(|run| {
-            let begin = Series {
+            let begin = EventSeries {
                 events: 0,
                 since_s: run[0].since_s,
                 period_s: Interval::exact(0.0),
                 mean_size: 0.0,
                 is_new: true,
             };
-            let extend = |series: Series, event| series.with(event, resolution_s);
-            let new = || Series {
+            let extend = |series: EventSeries, event| series.with(event, resolution_s);
+            let new = || EventSeries {
                 is_new: true,
                 ..run.iter().fold(begin, extend)
             };
