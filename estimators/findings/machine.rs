@@ -3,10 +3,13 @@
 
 mod clocks;
 mod cpus;
+mod restores;
 mod sharing;
 mod timing;
 
 pub use clocks::TSC_CONFLICT;
+pub use restores::{RESTORES, RestoreCase};
+pub use timing::{RTC, RtcCase};
 
 use super::{Rule, RuleSubject, apply_rules, ns, values};
 use crate::model::{Finding, Platform, Severity, Values};

@@ -3,6 +3,8 @@
 use super::offsets::Offsets;
 use super::pause::{MachineRates, Waited};
 use super::rates::{RateChange, Rates};
+use super::rtc::Rtc;
+use super::series::SeriesFinder;
 use super::{Cause, ClockEvent, ClockSample, EventKind, MachineState};
 use crate::model::{AllanPoint, Interval, MAX_SLEW};
 
@@ -22,11 +24,6 @@ const JUMP_TOLERANCE_NS: f64 = 20_000.0;
 /// *Judgement*: twenty times the change of a crystal oscillator in one second.
 const MAX_RATE_WANDER: f64 = 2e-6;
 
-/// Smallest time, in seconds, by which the RTC must advance more than the other clocks for an
-/// event.
-/// *Computed*: each of the two readings of the RTC has an error of up to one second.
-const MIN_FROZEN_S: f64 = 2.0;
-
 const NS_PER_SECOND: f64 = 1e9;
 
 /// Derives events from successive samples.
@@ -36,9 +33,11 @@ pub struct Judge {
     shortest_pause_ns: i64,
     first: Option<ClockSample>,
     last: Option<ClockSample>,
-    /// The last state of the machine, with its time in nanoseconds, including suspends.
-    last_machine: Option<(i64, MachineState)>,
+    /// The last state of the machine.
+    last_machine: Option<MachineState>,
     machine_rates: MachineRates,
+    rtc: Rtc,
+    series: SeriesFinder,
     monotonic: Observed,
     counter: Observed,
 }
@@ -60,6 +59,8 @@ impl Judge {
             last: None,
             last_machine: None,
             machine_rates: MachineRates::default(),
+            rtc: Rtc::default(),
+            series: SeriesFinder::default(),
             monotonic: Observed::default(),
             counter: Observed::default(),
         }
@@ -79,6 +80,13 @@ impl Judge {
         [&self.monotonic, &self.counter].map(|clock| clock.offsets.stability())
     }
 
+    /// Returns by how many ppm the kernel's clocks are faster than the RTC, since the last event that
+    /// changed their offset from it; `None` without an RTC, and after a short time.
+    #[must_use]
+    pub fn ppm_by_rtc(&self) -> Option<Interval> {
+        self.rtc.rate_ppm()
+    }
+
     /// Returns the time from the first sample to the last in seconds, including suspends.
     #[must_use]
     pub fn watched_s(&self) -> f64 {
@@ -92,6 +100,7 @@ impl Judge {
     pub fn add(&mut self, sample: ClockSample) -> Vec<ClockEvent> {
         let (Some(first), Some(last)) = (self.first.clone(), self.last.take()) else {
             self.remember_machine(&sample);
+            self.rtc.add(&sample);
             self.last = Some(sample.without_machine());
             self.first.clone_from(&self.last);
             return Vec::new();
@@ -103,24 +112,40 @@ impl Judge {
         };
         let suspend = seen.suspend();
         let is_awake = suspend.is_none();
+        if !is_awake {
+            // The kernel knows how long a suspend took to within a second, from the RTC.
+            self.rtc = Rtc::default();
+        }
+        let by_rtc = self.rtc.add(&sample);
+        let by_rtc = by_rtc.map(|(kind, cause, size, unit)| ClockEvent {
+            size: Some(size),
+            ..seen.event(kind, cause, unit)
+        });
         let pause = self.pause(&seen).filter(|_| is_awake);
-        let is_paused = pause.is_some();
-        let frozen = self.frozen(&seen).filter(|_| is_awake);
         let source = self.source_change(&seen);
         let keeps_rates = is_awake && source.is_none();
         let found = [
             suspend,
             seen.step(),
             pause,
-            frozen,
+            by_rtc,
             source,
             self.moved(&seen),
         ];
         let mut events: Vec<ClockEvent> = found.into_iter().flatten().collect();
         if keeps_rates {
-            self.detect_rate_changes(&seen, is_paused, &mut events);
+            self.detect_rate_changes(&seen, &mut events);
         } else {
             (self.monotonic, self.counter) = (Observed::default(), Observed::default());
+        }
+        let is_restored = events.iter().any(|event| event.cause == Cause::Restored);
+        let resolution_s = (sample.planned - last.monotonic) as f64 / NS_PER_SECOND;
+        for event in &mut events {
+            let effects = [EventKind::Pause, EventKind::Frozen, EventKind::CounterJump];
+            if is_restored && effects.contains(&event.kind) {
+                event.cause = Cause::Restored;
+            }
+            self.series.mark(event, resolution_s);
         }
         self.remember_machine(&sample);
         self.last = Some(sample.without_machine());
@@ -150,8 +175,7 @@ impl Judge {
         let late = self.is_late(sample);
         if let Some(machine) = &sample.machine {
             self.machine_rates.add(sample.monotonic, machine, late);
-            self.last_machine =
-                Some((sample.boottime.unwrap_or(sample.monotonic), machine.clone()));
+            self.last_machine = Some(machine.clone());
         }
     }
 
@@ -176,25 +200,9 @@ impl Judge {
         Some(seen.time_event(EventKind::Pause, cause, bounds[0], bounds))
     }
 
-    /// The event of an RTC that advanced by more than the other clocks since the last state of the
-    /// machine.
-    fn frozen(&self, seen: &Successive<'_>) -> Option<ClockEvent> {
-        let sample = seen.sample;
-        let (then, machine_then) = self.last_machine.as_ref()?;
-        let rtc = sample.machine.as_ref()?.rtc_s? - machine_then.rtc_s?;
-        let passed = (sample.boottime.unwrap_or(sample.monotonic) - then) as f64 / NS_PER_SECOND;
-        let frozen_s = rtc as f64 - passed;
-        let ends = (frozen_s - 1.0, frozen_s + 1.0);
-        (frozen_s >= MIN_FROZEN_S).then(|| ClockEvent {
-            size: Some(Interval::with_ends(frozen_s, Some(ends))),
-            ..seen.event(EventKind::Frozen, Cause::Machine, "s")
-        })
-    }
-
     /// The event of a kernel that uses another clock source than before.
     fn source_change(&self, seen: &Successive<'_>) -> Option<ClockEvent> {
-        let (_, machine_then) = self.last_machine.as_ref()?;
-        let old = machine_then.source.as_ref()?;
+        let old = self.last_machine.as_ref()?.source.as_ref()?;
         let machine = seen.sample.machine.as_ref()?;
         let new = machine.source.as_ref().filter(|new| *new != old)?;
         // A clock source that the kernel rejected is no longer available.
@@ -209,29 +217,24 @@ impl Judge {
         })
     }
 
-    /// The event of a VMClock device that reports that the counter was disrupted.
+    /// The event of a VMClock device that reports that the machine was moved or restored.
     fn moved(&self, seen: &Successive<'_>) -> Option<ClockEvent> {
-        let then = self.last_machine.as_ref()?.1.vmclock?;
+        let then = self.last_machine.as_ref()?.vmclock?;
         let now = seen.sample.machine.as_ref()?.vmclock?;
-        let note = if now.generation == then.generation {
-            "the disruption marker changed"
+        let (cause, note) = if now.generation == then.generation {
+            (Cause::Migration, "the disruption marker changed")
         } else {
-            "the machine was restored from a snapshot"
+            (Cause::Restored, "the machine was restored from a snapshot")
         };
         now.differs_from(&then).then(|| ClockEvent {
             note: note.into(),
-            ..seen.event(EventKind::Moved, Cause::Migration, "")
+            ..seen.event(EventKind::Moved, cause, "")
         })
     }
 
     /// Adds events for changed rates of MONOTONIC and of the counter relative to RAW, and for a
     /// jump of the counter.
-    fn detect_rate_changes(
-        &mut self,
-        seen: &Successive<'_>,
-        is_paused: bool,
-        events: &mut Vec<ClockEvent>,
-    ) {
+    fn detect_rate_changes(&mut self, seen: &Successive<'_>, events: &mut Vec<ClockEvent>) {
         let (first, sample) = (seen.first, seen.sample);
         let (Some(raw), Some(first_raw)) = (sample.raw, first.raw) else {
             return;
@@ -251,10 +254,13 @@ impl Judge {
         let ticks = counter.wrapping_sub(first_counter) as i64 as f64;
         let Observed { rate, offsets } = &mut self.counter;
         if let Some((jump_ns, bounds_ns)) = seen.counter_jump(rate) {
-            let cause = if is_paused {
-                Cause::Migration
-            } else {
+            let is_paused = events.iter().any(|event| event.kind == EventKind::Pause);
+            let cause = if !is_paused {
                 Cause::Counter
+            } else if seen.is_counter_left(jump_ns) {
+                Cause::Restored
+            } else {
+                Cause::Migration
             };
             events.push(seen.time_event(EventKind::CounterJump, cause, jump_ns, bounds_ns));
             self.counter = Observed::default();
@@ -329,7 +335,7 @@ impl Successive<'_> {
     /// unknown.
     fn counter_jump(&self, counter: &Rates) -> Option<(f64, [f64; 2])> {
         let (sample, last) = (self.sample, self.last);
-        let [rate, error] = counter.rate()?;
+        let [rate, error] = counter.provisional_rate()?;
         let passed = (sample.raw? - last.raw?) as f64;
         let ticks = sample.counter?.wrapping_sub(last.counter?) as i64 as f64;
         let jump = ticks / rate - passed;
@@ -339,6 +345,13 @@ impl Successive<'_> {
         // [`Rates`] detects.
         (jump.abs() > uncertainty + JUMP_TOLERANCE_NS + passed.abs() * 2.0 * MAX_SLEW)
             .then_some((jump, [jump - uncertainty, jump + uncertainty]))
+    }
+
+    /// Whether a counter that jumped by this many nanoseconds stood still while the clocks leapt, for
+    /// most of the time by which the sample is late.
+    fn is_counter_left(&self, jump_ns: f64) -> bool {
+        let since = |then: i64| (self.sample.monotonic - then) as f64;
+        (since(self.sample.planned) / 2.0..=since(self.last.monotonic)).contains(&-jump_ns)
     }
 
     /// Creates an event without a size.
@@ -352,6 +365,7 @@ impl Successive<'_> {
             unit: unit.to_owned(),
             duration: None,
             note: String::new(),
+            series: None,
         }
     }
 

@@ -6,7 +6,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::ClockEvent;
-use crate::model::AllanPoint;
+use super::series::SeriesFinder;
+use crate::model::{AllanPoint, Interval};
 
 /// The name of the schema, which each line contains.
 pub const SCHEMA: &str = "timermeter.watch.v1";
@@ -54,6 +55,9 @@ pub struct End {
     pub cpu_share: Option<f64>,
     /// The number of events.
     pub events: usize,
+    /// By how many ppm the kernel's clocks were faster than the RTC; `None` if this is unknown.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ppm_by_rtc: Option<Interval>,
     /// The Allan deviation of MONOTONIC relative to RAW.
     pub monotonic_stability: Vec<AllanPoint>,
     /// The Allan deviation of the CPU counter relative to RAW.
@@ -93,10 +97,11 @@ pub struct WatchLog {
     pub damaged_lines: Vec<usize>,
 }
 
-/// Parses a log. Damaged lines are skipped.
+/// Parses a log, and marks the series among its events. Damaged lines are skipped.
 #[must_use]
 pub fn parse(text: &str) -> WatchLog {
     let mut log = WatchLog::default();
+    let mut series = SeriesFinder::default();
     let lines = (1..).zip(text.lines());
     for (number, line) in lines.filter(|(_, line)| !line.trim().is_empty()) {
         let document = serde_json::from_str::<LogDocument<LogLine>>(line)
@@ -106,9 +111,14 @@ pub fn parse(text: &str) -> WatchLog {
             Some(LogLine::Begin(begin)) => {
                 (log.begin, log.end) = (Some(begin), None);
                 log.watches += 1;
+                series = SeriesFinder::default();
                 log.events.clear();
             }
-            Some(LogLine::Event(event)) => log.events.push(event),
+            Some(LogLine::Event(mut event)) => {
+                let resolution_s = log.begin.as_ref().map_or(0.0, |begin| begin.period_s);
+                series.mark(&mut event, resolution_s);
+                log.events.push(event);
+            }
             Some(LogLine::End(end)) => log.end = Some(end),
             None => log.damaged_lines.push(number),
         }
@@ -136,6 +146,7 @@ mod tests {
             watched_s: 3600.0,
             cpu_share: None,
             events: 0,
+            ppm_by_rtc: None,
             monotonic_stability: Vec::new(),
             counter_stability: Vec::new(),
         };

@@ -10,12 +10,16 @@
 //! - A slew, a small change of the kernel's clock rate, moves MONOTONIC relative to RAW.
 //! - A migration of a virtual machine to another host moves the CPU counter relative to RAW.
 //! - A pause moves none of the clocks; it is detected because a sample comes late.
+//! - A machine that is restored from a snapshot stood still with its clocks, which the real-time
+//!   clock (RTC) shows; or its clocks followed those of the host, but its counter did not.
 
 mod judge;
 pub mod log;
 mod offsets;
 mod pause;
 mod rates;
+mod rtc;
+mod series;
 #[cfg(test)]
 mod tests;
 mod wording;
@@ -25,7 +29,8 @@ use serde::{Deserialize, Serialize};
 use crate::model::{Interval, VmClock};
 
 pub use judge::Judge;
-pub use wording::{describe, tally};
+pub use series::EventSeries;
+pub use wording::{describe, describe_all_series, describe_series, tally};
 
 /// One sample of the clocks. Times are in nanoseconds of the respective clock.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -88,6 +93,8 @@ pub struct MachineState {
     pub stolen_ns: Option<u64>,
     /// The real-time clock (RTC), which also runs while the machine is off, in seconds.
     pub rtc_s: Option<i64>,
+    /// Whether a time service keeps the time of day synchronised, according to the kernel.
+    pub synchronised: Option<bool>,
     /// The page of the VMClock device.
     pub vmclock: Option<VmClock>,
 }
@@ -100,8 +107,10 @@ pub enum EventKind {
     Pause,
     /// MONOTONIC stood still while BOOTTIME continued.
     Suspend,
-    /// All clocks except the RTC stood still.
+    /// The kernel's clocks stood still, by the RTC.
     Frozen,
+    /// The rate of the kernel's clocks differs from that of the RTC.
+    RtcRate,
     /// The time of day was set.
     Step,
     /// The rate of MONOTONIC relative to RAW changed.
@@ -152,6 +161,10 @@ pub enum Cause {
     /// The machine was moved to another host or reset to a snapshot. It paused, and its counter
     /// jumped.
     Migration,
+    /// The machine was restored from a snapshot.
+    Restored,
+    /// The RTC is wrong, if the time service that synchronises the time of day is right.
+    Rtc,
 }
 
 /// An event.
@@ -173,6 +186,9 @@ pub struct ClockEvent {
     /// changed, and if the beginning was not observed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub duration: Option<Interval>,
-    /// The old and new clock source, such as `tsc → hpet`; empty for other kinds of event.
+    /// The old and new clock source, such as `tsc → hpet`, or another detail; often empty.
     pub note: String,
+    /// The series of events at regular times to which the event belongs, if it does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub series: Option<EventSeries>,
 }

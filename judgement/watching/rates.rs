@@ -150,6 +150,13 @@ impl Rates {
         current.or(self.usual.as_ref()).map(Stretch::rate)
     }
 
+    /// Returns [`Self::rate`]; as long as no rate is the usual one, that of the line of the last
+    /// readings, with its larger uncertainty.
+    pub fn provisional_rate(&self) -> Option<[f64; 2]> {
+        let current = self.current.as_ref().filter(|line| line.is_known());
+        self.rate().or(current.map(Stretch::rate))
+    }
+
     /// Adds a reading of the clock in its unit and of the reference in nanoseconds, both since the
     /// watch began, and returns the changes that it shows. `error_ns` is the largest error of the
     /// offset between them in nanoseconds, `trim_ppm` the correction of the rate that the kernel

@@ -1,6 +1,8 @@
 //! Tests that events of simulated machines are detected with their causes and sizes.
 
+mod series;
 mod simulated;
+mod witnesses;
 
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
@@ -29,6 +31,7 @@ fn expected_event(plan: PlannedEvent) -> (EventKind, Cause, Option<f64>) {
         PlannedEvent::Source(false) => (EventKind::Source, Cause::KernelGaveUp, None),
         PlannedEvent::Suspend(s) => (EventKind::Suspend, Cause::Suspend, Some(s)),
         PlannedEvent::Halted(s) => (EventKind::Frozen, Cause::Machine, Some(s)),
+        PlannedEvent::Leapt(s) => (EventKind::CounterJump, Cause::Restored, Some(-s)),
         PlannedEvent::CounterJump(s) => (EventKind::CounterJump, Cause::Counter, Some(s)),
         PlannedEvent::Moved(_) => (EventKind::CounterJump, Cause::Migration, Some(123.0)),
         PlannedEvent::CounterRate(ppm) => (EventKind::CounterRate, Cause::Counter, Some(ppm)),
@@ -38,7 +41,15 @@ fn expected_event(plan: PlannedEvent) -> (EventKind, Cause, Option<f64>) {
 /// Watches a simulated machine for a number of seconds and returns the detected events; each plan
 /// happens at its second. Pauses of 20 ms or more are reported.
 fn simulate(seed: u64, seconds: u64, plans: &[(u64, PlannedEvent)]) -> Vec<ClockEvent> {
-    let mut machine = Simulated::new(seed);
+    watch(&mut Simulated::new(seed), seconds, plans).0
+}
+
+/// Watches a simulated machine as [`simulate`] does. Returns the judge, too.
+fn watch(
+    machine: &mut Simulated,
+    seconds: u64,
+    plans: &[(u64, PlannedEvent)],
+) -> (Vec<ClockEvent>, Judge) {
     let mut judge = Judge::new(20_000_000);
     let mut events = Vec::new();
     for at in 0..seconds * 10 {
@@ -48,7 +59,7 @@ fn simulate(seed: u64, seconds: u64, plans: &[(u64, PlannedEvent)]) -> Vec<Clock
         events.extend(judge.add(machine.sample()));
     }
     events.extend(judge.finish());
-    events
+    (events, judge)
 }
 
 /// Whether an interval is known and contains a value.
@@ -75,7 +86,7 @@ fn is_found(events: &[ClockEvent], plan: PlannedEvent) -> bool {
 
 /// Returns the number of events of a plan: a migration is also reported as a pause.
 fn expected_count(plan: PlannedEvent) -> usize {
-    if matches!(plan, PlannedEvent::Moved(_)) {
+    if matches!(plan, PlannedEvent::Moved(_) | PlannedEvent::Leapt(_)) {
         2
     } else {
         1
@@ -101,11 +112,9 @@ fn vmclock_reports_moves() {
     }
     let sentences: Vec<String> = events.iter().map(describe).collect();
     assert_eq!(events.len(), 2, "{sentences:?}");
-    for (event, sentence) in events.iter().zip(&sentences) {
-        assert_eq!(
-            (event.kind, event.cause),
-            (EventKind::Moved, Cause::Migration)
-        );
+    let causes = [Cause::Migration, Cause::Restored];
+    for ((event, sentence), cause) in events.iter().zip(&sentences).zip(causes) {
+        assert_eq!((event.kind, event.cause), (EventKind::Moved, cause));
         assert!(sentence.contains("VMClock"), "{sentence}");
     }
     assert!(sentences[0].contains("disruption marker"), "{sentences:?}");
@@ -137,6 +146,7 @@ fn finds_each_event_with_cause() {
             PlannedEvent::Source(false),
             PlannedEvent::Suspend(s),
             PlannedEvent::Halted(long + 1.0),
+            PlannedEvent::Leapt(s),
             PlannedEvent::CounterJump(s - 4.5),
             PlannedEvent::Moved(s),
             PlannedEvent::CounterRate(ppm),

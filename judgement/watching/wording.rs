@@ -3,11 +3,11 @@
 use std::fmt::Write as _;
 
 use super::{Cause, ClockEvent, EventKind};
-use crate::numbers::short_time;
+use crate::numbers::{short_time, significant};
 
 /// Each kind of event with its name in JSON and the template of its sentence, in which `SIZE`,
 /// `CAUSE` and `NOTE` are replaced.
-const KINDS: [(EventKind, &str, &str); 9] = [
+const KINDS: [(EventKind, &str, &str); 10] = [
     (EventKind::Pause, "pause", "pause of SIZE: CAUSE"),
     (
         EventKind::Suspend,
@@ -17,7 +17,12 @@ const KINDS: [(EventKind, &str, &str); 9] = [
     (
         EventKind::Frozen,
         "frozen",
-        "all clocks except the RTC stood still for SIZE: the host halted the machine, or somebody set the RTC",
+        "the kernel's clocks stood still for SIZE by the RTC: CAUSE",
+    ),
+    (
+        EventKind::RtcRate,
+        "rtc-rate",
+        "the rate of the kernel's clocks differs from that of the RTC by SIZE: CAUSE",
     ),
     (
         EventKind::Step,
@@ -53,8 +58,50 @@ pub fn describe(event: &ClockEvent) -> String {
     let kind = KINDS.iter().find(|(kind, ..)| *kind == event.kind);
     kind.map_or("", |(.., text)| text)
         .replace("SIZE", &size_in_words(event))
-        .replace("CAUSE", cause_in_words(event.cause))
+        .replace("CAUSE", cause_in_words(event))
         .replace("NOTE", &event.note)
+}
+
+/// Returns a sentence that describes the series to which an event belongs; `None` if it belongs to
+/// none.
+#[must_use]
+pub fn describe_series(event: &ClockEvent) -> Option<String> {
+    let series = event.series?;
+    let (period_s, size) = (series.period_s.value, series.mean_size);
+    let every = format!("every {} s", significant(period_s, 2));
+    // A changed rate gains time while it lasts.
+    let gain = match event.unit.as_str() {
+        "s" => Some(1e6),
+        _ => event.duration.map(|duration| duration.value),
+    };
+    let ppm = gain.map(|gain| significant(size.abs() * gain / period_s, 2));
+    let is_one_way = 2.0 * size.abs() > event.size.map_or(0.0, |last| last.value.abs());
+    Some(match ppm {
+        Some(ppm) if event.kind == EventKind::Step && is_one_way => {
+            let (by, way) = (
+                seconds(size.abs()),
+                if size < 0.0 { "back" } else { "forward" },
+            );
+            format!(
+                "the time of day was set {way} by {by} {every}: something outside corrects a drift of {ppm} ppm"
+            )
+        }
+        Some(ppm) => format!("{}, {every}: {ppm} ppm on average", describe(event)),
+        None => format!("{}, {every}", describe(event)),
+    })
+}
+
+/// Returns a sentence for each series among events.
+#[must_use]
+pub fn describe_all_series(events: &[ClockEvent]) -> Vec<String> {
+    let begin = |event: &ClockEvent| (event.kind, event.series.map(|series| series.since_s));
+    let is_last = |(at, event): &(usize, &ClockEvent)| {
+        let mut later = events[at + 1..].iter();
+        !later.any(|later| begin(later) == begin(event))
+    };
+    let last = events.iter().enumerate().filter(is_last);
+    last.filter_map(|(_, event)| describe_series(event))
+        .collect()
 }
 
 /// Formats a time in seconds with a suitable unit.
@@ -86,8 +133,14 @@ fn size_in_words(event: &ClockEvent) -> String {
     format!("{sign}{} ±{half_width}", seconds(size.abs()))
 }
 
-fn cause_in_words(cause: Cause) -> &'static str {
-    match cause {
+fn cause_in_words(event: &ClockEvent) -> &'static str {
+    match event.cause {
+        Cause::Machine if event.kind == EventKind::Frozen => {
+            "the host halted the machine, or restored it from a snapshot, or somebody set the RTC"
+        }
+        Cause::Unknown if event.kind == EventKind::RtcRate => {
+            "one of the two is wrong, and nothing here shows which"
+        }
         Cause::Process => {
             "this process was stopped (a signal, a debugger, its control group); the machine continued"
         }
@@ -107,6 +160,11 @@ fn cause_in_words(cause: Cause) -> &'static str {
         Cause::Migration => {
             "the machine was moved to another host or reset to a snapshot, because it also paused"
         }
+        Cause::Restored if [EventKind::Pause, EventKind::CounterJump].contains(&event.kind) => {
+            "the machine was restored from a snapshot, or moved: its clocks leapt, its counter did not"
+        }
+        Cause::Restored => "the machine was restored from a snapshot",
+        Cause::Rtc => "the RTC is wrong, as a time service synchronises the time of day",
     }
 }
 

@@ -12,15 +12,17 @@ use crate::cli::CheckArgs;
 use crate::document::FindingText;
 use crate::findings::apply_rules;
 use crate::findings::machine::{
-    LIBRARY_CLOCKS, LibraryClocks, WATCH_LOG, WatchLogCase, is_fit, judge,
+    LIBRARY_CLOCKS, LibraryClocks, RESTORES, RTC, RestoreCase, RtcCase, WATCH_LOG, WatchLogCase,
+    is_fit, judge,
 };
 use crate::hosts::children;
 use crate::model::{Finding, Platform, Severity};
-use crate::platform;
+use crate::platform::activity::rtc_s;
+use crate::platform::{self, Root};
 use crate::report::read;
 use crate::runs::choose_cpu;
 use crate::text::{counted, first_part, plain};
-use crate::watching::{log, tally};
+use crate::watching::{describe_all_series, log, tally};
 
 /// The question to an agent at which it reads its clocks for the first time.
 const HELLO: &[u8] = b"{\"op\":\"hello\",\"protocol\":1}\n";
@@ -47,11 +49,15 @@ pub fn run(args: &CheckArgs, output: &mut dyn Write) -> Result<bool, CommandErro
         None => (platform::identify(choose_cpu(args.cpu)?), date(), None),
     };
     let mut findings = judge(&platform);
+    let restore = RestoreCase(&platform, &platform.clocksource.available);
+    findings.extend(apply_rules(RESTORES, &restore));
     if args.from.is_none() {
         findings.extend(library_clock_findings().into_iter().flatten());
         findings.extend(watch_findings());
-        findings.sort_by_key(|finding| finding.severity);
+        let root = args.root.as_ref().map_or_else(Root::system, Root::at);
+        findings.extend(rtc_findings(&platform, &root).into_iter().flatten());
     }
+    findings.sort_by_key(|finding| finding.severity);
     let checked = Checked {
         date,
         fit: is_fit(&findings),
@@ -92,6 +98,17 @@ fn library_clock_findings() -> Option<Vec<Finding>> {
     Some(apply_rules(LIBRARY_CLOCKS, &worst))
 }
 
+/// The finding about the RTC; `None` unless it and the uptime can be read, and the kernel says that no
+/// time service has synchronised the time of day.
+fn rtc_findings(platform: &Platform, root: &Root) -> Option<Vec<Finding>> {
+    let is_alone = !platform.ntp.as_ref()?.synchronised && platform.limits.time_namespace.is_none();
+    let now_s = |id| Some(timers::reader(id)?.ok()?() as f64 / 1e9);
+    // The RTC counts whole seconds.
+    let rtc_s = rtc_s(root).filter(|_| is_alone)? as f64 + 0.5;
+    let case = RtcCase(rtc_s - now_s("realtime")?, now_s("boottime")?);
+    Some(apply_rules(RTC, &case))
+}
+
 /// The findings about the last saved watch and about damage of its log; none if no watch was saved.
 fn watch_findings() -> Vec<Finding> {
     let Some(path) = super::watch::saved_log_path() else {
@@ -106,7 +123,10 @@ fn watch_findings() -> Vec<Finding> {
     let case = WatchLogCase {
         date: log.begin.as_ref().map(|begin| begin.date.as_str()),
         lasted: log.end.map(duration),
-        events: tally(&log.events),
+        events: tally(&log.events).map(|tally| {
+            let series = describe_all_series(&log.events);
+            [vec![tally], series].concat().join("; ")
+        }),
         damaged_lines: &log.damaged_lines,
         path: &plain(&path.display().to_string()),
     };

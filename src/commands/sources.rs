@@ -8,15 +8,18 @@ use serde::Serialize;
 
 use super::{CommandError, OnNode, emit, failed, machine_document, prepare_outputs, probe};
 use crate::cli::CheckArgs;
-use crate::document::Document;
+use crate::document::{Document, FindingText};
+use crate::findings::apply_rules;
+use crate::findings::machine::{RESTORES, RestoreCase};
 use crate::hosts::children::{self, TemporarySetting};
 use crate::hosts::tool;
 use crate::messages::print_message;
-use crate::model::{Interval, TimerRow, value_of};
+use crate::model::{Finding, Interval, TimerRow, value_of};
 use crate::platform::sources::{SourceFigures, advice, describe_source, log_of_sources};
-use crate::platform::{Root, clock_source};
+use crate::platform::{Root, clock_source, identify_at};
 use crate::requests::{ProbeRequest, RunRequest};
 use crate::table::{CellValue, Notation, Table, TableColumn};
+use crate::text::numbers::short_time;
 
 /// The name of the schema of the document.
 const SCHEMA: &str = "timermeter.sources.v1";
@@ -39,6 +42,8 @@ struct SourcesDocument {
     /// The lines about clock sources in the kernel log; null if the log cannot be read.
     log: Option<Vec<String>>,
     advice: String,
+    /// What a restore from a snapshot does to each source, if the hypervisor may restore this machine.
+    findings: Vec<Finding>,
 }
 
 /// A clock source with the figures of the clock that the kernel makes of it.
@@ -101,8 +106,15 @@ pub fn run(args: &CheckArgs, output: &mut dyn Write) -> Result<bool, CommandErro
     } else {
         "as root, `timermeter check --sources --yes` measures each of them for about five seconds and restores the current one".into()
     };
+    let with_cost = |found: &MeasuredSource| match value_of(found.cost_ns) {
+        Some(ns) => format!("{} ({})", found.name, short_time(ns)),
+        None => found.name.clone(),
+    };
+    let names: Vec<String> = sources.iter().map(with_cost).collect();
+    let restore = RestoreCase(&identify_at(&root, None), &names);
     let found = SourcesDocument {
         schema: SCHEMA,
+        findings: apply_rules(RESTORES, &restore),
         current,
         sources,
         parameters: offered.parameters.unwrap_or_default(),
@@ -260,6 +272,7 @@ fn document(found: &SourcesDocument) -> Document<'_, OnNode<'_, &SourcesDocument
         .table(table)
         .facts(facts)
         .note(found.advice.as_str())
+        .findings(found.findings.iter().map(FindingText::from))
 }
 
 #[cfg(test)]
@@ -283,6 +296,7 @@ mod tests {
             parameters: Vec::new(),
             log: None,
             advice: String::new(),
+            findings: Vec::new(),
         };
         for (format, text) in [
             (Format::Table, " 5 ± 45 "),

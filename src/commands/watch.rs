@@ -117,7 +117,8 @@ fn watch(args: &WatchArgs, lines: &Sender<LogLine>) -> Result<(), CommandError> 
     let cpu = quietest_cpu(&timers::allowed_cpus().unwrap_or_default());
     let cpu = cpu.filter(|&cpu| timers::pin_to(cpu).is_ok());
     let mut clocks = Clocks::open(Root::system())?;
-    let clock_source = clocks.machine().source;
+    let now = clocks.monotonic();
+    let clock_source = clocks.machine(now).source;
     send(LogLine::Begin(Begin {
         date: date(),
         period_s: args.period,
@@ -138,7 +139,7 @@ fn watch(args: &WatchArgs, lines: &Sender<LogLine>) -> Result<(), CommandError> 
     while planned <= end_ns && signals::end_request().is_none() {
         let mut sample = clocks.sample(planned);
         if sample.monotonic >= next_machine_ns || judge.is_late(&sample) {
-            sample.machine = Some(clocks.machine());
+            sample.machine = Some(clocks.machine(sample.monotonic));
             next_machine_ns = sample.monotonic.saturating_add(machine_period_ns);
         }
         planned = sample.monotonic.saturating_add(period_ns);
@@ -164,6 +165,7 @@ fn watch(args: &WatchArgs, lines: &Sender<LogLine>) -> Result<(), CommandError> 
         watched_s,
         cpu_share,
         events,
+        ppm_by_rtc: judge.ppm_by_rtc(),
         monotonic_stability,
         counter_stability,
     }))

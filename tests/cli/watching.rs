@@ -1,5 +1,5 @@
 //! `watch` on this machine: a stopped process is named as the cause, output that nobody reads is no
-//! pause, and the log is appended. Events of all kinds, simulated: `judgement/watching/tests.rs`.
+//! pause, the log is appended, and series in it are lines of the summary; the RTC of `check`. Events of all kinds, simulated: `judgement/watching/tests.rs`.
 
 use std::fs::{self, OpenOptions};
 use std::io::{BufRead, BufReader, PipeReader, Read, Write};
@@ -14,6 +14,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
 use super::folder::Folder;
+use super::{json, run};
 use crate::program::program;
 
 /// A watch that writes to a pipe.
@@ -158,5 +159,70 @@ fn unfinished_line_spoils_no_later_record() {
         let values = &damage.expect("the damaged line is named")["values"];
         assert_eq!(values["first"]["value"], 2.0, "{values}");
         assert_eq!(values["log"], log.to_str().unwrap(), "{values}");
+    }
+}
+
+/// The time of day of a watch whose host sets it back, and of one that was set by hand.
+#[test]
+fn series_are_lines_of_the_summary() {
+    let folder = Folder::new();
+    let log = |times: &[f64]| {
+        let mut text = r#"{"schema":"timermeter.watch.v1","line":"begin","date":"2026-01-01T00:00:00Z","period_s":0.1,"shortest_pause_s":0.02,"cpu":null,"clock_source":"tsc","counter":null,"unread":[]}"#.to_owned();
+        for at in times {
+            text += &format!(
+                "\n{{\"schema\":\"timermeter.watch.v1\",\"line\":\"event\",\"kind\":\"step\",\"cause\":\"clock-set\",\"at_s\":1.79e9,\"since_s\":{at},\"size\":{{\"value\":-0.02,\"low\":-0.02,\"high\":-0.02}},\"unit\":\"s\",\"note\":\"\"}}"
+            );
+        }
+        text += "\n{\"schema\":\"timermeter.watch.v1\",\"line\":\"end\",\"date\":\"2026-01-01T00:01:00Z\",\"watched_s\":60,\"cpu_share\":null,\"events\":10,\"monotonic_stability\":[],\"counter_stability\":[]}\n";
+        fs::write(folder.file("watch.jsonl"), text).unwrap();
+        let printed = run(&format!("watch --from {}", folder.arg("watch.jsonl"))).success();
+        String::from_utf8_lossy(&printed.get_output().stdout).into_owned()
+    };
+    let regular: Vec<f64> = (0..10).map(|at| 5.0 + 3.0 * f64::from(at)).collect();
+    let printed = log(&regular);
+    let sentence = "set back by 20 ms every 3.0 s: something outside corrects a drift of 6667 ppm";
+    assert_eq!(printed.matches(sentence).count(), 2, "{printed}");
+    assert!(printed.contains("Series: the time of day"), "{printed}");
+    assert!(
+        printed.contains("Not known, as no RTC shows it"),
+        "{printed}"
+    );
+    let printed = log(&[5.0, 6.0, 11.0, 30.0, 31.5, 40.0, 52.0, 53.0, 58.0, 59.5]);
+    assert!(!printed.contains("every"), "{printed}");
+    assert_eq!(
+        printed.matches("a program or a person set it").count(),
+        10,
+        "{printed}"
+    );
+}
+
+/// The RTC of a made-up machine is a day ahead, or right.
+#[test]
+fn check_compares_rtc() {
+    let folder = Folder::new();
+    let rtc = folder.file("sys/class/rtc/rtc0/since_epoch");
+    fs::create_dir_all(rtc.parent().unwrap()).unwrap();
+    for (ahead_s, severity) in [(100_000, "note"), (0, "ok")] {
+        let now = std::time::UNIX_EPOCH.elapsed().unwrap().as_secs();
+        fs::write(&rtc, (now + ahead_s).to_string()).unwrap();
+        let checked = json(&run(&format!(
+            "check --format json --root {}",
+            folder.arg(".")
+        )));
+        let found = checked["findings"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .find(|finding| finding["code"] == "rtc");
+        // A time service that synchronises the time of day makes the RTC the one that is wrong.
+        let ntp = &checked["platform"]["ntp"];
+        let says = ntp["synchronised"] == false
+            && checked["platform"]["limits"]["time_namespace"].is_null();
+        let severity = says.then_some(severity);
+        assert_eq!(
+            found.and_then(|finding| finding["severity"].as_str()),
+            severity,
+            "{checked}"
+        );
     }
 }

@@ -2,8 +2,8 @@
 //! idle states, the power plan.
 
 use super::on_linux;
-use crate::findings::{ns, values};
-use crate::model::{Platform, Tickless, Values};
+use crate::findings::{RuleSubject, ns, number, values};
+use crate::model::{MAX_SLEW, Platform, Tickless, Unit, Values};
 
 /// The highest `perf_event_paranoid` level at which unprivileged programs may count their own
 /// cycles (Documentation/admin-guide/sysctl/kernel.rst); Debian and Android define higher levels.
@@ -100,5 +100,74 @@ rules! {
         Problem "the power plan is {plan}: the frequency may follow the load, and with it every cost"
             => "`powercfg /setactive SCHEME_MIN` sets High performance, SCHEME_BALANCED the default",
             |machine| Some(values! { plan: machine.cpu.power_plan.as_deref()? });
+    }
+}
+
+/// Largest error, in seconds, of the time by the RTC since the machine was started.
+/// *Computed*: one second when the kernel takes the time of day from the RTC, and one when the RTC
+/// is compared with it.
+const RTC_ERROR_S: f64 = 2.0;
+/// By how many seconds the RTC is ahead of the time of day, which no time service has synchronised
+/// since the kernel took it from the RTC, and how many seconds ago that was.
+pub struct RtcCase(pub f64, pub f64);
+
+impl RuleSubject for RtcCase {
+    type Case<'a> = Self;
+}
+
+rules! {
+    /// The rules about the RTC as a witness of the rate of the kernel's clocks.
+    pub static RTC: RtcCase;
+    "rtc" {
+        Note "the RTC and the time of day differ by {apart:short} after {uptime:short}: one was set, keeps local time, or is wrong by {rate}, and nothing here shows which"
+            => "`timermeter watch 1m` compares their rates",
+            |RtcCase(ahead_s, uptime_s)| {
+                let (apart, uptime) = (ns(ahead_s.abs() * 1e9), ns(uptime_s * 1e9));
+                let rate = number(ahead_s.abs() / uptime_s * 1e6, Unit::Ppm);
+                let is_drift = ahead_s.abs() <= RTC_ERROR_S + MAX_SLEW * uptime_s;
+                (!is_drift).then(|| values! { apart, uptime, rate })
+            };
+        Ok "the RTC agrees with the time of day: unless one was set, their rates differ by at most {bound} since the start",
+            |RtcCase(ahead_s, uptime_s)| {
+                let bound = (ahead_s.abs() + RTC_ERROR_S) / uptime_s * 1e6;
+                Some(values! { bound: number(bound, Unit::Ppm) })
+            };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::findings::apply_rules;
+    use crate::model::Severity;
+
+    /// The clocks of a guest that are 7 % fast differ from the RTC by more than any oscillator explains.
+    #[test]
+    fn rtc_shows_drift_since_start() {
+        for (ahead_s, uptime_s, is_wrong) in [
+            (-70.0, 1_000.0, true),
+            (70.0, 1_000.0, true),
+            (3_600.0, 100.0, true),
+            (1.2, 60.0, false),
+            (-40.0, 1e6, false),
+        ] {
+            let found = apply_rules(RTC, &RtcCase(ahead_s, uptime_s));
+            let expected = if is_wrong {
+                Severity::Note
+            } else {
+                Severity::Ok
+            };
+            assert_eq!(
+                found[0].severity, expected,
+                "{ahead_s} s after {uptime_s} s"
+            );
+        }
+        let message = apply_rules(RTC, &RtcCase(-70.0, 1_000.0))[0].message();
+        assert!(
+            message.contains("70 s after 1000 s") && message.contains("70000 ppm"),
+            "{message}"
+        );
+        let message = apply_rules(RTC, &RtcCase(1.0, 1_000.0))[0].message();
+        assert!(message.contains("at most 3000 ppm"), "{message}");
     }
 }

@@ -42,6 +42,8 @@ pub enum PlannedEvent {
     Suspend(f64),
     /// The host halts the machine with its clocks.
     Halted(f64),
+    /// The machine is restored from a snapshot, and its clocks follow those of the host.
+    Leapt(f64),
     /// The counter jumps by this time.
     CounterJump(f64),
     /// The machine is moved: it stands still for this time, and the counter jumps.
@@ -63,8 +65,12 @@ pub struct Simulated {
     slept: f64,
     realtime_offset: f64,
     halted: f64,
+    /// The share by which the RTC is faster than all other clocks.
+    pub rtc_excess: f64,
     counter: f64,
     interrupts: f64,
+    /// Whether a time service reports that it synchronises the time of day.
+    pub is_synchronised: bool,
     /// The page of the VMClock device, if there is one.
     pub vmclock: Option<VmClock>,
     stolen: f64,
@@ -102,8 +108,10 @@ impl Simulated {
             slept: 3e12,
             realtime_offset: 1.79e18,
             halted: 0.0,
+            rtc_excess: 0.0,
             counter: 1e13,
             interrupts: 1e6,
+            is_synchronised: false,
             vmclock: None,
             stolen: 0.0,
             run_queue_ns: 0.0,
@@ -135,6 +143,7 @@ impl Simulated {
         let slewing = (self.slewing_s * 1e9).min(ns);
         self.slewing_s -= slewing / 1e9;
         self.raw += ns;
+        self.halted += ns * self.rtc_excess;
         self.monotonic += ns * (1.0 + self.trim / 1e6) + slewing * self.slew_ppm / 1e6;
         self.counter += ns * self.hertz / 1e9;
         if runs {
@@ -189,6 +198,10 @@ impl Simulated {
                 self.counter = 0.0;
             }
             PlannedEvent::Halted(s) => self.halted += s * 1e9,
+            PlannedEvent::Leapt(s) => {
+                self.pass(s * 1e9, false);
+                self.counter -= s * self.hertz;
+            }
             PlannedEvent::CounterJump(s) => self.counter += s * self.hertz,
             PlannedEvent::Moved(s) => {
                 self.pass(s * 1e9, false);
@@ -258,6 +271,7 @@ impl Simulated {
             interrupts: Some(self.interrupts as u64),
             stolen_ns: Some((self.stolen / 1e7) as u64 * 10_000_000),
             rtc_s: Some(((self.monotonic + self.slept + self.halted) / 1e9) as i64),
+            synchronised: Some(self.is_synchronised),
             vmclock: self.vmclock,
         });
         ClockSample { machine, ..sample }

@@ -30,6 +30,10 @@ const MIN_MOVED_NS: i64 = 10_000_000;
 /// Longest sleep, after which the watch checks whether a signal has asked it to end.
 /// *Judgement*: nobody notices a shorter delay after Ctrl-C.
 const MAX_SLEEP_NS: i64 = 500_000_000;
+/// Longest time, in nanoseconds, from a sample to the end of a reading of the RTC that is compared
+/// with it.
+/// *Judgement*: small compared with the step of the RTC.
+const MAX_RTC_DELAY_NS: i64 = 50_000_000;
 /// Time to wait for a pending SIGCONT.
 /// *Judgement*: several time slices of a scheduler.
 const CONTINUATION_WAIT: Duration = Duration::from_millis(20);
@@ -175,8 +179,10 @@ impl Clocks {
         }
     }
 
-    /// Reads the state of the machine.
-    pub(super) fn machine(&mut self) -> MachineState {
+    /// Reads the state of the machine after a sample that was taken at this time of CLOCK_MONOTONIC.
+    pub(super) fn machine(&mut self, sampled: i64) -> MachineState {
+        let rtc_s = activity::rtc_s(&self.root);
+        let is_late = self.monotonic() - sampled > MAX_RTC_DELAY_NS;
         self.throttling.refresh(&self.root);
         let activity = activity::machine_counts(&self.root);
         let source = clock_source(&self.root);
@@ -185,7 +191,10 @@ impl Clocks {
             sources: source.available,
             interrupts: activity.interrupts,
             stolen_ns: activity.stolen_ns,
-            rtc_s: activity::rtc_s(&self.root),
+            rtc_s: rtc_s.filter(|_| !is_late),
+            synchronised: discipline::discipline()
+                .ok()
+                .map(|state| state.synchronised),
             vmclock: vmclock(&self.root),
         }
     }

@@ -10,13 +10,13 @@ use super::{CommandError, failed, write_error};
 use crate::cli::WatchArgs;
 use crate::input;
 use crate::messages::in_locale;
-use crate::model::AllanPoint;
+use crate::model::{AllanPoint, Interval};
 use crate::report::home;
 use crate::table::Format;
-use crate::text::numbers::short_time;
+use crate::text::numbers::{short_time, significant};
 use crate::text::plain;
 use crate::watching::log::{self, LogLine, WatchLog};
-use crate::watching::{ClockEvent, describe, tally};
+use crate::watching::{ClockEvent, describe, describe_all_series, describe_series, tally};
 
 /// The log in the user's data folder, from which `check` reads the last watch. `None` if there is
 /// no such folder.
@@ -150,12 +150,21 @@ impl<'a> Journal<'a> {
                 )
             }
             LogLine::Event(event) => {
-                format!("{}  {}\n", event_date(event), plain(&describe(event)))
+                let sentence = match event.series {
+                    None => describe(event),
+                    Some(series) if series.is_new => describe_series(event).unwrap_or_default(),
+                    Some(_) => return String::new(),
+                };
+                format!("{}  {}\n", event_date(event), plain(&sentence))
             }
             LogLine::End(end) => {
                 let events = tally(&self.events).unwrap_or_else(|| "no events".into());
                 let watched = short_time(end.watched_s * 1e9);
                 let mut text = format!("{}  ends: watched for {watched}: {events}\n", end.date);
+                for series in describe_all_series(&self.events) {
+                    text += &format!("Series: {}.\n", plain(&series));
+                }
+                text += &describe_rtc(end.ppm_by_rtc);
                 for (clock, stability) in [
                     ("CLOCK_MONOTONIC", &end.monotonic_stability),
                     ("the CPU counter", &end.counter_stability),
@@ -173,6 +182,23 @@ impl<'a> Journal<'a> {
                 text
             }
         }
+    }
+}
+
+/// A line that says what the RTC shows about the rate of the kernel's clocks.
+fn describe_rtc(ppm: Option<Interval>) -> String {
+    let Some((ppm, (low, high))) = ppm.and_then(|ppm| Some((ppm.value, ppm.ends()?))) else {
+        return "Not known, as no RTC shows it: whether all clocks ran too fast or too slow, or stood still (a restored snapshot).\n"
+            .into();
+    };
+    if low <= 0.0 && high >= 0.0 {
+        let largest = significant(high.max(-low), 2);
+        format!("The RTC agrees with the kernel's clocks within {largest} ppm.\n")
+    } else {
+        let [ppm, low, high] = [ppm, low, high].map(|ppm| significant(ppm, 3));
+        format!(
+            "The rate of the kernel's clocks differs from that of the RTC by {ppm} ppm ({low} to {high}).\n"
+        )
     }
 }
 
