@@ -4,7 +4,8 @@
 //! ```text
 //! condition = field [ "[" glob "]" ] operator number [ unit ]
 //! field     = "quality" | "cost" | "resolution" | "spread" | "drift" | "lost" | "trust"
-//!           | "granularity" | "floor" | "lateness" | "p99" | "cpu" | "rate"    (not of clocks)
+//!           | "p99"                                  (the cost of clocks, the lateness of waits)
+//!           | "granularity" | "floor" | "lateness" | "cpu" | "rate"          (not of clocks)
 //! operator  = "<" | "<=" | ">" | ">="
 //! unit      = "points" (quality) | "ppm" (drift, rate) | "%" | "ns" | "us" | "ms" | "s"
 //! ```
@@ -13,6 +14,8 @@
 //! 1 for each question that it newly passes.
 
 use std::str::FromStr;
+
+use indexmap::IndexSet;
 
 use super::sentence::{limit, list, percent};
 use super::{ChangeVerdict, ComparedFigure, Comparison, FamilyChange, Quantity};
@@ -91,7 +94,8 @@ pub enum BadCondition {
 
 /// The names of all quantities.
 fn field_names() -> String {
-    let names: Vec<&str> = Quantity::all().map(|quantity| quantity.name()).collect();
+    let names: IndexSet<&str> = Quantity::all().map(Quantity::name).collect();
+    let names: Vec<&str> = names.into_iter().collect();
     names.join(", ").to_ascii_lowercase()
 }
 
@@ -174,6 +178,11 @@ impl FromStr for ConditionField {
 }
 
 impl ConditionField {
+    /// Whether the field is this quantity: a name stands for all quantities of that name.
+    fn names(self, quantity: Quantity) -> bool {
+        matches!(self, Self::Figure(named) if named.name() == quantity.name())
+    }
+
     /// The units in which the limit can be written, each with the factor that converts it to the
     /// unit of the field. The empty name stands for a number without a unit.
     fn units(self) -> &'static [(&'static str, f64)] {
@@ -244,8 +253,7 @@ impl ChangeCondition {
     ) -> impl Iterator<Item = &'c ComparedFigure> {
         let figures = comparison.figures.iter();
         figures.filter(|compared| {
-            ConditionField::Figure(compared.quantity) == self.field
-                && self.includes(&compared.timer)
+            self.field.names(compared.quantity) && self.includes(&compared.timer)
         })
     }
 
@@ -284,7 +292,15 @@ impl ChangeCondition {
             _ => figures().next().is_some(),
         };
         if !is_known {
-            return Decision::Open("no timer has this field on both sides".to_owned());
+            let without_tails = match self.field {
+                ConditionField::Figure(Quantity::P99) => {
+                    ", as a clock has only if the p99 of its processes is known: probe again"
+                }
+                _ => "",
+            };
+            return Decision::Open(format!(
+                "no timer has this field on both sides{without_tails}"
+            ));
         }
         let single = names_where(figures(), |compared| {
             compared.verdict == ChangeVerdict::Unjudged && compared.single_process
@@ -333,7 +349,7 @@ impl ChangeCondition {
     /// Whether the condition limits a change in percent of all timers of a family.
     fn is_on(&self, family: &FamilyChange) -> bool {
         self.percent
-            && ConditionField::Figure(family.quantity) == self.field
+            && self.field.names(family.quantity)
             && family.timers.iter().all(|timer| self.includes(timer))
     }
 
