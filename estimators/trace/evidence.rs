@@ -79,19 +79,17 @@ pub struct Order {
     pub moves: u32,
     /// The number of CPUs among which the thread was moved.
     pub cpus: u32,
-    /// How far the timer advanced from the first to the last reading of each answer, in ticks, all
-    /// answers together; `None` in traces of earlier versions.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    /// How far the timer advanced from the first to the last reading, in ticks; `None` in traces of
+    /// earlier versions.
     pub advance: Option<u64>,
 }
 
 impl Order {
-    /// Returns how many readings at least differed from the one before, if the value changes in
-    /// steps of at most `step` ticks; `None` if that is unknown.
+    /// Returns how many readings differed from the one before if the value changes in steps of `step`
+    /// ticks; `None` if that is unknown.
     pub fn changes(&self, step: f64) -> Option<u64> {
-        let advance = self.advance?;
-        let steps = (advance as f64 / step.max(1.0)) as u64;
-        Some(self.readings.min(steps.max(advance.min(1))))
+        let steps = (self.advance? as f64 / step).ceil();
+        Some(self.readings.min(steps as u64))
     }
 }
 
@@ -119,7 +117,6 @@ pub struct Pair {
     pub handoffs: u32,
     /// The number of handoffs in which the two readings differed; `None` in traces of earlier
     /// versions.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub changed: Option<u32>,
     /// The number of handoffs in which the later reading was smaller.
     pub backward: u32,

@@ -161,16 +161,19 @@ const CAVEATS: [(&str, &str); 3] = [
     ("cost", " but expensive"),
 ];
 
-/// Whether programs must not read the counter because of this finding.
-fn is_prohibitive(finding: &&Finding) -> bool {
-    let is_caveat = CAVEATS.iter().any(|(code, _)| *code == finding.code);
-    finding.severity == Severity::Problem && !is_caveat
+/// The first problem of the counter itself.
+fn fault(findings: &[Finding]) -> Option<&Finding> {
+    let is_caveat = |finding: &Finding| CAVEATS.iter().any(|(code, _)| *code == finding.code);
+    let mut problems = findings
+        .iter()
+        .filter(|it| it.severity == Severity::Problem);
+    problems.find(|finding| !is_caveat(finding))
 }
 
 /// The verdict from the findings.
 fn verdict(findings: &[Finding]) -> CounterVerdict {
     let mut all = findings.iter();
-    if all.clone().any(|finding| is_prohibitive(&finding)) {
+    if fault(findings).is_some() {
         CounterVerdict::Unsafe
     } else if first_gap(findings).is_some() {
         CounterVerdict::NotProven
@@ -239,12 +242,7 @@ fn verdict_line(counter: &CounterJudgement) -> String {
             )
         }
         CounterVerdict::UntilMoved => format!("{safe} until this machine is moved: {}", moved()),
-        CounterVerdict::Unsafe => {
-            format!(
-                "unsafe: {}",
-                message(counter.findings.iter().find(is_prohibitive))
-            )
-        }
+        CounterVerdict::Unsafe => format!("unsafe: {}", message(fault(&counter.findings))),
         CounterVerdict::NotProven => {
             format!("not proven: {}", message(first_gap(&counter.findings)))
         }

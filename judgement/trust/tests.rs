@@ -237,12 +237,12 @@ fn changes_limit_detectable_steps_back() {
         (
             4e6,
             484_000_000,
-            "its value changed 121 times: steps back at 2.5 % of the changes, or one every 161.3 ms,",
+            "its value changed 121 times; steps back at 2.5 % of the changes, or one every 161.3 ms,",
         ),
         (
             4e6,
             8_000_000,
-            "its value changed 2 times: too few to detect",
+            "its value changed 2 times, too seldom to detect",
         ),
         (
             1.0,
@@ -272,7 +272,7 @@ fn handoffs_count_by_changes() {
     for (changed, words) in [
         (
             Some(40),
-            "its value changed 40 times: steps back at 7.5 % of the changes would",
+            "its value changed 40 times; steps back at 7.5 % of the changes would",
         ),
         (Some(4_000), "; steps back at 0.075 % of the changes would"),
     ] {

@@ -98,14 +98,10 @@ fn watched(case: &Case, order: &Order) -> Option<(u64, f64)> {
     };
     let mut ticks = order.advance.unwrap_or(0) as f64;
     let runs = case.trace.runs.iter();
-    let own = runs.flat_map(|run| {
-        run.readings
-            .values
-            .windows(2)
-            .map(|pair| pair[1].wrapping_sub(pair[0]))
-    });
-    let compared = reference::timer_gaps(case).filter(|gap| (*gap as f64) < 1.5 * step);
-    for gap in own.chain(compared).filter(|gap| *gap > 0) {
+    let own = runs.flat_map(|run| run.readings.values.windows(2));
+    let own = own.map(|pair| pair[1].wrapping_sub(pair[0]));
+    let close = reference::timer_gaps(case).filter(|gap| (*gap as f64) < 1.5 * step);
+    for gap in own.chain(close).filter(|gap| *gap > 0) {
         changes += 1;
         ticks += gap as f64;
     }
@@ -115,20 +111,18 @@ fn watched(case: &Case, order: &Order) -> Option<(u64, f64)> {
 /// Says which steps back would have been detected with 95 % probability: in which share of the changes
 /// of the value, and how often in the time that was watched.
 fn detectable(readings: u64, changes: u64, watched_ns: Option<f64>) -> String {
-    let seldom = match changes {
-        changes if changes < readings => format!("its value changed {}: ", times(changes)),
-        _ => String::new(),
-    };
-    let share = EXPECTED_FOR_DETECTION / changes as f64;
-    if share >= 1.0 {
-        return format!("; {seldom}too few to detect steps back");
+    let mut text = String::new();
+    if changes < readings / 2 {
+        text += &format!("; its value changed {}", times(changes));
+    }
+    let percent = 100.0 * EXPECTED_FOR_DETECTION / changes as f64;
+    if percent >= 100.0 {
+        return text + ", too seldom to detect steps back";
     }
     let every = |ns: f64| format!(", or one every {},", time(ns / EXPECTED_FOR_DETECTION));
-    format!(
-        "; {seldom}steps back at {} % of the changes{} would have been detected",
-        significant(100.0 * share, 2),
-        watched_ns.map_or_else(String::new, every),
-    )
+    let every = watched_ns.map_or_else(String::new, every);
+    let percent = significant(percent, 2);
+    text + &format!("; steps back at {percent} % of the changes{every} would have been detected")
 }
 
 /// Returns the offsets between the clocks of the CPUs; empty if the tick or the step is unknown.

@@ -15,8 +15,6 @@
 
 use std::str::FromStr;
 
-use indexmap::IndexSet;
-
 use super::sentence::{limit, list, percent};
 use super::{ChangeVerdict, ComparedFigure, Comparison, FamilyChange, Quantity};
 use crate::fields::FieldUnit;
@@ -94,8 +92,9 @@ pub enum BadCondition {
 
 /// The names of all quantities.
 fn field_names() -> String {
-    let names: IndexSet<&str> = Quantity::all().map(Quantity::name).collect();
-    let names: Vec<&str> = names.into_iter().collect();
+    let mut names: Vec<&str> = Quantity::all().map(Quantity::name).collect();
+    names.sort_unstable();
+    names.dedup();
     names.join(", ").to_ascii_lowercase()
 }
 
@@ -292,15 +291,7 @@ impl ChangeCondition {
             _ => figures().next().is_some(),
         };
         if !is_known {
-            let without_tails = match self.field {
-                ConditionField::Figure(Quantity::P99) => {
-                    ", as a clock has only if the p99 of its processes is known: probe again"
-                }
-                _ => "",
-            };
-            return Decision::Open(format!(
-                "no timer has this field on both sides{without_tails}"
-            ));
+            return Decision::Open("no timer has this field on both sides".to_owned());
         }
         let single = names_where(figures(), |compared| {
             compared.verdict == ChangeVerdict::Unjudged && compared.single_process

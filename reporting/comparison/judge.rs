@@ -286,16 +286,15 @@ impl TimerQuantity<'_, '_> {
         let scale = self.quantity.scale();
         let sample = |(row, figure): &(&RunRow, Interval)| {
             let apply = |value| scale.apply(value);
+            let of_processes = |unseen, figure: fn(&ProcessFigures) -> Option<f64>| {
+                scatter::by_processes(row.clock()?, state, unseen, |process| {
+                    apply(figure(process)?)
+                })
+            };
             let by_processes = match self.quantity.scatter() {
                 Scatter::Cost if has_processes => row.cost(in_cycles, state),
-                Scatter::Spread => {
-                    let of_process = |process: &ProcessFigures| apply(process.spread?);
-                    scatter::by_processes(row.clock()?, state, UNSEEN_SPREAD, of_process)
-                }
-                Scatter::Tail => {
-                    let of_process = |process: &ProcessFigures| apply(process.p99_ns?);
-                    scatter::by_processes(row.clock()?, state, UNSEEN_TAIL, of_process)
-                }
+                Scatter::Spread => of_processes(UNSEEN_SPREAD, |process| process.spread),
+                Scatter::Tail => of_processes(UNSEEN_TAIL, |process| process.p99_ns),
                 _ => None,
             };
             let by_interval = || {

@@ -91,8 +91,6 @@ impl Quantity {
     pub const COST: Self = Self("cost", Scatter::Cost);
     /// The resolution, in nanoseconds.
     pub const RESOLUTION: Self = Self("resolution", Scatter::Slew);
-    /// The 99th percentile of the cost of a call of a clock, in nanoseconds.
-    pub const P99: Self = Self("p99", Scatter::Tail);
     /// The spread, a share.
     pub const SPREAD: Self = Self("spread", Scatter::Spread);
     /// The shortest wait of a sleep primitive, in nanoseconds.

@@ -5,7 +5,7 @@
 use std::time::Duration;
 
 use timers::raw::Machine;
-use timers::{Activity, Answer};
+use timers::{Activity, Answer, BackwardSteps};
 
 use super::examination::{as_order, schedule_rounds};
 use crate::trace::{CounterEvidence, HandoffPair, Order, PairedReading, Reads};
@@ -118,15 +118,15 @@ fn choose_cpus(cpus: &[u32]) -> Vec<u32> {
 /// Takes `readings` readings in a thread that is moved from CPU to CPU, and counts those that are
 /// smaller than the one before.
 fn test_order(machine: &mut dyn Machine, cpus: &[u32], readings: u32) -> Answer<Order> {
-    let mut parts = Vec::new();
+    let mut all = BackwardSteps::default();
     let mut moves = 0;
     for turn in 0..readings.div_ceil(READINGS_PER_CPU) as usize {
         if let Some(&cpu) = cpus.get(turn % cpus.len().max(1)) {
             moves += u32::from(machine.move_to(cpu));
         }
-        parts.push(machine.count_backward_steps(READINGS_PER_CPU)?);
+        all = all.followed_by(machine.count_backward_steps(READINGS_PER_CPU)?);
     }
-    Ok(as_order(&parts, moves, cpus.len() as u32))
+    Ok(as_order(all, moves, cpus.len() as u32))
 }
 
 /// Times successive reads of the counter and of the kernel clock. Returns the shortest of

@@ -18,6 +18,9 @@ const MAX_REORDERING_NS: f64 = 1e3;
 /// *Judgement*: fences make it cost twice or three times as much, a trap fifty times.
 const EXPENSIVE: f64 = 10.0;
 
+const FENCE: &str =
+    "put a fence before a reading whose order to other threads matters (lfence, isb)";
+
 rules! {
     /// The rules about a counter that moves.
     pub static MEASURED: CounterCase;
@@ -98,11 +101,11 @@ rules! {
             };
         Ok "{handoffs} handoffs from CPU to CPU showed no step back that an offset does not explain< (in {changed} the value changed)>; steps of more than {usual} in a share of {shows} of the changes would have been detected",
             |case| {
-                let between = case.found.across_cpus.filter(|between| between.changed > 0)?;
+                let between = case.found.across_cpus?;
                 Some(values! {
                     handoffs: between.handoffs,
                     changed: (between.changed < between.handoffs).then_some(between.changed),
-                    shows: detectable_share(between.changed),
+                    shows: detectable_share(between.changed)?,
                     usual: ns(between.usual_ns),
                 })
             };
@@ -134,30 +137,24 @@ rules! {
             |case| no_effect(case.found.lasting_change, Unit::Ppm);
     }
     "declared" {
-        Problem "compared with the kernel's clock, it counts {value} ± {uncertainty} faster than declared: programs that believe the declaration, as {programs} do, are wrong by that much"
-            => "measure its rate, and let those programs read the kernel's clock (PostgreSQL: timing_clock_source = system)",
-            |case| {
-                let error = case.found.declared?;
-                let is_wrong = error.value.abs() - error.uncertainty > MAX_DECLARED_ERROR_PPM;
-                let mut values = effect(Some(error).filter(|_| is_wrong), Unit::Ppm)?;
-                values.extend(values! { programs: believers(case) });
-                Some(values)
-            };
+        Problem "compared with the kernel's clock, it counts {value} ± {uncertainty} faster than declared: {programs}, which believe the declaration, are wrong by that much"
+            => "measure its rate; in PostgreSQL, set timing_clock_source to system",
+            |case| declared(case, MAX_DECLARED_ERROR_PPM);
         Note "compared with the kernel's clock, it counts {value} ± {uncertainty} faster than declared"
             => "measure its rate; a program that uses the declared rate is wrong by that much",
-            |case| effect(case.found.declared, Unit::Ppm);
+            |case| declared(case, 0.0);
         Ok "it counts as fast as declared; a difference of {sees} would have been detected",
             |case| no_effect(case.found.declared, Unit::Ppm);
     }
     "unfenced" {
         Problem "without a fence it went back {backward} times in {handoffs} handoffs, by up to {largest}, longer than a processor executes ahead"
-            => "put a fence before every reading that is compared with one of another thread (lfence, isb)",
+            => FENCE,
             |case| {
                 let largest_ns = case.found.unfenced?.largest_ns;
                 (largest_ns > MAX_REORDERING_NS).then(|| unfenced(case.found))?
             };
         Note "without a fence it went back {backward} times in {handoffs} handoffs, by up to {largest}: the processor may execute the instruction before earlier ones"
-            => "put a fence before a reading whose order to other threads matters (lfence, isb)",
+            => FENCE,
             |case| (case.found.unfenced?.backward > 0).then(|| unfenced(case.found))?;
         Ok "without a fence it never went back in {handoffs} handoffs, though no manual promises that",
             |case| unfenced(case.found);
@@ -181,28 +178,33 @@ fn costs(case: &CounterCase, ratio: f64) -> Option<Values> {
     (counter >= ratio * clock).then(|| values! { counter: ns(counter), clock: ns(clock) })
 }
 
-/// Programs that convert readings by the declared rate: DPDK (`get_tsc_freq_arch`) by CPUID leaf 15h,
-/// PostgreSQL (`instr_time.c`) by leaves 15h, 16h and 40000010h, Redis and Valkey (`monotonic.c`) by
-/// CNTFRQ_EL0. Wine (`wineboot.c`) measures.
-fn believers(case: &CounterCase) -> &'static str {
-    if is_x86(case.platform) {
-        "PostgreSQL 19 and DPDK"
-    } else {
-        "Redis and Valkey"
-    }
+/// The difference from the declared rate, if it exceeds `least` parts per million with certainty, and
+/// the programs that it makes wrong: DPDK (`get_tsc_freq_arch`) reads CPUID leaf 15h, PostgreSQL
+/// (`instr_time.c`) leaves 15h, 16h and 40000010h, Redis and Valkey (`monotonic.c`) read CNTFRQ_EL0;
+/// Wine measures.
+fn declared(case: &CounterCase, least: f64) -> Option<Values> {
+    let error = case.found.declared?;
+    let is_certain = error.value.abs() - error.uncertainty > least;
+    let mut values = effect(Some(error).filter(|_| is_certain), Unit::Ppm)?;
+    let programs = match is_x86(case.platform) {
+        true => "PostgreSQL 19 and DPDK",
+        false => "Redis and Valkey",
+    };
+    values.extend(values! { programs });
+    Some(values)
 }
 
-/// The smallest share of wrong changes that would have been detected.
-fn detectable_share(changes: u64) -> String {
-    format!("{:.0e}", EXPECTED_FOR_DETECTION / changes as f64)
+/// The smallest share of wrong changes that would have been detected; `None` without changes.
+fn detectable_share(changes: u64) -> Option<String> {
+    (changes > 0).then(|| format!("{:.0e}", EXPECTED_FOR_DETECTION / changes as f64))
 }
 
 /// The readings of one thread; `None` if their value never changed.
 fn ordered_readings(case: &CounterCase) -> Option<Values> {
     let (_, readings, _) = case.found.backward;
     let changes = case.found.order_changes.unwrap_or(readings);
-    let fewer = (changes < readings).then_some(changes);
-    (changes > 0).then(|| values! { readings, changes: fewer, shows: detectable_share(changes) })
+    let shows = detectable_share(changes)?;
+    Some(values! { readings, changes: (changes < readings).then_some(changes), shows })
 }
 
 fn unfenced(found: &CounterFindings) -> Option<Values> {

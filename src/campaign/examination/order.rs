@@ -39,7 +39,7 @@ impl Session {
         let (process, cpu_count) = (self.connection.borrow().process(), self.cpus.len() as u32);
         while_migrating(process, &self.cpus, |moves| {
             let moves = || moves.load(Ordering::Relaxed);
-            let mut parts = Vec::new();
+            let mut found = BackwardSteps::default();
             let mut extra_chunks = MAX_EXTRA_CHUNKS;
             while left > 0 || (cpu_count > 1 && moves() < cpu_count && extra_chunks > 0) {
                 extra_chunks -= u32::from(left == 0);
@@ -49,14 +49,14 @@ impl Session {
                     left.min(MAX_READINGS_PER_ANSWER)
                 };
                 left -= count.min(left);
-                parts.push(timer.order(count)?);
+                found = found.followed_by(timer.order(count)?);
             }
             let cpus = if cpu_count < 2 {
                 1
             } else {
                 moves().min(cpu_count)
             };
-            Ok(as_order(&parts, moves(), cpus))
+            Ok(as_order(found, moves(), cpus))
         })
     }
 
@@ -102,18 +102,11 @@ impl Session {
     }
 }
 
-/// Returns the evidence from answers about successive readings of a thread that was moved `moves`
-/// times, over `cpus` CPUs.
-pub(in crate::campaign) fn as_order(parts: &[BackwardSteps], moves: u32, cpus: u32) -> Order {
-    let found = parts
-        .iter()
-        .fold(BackwardSteps::default(), |all, part| all.followed_by(*part));
-    let advances = parts.iter().filter_map(|part| part.ends);
-    let advance = advances.fold(0_u64, |sum, [first, last]| {
-        sum.saturating_add(last.wrapping_sub(first).max(0) as u64)
-    });
+/// Returns the evidence from readings of a thread that was moved `moves` times, over `cpus` CPUs.
+pub(in crate::campaign) fn as_order(found: BackwardSteps, moves: u32, cpus: u32) -> Order {
+    let advance = found.ends.map(|[first, last]| last.wrapping_sub(first));
     Order {
-        advance: Some(advance),
+        advance: advance.map(|ticks| ticks.max(0) as u64),
         readings: found.readings,
         backward: found.backward,
         largest: found.largest,
