@@ -257,6 +257,23 @@ fn changes_limit_detectable_steps_back() {
     let (outcome, evidence) = judged(4e6, 0, 0);
     assert_eq!(outcome, Outcome::NotTested, "{evidence}");
     assert_eq!(judged(4e6, 8_000_000, 1).0, Outcome::Fail);
+    // It changed between comparisons, which are too far apart to show a step back.
+    let evidence = Evidence {
+        order: Some(Order {
+            readings: 143_134,
+            advance: Some(0),
+            ..Order::default()
+        }),
+        sparse_comparisons: vec![[0, 0, 1], [100, 100, 101]],
+        ..Evidence::default()
+    };
+    let verdict = verdicts(evidence).monotonic;
+    assert_eq!(verdict.outcome, Outcome::Pass, "{}", verdict.evidence);
+    assert!(
+        verdict.evidence.contains("changed 0 times, too seldom"),
+        "{}",
+        verdict.evidence
+    );
 }
 
 /// Equal readings on both sides of a handoff show no step back.

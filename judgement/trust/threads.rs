@@ -156,7 +156,9 @@ pub(super) fn judge_one_thread(case: &Case) -> Monotonic {
         (Outcome::Fail, evidence)
     } else if readings == 0 {
         (Outcome::NotTested, "there were no readings".into())
-    } else if let Some((0, _)) = watched {
+    } else if let Some((0, _)) = watched
+        && reference::timer_gaps(case).all(|gap| gap == 0)
+    {
         let evidence = format!("its value never changed in {readings} readings");
         (Outcome::NotTested, evidence)
     } else if let (0, Some(why)) = (order.readings, case.refusal("readings")) {
