@@ -113,6 +113,10 @@ pub struct ProcessFigures {
     /// Median of single invocations in nanoseconds, at the core frequency of the run; null in reports
     /// of earlier versions.
     pub cost_ns: Option<f64>,
+    /// 99th percentile of single invocations in nanoseconds, at the core frequency of the run; absent
+    /// in reports of earlier versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub p99_ns: Option<f64>,
     /// Amortised cost of an invocation in nanoseconds, as measured.
     pub amortised_ns: f64,
     /// Amortised cost of an invocation in core cycles; null if the core frequency is unknown.

@@ -442,12 +442,19 @@ pub struct TimeNamespace {
     pub boottime_ns: i64,
 }
 
-/// CPU time limit of a control group.
+/// CPU time limit of a control group. The order of limits, tightest first, is that of their fields.
 #[apply(wire)]
-#[derive(Copy, Default)]
+#[derive(Copy, Default, PartialOrd)]
 pub struct CpuQuota {
     /// CPU time per period, in CPUs; null if there is no limit.
     pub cpus: Option<f64>,
+    /// The period in nanoseconds; absent without a limit and in reports of earlier versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub period_ns: Option<u64>,
+    /// The unused CPU time of earlier periods that a period may use too, in nanoseconds; absent
+    /// if there is none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub burst_ns: Option<u64>,
     /// Periods in which the group was throttled because it had used up its time.
     pub throttled_periods: Option<u64>,
 }

@@ -186,6 +186,7 @@ impl<'a> SingleCalls<'a> {
                     .zip(full_width)
                     .map(|(width, full)| rounded(width / full)),
                 cost_ns: Some(rounded(at_one_frequency.costs[at])),
+                p99_ns: Some(rounded(at_one_frequency.details[at].p99)),
                 amortised_ns: rounded(amortised),
                 amortised_cycles: hertz.map(|hertz| rounded(amortised * hertz / 1e9)),
                 spread: at_one_frequency.spreads.get(at).copied().map(rounded),

@@ -79,6 +79,18 @@ pub struct Order {
     pub moves: u32,
     /// The number of CPUs among which the thread was moved.
     pub cpus: u32,
+    /// How far the timer advanced from the first to the last reading, in ticks; `None` in traces of
+    /// earlier versions.
+    pub advance: Option<u64>,
+}
+
+impl Order {
+    /// Returns how many readings differed from the one before if the value changes in steps of `step`
+    /// ticks; `None` if that is unknown.
+    pub fn changes(&self, step: f64) -> Option<u64> {
+        let steps = (self.advance? as f64 / step).ceil();
+        Some(self.readings.min(steps as u64))
+    }
 }
 
 /// Handoffs between the threads of a process.
@@ -103,6 +115,9 @@ pub struct Pair {
     pub cpus: Option<[u32; 2]>,
     /// The number of handoffs, in both directions together.
     pub handoffs: u32,
+    /// The number of handoffs in which the two readings differed; `None` in traces of earlier
+    /// versions.
+    pub changed: Option<u32>,
     /// The number of handoffs in which the later reading was smaller.
     pub backward: u32,
     /// The largest backward step, in ticks.
@@ -119,6 +134,7 @@ impl Pair {
         let mut pair = Self {
             cpus,
             handoffs: handoffs.len() as u32,
+            changed: Some(handoffs.iter().filter(|[one, other]| one != other).count() as u32),
             ..Self::default()
         };
         for (number, [first, second]) in handoffs.iter().enumerate() {
@@ -289,8 +305,30 @@ mod tests {
     fn handoffs_are_summarised_by_direction() {
         let pair = Pair::from_handoffs(Some([0, 3]), &[[10, 15], [20, 28], [30, 33], [40, 38]]);
         assert_eq!((pair.handoffs, pair.backward, pair.largest), (4, 1, 2));
+        let coarse = Pair::from_handoffs(None, &[[10, 10], [10, 14], [14, 14]]);
+        assert_eq!((pair.changed, coarse.changed), (Some(4), Some(1)));
         assert_eq!(pair.min_difference, [Some(3), Some(-2)]);
         assert_eq!(Pair::from_handoffs(None, &[]).min_difference, [None, None]);
+    }
+
+    #[test]
+    fn changes_follow_from_advance_and_step() {
+        let order = Order {
+            readings: 143_134,
+            advance: Some(484_000_000),
+            ..Order::default()
+        };
+        assert_eq!(order.changes(4e6), Some(121));
+        assert_eq!(
+            (order.changes(1.0), order.changes(1e9)),
+            (Some(143_134), Some(1))
+        );
+        let unmoved = Order {
+            advance: Some(0),
+            ..order
+        };
+        assert_eq!(unmoved.changes(4e6), Some(0));
+        assert_eq!(Order::default().changes(1.0), None);
     }
 
     #[test]

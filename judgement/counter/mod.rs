@@ -153,13 +153,27 @@ fn first_gap(findings: &[Finding]) -> Option<&Finding> {
     })
 }
 
+/// Codes of the findings about programs and ways of reading, with the programs that a problem of this
+/// code does not concern: the counter itself is sound.
+const CAVEATS: [(&str, &str); 3] = [
+    ("declared", " for programs that measure its rate"),
+    ("unfenced", " with a fence"),
+    ("cost", " but expensive"),
+];
+
+/// The first problem of the counter itself.
+fn fault(findings: &[Finding]) -> Option<&Finding> {
+    let is_caveat = |finding: &Finding| CAVEATS.iter().any(|(code, _)| *code == finding.code);
+    let mut problems = findings
+        .iter()
+        .filter(|it| it.severity == Severity::Problem);
+    problems.find(|finding| !is_caveat(finding))
+}
+
 /// The verdict from the findings.
 fn verdict(findings: &[Finding]) -> CounterVerdict {
     let mut all = findings.iter();
-    if findings
-        .iter()
-        .any(|finding| finding.severity == Severity::Problem)
-    {
+    if fault(findings).is_some() {
         CounterVerdict::Unsafe
     } else if first_gap(findings).is_some() {
         CounterVerdict::NotProven
@@ -216,13 +230,19 @@ fn verdict_line(counter: &CounterJudgement) -> String {
     let id = &counter.counter;
     let message = |finding: Option<&Finding>| finding.map_or(String::new(), Finding::message);
     let moved = || message(finding(counter, "moved"));
+    let is_problem =
+        |code| finding(counter, code).is_some_and(|it| it.severity == Severity::Problem);
+    let caveats = CAVEATS.iter().filter(|(code, _)| is_problem(code));
+    let safe = format!("safe{}", caveats.map(|(_, whom)| *whom).collect::<String>());
     match counter.verdict {
         CounterVerdict::Safe => {
-            format!("safe: a program may read {id} on this machine; {}", moved())
+            format!(
+                "{safe}: a program may read {id} on this machine; {}",
+                moved()
+            )
         }
-        CounterVerdict::UntilMoved => format!("safe until this machine is moved: {}", moved()),
-        // The most severe finding is the first.
-        CounterVerdict::Unsafe => format!("unsafe: {}", message(counter.findings.first())),
+        CounterVerdict::UntilMoved => format!("{safe} until this machine is moved: {}", moved()),
+        CounterVerdict::Unsafe => format!("unsafe: {}", message(fault(&counter.findings))),
         CounterVerdict::NotProven => {
             format!("not proven: {}", message(first_gap(&counter.findings)))
         }

@@ -6,7 +6,7 @@ use crate::model::{
     VmClock,
 };
 use crate::rate::Rate;
-use crate::rate::counter::{CpuRate, TestedEffect};
+use crate::rate::counter::{CpuRate, CrossCpuBackward, TestedEffect};
 
 fn sound_findings() -> CounterFindings {
     let nothing = TestedEffect {
@@ -266,6 +266,108 @@ fn distrust_of_kernel_makes_unsafe() {
         verdict(&machine(None), &CounterFacts { log, ..facts() }),
         CounterVerdict::Safe
     );
+}
+
+/// A wrong declaration is a problem of the programs that believe it, as the order of unfenced readings
+/// and the cost are problems of those that read it so. The counter itself is sound.
+#[test]
+fn caveats_grow_with_size() {
+    let wrong = |value, uncertainty| CounterFindings {
+        declared: Some(TestedEffect {
+            value,
+            uncertainty,
+            detectable: 2.0,
+        }),
+        ..sound_findings()
+    };
+    let unfenced = |largest_ns| CounterFindings {
+        unfenced: Some(CrossCpuBackward {
+            backward: 3,
+            handoffs: 1_000,
+            changed: 1_000,
+            largest_ns,
+            usual_ns: 90.0,
+        }),
+        ..sound_findings()
+    };
+    let costs = |counter, clock| CounterFindings {
+        costs: Some([counter, clock]),
+        ..sound_findings()
+    };
+    use Severity::{Note, Ok, Problem};
+    for (code, found, severity, line) in [
+        (
+            "declared",
+            wrong(-350_000.0, 1.0),
+            Problem,
+            "safe for programs that measure its rate: ",
+        ),
+        (
+            "declared",
+            wrong(8.75e8, 1.0),
+            Problem,
+            "safe for programs that measure its rate: ",
+        ),
+        ("declared", wrong(1_000.5, 1.0), Note, "safe: "),
+        ("declared", wrong(90.0, 1.0), Note, "safe: "),
+        ("declared", wrong(0.1, 1.0), Ok, "safe: "),
+        (
+            "unfenced",
+            unfenced(5_000.0),
+            Problem,
+            "safe with a fence: ",
+        ),
+        ("unfenced", unfenced(40.0), Note, "safe: "),
+        (
+            "cost",
+            costs(1_500.0, 30.0),
+            Problem,
+            "safe but expensive: ",
+        ),
+        ("cost", costs(60.0, 30.0), Note, "safe: "),
+        ("cost", costs(7.0, 30.0), Ok, "safe: "),
+    ] {
+        let counter = judged(&machine(None), &facts(), &found);
+        let judged = finding(&counter, code).expect("it is always judged");
+        assert_eq!(
+            (judged.severity, counter.verdict),
+            (severity, CounterVerdict::Safe),
+            "{judged:?}"
+        );
+        assert!(
+            counter.summary[0].starts_with(line),
+            "{:?}",
+            counter.summary
+        );
+        assert!(counter.snippets.is_some());
+    }
+    // What is wrong with the counter itself is named, and not the declaration.
+    let mut stops = machine(None);
+    stops.tsc.nonstop = Some(false);
+    let counter = judged(&stops, &facts(), &wrong(-350_000.0, 1.0));
+    assert_eq!(counter.verdict, CounterVerdict::Unsafe);
+    let line = &counter.summary[0];
+    assert!(line.starts_with("unsafe: it stops in deep idle"), "{line}");
+    let moves = judged(&machine(Some("KVM")), &facts(), &wrong(-350_000.0, 1.0));
+    let line = &moves.summary[0];
+    assert!(
+        line.starts_with("safe for programs that measure its rate until this machine is moved"),
+        "{line}"
+    );
+    let arm = Platform {
+        cpu: crate::model::Cpu {
+            architecture: "aarch64".into(),
+            ..machine(None).cpu
+        },
+        ..machine(None)
+    };
+    for (platform, programs) in [(machine(None), "PostgreSQL 19"), (arm, "Redis and Valkey")] {
+        let counter = judged(&platform, &facts(), &wrong(-350_000.0, 1.0));
+        let message = finding(&counter, "declared")
+            .expect("it is always judged")
+            .message();
+        assert!(message.contains(programs), "{message}");
+    }
 }
 
 #[test]

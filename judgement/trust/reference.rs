@@ -48,10 +48,14 @@ pub(super) fn reference_fault(case: &Case) -> Option<(Outcome, String)> {
 /// Returns the steps backwards of the timer itself from one comparison to the next.
 pub(super) fn timer_backward_steps(case: &Case) -> Backward {
     let advances = case.evidence().advances.iter();
-    let gaps = gaps(case, |[_, timer, _], [_, next, _]| {
+    Backward::among(timer_gaps(case).chain(advances.map(|moved| moved.timer)))
+}
+
+/// Returns how far the timer moved from each comparison to the next, in ticks.
+pub(super) fn timer_gaps<'a>(case: &'a Case) -> impl Iterator<Item = i64> + use<'a> {
+    gaps(case, |[_, timer, _], [_, next, _]| {
         next.wrapping_sub(*timer)
-    });
-    Backward::among(gaps.chain(advances.map(|moved| moved.timer)))
+    })
 }
 
 /// Returns the gaps between successive comparisons, in ticks; `gap` computes one.

@@ -172,6 +172,7 @@ fn handoff_evidence(backward: u32, largest: u64, least: [i64; 2]) -> Evidence {
         backward,
         largest,
         min_difference: least.map(Some),
+        ..Pair::default()
     };
     let threads = Threads {
         rounds: 1,
@@ -220,6 +221,7 @@ fn one_step_back_is_enough() {
             largest: 7 * backward,
             moves: 12,
             cpus: 2,
+            advance: None,
         };
         verdicts(Evidence {
             order: Some(order),
@@ -238,6 +240,98 @@ fn one_step_back_is_enough() {
         found.evidence.contains("once in 250000 readings"),
         "{}",
         found.evidence
+    );
+    // How far it advanced is unknown, as in old traces.
+    assert!(!order(0).evidence.contains("detected"));
+}
+
+/// What can be said of a clock depends on how often its value changed, not on how often it was read.
+#[test]
+fn changes_limit_detectable_steps_back() {
+    let judged = |step: f64, advance: u64, backward: u64| {
+        let order = Order {
+            readings: 143_134,
+            backward,
+            advance: Some(advance),
+            ..Order::default()
+        };
+        let trace = trace(Evidence {
+            order: Some(order),
+            ..Evidence::default()
+        });
+        let profile = resolved_profile(&trace, step, StepRule::Unit);
+        let baselines = ReadPathBaselines::default();
+        let verdict = verdicts_on(&trace, &profile, &baselines, None).monotonic;
+        (verdict.outcome, verdict.evidence)
+    };
+    for (step, advance, words) in [
+        (
+            4e6,
+            484_000_000,
+            "its value changed 121 times; steps back at 2.5 % of the changes, or one every 161.3 ms,",
+        ),
+        (
+            4e6,
+            8_000_000,
+            "its value changed 2 times, too seldom to detect",
+        ),
+        (
+            1.0,
+            484_000_000,
+            "backwards; steps back at 0.0021 % of the changes, or one every 161.3 ms,",
+        ),
+    ] {
+        let (outcome, evidence) = judged(step, advance, 0);
+        assert_eq!(outcome, Outcome::Pass);
+        assert!(evidence.contains(words), "{evidence}");
+    }
+    let (outcome, evidence) = judged(4e6, 0, 0);
+    assert_eq!(outcome, Outcome::NotTested, "{evidence}");
+    assert_eq!(judged(4e6, 8_000_000, 1).0, Outcome::Fail);
+    // It changed between comparisons, which are too far apart to show a step back.
+    let evidence = Evidence {
+        order: Some(Order {
+            readings: 143_134,
+            advance: Some(0),
+            ..Order::default()
+        }),
+        sparse_comparisons: vec![[0, 0, 1], [100, 100, 101]],
+        ..Evidence::default()
+    };
+    let verdict = verdicts(evidence).monotonic;
+    assert_eq!(verdict.outcome, Outcome::Pass, "{}", verdict.evidence);
+    assert!(
+        verdict.evidence.contains("changed 0 times, too seldom"),
+        "{}",
+        verdict.evidence
+    );
+}
+
+/// Equal readings on both sides of a handoff show no step back.
+#[test]
+fn handoffs_count_by_changes() {
+    let judged = |changed| {
+        let mut evidence = handoff_evidence(0, 0, [0, 4]);
+        evidence.threads.as_mut().expect("threads").pairs[0].changed = changed;
+        let verdict = verdicts(evidence).thread_safe;
+        (verdict.outcome, verdict.evidence)
+    };
+    assert_eq!(judged(Some(0)).0, Outcome::NotTested);
+    for (changed, words) in [
+        (
+            Some(40),
+            "its value changed 40 times; steps back at 7.5 % of the changes would",
+        ),
+        (Some(4_000), "; steps back at 0.075 % of the changes would"),
+    ] {
+        let (outcome, evidence) = judged(changed);
+        assert_eq!(outcome, Outcome::Pass);
+        assert!(evidence.contains(words), "{evidence}");
+    }
+    let (outcome, evidence) = judged(None);
+    assert!(
+        outcome == Outcome::Pass && !evidence.contains("detected"),
+        "{evidence}"
     );
 }
 
@@ -514,7 +608,7 @@ proptest! {
     fn no_evidence_panics(series in prop::collection::vec(any::<[i64; 3]>(), 0..12), sparse_comparisons in prop::collection::vec(any::<[i64; 3]>(), 0..6),
                           timer in any::<i64>(), reference in any::<i64>(), least in any::<[Option<i64>; 2]>()) {
         let advances = vec![Advance { activity: ThreadActivity::Spin, timer, reference }];
-        let pair = Pair { cpus: Some([0, 1]), handoffs: 9, backward: 0, largest: 0, min_difference: least };
+        let pair = Pair { cpus: Some([0, 1]), handoffs: 9, backward: 0, largest: 0, min_difference: least, changed: None };
         let threads = Some(Threads { rounds: 1, possible_pairs: 1, pairs: vec![pair] });
         let found = verdicts(Evidence { series, sparse_comparisons, advances, threads, ..Evidence::default() });
         prop_assert!(found.answers().all(|answer| !answer.evidence.is_empty()));

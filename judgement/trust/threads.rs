@@ -3,9 +3,10 @@
 
 use super::{Case, reference, step_size, times};
 use crate::model::{Counted, CpuOffset, Monotonic, Outcome, ThreadSafe};
-use crate::numbers::time;
+use crate::numbers::{significant, time};
+use crate::rate::counter::EXPECTED_FOR_DETECTION;
 use crate::rate::order::offsets;
-use crate::trace::Threads;
+use crate::trace::{Order, Threads};
 
 /// Judges whether readings that are handed from thread to thread step backwards.
 pub(super) fn judge_between_threads(case: &Case) -> ThreadSafe {
@@ -14,6 +15,7 @@ pub(super) fn judge_between_threads(case: &Case) -> ThreadSafe {
     let pairs = || threads.pairs.iter();
     let handoffs: u64 = pairs().map(|pair| u64::from(pair.handoffs)).sum();
     let backward: u64 = pairs().map(|pair| u64::from(pair.backward)).sum();
+    let changed: Option<u64> = pairs().map(|pair| Some(u64::from(pair.changed?))).sum();
     let chosen = pairs().filter(|pair| pair.cpus.is_some()).count();
     let worst = pairs().max_by_key(|pair| pair.largest);
     let largest = worst.map_or(0, |pair| pair.largest);
@@ -44,6 +46,10 @@ pub(super) fn judge_between_threads(case: &Case) -> ThreadSafe {
             }
             (Outcome::Fail, evidence)
         }
+        _ if changed == Some(0) => (
+            Outcome::NotTested,
+            format!("its value never changed in {handoffs} handoffs between threads"),
+        ),
         _ if threads.possible_pairs == 0 => (
             Outcome::NotTested,
             format!("there is one CPU only; {handoffs} handoffs on it went forward"),
@@ -61,6 +67,9 @@ pub(super) fn judge_between_threads(case: &Case) -> ThreadSafe {
             if largest > 0.0 {
                 evidence += &format!("; the clocks of all CPUs agree within {}", time(largest));
             }
+            if let Some(changed) = changed {
+                evidence += &detectable(handoffs, changed, None);
+            }
             (Outcome::Pass, evidence)
         }
     };
@@ -75,6 +84,45 @@ pub(super) fn judge_between_threads(case: &Case) -> ThreadSafe {
         pairs_possible: threads.possible_pairs,
         offsets,
     }
+}
+
+/// How often the value changed at least between two successive readings of one thread, and over how
+/// many ticks; `None` if that is unknown. Of comparisons, which are further apart, those count
+/// between which it moved by one step: others would hide a step back.
+fn watched(case: &Case, order: &Order) -> Option<(u64, f64)> {
+    let step = case.profile.resolution.step_or_limit().unwrap_or(1.0);
+    let mut changes = if order.readings > 0 {
+        order.changes(step)?
+    } else {
+        0
+    };
+    let mut ticks = order.advance.unwrap_or(0) as f64;
+    let runs = case.trace.runs.iter();
+    let own = runs.flat_map(|run| run.readings.values.windows(2));
+    let own = own.map(|pair| pair[1].wrapping_sub(pair[0]));
+    let close = reference::timer_gaps(case).filter(|gap| (*gap as f64) < 1.5 * step);
+    for gap in own.chain(close).filter(|gap| *gap > 0) {
+        changes += 1;
+        ticks += gap as f64;
+    }
+    Some((changes, ticks))
+}
+
+/// Says which steps back would have been detected with 95 % probability: in which share of the changes
+/// of the value, and how often in the time that was watched.
+fn detectable(readings: u64, changes: u64, watched_ns: Option<f64>) -> String {
+    let mut text = String::new();
+    if changes < readings / 2 {
+        text += &format!("; its value changed {}", times(changes));
+    }
+    let percent = 100.0 * EXPECTED_FOR_DETECTION / changes as f64;
+    if percent >= 100.0 {
+        return text + ", too seldom to detect steps back";
+    }
+    let every = |ns: f64| format!(", or one every {},", time(ns / EXPECTED_FOR_DETECTION));
+    let every = watched_ns.map_or_else(String::new, every);
+    let percent = significant(percent, 2);
+    text + &format!("; steps back at {percent} % of the changes{every} would have been detected")
 }
 
 /// Returns the offsets between the clocks of the CPUs; empty if the tick or the step is unknown.
@@ -99,6 +147,7 @@ pub(super) fn judge_one_thread(case: &Case) -> Monotonic {
         .flatten();
     let own_readings = (case.trace.runs.iter()).map(|run| run.readings.values.len() as u64);
     let readings = order.readings + own_readings.sum::<u64>();
+    let watched = watched(case, &order);
     let (outcome, evidence) = if backward > 0 {
         let (often, by) = (times(backward), step_size(largest_ns, largest));
         let evidence = format!(
@@ -107,6 +156,11 @@ pub(super) fn judge_one_thread(case: &Case) -> Monotonic {
         (Outcome::Fail, evidence)
     } else if readings == 0 {
         (Outcome::NotTested, "there were no readings".into())
+    } else if let Some((0, _)) = watched
+        && reference::timer_gaps(case).all(|gap| gap == 0)
+    {
+        let evidence = format!("its value never changed in {readings} readings");
+        (Outcome::NotTested, evidence)
     } else if let (0, Some(why)) = (order.readings, case.refusal("readings")) {
         let evidence = format!("no long series of readings could be taken: {why}");
         (Outcome::NotTested, evidence)
@@ -115,6 +169,9 @@ pub(super) fn judge_one_thread(case: &Case) -> Monotonic {
         if order.moves > 0 {
             let (moves, cpus) = (order.moves, order.cpus);
             evidence += &format!(", while the thread was moved {moves} times among {cpus} CPUs");
+        }
+        if let Some((changes, ticks)) = watched {
+            evidence += &detectable(readings, changes, case.ticks_to_ns(ticks));
         }
         (Outcome::Pass, evidence)
     };

@@ -4,7 +4,8 @@
 //! ```text
 //! condition = field [ "[" glob "]" ] operator number [ unit ]
 //! field     = "quality" | "cost" | "resolution" | "spread" | "drift" | "lost" | "trust"
-//!           | "granularity" | "floor" | "lateness" | "p99" | "cpu" | "rate"    (not of clocks)
+//!           | "p99"                                  (the cost of clocks, the lateness of waits)
+//!           | "granularity" | "floor" | "lateness" | "cpu" | "rate"          (not of clocks)
 //! operator  = "<" | "<=" | ">" | ">="
 //! unit      = "points" (quality) | "ppm" (drift, rate) | "%" | "ns" | "us" | "ms" | "s"
 //! ```
@@ -91,7 +92,9 @@ pub enum BadCondition {
 
 /// The names of all quantities.
 fn field_names() -> String {
-    let names: Vec<&str> = Quantity::all().map(|quantity| quantity.name()).collect();
+    let mut names: Vec<&str> = Quantity::all().map(Quantity::name).collect();
+    names.sort_unstable();
+    names.dedup();
     names.join(", ").to_ascii_lowercase()
 }
 
@@ -174,6 +177,11 @@ impl FromStr for ConditionField {
 }
 
 impl ConditionField {
+    /// Whether the field is this quantity: a name stands for all quantities of that name.
+    fn names(self, quantity: Quantity) -> bool {
+        matches!(self, Self::Figure(named) if named.name() == quantity.name())
+    }
+
     /// The units in which the limit can be written, each with the factor that converts it to the
     /// unit of the field. The empty name stands for a number without a unit.
     fn units(self) -> &'static [(&'static str, f64)] {
@@ -244,8 +252,7 @@ impl ChangeCondition {
     ) -> impl Iterator<Item = &'c ComparedFigure> {
         let figures = comparison.figures.iter();
         figures.filter(|compared| {
-            ConditionField::Figure(compared.quantity) == self.field
-                && self.includes(&compared.timer)
+            self.field.names(compared.quantity) && self.includes(&compared.timer)
         })
     }
 
@@ -333,7 +340,7 @@ impl ChangeCondition {
     /// Whether the condition limits a change in percent of all timers of a family.
     fn is_on(&self, family: &FamilyChange) -> bool {
         self.percent
-            && ConditionField::Figure(family.quantity) == self.field
+            && self.field.names(family.quantity)
             && family.timers.iter().all(|timer| self.includes(timer))
     }
 

@@ -7,10 +7,10 @@ use serde::{Serialize, Serializer};
 use super::families::{self, Estimate, FEW, RunValue, Shift, Sides, TimerGroup};
 use super::quantity::{ComparisonScale, SLEW};
 use super::rows::RunRow;
-use super::scatter::{self, Location};
+use super::scatter::{self, Location, UNSEEN_SPREAD, UNSEEN_TAIL};
 use super::{ChangeVerdict, ComparedFigure, FigureChange, Quantity};
 use crate::fields::{FieldUnit, Scatter};
-use crate::model::{Following, Interval, State, TimerRow};
+use crate::model::{Following, Interval, ProcessFigures, State, TimerRow};
 use crate::statistics::hypotheses::holm;
 
 /// The probability that a comparison reports a change although nothing changed. *Definition*: the
@@ -260,7 +260,10 @@ fn verdict(is_changed: bool, is_better: bool) -> ChangeVerdict {
 impl TimerQuantity<'_, '_> {
     /// The state of the cores in which both sides have processes, if the quantity depends on it.
     fn state(&self) -> Option<State> {
-        if !matches!(self.quantity.scatter(), Scatter::Cost | Scatter::Spread) {
+        if !matches!(
+            self.quantity.scatter(),
+            Scatter::Cost | Scatter::Spread | Scatter::Tail
+        ) {
             return Some(State::Undisturbed);
         }
         let [old, new] = [0, 1].map(|side| -> Vec<&TimerRow> {
@@ -283,9 +286,15 @@ impl TimerQuantity<'_, '_> {
         let scale = self.quantity.scale();
         let sample = |(row, figure): &(&RunRow, Interval)| {
             let apply = |value| scale.apply(value);
+            let of_processes = |unseen, figure: fn(&ProcessFigures) -> Option<f64>| {
+                scatter::by_processes(row.clock()?, state, unseen, |process| {
+                    apply(figure(process)?)
+                })
+            };
             let by_processes = match self.quantity.scatter() {
                 Scatter::Cost if has_processes => row.cost(in_cycles, state),
-                Scatter::Spread => scatter::spread(row.clock()?, state, apply),
+                Scatter::Spread => of_processes(UNSEEN_SPREAD, |process| process.spread),
+                Scatter::Tail => of_processes(UNSEEN_TAIL, |process| process.p99_ns),
                 _ => None,
             };
             let by_interval = || {
@@ -306,7 +315,7 @@ impl TimerQuantity<'_, '_> {
             let location = by_processes.or_else(|| by_interval().filter(|_| !is_of_state))?;
             // Times are converted to core cycles, at the common frequency where a device
             // determines them.
-            let ghz = match core_ghz.filter(|_| is_cost) {
+            let ghz = match core_ghz.filter(|_| self.quantity.is_of_core()) {
                 Some(_) if in_cycles && has_processes => 1.0,
                 Some(_) if in_cycles => row.core_ghz?,
                 common => common.unwrap_or(1.0),
@@ -376,7 +385,7 @@ impl TimerQuantity<'_, '_> {
     ) -> ComparedFigure {
         let scale = self.quantity.scale();
         // Costs are on the scale in core cycles.
-        let cycles = core_ghz.filter(|_| self.quantity == Quantity::COST);
+        let cycles = core_ghz.filter(|_| self.quantity.is_of_core());
         let [old, new] = change
             .sides
             .map(|side| side.map(|at| scale.invert(at) / cycles.unwrap_or(1.0)));

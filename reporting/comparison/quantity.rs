@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 use serde::{Serialize, Serializer};
 
 use crate::fields::{Field, FieldUnit, Kind, Row, Scatter, fields_of};
-use crate::model::Interval;
+use crate::model::{Interval, TimerRow};
 use crate::statistics::Z;
 use crate::text::numbers::{significant, time};
 
@@ -25,14 +25,19 @@ const MIN_QUALITY_SHARE: f64 = 0.001;
 /// square root. *Computed*.
 const MIN_SPREAD_SHARE: f64 = 2.0 * MIN_QUALITY_SHARE;
 
-/// A quantity that is compared, by its name in the table of fields.
+/// A quantity that is compared, by its name in the table of fields and by its scatter: the p99 of
+/// clocks and that of waits are two quantities of one name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Quantity(&'static str);
+pub struct Quantity(&'static str, Scatter);
 
 /// The fields of each kind of rows that are compared, with their names.
 static COMPARED: LazyLock<[Vec<(Quantity, &Field)>; 3]> = LazyLock::new(|| {
     Kind::ALL.map(|kind| {
-        let named = |field: &'static Field| Some((Quantity(field.compared?.0), field));
+        let named = |field: &'static Field| {
+            field
+                .compared
+                .map(|(name, scatter)| (Quantity(name, scatter), field))
+        };
         fields_of(kind).filter_map(named).collect()
     })
 });
@@ -81,17 +86,17 @@ impl ComparisonScale {
 
 impl Quantity {
     /// Quality, formula (1), in percent; differences are in percentage points.
-    pub const QUALITY: Self = Self("Quality");
+    pub const QUALITY: Self = Self("Quality", Scatter::Quality);
     /// The cost of an isolated call, in nanoseconds.
-    pub const COST: Self = Self("cost");
+    pub const COST: Self = Self("cost", Scatter::Cost);
     /// The resolution, in nanoseconds.
-    pub const RESOLUTION: Self = Self("resolution");
+    pub const RESOLUTION: Self = Self("resolution", Scatter::Slew);
     /// The spread, a share.
-    pub const SPREAD: Self = Self("spread");
+    pub const SPREAD: Self = Self("spread", Scatter::Spread);
     /// The shortest wait of a sleep primitive, in nanoseconds.
-    pub const FLOOR: Self = Self("floor");
+    pub const FLOOR: Self = Self("floor", Scatter::Lateness);
     /// The median lateness of a sleep primitive or periodic timer, in nanoseconds.
-    pub const LATENESS: Self = Self("lateness");
+    pub const LATENESS: Self = Self("lateness", Scatter::Lateness);
 
     /// All quantities, without duplicates.
     pub fn all() -> impl Iterator<Item = Self> {
@@ -138,8 +143,12 @@ impl Quantity {
 
     /// The kind of scatter between runs of an unchanged machine.
     pub(super) fn scatter(self) -> Scatter {
-        let compared = self.field().compared;
-        compared.map_or(Scatter::None, |(_, scatter)| scatter)
+        self.1
+    }
+
+    /// Whether it is a number of core cycles, unless a device determines it.
+    pub(super) fn is_of_core(self) -> bool {
+        matches!(self.1, Scatter::Cost | Scatter::Tail)
     }
 
     /// Whether clocks have the quantity; otherwise sleep primitives or periodic timers have it.
@@ -147,8 +156,12 @@ impl Quantity {
         self.field_of(Kind::Clocks).is_some()
     }
 
-    /// Reads the value from a row. Shares that are printed in percent are compared in percent.
+    /// Reads the value from a row. Shares that are printed in percent are compared in percent. A p99
+    /// of a clock is no value if it is not known how much processes differ in it.
     pub(super) fn figure(self, row: Row) -> Option<Interval> {
+        if self.1 == Scatter::Tail && !has_tails(row.clock()?) {
+            return None;
+        }
         let figure = self.field_of(row.kind())?.figure(row)?;
         let scale = if self.unit() == FieldUnit::Percent {
             100.0
@@ -215,6 +228,15 @@ impl Quantity {
             0.0
         }
     }
+}
+
+/// Whether the report holds the p99 of at least two processes of a clock.
+fn has_tails(row: &TimerRow) -> bool {
+    let tails = row
+        .processes
+        .iter()
+        .filter(|process| process.p99_ns > Some(0.0));
+    tails.count() > 1
 }
 
 /// Serialises as the name of the quantity.

@@ -80,7 +80,7 @@ fn cost_fields() -> Vec<Field> {
             "Median duration of single reads as measured by the reference", json("cost.single_median_ns");
         cost_p99: Nanoseconds = row.cost.as_ref()?.p99_ns,
             "99th percentile of the duration of single reads as measured by the reference",
-            column("p99", "cost, p99 (ns)"), metric("cost_p99"), json("cost.p99_ns");
+            column("p99", "cost, p99 (ns)"), metric("cost_p99"), json("cost.p99_ns"), compared("p99", Scatter::Tail);
         adds: Text = range_ns(row.adds_range_ns()?),
             "Time that a read adds to the code around it: the least over four kinds of work, and an upper bound for programs. It may be slightly \
              negative if the read overlaps with the work; absent with --quick and for other runtimes",

@@ -41,6 +41,8 @@ pub enum Scatter {
     Cost,
     /// The scatter of spreads.
     Spread,
+    /// The scatter of percentiles near the end of a distribution of costs.
+    Tail,
     /// The scatter of Qualities, which follows from the scatter of costs and of spreads.
     Quality,
     /// The change of a rate that the kernel causes when it slews its clock.

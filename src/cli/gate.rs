@@ -19,9 +19,9 @@ pub struct GateArgs {
     /// Exit with status 3 if this condition on a change holds, as in 'cost>10%' (repeatable)
     ///
     /// The conditions are those of `compare`. Without this flag the clock that `timermeter`
-    /// recommends for the baseline is judged: it may cost at most 10 % more (cost[ID]>10%) and fail
-    /// no further trust question (trust[ID]<0). The kernel may then not have changed to a more
-    /// expensive clock source either.
+    /// recommends for the baseline is judged: it may cost at most 10 % more (cost[ID]>10%), have a
+    /// step at most 10 % longer (resolution[ID]>10%) and fail no further trust question
+    /// (trust[ID]<0). The kernel may then not have changed to a more expensive clock source either.
     #[arg(long, value_name = "CONDITION", allow_hyphen_values = true)]
     pub fail_if: Vec<ChangeCondition>,
     /// Time budget of all probes together, as in 30s or 2m [default: 60s]

@@ -146,9 +146,9 @@ fn conditions_on_usual_clock(baseline: &Report) -> Result<Vec<ChangeCondition>, 
         )
     })?;
     let id = picked.id;
-    [format!("cost[{id}]>10%"), format!("trust[{id}]<0")]
-        .iter()
-        .map(|text| text.parse().map_err(failed))
+    ["cost[ID]>10%", "resolution[ID]>10%", "trust[ID]<0"]
+        .map(|text| text.replace("ID", &id).parse().map_err(failed))
+        .into_iter()
         .collect()
 }
 

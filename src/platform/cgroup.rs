@@ -221,27 +221,28 @@ impl Hierarchy {
     }
 
     /// The CPU quota of one group; `Some(None)` for no quota, `None` if it cannot be read.
-    fn quota_in(&self, root: &Root, folder: &str) -> Option<Option<f64>> {
+    fn quota_in(&self, root: &Root, folder: &str) -> Option<Option<CpuQuota>> {
+        let read = |name| root.read_text(&format!("{folder}/cpu.{name}"));
         if self.version == 1 {
-            let read = |name| root.read_text(&format!("{folder}/cpu.cfs_{name}_us"));
-            return parse_quota(&read("quota")?, &read("period")?);
+            let [quota, period] = [read("cfs_quota_us")?, read("cfs_period_us")?];
+            return parse_quota(&quota, &period, read("cfs_burst_us"));
         }
-        let text = root.read_text(&format!("{folder}/cpu.max"))?;
+        let text = read("max")?;
         let (allowed, period) = text.split_once(' ')?;
-        parse_quota(allowed, period)
+        parse_quota(allowed, period, read("max.burst"))
     }
 
     fn cpu_quota(&self, root: &Root) -> Option<CpuQuota> {
         let folders = self.folders.iter();
         let quotas = folders.filter_map(|folder| self.quota_in(root, folder));
-        let cpus = smallest_limit(quotas, self.has_controller(root, "cpu"))?;
+        let quota = smallest_limit(quotas, self.has_controller(root, "cpu"))?;
         let throttled_periods = self.read_nearest(root, "cpu.stat").and_then(|stat| {
             stat.lines()
                 .find_map(|line| line.strip_prefix("nr_throttled ")?.trim().parse().ok())
         });
         Some(CpuQuota {
-            cpus,
             throttled_periods,
+            ..quota.unwrap_or_default()
         })
     }
 
@@ -298,8 +299,12 @@ impl Hierarchy {
     }
 }
 
-/// The limit in CPUs; `Some(None)` for no limit, `None` if a value cannot be parsed.
-fn parse_quota(allowed_us: &str, period_us: &str) -> Option<Option<f64>> {
+/// The limit; `Some(None)` for no limit, `None` if a value cannot be parsed.
+fn parse_quota(
+    allowed_us: &str,
+    period_us: &str,
+    burst_us: Option<String>,
+) -> Option<Option<CpuQuota>> {
     let period = period_us
         .trim()
         .parse::<f64>()
@@ -309,7 +314,15 @@ fn parse_quota(allowed_us: &str, period_us: &str) -> Option<Option<f64>> {
         "max" | "-1" => Some(None),
         allowed => {
             let allowed = allowed.parse::<u64>().ok().filter(|allowed| *allowed > 0)?;
-            Some(Some(allowed as f64 / period))
+            let burst_us = burst_us.and_then(|text| text.trim().parse::<u64>().ok());
+            Some(Some(CpuQuota {
+                cpus: Some(allowed as f64 / period),
+                period_ns: Some((1e3 * period) as u64),
+                burst_ns: burst_us
+                    .filter(|burst| *burst > 0)
+                    .map(|us| us.saturating_mul(1_000)),
+                throttled_periods: None,
+            }))
         }
     }
 }

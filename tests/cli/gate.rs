@@ -77,11 +77,29 @@ fn passes_if_no_condition_holds() {
     let line = printed(&passed);
     assert!(
         line.starts_with("gate: passed: cost[monotonic]>10% does not hold (-")
+            && line.contains("; resolution[monotonic]>10% does not hold (")
             && line.contains("; trust[monotonic]<0 does not hold; no slower clock source; ")
             && line.ends_with(" s\n"),
         "{line}"
     );
     assert_eq!(line.lines().count(), 1, "{line}");
+}
+
+#[test]
+fn longer_step_fails_by_default() {
+    let folder = Folder::new();
+    let baseline = write(&folder, "before.json", |report| {
+        scale_costs(report, 4.0);
+        scale(&mut report["timers"][0]["resolution_ns"], 1e-4);
+    });
+    let found = json(&run(&format!("gate {baseline} --format json")).code(3));
+    let held = found["conditions"].as_array().expect("a list");
+    assert_eq!(held.len(), 1, "{found}");
+    let held = held[0].as_str().unwrap_or_default();
+    assert!(
+        held.starts_with("resolution[monotonic]>10% holds (+"),
+        "{held}"
+    );
 }
 
 #[test]

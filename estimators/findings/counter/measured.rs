@@ -3,9 +3,23 @@
 //! have been.
 
 use super::{CounterCase, INSTEAD};
+use crate::findings::machine::is_x86;
 use crate::findings::{ns, number, values};
 use crate::model::{CpuOffset, MAX_SLEW, Unit, Values};
 use crate::rate::counter::{CounterFindings, EXPECTED_FOR_DETECTION, TestedEffect};
+
+/// The largest error of a declared rate that is only noted, in ppm. *Judgement*: ten times what a
+/// crystal may be off; beyond that the declaration is wrong, and not the crystal.
+const MAX_DECLARED_ERROR_PPM: f64 = 1e3;
+/// The largest step back of unfenced readings that is only noted, in nanoseconds. *Judgement*: longer
+/// than a processor executes ahead of a load that misses the caches.
+const MAX_REORDERING_NS: f64 = 1e3;
+/// A read is expensive if it costs this many times as much as one of the kernel's clock.
+/// *Judgement*: fences make it cost twice or three times as much, a trap fifty times.
+const EXPENSIVE: f64 = 10.0;
+
+const FENCE: &str =
+    "put a fence before a reading whose order to other threads matters (lfence, isb)";
 
 rules! {
     /// The rules about a counter that moves.
@@ -36,9 +50,9 @@ rules! {
                 let (backward, readings, largest_ns) = case.found.backward;
                 (backward > 0).then(|| values! { readings, backward, largest: ns(largest_ns) })
             };
-        Ok("one-cpu") "{readings} readings of a thread on one CPU never went back; steps back in a share of {shows} of them would have been detected, differences between CPUs not",
+        Ok("one-cpu") "{readings} readings of a thread on one CPU never went back< (its value changed {changes} times)>; steps back in a share of {shows} of the changes would have been detected, differences between CPUs not",
             |case| (case.found.order_cpus < 2).then(|| ordered_readings(case))?;
-        Ok "{readings} readings of a thread that went from CPU to CPU never went back; steps back in a share of {shows} of them would have been detected",
+        Ok "{readings} readings of a thread that went from CPU to CPU never went back< (its value changed {changes} times)>; steps back in a share of {shows} of the changes would have been detected",
             ordered_readings;
         Unknown "the order of its readings could not be observed";
     }
@@ -92,12 +106,13 @@ rules! {
                     }
                 })
             };
-        Ok "{handoffs} handoffs from CPU to CPU showed no step back that an offset does not explain; steps of more than {usual} in a share of {shows} of them would have been detected",
+        Ok "{handoffs} handoffs from CPU to CPU showed no step back that an offset does not explain< (in {changed} the value changed)>; steps of more than {usual} in a share of {shows} of the changes would have been detected",
             |case| {
                 let between = case.found.across_cpus?;
                 Some(values! {
                     handoffs: between.handoffs,
-                    shows: detectable_share(between.handoffs),
+                    changed: (between.changed < between.handoffs).then_some(between.changed),
+                    shows: detectable_share(between.changed)?,
                     usual: ns(between.usual_ns),
                 })
             };
@@ -129,43 +144,74 @@ rules! {
             |case| no_effect(case.found.lasting_change, Unit::Ppm);
     }
     "declared" {
+        Problem "compared with the kernel's clock, it counts {value} ± {uncertainty} faster than declared: {programs}, which believe the declaration, are wrong by that much"
+            => "measure its rate; in PostgreSQL, set timing_clock_source to system",
+            |case| declared(case, MAX_DECLARED_ERROR_PPM);
         Note "compared with the kernel's clock, it counts {value} ± {uncertainty} faster than declared"
             => "measure its rate; a program that uses the declared rate is wrong by that much",
-            |case| effect(case.found.declared, Unit::Ppm);
+            |case| declared(case, 0.0);
         Ok "it counts as fast as declared; a difference of {sees} would have been detected",
             |case| no_effect(case.found.declared, Unit::Ppm);
     }
     "unfenced" {
+        Problem "without a fence it went back {backward} times in {handoffs} handoffs, by up to {largest}, longer than a processor executes ahead"
+            => FENCE,
+            |case| {
+                let largest_ns = case.found.unfenced?.largest_ns;
+                (largest_ns > MAX_REORDERING_NS).then(|| unfenced(case.found))?
+            };
         Note "without a fence it went back {backward} times in {handoffs} handoffs, by up to {largest}: the processor may execute the instruction before earlier ones"
-            => "put a fence before a reading whose order to other threads matters (lfence, isb)",
+            => FENCE,
             |case| (case.found.unfenced?.backward > 0).then(|| unfenced(case.found))?;
         Ok "without a fence it never went back in {handoffs} handoffs, though no manual promises that",
             |case| unfenced(case.found);
     }
     "cost" {
+        Problem "the amortised cost of a read is {counter}, of the kernel's clock {clock}: a hypervisor, an emulator or the kernel traps the instruction"
+            => INSTEAD,
+            |case| costs(case, EXPENSIVE);
         Note "the amortised cost of a read is {counter}, of the kernel's clock {clock}: reading it gains nothing"
             => INSTEAD,
-            |case| {
-                let [counter, clock] = case.found.costs?;
-                (counter >= clock).then(|| values! { counter: ns(counter), clock: ns(clock) })
-            };
+            |case| costs(case, 1.0);
         Ok "the amortised cost of a read is {counter}, of the kernel's clock {clock}",
-            |case| {
-                let [counter, clock] = case.found.costs?;
-                Some(values! { counter: ns(counter), clock: ns(clock) })
-            };
+            |case| costs(case, 0.0);
     }
 }
 
-/// The smallest share of wrong readings that would have been detected.
-fn detectable_share(readings: u64) -> String {
-    format!("{:.0e}", EXPECTED_FOR_DETECTION / readings as f64)
+/// The costs of a read of the counter and of the kernel's clock, if that of the counter is at least
+/// so many times the other.
+fn costs(case: &CounterCase, ratio: f64) -> Option<Values> {
+    let [counter, clock] = case.found.costs?;
+    (counter >= ratio * clock).then(|| values! { counter: ns(counter), clock: ns(clock) })
 }
 
-/// The readings of one thread; `None` if there are none.
+/// The difference from the declared rate, if it exceeds `least` parts per million with certainty, and
+/// the programs that it makes wrong: DPDK (`get_tsc_freq_arch`) reads CPUID leaf 15h, PostgreSQL
+/// (`instr_time.c`) leaves 15h, 16h and 40000010h, Redis and Valkey (`monotonic.c`) read CNTFRQ_EL0;
+/// Wine measures.
+fn declared(case: &CounterCase, least: f64) -> Option<Values> {
+    let error = case.found.declared?;
+    let is_certain = error.value.abs() - error.uncertainty > least;
+    let mut values = effect(Some(error).filter(|_| is_certain), Unit::Ppm)?;
+    let programs = match is_x86(case.platform) {
+        true => "PostgreSQL 19 and DPDK",
+        false => "Redis and Valkey",
+    };
+    values.extend(values! { programs });
+    Some(values)
+}
+
+/// The smallest share of wrong changes that would have been detected; `None` without changes.
+fn detectable_share(changes: u64) -> Option<String> {
+    (changes > 0).then(|| format!("{:.0e}", EXPECTED_FOR_DETECTION / changes as f64))
+}
+
+/// The readings of one thread; `None` if their value never changed.
 fn ordered_readings(case: &CounterCase) -> Option<Values> {
     let (_, readings, _) = case.found.backward;
-    (readings > 0).then(|| values! { readings, shows: detectable_share(readings) })
+    let changes = case.found.order_changes.unwrap_or(readings);
+    let shows = detectable_share(changes)?;
+    Some(values! { readings, changes: (changes < readings).then_some(changes), shows })
 }
 
 fn unfenced(found: &CounterFindings) -> Option<Values> {

@@ -1,8 +1,8 @@
 //! The rules about what else uses the CPUs of a machine: other programs, a quota, other guests.
 
 use super::{is_x86, on_linux};
-use crate::findings::{number, values};
-use crate::model::{Platform, Unit, Values};
+use crate::findings::{ns, number, values};
+use crate::model::{CpuQuota, Platform, Unit, Values};
 
 /// The largest harmless share of the time in which CPUs had work but the hypervisor ran other
 /// guests. A larger share affects the 99th percentile.
@@ -29,18 +29,24 @@ rules! {
         Unknown "the load is not reported by this machine";
     }
     "cpu-quota" {
-        Problem "a control group limits CPU time to {cpus} CPUs: when that is used up, every thread is stopped for tens of milliseconds<; it has been stopped in {periods} periods so far>"
+        Problem "a control group limits CPU time to {cpus} CPUs: when that is used up, every thread is stopped until its period ends<: for {least:short} of each {period:short} with {few} busy><, for {most:short} with {all}><; up to {burst:short} of CPU time left over from earlier periods comes first><; it has been stopped in {periods} periods so far>"
             => "start the container without a CPU limit; give it CPUs of its own instead (--cpuset-cpus)",
             |machine| {
                 let quota = machine.limits.cpu?;
                 let cpus = quota.cpus?;
                 // Threads cannot use more CPU time than there are CPUs.
-                let is_limit = machine
-                    .cpu
-                    .allowed
-                    .is_none_or(|allowed| cpus < f64::from(allowed));
+                let allowed = machine.cpu.allowed;
+                let is_limit = allowed.is_none_or(|allowed| cpus < f64::from(allowed));
                 let periods = quota.throttled_periods.filter(|periods| *periods > 0);
-                is_limit.then(|| values! { cpus: number(cpus, Unit::Ratio), periods })
+                is_limit.then(|| {
+                    let mut values = values! {
+                        cpus: number(cpus, Unit::Ratio),
+                        periods,
+                        burst: quota.burst_ns.map(|burst| ns(burst as f64)),
+                    };
+                    values.extend(pauses(quota, allowed).unwrap_or_default());
+                    values
+                })
             };
         Ok "no control group limits CPU time below the CPUs that may be used",
             |machine| machine.limits.cpu.map(|_| Values::new());
@@ -76,6 +82,22 @@ rules! {
             |machine| is_x86(machine).then(Values::new);
         Unknown "whether this is a virtual machine is not reported by this machine";
     }
+}
+
+/// How long a quota stops all threads in each period: with as few busy CPUs as use it up, and with
+/// all that may be used.
+fn pauses(quota: CpuQuota, allowed: Option<u32>) -> Option<Values> {
+    let (cpus, period) = (quota.cpus?, quota.period_ns? as f64);
+    let few = (cpus as u32).saturating_add(1);
+    let all = allowed.filter(|all| *all > few);
+    let pause = |busy: u32| ns(period * (1.0 - cpus / f64::from(busy)));
+    Some(values! {
+        period: ns(period),
+        least: pause(few),
+        few: if few == 1 { "one CPU".to_owned() } else { format!("{few} CPUs") },
+        most: all.map(pause),
+        all,
+    })
 }
 
 /// The number of threads that want to run, and the number of CPUs.

@@ -12,6 +12,8 @@ pub struct CrossCpuBackward {
     pub backward: u64,
     /// The number of handoffs.
     pub handoffs: u64,
+    /// The number of handoffs whose two readings differed: others could not show a step back.
+    pub changed: u64,
     /// The largest backward step, in nanoseconds.
     pub largest_ns: f64,
     /// The median difference between the two readings of a handoff, in nanoseconds, for the pair of
@@ -70,7 +72,8 @@ fn count_backward_steps(
     is_counted: fn(&HandoffPair) -> bool,
 ) -> Option<CrossCpuBackward> {
     let counted = || pairs.iter().filter(|pair| is_counted(pair));
-    let handoffs = pairs.iter().map(|pair| u64::from(pair.pair.handoffs)).sum();
+    let sum = |count: fn(&Pair) -> u32| pairs.iter().map(|pair| u64::from(count(&pair.pair))).sum();
+    let handoffs = sum(|pair| pair.handoffs);
     let largest = counted().map(|pair| pair.pair.largest).max();
     let usual = pairs
         .iter()
@@ -80,6 +83,7 @@ fn count_backward_steps(
     (handoffs > 0).then(|| CrossCpuBackward {
         backward: counted().map(|pair| u64::from(pair.pair.backward)).sum(),
         handoffs,
+        changed: sum(|pair| pair.changed.unwrap_or(pair.handoffs)),
         largest_ns: largest.unwrap_or(0) as f64 * ns,
         usual_ns: usual.unwrap_or(0) as f64 * ns,
     })

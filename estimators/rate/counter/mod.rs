@@ -27,6 +27,8 @@ pub struct CounterFindings {
     /// Backward steps within a thread: their number, the number of readings, and the largest step
     /// in nanoseconds.
     pub backward: (u64, u64, f64),
+    /// The number of these readings that differed from the one before, at most; `None` if unknown.
+    pub order_changes: Option<u64>,
     /// The number of CPUs between which the thread of these readings was moved.
     pub order_cpus: u32,
     /// The offset of the counter of each CPU from that of the first CPU.
@@ -93,6 +95,7 @@ pub fn findings(
             observed.order.readings,
             observed.order.largest as f64 * ns,
         ),
+        order_changes: observed.order.changes(1.0),
         order_cpus: observed.order.cpus.min(observed.order.moves),
         costs: observed.reads.map(|reads| {
             [reads.counter_ns, reads.clock_ns].map(|all| all as f64 / f64::from(reads.count.max(1)))

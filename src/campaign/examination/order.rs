@@ -104,7 +104,9 @@ impl Session {
 
 /// Returns the evidence from readings of a thread that was moved `moves` times, over `cpus` CPUs.
 pub(in crate::campaign) fn as_order(found: BackwardSteps, moves: u32, cpus: u32) -> Order {
+    let advance = found.ends.map(|[first, last]| last.wrapping_sub(first));
     Order {
+        advance: advance.map(|ticks| ticks.max(0) as u64),
         readings: found.readings,
         backward: found.backward,
         largest: found.largest,

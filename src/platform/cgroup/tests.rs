@@ -33,6 +33,8 @@ fn smallest_quota_of_groups_counts() {
         found.cpu,
         Some(CpuQuota {
             cpus: Some(1.5),
+            period_ns: Some(100_000_000),
+            burst_ns: None,
             throttled_periods: Some(3)
         })
     );
@@ -110,6 +112,7 @@ fn version_1_with_own_group() {
         ),
         ("sys/fs/cgroup/cpu,cpuacct/cpu.cfs_quota_us", "50000\n"),
         ("sys/fs/cgroup/cpu,cpuacct/cpu.cfs_period_us", "100000\n"),
+        ("sys/fs/cgroup/cpu,cpuacct/cpu.cfs_burst_us", "20000\n"),
         (
             "sys/fs/cgroup/memory/memory.limit_in_bytes",
             "9223372036854771712\n",
@@ -120,6 +123,8 @@ fn version_1_with_own_group() {
         found.cpu,
         Some(CpuQuota {
             cpus: Some(0.5),
+            period_ns: Some(100_000_000),
+            burst_ns: Some(20_000_000),
             throttled_periods: None
         })
     );
@@ -137,6 +142,41 @@ fn ignores_groups_outside_the_mount() {
         ("other/cpu.max", "1000 100000\n"),
     ]);
     assert_eq!(found.cpu, Some(CpuQuota::default()));
+}
+
+/// Of nested groups the one with the least share of time limits, not the one with the least time.
+#[test]
+fn period_is_that_of_tightest_group() {
+    let limited = |outer: &str, inner: &str| {
+        let quota = found(&[
+            ("proc/self/mountinfo", V2_MOUNT),
+            ("proc/self/cgroup", "0::/box/inner\n"),
+            ("sys/fs/cgroup/box/cpu.max", outer),
+            ("sys/fs/cgroup/box/cpu.max.burst", "30000\n"),
+            ("sys/fs/cgroup/box/inner/cpu.max", inner),
+            ("sys/fs/cgroup/box/inner/cpu.max.burst", "0\n"),
+        ]);
+        let quota = quota.cpu.expect("a quota");
+        (quota.cpus, quota.period_ns, quota.burst_ns)
+    };
+    let (second, tenth) = (Some(1_000_000_000), Some(100_000_000));
+    let burst = Some(30_000_000);
+    assert_eq!(
+        limited("400000 1000000", "50000 100000"),
+        (Some(0.4), second, burst)
+    );
+    assert_eq!(
+        limited("400000 1000000", "30000 100000"),
+        (Some(0.3), tenth, None)
+    );
+    assert_eq!(
+        limited("500000 1000000", "50000 100000"),
+        (Some(0.5), tenth, None)
+    );
+    assert_eq!(
+        limited("400000 1000000", "max 100000"),
+        (Some(0.4), second, burst)
+    );
 }
 
 #[test]

@@ -42,6 +42,11 @@ const CHEAPER_STATE: f64 = 0.05;
 const FREQUENCY_NOISE: f64 = 0.002;
 const SHARED_NOISE: f64 = 0.03;
 const OWN_SLOWDOWN: f64 = 0.15;
+/// The mean logarithm of p99 by cost, and its standard deviations between runs and between the
+/// processes of a run.
+const TAIL: f64 = 0.2;
+const TAIL_DEVIATION: f64 = 0.15;
+const TAIL_NOISE: f64 = 0.2;
 /// The probability that one of the kernel's clocks costs more or less in all processes of a run, as
 /// if its code were laid out differently, and by how much. No clock that is read in user mode did.
 const OTHER_LAYOUT: (f64, f64) = (0.02, 0.05);
@@ -250,6 +255,7 @@ impl<'a> Machine<'a> {
         let angle = angle.map(|spread| spread.value.sqrt().asin());
         let [alone_fall, shared_fall] = clock.family.variation().spread;
         let common_fall: f64 = exponential(1.0, random);
+        let of_run = TAIL + TAIL_DEVIATION * normal(random);
         let process = |(round, around): (usize, &Surroundings)| {
             let disturbed = 1.0 - around.shares[0];
             let mut log = excess(random) + SHARED_NOISE * disturbed.sqrt() * normal(random);
@@ -260,12 +266,15 @@ impl<'a> Machine<'a> {
             let measured = cycles * (FREQUENCY_NOISE * normal(random)).exp();
             let fall = alone_fall * (common_fall + 0.3 * normal(random))
                 + shared_fall * disturbed * random.random_range(0.6..1.4);
+            let cost_ns = measured * ratio * 1e9 / state.hz;
+            let tail = of_run + TAIL_NOISE * normal(random);
             ProcessFigures {
                 process: Some(round as u32),
                 cpu: Some(0),
                 core: around.core,
                 width: around.width,
-                cost_ns: Some(measured * ratio * 1e9 / state.hz),
+                cost_ns: Some(cost_ns),
+                p99_ns: Some(cost_ns * tail.exp()),
                 amortised_ns: cycles * 1e9 / (state.hz * around.frequency.exp()),
                 amortised_cycles: Some(measured),
                 spread: row.spread.map(|spread| match angle {

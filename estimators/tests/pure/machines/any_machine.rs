@@ -35,7 +35,7 @@ prop_compose! {
         (platform.tsc.constant, platform.tsc.nonstop) = (flags[3], flags[4]);
         platform.load = figures[0].map(|one_minute| Load { one_minute, ..Load::default() });
         platform.steal_share = figures[1];
-        platform.limits.cpu = Some(CpuQuota { cpus: figures[2], throttled_periods: None });
+        platform.limits.cpu = Some(CpuQuota { cpus: figures[2], period_ns: figures[2].map(|cpus| cpus as u64), ..CpuQuota::default() });
         platform.ntp = figures[3].map(|rate_ppm| Ntp { rate_ppm, ..Ntp::default() });
         platform
     }

@@ -420,9 +420,53 @@ fn what_containers_and_hypervisors_take() {
             platform.limits.cpu = Some(CpuQuota {
                 cpus: Some(cpus),
                 throttled_periods: Some(7),
+                ..CpuQuota::default()
             });
         }
     };
+    let pauses = |cpus: f64, period_ms: u64, allowed: Option<u32>| {
+        let mut platform = ready();
+        quota(cpus)(&mut platform);
+        let quota = platform.limits.cpu.as_mut().expect("a quota");
+        (quota.period_ns, quota.burst_ns) = (Some(period_ms * 1_000_000), Some(5_000_000));
+        platform.cpu.allowed = allowed;
+        finding(&platform, "cpu-quota").message()
+    };
+    for (cpus, period_ms, allowed, words) in [
+        (
+            0.4,
+            1_000,
+            Some(2),
+            "for 600 ms of each 1 s with one CPU busy, for 800 ms with 2; up to 5 ms",
+        ),
+        (
+            0.4,
+            1_000,
+            Some(1),
+            "for 600 ms of each 1 s with one CPU busy; up to 5 ms",
+        ),
+        (
+            0.4,
+            1_000,
+            None,
+            "for 600 ms of each 1 s with one CPU busy; up to 5 ms",
+        ),
+        (
+            0.95,
+            100,
+            Some(1),
+            "for 5 ms of each 100 ms with one CPU busy; ",
+        ),
+        (
+            2.0,
+            100,
+            Some(4),
+            "for 33.33 ms of each 100 ms with 3 CPUs busy, for 50 ms with 4; ",
+        ),
+    ] {
+        let message = pauses(cpus, period_ms, allowed);
+        assert!(message.contains(words), "{message}");
+    }
     findings.judged("cpu-quota", Problem, quota(1.5));
     findings.judged("cpu-quota", Fine, quota(4.0));
     findings.judged("cpu-quota", Unknown, |platform| platform.limits.cpu = None);
