@@ -136,6 +136,11 @@ impl Reference {
         self.step_at_most.unwrap_or(self.step) * self.ns_per_tick
     }
 
+    /// Returns whether the second of two readings shows that the reference stepped back.
+    pub fn steps_back(&self, from: i64, to: i64) -> bool {
+        self.ns(from, to) < -self.uncertainty_ns()
+    }
+
     /// Returns the interval between two readings of the reference, in nanoseconds. The subtraction
     /// wraps, because the reference may be a counter that has passed its largest value.
     pub fn ns(&self, from: i64, to: i64) -> f64 {
@@ -344,6 +349,28 @@ pub struct WaitTrace {
     pub blocks: bool,
     /// One entry for each fresh process.
     pub runs: Vec<WaitRun>,
+}
+
+impl WaitTrace {
+    /// Returns the number of waits during which the reference stepped back, as they ended before they
+    /// began, and the longest step, in nanoseconds. `None` if it did not step back.
+    pub fn backward_steps(&self) -> Option<(usize, f64)> {
+        let all = self.runs.iter().flat_map(WaitRun::waits);
+        let stepped = all.filter(|wait| self.reference.steps_back(wait.before, wait.after));
+        let steps_ns = stepped.map(|wait| -wait.late_ns(self.reference.ns_per_tick));
+        let (count, longest) = steps_ns.fold((0, 0.0), |(count, longest), step| {
+            (count + 1, f64::max(longest, step))
+        });
+        (count > 0).then_some((count, longest))
+    }
+}
+
+impl WaitRun {
+    /// Returns all waits, including the empty loops.
+    pub fn waits(&self) -> impl Iterator<Item = &Wait> {
+        let lists = [&self.empty, &self.lengths, &self.long];
+        lists.into_iter().chain(&self.scans).flatten()
+    }
 }
 
 /// Observations of one fresh process of a periodic timer.

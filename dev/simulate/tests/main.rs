@@ -8,3 +8,4 @@ mod coverage;
 mod estimators;
 mod small_steps;
 mod steps;
+mod waits;
