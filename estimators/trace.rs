@@ -299,6 +299,11 @@ pub struct Run {
     /// Batches of calls of a function that does nothing, as many calls a batch as in `batches`;
     /// empty if the host cannot measure such calls.
     pub floor: Batches,
+    /// Pairs of readings of the timer with a number of its calls between them: how far the timer
+    /// moved from one to the other, and the reference during the calls. Empty unless successive
+    /// readings moved further than their cost explains.
+    #[serde(default)]
+    pub calls_between: Vec<(u64, [i64; 2])>,
     /// The number of windows that were kept although they were disturbed in every repetition.
     #[serde(default)]
     pub disturbed: u32,

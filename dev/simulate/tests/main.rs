@@ -2,6 +2,7 @@
 //! for each subject.
 
 mod adds;
+mod calls;
 mod coarse_reference;
 mod command;
 mod coverage;
