@@ -299,11 +299,11 @@ pub struct Run {
     /// Batches of calls of a function that does nothing, as many calls a batch as in `batches`;
     /// empty if the host cannot measure such calls.
     pub floor: Batches,
-    /// Pairs of readings of the timer with a number of its calls between them: how far the timer
-    /// moved from one to the other, and the reference during the calls. Empty unless successive
-    /// readings moved further than their cost explains.
+    /// Numbers of calls of the timer between two of its readings, with how far the timer and the
+    /// reference moved: without these calls, and with them. Empty unless successive readings move
+    /// further than their cost explains.
     #[serde(default)]
-    pub calls_between: Vec<(u64, [i64; 2])>,
+    pub calls_between: Vec<(u64, [[i64; 2]; 2])>,
     /// The number of windows that were kept although they were disturbed in every repetition.
     #[serde(default)]
     pub disturbed: u32,
@@ -362,11 +362,9 @@ impl WaitTrace {
     pub fn backward_steps(&self) -> Option<(usize, f64)> {
         let all = self.runs.iter().flat_map(WaitRun::waits);
         let stepped = all.filter(|wait| self.reference.steps_back(wait.before, wait.after));
-        let steps_ns = stepped.map(|wait| -wait.late_ns(self.reference.ns_per_tick));
-        let (count, longest) = steps_ns.fold((0, 0.0), |(count, longest), step| {
-            (count + 1, f64::max(longest, step))
-        });
-        (count > 0).then_some((count, longest))
+        let steps = stepped.map(|wait| -wait.late_ns(self.reference.ns_per_tick));
+        let steps: Vec<f64> = steps.collect();
+        Some((steps.len(), steps.iter().copied().reduce(f64::max)?))
     }
 }
 

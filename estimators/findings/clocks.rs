@@ -28,8 +28,8 @@ rules! {
     /// The rules in the order of reports.
     pub static CLOCKS: ClockCase;
     "grows-with-calls" {
-        Problem "each call moves it by <{growth:short}><{ticks} ticks>, however short the time since the one before: what it measures \
-                 includes the number of calls"
+        Problem "its value grows with each call by <{growth:short}><{ticks} ticks> more than the call takes: what it measures includes \
+                 the number of calls"
             => UNUSABLE_ADVICE,
             |case| {
                 let ticks = case.profile.growth_per_call?;

@@ -46,9 +46,8 @@ rules! {
             };
     }
     "clock-steps-back" {
-        Problem "the clock that times it, {clock}, is at fault: it stepped back by up to {step:short} during {count} waits, which \
-                 ended before they began; no lateness is known better than that"
-            => "bind the process to one CPU (--cpu), and see with `probe` whether that clock can be trusted",
+        Problem "the clock that times it, {clock}, is at fault: {count} waits ended before they began, by steps back of up to {step:short}"
+            => "trust no lateness below that; bind the process to one CPU (--cpu)",
             |case| {
                 let trace = case.trace?;
                 let (count, step_ns) = trace.backward_steps()?;
@@ -56,19 +55,12 @@ rules! {
             };
     }
     "other-clock" {
-        Problem "it is timed by another clock than it waits by: its waits last {ppm} ± {uncertainty} <{longer}><{shorter}> than asked \
-                 for, whatever their length"
-            => "find out which of the two clocks is wrong (`check`), and do not wait by a wrong one",
+        Problem "it is timed by another clock than it waits by: its waits deviate by {ppm} (± {uncertainty}) of their length"
+            => "find out which of the two clocks is wrong (`check`)",
             |case| {
                 let ppm = case.figures?.other_clock_ppm()?;
-                let [longer, shorter] = [("longer", 1.0), ("shorter", -1.0)]
-                    .map(|(word, sign)| (sign * ppm.value > 0.0).then_some(word));
-                Some(values! {
-                    ppm: number(ppm.value.abs(), Unit::Ppm),
-                    uncertainty: number(ppm.half_width(), Unit::Ppm),
-                    longer,
-                    shorter,
-                })
+                let [ppm, uncertainty] = [ppm.value, ppm.half_width()].map(|ppm| number(ppm, Unit::Ppm));
+                Some(values! { ppm, uncertainty })
             };
     }
     "returns-early" {
@@ -123,9 +115,8 @@ rules! {
             no_interval;
     }
     "awake-below" {
-        Note "below {length:short} it does not sleep: it <returns after {returns:short}><{computes} until the time is over>; the \
-              shortest wait that sleeps takes {shortest:short}"
-            => "sleep for longer, or expect that a shorter wait does not release the CPU",
+        Note "below {length:short} it does not sleep: it <returns after {returns:short}><{computes}>; the shortest sleep takes {shortest:short}"
+            => "expect that a shorter wait does not release the CPU",
             |case| {
                 let awake = case.figures?.awake?;
                 Some(values! {
@@ -162,7 +153,7 @@ rules! {
     }
     "late-in-proportion" {
         Note "waits are longer than asked for by {excess} of their length: it is timed by another clock than it waits by, or \
-              the system delays it by such a share, as Linux does poll and select"
+              the system delays it, as Linux does poll"
             => "wait in parts, or to a point in absolute time",
             |case| {
                 let figures = case.figures.filter(|all| all.other_clock_ppm().is_none())?;

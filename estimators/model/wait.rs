@@ -248,21 +248,18 @@ impl WaitFigures {
         const MAX_HALF_WIDTH: f64 = 0.1;
         let ppm = self.proportional_ppm?;
         let (low, high) = ppm.ends()?;
-        let is_other = high < -MAX_RATE_PPM || low > MAX_DELAY_PPM;
-        if !is_other || ppm.half_width() > MAX_HALF_WIDTH * ppm.value.abs() {
-            return None;
-        }
-        let late = |row: &Lateness| Some((row.request_ns as f64, row.p50_ns?));
-        let mut all: Vec<(f64, Interval)> = self.by_length().filter_map(late).collect();
-        all.sort_by(|a, b| a.0.total_cmp(&b.0));
-        let (shortest, longer) = all.split_first()?;
-        let fits = |row: &(f64, Interval)| {
-            let expected = 1e-6 * ppm.value * (row.0 - shortest.0);
-            let error = row.1.half_width() + shortest.1.half_width();
-            let share = (row.1.value - shortest.1.value) / expected;
-            (0.5..2.0).contains(&share) || expected.abs() < 2.0 * error
+        let shortest = self.by_length().min_by_key(|row| row.request_ns)?;
+        let fits = |row: &Lateness| {
+            let expected = 1e-6 * ppm.value * (row.request_ns - shortest.request_ns) as f64;
+            row.p50_ns.zip(shortest.p50_ns).is_none_or(|(late, least)| {
+                (0.5..2.0).contains(&((late.value - least.value) / expected))
+                    || expected.abs() < 2.0 * (late.half_width() + least.half_width())
+            })
         };
-        longer.iter().all(fits).then_some(ppm)
+        let is_other = (high < -MAX_RATE_PPM || low > MAX_DELAY_PPM)
+            && ppm.half_width() < MAX_HALF_WIDTH * ppm.value.abs()
+            && self.by_length().all(fits);
+        is_other.then_some(ppm)
     }
 
     /// Lateness by length without waits of 1 ns, which request the shortest wait.

@@ -185,22 +185,19 @@ pub fn resolution(trace: &Trace) -> Resolution {
 const MIN_FRACTION: f64 = 0.02;
 
 fn resolution_of(trace: &Trace, fitted: &[FittedProcess]) -> Resolution {
-    if let Some(ticks) = growth_per_call(trace) {
-        return Resolution::AtMost {
-            bound: f64::INFINITY,
-            reason: format!("each call moves it by {ticks:.0} ticks, which hides its step").into(),
-        };
-    }
-    let readings = trace.runs.iter().map(|run| &*run.readings.values);
-    if let Some((unit, share)) = precisions::find_two(&readings.collect::<Vec<&[i64]>>()) {
-        let share = 100.0 * share;
-        return Resolution::AtMost {
-            bound: unit as f64,
-            reason: format!(
-                "it has two precisions: {share:.0} % of its readings are multiples of {unit} ticks, the others are not"
-            )
-            .into(),
-        };
+    let readings = trace.runs.first().map(|run| &run.readings.values);
+    let two_precisions = || precisions::find_two(readings?);
+    let hidden = match growth_per_call(trace) {
+        Some(ticks) => Some((f64::INFINITY, format!("its value grows with each call by {ticks:.0} ticks"))),
+        None => two_precisions().map(|(unit, share)| {
+            let percent = 100.0 * share;
+            let reason = format!("it has two precisions: {percent:.0} % of its readings are whole multiples of {unit} ticks");
+            (unit as f64, reason)
+        }),
+    };
+    if let Some((bound, reason)) = hidden {
+        let reason = reason.into();
+        return Resolution::AtMost { bound, reason };
     }
     let context =
         SingleCalls::new(trace, fitted, MeasuringClock::by_reference(trace)).resolution_context();

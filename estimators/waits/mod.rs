@@ -36,7 +36,7 @@ pub fn figures(trace: &WaitTrace, hertz: Option<f64>) -> WaitFigures {
     });
     let trace = widened.as_ref().unwrap_or(trace);
     let awake = regimes::awake_waits(trace);
-    let sleeping = awake.map(|awake| regimes::without_shorter(trace, awake.below_ns));
+    let sleeping = awake.map(|awake| regimes::without_shorter(trace.clone(), awake.below_ns));
     let sleeping = sleeping.as_ref().unwrap_or(trace);
     let hertz = hertz.filter(|hertz| hertz.is_finite() && *hertz > 0.0);
     let runs = || trace.runs.iter();

@@ -78,29 +78,28 @@ fn call_between(
     run: &Run,
     cost_ns: f64,
     ns_per_tick: Option<f64>,
-) -> Answer<Vec<(u64, [i64; 2])>> {
+) -> Answer<Vec<(u64, [[i64; 2]; 2])>> {
     /// The largest interval between successive readings that their cost explains, as a multiple of
     /// it, and the time in nanoseconds that is added. *Judgement*: the reading is also stored.
-    const MAX_INTERVAL: (f64, f64) = (4.0, 50.0);
+    const MAX_INTERVAL: (f64, f64) = (2.0, 50.0);
     /// How far the timer should move, in nanoseconds: a question and its answer take far less.
     /// *Judgement*.
-    const MOVED_NS: f64 = 5e6;
-    let intervals = successive(&run.readings.values).into_iter();
-    let interval = median(intervals.map(|ticks| ticks as f64));
-    let interval_ns = interval
-        .zip(ns_per_tick)
-        .map_or(0.0, |(ticks, ns)| ticks * ns);
+    const MOVED_NS: f64 = 2e6;
+    let intervals = successive(&run.readings.values);
+    let interval = median(intervals.iter().map(|ticks| *ticks as f64)).unwrap_or(0.0);
+    let interval_ns = interval * ns_per_tick.unwrap_or(0.0);
     if interval_ns <= MAX_INTERVAL.0 * cost_ns + MAX_INTERVAL.1 {
         return Ok(Vec::new());
     }
-    let timer = bench.timer.as_mut();
     let many = (MOVED_NS / interval_ns).clamp(100.0, 1e5) as u64;
-    let between = [0, many, 0, many, 0, many].map(|calls| {
+    let timer = bench.timer.as_mut();
+    let mut moved = |calls| {
         let first = read_once(timer)?;
         let took = timer.batches(&bench.reference_id, calls, 1)?.iter().sum();
-        Ok((calls, [read_once(timer)?.wrapping_sub(first), took]))
-    });
-    between.into_iter().collect()
+        Ok([read_once(timer)?.wrapping_sub(first), took])
+    };
+    let pairs = (0..3).map(|_| Ok((many, [moved(0)?, moved(many)?])));
+    pairs.collect()
 }
 
 /// Time for which a timer is compared with the reference to find its rate, in milliseconds.
