@@ -7,7 +7,7 @@ pub fn find_two(readings: &[i64]) -> Option<(i64, f64)> {
     const MIN_READINGS: usize = 20;
     /// The least ratio of the number of rounded readings to that of the most frequent other remainder.
     /// *Judgement*: steps of a fraction of the unit have equally many of several remainders.
-    const MIN_RATIO: usize = 5;
+    const MIN_RATIO: usize = 3;
     /// The least ratio of the number of other readings to that of successive ones with one remainder.
     /// *Judgement*: in a loop as long as the unit, nearly all are equal.
     const MIN_DISTINCT: usize = 10;

@@ -34,10 +34,15 @@ pub fn awake_waits(trace: &WaitTrace) -> Option<AwakeWaits> {
         });
     let requests = |waits: &[&Wait]| sorted(waits.iter().map(|wait| wait.request_ns as f64));
     let (short, long) = (requests(&awake), requests(&asleep));
-    let (typical, below_ns) = (quantile(&short, 0.5)?, quantile(&long, MAX_EXCEPTIONS)?);
+    let (typical, longest) = (
+        quantile(&short, 0.5)?,
+        quantile(&short, 1.0 - MAX_EXCEPTIONS)?,
+    );
+    let shorter = long.partition_point(|request| *request <= longest);
+    let below_ns = *long.get(shorter)?;
     let returns_ns = median(awake.iter().map(ns))?;
-    let is_split = short.len().min(long.len()) >= MIN_WAITS
-        && quantile(&short, 1.0 - MAX_EXCEPTIONS)? <= below_ns
+    let is_split = short.len().min(long.len() - shorter) >= MIN_WAITS
+        && shorter as f64 <= MAX_EXCEPTIONS * short.len() as f64
         // The CPU time of a call may be longer than a short sleep.
         && median(asleep.iter().filter_map(cpu)).is_none_or(|cpu| cpu < typical);
     is_split.then_some(AwakeWaits {
