@@ -136,6 +136,11 @@ impl Reference {
         self.step_at_most.unwrap_or(self.step) * self.ns_per_tick
     }
 
+    /// Returns whether the second of two readings shows that the reference stepped back.
+    pub fn steps_back(&self, from: i64, to: i64) -> bool {
+        self.ns(from, to) < -self.uncertainty_ns()
+    }
+
     /// Returns the interval between two readings of the reference, in nanoseconds. The subtraction
     /// wraps, because the reference may be a counter that has passed its largest value.
     pub fn ns(&self, from: i64, to: i64) -> f64 {
@@ -294,6 +299,11 @@ pub struct Run {
     /// Batches of calls of a function that does nothing, as many calls a batch as in `batches`;
     /// empty if the host cannot measure such calls.
     pub floor: Batches,
+    /// Numbers of calls of the timer between two of its readings, with how far the timer and the
+    /// reference moved: without these calls, and with them. Empty unless successive readings move
+    /// further than their cost explains.
+    #[serde(default)]
+    pub calls_between: Vec<(u64, [[i64; 2]; 2])>,
     /// The number of windows that were kept although they were disturbed in every repetition.
     #[serde(default)]
     pub disturbed: u32,
@@ -344,6 +354,26 @@ pub struct WaitTrace {
     pub blocks: bool,
     /// One entry for each fresh process.
     pub runs: Vec<WaitRun>,
+}
+
+impl WaitTrace {
+    /// Returns the number of waits during which the reference stepped back, as they ended before they
+    /// began, and the longest step, in nanoseconds. `None` if it did not step back.
+    pub fn backward_steps(&self) -> Option<(usize, f64)> {
+        let all = self.runs.iter().flat_map(WaitRun::waits);
+        let stepped = all.filter(|wait| self.reference.steps_back(wait.before, wait.after));
+        let steps = stepped.map(|wait| -wait.late_ns(self.reference.ns_per_tick));
+        let steps: Vec<f64> = steps.collect();
+        Some((steps.len(), steps.iter().copied().reduce(f64::max)?))
+    }
+}
+
+impl WaitRun {
+    /// Returns all waits, including the empty loops.
+    pub fn waits(&self) -> impl Iterator<Item = &Wait> {
+        let lists = [&self.empty, &self.lengths, &self.long];
+        lists.into_iter().chain(&self.scans).flatten()
+    }
 }
 
 /// Observations of one fresh process of a periodic timer.

@@ -27,6 +27,19 @@ impl RuleSubject for ClockCase<'static> {
 rules! {
     /// The rules in the order of reports.
     pub static CLOCKS: ClockCase;
+    "grows-with-calls" {
+        Problem "its value grows with each call by <{growth:short}><{ticks} ticks> more than the call takes: what it measures includes \
+                 the number of calls"
+            => UNUSABLE_ADVICE,
+            |case| {
+                let ticks = case.profile.growth_per_call?;
+                let unit = case.profile.ns_per_tick.filter(|_| case.trace.declared);
+                Some(values! {
+                    growth: unit.map(|unit| ns(unit * ticks)),
+                    ticks: unit.is_none().then(|| number(ticks, Unit::Count)),
+                })
+            };
+    }
     "unit-finer-than-step" {
         Note "it counts in units of {unit} but moves in steps of {step}"
             => "take the step, not the unit, for its resolution",

@@ -3,7 +3,7 @@
 
 use super::{RuleSubject, ns, number, values};
 use crate::model::{
-    Granularity, Lateness, MAX_FINE_STEP_NS, PeriodFigures, Unit, Values, WaitFigures,
+    Granularity, Lateness, MAX_FINE_STEP_NS, MAX_RATE_PPM, PeriodFigures, Unit, Values, WaitFigures,
 };
 use crate::numbers::short_time;
 use crate::trace::WaitTrace;
@@ -45,15 +45,30 @@ rules! {
                 })
             };
     }
+    "clock-steps-back" {
+        Problem "the clock that times it, {clock}, is at fault: {count} waits ended before they began, by steps back of up to {step:short}"
+            => "trust no lateness below that; bind the process to one CPU (--cpu)",
+            |case| {
+                let trace = case.trace?;
+                let (count, step_ns) = trace.backward_steps()?;
+                Some(values! { clock: trace.reference.id.as_str(), step: ns(step_ns), count })
+            };
+    }
+    "other-clock" {
+        Problem "it is timed by another clock than it waits by: its waits deviate by {ppm} (± {uncertainty}) of their length"
+            => "find out which of the two clocks is wrong (`check`)",
+            |case| {
+                let ppm = case.figures?.other_clock_ppm()?;
+                let [ppm, uncertainty] = [ppm.value, ppm.half_width()].map(|ppm| number(ppm, Unit::Ppm));
+                Some(values! { ppm, uncertainty })
+            };
+    }
     "returns-early" {
         Note "{share} of waits of {request:short} returned before their time, by up to {earliest:short}"
             => "read the clock after a wait, and wait for the rest",
             |case| {
-                let early = case
-                    .figures?
-                    .lateness
-                    .iter()
-                    .filter(|late| late.early > 0.0);
+                let figures = case.figures.filter(|all| all.other_clock_ppm().is_none())?;
+                let early = figures.lateness.iter().filter(|late| late.early > 0.0);
                 let late = early.max_by(|a, b| a.early.total_cmp(&b.early))?;
                 Some(values! {
                     share: number(late.early, Unit::Share),
@@ -99,6 +114,19 @@ rules! {
             => "measure longer (--thorough, --for): an interval needs six waits, from several processes",
             no_interval;
     }
+    "awake-below" {
+        Note "below {length:short} it does not sleep: it <returns after {returns:short}><{computes}>; the shortest sleep takes {shortest:short}"
+            => "expect that a shorter wait does not release the CPU",
+            |case| {
+                let awake = case.figures?.awake?;
+                Some(values! {
+                    length: ns(awake.below_ns),
+                    returns: awake.returns_after_ns.map(ns),
+                    computes: awake.returns_after_ns.is_none().then_some("computes"),
+                    shortest: ns(awake.shortest_sleep_ns),
+                })
+            };
+    }
     "requests-rounded" {
         Note "requests are rounded to steps of {step:short}"
             => "for shorter waits, use a timer that rounds requests to shorter steps",
@@ -124,11 +152,13 @@ rules! {
             };
     }
     "late-in-proportion" {
-        Note "waits are longer than asked for by {excess} of their length"
+        Note "waits are longer than asked for by {excess} of their length: it is timed by another clock than it waits by, or \
+              the system delays it, as Linux does poll"
             => "wait in parts, or to a point in absolute time",
             |case| {
-                let ppm = case.figures?.proportional_ppm?;
-                (ppm.low()? > MAX_USUAL_PPM).then(|| values! { excess: number(ppm.value, Unit::Ppm) })
+                let figures = case.figures.filter(|all| all.other_clock_ppm().is_none())?;
+                let ppm = figures.proportional_ppm?;
+                (ppm.low()? > MAX_RATE_PPM).then(|| values! { excess: number(ppm.value, Unit::Ppm) })
             };
     }
     "one-moment" {
@@ -138,10 +168,6 @@ rules! {
             one_moment;
     }
 }
-
-/// The largest share of its length by which a wait may be late because two clocks differ in rate,
-/// in ppm.
-const MAX_USUAL_PPM: f64 = 200.0;
 
 /// The smallest share of expirations lost without a report that is worth a note.
 /// *Judgement*: one in a run of some hundred may be an interruption.

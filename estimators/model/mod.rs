@@ -45,8 +45,8 @@ pub use verdict::{
     Question, ReadPath, Stable, ThreadSafe, VerdictAnswer, Verdicts,
 };
 pub use wait::{
-    BackgroundLoad, Granularity, Lateness, LatenessHistogram, MAX_FINE_STEP_NS, Steps,
-    USUAL_WAIT_NS, WaitConditions, WaitFigures, WaitRow, is_better_wait,
+    AwakeWaits, BackgroundLoad, Granularity, Lateness, LatenessHistogram, MAX_FINE_STEP_NS,
+    MAX_RATE_PPM, Steps, USUAL_WAIT_NS, WaitConditions, WaitFigures, WaitRow, is_better_wait,
 };
 
 /// The largest rate at which the kernel slews a clock, as a share.

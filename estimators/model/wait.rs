@@ -160,6 +160,9 @@ impl LatenessHistogram {
 /// waits that spin are late by less, those that sleep by fifty times as much.
 pub const MAX_FINE_STEP_NS: f64 = 1_000.0;
 
+/// The largest difference between the rates of two sound clocks, in ppm. *Judgement*.
+pub const MAX_RATE_PPM: f64 = 200.0;
+
 /// The most common requested length, in nanoseconds; shown first if it was measured.
 pub const USUAL_WAIT_NS: f64 = 1e6;
 
@@ -187,12 +190,29 @@ pub fn is_better_wait(one: [f64; 2], other: [f64; 2]) -> bool {
     (is_better(0) || is_better(1)) && !is_worse(0) && !is_worse(1)
 }
 
+/// Short waits of a primitive that blocks during which the thread does not sleep.
+#[apply(wire)]
+#[derive(Copy)]
+pub struct AwakeWaits {
+    /// The shortest request that sleeps, in nanoseconds.
+    pub below_ns: f64,
+    /// The time after which a shorter one returns, in nanoseconds; null if it computes until its
+    /// time is over.
+    pub returns_after_ns: Option<f64>,
+    /// Duration of the shortest wait that sleeps, in nanoseconds.
+    pub shortest_sleep_ns: f64,
+}
+
 /// All results for a sleep primitive.
 #[apply(wire)]
 #[derive(Default)]
 pub struct WaitFigures {
-    /// Granularity at each scale of lengths, because it may grow with the length.
+    /// Granularity at each scale of lengths, because it may grow with the length. Waits that do not
+    /// sleep are left out.
     pub steps: Vec<Steps>,
+    /// Short waits that do not sleep; null if the length does not decide whether a wait sleeps.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub awake: Option<AwakeWaits>,
     /// Duration of the shortest wait, in nanoseconds: the median of waits with a request of 1 ns.
     pub floor_ns: Option<Interval>,
     /// Duration of a wait with a request of 0, in nanoseconds.
@@ -216,6 +236,32 @@ pub struct WaitFigures {
 }
 
 impl WaitFigures {
+    /// The share of its length, in ppm, by which every wait is shorter, or so much longer that no
+    /// system delays it by as much: the primitive waits by another clock than the one that times it.
+    /// `None` if some lengths deviate by another share.
+    pub fn other_clock_ppm(&self) -> Option<Interval> {
+        /// The largest delay of a wait by the system, in ppm of its length. *Definition*: poll and
+        /// select of Linux, in a process with a low priority.
+        const MAX_DELAY_PPM: f64 = 5_000.0;
+        /// The largest half-width of the share, relative to it. *Judgement*: a delay by other threads
+        /// varies more.
+        const MAX_HALF_WIDTH: f64 = 0.1;
+        let ppm = self.proportional_ppm?;
+        let (low, high) = ppm.ends()?;
+        let shortest = self.by_length().min_by_key(|row| row.request_ns)?;
+        let fits = |row: &Lateness| {
+            let expected = 1e-6 * ppm.value * (row.request_ns - shortest.request_ns) as f64;
+            row.p50_ns.zip(shortest.p50_ns).is_none_or(|(late, least)| {
+                (0.5..2.0).contains(&((late.value - least.value) / expected))
+                    || expected.abs() < 2.0 * (late.half_width() + least.half_width())
+            })
+        };
+        let is_other = (high < -MAX_RATE_PPM || low > MAX_DELAY_PPM)
+            && ppm.half_width() < MAX_HALF_WIDTH * ppm.value.abs()
+            && self.by_length().all(fits);
+        is_other.then_some(ppm)
+    }
+
     /// Lateness by length without waits of 1 ns, which request the shortest wait.
     pub fn by_length(&self) -> impl Iterator<Item = &Lateness> {
         self.lateness.iter().filter(|late| late.request_ns > 1)

@@ -2,8 +2,10 @@
 
 pub mod plot_data;
 
+mod growth;
 mod single_calls;
 
+use self::growth::growth_per_call;
 use self::single_calls::{FittedProcess, SingleCalls};
 use crate::cost::adds::adds;
 use crate::cost::singles::{MeasuringClock, successive};
@@ -14,7 +16,7 @@ use crate::model::{AddedTimes, Core, Distribution, Interval, Mode, ProcessFigure
 use crate::rate;
 use crate::rate::order::Backward;
 use crate::resolution::agreement::{Process, confirm_by_processes};
-use crate::resolution::{Resolution, StepRule, common_divisor, resolve};
+use crate::resolution::{Resolution, StepRule, common_divisor, precisions, resolve};
 use crate::statistics::{Regimes, mean, midmean, standard_deviation};
 use crate::trace::{Intervals, Run, Trace};
 
@@ -23,6 +25,9 @@ use crate::trace::{Intervals, Run, Trace};
 pub struct Profile {
     /// The resolution: the step of the timer, in its ticks, or what is known about the step.
     pub resolution: Resolution,
+    /// How far each call moves the timer in addition to the time that it takes, in ticks; `None` if
+    /// less than this time.
+    pub growth_per_call: Option<f64>,
     /// Nanoseconds in a tick of the timer; `None` if unknown.
     pub ns_per_tick: Option<f64>,
     /// Relative uncertainty of `ns_per_tick`.
@@ -80,7 +85,8 @@ impl Profile {
 
     /// Returns the step or its upper limit, in nanoseconds.
     pub fn step_at_most_ns(&self) -> Option<f64> {
-        Some(self.resolution.step_or_limit()? * self.ns_per_tick?)
+        let step_ns = self.resolution.step_or_limit()? * self.ns_per_tick?;
+        Some(step_ns).filter(|ns| ns.is_finite())
     }
 
     /// Returns the step with its interval, in nanoseconds; `None` if it is unknown or only its
@@ -118,8 +124,9 @@ pub fn profile(trace: &Trace) -> Profile {
     let single_calls = SingleCalls::new(trace, &fitted, clock);
     let runs: Vec<&Run> = fitted.iter().map(|fitted| fitted.run).collect();
     let mut estimates = single_calls.estimate(resolution_ns);
+    let growth_per_call = growth_per_call(trace);
     let contradicted = midmean(&estimates.processes.costs)
-        .zip(ns_per_tick)
+        .zip(ns_per_tick.filter(|_| growth_per_call.is_none()))
         .and_then(|(cost, ns)| contradicting_interval_ns(&runs, step, ns, cost));
     // Either the cost or the interval is wrong, so the interval of the cost includes both.
     let spread = midmean(&estimates.processes.spreads).unwrap_or(f64::NAN);
@@ -133,6 +140,7 @@ pub fn profile(trace: &Trace) -> Profile {
         runs.iter().any(is_shared) || (trace.disturbed_runs > 0 && calm < MIN_PROCESSES);
     let profile = Profile {
         resolution,
+        growth_per_call,
         ns_per_tick,
         rate_uncertainty: rate_uncertainty.unwrap_or(0.0),
         cost: estimates.cost(),
@@ -177,6 +185,20 @@ pub fn resolution(trace: &Trace) -> Resolution {
 const MIN_FRACTION: f64 = 0.02;
 
 fn resolution_of(trace: &Trace, fitted: &[FittedProcess]) -> Resolution {
+    let readings = trace.runs.first().map(|run| &run.readings.values);
+    let two_precisions = || precisions::find_two(readings?);
+    let hidden = match growth_per_call(trace) {
+        Some(ticks) => Some((f64::INFINITY, format!("its value grows with each call by {ticks:.0} ticks"))),
+        None => two_precisions().map(|(unit, share)| {
+            let percent = 100.0 * share;
+            let reason = format!("it has two precisions: {percent:.0} % of its readings are whole multiples of {unit} ticks");
+            (unit as f64, reason)
+        }),
+    };
+    if let Some((bound, reason)) = hidden {
+        let reason = reason.into();
+        return Resolution::AtMost { bound, reason };
+    }
     let context =
         SingleCalls::new(trace, fitted, MeasuringClock::by_reference(trace)).resolution_context();
     let differences = |run: &Run| successive(&run.readings.values);

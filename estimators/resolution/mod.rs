@@ -14,6 +14,7 @@ mod readings;
 mod sample;
 
 pub mod agreement;
+pub mod precisions;
 
 use std::borrow::Cow;
 use std::f64::consts::SQRT_2;

@@ -198,7 +198,8 @@ pub fn lateness_slope(trace: &WaitTrace) -> Option<Interval> {
     let longest = trace.runs.iter().flat_map(points).map(|point| point.0);
     let step = trace.reference.uncertainty_ns() / longest.fold(f64::MIN_POSITIVE, f64::max);
     let step = zero_if_not_finite(step).max(0.0);
-    slope(trace, points).map(|slope| with_step(slope, step))
+    let error = step + trace.reference.rate_uncertainty;
+    slope(trace, points).map(|slope| with_step(slope, error))
 }
 
 /// Returns the slope of CPU time over length: the share of its length for which a wait uses a CPU.

@@ -3,6 +3,7 @@
 
 mod lateness;
 mod lattice;
+mod regimes;
 mod steps;
 
 use crate::model::{Granularity, Interval, Steps, WaitFigures};
@@ -26,6 +27,17 @@ const MIN_RESOLVED_STEPS: f64 = 2.0;
 /// Computes the results for a sleep primitive, except its Quality. `hertz`, the core frequency,
 /// converts CPU time to cycles.
 pub fn figures(trace: &WaitTrace, hertz: Option<f64>) -> WaitFigures {
+    // A reading of a reference that steps back may be wrong by such a step.
+    let widened = trace.backward_steps().map(|(_, step_ns)| {
+        let mut widened = trace.clone();
+        let uncertainty_ns = trace.reference.uncertainty_ns() + step_ns;
+        widened.reference.step_at_most = Some(uncertainty_ns / trace.reference.ns_per_tick);
+        widened
+    });
+    let trace = widened.as_ref().unwrap_or(trace);
+    let awake = regimes::awake_waits(trace);
+    let sleeping = awake.map(|awake| regimes::without_shorter(trace.clone(), awake.below_ns));
+    let sleeping = sleeping.as_ref().unwrap_or(trace);
     let hertz = hertz.filter(|hertz| hertz.is_finite() && *hertz > 0.0);
     let runs = || trace.runs.iter();
     let median_length = |request: u64| {
@@ -45,12 +57,13 @@ pub fn figures(trace: &WaitTrace, hertz: Option<f64>) -> WaitFigures {
     let wait_count =
         |run: &WaitRun| run.lengths.len() + run.long.len() + run.scans.iter().flatten().count();
     WaitFigures {
-        steps: steps::granularity_by_scale(&trace.runs, &trace.reference),
+        steps: steps::granularity_by_scale(&sleeping.runs, &trace.reference),
+        awake,
         floor_ns: median_length(MIN_REQUEST_NS),
         zero_ns: median_length(0),
         lateness: lateness::lateness_by_length(trace, hertz),
         proportional_ppm: lateness::lateness_slope(trace).map(|slope| slope.scaled(1e6)),
-        cpu_slope: lateness::cpu_slope(trace),
+        cpu_slope: lateness::cpu_slope(sleeping),
         arm_cancel_ns: timed_median(&runs().map(arms_ns).collect::<Vec<_>>(), &trace.reference)
             .map(|length| length.within(0.0, f64::INFINITY)),
         staircase: staircase(trace),

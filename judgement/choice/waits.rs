@@ -12,7 +12,7 @@ use crate::model::{
     Granularity, Lateness, LatenessHistogram, Platform, Report, USUAL_WAIT_NS, WaitActivity,
     WaitRow, value_of,
 };
-use crate::numbers::{short_time, time};
+use crate::numbers::{short_time, significant, time};
 use crate::statistics::bisect;
 
 /// Largest ratio between the requested length of waits and the nearest measured length, whichever
@@ -100,9 +100,10 @@ pub struct WaitRecord {
     /// Whether the timer blocks, spins, or does both.
     #[serde(skip)]
     pub(super) means: WaitActivity,
-    /// Whether the granularity of requests or wake-ups is coarser than the bound.
+    /// Whether no further waits can show that the timer suffices, for example because its granularity
+    /// is coarser than the bound.
     #[serde(skip)]
-    too_coarse: bool,
+    unfit: bool,
     /// Whether this is the timer to use among those that block, or among those that spin.
     #[serde(skip)]
     leads: bool,
@@ -149,20 +150,18 @@ fn choose_at(report: &Report, asked: &Punctuality, length_ns: u64) -> WaitChoice
             None => all.push(new),
         }
     }
-    if asked.within_ns.is_some() {
-        // Sufficient timers are ordered by the CPU time that they take, the rest by how far they
-        // miss the requirement.
-        let rank = |one: &RankedTimer<WaitRecord>| match one.suffices {
-            true => one.figures.overhead.unwrap_or(f64::INFINITY),
-            false => one.figures.shortfall_factor(asked),
-        };
-        all.sort_by(|a, b| {
-            b.suffices
-                .cmp(&a.suffices)
-                .then(rank(a).total_cmp(&rank(b)))
-        });
-    } else {
-        all.sort_by(|a, b| a.figures.distance_ns().total_cmp(&b.figures.distance_ns()));
+    // Sufficient timers are ordered by the CPU time that they take, the rest, and all without a
+    // bound, by how far they miss the requirement.
+    let rank = |one: &RankedTimer<WaitRecord>| match one.suffices && asked.within_ns.is_some() {
+        true => one.figures.overhead.unwrap_or(f64::INFINITY),
+        false => one.figures.shortfall_factor(asked),
+    };
+    all.sort_by(|a, b| {
+        b.suffices
+            .cmp(&a.suffices)
+            .then(rank(a).total_cmp(&rank(b)))
+    });
+    if asked.within_ns.is_none() {
         move_leaders_to_front(&mut all);
     }
     let ids: Vec<String> = all.iter().map(|one| one.id.clone()).collect();
@@ -189,6 +188,28 @@ fn candidate(
     let share = bound.map_or(1.0, |bound| share_within(late, bound));
     let too_coarse = coarsest.filter(|step| bound.is_some_and(|bound| *step > bound));
     let is_hidden = bound.is_some_and(|bound| late.uncertainty_ns > MAX_CLOCK_ERROR * bound);
+    let awake = figures
+        .awake
+        .filter(|awake| awake.returns_after_ns.is_some() && awake.below_ns > length_ns as f64);
+    let unfit = match (figures.other_clock_ppm(), awake, too_coarse) {
+        (Some(ppm), ..) => Some(format!(
+            "it is timed by another clock than it waits by: they differ by {} ppm",
+            significant(ppm.value.abs(), 3)
+        )),
+        (_, Some(awake), _) => Some(format!(
+            "it returns at once from waits below {}",
+            short_time(awake.below_ns)
+        )),
+        _ if is_hidden => Some(format!(
+            "the clock that timed it may be off by {}: too much to prove this deviation",
+            short_time(late.uncertainty_ns)
+        )),
+        (.., Some(step)) => Some(format!(
+            "it waits in steps of {}, which are longer than the accepted deviation",
+            short_time(step)
+        )),
+        _ => None,
+    };
     let cpu_ns = value_of(late.cpu_ns);
     let record = WaitRecord {
         length_ns,
@@ -204,18 +225,11 @@ fn candidate(
         share,
         share_at_least: lower_limit(share, late.waits),
         means: row.means,
-        too_coarse: too_coarse.is_some() || is_hidden,
+        unfit: unfit.is_some(),
         leads: false,
     };
-    let shortfall = match (too_coarse, bound) {
-        _ if is_hidden => Some(format!(
-            "the clock that timed it may be off by {}: too much to prove this deviation",
-            short_time(late.uncertainty_ns)
-        )),
-        (Some(step), _) => Some(format!(
-            "it waits in steps of {}, which are longer than the accepted deviation",
-            short_time(step)
-        )),
+    let shortfall = match (unfit, bound) {
+        (Some(why), _) => Some(why),
         (None, Some(bound)) => record.shortfall(asked, bound),
         (None, None) => {
             record.p50_ns?;
@@ -237,7 +251,8 @@ fn candidate(
 /// times that of the first, the one with the least CPU time.
 fn move_leaders_to_front(all: &mut Vec<RankedTimer<WaitRecord>>) {
     let blocks = |one: &RankedTimer<WaitRecord>| one.figures.means == WaitActivity::Blocks;
-    let blocking = all.iter().position(blocks).map(|at| all.remove(at));
+    let leads = |one: &RankedTimer<WaitRecord>| one.suffices && blocks(one);
+    let blocking = all.iter().position(leads).map(|at| all.remove(at));
     let is_in_time = |record: &WaitRecord| {
         blocking.as_ref().is_none_or(|one| {
             let blocking = &one.figures;
@@ -247,7 +262,7 @@ fn move_leaders_to_front(all: &mut Vec<RankedTimer<WaitRecord>>) {
     };
     let cpu = |one: &RankedTimer<WaitRecord>| one.figures.cpu_ns.unwrap_or(f64::INFINITY);
     let in_time = (0..all.len())
-        .filter(|&at| !blocks(&all[at]) && is_in_time(&all[at].figures))
+        .filter(|&at| all[at].suffices && !blocks(&all[at]) && is_in_time(&all[at].figures))
         .min_by(|&a, &b| cpu(&all[a]).total_cmp(&cpu(&all[b])));
     let most_punctual = in_time.map(|at| all.remove(at)).map(|mut one| {
         one.reason = format!("where it must not be late: {}", one.reason);
@@ -281,7 +296,7 @@ impl WaitRecord {
         }
         let is_affordable = |most: f64| self.overhead.is_none_or(|overhead| overhead <= most);
         let share_at_most = 1.0 - lower_limit(1.0 - self.share, self.waits);
-        !self.too_coarse && share_at_most >= asked.share && asked.overhead.is_none_or(is_affordable)
+        !self.unfit && share_at_most >= asked.share && asked.overhead.is_none_or(is_affordable)
     }
 
     /// Distance of the median wait from the requested length in nanoseconds, whether early or late.

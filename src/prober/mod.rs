@@ -14,10 +14,13 @@ use rand::rngs::StdRng;
 use timers::Answer;
 
 use crate::cost;
+use crate::cost::singles::successive;
+use crate::statistics::median;
 use crate::trace::{Reference, Run};
 
 pub use bench::{Bench, CoreState, Prober, Watcher};
 pub use calls::{CallsPlan, is_coarse, time_calls, time_calls_briefly};
+use slow_steps::read_once;
 pub use slow_steps::watch_steps;
 pub use steps::{StepQuestion, equal_intervals, find_step, measure_rate, random_intervals};
 
@@ -59,12 +62,44 @@ pub fn search_step(
         growth_ns,
         seed: random.random(),
     };
+    run.calls_between = call_between(bench, run, question.cost_ns, ns_per_tick)?;
     let slow = slow
         || match &mut bench.prober {
             Some(prober) => prober.steps(&question, &mut run.intervals)?,
             None => find_step(bench.timer.as_mut(), &question, &mut run.intervals)?,
         };
     Ok(Search { ns_per_tick, slow })
+}
+
+/// If successive readings of the timer move further than their cost explains, calls it between two
+/// of its readings, which shows whether the calls move it.
+fn call_between(
+    bench: &mut Bench,
+    run: &Run,
+    cost_ns: f64,
+    ns_per_tick: Option<f64>,
+) -> Answer<Vec<(u64, [[i64; 2]; 2])>> {
+    /// The largest interval between successive readings that their cost explains, as a multiple of
+    /// it, and the time in nanoseconds that is added. *Judgement*: the reading is also stored.
+    const MAX_INTERVAL: (f64, f64) = (2.0, 50.0);
+    /// How far the timer should move, in nanoseconds: a question and its answer take far less.
+    /// *Judgement*.
+    const MOVED_NS: f64 = 2e6;
+    let intervals = successive(&run.readings.values);
+    let interval = median(intervals.iter().map(|ticks| *ticks as f64)).unwrap_or(0.0);
+    let interval_ns = interval * ns_per_tick.unwrap_or(0.0);
+    if interval_ns <= MAX_INTERVAL.0 * cost_ns + MAX_INTERVAL.1 {
+        return Ok(Vec::new());
+    }
+    let many = (MOVED_NS / interval_ns).clamp(100.0, 1e5) as u64;
+    let timer = bench.timer.as_mut();
+    let mut moved = |calls| {
+        let first = read_once(timer)?;
+        let took = timer.batches(&bench.reference_id, calls, 1)?.iter().sum();
+        Ok([read_once(timer)?.wrapping_sub(first), took])
+    };
+    let pairs = (0..3).map(|_| Ok((many, [moved(0)?, moved(many)?])));
+    pairs.collect()
 }
 
 /// Time for which a timer is compared with the reference to find its rate, in milliseconds.

@@ -127,7 +127,7 @@ impl StepCounts {
 }
 
 /// Reads the subject once.
-fn read_once(subject: &mut dyn Subject) -> Answer<i64> {
+pub(super) fn read_once(subject: &mut dyn Subject) -> Answer<i64> {
     subject
         .readings(1)?
         .pop()

@@ -4,11 +4,23 @@ import json, sys, time
 LIE = sys.argv[1]
 WRAP = (1 << 28) - 1
 UNIT = {"too-short": 1e-3, "too-long": 1e9, "double": 2.0}.get(LIE, 1.0)
+AHEAD = 0
+LAST = 0
 
 
 def clock():
-    now = time.monotonic_ns()
+    now = time.monotonic_ns() + AHEAD
     return now & WRAP if LIE == "wraps" else now
+
+
+def grown():
+    """A clock whose value grows by at least 0.1 ms with each call."""
+    global LAST
+    LAST = max(clock(), LAST + 100_000)
+    return LAST
+
+
+READ = clock
 
 
 def spin(amount):
@@ -17,15 +29,15 @@ def spin(amount):
 
 
 def interval(amount):
-    start = clock()
+    start = READ()
     spin(amount)
-    return clock() - start
+    return READ() - start
 
 
 def batch(calls):
     start = clock()
     for _ in range(calls):
-        clock()
+        READ()
     return clock() - start
 
 
@@ -35,8 +47,10 @@ def compare(work):
 
 
 def wait(length):
+    global AHEAD
     first = clock()
     time.sleep(length / 1e9)
+    AHEAD = 5_000_000 - AHEAD if LIE == "jumps" else 0
     return [first, first - 100_000 if LIE == "ends-first" else clock(), -1, -1]
 
 
@@ -53,10 +67,13 @@ def flat(rows):
 
 
 def answer(request):
+    global READ
     op = request["op"]
+    READ = grown if request.get("timer") == "grown" else clock
     if op == "hello":
         many = 100_000 if LIE == "crowd" else 0
         timers = [{"id": "clock", "label": "clock()", "ns_per_tick": UNIT, "reference": True}]
+        timers += [{"id": "grown", "label": "", "ns_per_tick": 1.0}] if LIE == "grows" else []
         timers += [{"id": f"t{number}", "label": "", "ns_per_tick": 1.0} for number in range(many)]
         waiters = [{"id": "sleep", "label": "sleep(s)", "ops": ["waits", "periods"]}]
         return {"protocol": 1, "runtime": {"name": "liar", "version": "1"}, "timers": timers, "waiters": waiters,
@@ -71,7 +88,7 @@ def answer(request):
         return {"values": [batch(request["calls"]) for _ in range(request["repeat"])]}
     if op == "comparisons":
         return {"values": flat(compare(request["work"]) for _ in range(request["count"] * request["repeat"]))}
-    return {"values": [clock() for _ in range(request["count"])]}
+    return {"values": [READ() for _ in range(request["count"])]}
 
 
 for line in sys.stdin:

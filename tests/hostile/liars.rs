@@ -10,7 +10,7 @@ use super::program::program;
 use super::run::Run;
 use super::skipping::not_installed;
 
-/// Runs a verb with an agent that gives this wrong answer. Returns the row of its only timer, or of
+/// Runs a verb with an agent that gives this wrong answer. Returns the row of its last timer, or of
 /// the agent itself, and the peak memory of the program in kilobytes. `None` without Python.
 fn run_with_lie(verb: &str, lie: &str) -> Option<(Value, u64)> {
     if Command::new("python3").arg("--version").output().is_err() {
@@ -35,8 +35,9 @@ fn run_with_lie(verb: &str, lie: &str) -> Option<(Value, u64)> {
     assert!(matches!(status.code(), Some(0 | 3)), "{lie}: {output:?}");
     let report = fs::read(folder.file("report.json")).expect("the report is readable");
     let report: Value = serde_json::from_slice(&report).expect("the report is JSON");
-    let listed = ["timers", timers].map(|key| &report[key][0]);
-    let row = listed.into_iter().rfind(|row| row.is_object());
+    let row = [timers, "timers"]
+        .into_iter()
+        .find_map(|key| report[key].as_array()?.last());
     Some((row.expect("the report has a row").clone(), peak))
 }
 
@@ -72,6 +73,40 @@ fn honest_agents_do_not_fail() {
         };
         assert_ne!(row["status"], "failed", "{row}");
     }
+}
+
+/// A clock that jumps between two CPUs is at fault, not the host.
+#[test]
+fn waits_by_jumping_clock_are_kept() {
+    let Some((row, _)) = run_with_lie("wait", "jumps") else {
+        return;
+    };
+    assert_eq!(row["status"], "ok", "{row}");
+    let codes = row["findings"].as_array().expect("it has findings");
+    let codes: Vec<&Value> = codes.iter().map(|finding| &finding["code"]).collect();
+    assert!(codes.contains(&&"clock-steps-back".into()), "{codes:?}");
+    assert!(!codes.contains(&&"returns-early".into()), "{codes:?}");
+}
+
+#[test]
+fn growth_with_calls_is_named() {
+    let Some((row, _)) = run_with_lie("probe", "grows") else {
+        return;
+    };
+    assert_eq!(
+        (&row["id"], &row["status"]),
+        (&"liar:grown".into(), &"unresolved".into()),
+        "{row}"
+    );
+    let codes = row["findings"].as_array().expect("it has findings");
+    let finding = codes
+        .iter()
+        .find(|finding| finding["code"] == "grows-with-calls");
+    let growth = &finding.expect("it is named")["values"]["growth"]["value"];
+    assert!(
+        (9e4..1.1e5).contains(&growth.as_f64().expect("a time")),
+        "{growth}"
+    );
 }
 
 /// If the reference wraps during the first check, it is rejected as a reference.

@@ -84,7 +84,7 @@ fn grid(random: &mut StdRng) -> Model {
     let cost = random.random_range(8.0..30.0);
     if random.random() {
         Model {
-            unique: true,
+            unique: 1,
             ..Model::regular("10 ns grid", 26.0 * TSC_TICK, TSC_TICK, cost)
         }
     } else {
@@ -96,7 +96,7 @@ fn regular_timer(random: &mut StdRng) -> Model {
     let cost = log_uniform(3.0, 8_000.0, random);
     let mut model = match random.random_range(0..10) {
         0 => Model {
-            unique: true,
+            unique: 1,
             ..Model::regular("counter grid", 26.0 * TSC_TICK, TSC_TICK, cost)
         },
         1 => Model {

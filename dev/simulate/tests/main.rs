@@ -2,9 +2,11 @@
 //! for each subject.
 
 mod adds;
+mod calls;
 mod coarse_reference;
 mod command;
 mod coverage;
 mod estimators;
 mod small_steps;
 mod steps;
+mod waits;

@@ -376,10 +376,16 @@ impl VirtualClock {
         // The small addend keeps whole multiples of the unit exact.
         let mut ticks = (shown / self.model.unit + 1e-6).floor() as i64;
         ticks -= ticks.rem_euclid(self.model.multiple);
-        if self.model.unique && ticks <= self.last {
-            ticks = self.last + 1;
+        ticks += self.model.per_call * i64::from(self.calls);
+        if self.model.unique > 0 {
+            ticks = ticks.max(self.last.saturating_add(self.model.unique));
         }
         self.last = ticks;
+        if let Some((share, unit)) = self.model.rounded
+            && random.random_bool(share)
+        {
+            ticks -= ticks.rem_euclid(unit);
+        }
         match self.model.backward {
             Some((share, by)) if random.random_bool(share) => ticks - by,
             _ => ticks,

@@ -101,9 +101,13 @@ pub struct Model {
     pub follows_core: bool,
     /// Rare interruptions.
     pub outliers: Option<Outliers>,
-    /// Whether a reading that would repeat the previous one is increased by one tick, so that all
-    /// readings differ.
-    pub unique: bool,
+    /// The number of ticks by which each reading is at least greater than the previous one; 0 if
+    /// readings may be equal.
+    pub unique: i64,
+    /// The number of ticks by which each call moves the clock.
+    pub per_call: i64,
+    /// The share of readings that are rounded to a multiple, in ticks, and this multiple.
+    pub rounded: Option<(f64, i64)>,
     /// The way in which the counter advances.
     pub updates: Updates,
     /// The relative error of the rate, in parts per million.
@@ -126,7 +130,9 @@ impl Model {
             jitter: Jitter::None,
             follows_core: true,
             outliers: None,
-            unique: false,
+            unique: 0,
+            per_call: 0,
+            rounded: None,
             updates: Updates::Regular,
             drift: 0.0,
             backward: None,

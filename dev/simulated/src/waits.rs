@@ -68,6 +68,12 @@ pub struct WaitModel {
     /// The step of the reference that times the waits, in nanoseconds: it shows the time of its
     /// last step.
     pub clock_step: f64,
+    /// How far the reference of one CPU is ahead of that of the other, in nanoseconds, and the share
+    /// of waits after which the thread runs on the other.
+    pub clock_jumps: Option<(f64, f64)>,
+    /// The length in nanoseconds below which a wait does not sleep, and whether it computes until its
+    /// time is over; otherwise it returns at once.
+    pub awake_below: Option<(f64, bool)>,
 }
 
 /// The cost of a read of the reference in nanoseconds.
@@ -95,6 +101,8 @@ impl WaitModel {
             cpu: base,
             spins: 0.0,
             clock_step: 1.0,
+            clock_jumps: None,
+            awake_below: None,
         }
     }
 
@@ -153,6 +161,8 @@ pub struct VirtualWaits {
     now: f64,
     base: f64,
     phase: f64,
+    /// How far the reference of the current CPU is ahead, in nanoseconds.
+    ahead: f64,
 }
 
 impl VirtualWaits {
@@ -169,6 +179,7 @@ impl VirtualWaits {
             now,
             base,
             phase,
+            ahead: 0.0,
         }
     }
 
@@ -187,21 +198,33 @@ impl VirtualWaits {
     /// Returns the reading of the reference at this time.
     fn reading(&self, now: f64) -> i64 {
         let step = self.model.clock_step;
-        ((now / step).floor() * step) as i64
+        (((now + self.ahead) / step).floor() * step) as i64
     }
 
     fn wait(&mut self, request_ns: u64) -> Wait {
         let before = self.now;
         let (late, waited) = self.model.draw_lateness(&mut self.random);
         let due = self.model.due(before, request_ns as f64, self.phase);
-        let after = (due + self.base + late).max(before) + READ_NS;
-        let cpu = self
+        let mut after = (due + self.base + late).max(before) + READ_NS;
+        let mut cpu = self
             .model
             .cpu_time(after - before - READ_NS, waited, &mut self.random);
+        if let Some((length, computes)) = self.model.awake_below
+            && (request_ns as f64) < length
+        {
+            cpu = if computes { request_ns as f64 } else { READ_NS };
+            after = before + cpu + READ_NS;
+        }
         self.now = after;
+        let before = self.reading(before);
+        if let Some((ahead, share)) = self.model.clock_jumps
+            && self.random.random_bool(share)
+        {
+            self.ahead = ahead - self.ahead;
+        }
         Wait {
             request_ns,
-            before: self.reading(before),
+            before,
             after: self.reading(after),
             cpu_ns: Some((cpu + LOOP_CPU_NS) as i64),
             run_delay_ns: Some(waited as i64),
@@ -223,7 +246,7 @@ impl Subject for VirtualWaits {
         check_reference(reference)?;
         let mut arm = |_| {
             let before = self.now;
-            self.now += self.base * self.random.random_range(0.09..0.11) + READ_NS;
+            self.now += self.base.max(0.0) * self.random.random_range(0.09..0.11) + READ_NS;
             self.reading(self.now) - self.reading(before)
         };
         Ok((0..repeat).map(&mut arm).collect())

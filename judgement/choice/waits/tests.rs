@@ -1,6 +1,7 @@
 //! Tests which timers are punctual enough, and how many waits prove it.
 
 use super::*;
+use crate::model::{AwakeWaits, Interval, RowHead, WaitConditions, WaitFigures};
 
 fn lateness(counts: &[(f64, u64)]) -> Lateness {
     let bins = counts
@@ -73,13 +74,85 @@ fn few_waits_ask_for_more() {
         (record(1.0, 24, None), true),
         (
             WaitRecord {
-                too_coarse: true,
+                unfit: true,
                 ..record(1.0, 24, Some(0.01))
             },
             false,
         ),
     ] {
         assert_eq!(record.is_promising(&asked), may, "{record:?}");
+    }
+}
+
+/// The least late primitive waits by another clock, returns at once, or does neither.
+#[test]
+fn waits_by_another_clock_are_not_proposed() {
+    let row = |id: &str, late_ns: f64, figures: WaitFigures| {
+        let late = |request_ns: u64| Lateness {
+            request_ns,
+            p50_ns: Some(Interval::around(
+                late_ns
+                    + 1e-6 * value_of(figures.proportional_ppm).unwrap_or(0.0) * request_ns as f64,
+                100.0,
+            )),
+            ..lateness(&[(late_ns, 2_000)])
+        };
+        WaitRow {
+            head: RowHead {
+                id: id.into(),
+                ..RowHead::default()
+            },
+            conditions: WaitConditions::default(),
+            means: WaitActivity::Blocks,
+            figures: Some(WaitFigures {
+                lateness: [1_000_000, 100_000_000].map(late).into(),
+                ..figures
+            }),
+        }
+    };
+    let proportional = |ppm: f64| WaitFigures {
+        proportional_ppm: Some(Interval::around(ppm, 5.0)),
+        ..WaitFigures::default()
+    };
+    let awake = |below_ns: f64, returns_after_ns: Option<f64>| WaitFigures {
+        awake: Some(AwakeWaits {
+            below_ns,
+            returns_after_ns,
+            shortest_sleep_ns: 2.0 * below_ns,
+        }),
+        ..WaitFigures::default()
+    };
+    for (figures, is_proposed) in [
+        (proportional(-2_000.0), false),
+        (proportional(40_000.0), false),
+        (proportional(1_000.0), true),
+        (proportional(-50.0), true),
+        (awake(2e6, Some(200.0)), false),
+        (awake(5e5, Some(200.0)), true),
+        (awake(2e6, None), true),
+    ] {
+        let text = include_str!("../../../tests/data/xeon-2026-11-21.json");
+        let mut report = Report::from_json(text).expect("it reads");
+        report.waits = vec![
+            row("sleep", 6e4, WaitFigures::default()),
+            row("first", 3e4, figures.clone()),
+        ];
+        for within_ns in [None, Some(1e5)] {
+            let asked = Punctuality {
+                within_ns,
+                ..punctuality(1e5, 0.99, None)
+            };
+            let choice = choose(&report, &asked).expect("it has waits of this length");
+            let picked = choice.picked.expect("one suffices").id;
+            let chosen = if is_proposed { "first" } else { "sleep" };
+            // With a bound, CPU time decides, which is unknown.
+            if within_ns.is_none() || !is_proposed {
+                assert_eq!(picked, chosen, "{figures:?}");
+            }
+            let other = choice.others.iter().find(|one| one.id == "first");
+            let is_refused = other.is_some_and(|one| !one.suffices);
+            assert_eq!(is_refused, !is_proposed, "{figures:?}");
+        }
     }
 }
 

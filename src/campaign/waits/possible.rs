@@ -29,13 +29,16 @@ const MIN_EXCESSIVE_WAITS: usize = 5;
 const MAX_MISSED_RATIO: f64 = 2.0;
 
 /// Checks reported waits. `cpus` is the number of CPUs that the threads of the host may use; it
-/// matters because some hosts report the CPU time of all their threads.
+/// matters because some hosts report the CPU time of all their threads. Waits that end before they
+/// begin are possible, because the reference may step back, unless most of them do.
 ///
 /// # Errors
 /// Describes the first impossible value.
 pub(super) fn check_waits(reported: &[Wait], reference: &Reference, cpus: usize) -> Answer<()> {
     let threads = cpus.max(1) as f64;
     let mut excessive = 0;
+    let ends_first = |wait: &&Wait| reference.steps_back(wait.before, wait.after);
+    let is_possible = are_steps_back(reported.iter().filter(ends_first).count(), reported.len());
     for wait in reported {
         let duration_ns = reference.ns(wait.before, wait.after);
         let max_ns = threads * (duration_ns.max(0.0) + MAX_MACHINE_PAUSE_NS);
@@ -46,7 +49,7 @@ pub(super) fn check_waits(reported: &[Wait], reference: &Reference, cpus: usize)
         };
         let objection = if duration_ns > LONGEST_NS {
             Some(format!("it took {}", time(duration_ns)))
-        } else if duration_ns < -reference.uncertainty_ns() {
+        } else if duration_ns < -LONGEST_NS || (ends_first(&wait) && !is_possible) {
             Some(format!("it ended {} before it began", time(-duration_ns)))
         } else {
             describe_if_impossible(wait.cpu_ns, "computed for")
@@ -72,6 +75,12 @@ pub(super) fn check_waits(reported: &[Wait], reference: &Reference, cpus: usize)
     Ok(())
 }
 
+/// Returns whether so few of the intervals are negative that a clock that steps back explains them,
+/// because it steps forward in between.
+fn are_steps_back(negative: usize, all: usize) -> bool {
+    2 * negative <= all + 1 && negative < all
+}
+
 /// Returns the error for a report of something impossible.
 fn impossible(reported: &str, why: &str) -> Fault {
     Fault::Refused(format!(
@@ -85,14 +94,20 @@ fn time(ns: f64) -> String {
     format!("{sign}{}", short_time(ns.abs()))
 }
 
-/// Checks the durations of arming and cancelling a timer, in ticks of the reference.
+/// Checks the durations of arming and cancelling a timer, in ticks of the reference, which may step
+/// back during a few of them.
 ///
 /// # Errors
 /// Describes the first impossible value.
 pub(super) fn check_arms(reported: &[i64], reference: &Reference) -> Answer<()> {
-    let possible = -reference.uncertainty_ns()..=LONGEST_NS;
+    let negative = reported
+        .iter()
+        .filter(|ticks| reference.steps_back(0, **ticks));
+    let is_possible = are_steps_back(negative.count(), reported.len());
+    let impossible_ns =
+        |ns: &f64| ns.abs() > LONGEST_NS || *ns < -reference.uncertainty_ns() && !is_possible;
     let mut durations = reported.iter().map(|&ticks| reference.ns(0, ticks));
-    match durations.find(|ns| !possible.contains(ns)) {
+    match durations.find(impossible_ns) {
         Some(ns) => Err(impossible("a duration of arming", &time(ns))),
         None => Ok(()),
     }
@@ -136,13 +151,18 @@ pub(super) fn check_wakeups(
 /// # Errors
 /// Describes the first wake-up out of order.
 pub(super) fn check_order(reported: &[Expiration], from: i64, reference: &Reference) -> Answer<()> {
-    let possible = -reference.uncertainty_ns()..=LONGEST_NS;
     let mut before = from;
     for wakeup in reported {
         let interval = reference.ns(before, wakeup.at);
-        if !possible.contains(&interval) {
-            let why = format!("it is {} after the wake-up before it", time(interval));
+        let why = format!("it is {} after the wake-up before it", time(interval));
+        if interval.abs() > LONGEST_NS {
             return Err(impossible("a wake-up", &why));
+        }
+        if reference.steps_back(before, wakeup.at) {
+            return Err(Fault::Refused(format!(
+                "the clock that times it, {}, steps back: a wake-up is impossible: {why}",
+                reference.id
+            )));
         }
         before = wakeup.at;
     }
@@ -226,6 +246,14 @@ mod tests {
             assert_eq!(check_result_of_waits(&all), "fine");
         }
         assert_eq!(check_result_of_waits(&[]), "fine");
+        // A clock that steps back between two CPUs, as often as forward, but not more often.
+        let (late, early) = ((1_244_000, None, None), (-200_000, None, None));
+        assert_eq!(check_result_of_waits(&[early, late, early]), "fine");
+        let reported = check_result_of_waits(&[early, late, early, early]);
+        assert!(reported.contains("before it began"), "{reported}");
+        let arms = |all: &[i64]| check_arms(all, &NANOSECOND_CLOCK).is_ok();
+        assert!(arms(&[900, -244_000, 900]) && !arms(&[900, -244_000, -244_000, -10_000]));
+        assert!(!arms(&[900, 900, i64::MAX]) && !arms(&[900, 900, i64::MIN]));
         // Spins for 1 ms that fall within one step of the reference.
         let coarse = Reference {
             step: 4e6,
@@ -256,6 +284,8 @@ mod tests {
     #[test]
     fn rejects_impossible_wakeups() {
         const MS: i64 = 1_000_000;
+        let blamed = check_result_of_wakeups(&[(MS, 1), (3 * MS, 1), (2 * MS, 1)]);
+        assert!(blamed.contains("clock that times it"), "{blamed}");
         for (reported, words) in [
             (
                 &[(MS, 1), (3 * MS, 1), (2 * MS, 1)][..],

@@ -53,8 +53,16 @@ impl WaitCase {
     /// Probes the timer in virtual time and returns the estimates.
     ///
     /// # Errors
-    /// If the timer does not answer a question. Simulated timers answer all of them.
+    /// If [`probe`](Self::probe) fails.
     pub fn figures(&self, plan: &CampaignPlan) -> Answer<WaitFigures> {
+        Ok(timermeter::waits::figures(&self.probe(plan)?, None))
+    }
+
+    /// Probes the timer in virtual time and returns the observations.
+    ///
+    /// # Errors
+    /// If the timer does not answer a question. Simulated timers answer all of them.
+    pub fn probe(&self, plan: &CampaignPlan) -> Answer<WaitTrace> {
         let plan = &plan.waits;
         let waits = RequestedWaits {
             lengths_ns: plan.lengths_ns.to_vec(),
@@ -96,7 +104,7 @@ impl WaitCase {
                 .runs
                 .push(explore(&mut bench, &trace.runs, &waits, plan, &mut random)?);
         }
-        Ok(timermeter::waits::figures(&trace, None))
+        Ok(trace)
     }
 
     /// Returns the simulated process with this number.

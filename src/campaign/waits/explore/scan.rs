@@ -44,8 +44,12 @@ pub(super) fn scan(
     } else {
         (plan.scan, plan.scan_ns)
     };
-    let wait_ns = rough.wait_time_ns(FIRST_SCAN_NS) + FIRST_SCAN_NS / 4.0;
-    let count = ((time_ns / wait_ns) as u32).clamp(MIN_SCAN_WAITS, max_waits);
+    let affordable = |length_ns: f64, rough: &RoughLateness, least: u32| {
+        // Requests take half the length of the scan on average, and the pauses before them a quarter.
+        let wait_ns = 0.75 * length_ns + rough.median_ns.max(0.0);
+        ((time_ns / wait_ns) as u32).clamp(least.min(max_waits), max_waits)
+    };
+    let count = affordable(FIRST_SCAN_NS, &rough, MIN_SCAN_WAITS);
     let further = count.saturating_sub(MIN_SCAN_WAITS);
     scan.extend(bench.scan([0.0, FIRST_SCAN_NS], further, random)?);
     rough = bench.rough_lateness(&scan)?;
@@ -73,8 +77,7 @@ pub(super) fn scan(
             break;
         }
         length_ns *= SCAN_GROWTH;
-        let count = ((time_ns / (0.75 * length_ns + rough.median_ns.max(0.0))) as u32)
-            .clamp(MIN_LONG_SCAN_WAITS.min(max_waits), max_waits);
+        let count = affordable(length_ns, &rough, MIN_LONG_SCAN_WAITS);
         let scan = bench.scan([0.0, length_ns], count, random)?;
         rough = bench.rough_lateness(&scan)?;
         scans.push(scan);

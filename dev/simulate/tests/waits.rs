@@ -1,0 +1,173 @@
+//! Tests the findings about simulated sleep primitives: references that step back, waits by another
+//! clock than the one that times them, and short waits that do not sleep.
+
+use simulate::waits::{WaitCase, population};
+use simulated::{Delays, WaitModel};
+use timermeter::campaign::sampling::CampaignPlan;
+use timermeter::findings::{WAITS, WaitCase as Facts, apply_rules};
+use timermeter::model::{Finding, WaitFigures};
+use timermeter::waits::figures;
+
+/// A primitive that sleeps 60 µs too long, more or less.
+fn sleep() -> WaitModel {
+    WaitModel {
+        delays: Delays {
+            median: 1e4,
+            deviation: 0.5,
+            tail: Some((0.02, 20.0)),
+        },
+        processes: 0.1,
+        cpu: 8e3,
+        ..WaitModel::blocking("sleep", 5e4)
+    }
+}
+
+/// Probes a primitive; returns its figures and its findings.
+fn found(model: &WaitModel, seed: u64) -> (WaitFigures, Vec<Finding>) {
+    let model = model.clone();
+    let trace = WaitCase { model, seed }.probe(&CampaignPlan::DEFAULT);
+    let trace = trace.expect("its waits are possible");
+    let figures = figures(&trace, None);
+    let facts = Facts {
+        figures: Some(&figures),
+        trace: Some(&trace),
+        ..Facts::default()
+    };
+    let findings = apply_rules(WAITS, &facts);
+    (figures, findings)
+}
+
+/// The message of the finding with this code.
+fn message(findings: &[Finding], code: &str) -> Option<String> {
+    let mut findings = findings.iter();
+    Some(findings.find(|finding| finding.code == code)?.message())
+}
+
+/// Codes that blame the clock or the primitive for what the tests simulate.
+const CODES: [&str; 4] = [
+    "clock-steps-back",
+    "other-clock",
+    "returns-early",
+    "awake-below",
+];
+
+#[test]
+fn jumping_reference_is_blamed() {
+    for (seed, jump, share) in [(1, 244_000.0, 0.2), (2, 3e6, 0.5), (3, 244_000.0, 0.02)] {
+        let model = WaitModel {
+            clock_jumps: Some((jump, share)),
+            ..sleep()
+        };
+        let (figures, findings) = found(&model, seed);
+        let text = message(&findings, "clock-steps-back").expect("it steps back");
+        assert!(text.contains("reference"), "{text}");
+        assert_eq!(message(&findings, "returns-early"), None, "{findings:?}");
+        for late in figures.by_length() {
+            let (low, high) = late.p50_ns.and_then(|p50| p50.ends()).expect("an interval");
+            assert!(
+                (low..=high).contains(&60_000.0) && late.uncertainty_ns > 0.7 * jump,
+                "{late:?}"
+            );
+        }
+    }
+}
+
+#[test]
+fn other_clock_is_named_with_its_rate() {
+    for (seed, ppm) in [(1, -2_000.0), (2, -40_000.0), (3, 41_666.0), (4, -500.0)] {
+        let model = WaitModel { ppm, ..sleep() };
+        let (figures, findings) = found(&model, seed);
+        let share = figures.other_clock_ppm().expect("it has another rate");
+        assert!(share.low <= ppm && ppm <= share.high, "{ppm}: {share:?}");
+        let text = message(&findings, "other-clock").expect("it is named");
+        assert!(
+            text.contains("ppm (±") && text.contains('-') == (ppm < 0.0),
+            "{text}"
+        );
+        for code in ["returns-early", "late-in-proportion"] {
+            assert_eq!(message(&findings, code), None, "{ppm}");
+        }
+    }
+}
+
+/// Poll is late in proportion, and waits that are rounded down, return early at random or have other
+/// rates for some lengths are early; none of them waits by another clock.
+#[test]
+fn constant_deviation_is_no_other_clock() {
+    let early = |share, by| WaitModel {
+        early: Some((share, by)),
+        ..sleep()
+    };
+    let rounded = WaitModel {
+        rounding: Some(1e6),
+        base: -9.5e5,
+        ..sleep()
+    };
+    let slack = WaitModel {
+        ppm: 1_000.0,
+        ..sleep()
+    };
+    for (number, model) in [sleep(), early(1.0, 3e5), early(0.2, 3e5), rounded, slack]
+        .iter()
+        .enumerate()
+    {
+        let (figures, findings) = found(model, number as u64);
+        assert_eq!(figures.other_clock_ppm(), None, "{model:?}");
+        assert_eq!(
+            message(&findings, "returns-early").is_some(),
+            (1..4).contains(&number),
+            "{model:?}"
+        );
+        let late = message(&findings, "late-in-proportion");
+        assert_eq!(late.is_some(), model.ppm > 0.0, "{late:?}");
+    }
+}
+
+#[test]
+fn short_waits_that_do_not_sleep_are_found() {
+    for (seed, below, computes) in [
+        (1, 1e6, false),
+        (2, 1e6, true),
+        (3, 2e6, true),
+        (4, 5e5, false),
+        (5, 5e6, false),
+        (6, 6e4, true),
+    ] {
+        let model = WaitModel {
+            awake_below: Some((below, computes)),
+            ..sleep()
+        };
+        let (figures, findings) = found(&model, seed);
+        let text = message(&findings, "awake-below");
+        let text = text.unwrap_or_else(|| panic!("{below}, {computes}: {findings:?}"));
+        let awake = figures.awake.expect("it has a figure");
+        assert!(
+            (1.0..1.7).contains(&(awake.below_ns / below)),
+            "{below}: {awake:?}"
+        );
+        assert_eq!(awake.returns_after_ns.is_none(), computes, "{text}");
+        assert!(awake.shortest_sleep_ns > below, "{awake:?}");
+        assert!(figures.cpu_slope.is_none_or(|slope| slope.value < 0.01));
+    }
+}
+
+/// None of the primitives of the population does what these findings say, unless it is declared.
+#[test]
+fn usual_primitives_are_not_blamed() {
+    for seed in [651, 652] {
+        let mut cases = population::waits(60, seed);
+        cases.extend(population::coarse_references(15, seed));
+        for case in cases {
+            let (_, findings) = found(&case.model, case.seed);
+            for code in CODES {
+                let declared = match code {
+                    "other-clock" => case.model.ppm > 5_000.0,
+                    "returns-early" => case.model.early.is_some() || case.model.ppm < 0.0,
+                    _ => false,
+                };
+                let text = message(&findings, code);
+                assert!(text.is_none() || declared, "{text:?}: {case:?}");
+            }
+        }
+    }
+}
