@@ -79,7 +79,8 @@ fn ns_per_call(calls: u32, call: impl Fn()) -> Option<f64> {
             clock.ticks(second).since(clock.ticks(first))
         })
         .collect();
-    Some(median(rounds)? * unit / f64::from(calls))
+    let ns = median(rounds)? * unit / f64::from(calls);
+    clock.failure().is_none().then_some(ns)
 }
 
 #[cfg(test)]

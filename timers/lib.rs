@@ -17,6 +17,7 @@
     reason = "this crate is where clocks are read"
 )]
 
+use std::sync::OnceLock;
 use std::{fmt, io};
 
 mod affinity;
@@ -38,6 +39,7 @@ mod paired;
 mod properties;
 mod quanta_clock;
 pub mod raw;
+mod std_panics;
 mod std_time;
 mod subject;
 pub mod timed;
@@ -61,6 +63,7 @@ pub use os::AffinityError;
 pub use os::linux_ptp::{MAX_DEVICE_READS_PER_S, allows_many_reads, device_name};
 pub use paired::{PairedReads, paired_reads};
 pub use properties::{Counted, Family, Properties, ReadsBy};
+pub use std_panics::{guarded, receive, silence_clock_panics};
 pub use std_time::date;
 pub use subject::{Activity, Advance, Answer, BackwardSteps, Fault, Subject};
 pub use work::run_chain;
@@ -134,6 +137,45 @@ impl Unavailable {
     }
 }
 
+/// The first failed read of an open timer, if one has failed.
+#[derive(Debug, Default)]
+pub(crate) struct Failure(OnceLock<Unavailable>);
+
+impl Failure {
+    /// The failure; `None` if no read has failed.
+    pub(crate) fn get(&self) -> Option<Unavailable> {
+        self.0.get().cloned()
+    }
+
+    /// Records a failure, unless there was one before.
+    pub(crate) fn record(&self, why: impl FnOnce() -> Unavailable) {
+        self.0.get_or_init(why);
+    }
+
+    /// Records the error of a check.
+    pub(crate) fn keep(&self, checked: Result<(), Unavailable>) {
+        if let Err(why) = checked {
+            self.record(|| why);
+        }
+    }
+
+    /// Records a failure of the call `label` unless it `succeeded`.
+    pub(crate) fn check_returned(&self, label: &str, succeeded: bool) {
+        if !succeeded {
+            self.record(|| Unavailable::because(format!("{label} returned -1")));
+        }
+    }
+}
+
+/// Returns an open timer after a first read.
+///
+/// # Errors
+/// When that read fails.
+pub(crate) fn checked<T: Timer>(timer: T) -> Result<T, Unavailable> {
+    timer.ticks(timer.read());
+    timer.failure().map_or(Ok(timer), Err)
+}
+
 /// A reading of a timer in its own unit. Only differences of readings have a meaning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Ticks(pub u64);
@@ -192,8 +234,9 @@ pub trait Timer: Described + Sized + Send + Sync + 'static {
     }
 
     /// The reason why a read has failed since the timer was opened; `None` if none has, or none can
-    /// fail. The readings are then worthless.
-    fn failure(&self) -> Option<String> {
+    /// fail. The readings are then worthless. A failed read returns the latest time that it can, so
+    /// that a loop that waits for a time ends.
+    fn failure(&self) -> Option<Unavailable> {
         None
     }
 

@@ -48,11 +48,19 @@ impl Native {
 
     /// The answer to a question; an error if a read has failed.
     fn unless_failed<A>(&self, answer: A) -> Answer<A> {
-        match self.loops.read_failure() {
-            Some(why) => Err(Fault::Refused(why)),
-            None => Ok(answer),
-        }
+        unless(self.loops.read_failure(), answer)
     }
+
+    /// The answer to a question about the timer and a reference; an error if a read of one of them
+    /// has failed.
+    fn unless_one_failed<A>(&self, reference: &OpenReference, answer: A) -> Answer<A> {
+        unless(self.loops.read_failure().or(reference.failure()), answer)
+    }
+}
+
+/// The answer to a question, or the failure that made it worthless.
+pub(crate) fn unless<A>(failure: Option<Unavailable>, answer: A) -> Answer<A> {
+    failure.map_or(Ok(answer), |why| Err(Fault::Refused(why.to_string())))
 }
 
 /// The code of the questions that is compiled for each timer; all other code is compiled once.
@@ -61,7 +69,7 @@ trait Loops: Pieces + Send {
     fn now(&self) -> Ticks;
 
     /// See [`Timer::failure`].
-    fn read_failure(&self) -> Option<String>;
+    fn read_failure(&self) -> Option<Unavailable>;
 
     /// For each element of `deltas`: reads the timer, does `work_units` units of work, reads the
     /// timer again, and stores the difference in ticks.
@@ -92,7 +100,7 @@ impl<T: Timer> Loops for T {
         self.ticks(self.read())
     }
 
-    fn read_failure(&self) -> Option<String> {
+    fn read_failure(&self) -> Option<Unavailable> {
         self.failure()
     }
 
@@ -129,7 +137,10 @@ impl<T: Timer> Loops for T {
 /// The nanoseconds per tick of a timer: the declared value, otherwise a value measured in about
 /// 40 ms by comparison with the system's clock. `None` if the timer does not move with that clock.
 pub fn find_ns_per_tick<T: Timer>(timer: &T) -> Option<f64> {
-    T::ns_per_tick().or_else(|| measure_ns_per_tick(&|| timer.ticks(timer.read())))
+    T::ns_per_tick().or_else(|| {
+        let measured = measure_ns_per_tick(&|| timer.ticks(timer.read()));
+        measured.filter(|_| timer.failure().is_none())
+    })
 }
 
 /// The median of several measurements, during which the thread computes.
@@ -146,7 +157,8 @@ fn measure_ns_per_tick(now: &dyn Fn() -> Ticks) -> Option<f64> {
         *rate = clock.ticks(end).since(clock.ticks(start)) as f64 * unit / ticks as f64;
     }
     rates.sort_by(f64::total_cmp);
-    Some(rates[MEASUREMENTS / 2]).filter(|rate| rate.is_finite() && *rate > 0.0)
+    let rate = Some(rates[MEASUREMENTS / 2]).filter(|_| clock.failure().is_none());
+    rate.filter(|rate| rate.is_finite() && *rate > 0.0)
 }
 
 impl Subject for Native {
@@ -161,14 +173,14 @@ impl Subject for Native {
 
     fn batches(&mut self, reference: &str, calls: u64, repeat: u32) -> Answer<Vec<i64>> {
         let mut deltas = vec![0; repeat as usize];
-        self.loops
-            .batches(&OpenReference::open(reference)?, calls, &mut deltas);
-        self.unless_failed(deltas)
+        let reference = OpenReference::open(reference)?;
+        self.loops.batches(&reference, calls, &mut deltas);
+        self.unless_one_failed(&reference, deltas)
     }
 
     fn readings(&mut self, count: u32) -> Answer<Vec<i64>> {
         let readings = self.unless_failed(self.loops.readings(count))?;
-        readings.into_iter().map(signed).collect()
+        Ok(readings.into_iter().map(signed).collect())
     }
 
     fn handoffs(&mut self, cpus: &[[u32; 2]], count: u32) -> Answer<Vec<Vec<[i64; 2]>>> {
@@ -184,7 +196,8 @@ impl Subject for Native {
 
     fn comparisons(&mut self, reference: &str, work: u64, count: u32) -> Answer<Vec<[i64; 3]>> {
         let reference = OpenReference::open(reference)?;
-        signed_rows(self.unless_failed(self.loops.comparisons(&reference, work, count))?)
+        let readings = self.loops.comparisons(&reference, work, count);
+        self.unless_one_failed(&reference, signed_rows(readings))
     }
 
     fn advance(&mut self, reference: &str, during: Activity, milliseconds: u32) -> Answer<Advance> {
@@ -193,7 +206,8 @@ impl Subject for Native {
             OpenReference::open(reference)?,
         );
         let now = || self.loops.now();
-        self.unless_failed(measure_advance(&now, &|| reference.now(), span, during)?)
+        let advance = measure_advance(&now, &|| reference.now(), span, during)?;
+        self.unless_one_failed(&reference, advance)
     }
 
     fn adds(
@@ -208,7 +222,8 @@ impl Subject for Native {
             let now = || reference.now();
             context::time_pairs(&*self.loops, &now, context, [turns, repeat])
         };
-        self.unless_failed(contexts.iter().map(pairs).collect::<Answer<_>>()?)
+        let rows = contexts.iter().map(pairs).collect::<Answer<_>>()?;
+        self.unless_one_failed(&reference, rows)
     }
 }
 
@@ -335,21 +350,15 @@ fn no_second_thread(error: std::io::Error) -> Fault {
     Fault::Refused(format!("the second thread cannot be started: {error}"))
 }
 
-/// The reading as a signed number.
-fn signed(Ticks(ticks): Ticks) -> Answer<i64> {
-    i64::try_from(ticks)
-        .map_err(|_| Fault::Refused(format!("the reading {ticks} does not fit 63 bits")))
+/// The reading as a signed number, which a clock before its zero returns. A counter of more than 63
+/// bits becomes negative; differences stay right.
+fn signed(Ticks(ticks): Ticks) -> i64 {
+    ticks as i64
 }
 
 /// The readings as signed numbers.
-fn signed_rows<const N: usize>(readings: Vec<[Ticks; N]>) -> Answer<Vec<[i64; N]>> {
-    let mut rows = vec![[0; N]; readings.len()];
-    for (row, readings) in rows.iter_mut().zip(readings) {
-        for (number, ticks) in row.iter_mut().zip(readings) {
-            *number = signed(ticks)?;
-        }
-    }
-    Ok(rows)
+fn signed_rows<const N: usize>(readings: Vec<[Ticks; N]>) -> Vec<[i64; N]> {
+    readings.into_iter().map(|row| row.map(signed)).collect()
 }
 
 #[cfg(test)]

@@ -11,7 +11,7 @@ use rand::{RngExt, SeedableRng};
 use super::method::WaitMethod;
 use super::{Expiration, Wait, WaitActivity, WaitEntry, WaitList};
 use crate::deadline::spin;
-use crate::native::{find_ns_per_tick, visit_reference};
+use crate::native::{find_ns_per_tick, unless, visit_reference};
 use crate::os::scheduling::{RunDelay, trace_marker};
 use crate::subject::{Answer, Fault};
 use crate::{ClockReader, Subject, Timer, Visitor, reader};
@@ -38,14 +38,14 @@ impl Subject for MeasuredMethod {
             method: &mut *self.method,
             list,
         };
-        visit_reference(reference, waits)
+        visit_reference(reference, waits)?
     }
 
     fn arms(&mut self, reference: &str, repeat: u32) -> Answer<Vec<i64>> {
         let reason = "cannot be armed and cancelled without waiting";
         self.require(self.entry.supports.arms, reason)?;
         let method = &mut *self.method;
-        visit_reference(reference, Arms { method, repeat })
+        visit_reference(reference, Arms { method, repeat })?
     }
 
     fn periods(
@@ -79,7 +79,7 @@ struct Waits<'a> {
 }
 
 impl Visitor for Waits<'_> {
-    type Output = Vec<Wait>;
+    type Output = Answer<Vec<Wait>>;
 
     fn visit<R: Timer>(self, reference: R) -> Self::Output {
         let Self {
@@ -105,7 +105,7 @@ impl Visitor for Waits<'_> {
                 break;
             }
         }
-        waits
+        unless(reference.failure(), waits)
     }
 }
 
@@ -154,7 +154,7 @@ impl Meters {
     }
 
     fn cpu_ns(&self) -> Option<u64> {
-        self.cpu.as_ref().map(|read| read())
+        self.cpu.as_ref()?().ok()
     }
 
     fn run_delay_ns(&self) -> Option<u64> {
@@ -210,9 +210,9 @@ struct Arms<'a> {
 }
 
 impl Visitor for Arms<'_> {
-    type Output = Vec<i64>;
+    type Output = Answer<Vec<i64>>;
 
-    fn visit<R: Timer>(self, reference: R) -> Vec<i64> {
+    fn visit<R: Timer>(self, reference: R) -> Self::Output {
         const HOUR_NS: u64 = 3_600_000_000_000;
         let mut differences = Vec::new();
         for _ in 0..self.repeat {
@@ -221,7 +221,7 @@ impl Visitor for Arms<'_> {
             let second = reference.read();
             differences.push(reference.ticks(second).since(reference.ticks(first)));
         }
-        differences
+        unless(reference.failure(), differences)
     }
 }
 
@@ -255,6 +255,6 @@ impl Visitor for Periods<'_> {
             }
         }
         self.method.stop();
-        Ok(expirations)
+        unless(reference.failure(), expirations)
     }
 }

@@ -72,6 +72,10 @@ mod here {
             OpenEvent::open_checked(CYCLES).map(Self)
         }
 
+        fn failure(&self) -> Option<Unavailable> {
+            self.0.failure()
+        }
+
         #[inline(always)]
         fn read(&self) -> u64 {
             self.0.read()

@@ -11,7 +11,10 @@
 //!
 //! Who may read them: any process, unless a seccomp filter forbids the call. libc uses the vDSO,
 //! which reads the clock source in user mode, if the kernel and the clock source allow it
-//! (`vdso(7)`); otherwise, and always for the CPU-time clocks, libc makes the system call.
+//! (`vdso(7)`); otherwise, and always for the CPU-time clocks, libc makes the system call. A clock
+//! can therefore fail after it was opened: when the clock source changes, or by a preloaded library.
+//! Each read tests the status of its call, which costs a compare and a branch that is never taken;
+//! what it returned is checked outside the timed region, where a reading becomes a number.
 //!
 //! How they lie: the vDSO reads the TSC (since Linux 5.3 on x86 after `lfence` or by `rdtscp`), so
 //! it faults if reading the TSC faults. MONOTONIC stops while the machine is suspended, BOOTTIME
@@ -78,25 +81,25 @@ pub(crate) mod clocks {
 pub(crate) mod seconds {
     use super::*;
     use crate::entry::clocks;
-    use crate::{Ticks, Timer, Unavailable};
+    use crate::{Described, Failure, Ticks, Timer, Unavailable, checked};
 
     clocks! { "all systems", all();
         Time, "time", "time()", Some(1e9), CALENDAR.unfenced();
     }
 
     /// `time`: whole seconds. On Linux the vDSO returns those of CLOCK_REALTIME_COARSE.
-    pub(crate) struct Time;
+    #[derive(Default)]
+    pub(crate) struct Time(Failure);
 
     impl Timer for Time {
         type Reading = i64;
 
         fn open() -> Result<Self, Unavailable> {
-            match Self.read() {
-                -1 => Err(Unavailable::because(
-                    "time(): the system does not know the date",
-                )),
-                _ => Ok(Self),
-            }
+            checked(Self::default())
+        }
+
+        fn failure(&self) -> Option<Unavailable> {
+            self.0.get()
         }
 
         #[inline(always)]
@@ -105,6 +108,7 @@ pub(crate) mod seconds {
         }
 
         fn ticks(&self, reading: i64) -> Ticks {
+            self.0.check_returned(Self::INFO.label, reading != -1);
             Ticks(reading as u64)
         }
     }
@@ -153,7 +157,7 @@ mod here {
     use super::seconds::Time;
     use crate::arch::{opaque, opaque_reference};
     use crate::os::clocks::*;
-    use crate::{Described, PairedReads, Ticks, Timer, Unavailable, find};
+    use crate::{Described, Failure, PairedReads, Ticks, Timer, Unavailable, checked, find};
 
     /// `CLOCK_MONOTONIC`, by libc.
     pub type Monotonic = PosixClock<Libc, CLOCK_MONOTONIC>;
@@ -166,7 +170,8 @@ mod here {
     /// `CLOCK_THREAD_CPUTIME_ID`, by libc.
     pub type ThreadCputime = PosixClock<Libc, CLOCK_THREAD_CPUTIME_ID>;
 
-    type Realtime = PosixClock<Libc, CLOCK_REALTIME>;
+    /// `CLOCK_REALTIME`, by libc.
+    pub(crate) type Realtime = PosixClock<Libc, CLOCK_REALTIME>;
     type RealtimeCoarse = PosixClock<Libc, CLOCK_REALTIME_COARSE>;
 
     /// See [`paired_reads`](crate::paired_reads): the readings of each given timer whose clock
@@ -192,8 +197,8 @@ mod here {
         all.into_iter().flatten().collect()
     }
 
-    /// Reads clock `T` between readings of clock `R`. `None` if one of them is unreadable or its
-    /// unit is not a whole number of nanoseconds.
+    /// Reads clock `T` between readings of clock `R`. `None` if one of them is unreadable, also
+    /// later, or its unit is not a whole number of nanoseconds.
     fn read_pair<R: Timer, T: Timer>(count: u32, busy: bool) -> Option<PairedReads> {
         let (within, clock) = (R::open().ok()?, T::open().ok()?);
         let whole_ns = |ns: Option<f64>| {
@@ -221,7 +226,8 @@ mod here {
             .into_iter()
             .map(|(before, own, after)| ns(before, own, after))
             .collect();
-        Some(PairedReads {
+        let has_failed = within.failure().or(clock.failure()).is_some();
+        (!has_failed).then_some(PairedReads {
             id: T::INFO.id,
             within: R::INFO.id,
             unit_ns,
@@ -278,7 +284,19 @@ mod here {
     }
 
     /// A clock of `clock_gettime`, read by the route `R`.
-    pub struct PosixClock<R, const CLOCK: clockid_t>(PhantomData<R>);
+    pub struct PosixClock<R, const CLOCK: clockid_t>(PhantomData<R>, Failure);
+
+    impl<R: Route, const CLOCK: clockid_t> PosixClock<R, CLOCK>
+    where
+        Self: Described,
+    {
+        #[cold]
+        fn fail(&self, status: c_long) -> timespec {
+            self.1
+                .record(|| explain_failure(Self::INFO.label, &R::error(status)));
+            latest_time()
+        }
+    }
 
     impl<R: Route, const CLOCK: clockid_t> Timer for PosixClock<R, CLOCK>
     where
@@ -292,30 +310,83 @@ mod here {
             let status = unsafe { libc::clock_getres(CLOCK, time.as_mut_ptr()) };
             // SAFETY: the call succeeded, so that both fields are written.
             let time = (status == 0).then(|| unsafe { time.assume_init() })?;
-            Some(nanoseconds(time).0 as f64).filter(|ns| *ns > 0.0)
+            Some(nanoseconds(time) as f64).filter(|ns| *ns > 0.0)
         }
 
         fn open() -> Result<Self, Unavailable> {
             R::permitted(CLOCK)?;
-            match R::clock_gettime(CLOCK, &mut MaybeUninit::uninit()) {
-                0 => Ok(Self(PhantomData)),
-                status => Err(explain_failure(Self::INFO.label, &R::error(status))),
-            }
+            read_checked::<R>(CLOCK, Self::INFO.label)
+                .map(|_| Self(PhantomData, Failure::default()))
+        }
+
+        fn failure(&self) -> Option<Unavailable> {
+            self.1.get()
         }
 
         #[inline(always)]
         fn read(&self) -> timespec {
             // Not initialised, because two more stores would add to the cost of the call.
             let mut time = MaybeUninit::uninit();
-            R::clock_gettime(CLOCK, &mut time);
-            // SAFETY: the same call succeeded in `open`. For a known clock and a valid pointer it
-            // cannot fail, so that both fields are written.
+            let status = R::clock_gettime(CLOCK, &mut time);
+            if status != 0 {
+                return self.fail(status);
+            }
+            // SAFETY: the call succeeded, so that both fields are written.
             word_by_word(unsafe { time.assume_init() })
         }
 
         fn ticks(&self, time: timespec) -> Ticks {
-            nanoseconds(time)
+            self.1.keep(check_time(Self::INFO.label, time));
+            Ticks(nanoseconds(time) as u64)
         }
+    }
+
+    /// Reads a clock once, in nanoseconds.
+    ///
+    /// # Errors
+    /// When the call fails, or returns what is no time.
+    pub(crate) fn read_checked<R: Route>(
+        clock: clockid_t,
+        label: &str,
+    ) -> Result<i64, Unavailable> {
+        // No time, because a seccomp filter can let the call succeed without effect.
+        let mut time = MaybeUninit::new(timespec {
+            tv_nsec: -1,
+            ..latest_time()
+        });
+        match R::clock_gettime(clock, &mut time) {
+            0 => {
+                // SAFETY: the value was initialised.
+                let time = unsafe { time.assume_init() };
+                check_time(label, time).map(|()| nanoseconds(time))
+            }
+            status => Err(explain_failure(label, &R::error(status))),
+        }
+    }
+
+    /// Checks that the call `label` returned a time.
+    pub(crate) fn check_time(label: &str, time: timespec) -> Result<(), Unavailable> {
+        check_fraction(label, "tv_nsec", widen(time.tv_nsec), 999_999_999)
+    }
+
+    /// Checks the part of a time that is less than a second.
+    fn check_fraction(label: &str, field: &str, value: i64, most: i64) -> Result<(), Unavailable> {
+        if (0..=most).contains(&value) {
+            return Ok(());
+        }
+        let why = format!("{label} returned {field} = {value}, which has to be from 0 to {most}");
+        Err(Unavailable::because(why).remedy(
+            "find what intercepts the call: a preloaded library (LD_PRELOAD), a sandbox, an emulator",
+        ))
+    }
+
+    /// The time that stands for a failed read: it is in the year 2038, so that it fits 32 bits and
+    /// is after all times that a loop waits for.
+    pub(crate) fn latest_time() -> timespec {
+        // SAFETY: a timespec consists of integers and padding; all-zero bytes are a valid value.
+        let mut time: timespec = unsafe { MaybeUninit::zeroed().assume_init() };
+        time.tv_sec = i32::MAX.into();
+        time
     }
 
     /// Loads seconds and nanoseconds separately, as most programs do. Otherwise the compiler loads
@@ -329,48 +400,48 @@ mod here {
         }
     }
 
-    /// The time in nanoseconds.
-    pub(crate) fn nanoseconds(time: timespec) -> Ticks {
-        Ticks(
-            widen(time.tv_sec)
-                .wrapping_mul(1_000_000_000)
-                .wrapping_add(widen(time.tv_nsec)) as u64,
-        )
+    /// The time in nanoseconds; negative before the zero of the clock.
+    pub(crate) fn nanoseconds(time: timespec) -> i64 {
+        widen(time.tv_sec)
+            .wrapping_mul(1_000_000_000)
+            .wrapping_add(widen(time.tv_nsec))
     }
 
-    /// Returns the last error of the system unless the call `label` succeeded.
-    fn check_call(label: &str, succeeded: bool) -> Result<(), Unavailable> {
-        let failed = || explain_failure(label, &io::Error::last_os_error());
-        succeeded.then_some(()).ok_or_else(failed)
+    /// Records the last error of the system as the failure of the call `label`.
+    #[cold]
+    fn fail(failure: &Failure, label: &str) {
+        failure.record(|| explain_failure(label, &io::Error::last_os_error()));
     }
 
     /// `gettimeofday`: CLOCK_REALTIME in microseconds, through the vDSO.
-    pub(crate) struct Gettimeofday;
-
-    impl Gettimeofday {
-        #[inline(always)]
-        fn call(time: &mut MaybeUninit<timeval>) -> c_int {
-            // SAFETY: the pointer is valid for one timeval; the pointer for the time zone may be
-            // null.
-            unsafe { libc::gettimeofday(time.as_mut_ptr(), std::ptr::null_mut()) }
-        }
-    }
+    #[derive(Default)]
+    pub(crate) struct Gettimeofday(Failure);
 
     impl Timer for Gettimeofday {
         type Reading = timeval;
 
         fn open() -> Result<Self, Unavailable> {
             vdso_permitted()?;
-            let status = Self::call(&mut MaybeUninit::uninit());
-            check_call(Self::INFO.label, status == 0).map(|()| Self)
+            checked(Self::default())
+        }
+
+        fn failure(&self) -> Option<Unavailable> {
+            self.0.get()
         }
 
         #[inline(always)]
         fn read(&self) -> timeval {
             let mut time = MaybeUninit::uninit();
-            Self::call(&mut time);
-            // SAFETY: the call succeeded in `open`, and with a valid pointer it cannot fail, so
-            // that the structure is written.
+            // SAFETY: the pointer is valid for one timeval; the pointer for the time zone may be
+            // null.
+            if unsafe { libc::gettimeofday(time.as_mut_ptr(), std::ptr::null_mut()) } != 0 {
+                fail(&self.0, Self::INFO.label);
+                return timeval {
+                    tv_sec: latest_time().tv_sec,
+                    tv_usec: 0,
+                };
+            }
+            // SAFETY: the call succeeded, so that both fields are written.
             let time = unsafe { time.assume_init() };
             timeval {
                 tv_sec: opaque(time.tv_sec as usize) as _,
@@ -379,6 +450,13 @@ mod here {
         }
 
         fn ticks(&self, time: timeval) -> Ticks {
+            let fraction = widen(time.tv_usec);
+            self.0.keep(check_fraction(
+                Self::INFO.label,
+                "tv_usec",
+                fraction,
+                999_999,
+            ));
             microseconds(&[time])
         }
     }
@@ -389,14 +467,20 @@ mod here {
     }
 
     /// `clock`: the CPU time of the process.
-    pub(crate) struct CpuClock;
+    #[derive(Default)]
+    pub(crate) struct CpuClock(Failure);
 
     impl Timer for CpuClock {
         type Reading = clock_t;
 
         fn open() -> Result<Self, Unavailable> {
-            // `!0` is -1 in any integer type, the result on failure.
-            check_call(Self::INFO.label, clock() != !0).map(|()| Self)
+            // On Linux, libc reads this clock.
+            ProcessCputime::availability()?;
+            checked(Self::default())
+        }
+
+        fn failure(&self) -> Option<Unavailable> {
+            self.0.get()
         }
 
         #[inline(always)]
@@ -405,12 +489,15 @@ mod here {
         }
 
         fn ticks(&self, reading: clock_t) -> Ticks {
+            // `!0` is -1 in any integer type.
+            self.0.check_returned(Self::INFO.label, reading != !0);
             unsigned(reading)
         }
     }
 
     /// `times`: its return value, the elapsed time in clock ticks of 1/100 s (Linux).
-    pub(crate) struct Times;
+    #[derive(Default)]
+    pub(crate) struct Times(Failure);
 
     impl Timer for Times {
         type Reading = clock_t;
@@ -422,7 +509,13 @@ mod here {
         }
 
         fn open() -> Result<Self, Unavailable> {
-            check_call(Self::INFO.label, Self::ns_per_tick().is_some()).map(|()| Self)
+            let no_unit = || Unavailable::because("sysconf(_SC_CLK_TCK) reports no unit");
+            Self::ns_per_tick().ok_or_else(no_unit)?;
+            checked(Self::default())
+        }
+
+        fn failure(&self) -> Option<Unavailable> {
+            self.0.get()
         }
 
         /// Passes a structure, as programs do: for a null pointer Linux skips a part of the work.
@@ -434,6 +527,7 @@ mod here {
         }
 
         fn ticks(&self, reading: clock_t) -> Ticks {
+            self.0.check_returned(Self::INFO.label, reading != !0);
             unsigned(reading)
         }
     }
@@ -445,15 +539,8 @@ mod here {
     }
 
     /// `getrusage`: the sum of user and system time.
-    pub(crate) struct Getrusage<const WHO: c_int>;
-
-    impl<const WHO: c_int> Getrusage<WHO> {
-        #[inline(always)]
-        fn call(usage: &mut MaybeUninit<libc::rusage>) -> c_int {
-            // SAFETY: the pointer is valid for one rusage.
-            unsafe { libc::getrusage(WHO, usage.as_mut_ptr()) }
-        }
-    }
+    #[derive(Default)]
+    pub(crate) struct Getrusage<const WHO: c_int>(Failure);
 
     impl<const WHO: c_int> Timer for Getrusage<WHO>
     where
@@ -463,16 +550,25 @@ mod here {
         type Reading = [timeval; 2];
 
         fn open() -> Result<Self, Unavailable> {
-            let status = Self::call(&mut MaybeUninit::uninit());
-            check_call(Self::INFO.label, status == 0).map(|()| Self)
+            checked(Self::default())
+        }
+
+        fn failure(&self) -> Option<Unavailable> {
+            self.0.get()
         }
 
         #[inline(always)]
         fn read(&self) -> [timeval; 2] {
-            let mut usage = MaybeUninit::uninit();
-            Self::call(&mut usage);
-            // SAFETY: the call succeeded in `open`, and with a valid pointer it cannot fail, so
-            // that the structure is written.
+            let mut usage = MaybeUninit::<libc::rusage>::uninit();
+            // SAFETY: the pointer is valid for one rusage.
+            if unsafe { libc::getrusage(WHO, usage.as_mut_ptr()) } != 0 {
+                fail(&self.0, Self::INFO.label);
+                usage.write(
+                    // SAFETY: a rusage consists of integers, for which zero is a valid value.
+                    unsafe { MaybeUninit::zeroed().assume_init() },
+                );
+            }
+            // SAFETY: the call succeeded, or the structure was written here.
             let usage = unsafe { usage.assume_init_ref() };
             [usage.ru_utime, usage.ru_stime]
         }
